@@ -1,0 +1,48 @@
+//! What can go wrong with one input.
+
+use std::io;
+
+/// Why an input has no digest that one could trust. The path is the job's; messages name it there.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system refused to open or read it.
+    #[error("{}", message(.0))]
+    Io(#[from] io::Error),
+    /// Size or time stamps before and after reading differ, or the bytes read are not the size.
+    #[error("changed while it was read")]
+    Changed,
+}
+
+impl Error {
+    /// Whether the input does not exist.
+    #[must_use]
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Self::Io(error) if error.kind() == io::ErrorKind::NotFound)
+    }
+}
+
+/// The system's own words, as `strerror` has them: without Rust's ` (os error 2)`.
+#[must_use]
+pub fn message(error: &io::Error) -> String {
+    let text = error.to_string();
+    match (error.raw_os_error(), text.rfind(" (os error ")) {
+        (Some(_), Some(end)) => text[..end].to_owned(),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_the_systems() {
+        let missing = Error::from(io::Error::from_raw_os_error(2));
+        assert_eq!(missing.to_string(), "No such file or directory");
+        assert!(missing.is_not_found());
+        let denied = Error::from(io::Error::from_raw_os_error(13));
+        assert_eq!(denied.to_string(), "Permission denied");
+        assert!(!denied.is_not_found() && !Error::Changed.is_not_found());
+        assert_eq!(message(&io::Error::other("own words (os error x)")), "own words (os error x)");
+    }
+}

@@ -1,0 +1,21 @@
+//! The engine of lanesum: walk, read, hash, and write or check a list of checksums.
+//!
+//! Nothing here prints, exits or looks at the environment; the program `lanesum` does that.
+//!
+//! The life of a file: [`walk`] yields entries in a stable order, [`engine::run`] reads and hashes
+//! them in SIMD lanes on every CPU and gives the outcomes back in the order of the jobs, and
+//! [`list`] writes or reads the lines that hold them.
+
+#![deny(unsafe_code)]
+
+pub mod algorithm;
+pub mod digest;
+pub mod engine;
+pub mod error;
+pub mod list;
+pub mod walk;
+
+pub use algorithm::{Algorithm, Algorithms};
+pub use digest::Digest;
+pub use engine::{Job, Outcome, Source};
+pub use error::Error;

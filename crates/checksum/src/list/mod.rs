@@ -1,0 +1,1 @@
+//! Lists of checksums: formats, written and read.

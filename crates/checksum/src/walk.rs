@@ -1,0 +1,1 @@
+//! Walks a tree in byte order of the whole paths.

@@ -1,0 +1,2 @@
+//! the program
+fn main() {}
