@@ -25,15 +25,8 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// Every algorithm, in the order in which help lists them.
-    pub const ALL: [Self; 7] = [
-        Self::Md5,
-        Self::Sha1,
-        Self::Sha256,
-        Self::Sha512,
-        Self::Blake3,
-        Self::Xxh3,
-        Self::Crc32c,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Md5, Self::Sha1, Self::Sha256, Self::Sha512, Self::Blake3, Self::Xxh3, Self::Crc32c];
 
     /// The name on the command line: `md5`, `sha256`, `xxh3`.
     #[must_use]

@@ -1,1 +1,44 @@
-//! lanes
+//! SIMD words behind one trait, chosen at run time.
+//!
+//! A hash kernel is written once, against [`Word`], and runs in one lane or in thirty-two:
+//!
+//! ```
+//! use lanesum_lanes::{Backend, Kernel, Word};
+//!
+//! /// Adds a number to each of many.
+//! struct Add<'a>(u32, &'a mut [u32]);
+//!
+//! impl Kernel for Add<'_> {
+//!     type Output = ();
+//!
+//!     #[inline(always)] // so that it compiles with the instructions of the backend
+//!     fn run<W: Word>(self) {
+//!         for lanes in self.1.chunks_exact_mut(W::LANES) {
+//!             W::load(lanes).add(W::splat(self.0)).store(lanes);
+//!         }
+//!     }
+//! }
+//!
+//! let mut values = [1; 8];
+//! Backend::best().run(4, Add(2, &mut values));
+//! assert_eq!(values, [3; 8]);
+//! ```
+//!
+//! The files say what they hold: `word.rs` the trait, `portable.rs` words made of plain Rust,
+//! `x86_64/` one file for each instruction set, `backend.rs` which of them this CPU has and how
+//! to run a kernel there, `blocks.rs` what a kernel reads. This is the only crate of lanesum with
+//! SIMD `unsafe`; `x86_64/mod.rs` and `blocks.rs` state the obligations.
+
+#![cfg_attr(not(feature = "std"), no_std)]
+
+mod backend;
+mod blocks;
+mod portable;
+mod word;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+pub use backend::{Backend, Kernel};
+pub use blocks::{BLOCK_LEN, Blocks, MAX_LANES};
+pub use portable::Pair;
+pub use word::Word;

@@ -1,1 +1,67 @@
-//! md5
+//! MD5 (RFC 1321) of one input, a stream of chunks, or many inputs at once.
+//!
+//! MD5 finds accidents, not attackers: anyone can make two inputs with one digest. It is here for
+//! the many checksums that exist already. The digest of *one* input cannot be computed in parallel;
+//! what is parallel here is many inputs, 4 to 32 of them side by side in the SIMD registers of one
+//! core.
+//!
+//! ```
+//! // One input.
+//! assert_eq!(lanesum_md5::md5(b"abc").to_string(), "900150983cd24fb0d6963f7d28e17f72");
+//!
+//! // A stream of chunks, in constant memory.
+//! let mut md5 = lanesum_md5::Md5::new();
+//! md5.update(b"a");
+//! md5.update(b"bc");
+//! assert_eq!(md5.finalize(), lanesum_md5::md5(b"abc"));
+//!
+//! // Many inputs of any lengths at once.
+//! # #[cfg(feature = "alloc")]
+//! assert_eq!(lanesum_md5::md5_many([&b"abc"[..], b"", b"abc"])[2], lanesum_md5::md5(b"abc"));
+//! ```
+//!
+//! | you have | take |
+//! |---|---|
+//! | a slice | [`md5`] |
+//! | chunks as they come | [`Md5`] |
+//! | an iterator of chunks | [`md5_chunks`] |
+//! | a reader | [`md5_reader`] |
+//! | many slices | [`md5_many`] |
+//! | many streams, of files or sockets or anything | [`Lanes`], which refills a lane the moment its stream ends |
+//! | code written against the RustCrypto traits | [`Md5`] with the feature `digest` |
+//!
+//! How it works: `table.rs` holds the 64 steps, `kernel.rs` runs them in as many lanes as a word of
+//! [`lanesum_lanes`] has, and everything else feeds it whole blocks.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(feature = "std"), no_std)]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+
+#[cfg(feature = "digest")]
+pub mod crypto;
+mod digest;
+mod edge;
+mod kernel;
+#[cfg(feature = "alloc")]
+mod many;
+mod one;
+#[cfg(feature = "alloc")]
+mod stream;
+mod table;
+
+#[cfg(feature = "alloc")]
+pub use crate::many::{Lanes, Step, md5_many};
+#[cfg(feature = "std")]
+pub use crate::one::md5_reader;
+#[cfg(feature = "alloc")]
+pub use crate::stream::{Chunks, Stream};
+pub use crate::{
+    digest::{Digest, NotADigest},
+    one::{Md5, md5, md5_chunks},
+};
+pub use lanesum_lanes::{BLOCK_LEN, Backend};
+
+/// Bytes in a digest.
+pub const DIGEST_LEN: usize = 16;

@@ -1,0 +1,94 @@
+//! The inputs of a kernel: as many blocks of 64 bytes from each lane.
+
+use core::marker::PhantomData;
+
+/// Bytes in a block of MD5 and its relatives.
+pub const BLOCK_LEN: usize = 64;
+
+/// The most lanes that any word has: two registers of sixteen.
+pub const MAX_LANES: usize = 32;
+
+/// The same number of blocks from each of up to [`MAX_LANES`] inputs.
+///
+/// Lengths are checked once, when the value is made, so that kernels load without checks for each
+/// lane. Lanes that got no input read the first one's: their results are nobody's.
+#[derive(Clone, Copy, Debug)]
+pub struct Blocks<'a> {
+    /// Each is valid for reads of `count * BLOCK_LEN` bytes during `'a`.
+    starts: [*const u8; MAX_LANES],
+    count: usize,
+    inputs: PhantomData<&'a [u8]>,
+}
+
+impl<'a> Blocks<'a> {
+    /// The first `count` blocks of each input.
+    ///
+    /// # Panics
+    /// When there is no input, there are more than [`MAX_LANES`], or one is shorter than
+    /// `count * BLOCK_LEN` bytes.
+    #[inline]
+    pub fn new<I: IntoIterator<Item = &'a [u8]>>(inputs: I, count: usize) -> Self {
+        let mut starts = [core::ptr::null(); MAX_LANES];
+        let mut lanes = 0;
+        for input in inputs {
+            assert!(
+                input.len() / BLOCK_LEN >= count,
+                "lane {lanes}: {} bytes are fewer than {count} blocks",
+                input.len()
+            );
+            starts[lanes] = input.as_ptr();
+            lanes += 1;
+        }
+        assert!(lanes > 0, "no input");
+        let first = starts[0];
+        starts[lanes..].fill(first);
+        Self { starts, count, inputs: PhantomData }
+    }
+
+    /// How many blocks each lane has.
+    #[inline]
+    #[must_use]
+    pub const fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Block `index` of the inputs `first .. first + N`.
+    #[inline(always)]
+    pub(crate) fn get<const N: usize>(
+        &self,
+        first: usize,
+        index: usize,
+    ) -> [&'a [u8; BLOCK_LEN]; N] {
+        assert!(index < self.count);
+        let starts: &[*const u8; N] = self.starts[first..][..N].try_into().expect("N of them");
+        // SAFETY: `new` checked that each start is valid for `count` blocks, and `index` is one
+        // of these.
+        starts.map(|start| unsafe { &*start.add(index * BLOCK_LEN).cast() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn idle_lanes_read_the_first_input() {
+        let inputs = [[1; 130], [2; 130]];
+        let blocks = Blocks::new(inputs.iter().map(|input| &input[..]), 2);
+        assert_eq!(blocks.count(), 2);
+        assert_eq!(blocks.get::<4>(0, 1).map(|block| block[63]), [1, 2, 1, 1]);
+        assert_eq!(blocks.get::<1>(MAX_LANES - 1, 0).map(|block| block[0]), [1]);
+    }
+
+    #[test]
+    #[should_panic(expected = "lane 1: 127 bytes are fewer than 2 blocks")]
+    fn a_short_input_is_refused() {
+        let _ = Blocks::new([&[0; 128][..], &[0; 127]], 2);
+    }
+
+    #[test]
+    #[should_panic(expected = "index < self.count")]
+    fn a_block_past_the_end_is_refused() {
+        let _ = Blocks::new([&[0; 128][..]], 1).get::<1>(0, 1);
+    }
+}

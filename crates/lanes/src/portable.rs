@@ -1,0 +1,204 @@
+//! Words that need no instruction set: one lane, an array of lanes, and two words as one.
+
+use crate::{Blocks, Word};
+
+/// One lane. The sums are ordered so that the operand that comes last enters last.
+impl Word for u32 {
+    const LANES: usize = 1;
+
+    #[inline(always)]
+    fn splat(value: u32) -> Self {
+        value
+    }
+
+    #[inline(always)]
+    fn load(values: &[u32]) -> Self {
+        values[0]
+    }
+
+    #[inline(always)]
+    fn store(self, values: &mut [u32]) {
+        values[0] = self;
+    }
+
+    #[inline(always)]
+    fn settled(self) -> Self {
+        settle(self)
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self.wrapping_add(other)
+    }
+
+    #[inline(always)]
+    fn rotate_left(self, count: u32) -> Self {
+        self.rotate_left(count)
+    }
+
+    #[inline(always)]
+    fn xor3(self, b: Self, c: Self) -> Self {
+        self ^ (b ^ c)
+    }
+
+    #[inline(always)]
+    fn xor_or_not(self, b: Self, c: Self) -> Self {
+        self ^ (b | !c)
+    }
+
+    #[inline(always)]
+    fn add_select(self, mask: Self, yes: Self, no: Self) -> Self {
+        self.wrapping_add(!mask & no).wrapping_add(mask & yes)
+    }
+
+    #[inline(always)]
+    fn load_block(blocks: &Blocks<'_>, first: usize, index: usize) -> [Self; 16] {
+        let [block] = blocks.get::<1>(first, index);
+        core::array::from_fn(|word| word_of(block, word))
+    }
+}
+
+/// [`Word::settled`] of one lane: an empty piece of assembly that might have changed it.
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+#[inline(always)]
+fn settle(value: u32) -> u32 {
+    let mut value = value;
+    // SAFETY: no instruction, so nothing that could be violated.
+    unsafe {
+        core::arch::asm!("/* {0:e} */", inout(reg) value, options(pure, nomem, nostack, preserves_flags));
+    }
+    value
+}
+
+/// [`Word::settled`] of one lane, where assembly is not to be had.
+#[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))))]
+#[inline(always)]
+fn settle(value: u32) -> u32 {
+    value
+}
+
+/// Word `word` of a block, little-endian.
+#[inline(always)]
+fn word_of(block: &[u8; crate::BLOCK_LEN], word: usize) -> u32 {
+    u32::from_le_bytes(block[4 * word..][..4].try_into().expect("four bytes"))
+}
+
+/// Several lanes as plain loops, which the compiler turns into whatever vectors the target has.
+impl<const N: usize> Word for [u32; N] {
+    const LANES: usize = N;
+
+    #[inline(always)]
+    fn splat(value: u32) -> Self {
+        [value; N]
+    }
+
+    #[inline(always)]
+    fn load(values: &[u32]) -> Self {
+        core::array::from_fn(|lane| values[lane])
+    }
+
+    #[inline(always)]
+    fn store(self, values: &mut [u32]) {
+        values[..N].copy_from_slice(&self);
+    }
+
+    #[inline(always)]
+    fn settled(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        core::array::from_fn(|lane| self[lane].wrapping_add(other[lane]))
+    }
+
+    #[inline(always)]
+    fn rotate_left(self, count: u32) -> Self {
+        self.map(|value| value.rotate_left(count))
+    }
+
+    #[inline(always)]
+    fn xor3(self, b: Self, c: Self) -> Self {
+        core::array::from_fn(|lane| self[lane] ^ b[lane] ^ c[lane])
+    }
+
+    #[inline(always)]
+    fn xor_or_not(self, b: Self, c: Self) -> Self {
+        core::array::from_fn(|lane| self[lane] ^ (b[lane] | !c[lane]))
+    }
+
+    #[inline(always)]
+    fn add_select(self, mask: Self, yes: Self, no: Self) -> Self {
+        core::array::from_fn(|lane| {
+            self[lane].wrapping_add(no[lane] ^ (mask[lane] & (yes[lane] ^ no[lane])))
+        })
+    }
+
+    #[inline(always)]
+    fn load_block(blocks: &Blocks<'_>, first: usize, index: usize) -> [Self; 16] {
+        let inputs = blocks.get::<N>(first, index);
+        core::array::from_fn(|word| inputs.map(|input| word_of(input, word)))
+    }
+}
+
+/// Two words as one: two independent chains of dependent instructions, which fill the units that
+/// one chain leaves idle.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair<A, B>(A, B);
+
+impl<A: Word, B: Word> Word for Pair<A, B> {
+    const LANES: usize = A::LANES + B::LANES;
+
+    #[inline(always)]
+    fn splat(value: u32) -> Self {
+        Self(A::splat(value), B::splat(value))
+    }
+
+    #[inline(always)]
+    fn load(values: &[u32]) -> Self {
+        Self(A::load(values), B::load(&values[A::LANES..]))
+    }
+
+    #[inline(always)]
+    fn store(self, values: &mut [u32]) {
+        self.0.store(values);
+        self.1.store(&mut values[A::LANES..]);
+    }
+
+    #[inline(always)]
+    fn settled(self) -> Self {
+        Self(self.0.settled(), self.1.settled())
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Self(self.0.add(other.0), self.1.add(other.1))
+    }
+
+    #[inline(always)]
+    fn rotate_left(self, count: u32) -> Self {
+        Self(self.0.rotate_left(count), self.1.rotate_left(count))
+    }
+
+    #[inline(always)]
+    fn xor3(self, b: Self, c: Self) -> Self {
+        Self(self.0.xor3(b.0, c.0), self.1.xor3(b.1, c.1))
+    }
+
+    #[inline(always)]
+    fn xor_or_not(self, b: Self, c: Self) -> Self {
+        Self(self.0.xor_or_not(b.0, c.0), self.1.xor_or_not(b.1, c.1))
+    }
+
+    #[inline(always)]
+    fn add_select(self, mask: Self, yes: Self, no: Self) -> Self {
+        Self(self.0.add_select(mask.0, yes.0, no.0), self.1.add_select(mask.1, yes.1, no.1))
+    }
+
+    #[inline(always)]
+    fn load_block(blocks: &Blocks<'_>, first: usize, index: usize) -> [Self; 16] {
+        let low = A::load_block(blocks, first, index);
+        let high = B::load_block(blocks, first + A::LANES, index);
+        core::array::from_fn(|word| Self(low[word], high[word]))
+    }
+}

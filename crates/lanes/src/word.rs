@@ -1,0 +1,64 @@
+//! The one trait that a kernel is written against.
+
+use crate::Blocks;
+
+/// A word of 32 bits in each of [`LANES`](Word::LANES) lanes.
+///
+/// Lane `i` of a result depends on lane `i` of the operands alone. The operations are those from
+/// which MD5 (and SHA-1, SHA-256, BLAKE3) rounds are made; the ones with several operands exist
+/// because some instruction sets have one instruction for them, or a shorter dependent chain.
+pub trait Word: Copy {
+    /// How many lanes there are.
+    const LANES: usize;
+
+    /// The same value in every lane.
+    fn splat(value: u32) -> Self;
+
+    /// Takes the first `LANES` values.
+    ///
+    /// # Panics
+    /// When there are fewer.
+    fn load(values: &[u32]) -> Self;
+
+    /// Puts the lanes into the first `LANES` places.
+    ///
+    /// # Panics
+    /// When there are fewer.
+    fn store(self, values: &mut [u32]);
+
+    /// The same value, of whose making the optimiser knows nothing any more.
+    ///
+    /// It adds up operands in an order of its own: constants last, as a rule. In a chain of
+    /// dependent sums that puts one more addition behind the operand that comes last. What is
+    /// settled is added up before.
+    #[must_use]
+    fn settled(self) -> Self;
+
+    /// Sum modulo 2^32.
+    #[must_use]
+    fn add(self, other: Self) -> Self;
+
+    /// Rotation to the left by `count` bits, 1 to 31.
+    #[must_use]
+    fn rotate_left(self, count: u32) -> Self;
+
+    /// `a ^ b ^ c`, with `self` as `a`.
+    #[must_use]
+    fn xor3(self, b: Self, c: Self) -> Self;
+
+    /// `a ^ (b | !c)`, with `self` as `a`.
+    #[must_use]
+    fn xor_or_not(self, b: Self, c: Self) -> Self;
+
+    /// `self + (mask ? yes : no)`, bit by bit: the sum rather than the selection alone, because
+    /// the two halves of a selection are disjoint and may be added one after the other.
+    #[must_use]
+    fn add_select(self, mask: Self, yes: Self, no: Self) -> Self;
+
+    /// The 16 little-endian words of block `index` of the inputs `first .. first + LANES`,
+    /// transposed: lane `i` of the result's word `w` is word `w` of input `first + i`.
+    ///
+    /// # Panics
+    /// When `index` is no block of `blocks` or the lanes are not all lanes of it.
+    fn load_block(blocks: &Blocks<'_>, first: usize, index: usize) -> [Self; 16];
+}

@@ -1,0 +1,73 @@
+//! AVX2: eight lanes in 256 bits.
+
+use core::arch::x86_64::*;
+
+use super::{quarter_of, settle, word};
+use crate::backend::no_such_width;
+use crate::{BLOCK_LEN, Kernel, Pair};
+
+settle!(settle8, __m256i, ymm_reg, "avx2");
+
+word! {
+    U32x8, __m256i, 8,
+    load: _mm256_loadu_si256, store: _mm256_storeu_si256,
+    splat: _mm256_set1_epi32, add: _mm256_add_epi32, row: row8, settle: settle8,
+    unpack: [
+        _mm256_unpacklo_epi32, _mm256_unpackhi_epi32,
+        _mm256_unpacklo_epi64, _mm256_unpackhi_epi64
+    ],
+
+    #[inline(always)]
+    fn rotate_left(self, count: u32) -> Self {
+        // SAFETY: the ground rule.
+        Self(unsafe {
+            let left = _mm256_sll_epi32(self.0, _mm_cvtsi32_si128(count.cast_signed()));
+            let right = _mm256_srl_epi32(self.0, _mm_cvtsi32_si128(32 - count.cast_signed()));
+            _mm256_or_si256(left, right)
+        })
+    }
+
+    #[inline(always)]
+    fn xor3(self, b: Self, c: Self) -> Self {
+        // SAFETY: the ground rule.
+        Self(unsafe { _mm256_xor_si256(self.0, _mm256_xor_si256(b.0, c.0)) })
+    }
+
+    #[inline(always)]
+    fn xor_or_not(self, b: Self, c: Self) -> Self {
+        // SAFETY: the ground rule.
+        Self(unsafe {
+            let not_c = _mm256_xor_si256(c.0, _mm256_set1_epi32(-1));
+            _mm256_xor_si256(self.0, _mm256_or_si256(b.0, not_c))
+        })
+    }
+
+    #[inline(always)]
+    fn add_select(self, mask: Self, yes: Self, no: Self) -> Self {
+        // SAFETY: the ground rule.
+        Self(unsafe {
+            let chosen = _mm256_and_si256(mask.0, _mm256_xor_si256(yes.0, no.0));
+            _mm256_add_epi32(self.0, _mm256_xor_si256(no.0, chosen))
+        })
+    }
+}
+
+/// Quarter `quarter` of lanes `row` and `row` + 4.
+#[inline(always)]
+pub(super) fn row8(inputs: &[&[u8; BLOCK_LEN]; 8], row: usize, quarter: usize) -> __m256i {
+    let low = quarter_of(inputs[row], quarter);
+    let high = quarter_of(inputs[row + 4], quarter);
+    // SAFETY: the ground rule.
+    unsafe { _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high) }
+}
+
+/// Runs a kernel in lanes of 128 bits with the three-operand forms, or in one or two sets of 256.
+#[target_feature(enable = "avx2")]
+pub(crate) fn run<K: Kernel>(width: usize, kernel: K) -> K::Output {
+    match width {
+        4 => kernel.run::<super::sse2::U32x4>(),
+        8 => kernel.run::<U32x8>(),
+        16 => kernel.run::<Pair<U32x8, U32x8>>(),
+        _ => no_such_width(width),
+    }
+}

@@ -1,0 +1,128 @@
+//! The instruction sets of x86-64, one file each.
+//!
+//! **The ground rule of every `unsafe` here.** A word type of this folder is private to the crate
+//! and is named in one place only: the functions at the end of its file, which carry the
+//! `#[target_feature]` that its intrinsics need and are reached only through a
+//! [`Backend`](crate::Backend), which exists only where the CPU was found to have those features.
+//! So whoever executes one of its methods has proved that the CPU has the instructions; the
+//! methods are `#[inline(always)]` and compile as part of those functions.
+
+use core::arch::x86_64::{__m128i, _mm_loadu_si128};
+
+pub(crate) mod avx2;
+pub(crate) mod avx512;
+mod latency;
+pub(crate) mod sse2;
+
+pub(crate) use latency::scalar_beats_four_lanes;
+
+/// Defines [`Word::settled`](crate::Word::settled) for a register: an empty piece of assembly that
+/// might have changed it.
+macro_rules! settle {
+    ($name:ident, $register:ty, $class:ident, $feature:literal) => {
+        #[target_feature(enable = $feature)]
+        #[inline]
+        pub(super) fn $name(value: $register) -> $register {
+            let mut value = value;
+            // SAFETY: no instruction, so nothing that could be violated.
+            unsafe {
+                core::arch::asm!(
+                    "/* {0} */", inout($class) value,
+                    options(pure, nomem, nostack, preserves_flags)
+                );
+            }
+            value
+        }
+    };
+}
+pub(crate) use settle;
+
+/// Implements [`Word`](crate::Word) for a type around one register.
+///
+/// All three instruction sets transpose alike: each quarter of a block (16 bytes, four words) of
+/// lanes l, l+4, l+8, ... is put side by side into a register, for l = 0 to 3, and these four rows
+/// become four columns by two stages of unpacking within 128-bit pieces.
+macro_rules! word {
+    (
+        $name:ident, $register:ident, $lanes:literal,
+        load: $load:ident, store: $store:ident, splat: $splat:ident, add: $add:ident, row: $row:ident,
+        settle: $settle:ident,
+        unpack: [$lo32:ident, $hi32:ident, $lo64:ident, $hi64:ident],
+        $($rest:tt)*
+    ) => {
+        #[derive(Clone, Copy, Debug)]
+        pub(crate) struct $name($register);
+
+        impl $crate::Word for $name {
+            const LANES: usize = $lanes;
+
+            #[inline(always)]
+            fn splat(value: u32) -> Self {
+                // SAFETY: the ground rule.
+                Self(unsafe { $splat(value.cast_signed()) })
+            }
+
+            #[inline(always)]
+            fn load(values: &[u32]) -> Self {
+                let values: &[u32; $lanes] = values[..$lanes].try_into().expect("as many");
+                // SAFETY: the ground rule; the array is as long as the register, and the load
+                // asks for no alignment.
+                Self(unsafe { $load(values.as_ptr().cast()) })
+            }
+
+            #[inline(always)]
+            fn store(self, values: &mut [u32]) {
+                let values: &mut [u32; $lanes] = (&mut values[..$lanes]).try_into().expect("as many");
+                // SAFETY: the ground rule; the array is as long as the register, and the store
+                // asks for no alignment.
+                unsafe { $store(values.as_mut_ptr().cast(), self.0) }
+            }
+
+            #[inline(always)]
+            fn settled(self) -> Self {
+                // SAFETY: the ground rule.
+                Self(unsafe { $settle(self.0) })
+            }
+
+            #[inline(always)]
+            fn add(self, other: Self) -> Self {
+                // SAFETY: the ground rule.
+                Self(unsafe { $add(self.0, other.0) })
+            }
+
+            #[inline(always)]
+            fn load_block(
+                blocks: &$crate::Blocks<'_>,
+                first: usize,
+                index: usize,
+            ) -> [Self; 16] {
+                let inputs = blocks.get::<$lanes>(first, index);
+                let mut words = [Self::splat(0); 16];
+                for (quarter, columns) in words.chunks_exact_mut(4).enumerate() {
+                    let [r0, r1, r2, r3] = core::array::from_fn(|row| $row(&inputs, row, quarter));
+                    // SAFETY: the ground rule.
+                    unsafe {
+                        let (a, b) = ($lo32(r0, r1), $hi32(r0, r1));
+                        let (c, d) = ($lo32(r2, r3), $hi32(r2, r3));
+                        columns[0] = Self($lo64(a, c));
+                        columns[1] = Self($hi64(a, c));
+                        columns[2] = Self($lo64(b, d));
+                        columns[3] = Self($hi64(b, d));
+                    }
+                }
+                words
+            }
+
+            $($rest)*
+        }
+    };
+}
+pub(crate) use word;
+
+/// Bytes 16 * `quarter` to 16 * `quarter` + 15 of a block.
+#[inline(always)]
+fn quarter_of(block: &[u8; crate::BLOCK_LEN], quarter: usize) -> __m128i {
+    let bytes: &[u8; 16] = block[16 * quarter..][..16].try_into().expect("sixteen bytes");
+    // SAFETY: SSE2 is part of x86-64; the array has 16 bytes, and the load asks for no alignment.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+}

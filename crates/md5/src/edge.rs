@@ -1,0 +1,92 @@
+//! The edge of a message: the bytes that do not fill a block yet, and in the end the padding.
+
+use lanesum_lanes::BLOCK_LEN;
+
+/// Bytes that the length takes at the end of the padding.
+const LENGTH_LEN: usize = 8;
+
+/// The bytes of a message after its last whole block.
+#[derive(Clone, Debug)]
+pub(crate) struct Edge {
+    /// A block under construction; padding may need a second one.
+    bytes: [u8; 2 * BLOCK_LEN],
+    /// How many of them count.
+    filled: usize,
+}
+
+impl Edge {
+    pub(crate) const fn new() -> Self {
+        Self { bytes: [0; 2 * BLOCK_LEN], filled: 0 }
+    }
+
+    /// Whether it holds nothing, so that whole blocks may be taken straight from the input.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.filled == 0
+    }
+
+    /// Takes bytes up to the end of the block; says how many it took.
+    pub(crate) fn fill(&mut self, input: &[u8]) -> usize {
+        let room = BLOCK_LEN - self.filled;
+        let taken = room.min(input.len());
+        self.bytes[self.filled..][..taken].copy_from_slice(&input[..taken]);
+        self.filled += taken;
+        taken
+    }
+
+    /// The whole blocks in it: none or one, and after [`pad`](Self::pad) one or two.
+    pub(crate) fn blocks(&self) -> &[u8] {
+        &self.bytes[..self.filled - self.filled % BLOCK_LEN]
+    }
+
+    /// Forgets all that it holds.
+    pub(crate) fn clear(&mut self) {
+        self.filled = 0;
+    }
+
+    /// Ends the message as RFC 1321 sections 3.1 and 3.2 say: a byte 0x80, zeros, and the length in
+    /// bits modulo 2^64, so that the whole is a multiple of a block. `length` counts the bytes of
+    /// the message, these included.
+    pub(crate) fn pad(&mut self, length: u64) {
+        debug_assert!(self.filled < BLOCK_LEN, "a full block must be taken first");
+        let end = (self.filled + 1 + LENGTH_LEN).next_multiple_of(BLOCK_LEN);
+        let (zeros, last) =
+            self.bytes[self.filled..end].split_at_mut(end - self.filled - LENGTH_LEN);
+        zeros.fill(0);
+        zeros[0] = 0x80;
+        last.copy_from_slice(&length.wrapping_mul(8).to_le_bytes());
+        self.filled = end;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The padding's shape for every number of bytes at the edge, by its definition.
+    #[test]
+    fn padding_ends_in_the_length() {
+        for filled in 0..BLOCK_LEN {
+            let mut edge = Edge::new();
+            assert_eq!(edge.fill(&[0xff; BLOCK_LEN][..filled]), filled);
+            edge.pad((1 << 32) + filled as u64);
+            let blocks = edge.blocks();
+            assert_eq!(blocks.len(), if filled < 56 { 64 } else { 128 }, "{filled}");
+            assert!(blocks[..filled].iter().all(|&byte| byte == 0xff), "{filled}");
+            assert_eq!(blocks[filled], 0x80, "{filled}");
+            let (zeros, length) = blocks[filled + 1..].split_at(blocks.len() - filled - 9);
+            assert!(zeros.iter().all(|&byte| byte == 0), "{filled}");
+            assert_eq!(length, ((1_u64 << 35) + 8 * filled as u64).to_le_bytes(), "{filled}");
+        }
+    }
+
+    #[test]
+    fn a_block_is_filled_and_not_more() {
+        let mut edge = Edge::new();
+        assert_eq!(edge.fill(&[1; 60]), 60);
+        assert!(edge.blocks().is_empty() && !edge.is_empty());
+        assert_eq!(edge.fill(&[2; 60]), 4);
+        assert_eq!(edge.blocks()[59..], [1, 2, 2, 2, 2]);
+        edge.clear();
+        assert!(edge.is_empty());
+    }
+}

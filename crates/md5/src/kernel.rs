@@ -1,0 +1,87 @@
+//! The kernel: the table's steps over whole blocks, in as many lanes as a word has.
+//!
+//! RFC 1321 section 3.4, for each block of sixteen words X:
+//!
+//! ```text
+//! AA, BB, CC, DD = A, B, C, D
+//! 64 times:  A = B + ((A + round(B, C, D) + X[k] + T[i]) <<< s);  A, B, C, D = D, A, B, C
+//! A, B, C, D = A + AA, B + BB, C + CC, D + DD
+//! ```
+//!
+//! Here A to D are words of many lanes, which hold a state of another message each. Two things
+//! differ from the text. X\[k\] + T\[i\] is added to A before the round's function, because both are
+//! known long before B is. And F and G are selections, added by [`Word::add_select`]: where that
+//! is shorter, as two disjoint halves of which the late one enters last.
+
+use lanesum_lanes::{Backend, Blocks, Kernel, Word};
+
+use crate::table::{Round, STEPS};
+
+/// The states of `N` messages, lane by lane: A of all, B of all, C of all, D of all.
+pub(crate) type States<const N: usize> = [[u32; N]; 4];
+
+/// Takes all lanes of a width forward by the same number of blocks.
+struct Compress<'a, const N: usize> {
+    states: &'a mut States<N>,
+    blocks: Blocks<'a>,
+}
+
+/// Takes the first `width` states forward by all of `blocks`, lane by lane.
+///
+/// # Panics
+/// When `width` is not one of the backend's, or more than `N`.
+#[inline]
+pub(crate) fn compress<const N: usize>(
+    backend: Backend,
+    width: usize,
+    states: &mut States<N>,
+    blocks: Blocks<'_>,
+) {
+    backend.run(width, Compress { states, blocks });
+}
+
+impl<const N: usize> Kernel for Compress<'_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Word>(self) {
+        let mut state = self.states.each_ref().map(|lanes| W::load(lanes));
+        for index in 0..self.blocks.count() {
+            let words = W::load_block(&self.blocks, 0, index);
+            let [a, b, c, d] = rounds(state, &words);
+            state = [a.add(state[0]), b.add(state[1]), c.add(state[2]), d.add(state[3])];
+        }
+        for (lanes, word) in self.states.iter_mut().zip(state) {
+            word.store(lanes);
+        }
+    }
+}
+
+/// One step of the table; the result's roles are already those of the next step.
+#[inline(always)]
+fn step<W: Word, const I: usize>([a, b, c, d]: [W; 4], words: &[W; 16]) -> [W; 4] {
+    let step = const { STEPS[I] };
+    let sum = a.add(words[step.word].add(W::splat(step.constant))).settled();
+    let sum = match step.round {
+        Round::F => sum.add_select(b, c, d),
+        Round::G => sum.add_select(d, b, c),
+        Round::H => sum.add(b.xor3(c, d)),
+        Round::I => sum.add(c.xor_or_not(b, d)),
+    };
+    [d, sum.rotate_left(step.shift).add(b), b, c]
+}
+
+/// All 64 steps, written out by index since the compiler does not unroll so long a loop.
+#[inline(always)]
+fn rounds<W: Word>(mut state: [W; 4], words: &[W; 16]) -> [W; 4] {
+    macro_rules! steps {
+        ($($index:literal)*) => { $(state = step::<W, $index>(state, words);)* };
+    }
+    steps! {
+        0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
+        16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+        32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47
+        48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63
+    }
+    state
+}

@@ -1,0 +1,302 @@
+//! Many messages at once: the lanes, and who sits in them.
+//!
+//! ```text
+//! repeat:
+//!   for each lane that has no whole block ready:
+//!     take what its stream has next into the lane's edge, or end it with the padding;
+//!     if all of it is hashed: give stream and digest back; the caller puts the next one in
+//!   n = the least number of blocks that any lane has ready
+//!   run the kernel over n blocks of every lane
+//! ```
+//!
+//! So no lane waits for a longer one, and none runs past its end; how often the kernel is called
+//! depends on how often any lane needs attention. Lanes in use are kept dense, from lane 0, so that
+//! the narrowest width that holds them does: with few streams left each keeps nearly the speed that
+//! it would have alone.
+
+use alloc::vec::Vec;
+
+use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES};
+
+use crate::edge::Edge;
+use crate::kernel::{States, compress};
+use crate::{Digest, Stream, table};
+
+/// Computes the MD5 of many streams at once, of any lengths, one in each lane.
+///
+/// ```
+/// use lanesum_md5::{Lanes, md5};
+///
+/// let messages: Vec<Vec<u8>> = (0..100).map(|n| vec![n as u8; 37 * n]).collect();
+/// let mut waiting = messages.iter();
+/// let mut lanes = Lanes::new();
+/// let mut ended = 0;
+/// loop {
+///     while !lanes.is_full() && let Some(message) = waiting.next() {
+///         lanes.push(&message[..]);
+///     }
+///     // Gives back one stream that has ended: the next can take its place at once.
+///     let Some((rest, digest)) = lanes.pop() else { break };
+///     assert!(rest.is_empty());
+///     assert!(messages.iter().any(|message| md5(message) == digest));
+///     ended += 1;
+/// }
+/// assert_eq!(ended, 100);
+/// ```
+#[derive(Debug)]
+pub struct Lanes<S> {
+    backend: Backend,
+    lanes: Vec<Lane<S>>,
+    /// Lane i's state is column i.
+    states: States<MAX_LANES>,
+    /// The lanes before this one have blocks ready.
+    ready: usize,
+}
+
+/// What [`Lanes::step`] came to.
+#[derive(Debug)]
+pub enum Step<S> {
+    /// This stream has ended, and this is its digest. Its lane is free.
+    Ended(S, Digest),
+    /// All lanes went forward.
+    Advanced,
+    /// There is no stream in any lane.
+    Idle,
+}
+
+impl<S: Stream> Lanes<S> {
+    /// Lanes of the best backend that the CPU has.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_backend(Backend::best())
+    }
+
+    /// Lanes of a backend.
+    #[must_use]
+    pub fn with_backend(backend: Backend) -> Self {
+        Self {
+            backend,
+            lanes: Vec::with_capacity(capacity(backend)),
+            states: [[0; MAX_LANES]; 4],
+            ready: 0,
+        }
+    }
+
+    /// How many streams fit at once.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        capacity(self.backend)
+    }
+
+    /// How many streams there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.lanes.len()
+    }
+
+    /// Whether there is no stream.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.lanes.is_empty()
+    }
+
+    /// Whether there is no free lane.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.len() == self.capacity()
+    }
+
+    /// Puts a stream into a free lane.
+    ///
+    /// # Panics
+    /// When [`is_full`](Self::is_full).
+    pub fn push(&mut self, stream: S) {
+        assert!(!self.is_full(), "all {} lanes are taken", self.capacity());
+        for (words, initial) in self.states.iter_mut().zip(table::INITIAL) {
+            words[self.lanes.len()] = initial;
+        }
+        self.lanes.push(Lane::new(stream));
+    }
+
+    /// Goes on until a stream has ended; gives it back with its digest. `None` when there is none.
+    pub fn pop(&mut self) -> Option<(S, Digest)> {
+        loop {
+            match self.step() {
+                Step::Ended(stream, digest) => return Some((stream, digest)),
+                Step::Advanced => {}
+                Step::Idle => return None,
+            }
+        }
+    }
+
+    /// Does the next thing: gives back a stream that has ended, or takes all lanes forward to where
+    /// one of them needs attention. For those who have something to do in between.
+    pub fn step(&mut self) -> Step<S> {
+        while let Some(lane) = self.lanes.get_mut(self.ready) {
+            if !lane.prepare() {
+                let (stream, digest) = self.remove(self.ready);
+                return Step::Ended(stream, digest);
+            }
+            self.ready += 1;
+        }
+        if self.lanes.is_empty() {
+            return Step::Idle;
+        }
+        self.advance();
+        Step::Advanced
+    }
+
+    /// Takes every lane forward by as many blocks as all of them have ready: at least one.
+    fn advance(&mut self) {
+        let backend = self.backend;
+        let width = width(backend, self.lanes.len());
+        let count = self.lanes.iter_mut().map(|lane| lane.blocks().len()).min();
+        let count = count.unwrap_or(0) / BLOCK_LEN;
+        let blocks = Blocks::new(self.lanes.iter_mut().map(Lane::blocks), count);
+        compress(backend, width, &mut self.states, blocks);
+        for lane in &mut self.lanes {
+            lane.advance(count);
+        }
+        self.ready = 0;
+    }
+
+    /// Takes a lane out; the last one moves into its place.
+    fn remove(&mut self, lane: usize) -> (S, Digest) {
+        let last = self.lanes.len() - 1;
+        let mut state = [0; 4];
+        for (word, words) in state.iter_mut().zip(&mut self.states) {
+            *word = words[lane];
+            words[lane] = words[last];
+        }
+        (self.lanes.swap_remove(lane).stream, Digest::from_state(state))
+    }
+}
+
+impl<S: Stream> Default for Lanes<S> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The most lanes that a backend has.
+fn capacity(backend: Backend) -> usize {
+    width(backend, MAX_LANES)
+}
+
+/// The narrowest width of a backend that holds so many lanes, or its widest.
+fn width(backend: Backend, lanes: usize) -> usize {
+    let widths = backend.widths();
+    *widths.iter().find(|&&width| width >= lanes).unwrap_or(&widths[widths.len() - 1])
+}
+
+/// A stream and where it stands.
+#[derive(Debug)]
+struct Lane<S> {
+    stream: S,
+    /// The bytes at the edge of a block, and in the end the padding.
+    edge: Edge,
+    /// Blocks of the edge that are hashed already.
+    edge_done: usize,
+    /// Bytes consumed.
+    length: u64,
+    /// Whether the stream has ended and the edge holds the padding.
+    ended: bool,
+}
+
+impl<S: Stream> Lane<S> {
+    fn new(stream: S) -> Self {
+        Self { stream, edge: Edge::new(), edge_done: 0, length: 0, ended: false }
+    }
+
+    /// Makes at least one block ready; false when the message is hashed to its end.
+    #[inline]
+    fn prepare(&mut self) -> bool {
+        loop {
+            if !self.edge.blocks()[BLOCK_LEN * self.edge_done..].is_empty() {
+                return true;
+            }
+            if self.ended {
+                return false;
+            }
+            let chunk = self.stream.chunk();
+            if chunk.is_empty() {
+                self.edge.pad(self.length);
+                self.ended = true;
+            } else if self.edge.is_empty() && chunk.len() >= BLOCK_LEN {
+                return true;
+            } else {
+                let taken = self.edge.fill(chunk);
+                self.length += taken as u64;
+                self.stream.consume(taken);
+            }
+        }
+    }
+
+    /// The blocks that are ready, and perhaps some bytes more.
+    #[inline]
+    fn blocks(&mut self) -> &[u8] {
+        if self.edge.is_empty() {
+            self.stream.chunk()
+        } else {
+            &self.edge.blocks()[BLOCK_LEN * self.edge_done..]
+        }
+    }
+
+    /// Notes that the first `count` of the ready blocks are hashed.
+    #[inline]
+    fn advance(&mut self, count: usize) {
+        if self.edge.is_empty() {
+            self.length += (BLOCK_LEN * count) as u64;
+            self.stream.consume(BLOCK_LEN * count);
+        } else if self.ended {
+            self.edge_done += count;
+        } else {
+            self.edge.clear();
+        }
+    }
+}
+
+/// The MD5 of each of many messages, in their order.
+///
+/// ```
+/// let digests = lanesum_md5::md5_many(["a", "", "abc"]);
+/// assert_eq!(digests[2].to_string(), "900150983cd24fb0d6963f7d28e17f72");
+/// ```
+#[must_use]
+pub fn md5_many<I>(messages: I) -> Vec<Digest>
+where
+    I: IntoIterator<Item: AsRef<[u8]>>,
+{
+    let mut waiting = messages.into_iter().enumerate();
+    let mut digests = Vec::with_capacity(waiting.size_hint().0);
+    let mut lanes = Lanes::new();
+    loop {
+        while !lanes.is_full()
+            && let Some((index, message)) = waiting.next()
+        {
+            digests.push(Digest::default());
+            lanes.push(Message { index, message, consumed: 0 });
+        }
+        let Some((message, digest)) = lanes.pop() else { return digests };
+        digests[message.index] = digest;
+    }
+}
+
+/// A whole message and its place.
+struct Message<M> {
+    index: usize,
+    message: M,
+    consumed: usize,
+}
+
+impl<M: AsRef<[u8]>> Stream for Message<M> {
+    #[inline]
+    fn chunk(&mut self) -> &[u8] {
+        &self.message.as_ref()[self.consumed..]
+    }
+
+    #[inline]
+    fn consume(&mut self, count: usize) {
+        self.consumed += count;
+    }
+}

@@ -1,0 +1,167 @@
+//! One message: at once, in chunks, or from a reader.
+
+use core::fmt;
+
+use lanesum_lanes::{BLOCK_LEN, Backend, Blocks};
+
+use crate::edge::Edge;
+use crate::kernel::{States, compress};
+use crate::{Digest, table};
+
+/// MD5 of a message that comes in chunks. Memory: the state and two blocks, whatever the length.
+///
+/// A clone goes its own way from there, so that messages with a common beginning share its work:
+///
+/// ```
+/// use lanesum_md5::{Md5, md5};
+///
+/// let mut common = Md5::new();
+/// common.update(b"GET /");
+/// let mut one = common.clone();
+/// one.update(b"a");
+/// common.update(b"b");
+/// assert_eq!(one.finalize(), md5(b"GET /a"));
+/// assert_eq!(common.finalize(), md5(b"GET /b"));
+/// ```
+#[derive(Clone)]
+pub struct Md5 {
+    state: States<1>,
+    edge: Edge,
+    /// Bytes so far. RFC 1321 counts bits modulo 2^64; so does this, in the end.
+    length: u64,
+}
+
+impl Md5 {
+    /// The state before the first byte.
+    #[must_use]
+    pub const fn new() -> Self {
+        let [a, b, c, d] = table::INITIAL;
+        Self { state: [[a], [b], [c], [d]], edge: Edge::new(), length: 0 }
+    }
+
+    /// Takes the next bytes.
+    pub fn update(&mut self, mut bytes: &[u8]) {
+        self.length = self.length.wrapping_add(bytes.len() as u64);
+        if !self.edge.is_empty() {
+            bytes = &bytes[self.edge.fill(bytes)..];
+            if self.edge.blocks().is_empty() {
+                return;
+            }
+            take(&mut self.state, self.edge.blocks());
+            self.edge.clear();
+        }
+        let (blocks, rest) = bytes.split_at(bytes.len() - bytes.len() % BLOCK_LEN);
+        take(&mut self.state, blocks);
+        self.edge.fill(rest);
+    }
+
+    /// The digest of all bytes taken.
+    #[must_use]
+    pub fn finalize(mut self) -> Digest {
+        self.finish()
+    }
+
+    /// The digest of all bytes taken; starts again from nothing.
+    pub fn finalize_reset(&mut self) -> Digest {
+        let digest = self.finish();
+        self.reset();
+        digest
+    }
+
+    /// Starts again from nothing.
+    pub fn reset(&mut self) {
+        *self = Self::new();
+    }
+
+    fn finish(&mut self) -> Digest {
+        self.edge.pad(self.length);
+        take(&mut self.state, self.edge.blocks());
+        Digest::from_state(self.state.map(|[word]| word))
+    }
+}
+
+/// Takes a state forward by whole blocks.
+fn take(state: &mut States<1>, blocks: &[u8]) {
+    if !blocks.is_empty() {
+        compress(Backend::PORTABLE, 1, state, Blocks::new([blocks], blocks.len() / BLOCK_LEN));
+    }
+}
+
+impl Default for Md5 {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Shows the length alone: the state would tell of the message.
+impl fmt::Debug for Md5 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Md5").field("length", &self.length).finish_non_exhaustive()
+    }
+}
+
+#[cfg(feature = "std")]
+impl std::io::Write for Md5 {
+    /// Takes all bytes; never fails.
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// MD5 of a message that is at hand.
+///
+/// ```
+/// let digest = lanesum_md5::md5(b"message digest");
+/// assert_eq!(digest.to_string(), "f96b697d7cb7938d525a2f31aaf161d0");
+/// ```
+#[must_use]
+pub fn md5(message: &[u8]) -> Digest {
+    let mut md5 = Md5::new();
+    md5.update(message);
+    md5.finalize()
+}
+
+/// MD5 of a message that an iterator yields in chunks of any lengths: the lazy `ByteString`. One
+/// chunk is held at a time.
+///
+/// ```
+/// let chunks = std::iter::repeat_n([0; 1000], 1000); // a megabyte, never held whole
+/// assert_eq!(lanesum_md5::md5_chunks(chunks), lanesum_md5::md5(&[0; 1_000_000]));
+/// ```
+pub fn md5_chunks<I>(chunks: I) -> Digest
+where
+    I: IntoIterator<Item: AsRef<[u8]>>,
+{
+    let mut md5 = Md5::new();
+    chunks.into_iter().for_each(|chunk| md5.update(chunk.as_ref()));
+    md5.finalize()
+}
+
+/// MD5 of all that a reader yields, through a buffer of 64 KiB.
+///
+/// ```
+/// let mut reader = &b"abc"[..];
+/// assert_eq!(lanesum_md5::md5_reader(&mut reader)?, lanesum_md5::md5(b"abc"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// The reader's own, except interruptions, after which it reads on.
+#[cfg(feature = "std")]
+pub fn md5_reader<R: std::io::Read>(mut reader: R) -> std::io::Result<Digest> {
+    let mut md5 = Md5::new();
+    let mut buffer = alloc::vec![0; 64 << 10];
+    loop {
+        match reader.read(&mut buffer) {
+            Ok(0) => return Ok(md5.finalize()),
+            Ok(read) => md5.update(&buffer[..read]),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}

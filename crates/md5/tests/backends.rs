@@ -1,0 +1,188 @@
+//! The same properties of every backend, in every width and set count, against the crate md-5.
+//!
+//! `LANESUM_BACKEND=NAME` holds the tests to one backend.
+
+use lanesum_md5::{Backend, Chunks, Digest, Lanes, Step, md5};
+
+/// The digest by an independent implementation.
+fn peer(message: &[u8]) -> Digest {
+    use md5_peer::Digest as _;
+    Digest(md5_peer::Md5::digest(message).into())
+}
+
+/// Bytes that differ between neighbours and between blocks.
+fn bytes(length: usize) -> Vec<u8> {
+    (0..length).map(|i| (i % 251) as u8).collect()
+}
+
+/// A sequence of pseudo-random numbers (Marsaglia's xorshift64), the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % limit) as usize
+    }
+}
+
+/// Every length from 0 to 1,100 in every lane of a width, each lane at another alignment.
+fn every_length(backend: Backend, width: usize) {
+    const LONGEST: usize = 1_100;
+    let memory = bytes(LONGEST + 64);
+    let expected: Vec<Vec<Digest>> = (0..width.min(4))
+        .map(|at| (0..=LONGEST).map(|length| peer(&memory[at * 13 % 64..][..length])).collect())
+        .collect();
+    // Buffers of their own, so that each can begin at whichever address modulo 64 it should.
+    let mut buffers = vec![vec![0; LONGEST + 128]; width];
+    for length in 0..=LONGEST {
+        let mut lanes = Lanes::with_backend(backend);
+        let mut starts = Vec::new();
+        for (lane, buffer) in buffers.iter_mut().enumerate() {
+            let to_boundary = buffer.as_ptr().align_offset(64);
+            let start = to_boundary + (lane + length) % 64;
+            let message = &memory[lane % 4 * 13 % 64..][..length];
+            buffer[start..][..length].copy_from_slice(message);
+            starts.push(start);
+        }
+        for (buffer, start) in buffers.iter().zip(starts) {
+            lanes.push(&buffer[start..][..length]);
+        }
+        assert_eq!(lanes.len(), width);
+        let mut seen = vec![0; expected.len()];
+        while let Some((rest, digest)) = lanes.pop() {
+            assert!(rest.is_empty());
+            let which = expected.iter().position(|digests| digests[length] == digest);
+            let which = which.unwrap_or_else(|| panic!("{backend} {width}: {length} bytes"));
+            seen[which] += 1;
+        }
+        // An empty message and its like are the same in every lane.
+        assert_eq!(seen.iter().sum::<usize>(), width, "{backend} {width}: {length} bytes");
+    }
+}
+
+/// Many streams of random lengths, some empty, one huge, each in odd chunks: every lane is
+/// refilled the moment it is free, and every digest is the one-shot digest of its own message.
+fn many_streams(backend: Backend, count: usize) {
+    let mut random = Random(count as u64 + 1);
+    let messages: Vec<Vec<u8>> = (0..count)
+        .map(|index| {
+            let length = match index % 7 {
+                0 => 0,
+                1 => random.below(64),
+                2 => 64 * random.below(40),
+                _ => random.below(5_000),
+            };
+            let length = if index == count / 2 { 3_000_001 } else { length };
+            let mut message = bytes(length);
+            message.iter_mut().for_each(|byte| *byte ^= index as u8);
+            message
+        })
+        .collect();
+    let mut waiting = messages.iter().enumerate();
+    let mut lanes = Lanes::with_backend(backend);
+    let mut seen = vec![false; count];
+    loop {
+        while !lanes.is_full()
+            && let Some((index, message)) = waiting.next()
+        {
+            let chunks = message.chunks(1 + random.below(700)).map(move |chunk| (index, chunk));
+            lanes.push(Tagged { index, chunks: Chunks::new(chunks.map(|(_, chunk)| chunk)) });
+        }
+        match lanes.step() {
+            Step::Ended(stream, digest) => {
+                let index = stream.index;
+                assert_eq!(digest, md5(&messages[index]), "{backend}: stream {index} of {count}");
+                assert!(!std::mem::replace(&mut seen[index], true), "{index} came twice");
+            }
+            Step::Advanced => assert!(!lanes.is_empty()),
+            Step::Idle => break,
+        }
+    }
+    assert!(seen.iter().all(|&seen| seen), "{backend}: of {count} streams one is lost");
+}
+
+/// A stream that knows which it is.
+struct Tagged<I: Iterator> {
+    index: usize,
+    chunks: Chunks<I>,
+}
+
+impl<I: Iterator<Item: AsRef<[u8]>>> lanesum_md5::Stream for Tagged<I> {
+    fn chunk(&mut self) -> &[u8] {
+        self.chunks.chunk()
+    }
+    fn consume(&mut self, count: usize) {
+        self.chunks.consume(count);
+    }
+}
+
+/// The backends to test: the one that `LANESUM_BACKEND` names, or all.
+fn backends() -> Vec<Backend> {
+    match std::env::var("LANESUM_BACKEND") {
+        Ok(name) => vec![Backend::from_name(&name).unwrap_or_else(|| {
+            panic!("LANESUM_BACKEND={name}: not one of those that this CPU has: {:?}", all())
+        })],
+        Err(_) => all(),
+    }
+}
+
+fn all() -> Vec<Backend> {
+    Backend::available().collect()
+}
+
+/// Stamps the properties onto a backend, by name.
+macro_rules! stamp {
+    ($($module:ident)*) => {
+        /// The backends that the tests below cover.
+        const STAMPED: &[&str] = &[$(stringify!($module)),*];
+
+        $(mod $module {
+            fn backend() -> Option<super::Backend> {
+                super::backends().into_iter().find(|backend| backend.name() == stringify!($module))
+            }
+
+            #[test]
+            fn every_length_in_every_width() {
+                let Some(backend) = backend() else { return };
+                for &width in backend.widths() {
+                    super::every_length(backend, width);
+                }
+                // And a number of lanes that leaves some idle.
+                super::every_length(backend, backend.widths().last().unwrap() - 1);
+            }
+
+            #[test]
+            fn many_streams() {
+                let Some(backend) = backend() else { return };
+                for count in [31, 33, 1_000] {
+                    super::many_streams(backend, count);
+                }
+            }
+        })*
+    };
+}
+
+stamp! { portable sse2 avx2 avx512 }
+
+/// Says which backends run, and fails when one that the CPU offers does not.
+#[test]
+fn every_backend_of_the_cpu_is_covered() {
+    println!("backends of this CPU: {:?}; tested: {:?}", all(), backends());
+    for name in Backend::names() {
+        assert!(STAMPED.contains(&name), "{name} is not stamped");
+    }
+    let names: Vec<&str> = all().iter().map(|backend| backend.name()).collect();
+    assert_eq!(names[0], "portable");
+    assert_eq!(Backend::best().name(), *names.last().unwrap());
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::is_x86_feature_detected as has;
+        assert!(names.contains(&"sse2"));
+        assert_eq!(names.contains(&"avx2"), has!("avx2"));
+        let avx512 = has!("avx512f") && has!("avx512vl") && has!("avx2");
+        assert_eq!(names.contains(&"avx512"), avx512);
+    }
+    assert_eq!(Backend::from_name("mmx"), None);
+}

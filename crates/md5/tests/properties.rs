@@ -1,0 +1,66 @@
+//! What holds for any message, however it is cut.
+
+use lanesum_md5::{Lanes, Md5, md5, md5_chunks, md5_many};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+proptest! {
+    #[test]
+    fn updates_may_be_cut_anywhere(chunks in vec(vec(any::<u8>(), 0..200), 0..12)) {
+        let mut state = Md5::new();
+        chunks.iter().for_each(|chunk| state.update(chunk));
+        let expected = md5(&chunks.concat());
+        prop_assert_eq!(state.finalize(), expected);
+        prop_assert_eq!(md5_chunks(&chunks), expected);
+    }
+
+    #[test]
+    fn many_are_as_one_by_one(messages in vec(vec(any::<u8>(), 0..300), 0..80)) {
+        let expected: Vec<_> = messages.iter().map(|message| md5(message)).collect();
+        prop_assert_eq!(md5_many(&messages), expected);
+    }
+
+    #[test]
+    fn lanes_are_reused_in_any_order(
+        messages in vec((vec(any::<u8>(), 0..300), 1_usize..6), 0..60),
+    ) {
+        // Between pops, a few streams are pushed: lanes are full, half full, and empty in turns.
+        let mut lanes = Lanes::new();
+        let mut digests = Vec::new();
+        for (message, pops) in &messages {
+            if lanes.is_full() {
+                digests.extend(lanes.pop().map(|(_, digest)| digest));
+            }
+            lanes.push(&message[..]);
+            if pops % 3 == 0 {
+                digests.extend((0..*pops).map_while(|_| lanes.pop()).map(|(_, digest)| digest));
+            }
+        }
+        digests.extend(std::iter::from_fn(|| lanes.pop()).map(|(_, digest)| digest));
+        digests.sort_unstable();
+        let mut expected: Vec<_> = messages.iter().map(|(message, _)| md5(message)).collect();
+        expected.sort_unstable();
+        prop_assert_eq!(digests, expected);
+    }
+
+    /// The RustCrypto traits give what the plain methods give.
+    #[cfg(feature = "digest")]
+    #[test]
+    fn traits_agree(message in vec(any::<u8>(), 0..300), cut in any::<prop::sample::Index>()) {
+        use digest::{Digest, FixedOutputReset, Update};
+
+        fn by_trait<D: Digest>(parts: [&[u8]; 2]) -> Vec<u8> {
+            let mut state = D::new();
+            parts.iter().for_each(|part| state.update(part));
+            state.finalize().to_vec()
+        }
+        let (a, b) = message.split_at(cut.index(message.len() + 1));
+        let expected = md5(&message).0.to_vec();
+        prop_assert_eq!(&by_trait::<Md5>([a, b]), &expected);
+        let mut state = Md5::default();
+        Update::update(&mut state, &message);
+        prop_assert_eq!(FixedOutputReset::finalize_fixed_reset(&mut state).to_vec(), expected);
+        prop_assert_eq!(state.finalize(), md5(b""));
+        prop_assert_eq!(<Md5 as Digest>::output_size(), 16);
+    }
+}
