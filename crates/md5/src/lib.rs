@@ -52,7 +52,7 @@ mod stream;
 mod table;
 
 #[cfg(feature = "alloc")]
-pub use crate::many::{Lanes, Step, md5_many};
+pub use crate::many::{Lanes, md5_many};
 #[cfg(feature = "std")]
 pub use crate::one::md5_reader;
 #[cfg(feature = "alloc")]

@@ -53,17 +53,6 @@ pub struct Lanes<S> {
     ready: usize,
 }
 
-/// What [`Lanes::step`] came to.
-#[derive(Debug)]
-pub enum Step<S> {
-    /// This stream has ended, and this is its digest. Its lane is free.
-    Ended(S, Digest),
-    /// All lanes went forward.
-    Advanced,
-    /// There is no stream in any lane.
-    Idle,
-}
-
 impl<S: Stream> Lanes<S> {
     /// Lanes of the best backend that the CPU has.
     #[must_use]
@@ -119,41 +108,47 @@ impl<S: Stream> Lanes<S> {
     }
 
     /// Goes on until a stream has ended; gives it back with its digest. `None` when there is none.
+    ///
+    /// This is [`ended`](Self::ended) and [`advance`](Self::advance) in turns. Who wants to put
+    /// several streams in at once, or to do something else in between, calls these.
     pub fn pop(&mut self) -> Option<(S, Digest)> {
         loop {
-            match self.step() {
-                Step::Ended(stream, digest) => return Some((stream, digest)),
-                Step::Advanced => {}
-                Step::Idle => return None,
+            let ended = self.ended();
+            if ended.is_some() || self.is_empty() {
+                return ended;
             }
+            self.advance();
         }
     }
 
-    /// Does the next thing: gives back a stream that has ended, or takes all lanes forward to where
-    /// one of them needs attention. For those who have something to do in between.
-    pub fn step(&mut self) -> Step<S> {
+    /// A stream that is hashed to its end, with its digest; its lane is free. `None` when no lane
+    /// can say so without going forward.
+    pub fn ended(&mut self) -> Option<(S, Digest)> {
         while let Some(lane) = self.lanes.get_mut(self.ready) {
             if !lane.prepare() {
-                let (stream, digest) = self.remove(self.ready);
-                return Step::Ended(stream, digest);
+                return Some(self.remove(self.ready));
             }
             self.ready += 1;
         }
-        if self.lanes.is_empty() {
-            return Step::Idle;
-        }
-        self.advance();
-        Step::Advanced
+        None
     }
 
-    /// Takes every lane forward by as many blocks as all of them have ready: at least one.
-    fn advance(&mut self) {
-        let backend = self.backend;
-        let width = width(backend, self.lanes.len());
-        let count = self.lanes.iter_mut().map(|lane| lane.blocks().len()).min();
-        let count = count.unwrap_or(0) / BLOCK_LEN;
+    /// Takes every lane forward to where the first of them needs attention: at least one block, or
+    /// none while a stream that has [`ended`](Self::ended) is not taken out.
+    pub fn advance(&mut self) {
+        while let Some(lane) = self.lanes.get_mut(self.ready) {
+            if !lane.prepare() {
+                return;
+            }
+            self.ready += 1;
+        }
+        let Some(count) = self.lanes.iter_mut().map(|lane| lane.blocks().len() / BLOCK_LEN).min()
+        else {
+            return;
+        };
+        let width = width(self.backend, self.lanes.len());
         let blocks = Blocks::new(self.lanes.iter_mut().map(Lane::blocks), count);
-        compress(backend, width, &mut self.states, blocks);
+        compress(self.backend, width, &mut self.states, blocks);
         for lane in &mut self.lanes {
             lane.advance(count);
         }

@@ -1,7 +1,51 @@
 //! Reads and hashes many inputs at once and gives the outcomes back in the order of the jobs.
+//!
+//! ```text
+//! jobs (an iterator, pulled as lanes fall free)
+//!   -> a worker opens the file and puts it into a lane        worker.rs
+//!   -> the lane reads into its buffer, the kernel hashes      file.rs, hashers.rs
+//!   -> the outcome waits until all before it are out          order.rs
+//!   -> sink
+//! ```
+//!
+//! Each worker thread owns its lanes and their buffers; workers meet at two locks only, one around
+//! the iterator of jobs and one around the outcomes, each taken once for many files. What is not a
+//! regular file is read by a thread of its own, one after another (`serial.rs`), so that a FIFO
+//! whose writer never comes holds up no lane.
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use lanesum_checksum::{Algorithm, Job, Source, engine};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let jobs = ["a", "b"].map(|name| {
+//!     let path = folder.path().join(name);
+//!     std::fs::write(&path, name).unwrap();
+//!     Job { source: Source::Path(path), algorithms: Algorithm::Md5.into(), context: name }
+//! });
+//! let mut lines = Vec::new();
+//! engine::run(&engine::Options::default(), jobs.into_iter(), |outcome| {
+//!     let hashed = outcome.result.expect("both can be read");
+//!     lines.push(format!("{} {}", outcome.context, hashed.digests[0]));
+//!     ControlFlow::Continue(())
+//! });
+//! assert_eq!(lines, ["a 0cc175b9c0f1b6a831c399e269772661", "b 92eb5ffee6ae2fec3ad71c777531578f"]);
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
+mod file;
+mod hashers;
+mod order;
+mod serial;
+mod worker;
+
+use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use lanesum_md5::Backend;
 
 use crate::{Algorithms, Digest, Error};
 
@@ -35,15 +79,14 @@ pub struct Outcome<T> {
     pub source: Source,
     /// The job's context.
     pub context: T,
-    /// The digests, one for each algorithm in the order of [`crate::Algorithm::ALL`], and the
-    /// number of bytes read; or why there are none.
+    /// Digests and length; or why there are none.
     pub result: Result<Hashed, Error>,
 }
 
 /// Digests of one input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hashed {
-    /// One for each algorithm of the job.
+    /// One for each algorithm of the job, in the order of [`Algorithm::ALL`](crate::Algorithm::ALL).
     pub digests: Vec<Digest>,
     /// Bytes read.
     pub bytes: u64,
@@ -52,22 +95,58 @@ pub struct Hashed {
 /// How to run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Worker threads; 0 means one for each CPU this process may use.
+    /// Worker threads; 0, the default, means one for each CPU that this process may use.
     pub threads: usize,
-    /// Report an input whose size or times change while it is read as [`Error::Changed`].
+    /// Report an input whose size or times change while it is read as [`Error::Changed`]. The
+    /// default is true.
     pub detect_changes: bool,
+    /// The instruction set for MD5; the default is the best that the CPU has.
+    pub backend: Backend,
+    /// Counters that go up as bytes are read, for whoever shows them.
+    pub progress: Option<Arc<Progress>>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { threads: 0, detect_changes: true, backend: Backend::best(), progress: None }
+    }
+}
+
+/// How far a run is.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Bytes read.
+    pub bytes: AtomicU64,
+    /// Jobs with a source that are done, failed ones included.
+    pub files: AtomicU64,
 }
 
 /// Runs the jobs; calls `sink` with each outcome, in the order of the jobs, from whichever worker
 /// completes the next one, never from two at once. `ControlFlow::Break` from it ends the run early.
 ///
-/// Memory grows neither with the number of jobs nor with their sizes.
+/// Memory grows neither with the number of jobs nor with their sizes: at most 16,384 jobs are under
+/// way at once.
+///
+/// # Panics
+/// When the iterator or the sink panics.
 pub fn run<T, I, F>(options: &Options, jobs: I, sink: F)
 where
     T: Send,
     I: Iterator<Item = Job<T>> + Send,
     F: FnMut(Outcome<T>) -> ControlFlow<()> + Send,
 {
-    let _ = (options, jobs, sink);
-    unimplemented!("being written")
+    let threads = match options.threads {
+        0 => std::thread::available_parallelism().map_or(1, NonZero::get),
+        threads => threads,
+    };
+    let options = &Options { threads, ..options.clone() };
+    let feed = worker::Feed::new(jobs);
+    let order = order::Order::new(sink, threads);
+    std::thread::scope(|scope| {
+        let work = || worker::work(options, &feed, &order, scope);
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
+    });
 }

@@ -1,0 +1,117 @@
+//! The algorithms, computed one after another over the same bytes: those beside MD5 in a lane, and
+//! all of them where there is no lane.
+
+use crate::{Algorithm, Algorithms, Digest};
+
+/// One computation for each of several algorithms.
+pub(super) struct Hashers(Vec<Hasher>);
+
+/// The large states live on the heap, so that the small ones need no room for them.
+enum Hasher {
+    Md5(lanesum_md5::Md5),
+    Sha1(sha1::Sha1),
+    Sha256(sha2::Sha256),
+    Sha512(sha2::Sha512),
+    Blake3(Box<blake3::Hasher>),
+    Xxh3(Box<xxhash_rust::xxh3::Xxh3>),
+    Crc32c(u32),
+}
+
+impl Hashers {
+    pub(super) fn new(algorithms: Algorithms) -> Self {
+        Self(algorithms.iter().map(Hasher::new).collect())
+    }
+
+    pub(super) fn update(&mut self, bytes: &[u8]) {
+        self.0.iter_mut().for_each(|hasher| hasher.update(bytes));
+    }
+
+    /// Appends the digests in the order of [`Algorithm::ALL`].
+    pub(super) fn finalize(self, digests: &mut Vec<Digest>) {
+        digests.extend(self.0.into_iter().map(Hasher::finalize));
+    }
+}
+
+impl Hasher {
+    fn new(algorithm: Algorithm) -> Self {
+        match algorithm {
+            Algorithm::Md5 => Self::Md5(lanesum_md5::Md5::new()),
+            Algorithm::Sha1 => Self::Sha1(sha1::Sha1::default()),
+            Algorithm::Sha256 => Self::Sha256(sha2::Sha256::default()),
+            Algorithm::Sha512 => Self::Sha512(sha2::Sha512::default()),
+            Algorithm::Blake3 => Self::Blake3(Box::default()),
+            Algorithm::Xxh3 => Self::Xxh3(Box::default()),
+            Algorithm::Crc32c => Self::Crc32c(0),
+        }
+    }
+
+    fn update(&mut self, bytes: &[u8]) {
+        use sha2::Digest as _;
+        match self {
+            Self::Md5(state) => state.update(bytes),
+            Self::Sha1(state) => state.update(bytes),
+            Self::Sha256(state) => state.update(bytes),
+            Self::Sha512(state) => state.update(bytes),
+            Self::Blake3(state) => {
+                state.update(bytes);
+            }
+            Self::Xxh3(state) => state.update(bytes),
+            Self::Crc32c(state) => *state = crc32c::crc32c_append(*state, bytes),
+        }
+    }
+
+    fn finalize(self) -> Digest {
+        use sha2::Digest as _;
+        match self {
+            Self::Md5(state) => md5_digest(state.finalize()),
+            Self::Sha1(state) => digest(Algorithm::Sha1, &state.finalize()),
+            Self::Sha256(state) => digest(Algorithm::Sha256, &state.finalize()),
+            Self::Sha512(state) => digest(Algorithm::Sha512, &state.finalize()),
+            Self::Blake3(state) => digest(Algorithm::Blake3, state.finalize().as_bytes()),
+            Self::Xxh3(state) => digest(Algorithm::Xxh3, &state.digest128().to_be_bytes()),
+            Self::Crc32c(state) => digest(Algorithm::Crc32c, &state.to_be_bytes()),
+        }
+    }
+}
+
+/// An MD5 digest as a digest of any algorithm.
+pub(super) fn md5_digest(md5: lanesum_md5::Digest) -> Digest {
+    digest(Algorithm::Md5, md5.as_ref())
+}
+
+fn digest(algorithm: Algorithm, bytes: &[u8]) -> Digest {
+    Digest::new(algorithm, bytes).expect("the crates know how long their digests are")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Digests of "abc" as published: RFC 1321, FIPS 180-4's examples, BLAKE3's test vectors are
+    /// for other inputs, so `b3sum`, `xxhsum -H2` and RFC 3720's polynomial by `cksum -a crc32c`.
+    const ABC: [(Algorithm, &str); 7] = [
+        (Algorithm::Md5, "900150983cd24fb0d6963f7d28e17f72"),
+        (Algorithm::Sha1, "a9993e364706816aba3e25717850c26c9cd0d89d"),
+        (Algorithm::Sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        (
+            Algorithm::Sha512,
+            "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a\
+             2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f",
+        ),
+        (Algorithm::Blake3, "6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85"),
+        (Algorithm::Xxh3, "06b05ab6733a618578af5f94892f3950"),
+        (Algorithm::Crc32c, "364b3fb7"),
+    ];
+
+    #[test]
+    fn digests_are_the_published_ones_however_the_bytes_come() {
+        let mut hashers = Hashers::new(Algorithm::ALL.into_iter().collect());
+        hashers.update(b"");
+        hashers.update(b"a");
+        hashers.update(b"bc");
+        let mut digests = Vec::new();
+        hashers.finalize(&mut digests);
+        let digests: Vec<_> = digests.iter().map(|d| (d.algorithm(), d.to_string())).collect();
+        assert_eq!(digests, ABC.map(|(algorithm, digest)| (algorithm, digest.to_owned())));
+    }
+}

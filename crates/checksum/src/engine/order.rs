@@ -1,0 +1,237 @@
+//! Puts outcomes back into the order of the jobs.
+//!
+//! A ring of at most [`WINDOW`] places begins at the first job whose outcome is not out yet, the
+//! head. An outcome goes into its place; whoever fills the head's place passes on everything up to
+//! the next gap, under the lock, so that the sink sees one outcome at a time and needs no thread.
+//!
+//! Nothing waits for ever: a job may begin only when it lies within the window, the head's job
+//! always does, and whoever has it never waits.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::Outcome;
+use super::serial::Serial;
+
+/// The most jobs that may be under way, finished ones behind an unfinished one included: their
+/// paths and digests are what memory is spent on.
+pub(super) const WINDOW: u64 = 1 << 14;
+
+/// A job's number in the order, from 0.
+pub(super) type Sequence = u64;
+
+/// Where outcomes are delivered. Its methods may be called from any thread.
+pub(super) struct Order<T, F> {
+    state: Mutex<State<T, F>>,
+    /// The head, or serial jobs, or the number of workers changed, and somebody waits for it.
+    changed: Condvar,
+    /// A copy of the state's, to be read without the lock.
+    head: AtomicU64,
+    stopped: AtomicBool,
+}
+
+struct State<T, F> {
+    sink: F,
+    head: Sequence,
+    /// The outcomes from the head on; `None` where there is none yet.
+    waiting: VecDeque<Option<Outcome<T>>>,
+    /// Jobs that must be done alone, when the head comes to them.
+    serial: BTreeMap<Sequence, Serial<T>>,
+    serial_thread: bool,
+    /// Workers that may still hand in serial jobs.
+    workers: usize,
+    /// Threads that wait for a change.
+    waiters: usize,
+}
+
+impl<T, F: FnMut(Outcome<T>) -> ControlFlow<()>> Order<T, F> {
+    pub(super) fn new(sink: F, workers: usize) -> Self {
+        let state = State {
+            sink,
+            head: 0,
+            waiting: VecDeque::new(),
+            serial: BTreeMap::new(),
+            serial_thread: false,
+            workers,
+            waiters: 0,
+        };
+        Self {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            head: AtomicU64::new(0),
+            stopped: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether a job may begin, or has to wait until those before it are out.
+    pub(super) fn is_within_window(&self, sequence: Sequence) -> bool {
+        sequence < self.head.load(Ordering::Acquire) + WINDOW
+    }
+
+    /// Whether the sink wants no more.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Takes outcomes, and passes on those whose turn it is.
+    pub(super) fn complete(&self, outcomes: &mut Vec<(Sequence, Outcome<T>)>) {
+        if outcomes.is_empty() {
+            return;
+        }
+        let mut state = self.lock();
+        for (sequence, outcome) in outcomes.drain(..) {
+            let place = usize::try_from(sequence - state.head).expect("within the window");
+            if state.waiting.len() <= place {
+                state.waiting.resize_with(place + 1, || None);
+            }
+            state.waiting[place] = Some(outcome);
+        }
+        while !self.is_stopped()
+            && let Some(Some(_)) = state.waiting.front()
+        {
+            let outcome = state.waiting.pop_front().flatten().expect("just seen");
+            state.head += 1;
+            if (state.sink)(outcome).is_break() {
+                self.stopped.store(true, Ordering::Relaxed);
+            }
+        }
+        self.head.store(state.head, Ordering::Release);
+        self.wake(state);
+    }
+
+    /// Waits until a job with this sequence may begin. Only for those who have nothing under way.
+    pub(super) fn wait_for_window(&self, sequence: Sequence) {
+        let mut state = self.lock();
+        while sequence >= state.head + WINDOW && !self.is_stopped() {
+            state = self.wait(state);
+        }
+    }
+
+    /// Hands in a job that must be done alone. True when the caller has to start the thread that
+    /// does it.
+    #[must_use]
+    pub(super) fn hand_in_serial(&self, sequence: Sequence, job: Serial<T>) -> bool {
+        let mut state = self.lock();
+        state.serial.insert(sequence, job);
+        let start = !std::mem::replace(&mut state.serial_thread, true);
+        self.wake(state);
+        start
+    }
+
+    /// The next serial job, once all before it are out; `None` when no more can come.
+    pub(super) fn next_serial(&self) -> Option<(Sequence, Serial<T>)> {
+        let mut state = self.lock();
+        loop {
+            let head = state.head;
+            if self.is_stopped() || (state.workers == 0 && state.serial.is_empty()) {
+                return None;
+            }
+            if let Some(job) = state.serial.remove(&head) {
+                return Some((head, job));
+            }
+            state = self.wait(state);
+        }
+    }
+
+    /// Notes that a worker has ended.
+    pub(super) fn worker_ends(&self) {
+        // Also after a panic, so that nobody waits for what will not come.
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.workers -= 1;
+        self.wake(state);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<T, F>> {
+        self.state.lock().expect("a sink that panics ends the run")
+    }
+
+    fn wait<'a>(&self, mut state: MutexGuard<'a, State<T, F>>) -> MutexGuard<'a, State<T, F>> {
+        state.waiters += 1;
+        let mut state = self.changed.wait(state).expect("a sink that panics ends the run");
+        state.waiters -= 1;
+        state
+    }
+
+    fn wake(&self, state: MutexGuard<'_, State<T, F>>) {
+        if state.waiters > 0 {
+            self.changed.notify_all();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Hashed, Job, Source};
+
+    fn outcome(context: u64) -> (Sequence, Outcome<u64>) {
+        (context, Outcome { source: Source::Nothing, context, result: Ok(Hashed::default()) })
+    }
+
+    #[test]
+    fn outcomes_come_out_in_order_whatever_order_they_go_in() {
+        let mut seen = Vec::new();
+        let order = Order::new(
+            |outcome: Outcome<u64>| {
+                seen.push(outcome.context);
+                ControlFlow::Continue(())
+            },
+            1,
+        );
+        order.complete(&mut vec![outcome(2), outcome(1)]);
+        assert!(order.is_within_window(WINDOW - 1) && !order.is_within_window(WINDOW));
+        order.complete(&mut vec![outcome(0)]);
+        assert!(order.is_within_window(WINDOW + 2) && !order.is_within_window(WINDOW + 3));
+        order.complete(&mut vec![outcome(4)]);
+        order.complete(&mut vec![outcome(3)]);
+        drop(order);
+        assert_eq!(seen, [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn nothing_comes_out_after_a_break() {
+        let mut seen = Vec::new();
+        let order = Order::new(
+            |outcome: Outcome<u64>| {
+                seen.push(outcome.context);
+                if outcome.context == 1 {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            },
+            1,
+        );
+        order.complete(&mut (0..5).map(outcome).collect());
+        assert!(order.is_stopped());
+        order.complete(&mut vec![outcome(5)]);
+        assert!(order.next_serial().is_none());
+        drop(order);
+        assert_eq!(seen, [0, 1]);
+    }
+
+    #[test]
+    fn a_serial_job_waits_for_its_turn() {
+        let order = Order::new(|_: Outcome<u64>| ControlFlow::Continue(()), 1);
+        let job = |context| {
+            let algorithms = crate::Algorithms::NONE;
+            Serial { job: Job { source: Source::Stdin, algorithms, context }, file: None }
+        };
+        assert!(order.hand_in_serial(1, job(1)));
+        assert!(!order.hand_in_serial(0, job(0)));
+        std::thread::scope(|scope| {
+            let serial = scope.spawn(|| {
+                std::iter::from_fn(|| order.next_serial())
+                    .map(|(sequence, job)| {
+                        order.complete(&mut vec![outcome(sequence)]);
+                        job.job.context
+                    })
+                    .collect::<Vec<_>>()
+            });
+            order.worker_ends();
+            assert_eq!(serial.join().unwrap(), [0, 1]);
+        });
+    }
+}

@@ -1,0 +1,252 @@
+//! A worker: its lanes, and the files that go through them.
+//!
+//! A worker takes a new job for each lane that fell free, and one more each time its lanes went
+//! forward, until they are all in use. So a run of few long files spreads over the workers, and a
+//! run of many short ones has all lanes full after a few of them.
+
+use std::collections::VecDeque;
+use std::iter::Fuse;
+use std::ops::ControlFlow;
+use std::rc::Rc;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+use std::thread::Scope;
+
+use lanesum_md5::Lanes;
+
+use super::file::{Buffer, FileStream, Opened, Shared, open};
+use super::hashers::{Hashers, md5_digest};
+use super::order::{Order, Sequence};
+use super::serial::{self, Serial};
+use super::{Hashed, Job, Options, Outcome, Source};
+use crate::{Algorithm, Algorithms, Digest, Error};
+
+/// What the lanes of a worker read at a time, all together: so that their buffers stay in a
+/// second-level cache of 1 MiB beside the kernel's own copies.
+const READ_AHEAD: usize = 512 << 10;
+
+/// The least that a lane reads at a time.
+const LEAST_READ: usize = 16 << 10;
+
+/// Descriptors that are left to the rest of the program.
+const RESERVED_DESCRIPTORS: u64 = 32;
+
+/// The iterator of jobs, which numbers them as it hands them out.
+pub(super) struct Feed<I: Iterator>(Mutex<(Fuse<I>, Sequence)>);
+
+/// What came of asking for a job.
+enum Taken {
+    Some,
+    /// The job with this number must wait for those before it.
+    Wait(Sequence),
+    End,
+}
+
+impl<T, I: Iterator<Item = Job<T>>> Feed<I> {
+    pub(super) fn new(jobs: I) -> Self {
+        Self(Mutex::new((jobs.fuse(), 0)))
+    }
+
+    /// Takes up to `count` jobs into `jobs`.
+    fn take<F>(
+        &self,
+        count: usize,
+        order: &Order<T, F>,
+        jobs: &mut VecDeque<(Sequence, Job<T>)>,
+    ) -> Taken
+    where
+        F: FnMut(Outcome<T>) -> ControlFlow<()>,
+    {
+        let mut feed = self.0.lock().expect("an iterator that panics ends the run");
+        let (iterator, next) = &mut *feed;
+        for taken in 0..count {
+            if !order.is_within_window(*next) {
+                return if taken > 0 { Taken::Some } else { Taken::Wait(*next) };
+            }
+            let Some(job) = iterator.next() else {
+                return if taken > 0 { Taken::Some } else { Taken::End };
+            };
+            jobs.push_back((*next, job));
+            *next += 1;
+        }
+        Taken::Some
+    }
+}
+
+/// What a lane keeps of its job.
+type Ticket<T> = (Sequence, Source, T);
+
+/// Works until there are no more jobs, or the sink wants no more.
+pub(super) fn work<'scope, T, I, F>(
+    options: &'scope Options,
+    feed: &Feed<I>,
+    order: &'scope Order<T, F>,
+    scope: &'scope Scope<'scope, '_>,
+) where
+    T: Send,
+    I: Iterator<Item = Job<T>>,
+    F: FnMut(Outcome<T>) -> ControlFlow<()> + Send,
+{
+    /// Tells the others that this worker has ended, also when it ends in a panic.
+    struct End<'a, T, F: FnMut(Outcome<T>) -> ControlFlow<()>>(&'a Order<T, F>);
+    impl<T, F: FnMut(Outcome<T>) -> ControlFlow<()>> Drop for End<'_, T, F> {
+        fn drop(&mut self) {
+            self.0.worker_ends();
+        }
+    }
+    let _end = End(order);
+
+    let lanes = Lanes::with_backend(options.backend);
+    let limit = lanes_limit(options.threads).min(lanes.capacity());
+    let shared = Shared { read_len: LEAST_READ.into(), progress: options.progress.clone() };
+    let mut worker = Worker {
+        options,
+        order,
+        lanes,
+        limit,
+        budget: 1,
+        shared: Rc::new(shared),
+        buffers: (0..limit).rev().map(Buffer::new).collect(),
+        jobs: VecDeque::new(),
+        outcomes: Vec::new(),
+    };
+    while !order.is_stopped() {
+        match worker.fill(feed, &mut || {
+            scope.spawn(|| serial::serve(options, order));
+        }) {
+            Taken::Some => worker.advance(),
+            // With lanes in use, go on; they may hold the job that is waited for.
+            Taken::Wait(sequence) if worker.lanes.is_empty() => {
+                order.complete(&mut worker.outcomes);
+                order.wait_for_window(sequence);
+            }
+            Taken::End if worker.lanes.is_empty() => break,
+            Taken::Wait(_) | Taken::End => worker.advance(),
+        }
+    }
+    order.complete(&mut worker.outcomes);
+}
+
+/// How many files a worker may have open.
+fn lanes_limit(threads: usize) -> usize {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let descriptors = limit.unwrap_or(u64::MAX).saturating_sub(RESERVED_DESCRIPTORS);
+    usize::try_from(descriptors).unwrap_or(usize::MAX).div_euclid(threads).max(1)
+}
+
+struct Worker<'a, T, F> {
+    options: &'a Options,
+    order: &'a Order<T, F>,
+    lanes: Lanes<FileStream<Ticket<T>>>,
+    /// The most lanes to use.
+    limit: usize,
+    /// How many jobs to take at the next opportunity.
+    budget: usize,
+    shared: Rc<Shared>,
+    /// Buffers of the lanes that are free.
+    buffers: Vec<Buffer>,
+    /// Jobs taken but not begun.
+    jobs: VecDeque<(Sequence, Job<T>)>,
+    /// Outcomes not handed over yet.
+    outcomes: Vec<(Sequence, Outcome<T>)>,
+}
+
+impl<T, F: FnMut(Outcome<T>) -> ControlFlow<()>> Worker<'_, T, F> {
+    /// Begins as many jobs as the budget allows.
+    fn fill<I>(&mut self, feed: &Feed<I>, start_serial: &mut dyn FnMut()) -> Taken
+    where
+        I: Iterator<Item = Job<T>>,
+    {
+        loop {
+            let free = self.limit - self.lanes.len();
+            let count = self.budget.min(free);
+            if count == 0 {
+                return Taken::Some;
+            }
+            match feed.take(count, self.order, &mut self.jobs) {
+                Taken::Some => {}
+                none => return none,
+            }
+            while let Some((sequence, job)) = self.jobs.pop_front() {
+                self.begin(sequence, job, start_serial);
+            }
+            if self.lanes.is_empty() {
+                // Jobs without a lane may be long ones; nobody should wait for their outcomes.
+                self.order.complete(&mut self.outcomes);
+                if self.order.is_stopped() {
+                    return Taken::End;
+                }
+            }
+        }
+    }
+
+    /// Begins a job: puts it into a lane, or does what needs none.
+    fn begin(&mut self, sequence: Sequence, job: Job<T>, start_serial: &mut dyn FnMut()) {
+        let Job { source, algorithms, context } = job;
+        let opened = match &source {
+            Source::Nothing => {
+                let result = Ok(Hashed::default());
+                return self.outcomes.push((sequence, Outcome { source, context, result }));
+            }
+            Source::Stdin => Ok(Opened::Other(None)),
+            Source::Path(path) => open(path),
+        };
+        let file = match opened {
+            Ok(Opened::Regular(file, stamp)) => (file, stamp),
+            Ok(Opened::Other(file)) => {
+                let job = Job { source, algorithms, context };
+                if self.order.hand_in_serial(sequence, Serial { job, file }) {
+                    start_serial();
+                }
+                return;
+            }
+            Err(error) => return self.end((sequence, source, context), Err(error.into())),
+        };
+        let in_lane = algorithms.contains(Algorithm::Md5);
+        let hashers = Hashers::new(beside_md5(algorithms));
+        let buffer = self.buffers.pop().expect("a buffer for each lane up to the limit");
+        let ticket = (sequence, source, context);
+        let mut stream = FileStream::new(ticket, file, buffer, hashers, Rc::clone(&self.shared));
+        if in_lane {
+            self.lanes.push(stream);
+            self.budget -= 1;
+        } else {
+            self.shared.read_len.set(Buffer::CAPACITY);
+            stream.drain();
+            self.finish(stream, None);
+        }
+    }
+
+    /// Takes the lanes forward and gives back those that have ended.
+    fn advance(&mut self) {
+        let lanes = self.lanes.len().max(1);
+        let share = (READ_AHEAD / lanes).next_multiple_of(4096);
+        self.shared.read_len.set(share.clamp(LEAST_READ, Buffer::CAPACITY));
+        self.lanes.advance();
+        while let Some((stream, digest)) = self.lanes.ended() {
+            self.finish(stream, Some(md5_digest(digest)));
+            self.budget += 1;
+        }
+        self.budget += 1;
+        self.order.complete(&mut self.outcomes);
+    }
+
+    fn finish(&mut self, stream: FileStream<Ticket<T>>, md5: Option<Digest>) {
+        let (ticket, result, buffer) = stream.finish(md5, self.options.detect_changes);
+        self.buffers.push(buffer);
+        self.end(ticket, result);
+    }
+
+    /// Notes the outcome of a job that had something to read.
+    fn end(&mut self, (sequence, source, context): Ticket<T>, result: Result<Hashed, Error>) {
+        if let Some(progress) = &self.options.progress {
+            progress.files.fetch_add(1, Ordering::Relaxed);
+        }
+        self.outcomes.push((sequence, Outcome { source, context, result }));
+    }
+}
+
+/// The algorithms that need no lane.
+fn beside_md5(algorithms: Algorithms) -> Algorithms {
+    algorithms.iter().filter(|&algorithm| algorithm != Algorithm::Md5).collect()
+}
