@@ -25,6 +25,8 @@ pub enum Start {
     Utf16,
     /// The first line ends with NUL where newlines were expected.
     NulEnded,
+    /// The first line ends with a newline where NULs were expected, and none is in sight.
+    NewlineEnded,
     /// No text: control characters abound.
     Binary,
 }
@@ -33,15 +35,16 @@ impl Start {
     /// Tells by the first bytes of a list whose lines are expected to have this ending.
     #[must_use]
     pub fn of(head: &[u8], ending: Ending) -> Self {
-        let first = head.split(|&byte| byte == ending.byte()).next().unwrap_or(head);
         if head.starts_with(MARK) {
             Self::Marked
         } else if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
             Self::Utf16
-        } else if is_entry(first, ending) {
+        } else if ending == Ending::Nul && !head.contains(&0) && begins(head, Ending::Newline) {
+            Self::NewlineEnded
+        } else if is_entry(head.split(|&byte| byte == ending.byte()).next(), ending) {
             // Names may hold any bytes, so an entry settles it.
             Self::Text
-        } else if ending == Ending::Newline && is_nul_ended(head) {
+        } else if ending == Ending::Newline && begins(head, Ending::Nul) {
             Self::NulEnded
         } else if is_utf16(head) {
             Self::Utf16
@@ -54,14 +57,14 @@ impl Start {
 }
 
 /// Whether a line holds a checksum of any kind.
-fn is_entry(line: &[u8], ending: Ending) -> bool {
+fn is_entry(line: Option<&[u8]>, ending: Ending) -> bool {
     let mut parser = Parser::new(Dialect::any().with_ending(ending));
-    matches!(parser.parse(line), Line::Entry(_))
+    line.is_some_and(|line| matches!(parser.parse(line), Line::Entry(_)))
 }
 
-/// Whether the bytes before the first NUL are a line of a list whose lines end with NUL.
-fn is_nul_ended(head: &[u8]) -> bool {
-    memchr::memchr(b'\0', head).is_some_and(|end| is_entry(&head[..end], Ending::Nul))
+/// Whether the first line has this ending and holds a checksum.
+fn begins(head: &[u8], ending: Ending) -> bool {
+    is_entry(memchr::memchr(ending.byte(), head).map(|end| &head[..end]), ending)
 }
 
 /// Whether every other byte is NUL, as it is in UTF-16 of ASCII: at least four characters, and
@@ -91,6 +94,9 @@ pub enum NotAList {
     /// Its lines end with NUL.
     #[error("its lines end with NUL; check it with --zero")]
     NulEnded,
+    /// Its lines end with newlines.
+    #[error("its lines end with newlines; check it without --zero")]
+    NewlineEnded,
     /// It is no text.
     #[error("looks like binary data, not a list of checksums")]
     Binary,
@@ -142,6 +148,7 @@ pub fn open<R: BufRead>(mut reader: R, ending: Ending) -> Result<Text<R>, NotALi
         Start::Marked => drop(head.drain(..MARK.len())),
         Start::Utf16 => return Err(NotAList::Utf16),
         Start::NulEnded => return Err(NotAList::NulEnded),
+        Start::NewlineEnded => return Err(NotAList::NewlineEnded),
         Start::Binary => return Err(NotAList::Binary),
     }
     Ok(Cursor::new(head).chain(reader))
@@ -192,9 +199,13 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_ends_its_lines_with_nul_is_told_so() {
+    fn a_list_with_the_other_ending_is_told_so() {
         let zero = format!("{LINE}\0{LINE}\0");
         assert_eq!(Start::of(zero.as_bytes(), Ending::Newline), Start::NulEnded);
+        let lines = format!("{LINE}\n{LINE}\n");
+        assert_eq!(Start::of(lines.as_bytes(), Ending::Nul), Start::NewlineEnded);
+        let name_of_two_lines = format!("{LINE}\n{LINE}\0");
+        assert_eq!(Start::of(name_of_two_lines.as_bytes(), Ending::Nul), Start::Text);
     }
 
     #[test]

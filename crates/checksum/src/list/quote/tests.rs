@@ -3,7 +3,8 @@ use proptest::strategy::Strategy as _;
 use super::*;
 
 /// A name, and what `ls --quoting-style=shell-escape` shows under `LC_ALL=C` and `C.UTF-8`.
-/// All but the one marked row were seen from coreutils 9.1 with glibc 2.36.
+/// All but the one marked row were seen from coreutils 9.1 with glibc 2.36 (those with a slash from
+/// its `printf %q`).
 #[rustfmt::skip]
 const SHOWN: &[(&[u8], &[u8], &[u8])] = &[
     (b"plain-Name_1.txt", b"plain-Name_1.txt", b"plain-Name_1.txt"),
