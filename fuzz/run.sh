@@ -7,7 +7,8 @@
 # in artifacts/TARGET/, and the target, given that file, repeats it.
 #
 # The flags are cargo-fuzz's with `--sanitizer none`: none of them needs a nightly compiler. The
-# target is named so that build scripts and macros, which run here, are built without them.
+# target is named so that build scripts and macros, which run here, are built without them. libFuzzer
+# itself comes as source with libfuzzer-sys and needs a C++ compiler.
 set -eu
 
 case ${1-} in
@@ -37,7 +38,7 @@ RUSTFLAGS=$(echo "$RUSTFLAGS" | tr -s '\n ' ' ')
 export RUSTFLAGS
 
 for target in "$@"; do
-    cargo build --quiet --release --locked --target "$host" --target-dir target --bin "$target"
+    cargo build --quiet --release --target "$host" --target-dir target --bin "$target"
 done
 
 status=0
