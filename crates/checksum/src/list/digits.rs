@@ -1,0 +1,60 @@
+//! The digest in a line: hexadecimal, or base64 where that is allowed.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+
+use crate::{Algorithm, Digest};
+
+/// Room for the longest digest and the two bytes of slack that a decoder of base64 may ask for.
+const ROOM: usize = 66;
+
+/// The digest that the digits spell; `None` when they are not exactly that.
+///
+/// No length is both: every digest's length leaves a rest when divided by three, so its base64
+/// ends in `=`, which is required and is no hexadecimal digit.
+pub(super) fn read(algorithm: Algorithm, digits: &[u8], base64: bool) -> Option<Digest> {
+    let length = algorithm.digest_len();
+    if digits.len() == 2 * length
+        && let Some(digest) = Digest::from_hex(algorithm, digits)
+    {
+        return Some(digest);
+    }
+    if !base64 || digits.len() != length.div_ceil(3) * 4 {
+        return None;
+    }
+    let mut bytes = [0; ROOM];
+    let decoded = BASE64.decode_slice(digits, &mut bytes).ok()?;
+    Digest::new(algorithm, &bytes[..decoded])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EMPTY_HEX: &[u8] = b"d41d8cd98f00b204e9800998ecf8427e";
+    const EMPTY_BASE64: &[u8] = b"1B2M2Y8AsgTpgAmY7PhCfg==";
+
+    #[test]
+    fn base64_needs_its_padding_and_leave() {
+        let digest = Digest::from_hex(Algorithm::Md5, EMPTY_HEX);
+        assert!(digest.is_some());
+        assert_eq!(read(Algorithm::Md5, EMPTY_HEX, false), digest);
+        assert_eq!(read(Algorithm::Md5, EMPTY_BASE64, true), digest);
+        assert_eq!(read(Algorithm::Md5, EMPTY_BASE64, false), None);
+        for short in 0..EMPTY_BASE64.len() {
+            assert_eq!(read(Algorithm::Md5, &EMPTY_BASE64[..short], true), None, "{short}");
+        }
+    }
+
+    #[test]
+    fn every_algorithm_has_room_and_padding() {
+        for algorithm in Algorithm::ALL {
+            let bytes: Vec<u8> = (0..algorithm.digest_len()).map(|i| 251 - i as u8).collect();
+            let mut base64 = [0; 88];
+            let length = BASE64.encode_slice(&bytes, &mut base64).unwrap();
+            let base64 = &base64[..length];
+            assert!(base64.ends_with(b"="), "{algorithm} could be taken for hexadecimal");
+            assert_eq!(read(algorithm, base64, true), Digest::new(algorithm, &bytes));
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Escaped names: a newline is `\n`, a carriage return `\r`, and a backslash `\\`.
+//!
+//! A backslash is escaped too, so that more characters can be escaped one day.
+
+use std::borrow::Cow;
+
+/// Stands at the start of a line whose name is escaped.
+pub(super) const MARK: u8 = b'\\';
+
+/// The name as a line holds it: owned when it had to be escaped.
+pub(super) fn escape(name: &[u8]) -> Cow<'_, [u8]> {
+    let Some(first) = memchr::memchr3(b'\\', b'\n', b'\r', name) else {
+        return Cow::Borrowed(name);
+    };
+    let mut escaped = Vec::with_capacity(name.len() + 8);
+    escaped.extend_from_slice(&name[..first]);
+    for &byte in &name[first..] {
+        match byte {
+            b'\\' => escaped.extend_from_slice(b"\\\\"),
+            b'\n' => escaped.extend_from_slice(b"\\n"),
+            b'\r' => escaped.extend_from_slice(b"\\r"),
+            _ => escaped.push(byte),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// The name that an escaped one stands for; `None` when a backslash is followed by anything but
+/// `n`, `r` or a backslash.
+pub(super) fn unescape(escaped: &[u8]) -> Option<Vec<u8>> {
+    let mut name = Vec::with_capacity(escaped.len());
+    let mut rest = escaped;
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        name.extend_from_slice(&rest[..at]);
+        name.push(match rest.get(at + 1)? {
+            b'\\' => b'\\',
+            b'n' => b'\n',
+            b'r' => b'\r',
+            _ => return None,
+        });
+        rest = &rest[at + 2..];
+    }
+    name.extend_from_slice(rest);
+    Some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_back() {
+        for (name, escaped) in [
+            (&b"\\"[..], &b"\\\\"[..]),
+            (b"a\nb", b"a\\nb"),
+            (b"\r\n\\n", b"\\r\\n\\\\n"),
+            (b"\xff\\\xfe", b"\xff\\\\\xfe"),
+        ] {
+            assert_eq!(escape(name), Cow::<[u8]>::Owned(escaped.to_vec()));
+            assert_eq!(unescape(escaped).as_deref(), Some(name));
+        }
+        assert!(matches!(escape(b"plain \t'name'"), Cow::Borrowed(b"plain \t'name'")));
+    }
+
+    #[test]
+    fn a_backslash_needs_a_known_companion() {
+        for bad in [&b"\\"[..], b"a\\", b"\\\\\\", b"\\t", b"\\\xff", b"\\ "] {
+            assert_eq!(unescape(bad), None, "{bad:?}");
+        }
+        assert_eq!(unescape(b"").as_deref(), Some(&b""[..]));
+    }
+}

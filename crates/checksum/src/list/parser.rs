@@ -1,0 +1,235 @@
+//! What a line says, after the rules of the list it stands in.
+
+use super::{Ending, escape, gnu, skip_blanks, tag};
+use crate::{Algorithm, Algorithms, Digest};
+
+/// What a list says about one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The file's name, as it was before it was escaped. Never holds NUL; empty only when a tagged
+    /// line says so.
+    pub name: Vec<u8>,
+    /// The digest it should have.
+    pub digest: Digest,
+}
+
+/// A line of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// A file and its digest.
+    Entry(Entry),
+    /// An empty line, or a comment: one whose first byte is `#`.
+    Blank,
+    /// Anything else.
+    Malformed,
+}
+
+/// Which lines a list may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dialect {
+    /// The algorithms whose tagged lines are read.
+    tagged: Algorithms,
+    /// The algorithms that an untagged line may be of: the first that has as many digits.
+    untagged: Algorithms,
+    base64: bool,
+    ending: Ending,
+}
+
+impl Dialect {
+    /// Lines of one algorithm only, in hexadecimal, as GNU md5sum, sha256sum and their like read
+    /// them.
+    #[must_use]
+    pub fn only(algorithm: Algorithm) -> Self {
+        Self {
+            tagged: algorithm.into(),
+            untagged: algorithm.into(),
+            base64: false,
+            ending: Ending::Newline,
+        }
+    }
+
+    /// Lines of any algorithm, in hexadecimal or base64. An untagged line's algorithm is told by
+    /// its number of hexadecimal digits: 8 CRC-32C, 32 MD5, 40 SHA-1, 64 SHA-256, 128 SHA-512.
+    #[must_use]
+    pub fn any() -> Self {
+        const BY_LENGTH: Algorithms = Algorithms::NONE
+            .with(Algorithm::Crc32c)
+            .with(Algorithm::Md5)
+            .with(Algorithm::Sha1)
+            .with(Algorithm::Sha256)
+            .with(Algorithm::Sha512);
+        Self {
+            tagged: Algorithm::ALL.into_iter().collect(),
+            untagged: BY_LENGTH,
+            base64: true,
+            ending: Ending::Newline,
+        }
+    }
+
+    /// As [`any`](Self::any), but untagged lines are of this algorithm.
+    #[must_use]
+    pub fn untagged_as(algorithm: Algorithm) -> Self {
+        Self { untagged: algorithm.into(), ..Self::any() }
+    }
+
+    /// The same with lines that end otherwise. It is [`Ending::Newline`] unless set.
+    #[must_use]
+    pub const fn with_ending(self, ending: Ending) -> Self {
+        Self { ending, ..self }
+    }
+
+    /// What ends a line.
+    #[must_use]
+    pub const fn ending(&self) -> Ending {
+        self.ending
+    }
+}
+
+/// Reads the lines of one list, in their order.
+///
+/// The rules are GNU md5sum's: blanks before the digits are skipped, digits have either case, a
+/// carriage return before the newline is ignored. Where md5sum would take the bytes before a NUL
+/// for the whole name, the line is malformed here.
+#[derive(Clone, Debug)]
+pub struct Parser {
+    dialect: Dialect,
+    form: Option<gnu::Form>,
+}
+
+impl Parser {
+    /// A parser for one list: the first untagged line decides the form of the others.
+    #[must_use]
+    pub const fn new(dialect: Dialect) -> Self {
+        Self { dialect, form: None }
+    }
+
+    /// What the list's next line says. The line comes without its newline or NUL; a carriage
+    /// return that stood before the newline may still be there.
+    pub fn parse(&mut self, line: &[u8]) -> Line {
+        let line = match self.dialect.ending {
+            Ending::Newline => line.strip_suffix(b"\r").unwrap_or(line),
+            Ending::Nul => line,
+        };
+        match line.first() {
+            None | Some(b'#') => Line::Blank,
+            Some(_) => self.entry(line).map_or(Line::Malformed, Line::Entry),
+        }
+    }
+
+    fn entry(&mut self, line: &[u8]) -> Option<Entry> {
+        if memchr::memchr(b'\0', line).is_some() {
+            return None;
+        }
+        let Dialect { tagged, untagged, base64, ending } = self.dialect;
+        let text = skip_blanks(line);
+        let (text, escaped) = match text.split_first() {
+            Some((&escape::MARK, rest)) if ending == Ending::Newline => (rest, true),
+            _ => (text, false),
+        };
+        let (name, digest) = tag::read(text, tagged, base64)
+            .or_else(|| gnu::read(text, untagged, base64, &mut self.form))?;
+        let name = if escaped { escape::unescape(name)? } else { name.to_vec() };
+        Some(Entry { name, digest })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MD5: &str = "d41d8cd98f00b204e9800998ecf8427e";
+
+    fn one(dialect: Dialect, line: &[u8]) -> Line {
+        Parser::new(dialect).parse(line)
+    }
+
+    fn name(dialect: Dialect, line: &str) -> Option<Vec<u8>> {
+        match one(dialect, line.as_bytes()) {
+            Line::Entry(entry) => Some(entry.name),
+            Line::Blank | Line::Malformed => None,
+        }
+    }
+
+    fn algorithm(dialect: Dialect, line: &str) -> Option<Algorithm> {
+        match one(dialect, line.as_bytes()) {
+            Line::Entry(entry) => Some(entry.digest.algorithm()),
+            Line::Blank | Line::Malformed => None,
+        }
+    }
+
+    #[test]
+    fn comments_and_empty_lines_are_blank() {
+        let md5 = Dialect::only(Algorithm::Md5);
+        for blank in [&b""[..], b"\r", b"#", b"# d41d8", b"#\0"] {
+            assert_eq!(one(md5, blank), Line::Blank, "{blank:?}");
+        }
+        for bad in [&b" "[..], b" #", b"\r\r", b"\\", b"\0"] {
+            assert_eq!(one(md5, bad), Line::Malformed, "{bad:?}");
+        }
+        assert_eq!(one(md5.with_ending(Ending::Nul), b"\r"), Line::Malformed);
+    }
+
+    #[test]
+    fn blanks_before_and_a_return_after_are_ignored() {
+        let md5 = Dialect::only(Algorithm::Md5);
+        assert_eq!(name(md5, &format!(" \t {MD5}  a\r")).as_deref(), Some(&b"a"[..]));
+        assert_eq!(name(md5, &format!("\t\\MD5 (a\\r) = {MD5}\r")).as_deref(), Some(&b"a\r"[..]));
+        assert_eq!(name(md5, &format!("{MD5}  a\r\r")).as_deref(), Some(&b"a\r"[..]));
+        assert_eq!(name(md5, &format!("\\ {MD5}  a")), None);
+        let nul = md5.with_ending(Ending::Nul);
+        assert_eq!(name(nul, &format!("{MD5}  a\r")).as_deref(), Some(&b"a\r"[..]));
+    }
+
+    #[test]
+    fn a_nul_is_malformed_wherever_it_stands() {
+        let line = format!("{MD5}  name");
+        assert!(matches!(one(Dialect::any(), line.as_bytes()), Line::Entry(_)));
+        for at in 0..line.len() {
+            let mut line = line.clone().into_bytes();
+            line[at] = 0;
+            assert_eq!(one(Dialect::any(), &line), Line::Malformed, "at {at}");
+        }
+    }
+
+    #[test]
+    fn names_are_escaped_only_after_a_backslash_and_before_a_newline() {
+        let any = Dialect::any();
+        let nul = any.with_ending(Ending::Nul);
+        assert_eq!(name(any, &format!("{MD5}  a\\nb")).as_deref(), Some(&b"a\\nb"[..]));
+        assert_eq!(name(any, &format!("\\{MD5}  a\\nb")).as_deref(), Some(&b"a\nb"[..]));
+        assert_eq!(name(nul, &format!("{MD5}  a\\nb")).as_deref(), Some(&b"a\\nb"[..]));
+        assert_eq!(name(nul, &format!("\\{MD5}  a\\nb")), None);
+        for bad in ["a\\", "a\\t", "\\0"] {
+            assert_eq!(name(any, &format!("\\{MD5}  {bad}")), None, "{bad}");
+            assert_eq!(name(any, &format!("\\MD5 ({bad}) = {MD5}")), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_dialect_says_which_algorithms() {
+        use Algorithm::{Blake3, Crc32c, Md5, Sha1, Sha256, Sha512};
+        let lengths = [(8, Crc32c), (32, Md5), (40, Sha1), (64, Sha256), (128, Sha512)];
+        for digits in 0..200 {
+            let line = format!("{}  f", "0".repeat(digits));
+            let expected =
+                lengths.iter().find(|&&(length, _)| length == digits).map(|&(_, found)| found);
+            assert_eq!(algorithm(Dialect::any(), &line), expected, "{digits}");
+            let blake3 = (digits == 64).then_some(Blake3);
+            assert_eq!(algorithm(Dialect::untagged_as(Blake3), &line), blake3, "{digits}");
+            let md5 = (digits == 32).then_some(Md5);
+            assert_eq!(algorithm(Dialect::only(Md5), &line), md5, "{digits}");
+        }
+        let sha1 = format!("SHA1 (f) = {}", "0".repeat(40));
+        assert_eq!(algorithm(Dialect::any(), &sha1), Some(Sha1));
+        assert_eq!(algorithm(Dialect::untagged_as(Blake3), &sha1), Some(Sha1));
+        assert_eq!(algorithm(Dialect::only(Md5), &sha1), None);
+    }
+
+    #[test]
+    fn base64_is_not_gnu_md5sums() {
+        for line in ["MD5 (f) = 1B2M2Y8AsgTpgAmY7PhCfg==", "1B2M2Y8AsgTpgAmY7PhCfg==  f"] {
+            assert_eq!(algorithm(Dialect::any(), line), Some(Algorithm::Md5), "{line}");
+            assert_eq!(algorithm(Dialect::only(Algorithm::Md5), line), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! File names as GNU coreutils shows them in messages: quoted for the shell where they need it.
+//!
+//! [`file_name`] is coreutils' `quotef`, which `cksum.c`, and so md5sum, uses for every name that it
+//! prints: in results (`'a b': OK`, since 9.11), before errors of the system
+//! (`md5sum: 'a b': No such file or directory`) and for the list (`md5sum: 'a b': 3: improperly
+//! formatted MD5 checksum line`). It quotes a name with a colon, since a colon ends the name there.
+//! [`shell_word`] is the same without that, as `ls --quoting-style=shell-escape` and `printf %q`
+//! have it. The style that always quotes, `quote`, is used by no message that md5sum can print.
+//!
+//! A name without special characters stays bare. Others stand in `'...'`, in which all but `'`
+//! stands for itself; what a terminal cannot show becomes `$'...'` with C's escapes; and a name
+//! whose only trouble is an apostrophe stands in `"..."`.
+
+use unicode_properties::{GeneralCategory, UnicodeGeneralCategory as _};
+
+/// Which characters can be shown; the caller knows the environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Locale {
+    /// The C or POSIX locale: printable ASCII only.
+    C,
+    /// A locale in UTF-8: every assigned character that is no control character and no separator
+    /// of lines or paragraphs, as in glibc. The two may follow different versions of Unicode.
+    Utf8,
+}
+
+/// Appends a name as coreutils prints it where a colon follows.
+///
+/// ```
+/// use lanesum_checksum::list::quote::{Locale, file_name};
+///
+/// let mut out = Vec::new();
+/// file_name(&mut out, b"a\nb", Locale::C);
+/// assert_eq!(out, br"'a'$'\n''b'");
+/// ```
+pub fn file_name(out: &mut Vec<u8>, name: &[u8], locale: Locale) {
+    append(out, name, locale, name.contains(&b':'));
+}
+
+/// Appends a name as a word that a shell reads as this name.
+///
+/// ```
+/// use lanesum_checksum::list::quote::{Locale, shell_word};
+///
+/// let mut out = Vec::new();
+/// shell_word(&mut out, b"it's here", Locale::C);
+/// assert_eq!(out, b"\"it's here\"");
+/// ```
+pub fn shell_word(out: &mut Vec<u8>, name: &[u8], locale: Locale) {
+    append(out, name, locale, false);
+}
+
+/// What a character asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Need {
+    /// Nothing: it may stand bare and in either kind of quotes.
+    Nothing,
+    /// Any quotes.
+    Quotes,
+    /// Quotes, and those must be `'`.
+    SingleQuotes,
+    /// It may stand bare, but quotes, if there are some, must be `'`.
+    BareOrSingleQuotes,
+    /// An escape in `$'...'`.
+    Escape,
+}
+
+fn append(out: &mut Vec<u8>, name: &[u8], locale: Locale, force: bool) {
+    let mut bare = !force && !name.is_empty();
+    let mut double = name.contains(&b'\'');
+    for character in characters(name, locale) {
+        bare &= matches!(character.need, Need::Nothing | Need::BareOrSingleQuotes);
+        double &= matches!(character.need, Need::Nothing | Need::Quotes);
+    }
+    if bare {
+        out.extend_from_slice(name);
+    } else if double {
+        out.push(b'"');
+        out.extend_from_slice(name);
+        out.push(b'"');
+    } else {
+        append_single_quoted(out, name, locale);
+    }
+}
+
+/// Appends `'...'` with escapes: `'` closes the quotes for `\'`, and a run of escapes for `$'...'`.
+fn append_single_quoted(out: &mut Vec<u8>, name: &[u8], locale: Locale) {
+    let mut escaping = false;
+    out.push(b'\'');
+    for Character { bytes, need } in characters(name, locale) {
+        if need == Need::Escape {
+            if !escaping {
+                out.extend_from_slice(b"'$'");
+                escaping = true;
+            }
+            bytes.iter().for_each(|&byte| append_escape(out, byte));
+            continue;
+        }
+        if bytes == b"'" {
+            out.extend_from_slice(br"'\''");
+        } else {
+            if escaping {
+                out.extend_from_slice(b"''");
+            }
+            out.extend_from_slice(bytes);
+        }
+        escaping = false;
+    }
+    out.push(b'\'');
+}
+
+/// Appends C's escape of a byte: a letter where there is one, else three octal digits.
+fn append_escape(out: &mut Vec<u8>, byte: u8) {
+    out.push(b'\\');
+    match byte {
+        0x07 => out.push(b'a'),
+        0x08 => out.push(b'b'),
+        b'\t' => out.push(b't'),
+        b'\n' => out.push(b'n'),
+        0x0b => out.push(b'v'),
+        0x0c => out.push(b'f'),
+        b'\r' => out.push(b'r'),
+        _ => out.extend([byte >> 6, byte >> 3 & 7, byte & 7].map(|digit| b'0' + digit)),
+    }
+}
+
+/// The bytes of a character and what it asks for where it stands.
+struct Character<'a> {
+    bytes: &'a [u8],
+    need: Need,
+}
+
+/// The characters of a name; a byte that is part of none stands alone.
+struct Characters<'a> {
+    name: &'a [u8],
+    at: usize,
+    locale: Locale,
+}
+
+fn characters(name: &[u8], locale: Locale) -> Characters<'_> {
+    Characters { name, at: 0, locale }
+}
+
+impl<'a> Iterator for Characters<'a> {
+    type Item = Character<'a>;
+
+    fn next(&mut self) -> Option<Character<'a>> {
+        let rest = &self.name[self.at..];
+        let first = *rest.first()?;
+        let (len, need) = if first.is_ascii() {
+            (1, self.ascii(first))
+        } else {
+            match (self.locale, first_char(rest)) {
+                (Locale::Utf8, Some(found)) if is_printable(found) => {
+                    (found.len_utf8(), Need::Nothing)
+                }
+                _ => (1, Need::Escape),
+            }
+        };
+        self.at += len;
+        Some(Character { bytes: &rest[..len], need })
+    }
+}
+
+impl Characters<'_> {
+    fn ascii(&self, byte: u8) -> Need {
+        match byte {
+            0..b' ' | 0x7f => Need::Escape,
+            b' ' | b'\'' => Need::Quotes,
+            b'#' | b'~' if self.at == 0 => Need::Quotes,
+            b'{' | b'}' if self.name.len() == 1 => Need::Quotes,
+            b'#' | b'~' | b'{' | b'}' => Need::BareOrSingleQuotes,
+            b'!' | b'"' | b'$' | b'&' | b'(' | b')' | b'*' | b';' | b'<' | b'=' | b'>' | b'?'
+            | b'[' | b'\\' | b'^' | b'`' | b'|' => Need::SingleQuotes,
+            _ => Need::Nothing,
+        }
+    }
+}
+
+/// The character in UTF-8 that the bytes begin with.
+fn first_char(bytes: &[u8]) -> Option<char> {
+    let chunk = bytes[..bytes.len().min(4)].utf8_chunks().next()?;
+    chunk.valid().chars().next()
+}
+
+/// Whether glibc's `iswprint` holds of a character beyond ASCII in a locale of UTF-8.
+fn is_printable(character: char) -> bool {
+    !matches!(
+        character.general_category(),
+        GeneralCategory::Control
+            | GeneralCategory::Unassigned
+            | GeneralCategory::LineSeparator
+            | GeneralCategory::ParagraphSeparator
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+#!/bin/sh
+# Usage: fuzz/run.sh SECONDS [TARGET...]
+#
+# Builds the fuzz targets with the compiler at hand, stable or not, and runs each of them, or those
+# that are named, for so many seconds, from the inputs in seeds/ and what earlier runs left in
+# corpus/. Exits with 1 when a target crashed, hung or ate the memory; the input that did it is then
+# in artifacts/TARGET/, and the target, given that file, repeats it.
+#
+# The flags are cargo-fuzz's with `--sanitizer none`: none of them needs a nightly compiler. The
+# target is named so that build scripts and macros, which run here, are built without them. libFuzzer
+# itself comes as source with libfuzzer-sys and needs a C++ compiler.
+set -eu
+
+case ${1-} in
+'' | *[!0-9]*)
+    echo "usage: $0 SECONDS [TARGET...]" >&2
+    exit 2
+    ;;
+esac
+seconds=$1
+shift
+cd "$(dirname "$0")"
+if [ $# -eq 0 ]; then
+    for source in fuzz_targets/*.rs; do
+        set -- "$@" "$(basename "$source" .rs)"
+    done
+fi
+
+host=$(rustc -vV | sed -n 's/^host: //p')
+RUSTFLAGS='-Cpasses=sancov-module
+    -Cllvm-args=-sanitizer-coverage-level=4
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters
+    -Cllvm-args=-sanitizer-coverage-pc-table
+    -Cllvm-args=-sanitizer-coverage-trace-compares
+    -Ccodegen-units=1
+    --cfg fuzzing'
+RUSTFLAGS=$(echo "$RUSTFLAGS" | tr -s '\n ' ' ')
+export RUSTFLAGS
+
+for target in "$@"; do
+    cargo build --quiet --release --target "$host" --target-dir target --bin "$target"
+done
+
+status=0
+for target in "$@"; do
+    mkdir -p "corpus/$target" "artifacts/$target"
+    program=target/$host/release/$target
+    # A compiler that ignores the flags would leave us throwing dice.
+    "$program" -runs=0 2>&1 | grep -q 'inline 8-bit counters' || {
+        echo "fuzz: $target was built without coverage; see RUSTFLAGS in $0" >&2
+        exit 2
+    }
+    echo "fuzz: $target for $seconds s"
+    "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+        -print_final_stats=1 -verbosity=0 -artifact_prefix="artifacts/$target/" \
+        "corpus/$target" "seeds/$target" || {
+        echo "fuzz: $target found something; see fuzz/artifacts/$target/" >&2
+        status=1
+    }
+done
+exit $status
