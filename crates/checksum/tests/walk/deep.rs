@@ -42,7 +42,7 @@ impl Drop for Chain {
 
 /// Walks a chain in a thread of little stack; gives the lengths of the paths below the root.
 fn lengths(name: &str, depth: usize, options: WalkOptions) -> Vec<usize> {
-    let tree = Tree::new();
+    let tree = Tree::in_memory();
     let root = tree.path("");
     let _chain = Chain::new(tree, name, depth);
     let walk = move || {

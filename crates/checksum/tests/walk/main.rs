@@ -23,6 +23,11 @@ impl Tree {
         Self(tempfile::tempdir().unwrap())
     }
 
+    /// In memory where the system offers that: disks take seconds for thousands of nested folders.
+    fn in_memory() -> Self {
+        Self(tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| tempfile::tempdir().unwrap()))
+    }
+
     /// A tree of these files; a path that ends in `/` is a folder, `a -> b` a link.
     fn of(paths: &[&str]) -> Self {
         let tree = Self::new();

@@ -53,7 +53,7 @@ proptest! {
             0..40,
         )
     ) {
-        let tree = Tree::new();
+        let tree = Tree::in_memory();
         let mut expected = Vec::new();
         for parts in paths {
             if parts.iter().any(|part| part == b"." || part == b"..") {
