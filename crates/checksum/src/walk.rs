@@ -1,1 +1,0 @@
-//! Walks a tree in byte order of the whole paths.

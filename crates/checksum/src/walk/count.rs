@@ -1,0 +1,136 @@
+//! Counts what a walk will come to, for the total of a progress bar.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+use rustix::fs::{FileType, stat};
+
+use super::{Entry, WalkOptions, walk};
+
+/// Files and bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Number of files.
+    pub files: u64,
+    /// Sum of the sizes of the regular ones, in bytes.
+    pub bytes: u64,
+}
+
+/// A count that goes on in a thread of its own. Dropping it tells the thread to stop and does not
+/// wait for it: it ends at the next file.
+#[derive(Debug)]
+pub struct Count {
+    shared: Arc<Shared>,
+    /// Until it is waited for.
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    files: AtomicU64,
+    bytes: AtomicU64,
+    complete: AtomicBool,
+    stop: AtomicBool,
+}
+
+impl Count {
+    /// Begins to count the files that walks of these arguments yield. Errors are left for the walk
+    /// itself to report.
+    ///
+    /// # Errors
+    ///
+    /// The system refuses another thread.
+    pub fn start(arguments: Vec<PathBuf>, options: WalkOptions) -> io::Result<Self> {
+        let shared = Arc::new(Shared::default());
+        let thread = thread::Builder::new().name("count".into()).spawn({
+            let shared = Arc::clone(&shared);
+            move || shared.count(&arguments, &options)
+        })?;
+        Ok(Self { shared, thread: Some(thread) })
+    }
+
+    /// What has been counted so far.
+    #[must_use]
+    pub fn so_far(&self) -> Totals {
+        self.shared.totals()
+    }
+
+    /// The totals, once all is counted.
+    #[must_use]
+    pub fn complete(&self) -> Option<Totals> {
+        // Acquire, beside the release in `count`: who sees the end sees all that was counted.
+        self.shared.complete.load(Ordering::Acquire).then(|| self.shared.totals())
+    }
+
+    /// Tells the thread to stop.
+    pub fn stop(&self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits for the thread to end; gives the totals, unless it was stopped before all was counted.
+    ///
+    /// # Panics
+    ///
+    /// The thread panicked.
+    #[must_use]
+    pub fn wait(mut self) -> Option<Totals> {
+        if let Some(thread) = self.thread.take() {
+            thread.join().expect("the counting thread does not panic");
+        }
+        self.complete()
+    }
+}
+
+impl Drop for Count {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Shared {
+    fn count(&self, arguments: &[PathBuf], options: &WalkOptions) {
+        for entry in arguments.iter().flat_map(|argument| walk(argument, options)) {
+            if self.stop.load(Ordering::Relaxed) {
+                return;
+            }
+            if let Entry::File(path) = entry {
+                self.bytes.fetch_add(size(&path), Ordering::Relaxed);
+                self.files.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        self.complete.store(true, Ordering::Release);
+    }
+
+    fn totals(&self) -> Totals {
+        Totals {
+            files: self.files.load(Ordering::Relaxed),
+            bytes: self.bytes.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// The size of a regular file; zero for anything else and for what cannot be looked at.
+fn size(path: &Path) -> u64 {
+    match stat(path) {
+        Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
+            u64::try_from(stat.st_size).unwrap_or(0)
+        }
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stopped_count_is_not_complete() {
+        let shared = Shared { stop: AtomicBool::new(true), ..Shared::default() };
+        shared.count(&[PathBuf::from("Cargo.toml")], &WalkOptions::default());
+        assert!(!shared.complete.load(Ordering::Relaxed));
+        assert_eq!(shared.totals(), Totals::default());
+    }
+}

@@ -1,0 +1,280 @@
+//! One folder, read completely and sorted: names in one buffer, sixteen bytes an entry beside it.
+//!
+//! A folder's name ends in `/` here, which makes the bytes of an entry its sorting key and the very
+//! bytes that extend a path.
+
+use std::io;
+use std::mem::MaybeUninit;
+
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, FileType, RawDir, statat};
+use rustix::io::Errno;
+
+use super::Skip;
+
+/// The entries of a folder, given one after another.
+#[derive(Default)]
+pub(super) struct Folder {
+    /// The names, one after another.
+    names: Vec<u8>,
+    slots: Vec<Slot>,
+    /// Why entries could not be looked at, by the offset of their names, ascending.
+    failures: Vec<(u32, Errno)>,
+    /// Index of the slot that comes next.
+    next: usize,
+}
+
+/// Where an entry's name is, and what it is the name of.
+struct Slot {
+    /// The eight bytes of the name that follow what all names of the folder begin with, as a
+    /// big-endian number. Decides nearly every comparison without a look at the name. Set by `sort`.
+    key: u64,
+    offset: u32,
+    len: u16,
+    kind: SlotKind,
+}
+
+const _: () = assert!(size_of::<Slot>() == 16);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SlotKind {
+    File,
+    Folder,
+    Skipped(Skip),
+    Failed,
+}
+
+/// What an entry is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    /// A folder, or a followed link to one; its name ends in `/`.
+    Folder,
+    Skipped(Skip),
+    Failed(Errno),
+}
+
+impl Folder {
+    /// Reads all entries of an open folder, not yet sorted. Links are resolved if they are to be
+    /// followed and left out otherwise. After an error come the entries that were read before it.
+    pub(super) fn read(
+        fd: &OwnedFd,
+        buffer: &mut [MaybeUninit<u8>],
+        follow: bool,
+    ) -> (Self, Option<io::Error>) {
+        let mut folder = Self::default();
+        let mut entries = RawDir::new(fd, buffer);
+        while let Some(entry) = entries.next() {
+            let read = match entry {
+                Err(Errno::INTR) => continue,
+                Err(error) => Err(error),
+                Ok(entry) => match entry.file_name().to_bytes() {
+                    b"." | b".." => continue,
+                    name => folder.add(fd, name, entry.file_type(), follow),
+                },
+            };
+            if let Err(error) = read {
+                return (folder, Some(error.into()));
+            }
+        }
+        (folder, None)
+    }
+
+    /// Adds an entry as the system names it. Fails only if there is no more room for names.
+    fn add(
+        &mut self,
+        fd: impl AsFd,
+        name: &[u8],
+        file_type: FileType,
+        follow: bool,
+    ) -> Result<(), Errno> {
+        let resolved = match file_type {
+            // Not every file system tells the type along with the name.
+            FileType::Unknown => type_of(&fd, name, AtFlags::SYMLINK_NOFOLLOW),
+            known => Ok(known),
+        };
+        let resolved = match resolved {
+            Ok(FileType::Symlink) if !follow => return Ok(()),
+            Ok(FileType::Symlink) => type_of(&fd, name, AtFlags::empty()),
+            other => other,
+        };
+        let offset = u32::try_from(self.names.len()).map_err(|_| Errno::OVERFLOW)?;
+        self.names.extend_from_slice(name);
+        let kind = match resolved {
+            Ok(FileType::RegularFile) => SlotKind::File,
+            Ok(FileType::Directory) => {
+                self.names.push(b'/');
+                SlotKind::Folder
+            }
+            Ok(FileType::Fifo) => SlotKind::Skipped(Skip::Fifo),
+            Ok(FileType::Socket) => SlotKind::Skipped(Skip::Socket),
+            Ok(FileType::BlockDevice) => SlotKind::Skipped(Skip::BlockDevice),
+            Ok(FileType::CharacterDevice) => SlotKind::Skipped(Skip::CharDevice),
+            Ok(FileType::Symlink | FileType::Unknown) => SlotKind::Skipped(Skip::Unknown),
+            Err(error) => {
+                self.failures.push((offset, error));
+                SlotKind::Failed
+            }
+        };
+        let len = u16::try_from(self.names.len() - offset as usize).map_err(|_| Errno::OVERFLOW)?;
+        self.slots.push(Slot { key: 0, offset, len, kind });
+        Ok(())
+    }
+
+    /// Keeps the entries for which `keep` says so, given the name without a slash and whether it is
+    /// a folder.
+    pub(super) fn retain(&mut self, mut keep: impl FnMut(&[u8], bool) -> bool) {
+        let names = &self.names;
+        self.slots.retain(|slot| {
+            let is_folder = slot.kind == SlotKind::Folder;
+            let name = slot.name(names);
+            keep(&name[..name.len() - usize::from(is_folder)], is_folder)
+        });
+    }
+
+    /// Sorts the entries by the bytes of their names.
+    pub(super) fn sort(&mut self) {
+        let Self { names, slots, .. } = self;
+        let shared = shared_prefix(slots.iter().map(|slot| slot.name(names)));
+        for slot in slots.iter_mut() {
+            slot.key = key(&slot.name(names)[shared..]);
+        }
+        slots.sort_unstable_by(|a, b| {
+            a.key.cmp(&b.key).then_with(|| a.name(names).cmp(b.name(names)))
+        });
+    }
+
+    /// The next entry.
+    pub(super) fn next(&mut self) -> Option<(&[u8], Kind)> {
+        let slot = self.slots.get(self.next)?;
+        self.next += 1;
+        let kind = match slot.kind {
+            SlotKind::File => Kind::File,
+            SlotKind::Folder => Kind::Folder,
+            SlotKind::Skipped(why) => Kind::Skipped(why),
+            SlotKind::Failed => {
+                let place = self.failures.binary_search_by_key(&slot.offset, |failure| failure.0);
+                Kind::Failed(self.failures[place.expect("every failed slot has its failure")].1)
+            }
+        };
+        Some((slot.name(&self.names), kind))
+    }
+}
+
+impl Slot {
+    fn name<'a>(&self, names: &'a [u8]) -> &'a [u8] {
+        &names[self.offset as usize..][..usize::from(self.len)]
+    }
+}
+
+/// Asks the system what an entry is.
+fn type_of(fd: impl AsFd, name: &[u8], flags: AtFlags) -> Result<FileType, Errno> {
+    statat(fd, name, flags).map(|stat| FileType::from_raw_mode(stat.st_mode))
+}
+
+/// How many bytes all names begin with.
+fn shared_prefix<'a>(mut names: impl Iterator<Item = &'a [u8]>) -> usize {
+    let Some(mut shared) = names.next() else { return 0 };
+    for name in names {
+        if !name.starts_with(shared) {
+            let len = shared.iter().zip(name).take_while(|(a, b)| a == b).count();
+            shared = &shared[..len];
+        }
+    }
+    shared.len()
+}
+
+/// The first eight bytes as a number that orders as they do. What is missing counts as zero, which
+/// no name holds: so names with equal keys are the same up to the eighth byte.
+fn key(bytes: &[u8]) -> u64 {
+    let mut key = [0; 8];
+    let len = bytes.len().min(key.len());
+    key[..len].copy_from_slice(&bytes[..len]);
+    u64::from_be_bytes(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A folder of these names; those that end in `/` are folders.
+    fn folder(names: &[Vec<u8>]) -> Folder {
+        let mut folder = Folder::default();
+        for name in names {
+            let (name, kind) = match name.strip_suffix(b"/") {
+                Some(name) => (name, FileType::Directory),
+                None => (name.as_slice(), FileType::RegularFile),
+            };
+            folder.add(rustix::fs::CWD, name, kind, false).unwrap();
+        }
+        folder
+    }
+
+    /// Names of few different bytes, so that one is often the beginning of another.
+    fn name() -> impl Strategy<Value = Vec<u8>> {
+        prop::collection::vec(prop::sample::select(b"a-.0\x01\xff".as_slice()), 1..12)
+    }
+
+    proptest! {
+        #[test]
+        fn names_come_sorted_by_their_bytes(
+            shared in "[a-c]{0,10}",
+            names in prop::collection::vec((name(), any::<bool>()), 0..40),
+        ) {
+            let mut names: Vec<Vec<u8>> = names
+                .into_iter()
+                .map(|(name, is_folder)| {
+                    [shared.as_bytes(), &name, if is_folder { b"/" } else { b"" }].concat()
+                })
+                .collect();
+            let mut folder = folder(&names);
+            names.sort();
+            folder.sort();
+            for name in &names {
+                let (found, kind) = folder.next().unwrap();
+                prop_assert_eq!(found, name.as_slice());
+                prop_assert_eq!(kind == Kind::Folder, name.ends_with(b"/"));
+            }
+            prop_assert!(folder.next().is_none());
+        }
+    }
+
+    #[test]
+    fn a_type_that_was_not_told_is_asked_for() {
+        let tree = tempfile::tempdir().unwrap();
+        std::fs::write(tree.path().join("file"), "").unwrap();
+        std::fs::create_dir(tree.path().join("folder")).unwrap();
+        std::os::unix::fs::symlink("folder", tree.path().join("link")).unwrap();
+        let fd = OwnedFd::from(std::fs::File::open(tree.path()).unwrap());
+        for follow in [false, true] {
+            let mut folder = Folder::default();
+            for name in ["file", "folder", "gone", "link"] {
+                folder.add(&fd, name.as_bytes(), FileType::Unknown, follow).unwrap();
+            }
+            folder.sort();
+            assert_eq!(folder.next(), Some((&b"file"[..], Kind::File)));
+            assert_eq!(folder.next(), Some((&b"folder/"[..], Kind::Folder)));
+            assert_eq!(folder.next(), Some((&b"gone"[..], Kind::Failed(Errno::NOENT))));
+            if follow {
+                assert_eq!(folder.next(), Some((&b"link/"[..], Kind::Folder)));
+            }
+            assert_eq!(folder.next(), None);
+        }
+    }
+
+    #[test]
+    fn failures_find_their_entries_after_sorting() {
+        let tree = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("nowhere", tree.path().join("a")).unwrap();
+        std::os::unix::fs::symlink("b", tree.path().join("b")).unwrap();
+        let fd = OwnedFd::from(std::fs::File::open(tree.path()).unwrap());
+        let mut folder = Folder::default();
+        for name in ["b", "a"] {
+            folder.add(&fd, name.as_bytes(), FileType::Symlink, true).unwrap();
+        }
+        folder.sort();
+        assert_eq!(folder.next(), Some((&b"a"[..], Kind::Failed(Errno::NOENT))));
+        assert_eq!(folder.next(), Some((&b"b"[..], Kind::Failed(Errno::LOOP))));
+    }
+}

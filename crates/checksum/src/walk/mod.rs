@@ -1,0 +1,371 @@
+//! Walks a tree and yields its files in byte order of their whole paths.
+//!
+//! # The order
+//!
+//! Entries come as `LC_ALL=C sort` orders the lines of `find -type f`, although no more than the
+//! folders on the way to the current one are ever held. Within a folder, the entries are sorted by
+//! a key: a file's is its name, a folder's is its name followed by `/`. That this orders the whole
+//! paths is shown for two entries of one folder, whose paths all begin with the same bytes:
+//!
+//! * If the keys differ at some byte that both have, that byte also decides between any path of the
+//!   one and any of the other, for every path begins with the key of its entry.
+//! * Otherwise one key is a proper prefix of the other. It is not a folder's: that would put its
+//!   `/` inside the other's name, or make both names the same. So it is a file's, it is the whole
+//!   path, and a prefix sorts before what it is a prefix of, whatever follows there.
+//!
+//! Hence all paths of one entry sort before all paths of the other, and by induction over the depth
+//! the walk is sorted. For example `a-b`, `a.b`, `a/x`, `a0` come in this order, since `/` lies
+//! between `.` and `0`, where sorting the bare names would give `a` (with `a/x`) first.
+//!
+//! # What it costs
+//!
+//! A folder is read completely when it is entered, its names packed into one buffer and sorted
+//! there; then it is closed. The kind of an entry comes with its name, so that nothing is asked of
+//! the system for a file. Memory grows with the sizes of the folders on the current path alone.
+//! Folders are opened by their whole path, so that an ordinary walk holds no descriptor open
+//! between two entries; `open.rs` says how paths are opened that are longer than the kernel takes.
+
+mod count;
+mod exclude;
+mod folder;
+mod gitignore;
+mod open;
+
+use std::collections::VecDeque;
+use std::ffi::OsStr;
+use std::fmt;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{CWD, FileType, Stat, fstat};
+
+pub use count::{Count, Totals};
+pub use exclude::{BadPattern, Exclude};
+use folder::{Folder, Kind};
+use gitignore::Rules;
+use open::Opener;
+
+/// Bytes of directory entries that one system call may bring: some two thousand short names.
+const READ_BUFFER: usize = 64 << 10;
+
+/// How to walk. The default walks everything below the argument and follows no link in it.
+#[derive(Clone, Debug, Default)]
+pub struct WalkOptions {
+    /// Follow the symbolic links inside the tree. Without it they are not entries at all.
+    pub follow: bool,
+    /// Do not enter folders that lie on another device than the argument.
+    pub one_file_system: bool,
+    /// Leave out what git would ignore, and `.git` itself.
+    ///
+    /// The rules are those of the `.gitignore` files in the tree and in the folders above it up to
+    /// the root of its repository, and of the repository's `info/exclude`. Patterns decide alone:
+    /// git's index (an ignored file may be tracked) and the user's own excludes file are not read.
+    /// The argument is walked even if a rule ignores it, for it was asked for by name.
+    pub gitignore: bool,
+    /// What to leave out.
+    pub exclude: Exclude,
+}
+
+/// What a walk comes across.
+#[derive(Debug)]
+pub enum Entry {
+    /// A regular file, or whatever the argument is if it is no folder. The path is the argument,
+    /// `/` unless it ends so, and the path below it, as `find` prints it.
+    File(PathBuf),
+    /// Something in the tree that is deliberately not read.
+    Skipped {
+        /// Its path.
+        path: PathBuf,
+        /// What it is.
+        why: Skip,
+    },
+    /// Something that could not be looked at: a missing argument, a folder that cannot be read
+    /// (what could be read of it follows), a followed link that leads nowhere.
+    Failed {
+        /// Its path.
+        path: PathBuf,
+        /// The system's reason.
+        error: io::Error,
+    },
+}
+
+impl Entry {
+    /// The path of the entry, whatever became of it.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::File(path) | Self::Skipped { path, .. } | Self::Failed { path, .. } => path,
+        }
+    }
+}
+
+/// Why something in a tree is not read. Displays as the words of a warning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Skip {
+    /// A named pipe: reading would wait for a writer.
+    Fifo,
+    /// A socket.
+    Socket,
+    /// A disk or a part of one.
+    BlockDevice,
+    /// A terminal, `/dev/zero` and the like.
+    CharDevice,
+    /// Something that the system has no known type for.
+    Unknown,
+    /// A followed link that leads back to a folder that is being walked.
+    Loop,
+}
+
+impl fmt::Display for Skip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fifo => "is a named pipe, skipped",
+            Self::Socket => "is a socket, skipped",
+            Self::BlockDevice => "is a block device, skipped",
+            Self::CharDevice => "is a character device, skipped",
+            Self::Unknown => "is of unknown type, skipped",
+            Self::Loop => "is a link back to a folder that contains it, skipped",
+        })
+    }
+}
+
+/// Walks what an argument names: all files of a folder, or the one file.
+///
+/// A link given as the argument is followed. The walk is lazy: it sees what is there at the moment
+/// when it gets to a folder.
+///
+/// ```
+/// use std::path::Path;
+/// use lanesum_checksum::walk::{Entry, WalkOptions, walk};
+///
+/// for entry in walk(Path::new("src"), &WalkOptions::default()) {
+///     match entry {
+///         Entry::File(path) => println!("{}", path.display()),
+///         Entry::Skipped { path, why } => eprintln!("{}: {why}", path.display()),
+///         Entry::Failed { path, error } => eprintln!("{}: {error}", path.display()),
+///     }
+/// }
+/// ```
+#[must_use]
+pub fn walk(root: &Path, options: &WalkOptions) -> Walk {
+    Walk {
+        options: options.clone(),
+        argument: Some(root.to_owned()),
+        root_len: 0,
+        device: None,
+        path: Vec::new(),
+        folders: Vec::new(),
+        opener: Opener::new(options.follow),
+        rules: Rules::default(),
+        pending: VecDeque::new(),
+        buffer: Box::new_uninit_slice(READ_BUFFER),
+    }
+}
+
+/// The entries of a tree; made by [`walk`].
+pub struct Walk {
+    options: WalkOptions,
+    /// The argument, until the first entry is asked for.
+    argument: Option<PathBuf>,
+    /// Length in `path` of the argument with its slash.
+    root_len: usize,
+    /// The argument's device, where the walk must stay on it.
+    device: Option<u64>,
+    /// The path of the innermost folder of `folders`, with its slash.
+    path: Vec<u8>,
+    /// The folders from the argument down to the current one.
+    folders: Vec<Level>,
+    opener: Opener,
+    rules: Rules,
+    /// What to yield before anything else.
+    pending: VecDeque<Entry>,
+    buffer: Box<[MaybeUninit<u8>]>,
+}
+
+/// A folder on the current path.
+struct Level {
+    folder: Folder,
+    /// Length of its path with its slash.
+    path_len: usize,
+    /// Which folder it is, where loops are looked for.
+    identity: Option<Identity>,
+}
+
+/// What tells two folders apart: device and inode.
+type Identity = (u64, u64);
+
+impl fmt::Debug for Walk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Walk")
+            .field("options", &self.options)
+            .field("path", &OsStr::from_bytes(&self.path))
+            .field("depth", &self.folders.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Iterator for Walk {
+    type Item = Entry;
+
+    fn next(&mut self) -> Option<Entry> {
+        if let Some(argument) = self.argument.take()
+            && let Some(entry) = self.start(argument)
+        {
+            return Some(entry);
+        }
+        loop {
+            if let Some(entry) = self.pending.pop_front() {
+                return Some(entry);
+            }
+            let level = self.folders.last_mut()?;
+            let Some((name, kind)) = level.folder.next() else {
+                self.leave();
+                continue;
+            };
+            match kind {
+                Kind::File => return Some(Entry::File(joined(&self.path, name))),
+                Kind::Skipped(why) => {
+                    return Some(Entry::Skipped { path: joined(&self.path, name), why });
+                }
+                Kind::Failed(error) => {
+                    return Some(Entry::Failed {
+                        path: joined(&self.path, name),
+                        error: error.into(),
+                    });
+                }
+                Kind::Folder => {
+                    self.path.extend_from_slice(name);
+                    self.descend();
+                }
+            }
+        }
+    }
+}
+
+impl Walk {
+    /// Looks at the argument and enters it if it is a folder; otherwise gives the only entry.
+    fn start(&mut self, argument: PathBuf) -> Option<Entry> {
+        let stat = match rustix::fs::stat(&argument) {
+            Ok(stat) => stat,
+            Err(error) => return Some(Entry::Failed { path: argument, error: error.into() }),
+        };
+        if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
+            return Some(Entry::File(argument));
+        }
+        let fd = match open::folder(CWD, argument.as_os_str().as_bytes(), true) {
+            Ok(fd) => fd,
+            Err(error) => return Some(Entry::Failed { path: argument, error: error.into() }),
+        };
+        if self.options.gitignore {
+            self.rules = Rules::above(&argument, &mut self.pending);
+        }
+        self.device = self.options.one_file_system.then_some(stat.st_dev);
+        self.path = argument.into_os_string().into_vec();
+        if !self.path.ends_with(b"/") {
+            self.path.push(b'/');
+        }
+        self.root_len = self.path.len();
+        self.enter(&fd, self.options.follow.then(|| identity(&stat)));
+        None
+    }
+
+    /// Enters the folder that `path` has just been extended by, or takes it off again.
+    fn descend(&mut self) {
+        match self.admit() {
+            Ok(Some((fd, identity))) => self.enter(&fd, identity),
+            Ok(None) => self.restore_path(),
+            Err(error) => {
+                let path = self.folder_path();
+                self.pending.push_back(Entry::Failed { path, error });
+                self.restore_path();
+            }
+        }
+    }
+
+    /// Opens the folder at `path`; `None` if it is not to be walked.
+    fn admit(&mut self) -> io::Result<Option<(OwnedFd, Option<Identity>)>> {
+        let fd = self.opener.open(&self.path[..self.path.len() - 1])?;
+        if self.device.is_none() && !self.options.follow {
+            return Ok(Some((fd, None)));
+        }
+        let stat = fstat(&fd)?;
+        if self.device.is_some_and(|device| device != stat.st_dev) {
+            return Ok(None);
+        }
+        let identity = self.options.follow.then(|| identity(&stat));
+        if identity.is_some() && self.folders.iter().any(|level| level.identity == identity) {
+            self.pending.push_back(Entry::Skipped { path: self.folder_path(), why: Skip::Loop });
+            return Ok(None);
+        }
+        Ok(Some((fd, identity)))
+    }
+
+    /// Reads the folder at `path` and makes it the current one.
+    fn enter(&mut self, fd: &OwnedFd, identity: Option<Identity>) {
+        let (mut folder, error) = Folder::read(fd, &mut self.buffer, self.options.follow);
+        if let Some(error) = error {
+            self.pending.push_back(Entry::Failed { path: self.folder_path(), error });
+        }
+        if self.options.gitignore {
+            self.rules.enter(fd, &self.path, &mut self.pending);
+        }
+        self.filter(&mut folder);
+        folder.sort();
+        self.folders.push(Level { folder, path_len: self.path.len(), identity });
+    }
+
+    /// Takes out of a folder at `path` what rules and patterns leave out.
+    fn filter(&mut self, folder: &mut Folder) {
+        let Self { options, rules, path, root_len, .. } = self;
+        if !options.gitignore && options.exclude.is_empty() {
+            return;
+        }
+        let path_len = path.len();
+        folder.retain(|name, is_folder| {
+            path.truncate(path_len);
+            path.extend_from_slice(name);
+            let left_out = options.exclude.matches(&path[*root_len..], is_folder)
+                || options.gitignore && rules.ignore(path, is_folder);
+            !left_out
+        });
+        path.truncate(path_len);
+    }
+
+    /// Goes back to the parent of the current folder.
+    fn leave(&mut self) {
+        self.folders.pop();
+        self.restore_path();
+        self.rules.leave(self.path.len());
+    }
+
+    /// Makes `path` the current folder's again.
+    fn restore_path(&mut self) {
+        self.path.truncate(self.folders.last().map_or(0, |level| level.path_len));
+        self.opener.leave(self.path.len());
+    }
+
+    /// The path of the folder at `path` as messages name it: without the slash.
+    fn folder_path(&self) -> PathBuf {
+        let path = match self.path.as_slice() {
+            [name @ .., b'/'] if !name.is_empty() => name,
+            path => path,
+        };
+        joined(path, b"")
+    }
+}
+
+/// Which folder a `stat` speaks of.
+fn identity(stat: &Stat) -> Identity {
+    (stat.st_dev, stat.st_ino)
+}
+
+/// A path in an allocation of exactly its size. A folder's trailing slash is left to the caller.
+fn joined(folder: &[u8], name: &[u8]) -> PathBuf {
+    let mut path = Vec::with_capacity(folder.len() + name.len());
+    path.extend_from_slice(folder);
+    path.extend_from_slice(name);
+    PathBuf::from(std::ffi::OsString::from_vec(path))
+}

@@ -1,0 +1,135 @@
+//! Opens folders by their whole path, however long it is.
+//!
+//! The kernel takes paths of less than 4,096 bytes (`PATH_MAX`, the final NUL counted). A longer
+//! one is opened in hops: the longest prefix that the kernel takes, then the rest from there, and so
+//! on. The folders hopped to are kept open as anchors while the walk is below them, so that their
+//! children need no hops of their own, but never more than [`MAX_ANCHORS`]: the outermost is closed
+//! first, and hopped to again should the walk come back that far. So a walk holds no descriptor in
+//! an ordinary tree, and a bounded number in a tree of any depth.
+
+use std::collections::VecDeque;
+use std::io;
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::Errno;
+
+/// Bytes of a path that the kernel takes, without the NUL.
+const LONGEST_PATH: usize = 4095;
+
+/// Folders kept open at most: they cover the innermost 128 KiB of a path.
+const MAX_ANCHORS: usize = 32;
+
+/// Opens the folders of one walk.
+pub(super) struct Opener {
+    follow: bool,
+    /// From the outermost to the innermost.
+    anchors: VecDeque<Anchor>,
+}
+
+/// A folder that deeper ones are opened from.
+struct Anchor {
+    /// Length of its path with its slash.
+    path_len: usize,
+    fd: OwnedFd,
+}
+
+/// Opens a folder for reading. `follow` is about the last part of its path.
+pub(super) fn folder(fd: impl AsFd, path: &[u8], follow: bool) -> Result<OwnedFd, Errno> {
+    let mut flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    // A folder that has become a link since its name was read must not lead out of the tree.
+    flags.set(OFlags::NOFOLLOW, !follow);
+    openat(fd, path, flags, Mode::empty())
+}
+
+impl Opener {
+    /// `follow` says whether a folder may be reached through a link.
+    pub(super) const fn new(follow: bool) -> Self {
+        Self { follow, anchors: VecDeque::new() }
+    }
+
+    /// Opens the folder at a path without trailing slash.
+    pub(super) fn open(&mut self, path: &[u8]) -> io::Result<OwnedFd> {
+        let mut start = self.anchors.back().map_or(0, |anchor| anchor.path_len);
+        while path.len() - start > LONGEST_PATH {
+            // The prefix may be as long as the kernel takes, so its slash may come one later.
+            let reach = &path[start..=start + LONGEST_PATH];
+            let slash = reach.iter().rposition(|&byte| byte == b'/').ok_or(Errno::NAMETOOLONG)?;
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let fd = self.open_from_anchor(|fd| {
+                openat(fd, &reach[..slash], flags, Mode::empty()).map_err(io::Error::from)
+            })?;
+            start += slash + 1;
+            if self.anchors.len() == MAX_ANCHORS {
+                self.anchors.pop_front();
+            }
+            self.anchors.push_back(Anchor { path_len: start, fd });
+        }
+        let follow = self.follow;
+        self.open_from_anchor(|fd| folder(fd, &path[start..], follow).map_err(io::Error::from))
+    }
+
+    /// Opens something from the innermost anchor, or from the working directory.
+    fn open_from_anchor(
+        &self,
+        open: impl FnOnce(BorrowedFd<'_>) -> io::Result<OwnedFd>,
+    ) -> io::Result<OwnedFd> {
+        open(self.anchors.back().map_or(CWD, |anchor| anchor.fd.as_fd()))
+    }
+
+    /// The walk has come back to the folder whose path with its slash has this length.
+    pub(super) fn leave(&mut self, path_len: usize) {
+        while self.anchors.back().is_some_and(|anchor| anchor.path_len > path_len) {
+            self.anchors.pop_back();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::fs::{AtFlags, fstat, mkdirat, unlinkat};
+
+    use super::*;
+
+    #[test]
+    fn every_level_of_a_long_path_is_found_with_few_descriptors() {
+        let tree = tempfile::tempdir().unwrap();
+        let name = "d".repeat(255);
+        let mut path = tree.path().as_os_str().as_encoded_bytes().to_vec();
+        let root_len = path.len();
+        // Half as deep again as the anchors reach.
+        let depth = MAX_ANCHORS * LONGEST_PATH / name.len() * 3 / 2;
+        let mut fd = folder(CWD, &path, false).unwrap();
+        let mut inodes = Vec::new();
+        for _ in 0..depth {
+            mkdirat(&fd, name.as_str(), Mode::RWXU).unwrap();
+            fd = folder(&fd, name.as_bytes(), false).unwrap();
+            inodes.push(fstat(&fd).unwrap().st_ino);
+        }
+
+        let mut opener = Opener::new(false);
+        let mut check = |level: usize, opener: &mut Opener| {
+            path.truncate(root_len);
+            for _ in 0..=level {
+                path.push(b'/');
+                path.extend_from_slice(name.as_bytes());
+            }
+            opener.leave(path.len() - name.len());
+            let opened = opener.open(&path).unwrap();
+            assert_eq!(fstat(&opened).unwrap().st_ino, inodes[level], "level {level}");
+            assert!(opener.anchors.len() <= MAX_ANCHORS);
+        };
+        for level in (0..depth).chain((0..depth).rev()) {
+            check(level, &mut opener);
+        }
+        assert!(opener.anchors.is_empty(), "nothing is kept above the first hop");
+        check(depth - 1, &mut opener);
+        assert_eq!(opener.anchors.len(), MAX_ANCHORS);
+
+        // Level by level, since removing a tree by its path takes a descriptor for each.
+        for _ in 0..depth {
+            fd = folder(&fd, b"..", false).unwrap();
+            unlinkat(&fd, name.as_str(), AtFlags::REMOVEDIR).unwrap();
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What options leave out: patterns, git's rules, other devices.
+
+use lanesum_checksum::walk::{Count, Totals};
+
+use super::*;
+
+fn ignoring() -> WalkOptions {
+    WalkOptions { gitignore: true, ..plain() }
+}
+
+#[test]
+fn patterns_without_a_slash_match_names_at_any_depth() {
+    let tree = Tree::of(&["a.tmp", "b", "d/a.tmp", "d/b", "x.tmp/inside", "y.tmpl"]);
+    assert_eq!(tree.walk(&excluding(&["*.tmp"])), ["b", "d/b", "y.tmpl"]);
+    assert_eq!(tree.walk(&excluding(&["?"])), ["a.tmp", "x.tmp/inside", "y.tmpl"]);
+    assert_eq!(tree.walk(&excluding(&["{b,inside}", "[a].tmp"])), ["y.tmpl"]);
+}
+
+#[test]
+fn patterns_with_a_slash_match_paths_below_the_argument() {
+    let tree = Tree::of(&["t/a/b/c", "t/a/c", "t/b/c", "t/c"]);
+    assert_eq!(tree.walk_in("t", &excluding(&["a/*"])), ["b/c", "c"]);
+    assert_eq!(tree.walk_in("t", &excluding(&["/c"])), ["a/b/c", "a/c", "b/c"]);
+    assert_eq!(tree.walk_in("t", &excluding(&["*/c"])), ["a/b/c", "c"]);
+    assert_eq!(tree.walk_in("t", &excluding(&["a/**/c"])), ["b/c", "c"]);
+    assert_eq!(tree.walk_in("t", &excluding(&["**/b/c"])), ["a/c", "c"]);
+    assert_eq!(tree.walk_in("t", &excluding(&["t/*"])), ["a/b/c", "a/c", "b/c", "c"]);
+}
+
+#[test]
+fn a_slash_at_the_end_restricts_a_pattern_to_folders() {
+    let tree = Tree::of(&["a/x", "b", "d/a", "d/b/x", "l -> d"]);
+    assert_eq!(tree.walk(&excluding(&["a/", "b/"])), ["b", "d/a"]);
+    assert_eq!(tree.walk(&excluding(&["/d/"])), ["a/x", "b"]);
+    let followed = WalkOptions { follow: true, ..excluding(&["l/", "d/b/"]) };
+    assert_eq!(tree.walk(&followed), ["a/x", "b", "d/a"]);
+}
+
+#[test]
+fn what_is_left_out_is_not_warned_of() {
+    let tree = Tree::of(&["a", "dangling -> nowhere", "loop -> ."]);
+    let options = WalkOptions { follow: true, ..excluding(&["dangling", "loop"]) };
+    assert_eq!(tree.walk(&options), ["a"]);
+}
+
+#[test]
+fn the_argument_itself_is_never_left_out() {
+    let tree = Tree::of(&["d/x", ".gitignore"]);
+    tree.write(".gitignore", "d\n");
+    tree.add(".git/");
+    assert_eq!(tree.walk_in("d", &excluding(&["d", "d/"])), ["x"]);
+    assert_eq!(tree.walk_in("d", &ignoring()), ["x"]);
+    assert_eq!(files(tree.path("d/x"), &excluding(&["x"])), [tree.path("d/x")]);
+}
+
+#[test]
+fn bad_patterns_are_told_with_what_is_wrong() {
+    for (pattern, reason) in [
+        (OsStr::new("[a"), "bad pattern '[a': "),
+        (OsStr::new("{a"), "bad pattern '{a': "),
+        (OsStr::new(""), "bad pattern '': it names nothing"),
+        (OsStr::new("/"), "bad pattern '/': it names nothing"),
+        (OsStr::from_bytes(b"a\xff"), "not valid UTF-8; write ? for each byte"),
+    ] {
+        let error = Exclude::new([pattern]).unwrap_err().to_string();
+        assert!(error.contains(reason), "{error}");
+    }
+    assert!(Exclude::new([""; 0]).unwrap().is_empty());
+    let tree = Tree::of(&["b"]);
+    tree.add(b"a\xff");
+    assert_eq!(tree.walk(&excluding(&["a?"])), ["b"]);
+}
+
+#[test]
+fn gitignore_files_are_honoured_only_when_asked() {
+    let tree = Tree::of(&["a.o", "b.c", ".git/config"]);
+    tree.write(".gitignore", "*.o\n");
+    assert_eq!(tree.walk(&plain()), [".git/config", ".gitignore", "a.o", "b.c"]);
+    assert_eq!(tree.walk(&ignoring()), [".gitignore", "b.c"]);
+}
+
+#[test]
+fn the_innermost_gitignore_with_a_match_decides() {
+    let tree = Tree::of(&["a.o", "d/a.o", "d/e/a.o", "d/e/b.o", "d/keep.o", "z/a.o"]);
+    tree.write(".gitignore", "*.o\n!keep.o\n");
+    tree.write("d/.gitignore", "!a.o\n");
+    tree.write("d/e/.gitignore", "a.o\n");
+    assert_eq!(
+        tree.walk(&ignoring()),
+        [".gitignore", "d/.gitignore", "d/a.o", "d/e/.gitignore", "d/keep.o"]
+    );
+}
+
+#[test]
+fn nothing_below_an_ignored_folder_is_taken_back() {
+    let tree = Tree::of(&["out/x", "out/keep", "in/x", "in/keep"]);
+    tree.write(".gitignore", "out/\n!out/keep\nin/*\n!in/keep\n");
+    assert_eq!(tree.walk(&ignoring()), [".gitignore", "in/keep"]);
+}
+
+#[test]
+fn patterns_of_gitignore_files_mean_what_git_says() {
+    let names = ["a/b/c", "b/c", "c", "foo ", "#x", "!y", "x{1,2}", "x1", "n/t/t", "t"];
+    for (rules, kept) in [
+        ("c", vec!["!y", "#x", "foo ", "n/t/t", "t", "x1", "x{1,2}"]),
+        ("/c", vec!["!y", "#x", "a/b/c", "b/c", "foo ", "n/t/t", "t", "x1", "x{1,2}"]),
+        ("b/c", vec!["!y", "#x", "a/b/c", "c", "foo ", "n/t/t", "t", "x1", "x{1,2}"]),
+        ("**/b", vec!["!y", "#x", "c", "foo ", "n/t/t", "t", "x1", "x{1,2}"]),
+        ("a/**", vec!["!y", "#x", "b/c", "c", "foo ", "n/t/t", "t", "x1", "x{1,2}"]),
+        (
+            "# no rule\n\nfoo\\ \r\n",
+            vec!["!y", "#x", "a/b/c", "b/c", "c", "n/t/t", "t", "x1", "x{1,2}"],
+        ),
+        ("\\#x\n\\!y\n", vec!["a/b/c", "b/c", "c", "foo ", "n/t/t", "t", "x1", "x{1,2}"]),
+        ("x{1,2}", vec!["!y", "#x", "a/b/c", "b/c", "c", "foo ", "n/t/t", "t", "x1"]),
+        ("x[1{]", vec!["!y", "#x", "a/b/c", "b/c", "c", "foo ", "n/t/t", "t", "x{1,2}"]),
+        ("t/", vec!["!y", "#x", "a/b/c", "b/c", "c", "foo ", "t", "x1", "x{1,2}"]),
+        ("\u{feff}[a-c]", vec!["!y", "#x", "foo ", "n/t/t", "t", "x1", "x{1,2}"]),
+    ] {
+        let tree = Tree::of(&names);
+        tree.write(".gitignore", rules);
+        let found: Vec<_> =
+            tree.walk(&ignoring()).into_iter().filter(|path| path != ".gitignore").collect();
+        assert_eq!(found, kept, "{rules:?}");
+    }
+}
+
+#[test]
+fn rules_above_the_argument_apply_up_to_the_repository() {
+    let tree =
+        Tree::of(&["r/.git/", "r/d/e/a.o", "r/d/e/a.x", "r/d/e/a.y", "r/d/e/f/a.z", "r/d/e/a.w"]);
+    tree.write(".gitignore", "*.w\n");
+    tree.write("r/.gitignore", "*.o\n/d/e/f\n");
+    tree.write("r/d/.gitignore", "*.x\n/e/a.y\n");
+    assert_eq!(tree.walk_in("r/d/e", &ignoring()), ["a.w"]);
+    assert_eq!(tree.walk_in("r/d/e/", &ignoring()), ["a.w"]);
+    // Without a repository nothing above the argument is looked at.
+    fs::remove_dir(tree.path("r/.git")).unwrap();
+    assert_eq!(tree.walk_in("r/d/e", &ignoring()), ["a.o", "a.w", "a.x", "a.y", "f/a.z"]);
+}
+
+#[test]
+fn a_repository_in_another_begins_with_a_clean_slate() {
+    let tree = Tree::of(&[".git/", "sub/.git/", "sub/a.o", "sub/d/a.o", "sub/a.x", "a.o"]);
+    tree.write(".gitignore", "*.o\n");
+    tree.write("sub/.gitignore", "*.x\n");
+    assert_eq!(tree.walk(&ignoring()), [".gitignore", "sub/.gitignore", "sub/a.o", "sub/d/a.o"]);
+}
+
+#[test]
+fn the_exclude_file_of_a_repository_counts_least() {
+    let tree = Tree::of(&["r/a", "r/b", "r/d/a", "r/d/b"]);
+    tree.write("r/.git/info/exclude", "a\nb\n");
+    tree.write("r/.gitignore", "!a\n");
+    assert_eq!(tree.walk_in("r", &ignoring()), [".gitignore", "a", "d/a"]);
+    assert_eq!(tree.walk_in("r/d", &ignoring()), ["a"]);
+    // A worktree: `.git` is a file that says where the repository keeps the worktree's things.
+    tree.write("w/.git", "gitdir: ../r/.git/worktrees/w\n");
+    tree.write("r/.git/worktrees/w/commondir", "../..\n");
+    tree.add("w/b");
+    tree.add("w/c");
+    assert_eq!(tree.walk_in("w", &ignoring()), ["c"]);
+}
+
+#[test]
+fn rules_that_cannot_be_read_are_told() {
+    let tree = Tree::of(&["a", "d/.gitignore -> nowhere", "d/b", "e/.gitignore/f"]);
+    tree.write(".gitignore", b"\xff\na\n");
+    assert_eq!(
+        tree.walk(&ignoring()),
+        [
+            ".gitignore: line 1: not valid UTF-8; the rule is not used",
+            ".gitignore",
+            "d/.gitignore: Too many levels of symbolic links",
+            "d/b",
+            "e/.gitignore/f",
+        ]
+    );
+}
+
+#[test]
+fn other_devices_are_not_entered() {
+    let tree = Tree::of(&["a", "proc -> /proc"]);
+    let options = WalkOptions { one_file_system: true, ..following() };
+    assert_eq!(tree.walk(&options), ["a"]);
+    // The argument's device is the one to stay on, whatever it is.
+    assert_eq!(files(tree.path("a"), &options), [tree.path("a")]);
+}
+
+#[test]
+fn a_count_is_what_the_walk_yields() {
+    let tree = Tree::of(&["a/b", "a/c.tmp", "d", "e -> d"]);
+    // Each file holds its own path.
+    let count =
+        |options| Count::start(vec![tree.path("a"), tree.path("d")], options).unwrap().wait();
+    let bytes = |paths: &[&str]| paths.iter().map(|path| path.len() as u64).sum();
+    let all = ["a/b", "a/c.tmp", "d"];
+    assert_eq!(count(plain()), Some(Totals { files: 3, bytes: bytes(&all) }));
+    let some = ["a/b", "d"];
+    assert_eq!(count(excluding(&["*.tmp"])), Some(Totals { files: 2, bytes: bytes(&some) }));
+    let nothing = Count::start(vec![tree.path("missing"), "/dev/null".into()], plain()).unwrap();
+    assert_eq!(nothing.wait(), Some(Totals { files: 1, bytes: 0 }));
+}
