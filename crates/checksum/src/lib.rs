@@ -4,11 +4,12 @@
 //!
 //! The life of a file: [`walk`] yields entries in a stable order, [`engine::run`] reads and hashes
 //! them in SIMD lanes on every CPU and gives the outcomes back in the order of the jobs, and
-//! [`list`] writes or reads the lines that hold them.
+//! [`list`] writes or reads the lines that hold them; [`check`] compares them with the files.
 
 #![deny(unsafe_code)]
 
 pub mod algorithm;
+pub mod check;
 pub mod digest;
 pub mod engine;
 pub mod error;

@@ -1,0 +1,384 @@
+//! Checks lists: turns their lines into jobs, and the outcomes into verdicts.
+//!
+//! All lists together are one run of the [engine](crate::engine), read while the files of the lines
+//! before are hashed: the next list's files are under way before the last of this list is done, so
+//! many small lists go as fast as one long one, and a list of any length takes the same memory.
+//! Lines that have no file, and the beginning and the end of a list, go through the engine as jobs
+//! that read nothing. So every event comes in the order of the lists and of their lines.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::iter::{Fuse, Peekable};
+use std::ops::ControlFlow;
+use std::os::fd::AsFd as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::list::start::{self, NotAList};
+use crate::list::{Dialect, Entry, Line, Lines, Parser, RawLine};
+use crate::{Algorithms, Digest, Error, Job, Outcome, Source, engine};
+
+/// Where a list is read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum List {
+    /// Standard input. An entry named `-` is malformed in such a list.
+    Stdin,
+    /// A file.
+    Path(PathBuf),
+}
+
+/// How lists are checked.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which lines the lists may hold.
+    pub dialect: Dialect,
+    /// How lists are told from other files.
+    pub reading: Reading,
+    /// The folder that every name is looked up in, those that begin with `/` too. Without it names
+    /// are as they stand, and `-` is standard input.
+    pub root: Option<PathBuf>,
+    /// A file that does not exist is [`Verdict::Missing`], not [`Verdict::Unreadable`].
+    pub ignore_missing: bool,
+    /// How the files are read and hashed.
+    pub engine: engine::Options,
+}
+
+/// How lists are told from other files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// A list in UTF-16 or of binary data is an error, a byte order mark is passed over, and each
+    /// list has a form of its own.
+    Examined,
+    /// As GNU md5sum: whatever is no checksum line is malformed, and the first untagged line of all
+    /// the lists decides whether they are of the reversed form.
+    Gnu,
+}
+
+/// What happened next in a list.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A line is neither an entry nor a comment.
+    Malformed {
+        /// Its number, from 1.
+        line: u64,
+    },
+    /// A file was looked at.
+    Checked {
+        /// Its name in the list, byte for byte.
+        name: &'a [u8],
+        /// Where it was looked for.
+        source: &'a Source,
+        /// How it compares.
+        verdict: Verdict,
+    },
+    /// The list is at its end, or could not be read further.
+    End {
+        /// What was counted in it.
+        tally: Tally,
+        /// Why it was not read to its end.
+        error: Option<ListError>,
+    },
+}
+
+/// How a file compares with its line.
+#[derive(Debug)]
+pub enum Verdict {
+    /// The digest is the one in the list.
+    Match,
+    /// It is another one.
+    Mismatch,
+    /// The file does not exist, and that is to be ignored.
+    Missing,
+    /// There is no digest that one could trust.
+    Unreadable(Error),
+}
+
+/// How many lines of a list were what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Lines that are neither entry nor comment.
+    pub malformed: u64,
+    /// Entries whose file has the digest.
+    pub matched: u64,
+    /// Entries whose file has another digest.
+    pub mismatched: u64,
+    /// Entries whose file is missing, when that is ignored.
+    pub missing: u64,
+    /// Entries whose file could not be read.
+    pub unreadable: u64,
+    /// Bytes that were read of the files.
+    pub bytes: u64,
+}
+
+impl Tally {
+    /// Lines that name a file and its digest.
+    #[must_use]
+    pub const fn entries(&self) -> u64 {
+        self.matched + self.mismatched + self.missing + self.unreadable
+    }
+
+    fn count(&mut self, verdict: &Verdict) {
+        *match verdict {
+            Verdict::Match => &mut self.matched,
+            Verdict::Mismatch => &mut self.mismatched,
+            Verdict::Missing => &mut self.missing,
+            Verdict::Unreadable(_) => &mut self.unreadable,
+        } += 1;
+    }
+}
+
+/// Why a list was not read, or not to its end. The list's name is the caller's to add.
+#[derive(Debug, thiserror::Error)]
+pub enum ListError {
+    /// It cannot be opened.
+    #[error("{}", crate::error::message(.0))]
+    Open(io::Error),
+    /// It is something else than text.
+    #[error(transparent)]
+    NotAList(NotAList),
+    /// Reading it failed.
+    #[error("read error: {}", crate::error::message(.0))]
+    Read(io::Error),
+}
+
+/// Checks the lists; calls `sink` with each list and what happened in it, in the order of the lists
+/// and their lines, [`Event::End`] once for each list. `ControlFlow::Break` from it ends the run.
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use lanesum_checksum::check::{Event, List, Options, Reading, check};
+/// use lanesum_checksum::list::Dialect;
+/// use lanesum_checksum::engine;
+///
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("a"), "abc")?;
+/// let list = folder.path().join("list");
+/// std::fs::write(&list, "900150983cd24fb0d6963f7d28e17f72  a\n")?;
+///
+/// let options = Options {
+///     dialect: Dialect::any(),
+///     reading: Reading::Examined,
+///     root: Some(folder.path().to_owned()),
+///     ignore_missing: false,
+///     engine: engine::Options { threads: 1, detect_changes: true },
+/// };
+/// let mut matched = 0;
+/// check([List::Path(list)].into_iter(), &options, |_list, event| {
+///     if let Event::End { tally, .. } = event {
+///         matched += tally.matched;
+///     }
+///     ControlFlow::Continue(())
+/// });
+/// assert_eq!(matched, 1);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn check<L, F>(lists: L, options: &Options, sink: F)
+where
+    L: Iterator<Item = List> + Send,
+    F: FnMut(&List, Event<'_>) -> ControlFlow<()> + Send,
+{
+    let mut jobs = Jobs::new(lists, options);
+    let mut verdicts = Verdicts { sink, ignore_missing: options.ignore_missing, current: None };
+    let mut flow = ControlFlow::Continue(());
+    while flow.is_continue() && jobs.resume() {
+        engine::run(&options.engine, &mut jobs, |outcome| {
+            flow = verdicts.judge(outcome);
+            flow
+        });
+    }
+}
+
+/// What a job is about.
+enum Note {
+    Begin(List),
+    Malformed(u64),
+    Entry { name: Vec<u8>, digest: Digest },
+    End(Option<ListError>),
+}
+
+/// The lines of the lists as jobs.
+///
+/// They end early before a list on standard input when a job before may be reading that as a file:
+/// the list is what such jobs leave of it. [`resume`](Self::resume) goes on once they are done.
+struct Jobs<'a, L: Iterator<Item = List>> {
+    lists: Peekable<Fuse<L>>,
+    options: &'a Options,
+    parser: Parser,
+    state: State,
+    /// A job that reads standard input as a file was given out since the last `resume`.
+    stdin_taken: bool,
+}
+
+enum State {
+    BetweenLists,
+    InList(OpenList),
+    AtEnd(Option<ListError>),
+}
+
+struct OpenList {
+    is_stdin: bool,
+    lines: Lines<Box<dyn BufRead + Send>>,
+}
+
+impl<'a, L: Iterator<Item = List>> Jobs<'a, L> {
+    fn new(lists: L, options: &'a Options) -> Self {
+        Self {
+            lists: lists.fuse().peekable(),
+            options,
+            parser: Parser::new(options.dialect),
+            state: State::BetweenLists,
+            stdin_taken: false,
+        }
+    }
+
+    /// Whether there are more jobs, now that those given out are done.
+    fn resume(&mut self) -> bool {
+        self.stdin_taken = false;
+        self.lists.peek().is_some()
+    }
+
+    fn note(&mut self) -> Option<Note> {
+        loop {
+            match &mut self.state {
+                State::BetweenLists => {
+                    let stdin_taken = self.stdin_taken;
+                    let list = self.lists.next_if(|list| !stdin_taken || *list != List::Stdin)?;
+                    self.state = self.open(&list);
+                    return Some(Note::Begin(list));
+                }
+                State::InList(list) => match list.note(&mut self.parser) {
+                    Ok(Some(note)) => return Some(note),
+                    Ok(None) => self.state = State::AtEnd(None),
+                    Err(error) => self.state = State::AtEnd(Some(ListError::Read(error))),
+                },
+                State::AtEnd(error) => {
+                    let error = error.take();
+                    self.state = State::BetweenLists;
+                    return Some(Note::End(error));
+                }
+            }
+        }
+    }
+
+    fn open(&mut self, list: &List) -> State {
+        if self.options.reading == Reading::Examined {
+            self.parser = Parser::new(self.options.dialect);
+        }
+        match open(list, self.options) {
+            Ok(list) => State::InList(list),
+            Err(error) => State::AtEnd(Some(error)),
+        }
+    }
+
+    /// What to read for the file of an entry.
+    fn source(&self, name: &[u8]) -> Source {
+        let path = Path::new(OsStr::from_bytes(name));
+        match &self.options.root {
+            None if name == b"-" => Source::Stdin,
+            None => Source::Path(path.to_owned()),
+            Some(root) => Source::Path(root.join(path.strip_prefix("/").unwrap_or(path))),
+        }
+    }
+}
+
+impl<L: Iterator<Item = List>> Iterator for Jobs<'_, L> {
+    type Item = Job<Note>;
+
+    fn next(&mut self) -> Option<Job<Note>> {
+        let note = self.note()?;
+        Some(match &note {
+            Note::Entry { name, digest } => {
+                let source = self.source(name);
+                self.stdin_taken |= source == Source::Stdin;
+                Job { source, algorithms: digest.algorithm().into(), context: note }
+            }
+            _ => Job { source: Source::Nothing, algorithms: Algorithms::NONE, context: note },
+        })
+    }
+}
+
+fn open(list: &List, options: &Options) -> Result<OpenList, ListError> {
+    // Not the standard library's stdin: that one is locked by thread, and any worker may read on.
+    let file = match list {
+        List::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
+        List::Path(path) => File::open(path),
+    };
+    let reader = BufReader::new(file.map_err(ListError::Open)?);
+    let ending = options.dialect.ending();
+    let text: Box<dyn BufRead + Send> = match options.reading {
+        Reading::Gnu => Box::new(reader),
+        Reading::Examined => {
+            Box::new(start::open(reader, ending).map_err(|error| match error {
+                NotAList::Io(error) => ListError::Read(error),
+                other => ListError::NotAList(other),
+            })?)
+        }
+    };
+    Ok(OpenList { is_stdin: *list == List::Stdin, lines: Lines::new(text, ending) })
+}
+
+impl OpenList {
+    /// What the next line that is not blank is about; `None` at the end.
+    fn note(&mut self, parser: &mut Parser) -> io::Result<Option<Note>> {
+        while let Some(RawLine { number, text }) = self.lines.next_line()? {
+            match text.map_or(Line::Malformed, |text| parser.parse(text)) {
+                Line::Blank => {}
+                // The list comes from there, so nothing else can.
+                Line::Entry(Entry { name, .. }) if self.is_stdin && name == b"-" => {
+                    return Ok(Some(Note::Malformed(number)));
+                }
+                Line::Entry(Entry { name, digest }) => {
+                    return Ok(Some(Note::Entry { name, digest }));
+                }
+                Line::Malformed => return Ok(Some(Note::Malformed(number))),
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Compares outcomes with their lines and counts.
+struct Verdicts<F> {
+    sink: F,
+    ignore_missing: bool,
+    /// The list whose lines come; none before the first and between two.
+    current: Option<(List, Tally)>,
+}
+
+impl<F: FnMut(&List, Event<'_>) -> ControlFlow<()>> Verdicts<F> {
+    fn judge(&mut self, outcome: Outcome<Note>) -> ControlFlow<()> {
+        if let Note::Begin(list) = outcome.context {
+            self.current = Some((list, Tally::default()));
+            return ControlFlow::Continue(());
+        }
+        let Some((list, tally)) = &mut self.current else {
+            unreachable!("a list begins before anything happens in it")
+        };
+        match outcome.context {
+            Note::Begin(_) => ControlFlow::Continue(()),
+            Note::Malformed(line) => {
+                tally.malformed += 1;
+                (self.sink)(list, Event::Malformed { line })
+            }
+            Note::Entry { name, digest } => {
+                let verdict = match outcome.result {
+                    Ok(hashed) => {
+                        tally.bytes += hashed.bytes;
+                        if hashed.digests.contains(&digest) {
+                            Verdict::Match
+                        } else {
+                            Verdict::Mismatch
+                        }
+                    }
+                    Err(error) if self.ignore_missing && error.is_not_found() => Verdict::Missing,
+                    Err(error) => Verdict::Unreadable(error),
+                };
+                tally.count(&verdict);
+                (self.sink)(list, Event::Checked { name: &name, source: &outcome.source, verdict })
+            }
+            Note::End(error) => (self.sink)(list, Event::End { tally: *tally, error }),
+        }
+    }
+}
