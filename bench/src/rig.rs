@@ -1,0 +1,309 @@
+//! How a figure comes about.
+//!
+//! 1. Every competitor of a case runs once, untimed: files and programs come into the page cache,
+//!    and its answer is verified. One that fails here has no figures, only a reason.
+//! 2. Then come rounds: A B C, A B C, and so on, each competitor once a round, so that a machine that
+//!    slows down slows all of them. The CPU's clock is taken at the start of each round.
+//! 3. A competitor that needs long takes part in fewer rounds, spread evenly; the baseline
+//!    (the first of the case) takes part in all.
+//!
+//! Speeds are compared within a round: the ratio of a row is the median, over its rounds, of
+//! the baseline's seconds by its own. Cycles per byte are computed within a round as well.
+
+use anyhow::{Context as _, Result};
+
+use crate::options::Interrupt;
+use crate::statistics::{median, min, p90};
+
+/// A competitor that would need more than this for its rounds takes part in fewer.
+const BUDGET_SECONDS: f64 = 9.0;
+/// But in no fewer than this, if there are so many.
+const LEAST_ROUNDS: usize = 3;
+
+/// One timed run.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    pub seconds: f64,
+    /// Peak resident memory, where the run was a process of its own.
+    pub peak_bytes: Option<u64>,
+}
+
+/// One row of a case. Both closures run alternately only before the first round.
+pub struct Competitor<'case> {
+    pub name: &'static str,
+    /// Does the whole work of the case once.
+    pub run: Box<dyn FnMut() -> Result<Sample> + 'case>,
+    /// Looks at the answer of the last run.
+    pub verify: Box<dyn FnMut() -> Result<()> + 'case>,
+}
+
+/// What is measured together: the same work, done by each competitor.
+pub struct Case<'case> {
+    pub scenario: &'static str,
+    pub name: String,
+    /// Bytes of input of one run.
+    pub bytes: u64,
+    /// Inputs (files, messages) of one run.
+    pub items: u64,
+    /// The first is the baseline.
+    pub competitors: Vec<Competitor<'case>>,
+}
+
+/// A case with its figures.
+pub struct Measured {
+    pub scenario: &'static str,
+    pub case: String,
+    pub bytes: u64,
+    pub items: u64,
+    /// Lowest and highest clock of the rounds, in Hz.
+    pub clock: (f64, f64),
+    pub rows: Vec<Row>,
+}
+
+pub struct Row {
+    pub implementation: &'static str,
+    /// The reason, if there are no figures.
+    pub outcome: Result<Figures, String>,
+}
+
+#[derive(Debug)]
+pub struct Figures {
+    pub rounds: usize,
+    pub median_s: f64,
+    pub min_s: f64,
+    pub p90_s: f64,
+    pub cycles_per_byte: f64,
+    /// Of speeds: above 1 is faster than the baseline.
+    pub ratio_to_baseline: f64,
+    /// The highest of all rounds.
+    pub peak_bytes: Option<u64>,
+}
+
+/// Measures `case` in at most `rounds` rounds, which is at least one; `clock` gives the CPU's clock in Hz.
+///
+/// # Errors
+///
+/// If the baseline fails, or the run is interrupted. Other competitors that fail are rows
+/// with a reason.
+pub fn measure(
+    case: Case<'_>,
+    rounds: usize,
+    interrupt: &Interrupt,
+    mut clock: impl FnMut() -> f64,
+) -> Result<Measured> {
+    let Case { scenario, name, bytes, items, competitors } = case;
+    let mut entries =
+        try_out(competitors, rounds, interrupt).with_context(|| format!("{scenario} {name}"))?;
+    let clocks: Vec<f64> = (0..rounds)
+        .map(|round| {
+            let hertz = clock();
+            run_round(&mut entries, round, rounds, interrupt).map(|()| hertz)
+        })
+        .collect::<Result<_>>()?;
+    let baseline = entries[0].samples.clone();
+    let rows = entries.into_iter().map(|entry| entry.row(bytes, &baseline, &clocks)).collect();
+    let clock = (min(&clocks), clocks.iter().copied().fold(0.0, f64::max));
+    Ok(Measured { scenario, case: name, bytes, items, clock, rows })
+}
+
+/// A competitor on its way through the rounds.
+struct Entry<'case> {
+    competitor: Competitor<'case>,
+    /// How many rounds it takes part in, or why in none any more.
+    state: Result<usize, String>,
+    /// By round; none where it did not take part.
+    samples: Vec<Option<Sample>>,
+}
+
+fn try_out<'case>(
+    competitors: Vec<Competitor<'case>>,
+    rounds: usize,
+    interrupt: &Interrupt,
+) -> Result<Vec<Entry<'case>>> {
+    let mut entries = Vec::new();
+    for mut competitor in competitors {
+        let is_baseline = entries.is_empty();
+        let tried = (competitor.run)().and_then(|sample| {
+            (competitor.verify)()?;
+            Ok(if is_baseline { rounds } else { rounds_for(sample.seconds, rounds) })
+        });
+        interrupt.check()?;
+        let state = match tried {
+            Err(error) if is_baseline => {
+                return Err(error.context(format!("the baseline {} failed", competitor.name)));
+            }
+            other => other.map_err(|error| format!("{error:#}")),
+        };
+        entries.push(Entry { competitor, state, samples: Vec::new() });
+    }
+    Ok(entries)
+}
+
+fn run_round(
+    entries: &mut [Entry<'_>],
+    round: usize,
+    rounds: usize,
+    interrupt: &Interrupt,
+) -> Result<()> {
+    for (place, entry) in entries.iter_mut().enumerate() {
+        let takes_part = matches!(entry.state, Ok(own) if takes_part(round, own, rounds));
+        let sample = takes_part.then(|| (entry.competitor.run)()).transpose();
+        interrupt.check()?;
+        match sample {
+            Ok(sample) => entry.samples.push(sample),
+            Err(error) if place == 0 => return Err(error.context("the baseline failed")),
+            Err(error) => entry.state = Err(format!("{error:#}")),
+        }
+    }
+    Ok(())
+}
+
+impl Entry<'_> {
+    fn row(self, bytes: u64, baseline: &[Option<Sample>], clocks: &[f64]) -> Row {
+        let implementation = self.competitor.name;
+        let outcome = self.state.map(|_| figures(bytes, &self.samples, baseline, clocks));
+        Row { implementation, outcome }
+    }
+}
+
+/// `samples`, `baseline` and `clocks` go by round; the baseline has a sample in each.
+fn figures(
+    bytes: u64,
+    samples: &[Option<Sample>],
+    baseline: &[Option<Sample>],
+    clocks: &[f64],
+) -> Figures {
+    let mut seconds = Vec::new();
+    let mut ratios = Vec::new();
+    let mut cycles = Vec::new();
+    for ((own, base), clock) in samples.iter().zip(baseline).zip(clocks) {
+        if let (Some(own), Some(base)) = (own, base) {
+            seconds.push(own.seconds);
+            ratios.push(base.seconds / own.seconds);
+            cycles.push(own.seconds * clock / bytes as f64);
+        }
+    }
+    Figures {
+        rounds: seconds.len(),
+        median_s: median(&seconds),
+        min_s: min(&seconds),
+        p90_s: p90(&seconds),
+        cycles_per_byte: median(&cycles),
+        ratio_to_baseline: median(&ratios),
+        peak_bytes: samples.iter().flatten().filter_map(|sample| sample.peak_bytes).max(),
+    }
+}
+
+/// The number of rounds for a competitor whose first run took `seconds`.
+fn rounds_for(seconds: f64, rounds: usize) -> usize {
+    let affordable = (BUDGET_SECONDS / seconds) as usize;
+    affordable.max(LEAST_ROUNDS).min(rounds)
+}
+
+/// Whether a competitor with `own` rounds of `all` takes part in `round` (from 0); the `own` are spread evenly.
+fn takes_part(round: usize, own: usize, all: usize) -> bool {
+    (round + 1) * own / all > round * own / all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::{anyhow, bail};
+    use std::cell::RefCell;
+
+    /// A competitor whose runs take the given seconds, one after the other, and are put down in `log`.
+    fn scripted<'case>(
+        name: &'static str,
+        seconds: &'case [f64],
+        log: &'case RefCell<Vec<&'static str>>,
+    ) -> Competitor<'case> {
+        let mut script = seconds.iter();
+        let run = move || {
+            log.borrow_mut().push(name);
+            let seconds = *script.next().ok_or_else(|| anyhow!("{name} ran too often"))?;
+            Ok(Sample { seconds, peak_bytes: Some((seconds * 10.0) as u64) })
+        };
+        Competitor { name, run: Box::new(run), verify: Box::new(|| Ok(())) }
+    }
+
+    fn measured(competitors: Vec<Competitor<'_>>, rounds: usize) -> Result<Measured> {
+        let name = "case".to_owned();
+        let case = Case { scenario: "test", name, bytes: 100, items: 10, competitors };
+        let mut hertz = 0.0;
+        measure(case, rounds, &Interrupt::default(), || {
+            hertz += 100.0;
+            hertz
+        })
+    }
+
+    #[test]
+    fn rounds_interleave_and_ratios_are_taken_within_a_round() {
+        let log = RefCell::default();
+        // The machine slows down tenfold in the last round: the ratio of medians would be 3.
+        let a = scripted("a", &[9.0, 2.0, 6.0, 40.0], &log);
+        let b = scripted("b", &[0.1, 1.0, 2.0, 20.0], &log);
+        let measured = measured(vec![a, b], 3).unwrap();
+        assert_eq!(log.borrow().concat(), "abababab");
+        assert_eq!(measured.clock, (100.0, 300.0));
+        let figures: Vec<&Figures> =
+            measured.rows.iter().map(|row| row.outcome.as_ref().unwrap()).collect();
+        assert_eq!(figures[0].ratio_to_baseline, 1.0);
+        let b = figures[1];
+        assert_eq!((b.rounds, b.median_s, b.min_s, b.p90_s), (3, 2.0, 1.0, 20.0));
+        assert_eq!(b.ratio_to_baseline, 2.0);
+        // 1 s x 100 Hz, 2 s x 200 Hz and 20 s x 300 Hz, by 100 bytes.
+        assert_eq!(b.cycles_per_byte, 4.0);
+        assert_eq!(b.peak_bytes, Some(200));
+    }
+
+    #[test]
+    fn a_slow_competitor_takes_part_in_fewer_rounds() {
+        let log = RefCell::default();
+        let baseline = scripted("a", &[50.0; 7], &log);
+        let slow = scripted("b", &[50.0; 4], &log);
+        let measured = measured(vec![baseline, slow], 6).unwrap();
+        let rounds = measured.rows.iter().map(|row| row.outcome.as_ref().unwrap().rounds);
+        assert_eq!(rounds.collect::<Vec<_>>(), [6, 3]);
+        assert_eq!(log.borrow().concat(), "abaabaabaab");
+    }
+
+    #[test]
+    fn rounds_taken_part_in_are_exactly_the_own_ones() {
+        for all in 1..12 {
+            for own in 0..=all {
+                let taken = (0..all).filter(|&round| takes_part(round, own, all)).count();
+                assert_eq!(taken, own, "{own} of {all}");
+            }
+        }
+        assert_eq!(rounds_for(0.001, 5), 5);
+        assert_eq!(rounds_for(100.0, 5), LEAST_ROUNDS);
+        assert_eq!(rounds_for(100.0, 2), 2);
+    }
+
+    #[test]
+    fn a_wrong_answer_costs_a_row_its_figures_but_not_the_others() {
+        let log = RefCell::default();
+        let mut wrong = scripted("b", &[1.0; 9], &log);
+        wrong.verify = Box::new(|| bail!("digests differ"));
+        let rows = vec![scripted("a", &[1.0; 9], &log), wrong, scripted("c", &[1.0; 9], &log)];
+        let measured = measured(rows, 2).unwrap();
+        assert_eq!(measured.rows[1].outcome.as_ref().unwrap_err(), "digests differ");
+        assert!(measured.rows[0].outcome.is_ok() && measured.rows[2].outcome.is_ok());
+        assert_eq!(log.borrow().concat(), "abcacac");
+    }
+
+    #[test]
+    fn a_failure_in_a_later_round_is_a_failure() {
+        let log = RefCell::default();
+        let rows = vec![scripted("a", &[1.0; 9], &log), scripted("b", &[1.0; 2], &log)];
+        let measured = measured(rows, 3).unwrap();
+        assert_eq!(measured.rows[1].outcome.as_ref().unwrap_err(), "b ran too often");
+    }
+
+    #[test]
+    fn without_a_baseline_there_is_no_case() {
+        let log = RefCell::default();
+        let error = measured(vec![scripted("a", &[], &log)], 1).err().expect("fails");
+        assert_eq!(format!("{error:#}"), "test case: the baseline a failed: a ran too often");
+    }
+}

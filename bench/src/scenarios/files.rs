@@ -1,0 +1,349 @@
+//! `files`: digests of many small, some middling and few large files, and the check of
+//! Debian's own lists, by every program that is installed.
+//!
+//! Everything lies in the page cache (on a tmpfs, unless `--scratch` says otherwise). Each
+//! program is bound to one CPU and told to use one thread, writes to a file, and is measured from its
+//! start to its end. Programs that walk a tree are given the tree; those that do not (md5sum,
+//! b3sum, xxhsum, openssl) are fed by `xargs -0` from a sorted list of the files that was written
+//! before, so that neither find nor sort is in their time.
+//!
+//! `read-only` is the limit: open, read, close. `b3sum` and `xxhsum` compute other digests.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::Scenario;
+use crate::debian;
+use crate::launch::{Launch, allowed_cpus, pin};
+use crate::options::Options;
+use crate::peers::{Found, Peer};
+use crate::report::Report;
+use crate::rig::{self, Case, Competitor};
+use crate::scratch::Scratch;
+use crate::verifier::{Answer, Verifier};
+use crate::{clock, read_only};
+
+pub const SCENARIO: Scenario = Scenario {
+    name: "files",
+    about: "files of 4 KiB to 1 GiB and Debian's md5sums lists, against the installed programs",
+    cases: &["4KiB", "1MiB", "512MiB", "1GiB", DEBIAN],
+    implementations: &[
+        "md5sum",
+        "read-only",
+        "lanesum",
+        "lanesum-j2",
+        "lanesum-md5sum",
+        "md5deep",
+        "rhash",
+        "b3sum",
+        "b3sum-no-mmap",
+        "xxhsum",
+        "openssl",
+        "rclone",
+    ],
+    run,
+};
+
+const DEBIAN: &str = "debian";
+
+/// Files of equal size, made for the case.
+struct Tree {
+    case: &'static str,
+    files: usize,
+    file_bytes: usize,
+    /// Whether lanesum is measured on two CPUs as well.
+    on_two_cpus: bool,
+}
+
+const TREES: [Tree; 4] = [
+    Tree { case: "4KiB", files: 100_000, file_bytes: 4 << 10, on_two_cpus: true },
+    Tree { case: "1MiB", files: 2_000, file_bytes: 1 << 20, on_two_cpus: true },
+    Tree { case: "512MiB", files: 4, file_bytes: 512 << 20, on_two_cpus: false },
+    Tree { case: "1GiB", files: 1, file_bytes: 1 << 30, on_two_cpus: false },
+];
+
+const PEERS: [Peer; 8] = [
+    Peer { name: BASELINE, version_argument: "--version" },
+    Peer { name: "xargs", version_argument: "--version" },
+    Peer { name: "md5deep", version_argument: "-v" },
+    Peer { name: "rhash", version_argument: "--version" },
+    Peer { name: "b3sum", version_argument: "--version" },
+    Peer { name: "xxhsum", version_argument: "--version" },
+    Peer { name: "openssl", version_argument: "version" },
+    Peer { name: "rclone", version_argument: "version" },
+];
+
+const BASELINE: &str = "md5sum";
+
+fn run(options: &Options, report: &mut Report) -> Result<()> {
+    let bench = Bench::new(options, report)?;
+    for tree in TREES.iter().filter(|tree| options.only.case(tree.case)) {
+        let measured = bench.tree(tree).with_context(|| format!("case {}", tree.case))?;
+        report.add(&measured)?;
+    }
+    if options.only.case(DEBIAN) {
+        let lists = debian::lists();
+        if lists.is_empty() {
+            report.skip(DEBIAN, &format!("no md5sums lists in {}", debian::FOLDER));
+        } else {
+            report.add(&bench.debian(&lists).context("case debian")?)?;
+        }
+    }
+    Ok(())
+}
+
+/// What all cases share.
+struct Bench<'run> {
+    options: &'run Options,
+    /// The programs that are there, by name.
+    installed: Vec<&'static str>,
+    /// The first one measures; the bench itself is bound to it, so that the clock is that CPU's.
+    cpus: Vec<usize>,
+}
+
+/// A row before it is known whether it is wanted and can run.
+struct Candidate {
+    implementation: &'static str,
+    /// The peer it needs; none for lanesum and the limit, which are ours.
+    needs: Option<&'static str>,
+    launch: Launch,
+    answer: Answer,
+}
+
+impl<'run> Bench<'run> {
+    fn new(options: &'run Options, report: &Report) -> Result<Self> {
+        let mut installed = Vec::new();
+        for found in PEERS.iter().map(Found::look_for) {
+            match found.version {
+                Ok(version) => {
+                    println!("{:<9} {version}", found.name);
+                    installed.push(found.name);
+                }
+                Err(why) => report.skip(found.name, &why),
+            }
+        }
+        for needed in [BASELINE, "xargs"] {
+            ensure!(
+                installed.contains(&needed),
+                "{needed} is not installed, and nothing is measured without it"
+            );
+        }
+        let cpus = allowed_cpus()?;
+        pin(&cpus[..1])?;
+        println!("lanesum   {}", options.lanesum.display());
+        println!(
+            "pinned    to CPU {}, but lanesum-j2 to {:?}",
+            cpus[0],
+            &cpus[..cpus.len().min(2)]
+        );
+        Ok(Self { options, installed, cpus })
+    }
+
+    fn tree(&self, tree: &Tree) -> Result<rig::Measured> {
+        let count = (tree.files / self.options.scale).max(1);
+        let bytes = count as u64 * tree.file_bytes as u64;
+        eprintln!("making {count} files for {} {}", SCENARIO.name, tree.case);
+        let scratch = Scratch::new(&self.options.scratch, bytes)?;
+        let paths = scratch.make_files(count, tree.file_bytes, &self.options.interrupt)?;
+        let list = scratch.write_list(&paths)?;
+        let output = scratch.path().join("output");
+        let candidates = self.tree_candidates(tree, &scratch.tree(), &list, &output)?;
+        let prefix = [scratch.tree().as_os_str().as_bytes(), b"/"].concat();
+        let verifier = Verifier::new(output, prefix, paths.len(), bytes);
+        self.measure(tree.case, candidates, &verifier)
+    }
+
+    fn debian(&self, lists: &[PathBuf]) -> Result<rig::Measured> {
+        let names = debian::names_in(lists)?;
+        let mut present = Vec::new();
+        let mut bytes = 0;
+        for path in names.iter().map(|name| Path::new("/").join(name)) {
+            if let Ok(metadata) = fs::metadata(&path) {
+                bytes += metadata.len();
+                present.push(path);
+            }
+        }
+        let scratch = Scratch::new(&self.options.scratch, 0)?;
+        let output = scratch.path().join("output");
+        let list = scratch.write_list(&present)?;
+        let candidates = self.debian_candidates(lists, &list, &output)?;
+        let verifier = Verifier::new(output, Vec::new(), names.len(), bytes);
+        self.measure(DEBIAN, candidates, &verifier)
+    }
+
+    fn tree_candidates(
+        &self,
+        tree: &Tree,
+        folder: &Path,
+        list: &Path,
+        output: &Path,
+    ) -> Result<Vec<Candidate>> {
+        let on_one = |program: &str| Launch::new(program, &self.cpus[..1], output);
+        let walking = |program: &'static str, words: &[&str]| {
+            (Some(program), on_one(program).args(words).args([folder]))
+        };
+        let fed = |program: &'static str, words: &[&str]| {
+            let xargs = on_one("xargs").args(["-0", "-a"]).args([list]);
+            (Some(program), xargs.args([program]).args(words))
+        };
+        let lanesum = |cpus: &[usize], words: &[&str]| {
+            (None, Launch::new(&self.options.lanesum, cpus, output).args(words).args([folder]))
+        };
+        let lanesum_fed =
+            on_one("xargs").args(["-0", "-a"]).args([list, &self.options.lanesum]).args([BASELINE]);
+        let rclone = ["md5sum", "--checkers", "1", "--config", "/dev/null"];
+        let (rclone_needs, rclone) = walking("rclone", &rclone);
+        let one = &self.cpus[..1];
+        let mut rows = vec![
+            ("md5sum", fed(BASELINE, &[]), Answer::Md5),
+            ("read-only", (None, self.read_only(list, output)?), Answer::Bytes),
+            ("lanesum", lanesum(one, &["-j", "1"]), Answer::Md5),
+            ("lanesum-md5sum", (None, lanesum_fed), Answer::Md5),
+            ("md5deep", walking("md5deep", &["-r", "-j0"]), Answer::Md5),
+            ("rhash", walking("rhash", &["--md5", "-r"]), Answer::Md5),
+            ("b3sum", fed("b3sum", &["--num-threads", "1"]), Answer::OtherDigests),
+            (
+                "b3sum-no-mmap",
+                fed("b3sum", &["--num-threads", "1", "--no-mmap"]),
+                Answer::OtherDigests,
+            ),
+            ("xxhsum", fed("xxhsum", &["-H2"]), Answer::OtherDigests),
+            ("openssl", fed("openssl", &["md5", "-r"]), Answer::Md5),
+            ("rclone", (rclone_needs, rclone.env("GOMAXPROCS", "1")), Answer::Md5),
+        ];
+        if let (true, Some(two)) = (tree.on_two_cpus, self.cpus.get(..2)) {
+            rows.insert(3, ("lanesum-j2", lanesum(two, &["-j", "2"]), Answer::Md5));
+        }
+        Ok(candidates(rows))
+    }
+
+    fn debian_candidates(
+        &self,
+        lists: &[PathBuf],
+        present: &Path,
+        output: &Path,
+    ) -> Result<Vec<Candidate>> {
+        // 1 is said by all of them when a file does not match, as some never do on a real machine.
+        let check = |program: &Path, words: &[&str]| {
+            let launch = Launch::new(program, &self.cpus[..1], output);
+            launch.args(words).args(lists).accepting(&[0, 1])
+        };
+        let lanesum = |words: &[&str]| (None, check(&self.options.lanesum, words));
+        let peer = |program: &'static str, words: &[&str]| {
+            (Some(program), check(Path::new(program), words))
+        };
+        Ok(candidates(vec![
+            ("md5sum", peer(BASELINE, &["-c", "--quiet"]), Answer::Failures),
+            ("read-only", (None, self.read_only(present, output)?), Answer::Bytes),
+            ("lanesum", lanesum(&["check", "-j", "1", "--quiet", "--root", "/"]), Answer::Failures),
+            ("lanesum-md5sum", lanesum(&["md5sum", "-c", "--quiet"]), Answer::Failures),
+            // Without --md5 it would try every digest that is as long as an MD5.
+            ("rhash", peer("rhash", &["-c", "--md5", "--skip-ok"]), Answer::RhashFailures),
+        ]))
+    }
+
+    fn read_only(&self, list: &Path, output: &Path) -> Result<Launch> {
+        let own = std::env::current_exe().context("the path of this executable")?;
+        let launch = Launch::new(own, &self.cpus[..1], output);
+        Ok(launch.args([read_only::WORD]).args([list]))
+    }
+
+    fn measure(
+        &self,
+        case: &str,
+        candidates: Vec<Candidate>,
+        verifier: &Verifier,
+    ) -> Result<rig::Measured> {
+        let competitors = candidates
+            .into_iter()
+            .filter(|candidate| self.takes_part(candidate))
+            .map(|candidate| self.competitor(candidate, verifier))
+            .collect();
+        let case = Case {
+            scenario: SCENARIO.name,
+            name: case.to_owned(),
+            bytes: verifier.bytes,
+            items: verifier.items as u64,
+            competitors,
+        };
+        rig::measure(case, self.options.rounds, &self.options.interrupt, clock::hertz)
+    }
+
+    fn takes_part(&self, candidate: &Candidate) -> bool {
+        let wanted = candidate.implementation == BASELINE
+            || self.options.only.implementation(candidate.implementation);
+        wanted && candidate.needs.is_none_or(|program| self.installed.contains(&program))
+    }
+
+    fn competitor<'case>(
+        &'case self,
+        candidate: Candidate,
+        verifier: &'case Verifier,
+    ) -> Competitor<'case> {
+        let Candidate { implementation, launch, answer, .. } = candidate;
+        let is_lanesum = implementation.starts_with("lanesum");
+        let lanesum = &self.options.lanesum;
+        Competitor {
+            name: implementation,
+            run: Box::new(move || {
+                ensure!(
+                    !is_lanesum || lanesum.is_file(),
+                    "{} is not there: build it with `cargo build --release`, or name it with --lanesum",
+                    lanesum.display(),
+                );
+                launch.run()
+            }),
+            verify: Box::new(move || verifier.verify(answer)),
+        }
+    }
+}
+
+type CandidateRow = (&'static str, (Option<&'static str>, Launch), Answer);
+
+fn candidates(rows: Vec<CandidateRow>) -> Vec<Candidate> {
+    let candidate = |(implementation, (needs, launch), answer): CandidateRow| Candidate {
+        implementation,
+        needs,
+        launch,
+        answer,
+    };
+    rows.into_iter().map(candidate).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_and_row_has_its_name_in_the_scenario() {
+        for tree in &TREES {
+            assert!(SCENARIO.cases.contains(&tree.case), "{}", tree.case);
+        }
+        let options = Options::for_tests();
+        let bench = Bench { options: &options, installed: Vec::new(), cpus: vec![0, 1] };
+        let path = Path::new("/x");
+        let mut rows = bench.tree_candidates(&TREES[0], path, path, path).unwrap();
+        assert_eq!(
+            rows.iter().map(|row| row.implementation).collect::<Vec<_>>(),
+            SCENARIO.implementations
+        );
+        rows.extend(bench.debian_candidates(&[], path, path).unwrap());
+        for row in rows {
+            assert!(SCENARIO.implementations.contains(&row.implementation));
+        }
+    }
+
+    #[test]
+    fn a_row_whose_program_is_not_installed_does_not_take_part() {
+        let options = Options::for_tests();
+        let bench = Bench { options: &options, installed: vec!["md5sum"], cpus: vec![0] };
+        let path = Path::new("/x");
+        let rows = bench.tree_candidates(&TREES[0], path, path, path).unwrap();
+        let taking_part: Vec<_> =
+            rows.iter().filter(|row| bench.takes_part(row)).map(|row| row.implementation).collect();
+        assert_eq!(taking_part, ["md5sum", "read-only", "lanesum", "lanesum-md5sum"]);
+    }
+}

@@ -1,0 +1,22 @@
+//! The scenarios, one file each. A new one is a module here and a line in [`ALL`].
+
+mod files;
+
+use anyhow::Result;
+
+use crate::options::Options;
+use crate::report::Report;
+
+/// What `lanesum-bench SCENARIO` can run.
+pub struct Scenario {
+    pub name: &'static str,
+    /// One line for `lanesum-bench list`.
+    pub about: &'static str,
+    /// The names that `--only` takes.
+    pub cases: &'static [&'static str],
+    pub implementations: &'static [&'static str],
+    /// Measures the cases asked for and hands each to the report.
+    pub run: fn(&Options, &mut Report) -> Result<()>,
+}
+
+pub const ALL: &[Scenario] = &[files::SCENARIO];
