@@ -162,7 +162,7 @@ pub enum ListError {
 ///     reading: Reading::Examined,
 ///     root: Some(folder.path().to_owned()),
 ///     ignore_missing: false,
-///     engine: engine::Options { threads: 1, detect_changes: true },
+///     engine: engine::Options::default(),
 /// };
 /// let mut matched = 0;
 /// check([List::Path(list)].into_iter(), &options, |_list, event| {

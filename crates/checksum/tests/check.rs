@@ -23,7 +23,7 @@ fn setting() -> (tempfile::TempDir, Options) {
         reading: Reading::Examined,
         root: Some(folder.path().to_owned()),
         ignore_missing: false,
-        engine: engine::Options { threads: 2, detect_changes: true },
+        engine: engine::Options { threads: 2, ..engine::Options::default() },
     };
     (folder, options)
 }

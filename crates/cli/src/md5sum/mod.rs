@@ -122,8 +122,8 @@ fn fail_to_write(error: &io::Error, console: &mut Console) -> ExitCode {
 }
 
 /// One worker for each CPU; what changes while it is read is not GNU's business.
-const fn engine_options() -> engine::Options {
-    engine::Options { threads: 0, detect_changes: false }
+fn engine_options() -> engine::Options {
+    engine::Options { detect_changes: false, ..engine::Options::default() }
 }
 
 #[cfg(test)]
