@@ -6,8 +6,7 @@ pub fn help(invocation: &[u8]) -> Vec<u8> {
     [b"Usage: ", invocation, HELP.as_bytes()].concat()
 }
 
-const HELP: &str = "\
- [OPTION]... [FILE]...
+const HELP: &str = " [OPTION]... [FILE]...
 Print or check MD5 (128-bit) checksums.
 
 With no FILE, or when FILE is -, read standard input.

@@ -1,0 +1,271 @@
+//! Lists against files: what is told, and in which order.
+
+use std::fs;
+use std::iter;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use lanesum_checksum::check::{Event, List, Options, Reading, Verdict, check};
+use lanesum_checksum::engine;
+use lanesum_checksum::list::Dialect;
+
+const MD5_ABC: &str = "900150983cd24fb0d6963f7d28e17f72";
+const MD5_EMPTY: &str = "d41d8cd98f00b204e9800998ecf8427e";
+const SHA256_ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+/// A folder with the files `abc` and `empty`, and options that look names up in it.
+fn setting() -> (tempfile::TempDir, Options) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("abc"), "abc").unwrap();
+    fs::write(folder.path().join("empty"), "").unwrap();
+    let options = Options {
+        dialect: Dialect::any(),
+        reading: Reading::Examined,
+        root: Some(folder.path().to_owned()),
+        ignore_missing: false,
+        engine: engine::Options { threads: 2, ..engine::Options::default() },
+    };
+    (folder, options)
+}
+
+fn write_list(folder: &Path, name: &str, text: impl AsRef<[u8]>) -> List {
+    let path = folder.join(name);
+    fs::write(&path, text).unwrap();
+    List::Path(path)
+}
+
+/// One line for each event, after the list's file name.
+fn events(lists: impl IntoIterator<Item = List>, options: &Options) -> Vec<String> {
+    let mut events = Vec::new();
+    let lists: Vec<_> = lists.into_iter().collect();
+    check(lists.into_iter(), options, |list, event| {
+        events.push(format!("{}: {}", list_name(list), told(&event)));
+        ControlFlow::Continue(())
+    });
+    events
+}
+
+fn list_name(list: &List) -> String {
+    match list {
+        List::Stdin => "-".into(),
+        List::Path(path) => path.file_name().unwrap().to_string_lossy().into_owned(),
+    }
+}
+
+fn told(event: &Event<'_>) -> String {
+    match event {
+        Event::Malformed { line } => format!("line {line} is malformed"),
+        Event::Checked { name, verdict, .. } => {
+            let name = name.escape_ascii();
+            match verdict {
+                Verdict::Match => format!("{name} is well"),
+                Verdict::Mismatch => format!("{name} differs"),
+                Verdict::Missing => format!("{name} is missing"),
+                Verdict::Unreadable(error) => format!("{name}: {error}"),
+            }
+        }
+        Event::End { tally, error: None } => format!(
+            "{} entries, {} well, {} malformed, {} bytes",
+            tally.entries(),
+            tally.matched,
+            tally.malformed,
+            tally.bytes
+        ),
+        Event::End { error: Some(error), .. } => error.to_string(),
+    }
+}
+
+#[test]
+fn events_come_in_the_order_of_the_lines() {
+    let (folder, options) = setting();
+    let text = format!(
+        "bad\n{MD5_ABC}  abc\n# comment\n\nbad\nbad\n{MD5_ABC}  empty\n{MD5_EMPTY}  gone\nbad\n"
+    );
+    let list = write_list(folder.path(), "list", text);
+    assert_eq!(
+        events([list], &options),
+        [
+            "list: line 1 is malformed",
+            "list: abc is well",
+            "list: line 5 is malformed",
+            "list: line 6 is malformed",
+            "list: empty differs",
+            "list: gone: No such file or directory",
+            "list: line 9 is malformed",
+            "list: 3 entries, 1 well, 4 malformed, 3 bytes",
+        ]
+    );
+}
+
+#[test]
+fn every_list_has_an_end_whatever_befalls_it() {
+    let (folder, options) = setting();
+    let good = write_list(folder.path(), "good", format!("{MD5_ABC}  abc\n"));
+    let empty = write_list(folder.path(), "nothing", "");
+    let gone = List::Path(folder.path().join("gone"));
+    fs::create_dir(folder.path().join("folder")).unwrap();
+    let directory = List::Path(folder.path().join("folder"));
+    let lists = [good.clone(), gone, empty, directory, good];
+    for reading in [Reading::Examined, Reading::Gnu] {
+        assert_eq!(
+            events(lists.clone(), &Options { reading, ..options.clone() }),
+            [
+                "good: abc is well",
+                "good: 1 entries, 1 well, 0 malformed, 3 bytes",
+                "gone: No such file or directory",
+                "nothing: 0 entries, 0 well, 0 malformed, 0 bytes",
+                "folder: read error: Is a directory",
+                "good: abc is well",
+                "good: 1 entries, 1 well, 0 malformed, 3 bytes",
+            ]
+        );
+    }
+}
+
+#[test]
+fn names_are_looked_up_under_the_root() {
+    let (folder, options) = setting();
+    fs::create_dir(folder.path().join("sub")).unwrap();
+    fs::write(folder.path().join("sub/x"), "abc").unwrap();
+    fs::write(folder.path().join("-"), "abc").unwrap();
+    let text = ["sub/x", "/sub/x", "./sub/x", "//abc", "-", "sub"]
+        .map(|name| format!("{MD5_ABC}  {name}\n"))
+        .concat();
+    let list = write_list(folder.path(), "list", text);
+    assert_eq!(
+        events([list], &options),
+        [
+            "list: sub/x is well",
+            "list: /sub/x is well",
+            "list: ./sub/x is well",
+            "list: //abc is well",
+            "list: - is well",
+            "list: sub: Is a directory",
+            "list: 6 entries, 5 well, 0 malformed, 15 bytes",
+        ]
+    );
+}
+
+#[test]
+fn only_what_does_not_exist_is_ignored_as_missing() {
+    let (folder, options) = setting();
+    let options = Options { ignore_missing: true, ..options };
+    let text = format!("{MD5_ABC}  gone\n{MD5_ABC}  abc/below\n{MD5_ABC}  abc\n");
+    let list = write_list(folder.path(), "list", text);
+    assert_eq!(
+        events([list], &options),
+        [
+            "list: gone is missing",
+            "list: abc/below: Not a directory",
+            "list: abc is well",
+            "list: 3 entries, 1 well, 0 malformed, 3 bytes",
+        ]
+    );
+}
+
+#[test]
+fn a_list_may_mix_algorithms_and_names_may_be_any_bytes() {
+    let (folder, options) = setting();
+    fs::write(folder.path().join("a\nb"), "abc").unwrap();
+    let text = format!(
+        "SHA256 (abc) = {SHA256_ABC}\n{MD5_ABC}  abc\n\\{SHA256_ABC}  a\\nb\nMD5 (abc) = {MD5_EMPTY}\n"
+    );
+    let list = write_list(folder.path(), "list", text);
+    assert_eq!(
+        events([list], &options),
+        [
+            "list: abc is well",
+            "list: abc is well",
+            r"list: a\nb is well",
+            "list: abc differs",
+            "list: 4 entries, 3 well, 0 malformed, 12 bytes",
+        ]
+    );
+}
+
+#[test]
+fn what_is_no_text_is_told_unless_gnu_is_followed() {
+    let (folder, options) = setting();
+    let line = format!("{MD5_ABC}  abc\r\n");
+    let utf16: Vec<u8> = line.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let lists = [
+        write_list(folder.path(), "utf16", [&b"\xff\xfe"[..], &utf16].concat()),
+        write_list(folder.path(), "marked", format!("\u{feff}{line}")),
+    ];
+    let examined = events(lists.clone(), &options);
+    assert!(examined[0].starts_with("utf16: looks like UTF-16"), "{examined:?}");
+    assert_eq!(
+        examined[1..],
+        ["marked: abc is well", "marked: 1 entries, 1 well, 0 malformed, 3 bytes"]
+    );
+    assert_eq!(
+        events(lists, &Options { reading: Reading::Gnu, ..options }),
+        [
+            "utf16: line 1 is malformed",
+            "utf16: line 2 is malformed",
+            "utf16: 0 entries, 0 well, 2 malformed, 0 bytes",
+            "marked: line 1 is malformed",
+            "marked: 0 entries, 0 well, 1 malformed, 0 bytes",
+        ]
+    );
+}
+
+#[test]
+fn the_form_of_a_list_is_its_own_unless_gnu_is_followed() {
+    let (folder, options) = setting();
+    let lists = [
+        write_list(folder.path(), "standard", format!("{MD5_ABC}  abc\n")),
+        write_list(folder.path(), "reversed", format!("{MD5_ABC} abc\n")),
+    ];
+    let reversed = |reading| {
+        let options = Options { reading, ..options.clone() };
+        events(lists.clone(), &options).split_off(2)
+    };
+    assert_eq!(
+        reversed(Reading::Examined),
+        ["reversed: abc is well", "reversed: 1 entries, 1 well, 0 malformed, 3 bytes"]
+    );
+    assert_eq!(
+        reversed(Reading::Gnu),
+        ["reversed: line 1 is malformed", "reversed: 0 entries, 0 well, 1 malformed, 0 bytes"]
+    );
+}
+
+#[test]
+fn lists_are_taken_as_they_are_needed() {
+    let (folder, options) = setting();
+    let list = write_list(folder.path(), "list", format!("{MD5_ABC}  abc\n"));
+    let mut ends = 0;
+    check(iter::repeat(list), &options, |_, event| {
+        ends += usize::from(matches!(event, Event::End { .. }));
+        if ends == 1000 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    assert_eq!(ends, 1000);
+}
+
+#[test]
+fn a_long_list_stays_in_order() {
+    let (folder, options) = setting();
+    let lines = 20_000_u32;
+    let text: String = (0..lines)
+        .map(|line| match line % 3 {
+            0 => format!("{MD5_ABC}  abc\n"),
+            1 => format!("{MD5_EMPTY}  empty\n"),
+            _ => "bad\n".to_owned(),
+        })
+        .collect();
+    let list = write_list(folder.path(), "list", text);
+    let mut next = 0;
+    check([list].into_iter(), &options, |_, event| {
+        match (next % 3, &event) {
+            _ if next == lines => assert!(matches!(event, Event::End { .. }), "{event:?}"),
+            (0, Event::Checked { name: b"abc", verdict: Verdict::Match, .. })
+            | (1, Event::Checked { name: b"empty", verdict: Verdict::Match, .. }) => {}
+            (2, Event::Malformed { line }) => assert_eq!(*line, u64::from(next) + 1),
+            _ => panic!("line {next}: {event:?}"),
+        }
+        next += 1;
+        ControlFlow::Continue(())
+    });
+    assert_eq!(next, lines + 1);
+}
