@@ -1,3 +1,96 @@
-.PHONY: test
-test:
-	cargo test --workspace
+# The front door: `make test`, `make bench`, `make fuzz`, `make install`.
+# Needs Rust (with clippy and rustfmt), gcc and make; says so where more would be used.
+
+PREFIX = /usr/local
+DESTDIR =
+SECONDS = 600
+
+CARGO = cargo
+PROGRAM = $(or $(CARGO_TARGET_DIR),target)/release/lanesum
+# The man page and the completions, made by the program from its own definition of its arguments.
+GENERATED = $(PROGRAM)-generated
+
+BIN = $(DESTDIR)$(PREFIX)/bin
+LIBEXEC = $(DESTDIR)$(PREFIX)/libexec/lanesum
+MAN = $(DESTDIR)$(PREFIX)/share/man/man1
+BASH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+ZSH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+
+.PHONY: build test test-format test-lints test-code test-no-std test-docs test-fuzz \
+	fuzz bench deny install install-md5sum-link uninstall
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+
+build:
+	$(CARGO) build --release --locked -p lanesum
+
+# Cheapest first, so that the common mistakes show at once.
+test: test-format test-lints test-no-std test-code test-docs test-fuzz
+
+# Panics of a test still name their lines; full debug information would double the time to build.
+test-lints test-code test-no-std: export CARGO_PROFILE_DEV_DEBUG = line-tables-only
+
+test-format:
+	$(CARGO) fmt --all --check
+
+test-lints:
+	$(CARGO) clippy --locked --workspace --all-targets --all-features -- -D warnings
+
+# The libraries without the standard library; `test-code` has them with everything.
+test-no-std:
+	$(CARGO) check --locked -p lanesum-lanes -p lanesum-md5 --no-default-features
+
+# The examples in the documentation are tested with the rest.
+test-code:
+	$(CARGO) test --locked --workspace --all-features
+
+test-docs:
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --workspace --all-features --no-deps
+
+test-fuzz:
+	@if command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null; \
+	then fuzz/run.sh 10; \
+	else echo 'fuzzing skipped: libFuzzer needs a C++ compiler, and there is none'; fi
+
+# make fuzz SECONDS=60: that long for each target.
+fuzz:
+	fuzz/run.sh $(SECONDS)
+
+bench:
+	$(CARGO) run --locked --release -p lanesum-bench
+
+deny:
+	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check; \
+	else echo 'dependencies not checked: cargo install cargo-deny --locked'; fi
+
+# Installs what `make build` has built, so that `sudo make install` needs no Rust.
+install: $(GENERATED)/lanesum.1 $(GENERATED)/lanesum.bash $(GENERATED)/lanesum.zsh $(GENERATED)/lanesum.fish
+	install -d '$(BIN)' '$(MAN)' '$(BASH_COMPLETIONS)' '$(ZSH_COMPLETIONS)' '$(FISH_COMPLETIONS)'
+	install -m 755 $(PROGRAM) '$(BIN)/lanesum'
+	install -m 644 $(GENERATED)/lanesum.1 '$(MAN)/lanesum.1'
+	install -m 644 $(GENERATED)/lanesum.bash '$(BASH_COMPLETIONS)/lanesum'
+	install -m 644 $(GENERATED)/lanesum.zsh '$(ZSH_COMPLETIONS)/_lanesum'
+	install -m 644 $(GENERATED)/lanesum.fish '$(FISH_COMPLETIONS)/lanesum.fish'
+
+# A folder to put before others in PATH, for scripts that call md5sum.
+install-md5sum-link:
+	install -d '$(LIBEXEC)'
+	ln -sf ../../bin/lanesum '$(LIBEXEC)/md5sum'
+
+uninstall:
+	rm -f '$(BIN)/lanesum' '$(MAN)/lanesum.1' '$(BASH_COMPLETIONS)/lanesum' \
+		'$(ZSH_COMPLETIONS)/_lanesum' '$(FISH_COMPLETIONS)/lanesum.fish' '$(LIBEXEC)/md5sum'
+	if [ -d '$(LIBEXEC)' ]; then rmdir '$(LIBEXEC)'; fi
+
+# Only where `make build` has not been called: what is older than its sources is not built again.
+$(PROGRAM):
+	$(MAKE) build
+
+$(GENERATED)/lanesum.1: $(PROGRAM)
+	mkdir -p $(GENERATED)
+	$(PROGRAM) --generate man > $@
+
+$(GENERATED)/lanesum.%: $(PROGRAM)
+	mkdir -p $(GENERATED)
+	$(PROGRAM) --generate $* > $@

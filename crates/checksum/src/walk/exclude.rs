@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{Candidate, Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
 /// Patterns of what a walk leaves out; the default leaves out nothing.
 ///
@@ -63,43 +63,19 @@ impl Exclude {
         let mut known = Vec::new();
         for pattern in patterns {
             let pattern = pattern.as_ref();
-            let bad = |reason: String| BadPattern {
-                pattern: pattern.to_string_lossy().into_owned(),
-                reason,
-            };
-            let text = pattern
-                .to_str()
-                .ok_or_else(|| bad("not valid UTF-8; write ? for each byte that is not".into()))?;
-            let (glob, folders_only) = match text.strip_suffix('/') {
-                Some(glob) => (glob, true),
-                None => (text, false),
-            };
-            let glob = match glob.strip_prefix('/') {
-                Some(glob) => glob.to_owned(),
-                None if glob.contains('/') => glob.to_owned(),
-                None if glob.is_empty() => return Err(bad("it names nothing".into())),
-                None => format!("**/{glob}"),
-            };
-            if glob.is_empty() {
-                return Err(bad("it names nothing".into()));
-            }
-            let glob = GlobBuilder::new(&glob)
-                .literal_separator(true)
-                .backslash_escape(true)
-                .build()
-                .map_err(|error| bad(error.kind().to_string()))?;
+            let bad = |reason| BadPattern { pattern: pattern.display().to_string(), reason };
+            let (glob, folders_only) = parse(pattern).map_err(bad)?;
             if folders_only { &mut folders } else { &mut any }.add(glob);
-            known.push(text.to_owned());
+            known.push(pattern.display().to_string());
         }
         if known.is_empty() {
             return Ok(Self::default());
         }
         let build = |set: &GlobSetBuilder| {
-            let too_large = |error: globset::Error| BadPattern {
+            set.build().map_err(|error| BadPattern {
                 pattern: known.join(" "),
                 reason: error.kind().to_string(),
-            };
-            set.build().map_err(too_large)
+            })
         };
         let (any, folders) = (build(&any)?, build(&folders)?);
         Ok(Self(Some(Arc::new(Sets { patterns: known, any, folders }))))
@@ -120,6 +96,25 @@ impl Exclude {
                 || is_folder && sets.folders.is_match_candidate(&candidate)
         })
     }
+}
+
+/// A pattern as a glob for paths, and whether it is for folders only; or what is wrong with it.
+fn parse(pattern: &OsStr) -> Result<(Glob, bool), String> {
+    let pattern = pattern.to_str().ok_or("not valid UTF-8; write ? for each byte that is not")?;
+    let (path, folders_only) = match pattern.strip_suffix('/') {
+        Some(path) => (path, true),
+        None => (pattern, false),
+    };
+    let glob = match path.strip_prefix('/') {
+        Some(anchored) => anchored.to_owned(),
+        None if path.is_empty() || path.contains('/') => path.to_owned(),
+        None => format!("**/{path}"),
+    };
+    if glob.is_empty() {
+        return Err("it names nothing".to_owned());
+    }
+    let glob = GlobBuilder::new(&glob).literal_separator(true).backslash_escape(true).build();
+    Ok((glob.map_err(|error| error.kind().to_string())?, folders_only))
 }
 
 impl fmt::Debug for Exclude {

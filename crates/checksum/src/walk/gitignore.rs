@@ -188,7 +188,7 @@ fn add_file(
     }
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&text);
     for (index, line) in text.split(|&byte| byte == b'\n').enumerate() {
-        match std::str::from_utf8(line.strip_suffix(b"\r").unwrap_or(line)) {
+        match std::str::from_utf8(trimmed(line)) {
             // A pattern that cannot be parsed matches nothing, as in git.
             Ok(line) => _ = globs.add_line(None, &without_alternatives(line)),
             Err(_) => {
@@ -198,6 +198,17 @@ fn add_file(
             }
         }
     }
+}
+
+/// A line without its carriage return and without the spaces at its end, up to one with a `\`.
+fn trimmed(line: &[u8]) -> &[u8] {
+    let mut line = line.strip_suffix(b"\r").unwrap_or(line);
+    while let Some(shorter) = line.strip_suffix(b" ")
+        && !shorter.ends_with(b"\\")
+    {
+        line = shorter;
+    }
+    line
 }
 
 /// A line whose braces stand for themselves, as they do in git and not in the crate's globs.

@@ -35,6 +35,7 @@ use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fmt;
 use std::io;
+use std::iter::FusedIterator;
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -244,6 +245,8 @@ impl Iterator for Walk {
         }
     }
 }
+
+impl FusedIterator for Walk {}
 
 impl Walk {
     /// Looks at the argument and enters it if it is a folder; otherwise gives the only entry.

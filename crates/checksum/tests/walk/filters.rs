@@ -107,10 +107,7 @@ fn patterns_of_gitignore_files_mean_what_git_says() {
         ("b/c", vec!["!y", "#x", "a/b/c", "c", "foo ", "n/t/t", "t", "x1", "x{1,2}"]),
         ("**/b", vec!["!y", "#x", "c", "foo ", "n/t/t", "t", "x1", "x{1,2}"]),
         ("a/**", vec!["!y", "#x", "b/c", "c", "foo ", "n/t/t", "t", "x1", "x{1,2}"]),
-        (
-            "# no rule\n\nfoo\\ \r\n",
-            vec!["!y", "#x", "a/b/c", "b/c", "c", "n/t/t", "t", "x1", "x{1,2}"],
-        ),
+        ("# no rule\n\nfoo\\   \r\nt  \n", vec!["!y", "#x", "a/b/c", "b/c", "c", "x1", "x{1,2}"]),
         ("\\#x\n\\!y\n", vec!["a/b/c", "b/c", "c", "foo ", "n/t/t", "t", "x1", "x{1,2}"]),
         ("x{1,2}", vec!["!y", "#x", "a/b/c", "b/c", "c", "foo ", "n/t/t", "t", "x1"]),
         ("x[1{]", vec!["!y", "#x", "a/b/c", "b/c", "c", "foo ", "n/t/t", "t", "x{1,2}"]),

@@ -1,0 +1,144 @@
+//! Holds the arrows of ARCHITECTURE.md: which crate of the workspace may use which, and where
+//! `unsafe` may be.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// The crates, and what each may use of the others, be it for its code, its build or its tests.
+/// Every arrow points to a crate further up in this table, and none to the bench.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("lanesum-lanes", &[]),
+    ("lanesum-md5", &["lanesum-lanes"]),
+    ("lanesum-siphash", &["lanesum-lanes"]),
+    ("lanesum-events", &[]),
+    ("lanesum-checksum", &["lanesum-lanes", "lanesum-md5", "lanesum-siphash"]),
+    ("lanesum", &["lanesum-lanes", "lanesum-md5", "lanesum-events", "lanesum-checksum"]),
+    (
+        "lanesum-bench",
+        &[
+            "lanesum-lanes",
+            "lanesum-md5",
+            "lanesum-siphash",
+            "lanesum-events",
+            "lanesum-checksum",
+            "lanesum",
+        ],
+    ),
+];
+
+/// What the root of a crate says about `unsafe`. Two crates have a use for it: `lanes`, whose
+/// business it is, and `checksum`, where a module must ask for it.
+fn unsafe_rule(package: &str) -> Option<&'static str> {
+    match package {
+        "lanesum-lanes" => None,
+        "lanesum-checksum" => Some("#![deny(unsafe_code)]"),
+        _ => Some("#![forbid(unsafe_code)]"),
+    }
+}
+
+/// A crate of the workspace, as cargo knows it.
+struct Package {
+    name: String,
+    /// Names of what it depends on, of any kind.
+    uses: Vec<String>,
+    /// The files in which its library and programs begin.
+    roots: Vec<String>,
+}
+
+fn workspace() -> Vec<Package> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    list(&metadata["packages"]).map(package).collect()
+}
+
+fn package(package: &Value) -> Package {
+    const PRODUCTS: [&str; 4] = ["lib", "bin", "cdylib", "proc-macro"];
+    let is_product =
+        |target: &&Value| list(&target["kind"]).any(|kind| PRODUCTS.contains(&text(kind)));
+    Package {
+        name: text(&package["name"]).to_owned(),
+        uses: list(&package["dependencies"]).map(|uses| text(&uses["name"]).to_owned()).collect(),
+        roots: list(&package["targets"])
+            .filter(is_product)
+            .map(|target| text(&target["src_path"]).to_owned())
+            .collect(),
+    }
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().expect("a list").iter()
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("a string")
+}
+
+/// What of a package's use of others the table does not allow, in words.
+fn violations(package: &Package) -> Vec<String> {
+    let name = &package.name;
+    let Some((_, may_use)) = MAY_USE.iter().find(|(known, _)| known == name) else {
+        return vec![format!("{name} is not in the table: say there what it may use")];
+    };
+    package
+        .uses
+        .iter()
+        .filter(|uses| *uses == "lanesum" || uses.starts_with("lanesum-"))
+        .filter(|uses| !may_use.contains(&uses.as_str()))
+        .map(|uses| format!("{name} must not use {uses}"))
+        .collect()
+}
+
+#[test]
+fn arrows_point_down() {
+    let packages = workspace();
+    assert!(packages.iter().any(|package| package.name == "lanesum"), "the workspace is found");
+    let violations: Vec<String> = packages.iter().flat_map(violations).collect();
+    assert!(violations.is_empty(), "{violations:#?}");
+}
+
+#[test]
+fn the_table_has_no_way_round() {
+    for (place, (name, may_use)) in MAY_USE.iter().enumerate() {
+        for uses in *may_use {
+            let is_above = MAY_USE[..place].iter().any(|(above, _)| above == uses);
+            assert!(is_above, "{name} uses {uses}, which is not above it in the table");
+        }
+    }
+}
+
+#[test]
+fn what_points_up_or_is_unknown_is_found() {
+    let check = |name: &str, uses: &[&str]| {
+        let uses = uses.iter().map(|&uses| uses.to_owned()).collect();
+        violations(&Package { name: name.to_owned(), uses, roots: Vec::new() })
+    };
+    assert_eq!(check("lanesum-md5", &["lanesum-lanes", "digest"]), [""; 0]);
+    assert_eq!(
+        check("lanesum-lanes", &["lanesum-md5"]),
+        ["lanesum-lanes must not use lanesum-md5"]
+    );
+    assert_eq!(check("lanesum", &["lanesum-bench"]), ["lanesum must not use lanesum-bench"]);
+    assert_eq!(
+        check("lanesum-new", &[]),
+        ["lanesum-new is not in the table: say there what it may use"]
+    );
+}
+
+#[test]
+fn unsafe_stays_in_its_rooms() {
+    for package in workspace() {
+        assert!(!package.roots.is_empty(), "{} has a library or a program", package.name);
+        let Some(rule) = unsafe_rule(&package.name) else { continue };
+        for root in package.roots {
+            let source = fs::read_to_string(&root).unwrap();
+            assert!(source.lines().any(|line| line == rule), "{root} does not say {rule}");
+        }
+    }
+}
