@@ -4,8 +4,8 @@
 //! it is pinned, timed and charged for its memory as the programs beside it are.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
-use std::io::Read as _;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
@@ -19,17 +19,24 @@ const BUFFER_BYTES: usize = 128 * 1024;
 /// Reads every file named in a list (names ended by NUL) and prints how many bytes that were.
 pub fn serve(mut arguments: impl Iterator<Item = OsString>) -> Result<()> {
     let list = arguments.next().context("the reader is called by the bench alone")?;
-    let names = fs::read(&list).with_context(|| Path::new(&list).display().to_string())?;
-    println!("{}", read_all(&names)?);
+    println!("{}", read_list(Path::new(&list))?);
     Ok(())
 }
 
-fn read_all(names: &[u8]) -> Result<u64> {
+/// Reads every file named in `list`; returns how many bytes that were.
+pub fn read_list(list: &Path) -> Result<u64> {
+    let names = File::open(list).with_context(|| list.display().to_string())?;
+    read_all(BufReader::new(names))
+}
+
+fn read_all(mut names: impl BufRead) -> Result<u64> {
     let mut buffer = vec![0; BUFFER_BYTES];
+    let mut name = Vec::new();
     let mut total = 0;
-    for name in names.split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
-        let path = Path::new(OsStr::from_bytes(name));
+    while names.read_until(0, &mut name)? > 0 {
+        let path = Path::new(OsStr::from_bytes(name.strip_suffix(&[0]).unwrap_or(&name)));
         total += read_one(path, &mut buffer).with_context(|| path.display().to_string())?;
+        name.clear();
     }
     Ok(total)
 }
@@ -55,16 +62,16 @@ mod tests {
         let mut names = Vec::new();
         for (name, bytes) in [("a", 0), ("b", 5), ("c\nd", BUFFER_BYTES * 2 + 1)] {
             let path = folder.path().join(name);
-            fs::write(&path, vec![7; bytes]).unwrap();
+            std::fs::write(&path, vec![7; bytes]).unwrap();
             names.extend_from_slice(path.as_os_str().as_bytes());
             names.push(0);
         }
-        assert_eq!(read_all(&names).unwrap(), 5 + 2 * BUFFER_BYTES as u64 + 1);
+        assert_eq!(read_all(&names[..]).unwrap(), 5 + 2 * BUFFER_BYTES as u64 + 1);
     }
 
     #[test]
     fn names_the_file_that_is_missing() {
-        let error = read_all(b"/nowhere/to/be/found\0").unwrap_err();
+        let error = read_all(&b"/nowhere/to/be/found\0"[..]).unwrap_err();
         assert!(error.to_string().contains("/nowhere/to/be/found"));
     }
 }

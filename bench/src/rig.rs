@@ -1,11 +1,13 @@
 //! How a figure comes about.
 //!
-//! 1. Every competitor of a case runs once, untimed: files and programs come into the page cache,
-//!    and its answer is verified. One that fails here has no figures, only a reason.
-//! 2. Then come rounds: A B C, A B C, and so on, each competitor once a round, so that a machine that
-//!    slows down slows all of them. The CPU's clock is taken at the start of each round.
-//! 3. A competitor that needs long takes part in fewer rounds, spread evenly; the baseline
-//!    (the first of the case) takes part in all.
+//! 1. Rounds: A B C, A B C, and so on, each competitor once a round, so that a machine that slows
+//!    down slows all of them. The CPU's clock is taken at the start of each round.
+//! 2. In the first round every answer is verified, outside the measured time. A competitor that fails,
+//!    then or later, has no figures, only a reason.
+//! 3. A competitor that needs long takes part in fewer rounds, spread evenly; the baseline (the
+//!    first of the case) and what the case is about take part in all.
+//!
+//! There is no round for warming up: whoever makes a case sees to it that its files are in the page cache.
 //!
 //! Speeds are compared within a round: the ratio of a row is the median, over its rounds, of
 //! the baseline's seconds by its own. Cycles per byte are computed within a round as well.
@@ -16,7 +18,7 @@ use crate::options::Interrupt;
 use crate::statistics::{median, min, p90};
 
 /// A competitor that would need more than this for its rounds takes part in fewer.
-const BUDGET_SECONDS: f64 = 9.0;
+const BUDGET_SECONDS: f64 = 5.0;
 /// But in no fewer than this, if there are so many.
 const LEAST_ROUNDS: usize = 3;
 
@@ -28,9 +30,11 @@ pub struct Sample {
     pub peak_bytes: Option<u64>,
 }
 
-/// One row of a case. Both closures run alternately only before the first round.
+/// One row of a case. In the first round `verify` follows `run`.
 pub struct Competitor<'case> {
     pub name: &'static str,
+    /// Whether it takes part in every round, however long it takes, as the baseline does anyway.
+    pub every_round: bool,
     /// Does the whole work of the case once.
     pub run: Box<dyn FnMut() -> Result<Sample> + 'case>,
     /// Looks at the answer of the last run.
@@ -92,14 +96,14 @@ pub fn measure(
     mut clock: impl FnMut() -> f64,
 ) -> Result<Measured> {
     let Case { scenario, name, bytes, items, competitors } = case;
-    let mut entries =
-        try_out(competitors, rounds, interrupt).with_context(|| format!("{scenario} {name}"))?;
-    let clocks: Vec<f64> = (0..rounds)
-        .map(|round| {
-            let hertz = clock();
-            run_round(&mut entries, round, rounds, interrupt).map(|()| hertz)
-        })
-        .collect::<Result<_>>()?;
+    let mut entries: Vec<Entry<'_>> =
+        competitors.into_iter().map(|competitor| Entry::new(competitor, rounds)).collect();
+    let mut clocks = Vec::new();
+    for round in 0..rounds {
+        clocks.push(clock());
+        run_round(&mut entries, round, rounds, interrupt)
+            .with_context(|| format!("{scenario} {name}"))?;
+    }
     let baseline = entries[0].samples.clone();
     let rows = entries.into_iter().map(|entry| entry.row(bytes, &baseline, &clocks)).collect();
     let clock = (min(&clocks), clocks.iter().copied().fold(0.0, f64::max));
@@ -115,30 +119,6 @@ struct Entry<'case> {
     samples: Vec<Option<Sample>>,
 }
 
-fn try_out<'case>(
-    competitors: Vec<Competitor<'case>>,
-    rounds: usize,
-    interrupt: &Interrupt,
-) -> Result<Vec<Entry<'case>>> {
-    let mut entries = Vec::new();
-    for mut competitor in competitors {
-        let is_baseline = entries.is_empty();
-        let tried = (competitor.run)().and_then(|sample| {
-            (competitor.verify)()?;
-            Ok(if is_baseline { rounds } else { rounds_for(sample.seconds, rounds) })
-        });
-        interrupt.check()?;
-        let state = match tried {
-            Err(error) if is_baseline => {
-                return Err(error.context(format!("the baseline {} failed", competitor.name)));
-            }
-            other => other.map_err(|error| format!("{error:#}")),
-        };
-        entries.push(Entry { competitor, state, samples: Vec::new() });
-    }
-    Ok(entries)
-}
-
 fn run_round(
     entries: &mut [Entry<'_>],
     round: usize,
@@ -146,19 +126,44 @@ fn run_round(
     interrupt: &Interrupt,
 ) -> Result<()> {
     for (place, entry) in entries.iter_mut().enumerate() {
-        let takes_part = matches!(entry.state, Ok(own) if takes_part(round, own, rounds));
-        let sample = takes_part.then(|| (entry.competitor.run)()).transpose();
+        let outcome = entry.run(round, rounds);
         interrupt.check()?;
-        match sample {
-            Ok(sample) => entry.samples.push(sample),
-            Err(error) if place == 0 => return Err(error.context("the baseline failed")),
-            Err(error) => entry.state = Err(format!("{error:#}")),
+        if let Err(error) = outcome {
+            if place == 0 {
+                let name = entry.competitor.name;
+                return Err(error.context(format!("the baseline {name} failed")));
+            }
+            entry.state = Err(format!("{error:#}"));
+        } else if place > 0 && !entry.competitor.every_round && round == 0 {
+            entry.limit_rounds(rounds);
         }
     }
     Ok(())
 }
 
-impl Entry<'_> {
+impl<'case> Entry<'case> {
+    fn new(competitor: Competitor<'case>, rounds: usize) -> Self {
+        Self { competitor, state: Ok(rounds), samples: Vec::new() }
+    }
+
+    /// Takes part in `round`, if it is one of its own.
+    fn run(&mut self, round: usize, rounds: usize) -> Result<()> {
+        let takes_part = matches!(self.state, Ok(own) if takes_part(round, own, rounds));
+        let sample = takes_part.then(|| (self.competitor.run)()).transpose()?;
+        if round == 0 {
+            (self.competitor.verify)()?;
+        }
+        self.samples.push(sample);
+        Ok(())
+    }
+
+    /// Settles, after the first round, in how many it takes part.
+    fn limit_rounds(&mut self, rounds: usize) {
+        if let [Some(first)] = self.samples[..] {
+            self.state = Ok(rounds_for(first.seconds, rounds));
+        }
+    }
+
     fn row(self, bytes: u64, baseline: &[Option<Sample>], clocks: &[f64]) -> Row {
         let implementation = self.competitor.name;
         let outcome = self.state.map(|_| figures(bytes, &self.samples, baseline, clocks));
@@ -194,15 +199,16 @@ fn figures(
     }
 }
 
-/// The number of rounds for a competitor whose first run took `seconds`.
+/// The number of rounds for a competitor whose first round took `seconds`.
 fn rounds_for(seconds: f64, rounds: usize) -> usize {
     let affordable = (BUDGET_SECONDS / seconds) as usize;
     affordable.max(LEAST_ROUNDS).min(rounds)
 }
 
-/// Whether a competitor with `own` rounds of `all` takes part in `round` (from 0); the `own` are spread evenly.
+/// Whether a competitor with `own` rounds of `all` takes part in `round` (from 0). The `own`, if any, are
+/// spread evenly and begin with the first.
 fn takes_part(round: usize, own: usize, all: usize) -> bool {
-    (round + 1) * own / all > round * own / all
+    round * own % all < own
 }
 
 #[cfg(test)]
@@ -223,7 +229,7 @@ mod tests {
             let seconds = *script.next().ok_or_else(|| anyhow!("{name} ran too often"))?;
             Ok(Sample { seconds, peak_bytes: Some((seconds * 10.0) as u64) })
         };
-        Competitor { name, run: Box::new(run), verify: Box::new(|| Ok(())) }
+        Competitor { name, every_round: false, run: Box::new(run), verify: Box::new(|| Ok(())) }
     }
 
     fn measured(competitors: Vec<Competitor<'_>>, rounds: usize) -> Result<Measured> {
@@ -240,10 +246,10 @@ mod tests {
     fn rounds_interleave_and_ratios_are_taken_within_a_round() {
         let log = RefCell::default();
         // The machine slows down tenfold in the last round: the ratio of medians would be 3.
-        let a = scripted("a", &[9.0, 2.0, 6.0, 40.0], &log);
-        let b = scripted("b", &[0.1, 1.0, 2.0, 20.0], &log);
+        let a = scripted("a", &[2.0, 6.0, 40.0], &log);
+        let b = scripted("b", &[1.0, 2.0, 20.0], &log);
         let measured = measured(vec![a, b], 3).unwrap();
-        assert_eq!(log.borrow().concat(), "abababab");
+        assert_eq!(log.borrow().concat(), "ababab");
         assert_eq!(measured.clock, (100.0, 300.0));
         let figures: Vec<&Figures> =
             measured.rows.iter().map(|row| row.outcome.as_ref().unwrap()).collect();
@@ -257,14 +263,16 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_competitor_takes_part_in_fewer_rounds() {
+    fn a_slow_competitor_takes_part_in_fewer_rounds_unless_told_otherwise() {
         let log = RefCell::default();
-        let baseline = scripted("a", &[50.0; 7], &log);
-        let slow = scripted("b", &[50.0; 4], &log);
-        let measured = measured(vec![baseline, slow], 6).unwrap();
+        let baseline = scripted("a", &[50.0; 6], &log);
+        let slow = scripted("b", &[50.0; 3], &log);
+        let mut ours = scripted("c", &[50.0; 6], &log);
+        ours.every_round = true;
+        let measured = measured(vec![baseline, slow, ours], 6).unwrap();
         let rounds = measured.rows.iter().map(|row| row.outcome.as_ref().unwrap().rounds);
-        assert_eq!(rounds.collect::<Vec<_>>(), [6, 3]);
-        assert_eq!(log.borrow().concat(), "abaabaabaab");
+        assert_eq!(rounds.collect::<Vec<_>>(), [6, 3, 6]);
+        assert_eq!(log.borrow().concat(), "abcacabcacabcac");
     }
 
     #[test]
@@ -273,6 +281,7 @@ mod tests {
             for own in 0..=all {
                 let taken = (0..all).filter(|&round| takes_part(round, own, all)).count();
                 assert_eq!(taken, own, "{own} of {all}");
+                assert!(own == 0 || takes_part(0, own, all), "{own} of {all}");
             }
         }
         assert_eq!(rounds_for(0.001, 5), 5);
@@ -289,13 +298,13 @@ mod tests {
         let measured = measured(rows, 2).unwrap();
         assert_eq!(measured.rows[1].outcome.as_ref().unwrap_err(), "digests differ");
         assert!(measured.rows[0].outcome.is_ok() && measured.rows[2].outcome.is_ok());
-        assert_eq!(log.borrow().concat(), "abcacac");
+        assert_eq!(log.borrow().concat(), "abcac");
     }
 
     #[test]
     fn a_failure_in_a_later_round_is_a_failure() {
         let log = RefCell::default();
-        let rows = vec![scripted("a", &[1.0; 9], &log), scripted("b", &[1.0; 2], &log)];
+        let rows = vec![scripted("a", &[1.0; 9], &log), scripted("b", &[1.0; 1], &log)];
         let measured = measured(rows, 3).unwrap();
         assert_eq!(measured.rows[1].outcome.as_ref().unwrap_err(), "b ran too often");
     }
