@@ -10,7 +10,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::iter::{Fuse, Peekable};
-use std::ops::ControlFlow;
+use std::ops::{AddAssign, ControlFlow};
 use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -44,6 +44,18 @@ pub struct Options {
     pub engine: engine::Options,
 }
 
+impl Options {
+    /// Where the file of a name is looked for.
+    #[must_use]
+    pub fn path(&self, name: &[u8]) -> PathBuf {
+        let path = Path::new(OsStr::from_bytes(name));
+        match &self.root {
+            None => path.to_owned(),
+            Some(root) => root.join(path.strip_prefix("/").unwrap_or(path)),
+        }
+    }
+}
+
 /// How lists are told from other files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
@@ -67,8 +79,6 @@ pub enum Event<'a> {
     Checked {
         /// Its name in the list, byte for byte.
         name: &'a [u8],
-        /// Where it was looked for.
-        source: &'a Source,
         /// How it compares.
         verdict: Verdict,
     },
@@ -111,6 +121,17 @@ pub struct Tally {
     pub bytes: u64,
 }
 
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.malformed += other.malformed;
+        self.matched += other.matched;
+        self.mismatched += other.mismatched;
+        self.missing += other.missing;
+        self.unreadable += other.unreadable;
+        self.bytes += other.bytes;
+    }
+}
+
 impl Tally {
     /// Lines that name a file and its digest.
     #[must_use]
@@ -146,7 +167,7 @@ pub enum ListError {
 /// and their lines, [`Event::End`] once for each list. `ControlFlow::Break` from it ends the run.
 ///
 /// ```
-/// use std::ops::ControlFlow;
+/// use std::ops::{AddAssign, ControlFlow};
 ///
 /// use lanesum_checksum::check::{Event, List, Options, Reading, check};
 /// use lanesum_checksum::list::Dialect;
@@ -180,11 +201,12 @@ where
     F: FnMut(&List, Event<'_>) -> ControlFlow<()> + Send,
 {
     let mut jobs = Jobs::new(lists, options);
-    let mut verdicts = Verdicts { sink, ignore_missing: options.ignore_missing, current: None };
+    let mut verdicts = Verdicts { sink, current: None };
     let mut flow = ControlFlow::Continue(());
     while flow.is_continue() && jobs.resume() {
-        engine::run(&options.engine, &mut jobs, |outcome| {
-            flow = verdicts.judge(outcome);
+        let judge = |outcome| judge(outcome, options.ignore_missing);
+        engine::run(&options.engine, &mut jobs, judge, |finding| {
+            flow = verdicts.take(finding);
             flow
         });
     }
@@ -274,11 +296,10 @@ impl<'a, L: Iterator<Item = List>> Jobs<'a, L> {
 
     /// What to read for the file of an entry.
     fn source(&self, name: &[u8]) -> Source {
-        let path = Path::new(OsStr::from_bytes(name));
-        match &self.options.root {
-            None if name == b"-" => Source::Stdin,
-            None => Source::Path(path.to_owned()),
-            Some(root) => Source::Path(root.join(path.strip_prefix("/").unwrap_or(path))),
+        if name == b"-" && self.options.root.is_none() {
+            Source::Stdin
+        } else {
+            Source::Path(self.options.path(name))
         }
     }
 }
@@ -339,46 +360,60 @@ impl OpenList {
     }
 }
 
-/// Compares outcomes with their lines and counts.
+/// What was found out about a job: all that is kept until its turn comes.
+enum Finding {
+    Begin(List),
+    Malformed(u64),
+    Checked { name: Vec<u8>, verdict: Verdict, bytes: u64 },
+    End(Option<ListError>),
+}
+
+/// Compares an outcome with its line.
+fn judge(outcome: Outcome<Note>, ignore_missing: bool) -> Finding {
+    match outcome.context {
+        Note::Begin(list) => Finding::Begin(list),
+        Note::Malformed(line) => Finding::Malformed(line),
+        Note::End(error) => Finding::End(error),
+        Note::Entry { name, digest } => {
+            let (verdict, bytes) = match outcome.result {
+                Ok(hashed) if hashed.digests.contains(&digest) => (Verdict::Match, hashed.bytes),
+                Ok(hashed) => (Verdict::Mismatch, hashed.bytes),
+                Err(error) if ignore_missing && error.is_not_found() => (Verdict::Missing, 0),
+                Err(error) => (Verdict::Unreadable(error), 0),
+            };
+            Finding::Checked { name, verdict, bytes }
+        }
+    }
+}
+
+/// Counts what was found in each list, and passes it on.
 struct Verdicts<F> {
     sink: F,
-    ignore_missing: bool,
     /// The list whose lines come; none before the first and between two.
     current: Option<(List, Tally)>,
 }
 
 impl<F: FnMut(&List, Event<'_>) -> ControlFlow<()>> Verdicts<F> {
-    fn judge(&mut self, outcome: Outcome<Note>) -> ControlFlow<()> {
-        if let Note::Begin(list) = outcome.context {
+    fn take(&mut self, finding: Finding) -> ControlFlow<()> {
+        if let Finding::Begin(list) = finding {
             self.current = Some((list, Tally::default()));
             return ControlFlow::Continue(());
         }
         let Some((list, tally)) = &mut self.current else {
             unreachable!("a list begins before anything happens in it")
         };
-        match outcome.context {
-            Note::Begin(_) => ControlFlow::Continue(()),
-            Note::Malformed(line) => {
+        match finding {
+            Finding::Begin(_) => ControlFlow::Continue(()),
+            Finding::Malformed(line) => {
                 tally.malformed += 1;
                 (self.sink)(list, Event::Malformed { line })
             }
-            Note::Entry { name, digest } => {
-                let verdict = match outcome.result {
-                    Ok(hashed) => {
-                        tally.bytes += hashed.bytes;
-                        if hashed.digests.contains(&digest) {
-                            Verdict::Match
-                        } else {
-                            Verdict::Mismatch
-                        }
-                    }
-                    Err(error) if self.ignore_missing && error.is_not_found() => Verdict::Missing,
-                    Err(error) => Verdict::Unreadable(error),
-                };
+            Finding::Checked { name, verdict, bytes } => {
+                tally.bytes += bytes;
                 tally.count(&verdict);
-                (self.sink)(list, Event::Checked { name: &name, source: &outcome.source, verdict })
+                (self.sink)(list, Event::Checked { name: &name, verdict })
             }
-            Note::End(error) => (self.sink)(list, Event::End { tally: *tally, error }),
+            Finding::End(error) => (self.sink)(list, Event::End { tally: *tally, error }),
         }
     }
 }

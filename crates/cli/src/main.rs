@@ -1,2 +1,58 @@
-//! the program
-fn main() {}
+//! The program `lanesum`: arguments, output, progress and exit codes around `lanesum-checksum`.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod check;
+mod console;
+mod failure;
+mod generate;
+mod md5sum;
+mod output;
+mod progress;
+mod signals;
+mod speed;
+mod sum;
+
+use std::env;
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use args::{Cli, Command};
+
+fn main() -> ExitCode {
+    let mut words = env::args_os();
+    let program = words.next().unwrap_or_default();
+    raise_descriptor_limit();
+    if Path::new(&program).file_name() == Some(OsStr::new("md5sum")) {
+        return md5sum::main(&program, words, md5sum::Environment::of_process());
+    }
+    if env::args_os().nth(1).as_deref() == Some(OsStr::new("md5sum")) {
+        let name = words.next().unwrap_or_default();
+        return md5sum::main(&name, words, md5sum::Environment::of_process());
+    }
+    let result = match Cli::parse() {
+        Cli { generate: Some(kind), .. } => generate::generate(kind),
+        Cli { command: Some(Command::Check(check)), .. } => check::run(check),
+        Cli { command: Some(Command::Speed), .. } => speed::run(),
+        Cli { command: Some(Command::Sum(sum)), .. } | Cli { command: None, sum, .. } => {
+            sum::run(sum)
+        }
+        Cli { command: Some(Command::Md5sum { args }), .. } => {
+            let name = OsStr::new("md5sum");
+            return md5sum::main(name, args.into_iter(), md5sum::Environment::of_process());
+        }
+    };
+    result.unwrap_or_else(|error| failure::fail(&error))
+}
+
+/// Every lane holds a file open; the soft limit, often 1,024, is not meant for that.
+fn raise_descriptor_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    // Without it fewer lanes are used: nothing that would have to be reported.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+}

@@ -4,7 +4,8 @@
 //! jobs (an iterator, pulled as lanes fall free)
 //!   -> a worker opens the file and puts it into a lane        worker.rs
 //!   -> the lane reads into its buffer, the kernel hashes      file.rs, hashers.rs
-//!   -> the outcome waits until all before it are out          order.rs
+//!   -> the outcome is made into what is wanted, and waits
+//!      until all before it are out                            order.rs
 //!   -> sink
 //! ```
 //!
@@ -24,11 +25,18 @@
 //!     Job { source: Source::Path(path), algorithms: Algorithm::Md5.into(), context: name }
 //! });
 //! let mut lines = Vec::new();
-//! engine::run(&engine::Options::default(), jobs.into_iter(), |outcome| {
-//!     let hashed = outcome.result.expect("both can be read");
-//!     lines.push(format!("{} {}", outcome.context, hashed.digests[0]));
-//!     ControlFlow::Continue(())
-//! });
+//! engine::run(
+//!     &engine::Options::default(),
+//!     jobs.into_iter(),
+//!     |outcome| {
+//!         let hashed = outcome.result.expect("both can be read");
+//!         format!("{} {}", outcome.context, hashed.digests[0])
+//!     },
+//!     |line| {
+//!         lines.push(line);
+//!         ControlFlow::Continue(())
+//!     },
+//! );
 //! assert_eq!(lines, ["a 0cc175b9c0f1b6a831c399e269772661", "b 92eb5ffee6ae2fec3ad71c777531578f"]);
 //! # Ok::<(), std::io::Error>(())
 //! ```
@@ -121,19 +129,24 @@ pub struct Progress {
     pub files: AtomicU64,
 }
 
-/// Runs the jobs; calls `sink` with each outcome, in the order of the jobs, from whichever worker
-/// completes the next one, never from two at once. `ControlFlow::Break` from it ends the run early.
+/// Runs the jobs; calls `sink` with what `make` makes of each outcome, in the order of the jobs.
 ///
-/// Memory grows neither with the number of jobs nor with their sizes: at most 16,384 jobs are under
-/// way at once.
+/// `make` is called by the worker that has the outcome, on its own time, at once and in any order:
+/// the place for work (a comparison, a line of text). `sink` is called from whichever worker
+/// completes the next one, never from two at once, and `ControlFlow::Break` from it ends the run.
+///
+/// Memory grows neither with the number of jobs nor with their sizes: at most 65,536 jobs are under
+/// way at once, and what `make` makes is all that is kept of one that waits for its turn.
 ///
 /// # Panics
-/// When the iterator or the sink panics.
-pub fn run<T, I, F>(options: &Options, jobs: I, sink: F)
+/// When the iterator, `make` or `sink` panics.
+pub fn run<T, I, R, M, F>(options: &Options, jobs: I, make: M, sink: F)
 where
     T: Send,
     I: Iterator<Item = Job<T>> + Send,
-    F: FnMut(Outcome<T>) -> ControlFlow<()> + Send,
+    R: Send,
+    M: Fn(Outcome<T>) -> R + Sync,
+    F: FnMut(R) -> ControlFlow<()> + Send,
 {
     let threads = match options.threads {
         0 => std::thread::available_parallelism().map_or(1, NonZero::get),
@@ -143,7 +156,7 @@ where
     let feed = worker::Feed::new(jobs);
     let order = order::Order::new(sink, threads);
     std::thread::scope(|scope| {
-        let work = || worker::work(options, &feed, &order, scope);
+        let work = || worker::work(options, &feed, &make, &order, scope);
         for _ in 1..threads {
             scope.spawn(work);
         }

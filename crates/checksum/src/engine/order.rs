@@ -12,19 +12,19 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::Outcome;
 use super::serial::Serial;
 
 /// The most jobs that may be under way, finished ones behind an unfinished one included: their
-/// paths and digests are what memory is spent on.
-pub(super) const WINDOW: u64 = 1 << 14;
+/// what is kept of them is what memory is spent on.
+pub(super) const WINDOW: u64 = 1 << 16;
 
 /// A job's number in the order, from 0.
 pub(super) type Sequence = u64;
 
 /// Where outcomes are delivered. Its methods may be called from any thread.
-pub(super) struct Order<T, F> {
-    state: Mutex<State<T, F>>,
+/// `T` is the context of the jobs, `R` what is kept of an outcome.
+pub(super) struct Order<T, R, F> {
+    state: Mutex<State<T, R, F>>,
     /// The head, or serial jobs, or the number of workers changed, and somebody waits for it.
     changed: Condvar,
     /// A copy of the state's, to be read without the lock.
@@ -32,11 +32,11 @@ pub(super) struct Order<T, F> {
     stopped: AtomicBool,
 }
 
-struct State<T, F> {
+struct State<T, R, F> {
     sink: F,
     head: Sequence,
     /// The outcomes from the head on; `None` where there is none yet.
-    waiting: VecDeque<Option<Outcome<T>>>,
+    waiting: VecDeque<Option<R>>,
     /// Jobs that must be done alone, when the head comes to them.
     serial: BTreeMap<Sequence, Serial<T>>,
     serial_thread: bool,
@@ -46,7 +46,7 @@ struct State<T, F> {
     waiters: usize,
 }
 
-impl<T, F: FnMut(Outcome<T>) -> ControlFlow<()>> Order<T, F> {
+impl<T, R, F: FnMut(R) -> ControlFlow<()>> Order<T, R, F> {
     pub(super) fn new(sink: F, workers: usize) -> Self {
         let state = State {
             sink,
@@ -76,7 +76,7 @@ impl<T, F: FnMut(Outcome<T>) -> ControlFlow<()>> Order<T, F> {
     }
 
     /// Takes outcomes, and passes on those whose turn it is.
-    pub(super) fn complete(&self, outcomes: &mut Vec<(Sequence, Outcome<T>)>) {
+    pub(super) fn complete(&self, outcomes: &mut Vec<(Sequence, R)>) {
         if outcomes.is_empty() {
             return;
         }
@@ -143,18 +143,21 @@ impl<T, F: FnMut(Outcome<T>) -> ControlFlow<()>> Order<T, F> {
         self.wake(state);
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<T, F>> {
+    fn lock(&self) -> MutexGuard<'_, State<T, R, F>> {
         self.state.lock().expect("a sink that panics ends the run")
     }
 
-    fn wait<'a>(&self, mut state: MutexGuard<'a, State<T, F>>) -> MutexGuard<'a, State<T, F>> {
+    fn wait<'a>(
+        &self,
+        mut state: MutexGuard<'a, State<T, R, F>>,
+    ) -> MutexGuard<'a, State<T, R, F>> {
         state.waiters += 1;
         let mut state = self.changed.wait(state).expect("a sink that panics ends the run");
         state.waiters -= 1;
         state
     }
 
-    fn wake(&self, state: MutexGuard<'_, State<T, F>>) {
+    fn wake(&self, state: MutexGuard<'_, State<T, R, F>>) {
         if state.waiters > 0 {
             self.changed.notify_all();
         }
@@ -164,18 +167,21 @@ impl<T, F: FnMut(Outcome<T>) -> ControlFlow<()>> Order<T, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Hashed, Job, Source};
+    use crate::engine::{Job, Source};
 
-    fn outcome(context: u64) -> (Sequence, Outcome<u64>) {
-        (context, Outcome { source: Source::Nothing, context, result: Ok(Hashed::default()) })
+    /// What is kept of an outcome here: its own number.
+    type Kept = u64;
+
+    fn outcome(sequence: Sequence) -> (Sequence, Kept) {
+        (sequence, sequence)
     }
 
     #[test]
     fn outcomes_come_out_in_order_whatever_order_they_go_in() {
         let mut seen = Vec::new();
-        let order = Order::new(
-            |outcome: Outcome<u64>| {
-                seen.push(outcome.context);
+        let order = Order::<(), _, _>::new(
+            |outcome: Kept| {
+                seen.push(outcome);
                 ControlFlow::Continue(())
             },
             1,
@@ -193,14 +199,10 @@ mod tests {
     #[test]
     fn nothing_comes_out_after_a_break() {
         let mut seen = Vec::new();
-        let order = Order::new(
-            |outcome: Outcome<u64>| {
-                seen.push(outcome.context);
-                if outcome.context == 1 {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                }
+        let order = Order::<(), _, _>::new(
+            |outcome: Kept| {
+                seen.push(outcome);
+                if outcome == 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             },
             1,
         );
@@ -214,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_serial_job_waits_for_its_turn() {
-        let order = Order::new(|_: Outcome<u64>| ControlFlow::Continue(()), 1);
+        let order = Order::new(|_: Kept| ControlFlow::Continue(()), 1);
         let job = |context| {
             let algorithms = crate::Algorithms::NONE;
             Serial { job: Job { source: Source::Stdin, algorithms, context }, file: None }

@@ -25,9 +25,10 @@ pub(super) struct Serial<T> {
 }
 
 /// Does serial jobs until no more can come.
-pub(super) fn serve<T, F>(options: &Options, order: &Order<T, F>)
+pub(super) fn serve<T, R, M, F>(options: &Options, make: &M, order: &Order<T, R, F>)
 where
-    F: FnMut(Outcome<T>) -> ControlFlow<()>,
+    M: Fn(Outcome<T>) -> R,
+    F: FnMut(R) -> ControlFlow<()>,
 {
     while let Some((sequence, Serial { job, file })) = order.next_serial() {
         let result = match &file {
@@ -38,7 +39,8 @@ where
             progress.files.fetch_add(1, Ordering::Relaxed);
         }
         let Job { source, context, .. } = job;
-        order.complete(&mut vec![(sequence, Outcome { source, context, result })]);
+        let made = make(Outcome { source, context, result });
+        order.complete(&mut vec![(sequence, made)]);
     }
 }
 

@@ -48,14 +48,14 @@ impl<T, I: Iterator<Item = Job<T>>> Feed<I> {
     }
 
     /// Takes up to `count` jobs into `jobs`.
-    fn take<F>(
+    fn take<R, F>(
         &self,
         count: usize,
-        order: &Order<T, F>,
+        order: &Order<T, R, F>,
         jobs: &mut VecDeque<(Sequence, Job<T>)>,
     ) -> Taken
     where
-        F: FnMut(Outcome<T>) -> ControlFlow<()>,
+        F: FnMut(R) -> ControlFlow<()>,
     {
         let mut feed = self.0.lock().expect("an iterator that panics ends the run");
         let (iterator, next) = &mut *feed;
@@ -77,19 +77,22 @@ impl<T, I: Iterator<Item = Job<T>>> Feed<I> {
 type Ticket<T> = (Sequence, Source, T);
 
 /// Works until there are no more jobs, or the sink wants no more.
-pub(super) fn work<'scope, T, I, F>(
+pub(super) fn work<'scope, T, I, R, M, F>(
     options: &'scope Options,
     feed: &Feed<I>,
-    order: &'scope Order<T, F>,
+    make: &'scope M,
+    order: &'scope Order<T, R, F>,
     scope: &'scope Scope<'scope, '_>,
 ) where
     T: Send,
     I: Iterator<Item = Job<T>>,
-    F: FnMut(Outcome<T>) -> ControlFlow<()> + Send,
+    R: Send,
+    M: Fn(Outcome<T>) -> R + Sync,
+    F: FnMut(R) -> ControlFlow<()> + Send,
 {
     /// Tells the others that this worker has ended, also when it ends in a panic.
-    struct End<'a, T, F: FnMut(Outcome<T>) -> ControlFlow<()>>(&'a Order<T, F>);
-    impl<T, F: FnMut(Outcome<T>) -> ControlFlow<()>> Drop for End<'_, T, F> {
+    struct End<'a, T, R, F: FnMut(R) -> ControlFlow<()>>(&'a Order<T, R, F>);
+    impl<T, R, F: FnMut(R) -> ControlFlow<()>> Drop for End<'_, T, R, F> {
         fn drop(&mut self) {
             self.0.worker_ends();
         }
@@ -101,6 +104,7 @@ pub(super) fn work<'scope, T, I, F>(
     let shared = Shared { read_len: LEAST_READ.into(), progress: options.progress.clone() };
     let mut worker = Worker {
         options,
+        make,
         order,
         lanes,
         limit,
@@ -112,7 +116,7 @@ pub(super) fn work<'scope, T, I, F>(
     };
     while !order.is_stopped() {
         match worker.fill(feed, &mut || {
-            scope.spawn(|| serial::serve(options, order));
+            scope.spawn(|| serial::serve(options, make, order));
         }) {
             Taken::Some => worker.advance(),
             // With lanes in use, go on; they may hold the job that is waited for.
@@ -134,9 +138,10 @@ fn lanes_limit(threads: usize) -> usize {
     usize::try_from(descriptors).unwrap_or(usize::MAX).div_euclid(threads).max(1)
 }
 
-struct Worker<'a, T, F> {
+struct Worker<'a, T, R, M, F> {
     options: &'a Options,
-    order: &'a Order<T, F>,
+    make: &'a M,
+    order: &'a Order<T, R, F>,
     lanes: Lanes<FileStream<Ticket<T>>>,
     /// The most lanes to use.
     limit: usize,
@@ -148,10 +153,14 @@ struct Worker<'a, T, F> {
     /// Jobs taken but not begun.
     jobs: VecDeque<(Sequence, Job<T>)>,
     /// Outcomes not handed over yet.
-    outcomes: Vec<(Sequence, Outcome<T>)>,
+    outcomes: Vec<(Sequence, R)>,
 }
 
-impl<T, F: FnMut(Outcome<T>) -> ControlFlow<()>> Worker<'_, T, F> {
+impl<T, R, M, F> Worker<'_, T, R, M, F>
+where
+    M: Fn(Outcome<T>) -> R,
+    F: FnMut(R) -> ControlFlow<()>,
+{
     /// Begins as many jobs as the budget allows.
     fn fill<I>(&mut self, feed: &Feed<I>, start_serial: &mut dyn FnMut()) -> Taken
     where
@@ -185,8 +194,7 @@ impl<T, F: FnMut(Outcome<T>) -> ControlFlow<()>> Worker<'_, T, F> {
         let Job { source, algorithms, context } = job;
         let opened = match &source {
             Source::Nothing => {
-                let result = Ok(Hashed::default());
-                return self.outcomes.push((sequence, Outcome { source, context, result }));
+                return self.deliver((sequence, source, context), Ok(Hashed::default()));
             }
             Source::Stdin => Ok(Opened::Other(None)),
             Source::Path(path) => open(path),
@@ -238,11 +246,15 @@ impl<T, F: FnMut(Outcome<T>) -> ControlFlow<()>> Worker<'_, T, F> {
     }
 
     /// Notes the outcome of a job that had something to read.
-    fn end(&mut self, (sequence, source, context): Ticket<T>, result: Result<Hashed, Error>) {
+    fn end(&mut self, ticket: Ticket<T>, result: Result<Hashed, Error>) {
         if let Some(progress) = &self.options.progress {
             progress.files.fetch_add(1, Ordering::Relaxed);
         }
-        self.outcomes.push((sequence, Outcome { source, context, result }));
+        self.deliver(ticket, result);
+    }
+
+    fn deliver(&mut self, (sequence, source, context): Ticket<T>, result: Result<Hashed, Error>) {
+        self.outcomes.push((sequence, (self.make)(Outcome { source, context, result })));
     }
 }
 

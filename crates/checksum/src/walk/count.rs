@@ -1,4 +1,4 @@
-//! Counts what a walk will come to, for the total of a progress bar.
+//! Counts files and their sizes ahead of a run, for the total of a progress bar.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use rustix::fs::{FileType, stat};
-
-use super::{Entry, WalkOptions, walk};
 
 /// Files and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,17 +35,20 @@ struct Shared {
 }
 
 impl Count {
-    /// Begins to count the files that walks of these arguments yield. Errors are left for the walk
-    /// itself to report.
+    /// Begins to look at files, all of those that a run will read. What cannot be looked at counts
+    /// without a size; the run itself will report it.
     ///
     /// # Errors
     ///
     /// The system refuses another thread.
-    pub fn start(arguments: Vec<PathBuf>, options: WalkOptions) -> io::Result<Self> {
+    pub fn start<P>(paths: P) -> io::Result<Self>
+    where
+        P: Iterator<Item = PathBuf> + Send + 'static,
+    {
         let shared = Arc::new(Shared::default());
         let thread = thread::Builder::new().name("count".into()).spawn({
             let shared = Arc::clone(&shared);
-            move || shared.count(&arguments, &options)
+            move || shared.count(paths)
         })?;
         Ok(Self { shared, thread: Some(thread) })
     }
@@ -91,15 +92,13 @@ impl Drop for Count {
 }
 
 impl Shared {
-    fn count(&self, arguments: &[PathBuf], options: &WalkOptions) {
-        for entry in arguments.iter().flat_map(|argument| walk(argument, options)) {
+    fn count(&self, paths: impl Iterator<Item = PathBuf>) {
+        for path in paths {
             if self.stop.load(Ordering::Relaxed) {
                 return;
             }
-            if let Entry::File(path) = entry {
-                self.bytes.fetch_add(size(&path), Ordering::Relaxed);
-                self.files.fetch_add(1, Ordering::Relaxed);
-            }
+            self.bytes.fetch_add(size(&path), Ordering::Relaxed);
+            self.files.fetch_add(1, Ordering::Relaxed);
         }
         self.complete.store(true, Ordering::Release);
     }
@@ -129,7 +128,7 @@ mod tests {
     #[test]
     fn a_stopped_count_is_not_complete() {
         let shared = Shared { stop: AtomicBool::new(true), ..Shared::default() };
-        shared.count(&[PathBuf::from("Cargo.toml")], &WalkOptions::default());
+        shared.count([PathBuf::from("Cargo.toml")].into_iter());
         assert!(!shared.complete.load(Ordering::Relaxed));
         assert_eq!(shared.totals(), Totals::default());
     }

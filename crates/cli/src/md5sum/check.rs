@@ -9,7 +9,8 @@ use lanesum_checksum::Algorithm;
 use lanesum_checksum::check::{self, Event, List, ListError, Options, Reading, Tally, Verdict};
 use lanesum_checksum::list::Dialect;
 
-use super::console::Console;
+use crate::console::Console;
+
 use super::engine_options;
 use super::options::{Report, Rules};
 

@@ -1,10 +1,9 @@
 //! GNU md5sum to the letter, as of coreutils 9.11: options, messages, quoting, exit codes.
 //!
-//! [`options`] reads the command line, [`sum`] or [`check`] does what it asks for, and [`console`]
-//! keeps the two output streams in GNU's order.
+//! [`options`] reads the command line, [`sum`] or [`check`] does what it asks for, and the
+//! [console](crate::console) keeps the two output streams in GNU's order.
 
 mod check;
-mod console;
 mod getopt;
 mod options;
 mod sum;
@@ -20,7 +19,8 @@ use std::process::ExitCode;
 use lanesum_checksum::engine;
 use lanesum_checksum::list::quote::Locale;
 
-use console::Console;
+use crate::console::{Console, fail_to_write, locale_of_process};
+
 use options::{Command, Refusal};
 
 /// What md5sum looks at in the environment.
@@ -38,26 +38,8 @@ impl Environment {
     pub fn of_process() -> Self {
         Self {
             posixly_correct: env::var_os("POSIXLY_CORRECT").is_some(),
-            locale: locale(env::var_os),
+            locale: locale_of_process(),
         }
-    }
-}
-
-/// The locale of characters, by the first of its three variables that says something.
-fn locale(variable: impl Fn(&'static str) -> Option<OsString>) -> Locale {
-    let name = ["LC_ALL", "LC_CTYPE", "LANG"]
-        .into_iter()
-        .filter_map(variable)
-        .find(|value| !value.is_empty())
-        .unwrap_or_default();
-    // language_territory.codeset@modifier
-    let name = name.to_string_lossy();
-    let codeset = name.split('@').next().and_then(|name| name.split_once('.'));
-    match codeset {
-        Some((_, codeset)) if ["utf-8", "utf8"].contains(&&*codeset.to_ascii_lowercase()) => {
-            Locale::Utf8
-        }
-        _ => Locale::C,
     }
 }
 
@@ -109,42 +91,7 @@ fn refuse(program: &[u8], refusal: &Refusal, console: &mut Console) {
     console.raw_message(&[b"Try '", program, b" --help' for more information.\n"].concat());
 }
 
-/// Ends after standard output failed: quietly by SIGPIPE when nobody reads on, as GNU does.
-fn fail_to_write(error: &io::Error, console: &mut Console) -> ExitCode {
-    if error.kind() == io::ErrorKind::BrokenPipe {
-        // Returns only if the signal could not be raised, and then there is nobody to tell either.
-        let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGPIPE);
-    } else {
-        let reason = lanesum_checksum::error::message(error);
-        console.message(format!("write error: {reason}").as_bytes());
-    }
-    ExitCode::FAILURE
-}
-
 /// One worker for each CPU; what changes while it is read is not GNU's business.
 fn engine_options() -> engine::Options {
     engine::Options { detect_changes: false, ..engine::Options::default() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_variable_that_says_something_decides() {
-        let of = |values: [&str; 3]| {
-            locale(|name| {
-                let names = ["LC_ALL", "LC_CTYPE", "LANG"];
-                let at = names.iter().position(|&known| known == name).unwrap();
-                (values[at] != "unset").then(|| values[at].into())
-            })
-        };
-        assert_eq!(of(["C.UTF-8", "C", "C"]), Locale::Utf8);
-        assert_eq!(of(["", "de_AT.utf8@euro", "C"]), Locale::Utf8);
-        assert_eq!(of(["unset", "unset", "en_US.UTF-8"]), Locale::Utf8);
-        assert_eq!(of(["C", "en_US.UTF-8", "en_US.UTF-8"]), Locale::C);
-        assert_eq!(of(["unset", "", "de_AT.ISO-8859-1"]), Locale::C);
-        assert_eq!(of(["unset", "POSIX", "C.UTF-8"]), Locale::C);
-        assert_eq!(of(["unset", "unset", "unset"]), Locale::C);
-    }
 }

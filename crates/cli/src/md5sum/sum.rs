@@ -6,9 +6,10 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 
 use lanesum_checksum::list::{self, Ending};
-use lanesum_checksum::{Algorithm, Job, Outcome, Source, engine};
+use lanesum_checksum::{Algorithm, Error, Job, Outcome, Source, engine};
 
-use super::console::Console;
+use crate::console::Console;
+
 use super::engine_options;
 use super::options::Style;
 
@@ -24,42 +25,44 @@ pub fn run(style: Style, files: Vec<OsString>, console: &mut Console) -> io::Res
         algorithms: Algorithm::Md5.into(),
         context: name,
     });
-    let mut printer = Printer { style, console, line: Vec::new(), all_read: true };
+    let (list_style, ending) = style.of_list();
+    let mut all_read = true;
     let mut printed = Ok(());
-    engine::run(&engine_options(), jobs, |outcome| {
-        printed = printer.print(&outcome);
-        if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    });
-    printed.map(|()| printer.all_read)
+    engine::run(
+        &engine_options(),
+        jobs,
+        |outcome| line(outcome, list_style, ending),
+        |line| {
+            match line {
+                Ok(line) => printed = console.line(&line),
+                Err((name, error)) => {
+                    all_read = false;
+                    console.about(name.as_bytes(), &error.to_string());
+                }
+            }
+            if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        },
+    );
+    printed.map(|()| all_read)
 }
 
-struct Printer<'a> {
-    style: Style,
-    console: &'a mut Console,
-    /// Reused from line to line.
-    line: Vec<u8>,
-    all_read: bool,
-}
-
-impl Printer<'_> {
-    fn print(&mut self, outcome: &Outcome<OsString>) -> io::Result<()> {
-        let name = outcome.context.as_bytes();
-        match &outcome.result {
-            Ok(hashed) => {
-                self.line.clear();
-                let [digest] = &hashed.digests[..] else {
-                    unreachable!("the job asked for one algorithm")
-                };
-                let (style, ending) = self.style.of_list();
-                list::write_line(&mut self.line, style, ending, name, digest);
-                self.console.line(&self.line)
-            }
-            Err(error) => {
-                self.all_read = false;
-                self.console.about(name, &error.to_string());
-                Ok(())
-            }
+/// The line of a file, or its name and why there is none.
+fn line(
+    outcome: Outcome<OsString>,
+    style: list::Style,
+    ending: Ending,
+) -> Result<Vec<u8>, (OsString, Error)> {
+    let name = outcome.context;
+    match outcome.result {
+        Ok(hashed) => {
+            let [digest] = &hashed.digests[..] else {
+                unreachable!("the job asked for one algorithm")
+            };
+            let mut line = Vec::new();
+            list::write_line(&mut line, style, ending, name.as_bytes(), digest);
+            Ok(line)
         }
+        Err(error) => Err((name, error)),
     }
 }
 

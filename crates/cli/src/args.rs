@@ -1,0 +1,251 @@
+//! The command line: one definition, from which help, man page and completions are made.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
+use lanesum_checksum::{Algorithm, Algorithms};
+use lanesum_md5::Backend;
+
+/// Make and check checksums of files and whole trees, many at once in the lanes of SIMD registers.
+///
+/// A folder is walked; its regular files come in byte order of their paths, in md5sum's format
+/// unless told otherwise. MD5 finds accidents, not attackers: where somebody might want to deceive
+/// you, take -a blake3 or -a sha256.
+#[derive(Debug, Parser)]
+#[command(
+    name = "lanesum",
+    version,
+    args_conflicts_with_subcommands = true,
+    after_help = "Exit codes: 0 all well, 1 a mismatch or something that could not be read, \
+                  2 wrong usage, 130 interrupted.\nA path called like a command is written ./check."
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+
+    #[command(flatten)]
+    pub sum: Sum,
+
+    /// Print the man page or the completions of a shell.
+    #[arg(long, value_name = "KIND", value_enum, hide = true)]
+    pub generate: Option<Generate>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Print checksums of files and trees (what is done without a command).
+    Sum(Sum),
+    /// Check files against lists of checksums.
+    ///
+    /// Reads what GNU md5sum, sha256sum and the like, cksum, b3sum, OpenSSL and BSD's md5 write: each
+    /// line is recognised by itself.
+    Check(Check),
+    /// Measure every instruction set and algorithm on this machine.
+    Speed,
+    /// Be GNU md5sum, to the letter; also when called through a link named md5sum.
+    #[command(name = "md5sum", disable_help_flag = true)]
+    Md5sum {
+        /// What GNU md5sum takes: see `lanesum md5sum --help`.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARG")]
+        args: Vec<std::ffi::OsString>,
+    },
+}
+
+/// What to generate from this definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Generate {
+    Man,
+    Bash,
+    Zsh,
+    Fish,
+}
+
+#[derive(Debug, Args)]
+pub struct Sum {
+    /// Algorithms, all computed in one read; more than one implies --tag.
+    ///
+    /// md5, sha1, sha256, sha512, blake3, xxh3 (128 bits) and crc32c.
+    #[arg(
+        short,
+        long = "algorithm",
+        value_name = "ALG",
+        value_delimiter = ',',
+        default_value = "md5",
+        value_parser = algorithms(),
+        action = ArgAction::Append
+    )]
+    algorithm: Vec<Algorithm>,
+
+    /// Write BSD-style lines that name their algorithm: `MD5 (name) = digest`.
+    #[arg(long)]
+    tag: bool,
+
+    /// End lines with NUL instead of newline, and leave names as they are.
+    #[arg(short, long)]
+    pub zero: bool,
+
+    /// Leave out what matches: a name at any depth, or with a `/` a path below the argument.
+    #[arg(long, value_name = "GLOB", action = ArgAction::Append)]
+    pub exclude: Vec<std::ffi::OsString>,
+
+    /// Leave out what git would ignore.
+    #[arg(long)]
+    pub gitignore: bool,
+
+    /// Follow symbolic links inside a tree (those given as PATH always are).
+    #[arg(long)]
+    pub follow: bool,
+
+    /// Stay on the file system of each PATH.
+    #[arg(long)]
+    pub one_file_system: bool,
+
+    /// Read the paths from FILE (`-`: standard input), each ended by NUL.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "paths")]
+    pub files0_from: Option<PathBuf>,
+
+    /// Write the list to FILE, which appears only when all is well and is itself left out.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub run: Run,
+
+    /// Files and folders; `-` or nothing is standard input.
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub paths: Vec<PathBuf>,
+}
+
+impl Sum {
+    /// What to compute.
+    pub fn algorithms(&self) -> Algorithms {
+        self.algorithm.iter().copied().collect()
+    }
+
+    /// Whether lines name their algorithm.
+    pub fn tagged(&self) -> bool {
+        self.tag || self.algorithms().iter().count() > 1
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Check {
+    /// Look the names of the lists up in DIR, absolute ones too.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub root: Option<PathBuf>,
+
+    /// The algorithm of lines that do not name theirs; by default as many digits tell.
+    #[arg(short, long, value_name = "ALG", value_parser = algorithms())]
+    pub algorithm: Option<Algorithm>,
+
+    /// Do not print OK for each file that is.
+    #[arg(long, overrides_with_all = ["status", "warn"])]
+    pub quiet: bool,
+
+    /// Print nothing; the exit code tells.
+    #[arg(long, overrides_with_all = ["quiet", "warn"])]
+    pub status: bool,
+
+    /// Name each line that is no checksum line.
+    #[arg(short, long, overrides_with_all = ["quiet", "status"])]
+    pub warn: bool,
+
+    /// Fail when there is a line that is no checksum line.
+    #[arg(long)]
+    pub strict: bool,
+
+    /// Pass over files that do not exist.
+    #[arg(long)]
+    pub ignore_missing: bool,
+
+    /// The lines of the lists end with NUL.
+    #[arg(short, long)]
+    pub zero: bool,
+
+    #[command(flatten)]
+    pub run: Run,
+
+    /// Lists; `-` or nothing is standard input.
+    #[arg(value_name = "LIST", value_hint = ValueHint::FilePath)]
+    pub lists: Vec<PathBuf>,
+}
+
+/// How to run, whatever is done.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// Threads; by default one for each CPU.
+    #[arg(short, long = "threads", value_name = "N", value_parser = threads)]
+    pub jobs: Option<usize>,
+
+    /// Show a bar on standard error: auto is when that is a terminal.
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
+    pub progress: When,
+
+    /// The instruction set for MD5 in lanes; by default the best that the CPU has.
+    #[arg(long, value_name = "NAME", env = "LANESUM_BACKEND", hide_env = true, value_parser = backend)]
+    pub backend: Option<Backend>,
+}
+
+/// When to show something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+/// Algorithms by name, with the names in help and completions.
+fn algorithms() -> impl clap::builder::TypedValueParser<Value = Algorithm> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+    PossibleValuesParser::new(Algorithm::ALL.map(Algorithm::name))
+        .map(|name| name.parse().expect("one of the names"))
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(threads @ 1..=1024) => Ok(threads),
+        _ => Err("a number from 1 to 1024 is wanted".to_owned()),
+    }
+}
+
+fn backend(name: &str) -> Result<Backend, String> {
+    Backend::from_name(name).ok_or_else(|| {
+        let names: Vec<_> = Backend::available().map(Backend::name).collect();
+        format!("this CPU has {}", names.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn algorithms_may_be_listed_or_repeated() {
+        for args in [&["-a", "sha256,md5"][..], &["-a", "md5", "-a", "sha256"]] {
+            let cli = Cli::parse_from([&["lanesum"], args, &["x"]].concat());
+            let names: Vec<_> = cli.sum.algorithms().iter().map(Algorithm::name).collect();
+            assert_eq!(names, ["md5", "sha256"]);
+            assert!(cli.sum.tagged());
+        }
+        let cli = Cli::parse_from(["lanesum"]);
+        assert!(cli.sum.algorithms().contains(Algorithm::Md5) && !cli.sum.tagged());
+    }
+
+    #[test]
+    fn the_last_of_quiet_status_and_warn_wins() {
+        let wins = |args: &[&str]| {
+            let cli = Cli::parse_from([&["lanesum", "check"], args].concat());
+            let Some(Command::Check(check)) = cli.command else { panic!("check was asked for") };
+            [check.quiet, check.status, check.warn]
+        };
+        assert_eq!(wins(&["--quiet", "--status", "--warn"]), [false, false, true]);
+        assert_eq!(wins(&["-w", "--status", "--quiet"]), [true, false, false]);
+        assert_eq!(wins(&["--quiet", "--status"]), [false, true, false]);
+    }
+}

@@ -1,0 +1,56 @@
+//! The man page and the shells' completions, from the definition of the command line.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use clap::{Command, CommandFactory as _};
+use clap_complete::Shell;
+
+use crate::args::{Cli, Generate};
+
+/// Prints what was asked for on standard output.
+///
+/// # Errors
+/// Standard output's.
+pub fn generate(kind: Generate) -> anyhow::Result<ExitCode> {
+    let mut text = Vec::new();
+    let mut command = Cli::command();
+    match kind {
+        Generate::Man => man(command, &mut text)?,
+        Generate::Bash => complete(Shell::Bash, &mut command, &mut text),
+        Generate::Zsh => complete(Shell::Zsh, &mut command, &mut text),
+        Generate::Fish => complete(Shell::Fish, &mut command, &mut text),
+    }
+    io::stdout().write_all(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn complete(shell: Shell, command: &mut Command, text: &mut Vec<u8>) {
+    clap_complete::generate(shell, command, "lanesum", text);
+}
+
+/// One page: the program's own sections, then a section for each command.
+fn man(command: Command, text: &mut Vec<u8>) -> io::Result<()> {
+    let page = clap_mangen::Man::new(command.clone());
+    page.render_title(text)?;
+    page.render_name_section(text)?;
+    page.render_synopsis_section(text)?;
+    page.render_description_section(text)?;
+    page.render_options_section(text)?;
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "sum") {
+        let name = format!("lanesum {}", sub.get_name());
+        writeln!(text, ".SH \"{}\"", name.to_uppercase())?;
+        let sub = sub.clone().bin_name(name);
+        let mut section = Vec::new();
+        let page = clap_mangen::Man::new(sub);
+        page.render_description_section(&mut section)?;
+        page.render_synopsis_section(&mut section)?;
+        page.render_options_section(&mut section)?;
+        // Sections of a command are parts of its own.
+        let section = String::from_utf8_lossy(&section).replace("\n.SH ", "\n.SS ");
+        let section = section.strip_prefix(".SH ").map_or(section.clone(), |s| format!(".SS {s}"));
+        text.write_all(section.as_bytes())?;
+    }
+    page.render_extra_section(text)?;
+    page.render_version_section(text)
+}

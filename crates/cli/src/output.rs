@@ -1,0 +1,126 @@
+//! Where a list goes: standard output, or a file that appears only when it is whole.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use tempfile::{NamedTempFile, TempPath};
+
+/// The target of a list.
+pub enum Output {
+    Stdout,
+    /// Not a regular file (`/dev/null`, a FIFO): written to as it is.
+    Special(File),
+    /// A temporary file beside the target, which takes its place in the end.
+    Replace {
+        file: File,
+        temporary: TempPath,
+        target: PathBuf,
+    },
+}
+
+impl Output {
+    /// Opens the target; nothing of it changes yet.
+    ///
+    /// # Errors
+    /// No file can be made beside the target.
+    pub fn open(path: Option<&Path>) -> anyhow::Result<Self> {
+        let Some(path) = path else { return Ok(Self::Stdout) };
+        Self::beside(path).with_context(|| path.display().to_string())
+    }
+
+    fn beside(path: &Path) -> io::Result<Self> {
+        // A link stays, and what it leads to is replaced.
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let existing = fs::metadata(&target).ok();
+        if existing.as_ref().is_some_and(|target| !target.is_file()) {
+            return Ok(Self::Special(File::options().write(true).open(&target)?));
+        }
+        let folder = match target.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let mut builder = tempfile::Builder::new();
+        // As a shell's redirection would: the umask takes away from this.
+        let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+        let builder = builder.prefix(".lanesum-").permissions(everybody);
+        let temporary = builder.tempfile_in(folder).map_err(plain)?;
+        if let Some(existing) = existing {
+            temporary.as_file().set_permissions(existing.permissions())?;
+        }
+        let (file, temporary) = NamedTempFile::into_parts(temporary);
+        Ok(Self::Replace { file, temporary, target })
+    }
+
+    /// The file to write to; `None` is standard output.
+    pub fn file(&self) -> io::Result<Option<File>> {
+        match self {
+            Self::Stdout => Ok(None),
+            Self::Special(file) | Self::Replace { file, .. } => file.try_clone().map(Some),
+        }
+    }
+
+    /// The file that is to be removed when the run is interrupted.
+    pub fn unfinished(&self) -> Option<PathBuf> {
+        match self {
+            Self::Replace { temporary, .. } => Some(temporary.to_path_buf()),
+            Self::Stdout | Self::Special(_) => None,
+        }
+    }
+
+    /// What a walk should leave out.
+    pub fn own_files(&self) -> OwnFiles {
+        match self {
+            Self::Replace { temporary, target, .. } => OwnFiles(
+                [temporary as &Path, target]
+                    .into_iter()
+                    .filter_map(|path| {
+                        let folder = fs::canonicalize(path.parent()?.join(".")).ok()?;
+                        Some((folder, path.file_name()?.into()))
+                    })
+                    .collect(),
+            ),
+            Self::Stdout | Self::Special(_) => OwnFiles(Vec::new()),
+        }
+    }
+
+    /// Puts the list in its place: it is on the medium before its name leads to it.
+    ///
+    /// # Errors
+    /// The system's; then the target is as it was.
+    pub fn finish(self) -> io::Result<()> {
+        match self {
+            Self::Stdout | Self::Special(_) => Ok(()),
+            Self::Replace { file, temporary, target } => {
+                file.sync_all()?;
+                temporary.persist(target).map_err(|error| error.error)
+            }
+        }
+    }
+}
+
+/// The files that a run itself writes, by folder and name.
+#[derive(Clone)]
+pub struct OwnFiles(Vec<(PathBuf, PathBuf)>);
+
+impl OwnFiles {
+    /// Whether a path is one of them.
+    pub fn contain(&self, path: &Path) -> bool {
+        self.0.iter().any(|(folder, name)| {
+            path.file_name() == Some(name.as_os_str())
+                && path.parent().is_some_and(|parent| {
+                    fs::canonicalize(parent.join(".")).is_ok_and(|parent| parent == *folder)
+                })
+        })
+    }
+}
+
+/// The system's error without the path that `tempfile` adds: that one means nothing to the user.
+fn plain(error: io::Error) -> io::Error {
+    let code = std::error::Error::source(&error)
+        .or_else(|| error.get_ref().and_then(std::error::Error::source))
+        .and_then(|source| source.downcast_ref::<io::Error>())
+        .and_then(io::Error::raw_os_error);
+    code.map_or(error, io::Error::from_raw_os_error)
+}

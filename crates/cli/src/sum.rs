@@ -1,0 +1,301 @@
+//! `lanesum [sum]`: prints the checksums of files and trees.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::iter;
+use std::ops::ControlFlow;
+use std::os::fd::AsFd as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Context as _;
+use lanesum_checksum::list::{self, Ending, Style};
+use lanesum_checksum::walk::{self, Entry, Exclude, Skip, WalkOptions};
+use lanesum_checksum::{Algorithms, Error, Job, Outcome, Source, engine};
+
+use crate::args::{Run, Sum};
+use crate::console::{Console, fail_to_write, locale_of_process};
+use crate::failure::Usage;
+use crate::output::{Output, OwnFiles};
+use crate::progress::Display;
+use crate::signals;
+
+/// Prints a line for each file and algorithm, and a message for each file that has none.
+///
+/// # Errors
+/// What keeps it from beginning: a bad pattern, an output that cannot be made.
+pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
+    let lines = Lines::of(&args);
+    let walk = WalkOptions {
+        follow: args.follow,
+        one_file_system: args.one_file_system,
+        gitignore: args.gitignore,
+        exclude: Exclude::new(&args.exclude).map_err(|error| Usage(error.to_string()))?,
+    };
+    let output = Output::open(args.output.as_deref())?;
+    let locale = locale_of_process();
+    let console = Arc::new(Mutex::new(match output.file()? {
+        None => Console::new(b"lanesum", locale).context("standard output")?,
+        Some(file) => Console::with_output(b"lanesum", locale, file),
+    }));
+    signals::handle(&console, output.unfinished())?;
+
+    let paths = Paths::of(&args)?;
+    let own_files = output.own_files();
+    let display = Display::start(args.run.progress, || paths.files_to_count(&walk, &own_files))?;
+    console
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .set_bar(display.as_ref().map(|d| d.bar.clone()));
+    let options = args.run.engine(display.as_ref());
+    let jobs = paths.jobs(&walk, &own_files, args.algorithms());
+
+    let mut all_well = true;
+    let mut printed = Ok(());
+    engine::run(
+        &options,
+        jobs,
+        |outcome| lines.make(outcome),
+        |line| {
+            let mut console = console.lock().unwrap_or_else(PoisonError::into_inner);
+            match line {
+                Made::Lines(lines) => printed = console.line(&lines),
+                Made::Skipped(path, why) => {
+                    console.about(path.as_os_str().as_bytes(), &why.to_string())
+                }
+                Made::Failed(name, why) => {
+                    all_well = false;
+                    console.about(&name, &why);
+                }
+            }
+            if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        },
+    );
+    drop(display);
+
+    let mut console = console.lock().unwrap_or_else(PoisonError::into_inner);
+    console.set_bar(None);
+    if let Err(error) = printed.and_then(|()| console.flush()) {
+        return Ok(match &args.output {
+            None => fail_to_write(&error, &mut console),
+            Some(path) => {
+                let words = lanesum_checksum::error::message(&error);
+                console.about(path.as_os_str().as_bytes(), &format!("{words}; it is as it was"));
+                ExitCode::FAILURE
+            }
+        });
+    }
+    end(all_well, output, args.output.as_deref(), &mut console)
+}
+
+/// Puts the list in its place if all is well.
+fn end(
+    all_well: bool,
+    output: Output,
+    path: Option<&Path>,
+    console: &mut Console,
+) -> anyhow::Result<ExitCode> {
+    if all_well {
+        output.finish().with_context(|| path.unwrap_or(Path::new("-")).display().to_string())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let (Output::Replace { .. }, Some(path)) = (output, path) {
+        console.about(
+            path.as_os_str().as_bytes(),
+            "not written, since not all could be read; --exclude what cannot, or do without -o",
+        );
+    }
+    Ok(ExitCode::FAILURE)
+}
+
+impl Run {
+    /// How the engine runs.
+    pub fn engine(&self, display: Option<&Display>) -> engine::Options {
+        let default = engine::Options::default();
+        engine::Options {
+            threads: self.jobs.unwrap_or(default.threads),
+            backend: self.backend.unwrap_or(default.backend),
+            progress: display.map(|display| Arc::clone(&display.progress)),
+            ..default
+        }
+    }
+}
+
+/// Where the paths come from.
+enum Paths {
+    Arguments(Vec<PathBuf>),
+    /// Names that end with NUL, and what the file is called.
+    Names(BufReader<File>, PathBuf),
+}
+
+/// A path, or why there is none, ready for a message.
+type GivenPath = Result<PathBuf, (Vec<u8>, String)>;
+
+impl Paths {
+    fn of(args: &Sum) -> anyhow::Result<Self> {
+        let Some(from) = &args.files0_from else {
+            let stdin = || vec![PathBuf::from("-")];
+            let paths = if args.paths.is_empty() { stdin() } else { args.paths.clone() };
+            return Ok(Self::Arguments(paths));
+        };
+        let file = if from == Path::new("-") {
+            io::stdin().as_fd().try_clone_to_owned().map(File::from)
+        } else {
+            File::open(from)
+        };
+        let file = file.map_err(|error| {
+            anyhow::anyhow!("{}: {}", from.display(), lanesum_checksum::error::message(&error))
+        })?;
+        Ok(Self::Names(BufReader::new(file), from.clone()))
+    }
+
+    fn into_iter(self) -> Box<dyn Iterator<Item = GivenPath> + Send> {
+        match self {
+            Self::Arguments(paths) => Box::new(paths.into_iter().map(Ok)),
+            Self::Names(reader, file) => {
+                let names = reader.split(0).zip(1_u64..);
+                Box::new(names.map(move |(name, number)| {
+                    let place = file.as_os_str().as_bytes().to_vec();
+                    match name {
+                        Ok(name) if name.is_empty() => {
+                            Err((place, format!("name {number} is empty")))
+                        }
+                        Ok(name) => Ok(PathBuf::from(std::ffi::OsString::from_vec(name))),
+                        Err(error) => Err((place, lanesum_checksum::error::message(&error))),
+                    }
+                }))
+            }
+        }
+    }
+
+    /// The files whose sizes make up the total. Names that come through a pipe come only once.
+    fn files_to_count(
+        &self,
+        walk: &WalkOptions,
+        own_files: &OwnFiles,
+    ) -> impl Iterator<Item = PathBuf> + Send + use<> {
+        let arguments = match self {
+            Self::Arguments(paths) => paths.clone(),
+            Self::Names(..) => Vec::new(),
+        };
+        let (walk, own_files) = (walk.clone(), own_files.clone());
+        arguments.into_iter().filter(|path| path != Path::new("-")).flat_map(move |path| {
+            let own_files = own_files.clone();
+            walk::walk(&path, &walk).filter_map(move |entry| match entry {
+                Entry::File(path) if !own_files.contain(&path) => Some(path),
+                _ => None,
+            })
+        })
+    }
+
+    fn jobs(
+        self,
+        walk: &WalkOptions,
+        own_files: &OwnFiles,
+        algorithms: Algorithms,
+    ) -> impl Iterator<Item = Job<Note>> + Send {
+        let (walk, own_files) = (walk.clone(), own_files.clone());
+        let items =
+            self.into_iter().flat_map(move |path| -> Box<dyn Iterator<Item = Item> + Send> {
+                match path {
+                    Err((place, why)) => Box::new(iter::once(Item::Failed(place, why))),
+                    Ok(path) if path == Path::new("-") => Box::new(iter::once(Item::Stdin)),
+                    Ok(path) => {
+                        let own_files = own_files.clone();
+                        let entries = walk::walk(&path, &walk);
+                        Box::new(
+                            entries
+                                .filter(move |entry| !own_files.contain(entry.path()))
+                                .map(Item::Entry),
+                        )
+                    }
+                }
+            });
+        items.map(move |item| {
+            let (source, context) = item.job();
+            Job { source, algorithms, context }
+        })
+    }
+}
+
+/// Something on the way to become a job.
+enum Item {
+    Stdin,
+    Entry(Entry),
+    Failed(Vec<u8>, String),
+}
+
+impl Item {
+    fn job(self) -> (Source, Note) {
+        match self {
+            Self::Stdin => (Source::Stdin, Note::File),
+            Self::Entry(Entry::File(path)) => (Source::Path(path), Note::File),
+            Self::Entry(Entry::Skipped { path, why }) => {
+                (Source::Nothing, Note::Skipped(path, why))
+            }
+            Self::Entry(Entry::Failed { path, error }) => {
+                let why = lanesum_checksum::error::message(&error);
+                (Source::Nothing, Note::Failed(path.into_os_string().into_vec(), why))
+            }
+            Self::Failed(place, why) => (Source::Nothing, Note::Failed(place, why)),
+        }
+    }
+}
+
+/// What a job is about.
+enum Note {
+    File,
+    Skipped(PathBuf, Skip),
+    Failed(Vec<u8>, String),
+}
+
+/// What is printed for a job.
+enum Made {
+    Lines(Vec<u8>),
+    Skipped(PathBuf, Skip),
+    Failed(Vec<u8>, String),
+}
+
+/// How lines are written.
+#[derive(Clone, Copy)]
+struct Lines {
+    style: Style,
+    ending: Ending,
+}
+
+impl Lines {
+    fn of(args: &Sum) -> Self {
+        let style = if args.tagged() { Style::Tagged } else { Style::Untagged { binary: false } };
+        Self { style, ending: if args.zero { Ending::Nul } else { Ending::Newline } }
+    }
+
+    fn make(self, outcome: Outcome<Note>) -> Made {
+        match outcome.context {
+            Note::Skipped(path, why) => Made::Skipped(path, why),
+            Note::Failed(name, why) => Made::Failed(name, why),
+            Note::File => {
+                let name = match &outcome.source {
+                    Source::Path(path) => path.as_os_str(),
+                    Source::Stdin | Source::Nothing => OsStr::new("-"),
+                };
+                self.file(name.as_bytes(), outcome.result)
+            }
+        }
+    }
+
+    fn file(self, name: &[u8], result: Result<engine::Hashed, Error>) -> Made {
+        match result {
+            Ok(hashed) => {
+                let mut lines = Vec::new();
+                for digest in &hashed.digests {
+                    list::write_line(&mut lines, self.style, self.ending, name, digest);
+                }
+                Made::Lines(lines)
+            }
+            Err(error) => Made::Failed(name.to_vec(), error.to_string()),
+        }
+    }
+}
