@@ -1,5 +1,6 @@
 //! Which of the programs to measure against are installed, and in which version.
 
+use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::process::Command;
 
@@ -18,18 +19,24 @@ pub struct Found {
 }
 
 impl Found {
-    /// Starts `peer` to see whether it is there.
     pub fn look_for(peer: &Peer) -> Self {
-        let output = Command::new(peer.name).arg(peer.version_argument).env("LC_ALL", "C").output();
-        let version = match output {
-            Ok(output) => {
-                let text = if output.stdout.is_empty() { output.stderr } else { output.stdout };
-                Ok(first_line(&String::from_utf8_lossy(&text)))
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => Err("not installed".to_owned()),
-            Err(error) => Err(error.to_string()),
-        };
-        Self { name: peer.name, version }
+        Self { name: peer.name, version: version(peer.name, peer.version_argument) }
+    }
+}
+
+/// Starts `program`, a name or a path, with the argument that makes it print its version.
+///
+/// # Errors
+///
+/// A word why it does not start.
+pub fn version(program: impl AsRef<OsStr>, argument: &str) -> Result<String, String> {
+    match Command::new(program).arg(argument).env("LC_ALL", "C").output() {
+        Ok(output) => {
+            let text = if output.stdout.is_empty() { output.stderr } else { output.stdout };
+            Ok(first_line(&String::from_utf8_lossy(&text)))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Err("not installed".to_owned()),
+        Err(error) => Err(error.to_string()),
     }
 }
 

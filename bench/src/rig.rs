@@ -12,7 +12,7 @@
 //! Speeds are compared within a round: the ratio of a row is the median, over its rounds, of
 //! the baseline's seconds by its own. Cycles per byte are computed within a round as well.
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 
 use crate::options::Interrupt;
 use crate::statistics::{median, min, p90};
@@ -101,8 +101,7 @@ pub fn measure(
     let mut clocks = Vec::new();
     for round in 0..rounds {
         clocks.push(clock());
-        run_round(&mut entries, round, rounds, interrupt)
-            .with_context(|| format!("{scenario} {name}"))?;
+        run_round(&mut entries, round, rounds, interrupt)?;
     }
     let baseline = entries[0].samples.clone();
     let rows = entries.into_iter().map(|entry| entry.row(bytes, &baseline, &clocks)).collect();
@@ -313,6 +312,6 @@ mod tests {
     fn without_a_baseline_there_is_no_case() {
         let log = RefCell::default();
         let error = measured(vec![scripted("a", &[], &log)], 1).err().expect("fails");
-        assert_eq!(format!("{error:#}"), "test case: the baseline a failed: a ran too often");
+        assert_eq!(format!("{error:#}"), "the baseline a failed: a ran too often");
     }
 }

@@ -25,10 +25,11 @@ impl Trial {
         self.folder.path().join(name)
     }
 
-    /// A shell script in the place of lanesum; it is called as `-j 1 DIR`.
+    /// A shell script in the place of lanesum; it is called as `-j 1 DIR`, after `--version` is answered.
     fn lanesum(&self, script: &str) -> PathBuf {
         let path = self.path("lanesum");
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        let version = r#"[ "$1" = --version ] && echo 'lanesum trial' && exit"#;
+        fs::write(&path, format!("#!/bin/sh\n{version}\n{script}\n")).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         path
     }
@@ -95,6 +96,7 @@ fn right_digests_in_any_order_make_a_row() {
     let output = trial.run(&lanesum, &["--only", "lanesum"]);
     assert!(output.status.success(), "{}", text(&output.stdout));
     assert_eq!(trial.rows(), [row("md5sum"), row("read-only"), row("lanesum")]);
+    assert!(text(&output.stdout).contains("lanesum   lanesum trial, "));
 }
 
 #[test]

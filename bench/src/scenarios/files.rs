@@ -19,7 +19,7 @@ use super::Scenario;
 use crate::debian;
 use crate::launch::{Launch, allowed_cpus, pin};
 use crate::options::Options;
-use crate::peers::{Found, Peer};
+use crate::peers::{self, Found, Peer};
 use crate::report::Report;
 use crate::rig::{self, Case, Competitor};
 use crate::scratch::Scratch;
@@ -131,14 +131,16 @@ impl<'run> Bench<'run> {
                 "{needed} is not installed, and nothing is measured without it"
             );
         }
+        let version = peers::version(&options.lanesum, "--version");
+        let version = version.unwrap_or_else(|why| why);
+        println!("{:<9} {version}, {}", "lanesum", options.lanesum.display());
         let cpus = allowed_cpus()?;
         pin(&cpus[..1])?;
-        println!("lanesum   {}", options.lanesum.display());
-        println!(
-            "pinned    to CPU {}, but lanesum-j2 to {:?}",
-            cpus[0],
-            &cpus[..cpus.len().min(2)]
-        );
+        println!("{:<9} to CPU {}", "pinned", cpus[0]);
+        match cpus.get(..2) {
+            Some(two) => println!("{:<9} to the CPUs {two:?}: lanesum-j2", "pinned"),
+            None => report.skip("lanesum-j2", "one CPU only"),
+        }
         Ok(Self { options, installed, cpus })
     }
 
@@ -193,8 +195,10 @@ impl<'run> Bench<'run> {
         };
         let lanesum_fed =
             on_one("xargs").args(["-0", "-a"]).args([list, &self.options.lanesum]).args([BASELINE]);
-        let rclone = ["md5sum", "--checkers", "1", "--config", "/dev/null"];
-        let (rclone_needs, rclone) = walking("rclone", &rclone);
+        let rclone = on_one("rclone")
+            .env("GOMAXPROCS", "1")
+            .args(["md5sum", "--checkers", "1", "--config", "/dev/null"])
+            .args([folder]);
         let one = &self.cpus[..1];
         let mut rows = vec![
             ("md5sum", fed(BASELINE, &[]), Answer::Md5),
@@ -211,7 +215,7 @@ impl<'run> Bench<'run> {
             ),
             ("xxhsum", fed("xxhsum", &["-H2"]), Answer::OtherDigests),
             ("openssl", fed("openssl", &["md5", "-r"]), Answer::Md5),
-            ("rclone", (rclone_needs, rclone.env("GOMAXPROCS", "1")), Answer::Md5),
+            ("rclone", (Some("rclone"), rclone), Answer::Md5),
         ];
         if let (true, Some(two)) = (tree.on_two_cpus, self.cpus.get(..2)) {
             rows.insert(3, ("lanesum-j2", lanesum(two, &["-j", "2"]), Answer::Md5));
