@@ -1,10 +1,7 @@
 //! Standard output and standard error, in an order that their reader can follow.
 //!
-//! Writing each line by itself costs a system call for each file, so lines are gathered as long as
-//! nobody can tell: a write holds whole lines and, but for a single longer line, at most `PIPE_BUF`
-//! bytes, which a pipe takes in one piece. So no line is ever torn, not by another process that
-//! writes to the same pipe and not by a signal; and everything is written before a message goes to
-//! standard error. On a terminal each line is written at once.
+//! Everything printed is written before a message goes to standard error. On a terminal each line is
+//! written at once; elsewhere [`Lines`] gathers them.
 
 use std::env;
 use std::ffi::OsString;
@@ -16,8 +13,7 @@ use std::process::ExitCode;
 use indicatif::ProgressBar;
 use lanesum_checksum::list::quote::{self, Locale};
 
-/// As many bytes as a pipe takes without mixing them with those of another writer: `PIPE_BUF`.
-const ATOMIC: usize = 4096;
+use crate::lines::Lines;
 
 /// The streams of the program.
 #[derive(Debug)]
@@ -25,15 +21,12 @@ pub struct Console {
     /// The program's name, which messages begin with.
     name: Vec<u8>,
     locale: Locale,
-    /// Where lines go: standard output, or a file.
-    out: File,
-    /// Lines that are not written yet.
-    pending: Vec<u8>,
-    line_by_line: bool,
+    /// To standard output, or to a file.
+    lines: Lines,
+    /// Whether lines go to a terminal, where the bar may stand.
+    on_terminal: bool,
     /// A bar to be put aside while something is written.
     bar: Option<ProgressBar>,
-    /// Why lines could not be written before a message; told when the next line comes.
-    failure: Option<io::Error>,
     message_lost: bool,
 }
 
@@ -55,11 +48,9 @@ impl Console {
         Self {
             name: name.to_vec(),
             locale,
-            pending: Vec::with_capacity(ATOMIC),
-            line_by_line: out.is_terminal(),
-            out,
+            on_terminal: out.is_terminal(),
+            lines: Lines::to(out),
             bar: None,
-            failure: None,
             message_lost: false,
         }
     }
@@ -78,38 +69,22 @@ impl Console {
     ///
     /// # Errors
     ///
-    /// This line or one before it could not be written.
+    /// These lines or some before them could not be written.
     pub fn line(&mut self, line: &[u8]) -> io::Result<()> {
-        if self.pending.len() + line.len() > ATOMIC {
-            self.flush()?;
+        let lines = &mut self.lines;
+        match &self.bar {
+            Some(bar) if self.on_terminal => bar.suspend(|| lines.push(line)),
+            _ => lines.push(line),
         }
-        self.pending.extend_from_slice(line);
-        if self.line_by_line { self.flush() } else { Ok(()) }
     }
 
     /// Writes the lines that are not written yet. Those that cannot be are given up.
     ///
     /// # Errors
     ///
-    /// Some line since the last flush could not be written.
+    /// Some line could not be written, and nobody was told yet.
     pub fn flush(&mut self) -> io::Result<()> {
-        self.try_write();
-        self.failure.take().map_or(Ok(()), Err)
-    }
-
-    fn try_write(&mut self) {
-        if self.pending.is_empty() {
-            return;
-        }
-        let Self { out, pending, bar, .. } = self;
-        let written = match bar {
-            Some(bar) if self.line_by_line => bar.suspend(|| out.write_all(pending)),
-            _ => out.write_all(pending),
-        };
-        if let Err(error) = written {
-            self.failure.get_or_insert(error);
-        }
-        self.pending.clear();
+        self.lines.flush()
     }
 
     /// Prints `program: name: words` on standard error.
@@ -128,7 +103,7 @@ impl Console {
 
     /// Prints a whole text on standard error, after the lines printed before.
     pub fn raw_message(&mut self, text: &[u8]) {
-        self.try_write();
+        self.lines.write();
         let written = match &self.bar {
             Some(bar) => bar.suspend(|| io::stderr().write_all(text)),
             None => io::stderr().write_all(text),

@@ -2,10 +2,10 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, BufRead, BufReader, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::net::UnixDatagram;
+use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -523,6 +523,39 @@ mod streams {
              md5sum: WARNING: 1 line is improperly formatted\n\
              md5sum: WARNING: 1 listed file could not be read\n"
         );
+    }
+
+    /// The ends of a pipe of which a test reads lines while the program runs. The timeout is only
+    /// so that a line that never comes fails the test instead of hanging it.
+    fn watched_pipe() -> (BufReader<UnixStream>, OwnedFd) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        ours.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        (BufReader::new(ours), theirs.into())
+    }
+
+    fn next_line(reader: &mut impl BufRead) -> String {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        line
+    }
+
+    #[test]
+    fn a_line_is_there_as_soon_as_its_file_is_done() {
+        let folder = folder();
+        let (mut reader, writer) = watched_pipe();
+        let (input, mut feed) = io::pipe().unwrap();
+        let mut child = md5sum(&folder)
+            .args(["abc", "empty", "-"])
+            .stdin(input)
+            .stdout(writer)
+            .spawn()
+            .unwrap();
+        assert_eq!(next_line(&mut reader), format!("{ABC}  abc\n"));
+        assert_eq!(next_line(&mut reader), format!("{EMPTY}  empty\n"));
+        feed.write_all(b"abc").unwrap();
+        drop(feed);
+        assert_eq!(next_line(&mut reader), format!("{ABC}  -\n"));
+        assert!(child.wait().unwrap().success());
     }
 
     /// Several that write to one pipe must not mix their lines: a write of at most `PIPE_BUF`
