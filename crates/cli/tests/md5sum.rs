@@ -558,6 +558,26 @@ mod streams {
         assert!(child.wait().unwrap().success());
     }
 
+    #[test]
+    fn a_line_of_a_list_is_checked_before_the_next_is_written() {
+        let folder = folder();
+        let (mut reader, writer) = watched_pipe();
+        let (input, mut feed) = io::pipe().unwrap();
+        let mut child = md5sum(&folder)
+            .arg("-c")
+            .stdin(input)
+            .stdout(writer)
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        for (digest, name, result) in [(ABC, "abc", "OK"), (ABC, "empty", "FAILED")] {
+            feed.write_all(format!("{digest}  {name}\n").as_bytes()).unwrap();
+            assert_eq!(next_line(&mut reader), format!("{name}: {result}\n"));
+        }
+        drop(feed);
+        assert_eq!(child.wait().unwrap().code(), Some(1));
+    }
+
     /// Several that write to one pipe must not mix their lines: a write of at most `PIPE_BUF`
     /// bytes is never torn. A datagram socket shows the writes one by one.
     #[test]

@@ -1,23 +1,28 @@
 //! Checks lists: turns their lines into jobs, and the outcomes into verdicts.
 //!
-//! All lists together are one run of the [engine](crate::engine), read while the files of the lines
+//! All lists together are one run of the [engine], read while the files of the lines
 //! before are hashed: the next list's files are under way before the last of this list is done, so
 //! many small lists go as fast as one long one, and a list of any length takes the same memory.
 //! Lines that have no file, and the beginning and the end of a list, go through the engine as jobs
 //! that read nothing. So every event comes in the order of the lists and of their lines.
+//!
+//! Only a list that is written while it is read, line by line into a pipe, takes a run for as much
+//! of it as is there: its writer may wait for the verdict on a line before it writes the next.
+
+mod jobs;
+mod stream;
 
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
-use std::iter::{Fuse, Peekable};
+use std::io;
 use std::ops::{AddAssign, ControlFlow};
-use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::list::start::{self, NotAList};
-use crate::list::{Dialect, Entry, Line, Lines, Parser, RawLine};
-use crate::{Algorithms, Digest, Error, Job, Outcome, Source, engine};
+use crate::list::Dialect;
+use crate::list::start::NotAList;
+use crate::{Error, Outcome, engine};
+
+use jobs::{Jobs, Note};
 
 /// Where a list is read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,7 +172,7 @@ pub enum ListError {
 /// and their lines, [`Event::End`] once for each list. `ControlFlow::Break` from it ends the run.
 ///
 /// ```
-/// use std::ops::{AddAssign, ControlFlow};
+/// use std::ops::ControlFlow;
 ///
 /// use lanesum_checksum::check::{Event, List, Options, Reading, check};
 /// use lanesum_checksum::list::Dialect;
@@ -209,154 +214,6 @@ where
             flow = verdicts.take(finding);
             flow
         });
-    }
-}
-
-/// What a job is about.
-enum Note {
-    Begin(List),
-    Malformed(u64),
-    Entry { name: Vec<u8>, digest: Digest },
-    End(Option<ListError>),
-}
-
-/// The lines of the lists as jobs.
-///
-/// They end early before a list on standard input when a job before may be reading that as a file:
-/// the list is what such jobs leave of it. [`resume`](Self::resume) goes on once they are done.
-struct Jobs<'a, L: Iterator<Item = List>> {
-    lists: Peekable<Fuse<L>>,
-    options: &'a Options,
-    parser: Parser,
-    state: State,
-    /// A job that reads standard input as a file was given out since the last `resume`.
-    stdin_taken: bool,
-}
-
-enum State {
-    BetweenLists,
-    InList(OpenList),
-    AtEnd(Option<ListError>),
-}
-
-struct OpenList {
-    is_stdin: bool,
-    lines: Lines<Box<dyn BufRead + Send>>,
-}
-
-impl<'a, L: Iterator<Item = List>> Jobs<'a, L> {
-    fn new(lists: L, options: &'a Options) -> Self {
-        Self {
-            lists: lists.fuse().peekable(),
-            options,
-            parser: Parser::new(options.dialect),
-            state: State::BetweenLists,
-            stdin_taken: false,
-        }
-    }
-
-    /// Whether there are more jobs, now that those given out are done.
-    fn resume(&mut self) -> bool {
-        self.stdin_taken = false;
-        self.lists.peek().is_some()
-    }
-
-    fn note(&mut self) -> Option<Note> {
-        loop {
-            match &mut self.state {
-                State::BetweenLists => {
-                    let stdin_taken = self.stdin_taken;
-                    let list = self.lists.next_if(|list| !stdin_taken || *list != List::Stdin)?;
-                    self.state = self.open(&list);
-                    return Some(Note::Begin(list));
-                }
-                State::InList(list) => match list.note(&mut self.parser) {
-                    Ok(Some(note)) => return Some(note),
-                    Ok(None) => self.state = State::AtEnd(None),
-                    Err(error) => self.state = State::AtEnd(Some(ListError::Read(error))),
-                },
-                State::AtEnd(error) => {
-                    let error = error.take();
-                    self.state = State::BetweenLists;
-                    return Some(Note::End(error));
-                }
-            }
-        }
-    }
-
-    fn open(&mut self, list: &List) -> State {
-        if self.options.reading == Reading::Examined {
-            self.parser = Parser::new(self.options.dialect);
-        }
-        match open(list, self.options) {
-            Ok(list) => State::InList(list),
-            Err(error) => State::AtEnd(Some(error)),
-        }
-    }
-
-    /// What to read for the file of an entry.
-    fn source(&self, name: &[u8]) -> Source {
-        if name == b"-" && self.options.root.is_none() {
-            Source::Stdin
-        } else {
-            Source::Path(self.options.path(name))
-        }
-    }
-}
-
-impl<L: Iterator<Item = List>> Iterator for Jobs<'_, L> {
-    type Item = Job<Note>;
-
-    fn next(&mut self) -> Option<Job<Note>> {
-        let note = self.note()?;
-        Some(match &note {
-            Note::Entry { name, digest } => {
-                let source = self.source(name);
-                self.stdin_taken |= source == Source::Stdin;
-                Job { source, algorithms: digest.algorithm().into(), context: note }
-            }
-            _ => Job { source: Source::Nothing, algorithms: Algorithms::NONE, context: note },
-        })
-    }
-}
-
-fn open(list: &List, options: &Options) -> Result<OpenList, ListError> {
-    // Not the standard library's stdin: that one is locked by thread, and any worker may read on.
-    let file = match list {
-        List::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
-        List::Path(path) => File::open(path),
-    };
-    let reader = BufReader::new(file.map_err(ListError::Open)?);
-    let ending = options.dialect.ending();
-    let text: Box<dyn BufRead + Send> = match options.reading {
-        Reading::Gnu => Box::new(reader),
-        Reading::Examined => {
-            Box::new(start::open(reader, ending).map_err(|error| match error {
-                NotAList::Io(error) => ListError::Read(error),
-                other => ListError::NotAList(other),
-            })?)
-        }
-    };
-    Ok(OpenList { is_stdin: *list == List::Stdin, lines: Lines::new(text, ending) })
-}
-
-impl OpenList {
-    /// What the next line that is not blank is about; `None` at the end.
-    fn note(&mut self, parser: &mut Parser) -> io::Result<Option<Note>> {
-        while let Some(RawLine { number, text }) = self.lines.next_line()? {
-            match text.map_or(Line::Malformed, |text| parser.parse(text)) {
-                Line::Blank => {}
-                // The list comes from there, so nothing else can.
-                Line::Entry(Entry { name, .. }) if self.is_stdin && name == b"-" => {
-                    return Ok(Some(Note::Malformed(number)));
-                }
-                Line::Entry(Entry { name, digest }) => {
-                    return Ok(Some(Note::Entry { name, digest }));
-                }
-                Line::Malformed => return Ok(Some(Note::Malformed(number))),
-            }
-        }
-        Ok(None)
     }
 }
 
