@@ -206,11 +206,12 @@ impl Paths {
                     Ok(path) => {
                         let own_files = own_files.clone();
                         let entries = walk::walk(&path, &walk);
-                        Box::new(
-                            entries
-                                .filter(move |entry| !own_files.contain(entry.path()))
-                                .map(Item::Entry),
-                        )
+                        Box::new(entries.filter(move |entry| !own_files.contain(entry.path())).map(
+                            move |entry| match entry {
+                                Entry::File(file) if file == path => Item::Argument(file),
+                                entry => Item::Entry(entry),
+                            },
+                        ))
                     }
                 }
             });
@@ -224,6 +225,8 @@ impl Paths {
 /// Something on the way to become a job.
 enum Item {
     Stdin,
+    /// An argument that is no folder, whatever else it is.
+    Argument(PathBuf),
     Entry(Entry),
     Failed(Vec<u8>, String),
 }
@@ -232,7 +235,8 @@ impl Item {
     fn job(self) -> (Source, Note) {
         match self {
             Self::Stdin => (Source::Stdin, Note::File),
-            Self::Entry(Entry::File(path)) => (Source::Path(path), Note::File),
+            Self::Argument(path) => (Source::Path(path), Note::File),
+            Self::Entry(Entry::File(path)) => (Source::Regular(path), Note::File),
             Self::Entry(Entry::Skipped { path, why }) => {
                 (Source::Nothing, Note::Skipped(path, why))
             }
@@ -278,7 +282,7 @@ impl Lines {
             Note::Failed(name, why) => Made::Failed(name, why),
             Note::File => {
                 let name = match &outcome.source {
-                    Source::Path(path) => path.as_os_str(),
+                    Source::Path(path) | Source::Regular(path) => path.as_os_str(),
                     Source::Stdin | Source::Nothing => OsStr::new("-"),
                 };
                 self.file(name.as_bytes(), outcome.result)

@@ -2,14 +2,13 @@
 
 use std::cell::Cell;
 use std::io;
-use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use rustix::fd::OwnedFd;
-use rustix::fs::{Advice, FileType, Mode, OFlags, Stat};
-use rustix::io::Errno;
+use rustix::fs::{Advice, FileType, SeekFrom, Stat};
+use rustix::io::{Errno, retry_on_intr};
 
 use super::hashers::Hashers;
 use super::{Hashed, Progress};
@@ -18,7 +17,7 @@ use crate::{Digest, Error};
 /// Files of this many bytes and more are announced to the kernel as read in sequence.
 const ADVISE_FROM: u64 = 1 << 20;
 
-/// What opening a path came to.
+/// What a path leads to.
 pub(super) enum Opened {
     /// A regular file.
     Regular(OwnedFd, Stamp),
@@ -27,11 +26,8 @@ pub(super) enum Opened {
     Other(Option<OwnedFd>),
 }
 
-/// Opens a path without waiting for anybody.
-pub(super) fn open(path: &Path) -> io::Result<Opened> {
-    // NONBLOCK: a FIFO without a writer opens too.
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
-    let file = rustix::io::retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?;
+/// Looks at what was opened.
+pub(super) fn look(file: OwnedFd) -> io::Result<Opened> {
     let stat = rustix::fs::fstat(&file)?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => Ok(Opened::Regular(file, Stamp::of(&stat))),
@@ -40,14 +36,18 @@ pub(super) fn open(path: &Path) -> io::Result<Opened> {
     }
 }
 
+/// Seconds and nanoseconds since 1970.
+pub(super) type Time = (i64, u64);
+
 /// What shows that a file was changed: a write or truncation moves size or times, a rename or
 /// removal of the file the number of links or the time of the inode's change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
+    device: u64,
     size: u64,
     links: u64,
-    modified: (i64, u64),
-    changed: (i64, u64),
+    modified: Time,
+    changed: Time,
     /// Blocks on the medium; pseudo files (of /proc, /sys) have none, whatever their size says.
     blocks: i64,
 }
@@ -55,6 +55,7 @@ pub(super) struct Stamp {
 impl Stamp {
     fn of(stat: &Stat) -> Self {
         Self {
+            device: stat.st_dev,
             size: stat.st_size.cast_unsigned(),
             links: stat.st_nlink,
             modified: (stat.st_mtime, stat.st_mtime_nsec),
@@ -101,12 +102,59 @@ pub(super) struct Shared {
     /// How much one read takes at present, at most [`Buffer::CAPACITY`].
     pub(super) read_len: Cell<usize>,
     pub(super) progress: Option<Arc<Progress>>,
+    /// No file that is opened from now on was opened before this time, by the clock that stamps
+    /// files.
+    pub(super) now: Cell<Time>,
+    /// The device looked at last, and whether this machine's clock stamps its files.
+    pub(super) clock: Cell<Option<(u64, bool)>>,
 }
+
+impl Shared {
+    /// Takes the time of the clock that stamps files.
+    pub(super) fn look_at_clock(&self) {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
+        self.now.set((time.tv_sec, time.tv_nsec.cast_unsigned()));
+    }
+
+    /// Whether a file of this stamp certainly did not change since [`now`](Self::now): its last
+    /// change lies before, and was stamped by the same clock.
+    fn is_settled(&self, stamp: &Stamp, file: &OwnedFd) -> bool {
+        stamp.changed < self.now.get() && self.is_stamped_here(stamp.device, file)
+    }
+
+    fn is_stamped_here(&self, device: u64, file: &OwnedFd) -> bool {
+        match self.clock.get() {
+            Some((known, answer)) if known == device => answer,
+            _ => {
+                let answer = rustix::fs::fstatfs(file).is_ok_and(|system| {
+                    LOCAL_FILE_SYSTEMS.contains(&system.f_type.cast_unsigned())
+                });
+                self.clock.set(Some((device, answer)));
+                answer
+            }
+        }
+    }
+}
+
+/// File systems whose times come from this machine's clock, by their number in statfs(2). Those of
+/// a network have a server's clock, and what is not listed may have anything.
+const LOCAL_FILE_SYSTEMS: [u64; 9] = [
+    0x0102_1994, // tmpfs
+    0x8584_58f6, // ramfs
+    0x0000_ef53, // ext2, ext3, ext4
+    0x5846_5342, // XFS
+    0x9123_683e, // btrfs
+    0xf2f5_2010, // F2FS
+    0x2fc1_2fc1, // ZFS
+    0xca45_1a4e, // bcachefs
+    0x794c_7630, // overlayfs
+];
 
 /// A regular file, as a stream of a lane. `T` is whatever its outcome needs.
 pub(super) struct FileStream<T> {
     pub(super) ticket: T,
-    file: OwnedFd,
+    /// None once all is read and looked at.
+    file: Option<OwnedFd>,
     before: Stamp,
     buffer: Buffer,
     /// The part of the buffer that is read but not consumed.
@@ -121,22 +169,52 @@ pub(super) struct FileStream<T> {
     shared: Rc<Shared>,
 }
 
+/// A regular file that was looked at, and how much of it is in the buffer already.
+pub(super) struct Begun {
+    pub(super) file: OwnedFd,
+    pub(super) stamp: Stamp,
+    pub(super) read: usize,
+}
+
+/// Begins a file that is known to be a regular one, but was not looked at.
+///
+/// Most files are small, and looking at them twice costs more than hashing them. So this reads first
+/// and looks then: what changed for the last time before it was opened did not change since, and if
+/// its size is what was read, it is done with. Of a file that may have changed meanwhile nothing
+/// counts as read, and it goes the careful way.
+///
+/// # Errors
+/// [`Error::Changed`] when it is no regular file any more, and the system's.
+pub(super) fn begin_regular(
+    file: OwnedFd,
+    buffer: &mut Buffer,
+    shared: &Shared,
+) -> Result<Begun, Error> {
+    let memory = &mut buffer.memory[buffer.first..][..shared.read_len.get()];
+    let read = retry_on_intr(|| rustix::io::read(&file, &mut *memory));
+    let Opened::Regular(file, stamp) = look(file)? else { return Err(Error::Changed) };
+    let read = read.map_err(io::Error::from)?;
+    if shared.is_settled(&stamp, &file) {
+        return Ok(Begun { file, stamp, read });
+    }
+    rustix::fs::seek(&file, SeekFrom::Start(0)).map_err(io::Error::from)?;
+    Ok(Begun { file, stamp, read: 0 })
+}
+
 impl<T> FileStream<T> {
+    /// A file as a stream; `buffer` holds what is read of it.
     pub(super) fn new(
         ticket: T,
-        (file, before): (OwnedFd, Stamp),
+        begun: Begun,
         buffer: Buffer,
         hashers: Hashers,
         shared: Rc<Shared>,
     ) -> Self {
-        if before.size >= ADVISE_FROM {
-            // A hint; a file system that has no use for it says so, and nothing is lost.
-            let _ = rustix::fs::fadvise(&file, 0, None, Advice::Sequential);
-        }
+        let Begun { file, stamp: before, read } = begun;
         let start = buffer.first;
-        Self {
+        let mut stream = Self {
             ticket,
-            file,
+            file: Some(file),
             before,
             buffer,
             start,
@@ -146,6 +224,29 @@ impl<T> FileStream<T> {
             error: None,
             hashers,
             shared,
+        };
+        stream.took(read);
+        // Nothing came, or all that a real file has (a pseudo file's size says nothing).
+        if read > 0 && read as u64 == before.size && before.blocks != 0 {
+            stream.ended = true;
+            stream.file = None;
+        }
+        stream.advise();
+        stream
+    }
+
+    /// Whether all of it is in the buffer.
+    pub(super) fn is_whole(&self) -> bool {
+        self.ended
+    }
+
+    /// Announces a long file to the kernel as read in sequence.
+    fn advise(&self) {
+        if let Some(file) = &self.file
+            && self.before.size >= ADVISE_FROM
+        {
+            // A hint; a file system that has no use for it says so, and nothing is lost.
+            let _ = rustix::fs::fadvise(file, 0, None, Advice::Sequential);
         }
     }
 
@@ -158,18 +259,18 @@ impl<T> FileStream<T> {
 
     /// Fills the buffer, or notes the end or an error.
     fn refill(&mut self) {
-        let first = self.buffer.first;
+        let Some(file) = &self.file else { return };
         let room = self.shared.read_len.get();
         let mut filled = 0;
         while filled < room && !self.ended {
-            let memory = &mut self.buffer.memory[first + filled..first + room];
-            match rustix::io::retry_on_intr(|| rustix::io::read(&self.file, &mut *memory)) {
+            let memory = &mut self.buffer.memory[self.buffer.first..][filled..room];
+            match retry_on_intr(|| rustix::io::read(file, &mut *memory)) {
                 Ok(read) => {
                     filled += read;
-                    self.bytes += read as u64;
                     // A short read that comes to the size is the end: no need to ask once more.
                     let short = filled < room;
-                    self.ended = read == 0 || (short && self.bytes == self.before.size);
+                    let bytes = self.bytes + filled as u64;
+                    self.ended = read == 0 || (short && bytes == self.before.size);
                 }
                 Err(error) => {
                     self.error = Some(io::Error::from(error).into());
@@ -177,10 +278,17 @@ impl<T> FileStream<T> {
                 }
             }
         }
-        (self.start, self.end) = (first, first + filled);
+        self.took(filled);
+    }
+
+    /// Notes that so many bytes were read to the beginning of the buffer.
+    fn took(&mut self, read: usize) {
+        self.bytes += read as u64;
+        self.start = self.buffer.first;
+        self.end = self.start + read;
         self.hashers.update(&self.buffer.memory[self.start..self.end]);
         if let Some(progress) = &self.shared.progress {
-            progress.bytes.fetch_add(filled as u64, Ordering::Relaxed);
+            progress.bytes.fetch_add(read as u64, Ordering::Relaxed);
         }
     }
 
@@ -191,14 +299,14 @@ impl<T> FileStream<T> {
         md5: Option<Digest>,
         detect_changes: bool,
     ) -> (T, Result<Hashed, Error>, Buffer) {
-        let unchanged = || -> Result<(), Error> {
-            let after = Stamp::of(&rustix::fs::fstat(&self.file).map_err(io::Error::from)?);
+        let unchanged = |file: OwnedFd| -> Result<(), Error> {
+            let after = Stamp::of(&rustix::fs::fstat(file).map_err(io::Error::from)?);
             self.before.holds(&after, self.bytes).then_some(()).ok_or(Error::Changed)
         };
-        let verdict = match self.error {
-            Some(error) => Err(error),
-            None if detect_changes => unchanged(),
-            None => Ok(()),
+        let verdict = match (self.error, self.file) {
+            (Some(error), _) => Err(error),
+            (None, Some(file)) if detect_changes => unchanged(file),
+            (None, _) => Ok(()),
         };
         let result = verdict.map(|()| {
             let mut digests: Vec<_> = md5.into_iter().collect();
@@ -246,7 +354,8 @@ mod tests {
 
     #[test]
     fn a_stamp_holds_only_while_nothing_moves() {
-        let stamp = Stamp { size: 5, links: 1, modified: (1, 2), changed: (3, 4), blocks: 8 };
+        let stamp =
+            Stamp { device: 1, size: 5, links: 1, modified: (1, 2), changed: (3, 4), blocks: 8 };
         assert!(stamp.holds(&stamp, 5));
         assert!(stamp.holds(&Stamp { blocks: 16, ..stamp }, 5));
         assert!(!stamp.holds(&stamp, 4));

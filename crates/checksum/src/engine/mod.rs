@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! jobs (an iterator, pulled as lanes fall free)
-//!   -> a worker opens the file and puts it into a lane        worker.rs
+//!   -> a worker opens the file and puts it into a lane        worker.rs, open.rs
 //!   -> the lane reads into its buffer, the kernel hashes      file.rs, hashers.rs
 //!   -> the outcome is made into what is wanted, and waits
 //!      until all before it are out                            order.rs
@@ -43,6 +43,7 @@
 
 mod file;
 mod hashers;
+mod open;
 mod order;
 mod serial;
 mod worker;
@@ -78,6 +79,9 @@ pub enum Source {
     /// A file. Regular ones are read many at once; others (a FIFO, a device, a terminal) one after
     /// another in the order of the jobs, without holding the regular ones up.
     Path(PathBuf),
+    /// A file that a moment ago was known to be a regular one, as a [walk](crate::walk) knows of
+    /// what it finds. It need not be looked at before it is read.
+    Regular(PathBuf),
 }
 
 /// What came of a job.

@@ -1,9 +1,10 @@
 //! A worker: its lanes, and the files that go through them.
 //!
-//! A worker takes a new job for each lane that fell free, and one more each time its lanes went
-//! forward, until they are all in use. So a run of few long files spreads over the workers, and a
-//! run of many short ones has all lanes full after a few of them.
+//! A worker uses one lane more each time its lanes went forward, until all are in use. So a run of
+//! few long files spreads over the workers. Files so short that opening them read them whole go
+//! into any free lane at once, and all end together.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::iter::Fuse;
 use std::ops::ControlFlow;
@@ -13,9 +14,11 @@ use std::sync::atomic::Ordering;
 use std::thread::Scope;
 
 use lanesum_md5::Lanes;
+use rustix::fd::OwnedFd;
 
-use super::file::{Buffer, FileStream, Opened, Shared, open};
+use super::file::{Begun, Buffer, FileStream, Opened, Shared, begin_regular, look};
 use super::hashers::{Hashers, md5_digest};
+use super::open::Opener;
 use super::order::{Order, Sequence};
 use super::serial::{self, Serial};
 use super::{Hashed, Job, Options, Outcome, Source};
@@ -101,15 +104,22 @@ pub(super) fn work<'scope, T, I, R, M, F>(
 
     let lanes = Lanes::with_backend(options.backend);
     let limit = lanes_limit(options.threads).min(lanes.capacity());
-    let shared = Shared { read_len: LEAST_READ.into(), progress: options.progress.clone() };
+    let shared = Shared {
+        read_len: LEAST_READ.into(),
+        progress: options.progress.clone(),
+        now: Cell::default(),
+        clock: Cell::default(),
+    };
     let mut worker = Worker {
         options,
         make,
         order,
         lanes,
         limit,
-        budget: 1,
+        target: 1,
+        last_was_short: false,
         shared: Rc::new(shared),
+        opener: Opener::default(),
         buffers: (0..limit).rev().map(Buffer::new).collect(),
         jobs: VecDeque::new(),
         outcomes: Vec::new(),
@@ -145,9 +155,11 @@ struct Worker<'a, T, R, M, F> {
     lanes: Lanes<FileStream<Ticket<T>>>,
     /// The most lanes to use.
     limit: usize,
-    /// How many jobs to take at the next opportunity.
-    budget: usize,
+    /// How many lanes to use for files that are not short.
+    target: usize,
+    last_was_short: bool,
     shared: Rc<Shared>,
+    opener: Opener,
     /// Buffers of the lanes that are free.
     buffers: Vec<Buffer>,
     /// Jobs taken but not begun.
@@ -161,21 +173,24 @@ where
     M: Fn(Outcome<T>) -> R,
     F: FnMut(R) -> ControlFlow<()>,
 {
-    /// Begins as many jobs as the budget allows.
+    /// Begins jobs in the lanes that are to be used.
     fn fill<I>(&mut self, feed: &Feed<I>, start_serial: &mut dyn FnMut()) -> Taken
     where
         I: Iterator<Item = Job<T>>,
     {
         loop {
-            let free = self.limit - self.lanes.len();
-            let count = self.budget.min(free);
-            if count == 0 {
-                return Taken::Some;
-            }
+            let used = self.lanes.len();
+            let count = match self.target.saturating_sub(used) {
+                0 if self.last_was_short && used < self.limit => 1,
+                0 => return Taken::Some,
+                free => free,
+            };
             match feed.take(count, self.order, &mut self.jobs) {
                 Taken::Some => {}
                 none => return none,
             }
+            self.shared.look_at_clock();
+            self.opener.forget();
             while let Some((sequence, job)) = self.jobs.pop_front() {
                 self.begin(sequence, job, start_serial);
             }
@@ -192,36 +207,50 @@ where
     /// Begins a job: puts it into a lane, or does what needs none.
     fn begin(&mut self, sequence: Sequence, job: Job<T>, start_serial: &mut dyn FnMut()) {
         let Job { source, algorithms, context } = job;
-        let opened = match &source {
-            Source::Nothing => {
-                return self.deliver((sequence, source, context), Ok(Hashed::default()));
-            }
-            Source::Stdin => Ok(Opened::Other(None)),
-            Source::Path(path) => open(path),
-        };
-        let file = match opened {
-            Ok(Opened::Regular(file, stamp)) => (file, stamp),
-            Ok(Opened::Other(file)) => {
+        if source == Source::Nothing {
+            return self.deliver((sequence, source, context), Ok(Hashed::default()));
+        }
+        let begun = match self.open(&source) {
+            Ok(Begin::File(begun)) => begun,
+            Ok(Begin::Alone(file)) => {
                 let job = Job { source, algorithms, context };
                 if self.order.hand_in_serial(sequence, Serial { job, file }) {
                     start_serial();
                 }
                 return;
             }
-            Err(error) => return self.end((sequence, source, context), Err(error.into())),
+            Err(error) => return self.end((sequence, source, context), Err(error)),
         };
         let in_lane = algorithms.contains(Algorithm::Md5);
         let hashers = Hashers::new(beside_md5(algorithms));
         let buffer = self.buffers.pop().expect("a buffer for each lane up to the limit");
         let ticket = (sequence, source, context);
-        let mut stream = FileStream::new(ticket, file, buffer, hashers, Rc::clone(&self.shared));
+        let mut stream = FileStream::new(ticket, begun, buffer, hashers, Rc::clone(&self.shared));
         if in_lane {
+            self.last_was_short = stream.is_whole();
             self.lanes.push(stream);
-            self.budget -= 1;
         } else {
             self.shared.read_len.set(Buffer::CAPACITY);
             stream.drain();
             self.finish(stream, None);
+        }
+    }
+
+    /// Opens a source and looks what it is.
+    fn open(&mut self, source: &Source) -> Result<Begin, Error> {
+        let (path, known) = match source {
+            Source::Nothing | Source::Stdin => return Ok(Begin::Alone(None)),
+            Source::Path(path) => (path, false),
+            Source::Regular(path) => (path, true),
+        };
+        let file = self.opener.open(path)?;
+        if known && self.options.detect_changes {
+            let buffer = self.buffers.last_mut().expect("a buffer for each lane up to the limit");
+            return begin_regular(file, buffer, &self.shared).map(Begin::File);
+        }
+        match look(file)? {
+            Opened::Regular(file, stamp) => Ok(Begin::File(Begun { file, stamp, read: 0 })),
+            Opened::Other(file) => Ok(Begin::Alone(file)),
         }
     }
 
@@ -233,9 +262,8 @@ where
         self.lanes.advance();
         while let Some((stream, digest)) = self.lanes.ended() {
             self.finish(stream, Some(md5_digest(digest)));
-            self.budget += 1;
         }
-        self.budget += 1;
+        self.target = self.limit.min(self.target + 1);
         self.order.complete(&mut self.outcomes);
     }
 
@@ -256,6 +284,14 @@ where
     fn deliver(&mut self, (sequence, source, context): Ticket<T>, result: Result<Hashed, Error>) {
         self.outcomes.push((sequence, (self.make)(Outcome { source, context, result })));
     }
+}
+
+/// How a job begins.
+enum Begin {
+    /// In a lane.
+    File(Begun),
+    /// By itself; `None` is standard input.
+    Alone(Option<OwnedFd>),
 }
 
 /// The algorithms that need no lane.

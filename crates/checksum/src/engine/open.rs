@@ -1,0 +1,106 @@
+//! Opens the files of a batch, those of one folder by their names in it.
+//!
+//! To the kernel a long path is as many look-ups as it has parts. Files come folder by folder, so
+//! from the second one of a folder on the folder is open already.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::retry_on_intr;
+
+/// How files are opened: without waiting for anybody, so a FIFO without a writer opens too.
+const FILE: OFlags =
+    OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NOCTTY).union(OFlags::NONBLOCK);
+const FOLDER: OFlags = OFlags::PATH.union(OFlags::CLOEXEC).union(OFlags::DIRECTORY);
+
+/// Opens files, and remembers the folder of the last one.
+#[derive(Default)]
+pub(super) struct Opener {
+    /// The last file's folder, with the slash.
+    folder: Vec<u8>,
+    /// Open from the second file of it on.
+    open: Option<OwnedFd>,
+}
+
+impl Opener {
+    /// Forgets the folder. What is opened later is looked up as the tree stands then.
+    pub(super) fn forget(&mut self) {
+        self.folder.clear();
+        self.open = None;
+    }
+
+    /// Opens a file to be read.
+    pub(super) fn open(&mut self, path: &Path) -> io::Result<OwnedFd> {
+        let bytes = path.as_os_str().as_bytes();
+        let name = bytes.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
+        let (folder, name) = bytes.split_at(name);
+        if folder.is_empty() || name.is_empty() {
+            return Ok(retry_on_intr(|| openat(CWD, path, FILE, Mode::empty()))?);
+        }
+        if self.folder != folder {
+            self.forget();
+            self.folder.extend_from_slice(folder);
+        } else if self.open.is_none() {
+            let folder = OsStr::from_bytes(folder);
+            self.open = openat(CWD, folder, FOLDER, Mode::empty()).ok();
+        }
+        if let Some(folder) = &self.open
+            && let Ok(file) = retry_on_intr(|| openat(folder, name, FILE, Mode::empty()))
+        {
+            return Ok(file);
+        }
+        // Also when that failed: the folder may have been moved meanwhile.
+        Ok(retry_on_intr(|| openat(CWD, path, FILE, Mode::empty()))?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn read(opener: &mut Opener, path: &Path) -> String {
+        io::read_to_string(fs::File::from(opener.open(path).unwrap())).unwrap()
+    }
+
+    #[test]
+    fn the_second_file_of_a_folder_is_opened_by_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let [a, b, c] = ["a", "b", "sub/c"].map(|name| folder.path().join(name));
+        fs::create_dir(folder.path().join("sub")).unwrap();
+        for path in [&a, &b, &c] {
+            fs::write(path, path.file_name().unwrap().as_bytes()).unwrap();
+        }
+        let mut opener = Opener::default();
+        assert_eq!(read(&mut opener, &a), "a");
+        assert!(opener.open.is_none());
+        assert_eq!(read(&mut opener, &b), "b");
+        assert!(opener.open.is_some());
+        assert_eq!(read(&mut opener, &c), "c");
+        assert!(opener.open.is_none());
+        assert_eq!(read(&mut opener, &a), "a");
+        assert_eq!(opener.open(&folder.path().join("d")).unwrap_err().raw_os_error(), Some(2));
+    }
+
+    #[test]
+    fn a_folder_that_was_replaced_is_looked_up_anew() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("folder");
+        let (a, b) = (folder.join("a"), folder.join("b"));
+        fs::create_dir(&folder).unwrap();
+        fs::write(&a, "a").unwrap();
+        let mut opener = Opener::default();
+        assert_eq!(read(&mut opener, &a), "a");
+        assert_eq!(read(&mut opener, &a), "a");
+        fs::rename(&folder, parent.path().join("away")).unwrap();
+        fs::create_dir(&folder).unwrap();
+        fs::write(&b, "b").unwrap();
+        assert_eq!(read(&mut opener, &b), "b");
+        opener.forget();
+        assert_eq!(opener.open(&a).unwrap_err().raw_os_error(), Some(2));
+    }
+}
