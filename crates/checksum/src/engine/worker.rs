@@ -24,13 +24,6 @@ use super::serial::{self, Serial};
 use super::{Hashed, Job, Options, Outcome, Source};
 use crate::{Algorithm, Algorithms, Digest, Error};
 
-/// What the lanes of a worker read at a time, all together: so that their buffers stay in a
-/// second-level cache of 1 MiB beside the kernel's own copies.
-const READ_AHEAD: usize = 512 << 10;
-
-/// The least that a lane reads at a time.
-const LEAST_READ: usize = 16 << 10;
-
 /// Descriptors that are left to the rest of the program.
 const RESERVED_DESCRIPTORS: u64 = 32;
 
@@ -104,12 +97,8 @@ pub(super) fn work<'scope, T, I, R, M, F>(
 
     let lanes = Lanes::with_backend(options.backend);
     let limit = lanes_limit(options.threads).min(lanes.capacity());
-    let shared = Shared {
-        read_len: LEAST_READ.into(),
-        progress: options.progress.clone(),
-        now: Cell::default(),
-        clock: Cell::default(),
-    };
+    let shared =
+        Shared { progress: options.progress.clone(), now: Cell::default(), clock: Cell::default() };
     let mut worker = Worker {
         options,
         make,
@@ -230,7 +219,6 @@ where
             self.last_was_short = stream.is_whole();
             self.lanes.push(stream);
         } else {
-            self.shared.read_len.set(Buffer::CAPACITY);
             stream.drain();
             self.finish(stream, None);
         }
@@ -256,9 +244,6 @@ where
 
     /// Takes the lanes forward and gives back those that have ended.
     fn advance(&mut self) {
-        let lanes = self.lanes.len().max(1);
-        let share = (READ_AHEAD / lanes).next_multiple_of(4096);
-        self.shared.read_len.set(share.clamp(LEAST_READ, Buffer::CAPACITY));
         self.lanes.advance();
         while let Some((stream, digest)) = self.lanes.ended() {
             self.finish(stream, Some(md5_digest(digest)));
