@@ -2,17 +2,17 @@
 
 mod bad_input;
 mod changes;
-mod check;
+// mod check;
 mod files0;
 mod filters;
-mod generate;
+// mod generate;
 mod kinds;
-mod lists;
+// mod lists;
 mod memory;
 mod names;
-mod output;
-mod progress;
-mod signals;
+// mod output;
+// mod progress;
+// mod signals;
 mod sum;
 
 use std::ffi::OsStr;
