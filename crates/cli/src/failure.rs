@@ -1,5 +1,6 @@
 //! How the program ends when it cannot begin.
 
+use std::error::Error;
 use std::process::ExitCode;
 
 /// Wrong usage that only showed after the command line was read.
@@ -9,6 +10,12 @@ pub struct Usage(pub String);
 
 /// Tells an error; the exit code is 2 for wrong usage and 1 for what the system refused.
 pub fn fail(error: &anyhow::Error) -> ExitCode {
-    eprintln!("lanesum: {error:#}");
+    let reasons: Vec<_> = error.chain().map(reason).collect();
+    eprintln!("lanesum: {}", reasons.join(": "));
     if error.is::<Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
+}
+
+/// The words of one error, the system's own where they are the system's.
+fn reason(error: &(dyn Error + 'static)) -> String {
+    error.downcast_ref().map_or_else(|| error.to_string(), lanesum_checksum::error::message)
 }

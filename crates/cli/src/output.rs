@@ -31,8 +31,7 @@ impl Output {
     }
 
     fn beside(path: &Path) -> io::Result<Self> {
-        // A link stays, and what it leads to is replaced.
-        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let target = behind_links(path)?;
         let existing = fs::metadata(&target).ok();
         if existing.as_ref().is_some_and(|target| !target.is_file()) {
             return Ok(Self::Special(File::options().write(true).open(&target)?));
@@ -41,11 +40,10 @@ impl Output {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
-        let mut builder = tempfile::Builder::new();
-        // As a shell's redirection would: the umask takes away from this.
-        let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-        let builder = builder.prefix(".lanesum-").permissions(everybody);
-        let temporary = builder.tempfile_in(folder).map_err(plain)?;
+        // Made by us, since what `tempfile` itself makes is for one user only, and its errors tell the
+        // temporary name. This has the mode of a shell's redirection: the umask takes away from it.
+        let create = |path: &Path| File::options().write(true).create_new(true).open(path);
+        let temporary = tempfile::Builder::new().prefix(".lanesum-").make_in(folder, create)?;
         if let Some(existing) = existing {
             temporary.as_file().set_permissions(existing.permissions())?;
         }
@@ -116,11 +114,21 @@ impl OwnFiles {
     }
 }
 
-/// The system's error without the path that `tempfile` adds: that one means nothing to the user.
-fn plain(error: io::Error) -> io::Error {
-    let code = std::error::Error::source(&error)
-        .or_else(|| error.get_ref().and_then(std::error::Error::source))
-        .and_then(|source| source.downcast_ref::<io::Error>())
-        .and_then(io::Error::raw_os_error);
-    code.map_or(error, io::Error::from_raw_os_error)
+/// What a path leads to, so that a link stays and its target is replaced or made.
+///
+/// # Errors
+/// The links lead in a circle.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    /// As many as the kernel follows: `MAXSYMLINKS`.
+    const MOST_LINKS: usize = 40;
+    if let Ok(target) = fs::canonicalize(path) {
+        return Ok(target);
+    }
+    let mut target = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let Ok(next) = fs::read_link(&target) else { return Ok(target) };
+        target.pop();
+        target.push(next);
+    }
+    Err(rustix::io::Errno::LOOP.into())
 }

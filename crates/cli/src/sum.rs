@@ -82,8 +82,11 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
         return Ok(match &args.output {
             None => fail_to_write(&error, &mut console),
             Some(path) => {
-                let words = lanesum_checksum::error::message(&error);
-                console.about(path.as_os_str().as_bytes(), &format!("{words}; it is as it was"));
+                let mut words = lanesum_checksum::error::message(&error);
+                if let Output::Replace { .. } = output {
+                    words.push_str("; it is as it was");
+                }
+                console.about(path.as_os_str().as_bytes(), &words);
                 ExitCode::FAILURE
             }
         });
@@ -146,9 +149,7 @@ impl Paths {
         } else {
             File::open(from)
         };
-        let file = file.map_err(|error| {
-            anyhow::anyhow!("{}: {}", from.display(), lanesum_checksum::error::message(&error))
-        })?;
+        let file = file.with_context(|| from.display().to_string())?;
         Ok(Self::Names(BufReader::new(file), from.clone()))
     }
 
@@ -156,16 +157,13 @@ impl Paths {
         match self {
             Self::Arguments(paths) => Box::new(paths.into_iter().map(Ok)),
             Self::Names(reader, file) => {
-                let names = reader.split(0).zip(1_u64..);
-                Box::new(names.map(move |(name, number)| {
-                    let place = file.as_os_str().as_bytes().to_vec();
-                    match name {
-                        Ok(name) if name.is_empty() => {
-                            Err((place, format!("name {number} is empty")))
-                        }
-                        Ok(name) => Ok(PathBuf::from(std::ffi::OsString::from_vec(name))),
-                        Err(error) => Err((place, lanesum_checksum::error::message(&error))),
+                let place = file.into_os_string().into_vec();
+                Box::new(names(reader).zip(1_u64..).map(move |(name, number)| match name {
+                    Ok(name) if name.is_empty() => {
+                        Err((place.clone(), format!("name {number} is empty")))
                     }
+                    Ok(name) => Ok(PathBuf::from(std::ffi::OsString::from_vec(name))),
+                    Err(error) => Err((place.clone(), lanesum_checksum::error::message(&error))),
                 }))
             }
         }
@@ -220,6 +218,12 @@ impl Paths {
             Job { source, algorithms, context }
         })
     }
+}
+
+/// The names that end with NUL, up to the first error: what comes after it would be the same again.
+fn names(reader: impl BufRead) -> impl Iterator<Item = io::Result<Vec<u8>>> {
+    let mut failed = false;
+    reader.split(0).take_while(move |name| !std::mem::replace(&mut failed, name.is_err()))
 }
 
 /// Something on the way to become a job.

@@ -1,0 +1,115 @@
+//! What cannot be read: an error with the system's words, exit code 1, and the rest goes on.
+
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt as _;
+
+use rustix::fs::{OFlags, mkdirat, openat};
+
+use super::*;
+
+#[test]
+fn what_cannot_be_opened_is_told_in_its_place() {
+    let folder = Folder::of(&["a", "z", "t/b"]);
+    folder.link("self", "self");
+    folder.link("nowhere", "dangling");
+    let long = "l".repeat(256);
+    let deep = "d/".repeat(2_048);
+    for (path, error) in [
+        ("missing", "No such file or directory"),
+        ("dangling", "No such file or directory"),
+        ("a/b", "Not a directory"),
+        ("self", "Too many levels of symbolic links"),
+        (&long, "File name too long"),
+        (&deep, "File name too long"),
+    ] {
+        for threads in [1, 2] {
+            let run = folder.run(&format!("-j {threads} a {path} z"));
+            expect(&run, 1, lines(&["a", "z"]), format!("lanesum: {path}: {error}\n"));
+        }
+    }
+    // An empty path is no path: more often than not a variable of a script that was not set.
+    let run = output(&mut folder.lanesum(["a", "", "t"]));
+    assert_eq!((run.status.code(), text(&run.stdout).as_str()), (Some(2), ""));
+}
+
+#[test]
+fn what_may_not_be_read_is_told_in_its_place() {
+    let folder = Folder::of(&["t/a", "t/b", "t/c/d", "t/e"]);
+    let mode = |path, mode| {
+        fs::set_permissions(folder.path(path), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    mode("t/b", 0o000);
+    mode("t/c", 0o000);
+    obey_modes();
+    let denied = "lanesum: t/b: Permission denied\nlanesum: t/c: Permission denied\n";
+    expect(&folder.run("t"), 1, lines(&["t/a", "t/e"]), denied);
+    mode("t/c", 0o700);
+    let denied = "lanesum: t/b: Permission denied\n";
+    expect(&folder.run("t/a t/b"), 1, lines(&["t/a"]), denied);
+    folder.write("list", lines(&["t/a", "t/b"]));
+    let checked = folder.run("check --quiet list");
+    assert_eq!(checked.status.code(), Some(1));
+    assert_eq!(text(&checked.stdout), "t/b: FAILED open or read\n");
+    assert!(text(&checked.stderr).starts_with(denied), "{}", text(&checked.stderr));
+}
+
+/// The program's own memory begins with a page that nobody can read: the kernel says EIO.
+#[test]
+fn an_error_in_reading_is_told_in_its_place() {
+    let folder = Folder::of(&["a", "z"]);
+    let message = "lanesum: /proc/self/mem: Input/output error\n";
+    for algorithms in ["md5", "sha256", "md5,sha256"] {
+        let expected = folder.run(&format!("-a {algorithms} a z")).stdout;
+        let run = folder.run(&format!("-a {algorithms} a /proc/self/mem z"));
+        expect(&run, 1, expected, message);
+    }
+    // Through standard input, which is not read in a lane.
+    let memory = File::open("/proc/self/mem").unwrap();
+    let run = output(folder.lanesum(["a", "-", "z"]).stdin(memory));
+    expect(&run, 1, lines(&["a", "z"]), "lanesum: -: Input/output error\n");
+    folder.write("list", format!("{ABC}  /proc/self/mem\n"));
+    let run = folder.run("check list");
+    expect(&run, 1, "/proc/self/mem: FAILED open or read\n", message);
+}
+
+#[test]
+fn a_folder_on_standard_input_is_an_error() {
+    let folder = Folder::of(&["t/a"]);
+    let run = output(folder.lanesum(["-"]).stdin(File::open(folder.path("t")).unwrap()));
+    expect(&run, 1, "", "lanesum: -: Is a directory\n");
+}
+
+#[test]
+fn closed_standard_input_is_an_error() {
+    let folder = Folder::of(&["a"]);
+    let mut command = folder.command("sh");
+    let run = output(command.args(["-c", "exec \"$0\" - a <&-", PROGRAM]));
+    // The standard library opens /dev/null where nothing is open, so that no file gets its number.
+    expect(&run, 0, format!("{EMPTY}  -\n") + &lines(&["a"]), "");
+}
+
+#[test]
+fn a_path_that_is_too_long_for_the_system_is_told_and_the_rest_goes_on() {
+    let folder = Folder::of(&["t/z"]);
+    let name = "d".repeat(255);
+    let mut parent = OwnedFd::from(File::open(folder.path("t")).unwrap());
+    let mut path = "t".to_owned();
+    let (mut readable, mut too_long) = (String::new(), String::new());
+    // 17 levels of 256 bytes go beyond the 4,095 bytes of PATH_MAX.
+    for _ in 0..17 {
+        mkdirat(&parent, name.as_str(), Mode::RWXU).unwrap();
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        parent = openat(&parent, name.as_str(), flags, Mode::empty()).unwrap();
+        openat(&parent, "file", OFlags::CREATE | OFlags::WRONLY, Mode::RUSR).unwrap();
+        path = format!("{path}/{name}");
+        let file = format!("{path}/file");
+        // The deepest come first, since `d...` sorts before `file`.
+        if file.len() <= 4_095 {
+            readable.insert_str(0, &format!("{EMPTY}  {file}\n"));
+        } else {
+            too_long.insert_str(0, &format!("lanesum: {file}: File name too long\n"));
+        }
+    }
+    assert_ne!(too_long.lines().count(), 0);
+    expect(&folder.run("t"), 1, readable + &lines(&["t/z"]), too_long);
+}

@@ -1,0 +1,86 @@
+//! What of a tree is read: links, patterns, file systems.
+
+use super::*;
+
+#[test]
+fn links_in_a_tree_are_no_entries_unless_followed() {
+    let folder = Folder::of(&["t/a", "u/b"]);
+    folder.link("a", "t/to-file");
+    folder.link("../u", "t/to-folder");
+    expect(&folder.run("t"), 0, lines(&["t/a"]), "");
+    let followed = lines(&["t/a"]) + &line("t/a", "t/to-file") + &line("u/b", "t/to-folder/b");
+    expect(&folder.run("--follow t"), 0, followed, "");
+}
+
+#[test]
+fn a_link_given_as_argument_is_always_followed() {
+    let folder = Folder::of(&["a", "t/b"]);
+    folder.link("a", "to-file");
+    folder.link("t", "to-folder");
+    let expected = line("a", "to-file") + &line("t/b", "to-folder/b");
+    expect(&folder.run("to-file to-folder"), 0, expected, "");
+}
+
+#[test]
+fn followed_links_that_lead_nowhere_are_errors() {
+    let folder = Folder::of(&["t/a"]);
+    folder.link("nowhere", "t/gone");
+    folder.link("self", "t/self");
+    expect(&folder.run("t"), 0, lines(&["t/a"]), "");
+    let messages = "lanesum: t/gone: No such file or directory\n\
+                    lanesum: t/self: Too many levels of symbolic links\n";
+    expect(&folder.run("--follow t"), 1, lines(&["t/a"]), messages);
+}
+
+#[test]
+fn a_loop_of_links_is_told_and_ends() {
+    let folder = Folder::of(&["t/a/x", "t/b/y"]);
+    folder.link("../../t", "t/a/up");
+    folder.link("../b", "t/b/self");
+    folder.link("../b", "t/a/b");
+    let run = folder.run("--follow t");
+    let expected = line("t/b/y", "t/a/b/y") + &lines(&["t/a/x", "t/b/y"]);
+    let message =
+        |path| format!("lanesum: {path}: is a link back to a folder that contains it, skipped\n");
+    let messages: String = ["t/a/b/self", "t/a/up", "t/b/self"].map(message).concat();
+    expect(&run, 0, expected, messages);
+}
+
+#[test]
+fn excluded_names_are_left_out() {
+    let folder = Folder::of(&["t/a.o", "t/b.c", "t/d/c.o", "t/d/e", "t/o/d/f", "top.o"]);
+    expect(&folder.run("--exclude *.o t"), 0, lines(&["t/b.c", "t/d/e", "t/o/d/f"]), "");
+    let run = folder.run("--exclude d --exclude *.c t");
+    expect(&run, 0, lines(&["t/a.o"]), "");
+    // With a slash: below the argument only.
+    let run = folder.run("--exclude /d t");
+    expect(&run, 0, lines(&["t/a.o", "t/b.c", "t/o/d/f"]), "");
+}
+
+#[test]
+fn what_git_ignores_is_left_out_on_demand() {
+    let folder = Folder::of(&["t/a", "t/b.log", "t/c/d.log", "t/c/keep.log", "t/.git/HEAD"]);
+    folder.write("t/.gitignore", "*.log\n");
+    folder.write("t/c/.gitignore", "!keep.log\n");
+    let run = folder.run("--gitignore --exclude .gitignore t");
+    expect(&run, 0, lines(&["t/a", "t/c/keep.log"]), "");
+    let run = folder.run("--exclude .gitignore t");
+    let all = ["t/.git/HEAD", "t/a", "t/b.log", "t/c/d.log", "t/c/keep.log"];
+    expect(&run, 0, lines(&all), "");
+}
+
+#[test]
+fn a_walk_can_stay_on_its_file_system() {
+    let folder = Folder::of(&["t/a", "t/mounted/hidden", "t/z"]);
+    let script = "mount -t tmpfs none t/mounted || exit 77
+        printf other > t/mounted/other
+        \"$0\" t && \"$0\" --one-file-system t && \"$0\" --one-file-system t/mounted";
+    let mut command = folder.command("unshare");
+    let run = output(command.args(["-rm", "sh", "-c", script, PROGRAM]));
+    if run.stdout.is_empty() {
+        return skip("this machine lets nobody mount anything");
+    }
+    let other = line("other", "t/mounted/other");
+    let [a, z] = ["t/a", "t/z"].map(|path| line(path, path));
+    expect(&run, 0, format!("{a}{other}{z}{a}{z}{other}"), "");
+}

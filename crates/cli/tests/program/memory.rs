@@ -1,0 +1,78 @@
+//! Memory stays flat however large a file or long a list is.
+
+use std::io::BufRead as _;
+
+use super::*;
+
+/// What a run may take at most, in KiB: 32 MiB.
+const LIMIT: u64 = 32 << 10;
+
+/// MD5 of 5 GiB of zeros, as `truncate -s 5G zeros; md5sum zeros` of coreutils gives it.
+const FIVE_GIB_OF_ZEROS: &str = "ec4bcc8776ea04479b786e063a9ace45";
+
+#[test]
+fn a_sparse_file_of_5_gib() {
+    let folder = Folder::in_memory();
+    folder.write("sparse", "");
+    let file = File::options().write(true).open(folder.path("sparse")).unwrap();
+    file.set_len(5 << 30).unwrap();
+    // The warning comes out after the line of the sparse file, and then the FIFO is waited for.
+    folder.fifo("in a tree");
+    folder.fifo("fifo");
+    let mut running = start(&mut folder.lanesum(["sparse", ".", "fifo", "--exclude", "[!i]*"]));
+    let mut first = String::new();
+    running.stdout().read_line(&mut first).unwrap();
+    assert_eq!(first, format!("{FIVE_GIB_OF_ZEROS}  sparse\n"));
+    let peak = running.peak_memory();
+    drop(folder.writer("fifo"));
+    let run = running.finish();
+    assert_eq!(text(&run.stderr), "lanesum: './in a tree': is a named pipe, skipped\n");
+    assert!(peak <= LIMIT, "{peak} KiB");
+}
+
+#[test]
+fn a_list_of_a_million_lines() {
+    let folder = Folder::in_memory();
+    folder.write("a", "abc");
+    const EACH: usize = 250_000;
+    let good = format!("{ABC}  a\n");
+    let bad = format!("{EMPTY}  a\n");
+    let gone = format!("{ABC}  gone\n");
+    let list = [&good, &bad, &gone, "no checksum line\n"].map(|line| line.repeat(EACH)).concat();
+    folder.write("list", list);
+    folder.fifo("end");
+    let mut command = folder.lanesum(["check", "--quiet", "--ignore-missing", "list", "end"]);
+    // Into a file, since nobody reads from a pipe meanwhile.
+    let run = start(command.stdout(File::create(folder.path("out")).unwrap()));
+    // Nearly everything is done when the second list is opened.
+    let end = folder.writer("end");
+    let peak = run.peak_memory();
+    drop(end);
+    let run = run.finish();
+    assert_eq!(run.status.code(), Some(1));
+    assert!(folder.read("out") == "a: FAILED\n".repeat(EACH), "one line for each mismatch");
+    let stderr = text(&run.stderr);
+    assert!(stderr.contains("250000 lines are no checksum lines"), "{stderr}");
+    assert!(stderr.contains("lanesum: 500,000 files, "), "{stderr}");
+    assert!(stderr.ends_with(": 250,000 FAILED\n"), "{stderr}");
+    assert!(peak <= LIMIT, "{peak} KiB");
+}
+
+#[test]
+fn a_tree_of_many_files() {
+    let folder = Folder::in_memory();
+    let mut expected = String::new();
+    for i in 0..20_000 {
+        let path = format!("t/{i:05}");
+        folder.write(&path, "");
+        expected += &format!("{EMPTY}  {path}\n");
+    }
+    folder.fifo("fifo");
+    let running = start(&mut folder.lanesum(["t", "fifo", "-o", "list"]));
+    let fifo = folder.writer("fifo");
+    let peak = running.peak_memory();
+    drop(fifo);
+    expect(&running.finish(), 0, "", "");
+    assert!(folder.read("list") == expected + &format!("{EMPTY}  fifo\n"));
+    assert!(peak <= LIMIT, "{peak} KiB");
+}
