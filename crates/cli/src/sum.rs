@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Context as _;
 use lanesum_checksum::list::{self, Ending, Style};
 use lanesum_checksum::walk::{self, Entry, Exclude, Skip, WalkOptions};
-use lanesum_checksum::{Algorithms, Error, Job, Outcome, Source, engine};
+use lanesum_checksum::{Algorithms, Digest, Error, Job, Outcome, Source, engine};
 
 use crate::args::{Run, Sum};
 use crate::console::{Console, fail_to_write, locale_of_process};
@@ -206,7 +206,10 @@ impl Paths {
                         let entries = walk::walk(&path, &walk);
                         Box::new(entries.filter(move |entry| !own_files.contain(entry.path())).map(
                             move |entry| match entry {
-                                Entry::File(file) if file == path => Item::Argument(file),
+                                // Not as paths: their parts need not be told apart.
+                                Entry::File(file) if file.as_os_str() == path.as_os_str() => {
+                                    Item::Argument(file)
+                                }
                                 entry => Item::Entry(entry),
                             },
                         ))
@@ -297,7 +300,10 @@ impl Lines {
     fn file(self, name: &[u8], result: Result<engine::Hashed, Error>) -> Made {
         match result {
             Ok(hashed) => {
-                let mut lines = Vec::new();
+                // Room for what a line has beside the name: digits, blanks, a tag.
+                let around = |digest: &Digest| 2 * digest.as_bytes().len() + 16;
+                let length = hashed.digests.iter().map(|digest| name.len() + around(digest)).sum();
+                let mut lines = Vec::with_capacity(length);
                 for digest in &hashed.digests {
                     list::write_line(&mut lines, self.style, self.ending, name, digest);
                 }
