@@ -6,6 +6,9 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
 use lanesum_checksum::{Algorithm, Algorithms};
 use lanesum_md5::Backend;
 
+const EXIT_CODES: &str = "Exit codes: 0 all well, 1 a mismatch or something that could not be read, \
+                          2 wrong usage, 130 interrupted.";
+
 /// Make and check checksums of files and whole trees, many at once in the lanes of SIMD registers.
 ///
 /// A folder is walked; its regular files come in byte order of their paths, in md5sum's format
@@ -16,8 +19,7 @@ use lanesum_md5::Backend;
     name = "lanesum",
     version,
     args_conflicts_with_subcommands = true,
-    after_help = "Exit codes: 0 all well, 1 a mismatch or something that could not be read, \
-                  2 wrong usage, 130 interrupted.\nA path called like a command is written ./check."
+    after_help = format!("{EXIT_CODES}\nA path called like a command is written ./check.")
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -34,11 +36,13 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Print checksums of files and trees (what is done without a command).
+    #[command(after_help = EXIT_CODES)]
     Sum(Sum),
     /// Check files against lists of checksums.
     ///
     /// Reads what GNU md5sum, sha256sum and the like, cksum, b3sum, OpenSSL and BSD's md5 write: each
     /// line is recognised by itself.
+    #[command(after_help = EXIT_CODES)]
     Check(Check),
     /// Measure every instruction set and algorithm on this machine.
     Speed,

@@ -1,1 +1,75 @@
+//! Help, man page and completions: made from the one definition, so none lacks an option.
+
 use super::*;
+
+/// The long options that a help text explains.
+fn long_options(help: &str) -> Vec<&str> {
+    let words = help.lines().filter(|line| line.trim_start().starts_with('-'));
+    let words = words.flat_map(|line| line.split([' ', ',', '<', '=']));
+    let mut options: Vec<_> = words.filter(|word| word.starts_with("--")).collect();
+    options.sort_unstable();
+    options.dedup();
+    options
+}
+
+fn stdout(args: &str) -> String {
+    let run = Folder::new().run(args);
+    assert_eq!((run.status.code(), text(&run.stderr).as_str()), (Some(0), ""), "{args}");
+    String::from_utf8(run.stdout).unwrap()
+}
+
+#[test]
+fn what_is_generated_names_every_option() {
+    let (sum, check) = (stdout("--help"), stdout("check --help"));
+    let options = [long_options(&sum), long_options(&check)].concat();
+    for known in ["--algorithm", "--files0-from", "--ignore-missing", "--root", "--help"] {
+        assert!(options.contains(&known), "{known} is not in {options:?}");
+    }
+    for kind in ["man", "bash", "zsh", "fish"] {
+        let generated = stdout(&format!("--generate {kind}"));
+        for option in &options {
+            // As roff and as fish write it.
+            let forms =
+                [(*option).to_owned(), option.replace('-', "\\-"), format!("-l {}", &option[2..])];
+            assert!(forms.iter().any(|form| generated.contains(form)), "{kind} lacks {option}");
+        }
+        for command in ["check", "speed", "md5sum"] {
+            assert!(generated.contains(command), "{kind} lacks {command}");
+        }
+    }
+}
+
+#[test]
+fn bash_can_read_its_completions() {
+    let folder = Folder::new();
+    folder.write("completions", stdout("--generate bash"));
+    let script = ". ./completions && complete -p lanesum";
+    let run = output(folder.command("bash").args(["--norc", "-c", script]));
+    assert_eq!((run.status.code(), text(&run.stderr).as_str()), (Some(0), ""));
+    assert!(text(&run.stdout).contains("lanesum"), "{}", text(&run.stdout));
+}
+
+#[test]
+fn help_names_the_exit_codes() {
+    let man = stdout("--generate man").replace('\n', " ");
+    for help in [stdout("--help"), stdout("-h"), stdout("sum --help"), stdout("check --help"), man]
+    {
+        let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("Exit codes: 0 all well, 1 "), "{words}");
+        for code in ["2 wrong usage", "130 interrupted"] {
+            assert!(words.contains(code), "{code}: {words}");
+        }
+    }
+}
+
+#[test]
+fn help_says_what_md5_is_not_for() {
+    let words = stdout("--help").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("MD5 finds accidents, not attackers"), "{words}");
+    assert!(words.contains("-a blake3 or -a sha256"), "{words}");
+}
+
+#[test]
+fn the_version_is_the_packages() {
+    assert_eq!(stdout("--version"), format!("lanesum {}\n", env!("CARGO_PKG_VERSION")));
+}

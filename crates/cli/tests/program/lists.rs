@@ -1,1 +1,155 @@
+//! What `check` takes for a list, and what it says of what is none.
+
 use super::*;
+
+fn folder() -> Folder {
+    Folder::of(&["a", "b"])
+}
+
+/// Checks a list; gives exit code, standard output and messages without a summary.
+fn check(folder: &Folder, args: &str, list: impl AsRef<[u8]>) -> (Option<i32>, String, String) {
+    folder.write("list", list);
+    let run = folder.run(&format!("check {args} list"));
+    let messages = text(&run.stderr);
+    let messages = messages.lines().filter(|line| !line.contains(" files, "));
+    let messages: String = messages.map(|line| format!("{line}\n")).collect();
+    (run.status.code(), text(&run.stdout), messages)
+}
+
+#[track_caller]
+fn assert_ok(args: &str, list: impl AsRef<[u8]>) {
+    assert_eq!(check(&folder(), args, list), (Some(0), "a: OK\nb: OK\n".into(), String::new()));
+}
+
+#[track_caller]
+fn assert_refused(args: &str, list: impl AsRef<[u8]>, words: &str) {
+    let message = format!("lanesum: list: {words}\n");
+    assert_eq!(check(&folder(), args, list), (Some(1), String::new(), message));
+}
+
+fn utf16(text: &str, to_bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    text.encode_utf16().flat_map(to_bytes).collect()
+}
+
+#[test]
+fn lists_of_windows_are_read() {
+    let list = lines(&["a", "b"]).replace('\n', "\r\n");
+    assert_ok("--strict", &list);
+    assert_ok("--strict", format!("\u{feff}{list}"));
+    assert_ok("--strict", format!("\u{feff}{}", lines(&["a", "b"])));
+    assert_ok("--strict", lines(&["a", "b"]).replace("  ", " *"));
+}
+
+#[test]
+fn a_list_in_utf16_is_refused_with_the_remedy() {
+    let words = "looks like UTF-16; convert it to UTF-8, e.g. iconv -f UTF-16 -t UTF-8";
+    for mark in ["", "\u{feff}"] {
+        let list = format!("{mark}{}", lines(&["a", "b"]));
+        for to_bytes in [u16::to_le_bytes, u16::to_be_bytes] {
+            assert_refused("", utf16(&list, to_bytes), words);
+        }
+    }
+}
+
+#[test]
+fn what_is_no_text_is_refused() {
+    let words = "looks like binary data, not a list of checksums";
+    assert_refused("", fs::read(PROGRAM).unwrap(), words);
+    assert_refused("", [0; 4096], words);
+    let run = folder().run_with_stdin("check", [0; 4096]);
+    expect(&run, 1, "", format!("lanesum: 'standard input': {words}\n"));
+}
+
+#[test]
+fn an_ending_that_was_not_expected_is_told() {
+    let (newlines, nuls) = (lines(&["a", "b"]), lines(&["a", "b"]).replace('\n', "\0"));
+    assert_ok("-z --strict", &nuls);
+    assert_ok("--zero --strict", nuls.trim_end_matches('\0'));
+    assert_refused("", &nuls, "its lines end with NUL; check it with --zero");
+    assert_refused("-z", &newlines, "its lines end with newlines; check it without --zero");
+}
+
+#[test]
+fn a_nul_in_a_line_spoils_that_line_only() {
+    let list = lines(&["a"]) + &line("a", "a\0b") + &lines(&["b"]);
+    let (code, stdout, messages) = check(&folder(), "--warn", &list);
+    assert_eq!((code, stdout.as_str()), (Some(0), "a: OK\nb: OK\n"));
+    assert!(messages.starts_with("lanesum: list: line 2: not a checksum line\n"), "{messages}");
+    assert_eq!(check(&folder(), "--strict", &list).0, Some(1));
+}
+
+#[test]
+fn a_list_that_ends_within_a_line_is_read_up_to_it() {
+    let list = lines(&["a", "b"]);
+    assert_ok("--strict", list.trim_end());
+    // Within the digest of the second line.
+    let (code, stdout, messages) = check(&folder(), "--strict", &list[..50]);
+    assert_eq!((code, stdout.as_str()), (Some(1), "a: OK\n"));
+    assert_eq!(messages, "lanesum: list: 1 line is no checksum line; --warn tells which\n");
+}
+
+#[test]
+fn an_empty_list_is_no_error() {
+    // As the lists of Debian's packages that bring no files.
+    for list in ["", "\n", "# nothing\n\n"] {
+        assert_eq!(check(&folder(), "", list), (Some(0), String::new(), String::new()));
+    }
+}
+
+#[test]
+fn a_list_without_a_checksum_line_is_an_error() {
+    assert_refused("", "one\ntwo\n", "no checksum line in it; is it a list?");
+    assert_refused("--status", "one\ntwo\n", "no checksum line in it; is it a list?");
+    // Beside another that is good.
+    let folder = folder();
+    folder.write("good", lines(&["a"]));
+    folder.write("bad", "nonsense\n");
+    let message = "lanesum: bad: no checksum line in it; is it a list?\n";
+    expect(&folder.run("check bad good"), 1, "a: OK\n", message);
+}
+
+#[test]
+fn a_line_beyond_all_measure_is_no_checksum_line() {
+    let list = lines(&["a"]) + &line("x", &"l".repeat(3 << 20)) + &lines(&["b"]);
+    let (code, stdout, messages) = check(&folder(), "--warn", list);
+    assert_eq!((code, stdout.as_str()), (Some(0), "a: OK\nb: OK\n"));
+    assert!(messages.starts_with("lanesum: list: line 2: not a checksum line\n"), "{messages}");
+}
+
+#[test]
+fn a_list_of_all_algorithms_is_read_back() {
+    let folder = folder();
+    let all = "md5,sha1,sha256,sha512,blake3,xxh3,crc32c";
+    let list = folder.run(&format!("-a {all} a b")).stdout;
+    let (code, stdout, messages) = check(&folder, "--strict", &list);
+    let expected = ["a: OK\n".repeat(7), "b: OK\n".repeat(7)].concat();
+    assert_eq!((code, stdout, messages), (Some(0), expected, String::new()));
+    folder.write("b", "B");
+    let (code, stdout, _) = check(&folder, "--quiet", &list);
+    assert_eq!((code, stdout), (Some(1), "b: FAILED\n".repeat(7)));
+}
+
+#[test]
+fn untagged_lines_are_of_the_algorithm_that_is_named_or_that_their_length_tells() {
+    let folder = folder();
+    let list = |algorithm| folder.run(&format!("-a {algorithm} a b")).stdout;
+    let ok = |args: &str, list: Vec<u8>| check(&folder, args, list).0 == Some(0);
+    for algorithm in ["md5", "sha1", "sha256", "sha512", "crc32c"] {
+        assert!(ok("--strict", list(algorithm)), "{algorithm}");
+    }
+    for algorithm in ["md5", "sha1", "sha256", "sha512", "blake3", "xxh3", "crc32c"] {
+        assert!(ok(&format!("--strict -a {algorithm}"), list(algorithm)), "{algorithm}");
+    }
+    // As long as those of SHA-256 and MD5.
+    assert!(!ok("", list("blake3")) && !ok("", list("xxh3")) && !ok("-a blake3", list("sha256")));
+}
+
+#[test]
+fn lists_of_other_programs_are_read() {
+    let (a, b) = (md5("a"), md5("b"));
+    assert_ok("--strict", format!("{a} *a\n{b} *b\n"));
+    assert_ok("--strict", format!("MD5 (a) = {a}\nMD5 (b) = {b}\n"));
+    assert_ok("--strict", format!("MD5(a)= {a}\nMD5(b)= {b}\n"));
+    assert_ok("--strict", format!("{a} a\n{b} b\n"));
+    assert_ok("--strict", format!("{}  a\n{}  b\n", a.to_uppercase(), b.to_uppercase()));
+}

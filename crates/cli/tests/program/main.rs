@@ -2,17 +2,17 @@
 
 mod bad_input;
 mod changes;
-// mod check;
+mod check;
 mod files0;
 mod filters;
-// mod generate;
+mod generate;
 mod kinds;
-// mod lists;
+mod lists;
 mod memory;
 mod names;
-// mod output;
-// mod progress;
-// mod signals;
+mod output;
+mod progress;
+mod signals;
 mod sum;
 
 use std::ffi::OsStr;
@@ -20,7 +20,7 @@ use std::fs::{self, File};
 use std::io::{BufReader, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -174,6 +174,10 @@ impl Running {
 
     fn stdout(&mut self) -> BufReader<ChildStdout> {
         BufReader::new(self.child.stdout.take().unwrap())
+    }
+
+    fn stderr(&mut self) -> ChildStderr {
+        self.child.stderr.take().unwrap()
     }
 
     fn signal(&self, signal: Signal) {

@@ -1,1 +1,87 @@
+//! Interruptions: whole lines, no half file, and the signal in the exit code.
+//!
+//! The program is known to wait when the FIFO that it was given opens at our end; what came before
+//! the FIFO is done then.
+
 use super::*;
+
+#[test]
+fn an_interruption_leaves_whole_lines() {
+    let folder = Folder::of(&["a"]);
+    folder.fifo("fifo");
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+        let running = start(&mut folder.lanesum(["-j", "1", "a", "fifo"]));
+        let mut fifo = folder.writer("fifo");
+        fifo.write_all(b"part of it").unwrap();
+        running.signal(signal);
+        expect(&running.finish(), code, lines(&["a"]), "");
+    }
+}
+
+#[test]
+fn an_interruption_of_a_check_leaves_whole_lines() {
+    let folder = Folder::of(&["a"]);
+    folder.write("list", lines(&["a"]));
+    folder.fifo("fifo");
+    let running = start(&mut folder.lanesum(["check", "-j", "1", "list", "fifo"]));
+    let _fifo = folder.writer("fifo");
+    running.signal(Signal::INT);
+    expect(&running.finish(), 130, "a: OK\n", "");
+}
+
+#[test]
+fn an_interruption_leaves_no_file() {
+    let folder = Folder::of(&["a"]);
+    folder.fifo("fifo");
+    folder.write("old", "old");
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        for name in ["new", "old"] {
+            let running = start(&mut folder.lanesum(["a", "fifo", "-o", name]));
+            let _fifo = folder.writer("fifo");
+            let unfinished = folder.names().iter().any(|name| name.starts_with(".lanesum-"));
+            assert!(unfinished, "the list is written beside its target");
+            running.signal(signal);
+            expect(&running.finish(), code, "", "");
+            assert_eq!(folder.names(), ["a", "fifo", "old"]);
+            assert_eq!(folder.read("old"), "old");
+        }
+    }
+}
+
+#[test]
+fn an_interruption_takes_the_bar_away() {
+    let folder = Folder::new();
+    folder.fifo("fifo");
+    let running = start(&mut folder.lanesum(["--progress", "always", "fifo"]));
+    let _fifo = folder.writer("fifo");
+    running.signal(Signal::INT);
+    let run = running.finish();
+    assert_eq!(run.status.code(), Some(130));
+    assert!(!run.stderr.contains(&b'\n'), "{}", text(&run.stderr));
+}
+
+#[test]
+fn an_ignored_interruption_stays_ignored() {
+    let folder = Folder::of(&["a"]);
+    folder.fifo("fifo");
+    let script = "trap '' INT HUP; exec \"$0\" a fifo";
+    let running = start(folder.command("sh").args(["-c", script, PROGRAM]));
+    let mut fifo = folder.writer("fifo");
+    running.signal(Signal::INT);
+    running.signal(Signal::HUP);
+    fifo.write_all(b"abc").unwrap();
+    drop(fifo);
+    expect(&running.finish(), 0, lines(&["a"]) + &line("abc", "fifo"), "");
+}
+
+#[test]
+fn a_second_signal_ends_what_ignores_the_first() {
+    let folder = Folder::new();
+    folder.fifo("fifo");
+    let script = "trap '' INT; exec \"$0\" fifo";
+    let running = start(folder.command("sh").args(["-c", script, PROGRAM]));
+    let _fifo = folder.writer("fifo");
+    running.signal(Signal::INT);
+    running.signal(Signal::TERM);
+    expect(&running.finish(), 143, "", "");
+}
