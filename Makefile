@@ -57,8 +57,10 @@ test-fuzz:
 fuzz:
 	fuzz/run.sh $(SECONDS)
 
-bench:
-	$(CARGO) run --locked --release -p lanesum-bench
+# The files scenario beside every checksum program installed; some six minutes, 5 GiB in /dev/shm.
+bench: build
+	mkdir -p bench/report
+	$(CARGO) run --locked --release -p lanesum-bench -- files --csv bench/report/files.csv
 
 deny:
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check; \
