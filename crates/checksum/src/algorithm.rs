@@ -105,6 +105,12 @@ impl Algorithms {
         Self(self.0 | 1 << algorithm as u8)
     }
 
+    /// This set but for one.
+    #[must_use]
+    pub const fn without(self, algorithm: Algorithm) -> Self {
+        Self(self.0 & !(1 << algorithm as u8))
+    }
+
     /// Whether the set holds the algorithm.
     #[must_use]
     pub const fn contains(self, algorithm: Algorithm) -> bool {
@@ -156,6 +162,7 @@ mod tests {
         let set: Algorithms = [Algorithm::Sha256, Algorithm::Md5].into_iter().collect();
         assert_eq!(set.iter().collect::<Vec<_>>(), [Algorithm::Md5, Algorithm::Sha256]);
         assert!(!set.contains(Algorithm::Crc32c));
+        assert_eq!(set.without(Algorithm::Md5), Algorithm::Sha256.into());
         assert!(Algorithms::NONE.is_empty() && !set.is_empty());
     }
 }

@@ -22,7 +22,7 @@ use super::open::Opener;
 use super::order::{Order, Sequence};
 use super::serial::{self, Serial};
 use super::{Hashed, Job, Options, Outcome, Source};
-use crate::{Algorithm, Algorithms, Digest, Error};
+use crate::{Algorithm, Digest, Error};
 
 /// Descriptors that are left to the rest of the program.
 const RESERVED_DESCRIPTORS: u64 = 32;
@@ -167,6 +167,7 @@ where
     where
         I: Iterator<Item = Job<T>>,
     {
+        self.look_anew();
         loop {
             let used = self.lanes.len();
             let count = match self.target.saturating_sub(used) {
@@ -178,8 +179,6 @@ where
                 Taken::Some => {}
                 none => return none,
             }
-            self.shared.look_at_clock();
-            self.opener.forget();
             while let Some((sequence, job)) = self.jobs.pop_front() {
                 self.begin(sequence, job, start_serial);
             }
@@ -189,8 +188,15 @@ where
                 if self.order.is_stopped() {
                     return Taken::End;
                 }
+                self.look_anew();
             }
         }
+    }
+
+    /// Looks at the tree and at the clock as they are now.
+    fn look_anew(&mut self) {
+        self.shared.look_at_clock();
+        self.opener.forget();
     }
 
     /// Begins a job: puts it into a lane, or does what needs none.
@@ -211,7 +217,7 @@ where
             Err(error) => return self.end((sequence, source, context), Err(error)),
         };
         let in_lane = algorithms.contains(Algorithm::Md5);
-        let hashers = Hashers::new(beside_md5(algorithms));
+        let hashers = Hashers::new(algorithms.without(Algorithm::Md5));
         let buffer = self.buffers.pop().expect("a buffer for each lane up to the limit");
         let ticket = (sequence, source, context);
         let mut stream = FileStream::new(ticket, begun, buffer, hashers, Rc::clone(&self.shared));
@@ -277,9 +283,4 @@ enum Begin {
     File(Begun),
     /// By itself; `None` is standard input.
     Alone(Option<OwnedFd>),
-}
-
-/// The algorithms that need no lane.
-fn beside_md5(algorithms: Algorithms) -> Algorithms {
-    algorithms.iter().filter(|&algorithm| algorithm != Algorithm::Md5).collect()
 }
