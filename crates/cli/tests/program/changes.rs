@@ -2,7 +2,8 @@
 //!
 //! Nothing here depends on time. One worker takes the file into its lane and reads a first part;
 //! then it takes the FIFO, which this test sees because its own end of it opens; then it waits for
-//! the next name or line from a pipe, long before the file is read to its end.
+//! what comes next, which only this test can give it: another name through a pipe, another list
+//! that is a FIFO. All that is long before the file is read to its end.
 
 use std::fs::FileTimes;
 use std::time::SystemTime;
@@ -25,17 +26,28 @@ fn long(folder: &Folder) -> File {
     File::options().append(true).open(folder.path("long")).unwrap()
 }
 
-/// Runs the program with `stdin`, which makes it read `long` and then `fifo`, and does something
-/// when `long` is partly read.
-fn run_and(folder: &Folder, args: &str, stdin: &str, change: impl FnOnce()) -> Output {
-    let mut command = folder.lanesum(args.split_whitespace());
-    let mut running = start(command.args(["-j", "1"]).stdin(Stdio::piped()));
-    let mut pipe = running.stdin();
-    pipe.write_all(stdin.as_bytes()).unwrap();
+/// Sums `long` and then `fifo`, and does something when `long` is partly read.
+fn sum_and(folder: &Folder, change: impl FnOnce()) -> Output {
+    let mut command = folder.lanesum(["-j", "1", "--files0-from", "-"]);
+    let mut running = start(command.stdin(Stdio::piped()));
+    let mut names = running.stdin();
+    names.write_all(b"long\0fifo\0").unwrap();
     let mut fifo = folder.writer("fifo");
     change();
     fifo.write_all(b"abc").unwrap();
-    drop((fifo, pipe));
+    drop((fifo, names));
+    running.finish()
+}
+
+/// Checks `long` and then `fifo`, and does something when `long` is partly read.
+fn check_and(folder: &Folder, change: impl FnOnce()) -> Output {
+    folder.write("list", line(bytes(LENGTH), "long") + &line("abc", "fifo"));
+    folder.fifo("next-list");
+    let running = start(&mut folder.lanesum(["check", "-j", "1", "list", "next-list"]));
+    let mut fifo = folder.writer("fifo");
+    change();
+    fifo.write_all(b"abc").unwrap();
+    drop((fifo, folder.writer("next-list")));
     running.finish()
 }
 
@@ -43,12 +55,11 @@ fn run_and(folder: &Folder, args: &str, stdin: &str, change: impl FnOnce()) -> O
 /// digest in the list is the one that it had.
 fn is_noticed(change: impl Fn(&Folder)) {
     let folder = folder();
-    let run = run_and(&folder, "--files0-from -", "long\0fifo\0", || change(&folder));
+    let run = sum_and(&folder, || change(&folder));
     expect(&run, 1, line("abc", "fifo"), "lanesum: long: changed while it was read\n");
 
     let folder = self::folder();
-    let list = line(bytes(LENGTH), "long") + &line("abc", "fifo");
-    let run = run_and(&folder, "check", &list, || change(&folder));
+    let run = check_and(&folder, || change(&folder));
     assert_eq!(run.status.code(), Some(1));
     assert_eq!(text(&run.stdout), "long: FAILED open or read\nfifo: OK\n");
     let message = "lanesum: long: changed while it was read\n";
@@ -59,8 +70,9 @@ fn is_noticed(change: impl Fn(&Folder)) {
 fn a_file_that_stays_as_it_is_has_its_digest() {
     let folder = folder();
     let expected = line(bytes(LENGTH), "long") + &line("abc", "fifo");
-    expect(&run_and(&folder, "--files0-from -", "long\0fifo\0", || ()), 0, &expected, "");
-    let run = run_and(&folder, "check", &expected, || ());
+    expect(&sum_and(&folder, || ()), 0, &expected, "");
+    let folder = self::folder();
+    let run = check_and(&folder, || ());
     assert_eq!((run.status.code(), text(&run.stdout).as_str()), (Some(0), "long: OK\nfifo: OK\n"));
 }
 
