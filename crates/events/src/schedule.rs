@@ -1,0 +1,306 @@
+//! PROSE
+mod bucket;
+mod iter;
+mod slab;
+mod wheel;
+
+use bucket::Entry;
+use slab::{Label, Slab, Tag};
+use wheel::Spine;
+
+pub use iter::{Iter, Pending};
+
+/// The name of one event. No two additions to the same schedule ever get the same one: it holds the
+/// number of the addition, which has 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EventId {
+    /// In halves, so that an id takes 12 bytes.
+    seq: [u32; 2],
+    slot: u32,
+}
+
+impl EventId {
+    #[inline]
+    fn new(seq: u64, slot: u32) -> Self {
+        EventId { seq: [(seq >> 32) as u32, seq as u32], slot }
+    }
+
+    #[inline]
+    fn seq(self) -> u64 {
+        u64::from(self.seq[0]) << 32 | u64::from(self.seq[1])
+    }
+}
+
+/// The schedule holds as many events as it may; this is the payload that was to be added.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Full<T>(pub T);
+
+impl<T> std::fmt::Debug for Full<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Full(..)")
+    }
+}
+
+impl<T> std::fmt::Display for Full<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the schedule is full: raise its bound, or cancel events first")
+    }
+}
+
+impl<T> std::error::Error for Full<T> {}
+
+/// An event whose time has come and that still has its id: see [`Schedule::claim_due`].
+#[derive(Debug)]
+pub struct Claim<'a, T> {
+    /// Its id, valid until it is cancelled.
+    pub id: EventId,
+    /// The time it was due, in nanoseconds.
+    pub deadline: u64,
+    /// What it carries.
+    pub payload: &'a mut T,
+}
+
+/// The tag of an event that has no deadline.
+const IDLE: Tag = Tag::MAX;
+/// The tag of the first event, and of all that are left when the tags are renewed.
+const FIRST: Tag = Tag::MIN;
+/// Stale entries that are kept whatever the number of events, so that a small schedule is not swept
+/// all the time.
+const STALE_MIN: usize = 1024;
+
+/// Events by deadline, in nanoseconds from an origin of the caller's choice. No clock, no threads.
+///
+/// ```
+/// use lanesum_events::Schedule;
+///
+/// let mut schedule = Schedule::new();
+/// let tea = schedule.add(180_000_000_000, "tea is ready")?;
+/// let egg = schedule.add(270_000_000_001, "egg is ready")?;
+/// schedule.add(180_000_000_000, "stop the music")?;
+///
+/// assert_eq!(schedule.cancel(egg), Some("egg is ready"));
+/// assert_eq!(schedule.cancel(egg), None);
+/// assert_eq!(schedule.next_deadline(), Some(180_000_000_000));
+/// assert_eq!(schedule.pop_due(179_999_999_999), None);
+/// assert_eq!(schedule.pop_due(180_000_000_000), Some((180_000_000_000, tea, "tea is ready")));
+/// assert_eq!(schedule.pop_due(u64::MAX).map(|due| due.2), Some("stop the music"));
+/// assert!(schedule.is_empty());
+/// # Ok::<(), lanesum_events::Full<&str>>(())
+/// ```
+pub struct Schedule<T> {
+    slab: Slab<T>,
+    spine: Spine,
+    /// The number of the next addition.
+    next_seq: u64,
+    next_tag: Tag,
+    /// Events that have a deadline.
+    armed: usize,
+    /// Entries of the spine that no longer stand for an event.
+    stale: usize,
+    bound: usize,
+}
+
+impl<T> Default for Schedule<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Schedule<T> {
+    /// An empty schedule without a bound (but for the 2^32 slots an [`EventId`] can name). It
+    /// allocates nothing yet.
+    pub const fn new() -> Self {
+        Self::with_bound(usize::MAX)
+    }
+
+    /// A schedule in which at most `bound` events may have a slot at a time.
+    pub const fn with_bound(bound: usize) -> Self {
+        Schedule {
+            slab: Slab::new(),
+            spine: Spine::new(),
+            next_seq: 0,
+            next_tag: FIRST,
+            armed: 0,
+            stale: 0,
+            bound,
+        }
+    }
+
+    /// Adds an event that is due at `deadline`, after those that are due at the same time.
+    ///
+    /// # Errors
+    /// Gives the payload back when the bound is reached.
+    #[inline]
+    pub fn add(&mut self, deadline: u64, payload: T) -> Result<EventId, Full<T>> {
+        let tag = self.new_tag();
+        let id = self.put(tag, payload)?;
+        self.armed += 1;
+        self.spine.insert(Entry::new(deadline, id.slot, tag));
+        Ok(id)
+    }
+
+    /// Adds an event that has no deadline until [`reschedule`](Self::reschedule) gives it one. It
+    /// counts towards the bound, but is not pending.
+    ///
+    /// # Errors
+    /// Gives the payload back when the bound is reached.
+    pub fn add_idle(&mut self, payload: T) -> Result<EventId, Full<T>> {
+        self.put(IDLE, payload)
+    }
+
+    #[inline]
+    fn put(&mut self, tag: Tag, payload: T) -> Result<EventId, Full<T>> {
+        if self.slab.len() >= self.bound {
+            return Err(Full(payload));
+        }
+        let seq = self.next_seq;
+        let slot = self.slab.insert(Label { seq, tag }, payload).map_err(Full)?;
+        self.next_seq += 1;
+        Ok(EventId::new(seq, slot))
+    }
+
+    /// A tag that no entry of the spine has.
+    #[inline]
+    fn new_tag(&mut self) -> Tag {
+        if self.next_tag == IDLE {
+            self.renew_tags();
+        }
+        let tag = self.next_tag;
+        self.next_tag = tag.saturating_add(1);
+        tag
+    }
+
+    /// Once in 2^32 additions: with every stale entry gone, all present ones can share a tag.
+    #[cold]
+    fn renew_tags(&mut self) {
+        self.sweep();
+        self.slab.tags_mut().filter(|tag| **tag != IDLE).for_each(|tag| *tag = FIRST);
+        self.spine.retain(&mut |entry| {
+            *entry = entry.with_tag(FIRST);
+            true
+        });
+        self.next_tag = FIRST.saturating_add(1);
+    }
+
+    /// Takes an event out, idle ones too. `None` if the id names nothing here any more.
+    #[inline]
+    pub fn cancel(&mut self, id: EventId) -> Option<T> {
+        let (label, payload) = self.slab.remove_if(id.slot, |label| label.seq == id.seq())?;
+        if label.tag != IDLE {
+            self.armed -= 1;
+            self.gone_stale();
+        }
+        Some(payload)
+    }
+
+    /// Moves an event to another deadline, after those that are due then; an idle one becomes
+    /// pending. False if the id names nothing here any more.
+    pub fn reschedule(&mut self, id: EventId, deadline: u64) -> bool {
+        let new_tag = self.new_tag();
+        let Some((_, tag, _)) = self.slab.get_mut(id.slot).filter(|slot| slot.0 == id.seq()) else {
+            return false;
+        };
+        let before = std::mem::replace(tag, new_tag);
+        self.spine.insert(Entry::new(deadline, id.slot, new_tag));
+        if before == IDLE {
+            self.armed += 1;
+        } else {
+            self.gone_stale();
+        }
+        true
+    }
+
+    #[inline]
+    fn gone_stale(&mut self) {
+        self.stale += 1;
+        if self.stale > self.armed + STALE_MIN {
+            self.sweep();
+        }
+    }
+
+    /// Drops the stale entries. They were as many as the events, so each cancellation has paid for
+    /// a constant share of this.
+    #[cold]
+    fn sweep(&mut self) {
+        let slab = &self.slab;
+        self.spine.retain(&mut |entry| is_current(slab, entry));
+        self.stale = 0;
+        debug_assert_eq!(self.spine.len(), self.armed, "entries and pending events differ");
+    }
+
+    /// The earliest deadline. (It may sort out events on the way, hence `&mut`.)
+    #[inline]
+    pub fn next_deadline(&mut self) -> Option<u64> {
+        Some(self.front()?.deadline)
+    }
+
+    #[inline]
+    fn front(&mut self) -> Option<Entry> {
+        let slab = &self.slab;
+        self.spine.front(&mut self.stale, |entry| is_current(slab, entry))
+    }
+
+    /// Takes out the first event if it is due at `now`: the deadline, the id, the payload. Earlier
+    /// deadlines come first, equal ones in order of adding.
+    #[inline]
+    pub fn pop_due(&mut self, now: u64) -> Option<(u64, EventId, T)> {
+        let entry = self.front().filter(|entry| entry.deadline <= now)?;
+        self.spine.pop_front();
+        let (Label { seq, .. }, payload) = self.slab.remove_if(entry.slot(), |_| true)?;
+        self.armed -= 1;
+        Some((entry.deadline, EventId::new(seq, entry.slot()), payload))
+    }
+
+    /// As [`pop_due`](Self::pop_due), but the event stays here, idle, under its id: until it is
+    /// done and cancelled, or rescheduled.
+    pub fn claim_due(&mut self, now: u64) -> Option<Claim<'_, T>> {
+        let entry = self.front().filter(|entry| entry.deadline <= now)?;
+        self.spine.pop_front();
+        self.armed -= 1;
+        let (seq, tag, payload) = self.slab.get_mut(entry.slot())?;
+        *tag = IDLE;
+        let id = EventId::new(seq, entry.slot());
+        Some(Claim { id, deadline: entry.deadline, payload })
+    }
+
+    /// The payload of an event that is here, pending or idle.
+    pub fn get(&self, id: EventId) -> Option<&T> {
+        self.slab.get(id.slot).filter(|(label, _)| label.seq == id.seq()).map(|(_, payload)| payload)
+    }
+
+    /// As [`get`](Self::get), to change it.
+    pub fn get_mut(&mut self, id: EventId) -> Option<&mut T> {
+        self.slab.get_mut(id.slot).filter(|slot| slot.0 == id.seq()).map(|slot| slot.2)
+    }
+
+    /// Whether the event waits for its deadline.
+    pub fn is_pending(&self, id: EventId) -> bool {
+        let label = self.slab.get(id.slot).map(|(label, _)| label);
+        label.is_some_and(|label| label.seq == id.seq() && label.tag != IDLE)
+    }
+
+    /// How many events wait for their deadlines.
+    pub fn len(&self) -> usize {
+        self.armed
+    }
+
+    /// Whether no event waits.
+    pub fn is_empty(&self) -> bool {
+        self.armed == 0
+    }
+
+    /// How many events are held without a deadline.
+    pub fn idle(&self) -> usize {
+        self.slab.len() - self.armed
+    }
+
+    /// The pending events, in the order in which they will be popped. Takes O(n log n) at once.
+    pub fn iter(&self) -> Iter<'_, T> {
+        Iter::new(self)
+    }
+}
+
+#[inline]
+fn is_current<T>(slab: &Slab<T>, entry: &Entry) -> bool {
+    slab.tag(entry.slot()).is_some_and(|tag| entry.has_tag(tag))
+}
