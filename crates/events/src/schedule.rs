@@ -6,7 +6,7 @@ mod wheel;
 
 use bucket::Entry;
 use slab::{Label, Slab, Tag};
-use wheel::Spine;
+use wheel::{Events, Spine};
 
 pub use iter::{Iter, Pending};
 
@@ -223,7 +223,7 @@ impl<T> Schedule<T> {
     #[cold]
     fn sweep(&mut self) {
         let slab = &self.slab;
-        self.spine.retain(&mut |entry| is_current(slab, entry));
+        self.spine.retain(&mut |entry| slab.is_current(entry));
         self.stale = 0;
         debug_assert_eq!(self.spine.len(), self.armed, "entries and pending events differ");
     }
@@ -236,8 +236,7 @@ impl<T> Schedule<T> {
 
     #[inline]
     fn front(&mut self) -> Option<Entry> {
-        let slab = &self.slab;
-        self.spine.front(&mut self.stale, |entry| is_current(slab, entry))
+        self.spine.front(&mut self.stale, &self.slab)
     }
 
     /// Takes out the first event if it is due at `now`: the deadline, the id, the payload. Earlier
@@ -300,7 +299,14 @@ impl<T> Schedule<T> {
     }
 }
 
-#[inline]
-fn is_current<T>(slab: &Slab<T>, entry: &Entry) -> bool {
-    slab.tag(entry.slot()).is_some_and(|tag| entry.has_tag(tag))
+impl<T> Events for Slab<T> {
+    #[inline]
+    fn may_be_current(&self, entry: &Entry) -> bool {
+        self.is_live(entry.slot())
+    }
+
+    #[inline]
+    fn is_current(&self, entry: &Entry) -> bool {
+        self.tag(entry.slot()).is_some_and(|tag| entry.has_tag(tag))
+    }
 }

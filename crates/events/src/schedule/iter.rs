@@ -1,7 +1,8 @@
 //! The pending events in order.
 
 use super::bucket::Entry;
-use super::{EventId, Schedule, is_current};
+use super::wheel::Events;
+use super::{EventId, Schedule};
 
 /// A pending event, as [`Schedule::iter`] shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +25,7 @@ impl<'a, T> Iter<'a, T> {
     pub(super) fn new(schedule: &'a Schedule<T>) -> Self {
         let mut entries = Vec::with_capacity(schedule.armed);
         schedule.spine.for_each(&mut |entry| {
-            if is_current(&schedule.slab, entry) {
+            if schedule.slab.is_current(entry) {
                 entries.push(*entry);
             }
         });

@@ -41,6 +41,9 @@ const _: () = assert!(size_of::<Slot<u64>>() == 16);
 struct Chunk<T> {
     /// Without storage when no slot is in use.
     slots: Vec<Slot<T>>,
+    /// A bit for each slot in use: 32 times smaller than the slots themselves, so that the many
+    /// questions about cancelled events are answered without touching these.
+    live: [u64; CHUNK / 64],
     /// The upper half of the number of each addition in here.
     era: u32,
     /// First free slot within `slots`; they are linked. `NONE` at the end.
@@ -81,7 +84,7 @@ impl<T> Slab<T> {
                 None => return Err(payload),
             },
         };
-        let within = self.chunks[index].insert(Slot::Used { seq: seq as u32, tag, payload });
+        let within = self.chunks[index].insert(seq as u32, tag, payload);
         self.used += 1;
         Ok((index as u32) << CHUNK_BITS | within)
     }
@@ -140,6 +143,14 @@ impl<T> Slab<T> {
             Slot::Used { tag, .. } => Some(*tag),
             Slot::Free { .. } => None,
         }
+    }
+
+    /// Whether any event is in the slot.
+    #[inline]
+    pub(super) fn is_live(&self, slot: u32) -> bool {
+        let chunk = self.chunks.get((slot >> CHUNK_BITS) as usize);
+        let within = slot as usize & (CHUNK - 1);
+        chunk.is_some_and(|chunk| chunk.live[within / 64] >> (within % 64) & 1 == 1)
     }
 
     /// The number of the addition, and the tag and the payload to change.
@@ -201,7 +212,8 @@ impl<T> Slab<T> {
 
 impl<T> Chunk<T> {
     fn new() -> Self {
-        Chunk { slots: Vec::new(), era: 0, free: NONE, used: 0, listed: false }
+        let live = [0; CHUNK / 64];
+        Chunk { slots: Vec::new(), live, era: 0, free: NONE, used: 0, listed: false }
     }
 
     #[inline]
@@ -215,17 +227,22 @@ impl<T> Chunk<T> {
     }
 
     #[inline]
-    fn insert(&mut self, event: Slot<T>) -> u32 {
+    fn insert(&mut self, seq: u32, tag: Tag, payload: T) -> u32 {
         self.used += 1;
         if self.free == NONE {
-            self.slots.push(event);
-            return self.slots.len() as u32 - 1;
+            let within = self.slots.len();
+            self.slots.push(Slot::Used { seq, tag, payload });
+            self.live[within / 64] |= 1 << (within % 64);
+            return within as u32;
         }
         let within = self.free;
-        match std::mem::replace(&mut self.slots[within as usize], event) {
-            Slot::Free { next } => self.free = next,
-            Slot::Used { .. } => unreachable!("slot {within} is listed as free, and in use"),
-        }
+        self.live[within as usize / 64] |= 1 << (within % 64);
+        let slot = &mut self.slots[within as usize];
+        let Slot::Free { next } = *slot else {
+            unreachable!("slot {within} is listed as free, and in use")
+        };
+        self.free = next;
+        *slot = Slot::Used { seq, tag, payload };
         within
     }
 
@@ -247,6 +264,7 @@ impl<T> Chunk<T> {
         match std::mem::replace(slot, Slot::Free { next: self.free }) {
             Slot::Used { payload, .. } => {
                 self.free = within as u32;
+                self.live[within / 64] &= !(1 << (within % 64));
                 self.used -= 1;
                 Some((label, payload))
             }

@@ -11,7 +11,7 @@ const LEVELS: u32 = u64::BITS / BITS;
 
 /// A bucket of at most this many entries is sorted when its turn comes; a larger one is first
 /// distributed over the level below.
-const SORT: usize = 96;
+const SORT: usize = 1024;
 /// Entries in the open stretch beyond which it is distributed, unless all of them are due at once.
 const NEAR: usize = 4 * SORT;
 /// At most this many entries in all are kept in one sorted line. Far below `NEAR`, so that a schedule
@@ -43,6 +43,13 @@ fn prefix(deadline: u64, level: u32) -> u64 {
 #[inline]
 fn width(difference: u64) -> u32 {
     (u64::BITS - difference.leading_zeros()).div_ceil(BITS)
+}
+
+/// Who knows which entries still stand for an event.
+pub(super) trait Events {
+    /// A cheap guess: false is certain, true is not.
+    fn may_be_current(&self, entry: &Entry) -> bool;
+    fn is_current(&self, entry: &Entry) -> bool;
 }
 
 struct Level {
@@ -188,23 +195,23 @@ impl Spine {
         }
     }
 
-    /// The first entry for which `is_current` holds. The others on the way to it are dropped, and
+    /// The first entry that is current. The others on the way to it are dropped, and
     /// `stale` is told how many.
     #[inline]
     pub(super) fn front(
         &mut self,
         stale: &mut usize,
-        is_current: impl Fn(&Entry) -> bool,
+        events: &impl Events,
     ) -> Option<Entry> {
         loop {
             while let Some(&entry) = self.near.front() {
-                if is_current(&entry) {
+                if events.is_current(&entry) {
                     return Some(entry);
                 }
                 self.pop_front();
                 *stale -= 1;
             }
-            if !self.open_next(stale, &is_current) {
+            if !self.open_next(stale, events) {
                 return None;
             }
         }
@@ -219,10 +226,10 @@ impl Spine {
 
     /// With nothing near, opens the stretch of the first bucket; false if there is none.
     #[inline(never)]
-    fn open_next(&mut self, stale: &mut usize, is_current: impl Fn(&Entry) -> bool) -> bool {
+    fn open_next(&mut self, stale: &mut usize, events: &impl Events) -> bool {
         debug_assert!(self.near.is_empty(), "the open stretch is not exhausted");
         if self.len <= GATHER {
-            return self.gather(stale, is_current);
+            return self.gather(stale, events);
         }
         let (level, index) = self.first_bucket();
         let mut bucket = self.take(level, index);
@@ -246,9 +253,15 @@ impl Spine {
         for chunk in bucket.into_chunks() {
             // All the look-ups first, without a branch between them: half of the entries may be
             // stale, and a wrong guess would wait for memory each time.
-            let mut current = chunk.iter().rev().fold(0_u64, |bits, entry| {
-                bits << 1 | u64::from(is_current(entry))
+            let mut maybe = chunk.iter().rev().fold(0_u64, |bits, entry| {
+                bits << 1 | u64::from(events.may_be_current(entry))
             });
+            let mut current = 0;
+            while maybe != 0 {
+                let index = maybe.trailing_zeros();
+                current |= u64::from(events.is_current(&chunk[index as usize])) << index;
+                maybe &= maybe - 1;
+            }
             while current != 0 {
                 self.near.push_back(chunk[current.trailing_zeros() as usize]);
                 current &= current - 1;
@@ -273,11 +286,11 @@ impl Spine {
     }
 
     /// Makes all of time the open stretch again, when few entries are left.
-    fn gather(&mut self, stale: &mut usize, is_current: impl Fn(&Entry) -> bool) -> bool {
+    fn gather(&mut self, stale: &mut usize, events: &impl Events) -> bool {
         let all = std::mem::replace(self, Spine::new());
         let before = all.len;
         all.drain(&mut |entry| {
-            if is_current(&entry) {
+            if events.is_current(&entry) {
                 self.near.push_back(entry);
             }
         });
