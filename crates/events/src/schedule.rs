@@ -239,6 +239,13 @@ impl<T> Schedule<T> {
         self.spine.front(&mut self.stale, &self.slab)
     }
 
+    /// The first event, as it stands, if it is due at `now`.
+    pub fn peek_due(&mut self, now: u64) -> Option<(u64, &T)> {
+        let entry = self.front().filter(|entry| entry.deadline <= now)?;
+        let (_, payload) = self.slab.get(entry.slot())?;
+        Some((entry.deadline, payload))
+    }
+
     /// Takes out the first event if it is due at `now`: the deadline, the id, the payload. Earlier
     /// deadlines come first, equal ones in order of adding.
     #[inline]
