@@ -66,7 +66,7 @@ const IDLE: Tag = Tag::MAX;
 const FIRST: Tag = Tag::MIN;
 /// Stale entries that are kept whatever the number of events, so that a small schedule is not swept
 /// all the time.
-const STALE_MIN: usize = 1024;
+const STALE_MIN: usize = 256;
 
 /// Events by deadline, in nanoseconds from an origin of the caller's choice. No clock, no threads.
 ///
@@ -298,6 +298,11 @@ impl<T> Schedule<T> {
     /// How many events are held without a deadline.
     pub fn idle(&self) -> usize {
         self.slab.len() - self.armed
+    }
+
+    /// How many bytes it has allocated.
+    pub fn heap_size(&self) -> usize {
+        self.slab.heap_size() + self.spine.heap_size()
     }
 
     /// The pending events, in the order in which they will be popped. Takes O(n log n) at once.

@@ -439,7 +439,7 @@ impl EventSystem {
     /// let system = EventSystem::builder().test_clock(&TestClock::new()).start()?;
     /// let failed = system.transaction(|tx| {
     ///     tx.add_after(Duration::from_secs(1), || println!("never printed"))?;
-    ///     Err::<(), _>("changed my mind".into())
+    ///     Err::<(), Box<dyn std::error::Error>>("changed my mind".into())
     /// });
     /// assert!(matches!(failed, Err(TransactionError::Failed(_))));
     /// assert!(system.is_empty());

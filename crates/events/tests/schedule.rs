@@ -281,3 +281,47 @@ fn the_ends_of_time_are_exact() {
     assert_eq!(schedule.pop_due(u64::MAX).map(|due| due.2), Some(u64::MAX - 1));
     assert_eq!(schedule.pop_due(u64::MAX).map(|due| due.2), Some(u64::MAX));
 }
+
+#[test]
+fn an_event_with_eight_bytes_takes_at_most_48() {
+    let mut schedule = Schedule::new();
+    for n in 0..1_000_000_u64 {
+        schedule.add(n.wrapping_mul(0x9e37_79b9_7f4a_7c15) % 10_000_000_000, n).unwrap();
+    }
+    assert!(schedule.heap_size() <= 48 * schedule.len(), "{} bytes", schedule.heap_size());
+}
+
+/// What has been given back is all but what an empty schedule keeps for the next few events.
+const KEPT: usize = 16 * 1024;
+
+#[test]
+fn ten_million_cancelled_events_leave_no_memory() {
+    let mut schedule = Schedule::new();
+    let mut ids = Vec::new();
+    for round in 0..10 {
+        for n in 0..1_000_000_u64 {
+            ids.push(schedule.add(n * 10_000 + round, n).unwrap());
+        }
+        for id in ids.drain(..) {
+            assert!(schedule.cancel(id).is_some());
+        }
+        assert!(schedule.heap_size() <= KEPT, "{} bytes, round {round}", schedule.heap_size());
+    }
+}
+
+#[test]
+fn events_that_come_and_go_leave_no_memory() {
+    let mut schedule = Schedule::new();
+    for n in 0..1_000_000_u64 {
+        // Far away each time: in a wheel that cancels by a mark they would pile up.
+        let id = schedule.add(n << 40, n).unwrap();
+        assert_eq!(schedule.cancel(id), Some(n));
+    }
+    assert!(schedule.heap_size() <= 64 * 1024, "{} bytes", schedule.heap_size());
+    for n in 0..100_000_u64 {
+        schedule.add(n << 20, n).unwrap();
+    }
+    while schedule.pop_due(u64::MAX).is_some() {}
+    assert_eq!(schedule.next_deadline(), None);
+    assert!(schedule.heap_size() <= KEPT, "{} bytes", schedule.heap_size());
+}

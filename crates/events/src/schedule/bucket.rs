@@ -114,6 +114,18 @@ impl Bucket {
         full.chain([self.tail])
     }
 
+    pub(super) fn heap_size(&self) -> usize {
+        let rest = self.rest.as_ref().map_or(0, |rest| {
+            let full: usize = rest.full.iter().map(Vec::capacity).sum();
+            let stash = rest.stash.as_ref();
+            size_of::<Rest>()
+                + full * size_of::<Entry>()
+                + rest.full.capacity() * size_of::<Vec<Entry>>()
+                + stash.map_or(0, |stash| size_of::<Spine>() + stash.heap_size())
+        });
+        rest + self.tail.capacity() * size_of::<Entry>()
+    }
+
     /// Keeps what `keep` wants, in order, in as few chunks as will hold it.
     pub(super) fn retain(&mut self, keep: &mut dyn FnMut(&mut Entry) -> bool) {
         let mut old = std::mem::take(self);

@@ -201,6 +201,13 @@ impl<T> Slab<T> {
         }
     }
 
+    pub(super) fn heap_size(&self) -> usize {
+        let slots: usize = self.chunks.iter().map(|chunk| chunk.slots.capacity()).sum();
+        slots * size_of::<Slot<T>>()
+            + self.chunks.capacity() * size_of::<Chunk<T>>()
+            + self.partial.capacity() * size_of::<u32>()
+    }
+
     /// The tag of every event, in no particular order.
     pub(super) fn tags_mut(&mut self) -> impl Iterator<Item = &mut Tag> {
         self.chunks.iter_mut().flat_map(|chunk| &mut chunk.slots).filter_map(|slot| match slot {

@@ -373,6 +373,13 @@ impl Spine {
         }
     }
 
+    pub(super) fn heap_size(&self) -> usize {
+        let levels = self.levels.iter().flatten().map(|level| {
+            size_of::<Level>() + level.buckets.iter().map(Bucket::heap_size).sum::<usize>()
+        });
+        self.near.capacity() * size_of::<Entry>() + levels.sum::<usize>()
+    }
+
     /// Keeps what `keep` wants.
     pub(super) fn retain(&mut self, keep: &mut dyn FnMut(&mut Entry) -> bool) {
         self.near.retain_mut(|entry| keep(entry));
