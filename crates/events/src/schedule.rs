@@ -271,7 +271,10 @@ impl<T> Schedule<T> {
 
     /// The payload of an event that is here, pending or idle.
     pub fn get(&self, id: EventId) -> Option<&T> {
-        self.slab.get(id.slot).filter(|(label, _)| label.seq == id.seq()).map(|(_, payload)| payload)
+        self.slab
+            .get(id.slot)
+            .filter(|(label, _)| label.seq == id.seq())
+            .map(|(_, payload)| payload)
     }
 
     /// As [`get`](Self::get), to change it.

@@ -125,7 +125,8 @@ pub(crate) enum Refused {
     Conflict(ActionId),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// It only moves down this list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Life {
     Open,
     /// What is pending still runs; nothing is added.
@@ -458,7 +459,11 @@ impl Core {
             expired.in_flight += claimed.len();
             expired.queue.extend(&claimed);
             drop(expired);
-            if claimed.len() == 1 { self.filled.notify_one() } else { self.filled.notify_all() }
+            if claimed.len() == 1 {
+                self.filled.notify_one()
+            } else {
+                self.filled.notify_all()
+            }
             return Next::Claimed;
         }
         let mut next = |base| {
@@ -468,14 +473,15 @@ impl Core {
         let (wall, steady) = (next(Base::Wall), next(Base::Steady));
         let stop = match life {
             Life::Open => false,
-            Life::Draining => wall.is_none() && steady.is_none() && lock(&self.expired).in_flight == 0,
+            Life::Draining => {
+                wall.is_none() && steady.is_none() && lock(&self.expired).in_flight == 0
+            }
             Life::Closed => true,
         };
         if stop {
             return Next::Stop;
         }
-        let until =
-            Times { wall: wall.unwrap_or(u64::MAX), steady: steady.unwrap_or(u64::MAX) };
+        let until = Times { wall: wall.unwrap_or(u64::MAX), steady: steady.unwrap_or(u64::MAX) };
         self.alarm[Base::Wall as usize].store(until.wall, Ordering::Relaxed);
         self.alarm[Base::Steady as usize].store(until.steady, Ordering::Relaxed);
         Next::Sleep(until)
@@ -555,7 +561,7 @@ impl Core {
         let mut shards = self.lock_all();
         let mut dropped = Vec::new();
         for shard in &mut shards {
-            shard.life = life;
+            shard.life = shard.life.max(life);
             if life == Life::Closed {
                 for base in [Base::Wall, Base::Steady] {
                     let ids: Vec<_> = shard.on(base).iter().map(|event| event.id).collect();

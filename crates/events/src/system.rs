@@ -4,8 +4,8 @@ use std::any::Any;
 use std::cell::Cell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
 
@@ -172,7 +172,8 @@ impl Builder {
             panicked: AtomicU64::new(0),
         });
         // From here on a failure drops `system`, which ends the threads that were started.
-        let mut system = EventSystem { shared, threads: Vec::new(), ended: false };
+        let system =
+            EventSystem { shared, threads: Mutex::default(), ended: AtomicBool::new(false) };
         system.spawn("events", Shared::schedule)?;
         for _ in 0..workers {
             system.spawn("events-worker", Shared::work)?;
@@ -277,9 +278,9 @@ impl Shared {
 /// Dropping it drops what is pending and returns at once, also while actions run.
 pub struct EventSystem {
     pub(crate) shared: Arc<Shared>,
-    threads: Vec<JoinHandle<()>>,
-    /// By `shutdown`, which may have been told to let things drain.
-    ended: bool,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    /// `shutdown` was called, and may have been told to let things drain.
+    ended: AtomicBool,
 }
 
 impl std::fmt::Debug for EventSystem {
@@ -308,10 +309,10 @@ impl EventSystem {
         }
     }
 
-    fn spawn(&mut self, name: &str, run: fn(&Shared)) -> io::Result<()> {
+    fn spawn(&self, name: &str, run: fn(&Shared)) -> io::Result<()> {
         let shared = self.shared.clone();
         let thread = thread::Builder::new().name(name.into()).spawn(move || run(&shared))?;
-        self.threads.push(thread);
+        self.threads.lock().unwrap_or_else(|e| e.into_inner()).push(thread);
         Ok(())
     }
 
@@ -506,18 +507,20 @@ impl EventSystem {
         }
     }
 
-    /// Ends the system. From within an action, does not wait.
-    pub fn shutdown(mut self, how: Shutdown) {
-        self.ended = true;
-        let threads = std::mem::take(&mut self.threads);
+    /// Ends the system and waits for its threads: for the actions that have begun, and when
+    /// draining for those that are pending. From within an action, does not wait. After draining
+    /// has begun in one thread, another can still drop the rest.
+    pub fn shutdown(&self, how: Shutdown) {
+        self.ended.store(true, Ordering::Relaxed);
         self.shared.core.close(match how {
             Shutdown::Drain => Life::Draining,
             Shutdown::DropPending => Life::Closed,
         });
         self.shared.clock.wake();
+        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(|e| e.into_inner()));
         let me = thread::current().id();
         if threads.iter().all(|thread| thread.thread().id() != me) {
-            // A thread cannot have panicked: actions and the hook are caught.
+            // None of them has panicked: actions and the hook are caught.
             threads.into_iter().for_each(|thread| drop(thread.join()));
         }
     }
@@ -525,7 +528,7 @@ impl EventSystem {
 
 impl Drop for EventSystem {
     fn drop(&mut self) {
-        if !self.ended {
+        if !*self.ended.get_mut() {
             self.shared.core.close(Life::Closed);
             self.shared.clock.wake();
         }

@@ -72,8 +72,8 @@ impl TimerFds {
         if self.wall.set(until.wall).is_err() || self.steady.set(until.steady).is_err() {
             return;
         }
-        let mut fds = [&self.woken, &self.wall.fd, &self.steady.fd]
-            .map(|fd| PollFd::new(fd, PollFlags::IN));
+        let mut fds =
+            [&self.woken, &self.wall.fd, &self.steady.fd].map(|fd| PollFd::new(fd, PollFlags::IN));
         // Interrupted by a signal: an early return, which is allowed.
         let _ = poll(&mut fds, None);
         let [woken, wall, steady] = fds.map(|fd| !fd.revents().is_empty());
@@ -109,8 +109,7 @@ impl Timer {
         // All zeros would disarm the timer, and so does "never". A signed count of seconds holds
         // every deadline.
         let to = if to == u64::MAX { 0 } else { to.max(1) };
-        let value =
-            Timespec { tv_sec: (to / SECOND) as i64, tv_nsec: (to % SECOND) as i64 };
+        let value = Timespec { tv_sec: (to / SECOND) as i64, tv_nsec: (to % SECOND) as i64 };
         let none = Timespec { tv_sec: 0, tv_nsec: 0 };
         let spec = Itimerspec { it_interval: none, it_value: value };
         let set = timerfd_settime(&self.fd, self.flags, &spec).map(|_| ());

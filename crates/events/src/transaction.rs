@@ -64,12 +64,11 @@ impl<'a> Transaction<'a> {
         // Dropped on every way out, also when the closure panics.
         let mut transaction = Transaction { system, changes: Vec::new(), committed: false };
         let result = changes(&mut transaction).map_err(TransactionError::Failed)?;
-        let wake = system.shared.core.commit(&transaction.changes).map_err(|refused| {
-            match refused {
+        let wake =
+            system.shared.core.commit(&transaction.changes).map_err(|refused| match refused {
                 Refused::Closed => TransactionError::Closed,
                 Refused::Conflict(id) => TransactionError::Conflict(id),
-            }
-        })?;
+            })?;
         transaction.committed = true;
         system.shared.notify(wake);
         Ok(result)

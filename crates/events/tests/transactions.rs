@@ -1,8 +1,8 @@
 //! All of a transaction, or nothing.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use lanesum_events::{AddError, Cancel, EventSystem, Shutdown, TestClock, TransactionError};
@@ -133,25 +133,15 @@ fn one_whose_event_has_run_meanwhile_is_refused_whole() {
 }
 
 #[test]
-fn one_after_shutdown_is_refused() {
-    let Fixture { system, .. } = Fixture::new();
-    let system = Arc::new(system);
-    let barrier = Arc::new(Barrier::new(2));
-    let (other, gate) = (system.clone(), barrier.clone());
-    // The last owner shuts it down from within the closure of a transaction on the same system.
-    let late = std::thread::spawn(move || {
-        let result = other.transaction(|_| {
-            gate.wait();
-            gate.wait();
-            Ok::<(), &str>(())
-        });
-        drop(other);
-        result
+fn one_that_shutdown_overtakes_is_refused() {
+    let f = Fixture::new();
+    let refused = f.system.transaction(|tx| {
+        tx.add_after(Duration::ZERO, f.run()).unwrap();
+        f.system.shutdown(Shutdown::DropPending);
+        Ok::<(), &str>(())
     });
-    barrier.wait();
-    barrier.wait();
-    assert_eq!(late.join().unwrap(), Ok(()));
-    Arc::into_inner(system).unwrap().shutdown(Shutdown::DropPending);
+    assert_eq!(refused, Err(Failed::Closed));
+    assert_eq!(f.runs_after(secs(1)), 0);
 }
 
 /// Two events that always move together: nobody ever sees one without the other.
@@ -171,7 +161,8 @@ fn others_see_all_of_it_or_nothing() {
                             ])
                         });
                         let pair = pair.unwrap();
-                        let both = system.transaction(|tx| Ok::<_, ()>(pair.map(|id| tx.cancel(id))));
+                        let both =
+                            system.transaction(|tx| Ok::<_, ()>(pair.map(|id| tx.cancel(id))));
                         assert_eq!(both, Ok([true, true]));
                     }
                 })

@@ -198,11 +198,7 @@ impl Spine {
     /// The first entry that is current. The others on the way to it are dropped, and
     /// `stale` is told how many.
     #[inline]
-    pub(super) fn front(
-        &mut self,
-        stale: &mut usize,
-        events: &impl Events,
-    ) -> Option<Entry> {
+    pub(super) fn front(&mut self, stale: &mut usize, events: &impl Events) -> Option<Entry> {
         loop {
             while let Some(&entry) = self.near.front() {
                 if events.is_current(&entry) {
@@ -253,9 +249,10 @@ impl Spine {
         for chunk in bucket.into_chunks() {
             // All the look-ups first, without a branch between them: half of the entries may be
             // stale, and a wrong guess would wait for memory each time.
-            let mut maybe = chunk.iter().rev().fold(0_u64, |bits, entry| {
-                bits << 1 | u64::from(events.may_be_current(entry))
-            });
+            let mut maybe = chunk
+                .iter()
+                .rev()
+                .fold(0_u64, |bits, entry| bits << 1 | u64::from(events.may_be_current(entry)));
             let mut current = 0;
             while maybe != 0 {
                 let index = maybe.trailing_zeros();
@@ -332,9 +329,11 @@ impl Spine {
     }
 
     fn first_bucket(&self) -> (u32, usize) {
-        let found = self.levels.iter().enumerate().find_map(|(number, level)| {
-            Some((number as u32, level.as_ref()?.first()?))
-        });
+        let found = self
+            .levels
+            .iter()
+            .enumerate()
+            .find_map(|(number, level)| Some((number as u32, level.as_ref()?.first()?)));
         let Some(found) = found else { unreachable!("{} entries are in no bucket", self.len) };
         found
     }
