@@ -403,10 +403,10 @@ impl Core {
             return Err(Refused::Closed);
         }
         for change in changes {
-            if let Change::Cancel(id) | Change::Reschedule(id, _) = *change {
-                if shards[usize::from(id.shard)].waiting_job(id).is_none() {
-                    return Err(Refused::Conflict(id));
-                }
+            if let Change::Cancel(id) | Change::Reschedule(id, _) = *change
+                && shards[usize::from(id.shard)].waiting_job(id).is_none()
+            {
+                return Err(Refused::Conflict(id));
             }
         }
         let mut dropped = Vec::new();
