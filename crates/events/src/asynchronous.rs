@@ -10,8 +10,8 @@ use std::time::{Duration, SystemTime};
 
 use futures_core::Stream;
 
-use crate::state::{ActionId, AddError};
-use crate::system::Shared;
+use crate::outcome::{ActionId, AddError};
+use crate::worker::Shared;
 use crate::{Cancel, EventSystem};
 
 /// What an event leaves for a task, and the task to be woken.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::TestClock;
-use crate::state::Times;
+use crate::outcome::Times;
 use crate::timerfd::TimerFds;
 
 /// The clock that delays follow.

@@ -39,13 +39,16 @@
 mod asynchronous;
 mod clock;
 mod job;
+mod outcome;
 mod schedule;
+mod settings;
 mod state;
 mod sync;
 mod system;
 mod test_clock;
 mod timerfd;
 mod transaction;
+mod worker;
 
 use std::time::{Duration, SystemTime};
 
@@ -53,9 +56,10 @@ use std::time::{Duration, SystemTime};
 pub use asynchronous::{DueStream, Elapsed, Sleep, Timeout};
 pub use clock::DelayClock;
 pub use job::Missed;
+pub use outcome::{ActionId, AddError, Cancel};
 pub use schedule::{Claim, EventId, Full, Iter, Pending, Schedule, Snapshot};
-pub use state::{ActionId, AddError, Cancel};
-pub use system::{Builder, EventSystem, Every, Panicked, PendingAction, Shutdown};
+pub use settings::{Builder, Every, Panicked, PendingAction, Shutdown};
+pub use system::EventSystem;
 pub use test_clock::TestClock;
 pub use transaction::{Transaction, TransactionError};
 

@@ -14,43 +14,44 @@
 //! cancel(id):        empty the slot of the event; its entry in the bucket goes stale
 //! ```
 //!
-//! A deadline has eight bytes, so there are eight levels of 256 buckets, and bucket `b` of level `l`
-//! is a stretch of 256^l nanoseconds. All of 64 bits is covered: 1 ns or 500 years need no list of
-//! their own. A bitmap per level says which buckets hold something, so it takes the same time
-//! to pass over an empty year as over an empty microsecond. There is no tick, and no `now`: the cursor moves
-//! to where events are, not with time.
+//! A deadline has eight bytes, so there are eight levels of 256 buckets, and bucket `b` of level
+//! `l` is a stretch of 256^l nanoseconds. All of 64 bits is covered: 1 ns or 500 years need no list
+//! of their own. A bitmap per level says which buckets hold something, so it takes the same time to
+//! pass over an empty year as over an empty microsecond. There is no tick, and no `now`: the cursor
+//! moves to where events are, not with time.
 //!
-//! **Why it is exact.** Whatever is in level `l` agrees with the cursor above byte `l` and is greater
-//! in it; so it comes after all that is in lower levels, and the buckets of a level are in order of
-//! their numbers. The first bucket of the lowest level therefore holds the earliest events, and they
-//! are sorted by their full deadlines. Equal deadlines are in the same bucket at any time, since nothing
-//! but deadline and cursor decides on it; each bucket keeps its order of adding, adding all of a bucket again
-//! keeps it, and the sort is stable. The invariants stand at [`wheel::Spine`] and are asserted where
-//! they could break.
+//! **Why it is exact.** Whatever is in level `l` agrees with the cursor above byte `l` and is
+//! greater in it; so it comes after all that is in lower levels, and the buckets of a level are in
+//! order of their numbers. The first bucket of the lowest level therefore holds the earliest
+//! events, and they are sorted by their full deadlines. Equal deadlines are in the same bucket at
+//! any time, since nothing but deadline and cursor decides on it; each bucket keeps its order of
+//! adding, adding all of a bucket again keeps it, and the sort is stable. The invariants stand at
+//! [`wheel::Spine`] and are asserted where they could break.
 //!
-//! **Why it is O(1).** Adding takes an exclusive or and a push. Before the events of a bucket
-//! are added again the cursor goes to their longest common prefix, so that they do separate; an event moves
-//! down at most seven times, in practice once or twice, and is sorted once among at most 1,024.
-//! Cancelling touches the slot. Stale entries are dropped when their bucket comes up, or all at once as
-//! soon as there are more of them than events: each cancellation pays for one.
+//! **Why it is O(1).** Adding takes an exclusive or and a push. Before the events of a bucket are
+//! added again the cursor goes to their longest common prefix, so that they do separate; an event
+//! moves down at most seven times, in practice once or twice, and is sorted once among at most
+//! 1,024. Cancelling touches the slot. Stale entries are dropped when their bucket comes up, or all
+//! at once as soon as there are more of them than events: each cancellation pays for one.
 //!
-//! **Where it deviates from a wheel.** The cursor stands at the next event, which may be a year away, and
-//! then something is added for tomorrow. A wheel whose hand follows the clock never sees this;
-//! one that looks ahead must go back. The cursor turns back by zeroing its bytes from the one that differs: what was sorted out
-//! below that byte belongs to one bucket, and is laid into it as it is, a stash, without looking at the
-//! events. When the cursor comes there again it takes the stash up. So a schedule that always looks ahead, as one
-//! that sleeps exactly must, pays for it with a few pointers. It is the same when time is set
-//! back: nothing happens at all.
+//! **Where it deviates from a wheel.** The cursor stands at the next event, which may be a year
+//! away, and then something is added for tomorrow. A wheel whose hand follows the clock never sees
+//! this; one that looks ahead must go back. The cursor turns back by zeroing its bytes from the one
+//! that differs: what was sorted out below that byte belongs to one bucket, and is laid into it as
+//! it is, a stash, without looking at the events. When the cursor comes there again it takes the
+//! stash up. So a schedule that always looks ahead, as one that sleeps exactly must, pays for it
+//! with a few pointers. It is the same when time is set back: nothing happens at all.
 //!
-//! Few events (512) stand in one sorted line, which is near without end; the levels, 8 KiB each, are only
-//! made for more.
+//! Few events (512) stand in one sorted line, which is near without end; the levels, 8 KiB each,
+//! are only made for more.
 //!
-//! Memory: an event with a payload of 8 bytes has a slot of 16 and an entry of 16. Neither is ever copied
-//! into larger storage: slots and buckets grow by chunks, and give them back by chunks.
+//! Memory: an event with a payload of 8 bytes has a slot of 16 and an entry of 16. Neither is ever
+//! copied into larger storage: slots and buckets grow by chunks, and give them back by chunks.
 
 mod bucket;
 mod iter;
 mod slab;
+mod snapshot;
 mod wheel;
 
 use bucket::Entry;
@@ -58,6 +59,7 @@ use slab::{Label, Slab, Tag};
 use wheel::{Events, Spine};
 
 pub use iter::{Iter, Pending};
+pub use snapshot::Snapshot;
 
 /// The name of one event. No two additions to the same schedule ever get the same one: it holds the
 /// number of the addition, which has 64 bits.
@@ -107,17 +109,6 @@ pub struct Claim<'a, T> {
     pub deadline: u64,
     /// What it carries.
     pub payload: &'a mut T,
-}
-
-/// Pending events outside a schedule, to be stored: [`Schedule::snapshot`], [`Schedule::restore`].
-///
-/// With the feature `serde` it can be serialised if the payload can. Where and when it is stored is
-/// the caller's business. Ids are not part of it: they name events of one schedule.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Snapshot<T> {
-    /// Deadline and payload of each event, in the order in which they are due.
-    pub events: Vec<(u64, T)>,
 }
 
 /// The tag of an event that has no deadline.
@@ -368,34 +359,6 @@ impl<T> Schedule<T> {
         self.slab.heap_size() + self.spine.heap_size()
     }
 
-    /// Copies of the pending events in order: what [`Snapshot`] can be stored and restored from.
-    pub fn snapshot(&self) -> Snapshot<T>
-    where
-        T: Clone,
-    {
-        let copy = |event: Pending<'_, T>| (event.deadline, event.payload.clone());
-        Snapshot { events: self.iter().map(copy).collect() }
-    }
-
-    /// Adds what a snapshot holds, in its order, and tells the new ids. Idle events were not in it.
-    ///
-    /// # Errors
-    /// Gives back what is left when the bound is reached; what came before it has been added.
-    pub fn restore(&mut self, snapshot: Snapshot<T>) -> Result<Vec<EventId>, Full<Snapshot<T>>> {
-        let mut ids = Vec::with_capacity(snapshot.events.len());
-        let mut events = snapshot.events.into_iter();
-        while let Some((deadline, payload)) = events.next() {
-            match self.add(deadline, payload) {
-                Ok(id) => ids.push(id),
-                Err(Full(payload)) => {
-                    let left = std::iter::once((deadline, payload)).chain(events).collect();
-                    return Err(Full(Snapshot { events: left }));
-                }
-            }
-        }
-        Ok(ids)
-    }
-
     /// The pending events, in the order in which they will be popped. Takes O(n log n) at once.
     pub fn iter(&self) -> Iter<'_, T> {
         Iter::new(self)
@@ -411,5 +374,62 @@ impl<T> Events for Slab<T> {
     #[inline]
     fn is_current(&self, entry: &Entry) -> bool {
         self.tag(entry.slot()).is_some_and(|tag| entry.has_tag(tag))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In the middle of an era, and of the tags, an event is there from before; then both wrap.
+    #[test]
+    fn names_stay_apart_where_counters_wrap() {
+        let mut schedule = Schedule::new();
+        let early = schedule.add(1_000_000, u64::MAX).unwrap();
+        schedule.next_seq = (1 << 32) - 5_000;
+        schedule.next_tag = Tag::new(u32::MAX - 7_000).unwrap();
+        let mut ids = vec![early];
+        let mut gone = Vec::new();
+        for n in 0..10_000 {
+            ids.push(schedule.add(n % 1_000, n).unwrap());
+            if n % 3 == 0 {
+                let id = ids.swap_remove(n as usize % ids.len());
+                assert!(schedule.cancel(id).is_some());
+                gone.push(id);
+            }
+            if n % 5 == 0 {
+                assert!(schedule.reschedule(ids[n as usize % ids.len()], n % 777));
+            }
+        }
+        assert!(schedule.next_seq > 1 << 32 && schedule.next_tag.get() < 10_000);
+        let mut all: Vec<_> = ids.iter().chain(&gone).collect();
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), ids.len() + gone.len(), "two additions have the same id");
+        assert!(gone.iter().all(|&id| schedule.get(id).is_none() && !schedule.reschedule(id, 0)));
+        assert_eq!(schedule.len(), ids.len());
+        let mut popped: Vec<_> = std::iter::from_fn(|| schedule.pop_due(u64::MAX)).collect();
+        assert!(popped.is_sorted_by_key(|due| due.0));
+        popped.sort_by_key(|due| due.1);
+        ids.sort();
+        assert!(popped.iter().map(|due| due.1).eq(ids));
+    }
+
+    /// A stale entry whose slot has been used again must not stand for the new event.
+    #[test]
+    fn a_stale_entry_does_not_come_alive() {
+        let mut schedule = Schedule::new();
+        let first = schedule.add(10, 'a').unwrap();
+        schedule.cancel(first);
+        let second = schedule.add(20, 'b').unwrap();
+        assert_eq!(first.slot, second.slot);
+        assert_eq!(schedule.pop_due(15), None);
+        // To and fro: the entry at 20 is stale, although the event is there again.
+        assert!(schedule.reschedule(second, 5) && schedule.reschedule(second, 20));
+        assert_eq!(schedule.pop_due(5), None);
+        assert_eq!(schedule.next_deadline(), Some(20));
+        assert_eq!(schedule.pop_due(20), Some((20, second, 'b')));
+        assert_eq!(schedule.pop_due(u64::MAX), None);
+        assert_eq!((schedule.stale, schedule.spine.len()), (0, 0));
     }
 }

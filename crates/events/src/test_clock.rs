@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use crate::clock::DelayClock;
-use crate::state::Times;
+use crate::outcome::Times;
 use crate::{nanos, unix_nanos};
 
 /// A clock for tests: time passes when the test says so, and no test has to sleep.

@@ -17,7 +17,7 @@ use rustix::time::{
 };
 
 use crate::clock::DelayClock;
-use crate::state::Times;
+use crate::outcome::Times;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -124,5 +124,57 @@ impl Timer {
     fn fired(&self) {
         let _ = rustix::io::read(&self.fd, &mut [0_u8; 8]);
         self.set_to.store(u64::MAX, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NEVER: Times = Times { wall: u64::MAX, steady: u64::MAX };
+
+    fn settings(timer: &Timer) -> String {
+        use std::os::fd::AsRawFd;
+        std::fs::read_to_string(format!("/proc/self/fdinfo/{}", timer.fd.as_raw_fd())).unwrap()
+    }
+
+    /// The kernel's own account: absolute, cancelled when the clock is set, on the right clock.
+    #[test]
+    fn the_timers_are_set_as_the_prose_says() {
+        let timers = TimerFds::new(DelayClock::Boot).unwrap();
+        timers.wall.set(u64::MAX - 1).unwrap();
+        timers.steady.set(u64::MAX - 1).unwrap();
+        // CLOCK_REALTIME is 0 and CLOCK_BOOTTIME 7; absolute is 1 and cancel-on-set 2.
+        for (timer, clock, flags) in [(&timers.wall, 0, 3), (&timers.steady, 7, 1)] {
+            let text = settings(timer);
+            assert!(text.contains(&format!("clockid: {clock}\n")), "{text}");
+            assert!(text.contains(&format!("settime flags: 0{flags}\n")), "{text}");
+        }
+        let monotonic = TimerFds::new(DelayClock::Monotonic).unwrap();
+        assert!(settings(&monotonic.steady).contains("clockid: 1\n"));
+    }
+
+    /// A timer that reports something while nothing is due, as one does whose clock was set: another
+    /// descriptor stands in for it, since no test may set the machine's clock.
+    #[test]
+    fn a_clock_that_is_set_ends_the_sleep() {
+        let mut timers = TimerFds::new(DelayClock::Boot).unwrap();
+        timers.wall.fd = eventfd(1, EventfdFlags::NONBLOCK).unwrap();
+        timers.sleep(NEVER);
+        // It would be set anew now; which this stand-in refuses, and that ends the sleep as well.
+        let until = Times { wall: u64::MAX - 1, ..NEVER };
+        timers.sleep(until);
+        assert_eq!(timers.wall.set_to.load(Ordering::Relaxed), u64::MAX);
+    }
+
+    #[test]
+    fn a_wake_before_the_sleep_counts_once() {
+        let timers = TimerFds::new(DelayClock::Boot).unwrap();
+        timers.wake();
+        timers.wake();
+        timers.sleep(NEVER);
+        // A deadline that has passed ends it too, also the earliest one there is.
+        timers.sleep(Times { steady: 0, ..NEVER });
+        timers.sleep(Times { wall: 1, ..NEVER });
     }
 }

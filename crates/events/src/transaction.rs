@@ -1,11 +1,12 @@
 //! Several changes at once: a buffer that is committed under all locks, or dropped.
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
 
 use crate::job::Action;
-use crate::state::{ActionId, AddError, Base, Change, Refused};
-use crate::system::shard_hint;
+use crate::outcome::{ActionId, AddError, Base, Change, Refused};
+use crate::worker::shard_hint;
 use crate::{EventSystem, unix_nanos};
 
 /// Why a transaction had no effect.
@@ -49,7 +50,10 @@ thread_local! {
 /// The changes of one transaction: see [`EventSystem::transaction`].
 pub struct Transaction<'a> {
     system: &'a EventSystem,
+    /// At most one of each event.
     changes: Vec<Change>,
+    /// Where in `changes` an event is.
+    places: HashMap<ActionId, usize>,
     committed: bool,
 }
 
@@ -62,7 +66,8 @@ impl<'a> Transaction<'a> {
             return Err(TransactionError::Nested);
         }
         // Dropped on every way out, also when the closure panics.
-        let mut transaction = Transaction { system, changes: Vec::new(), committed: false };
+        let mut transaction =
+            Transaction { system, changes: Vec::new(), places: HashMap::new(), committed: false };
         let result = changes(&mut transaction).map_err(TransactionError::Failed)?;
         let wake =
             system.shared.core.commit(&transaction.changes).map_err(|refused| match refused {
@@ -106,29 +111,31 @@ impl<'a> Transaction<'a> {
     ) -> Result<ActionId, AddError> {
         let core = &self.system.shared.core;
         let (id, _) = core.add(shard_hint(), base, None, Action::Once(action), None)?;
-        self.changes.push(Change::Arm(id, deadline));
+        self.push(id, Change::Arm(id, deadline));
         Ok(id)
     }
 
     /// Cancels an event, or one that this transaction has added. False, and without effect, if it is
     /// not pending; if it begins between now and the commit, the transaction fails.
     pub fn cancel(&mut self, id: ActionId) -> bool {
-        match self.position(id) {
-            Some(index) if matches!(self.changes[index], Change::Arm(..)) => {
-                self.changes.remove(index);
+        let Some(&place) = self.places.get(&id) else {
+            let pending = self.system.is_pending(id);
+            if pending {
+                self.push(id, Change::Cancel(id));
+            }
+            return pending;
+        };
+        match self.changes[place] {
+            Change::Arm(..) => {
+                self.changes[place] = Change::None;
                 self.system.shared.core.forget(id);
                 true
             }
-            Some(index) if matches!(self.changes[index], Change::Cancel(_)) => false,
-            Some(index) => {
-                self.changes[index] = Change::Cancel(id);
+            Change::Reschedule(..) => {
+                self.changes[place] = Change::Cancel(id);
                 true
             }
-            None => {
-                let pending = self.system.is_pending(id);
-                self.changes.extend(pending.then_some(Change::Cancel(id)));
-                pending
-            }
+            Change::Cancel(_) | Change::None => false,
         }
     }
 
@@ -143,29 +150,25 @@ impl<'a> Transaction<'a> {
     }
 
     fn reschedule(&mut self, id: ActionId, deadline: u64) -> bool {
-        match self.position(id) {
-            Some(index) => match &mut self.changes[index] {
-                Change::Arm(_, at) | Change::Reschedule(_, at) => {
-                    *at = deadline;
-                    true
-                }
-                Change::Cancel(_) => false,
-            },
-            None => {
-                let pending = self.system.is_pending(id);
-                self.changes.extend(pending.then_some(Change::Reschedule(id, deadline)));
-                pending
+        let Some(&place) = self.places.get(&id) else {
+            let pending = self.system.is_pending(id);
+            if pending {
+                self.push(id, Change::Reschedule(id, deadline));
             }
+            return pending;
+        };
+        match &mut self.changes[place] {
+            Change::Arm(_, at) | Change::Reschedule(_, at) => {
+                *at = deadline;
+                true
+            }
+            Change::Cancel(_) | Change::None => false,
         }
     }
 
-    /// Where the one change of this event is.
-    fn position(&self, id: ActionId) -> Option<usize> {
-        self.changes.iter().position(|change| match change {
-            Change::Arm(other, _) | Change::Cancel(other) | Change::Reschedule(other, _) => {
-                *other == id
-            }
-        })
+    fn push(&mut self, id: ActionId, change: Change) {
+        self.places.insert(id, self.changes.len());
+        self.changes.push(change);
     }
 }
 

@@ -8,6 +8,8 @@
 
 #[path = "../src/job.rs"]
 mod job;
+#[path = "../src/outcome.rs"]
+mod outcome;
 #[path = "../src/state.rs"]
 mod state;
 
@@ -21,10 +23,11 @@ use std::sync::atomic::{AtomicUsize as Count, Ordering};
 
 use job::Action;
 use lanesum_events::{EventId, Schedule};
+use outcome::{ActionId, Base, Cancel, Change, Life, Next, Times, Wake};
 use shuttle::sync::mpsc::channel;
 use shuttle::sync::{Condvar, Mutex};
 use shuttle::thread;
-use state::{ActionId, Base, Cancel, Change, Core, Life, Next, Times, Wake};
+use state::Core;
 
 const NOW: Times = Times { wall: 100, steady: 100 };
 const RUNS: usize = 2_000;
