@@ -1,5 +1,6 @@
 //! The scenarios, one file each. A new one is a module here and a line in [`ALL`].
 
+pub mod events;
 mod files;
 
 use anyhow::Result;
@@ -19,4 +20,4 @@ pub struct Scenario {
     pub run: fn(&Options, &mut Report) -> Result<()>,
 }
 
-pub const ALL: &[Scenario] = &[files::SCENARIO];
+pub const ALL: &[Scenario] = &[files::SCENARIO, events::SCENARIO];

@@ -1,0 +1,194 @@
+//! `events`: adding, cancelling and running events, against timers in use and the document's own shape.
+//!
+//! 10^5 to 10^7 events, at random times within 10 s in steps of 1 ms (the finest that all of them
+//! know), half of them cancelled in random order, the others run in virtual time, on one CPU. The
+//! cases `add`, `cancel` and `fire` of one size share their runs. The ids to be cancelled are put in
+//! order before the clock starts, so that looking them up is not in the time.
+//!
+//! All rounds of all implementations take place in this process. So most of them find memory that
+//! has been used before; in a fresh process the kernel's clearing of pages adds some 15 ns to each
+//! addition, whoever makes it.
+//!
+//! Memory is the growth of the resident set from before the first addition to after the last, in a
+//! process of its own: what an allocator needs for itself is included.
+//!
+//! `run-1e5`, `threads` and `lateness` are in real time, on all CPUs, each run in a process of its own.
+
+mod real_time;
+mod subjects;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::process::Command;
+use std::rc::Rc;
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+use super::Scenario;
+use crate::clock;
+use crate::launch::{allowed_cpus, pin};
+use crate::options::Options;
+use crate::report::Report;
+use crate::rig::{self, Case, Competitor, Sample};
+
+pub const SCENARIO: Scenario = Scenario {
+    name: "events",
+    about: "adding, cancelling and running 10^5 to 10^7 events, and how late they run",
+    cases: &[
+        "add-1e5",
+        "cancel-1e5",
+        "fire-1e5",
+        "add-1e6",
+        "cancel-1e6",
+        "fire-1e6",
+        "add-1e7",
+        "cancel-1e7",
+        "fire-1e7",
+        "run-1e5",
+        "threads",
+        "lateness-p50",
+        "lateness-p99",
+    ],
+    implementations: &[
+        "delayqueue",
+        "lanesum",
+        "tokio-sleep",
+        "wheel",
+        "binaryheap",
+        "document",
+        "sorted-list",
+        "lanesum-1-thread",
+        "lanesum-4-threads",
+    ],
+    run,
+};
+
+/// The first argument that makes this program the child of an `events` run.
+pub const WORD: &str = "events-run";
+
+const SIZES: [(usize, [&str; 3]); 3] = [
+    (100_000, ["add-1e5", "cancel-1e5", "fire-1e5"]),
+    (1_000_000, ["add-1e6", "cancel-1e6", "fire-1e6"]),
+    (10_000_000, ["add-1e7", "cancel-1e7", "fire-1e7"]),
+];
+
+/// A task for each of 10^7 sleeps would be 4 GB.
+const TOKIO_SLEEP_LIMIT: usize = 1_000_000;
+
+/// The document's own figures, on a machine of 2008.
+const DOCUMENT: &str = "\
+the document's table: 100,000 events added and run by Control.Event in 3 s, by Control.Timeout in \
+12 s,\nby Control.Event.Timeout in 58 s; 10,000 by the first version, on a list, in 38 s";
+
+fn run(options: &Options, report: &mut Report) -> Result<()> {
+    let cpus = allowed_cpus()?;
+    for (events, cases) in SIZES {
+        if cases.iter().any(|case| options.only.case(case)) {
+            pin(&cpus[..1])?;
+            virtual_time(options, report, events, cases)?;
+        }
+    }
+    pin(&cpus)?;
+    real_time::run(options, report)
+}
+
+/// What a child prints: some numbers, which mean what its case says.
+type Answer = Vec<f64>;
+
+/// Starts this program again as the child for `words`.
+fn child(words: &[&str], events: usize) -> Result<Answer> {
+    let output = Command::new(std::env::current_exe()?)
+        .args([WORD])
+        .args(words)
+        .arg(events.to_string())
+        .output()
+        .with_context(|| format!("starting the run of {}", words.join(" ")))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    ensure!(
+        output.status.success(),
+        "{}: {}: {}",
+        words.join(" "),
+        output.status,
+        String::from_utf8_lossy(&output.stderr).trim_end()
+    );
+    let numbers = text.split_whitespace().map(str::parse).collect::<Result<_, _>>();
+    numbers.with_context(|| format!("{} answered {text:?}", words.join(" ")))
+}
+
+/// The child's side: `IMPLEMENTATION CASE EVENTS`.
+pub fn serve(arguments: impl Iterator<Item = OsString>) -> Result<()> {
+    let words: Vec<String> = arguments.filter_map(|word| word.into_string().ok()).collect();
+    let [implementation, case, events] = &words[..] else {
+        bail!("{WORD} is called by the bench alone");
+    };
+    let events = events.parse()?;
+    let answer = match case.as_str() {
+        "virtual" => subjects::measure(implementation, events)?,
+        _ => real_time::measure(implementation, case, events)?,
+    };
+    println!("{}", answer.iter().map(f64::to_string).collect::<Vec<_>>().join(" "));
+    Ok(())
+}
+
+/// Runs that several cases look at: by implementation, one answer a round.
+type Runs = Rc<RefCell<HashMap<&'static str, Vec<Answer>>>>;
+
+fn virtual_time(
+    options: &Options,
+    report: &mut Report,
+    events: usize,
+    cases: [&'static str; 3],
+) -> Result<()> {
+    let events = (events / options.scale).max(1);
+    let runs = Runs::default();
+    let names = ["delayqueue", "lanesum", "tokio-sleep", "wheel", "binaryheap", "document"];
+    for (phase, case) in cases.into_iter().enumerate().filter(|each| options.only.case(each.1)) {
+        let wanted =
+            names.iter().filter(|&&name| name == "delayqueue" || options.only.implementation(name));
+        let fits = |name: &&&'static str| events <= TOKIO_SLEEP_LIMIT || **name != "tokio-sleep";
+        let competitors = wanted.filter(fits).map(|name| competitor(name, phase, events, &runs));
+        // All but the cancellations concern half of the events, or all.
+        let items = if phase == 0 { events } else { events / 2 } as u64;
+        let case = Case {
+            scenario: SCENARIO.name,
+            name: case.to_owned(),
+            bytes: items * size_of::<u64>() as u64,
+            items,
+            competitors: competitors.collect(),
+        };
+        report.add(&rig::measure(case, options.rounds, &options.interrupt, clock::hertz)?)?;
+    }
+    println!("\nbytes per pending event, payload of 8 included, among {events}");
+    for name in names.into_iter().filter(|name| runs.borrow().contains_key(name)) {
+        options.interrupt.check()?;
+        println!("{name:<16} {:.1}", child(&[name, "virtual"], events)?[3] / events as f64);
+    }
+    Ok(())
+}
+
+fn competitor(name: &'static str, phase: usize, events: usize, runs: &Runs) -> Competitor<'static> {
+    let mut round = 0;
+    let (done, seen) = (runs.clone(), runs.clone());
+    Competitor {
+        name,
+        every_round: name == "lanesum",
+        run: Box::new(move || {
+            let mut done = done.borrow_mut();
+            let answers = done.entry(name).or_default();
+            if answers.len() == round {
+                answers.push(subjects::measure(name, events)?);
+            }
+            round += 1;
+            let answer = &answers[round - 1];
+            Ok(Sample { seconds: answer[phase], peak_bytes: None })
+        }),
+        verify: Box::new(move || {
+            let answer = &seen.borrow()[name][0];
+            let expected = subjects::expected(events);
+            let found = (answer[4], answer[5]);
+            ensure!(found == expected, "ran {found:?} (events, their sum), not {expected:?}");
+            Ok(())
+        }),
+    }
+}

@@ -1,0 +1,40 @@
+//! Reminders: add, cancel, a transaction, shutdown. `cargo run -p lanesum-events --example reminders`
+
+use std::error::Error;
+use std::time::{Duration, SystemTime};
+
+use lanesum_events::{AddError, Cancel, EventSystem, Every, Shutdown};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let system = EventSystem::start()?;
+    let say = |text: &'static str| move || println!("{text}");
+
+    // At a time of the wall clock, after a delay, and again and again.
+    system.add_at(SystemTime::now() + Duration::from_millis(30), say("the train leaves"))?;
+    let tea = system.add_after(Duration::from_millis(20), say("tea is ready"))?;
+    let blink = system.repeat_after(
+        Duration::from_millis(5),
+        Every::new(Duration::from_millis(10)),
+        say("look away from the screen"),
+    )?;
+
+    // Lunch instead of tea: both changes, or none.
+    let lunch = system.transaction(|tx| {
+        let lunch = tx.add_after(Duration::from_millis(25), say("lunch is ready"))?;
+        tx.cancel(tea);
+        Ok::<_, AddError>(lunch)
+    })?;
+    println!("{} reminders, lunch in {:?}", system.len(), system.pending()[1].remaining);
+    assert!(system.is_pending(lunch));
+
+    match system.cancel_and_wait(blink) {
+        Cancel::Cancelled => println!("no more blinking"),
+        Cancel::Running => println!("that was the last time"),
+        Cancel::Gone => unreachable!("it repeats for ever"),
+    }
+
+    // Waits for what is left.
+    system.shutdown(Shutdown::Drain);
+    println!("{} reminders were given", system.ran());
+    Ok(())
+}

@@ -1,0 +1,403 @@
+//! The order of the entries: a spine of levels that anchors at the cursor.
+
+use std::collections::VecDeque;
+
+use super::bucket::{Bucket, CHUNK, Entry};
+
+/// Bits of a deadline that one level tells apart: a digit.
+const BITS: u32 = 8;
+const FAN: usize = 1 << BITS;
+const LEVELS: u32 = u64::BITS / BITS;
+
+/// A bucket of at most this many entries is sorted when its turn comes; a larger one is first
+/// distributed over the level below.
+const SORT: usize = 1024;
+/// Entries in the open stretch beyond which it is distributed, unless all of them are due at once.
+const NEAR: usize = 4 * SORT;
+/// At most this many entries in all are kept in one sorted line. Far below `NEAR`, so that a schedule
+/// does not go back and forth between the two forms.
+const GATHER: usize = SORT / 2;
+/// Up to this many entries of a bucket are looked up in the slab before they are distributed: then
+/// the lines of the slab still are in the cache when their turn comes.
+const FILTER: usize = 4096;
+/// The look-ups of one chunk are kept in the bits of a word.
+const _: () = assert!(CHUNK <= 64);
+/// Up to this many entries are laid back one by one when the cursor turns back; more are laid
+/// aside as they are.
+const FLATTEN: usize = 512;
+
+/// The digit of a deadline that level `level` looks at.
+#[inline]
+fn digit(deadline: u64, level: u32) -> usize {
+    (deadline >> (BITS * level)) as usize & (FAN - 1)
+}
+
+/// The deadline with its lowest `level` digits zeroed; all of them at `LEVELS`.
+#[inline]
+fn prefix(deadline: u64, level: u32) -> u64 {
+    if level == LEVELS { 0 } else { deadline >> (BITS * level) << (BITS * level) }
+}
+
+/// How many of the lowest digits it takes to hold every difference between two deadlines, whose
+/// exclusive or is `difference`.
+#[inline]
+fn width(difference: u64) -> u32 {
+    (u64::BITS - difference.leading_zeros()).div_ceil(BITS)
+}
+
+/// Who knows which entries still stand for an event.
+pub(super) trait Events {
+    /// A cheap guess: false is certain, true is not.
+    fn may_be_current(&self, entry: &Entry) -> bool;
+    fn is_current(&self, entry: &Entry) -> bool;
+}
+
+struct Level {
+    buckets: [Bucket; FAN],
+    /// A bit for each bucket that holds something.
+    occupied: [u64; FAN / 64],
+}
+
+impl Level {
+    #[cold]
+    fn new() -> Box<Self> {
+        let buckets = std::array::from_fn(|_| Bucket::default());
+        Box::new(Level { buckets, occupied: [0; FAN / 64] })
+    }
+
+    fn first(&self) -> Option<usize> {
+        let word = self.occupied.iter().position(|&bits| bits != 0)?;
+        Some(word * 64 + self.occupied[word].trailing_zeros() as usize)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.occupied == [0; FAN / 64]
+    }
+
+    #[inline]
+    fn mark(&mut self, index: usize) {
+        self.occupied[index / 64] |= 1 << (index % 64);
+    }
+
+    fn take(&mut self, index: usize) -> Bucket {
+        self.occupied[index / 64] &= !(1 << (index % 64));
+        std::mem::take(&mut self.buckets[index])
+    }
+
+    fn occupied(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..FAN).filter(|&index| self.occupied[index / 64] >> (index % 64) & 1 == 1)
+    }
+}
+
+/// See the prose of [`super`]. The invariants, for a cursor `c` and the width `w` of the open
+/// stretch:
+///
+/// 1. `near` holds exactly the entries whose deadline differs from `c` in the lowest `w` digits
+///    only, by deadline, equal ones in order of adding. (No deadline lies before that stretch.)
+/// 2. A level below `w` is empty.
+/// 3. An entry in bucket `b` of level `l` agrees with `c` in every digit above `l`, and its digit
+///    `l` is `b`, which is greater than that of `c`.
+pub(super) struct Spine {
+    cursor: u64,
+    width: u32,
+    near: VecDeque<Entry>,
+    levels: [Option<Box<Level>>; LEVELS as usize],
+    len: usize,
+}
+
+impl Spine {
+    /// Holds nothing, and all of time is its open stretch.
+    pub(super) const fn new() -> Self {
+        Spine {
+            cursor: 0,
+            width: LEVELS,
+            near: VecDeque::new(),
+            levels: [const { None }; LEVELS as usize],
+            len: 0,
+        }
+    }
+
+    /// Entries held, also those that no longer stand for an event.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Adds an entry after those that have the same deadline.
+    #[inline]
+    pub(super) fn insert(&mut self, entry: Entry) {
+        self.len += 1;
+        self.place(entry);
+    }
+
+    /// `insert` for an entry that `len` counts already.
+    #[inline]
+    fn place(&mut self, entry: Entry) {
+        let width = width(entry.deadline ^ self.cursor);
+        if width <= self.width {
+            self.place_near(entry);
+        } else {
+            if entry.deadline < self.cursor {
+                self.turn_back(width - 1);
+                return self.place(entry);
+            }
+            self.place_far(entry, width - 1);
+        }
+    }
+
+    #[inline]
+    fn place_far(&mut self, entry: Entry, level: u32) {
+        let index = digit(entry.deadline, level);
+        debug_assert!(
+            prefix(entry.deadline, level + 1) == prefix(self.cursor, level + 1)
+                && index > digit(self.cursor, level),
+            "level {level}, bucket {index}: {entry:?} is not for a cursor at {:#x}",
+            self.cursor,
+        );
+        let level = self.levels[level as usize].get_or_insert_with(Level::new);
+        level.mark(index);
+        level.buckets[index].push(entry);
+    }
+
+    fn place_near(&mut self, entry: Entry) {
+        if self.near.back().is_none_or(|last| last.deadline <= entry.deadline) {
+            self.near.push_back(entry);
+        } else {
+            let after = self.near.partition_point(|other| other.deadline <= entry.deadline);
+            self.near.insert(after, entry);
+        }
+        if self.near.len() > NEAR && self.width > 0 {
+            self.distribute();
+        }
+    }
+
+    /// Moves the cursor back to where the digits from `level` down are all zero. What the levels
+    /// below it and the open stretch hold goes into the one bucket it all belongs to.
+    #[cold]
+    fn turn_back(&mut self, level: u32) {
+        let index = digit(self.cursor, level);
+        let mut below = Spine { cursor: self.cursor, width: self.width, ..Spine::new() };
+        below.near = std::mem::take(&mut self.near);
+        below.len = below.near.len();
+        for lower in 0..level as usize {
+            below.levels[lower] = self.levels[lower].take().filter(|level| !level.is_empty());
+            if let Some(level) = &below.levels[lower] {
+                below.len += level.occupied().map(|b| level.buckets[b].len()).sum::<usize>();
+            }
+        }
+        self.cursor = prefix(self.cursor, level + 1);
+        self.width = 0;
+        if below.len > FLATTEN {
+            let level = self.levels[level as usize].get_or_insert_with(Level::new);
+            level.mark(index);
+            level.buckets[index].set_stash(Box::new(below));
+        } else {
+            below.drain(&mut |entry| self.place_far(entry, level));
+        }
+    }
+
+    /// The first entry that is current. The others on the way to it are dropped, and
+    /// `stale` is told how many.
+    #[inline]
+    pub(super) fn front(&mut self, stale: &mut usize, events: &impl Events) -> Option<Entry> {
+        loop {
+            while let Some(&entry) = self.near.front() {
+                if events.is_current(&entry) {
+                    return Some(entry);
+                }
+                self.pop_front();
+                *stale -= 1;
+            }
+            if !self.open_next(stale, events) {
+                return None;
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn pop_front(&mut self) -> Option<Entry> {
+        let entry = self.near.pop_front()?;
+        self.len -= 1;
+        Some(entry)
+    }
+
+    /// With nothing near, opens the stretch of the first bucket; false if there is none.
+    #[inline(never)]
+    fn open_next(&mut self, stale: &mut usize, events: &impl Events) -> bool {
+        debug_assert!(self.near.is_empty(), "the open stretch is not exhausted");
+        if self.len <= GATHER {
+            return self.gather(stale, events);
+        }
+        let (level, index) = self.first_bucket();
+        let mut bucket = self.take(level, index);
+        let stretch = prefix(self.cursor, level + 1) | (index as u64) << (BITS * level);
+        debug_assert!(stretch > self.cursor, "the cursor stands still at {stretch:#x}");
+        self.cursor = stretch;
+        self.width = 0;
+        if let Some(stash) = bucket.take_stash() {
+            self.restore(*stash, level);
+            bucket.into_chunks().flatten().for_each(|entry| self.place(entry));
+            return true;
+        }
+        let before = bucket.len();
+        if before > FILTER {
+            self.anchor(bucket.chunks());
+            for chunk in bucket.into_chunks() {
+                chunk.into_iter().for_each(|entry| self.place(entry));
+            }
+            return true;
+        }
+        for chunk in bucket.into_chunks() {
+            // All the look-ups first, without a branch between them: half of the entries may be
+            // stale, and a wrong guess would wait for memory each time.
+            let mut maybe = chunk
+                .iter()
+                .rev()
+                .fold(0_u64, |bits, entry| bits << 1 | u64::from(events.may_be_current(entry)));
+            let mut current = 0;
+            while maybe != 0 {
+                let index = maybe.trailing_zeros();
+                current |= u64::from(events.is_current(&chunk[index as usize])) << index;
+                maybe &= maybe - 1;
+            }
+            while current != 0 {
+                self.near.push_back(chunk[current.trailing_zeros() as usize]);
+                current &= current - 1;
+            }
+        }
+        let dropped = before - self.near.len();
+        self.len -= dropped;
+        *stale -= dropped;
+        if self.near.len() <= SORT {
+            self.width = level;
+            self.sort_near();
+        } else {
+            self.distribute();
+        }
+        true
+    }
+
+    /// Equal deadlines stay in order of adding.
+    #[inline(never)]
+    fn sort_near(&mut self) {
+        self.near.make_contiguous().sort_by_key(|entry| entry.deadline);
+    }
+
+    /// Makes all of time the open stretch again, when few entries are left.
+    fn gather(&mut self, stale: &mut usize, events: &impl Events) -> bool {
+        let all = std::mem::replace(self, Spine::new());
+        let before = all.len;
+        all.drain(&mut |entry| {
+            if events.is_current(&entry) {
+                self.near.push_back(entry);
+            }
+        });
+        self.sort_near();
+        self.len = self.near.len();
+        *stale -= before - self.len;
+        self.len > 0
+    }
+
+    /// Spreads what is near over the levels.
+    fn distribute(&mut self) {
+        let near = std::mem::take(&mut self.near);
+        let (front, back) = near.as_slices();
+        self.anchor([front, back].into_iter());
+        near.into_iter().for_each(|entry| self.place(entry));
+    }
+
+    /// Sets the cursor to the longest common prefix of entries that lie in the open stretch, so
+    /// that each distribution tells some of them apart, or finds them due at once.
+    fn anchor<'a>(&mut self, parts: impl Iterator<Item = &'a [Entry]>) {
+        let mut parts = parts.filter(|part| !part.is_empty()).peekable();
+        let Some(first) = parts.peek().map(|part| part[0].deadline) else { return };
+        let differs = |all, entry: &Entry| all | (entry.deadline ^ first);
+        let difference = parts.fold(0, |all, part| part.iter().fold(all, differs));
+        self.cursor = prefix(first, width(difference));
+        self.width = 0;
+    }
+
+    fn restore(&mut self, stash: Spine, level: u32) {
+        self.cursor = stash.cursor;
+        self.width = stash.width;
+        self.near = stash.near;
+        for (mine, its) in self.levels.iter_mut().zip(stash.levels).take(level as usize) {
+            debug_assert!(mine.as_ref().is_none_or(|level| level.is_empty()));
+            if its.is_some() {
+                *mine = its;
+            }
+        }
+    }
+
+    fn first_bucket(&self) -> (u32, usize) {
+        let found = self
+            .levels
+            .iter()
+            .enumerate()
+            .find_map(|(number, level)| Some((number as u32, level.as_ref()?.first()?)));
+        let Some(found) = found else { unreachable!("{} entries are in no bucket", self.len) };
+        found
+    }
+
+    fn take(&mut self, level: u32, index: usize) -> Bucket {
+        let Some(level) = &mut self.levels[level as usize] else {
+            unreachable!("bucket {index} was found in level {level}")
+        };
+        level.take(index)
+    }
+
+    /// Hands over every entry: by bucket in order of time, within a bucket in order of adding.
+    fn drain(self, to: &mut dyn FnMut(Entry)) {
+        self.near.into_iter().for_each(&mut *to);
+        for mut level in self.levels.into_iter().flatten() {
+            while let Some(index) = level.first() {
+                let mut bucket = level.take(index);
+                if let Some(stash) = bucket.take_stash() {
+                    stash.drain(to);
+                }
+                bucket.into_chunks().flatten().for_each(&mut *to);
+            }
+        }
+    }
+
+    /// Shows every entry, in the order of `drain`.
+    pub(super) fn for_each(&self, to: &mut dyn FnMut(&Entry)) {
+        self.near.iter().for_each(&mut *to);
+        for level in self.levels.iter().flatten() {
+            for bucket in level.occupied().map(|index| &level.buckets[index]) {
+                if let Some(stash) = bucket.stash() {
+                    stash.for_each(to);
+                }
+                bucket.chunks().flatten().for_each(&mut *to);
+            }
+        }
+    }
+
+    pub(super) fn heap_size(&self) -> usize {
+        let levels = self.levels.iter().flatten().map(|level| {
+            size_of::<Level>() + level.buckets.iter().map(Bucket::heap_size).sum::<usize>()
+        });
+        self.near.capacity() * size_of::<Entry>() + levels.sum::<usize>()
+    }
+
+    /// Keeps what `keep` wants.
+    pub(super) fn retain(&mut self, keep: &mut dyn FnMut(&mut Entry) -> bool) {
+        self.near.retain_mut(|entry| keep(entry));
+        self.near.shrink_to_fit();
+        self.len = self.near.len();
+        for level in &mut self.levels {
+            let Some(some) = level else { continue };
+            for index in 0..FAN {
+                if some.occupied[index / 64] >> (index % 64) & 1 == 1 {
+                    some.buckets[index].retain(keep);
+                    self.len += some.buckets[index].len();
+                    if some.buckets[index].is_empty() {
+                        some.occupied[index / 64] &= !(1 << (index % 64));
+                    }
+                }
+            }
+            if some.is_empty() {
+                *level = None;
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! How a system is set up, how an action repeats, and what a system tells about itself.
+
+use std::any::Any;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crate::clock::{Clock, DelayClock};
+use crate::job::{Missed, Repeat};
+use crate::outcome::{ActionId, AddError};
+use crate::state::Core;
+use crate::timerfd::TimerFds;
+use crate::worker::Shared;
+use crate::{EventSystem, TestClock, nanos};
+
+pub(crate) type PanicHook = Box<dyn Fn(&Panicked) + Send + Sync>;
+
+/// An action has panicked: what the hook is told.
+#[derive(Debug)]
+pub struct Panicked {
+    /// The event whose action it was. A repeating one does not run again.
+    pub id: ActionId,
+    /// What was given to `panic!`.
+    pub payload: Box<dyn Any + Send>,
+}
+
+impl Panicked {
+    /// The message, if it is a text.
+    pub fn message(&self) -> Option<&str> {
+        let text = self.payload.downcast_ref::<&str>().copied();
+        text.or_else(|| self.payload.downcast_ref::<String>().map(String::as_str))
+    }
+}
+
+/// What [`EventSystem::shutdown`] does about events that are pending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shutdown {
+    /// Waits until each has run at its time; a repeating one runs once more.
+    Drain,
+    /// Drops them. Waits for the actions that have begun.
+    DropPending,
+}
+
+/// An event that waits for its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PendingAction {
+    /// Its id.
+    pub id: ActionId,
+    /// The time until it is due; zero if it is overdue.
+    pub remaining: Duration,
+    /// Whether it repeats.
+    pub repeats: bool,
+}
+
+/// How an action repeats.
+#[derive(Clone, Copy, Debug)]
+pub struct Every {
+    interval: Duration,
+    jitter: Duration,
+    missed: Missed,
+    seed: Option<u64>,
+}
+
+impl Every {
+    /// Each time the interval has passed, whatever the runs themselves take: it does not drift.
+    pub fn new(interval: Duration) -> Self {
+        Every { interval, jitter: Duration::ZERO, missed: Missed::default(), seed: None }
+    }
+
+    /// Each run is later than its regular time by something between nothing and this, at random.
+    pub fn jitter(self, jitter: Duration) -> Self {
+        Every { jitter, ..self }
+    }
+
+    /// What to do about runs that could not take place in time.
+    pub fn missed(self, missed: Missed) -> Self {
+        Every { missed, ..self }
+    }
+
+    /// Makes the jitter the same each time, for tests.
+    pub fn seed(self, seed: u64) -> Self {
+        Every { seed: Some(seed), ..self }
+    }
+
+    pub(crate) fn starting(self, first: u64) -> Result<Box<Repeat>, AddError> {
+        if self.interval.is_zero() {
+            return Err(AddError::NoInterval);
+        }
+        Ok(Box::new(Repeat {
+            every: nanos(self.interval),
+            jitter: nanos(self.jitter),
+            missed: self.missed,
+            grid: first,
+            random: self.seed.unwrap_or_else(seed),
+        }))
+    }
+}
+
+/// A different number for each event of each process.
+fn seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    RandomState::new().hash_one(COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Settings of an [`EventSystem`].
+pub struct Builder {
+    workers: Option<usize>,
+    delays: DelayClock,
+    max_pending: usize,
+    hook: PanicHook,
+    clock: Option<TestClock>,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Builder {
+            workers: None,
+            delays: DelayClock::default(),
+            max_pending: usize::MAX,
+            hook: Box::new(|_| {}),
+            clock: None,
+        }
+    }
+}
+
+impl Builder {
+    /// How many threads run actions: by default as many as there are CPUs. Zero is `inline`.
+    pub fn workers(self, workers: usize) -> Self {
+        Builder { workers: Some(workers), ..self }
+    }
+
+    /// Runs actions in the scheduler's own thread, one after the other, in order of their times. A
+    /// slow one delays all others.
+    pub fn inline(self) -> Self {
+        self.workers(0)
+    }
+
+    /// Which clock delays follow.
+    pub fn delay_clock(self, delays: DelayClock) -> Self {
+        Builder { delays, ..self }
+    }
+
+    /// How many events may be there at a time, from adding until their actions have ended. Further
+    /// ones are refused with [`AddError::Full`].
+    pub fn max_pending(self, events: usize) -> Self {
+        Builder { max_pending: events, ..self }
+    }
+
+    /// Is called when an action panics, in the thread that ran it. (What the program's own panic
+    /// hook prints comes on top.)
+    pub fn on_panic(self, hook: impl Fn(&Panicked) + Send + Sync + 'static) -> Self {
+        Builder { hook: Box::new(hook), ..self }
+    }
+
+    /// Takes the time from this clock instead of the machine's.
+    pub fn test_clock(self, clock: &TestClock) -> Self {
+        Builder { clock: Some(clock.clone()), ..self }
+    }
+
+    /// Starts the threads.
+    ///
+    /// # Errors
+    /// If the system has no threads or no timers left to give.
+    pub fn start(self) -> io::Result<EventSystem> {
+        let cpus = thread::available_parallelism().map_or(1, usize::from);
+        let workers = self.workers.unwrap_or(cpus);
+        let clock = match self.clock {
+            Some(clock) => Clock::Test(clock, self.delays, Arc::default()),
+            None => Clock::System(Arc::new(TimerFds::new(self.delays)?)),
+        };
+        // Twice as many shards as CPUs: a thread that has lost its CPU while it holds a lock stands
+        // in the way of few others.
+        let core = Core::new((2 * cpus).next_power_of_two().min(32), self.max_pending);
+        let inline = workers == 0;
+        EventSystem::spawn(Arc::new(Shared::new(core, clock, self.hook, inline)), workers)
+    }
+}

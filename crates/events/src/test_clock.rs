@@ -1,0 +1,135 @@
+//! A clock that stands still until it is told to move.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use crate::clock::DelayClock;
+use crate::outcome::Times;
+use crate::{nanos, unix_nanos};
+
+/// A clock for tests: time passes when the test says so, and no test has to sleep.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU32, Ordering};
+/// use std::{sync::Arc, time::Duration};
+/// use lanesum_events::{EventSystem, TestClock};
+///
+/// let clock = TestClock::new();
+/// let system = EventSystem::builder().test_clock(&clock).start()?;
+/// let rings = Arc::new(AtomicU32::new(0));
+/// let bell = rings.clone();
+/// system.add_after(Duration::from_secs(3600), move || { bell.fetch_add(1, Ordering::Relaxed); })?;
+///
+/// clock.advance(Duration::from_secs(3599));
+/// system.wait_idle();
+/// assert_eq!(rings.load(Ordering::Relaxed), 0);
+/// clock.advance(Duration::from_secs(1));
+/// system.wait_idle();
+/// assert_eq!(rings.load(Ordering::Relaxed), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct TestClock {
+    shared: Arc<(Mutex<State>, Condvar)>,
+}
+
+#[derive(Debug)]
+struct State {
+    wall: u64,
+    monotonic: u64,
+    boot: u64,
+    /// Counts calls of `wake`, and changes of the time.
+    changes: u64,
+}
+
+impl State {
+    fn now(&self, delays: DelayClock) -> Times {
+        let steady = match delays {
+            DelayClock::Boot => self.boot,
+            DelayClock::Monotonic => self.monotonic,
+        };
+        Times { wall: self.wall, steady }
+    }
+}
+
+impl Default for TestClock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TestClock {
+    /// A clock that shows 2000-01-01 00:00:00 UTC, on a machine that has just started.
+    pub fn new() -> Self {
+        Self::at(SystemTime::UNIX_EPOCH + Duration::from_secs(946_684_800))
+    }
+
+    /// A clock that shows this time, or 1970 if it lies before.
+    pub fn at(wall: SystemTime) -> Self {
+        let wall = unix_nanos(wall);
+        let state = State { wall, monotonic: 0, boot: 0, changes: 0 };
+        TestClock { shared: Arc::new((Mutex::new(state), Condvar::new())) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.shared.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        let mut state = self.lock();
+        change(&mut state);
+        state.changes += 1;
+        drop(state);
+        self.shared.1.notify_all();
+    }
+
+    /// Lets time pass, on every clock.
+    pub fn advance(&self, by: Duration) {
+        self.change(|state| {
+            state.monotonic = state.monotonic.saturating_add(nanos(by));
+            state.boot = state.boot.saturating_add(nanos(by));
+            state.wall = state.wall.saturating_add(nanos(by));
+        });
+    }
+
+    /// Lets time pass while the machine sleeps: the monotonic clock stands still.
+    pub fn suspend(&self, by: Duration) {
+        self.change(|state| {
+            state.boot = state.boot.saturating_add(nanos(by));
+            state.wall = state.wall.saturating_add(nanos(by));
+        });
+    }
+
+    /// Sets the wall clock, forward or back; the others go on.
+    pub fn set_wall(&self, to: SystemTime) {
+        self.change(|state| state.wall = unix_nanos(to));
+    }
+
+    /// What the wall clock shows.
+    pub fn wall(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_nanos(self.lock().wall)
+    }
+
+    pub(crate) fn now(&self, delays: DelayClock) -> Times {
+        self.lock().now(delays)
+    }
+
+    pub(crate) fn wake(&self) {
+        self.change(|_| {});
+    }
+
+    /// `answered` is the number of the last change that a sleep of the same system has answered.
+    pub(crate) fn sleep(&self, until: Times, delays: DelayClock, answered: &AtomicU64) {
+        let reached = |now: u64, until: u64| until != u64::MAX && now >= until;
+        let mut state = self.lock();
+        while state.changes == answered.load(Ordering::Relaxed) {
+            let now = state.now(delays);
+            if reached(now.wall, until.wall) || reached(now.steady, until.steady) {
+                break;
+            }
+            state = self.shared.1.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        answered.store(state.changes, Ordering::Relaxed);
+    }
+}

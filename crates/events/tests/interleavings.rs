@@ -1,0 +1,244 @@
+//! The locking code under thousands of interleavings.
+//!
+//! `src/state.rs` is compiled here a second time, the very file, with shuttle's mutexes, condition
+//! variables and atomics in place of the standard library's. Each run then follows one interleaving of
+//! the threads' steps, and one in which all of them wait for each other is reported as a deadlock.
+
+#![expect(dead_code, reason = "the tests do not call all that the system calls")]
+
+#[path = "../src/job.rs"]
+mod job;
+#[path = "../src/outcome.rs"]
+mod outcome;
+#[path = "../src/state.rs"]
+mod state;
+
+mod sync {
+    pub(crate) use shuttle::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+    pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard};
+}
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize as Count, Ordering};
+
+use job::Action;
+use lanesum_events::{EventId, Schedule};
+use outcome::{ActionId, Base, Cancel, Change, Life, Next, Times, Wake};
+use shuttle::sync::mpsc::channel;
+use shuttle::sync::{Condvar, Mutex};
+use shuttle::thread;
+use state::Core;
+
+const NOW: Times = Times { wall: 100, steady: 100 };
+const RUNS: usize = 2_000;
+
+/// The scheduler's sleep: until somebody wakes it. The time stands still, so it would sleep for ever
+/// if it were not woken when it must be.
+#[derive(Default)]
+struct Bed {
+    woken: Mutex<bool>,
+    condvar: Condvar,
+}
+
+impl Bed {
+    fn wake(&self) {
+        *self.woken.lock().unwrap() = true;
+        self.condvar.notify_one();
+    }
+
+    fn notify(&self, wake: Wake) {
+        if wake.0 {
+            self.wake();
+        }
+    }
+
+    fn sleep(&self) {
+        let mut woken = self.woken.lock().unwrap();
+        while !*woken {
+            woken = self.condvar.wait(woken).unwrap();
+        }
+        *woken = false;
+    }
+}
+
+struct World {
+    core: Core,
+    bed: Bed,
+}
+
+impl World {
+    /// Starts a scheduler and workers as the system does.
+    fn start(shards: usize, workers: usize) -> (Arc<Self>, Vec<thread::JoinHandle<()>>) {
+        let world = Arc::new(World { core: Core::new(shards, 8), bed: Bed::default() });
+        let mut threads = vec![];
+        let me = world.clone();
+        threads.push(thread::spawn(move || me.schedule()));
+        for _ in 0..workers {
+            let me = world.clone();
+            threads.push(thread::spawn(move || me.work()));
+        }
+        (world, threads)
+    }
+
+    fn schedule(&self) {
+        loop {
+            match self.core.claim(NOW) {
+                Next::Claimed => {}
+                Next::Sleep(_) => self.bed.sleep(),
+                Next::Stop => break,
+            }
+        }
+        self.core.stop_workers();
+    }
+
+    fn work(&self) {
+        while let Some(id) = self.core.take_expired(true) {
+            if let Some(action) = self.core.begin(id) {
+                let again = match action {
+                    Action::Once(once) => {
+                        once();
+                        None
+                    }
+                    Action::Repeated(mut repeated) => {
+                        repeated();
+                        Some(Action::Repeated(repeated))
+                    }
+                };
+                self.bed.notify(self.core.end(id, again));
+            }
+            self.bed.notify(self.core.settle());
+        }
+    }
+
+    fn add(&self, shard: usize, deadline: Option<u64>, runs: &Arc<Count>) -> ActionId {
+        let runs = runs.clone();
+        let action = Action::Once(Box::new(move || _ = runs.fetch_add(1, Ordering::SeqCst)));
+        let (id, wake) = self.core.add(shard, Base::Steady, deadline, action, None).unwrap();
+        self.bed.notify(wake);
+        id
+    }
+
+    fn end(&self, life: Life, threads: Vec<thread::JoinHandle<()>>) {
+        self.core.close(life);
+        self.bed.wake();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    }
+}
+
+fn check(test: fn()) {
+    shuttle::check_random(test, RUNS);
+    shuttle::check_pct(test, RUNS, 3);
+}
+
+/// The scheduler sleeps, or is about to: whoever adds wakes it. Nothing else does so here before all
+/// have run, so that an alarm missed is a deadlock.
+#[test]
+fn no_addition_is_overlooked() {
+    check(|| {
+        let (world, threads) = World::start(2, 1);
+        let (ran, has_run) = channel();
+        let adders: Vec<_> = (0..2)
+            .map(|shard| {
+                let (world, ran) = (world.clone(), ran.clone());
+                thread::spawn(move || {
+                    for deadline in [100, 50] {
+                        let ran = ran.clone();
+                        let action = Action::Once(Box::new(move || ran.send(()).unwrap()));
+                        let added =
+                            world.core.add(shard, Base::Steady, Some(deadline), action, None);
+                        world.bed.notify(added.unwrap().1);
+                    }
+                })
+            })
+            .collect();
+        (0..4).for_each(|_| has_run.recv().unwrap());
+        adders.into_iter().for_each(|adder| adder.join().unwrap());
+        world.core.wait_idle();
+        world.end(Life::Draining, threads);
+    });
+}
+
+#[test]
+fn an_event_is_cancelled_or_runs() {
+    check(|| {
+        let (world, threads) = World::start(1, 2);
+        let runs = Arc::new(Count::new(0));
+        let ids = [world.add(0, Some(100), &runs), world.add(0, Some(99), &runs)];
+        let cancelled = Arc::new(Count::new(0));
+        let cancellers: Vec<_> = [ids, [ids[1], ids[0]]]
+            .map(|ids| {
+                let (world, cancelled) = (world.clone(), cancelled.clone());
+                thread::spawn(move || {
+                    for id in ids {
+                        match world.core.cancel(id) {
+                            Cancel::Cancelled => _ = cancelled.fetch_add(1, Ordering::SeqCst),
+                            Cancel::Running => world.core.wait_for(id),
+                            Cancel::Gone => {}
+                        }
+                    }
+                })
+            })
+            .into();
+        cancellers.into_iter().for_each(|thread| thread.join().unwrap());
+        world.end(Life::Draining, threads);
+        let (ran, cancelled) = (runs.load(Ordering::SeqCst), cancelled.load(Ordering::SeqCst));
+        assert_eq!(ran + cancelled, 2, "{ran} ran, {cancelled} were cancelled");
+    });
+}
+
+/// A transaction replaces one event by two: either it was in time and the two run, or it was not and
+/// the one did.
+#[test]
+fn a_transaction_is_whole() {
+    check(|| {
+        let (world, threads) = World::start(2, 1);
+        let (old_runs, new_runs) = (Arc::new(Count::new(0)), Arc::new(Count::new(0)));
+        let old = world.add(1, Some(100), &old_runs);
+        let new = [0, 1].map(|shard| world.add(shard, None, &new_runs));
+        let changes = [Change::Cancel(old), Change::Arm(new[0], 100), Change::Arm(new[1], 10)];
+        let committed = world.core.commit(&changes).map(|wake| world.bed.notify(wake)).is_ok();
+        if !committed {
+            new.into_iter().for_each(|id| world.core.forget(id));
+        }
+        world.end(Life::Draining, threads);
+        let ran = (old_runs.load(Ordering::SeqCst), new_runs.load(Ordering::SeqCst));
+        assert_eq!(ran, if committed { (0, 2) } else { (1, 0) });
+    });
+}
+
+/// An event that is moved while it is queued, or run, runs once.
+#[test]
+fn a_moved_event_runs_once() {
+    check(|| {
+        let (world, threads) = World::start(1, 2);
+        let runs = Arc::new(Count::new(0));
+        let id = world.add(0, Some(100), &runs);
+        for deadline in [90, 80] {
+            world.core.reschedule(id, deadline).into_iter().for_each(|wake| world.bed.notify(wake));
+        }
+        world.end(Life::Draining, threads);
+        assert_eq!(runs.load(Ordering::SeqCst), 1);
+    });
+}
+
+/// Whatever the order, the threads end; and what was dropped does not run afterwards.
+#[test]
+fn closing_ends_all_threads() {
+    check(|| {
+        let (world, threads) = World::start(2, 2);
+        let runs = Arc::new(Count::new(0));
+        let other = world.clone();
+        let more = runs.clone();
+        let adder = thread::spawn(move || {
+            let action = Action::Once(Box::new(move || _ = more.fetch_add(1, Ordering::SeqCst)));
+            if let Ok((_, wake)) = other.core.add(1, Base::Wall, Some(1), action, None) {
+                other.bed.notify(wake);
+            }
+        });
+        world.add(0, Some(100), &runs);
+        world.end(Life::Closed, threads);
+        let ran = runs.load(Ordering::SeqCst);
+        adder.join().unwrap();
+        assert!(ran <= 2 && ran == runs.load(Ordering::SeqCst));
+    });
+}

@@ -1,0 +1,179 @@
+//! All of a transaction, or nothing.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use lanesum_events::{AddError, Cancel, EventSystem, Shutdown, TestClock, TransactionError};
+
+type Failed = TransactionError<&'static str>;
+
+fn secs(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+struct Fixture {
+    clock: TestClock,
+    system: EventSystem,
+    runs: Arc<AtomicUsize>,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let clock = TestClock::new();
+        let system = EventSystem::builder().inline().max_pending(4).test_clock(&clock).start();
+        Fixture { clock, system: system.unwrap(), runs: Arc::default() }
+    }
+
+    fn run(&self) -> impl FnOnce() + Send + 'static {
+        let runs = self.runs.clone();
+        move || _ = runs.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn runs_after(&self, time: Duration) -> usize {
+        self.clock.advance(time);
+        self.system.wait_idle();
+        self.runs.load(Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn all_changes_take_effect_and_none_before_the_commit() {
+    let f = Fixture::new();
+    let old = f.system.add_after(secs(10), f.run()).unwrap();
+    let moved = f.system.add_after(secs(10), f.run()).unwrap();
+    let added = f.system.transaction(|tx| {
+        let added = tx.add_after(Duration::ZERO, f.run())?;
+        assert!(tx.cancel(old));
+        assert!(!tx.cancel(old), "it has been cancelled in here");
+        assert!(tx.reschedule_after(moved, Duration::ZERO));
+        let undone = tx.add_after(Duration::ZERO, f.run())?;
+        assert!(tx.cancel(undone));
+        // Nothing of it can be seen or runs, though it is due.
+        assert_eq!(f.runs_after(secs(5)), 0);
+        assert!(f.system.is_pending(old) && !f.system.is_pending(added));
+        assert_eq!((f.system.len(), f.system.cancel(added)), (2, Cancel::Gone));
+        Ok::<_, AddError>(added)
+    });
+    assert!(added.is_ok());
+    assert_eq!(f.runs_after(Duration::ZERO), 2);
+    assert_eq!(f.runs_after(secs(100)), 2);
+    assert_eq!(f.system.cancel(old), Cancel::Gone);
+}
+
+#[test]
+fn a_failed_one_has_no_effect() {
+    let f = Fixture::new();
+    let old = f.system.add_after(secs(10), f.run()).unwrap();
+    let failed = f.system.transaction(|tx| {
+        for _ in 0..3 {
+            tx.add_after(Duration::ZERO, f.run()).unwrap();
+        }
+        assert_eq!(tx.add_after(Duration::ZERO, f.run()), Err(AddError::Full));
+        assert!(tx.cancel(old));
+        Err::<(), _>("no")
+    });
+    assert_eq!(failed, Err(Failed::Failed("no")));
+    assert_eq!((f.system.len(), f.runs_after(secs(1))), (1, 0));
+    // What it had reserved has been given back.
+    for _ in 0..3 {
+        f.system.add_after(secs(1), f.run()).unwrap();
+    }
+    assert_eq!(f.runs_after(secs(10)), 4);
+}
+
+#[test]
+fn one_that_panics_has_no_effect() {
+    let f = Fixture::new();
+    let old = f.system.add_after(secs(10), f.run()).unwrap();
+    let unwound = catch_unwind(AssertUnwindSafe(|| {
+        f.system.transaction(|tx| {
+            tx.add_after(Duration::ZERO, f.run()).unwrap();
+            tx.cancel(old);
+            panic!("in the middle");
+            #[expect(unreachable_code, reason = "gives the closure its type")]
+            Ok::<(), &str>(())
+        })
+    }));
+    assert!(unwound.is_err());
+    assert_eq!((f.system.len(), f.runs_after(secs(1))), (1, 0));
+    // And the thread can begin another.
+    assert_eq!(f.system.transaction(|tx| Ok::<_, &str>(tx.cancel(old))), Ok(true));
+    assert_eq!(f.runs_after(secs(100)), 0);
+}
+
+#[test]
+fn one_within_another_is_refused() {
+    let f = Fixture::new();
+    let outer = f.system.transaction(|tx| {
+        tx.add_after(secs(1), f.run()).unwrap();
+        let inner = f.system.transaction(|_| Ok::<(), &str>(()));
+        assert_eq!(inner, Err(Failed::Nested));
+        let text = inner.unwrap_err().to_string();
+        assert!(text.contains("cannot begin within another"), "{text}");
+        Ok::<(), &str>(())
+    });
+    assert_eq!(outer, Ok(()));
+    assert_eq!(f.runs_after(secs(1)), 1);
+}
+
+#[test]
+fn one_whose_event_has_run_meanwhile_is_refused_whole() {
+    let f = Fixture::new();
+    let soon = f.system.add_after(secs(1), f.run()).unwrap();
+    let refused = f.system.transaction(|tx| {
+        assert!(tx.cancel(soon));
+        tx.add_after(secs(1), f.run()).unwrap();
+        assert_eq!(f.runs_after(secs(1)), 1);
+        Ok::<(), &str>(())
+    });
+    assert_eq!(refused, Err(Failed::Conflict(soon)));
+    assert_eq!((f.system.len(), f.runs_after(secs(100))), (0, 1));
+}
+
+#[test]
+fn one_that_shutdown_overtakes_is_refused() {
+    let f = Fixture::new();
+    let refused = f.system.transaction(|tx| {
+        tx.add_after(Duration::ZERO, f.run()).unwrap();
+        f.system.shutdown(Shutdown::DropPending);
+        Ok::<(), &str>(())
+    });
+    assert_eq!(refused, Err(Failed::Closed));
+    assert_eq!(f.runs_after(secs(1)), 0);
+}
+
+/// Two events that always move together: nobody ever sees one without the other.
+#[test]
+fn others_see_all_of_it_or_nothing() {
+    let clock = TestClock::new();
+    let system = EventSystem::builder().workers(2).test_clock(&clock).start().unwrap();
+    let counts = std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..2)
+            .map(|_| {
+                scope.spawn(|| {
+                    for _ in 0..5_000 {
+                        let pair = system.transaction(|tx| {
+                            Ok::<_, AddError>([
+                                tx.add_after(secs(1), || {})?,
+                                tx.add_after(secs(2), || {})?,
+                            ])
+                        });
+                        let pair = pair.unwrap();
+                        let both =
+                            system.transaction(|tx| Ok::<_, ()>(pair.map(|id| tx.cancel(id))));
+                        assert_eq!(both, Ok([true, true]));
+                    }
+                })
+            })
+            .collect();
+        let mut counts = Vec::new();
+        while writers.iter().any(|writer| !writer.is_finished()) {
+            counts.push(system.len());
+        }
+        counts
+    });
+    assert!(counts.iter().all(|count| count % 2 == 0), "half a transaction was seen");
+    assert!(system.is_empty());
+}
