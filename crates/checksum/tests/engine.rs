@@ -169,6 +169,37 @@ fn far_more_jobs_than_may_be_under_way_at_once_come_in_order() {
 }
 
 #[test]
+fn a_slow_job_does_not_let_the_others_run_away() {
+    const WINDOW: u64 = 1 << 16;
+    let folder = Folder::new();
+    mknodat(CWD, folder.path("slow"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let (full, is_full) = std::sync::mpsc::channel();
+    let out = AtomicU64::new(0);
+    let slow = folder.job_of("slow");
+    let jobs = (0..2 * WINDOW).map(|index| {
+        assert!(index < out.load(Ordering::Relaxed) + WINDOW, "job {index} is too early");
+        if index == WINDOW - 1 {
+            full.send(()).unwrap();
+        }
+        let nothing = Source::Nothing;
+        Job { source: if index == 0 { slow.source.clone() } else { nothing }, ..slow.clone() }
+    });
+    std::thread::scope(|scope| {
+        let path = folder.path("slow");
+        scope.spawn(move || {
+            let mut slow = File::options().write(true).open(path).unwrap();
+            is_full.recv().unwrap();
+            slow.write_all(b"abc").unwrap();
+        });
+        engine::run(&on(2), jobs, words, |_| {
+            out.fetch_add(1, Ordering::Relaxed);
+            ControlFlow::Continue(())
+        });
+    });
+    assert_eq!(out.into_inner(), 2 * WINDOW);
+}
+
+#[test]
 fn progress_counts_bytes_and_files() {
     let folder = Folder::new();
     let jobs = [folder.job("a", &bytes(300_000)), folder.job("b", b"abc"), folder.job_of("gone")];
