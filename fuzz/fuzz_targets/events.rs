@@ -96,7 +96,8 @@ fuzz_target!(|bytes: &[u8]| {
                 let now = script.deadline(last);
                 for _ in 0..=pick % 512 {
                     let due = model.first().filter(|first| first.0 <= now);
-                    let popped = schedule.pop_due(now).map(|(deadline, _, event)| (deadline, event));
+                    let popped =
+                        schedule.pop_due(now).map(|(deadline, _, event)| (deadline, event));
                     assert_eq!(popped, due);
                     let Some((_, event)) = due else { break };
                     model.take(event);
