@@ -337,6 +337,10 @@ fn draining_runs_all_and_dropping_none() {
     system.repeat_after(secs(2), Every::new(secs(2)), log.entry("two")).unwrap();
     std::thread::scope(|scope| {
         let end = scope.spawn(|| system.shutdown(Shutdown::Drain));
+        // Until the other thread has come so far.
+        while let Ok(id) = system.add_after(YEAR, || {}) {
+            assert_eq!(system.cancel(id), Cancel::Cancelled);
+        }
         while !end.is_finished() {
             clock.advance(secs(1));
             std::thread::yield_now();
