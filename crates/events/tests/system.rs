@@ -332,7 +332,7 @@ fn no_time_and_no_delay_panics() {
 
 #[test]
 fn draining_runs_all_and_dropping_none() {
-    let (clock, system, log) = with(EventSystem::builder().workers(2));
+    let (clock, system, log) = with(EventSystem::builder().workers(1));
     system.add_after(secs(1), log.entry("one")).unwrap();
     system.repeat_after(secs(2), Every::new(secs(2)), log.entry("two")).unwrap();
     std::thread::scope(|scope| {
