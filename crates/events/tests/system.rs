@@ -332,11 +332,15 @@ fn no_time_and_no_delay_panics() {
 
 #[test]
 fn draining_runs_all_and_dropping_none() {
-    let (clock, system, log) = with(EventSystem::builder().workers(2));
+    let (clock, system, log) = with(EventSystem::builder().workers(1));
     system.add_after(secs(1), log.entry("one")).unwrap();
     system.repeat_after(secs(2), Every::new(secs(2)), log.entry("two")).unwrap();
     std::thread::scope(|scope| {
         let end = scope.spawn(|| system.shutdown(Shutdown::Drain));
+        // Until the other thread has come so far.
+        while let Ok(id) = system.add_after(YEAR, || {}) {
+            assert_eq!(system.cancel(id), Cancel::Cancelled);
+        }
         while !end.is_finished() {
             clock.advance(secs(1));
             std::thread::yield_now();
