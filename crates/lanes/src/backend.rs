@@ -3,7 +3,7 @@
 use core::fmt;
 
 #[cfg(target_arch = "x86_64")]
-use crate::x86_64::{avx2, avx512, sse2};
+use crate::x86_64::{avx2, avx512, latency, sse2};
 use crate::{Pair, Word};
 
 /// A computation written against [`Word`].
@@ -48,6 +48,8 @@ macro_rules! cpu_has {
         has
     }};
 }
+#[cfg(target_arch = "x86_64")]
+pub(crate) use cpu_has;
 
 impl InstructionSet {
     const ALL: &[Self] = &[
@@ -116,9 +118,15 @@ impl Backend {
 
     /// The numbers of lanes in which it runs a kernel, ascending.
     #[must_use]
-    pub const fn widths(self) -> &'static [usize] {
+    pub fn widths(self) -> &'static [usize] {
         match self.0 {
             Portable => &[1, 2, 4],
+            #[cfg(target_arch = "x86_64")]
+            Sse2 if latency::three_scalars_win() => &[1, 2, 3, 4, 8],
+            #[cfg(target_arch = "x86_64")]
+            Avx2 if latency::three_scalars_win() => &[1, 2, 3, 4, 8, 16],
+            #[cfg(target_arch = "x86_64")]
+            Avx512 if latency::three_scalars_win() => &[1, 2, 3, 4, 8, 16, 32],
             #[cfg(target_arch = "x86_64")]
             Sse2 => &[1, 2, 4, 8],
             #[cfg(target_arch = "x86_64")]
@@ -126,6 +134,18 @@ impl Backend {
             #[cfg(target_arch = "x86_64")]
             Avx512 => &[1, 2, 4, 8, 16, 32],
         }
+    }
+
+    /// The width in which to take so many lanes forward: the narrowest that holds them all, or
+    /// failing that the widest. It may be less than `lanes` where fewer at a time, in turns, are
+    /// faster.
+    #[must_use]
+    pub fn width_for(self, lanes: usize) -> usize {
+        let widths = self.widths();
+        if lanes == 4 && widths.contains(&3) {
+            return 3;
+        }
+        *widths.iter().find(|&&width| width >= lanes).unwrap_or(&widths[widths.len() - 1])
     }
 
     /// Runs a kernel in `width` lanes.
@@ -138,13 +158,16 @@ impl Backend {
             (1, _) => kernel.run::<u32>(),
             (2, _) => kernel.run::<Pair<u32, u32>>(),
             (4, Portable) => kernel.run::<[u32; 4]>(),
+            // SAFETY: it says so only of CPUs that have what `run3` enables.
+            #[cfg(target_arch = "x86_64")]
+            (3, Sse2 | Avx2 | Avx512) if latency::three_scalars_win() => unsafe {
+                latency::run3(kernel)
+            },
             #[cfg(target_arch = "x86_64")]
             (_, Sse2) => sse2::run(width, kernel),
             // SAFETY: `is_available` said, when this value was made, that the CPU has AVX2.
             #[cfg(target_arch = "x86_64")]
             (_, Avx2) => unsafe { avx2::run(width, kernel) },
-            #[cfg(target_arch = "x86_64")]
-            (4, Avx512) if crate::x86_64::scalar_beats_four_lanes() => kernel.run::<[u32; 4]>(),
             // SAFETY: `is_available` said, when this value was made, that the CPU has AVX-512.
             #[cfg(target_arch = "x86_64")]
             (_, Avx512) => unsafe { avx512::run(width, kernel) },

@@ -85,3 +85,44 @@ fn rounds<W: Word>(mut state: [W; 4], words: &[W; 16]) -> [W; 4] {
     }
     state
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lanesum_lanes::MAX_LANES;
+
+    /// Every width that a backend has, also those that this CPU would not choose.
+    #[test]
+    fn every_width_is_as_one_lane() {
+        let inputs: Vec<Vec<u8>> = (0..MAX_LANES)
+            .map(|lane| (0..192).map(|byte| (lane * 7 + byte * 3 % 251) as u8).collect())
+            .collect();
+        let initial: States<MAX_LANES> =
+            core::array::from_fn(|word| core::array::from_fn(|lane| (word * 99 + lane) as u32));
+        let expected: Vec<[u32; 4]> = (0..MAX_LANES)
+            .map(|lane| {
+                let mut state = initial.map(|words| [words[lane]]);
+                let blocks = Blocks::new([&inputs[lane][..]], 3);
+                compress(Backend::PORTABLE, 1, &mut state, blocks);
+                state.map(|[word]| word)
+            })
+            .collect();
+        for backend in Backend::available() {
+            for &width in backend.widths() {
+                let mut states = initial;
+                let lanes = inputs[..width].iter().map(|input| &input[..]);
+                compress(backend, width, &mut states, Blocks::new(lanes, 3));
+                for lane in 0..MAX_LANES {
+                    let state = states.map(|words| words[lane]);
+                    // Lanes beyond the width are nobody's business.
+                    let expected = if lane < width {
+                        expected[lane]
+                    } else {
+                        initial.map(|words| words[lane])
+                    };
+                    assert_eq!(state, expected, "{backend} {width}: lane {lane}");
+                }
+            }
+        }
+    }
+}

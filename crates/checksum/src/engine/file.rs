@@ -102,6 +102,8 @@ impl Buffer {
 /// What all lanes of a worker share.
 pub(super) struct Shared {
     pub(super) progress: Option<Arc<Progress>>,
+    /// Bytes that the worker has read.
+    pub(super) bytes: Cell<u64>,
     /// No file that is opened from now on was opened before this time, by the clock that stamps
     /// files.
     pub(super) now: Cell<Time>,
@@ -284,6 +286,7 @@ impl<T> FileStream<T> {
     /// Notes that so many bytes were read to the beginning of the buffer.
     fn took(&mut self, read: usize) {
         self.bytes += read as u64;
+        self.shared.bytes.set(self.shared.bytes.get() + read as u64);
         self.start = self.buffer.first;
         self.end = self.start + read;
         self.hashers.update(&self.buffer.memory[self.start..self.end]);

@@ -1,8 +1,8 @@
 //! A worker: its lanes, and the files that go through them.
 //!
-//! A worker uses one lane more each time its lanes went forward, until all are in use. So a run of
-//! few long files spreads over the workers. Files so short that opening them read them whole go
-//! into any free lane at once, and all end together.
+//! A worker begins with one lane and uses one more for each MiB that it has read, until all are in
+//! use. So a run of few long files spreads over the workers, also when one of them starts late. Files
+//! so short that opening them read them whole go into any free lane at once, and all end together.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -26,6 +26,9 @@ use crate::{Algorithm, Digest, Error};
 
 /// Descriptors that are left to the rest of the program.
 const RESERVED_DESCRIPTORS: u64 = 32;
+
+/// Bytes to read before another lane is used for a long file: about a millisecond's worth.
+const BYTES_A_LANE: u64 = 1 << 20;
 
 /// The iterator of jobs, which numbers them as it hands them out.
 pub(super) struct Feed<I: Iterator>(Mutex<(Fuse<I>, Sequence)>);
@@ -97,8 +100,12 @@ pub(super) fn work<'scope, T, I, R, M, F>(
 
     let lanes = Lanes::with_backend(options.backend);
     let limit = lanes_limit(options.threads).min(lanes.capacity());
-    let shared =
-        Shared { progress: options.progress.clone(), now: Cell::default(), clock: Cell::default() };
+    let shared = Shared {
+        progress: options.progress.clone(),
+        bytes: Cell::default(),
+        now: Cell::default(),
+        clock: Cell::default(),
+    };
     let mut worker = Worker {
         options,
         make,
@@ -254,7 +261,8 @@ where
         while let Some((stream, digest)) = self.lanes.ended() {
             self.finish(stream, Some(md5_digest(digest)));
         }
-        self.target = self.limit.min(self.target + 1);
+        let grown = usize::try_from(self.shared.bytes.get() / BYTES_A_LANE).unwrap_or(usize::MAX);
+        self.target = self.limit.min(grown.saturating_add(1));
         self.order.complete(&mut self.outcomes);
     }
 

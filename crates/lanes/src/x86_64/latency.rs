@@ -1,25 +1,29 @@
-//! Which form of four lanes is the faster one on this CPU.
+//! Three scalar lanes, for CPUs on which they beat a register of four.
 //!
-//! Four streams are bound by latency. One register of four lanes takes 4 dependent operations a
-//! step of MD5, of one cycle each on most CPUs. On AMD's Zen 5 a vector operation takes two; there
-//! four interleaved scalar chains need 7.3 cycles a step where the register needs 8.5 (measured on
-//! family 1Ah model 02h: 1.83 and 2.14 cycles per byte). With eight lanes and more the registers
-//! win everywhere.
+//! Few streams are bound by latency. A register of four lanes takes 4 dependent operations a step of
+//! MD5, of one cycle each on most CPUs. On AMD's Zen 5 a vector operation takes two. There, in cycles
+//! a step (measured on family 1Ah, model 02h): a register of four 8.6, four interleaved scalar chains
+//! 7.4, which is as many registers as there are, and three 5.3. So three streams at a time, and four
+//! in turns, are fastest in scalar lanes; from eight lanes on the registers win everywhere.
 
 use core::arch::x86_64::__cpuid;
 use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
+use crate::backend::cpu_has;
+use crate::{Kernel, Pair};
+
 /// AMD's family 1Ah: Zen 5.
 const ZEN_5: u32 = 0x1a;
 
-/// Whether four scalar lanes are faster than a register of four.
+/// Whether three scalar lanes are faster than a register of four. True only of CPUs that can
+/// [`run3`].
 #[inline]
-pub(crate) fn scalar_beats_four_lanes() -> bool {
+pub(crate) fn three_scalars_win() -> bool {
     /// 0: not asked yet (CPUID takes microseconds under a hypervisor), 1: no, 2: yes.
     static ANSWER: AtomicU8 = AtomicU8::new(0);
     match ANSWER.load(Relaxed) {
         0 => {
-            let answer = amd_family() == Some(ZEN_5);
+            let answer = amd_family() == Some(ZEN_5) && cpu_has!("bmi1", "bmi2");
             ANSWER.store(1 + u8::from(answer), Relaxed);
             answer
         }
@@ -40,4 +44,10 @@ fn amd_family() -> Option<u32> {
         // AMD64 Architecture Programmer's Manual volume 3, CPUID Fn0000_0001_EAX.
         if base == 0xf { base + extended } else { base }
     })
+}
+
+/// Runs a kernel in three scalar lanes; BMI has the instructions that leave their operands alone.
+#[target_feature(enable = "bmi1,bmi2")]
+pub(crate) fn run3<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run::<Pair<Pair<u32, u32>, u32>>()
 }

@@ -1,7 +1,7 @@
 //! The instruction sets of x86-64, one file each.
 //!
 //! **The ground rule of every `unsafe` here.** A word type of this folder is private to the crate
-//! and is named in one place only: the functions at the end of its file, which carry the
+//! and is named only in the `run` functions at the ends of these files, which carry the
 //! `#[target_feature]` that its intrinsics need and are reached only through a
 //! [`Backend`](crate::Backend), which exists only where the CPU was found to have those features.
 //! So whoever executes one of its methods has proved that the CPU has the instructions; the
@@ -11,10 +11,8 @@ use core::arch::x86_64::{__m128i, _mm_loadu_si128};
 
 pub(crate) mod avx2;
 pub(crate) mod avx512;
-mod latency;
+pub(crate) mod latency;
 pub(crate) mod sse2;
-
-pub(crate) use latency::scalar_beats_four_lanes;
 
 /// Defines [`Word::settled`](crate::Word::settled) for a register: an empty piece of assembly that
 /// might have changed it.
