@@ -271,7 +271,7 @@ fn fifos_are_read_in_the_order_of_the_jobs_without_holding_up_the_lanes() {
 }
 
 /// Longer than what a lane reads before its worker asks for the next job.
-const LONG: usize = 1 << 20;
+const LONG: usize = 4 << 20;
 
 /// Hashes a file that was last written in 1970 and is changed while it is read: the only worker has
 /// read its first part when it asks for a second job.
