@@ -237,9 +237,9 @@ impl<T> FileStream<T> {
         stream
     }
 
-    /// Whether all of it is in the buffer.
-    pub(super) fn is_whole(&self) -> bool {
-        self.ended
+    /// Whether one read takes all of it.
+    pub(super) fn is_short(&self) -> bool {
+        self.before.size <= Buffer::CAPACITY as u64
     }
 
     /// Announces a long file to the kernel as read in sequence.

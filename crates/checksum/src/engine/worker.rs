@@ -2,7 +2,7 @@
 //!
 //! A worker begins with one lane and uses one more for each MiB that it has read, until all are in
 //! use. So a run of few long files spreads over the workers, also when one of them starts late. Files
-//! so short that opening them read them whole go into any free lane at once, and all end together.
+//! so short that one read takes them whole go into any free lane at once, and all end together.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -229,7 +229,7 @@ where
         let ticket = (sequence, source, context);
         let mut stream = FileStream::new(ticket, begun, buffer, hashers, Rc::clone(&self.shared));
         if in_lane {
-            self.last_was_short = stream.is_whole();
+            self.last_was_short = stream.is_short();
             self.lanes.push(stream);
         } else {
             stream.drain();
