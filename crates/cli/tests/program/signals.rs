@@ -1,9 +1,12 @@
 //! Interruptions: whole lines, no half file, and the signal in the exit code.
 //!
-//! The program is known to wait when the FIFO that it was given opens at our end; what came before
-//! the FIFO is done then.
+//! The program is known to wait when the FIFO that it was given opens at our end. It reads the FIFO
+//! when all that came before is out, so that has happened when it took more than a pipe holds.
 
 use super::*;
+
+/// More than a pipe holds, in bytes.
+const MORE_THAN_A_PIPE: usize = 1 << 17;
 
 #[test]
 fn an_interruption_leaves_whole_lines() {
@@ -12,7 +15,7 @@ fn an_interruption_leaves_whole_lines() {
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
         let running = start(&mut folder.lanesum(["-j", "1", "a", "fifo"]));
         let mut fifo = folder.writer("fifo");
-        fifo.write_all(b"part of it").unwrap();
+        fifo.write_all(&[0; MORE_THAN_A_PIPE]).unwrap();
         running.signal(signal);
         expect(&running.finish(), code, lines(&["a"]), "");
     }
@@ -21,10 +24,11 @@ fn an_interruption_leaves_whole_lines() {
 #[test]
 fn an_interruption_of_a_check_leaves_whole_lines() {
     let folder = Folder::of(&["a"]);
-    folder.write("list", lines(&["a"]));
+    folder.write("list", lines(&["a"]) + &line("abc", "fifo"));
     folder.fifo("fifo");
-    let running = start(&mut folder.lanesum(["check", "-j", "1", "list", "fifo"]));
-    let _fifo = folder.writer("fifo");
+    let running = start(&mut folder.lanesum(["check", "-j", "1", "list"]));
+    let mut fifo = folder.writer("fifo");
+    fifo.write_all(&[0; MORE_THAN_A_PIPE]).unwrap();
     running.signal(Signal::INT);
     expect(&running.finish(), 130, "a: OK\n", "");
 }
