@@ -104,8 +104,7 @@ pub(super) struct Shared {
     pub(super) progress: Option<Arc<Progress>>,
     /// Bytes that the worker has read.
     pub(super) bytes: Cell<u64>,
-    /// No file that is opened from now on was opened before this time, by the clock that stamps
-    /// files.
+    /// A time before any file of this round was opened, by the clock that stamps files.
     pub(super) now: Cell<Time>,
     /// The device looked at last, and whether this machine's clock stamps its files.
     pub(super) clock: Cell<Option<(u64, bool)>>,
@@ -228,7 +227,7 @@ impl<T> FileStream<T> {
             shared,
         };
         stream.took(read);
-        // Nothing came, or all that a real file has (a pseudo file's size says nothing).
+        // All of it, unless it is a pseudo file, whose size says nothing.
         if read > 0 && read as u64 == before.size && before.blocks != 0 {
             stream.ended = true;
             stream.file = None;

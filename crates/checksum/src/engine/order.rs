@@ -14,15 +14,14 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::serial::Serial;
 
-/// The most jobs that may be under way, finished ones behind an unfinished one included: their
-/// what is kept of them is what memory is spent on.
+/// The most jobs that may be under way, finished ones behind an unfinished one included: what is
+/// kept of those is what memory is spent on.
 pub(super) const WINDOW: u64 = 1 << 16;
 
 /// A job's number in the order, from 0.
 pub(super) type Sequence = u64;
 
-/// Where outcomes are delivered. Its methods may be called from any thread.
-/// `T` is the context of the jobs, `R` what is kept of an outcome.
+/// Where outcomes are delivered. Its methods may be called from any thread. `T` is the context of the jobs, `R` what is kept of an outcome.
 pub(super) struct Order<T, R, F> {
     state: Mutex<State<T, R, F>>,
     /// The head, or serial jobs, or the number of workers changed, and somebody waits for it.
