@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::{quarter_of, settle, word};
+use super::{quarter_of, settle, shifts_and_logic, word};
 use crate::backend::no_such_width;
 use crate::{BLOCK_LEN, Kernel, Pair};
 
@@ -17,39 +17,10 @@ word! {
         _mm256_unpacklo_epi64, _mm256_unpackhi_epi64
     ],
 
-    #[inline(always)]
-    fn rotate_left(self, count: u32) -> Self {
-        // SAFETY: the ground rule.
-        Self(unsafe {
-            let left = _mm256_sll_epi32(self.0, _mm_cvtsi32_si128(count.cast_signed()));
-            let right = _mm256_srl_epi32(self.0, _mm_cvtsi32_si128(32 - count.cast_signed()));
-            _mm256_or_si256(left, right)
-        })
-    }
-
-    #[inline(always)]
-    fn xor3(self, b: Self, c: Self) -> Self {
-        // SAFETY: the ground rule.
-        Self(unsafe { _mm256_xor_si256(self.0, _mm256_xor_si256(b.0, c.0)) })
-    }
-
-    #[inline(always)]
-    fn xor_or_not(self, b: Self, c: Self) -> Self {
-        // SAFETY: the ground rule.
-        Self(unsafe {
-            let not_c = _mm256_xor_si256(c.0, _mm256_set1_epi32(-1));
-            _mm256_xor_si256(self.0, _mm256_or_si256(b.0, not_c))
-        })
-    }
-
-    #[inline(always)]
-    fn add_select(self, mask: Self, yes: Self, no: Self) -> Self {
-        // SAFETY: the ground rule.
-        Self(unsafe {
-            let chosen = _mm256_and_si256(mask.0, _mm256_xor_si256(yes.0, no.0));
-            _mm256_add_epi32(self.0, _mm256_xor_si256(no.0, chosen))
-        })
-    }
+    shifts_and_logic!(
+        _mm256_sll_epi32, _mm256_srl_epi32, _mm256_or_si256, _mm256_xor_si256, _mm256_and_si256,
+        _mm256_add_epi32, _mm256_set1_epi32
+    );
 }
 
 /// Quarter `quarter` of lanes `row` and `row` + 4.

@@ -117,6 +117,40 @@ macro_rules! word {
 }
 pub(crate) use word;
 
+/// The operations that AVX-512 has instructions for, made of shifts and logic where it is missing.
+macro_rules! shifts_and_logic {
+    ($left:ident, $right:ident, $or:ident, $xor:ident, $and:ident, $add:ident, $splat:ident) => {
+        #[inline(always)]
+        fn rotate_left(self, count: u32) -> Self {
+            // SAFETY: the ground rule.
+            Self(unsafe {
+                let left = $left(self.0, _mm_cvtsi32_si128(count.cast_signed()));
+                let right = $right(self.0, _mm_cvtsi32_si128(32 - count.cast_signed()));
+                $or(left, right)
+            })
+        }
+
+        #[inline(always)]
+        fn xor3(self, b: Self, c: Self) -> Self {
+            // SAFETY: the ground rule.
+            Self(unsafe { $xor(self.0, $xor(b.0, c.0)) })
+        }
+
+        #[inline(always)]
+        fn xor_or_not(self, b: Self, c: Self) -> Self {
+            // SAFETY: the ground rule.
+            Self(unsafe { $xor(self.0, $or(b.0, $xor(c.0, $splat(-1)))) })
+        }
+
+        #[inline(always)]
+        fn add_select(self, mask: Self, yes: Self, no: Self) -> Self {
+            // SAFETY: the ground rule.
+            Self(unsafe { $add(self.0, $xor(no.0, $and(mask.0, $xor(yes.0, no.0)))) })
+        }
+    };
+}
+pub(crate) use shifts_and_logic;
+
 /// Bytes 16 * `quarter` to 16 * `quarter` + 15 of a block.
 #[inline(always)]
 fn quarter_of(block: &[u8; crate::BLOCK_LEN], quarter: usize) -> __m128i {

@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::{quarter_of, settle, word};
+use super::{quarter_of, settle, shifts_and_logic, word};
 use crate::backend::no_such_width;
 use crate::{BLOCK_LEN, Kernel, Pair};
 
@@ -13,39 +13,10 @@ word! {
     load: _mm_loadu_si128, store: _mm_storeu_si128, splat: _mm_set1_epi32, add: _mm_add_epi32, row: row4, settle: settle4,
     unpack: [_mm_unpacklo_epi32, _mm_unpackhi_epi32, _mm_unpacklo_epi64, _mm_unpackhi_epi64],
 
-    #[inline(always)]
-    fn rotate_left(self, count: u32) -> Self {
-        // SAFETY: the ground rule.
-        Self(unsafe {
-            let left = _mm_sll_epi32(self.0, _mm_cvtsi32_si128(count.cast_signed()));
-            let right = _mm_srl_epi32(self.0, _mm_cvtsi32_si128(32 - count.cast_signed()));
-            _mm_or_si128(left, right)
-        })
-    }
-
-    #[inline(always)]
-    fn xor3(self, b: Self, c: Self) -> Self {
-        // SAFETY: the ground rule.
-        Self(unsafe { _mm_xor_si128(self.0, _mm_xor_si128(b.0, c.0)) })
-    }
-
-    #[inline(always)]
-    fn xor_or_not(self, b: Self, c: Self) -> Self {
-        // SAFETY: the ground rule.
-        Self(unsafe {
-            let not_c = _mm_xor_si128(c.0, _mm_set1_epi32(-1));
-            _mm_xor_si128(self.0, _mm_or_si128(b.0, not_c))
-        })
-    }
-
-    #[inline(always)]
-    fn add_select(self, mask: Self, yes: Self, no: Self) -> Self {
-        // SAFETY: the ground rule.
-        Self(unsafe {
-            let chosen = _mm_and_si128(mask.0, _mm_xor_si128(yes.0, no.0));
-            _mm_add_epi32(self.0, _mm_xor_si128(no.0, chosen))
-        })
-    }
+    shifts_and_logic!(
+        _mm_sll_epi32, _mm_srl_epi32, _mm_or_si128, _mm_xor_si128, _mm_and_si128,
+        _mm_add_epi32, _mm_set1_epi32
+    );
 }
 
 /// Quarter `quarter` of lane `row`.
