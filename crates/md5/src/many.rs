@@ -15,6 +15,7 @@
 //! it would have alone. (Where four are faster three at a time, they take turns.)
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES};
 
@@ -144,10 +145,13 @@ impl<S: Stream> Lanes<S> {
         }
         let width = self.backend.width_for(self.lanes.len());
         let active = width.min(self.lanes.len());
-        let most = if active < self.lanes.len() { TURN } else { usize::MAX };
+        let in_turns = active < self.lanes.len();
         let lanes = &mut self.lanes[..active];
         let ready = lanes.iter_mut().map(|lane| lane.blocks().len() / BLOCK_LEN);
-        let Some(count) = ready.min().map(|count| count.min(most)) else { return };
+        let Some(mut count) = ready.min() else { return };
+        if in_turns {
+            count = count.min((count / 4).clamp(TURN.start, TURN.end));
+        }
         let blocks = Blocks::new(lanes.iter_mut().map(Lane::blocks), count);
         compress(self.backend, width, &mut self.states, blocks);
         for lane in lanes {
@@ -186,9 +190,10 @@ impl<S: Stream> Default for Lanes<S> {
     }
 }
 
-/// Blocks for which a lane goes forward when lanes take turns: few enough that they come to their
-/// ends together, and enough that changing places costs nothing.
-const TURN: usize = 512;
+/// Blocks for which a lane goes forward when lanes take turns, a quarter of what is ready within
+/// these bounds: few enough that they come to their ends together, and enough that changing places
+/// costs nothing.
+const TURN: Range<usize> = 64..512;
 
 /// The most lanes that a backend has.
 fn capacity(backend: Backend) -> usize {
