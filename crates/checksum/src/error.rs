@@ -11,6 +11,9 @@ pub enum Error {
     /// Size or time stamps before and after reading differ, or the bytes read are not the size.
     #[error("changed while it was read")]
     Changed,
+    /// It was to be read past the cache, and its file system has no way to do that.
+    #[error("its file system cannot read past the cache (O_DIRECT); read it another way")]
+    NoDirect,
 }
 
 impl Error {

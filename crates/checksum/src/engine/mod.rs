@@ -3,7 +3,7 @@
 //! ```text
 //! jobs (an iterator, pulled as lanes fall free)
 //!   -> a worker opens the file and puts it into a lane        worker.rs, open.rs
-//!   -> the lane reads into its buffer, the kernel hashes      file.rs, hashers.rs
+//!   -> the lane reads into its buffer, the kernel hashes      file.rs, read/, hashers.rs
 //!   -> the outcome is made into what is wanted, and waits
 //!      until all before it are out                            order.rs
 //!   -> sink
@@ -45,6 +45,7 @@ mod file;
 mod hashers;
 mod open;
 mod order;
+mod read;
 mod serial;
 mod worker;
 
@@ -57,6 +58,8 @@ use std::sync::atomic::AtomicU64;
 use lanesum_md5::Backend;
 
 use crate::{Algorithms, Digest, Error};
+
+pub use read::Io;
 
 /// One thing to do.
 #[derive(Clone, Debug)]
@@ -112,6 +115,8 @@ pub struct Options {
     /// Report an input whose size or times change while it is read as [`Error::Changed`]. The
     /// default is true.
     pub detect_changes: bool,
+    /// How regular files are read.
+    pub io: Io,
     /// The instruction set for MD5; the default is the best that the CPU has.
     pub backend: Backend,
     /// Counters that go up as bytes are read, for whoever shows them.
@@ -120,7 +125,13 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { threads: 0, detect_changes: true, backend: Backend::best(), progress: None }
+        Self {
+            threads: 0,
+            detect_changes: true,
+            io: Io::default(),
+            backend: Backend::best(),
+            progress: None,
+        }
     }
 }
 
