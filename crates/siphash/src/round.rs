@@ -153,9 +153,4 @@ impl State<u64> {
     pub(crate) fn absorb_words<const C: usize>(self, words: &[[u8; WORD_LEN]]) -> Self {
         words.iter().fold(self, |state, &word| state.absorb::<C>(u64::from_le_bytes(word)))
     }
-
-    /// v0 to v3, for a lane that goes on from here.
-    pub(crate) const fn words(self) -> [u64; 4] {
-        self.0
-    }
 }
