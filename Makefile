@@ -18,7 +18,7 @@ ZSH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
 .PHONY: build test test-format test-lints test-code test-no-std test-docs test-fuzz \
-	fuzz bench deny install install-md5sum-link uninstall
+	fuzz bench bench-peers deny install install-md5sum-link uninstall
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -62,6 +62,11 @@ bench: build
 	mkdir -p bench/report
 	$(CARGO) run --locked --release -p lanesum-bench -- files --csv bench/report/files.csv
 	$(CARGO) run --locked --release -p lanesum-bench -- siphash --csv bench/report/siphash.csv
+
+# Installs what the bench compares with: Debian packages (some 1.5 GB with all of Haskell, Java and Go; needs
+# root or sudo) and Bouncy Castle into bench/cache/.
+bench-peers:
+	bench/peers.sh
 
 deny:
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check; \

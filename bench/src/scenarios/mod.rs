@@ -1,7 +1,9 @@
 //! The scenarios, one file each. A new one is a module here and a line in [`ALL`].
 
+pub mod documents;
 pub mod events;
 mod files;
+mod programs;
 mod siphash;
 
 use anyhow::Result;
@@ -21,4 +23,5 @@ pub struct Scenario {
     pub run: fn(&Options, &mut Report) -> Result<()>,
 }
 
-pub const ALL: &[Scenario] = &[files::SCENARIO, events::SCENARIO, siphash::SCENARIO];
+pub const ALL: &[Scenario] =
+    &[files::SCENARIO, documents::SCENARIO, siphash::SCENARIO, events::SCENARIO];
