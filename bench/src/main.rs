@@ -8,10 +8,14 @@
 mod answers;
 mod clock;
 mod debian;
+mod hashers;
+mod incarnations;
 mod launch;
 mod machine;
+mod messages;
 mod options;
 mod peers;
+mod quantity;
 mod read_only;
 mod report;
 mod rig;

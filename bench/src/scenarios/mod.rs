@@ -2,6 +2,8 @@
 
 pub mod events;
 mod files;
+mod many;
+mod one;
 
 use anyhow::Result;
 
@@ -20,4 +22,4 @@ pub struct Scenario {
     pub run: fn(&Options, &mut Report) -> Result<()>,
 }
 
-pub const ALL: &[Scenario] = &[files::SCENARIO, events::SCENARIO];
+pub const ALL: &[Scenario] = &[one::SCENARIO, many::SCENARIO, files::SCENARIO, events::SCENARIO];
