@@ -16,7 +16,8 @@ const ROUNDS: usize = 5;
 
 /// Measures lanesum beside its peers.
 ///
-/// `list` in the place of SCENARIO names the scenarios.
+/// `list` in the place of SCENARIO names the scenarios, `all DIR` runs them all and writes a report
+/// into DIR, `page DIR` writes that report again.
 #[derive(Parser)]
 #[command(name = "lanesum-bench", version)]
 struct Arguments {
@@ -164,7 +165,7 @@ impl std::fmt::Display for Interrupted {
 impl std::error::Error for Interrupted {}
 
 impl Interrupt {
-    fn on_signals() -> Result<Self> {
+    pub fn on_signals() -> Result<Self> {
         let interrupt = Self::default();
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             signal_hook::flag::register(signal, Arc::clone(&interrupt.0))?;

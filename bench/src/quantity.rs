@@ -9,6 +9,16 @@ pub fn bytes(text: &str) -> Option<u64> {
         .find_map(|(unit, bytes)| Some(text.strip_suffix(unit)?.parse::<u64>().ok()? * bytes))
 }
 
+/// The number of bytes, in the largest unit that makes it a whole number.
+pub fn name_of(bytes: u64) -> String {
+    let (unit, size) = UNITS
+        .into_iter()
+        .filter(|(_, size)| bytes.is_multiple_of(*size) && bytes >= *size)
+        .max_by_key(|(_, size)| *size)
+        .unwrap_or(("B", 1));
+    format!("{} {unit}", bytes / size)
+}
+
 /// A count and the bytes of each: `8x16KiB`.
 pub fn streams(text: &str) -> Option<(u64, u64)> {
     let (count, each) = text.split_once('x')?;
@@ -34,7 +44,9 @@ mod tests {
             [("64B", 64), ("1KiB", 1 << 10), ("16MiB", 16 << 20), ("2GiB", 2 << 30)]
         {
             assert_eq!(bytes(text), Some(expected));
+            assert_eq!(name_of(expected).replace(' ', ""), text);
         }
+        assert_eq!(name_of(1536), "1536 B");
         for text in ["", "B", "64", "64b", "-1B", "1KB", "skew-log"] {
             assert_eq!(bytes(text), None, "{text}");
         }
