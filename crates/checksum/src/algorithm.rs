@@ -15,7 +15,7 @@ pub enum Algorithm {
     Sha256,
     /// SHA-512, FIPS 180-4: 64 bytes.
     Sha512,
-    /// BLAKE3 with its default output of 32 bytes.
+    /// BLAKE3 with its default output of 32 bytes; in its keyed mode where there is a key.
     Blake3,
     /// XXH3 of 128 bits, in the canonical (big-endian) form that `xxhsum -H2` prints: 16 bytes.
     Xxh3,
@@ -65,6 +65,17 @@ impl Algorithm {
             Self::Sha1 => 20,
             Self::Sha256 | Self::Blake3 => 32,
             Self::Sha512 => 64,
+        }
+    }
+
+    /// Length in bytes of the key that it takes, if it takes any.
+    #[must_use]
+    pub const fn key_len(self) -> Option<usize> {
+        match self {
+            Self::Blake3 => Some(32),
+            Self::Md5 | Self::Sha1 | Self::Sha256 | Self::Sha512 | Self::Xxh3 | Self::Crc32c => {
+                None
+            }
         }
     }
 }

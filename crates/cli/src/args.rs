@@ -112,6 +112,12 @@ pub struct Sum {
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
+    /// Make keyed checksums, which nobody can make or check without the key in FILE.
+    ///
+    /// For -a blake3: 32 bytes, or 64 hexadecimal digits and perhaps a newline.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub key_file: Option<PathBuf>,
+
     #[command(flatten)]
     pub run: Run,
 
@@ -161,6 +167,13 @@ pub struct Check {
     /// Pass over files that do not exist.
     #[arg(long)]
     pub ignore_missing: bool,
+
+    /// Check keyed checksums with the key in FILE.
+    ///
+    /// Implies --strict, and lines of algorithms without a key are none: whoever does not have the
+    /// key could have written them.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub key_file: Option<PathBuf>,
 
     /// The lines of the lists end with NUL.
     #[arg(short, long)]

@@ -7,6 +7,7 @@ mod check;
 mod console;
 mod failure;
 mod generate;
+mod key;
 mod lines;
 mod md5sum;
 mod output;

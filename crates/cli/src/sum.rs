@@ -19,6 +19,7 @@ use lanesum_checksum::{Algorithms, Digest, Error, Job, Outcome, Source, engine};
 use crate::args::{Run, Sum};
 use crate::console::{Console, fail_to_write, locale_of_process};
 use crate::failure::Usage;
+use crate::key::KeyFile;
 use crate::output::{Output, OwnFiles};
 use crate::progress::Display;
 use crate::signals;
@@ -35,12 +36,17 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
         gitignore: args.gitignore,
         exclude: Exclude::new(&args.exclude).map_err(|error| Usage(error.to_string()))?,
     };
+    let key_file = args.key_file.as_deref().map(|path| KeyFile::open(path, args.algorithms()));
+    let key_file = key_file.transpose()?;
     let output = Output::open(args.output.as_deref())?;
     let locale = locale_of_process();
     let console = Arc::new(Mutex::new(match output.file()? {
         None => Console::new(b"lanesum", locale).context("standard output")?,
         Some(file) => Console::with_output(b"lanesum", locale, file),
     }));
+    if let Some(key_file) = &key_file {
+        key_file.warn(&mut console.lock().unwrap_or_else(PoisonError::into_inner));
+    }
     signals::handle(&console, output.unfinished())?;
 
     let paths = Paths::of(&args)?;
@@ -50,7 +56,8 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .set_bar(display.as_ref().map(|d| d.bar.clone()));
-    let options = args.run.engine(display.as_ref());
+    let mut options = args.run.engine(display.as_ref());
+    options.key = key_file.map(|file| file.key);
     let jobs = paths.jobs(&walk, &own_files, args.algorithms());
 
     let mut all_well = true;

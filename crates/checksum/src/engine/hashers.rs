@@ -1,7 +1,7 @@
 //! The algorithms, computed one after another over the same bytes: those beside MD5 in a lane, and
 //! all of them where there is no lane.
 
-use crate::{Algorithm, Algorithms, Digest};
+use crate::{Algorithm, Algorithms, Digest, Error, Key};
 
 /// One computation for each of several algorithms.
 pub(super) struct Hashers(Vec<Hasher>);
@@ -18,8 +18,14 @@ enum Hasher {
 }
 
 impl Hashers {
-    pub(super) fn new(algorithms: Algorithms) -> Self {
-        Self(algorithms.iter().map(Hasher::new).collect())
+    /// # Errors
+    /// [`Error::NoKey`] where an algorithm cannot do with the key, or not without one.
+    pub(super) fn new(algorithms: Algorithms, key: Option<&Key>) -> Result<Self, Error> {
+        algorithms
+            .iter()
+            .map(|algorithm| Hasher::new(algorithm, key))
+            .collect::<Result<_, _>>()
+            .map(Self)
     }
 
     pub(super) fn update(&mut self, bytes: &[u8]) {
@@ -33,16 +39,20 @@ impl Hashers {
 }
 
 impl Hasher {
-    fn new(algorithm: Algorithm) -> Self {
-        match algorithm {
+    fn new(algorithm: Algorithm, key: Option<&Key>) -> Result<Self, Error> {
+        let no_key = Error::NoKey(algorithm);
+        Ok(match algorithm {
             Algorithm::Md5 => Self::Md5(lanesum_md5::Md5::new()),
             Algorithm::Sha1 => Self::Sha1(sha1::Sha1::default()),
             Algorithm::Sha256 => Self::Sha256(sha2::Sha256::default()),
             Algorithm::Sha512 => Self::Sha512(sha2::Sha512::default()),
-            Algorithm::Blake3 => Self::Blake3(Box::default()),
+            Algorithm::Blake3 => Self::Blake3(Box::new(match key {
+                None => blake3::Hasher::new(),
+                Some(key) => blake3::Hasher::new_keyed(key.of_32().ok_or(no_key)?),
+            })),
             Algorithm::Xxh3 => Self::Xxh3(Box::default()),
             Algorithm::Crc32c => Self::Crc32c(0),
-        }
+        })
     }
 
     fn update(&mut self, bytes: &[u8]) {
@@ -105,7 +115,7 @@ mod tests {
 
     #[test]
     fn digests_are_the_published_ones_however_the_bytes_come() {
-        let mut hashers = Hashers::new(Algorithm::ALL.into_iter().collect());
+        let mut hashers = Hashers::new(Algorithm::ALL.into_iter().collect(), None).unwrap();
         hashers.update(b"");
         hashers.update(b"a");
         hashers.update(b"bc");
@@ -113,5 +123,33 @@ mod tests {
         hashers.finalize(&mut digests);
         let digests: Vec<_> = digests.iter().map(|d| (d.algorithm(), d.to_string())).collect();
         assert_eq!(digests, ABC.map(|(algorithm, digest)| (algorithm, digest.to_owned())));
+    }
+
+    fn keyed(algorithm: Algorithm, key: &[u8], content: &[u8]) -> Result<String, Error> {
+        let mut hashers = Hashers::new(algorithm.into(), Key::from_file(key).as_ref())?;
+        hashers.update(content);
+        let mut digests = Vec::new();
+        hashers.finalize(&mut digests);
+        Ok(digests[0].to_string())
+    }
+
+    /// The inputs of no byte and of one in BLAKE3's own test_vectors.json, `keyed_hash`.
+    #[test]
+    fn keyed_blake3_is_as_published() {
+        let key = b"whats the Elvish word for friend";
+        for (content, digest) in [
+            (&b""[..], "92b2b75604ed3c761f9d6f62392c8a9227ad0ea3f09573e783f1498a4ed60d26"),
+            (&b"\0"[..], "6d7878dfff2f485635d39013278ae14f1454b8c0a3a2d34bc1ab38228a80c95b"),
+        ] {
+            assert_eq!(keyed(Algorithm::Blake3, key, content).unwrap(), digest);
+        }
+    }
+
+    #[test]
+    fn a_key_that_does_not_fit_is_never_left_out() {
+        let error = keyed(Algorithm::Blake3, &[1; 16], b"abc").unwrap_err();
+        assert!(matches!(error, Error::NoKey(Algorithm::Blake3)), "{error}");
+        // Those without a key do not mind one.
+        assert_eq!(keyed(Algorithm::Md5, &[1; 16], b"abc").unwrap(), ABC[0].1);
     }
 }

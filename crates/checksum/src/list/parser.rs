@@ -1,7 +1,7 @@
 //! What a line says, after the rules of the list it stands in.
 
 use super::{Ending, escape, gnu, skip_blanks, tag};
-use crate::{Algorithm, Algorithms, Digest};
+use crate::{Algorithm, Algorithms, Digest, Key};
 
 /// What a list says about one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,27 @@ impl Dialect {
     /// As [`any`](Self::any), but untagged lines are of this algorithm.
     #[must_use]
     pub fn untagged_as(algorithm: Algorithm) -> Self {
-        Self { untagged: algorithm.into(), ..Self::any() }
+        Self::any().with_untagged(algorithm)
+    }
+
+    /// Lines of the algorithms that take such a key, and no others: they would pass for proof that
+    /// whoever wrote the list had the key. An untagged line's algorithm is told by its number of
+    /// hexadecimal digits: 64 BLAKE3.
+    #[must_use]
+    pub fn keyed(key: &Key) -> Self {
+        const BY_LENGTH: Algorithms = Algorithms::NONE.with(Algorithm::Blake3);
+        let fits = |algorithm: &Algorithm| key.fits(*algorithm);
+        Self {
+            tagged: Algorithm::ALL.into_iter().filter(fits).collect(),
+            untagged: BY_LENGTH.iter().filter(fits).collect(),
+            ..Self::any()
+        }
+    }
+
+    /// The same, but untagged lines are of this algorithm.
+    #[must_use]
+    pub fn with_untagged(self, algorithm: Algorithm) -> Self {
+        Self { untagged: algorithm.into(), ..self }
     }
 
     /// The same with lines that end otherwise. It is [`Ending::Newline`] unless set.
@@ -223,6 +243,23 @@ mod tests {
         assert_eq!(algorithm(Dialect::any(), &sha1), Some(Sha1));
         assert_eq!(algorithm(Dialect::untagged_as(Blake3), &sha1), Some(Sha1));
         assert_eq!(algorithm(Dialect::only(Md5), &sha1), None);
+    }
+
+    #[test]
+    fn where_there_is_a_key_only_lines_that_need_it_count() {
+        let key = |length| Key::from_file(&vec![1; length]).unwrap();
+        for digits in 0..200 {
+            let line = format!("{}  f", "0".repeat(digits));
+            let blake3 = (digits == 64).then_some(Algorithm::Blake3);
+            assert_eq!(algorithm(Dialect::keyed(&key(32)), &line), blake3, "{digits}");
+        }
+        for tagged in Algorithm::ALL {
+            let line = format!("{} (f) = {}", tagged.tag(), "0".repeat(2 * tagged.digest_len()));
+            for length in [16, 32] {
+                let expected = (tagged.key_len() == Some(length)).then_some(tagged);
+                assert_eq!(algorithm(Dialect::keyed(&key(length)), &line), expected, "{line}");
+            }
+        }
     }
 
     #[test]
