@@ -34,7 +34,9 @@
 mod backend;
 mod blocks;
 mod portable;
+mod portable64;
 mod word;
+mod word64;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
@@ -42,3 +44,4 @@ pub use backend::{Backend, Kernel};
 pub use blocks::{BLOCK_LEN, Blocks, MAX_LANES};
 pub use portable::Pair;
 pub use word::Word;
+pub use word64::Word64;
