@@ -45,6 +45,11 @@ impl Key {
         }
     }
 
+    /// The key of 16 bytes, if it has so many.
+    pub(crate) fn of_16(&self) -> Option<&[u8; 16]> {
+        self.of_16.as_ref()
+    }
+
     /// The key of 32 bytes, if it has so many.
     pub(crate) fn of_32(&self) -> Option<&[u8; 32]> {
         self.of_32.as_ref()

@@ -68,7 +68,8 @@ pub enum Generate {
 pub struct Sum {
     /// Algorithms, all computed in one read; more than one implies --tag.
     ///
-    /// md5, sha1, sha256, sha512, blake3, xxh3 (128 bits) and crc32c.
+    /// md5, sha1, sha256, sha512, blake3, xxh3 (128 bits) and crc32c. With --key-file: blake3,
+    /// siphash24 and siphash13 (64 bits), siphash24-128 and siphash13-128.
     #[arg(
         short,
         long = "algorithm",
@@ -112,9 +113,11 @@ pub struct Sum {
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
-    /// Make keyed checksums, which nobody can make or check without the key in FILE.
+    /// Make keyed checksums: who lacks the key in FILE can neither make nor check them.
     ///
-    /// For -a blake3: 32 bytes, or 64 hexadecimal digits and perhaps a newline.
+    /// The file holds 32 bytes or 64 hexadecimal digits for -a blake3, 16 bytes or 32 digits for
+    /// SipHash. A newline may follow the digits. For files take blake3; for short messages
+    /// siphash24-128.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub key_file: Option<PathBuf>,
 

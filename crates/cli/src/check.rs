@@ -29,8 +29,7 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     let begin = Instant::now();
     let paths = if args.lists.is_empty() { vec!["-".into()] } else { args.lists.clone() };
     let algorithm = args.algorithm.into_iter().collect();
-    let key_file =
-        args.key_file.as_deref().map(|path| KeyFile::open(path, algorithm)).transpose()?;
+    let key_file = KeyFile::open(args.key_file.as_deref(), algorithm)?;
     let mut console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
     if let Some(key_file) = &key_file {
         key_file.warn(&mut console);

@@ -26,24 +26,30 @@ impl KeyFile {
     /// Reads the key for the algorithms asked for; for any algorithm where none is.
     ///
     /// # Errors
-    /// An algorithm takes no key, or the file cannot be read or holds none that fits.
-    pub fn open(path: &Path, algorithms: Algorithms) -> Result<Self, Usage> {
+    /// An algorithm needs a key and no file is named, or takes none and one is, or the file cannot
+    /// be read or holds no key that fits.
+    pub fn open(path: Option<&Path>, algorithms: Algorithms) -> Result<Option<Self>, Usage> {
+        let Some(path) = path else {
+            return algorithms
+                .iter()
+                .find(|algorithm| algorithm.needs_key())
+                .map_or(Ok(None), |algorithm| Err(missing(algorithm)));
+        };
         if let Some(unkeyed) = algorithms.iter().find(|algorithm| algorithm.key_len().is_none()) {
             return Err(Usage(format!("{unkeyed} takes no key; with --key-file say {}", keyed())));
         }
-        let wanted = wanted(algorithms);
-        let path_shown = path.display();
-        let (content, metadata) = read(path).map_err(|error| {
-            let reason = lanesum_checksum::error::message(&error);
-            Usage(format!("{path_shown}: {reason}; --key-file needs a file with a key: {wanted}"))
-        })?;
+        let about = |words: String, algorithms| {
+            Usage(format!("{}: {words}; {}", path.display(), holds(algorithms)))
+        };
+        let (content, metadata) = read(path)
+            .map_err(|error| about(lanesum_checksum::error::message(&error), algorithms))?;
+        let length = length(content.len());
         let key = Key::from_file(&content)
-            .filter(|key| algorithms.iter().all(|algorithm| key.fits(algorithm)))
-            .ok_or_else(|| {
-                let length = length(content.len());
-                Usage(format!("{path_shown}: no key in its {length}: {wanted}"))
-            })?;
-        Ok(Self { path: path.to_owned(), key, open_mode: open_mode(&metadata) })
+            .ok_or_else(|| about(format!("no key in its {length}"), algorithms))?;
+        if let Some(unfit) = algorithms.iter().find(|&algorithm| !key.fits(algorithm)) {
+            return Err(about(format!("no key for {unfit} in its {length}"), unfit.into()));
+        }
+        Ok(Some(Self { path: path.to_owned(), key, open_mode: open_mode(&metadata) }))
     }
 
     /// Warns when others may read the file: their checksums would be as good as the owner's.
@@ -55,6 +61,12 @@ impl KeyFile {
             console.about(self.path.as_os_str().as_bytes(), &words);
         }
     }
+}
+
+/// The error of an algorithm that has no key.
+fn missing(algorithm: Algorithm) -> Usage {
+    let holds = holds(algorithm.into());
+    Usage(format!("{algorithm} needs a key: say --key-file FILE; {holds}"))
 }
 
 /// No more of a file than shows whether it holds a key.
@@ -80,17 +92,22 @@ fn length(bytes: usize) -> String {
     }
 }
 
-/// The keys that these algorithms take, or that there are, and how to make one.
-fn wanted(algorithms: Algorithms) -> String {
-    let algorithms =
-        if algorithms.is_empty() { Algorithm::ALL.into_iter().collect() } else { algorithms };
-    let each = algorithms.iter().filter_map(|algorithm| Some((algorithm, algorithm.key_len()?)));
-    let each: Vec<_> = each
-        .map(|(algorithm, length)| {
-            format!("{algorithm} takes {length} bytes or {} hexadecimal digits", 2 * length)
-        })
-        .collect();
-    format!("{}; `head -c N /dev/urandom` makes N bytes", each.join(", "))
+/// What a key file for these algorithms, or for any, has in it.
+fn holds(algorithms: Algorithms) -> String {
+    let any = Algorithm::ALL.into_iter().collect();
+    let algorithms = if algorithms.is_empty() { any } else { algorithms };
+    let mut lengths: Vec<_> = algorithms.iter().filter_map(Algorithm::key_len).collect();
+    lengths.sort_unstable();
+    lengths.dedup();
+    let either = |factor: usize| {
+        let numbers: Vec<_> = lengths.iter().map(|length| (factor * length).to_string()).collect();
+        numbers.join(" or ")
+    };
+    let (bytes, digits) = (either(1), either(2));
+    format!(
+        "a key file holds {bytes} bytes, from /dev/urandom for instance, or {digits} hexadecimal \
+         digits"
+    )
 }
 
 /// How to ask for an algorithm that takes a key.

@@ -36,8 +36,7 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
         gitignore: args.gitignore,
         exclude: Exclude::new(&args.exclude).map_err(|error| Usage(error.to_string()))?,
     };
-    let key_file = args.key_file.as_deref().map(|path| KeyFile::open(path, args.algorithms()));
-    let key_file = key_file.transpose()?;
+    let key_file = KeyFile::open(args.key_file.as_deref(), args.algorithms())?;
     let output = Output::open(args.output.as_deref())?;
     let locale = locale_of_process();
     let console = Arc::new(Mutex::new(match output.file()? {

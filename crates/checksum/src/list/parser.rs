@@ -74,10 +74,13 @@ impl Dialect {
 
     /// Lines of the algorithms that take such a key, and no others: they would pass for proof that
     /// whoever wrote the list had the key. An untagged line's algorithm is told by its number of
-    /// hexadecimal digits: 64 BLAKE3.
+    /// hexadecimal digits: 64 BLAKE3, 16 SipHash-2-4, 32 its form of 128 bits.
     #[must_use]
     pub fn keyed(key: &Key) -> Self {
-        const BY_LENGTH: Algorithms = Algorithms::NONE.with(Algorithm::Blake3);
+        const BY_LENGTH: Algorithms = Algorithms::NONE
+            .with(Algorithm::Blake3)
+            .with(Algorithm::Siphash24)
+            .with(Algorithm::Siphash24Wide);
         let fits = |algorithm: &Algorithm| key.fits(*algorithm);
         Self {
             tagged: Algorithm::ALL.into_iter().filter(fits).collect(),
@@ -252,6 +255,12 @@ mod tests {
             let line = format!("{}  f", "0".repeat(digits));
             let blake3 = (digits == 64).then_some(Algorithm::Blake3);
             assert_eq!(algorithm(Dialect::keyed(&key(32)), &line), blake3, "{digits}");
+            let siphash = match digits {
+                16 => Some(Algorithm::Siphash24),
+                32 => Some(Algorithm::Siphash24Wide),
+                _ => None,
+            };
+            assert_eq!(algorithm(Dialect::keyed(&key(16)), &line), siphash, "{digits}");
         }
         for tagged in Algorithm::ALL {
             let line = format!("{} (f) = {}", tagged.tag(), "0".repeat(2 * tagged.digest_len()));
