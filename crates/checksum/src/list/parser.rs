@@ -66,6 +66,12 @@ impl Dialect {
         }
     }
 
+    /// As [`any`](Self::any), but an untagged line may have as many digits as any algorithm's: for
+    /// telling lists from other files.
+    pub(super) fn of_any_length() -> Self {
+        Self { untagged: Algorithm::ALL.into_iter().collect(), ..Self::any() }
+    }
+
     /// As [`any`](Self::any), but untagged lines are of this algorithm.
     #[must_use]
     pub fn untagged_as(algorithm: Algorithm) -> Self {
