@@ -8,6 +8,7 @@ mod console;
 mod descriptors;
 mod failure;
 mod generate;
+mod key;
 mod lines;
 mod md5sum;
 mod output;
