@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::Algorithm;
+
 /// Why an input has no digest that one could trust. The path is the job's; messages name it there.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -14,6 +16,9 @@ pub enum Error {
     /// It was to be read past the cache, and its file system has no way to do that.
     #[error("its file system cannot read past the cache (O_DIRECT); read it another way")]
     NoDirect,
+    /// The algorithm takes a key, and there is none of its length.
+    #[error("there is no key of the length that {0} takes")]
+    NoKey(Algorithm),
 }
 
 impl Error {

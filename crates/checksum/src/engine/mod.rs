@@ -57,7 +57,7 @@ use std::sync::atomic::AtomicU64;
 
 use lanesum_md5::Backend;
 
-use crate::{Algorithms, Digest, Error};
+use crate::{Algorithms, Digest, Error, Key};
 
 pub use read::Io;
 
@@ -119,6 +119,8 @@ pub struct Options {
     pub io: Io,
     /// The instruction set for MD5; the default is the best that the CPU has.
     pub backend: Backend,
+    /// The key of those algorithms that take one; the others do without. The default is none.
+    pub key: Option<Key>,
     /// Counters that go up as bytes are read, for whoever shows them.
     pub progress: Option<Arc<Progress>>,
 }
@@ -130,6 +132,7 @@ impl Default for Options {
             detect_changes: true,
             io: Io::default(),
             backend: Backend::best(),
+            key: None,
             progress: None,
         }
     }

@@ -42,8 +42,9 @@ impl Reader {
     /// # Errors
     /// Why there is no io_uring.
     pub(super) fn cached(lanes: usize) -> io::Result<Self> {
-        let shape = Shape { piece: Buffer::CAPACITY, lanes, is_direct: false };
-        Ok(Self::new(shape, Queue::with_ring(shape.memory(), lanes)?))
+        // Two pieces a lane: half as many lanes as others have take the same memory.
+        let shape = Shape { piece: Buffer::CAPACITY, lanes: lanes.min(32), is_direct: false };
+        Ok(Self::new(shape, Queue::with_ring(shape.memory(), shape.lanes)?))
     }
 
     /// Reads past the cache. Where there is no io_uring a piece is read when it is asked for.

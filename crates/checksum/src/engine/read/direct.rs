@@ -8,7 +8,7 @@
 //! leaves those in the cache where they are.
 
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, OFlags, StatxFlags, fcntl_setfl, statx};
+use rustix::fs::{AtFlags, OFlags, StatxFlags, fcntl_getfl, fcntl_setfl, statx};
 use rustix::io::Errno;
 
 use super::memory::PAGE;
@@ -22,9 +22,9 @@ pub(super) const ALIGNMENT: u64 = PAGE as u64;
 /// # Errors
 /// [`Error::NoDirect`] where its file system cannot do that, or does not do it for this file.
 pub(super) fn set(file: &OwnedFd) -> Result<(), Error> {
-    // Set now, since a FIFO or a folder could not have been opened with it. These are all the flags
-    // that can be changed.
-    fcntl_setfl(file, OFlags::DIRECT | OFlags::NONBLOCK).map_err(of)?;
+    // Set now, since a FIFO or a folder could not have been opened with it.
+    let flags = fcntl_getfl(file).map_err(of)?;
+    fcntl_setfl(file, flags | OFlags::DIRECT).map_err(of)?;
     // Some file systems take the flag and then read some files (encrypted ones, those within their
     // inode) through the cache. They say so, from Linux 6.1 on.
     match statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN) {
