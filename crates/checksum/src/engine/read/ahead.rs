@@ -234,3 +234,82 @@ impl Ahead {
         if self.shape.is_direct { direct::of(error) } else { io::Error::from(error).into() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    /// Readers with and without io_uring, through the cache and as past it.
+    fn readers() -> Vec<Reader> {
+        let mut readers = Vec::new();
+        for is_direct in [false, true] {
+            let shape = Shape { piece: 2 * PAGE, lanes: 3, is_direct };
+            readers.push(Reader::new(shape, Queue::without_ring(shape.memory(), shape.lanes)));
+            if let Ok(queue) = Queue::with_ring(shape.memory(), shape.lanes) {
+                readers.push(Reader::new(shape, queue));
+            }
+        }
+        readers
+    }
+
+    /// Reads to the end of a file from a position on.
+    fn read(lane: &mut Ahead, file: &OwnedFd, mut position: usize, size: u64) -> Vec<u8> {
+        let mut content = Vec::new();
+        loop {
+            let piece = lane.next(file, position as u64, size).unwrap();
+            position += piece.range.len();
+            content.extend_from_slice(lane.bytes(piece.range));
+            if piece.is_last {
+                return content;
+            }
+        }
+    }
+
+    #[test]
+    fn all_bytes_come_in_order_whatever_the_length() {
+        for reader in readers() {
+            for length in [0, 1, PAGE, 2 * PAGE, 2 * PAGE + 1, 4 * PAGE, 7 * PAGE - 1] {
+                let content: Vec<u8> = (0..length).map(|i| (i % 251) as u8).collect();
+                let mut file = tempfile::tempfile().unwrap();
+                file.write_all(&content).unwrap();
+                let file = OwnedFd::from(file);
+                let mut lanes = [0, 1, 2].map(|index| reader.lane(index));
+                lanes.iter_mut().for_each(|lane| lane.begin(&file));
+                for lane in &mut lanes {
+                    assert!(read(lane, &file, 0, length as u64) == content, "{length}");
+                    let rest = length / 3;
+                    assert!(read(lane, &file, rest, u64::MAX) == content[rest..], "{length}");
+                    lane.release();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_file_has_become_longer_by_is_read() {
+        for reader in readers() {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(&[1; PAGE + 1]).unwrap();
+            let other = OwnedFd::from(file.try_clone().unwrap());
+            let mut lane = reader.lane(1);
+            let piece = lane.next(&other, 0, PAGE as u64).unwrap();
+            assert_eq!((piece.range.len(), piece.is_last), (PAGE + 1, false));
+            file.write_all(&[2; 3]).unwrap();
+            assert_eq!(read(&mut lane, &other, PAGE + 1, PAGE as u64), [2; 3]);
+        }
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_an_error_of_the_lane_only() {
+        for reader in readers() {
+            let folder = OwnedFd::from(std::fs::File::open("/").unwrap());
+            let mut lane = reader.lane(0);
+            assert!(lane.next(&folder, 0, 5).is_err());
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(b"abc").unwrap();
+            assert_eq!(read(&mut lane, &OwnedFd::from(file), 0, 3), b"abc");
+        }
+    }
+}

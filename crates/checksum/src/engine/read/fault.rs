@@ -202,3 +202,37 @@ fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_handler_is_there_while_there_are_windows() {
+        let handler = || action(None).unwrap().sa_sigaction;
+        let ours = on_sigbus as *const () as usize;
+        let regions = [(); 2].map(|()| Region::addresses(WINDOWS).unwrap());
+        let before = handler();
+        assert_ne!(before, ours);
+
+        let first = guard(&regions[0]).unwrap();
+        assert_eq!(handler(), ours);
+        let second = guard(&regions[1]).unwrap();
+        drop(first);
+        assert_eq!(handler(), ours, "there are windows still");
+
+        let in_its_third_window = regions[1].at(2 * WINDOW + PAGE + 1).expose_provenance();
+        assert!(mend(in_its_third_window));
+        // SAFETY: just mapped, and nobody writes to it.
+        let zeros = unsafe { regions[1].bytes(2 * WINDOW + PAGE..3 * WINDOW) };
+        assert!(zeros.iter().all(|byte| *byte == 0));
+        let hits = || [1, 2, 3].map(|index| second.was_hit(index));
+        assert_eq!(hits(), [false, true, false]);
+        second.forget(2);
+        assert_eq!(hits(), [false; 3]);
+        assert!(!mend(regions[0].at(PAGE).addr()), "nobody's windows any more");
+
+        drop(second);
+        assert_eq!(handler(), before);
+    }
+}
