@@ -55,7 +55,7 @@ fn names_of_any_bytes_and_failures_among_others() {
     folder.write(b"t/\xff\x01 x", "abc");
     folder.write("t/zz", "abc");
     obey_modes();
-    fs::set_permissions(folder.path("t/zz"), std::os::unix::fs::PermissionsExt::from_mode(0))
+    fs::set_permissions(folder.path("t/zz"), std::os::unix::fs::PermissionsExt::from_mode(0o000))
         .unwrap();
     for way in ways {
         let run = folder.run(&format!("--io {way} t missing"));
