@@ -14,6 +14,8 @@ pub mod digest;
 pub mod engine;
 pub mod error;
 pub mod list;
+pub mod names;
+mod stream;
 pub mod walk;
 
 pub use algorithm::{Algorithm, Algorithms};
