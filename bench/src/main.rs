@@ -1,4 +1,5 @@
-//! Measures lanesum beside its peers: `lanesum-bench SCENARIO` runs one scenario and prints its tables.
+//! Measures lanesum beside its peers: `lanesum-bench SCENARIO` runs one scenario and prints its tables,
+//! `lanesum-bench all DIR` runs them all and makes a page of them.
 //!
 //! How a figure comes about is told in [`rig`] (rounds and ratios), [`clock`] (cycles) and
 //! [`launch`] (how a program is pinned, timed and its memory read).
@@ -8,10 +9,15 @@
 mod answers;
 mod clock;
 mod debian;
+mod hashers;
+mod incarnations;
 mod launch;
 mod machine;
+mod messages;
 mod options;
+mod page;
 mod peers;
+mod quantity;
 mod read_only;
 mod report;
 mod rig;
@@ -19,6 +25,7 @@ mod scenarios;
 mod scratch;
 mod statistics;
 mod verifier;
+mod whole;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -41,6 +48,8 @@ fn main() -> ExitCode {
         Some(scenarios::events::WORD) => {
             scenarios::events::serve(arguments).map(|()| ExitCode::SUCCESS)
         }
+        Some("all") => whole::all(arguments),
+        Some("page") => whole::page(arguments),
         Some("list") => {
             scenarios::ALL.iter().for_each(|each| println!("{:<10} {}", each.name, each.about));
             Ok(ExitCode::SUCCESS)

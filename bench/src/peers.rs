@@ -1,4 +1,5 @@
-//! Which of the programs to measure against are installed, and in which version.
+//! What there is to measure against: programs that are installed, crates that are built in, each
+//! with its version.
 
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -25,6 +26,29 @@ impl Found {
     pub fn look_for(peer: &Peer) -> Self {
         Self { name: peer.name, version: version(peer.name, peer.version_argument) }
     }
+}
+
+/// The lock file of the workspace: which version of each crate is built in.
+const LOCK: &str = include_str!("../../Cargo.lock");
+
+/// Crates that compute MD5.
+const CRATES: [&str; 7] = ["openssl", "md-5", "md5", "fast-md5", "md5-many", "md5-simd", "md5-asm"];
+
+/// A line for each crate that is a peer of lanesum-md5: its name and its version.
+pub fn crates() -> impl Iterator<Item = String> {
+    CRATES.into_iter().map(|name| {
+        let version = locked_version(LOCK, name).unwrap_or("of an unknown version");
+        match name {
+            "openssl" => format!("{name:<9} {version}, {}", openssl::version::version()),
+            _ => format!("{name:<9} {version}"),
+        }
+    })
+}
+
+/// The version of the package `name` in a lock file's text.
+fn locked_version<'lock>(lock: &'lock str, name: &str) -> Option<&'lock str> {
+    let (_, entry) = lock.split_once(&format!("name = \"{name}\"\nversion = \""))?;
+    Some(entry.split_once('"')?.0)
 }
 
 /// Starts `program`, a name or a path, with the argument that makes it print its version.
@@ -83,6 +107,16 @@ mod tests {
             "Main.hs:4:1: error: no module 1"
         );
         assert_eq!(first_words(b" \n"), "it failed without a word");
+    }
+
+    #[test]
+    fn every_crate_is_locked() {
+        for name in CRATES {
+            let version = locked_version(LOCK, name).expect(name);
+            assert!(version.starts_with(|digit: char| digit.is_ascii_digit()), "{name} {version}");
+        }
+        assert_eq!(locked_version("name = \"a\"\nversion = \"1.2.3\"\n", "a"), Some("1.2.3"));
+        assert_eq!(locked_version("name = \"ab\"\nversion = \"1.2.3\"\n", "b"), None);
     }
 
     #[test]

@@ -68,7 +68,8 @@ pub enum Generate {
 pub struct Sum {
     /// Algorithms, all computed in one read; more than one implies --tag.
     ///
-    /// md5, sha1, sha256, sha512, blake3, xxh3 (128 bits) and crc32c.
+    /// md5, sha1, sha256, sha512, blake3, xxh3 (128 bits) and crc32c. With --key-file: blake3,
+    /// siphash24 and siphash13 (64 bits), siphash24-128 and siphash13-128.
     #[arg(
         short,
         long = "algorithm",
@@ -111,6 +112,14 @@ pub struct Sum {
     /// Write the list to FILE, which appears only when all is well and is itself left out.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+
+    /// Make keyed checksums: who lacks the key in FILE can neither make nor check them.
+    ///
+    /// The file holds 32 bytes or 64 hexadecimal digits for -a blake3, 16 bytes or 32 digits for
+    /// SipHash. A newline may follow the digits. For files take blake3; for short messages
+    /// siphash24-128.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub key_file: Option<PathBuf>,
 
     #[command(flatten)]
     pub run: Run,
@@ -161,6 +170,13 @@ pub struct Check {
     /// Pass over files that do not exist.
     #[arg(long)]
     pub ignore_missing: bool,
+
+    /// Check keyed checksums with the key in FILE.
+    ///
+    /// Implies --strict, and lines of algorithms without a key are none: whoever does not have the
+    /// key could have written them.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub key_file: Option<PathBuf>,
 
     /// The lines of the lists end with NUL.
     #[arg(short, long)]

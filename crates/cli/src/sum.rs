@@ -21,6 +21,7 @@ use lanesum_checksum::{Algorithms, Digest, Error, Job, Outcome, Source, engine};
 use crate::args::{Run, Sum};
 use crate::console::{self, Console, fail_to_write, locale_of_process};
 use crate::failure::Usage;
+use crate::key::KeyFile;
 use crate::output::{Output, OwnFiles};
 use crate::progress::Display;
 use crate::signals;
@@ -37,19 +38,24 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
         gitignore: args.gitignore,
         exclude: Exclude::new(&args.exclude).map_err(|error| Usage(error.to_string()))?,
     };
+    let key_file = KeyFile::open(args.key_file.as_deref(), args.algorithms())?;
     let output = Output::open(args.output.as_deref())?;
     let locale = locale_of_process();
     let console = Arc::new(Mutex::new(match output.file()? {
         None => Console::new(b"lanesum", locale).context("standard output")?,
         Some(file) => Console::with_output(b"lanesum", locale, file),
     }));
+    if let Some(key_file) = &key_file {
+        key_file.warn(&mut console::lock(&console));
+    }
     signals::handle(&console, output.unfinished())?;
 
     let mut paths = Paths::of(&args)?;
     let own_files = output.own_files();
     let display = Display::start(args.run.progress, || paths.files_to_count(&walk, &own_files))?;
     console::lock(&console).set_bar(display.as_ref().map(|d| d.bar.clone()));
-    let options = args.run.engine(display.as_ref());
+    let mut options = args.run.engine(display.as_ref());
+    options.key = key_file.map(|file| file.key);
 
     let mut all_well = true;
     let mut printed = Ok(());

@@ -105,7 +105,7 @@ impl Reporter<'_> {
             Some(ListError::Open(error)) => {
                 self.console.about(name, &lanesum_checksum::error::message(error));
             }
-            Some(ListError::Read(_) | ListError::NotAList(_)) => {
+            Some(ListError::Read(_) | ListError::NotAList(_) | ListError::NoKey(_)) => {
                 self.console.about(name, "read error");
             }
             None if tally.entries() == 0 => {
