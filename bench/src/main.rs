@@ -42,6 +42,9 @@ fn main() -> ExitCode {
     let outcome = match first.as_ref().and_then(|word| word.to_str()) {
         Some(launch::WORD) => launch::serve(arguments).map(|()| ExitCode::SUCCESS),
         Some(read_only::WORD) => read_only::serve(arguments).map(|()| ExitCode::SUCCESS),
+        Some(scenarios::documents::library::WORD) => {
+            scenarios::documents::library::serve(arguments).map(|()| ExitCode::SUCCESS)
+        }
         Some(scenarios::events::WORD) => {
             scenarios::events::serve(arguments).map(|()| ExitCode::SUCCESS)
         }

@@ -5,6 +5,9 @@ use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::process::Command;
 
+/// What to do about a peer that is not there.
+pub const REMEDY: &str = "`make bench-peers` installs it";
+
 /// A program that may be installed.
 pub struct Peer {
     pub name: &'static str,
@@ -59,9 +62,20 @@ pub fn version(program: impl AsRef<OsStr>, argument: &str) -> Result<String, Str
             let text = if output.stdout.is_empty() { output.stderr } else { output.stdout };
             Ok(first_line(&String::from_utf8_lossy(&text)))
         }
-        Err(error) if error.kind() == ErrorKind::NotFound => Err("not installed".to_owned()),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Err(format!("not installed: {REMEDY}"))
+        }
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// The beginning of what a program says about its failure, on one line.
+pub fn first_words(text: &[u8]) -> String {
+    const MOST_LINES: usize = 3;
+    let text = String::from_utf8_lossy(text);
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(MOST_LINES);
+    let words = lines.collect::<Vec<_>>().join(" ");
+    if words.is_empty() { "it failed without a word".to_owned() } else { words }
 }
 
 fn first_line(text: &str) -> String {
@@ -77,13 +91,22 @@ mod tests {
         let peer = Peer { name: "lanesum-no-such-program", version_argument: "--version" };
         let found = Found::look_for(&peer);
         assert_eq!(found.name, "lanesum-no-such-program");
-        assert_eq!(found.version, Err("not installed".to_owned()));
+        assert_eq!(found.version, Err(format!("not installed: {REMEDY}")));
     }
 
     #[test]
     fn what_is_installed_names_its_version() {
         let found = Found::look_for(&Peer { name: "md5sum", version_argument: "--version" });
         assert!(found.version.expect("md5sum is installed").contains("md5sum"));
+    }
+
+    #[test]
+    fn a_failure_is_quoted_on_one_line() {
+        assert_eq!(
+            first_words(b"\nMain.hs:4:1: error:\n    no module\n1\n2\n"),
+            "Main.hs:4:1: error: no module 1"
+        );
+        assert_eq!(first_words(b" \n"), "it failed without a word");
     }
 
     #[test]
