@@ -62,6 +62,7 @@ fuzz:
 bench: build
 	mkdir -p bench/report
 	$(CARGO) run --locked --release -p lanesum-bench -- files --csv bench/report/files.csv
+	$(CARGO) run --locked --release -p lanesum-bench -- siphash --csv bench/report/siphash.csv
 
 deny:
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check; \

@@ -2,6 +2,7 @@
 
 pub mod events;
 mod files;
+mod siphash;
 
 use anyhow::Result;
 
@@ -20,4 +21,4 @@ pub struct Scenario {
     pub run: fn(&Options, &mut Report) -> Result<()>,
 }
 
-pub const ALL: &[Scenario] = &[files::SCENARIO, events::SCENARIO];
+pub const ALL: &[Scenario] = &[files::SCENARIO, events::SCENARIO, siphash::SCENARIO];

@@ -21,11 +21,11 @@ pub trait Kernel {
 
 /// An instruction set that this CPU has. There is no value of this type for one that it lacks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Backend(InstructionSet);
+pub struct Backend(pub(crate) InstructionSet);
 
 /// In ascending order of what they can do.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum InstructionSet {
+pub(crate) enum InstructionSet {
     Portable,
     #[cfg(target_arch = "x86_64")]
     Sse2,
@@ -71,7 +71,7 @@ impl InstructionSet {
             #[cfg(target_arch = "x86_64")]
             Avx2 => cpu_has!("avx2"),
             #[cfg(target_arch = "x86_64")]
-            Avx512 => cpu_has!("avx512f", "avx512vl", "avx2"),
+            Avx512 => cpu_has!("avx512f", "avx512vl", "avx512bw", "avx2"),
         }
     }
 }

@@ -144,7 +144,7 @@ impl<const N: usize> Word for [u32; N] {
 /// Two words as one: two independent chains of dependent instructions, which fill the units that
 /// one chain leaves idle.
 #[derive(Clone, Copy, Debug)]
-pub struct Pair<A, B>(A, B);
+pub struct Pair<A, B>(pub(crate) A, pub(crate) B);
 
 impl<A: Word, B: Word> Word for Pair<A, B> {
     const LANES: usize = A::LANES + B::LANES;

@@ -3,10 +3,11 @@
 use core::fmt;
 use core::hash::{BuildHasher, Hasher};
 
+use lanesum_lanes::{WORD_LEN, rest_of};
+
 use crate::SipHash;
 use crate::one::join;
 use crate::round::State;
-use crate::words::{WORD_LEN, last_bytes};
 
 /// What both widths of hash share: the words so far, and the bytes that do not fill one yet.
 #[derive(Clone)]
@@ -36,17 +37,14 @@ impl<const C: usize> Stream<C> {
         if filled > 0 {
             let room = WORD_LEN - filled;
             if bytes.len() < room {
-                return self.write_few(last_bytes(bytes, bytes.len()), bytes.len());
+                return self.write_few(rest_of(bytes), bytes.len());
             }
             let (start, rest) = bytes.split_at(room);
-            self.write_few(last_bytes(start, room), room);
+            self.write_few(rest_of(start), room);
             bytes = rest;
         }
-        let (words, rest) = bytes.as_chunks();
-        for &word in words {
-            self.state = self.state.absorb::<C>(u64::from_le_bytes(word));
-        }
-        self.edge = last_bytes(bytes, rest.len());
+        self.state = self.state.absorb_words::<C>(bytes.as_chunks().0);
+        self.edge = rest_of(bytes);
         self.length = self.length.wrapping_add(bytes.len());
     }
 
@@ -195,31 +193,6 @@ impl<const C: usize, const D: usize> BuildHasher for SipHash<C, D> {
     fn build_hasher(&self) -> SipHasher<C, D> {
         self.hasher()
     }
-}
-
-#[cfg(feature = "std")]
-mod write {
-    use std::io::{Result, Write};
-
-    use super::{SipHasher, SipHasher128};
-
-    macro_rules! write {
-        ($name:ident) => {
-            impl<const C: usize, const D: usize> Write for $name<C, D> {
-                /// Takes all bytes; never fails.
-                fn write(&mut self, bytes: &[u8]) -> Result<usize> {
-                    self.update(bytes);
-                    Ok(bytes.len())
-                }
-
-                fn flush(&mut self) -> Result<()> {
-                    Ok(())
-                }
-            }
-        };
-    }
-    write!(SipHasher);
-    write!(SipHasher128);
 }
 
 /// Shows the length alone: the state would tell of key and input.

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::round::State;
-use crate::words::words;
+use crate::words::{EIGHT_BYTES, words};
 use crate::{SipHasher, SipHasher128};
 
 /// Bytes in a key.
@@ -68,7 +68,7 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
     #[inline]
     #[must_use]
     pub fn hash_u64(&self, number: u64) -> u64 {
-        self.0.absorb::<C>(number).absorb::<C>(8 << 56).finish::<D>()
+        self.0.absorb::<C>(number).absorb::<C>(EIGHT_BYTES).finish::<D>()
     }
 
     /// The state before the first byte of an input that comes in pieces.
@@ -90,10 +90,7 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
 #[inline(always)]
 fn absorb_all<const C: usize>(state: State<u64>, input: &[u8]) -> State<u64> {
     let (words, last) = words(input);
-    words
-        .iter()
-        .fold(state, |state, &word| state.absorb::<C>(u64::from_le_bytes(word)))
-        .absorb::<C>(last)
+    state.absorb_words::<C>(words).absorb::<C>(last)
 }
 
 /// A hash of 128 bits of its two words.

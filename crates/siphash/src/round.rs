@@ -24,11 +24,11 @@
 //! In the last round v0 is needed for the hash alone, where it meets v3, which has v0 in it as
 //! well: they cancel. So v0 is not computed any more ([`State::last_round`]).
 
-use lanesum_lanes::Word64;
+use lanesum_lanes::{WORD_LEN, Word64};
 
 /// v0 to v3, in as many lanes as a word has, with [`left`](State::left) of the next round done.
 #[derive(Clone, Copy)]
-pub(crate) struct State<W>([W; 4]);
+pub struct State<W>([W; 4]);
 
 /// "somepseudorandomlygeneratedbytes", section 2.2 of the paper.
 const INITIAL: [u64; 4] =
@@ -65,6 +65,13 @@ impl State<u64> {
 }
 
 impl<W: Word64> State<W> {
+    /// The same state in every lane.
+    #[inline(always)]
+    pub(crate) fn splat(state: State<u64>) -> Self {
+        let [v0, v1, v2, v3] = state.0;
+        Self([W::splat(v0), W::splat(v1), W::splat(v2), W::splat(v3)])
+    }
+
     /// The first half of a round on v0 and v1.
     #[inline(always)]
     fn left(self) -> Self {
@@ -137,5 +144,13 @@ impl<W: Word64> State<W> {
             state = state.rest_of_round().left();
         }
         [low, state.last_round()]
+    }
+}
+
+impl State<u64> {
+    /// Mixes in whole words of an input.
+    #[inline(always)]
+    pub(crate) fn absorb_words<const C: usize>(self, words: &[[u8; WORD_LEN]]) -> Self {
+        words.iter().fold(self, |state, &word| state.absorb::<C>(u64::from_le_bytes(word)))
     }
 }

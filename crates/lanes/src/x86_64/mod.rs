@@ -10,9 +10,13 @@
 use core::arch::x86_64::{__m128i, _mm_loadu_si128};
 
 pub(crate) mod avx2;
+pub(crate) mod avx2_64;
 pub(crate) mod avx512;
+pub(crate) mod avx512_64;
 pub(crate) mod latency;
 pub(crate) mod sse2;
+pub(crate) mod sse2_64;
+mod word64;
 
 /// Defines [`Word::settled`](crate::Word::settled) for a register: an empty piece of assembly that
 /// might have changed it.

@@ -1,5 +1,7 @@
 //! Many inputs at once.
 
+mod group;
+mod kernel;
 mod offset;
 
 use lanesum_lanes::Backend;
@@ -7,26 +9,63 @@ use lanesum_lanes::Backend;
 pub use offset::Offset;
 
 use crate::SipHash;
+use group::Hashing;
+use kernel::HashNumbers;
 
 /// A hash as a number: `u64` or, of the wider function, `u128`.
-pub trait Output: sealed::Output {}
+pub trait Output: Copy + Default + sealed::Output {}
 impl Output for u64 {}
 impl Output for u128 {}
 
 mod sealed {
-    use crate::SipHash;
+    use lanesum_lanes::{MAX_LANES_64, Word64};
 
-    pub trait Output: Copy + Default {
-        fn hash_one<const C: usize, const D: usize>(sip: &SipHash<C, D>, input: &[u8]) -> Self;
+    use crate::SipHash;
+    use crate::one::join;
+    use crate::round::State;
+
+    pub trait Output: Sized {
+        fn one<const C: usize, const D: usize>(sip: &SipHash<C, D>, input: &[u8]) -> Self;
+        /// The state before the first word.
+        fn begin(state: State<u64>) -> State<u64>;
+        /// The hashes of all lanes, after their last words.
+        fn finish<W: Word64, const D: usize>(state: State<W>, hashes: &mut [Self]);
     }
+
     impl Output for u64 {
-        fn hash_one<const C: usize, const D: usize>(sip: &SipHash<C, D>, input: &[u8]) -> Self {
+        fn one<const C: usize, const D: usize>(sip: &SipHash<C, D>, input: &[u8]) -> Self {
             sip.hash(input)
         }
+        #[inline(always)]
+        fn begin(state: State<u64>) -> State<u64> {
+            state
+        }
+
+        #[inline(always)]
+        fn finish<W: Word64, const D: usize>(state: State<W>, hashes: &mut [Self]) {
+            state.finish::<D>().store(hashes);
+        }
     }
+
     impl Output for u128 {
-        fn hash_one<const C: usize, const D: usize>(sip: &SipHash<C, D>, input: &[u8]) -> Self {
+        fn one<const C: usize, const D: usize>(sip: &SipHash<C, D>, input: &[u8]) -> Self {
             sip.hash128(input)
+        }
+        #[inline(always)]
+        fn begin(state: State<u64>) -> State<u64> {
+            state.wide()
+        }
+
+        #[inline(always)]
+        fn finish<W: Word64, const D: usize>(state: State<W>, hashes: &mut [Self]) {
+            let halves = state.finish_wide::<D>().map(|half| {
+                let mut lanes = [0; MAX_LANES_64];
+                half.store(&mut lanes);
+                lanes
+            });
+            for (lane, hash) in hashes[..W::LANES].iter_mut().enumerate() {
+                *hash = join(halves.map(|half| half[lane]));
+            }
         }
     }
 }
@@ -126,9 +165,7 @@ impl<const C: usize, const D: usize> Lanes<C, D> {
     /// See [`SipHash::hash_many`].
     pub fn hash_many<T: AsRef<[u8]>, H: Output>(&self, inputs: &[T], hashes: &mut [H]) {
         same_number(inputs.len(), hashes.len());
-        for (input, hash) in inputs.iter().zip(hashes) {
-            *hash = H::hash_one(&self.sip, input.as_ref());
-        }
+        self.hashing(hashes).all(|place| inputs[place].as_ref());
     }
 
     /// See [`SipHash::hash_offsets`].
@@ -139,24 +176,33 @@ impl<const C: usize, const D: usize> Lanes<C, D> {
         hashes: &mut [H],
     ) {
         same_number(offsets.len().saturating_sub(1), hashes.len());
-        for (place, hash) in hashes.iter_mut().enumerate() {
-            *hash = H::hash_one(&self.sip, offset::piece(buffer, offsets, place));
-        }
+        let piece = |place| offset::piece(buffer, offsets, place);
+        self.hashing(hashes).all(piece);
     }
 
     /// See [`SipHash::hash_records`].
     pub fn hash_records<const N: usize, H: Output>(&self, records: &[[u8; N]], hashes: &mut [H]) {
         same_number(records.len(), hashes.len());
-        for (record, hash) in records.iter().zip(hashes) {
-            *hash = H::hash_one(&self.sip, record);
-        }
+        self.hashing(hashes).all(|place| &records[place][..]);
+    }
+
+    fn hashing<'s, H: Output>(&self, hashes: &'s mut [H]) -> Hashing<'s, H, C, D> {
+        Hashing { sip: self.sip, start: H::begin(self.sip.0), backend: self.backend, hashes }
     }
 
     /// See [`SipHash::hash_u64s`].
     pub fn hash_u64s<H: Output>(&self, numbers: &[u64], hashes: &mut [H]) {
         same_number(numbers.len(), hashes.len());
-        for (number, hash) in numbers.iter().zip(hashes) {
-            *hash = H::hash_one(&self.sip, &number.to_le_bytes());
+        let start = H::begin(self.sip.0);
+        let (mut numbers, mut hashes) = (numbers, hashes);
+        // The widest word as long as it is filled, and the others for what is left.
+        for &width in self.backend.widths_64().iter().rev() {
+            let count = numbers.len() - numbers.len() % width;
+            let (now, later) = numbers.split_at(count);
+            let (filled, empty) = hashes.split_at_mut(count);
+            let kernel = HashNumbers::<H, C, D> { start, numbers: now, hashes: filled };
+            self.backend.run_64(width, kernel);
+            (numbers, hashes) = (later, empty);
         }
     }
 }
