@@ -202,7 +202,7 @@ pub struct Run {
     pub progress: When,
 
     /// The instruction set for MD5 in lanes; by default the best that the CPU has.
-    #[arg(long, value_name = "NAME", env = "LANESUM_BACKEND", hide_env = true, value_parser = backend)]
+    #[arg(long, value_name = "NAME", env = BACKEND_VARIABLE, hide_env = true, value_parser = backend)]
     pub backend: Option<Backend>,
 }
 
@@ -228,7 +228,11 @@ fn threads(text: &str) -> Result<usize, String> {
     }
 }
 
-fn backend(name: &str) -> Result<Backend, String> {
+/// The environment variable that says what `--backend` would; md5sum mode has nothing else for it.
+pub const BACKEND_VARIABLE: &str = "LANESUM_BACKEND";
+
+/// The backend of this name, or the names there are.
+pub fn backend(name: &str) -> Result<Backend, String> {
     Backend::from_name(name).ok_or_else(|| {
         let names: Vec<_> = Backend::available().map(Backend::name).collect();
         format!("this CPU has {}", names.join(", "))

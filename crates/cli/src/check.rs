@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -16,7 +16,7 @@ use lanesum_checksum::list::{Dialect, Ending, Entries, Line, start};
 use lanesum_checksum::{Key, engine};
 
 use crate::args::Check;
-use crate::console::{Console, fail_to_write, locale_of_process};
+use crate::console::{self, Console, fail_to_write, locale_of_process};
 use crate::key::KeyFile;
 use crate::progress::Display;
 use crate::signals;
@@ -38,10 +38,7 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     signals::handle(&console, None)?;
     let mut options = options(&args, key_file.map(|file| file.key));
     let display = Display::start(args.run.progress, || files_to_count(paths.clone(), &options))?;
-    console
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .set_bar(display.as_ref().map(|display| display.bar.clone()));
+    console::lock(&console).set_bar(display.as_ref().map(|display| display.bar.clone()));
     options.engine =
         engine::Options { key: options.engine.key, ..args.run.engine(display.as_ref()) };
 
@@ -52,13 +49,13 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
         Report { args: &args, line: Vec::new(), total: Tally::default(), bad_lists: 0 };
     let mut printed = Ok(());
     check::check(lists, &options, |list, event| {
-        let mut console = console.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut console = console::lock(&console);
         printed = report.event(list, event, &mut console);
         if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     drop(display);
 
-    let mut console = console.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut console = console::lock(&console);
     console.set_bar(None);
     if let Err(error) = printed.and_then(|()| console.flush()) {
         return Ok(fail_to_write(&error, &mut console));

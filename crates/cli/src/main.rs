@@ -5,6 +5,7 @@
 mod args;
 mod check;
 mod console;
+mod descriptors;
 mod failure;
 mod generate;
 mod key;
