@@ -10,7 +10,7 @@
 //! direct, uring    ahead.rs (pieces read ahead of their use), queue.rs (io_uring), direct.rs (O_DIRECT)
 //! ```
 //!
-//! All `unsafe` of this crate is in this folder: in `memory.rs`, `map.rs`, `fault.rs`, `queue.rs`.
+//! `unsafe` is in `memory.rs`, `map.rs`, `fault.rs`, `ahead.rs` and `queue.rs`.
 
 mod ahead;
 mod direct;
