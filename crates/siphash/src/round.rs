@@ -72,6 +72,14 @@ impl<W: Word64> State<W> {
         Self([W::splat(v0), W::splat(v1), W::splat(v2), W::splat(v3)])
     }
 
+    /// `mask ? yes : no`, lane by lane.
+    #[inline(always)]
+    pub(crate) fn select(mask: W::Mask, yes: Self, no: Self) -> Self {
+        let ([a0, a1, a2, a3], [b0, b1, b2, b3]) = (yes.0, no.0);
+        let [v0, v1] = [W::select(mask, a0, b0), W::select(mask, a1, b1)];
+        Self([v0, v1, W::select(mask, a2, b2), W::select(mask, a3, b3)])
+    }
+
     /// The first half of a round on v0 and v1.
     #[inline(always)]
     fn left(self) -> Self {
