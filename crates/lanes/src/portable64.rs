@@ -22,6 +22,17 @@ impl Word64 for u64 {
         values[0] = self;
     }
 
+    #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+    #[inline(always)]
+    fn settled(self) -> Self {
+        let mut value = self;
+        // SAFETY: no instruction, so nothing that could be violated.
+        unsafe {
+            core::arch::asm!("/* {0} */", inout(reg) value, options(pure, nomem, nostack, preserves_flags));
+        }
+        value
+    }
+
     #[inline(always)]
     fn add(self, other: Self) -> Self {
         self.wrapping_add(other)

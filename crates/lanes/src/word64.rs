@@ -28,6 +28,14 @@ pub trait Word64: Copy {
     /// When there are fewer.
     fn store(self, values: &mut [u64]);
 
+    /// The same value, of whose making the optimiser knows nothing any more, as
+    /// [`Word::settled`](crate::Word::settled) says.
+    #[must_use]
+    #[inline(always)]
+    fn settled(self) -> Self {
+        self
+    }
+
     /// Sum modulo 2^64.
     #[must_use]
     fn add(self, other: Self) -> Self;
