@@ -50,8 +50,9 @@ pub struct Lanes<S> {
     lanes: Vec<Lane<S>>,
     /// Lane i's state is column i.
     states: States<MAX_LANES>,
-    /// The lanes before this one have blocks ready.
-    ready: usize,
+    /// The lanes before this one may have ended. They are asked from the last one down: when many end
+    /// together, none is moved only to be taken out next.
+    unasked: usize,
 }
 
 impl<S: Stream> Lanes<S> {
@@ -68,7 +69,7 @@ impl<S: Stream> Lanes<S> {
             backend,
             lanes: Vec::with_capacity(capacity(backend)),
             states: [[0; MAX_LANES]; 4],
-            ready: 0,
+            unasked: 0,
         }
     }
 
@@ -125,11 +126,11 @@ impl<S: Stream> Lanes<S> {
     /// A stream that is hashed to its end, with its digest; its lane is free. `None` when no lane
     /// can say so without going forward.
     pub fn ended(&mut self) -> Option<(S, Digest)> {
-        while let Some(lane) = self.lanes.get_mut(self.ready) {
-            if !lane.prepare() {
-                return Some(self.remove(self.ready));
+        while self.unasked > 0 {
+            self.unasked -= 1;
+            if !self.lanes[self.unasked].prepare() {
+                return Some(self.remove(self.unasked));
             }
-            self.ready += 1;
         }
         None
     }
@@ -137,11 +138,8 @@ impl<S: Stream> Lanes<S> {
     /// Takes every lane forward to where the first of them needs attention: at least one block, or
     /// none while a stream that has [`ended`](Self::ended) is not taken out.
     pub fn advance(&mut self) {
-        while let Some(lane) = self.lanes.get_mut(self.ready) {
-            if !lane.prepare() {
-                return;
-            }
-            self.ready += 1;
+        if !self.lanes.iter_mut().all(Lane::prepare) {
+            return;
         }
         let width = self.width();
         let active = width.min(self.lanes.len());
@@ -158,7 +156,7 @@ impl<S: Stream> Lanes<S> {
             lane.advance(count);
         }
         self.take_turns(active);
-        self.ready = 0;
+        self.unasked = self.lanes.len();
     }
 
     /// How many lanes to take forward together.

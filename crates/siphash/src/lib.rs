@@ -34,6 +34,7 @@
 //! | many records of one length | [`SipHash::hash_records`] |
 //! | a column of numbers | [`SipHash::hash_u64s`] |
 //! | a `HashMap` | [`RandomState`], or a [`SipHash`] with a key of your own |
+//! | a hash table, and many keys to look up in it | [`map::FloodSafeMap`](crate::map) with the feature `map` |
 //! | code written against the RustCrypto traits | [`SipHasher128`] with the feature `digest` |
 //!
 //! **Stable.** The hash of bytes under a key is what the paper defines: the same on every machine, with
@@ -46,10 +47,15 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(feature = "std"), no_std)]
 
+#[cfg(feature = "map")]
+extern crate alloc;
+
 #[cfg(feature = "digest")]
 pub mod crypto;
 mod hasher;
 mod many;
+#[cfg(feature = "map")]
+pub mod map;
 mod one;
 #[cfg(feature = "std")]
 mod random;

@@ -1,6 +1,6 @@
 //! One file in a lane: opened, read piece by piece into a buffer, and looked at again in the end.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{Advice, FileType, SeekFrom, Stat};
 use rustix::io::{Errno, retry_on_intr};
 
+use super::close::Closing;
 use super::hashers::Hashers;
 use super::{Hashed, Progress};
 use crate::{Digest, Error};
@@ -108,6 +109,8 @@ pub(super) struct Shared {
     pub(super) now: Cell<Time>,
     /// The device looked at last, and whether this machine's clock stamps its files.
     pub(super) clock: Cell<Option<(u64, bool)>>,
+    /// Files that are read.
+    pub(super) closing: RefCell<Closing>,
 }
 
 impl Shared {
@@ -230,7 +233,7 @@ impl<T> FileStream<T> {
         // All of it, unless it is a pseudo file, whose size says nothing.
         if read > 0 && read as u64 == before.size && before.blocks != 0 {
             stream.ended = true;
-            stream.file = None;
+            stream.shared.closing.borrow_mut().extend(stream.file.take());
         }
         stream.advise();
         stream

@@ -41,6 +41,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod close;
 mod file;
 mod hashers;
 mod open;

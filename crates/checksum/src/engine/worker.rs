@@ -4,7 +4,7 @@
 //! use. So a run of few long files spreads over the workers, also when one of them starts late. Files
 //! so short that one read takes them whole go into any free lane at once, and all end together.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::iter::Fuse;
 use std::ops::ControlFlow;
@@ -105,6 +105,7 @@ pub(super) fn work<'scope, T, I, R, M, F>(
         bytes: Cell::default(),
         now: Cell::default(),
         clock: Cell::default(),
+        closing: RefCell::default(),
     };
     let mut worker = Worker {
         options,
@@ -200,8 +201,9 @@ where
         }
     }
 
-    /// Looks at the tree and at the clock as they are now.
+    /// Is done with the files of the last round; looks at the tree and at the clock as they are now.
     fn look_anew(&mut self) {
+        self.shared.closing.borrow_mut().close();
         self.shared.look_at_clock();
         self.opener.forget();
     }

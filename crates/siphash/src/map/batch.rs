@@ -1,0 +1,333 @@
+//! Many keys at once.
+//!
+//! A look-up waits for memory three times, one after the other: for the control bytes that tell
+//! which entries have such a hash, for the entry, and for the bytes of a key that lies elsewhere.
+//! So a batch takes the three steps with all its keys in turn, and each step's accesses are under
+//! way together:
+//!
+//! ```text
+//! for each key     hash                     all at once, in lanes
+//! for each hash    candidate <- control     the first entry whose hash may be this one
+//! for each         key bytes <- entry
+//! for each         one byte  <- key bytes
+//! for each         compare                  as one key alone; everything is near by now
+//! ```
+//!
+//! All but the last only bring memory near. The last looks for itself, so a table that changes on
+//! the way, or the same key twice in a batch, is nothing special.
+
+use alloc::borrow::ToOwned;
+use alloc::vec::Vec;
+use core::borrow::Borrow;
+use core::fmt;
+use core::hint::black_box;
+use core::iter::{Fuse, FusedIterator};
+use core::mem;
+
+use hashbrown::HashTable;
+
+use super::key::sealed::KeyBytes as _;
+use super::{FloodSafeMap, Key, hash_entry, is};
+
+/// How many keys are looked up together. More or fewer may be given: they are taken in batches.
+pub const BATCH: usize = 64;
+
+/// In the place of a candidate: no entry has such a hash.
+const NONE: usize = usize::MAX;
+
+/// A batch of keys on the way.
+struct Batch {
+    len: usize,
+    hashes: [u64; BATCH],
+    /// The bucket of the first entry that may be the key's, or [`NONE`].
+    candidates: [usize; BATCH],
+}
+
+impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
+    /// Hashes up to [`BATCH`] keys, and brings near what will be needed to look them up.
+    #[inline]
+    fn approach<'k, Q: Key + ?Sized + 'k>(&self, keys: impl Iterator<Item = &'k Q>) -> Batch {
+        let mut bytes = [Q::Bytes::NO_KEY; BATCH];
+        let mut len = 0;
+        for (bytes, key) in bytes.iter_mut().zip(keys) {
+            *bytes = key.bytes();
+            len += 1;
+        }
+        let mut batch = Batch { len, hashes: [0; BATCH], candidates: [NONE; BATCH] };
+        Q::Bytes::hash_many(&self.sip, &bytes[..len], &mut batch.hashes[..len]);
+        batch.find_candidates(&self.table);
+        batch
+    }
+
+    /// The entry of the key in this place of a batch.
+    #[inline]
+    fn arrive<Q>(&self, batch: &Batch, place: usize, key: &Q) -> Option<&(K, V)>
+    where
+        K: Borrow<Q>,
+        Q: Key + ?Sized,
+    {
+        let candidate = batch.candidates[place];
+        if candidate == NONE {
+            return None;
+        }
+        match self.table.get_bucket(candidate) {
+            Some(entry) if is(key)(entry) => Some(entry),
+            _ => self.table.find(batch.hashes[place], is(key)),
+        }
+    }
+
+    /// The value of each key, in their order.
+    ///
+    /// Takes the keys in batches of [`BATCH`] as the iterator is advanced.
+    ///
+    /// ```
+    /// use lanesum_siphash::map::FloodSafeMap;
+    ///
+    /// let squares: FloodSafeMap<u64, u64> = (0..100).map(|i| (i, i * i)).collect();
+    /// let found: Vec<_> = squares.get_many(&[7, 100, 99]).collect();
+    /// assert_eq!(found, [Some(&49), None, Some(&9801)]);
+    /// ```
+    pub fn get_many<'m, 'k, Q, I>(&'m self, keys: I) -> GetMany<'m, K, V, I::IntoIter, C, D>
+    where
+        K: Borrow<Q>,
+        Q: Key + ?Sized + 'k,
+        I: IntoIterator<Item = &'k Q>,
+    {
+        GetMany { map: self, keys: keys.into_iter().fuse(), found: [None; BATCH], next: 0, len: 0 }
+    }
+
+    /// Whether the map has each key, in their order.
+    ///
+    /// ```
+    /// use lanesum_siphash::map::FloodSafeMap;
+    ///
+    /// let seen: FloodSafeMap<&str, ()> = [("a", ()), ("b", ())].into();
+    /// assert!(seen.contains_many(["b", "c", "a"]).eq([true, false, true]));
+    /// ```
+    pub fn contains_many<'k, Q, I>(&self, keys: I) -> impl Iterator<Item = bool>
+    where
+        K: Borrow<Q>,
+        Q: Key + ?Sized + 'k,
+        I: IntoIterator<Item = &'k Q>,
+    {
+        self.get_many(keys).map(|value| value.is_some())
+    }
+
+    /// Gives each key its value, in their order: of a key that comes twice the last value stays.
+    ///
+    /// ```
+    /// use lanesum_siphash::map::FloodSafeMap;
+    ///
+    /// let mut map = FloodSafeMap::new();
+    /// map.insert_many((0_u32..1000).map(|i| (i % 10, i)));
+    /// assert_eq!((map.len(), map[&3]), (10, 993));
+    /// ```
+    pub fn insert_many(&mut self, entries: impl IntoIterator<Item = (K, V)>) {
+        let mut entries = entries.into_iter();
+        self.reserve_for(entries.size_hint().0);
+        let mut taken = Vec::with_capacity(BATCH);
+        loop {
+            taken.extend(entries.by_ref().take(BATCH));
+            if taken.is_empty() {
+                return;
+            }
+            let batch = self.approach(taken.iter().map(|(key, _)| key));
+            for ((key, value), hash) in taken.drain(..).zip(batch.hashes) {
+                self.insert_hashed(hash, key, value);
+            }
+        }
+    }
+
+    /// Makes room for new entries as the standard library does: half of them may be there already.
+    fn reserve_for(&mut self, entries: usize) {
+        self.reserve(if self.is_empty() { entries } else { entries.div_ceil(2) });
+    }
+
+    /// Adds each item to the value of its key, in their order; a key that is not there begins with
+    /// the default value. For counting, summing and gathering by key.
+    ///
+    /// ```
+    /// use lanesum_siphash::map::FloodSafeMap;
+    ///
+    /// let mut counts: FloodSafeMap<String, u32> = FloodSafeMap::new();
+    /// let words = "the lane and the sum".split(' ');
+    /// counts.fold_many(words.map(|word| (word, 1)), |count, one| *count += one);
+    /// assert_eq!(counts["the"], 2);
+    /// ```
+    pub fn fold_many<'k, Q, T>(
+        &mut self,
+        items: impl IntoIterator<Item = (&'k Q, T)>,
+        mut add: impl FnMut(&mut V, T),
+    ) where
+        K: Borrow<Q>,
+        V: Default,
+        Q: Key + ToOwned<Owned = K> + ?Sized + 'k,
+    {
+        let mut items = items.into_iter();
+        let mut taken = Vec::with_capacity(BATCH);
+        loop {
+            taken.extend(items.by_ref().take(BATCH));
+            if taken.is_empty() {
+                return;
+            }
+            let batch = self.approach(taken.iter().map(|&(key, _)| key));
+            for (place, (key, item)) in taken.drain(..).enumerate() {
+                add(self.arrive_mut(&batch, place, key), item);
+            }
+        }
+    }
+
+    /// The value of the key in this place of a batch.
+    #[inline]
+    fn arrive_mut<Q>(&mut self, batch: &Batch, place: usize, key: &Q) -> &mut V
+    where
+        K: Borrow<Q>,
+        V: Default,
+        Q: Key + ToOwned<Owned = K> + ?Sized,
+    {
+        self.make_room();
+        let sip = self.sip;
+        let entry = self
+            .table
+            .entry(batch.hashes[place], is(key), |entry| hash_entry(&sip, entry))
+            .or_insert_with(|| (key.to_owned(), V::default()));
+        &mut entry.into_mut().1
+    }
+
+    /// Moves all entries to a table with room for so many, in batches.
+    #[cold]
+    pub(super) fn rebuild(&mut self, capacity: usize) {
+        let old = mem::replace(&mut self.table, HashTable::with_capacity(capacity));
+        let mut entries = old.into_iter();
+        let mut taken = Vec::with_capacity(BATCH);
+        let sip = self.sip;
+        loop {
+            taken.extend(entries.by_ref().take(BATCH));
+            if taken.is_empty() {
+                return;
+            }
+            let mut bytes = [K::Bytes::NO_KEY; BATCH];
+            for (bytes, (key, _)) in bytes.iter_mut().zip(&taken) {
+                *bytes = key.bytes();
+            }
+            let bytes = &bytes[..taken.len()];
+            touch(bytes);
+            let mut hashes = [0; BATCH];
+            K::Bytes::hash_many(&sip, bytes, &mut hashes[..taken.len()]);
+            for (entry, hash) in taken.drain(..).zip(hashes) {
+                self.table.insert_unique(hash, entry, |entry| hash_entry(&sip, entry));
+            }
+        }
+    }
+}
+
+impl Batch {
+    /// Finds the candidates, and brings their entries and keys near.
+    #[inline]
+    fn find_candidates<K: Key, V>(&mut self, table: &HashTable<(K, V)>) {
+        let candidates = &mut self.candidates[..self.len];
+        for (candidate, &hash) in candidates.iter_mut().zip(&self.hashes) {
+            *candidate = table.iter_hash_buckets(hash).next().unwrap_or(NONE);
+        }
+        let mut bytes = [K::Bytes::NO_KEY; BATCH];
+        for (bytes, &candidate) in bytes.iter_mut().zip(&*candidates) {
+            if let Some((key, _)) = table.get_bucket(candidate) {
+                *bytes = key.bytes();
+            }
+        }
+        touch(&bytes[..self.len]);
+    }
+}
+
+/// Reads a byte of each key, so that all of them come from memory at the same time.
+#[inline]
+fn touch<B: AsRef<[u8]>>(keys: &[B]) {
+    let first = |key: &B| key.as_ref().first().copied().unwrap_or(0);
+    // What is read has to be used, or it is not read.
+    black_box(keys.iter().map(first).fold(0, |all, byte| all ^ byte));
+}
+
+/// The values of many keys: [`FloodSafeMap::get_many`].
+pub struct GetMany<'m, K, V, I, const C: usize = 1, const D: usize = 3> {
+    map: &'m FloodSafeMap<K, V, C, D>,
+    keys: Fuse<I>,
+    /// Values of the current batch, from `next` to `len` not given out yet.
+    found: [Option<&'m V>; BATCH],
+    next: usize,
+    len: usize,
+}
+
+impl<'m, 'k, K, V, Q, I, const C: usize, const D: usize> GetMany<'m, K, V, I, C, D>
+where
+    K: Key + Borrow<Q>,
+    Q: Key + ?Sized + 'k,
+    I: Iterator<Item = &'k Q>,
+{
+    /// Looks the next keys up.
+    fn look_up(&mut self) {
+        let mut keys = [None; BATCH];
+        let mut len = 0;
+        for (place, key) in keys.iter_mut().zip(&mut self.keys) {
+            *place = Some(key);
+            len += 1;
+        }
+        let keys = &keys[..len];
+        let batch = self.map.approach(keys.iter().flatten().copied());
+        for (place, &key) in keys.iter().flatten().enumerate() {
+            self.found[place] = self.map.arrive(&batch, place, key).map(|(_, value)| value);
+        }
+        (self.next, self.len) = (0, len);
+    }
+}
+
+impl<'m, 'k, K, V, Q, I, const C: usize, const D: usize> Iterator for GetMany<'m, K, V, I, C, D>
+where
+    K: Key + Borrow<Q>,
+    Q: Key + ?Sized + 'k,
+    I: Iterator<Item = &'k Q>,
+{
+    type Item = Option<&'m V>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Option<&'m V>> {
+        if self.next == self.len {
+            self.look_up();
+            if self.len == 0 {
+                return None;
+            }
+        }
+        let value = self.found[self.next];
+        self.next += 1;
+        Some(value)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let here = self.len - self.next;
+        let (low, high) = self.keys.size_hint();
+        (low.saturating_add(here), high.and_then(|high| high.checked_add(here)))
+    }
+}
+
+impl<'k, K, V, Q, I, const C: usize, const D: usize> ExactSizeIterator
+    for GetMany<'_, K, V, I, C, D>
+where
+    K: Key + Borrow<Q>,
+    Q: Key + ?Sized + 'k,
+    I: ExactSizeIterator<Item = &'k Q>,
+{
+}
+
+impl<'k, K, V, Q, I, const C: usize, const D: usize> FusedIterator for GetMany<'_, K, V, I, C, D>
+where
+    K: Key + Borrow<Q>,
+    Q: Key + ?Sized + 'k,
+    I: Iterator<Item = &'k Q>,
+{
+}
+
+/// Shows how many values of the current batch are to come.
+impl<K, V, I, const C: usize, const D: usize> fmt::Debug for GetMany<'_, K, V, I, C, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GetMany").field("at_hand", &(self.len - self.next)).finish_non_exhaustive()
+    }
+}
