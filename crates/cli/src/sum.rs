@@ -126,6 +126,7 @@ impl Run {
         let default = engine::Options::default();
         engine::Options {
             threads: self.jobs.unwrap_or(default.threads),
+            io: self.io,
             backend: self.backend.unwrap_or(default.backend),
             progress: display.map(|display| Arc::clone(&display.progress)),
             ..default
