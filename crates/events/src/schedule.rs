@@ -107,8 +107,10 @@ pub struct Schedule<T> {
     /// The number of the next addition.
     next_seq: u64,
     next_tag: Tag,
-    /// Events that have a deadline.
-    armed: usize,
+    /// Events without a deadline.
+    idle: usize,
+    /// So many events may go before stale entries are counted.
+    patience: usize,
     bound: usize,
 }
 
@@ -132,7 +134,8 @@ impl<T> Schedule<T> {
             queue: Queue::new(),
             next_seq: 0,
             next_tag: FIRST,
-            armed: 0,
+            idle: 0,
+            patience: STALE_MIN / 2,
             bound,
         }
     }
@@ -145,7 +148,6 @@ impl<T> Schedule<T> {
     pub fn add(&mut self, deadline: u64, payload: T) -> Result<EventId, Full<T>> {
         let tag = self.new_tag();
         let id = self.put(tag, payload)?;
-        self.armed += 1;
         self.queue.insert(Entry::new(deadline, id.slot, tag));
         Ok(id)
     }
@@ -156,7 +158,9 @@ impl<T> Schedule<T> {
     /// # Errors
     /// Gives the payload back when the bound is reached.
     pub fn add_idle(&mut self, payload: T) -> Result<EventId, Full<T>> {
-        self.put(IDLE, payload)
+        let id = self.put(IDLE, payload)?;
+        self.idle += 1;
+        Ok(id)
     }
 
     #[inline]
@@ -197,9 +201,10 @@ impl<T> Schedule<T> {
     #[inline]
     pub fn cancel(&mut self, id: EventId) -> Option<T> {
         let (_, held) = self.slab.take_if(id.slot, |seq, _| seq == id.seq)?;
-        if held.tag != IDLE {
-            self.armed -= 1;
-            self.limit_stale();
+        if held.tag == IDLE {
+            self.idle -= 1;
+        } else {
+            self.one_less();
         }
         Some(held.payload)
     }
@@ -215,28 +220,39 @@ impl<T> Schedule<T> {
         let was_idle = std::mem::replace(&mut held.tag, new_tag) == IDLE;
         self.queue.insert(Entry::new(deadline, id.slot, new_tag));
         if was_idle {
-            self.armed += 1;
+            self.idle -= 1;
         } else {
-            self.limit_stale();
+            self.one_less();
         }
         true
     }
 
-    /// To be called when an entry has gone stale: keeps such entries fewer than events.
+    /// To be called when an entry has gone stale, or the event of one has gone: keeps the stale
+    /// ones fewer than the events.
     #[inline]
-    fn limit_stale(&mut self) {
-        if self.queue.len() > 2 * self.armed + STALE_MIN {
-            self.sweep();
+    fn one_less(&mut self) {
+        self.patience -= 1;
+        if self.patience == 0 {
+            self.limit_stale();
         }
     }
 
-    /// Drops the stale entries. They were as many as the events, so each cancellation has paid for
-    /// a constant share of this.
+    /// Drops the stale entries if there are as many as events: then each cancellation has paid for
+    /// a constant share of this. Otherwise they cannot be before half of the difference has gone.
+    #[cold]
+    fn limit_stale(&mut self) {
+        let most = 2 * self.len() + STALE_MIN;
+        if self.queue.len() >= most {
+            self.sweep();
+        }
+        self.patience = (most - self.queue.len()).div_ceil(2);
+    }
+
     #[cold]
     fn sweep(&mut self) {
         let slab = &self.slab;
         self.queue.retain(&mut |entry| slab.is_current(entry));
-        debug_assert_eq!(self.queue.len(), self.armed, "entries and pending events differ");
+        debug_assert_eq!(self.queue.len(), self.len(), "entries and pending events differ");
     }
 
     /// The earliest deadline. (It may sort out events on the way, hence `&mut`.)
@@ -272,7 +288,7 @@ impl<T> Schedule<T> {
             self.queue.pop_front();
             let slot = entry.slot();
             if let Some((seq, held)) = self.slab.take_if(slot, |_, tag| entry.has_tag(tag)) {
-                self.armed -= 1;
+                self.one_less();
                 return Some((entry.deadline, EventId { seq, slot }, held.payload));
             }
         }
@@ -283,7 +299,8 @@ impl<T> Schedule<T> {
     pub fn claim_due(&mut self, now: u64) -> Option<Claim<'_, T>> {
         let entry = self.front(now)?;
         self.queue.pop_front();
-        self.armed -= 1;
+        self.idle += 1;
+        self.one_less();
         let slot = entry.slot();
         let (seq, held) = self.slab.at_mut(slot)?;
         held.tag = IDLE;
@@ -314,17 +331,17 @@ impl<T> Schedule<T> {
 
     /// How many events wait for their deadlines.
     pub fn len(&self) -> usize {
-        self.armed
+        self.slab.len() - self.idle
     }
 
     /// Whether no event waits.
     pub fn is_empty(&self) -> bool {
-        self.armed == 0
+        self.len() == 0
     }
 
     /// How many events are held without a deadline.
     pub fn idle(&self) -> usize {
-        self.slab.len() - self.armed
+        self.idle
     }
 
     /// How many bytes it has allocated.

@@ -12,7 +12,7 @@ pub struct Iter<'a, T> {
 
 impl<'a, T> Iter<'a, T> {
     pub(super) fn new(schedule: &'a Schedule<T>) -> Self {
-        let mut entries = Vec::with_capacity(schedule.armed);
+        let mut entries = Vec::with_capacity(schedule.len());
         schedule.queue.for_each(&mut |entry| {
             if schedule.slab.is_current(entry) {
                 entries.push(*entry);

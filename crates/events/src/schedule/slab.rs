@@ -1,25 +1,25 @@
-//! Where the payloads are: slots in chunks, found by index, never moved.
+//! Where the payloads are: slots in chunks of 64, found by index, never moved.
 //!
 //! Additions are numbered with 64 bits, of which a slot stores the lower 32. The upper ones, the
 //! era, are those of its chunk: a chunk takes events of one era only, and of another when it is
 //! empty. So the whole number is known for every slot, and a slot with a payload of 8 bytes is 16.
 //!
-//! Taking an event out is a matter of one line of memory, its slot's; all else that it changes, a
-//! bit and a count, is 100 times smaller and stays in the cache. No list of free slots leads through
-//! the slots: the bits tell which are free, and a cursor goes round them. So slots that were freed
-//! in any order are used again in order of their addresses, which the memory is fastest at.
+//! Taking an event out touches one line of memory, its slot's, beside the header of its chunk; the
+//! headers are 40 times smaller than the slots and stay in the cache. And it takes few instructions:
+//! the more of them a processor must hold back until memory has answered, the fewer cancellations it
+//! can begin meanwhile. So there is no list of free slots, nor a count for each chunk. A bit for
+//! each slot tells which are free, and a cursor goes round them; slots that were freed in any order
+//! are used again in the order of their addresses.
 
 use std::num::NonZeroU32;
 
-/// Slots in one allocation. Storage is given back chunk by chunk, so a chunk should be small; its
-/// header is looked up on every access, so there should be few of them: at 4,096 the headers of
-/// ten million events take 80 KiB.
-const CHUNK_BITS: u32 = 12;
-const CHUNK: usize = 1 << CHUNK_BITS;
-/// Slots whose bits are in one word.
-const WORD: usize = u64::BITS as usize;
+/// Slots in one allocation: as many as a word has bits.
+const CHUNK: usize = u64::BITS as usize;
+const FULL: u64 = u64::MAX;
+/// So many chunks have all the slots that an index of 32 bits can name.
+const MOST_CHUNKS: usize = 1 << (u32::BITS - CHUNK.ilog2());
 
-/// Tells which entry of the wheel stands for an event.
+/// Tells which entry of the queue stands for an event.
 pub(super) type Tag = NonZeroU32;
 
 /// The number of an addition, in halves: the era, and what the slot knows.
@@ -32,32 +32,35 @@ pub(super) struct Held<T> {
     pub(super) payload: T,
 }
 
+type Slots<T> = Box<[Option<Held<T>>; CHUNK]>;
+
 const _: () = assert!(size_of::<Option<Held<u64>>>() == 16);
 
 struct Chunk<T> {
-    /// Without storage when no slot is in use.
-    slots: Vec<Option<Held<T>>>,
+    /// None when no slot is in use, but for the chunk that is being filled.
+    slots: Option<Slots<T>>,
+    /// A bit for each slot in use.
+    live: u64,
     /// The upper half of the number of each addition in here.
     era: u32,
-    used: u32,
 }
 
 pub(super) struct Slab<T> {
     chunks: Vec<Chunk<T>>,
-    /// A bit for each slot in use, those of a chunk in `CHUNK / WORD` words: 128 times smaller than
-    /// the slots, so that what they can tell costs little.
-    live: Vec<u64>,
-    /// The word of `live` whose slots are being filled, from the lowest to the highest. Below the
-    /// chunk's `slots.len()` or at it: so a chunk has no gaps.
-    word: usize,
-    /// Which slots of this word are free. (One that is freed now may not be among them.)
+    /// The chunk whose slots are being filled.
+    current: usize,
+    /// Which of its slots are free. (One that is freed now may not be among them.)
     free: u64,
     used: usize,
 }
 
+fn place(slot: u32) -> (usize, usize) {
+    (slot as usize / CHUNK, slot as usize % CHUNK)
+}
+
 impl<T> Slab<T> {
     pub(super) const fn new() -> Self {
-        Slab { chunks: Vec::new(), live: Vec::new(), word: 0, free: 0, used: 0 }
+        Slab { chunks: Vec::new(), current: 0, free: 0, used: 0 }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -73,134 +76,102 @@ impl<T> Slab<T> {
         if (self.free == 0 || seq == 0) && !self.find_room(era) {
             return Err(payload);
         }
-        let slot = self.word * WORD + self.free.trailing_zeros() as usize;
-        self.live[self.word] |= self.free & self.free.wrapping_neg();
+        let chunk = &mut self.chunks[self.current];
+        let Some(slots) = &mut chunk.slots else {
+            unreachable!("chunk {} was chosen and has no slots", self.current)
+        };
+        let within = self.free.trailing_zeros() as usize % CHUNK;
         self.free &= self.free - 1;
-        let chunk = &mut self.chunks[slot >> CHUNK_BITS];
-        let within = slot & (CHUNK - 1);
-        let held = Some(Held { seq, tag, payload });
-        if within == chunk.slots.len() {
-            chunk.slots.push(held);
-        } else {
-            chunk.slots[within] = held;
-        }
-        chunk.used += 1;
+        chunk.live |= 1 << within;
+        slots[within] = Some(Held { seq, tag, payload });
         self.used += 1;
-        Ok(slot as u32)
+        Ok((self.current * CHUNK + within) as u32)
     }
 
-    /// Chooses a word with free slots; false if there are no more.
+    /// Chooses a chunk with free slots; false if there are no more.
     ///
-    /// A choice costs little for each slot it finds. Within a chunk there are but 64 words. From
-    /// chunk to chunk the cursor only goes on while an eighth of all slots is free: then at least a
-    /// sixteenth of them lies in chunks that are sparse enough to be taken, 256 slots for each
-    /// header that a round looks at.
+    /// While an eighth of all slots is free it takes the next chunk that has any. A round looks at
+    /// each header once and finds at least 8 slots for each. Only those of a past era may be passed
+    /// over in vain; then the round pays for an eighth more chunks.
     #[cold]
     fn find_room(&mut self, era: u32) -> bool {
-        let current = self.word / (CHUNK / WORD);
-        if self.choose_in(current, era) {
-            return true;
-        }
-        let slots = self.chunks.len() * CHUNK;
-        if slots - self.used >= slots / 8 {
-            let count = self.chunks.len();
-            let others = (current + 1..count).chain(0..current);
-            for index in others {
-                let sparse = self.chunks[index].used as usize <= CHUNK - CHUNK / 16;
-                if sparse && self.choose_in(index, era) {
-                    return true;
-                }
+        let count = self.chunks.len();
+        let slots = count * CHUNK;
+        let all = (self.current..count).chain(0..self.current.min(count));
+        let mut grow = 1;
+        if slots - self.used >= slots / 8 || count == MOST_CHUNKS {
+            let has_room = |&index: &usize| {
+                let chunk = &self.chunks[index];
+                chunk.live == 0 || chunk.live != FULL && chunk.era == era
+            };
+            if let Some(index) = all.into_iter().find(has_room) {
+                self.choose(index, era);
+                return true;
             }
+            grow += count / 8;
         }
-        if self.chunks.len() == 1 << (u32::BITS - CHUNK_BITS) {
-            return (0..self.chunks.len()).any(|index| self.choose_in(index, era));
-        }
-        // The first chunk grows as a vector does, so that a small schedule stays small.
-        let slots = Vec::with_capacity(if self.chunks.is_empty() { 0 } else { CHUNK });
-        self.chunks.push(Chunk { slots, era, used: 0 });
-        self.live.resize(self.chunks.len() * (CHUNK / WORD), 0);
-        self.choose_in(self.chunks.len() - 1, era)
-    }
-
-    /// Chooses a word of this chunk: of those that have been filled before if many of their slots
-    /// are free again, else the one after them.
-    fn choose_in(&mut self, index: usize, era: u32) -> bool {
-        let Some(chunk) = self.chunks.get_mut(index) else { return false };
-        if chunk.used == 0 {
-            chunk.era = era;
-            if index > 0 && chunk.slots.capacity() == 0 {
-                chunk.slots.reserve_exact(CHUNK);
-            }
-        } else if chunk.era != era {
+        let count = (count + grow).min(MOST_CHUNKS);
+        if count == self.chunks.len() {
             return false;
         }
-        let first = index * (CHUNK / WORD);
-        let filled = chunk.slots.len();
-        let fresh = first + filled / WORD;
-        let again = || {
-            // From the cursor on, if it is in here.
-            let next = (self.word + 1).clamp(first, fresh);
-            (next..fresh).chain(first..next).find(|&word| self.live[word] != u64::MAX)
-        };
-        let word = match filled < CHUNK {
-            true if chunk.used as usize > filled / 4 * 3 => fresh,
-            true => again().unwrap_or(fresh),
-            false => match again() {
-                Some(word) => word,
-                None => return false,
-            },
-        };
-        self.word = word;
-        self.free = !self.live[word];
+        let first = self.chunks.len();
+        self.chunks.resize_with(count, || Chunk { slots: None, live: 0, era });
+        self.choose(first, era);
         true
     }
 
-    #[inline]
-    fn slot(&self, slot: u32) -> Option<(&Chunk<T>, &Held<T>)> {
-        let chunk = self.chunks.get((slot >> CHUNK_BITS) as usize)?;
-        Some((chunk, chunk.slots.get(slot as usize & (CHUNK - 1))?.as_ref()?))
+    fn choose(&mut self, index: usize, era: u32) {
+        let chunk = &mut self.chunks[index];
+        debug_assert!(chunk.live == 0 || chunk.era == era, "chunk {index} mixes two eras");
+        chunk.era = era;
+        chunk.slots.get_or_insert_with(|| Box::new([const { None }; CHUNK]));
+        self.free = !chunk.live;
+        self.current = index;
     }
 
     /// The event in a slot, whichever it is, and the number of its addition.
     #[inline]
     pub(super) fn at(&self, slot: u32) -> Option<(Seq, &Held<T>)> {
-        self.slot(slot).map(|(chunk, held)| ([chunk.era, held.seq], held))
+        let (index, within) = place(slot);
+        let chunk = self.chunks.get(index)?;
+        let held = chunk.slots.as_ref()?[within].as_ref()?;
+        Some(([chunk.era, held.seq], held))
     }
 
     /// As `at`, to change it.
     #[inline]
     pub(super) fn at_mut(&mut self, slot: u32) -> Option<(Seq, &mut Held<T>)> {
-        let chunk = self.chunks.get_mut((slot >> CHUNK_BITS) as usize)?;
-        let held = chunk.slots.get_mut(slot as usize & (CHUNK - 1))?.as_mut()?;
+        let (index, within) = place(slot);
+        let chunk = self.chunks.get_mut(index)?;
+        let held = chunk.slots.as_mut()?[within].as_mut()?;
         Some(([chunk.era, held.seq], held))
     }
 
     /// Whether any event is in the slot.
     #[inline]
     pub(super) fn is_live(&self, slot: u32) -> bool {
-        let word = self.live.get(slot as usize / WORD);
-        word.is_some_and(|word| word >> (slot as usize % WORD) & 1 == 1)
+        let (index, within) = place(slot);
+        self.chunks.get(index).is_some_and(|chunk| chunk.live >> within & 1 == 1)
     }
 
-    /// Empties the slot if the event in it is wanted, by its era and itself.
+    /// Empties the slot if the event in it is wanted.
     #[inline]
     pub(super) fn take_if(
         &mut self,
         slot: u32,
         wanted: impl FnOnce(Seq, Tag) -> bool,
     ) -> Option<(Seq, Held<T>)> {
-        let index = (slot >> CHUNK_BITS) as usize;
+        let (index, within) = place(slot);
         let chunk = self.chunks.get_mut(index)?;
-        let place = chunk.slots.get_mut(slot as usize & (CHUNK - 1))?;
+        let place = &mut chunk.slots.as_mut()?[within];
         let (seq, tag) = place.as_ref().map(|held| ([chunk.era, held.seq], held.tag))?;
         if !wanted(seq, tag) {
             return None;
         }
         let held = place.take()?;
-        chunk.used -= 1;
-        self.live[slot as usize / WORD] &= !(1 << (slot as usize % WORD));
+        chunk.live &= !(1 << within);
         self.used -= 1;
-        if chunk.used == 0 {
+        if chunk.live == 0 {
             self.give_back(index);
         }
         Some((seq, held))
@@ -210,22 +181,22 @@ impl<T> Slab<T> {
     /// or a single event that comes and goes would allocate each time.
     #[cold]
     fn give_back(&mut self, index: usize) {
-        if self.used == 0 && (self.chunks.len() > 1 || self.chunks[0].slots.capacity() > WORD) {
+        if self.used == 0 && self.chunks.len() > 1 {
             *self = Slab::new();
-        } else if index != self.word / (CHUNK / WORD) {
-            self.chunks[index].slots = Vec::new();
+        } else if index != self.current {
+            self.chunks[index].slots = None;
         }
     }
 
     pub(super) fn heap_size(&self) -> usize {
-        let slots: usize = self.chunks.iter().map(|chunk| chunk.slots.capacity()).sum();
-        slots * size_of::<Option<Held<T>>>()
+        let chunks = self.chunks.iter().filter(|chunk| chunk.slots.is_some()).count();
+        chunks * size_of::<[Option<Held<T>>; CHUNK]>()
             + self.chunks.capacity() * size_of::<Chunk<T>>()
-            + self.live.capacity() * size_of::<u64>()
     }
 
     /// Every event, in no particular order.
     pub(super) fn all_mut(&mut self) -> impl Iterator<Item = &mut Held<T>> {
-        self.chunks.iter_mut().flat_map(|chunk| &mut chunk.slots).flatten()
+        let slots = self.chunks.iter_mut().filter_map(|chunk| chunk.slots.as_mut());
+        slots.flat_map(|slots| slots.iter_mut()).flatten()
     }
 }
