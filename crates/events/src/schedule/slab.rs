@@ -169,8 +169,8 @@ impl<T> Slab<T> {
             return None;
         }
         let held = place.take()?;
-        chunk.live &= !(1 << within);
         self.used -= 1;
+        chunk.live &= !(1 << within);
         if chunk.live == 0 {
             self.give_back(index);
         }
