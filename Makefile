@@ -18,7 +18,7 @@ ZSH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
 .PHONY: build test test-format test-lints test-code test-no-std test-docs test-fuzz \
-	fuzz bench deny install install-md5sum-link uninstall
+	fuzz bench bench-peers plots deny install install-md5sum-link uninstall
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -39,7 +39,7 @@ test-lints:
 
 # The libraries without the standard library; `test-code` has them with everything.
 test-no-std:
-	$(CARGO) check --locked -p lanesum-lanes -p lanesum-md5 --no-default-features
+	$(CARGO) check --locked -p lanesum-lanes -p lanesum-md5 -p lanesum-siphash --no-default-features
 
 # The examples in the documentation are tested with the rest.
 test-code:
@@ -57,10 +57,20 @@ test-fuzz:
 fuzz:
 	fuzz/run.sh $(SECONDS)
 
-# The files scenario beside every checksum program installed; some six minutes, 5 GiB in /dev/shm.
+# Every scenario beside every peer, and the report: bench/report/index.html. Less than 15 minutes,
+# 5 GiB in /dev/shm. `make bench OPTIONS='--rounds 1 --scale 100'` tries it out in two.
 bench: build
-	mkdir -p bench/report
-	$(CARGO) run --locked --release -p lanesum-bench -- files --csv bench/report/files.csv
+	$(CARGO) run --locked --release -p lanesum-bench -- all bench/report -- $(OPTIONS)
+
+# Installs what the bench compares with: Debian packages (some 1.5 GB with all of Haskell, Java and Go; needs
+# root or sudo) and Bouncy Castle into bench/cache/.
+bench-peers:
+	bench/peers.sh
+
+# The plots that README shows, from the rows of the last `make bench`.
+plots:
+	$(CARGO) run --locked --release -p lanesum-bench -- page bench/report \
+		--plot one-by-size --plot many-by-count --into docs/plots
 
 deny:
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check; \

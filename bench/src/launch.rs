@@ -35,6 +35,7 @@ pub struct Launch {
     cpus: Vec<usize>,
     output: PathBuf,
     accepted: &'static [i32],
+    times_itself: bool,
 }
 
 impl Launch {
@@ -48,6 +49,7 @@ impl Launch {
             cpus: cpus.to_vec(),
             output: output.to_owned(),
             accepted: &[0],
+            times_itself: false,
         }
     }
 
@@ -64,6 +66,13 @@ impl Launch {
     /// The exit codes that are no failure; 0 alone unless said otherwise.
     pub fn accepting(mut self, codes: &'static [i32]) -> Self {
         self.accepted = codes;
+        self
+    }
+
+    /// The program does something before the work that counts, and says how long that took: its last line
+    /// on standard error is `seconds` and their number.
+    pub fn timing_itself(mut self) -> Self {
+        self.times_itself = true;
         self
     }
 
@@ -92,6 +101,12 @@ impl Launch {
             "{name}: exit code {code}: {}",
             last_line(&errors).unwrap_or_else(|| "nothing on standard error".to_owned()),
         );
+        let seconds = if self.times_itself {
+            let line = last_line(&errors).unwrap_or_default();
+            own_seconds(&line).with_context(|| format!("{name} tells no time but {line:?}"))?
+        } else {
+            seconds
+        };
         Ok(Sample { seconds, peak_bytes: Some(peak_bytes) })
     }
 }
@@ -145,6 +160,11 @@ fn parse_answer(line: &str) -> Result<(f64, u64, i32)> {
     Ok((seconds.parse()?, peak_kib.parse::<u64>()? * 1024, code.parse()?))
 }
 
+/// What a program that times itself says.
+fn own_seconds(line: &str) -> Option<f64> {
+    line.strip_prefix("seconds ")?.parse().ok()
+}
+
 fn create(path: &OsStr) -> Result<File> {
     File::create(path).with_context(|| Path::new(path).display().to_string())
 }
@@ -171,6 +191,13 @@ mod tests {
         assert_eq!(parse_answer("0.25 2048 1\n").unwrap(), (0.25, 2_097_152, 1));
         assert!(parse_answer("0.25 2048").is_err());
         assert!(parse_answer("").is_err());
+    }
+
+    #[test]
+    fn a_program_may_time_itself() {
+        assert_eq!(own_seconds("seconds 0.25"), Some(0.25));
+        assert_eq!(own_seconds("0.25"), None);
+        assert_eq!(own_seconds("seconds none"), None);
     }
 
     #[test]

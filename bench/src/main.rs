@@ -1,4 +1,5 @@
-//! Measures lanesum beside its peers: `lanesum-bench SCENARIO` runs one scenario and prints its tables.
+//! Measures lanesum beside its peers: `lanesum-bench SCENARIO` runs one scenario and prints its tables,
+//! `lanesum-bench all DIR` runs them all and makes a page of them.
 //!
 //! How a figure comes about is told in [`rig`] (rounds and ratios), [`clock`] (cycles) and
 //! [`launch`] (how a program is pinned, timed and its memory read).
@@ -8,10 +9,15 @@
 mod answers;
 mod clock;
 mod debian;
+mod hashers;
+mod incarnations;
 mod launch;
 mod machine;
+mod messages;
 mod options;
+mod page;
 mod peers;
+mod quantity;
 mod read_only;
 mod report;
 mod rig;
@@ -19,6 +25,7 @@ mod scenarios;
 mod scratch;
 mod statistics;
 mod verifier;
+mod whole;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -35,9 +42,14 @@ fn main() -> ExitCode {
     let outcome = match first.as_ref().and_then(|word| word.to_str()) {
         Some(launch::WORD) => launch::serve(arguments).map(|()| ExitCode::SUCCESS),
         Some(read_only::WORD) => read_only::serve(arguments).map(|()| ExitCode::SUCCESS),
+        Some(scenarios::documents::library::WORD) => {
+            scenarios::documents::library::serve(arguments).map(|()| ExitCode::SUCCESS)
+        }
         Some(scenarios::events::WORD) => {
             scenarios::events::serve(arguments).map(|()| ExitCode::SUCCESS)
         }
+        Some("all") => whole::all(arguments),
+        Some("page") => whole::page(arguments),
         Some("list") => {
             scenarios::ALL.iter().for_each(|each| println!("{:<10} {}", each.name, each.about));
             Ok(ExitCode::SUCCESS)

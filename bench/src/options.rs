@@ -11,9 +11,13 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::scenarios::{self, Scenario};
 
+/// Rounds of a case, where the scenario has no opinion of its own.
+const ROUNDS: usize = 5;
+
 /// Measures lanesum beside its peers.
 ///
-/// `list` in the place of SCENARIO names the scenarios.
+/// `list` in the place of SCENARIO names the scenarios, `all DIR` runs them all and writes a report
+/// into DIR, `page DIR` writes that report again.
 #[derive(Parser)]
 #[command(name = "lanesum-bench", version)]
 struct Arguments {
@@ -25,9 +29,10 @@ struct Arguments {
     /// Only this case or this implementation, beside the baseline (may be repeated)
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
-    /// Rounds per case; slow rows take part in fewer of them
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = at_least_one)]
-    rounds: usize,
+    /// Rounds per case; slow rows take part in fewer of them [default: 5 for programs, more for what
+    /// takes milliseconds]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    rounds: Option<usize>,
     /// Where test files are made; anything but a tmpfs measures the disk as well
     #[arg(long, value_name = "DIR", default_value = "/dev/shm")]
     scratch: PathBuf,
@@ -45,6 +50,7 @@ pub struct Options {
     pub only: Only,
     /// At least one.
     pub rounds: usize,
+    asked_rounds: Option<usize>,
     pub scratch: PathBuf,
     pub lanesum: PathBuf,
     /// The number of test files is divided by this, which is at least one.
@@ -63,7 +69,8 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<(&'static Scen
     let options = Options {
         csv: given.csv,
         only: Only::new(given.only, scenario)?,
-        rounds: given.rounds,
+        rounds: given.rounds.unwrap_or(ROUNDS),
+        asked_rounds: given.rounds,
         // Absolute, since competitors do not run in the current folder.
         scratch: std::path::absolute(given.scratch)?,
         lanesum: std::path::absolute(given.lanesum.map_or_else(beside_this_executable, Ok)?)?,
@@ -84,6 +91,13 @@ fn beside_this_executable() -> Result<PathBuf> {
     Ok(own.parent().unwrap_or(Path::new(".")).join("lanesum"))
 }
 
+impl Options {
+    /// The rounds asked for, or else `own`, where a round takes so little that more can be had.
+    pub fn rounds_or(&self, own: usize) -> usize {
+        self.asked_rounds.unwrap_or(own)
+    }
+}
+
 #[cfg(test)]
 impl Options {
     /// Everything at its simplest.
@@ -92,6 +106,7 @@ impl Options {
             csv: None,
             only: Only::default(),
             rounds: 1,
+            asked_rounds: None,
             scratch: std::env::temp_dir(),
             lanesum: PathBuf::from("/nowhere/lanesum"),
             scale: 1,
@@ -150,7 +165,7 @@ impl std::fmt::Display for Interrupted {
 impl std::error::Error for Interrupted {}
 
 impl Interrupt {
-    fn on_signals() -> Result<Self> {
+    pub fn on_signals() -> Result<Self> {
         let interrupt = Self::default();
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             signal_hook::flag::register(signal, Arc::clone(&interrupt.0))?;

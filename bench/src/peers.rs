@@ -1,8 +1,12 @@
-//! Which of the programs to measure against are installed, and in which version.
+//! What there is to measure against: programs that are installed, crates that are built in, each
+//! with its version.
 
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::process::Command;
+
+/// What to do about a peer that is not there.
+pub const REMEDY: &str = "`make bench-peers` installs it";
 
 /// A program that may be installed.
 pub struct Peer {
@@ -24,6 +28,29 @@ impl Found {
     }
 }
 
+/// The lock file of the workspace: which version of each crate is built in.
+const LOCK: &str = include_str!("../../Cargo.lock");
+
+/// Crates that compute MD5.
+const CRATES: [&str; 7] = ["openssl", "md-5", "md5", "fast-md5", "md5-many", "md5-simd", "md5-asm"];
+
+/// A line for each crate that is a peer of lanesum-md5: its name and its version.
+pub fn crates() -> impl Iterator<Item = String> {
+    CRATES.into_iter().map(|name| {
+        let version = locked_version(LOCK, name).unwrap_or("of an unknown version");
+        match name {
+            "openssl" => format!("{name:<9} {version}, {}", openssl::version::version()),
+            _ => format!("{name:<9} {version}"),
+        }
+    })
+}
+
+/// The version of the package `name` in a lock file's text.
+fn locked_version<'lock>(lock: &'lock str, name: &str) -> Option<&'lock str> {
+    let (_, entry) = lock.split_once(&format!("name = \"{name}\"\nversion = \""))?;
+    Some(entry.split_once('"')?.0)
+}
+
 /// Starts `program`, a name or a path, with the argument that makes it print its version.
 ///
 /// # Errors
@@ -35,9 +62,20 @@ pub fn version(program: impl AsRef<OsStr>, argument: &str) -> Result<String, Str
             let text = if output.stdout.is_empty() { output.stderr } else { output.stdout };
             Ok(first_line(&String::from_utf8_lossy(&text)))
         }
-        Err(error) if error.kind() == ErrorKind::NotFound => Err("not installed".to_owned()),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Err(format!("not installed: {REMEDY}"))
+        }
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// The beginning of what a program says about its failure, on one line.
+pub fn first_words(text: &[u8]) -> String {
+    const MOST_LINES: usize = 3;
+    let text = String::from_utf8_lossy(text);
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(MOST_LINES);
+    let words = lines.collect::<Vec<_>>().join(" ");
+    if words.is_empty() { "it failed without a word".to_owned() } else { words }
 }
 
 fn first_line(text: &str) -> String {
@@ -53,13 +91,32 @@ mod tests {
         let peer = Peer { name: "lanesum-no-such-program", version_argument: "--version" };
         let found = Found::look_for(&peer);
         assert_eq!(found.name, "lanesum-no-such-program");
-        assert_eq!(found.version, Err("not installed".to_owned()));
+        assert_eq!(found.version, Err(format!("not installed: {REMEDY}")));
     }
 
     #[test]
     fn what_is_installed_names_its_version() {
         let found = Found::look_for(&Peer { name: "md5sum", version_argument: "--version" });
         assert!(found.version.expect("md5sum is installed").contains("md5sum"));
+    }
+
+    #[test]
+    fn a_failure_is_quoted_on_one_line() {
+        assert_eq!(
+            first_words(b"\nMain.hs:4:1: error:\n    no module\n1\n2\n"),
+            "Main.hs:4:1: error: no module 1"
+        );
+        assert_eq!(first_words(b" \n"), "it failed without a word");
+    }
+
+    #[test]
+    fn every_crate_is_locked() {
+        for name in CRATES {
+            let version = locked_version(LOCK, name).expect(name);
+            assert!(version.starts_with(|digit: char| digit.is_ascii_digit()), "{name} {version}");
+        }
+        assert_eq!(locked_version("name = \"a\"\nversion = \"1.2.3\"\n", "a"), Some("1.2.3"));
+        assert_eq!(locked_version("name = \"ab\"\nversion = \"1.2.3\"\n", "b"), None);
     }
 
     #[test]

@@ -120,9 +120,9 @@ fn table_cells(measured: &Measured, figures: &Figures) -> Vec<String> {
     let spread = (figures.p90_s - figures.min_s) / figures.median_s;
     vec![
         figures.rounds.to_string(),
-        format!("{:.4}", figures.median_s),
-        format!("{:.4}", figures.min_s),
-        format!("{:.4}", figures.p90_s),
+        four_digits(figures.median_s),
+        four_digits(figures.min_s),
+        four_digits(figures.p90_s),
         format!("{:.1} %", spread * 100.0),
         format!("{:.3}", gb_per_s(measured, figures)),
         format!("{:.3}", figures.cycles_per_byte),
@@ -152,6 +152,12 @@ fn records(measured: &Measured) -> impl Iterator<Item = [String; CSV_HEADER.len(
             peak_mib(figures),
         ])
     })
+}
+
+/// With at least four significant digits, as rows of a case take about as long as each other.
+fn four_digits(seconds: f64) -> String {
+    let before_the_first = if seconds > 0.0 { -seconds.log10().floor() } else { 0.0 };
+    format!("{seconds:.*}", before_the_first.clamp(1.0, 9.0) as usize + 3)
 }
 
 fn gb_per_s(measured: &Measured, figures: &Figures) -> f64 {
@@ -209,6 +215,12 @@ mod tests {
     fn a_csv_that_cannot_be_written_is_named_at_once() {
         let error = Report::new(Some(Path::new("/nowhere/out.csv"))).err().expect("fails");
         assert!(error.to_string().contains("/nowhere/out.csv"));
+    }
+
+    #[test]
+    fn short_times_keep_their_digits() {
+        let shown = [12.0, 1.25, 0.5, 0.001_127_4, 0.000_001_5].map(four_digits);
+        assert_eq!(shown, ["12.0000", "1.2500", "0.5000", "0.001127", "0.000001500"]);
     }
 
     #[test]

@@ -16,15 +16,16 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 
 use super::Scenario;
+use super::programs::{self, Candidate};
 use crate::debian;
 use crate::launch::{Launch, allowed_cpus, pin};
 use crate::options::Options;
 use crate::peers::{self, Found, Peer};
+use crate::read_only;
 use crate::report::Report;
-use crate::rig::{self, Case, Competitor};
+use crate::rig;
 use crate::scratch::Scratch;
 use crate::verifier::{Answer, Verifier};
-use crate::{clock, read_only};
 
 pub const SCENARIO: Scenario = Scenario {
     name: "files",
@@ -102,15 +103,6 @@ struct Bench<'run> {
     installed: Vec<&'static str>,
     /// The first one measures; the bench itself is bound to it, so that the clock is that CPU's.
     cpus: Vec<usize>,
-}
-
-/// A row before it is known whether it is wanted and can run.
-struct Candidate {
-    implementation: &'static str,
-    /// The peer it needs; none for lanesum and the limit, which are ours.
-    needs: Option<&'static str>,
-    launch: Launch,
-    answer: Answer,
 }
 
 impl<'run> Bench<'run> {
@@ -260,48 +252,13 @@ impl<'run> Bench<'run> {
         candidates: Vec<Candidate>,
         verifier: &Verifier,
     ) -> Result<rig::Measured> {
-        let competitors = candidates
-            .into_iter()
-            .filter(|candidate| self.takes_part(candidate))
-            .map(|candidate| self.competitor(candidate, verifier))
-            .collect();
-        let case = Case {
-            scenario: SCENARIO.name,
-            name: case.to_owned(),
-            bytes: verifier.bytes,
-            items: verifier.items as u64,
-            competitors,
-        };
-        rig::measure(case, self.options.rounds, &self.options.interrupt, clock::hertz)
+        let there = candidates.into_iter().filter(|each| self.is_there(each)).collect();
+        let rounds = self.options.rounds;
+        programs::measure(self.options, SCENARIO.name, case, rounds, there, verifier)
     }
 
-    fn takes_part(&self, candidate: &Candidate) -> bool {
-        let wanted = candidate.implementation == BASELINE
-            || self.options.only.implementation(candidate.implementation);
-        wanted && candidate.needs.is_none_or(|program| self.installed.contains(&program))
-    }
-
-    fn competitor<'case>(
-        &'case self,
-        candidate: Candidate,
-        verifier: &'case Verifier,
-    ) -> Competitor<'case> {
-        let Candidate { implementation, needs, launch, answer } = candidate;
-        let is_lanesum = implementation.starts_with("lanesum");
-        let lanesum = &self.options.lanesum;
-        Competitor {
-            name: implementation,
-            every_round: needs.is_none(),
-            run: Box::new(move || {
-                ensure!(
-                    !is_lanesum || lanesum.is_file(),
-                    "{} is not there: build it with `cargo build --release`, or name it with --lanesum",
-                    lanesum.display(),
-                );
-                launch.run()
-            }),
-            verify: Box::new(move || verifier.verify(answer)),
-        }
+    fn is_there(&self, candidate: &Candidate) -> bool {
+        candidate.needs.is_none_or(|program| self.installed.contains(&program))
     }
 }
 
@@ -346,8 +303,8 @@ mod tests {
         let bench = Bench { options: &options, installed: vec!["md5sum"], cpus: vec![0] };
         let path = Path::new("/x");
         let rows = bench.tree_candidates(&TREES[0], path, path, path).unwrap();
-        let taking_part: Vec<_> =
-            rows.iter().filter(|row| bench.takes_part(row)).map(|row| row.implementation).collect();
-        assert_eq!(taking_part, ["md5sum", "read-only", "lanesum", "lanesum-md5sum"]);
+        let there: Vec<_> =
+            rows.iter().filter(|row| bench.is_there(row)).map(|row| row.implementation).collect();
+        assert_eq!(there, ["md5sum", "read-only", "lanesum", "lanesum-md5sum"]);
     }
 }

@@ -1,7 +1,12 @@
 //! The scenarios, one file each. A new one is a module here and a line in [`ALL`].
 
+pub mod documents;
 pub mod events;
 mod files;
+mod many;
+mod one;
+mod programs;
+mod siphash;
 
 use anyhow::Result;
 
@@ -20,4 +25,11 @@ pub struct Scenario {
     pub run: fn(&Options, &mut Report) -> Result<()>,
 }
 
-pub const ALL: &[Scenario] = &[files::SCENARIO, events::SCENARIO];
+pub const ALL: &[Scenario] = &[
+    one::SCENARIO,
+    many::SCENARIO,
+    files::SCENARIO,
+    documents::SCENARIO,
+    siphash::SCENARIO,
+    events::SCENARIO,
+];

@@ -15,18 +15,37 @@ pub enum Algorithm {
     Sha256,
     /// SHA-512, FIPS 180-4: 64 bytes.
     Sha512,
-    /// BLAKE3 with its default output of 32 bytes.
+    /// BLAKE3 with its default output of 32 bytes; in its keyed mode where there is a key.
     Blake3,
     /// XXH3 of 128 bits, in the canonical (big-endian) form that `xxhsum -H2` prints: 16 bytes.
     Xxh3,
     /// CRC-32C (Castagnoli), big-endian: 4 bytes.
     Crc32c,
+    /// SipHash-2-4 under a key: 8 bytes, in the order of the reference implementation.
+    Siphash24,
+    /// SipHash-1-3 under a key: 8 bytes.
+    Siphash13,
+    /// SipHash-2-4 of 128 bits under a key: 16 bytes.
+    Siphash24Wide,
+    /// SipHash-1-3 of 128 bits under a key: 16 bytes.
+    Siphash13Wide,
 }
 
 impl Algorithm {
     /// Every algorithm, in the order in which help lists them.
-    pub const ALL: [Self; 7] =
-        [Self::Md5, Self::Sha1, Self::Sha256, Self::Sha512, Self::Blake3, Self::Xxh3, Self::Crc32c];
+    pub const ALL: [Self; 11] = [
+        Self::Md5,
+        Self::Sha1,
+        Self::Sha256,
+        Self::Sha512,
+        Self::Blake3,
+        Self::Xxh3,
+        Self::Crc32c,
+        Self::Siphash24,
+        Self::Siphash13,
+        Self::Siphash24Wide,
+        Self::Siphash13Wide,
+    ];
 
     /// The name on the command line: `md5`, `sha256`, `xxh3`.
     #[must_use]
@@ -39,6 +58,10 @@ impl Algorithm {
             Self::Blake3 => "blake3",
             Self::Xxh3 => "xxh3",
             Self::Crc32c => "crc32c",
+            Self::Siphash24 => "siphash24",
+            Self::Siphash13 => "siphash13",
+            Self::Siphash24Wide => "siphash24-128",
+            Self::Siphash13Wide => "siphash13-128",
         }
     }
 
@@ -53,6 +76,10 @@ impl Algorithm {
             Self::Blake3 => "BLAKE3",
             Self::Xxh3 => "XXH128",
             Self::Crc32c => "CRC32C",
+            Self::Siphash24 => "SIPHASH24",
+            Self::Siphash13 => "SIPHASH13",
+            Self::Siphash24Wide => "SIPHASH24-128",
+            Self::Siphash13Wide => "SIPHASH13-128",
         }
     }
 
@@ -61,11 +88,32 @@ impl Algorithm {
     pub const fn digest_len(self) -> usize {
         match self {
             Self::Crc32c => 4,
-            Self::Md5 | Self::Xxh3 => 16,
+            Self::Siphash24 | Self::Siphash13 => 8,
+            Self::Md5 | Self::Xxh3 | Self::Siphash24Wide | Self::Siphash13Wide => 16,
             Self::Sha1 => 20,
             Self::Sha256 | Self::Blake3 => 32,
             Self::Sha512 => 64,
         }
+    }
+
+    /// Length in bytes of the key that it takes, if it takes any. BLAKE3 does without one as well.
+    #[must_use]
+    pub const fn key_len(self) -> Option<usize> {
+        match self {
+            Self::Blake3 => Some(32),
+            Self::Siphash24 | Self::Siphash13 | Self::Siphash24Wide | Self::Siphash13Wide => {
+                Some(16)
+            }
+            Self::Md5 | Self::Sha1 | Self::Sha256 | Self::Sha512 | Self::Xxh3 | Self::Crc32c => {
+                None
+            }
+        }
+    }
+
+    /// Whether it cannot do without a key.
+    #[must_use]
+    pub const fn needs_key(self) -> bool {
+        self.key_len().is_some() && !matches!(self, Self::Blake3)
     }
 }
 
@@ -77,7 +125,10 @@ impl fmt::Display for Algorithm {
 
 /// A name that is no algorithm's.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("unknown algorithm '{0}'; known are md5, sha1, sha256, sha512, blake3, xxh3 and crc32c")]
+#[error(
+    "unknown algorithm '{0}'; known are md5, sha1, sha256, sha512, blake3, xxh3, crc32c, siphash24, \
+     siphash13, siphash24-128 and siphash13-128"
+)]
 pub struct UnknownAlgorithm(String);
 
 impl FromStr for Algorithm {
@@ -93,7 +144,7 @@ impl FromStr for Algorithm {
 
 /// A set of algorithms that are computed in one read. Iterates in the order of [`Algorithm::ALL`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Algorithms(u8);
+pub struct Algorithms(u16);
 
 impl Algorithms {
     /// No algorithm.

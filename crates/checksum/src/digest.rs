@@ -31,7 +31,7 @@ impl Digest {
         }
         let mut bytes = [0; MAX_LEN];
         for (byte, digits) in bytes.iter_mut().zip(hex.chunks_exact(2)) {
-            *byte = nibble(digits[0])? << 4 | nibble(digits[1])?;
+            *byte = self::byte([digits[0], digits[1]])?;
         }
         Some(Self { algorithm, bytes })
     }
@@ -57,6 +57,11 @@ impl Digest {
                 .flat_map(|&byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]),
         );
     }
+}
+
+/// The byte that two hexadecimal digits of either case spell.
+pub(crate) fn byte([high, low]: [u8; 2]) -> Option<u8> {
+    Some(nibble(high)? << 4 | nibble(low)?)
 }
 
 /// The value of a hexadecimal digit.

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::Algorithm;
+
 /// Why an input has no digest that one could trust. The path is the job's; messages name it there.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -11,6 +13,9 @@ pub enum Error {
     /// Size or time stamps before and after reading differ, or the bytes read are not the size.
     #[error("changed while it was read")]
     Changed,
+    /// The algorithm takes a key, and there is none of its length.
+    #[error("there is no key of the length that {0} takes")]
+    NoKey(Algorithm),
 }
 
 impl Error {

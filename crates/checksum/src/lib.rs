@@ -13,6 +13,7 @@ pub mod check;
 pub mod digest;
 pub mod engine;
 pub mod error;
+mod key;
 pub mod list;
 pub mod walk;
 
@@ -20,3 +21,4 @@ pub use algorithm::{Algorithm, Algorithms};
 pub use digest::Digest;
 pub use engine::{Job, Outcome, Source};
 pub use error::Error;
+pub use key::Key;

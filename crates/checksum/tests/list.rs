@@ -111,7 +111,8 @@ proptest! {
     #[test]
     fn an_untagged_list_goes_by_the_number_of_digits(entries in vec(any_entry(), 0..20)) {
         let is_told = |entry: &Entry| {
-            !matches!(entry.digest.algorithm(), Algorithm::Blake3 | Algorithm::Xxh3)
+            let algorithm = entry.digest.algorithm();
+            !matches!(algorithm, Algorithm::Blake3 | Algorithm::Xxh3) && !algorithm.needs_key()
         };
         let entries: Vec<_> = entries.into_iter().filter(is_told).collect();
         for ending in ENDINGS {

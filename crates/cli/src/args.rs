@@ -68,7 +68,8 @@ pub enum Generate {
 pub struct Sum {
     /// Algorithms, all computed in one read; more than one implies --tag.
     ///
-    /// md5, sha1, sha256, sha512, blake3, xxh3 (128 bits) and crc32c.
+    /// md5, sha1, sha256, sha512, blake3, xxh3 (128 bits) and crc32c. With --key-file: blake3,
+    /// siphash24 and siphash13 (64 bits), siphash24-128 and siphash13-128.
     #[arg(
         short,
         long = "algorithm",
@@ -111,6 +112,14 @@ pub struct Sum {
     /// Write the list to FILE, which appears only when all is well and is itself left out.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+
+    /// Make keyed checksums: who lacks the key in FILE can neither make nor check them.
+    ///
+    /// The file holds 32 bytes or 64 hexadecimal digits for -a blake3, 16 bytes or 32 digits for
+    /// SipHash. A newline may follow the digits. For files take blake3; for short messages
+    /// siphash24-128.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub key_file: Option<PathBuf>,
 
     #[command(flatten)]
     pub run: Run,
@@ -162,6 +171,13 @@ pub struct Check {
     #[arg(long)]
     pub ignore_missing: bool,
 
+    /// Check keyed checksums with the key in FILE.
+    ///
+    /// Implies --strict, and lines of algorithms without a key are none: whoever does not have the
+    /// key could have written them.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub key_file: Option<PathBuf>,
+
     /// The lines of the lists end with NUL.
     #[arg(short, long)]
     pub zero: bool,
@@ -186,7 +202,7 @@ pub struct Run {
     pub progress: When,
 
     /// The instruction set for MD5 in lanes; by default the best that the CPU has.
-    #[arg(long, value_name = "NAME", env = "LANESUM_BACKEND", hide_env = true, value_parser = backend)]
+    #[arg(long, value_name = "NAME", env = BACKEND_VARIABLE, hide_env = true, value_parser = backend)]
     pub backend: Option<Backend>,
 }
 
@@ -212,7 +228,11 @@ fn threads(text: &str) -> Result<usize, String> {
     }
 }
 
-fn backend(name: &str) -> Result<Backend, String> {
+/// The environment variable that says what `--backend` would; md5sum mode has nothing else for it.
+pub const BACKEND_VARIABLE: &str = "LANESUM_BACKEND";
+
+/// The backend of this name, or the names there are.
+pub fn backend(name: &str) -> Result<Backend, String> {
     Backend::from_name(name).ok_or_else(|| {
         let names: Vec<_> = Backend::available().map(Backend::name).collect();
         format!("this CPU has {}", names.join(", "))

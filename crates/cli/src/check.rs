@@ -6,16 +6,18 @@ use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use indicatif::{DecimalBytes, HumanCount};
 use lanesum_checksum::check::{self, Event, List, ListError, Options, Reading, Tally, Verdict};
 use lanesum_checksum::list::{Dialect, Ending, Entries, Line, start};
+use lanesum_checksum::{Key, engine};
 
 use crate::args::Check;
-use crate::console::{Console, fail_to_write, locale_of_process};
+use crate::console::{self, Console, fail_to_write, locale_of_process};
+use crate::key::KeyFile;
 use crate::progress::Display;
 use crate::signals;
 
@@ -26,16 +28,19 @@ use crate::signals;
 pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     let begin = Instant::now();
     let paths = if args.lists.is_empty() { vec!["-".into()] } else { args.lists.clone() };
-    let console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
+    let algorithm = args.algorithm.into_iter().collect();
+    let key_file = KeyFile::open(args.key_file.as_deref(), algorithm)?;
+    let mut console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
+    if let Some(key_file) = &key_file {
+        key_file.warn(&mut console);
+    }
     let console = Arc::new(Mutex::new(console));
     signals::handle(&console, None)?;
-    let mut options = options(&args);
+    let mut options = options(&args, key_file.map(|file| file.key));
     let display = Display::start(args.run.progress, || files_to_count(paths.clone(), &options))?;
-    console
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .set_bar(display.as_ref().map(|display| display.bar.clone()));
-    options.engine = args.run.engine(display.as_ref());
+    console::lock(&console).set_bar(display.as_ref().map(|display| display.bar.clone()));
+    options.engine =
+        engine::Options { key: options.engine.key, ..args.run.engine(display.as_ref()) };
 
     let lists = paths
         .into_iter()
@@ -44,13 +49,13 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
         Report { args: &args, line: Vec::new(), total: Tally::default(), bad_lists: 0 };
     let mut printed = Ok(());
     check::check(lists, &options, |list, event| {
-        let mut console = console.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut console = console::lock(&console);
         printed = report.event(list, event, &mut console);
         if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     drop(display);
 
-    let mut console = console.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut console = console::lock(&console);
     console.set_bar(None);
     if let Err(error) = printed.and_then(|()| console.flush()) {
         return Ok(fail_to_write(&error, &mut console));
@@ -59,15 +64,16 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     Ok(if report.all_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn options(args: &Check) -> Options {
-    let dialect = args.algorithm.map_or_else(Dialect::any, Dialect::untagged_as);
+fn options(args: &Check, key: Option<Key>) -> Options {
+    let dialect = key.as_ref().map_or_else(Dialect::any, Dialect::keyed);
+    let dialect = args.algorithm.map_or(dialect, |algorithm| dialect.with_untagged(algorithm));
     let ending = if args.zero { Ending::Nul } else { Ending::Newline };
     Options {
         dialect: dialect.with_ending(ending),
         reading: Reading::Examined,
         root: args.root.clone(),
         ignore_missing: args.ignore_missing,
-        engine: args.run.engine(None),
+        engine: engine::Options { key, ..args.run.engine(None) },
     }
 }
 
@@ -106,14 +112,26 @@ impl Report<'_> {
         self.bad_lists == 0
             && self.total.mismatched == 0
             && self.total.unreadable == 0
-            && !(self.args.strict && self.total.malformed > 0)
+            && !(self.is_strict() && self.total.malformed > 0)
+    }
+
+    fn is_strict(&self) -> bool {
+        self.args.strict || self.args.key_file.is_some()
+    }
+
+    /// What more than a checksum line a line has to be.
+    fn for_key(&self) -> &'static str {
+        if self.args.key_file.is_some() { " for this key" } else { "" }
     }
 
     fn event(&mut self, list: &List, event: Event<'_>, console: &mut Console) -> io::Result<()> {
         match event {
             Event::Malformed { line } => {
                 if self.args.warn {
-                    console.about(name(list), &format!("line {line}: not a checksum line"));
+                    console.about(
+                        name(list),
+                        &format!("line {line}: not a checksum line{}", self.for_key()),
+                    );
                 }
                 Ok(())
             }
@@ -161,16 +179,20 @@ impl Report<'_> {
         }
         if tally.entries() == 0 && tally.malformed > 0 {
             self.bad_lists += 1;
-            return console.about(name(list), "no checksum line in it; is it a list?");
+            let words = format!("no checksum line{} in it; is it a list?", self.for_key());
+            return console.about(name(list), &words);
         }
         if tally.entries() > 0 && tally.entries() == tally.missing {
             self.bad_lists += 1;
             console.about(name(list), "no file was verified: none of those it names exists");
         }
         if tally.malformed > 0 && !self.args.status {
+            let for_key = self.for_key();
             let words = match tally.malformed {
-                1 => "1 line is no checksum line; --warn tells which".to_owned(),
-                lines => format!("{lines} lines are no checksum lines; --warn tells which"),
+                1 => format!("1 line is no checksum line{for_key}; --warn tells which"),
+                lines => {
+                    format!("{lines} lines are no checksum lines{for_key}; --warn tells which")
+                }
             };
             console.about(name(list), &words);
         }

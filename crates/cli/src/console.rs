@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::process::ExitCode;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use indicatif::ProgressBar;
 use lanesum_checksum::list::quote::{self, Locale};
@@ -115,6 +116,12 @@ impl Console {
     pub const fn message_lost(&self) -> bool {
         self.message_lost
     }
+}
+
+/// The console for as long as it is written to. A thread that panicked with it left whole lines behind, since
+/// [`Lines`] holds nothing else, so they may still be written.
+pub fn lock(console: &Mutex<Console>) -> MutexGuard<'_, Console> {
+    console.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Ends after lines could not be written: quietly by SIGPIPE when nobody reads on, as GNU's tools

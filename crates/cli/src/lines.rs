@@ -13,6 +13,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use crate::descriptors;
+
 /// As many bytes as a pipe takes without mixing them with those of another writer: `PIPE_BUF`.
 const ATOMIC: usize = 4096;
 
@@ -31,8 +33,6 @@ pub struct Lines {
 enum Pace {
     /// Each by itself: to a terminal.
     Single,
-    /// The first by itself; a run that prints no more needs no thread.
-    First,
     /// In company, with a thread that keeps them from waiting.
     Gathered,
 }
@@ -57,11 +57,12 @@ impl Lines {
     /// Lines to this file.
     #[must_use]
     pub fn to(out: File) -> Self {
-        let pace = if out.is_terminal() { Pace::Single } else { Pace::First };
+        let on_terminal = out.is_terminal();
         let pending = Vec::with_capacity(ATOMIC);
         let state = State { out, pending, failure: None, closed: false };
-        let shared = Shared { state: Mutex::new(state), changed: Condvar::new() };
-        Self { shared: Arc::new(shared), pace }
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+        let pace = if !on_terminal && shared.keep_prompt() { Pace::Gathered } else { Pace::Single };
+        Self { shared, pace }
     }
 
     /// Takes one or several lines, which bring their endings along.
@@ -77,10 +78,6 @@ impl Lines {
         state.pending.extend_from_slice(line);
         match self.pace {
             Pace::Single => state.write(),
-            Pace::First => {
-                state.write();
-                self.pace = if self.shared.keep_prompt() { Pace::Gathered } else { Pace::Single };
-            }
             Pace::Gathered if state.pending.len() == line.len() => self.shared.changed.notify_one(),
             Pace::Gathered => {}
         }
@@ -123,13 +120,16 @@ impl Shared {
     fn keep_prompt(self: &Arc<Self>) -> bool {
         let shared = Arc::clone(self);
         let is_empty = |state: &mut State| state.pending.is_empty() && !state.closed;
-        let work = move || loop {
-            let state = shared.changed.wait_while(shared.lock(), is_empty);
-            if state.unwrap_or_else(PoisonError::into_inner).closed {
-                return;
+        let work = move || {
+            descriptors::leave();
+            loop {
+                let state = shared.changed.wait_while(shared.lock(), is_empty);
+                if state.unwrap_or_else(PoisonError::into_inner).closed {
+                    return;
+                }
+                thread::sleep(PATIENCE);
+                shared.lock().write();
             }
-            thread::sleep(PATIENCE);
-            shared.lock().write();
         };
         thread::Builder::new().name("stdout".into()).spawn(work).is_ok()
     }

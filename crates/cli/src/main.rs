@@ -5,8 +5,10 @@
 mod args;
 mod check;
 mod console;
+mod descriptors;
 mod failure;
 mod generate;
+mod key;
 mod lines;
 mod md5sum;
 mod output;

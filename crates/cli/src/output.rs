@@ -88,10 +88,15 @@ impl Output {
     /// # Errors
     /// The system's; then the target is as it was.
     pub fn finish(self) -> io::Result<()> {
+        self.finish_with(File::sync_all)
+    }
+
+    /// With what brings a file to the medium: from outside nobody can see whether it is there.
+    fn finish_with(self, sync: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
         match self {
             Self::Stdout | Self::Special(_) => Ok(()),
             Self::Replace { file, temporary, target } => {
-                file.sync_all()?;
+                sync(&file)?;
                 temporary.persist(target).map_err(|error| error.error)
             }
         }
@@ -131,4 +136,55 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
         target.push(next);
     }
     Err(rustix::io::Errno::LOOP.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    /// A list of one line, written but not yet in its place; the target is `list` in the folder.
+    fn written(folder: &Path, line: &str) -> Output {
+        let output = Output::open(Some(&folder.join("list"))).unwrap();
+        output.file().unwrap().expect("a file").write_all(line.as_bytes()).unwrap();
+        output
+    }
+
+    fn names(folder: &Path) -> Vec<PathBuf> {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into()).collect()
+    }
+
+    #[test]
+    fn a_list_is_on_the_medium_before_its_name_leads_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let list = folder.path().join("list");
+        for (before, after) in [(None, "first"), (Some("first"), "second")] {
+            let output = written(folder.path(), after);
+            let temporary = output.unfinished().expect("a temporary file");
+            let mut synced = None;
+            output
+                .finish_with(|_| {
+                    assert_eq!(fs::read_to_string(&list).ok().as_deref(), before);
+                    synced = Some(fs::read_to_string(&temporary)?);
+                    Ok(())
+                })
+                .unwrap();
+            assert_eq!(synced.as_deref(), Some(after), "the whole list");
+            assert_eq!(fs::read_to_string(&list).unwrap(), after);
+        }
+    }
+
+    #[test]
+    fn a_list_that_the_medium_refuses_leaves_everything_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let refuse = |_: &File| Err(io::ErrorKind::StorageFull.into());
+        assert!(written(folder.path(), "new").finish_with(refuse).is_err());
+        assert_eq!(names(folder.path()), Vec::<PathBuf>::new());
+
+        fs::write(folder.path().join("list"), "old").unwrap();
+        assert!(written(folder.path(), "new").finish_with(refuse).is_err());
+        assert_eq!(names(folder.path()), [Path::new("list")]);
+        assert_eq!(fs::read_to_string(folder.path().join("list")).unwrap(), "old");
+    }
 }

@@ -10,7 +10,7 @@ use lanesum_md5::{Backend, Lanes, md5};
 /// Bytes of a stream.
 const LENGTH: usize = 16 << 10;
 /// Numbers of streams side by side.
-const STREAMS: [usize; 6] = [1, 2, 4, 8, 16, 32];
+const STREAMS: [usize; 8] = [1, 2, 4, 8, 16, 32, 48, 64];
 /// How long one figure is measured: long enough for the clock of the CPU to rise.
 const PATIENCE: Duration = Duration::from_millis(100);
 

@@ -9,7 +9,7 @@ use std::os::fd::AsFd as _;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
 use lanesum_checksum::list::{self, Ending, Style};
@@ -17,8 +17,9 @@ use lanesum_checksum::walk::{self, Entry, Exclude, Skip, WalkOptions};
 use lanesum_checksum::{Algorithms, Digest, Error, Job, Outcome, Source, engine};
 
 use crate::args::{Run, Sum};
-use crate::console::{Console, fail_to_write, locale_of_process};
+use crate::console::{self, Console, fail_to_write, locale_of_process};
 use crate::failure::Usage;
+use crate::key::KeyFile;
 use crate::output::{Output, OwnFiles};
 use crate::progress::Display;
 use crate::signals;
@@ -35,22 +36,24 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
         gitignore: args.gitignore,
         exclude: Exclude::new(&args.exclude).map_err(|error| Usage(error.to_string()))?,
     };
+    let key_file = KeyFile::open(args.key_file.as_deref(), args.algorithms())?;
     let output = Output::open(args.output.as_deref())?;
     let locale = locale_of_process();
     let console = Arc::new(Mutex::new(match output.file()? {
         None => Console::new(b"lanesum", locale).context("standard output")?,
         Some(file) => Console::with_output(b"lanesum", locale, file),
     }));
+    if let Some(key_file) = &key_file {
+        key_file.warn(&mut console::lock(&console));
+    }
     signals::handle(&console, output.unfinished())?;
 
     let paths = Paths::of(&args)?;
     let own_files = output.own_files();
     let display = Display::start(args.run.progress, || paths.files_to_count(&walk, &own_files))?;
-    console
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .set_bar(display.as_ref().map(|d| d.bar.clone()));
-    let options = args.run.engine(display.as_ref());
+    console::lock(&console).set_bar(display.as_ref().map(|d| d.bar.clone()));
+    let mut options = args.run.engine(display.as_ref());
+    options.key = key_file.map(|file| file.key);
     let jobs = paths.jobs(&walk, &own_files, args.algorithms());
 
     let mut all_well = true;
@@ -60,7 +63,7 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
         jobs,
         |outcome| lines.make(outcome),
         |line| {
-            let mut console = console.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut console = console::lock(&console);
             match line {
                 Made::Lines(lines) => printed = console.line(&lines),
                 Made::Skipped(path, why) => {
@@ -76,7 +79,7 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     );
     drop(display);
 
-    let mut console = console.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut console = console::lock(&console);
     console.set_bar(None);
     if let Err(error) = printed.and_then(|()| console.flush()) {
         return Ok(match &args.output {

@@ -21,11 +21,11 @@ pub trait Kernel {
 
 /// An instruction set that this CPU has. There is no value of this type for one that it lacks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Backend(InstructionSet);
+pub struct Backend(pub(crate) InstructionSet);
 
 /// In ascending order of what they can do.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum InstructionSet {
+pub(crate) enum InstructionSet {
     Portable,
     #[cfg(target_arch = "x86_64")]
     Sse2,
@@ -71,7 +71,7 @@ impl InstructionSet {
             #[cfg(target_arch = "x86_64")]
             Avx2 => cpu_has!("avx2"),
             #[cfg(target_arch = "x86_64")]
-            Avx512 => cpu_has!("avx512f", "avx512vl", "avx2"),
+            Avx512 => cpu_has!("avx512f", "avx512vl", "avx512bw", "avx2"),
         }
     }
 }
@@ -122,11 +122,11 @@ impl Backend {
         match self.0 {
             Portable => &[1, 2, 4],
             #[cfg(target_arch = "x86_64")]
-            Sse2 if latency::three_scalars_win() => &[1, 2, 3, 4, 8],
+            Sse2 if latency::vectors_take_two_cycles() => &[1, 2, 3, 4, 8],
             #[cfg(target_arch = "x86_64")]
-            Avx2 if latency::three_scalars_win() => &[1, 2, 3, 4, 8, 16],
+            Avx2 if latency::vectors_take_two_cycles() => &[1, 2, 3, 4, 8, 16],
             #[cfg(target_arch = "x86_64")]
-            Avx512 if latency::three_scalars_win() => &[1, 2, 3, 4, 8, 16, 32],
+            Avx512 if latency::vectors_take_two_cycles() => &[1, 2, 3, 4, 8, 16, 32, 48, 64],
             #[cfg(target_arch = "x86_64")]
             Sse2 => &[1, 2, 4, 8],
             #[cfg(target_arch = "x86_64")]
@@ -160,7 +160,7 @@ impl Backend {
             (4, Portable) => kernel.run::<[u32; 4]>(),
             // SAFETY: it says so only of CPUs that have what `run3` enables.
             #[cfg(target_arch = "x86_64")]
-            (3, Sse2 | Avx2 | Avx512) if latency::three_scalars_win() => unsafe {
+            (3, Sse2 | Avx2 | Avx512) if latency::vectors_take_two_cycles() => unsafe {
                 latency::run3(kernel)
             },
             #[cfg(target_arch = "x86_64")]

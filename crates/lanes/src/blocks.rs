@@ -5,8 +5,8 @@ use core::marker::PhantomData;
 /// Bytes in a block of MD5 and its relatives.
 pub const BLOCK_LEN: usize = 64;
 
-/// The most lanes that any word has: two registers of sixteen.
-pub const MAX_LANES: usize = 32;
+/// The most lanes that any word has: four registers of sixteen.
+pub const MAX_LANES: usize = 64;
 
 /// The same number of blocks from each of up to [`MAX_LANES`] inputs.
 ///

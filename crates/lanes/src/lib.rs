@@ -32,13 +32,20 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 
 mod backend;
+mod backend64;
 mod blocks;
 mod portable;
+mod portable64;
 mod word;
+mod word64;
+mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
 pub use backend::{Backend, Kernel};
+pub use backend64::Kernel64;
 pub use blocks::{BLOCK_LEN, Blocks, MAX_LANES};
 pub use portable::Pair;
 pub use word::Word;
+pub use word64::Word64;
+pub use words::{Inputs, MAX_LANES_64, WORD_LEN, Words, rest_of};

@@ -2,7 +2,7 @@
 //!
 //! MD5 finds accidents, not attackers: anyone can make two inputs with one digest. It is here for
 //! the many checksums that exist already. The digest of *one* input cannot be computed in parallel;
-//! what is parallel here is many inputs, 4 to 32 of them side by side in the SIMD registers of one
+//! what is parallel here is many inputs, 4 to 64 of them side by side in the SIMD registers of one
 //! core.
 //!
 //! ```

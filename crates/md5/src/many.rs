@@ -143,7 +143,7 @@ impl<S: Stream> Lanes<S> {
             }
             self.ready += 1;
         }
-        let width = self.backend.width_for(self.lanes.len());
+        let width = self.width();
         let active = width.min(self.lanes.len());
         let in_turns = active < self.lanes.len();
         let lanes = &mut self.lanes[..active];
@@ -159,6 +159,24 @@ impl<S: Stream> Lanes<S> {
         }
         self.take_turns(active);
         self.ready = 0;
+    }
+
+    /// How many lanes to take forward together.
+    fn width(&mut self) -> usize {
+        let width = self.backend.width_for(self.lanes.len());
+        if width > CROWD && self.is_crowded() { self.backend.width_for(CROWD) } else { width }
+    }
+
+    /// Whether the blocks that are ready begin at few places of their pages. Lines of the same place
+    /// share the few ways (8 to 12) of one set of the first-level cache.
+    fn is_crowded(&mut self) -> bool {
+        const LINE: usize = 64;
+        const LINES_A_PAGE: usize = 64;
+        const WAYS: u32 = 8;
+        let places = self.lanes.iter_mut().fold(0_u64, |places, lane| {
+            places | 1 << (lane.blocks().as_ptr().addr() / LINE % LINES_A_PAGE)
+        });
+        places.count_ones() * WAYS < self.lanes.len() as u32
     }
 
     /// Where not all lanes went forward, lets those come first that did not.
@@ -189,6 +207,12 @@ impl<S: Stream> Default for Lanes<S> {
         Self::new()
     }
 }
+
+/// How many lanes go forward together at most when all begin at the same place of their pages, as
+/// those of messages in pages of their own do. With 64 the lines that were fetched ahead push each
+/// other out of the first-level cache before they are used: of messages of 8 KiB, 16 KiB and 1 MiB,
+/// 64 lanes then hash 0.8, 0.67 and 0.6 times as fast as 32.
+const CROWD: usize = 32;
 
 /// Blocks for which a lane goes forward when lanes take turns, a quarter of what is ready within
 /// these bounds: few enough that they come to their ends together, and enough that changing places

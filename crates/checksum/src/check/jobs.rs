@@ -82,6 +82,12 @@ impl<'a, L: Iterator<Item = List>> Jobs<'a, L> {
                     return Some(Note::Begin(list));
                 }
                 State::InList(list) => match list.step(&mut self.parser, in_flight) {
+                    Ok(Step::Note(Note::Entry { digest, .. }))
+                        if digest.algorithm().needs_key() && self.options.engine.key.is_none() =>
+                    {
+                        let error = ListError::NoKey(digest.algorithm());
+                        self.state = State::AtEnd(Some(error));
+                    }
                     Ok(Step::Note(note)) => return Some(note),
                     Ok(Step::Wait) => return None,
                     Ok(Step::End) => self.state = State::AtEnd(None),

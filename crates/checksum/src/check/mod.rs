@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use crate::list::Dialect;
 use crate::list::start::NotAList;
-use crate::{Error, Outcome, engine};
+use crate::{Algorithm, Error, Outcome, engine};
 
 use jobs::{Jobs, Note};
 
@@ -163,6 +163,9 @@ pub enum ListError {
     /// It is something else than text.
     #[error(transparent)]
     NotAList(NotAList),
+    /// A line is of an algorithm that needs a key, and there is none.
+    #[error("{0} needs the key that made the list; check it with --key-file")]
+    NoKey(Algorithm),
     /// Reading it failed.
     #[error("read error: {}", crate::error::message(.0))]
     Read(io::Error),

@@ -56,7 +56,7 @@ use std::sync::atomic::AtomicU64;
 
 use lanesum_md5::Backend;
 
-use crate::{Algorithms, Digest, Error};
+use crate::{Algorithms, Digest, Error, Key};
 
 /// One thing to do.
 #[derive(Clone, Debug)]
@@ -114,13 +114,21 @@ pub struct Options {
     pub detect_changes: bool,
     /// The instruction set for MD5; the default is the best that the CPU has.
     pub backend: Backend,
+    /// The key of those algorithms that take one; the others do without. The default is none.
+    pub key: Option<Key>,
     /// Counters that go up as bytes are read, for whoever shows them.
     pub progress: Option<Arc<Progress>>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { threads: 0, detect_changes: true, backend: Backend::best(), progress: None }
+        Self {
+            threads: 0,
+            detect_changes: true,
+            backend: Backend::best(),
+            key: None,
+            progress: None,
+        }
     }
 }
 

@@ -8,13 +8,15 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Mode, OFlags, openat};
-use rustix::io::retry_on_intr;
+use rustix::io::{Errno, retry_on_intr};
 
 /// How files are opened: without waiting for anybody, so a FIFO without a writer opens too.
 const FILE: OFlags =
     OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NOCTTY).union(OFlags::NONBLOCK);
+/// And without a note of the access in the inode, which only the file's owner and root may ask for.
+const UNNOTED: OFlags = FILE.union(OFlags::NOATIME);
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::CLOEXEC).union(OFlags::DIRECTORY);
 
 /// Opens files, and remembers the folder of the last one.
@@ -24,6 +26,8 @@ pub(super) struct Opener {
     folder: Vec<u8>,
     /// Open from the second file of it on.
     open: Option<OwnedFd>,
+    /// Somebody else's files were met since the folder was forgotten.
+    foreign: bool,
 }
 
 impl Opener {
@@ -31,6 +35,7 @@ impl Opener {
     pub(super) fn forget(&mut self) {
         self.folder.clear();
         self.open = None;
+        self.foreign = false;
     }
 
     /// Opens a file to be read.
@@ -39,7 +44,7 @@ impl Opener {
         let name = bytes.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
         let (folder, name) = bytes.split_at(name);
         if folder.is_empty() || name.is_empty() {
-            return Ok(retry_on_intr(|| openat(CWD, path, FILE, Mode::empty()))?);
+            return Ok(open_at(CWD, path.as_os_str(), &mut self.foreign)?);
         }
         if self.folder != folder {
             self.forget();
@@ -49,13 +54,24 @@ impl Opener {
             self.open = openat(CWD, folder, FOLDER, Mode::empty()).ok();
         }
         if let Some(folder) = &self.open
-            && let Ok(file) = retry_on_intr(|| openat(folder, name, FILE, Mode::empty()))
+            && let Ok(file) = open_at(folder.as_fd(), OsStr::from_bytes(name), &mut self.foreign)
         {
             return Ok(file);
         }
         // Also when that failed: the folder may have been moved meanwhile.
-        Ok(retry_on_intr(|| openat(CWD, path, FILE, Mode::empty()))?)
+        Ok(open_at(CWD, path.as_os_str(), &mut self.foreign)?)
     }
+}
+
+/// Opens a file to be read, without a note of the access unless files here were found `foreign`.
+fn open_at(folder: BorrowedFd<'_>, name: &OsStr, foreign: &mut bool) -> Result<OwnedFd, Errno> {
+    if !*foreign {
+        match retry_on_intr(|| openat(folder, name, UNNOTED, Mode::empty())) {
+            Err(Errno::PERM) => *foreign = true,
+            result => return result,
+        }
+    }
+    retry_on_intr(|| openat(folder, name, FILE, Mode::empty()))
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ where
 
 /// Reads a file to its end.
 fn hash(options: &Options, file: BorrowedFd<'_>, algorithms: Algorithms) -> Result<Hashed, Error> {
-    let mut hashers = Hashers::new(algorithms);
+    let mut hashers = Hashers::new(algorithms, options.key.as_ref())?;
     let mut buffer = vec![0; 128 << 10];
     let mut hashed = Hashed::default();
     loop {

@@ -224,9 +224,13 @@ where
             Err(error) => return self.end((sequence, source, context), Err(error)),
         };
         let in_lane = algorithms.contains(Algorithm::Md5);
-        let hashers = Hashers::new(algorithms.without(Algorithm::Md5));
-        let buffer = self.buffers.pop().expect("a buffer for each lane up to the limit");
         let ticket = (sequence, source, context);
+        let others = algorithms.without(Algorithm::Md5);
+        let hashers = match Hashers::new(others, self.options.key.as_ref()) {
+            Ok(hashers) => hashers,
+            Err(error) => return self.end(ticket, Err(error)),
+        };
+        let buffer = self.buffers.pop().expect("a buffer for each lane up to the limit");
         let mut stream = FileStream::new(ticket, begun, buffer, hashers, Rc::clone(&self.shared));
         if in_lane {
             self.last_was_short = stream.is_short();

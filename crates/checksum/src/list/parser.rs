@@ -1,7 +1,7 @@
 //! What a line says, after the rules of the list it stands in.
 
 use super::{Ending, escape, gnu, skip_blanks, tag};
-use crate::{Algorithm, Algorithms, Digest};
+use crate::{Algorithm, Algorithms, Digest, Key};
 
 /// What a list says about one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,10 +66,39 @@ impl Dialect {
         }
     }
 
+    /// As [`any`](Self::any), but an untagged line may have as many digits as any algorithm's: for
+    /// telling lists from other files.
+    pub(super) fn of_any_length() -> Self {
+        Self { untagged: Algorithm::ALL.into_iter().collect(), ..Self::any() }
+    }
+
     /// As [`any`](Self::any), but untagged lines are of this algorithm.
     #[must_use]
     pub fn untagged_as(algorithm: Algorithm) -> Self {
-        Self { untagged: algorithm.into(), ..Self::any() }
+        Self::any().with_untagged(algorithm)
+    }
+
+    /// Lines of the algorithms that take such a key, and no others: they would pass for proof that
+    /// whoever wrote the list had the key. An untagged line's algorithm is told by its number of
+    /// hexadecimal digits: 64 BLAKE3, 16 SipHash-2-4, 32 its form of 128 bits.
+    #[must_use]
+    pub fn keyed(key: &Key) -> Self {
+        const BY_LENGTH: Algorithms = Algorithms::NONE
+            .with(Algorithm::Blake3)
+            .with(Algorithm::Siphash24)
+            .with(Algorithm::Siphash24Wide);
+        let fits = |algorithm: &Algorithm| key.fits(*algorithm);
+        Self {
+            tagged: Algorithm::ALL.into_iter().filter(fits).collect(),
+            untagged: BY_LENGTH.iter().filter(fits).collect(),
+            ..Self::any()
+        }
+    }
+
+    /// The same, but untagged lines are of this algorithm.
+    #[must_use]
+    pub fn with_untagged(self, algorithm: Algorithm) -> Self {
+        Self { untagged: algorithm.into(), ..self }
     }
 
     /// The same with lines that end otherwise. It is [`Ending::Newline`] unless set.
@@ -223,6 +252,29 @@ mod tests {
         assert_eq!(algorithm(Dialect::any(), &sha1), Some(Sha1));
         assert_eq!(algorithm(Dialect::untagged_as(Blake3), &sha1), Some(Sha1));
         assert_eq!(algorithm(Dialect::only(Md5), &sha1), None);
+    }
+
+    #[test]
+    fn where_there_is_a_key_only_lines_that_need_it_count() {
+        let key = |length| Key::from_file(&vec![1; length]).unwrap();
+        for digits in 0..200 {
+            let line = format!("{}  f", "0".repeat(digits));
+            let blake3 = (digits == 64).then_some(Algorithm::Blake3);
+            assert_eq!(algorithm(Dialect::keyed(&key(32)), &line), blake3, "{digits}");
+            let siphash = match digits {
+                16 => Some(Algorithm::Siphash24),
+                32 => Some(Algorithm::Siphash24Wide),
+                _ => None,
+            };
+            assert_eq!(algorithm(Dialect::keyed(&key(16)), &line), siphash, "{digits}");
+        }
+        for tagged in Algorithm::ALL {
+            let line = format!("{} (f) = {}", tagged.tag(), "0".repeat(2 * tagged.digest_len()));
+            for length in [16, 32] {
+                let expected = (tagged.key_len() == Some(length)).then_some(tagged);
+                assert_eq!(algorithm(Dialect::keyed(&key(length)), &line), expected, "{line}");
+            }
+        }
     }
 
     #[test]

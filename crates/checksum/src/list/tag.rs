@@ -11,7 +11,7 @@ const ALIASES: [(&[u8], Algorithm); 2] =
     [(b"SHA2-256", Algorithm::Sha256), (b"SHA2-512", Algorithm::Sha512)];
 
 /// Within how many bytes the parenthesis opens, were the tag the longest, with a space after it.
-const OPENS_WITHIN: usize = 10;
+const OPENS_WITHIN: usize = 15;
 
 /// Appends the line without its ending; the name is escaped where it must be.
 pub(super) fn write(out: &mut Vec<u8>, name: &[u8], digest: &Digest) {

@@ -5,13 +5,12 @@ use std::io;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 
-use lanesum_checksum::Algorithm;
 use lanesum_checksum::check::{self, Event, List, ListError, Options, Reading, Tally, Verdict};
 use lanesum_checksum::list::Dialect;
+use lanesum_checksum::{Algorithm, engine};
 
 use crate::console::Console;
 
-use super::engine_options;
 use super::options::{Report, Rules};
 
 /// Checks the lists and prints what comes of them; whether all was well.
@@ -19,7 +18,12 @@ use super::options::{Report, Rules};
 /// # Errors
 ///
 /// Standard output's. Nothing more is printed then.
-pub fn run(rules: Rules, lists: Vec<OsString>, console: &mut Console) -> io::Result<bool> {
+pub fn run(
+    rules: Rules,
+    lists: Vec<OsString>,
+    engine: engine::Options,
+    console: &mut Console,
+) -> io::Result<bool> {
     let lists = if lists.is_empty() { vec![OsString::from("-")] } else { lists };
     let lists = lists
         .into_iter()
@@ -29,7 +33,7 @@ pub fn run(rules: Rules, lists: Vec<OsString>, console: &mut Console) -> io::Res
         reading: Reading::Gnu,
         root: None,
         ignore_missing: rules.ignore_missing,
-        engine: engine_options(),
+        engine,
     };
     let mut reporter = Reporter { rules, console, line: Vec::new(), all_well: true };
     let mut printed = Ok(());
@@ -101,7 +105,7 @@ impl Reporter<'_> {
             Some(ListError::Open(error)) => {
                 self.console.about(name, &lanesum_checksum::error::message(error));
             }
-            Some(ListError::Read(_) | ListError::NotAList(_)) => {
+            Some(ListError::Read(_) | ListError::NotAList(_) | ListError::NoKey(_)) => {
                 self.console.about(name, "read error");
             }
             None if tally.entries() == 0 => {

@@ -19,17 +19,20 @@ use std::process::ExitCode;
 use lanesum_checksum::engine;
 use lanesum_checksum::list::quote::Locale;
 
+use crate::args::{self, BACKEND_VARIABLE};
 use crate::console::{Console, fail_to_write, locale_of_process};
 
 use options::{Command, Refusal};
 
 /// What md5sum looks at in the environment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Environment {
     /// POSIXLY_CORRECT is set: the first operand ends the options.
     pub posixly_correct: bool,
     /// Which characters of a name a terminal can show.
     pub locale: Locale,
+    /// The instruction set asked for by its variable, which is not GNU's.
+    pub backend: Option<OsString>,
 }
 
 impl Environment {
@@ -39,7 +42,24 @@ impl Environment {
         Self {
             posixly_correct: env::var_os("POSIXLY_CORRECT").is_some(),
             locale: locale_of_process(),
+            backend: env::var_os(BACKEND_VARIABLE),
         }
+    }
+
+    /// One worker for each CPU; what changes while it is read is not GNU's business.
+    ///
+    /// # Errors
+    ///
+    /// The words for a backend that this CPU does not have.
+    fn engine_options(&self) -> Result<engine::Options, String> {
+        let default = engine::Options::default();
+        let backend = match &self.backend {
+            None => default.backend,
+            Some(name) => args::backend(&name.to_string_lossy()).map_err(|words| {
+                format!("{BACKEND_VARIABLE}={}: {words}", name.to_string_lossy())
+            })?,
+        };
+        Ok(engine::Options { backend, detect_changes: false, ..default })
     }
 }
 
@@ -61,7 +81,7 @@ pub fn main(
             refuse(program.as_bytes(), &refusal, &mut console);
             Ok(false)
         }
-        Ok(command) => run(program.as_bytes(), command, &mut console)
+        Ok(command) => run(program.as_bytes(), command, &environment, &mut console)
             .and_then(|all_well| console.flush().map(|()| all_well)),
     };
     match all_well {
@@ -72,12 +92,21 @@ pub fn main(
 }
 
 /// Does what the command line asks for; whether all was well.
-fn run(program: &[u8], command: Command, console: &mut Console) -> io::Result<bool> {
-    match command {
-        Command::Help => console.line(&usage::help(program)).map(|()| true),
-        Command::Version => console.line(usage::VERSION.as_bytes()).map(|()| true),
-        Command::Sum(style, files) => sum::run(style, files, console),
-        Command::Check(rules, lists) => check::run(rules, lists, console),
+fn run(
+    program: &[u8],
+    command: Command,
+    environment: &Environment,
+    console: &mut Console,
+) -> io::Result<bool> {
+    match (command, environment.engine_options()) {
+        (Command::Help, _) => console.line(&usage::help(program)).map(|()| true),
+        (Command::Version, _) => console.line(usage::VERSION.as_bytes()).map(|()| true),
+        (Command::Sum(style, files), Ok(engine)) => sum::run(style, files, &engine, console),
+        (Command::Check(rules, lists), Ok(engine)) => check::run(rules, lists, engine, console),
+        (Command::Sum(..) | Command::Check(..), Err(words)) => {
+            console.message(words.as_bytes());
+            Ok(false)
+        }
     }
 }
 
@@ -89,9 +118,4 @@ fn refuse(program: &[u8], refusal: &Refusal, console: &mut Console) {
         Refusal::Conflict(words) => console.message(words.as_bytes()),
     }
     console.raw_message(&[b"Try '", program, b" --help' for more information.\n"].concat());
-}
-
-/// One worker for each CPU; what changes while it is read is not GNU's business.
-fn engine_options() -> engine::Options {
-    engine::Options { detect_changes: false, ..engine::Options::default() }
 }

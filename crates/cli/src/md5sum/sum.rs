@@ -10,7 +10,6 @@ use lanesum_checksum::{Algorithm, Error, Job, Outcome, Source, engine};
 
 use crate::console::Console;
 
-use super::engine_options;
 use super::options::Style;
 
 /// Prints a line for each file and a message for each that cannot be read; whether all could.
@@ -18,7 +17,12 @@ use super::options::Style;
 /// # Errors
 ///
 /// Standard output's. Nothing more is printed then.
-pub fn run(style: Style, files: Vec<OsString>, console: &mut Console) -> io::Result<bool> {
+pub fn run(
+    style: Style,
+    files: Vec<OsString>,
+    engine: &engine::Options,
+    console: &mut Console,
+) -> io::Result<bool> {
     let files = if files.is_empty() { vec![OsString::from("-")] } else { files };
     let jobs = files.into_iter().map(|name| Job {
         source: if name == "-" { Source::Stdin } else { Source::Path((&name).into()) },
@@ -29,7 +33,7 @@ pub fn run(style: Style, files: Vec<OsString>, console: &mut Console) -> io::Res
     let mut all_read = true;
     let mut printed = Ok(());
     engine::run(
-        &engine_options(),
+        engine,
         jobs,
         |outcome| line(outcome, list_style, ending),
         |line| {

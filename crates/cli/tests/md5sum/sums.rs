@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
 
+use lanesum_md5::Backend;
+
 use crate::{ABC, EMPTY, expect, folder, from_file, md5sum, run, write};
 
 #[test]
@@ -84,4 +86,22 @@ fn standard_input_is_called_dash() {
     expect(&twice.unwrap(), 0, &format!("{ABC}  -\n{EMPTY}  -\n"), "");
     let output = md5sum(&folder).stdin(from_file(&folder, "dir")).output().unwrap();
     expect(&output, 1, "", "md5sum: -: Is a directory\n");
+}
+
+#[test]
+fn the_backend_is_chosen_by_the_environment() {
+    let folder = folder();
+    write(&folder, "list", format!("{ABC}  abc\n"));
+    let with = |backend: &str, args: &[&str]| {
+        md5sum(&folder).env("LANESUM_BACKEND", backend).args(args).output().unwrap()
+    };
+    for backend in Backend::available().map(Backend::name) {
+        expect(&with(backend, &["abc"]), 0, &format!("{ABC}  abc\n"), "");
+        expect(&with(backend, &["-c", "list"]), 0, "abc: OK\n", "");
+    }
+    let names: Vec<_> = Backend::available().map(Backend::name).collect();
+    let words = format!("md5sum: LANESUM_BACKEND=mmx: this CPU has {}\n", names.join(", "));
+    expect(&with("mmx", &["abc"]), 1, "", &words);
+    expect(&with("mmx", &["-c", "list"]), 1, "", &words);
+    assert!(with("mmx", &["--help"]).status.success(), "help needs no backend");
 }

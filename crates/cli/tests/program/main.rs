@@ -6,6 +6,7 @@ mod check;
 mod files0;
 mod filters;
 mod generate;
+mod keyed;
 mod kinds;
 mod lists;
 mod memory;

@@ -2,20 +2,27 @@
 
 use core::arch::x86_64::*;
 
-use super::{quarter_of, settle, shifts_and_logic, word};
+use super::{columns, quarter_of, settle, shifts_and_logic, transpose_quarters, word};
 use crate::backend::no_such_width;
 use crate::{BLOCK_LEN, Kernel, Pair};
 
 settle!(settle8, __m256i, ymm_reg, "avx2");
 
+columns!(
+    columns8,
+    __m256i,
+    _mm256_unpacklo_epi32,
+    _mm256_unpackhi_epi32,
+    _mm256_unpacklo_epi64,
+    _mm256_unpackhi_epi64
+);
+transpose_quarters!(transpose8, __m256i, 8, row: row8, columns: columns8);
+
 word! {
     U32x8, __m256i, 8,
     load: _mm256_loadu_si256, store: _mm256_storeu_si256,
-    splat: _mm256_set1_epi32, add: _mm256_add_epi32, row: row8, settle: settle8,
-    unpack: [
-        _mm256_unpacklo_epi32, _mm256_unpackhi_epi32,
-        _mm256_unpacklo_epi64, _mm256_unpackhi_epi64
-    ],
+    splat: _mm256_set1_epi32, add: _mm256_add_epi32,
+    settle: settle8, transpose: transpose8,
 
     shifts_and_logic!(
         _mm256_sll_epi32, _mm256_srl_epi32, _mm256_or_si256, _mm256_xor_si256, _mm256_and_si256,
@@ -25,7 +32,7 @@ word! {
 
 /// Quarter `quarter` of lanes `row` and `row` + 4.
 #[inline(always)]
-pub(super) fn row8(inputs: &[&[u8; BLOCK_LEN]; 8], row: usize, quarter: usize) -> __m256i {
+fn row8(inputs: &[&[u8; BLOCK_LEN]; 8], row: usize, quarter: usize) -> __m256i {
     let low = quarter_of(inputs[row], quarter);
     let high = quarter_of(inputs[row + 4], quarter);
     // SAFETY: the ground rule.

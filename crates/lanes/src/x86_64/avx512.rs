@@ -2,9 +2,9 @@
 
 use core::arch::x86_64::*;
 
-use super::avx2::{row8, settle8};
-use super::sse2::{row4, settle4};
-use super::{quarter_of, settle, word};
+use super::avx2::{settle8, transpose8};
+use super::sse2::{settle4, transpose4};
+use super::{columns, settle, word};
 use crate::backend::no_such_width;
 use crate::{BLOCK_LEN, Kernel, Pair};
 
@@ -51,10 +51,19 @@ macro_rules! one_instruction_each {
 
 settle!(settle16, __m512i, zmm_reg, "avx512f");
 
+columns!(
+    columns16,
+    __m512i,
+    _mm512_unpacklo_epi32,
+    _mm512_unpackhi_epi32,
+    _mm512_unpacklo_epi64,
+    _mm512_unpackhi_epi64
+);
+
 word! {
     U32x4, __m128i, 4,
-    load: _mm_loadu_si128, store: _mm_storeu_si128, splat: _mm_set1_epi32, add: _mm_add_epi32, row: row4, settle: settle4,
-    unpack: [_mm_unpacklo_epi32, _mm_unpackhi_epi32, _mm_unpacklo_epi64, _mm_unpackhi_epi64],
+    load: _mm_loadu_si128, store: _mm_storeu_si128, splat: _mm_set1_epi32, add: _mm_add_epi32,
+    settle: settle4, transpose: transpose4,
 
     one_instruction_each!(_mm_rolv_epi32, _mm_ternarylogic_epi32, _mm_add_epi32, _mm_set1_epi32);
 }
@@ -62,11 +71,8 @@ word! {
 word! {
     U32x8, __m256i, 8,
     load: _mm256_loadu_si256, store: _mm256_storeu_si256,
-    splat: _mm256_set1_epi32, add: _mm256_add_epi32, row: row8, settle: settle8,
-    unpack: [
-        _mm256_unpacklo_epi32, _mm256_unpackhi_epi32,
-        _mm256_unpacklo_epi64, _mm256_unpackhi_epi64
-    ],
+    splat: _mm256_set1_epi32, add: _mm256_add_epi32,
+    settle: settle8, transpose: transpose8,
 
     one_instruction_each!(
         _mm256_rolv_epi32, _mm256_ternarylogic_epi32, _mm256_add_epi32, _mm256_set1_epi32
@@ -76,38 +82,77 @@ word! {
 word! {
     U32x16, __m512i, 16,
     load: _mm512_loadu_si512, store: _mm512_storeu_si512,
-    splat: _mm512_set1_epi32, add: _mm512_add_epi32, row: row16, settle: settle16,
-    unpack: [
-        _mm512_unpacklo_epi32, _mm512_unpackhi_epi32,
-        _mm512_unpacklo_epi64, _mm512_unpackhi_epi64
-    ],
+    splat: _mm512_set1_epi32, add: _mm512_add_epi32,
+    settle: settle16, transpose: transpose16,
 
     one_instruction_each!(
         _mm512_rolv_epi32, _mm512_ternarylogic_epi32, _mm512_add_epi32, _mm512_set1_epi32
     );
 }
 
-/// Quarter `quarter` of lanes `row`, `row` + 4, `row` + 8 and `row` + 12.
+/// A block is a register long, so each is loaded whole. Four lanes at a time become columns in each of
+/// their quarters; then the quarters of four such groups come together.
 #[inline(always)]
-fn row16(inputs: &[&[u8; BLOCK_LEN]; 16], row: usize, quarter: usize) -> __m512i {
-    let piece = |lane: usize| quarter_of(inputs[lane], quarter);
-    // SAFETY: the ground rule.
+fn transpose16(blocks: &[&[u8; BLOCK_LEN]; 16]) -> [__m512i; 16] {
+    // No closures here: they would not be compiled with the instructions.
+    let [a0, a1, a2, a3] = columns_of(blocks, 0);
+    let [b0, b1, b2, b3] = columns_of(blocks, 4);
+    let [c0, c1, c2, c3] = columns_of(blocks, 8);
+    let [d0, d1, d2, d3] = columns_of(blocks, 12);
+    let [w0, w4, w8, w12] = quarters16([a0, b0, c0, d0]);
+    let [w1, w5, w9, w13] = quarters16([a1, b1, c1, d1]);
+    let [w2, w6, w10, w14] = quarters16([a2, b2, c2, d2]);
+    let [w3, w7, w11, w15] = quarters16([a3, b3, c3, d3]);
+    [w0, w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, w11, w12, w13, w14, w15]
+}
+
+/// Words c, c + 4, c + 8, c + 12 of four lanes, for c = 0 to 3.
+#[inline(always)]
+fn columns_of(blocks: &[&[u8; BLOCK_LEN]; 16], first: usize) -> [__m512i; 4] {
+    columns16([
+        row16(blocks[first]),
+        row16(blocks[first + 1]),
+        row16(blocks[first + 2]),
+        row16(blocks[first + 3]),
+    ])
+}
+
+#[inline(always)]
+fn row16(block: &[u8; BLOCK_LEN]) -> __m512i {
+    // SAFETY: the ground rule; a block has 64 bytes, and the load asks for no alignment.
+    unsafe { _mm512_loadu_si512(block.as_ptr().cast()) }
+}
+
+/// The first quarters of four registers as one, the second ones, and so on.
+#[inline(always)]
+fn quarters16([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+    // SAFETY: the ground rule. Of each pair: quarters 0 and 1, 2 and 3, 0 and 2, 1 and 3.
     unsafe {
-        let low = _mm512_castsi128_si512(piece(row));
-        let low = _mm512_inserti32x4::<1>(low, piece(row + 4));
-        let low = _mm512_inserti32x4::<2>(low, piece(row + 8));
-        _mm512_inserti32x4::<3>(low, piece(row + 12))
+        let ab01 = _mm512_shuffle_i32x4::<0b01_00_01_00>(a, b);
+        let ab23 = _mm512_shuffle_i32x4::<0b11_10_11_10>(a, b);
+        let cd01 = _mm512_shuffle_i32x4::<0b01_00_01_00>(c, d);
+        let cd23 = _mm512_shuffle_i32x4::<0b11_10_11_10>(c, d);
+        [
+            _mm512_shuffle_i32x4::<0b10_00_10_00>(ab01, cd01),
+            _mm512_shuffle_i32x4::<0b11_01_11_01>(ab01, cd01),
+            _mm512_shuffle_i32x4::<0b10_00_10_00>(ab23, cd23),
+            _mm512_shuffle_i32x4::<0b11_01_11_01>(ab23, cd23),
+        ]
     }
 }
 
-/// Runs a kernel in one register of 128, 256 or 512 bits, or in two sets of 512.
+type U32x32 = Pair<U32x16, U32x16>;
+
+/// Runs a kernel in one register of 128, 256 or 512 bits, or in two to four sets of 512.
 #[target_feature(enable = "avx512f,avx512vl,avx2")]
 pub(crate) fn run<K: Kernel>(width: usize, kernel: K) -> K::Output {
     match width {
         4 => kernel.run::<U32x4>(),
         8 => kernel.run::<U32x8>(),
         16 => kernel.run::<U32x16>(),
-        32 => kernel.run::<Pair<U32x16, U32x16>>(),
+        32 => kernel.run::<U32x32>(),
+        48 => kernel.run::<Pair<U32x32, U32x16>>(),
+        64 => kernel.run::<Pair<U32x32, U32x32>>(),
         _ => no_such_width(width),
     }
 }

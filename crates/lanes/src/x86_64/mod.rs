@@ -10,9 +10,13 @@
 use core::arch::x86_64::{__m128i, _mm_loadu_si128};
 
 pub(crate) mod avx2;
+pub(crate) mod avx2_64;
 pub(crate) mod avx512;
+pub(crate) mod avx512_64;
 pub(crate) mod latency;
 pub(crate) mod sse2;
+pub(crate) mod sse2_64;
+mod word64;
 
 /// Defines [`Word::settled`](crate::Word::settled) for a register: an empty piece of assembly that
 /// might have changed it.
@@ -36,16 +40,11 @@ macro_rules! settle {
 pub(crate) use settle;
 
 /// Implements [`Word`](crate::Word) for a type around one register.
-///
-/// All three instruction sets transpose alike: each quarter of a block (16 bytes, four words) of
-/// lanes l, l+4, l+8, ... is put side by side into a register, for l = 0 to 3, and these four rows
-/// become four columns by two stages of unpacking within 128-bit pieces.
 macro_rules! word {
     (
         $name:ident, $register:ident, $lanes:literal,
-        load: $load:ident, store: $store:ident, splat: $splat:ident, add: $add:ident, row: $row:ident,
-        settle: $settle:ident,
-        unpack: [$lo32:ident, $hi32:ident, $lo64:ident, $hi64:ident],
+        load: $load:ident, store: $store:ident, splat: $splat:ident, add: $add:ident,
+        settle: $settle:ident, transpose: $transpose:ident,
         $($rest:tt)*
     ) => {
         #[derive(Clone, Copy, Debug)]
@@ -94,21 +93,7 @@ macro_rules! word {
                 first: usize,
                 index: usize,
             ) -> [Self; 16] {
-                let inputs = blocks.get::<$lanes>(first, index);
-                let mut words = [Self::splat(0); 16];
-                for (quarter, columns) in words.chunks_exact_mut(4).enumerate() {
-                    let [r0, r1, r2, r3] = core::array::from_fn(|row| $row(&inputs, row, quarter));
-                    // SAFETY: the ground rule.
-                    unsafe {
-                        let (a, b) = ($lo32(r0, r1), $hi32(r0, r1));
-                        let (c, d) = ($lo32(r2, r3), $hi32(r2, r3));
-                        columns[0] = Self($lo64(a, c));
-                        columns[1] = Self($hi64(a, c));
-                        columns[2] = Self($lo64(b, d));
-                        columns[3] = Self($hi64(b, d));
-                    }
-                }
-                words
+                $transpose(&blocks.get::<$lanes>(first, index)).map(Self)
             }
 
             $($rest)*
@@ -116,6 +101,50 @@ macro_rules! word {
     };
 }
 pub(crate) use word;
+
+/// Defines a function that makes four columns of four rows, in each piece of 128 bits by itself.
+macro_rules! columns {
+    ($name:ident, $register:ty, $lo32:ident, $hi32:ident, $lo64:ident, $hi64:ident) => {
+        #[inline(always)]
+        pub(super) fn $name([r0, r1, r2, r3]: [$register; 4]) -> [$register; 4] {
+            // SAFETY: the ground rule.
+            unsafe {
+                let (a, b) = ($lo32(r0, r1), $hi32(r0, r1));
+                let (c, d) = ($lo32(r2, r3), $hi32(r2, r3));
+                [$lo64(a, c), $hi64(a, c), $lo64(b, d), $hi64(b, d)]
+            }
+        }
+    };
+}
+pub(crate) use columns;
+
+/// Defines the transposition of blocks for a register that holds less than one.
+///
+/// Each quarter of a block (16 bytes, four words) of lanes l, l + 4, ... is put side by side into a
+/// register, for l = 0 to 3, and these four rows become four columns.
+macro_rules! transpose_quarters {
+    ($name:ident, $register:ty, $lanes:literal, row: $row:ident, columns: $columns:ident) => {
+        #[inline(always)]
+        pub(super) fn $name(blocks: &[&[u8; $crate::BLOCK_LEN]; $lanes]) -> [$register; 16] {
+            macro_rules! quarter {
+                ($index:literal) => {
+                    $columns([
+                        $row(blocks, 0, $index),
+                        $row(blocks, 1, $index),
+                        $row(blocks, 2, $index),
+                        $row(blocks, 3, $index),
+                    ])
+                };
+            }
+            let [a0, a1, a2, a3] = quarter!(0);
+            let [b0, b1, b2, b3] = quarter!(1);
+            let [c0, c1, c2, c3] = quarter!(2);
+            let [d0, d1, d2, d3] = quarter!(3);
+            [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3]
+        }
+    };
+}
+pub(crate) use transpose_quarters;
 
 /// The operations that AVX-512 has instructions for, made of shifts and logic where it is missing.
 macro_rules! shifts_and_logic {

@@ -2,16 +2,26 @@
 
 use core::arch::x86_64::*;
 
-use super::{quarter_of, settle, shifts_and_logic, word};
+use super::{columns, quarter_of, settle, shifts_and_logic, transpose_quarters, word};
 use crate::backend::no_such_width;
 use crate::{BLOCK_LEN, Kernel, Pair};
 
 settle!(settle4, __m128i, xmm_reg, "sse2");
 
+columns!(
+    columns4,
+    __m128i,
+    _mm_unpacklo_epi32,
+    _mm_unpackhi_epi32,
+    _mm_unpacklo_epi64,
+    _mm_unpackhi_epi64
+);
+transpose_quarters!(transpose4, __m128i, 4, row: row4, columns: columns4);
+
 word! {
     U32x4, __m128i, 4,
-    load: _mm_loadu_si128, store: _mm_storeu_si128, splat: _mm_set1_epi32, add: _mm_add_epi32, row: row4, settle: settle4,
-    unpack: [_mm_unpacklo_epi32, _mm_unpackhi_epi32, _mm_unpacklo_epi64, _mm_unpackhi_epi64],
+    load: _mm_loadu_si128, store: _mm_storeu_si128, splat: _mm_set1_epi32, add: _mm_add_epi32,
+    settle: settle4, transpose: transpose4,
 
     shifts_and_logic!(
         _mm_sll_epi32, _mm_srl_epi32, _mm_or_si128, _mm_xor_si128, _mm_and_si128,
@@ -21,7 +31,7 @@ word! {
 
 /// Quarter `quarter` of lane `row`.
 #[inline(always)]
-pub(super) fn row4(inputs: &[&[u8; BLOCK_LEN]; 4], row: usize, quarter: usize) -> __m128i {
+fn row4(inputs: &[&[u8; BLOCK_LEN]; 4], row: usize, quarter: usize) -> __m128i {
     quarter_of(inputs[row], quarter)
 }
 

@@ -1,0 +1,268 @@
+//! Which plots the report has. A new one is an entry in [`ALL`]: a scenario, what goes across, what
+//! goes up.
+
+use super::rows::{Row, distinct};
+use super::svg::{Bar, Bars, Curve, Line, Lines, Marked};
+use crate::quantity;
+use crate::statistics::median;
+
+/// A plot of one scenario's rows.
+pub struct Plot {
+    /// Its file is called so.
+    pub name: &'static str,
+    pub scenario: &'static str,
+    pub title: &'static str,
+    pub kind: Kind,
+}
+
+pub enum Kind {
+    /// A line for each implementation, over the cases whose names are lengths or numbers.
+    Lines {
+        across: Across,
+        up: Up,
+        /// The implementations that are drawn; none means all.
+        only: &'static [&'static str],
+        limit: Option<Limit>,
+    },
+    /// A bar for each implementation in one case.
+    Bars {
+        case: &'static str,
+        up: Up,
+        /// The implementation that is drawn as a line, since nothing can be faster.
+        limit: Option<&'static str>,
+    },
+}
+
+/// What the name of a case says, which goes across on a logarithmic scale.
+pub enum Across {
+    /// `PREFIX16KiB`: bytes.
+    Length { prefix: &'static str },
+    /// `8x16KiB`: the number of messages of so many bytes each.
+    Streams { each: u64 },
+}
+
+pub enum Up {
+    GbPerS,
+    /// The speed of a row by the speed of the same case's row of this implementation.
+    SpeedOver(&'static str),
+}
+
+/// A curve that no implementation crosses.
+pub struct Limit {
+    pub label: &'static str,
+    /// Cycles per byte at a place across.
+    pub cycles_per_byte: fn(f64) -> f64,
+}
+
+/// Cycles per byte at which one stream is bound by the latency of its 64 steps a block: four
+/// dependent operations of one cycle each in a step.
+const LATENCY_BOUND: f64 = 4.0;
+/// Cycles per byte at which any number of streams is bound by the throughput of two 512-bit units,
+/// bringing the words of sixteen messages into their lanes included.
+const THROUGHPUT_BOUND: f64 = 0.22;
+
+/// Lanesum and its peers in memory, without the rows held to an instruction set and the incarnations.
+const PEERS: &[&str] = &[
+    "lanesum",
+    "openssl",
+    "md-5",
+    "md5",
+    "fast-md5",
+    "md5-many",
+    "md5-simd",
+    "md5-asm",
+    "minio-md5-simd",
+];
+
+const fn files(name: &'static str, case: &'static str, title: &'static str) -> Plot {
+    let kind = Kind::Bars { case, up: Up::GbPerS, limit: Some("read-only") };
+    Plot { name, scenario: "files", title, kind }
+}
+
+pub const ALL: &[Plot] = &[
+    Plot {
+        name: "one-by-size",
+        scenario: "one",
+        title: "One message: speed by its size",
+        kind: Kind::Lines {
+            across: Across::Length { prefix: "" },
+            up: Up::GbPerS,
+            only: PEERS,
+            limit: None,
+        },
+    },
+    Plot {
+        name: "one-shapes",
+        scenario: "one",
+        title: "One message of 16 KiB: every row",
+        kind: Kind::Bars { case: "16KiB", up: Up::GbPerS, limit: None },
+    },
+    Plot {
+        name: "many-by-count",
+        scenario: "many",
+        title: "Messages of 16 KiB at once on one core: speed by their number",
+        kind: Kind::Lines {
+            across: Across::Streams { each: 16 << 10 },
+            up: Up::GbPerS,
+            only: PEERS,
+            limit: Some(Limit {
+                label: "ideal",
+                cycles_per_byte: |streams| (LATENCY_BOUND / streams).max(THROUGHPUT_BOUND),
+            }),
+        },
+    },
+    files("files-4KiB", "4KiB", "100,000 files of 4 KiB, one CPU"),
+    files("files-1MiB", "1MiB", "2,000 files of 1 MiB, one CPU"),
+    files("files-512MiB", "512MiB", "4 files of 512 MiB, one CPU"),
+    files("files-1GiB", "1GiB", "1 file of 1 GiB, one CPU"),
+    files("files-debian", "debian", "The check of Debian's own lists, one CPU"),
+    Plot {
+        name: "siphash-over-fnv1",
+        scenario: "siphash",
+        title: "One input: speed relative to FNV-1, by its size",
+        kind: Kind::Lines {
+            across: Across::Length { prefix: "one-" },
+            up: Up::SpeedOver("fnv1"),
+            only: &[],
+            limit: None,
+        },
+    },
+];
+
+impl Plot {
+    /// The picture, as SVG; none where the rows have nothing to draw.
+    pub fn draw(&self, rows: &[Row]) -> Option<String> {
+        let rows: Vec<&Row> = rows.iter().filter(|row| row.scenario == self.scenario).collect();
+        match &self.kind {
+            Kind::Lines { across, up, only, limit } => {
+                self.lines(&rows, across, up, only, limit.as_ref())
+            }
+            Kind::Bars { case, up, limit } => {
+                let rows: Vec<&Row> = rows.into_iter().filter(|row| row.case == *case).collect();
+                self.bars(&rows, up, *limit)
+            }
+        }
+    }
+
+    fn lines(
+        &self,
+        rows: &[&Row],
+        across: &Across,
+        up: &Up,
+        only: &[&str],
+        limit: Option<&Limit>,
+    ) -> Option<String> {
+        let drawn = |row: &&&Row| only.is_empty() || only.contains(&row.implementation.as_str());
+        let points: Vec<(f64, f64, &Row)> = rows
+            .iter()
+            .filter(drawn)
+            .filter_map(|row| Some((across.place(&row.case)?, up.value(row, rows)?, *row)))
+            .collect();
+        if points.is_empty() {
+            return None;
+        }
+        let names = distinct(points.iter().map(|(_, _, row)| row.implementation.as_str()));
+        let mut others = 0;
+        let lines: Vec<Line<'_>> = names
+            .into_iter()
+            .map(|name| {
+                let own = points.iter().filter(|(_, _, row)| row.implementation == name);
+                let colour = next_colour(name, &mut others);
+                Line { name, colour, points: own.map(|(x, y, _)| (*x, *y)).collect() }
+            })
+            .filter(|line| line.points.len() > 1)
+            .collect();
+        let limit = limit.map(|limit| {
+            // The clock of each row's own rounds, since speed is clock by cycles.
+            let clocks = points.iter().map(|(_, _, row)| row.gb_per_s * row.cycles_per_byte);
+            let gigahertz = median(&clocks.collect::<Vec<_>>());
+            let y = move |x| gigahertz / (limit.cycles_per_byte)(x);
+            Curve { label: limit.label, y: Box::new(y) }
+        });
+        (!lines.is_empty()).then(|| {
+            Lines {
+                title: self.title,
+                across: across.label(),
+                up: up.label(),
+                tick: |x| across.tick(x),
+                lines,
+                limit,
+            }
+            .draw()
+        })
+    }
+
+    fn bars(&self, rows: &[&Row], up: &Up, limit: Option<&str>) -> Option<String> {
+        let mut bars = Vec::new();
+        let mut line = None;
+        for row in rows {
+            let value = up.value(row, rows)?;
+            if Some(row.implementation.as_str()) == limit {
+                line = Some(Marked { name: &row.implementation, value });
+            } else {
+                // In proportion, since every measure goes with the speed or against it.
+                let spread = (value * row.median_s / row.p90_s, value * row.median_s / row.min_s);
+                bars.push(Bar { name: &row.implementation, value, spread });
+            }
+        }
+        bars.sort_by(|a, b| b.value.total_cmp(&a.value));
+        let draw = || Bars { title: self.title, up: up.label(), bars, limit: line }.draw();
+        (!rows.is_empty()).then(draw)
+    }
+}
+
+/// The colour of a line: the same in every plot for those in [`PEERS`], in turns for all others.
+fn next_colour(name: &str, others: &mut usize) -> usize {
+    PEERS.iter().position(|peer| *peer == name).unwrap_or_else(|| {
+        *others += 1;
+        *others
+    })
+}
+
+impl Across {
+    fn place(&self, case: &str) -> Option<f64> {
+        match self {
+            Self::Length { prefix } => {
+                quantity::bytes(case.strip_prefix(prefix)?).map(|x| x as f64)
+            }
+            Self::Streams { each } => match quantity::streams(case)? {
+                (count, bytes) if bytes == *each => Some(count as f64),
+                _ => None,
+            },
+        }
+    }
+
+    fn label(&self) -> &'static str {
+        match self {
+            Self::Length { .. } => "length of the message",
+            Self::Streams { .. } => "number of messages",
+        }
+    }
+
+    fn tick(&self, x: f64) -> String {
+        match self {
+            Self::Length { .. } => quantity::name_of(x as u64),
+            Self::Streams { .. } => x.to_string(),
+        }
+    }
+}
+
+impl Up {
+    fn value(&self, row: &Row, all: &[&Row]) -> Option<f64> {
+        match self {
+            Self::GbPerS => Some(row.gb_per_s),
+            Self::SpeedOver(name) => {
+                let is_base = |base: &&&Row| base.case == row.case && base.implementation == *name;
+                let base = all.iter().find(is_base)?;
+                Some(row.ratio_to_baseline / base.ratio_to_baseline)
+            }
+        }
+    }
+
+    fn label(&self) -> String {
+        match self {
+            Self::GbPerS => "GB/s".to_owned(),
+            Self::SpeedOver(name) => format!("speed relative to {name}"),
+        }
+    }
+}

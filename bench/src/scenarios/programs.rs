@@ -1,0 +1,66 @@
+//! What the scenarios that start programs share: from rows to a measured case.
+
+use anyhow::{Result, ensure};
+
+use crate::clock;
+use crate::launch::Launch;
+use crate::options::Options;
+use crate::rig::{self, Case, Competitor, Measured};
+use crate::verifier::{Answer, Verifier};
+
+/// A row before it is known whether it is wanted.
+pub struct Candidate {
+    pub implementation: &'static str,
+    /// The peer it needs; none for lanesum and the limit, which are ours and take part in every round.
+    pub needs: Option<&'static str>,
+    pub launch: Launch,
+    pub answer: Answer,
+}
+
+/// Measures those of the candidates that `--only` leaves, and the first in any case: it is the baseline.
+pub fn measure(
+    options: &Options,
+    scenario: &'static str,
+    case: &str,
+    rounds: usize,
+    candidates: Vec<Candidate>,
+    verifier: &Verifier,
+) -> Result<Measured> {
+    let competitors = candidates
+        .into_iter()
+        .enumerate()
+        .filter(|(place, each)| *place == 0 || options.only.implementation(each.implementation))
+        .map(|(_, candidate)| competitor(options, candidate, verifier))
+        .collect();
+    let case = Case {
+        scenario,
+        name: case.to_owned(),
+        bytes: verifier.bytes,
+        items: verifier.items as u64,
+        competitors,
+    };
+    rig::measure(case, rounds, &options.interrupt, clock::hertz)
+}
+
+fn competitor<'case>(
+    options: &'case Options,
+    candidate: Candidate,
+    verifier: &'case Verifier,
+) -> Competitor<'case> {
+    let Candidate { implementation, needs, launch, answer } = candidate;
+    let is_lanesum = implementation.starts_with("lanesum");
+    let lanesum = &options.lanesum;
+    Competitor {
+        name: implementation,
+        every_round: needs.is_none(),
+        run: Box::new(move || {
+            ensure!(
+                !is_lanesum || lanesum.is_file(),
+                "{} is not there: build it with `cargo build --release`, or name it with --lanesum",
+                lanesum.display(),
+            );
+            launch.run()
+        }),
+        verify: Box::new(move || verifier.verify(answer)),
+    }
+}

@@ -1,0 +1,145 @@
+//! The secret key of a keyed checksum, as a file holds it.
+
+use std::fmt;
+
+use crate::Algorithm;
+
+/// A secret key.
+///
+/// It comes as the bytes of a key file: as many as the algorithm takes, or twice as many hexadecimal
+/// digits of either case, which one newline may follow. 32 digits without a newline are a key of 16
+/// bytes to an algorithm that takes so many and a key of 32 bytes to one that takes those, so such
+/// a key has both forms.
+///
+/// ```
+/// use lanesum_checksum::{Algorithm, Key};
+///
+/// let raw = Key::from_file(b"\x00\x01\x02\x03 28 bytes of randomness, ...").unwrap();
+/// assert!(raw.fits(Algorithm::Blake3));
+/// assert!(Key::from_file(b"a pass phrase is no key").is_none());
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key {
+    of_16: Option<[u8; 16]>,
+    of_32: Option<[u8; 32]>,
+}
+
+impl Key {
+    /// The most bytes that a file with a key in it has: 64 digits and a newline.
+    pub const MAX_FILE_LEN: usize = 65;
+
+    /// The key in a file of this content; `None` when the content is no key for any algorithm.
+    #[must_use]
+    pub fn from_file(content: &[u8]) -> Option<Self> {
+        let key = Self { of_16: read(content), of_32: read(content) };
+        (key.of_16.is_some() || key.of_32.is_some()).then_some(key)
+    }
+
+    /// Whether the algorithm takes a key, and one of this length.
+    #[must_use]
+    pub fn fits(&self, algorithm: Algorithm) -> bool {
+        match algorithm.key_len() {
+            Some(16) => self.of_16.is_some(),
+            Some(32) => self.of_32.is_some(),
+            _ => false,
+        }
+    }
+
+    /// The key of 16 bytes, if it has so many.
+    pub(crate) fn of_16(&self) -> Option<&[u8; 16]> {
+        self.of_16.as_ref()
+    }
+
+    /// The key of 32 bytes, if it has so many.
+    pub(crate) fn of_32(&self) -> Option<&[u8; 32]> {
+        self.of_32.as_ref()
+    }
+}
+
+/// Keeps the key out of messages and logs.
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Key").finish_non_exhaustive()
+    }
+}
+
+/// The key of `N` bytes in a file of this content.
+fn read<const N: usize>(content: &[u8]) -> Option<[u8; N]> {
+    if let Ok(raw) = content.try_into() {
+        return Some(raw);
+    }
+    let digits = content.strip_suffix(b"\n").unwrap_or(content);
+    let (pairs, []) = digits.as_chunks::<2>() else { return None };
+    let pairs: &[[u8; 2]; N] = pairs.try_into().ok()?;
+    let mut key = [0; N];
+    for (byte, pair) in key.iter_mut().zip(pairs) {
+        *byte = crate::digest::byte(*pair)?;
+    }
+    Some(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DIGITS: &str = "000102030405060708090a0b0c0d0e0fF0F1F2F3F4F5F6F7F8F9FAFBFCFDFEFF";
+
+    fn lengths(content: &[u8]) -> [bool; 2] {
+        Key::from_file(content).map_or([false; 2], |key| {
+            let lengths = [key.of_16.is_some(), key.of_32.is_some()];
+            assert_eq!(key.fits(Algorithm::Blake3), lengths[1]);
+            assert!(!key.fits(Algorithm::Md5));
+            lengths
+        })
+    }
+
+    #[test]
+    fn a_key_is_raw_or_in_digits() {
+        let raw: Vec<u8> = (0..16).chain(0xf0..=0xff).collect();
+        assert_eq!(lengths(&raw), [false, true]);
+        assert_eq!(lengths(&raw[..16]), [true, false]);
+        for (content, bytes) in [(DIGITS, &raw[..]), (&DIGITS[..32], &raw[..16])] {
+            for content in [content.to_owned(), format!("{content}\n")] {
+                let key = Key::from_file(content.as_bytes()).unwrap();
+                match bytes.len() {
+                    16 => assert_eq!(key.of_16.unwrap(), bytes),
+                    _ => assert_eq!(key.of_32.unwrap(), bytes),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn thirty_two_digits_are_either() {
+        let digits = &DIGITS.as_bytes()[..32];
+        let key = Key::from_file(digits).unwrap();
+        assert_eq!(key.of_32().unwrap(), digits);
+        assert_eq!(key.of_16.unwrap(), std::array::from_fn(|i| i as u8));
+        // What follows them settles it.
+        assert_eq!(lengths(&[digits, b"\n"].concat()), [true, false]);
+    }
+
+    #[test]
+    fn nothing_else_is_a_key() {
+        for length in 0..=Key::MAX_FILE_LEN + 2 {
+            let is_key = [length == 16, length == 32];
+            assert_eq!(lengths(&vec![b'x'; length]), is_key, "{length}");
+        }
+        for wrong in [
+            DIGITS.replace('a', "g"),
+            format!("{DIGITS}\n\n"),
+            format!("{DIGITS}\r\n"),
+            format!(" {}\n", &DIGITS[..32]),
+            format!("{}x", &DIGITS[..32]),
+            format!("0x{}", &DIGITS[..32]),
+        ] {
+            assert_eq!(lengths(wrong.as_bytes()), [false; 2], "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_not_shown() {
+        let key = Key::from_file(DIGITS.as_bytes()).unwrap();
+        assert_eq!(format!("{key:?}"), "Key { .. }");
+    }
+}

@@ -1,0 +1,117 @@
+//! The key file of keyed checksums. What is in it is never printed.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use lanesum_checksum::{Algorithm, Algorithms, Key};
+
+use crate::console::Console;
+use crate::failure::Usage;
+
+/// Reading or writing by the group or by others.
+const OPEN_TO_OTHERS: u32 = 0o066;
+
+/// A key, and what is to be said about its file.
+pub struct KeyFile {
+    path: PathBuf,
+    pub key: Key,
+    /// The file's mode, when that lets others at it.
+    open_mode: Option<u32>,
+}
+
+impl KeyFile {
+    /// Reads the key for the algorithms asked for; for any algorithm where none is.
+    ///
+    /// # Errors
+    /// An algorithm needs a key and no file is named, or takes none and one is, or the file cannot
+    /// be read or holds no key that fits.
+    pub fn open(path: Option<&Path>, algorithms: Algorithms) -> Result<Option<Self>, Usage> {
+        let Some(path) = path else {
+            return algorithms
+                .iter()
+                .find(|algorithm| algorithm.needs_key())
+                .map_or(Ok(None), |algorithm| Err(missing(algorithm)));
+        };
+        if let Some(unkeyed) = algorithms.iter().find(|algorithm| algorithm.key_len().is_none()) {
+            return Err(Usage(format!("{unkeyed} takes no key; with --key-file say {}", keyed())));
+        }
+        let about = |words: String, algorithms| {
+            Usage(format!("{}: {words}; {}", path.display(), holds(algorithms)))
+        };
+        let (content, metadata) = read(path)
+            .map_err(|error| about(lanesum_checksum::error::message(&error), algorithms))?;
+        let length = length(content.len());
+        let key = Key::from_file(&content)
+            .ok_or_else(|| about(format!("no key in its {length}"), algorithms))?;
+        if let Some(unfit) = algorithms.iter().find(|&algorithm| !key.fits(algorithm)) {
+            return Err(about(format!("no key for {unfit} in its {length}"), unfit.into()));
+        }
+        Ok(Some(Self { path: path.to_owned(), key, open_mode: open_mode(&metadata) }))
+    }
+
+    /// Warns when others may read the file: their checksums would be as good as the owner's.
+    pub fn warn(&self, console: &mut Console) {
+        if let Some(mode) = self.open_mode {
+            let words = format!(
+                "warning: mode {mode:04o} lets others read or replace this key; make it 0600"
+            );
+            console.about(self.path.as_os_str().as_bytes(), &words);
+        }
+    }
+}
+
+/// The error of an algorithm that has no key.
+fn missing(algorithm: Algorithm) -> Usage {
+    let holds = holds(algorithm.into());
+    Usage(format!("{algorithm} needs a key: say --key-file FILE; {holds}"))
+}
+
+/// No more of a file than shows whether it holds a key.
+fn read(path: &Path) -> io::Result<(Vec<u8>, Metadata)> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    let mut content = Vec::new();
+    file.take(Key::MAX_FILE_LEN as u64 + 1).read_to_end(&mut content)?;
+    Ok((content, metadata))
+}
+
+/// The mode of a file that others may read or write. What a pipe says of itself tells nothing.
+fn open_mode(metadata: &Metadata) -> Option<u32> {
+    let mode = metadata.permissions().mode() & 0o7777;
+    (metadata.is_file() && mode & OPEN_TO_OTHERS != 0).then_some(mode)
+}
+
+fn length(bytes: usize) -> String {
+    match bytes {
+        1 => "1 byte".to_owned(),
+        0..=Key::MAX_FILE_LEN => format!("{bytes} bytes"),
+        _ => format!("more than {} bytes", Key::MAX_FILE_LEN),
+    }
+}
+
+/// What a key file for these algorithms, or for any, has in it.
+fn holds(algorithms: Algorithms) -> String {
+    let any = Algorithm::ALL.into_iter().collect();
+    let algorithms = if algorithms.is_empty() { any } else { algorithms };
+    let mut lengths: Vec<_> = algorithms.iter().filter_map(Algorithm::key_len).collect();
+    lengths.sort_unstable();
+    lengths.dedup();
+    let either = |factor: usize| {
+        let numbers: Vec<_> = lengths.iter().map(|length| (factor * length).to_string()).collect();
+        numbers.join(" or ")
+    };
+    let (bytes, digits) = (either(1), either(2));
+    format!(
+        "a key file holds {bytes} bytes, from /dev/urandom for instance, or {digits} hexadecimal \
+         digits"
+    )
+}
+
+/// How to ask for an algorithm that takes a key.
+fn keyed() -> String {
+    let names = Algorithm::ALL.into_iter().filter(|algorithm| algorithm.key_len().is_some());
+    names.map(|algorithm| format!("-a {algorithm}")).collect::<Vec<_>>().join(" or ")
+}

@@ -1,0 +1,290 @@
+//! Keyed checksums: the digests, the lists, and what is said of key files that will not do.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use super::*;
+
+/// The key of BLAKE3's own test vectors.
+const KEY: &[u8; 32] = b"whats the Elvish word for friend";
+
+impl Folder {
+    /// Writes a key file that only its owner may read.
+    fn key(&self, name: &str, content: impl AsRef<[u8]>) {
+        self.write(name, content);
+        self.mode(name, 0o600);
+    }
+
+    fn mode(&self, name: &str, mode: u32) {
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
+}
+
+/// A folder with files in `t`, which hold their own paths, and a key of 32 bytes in `key`.
+fn folder() -> Folder {
+    let folder = Folder::of(&["t/a", "t/b"]);
+    folder.key("key", KEY);
+    folder
+}
+
+fn blake3(content: &str) -> String {
+    blake3::keyed_hash(KEY, content.as_bytes()).to_string()
+}
+
+#[test]
+fn blake3_is_keyed_by_raw_bytes_or_digits() {
+    let folder = folder();
+    let untagged = ["t/a", "t/b"].map(|path| format!("{}  {path}\n", blake3(path))).concat();
+    let tagged = ["t/a", "t/b"].map(|path| format!("BLAKE3 ({path}) = {}\n", blake3(path)));
+    folder.key("digits", hex(KEY));
+    folder.key("line", hex(KEY).to_uppercase() + "\n");
+    for key in ["key", "digits", "line"] {
+        let args = format!("-a blake3 --key-file {key} t");
+        expect(&folder.run(&args), 0, &untagged, "");
+        expect(&folder.run(&format!("--tag {args}")), 0, tagged.concat(), "");
+    }
+    let through_a_pipe = folder.run_with_stdin("-a blake3 --key-file key", "abc");
+    expect(&through_a_pipe, 0, format!("{}  -\n", blake3("abc")), "");
+}
+
+#[test]
+fn a_key_may_come_through_a_pipe() {
+    let folder = folder();
+    let digest = format!("{}  t/a\n", blake3("t/a"));
+    let run = folder.run_with_stdin("-a blake3 --key-file /dev/stdin t/a", KEY);
+    expect(&run, 0, &digest, "");
+}
+
+#[test]
+fn lists_are_checked_with_the_key_they_were_made_with() {
+    let folder = folder();
+    let other = folder.path("other");
+    folder.key("other", [7; 32]);
+    for style in ["", "--tag"] {
+        let made = folder.run(&format!("-a blake3 --key-file key {style} -o list t"));
+        expect(&made, 0, "", "");
+        for algorithm in ["", "-a blake3"] {
+            let check = |key| folder.run(&format!("check {algorithm} --key-file {key} list"));
+            let run = check("key");
+            assert_eq!((run.status.code(), &*text(&run.stdout)), (Some(0), "t/a: OK\nt/b: OK\n"));
+            let run = check(other.to_str().unwrap());
+            let failed = "t/a: FAILED\nt/b: FAILED\n";
+            assert_eq!((run.status.code(), &*text(&run.stdout)), (Some(1), failed));
+        }
+        let run = folder.run("check -a blake3 list");
+        assert_eq!(run.status.code(), Some(1), "without the key nothing matches");
+    }
+}
+
+/// Whoever changes a file can write its MD5 into the list, but not what needs the key.
+#[test]
+fn lines_without_a_key_prove_nothing() {
+    let folder = folder();
+    let keyed = format!("BLAKE3 (t/a) = {}\n", blake3("t/a"));
+    let forged = format!("MD5 (t/b) = {}\n", md5("t/b"));
+    folder.write("list", keyed.clone() + &forged);
+    let told = "lanesum: list: 1 line is no checksum line for this key; --warn tells which\n";
+    expect(&folder.run("check --key-file key list"), 1, "t/a: OK\n", told);
+    let which = "lanesum: list: line 2: not a checksum line for this key\n";
+    let run = folder.run("check --warn --key-file key list");
+    expect(&run, 1, "t/a: OK\n", [which, told].concat());
+    folder.write("list", forged);
+    let none = "lanesum: list: no checksum line for this key in it; is it a list?\n";
+    expect(&folder.run("check --key-file key list"), 1, "", none);
+}
+
+#[test]
+fn siphash_is_keyed_by_raw_bytes_or_digits() {
+    let folder = folder();
+    let key: [u8; 16] = std::array::from_fn(|i| i as u8);
+    folder.key("raw", key);
+    folder.key("digits", hex(&key));
+    folder.key("line", hex(&key) + "\n");
+    // As `openssl mac` has them, in the order of the library's tests.
+    for (algorithm, tag, digest) in [
+        ("siphash24", "SIPHASH24", "a50720aa53fabc5d"),
+        ("siphash13", "SIPHASH13", "eb4681afe824ce6f"),
+        ("siphash24-128", "SIPHASH24-128", "bb96c3a813c9903e3325ef616045abb8"),
+        ("siphash13-128", "SIPHASH13-128", "43753f1546fa1ee8b2d4d501495fd601"),
+    ] {
+        for file in ["raw", "digits", "line"] {
+            folder.write("abc", "abc");
+            let args = format!("-a {algorithm} --key-file {file} abc");
+            expect(&folder.run(&args), 0, format!("{digest}  abc\n"), "");
+            let tagged = folder.run(&format!("--tag {args}"));
+            expect(&tagged, 0, format!("{tag} (abc) = {digest}\n"), "");
+            folder.write("list", tagged.stdout);
+            let check = format!("check --key-file {file} list");
+            expect(&folder.run(&check), 0, "abc: OK\n", "");
+            folder.write("abc", "abd");
+            expect(&folder.run(&check), 1, "abc: FAILED\n", "");
+        }
+    }
+}
+
+#[test]
+fn untagged_lines_are_told_by_their_digits() {
+    let folder = folder();
+    folder.key("short", [1; 16]);
+    for (algorithm, told) in [
+        ("siphash24", true),
+        ("siphash24-128", true),
+        ("siphash13", false),
+        ("siphash13-128", false),
+    ] {
+        let made = folder.run(&format!("-a {algorithm} --key-file short -o list t"));
+        expect(&made, 0, "", "");
+        let run = folder.run("check --status --key-file short list");
+        assert_eq!(run.status.success(), told, "{algorithm}");
+        let run = folder.run(&format!("check --status -a {algorithm} --key-file short list"));
+        expect(&run, 0, "", "");
+    }
+}
+
+#[test]
+fn several_algorithms_may_share_a_key() {
+    let folder = folder();
+    folder.key("short", [1; 16]);
+    let run = folder.run("-a siphash24,siphash13-128 --key-file short -o list t");
+    expect(&run, 0, "", "");
+    let tags: Vec<_> = ["SIPHASH24 ", "SIPHASH13-128 "].into_iter().cycle().take(4).collect();
+    let list = folder.read("list");
+    assert!(list.lines().zip(&tags).all(|(line, tag)| line.starts_with(tag)), "{list}");
+    let run = folder.run("check --key-file short list");
+    assert_eq!(text(&run.stdout), "t/a: OK\nt/a: OK\nt/b: OK\nt/b: OK\n");
+    // 32 digits without a newline are a key of either length.
+    folder.key("digits", "00112233445566778899aabbccddeeff");
+    let made = folder.run("-a siphash24,blake3 --key-file digits -o list t/a");
+    expect(&made, 0, "", "");
+    let run = folder.run("check --key-file digits list");
+    assert_eq!(text(&run.stdout), "t/a: OK\nt/a: OK\n");
+}
+
+/// How much a key file has to hold, as messages say it.
+fn holds(bytes: &str, digits: &str) -> String {
+    format!(
+        "a key file holds {bytes} bytes, from /dev/urandom for instance, or {digits} hexadecimal \
+         digits"
+    )
+}
+
+#[test]
+fn an_algorithm_that_needs_a_key_says_so() {
+    let folder = folder();
+    for algorithm in ["siphash24", "siphash13", "siphash24-128", "siphash13-128"] {
+        let holds = holds("16", "32");
+        let told = format!("lanesum: {algorithm} needs a key: say --key-file FILE; {holds}\n");
+        for args in ["-o list t", "--tag t", "check list"] {
+            expect(&folder.run(&format!("{args} -a {algorithm}")), 2, "", &told);
+        }
+    }
+    assert!(!exists(folder.path("list")), "nothing was begun");
+}
+
+#[test]
+fn a_list_that_needs_a_key_says_so() {
+    let folder = folder();
+    folder.key("short", [1; 16]);
+    let made = folder.run("-a siphash24 --tag --key-file short -o list t");
+    expect(&made, 0, "", "");
+    let told =
+        "lanesum: list: siphash24 needs the key that made the list; check it with --key-file\n";
+    expect(&folder.run("check list"), 1, "", told);
+}
+
+#[test]
+fn an_algorithm_without_a_key_is_wrong_usage() {
+    let folder = folder();
+    let remedy = "takes no key; with --key-file say -a blake3 or -a siphash24 or -a siphash13 or \
+                  -a siphash24-128 or -a siphash13-128\n";
+    for (args, algorithm) in [
+        ("t", "md5"),
+        ("-a sha256 t", "sha256"),
+        ("-a blake3,md5 t", "md5"),
+        ("check -a md5 list", "md5"),
+    ] {
+        let run = folder.run(&format!("{args} --key-file key"));
+        expect(&run, 2, "", format!("lanesum: {algorithm} {remedy}"));
+    }
+}
+
+/// The file by its name, what is the matter, and what a key would be.
+#[test]
+fn a_file_that_is_no_key_is_told_with_the_remedy() {
+    let folder = folder();
+    for (content, length) in [
+        (vec![], "0 bytes"),
+        (vec![b'x'; 1], "1 byte"),
+        (vec![b'x'; 15], "15 bytes"),
+        (vec![b'x'; 17], "17 bytes"),
+        (vec![b'x'; 31], "31 bytes"),
+        (vec![b'x'; 33], "33 bytes"),
+        (vec![b'x'; 64], "64 bytes"),
+        (vec![b'a'; 66], "more than 65 bytes"),
+        (bytes(1 << 20), "more than 65 bytes"),
+    ] {
+        folder.key("bad", &content);
+        for (args, bytes, digits) in [
+            ("-a blake3 t", "32", "64"),
+            ("-a siphash24 t", "16", "32"),
+            ("check -a blake3 list", "32", "64"),
+            ("check list", "16 or 32", "32 or 64"),
+        ] {
+            let run = folder.run(&format!("{args} --key-file bad"));
+            let holds = holds(bytes, digits);
+            expect(&run, 2, "", format!("lanesum: bad: no key in its {length}; {holds}\n"));
+        }
+    }
+}
+
+#[test]
+fn a_key_for_another_algorithm_is_told_with_the_remedy() {
+    let folder = folder();
+    folder.key("short", [1; 16]);
+    for (args, told, bytes, digits) in [
+        ("-a blake3 --key-file short t", "short: no key for blake3 in its 16 bytes", "32", "64"),
+        ("-a siphash13 --key-file key t", "key: no key for siphash13 in its 32 bytes", "16", "32"),
+    ] {
+        let holds = holds(bytes, digits);
+        expect(&folder.run(args), 2, "", format!("lanesum: {told}; {holds}\n"));
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_told_with_the_remedy() {
+    let folder = folder();
+    folder.key("denied", KEY);
+    folder.mode("denied", 0o000);
+    obey_modes();
+    for (path, reason) in [
+        ("missing", "No such file or directory"),
+        ("t", "Is a directory"),
+        ("denied", "Permission denied"),
+    ] {
+        let message = format!("lanesum: {path}: {reason}; {}\n", holds("32", "64"));
+        for args in ["-a blake3 -o list t", "check -a blake3 list"] {
+            expect(&folder.run(&format!("{args} --key-file {path}")), 2, "", &message);
+        }
+    }
+    assert!(!exists(folder.path("list")), "nothing was begun");
+}
+
+#[test]
+fn a_file_that_others_may_read_is_warned_of() {
+    let folder = folder();
+    let list = folder.run("-a blake3 --key-file key t").stdout;
+    folder.write("list", &list);
+    for mode in [0o644, 0o640, 0o604, 0o620, 0o602, 0o666] {
+        folder.mode("key", mode);
+        let warning = format!(
+            "lanesum: key: warning: mode {mode:04o} lets others read or replace this key; \
+             make it 0600\n"
+        );
+        expect(&folder.run("-a blake3 --key-file key t"), 0, &list, &warning);
+        let run = folder.run("check --status --key-file key list");
+        expect(&run, 0, "", &warning);
+    }
+    for mode in [0o600, 0o400, 0o700, 0o711] {
+        folder.mode("key", mode);
+        expect(&folder.run("-a blake3 --key-file key t"), 0, &list, "");
+    }
+}

@@ -1,0 +1,47 @@
+//! AVX2: four lanes of 64 bits in 256.
+
+use core::arch::x86_64::*;
+
+use super::word64::{number, pair, rest_by_shift, shifts_and_logic_64, word64};
+use crate::backend::no_such_width;
+use crate::{Kernel64, Pair, Word64, Words};
+
+word64! {
+    U64x4, __m256i, 4,
+    load: _mm256_loadu_si256, store: _mm256_storeu_si256,
+    splat: _mm256_set1_epi64x, add: _mm256_add_epi64, xor: _mm256_xor_si256,
+    shift_left: _mm256_sll_epi64,
+    unpack: [_mm256_unpacklo_epi64, _mm256_unpackhi_epi64], row: row4,
+
+    rest_by_shift!(
+        4, _mm256_srlv_epi64, _mm256_and_si256, _mm256_sub_epi64, _mm256_slli_epi64,
+        _mm256_set1_epi64x, short_rests
+    );
+    shifts_and_logic_64!(
+        _mm256_sll_epi64, _mm256_srl_epi64, _mm256_or_si256, _mm256_xor_si256, _mm256_shuffle_epi32
+    );
+}
+
+/// The rests of inputs of less than eight bytes.
+#[inline(always)]
+fn short_rests(words: &Words<'_>, first: usize) -> U64x4 {
+    U64x4::load(&<[u64; 4]>::load_rest(words, first))
+}
+
+/// The pieces of every other lane, side by side.
+#[inline(always)]
+fn row4(piece: impl Fn(usize) -> __m128i) -> __m256i {
+    // SAFETY: the ground rule.
+    unsafe { _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(piece(0)), piece(1)) }
+}
+
+/// Runs a kernel in one to three sets of four lanes.
+#[target_feature(enable = "avx2")]
+pub(crate) fn run<K: Kernel64>(width: usize, kernel: K) -> K::Output {
+    match width {
+        4 => kernel.run::<U64x4>(),
+        8 => kernel.run::<Pair<U64x4, U64x4>>(),
+        12 => kernel.run::<Pair<Pair<U64x4, U64x4>, U64x4>>(),
+        _ => no_such_width(width),
+    }
+}

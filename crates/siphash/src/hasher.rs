@@ -1,0 +1,211 @@
+//! An input in pieces, and the traits of `core::hash`.
+
+use core::fmt;
+use core::hash::{BuildHasher, Hasher};
+
+use lanesum_lanes::{WORD_LEN, rest_of};
+
+use crate::SipHash;
+use crate::one::join;
+use crate::round::State;
+
+/// What both widths of hash share: the words so far, and the bytes that do not fill one yet.
+#[derive(Clone)]
+struct Stream<const C: usize> {
+    state: State<u64>,
+    /// Bytes at the edge of a word, the first lowest; zeros above.
+    edge: u64,
+    /// Bytes so far. SipHash counts them modulo 256.
+    length: usize,
+}
+
+impl<const C: usize> Stream<C> {
+    const fn new(state: State<u64>) -> Self {
+        Self { state, edge: 0, length: 0 }
+    }
+
+    /// Bytes in the edge, 0 to 7.
+    #[inline(always)]
+    fn filled(&self) -> usize {
+        self.length % WORD_LEN
+    }
+
+    /// Takes the next bytes.
+    #[inline]
+    fn write(&mut self, mut bytes: &[u8]) {
+        let filled = self.filled();
+        if filled > 0 {
+            let room = WORD_LEN - filled;
+            if bytes.len() < room {
+                return self.write_few(rest_of(bytes), bytes.len());
+            }
+            let (start, rest) = bytes.split_at(room);
+            self.write_few(rest_of(start), room);
+            bytes = rest;
+        }
+        self.state = self.state.absorb_words::<C>(bytes.as_chunks().0);
+        self.edge = rest_of(bytes);
+        self.length = self.length.wrapping_add(bytes.len());
+    }
+
+    /// Takes the next `count` bytes, 0 to 8, as a number with zeros above them.
+    #[inline(always)]
+    fn write_few(&mut self, bytes: u64, count: usize) {
+        let filled = self.filled();
+        self.edge |= bytes << (8 * filled);
+        self.length = self.length.wrapping_add(count);
+        if filled + count >= WORD_LEN {
+            self.state = self.state.absorb::<C>(self.edge);
+            // What found no room; in two shifts, since one of 64 is none.
+            self.edge = bytes >> 8 >> (56 - 8 * filled);
+        }
+    }
+
+    /// The state after the last word, in which all bytes have been taken.
+    #[inline(always)]
+    fn end(&self) -> State<u64> {
+        self.state.absorb::<C>(self.edge | (self.length as u64) << 56)
+    }
+}
+
+/// An input that comes in pieces, hashed to 64 bits.
+///
+/// The hash is that of the pieces put together, wherever they are cut:
+///
+/// ```
+/// use lanesum_siphash::SipHash24;
+///
+/// let sip = SipHash24::new(b"sixteen bytes...");
+/// let mut hasher = sip.hasher();
+/// hasher.update(b"lane");
+/// hasher.update(b"sum");
+/// assert_eq!(hasher.finalize(), sip.hash(b"lanesum"));
+/// ```
+///
+/// **As a [`Hasher`]** it is fed by [`Hash`](core::hash::Hash) implementations, and these decide
+/// which bytes a value is: numbers come as their little-endian bytes on every machine, but `usize`
+/// has four or eight of them; strings are followed by a byte 0xff, slices follow their length; and
+/// the standard library may change that. So a hash made by way of `Hash` is for this program's own
+/// tables. For one that is stored, or compared with another machine's, hash bytes.
+#[derive(Clone)]
+pub struct SipHasher<const C: usize, const D: usize>(Stream<C>);
+
+/// An input that comes in pieces, hashed to 128 bits.
+#[derive(Clone)]
+pub struct SipHasher128<const C: usize, const D: usize>(Stream<C>);
+
+impl<const C: usize, const D: usize> SipHasher<C, D> {
+    pub(crate) const fn of(state: State<u64>) -> Self {
+        Self(Stream::new(state))
+    }
+
+    /// Takes the next bytes.
+    #[inline]
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.write(bytes);
+    }
+
+    /// The hash of all bytes taken.
+    #[inline]
+    #[must_use]
+    pub fn finalize(&self) -> u64 {
+        self.0.end().finish::<D>()
+    }
+}
+
+impl<const C: usize, const D: usize> SipHasher128<C, D> {
+    pub(crate) const fn of(state: State<u64>) -> Self {
+        Self(Stream::new(state))
+    }
+
+    /// Takes the next bytes.
+    #[inline]
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.write(bytes);
+    }
+
+    /// The hash of all bytes taken.
+    #[inline]
+    #[must_use]
+    pub fn finalize(&self) -> u128 {
+        join(self.0.end().finish_wide::<D>())
+    }
+}
+
+/// Numbers by their little-endian bytes on every machine, without a detour through memory.
+macro_rules! write_numbers {
+    ($($name:ident: $number:ty as $unsigned:ty;)*) => {
+        $(#[inline]
+        fn $name(&mut self, number: $number) {
+            self.0.write_few((number as $unsigned).into(), size_of::<$number>());
+        })*
+    };
+}
+
+impl<const C: usize, const D: usize> Hasher for SipHasher<C, D> {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.write(bytes);
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.finalize()
+    }
+
+    write_numbers! {
+        write_u8: u8 as u8;
+        write_u16: u16 as u16;
+        write_u32: u32 as u32;
+        write_u64: u64 as u64;
+        write_i8: i8 as u8;
+        write_i16: i16 as u16;
+        write_i32: i32 as u32;
+        write_i64: i64 as u64;
+    }
+
+    #[inline]
+    fn write_u128(&mut self, number: u128) {
+        self.0.write(&number.to_le_bytes());
+    }
+
+    #[inline]
+    fn write_i128(&mut self, number: i128) {
+        self.0.write(&number.to_le_bytes());
+    }
+
+    #[inline]
+    fn write_usize(&mut self, number: usize) {
+        self.0.write_few(number as u64, size_of::<usize>());
+    }
+
+    #[inline]
+    fn write_isize(&mut self, number: isize) {
+        self.write_usize(number.cast_unsigned());
+    }
+}
+
+/// A table with this key.
+impl<const C: usize, const D: usize> BuildHasher for SipHash<C, D> {
+    type Hasher = SipHasher<C, D>;
+
+    #[inline]
+    fn build_hasher(&self) -> SipHasher<C, D> {
+        self.hasher()
+    }
+}
+
+/// Shows the length alone: the state would tell of key and input.
+macro_rules! debug {
+    ($name:ident) => {
+        impl<const C: usize, const D: usize> fmt::Debug for $name<C, D> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name))
+                    .field("length", &self.0.length)
+                    .finish_non_exhaustive()
+            }
+        }
+    };
+}
+debug!(SipHasher);
+debug!(SipHasher128);

@@ -1,0 +1,213 @@
+//! Many inputs at once.
+
+mod group;
+mod kernel;
+mod offset;
+
+use lanesum_lanes::Backend;
+
+pub use offset::Offset;
+
+use crate::SipHash;
+use group::Hashing;
+use kernel::HashNumbers;
+
+/// A hash as a number: `u64` or, of the wider function, `u128`.
+pub trait Output: Copy + Default + sealed::Output {}
+impl Output for u64 {}
+impl Output for u128 {}
+
+mod sealed {
+    use lanesum_lanes::{MAX_LANES_64, Word64};
+
+    use crate::SipHash;
+    use crate::one::join;
+    use crate::round::State;
+
+    pub trait Output: Sized {
+        fn one<const C: usize, const D: usize>(sip: &SipHash<C, D>, input: &[u8]) -> Self;
+        /// The state before the first word.
+        fn begin(state: State<u64>) -> State<u64>;
+        /// The hashes of all lanes, after their last words.
+        fn finish<W: Word64, const D: usize>(state: State<W>, hashes: &mut [Self]);
+    }
+
+    impl Output for u64 {
+        fn one<const C: usize, const D: usize>(sip: &SipHash<C, D>, input: &[u8]) -> Self {
+            sip.hash(input)
+        }
+        #[inline(always)]
+        fn begin(state: State<u64>) -> State<u64> {
+            state
+        }
+
+        #[inline(always)]
+        fn finish<W: Word64, const D: usize>(state: State<W>, hashes: &mut [Self]) {
+            state.finish::<D>().store(hashes);
+        }
+    }
+
+    impl Output for u128 {
+        fn one<const C: usize, const D: usize>(sip: &SipHash<C, D>, input: &[u8]) -> Self {
+            sip.hash128(input)
+        }
+        #[inline(always)]
+        fn begin(state: State<u64>) -> State<u64> {
+            state.wide()
+        }
+
+        #[inline(always)]
+        fn finish<W: Word64, const D: usize>(state: State<W>, hashes: &mut [Self]) {
+            let halves = state.finish_wide::<D>().map(|half| {
+                let mut lanes = [0; MAX_LANES_64];
+                half.store(&mut lanes);
+                lanes
+            });
+            for (lane, hash) in hashes[..W::LANES].iter_mut().enumerate() {
+                *hash = join(halves.map(|half| half[lane]));
+            }
+        }
+    }
+}
+
+/// [`SipHash`] of many inputs at once, in lanes of one backend: [`SipHash::lanes`].
+#[derive(Clone, Copy, Debug)]
+pub struct Lanes<const C: usize, const D: usize> {
+    sip: SipHash<C, D>,
+    backend: Backend,
+}
+
+impl<const C: usize, const D: usize> SipHash<C, D> {
+    /// Lanes of a backend, for tests and comparisons; the methods of [`SipHash`] take the best.
+    #[must_use]
+    pub fn lanes(&self, backend: Backend) -> Lanes<C, D> {
+        Lanes { sip: *self, backend }
+    }
+
+    /// The hash of each input, in their order, into `hashes`: of 64 or of 128 bits, as its numbers
+    /// are.
+    ///
+    /// ```
+    /// use lanesum_siphash::SipHash24;
+    ///
+    /// let sip = SipHash24::new(b"sixteen bytes...");
+    /// let inputs = ["", "a", "many more"];
+    /// let mut hashes = [0_u64; 3];
+    /// sip.hash_many(&inputs, &mut hashes);
+    /// assert_eq!(hashes[2], sip.hash(b"many more"));
+    /// ```
+    ///
+    /// # Panics
+    /// When there are not as many hashes as inputs.
+    pub fn hash_many<T: AsRef<[u8]>, H: Output>(&self, inputs: &[T], hashes: &mut [H]) {
+        self.lanes(Backend::best()).hash_many(inputs, hashes);
+    }
+
+    /// The hash of each piece of a buffer: piece `i` lies from `offsets[i]` to `offsets[i + 1]`, as
+    /// in Apache Arrow's columns of strings. Nothing beyond the pieces is read.
+    ///
+    /// ```
+    /// use lanesum_siphash::SipHash24;
+    ///
+    /// let sip = SipHash24::new(b"sixteen bytes...");
+    /// let mut hashes = [0_u64; 3];
+    /// sip.hash_offsets(b"amany more", &[0_i32, 0, 1, 10], &mut hashes);
+    /// assert_eq!(hashes, [sip.hash(b""), sip.hash(b"a"), sip.hash(b"many more")]);
+    /// ```
+    ///
+    /// # Panics
+    /// When there is not one offset more than hashes (no offset at all will do for none), or an
+    /// offset is negative, less than the one before or beyond the buffer.
+    pub fn hash_offsets<O: Offset, H: Output>(
+        &self,
+        buffer: &[u8],
+        offsets: &[O],
+        hashes: &mut [H],
+    ) {
+        self.lanes(Backend::best()).hash_offsets(buffer, offsets, hashes);
+    }
+
+    /// The hash of each record of `N` bytes. A buffer becomes records by
+    /// [`as_chunks`](slice::as_chunks).
+    ///
+    /// ```
+    /// use lanesum_siphash::SipHash24;
+    ///
+    /// let sip = SipHash24::new(b"sixteen bytes...");
+    /// let (addresses, _) = b"\x7f\0\0\x01\xc0\xa8\0\x01".as_chunks::<4>();
+    /// let mut hashes = [0_u64; 2];
+    /// sip.hash_records(addresses, &mut hashes);
+    /// assert_eq!(hashes[1], sip.hash(&[192, 168, 0, 1]));
+    /// ```
+    ///
+    /// # Panics
+    /// When there are not as many hashes as records.
+    pub fn hash_records<const N: usize, H: Output>(&self, records: &[[u8; N]], hashes: &mut [H]) {
+        self.lanes(Backend::best()).hash_records(records, hashes);
+    }
+
+    /// The hash of each number's eight bytes, little-endian.
+    ///
+    /// # Panics
+    /// When there are not as many hashes as numbers.
+    pub fn hash_u64s<H: Output>(&self, numbers: &[u64], hashes: &mut [H]) {
+        self.lanes(Backend::best()).hash_u64s(numbers, hashes);
+    }
+}
+
+impl<const C: usize, const D: usize> Lanes<C, D> {
+    /// Whose lanes they are.
+    #[must_use]
+    pub const fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// See [`SipHash::hash_many`].
+    pub fn hash_many<T: AsRef<[u8]>, H: Output>(&self, inputs: &[T], hashes: &mut [H]) {
+        same_number(inputs.len(), hashes.len());
+        self.hashing(hashes).all(|place| inputs[place].as_ref());
+    }
+
+    /// See [`SipHash::hash_offsets`].
+    pub fn hash_offsets<O: Offset, H: Output>(
+        &self,
+        buffer: &[u8],
+        offsets: &[O],
+        hashes: &mut [H],
+    ) {
+        same_number(offsets.len().saturating_sub(1), hashes.len());
+        let piece = |place| offset::piece(buffer, offsets, place);
+        self.hashing(hashes).all(piece);
+    }
+
+    /// See [`SipHash::hash_records`].
+    pub fn hash_records<const N: usize, H: Output>(&self, records: &[[u8; N]], hashes: &mut [H]) {
+        same_number(records.len(), hashes.len());
+        self.hashing(hashes).all(|place| &records[place][..]);
+    }
+
+    fn hashing<'s, H: Output>(&self, hashes: &'s mut [H]) -> Hashing<'s, H, C, D> {
+        Hashing { sip: self.sip, start: H::begin(self.sip.0), backend: self.backend, hashes }
+    }
+
+    /// See [`SipHash::hash_u64s`].
+    pub fn hash_u64s<H: Output>(&self, numbers: &[u64], hashes: &mut [H]) {
+        same_number(numbers.len(), hashes.len());
+        let start = H::begin(self.sip.0);
+        let (mut numbers, mut hashes) = (numbers, hashes);
+        // The widest word as long as it is filled, and the others for what is left.
+        for &width in self.backend.widths_64().iter().rev() {
+            let count = numbers.len() - numbers.len() % width;
+            let (now, later) = numbers.split_at(count);
+            let (filled, empty) = hashes.split_at_mut(count);
+            let kernel = HashNumbers::<H, C, D> { start, numbers: now, hashes: filled };
+            self.backend.run_64(width, kernel);
+            (numbers, hashes) = (later, empty);
+        }
+    }
+}
+
+#[track_caller]
+fn same_number(inputs: usize, hashes: usize) {
+    assert!(inputs == hashes, "{inputs} inputs, but room for {hashes} hashes");
+}

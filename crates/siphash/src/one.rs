@@ -1,0 +1,107 @@
+//! One input at a time: a key is a function.
+
+use core::fmt;
+
+use crate::round::State;
+use crate::words::{EIGHT_BYTES, words};
+use crate::{SipHasher, SipHasher128};
+
+/// Bytes in a key.
+pub const KEY_LEN: usize = 16;
+
+/// SipHash with `C` rounds for each word and `D` rounds in the end, under one key.
+///
+/// Making it does the work that depends on the key alone; it is `Copy` and takes 32 bytes. As a
+/// [`BuildHasher`](core::hash::BuildHasher) it makes hash tables with this key.
+///
+/// ```
+/// use lanesum_siphash::SipHash24;
+///
+/// let key: [u8; 16] = std::array::from_fn(|i| i as u8);
+/// let sip = SipHash24::new(&key);
+/// let input: [u8; 15] = std::array::from_fn(|i| i as u8);
+/// assert_eq!(sip.hash(&input), 0xa129_ca61_49be_45e5); // appendix A of the paper
+/// ```
+#[derive(Clone, Copy)]
+pub struct SipHash<const C: usize, const D: usize>(pub(crate) State<u64>);
+
+/// SipHash-1-3: for hash tables; what Rust's and Python's use.
+pub type SipHash13 = SipHash<1, 3>;
+/// SipHash-2-4: what the paper proposes, for hash tables and for authentication.
+pub type SipHash24 = SipHash<2, 4>;
+/// SipHash-4-8: the paper's conservative choice.
+pub type SipHash48 = SipHash<4, 8>;
+
+impl<const C: usize, const D: usize> SipHash<C, D> {
+    /// The function of a key of 16 bytes, taken as two little-endian words.
+    #[must_use]
+    pub const fn new(key: &[u8; KEY_LEN]) -> Self {
+        let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = *key;
+        Self::from_words(
+            u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+            u64::from_le_bytes([i, j, k, l, m, n, o, p]),
+        )
+    }
+
+    /// The function of a key given as its two words, k0 and k1.
+    #[must_use]
+    pub const fn from_words(k0: u64, k1: u64) -> Self {
+        Self(State::new(k0, k1))
+    }
+
+    /// The hash of an input, 64 bits. Its bytes in the reference's order are `to_le_bytes`.
+    #[inline]
+    #[must_use]
+    pub fn hash(&self, input: &[u8]) -> u64 {
+        absorb_all::<C>(self.0, input).finish::<D>()
+    }
+
+    /// The hash of an input, 128 bits: another function of the same key, not a longer
+    /// [`hash`](Self::hash). Its bytes in the reference's order are `to_le_bytes`.
+    #[inline]
+    #[must_use]
+    pub fn hash128(&self, input: &[u8]) -> u128 {
+        join(absorb_all::<C>(self.0.wide(), input).finish_wide::<D>())
+    }
+
+    /// The hash of a number's eight bytes, little-endian: `hash(&number.to_le_bytes())`.
+    #[inline]
+    #[must_use]
+    pub fn hash_u64(&self, number: u64) -> u64 {
+        self.0.absorb::<C>(number).absorb::<C>(EIGHT_BYTES).finish::<D>()
+    }
+
+    /// The state before the first byte of an input that comes in pieces.
+    #[inline]
+    #[must_use]
+    pub const fn hasher(&self) -> SipHasher<C, D> {
+        SipHasher::of(self.0)
+    }
+
+    /// The same for hashes of 128 bits.
+    #[inline]
+    #[must_use]
+    pub const fn hasher128(&self) -> SipHasher128<C, D> {
+        SipHasher128::of(self.0.wide())
+    }
+}
+
+/// The state after all words of an input.
+#[inline(always)]
+fn absorb_all<const C: usize>(state: State<u64>, input: &[u8]) -> State<u64> {
+    let (words, last) = words(input);
+    state.absorb_words::<C>(words).absorb::<C>(last)
+}
+
+/// A hash of 128 bits of its two words.
+#[inline(always)]
+pub(crate) fn join([low, high]: [u64; 2]) -> u128 {
+    u128::from(high) << 64 | u128::from(low)
+}
+
+/// Shows nothing of the key.
+impl<const C: usize, const D: usize> fmt::Debug for SipHash<C, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SipHash<{C}, {D}>")
+    }
+}

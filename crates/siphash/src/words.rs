@@ -1,0 +1,33 @@
+//! An input as words: little-endian, the last one with the bytes that are left and the length.
+
+use lanesum_lanes::{WORD_LEN, rest_of};
+
+/// The word that ends an input of eight bytes: its length.
+pub(crate) const EIGHT_BYTES: u64 = 8 << 56;
+
+/// The whole words of an input, and the last one: its rest of 0 to 7 bytes, and in the highest byte the
+/// length modulo 256.
+#[inline(always)]
+pub(crate) fn words(input: &[u8]) -> (&[[u8; WORD_LEN]], u64) {
+    (input.as_chunks().0, rest_of(input) | (input.len() as u64) << 56)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_word_is_as_defined() {
+        let bytes: [u8; 40] = core::array::from_fn(|i| 0xf0 ^ i as u8);
+        for length in 0..=bytes.len() {
+            let input = &bytes[..length];
+            let mut expected = [0; WORD_LEN];
+            let rest = &input[length - length % WORD_LEN..];
+            expected[..rest.len()].copy_from_slice(rest);
+            expected[7] = length as u8;
+            let (whole, last) = words(input);
+            assert_eq!(whole.as_flattened(), &input[..length - rest.len()]);
+            assert_eq!(last.to_le_bytes(), expected, "{length} bytes");
+        }
+    }
+}
