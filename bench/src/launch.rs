@@ -6,7 +6,7 @@
 //! the pinning needs no `unsafe` between fork and exec, its time is not measured, and the peak
 //! memory is the program's own. Linux counts what a process held before it called exec as well, so a
 //! child of the bench would be charged with the bench's lists; a child of the launcher is charged
-//! with the launcher's 2 to 3 MiB at most, which is therefore the least that is ever shown.
+//! with the launcher's 5 MiB or so, which is therefore the least that is ever shown.
 //!
 //! Where the program starts others (xargs), the peak is that of the largest single process.
 
