@@ -17,8 +17,8 @@ BASH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: build test test-format test-lints test-code test-no-std test-docs test-fuzz \
-	fuzz bench bench-peers plots deny install install-md5sum-link uninstall
+.PHONY: build test test-format test-lints test-code test-instructions test-no-std test-docs test-fuzz \
+	record-instructions fuzz bench bench-peers plots deny install install-md5sum-link uninstall
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -26,7 +26,7 @@ build:
 	$(CARGO) build --release --locked -p lanesum
 
 # Cheapest first, so that the common mistakes show at once.
-test: test-format test-lints test-no-std test-code test-docs test-fuzz
+test: test-format test-lints test-no-std test-code test-instructions test-docs test-fuzz
 
 # Panics of a test still name their lines; full debug information would double the time to build.
 test-lints test-code test-no-std: export CARGO_PROFILE_DEV_DEBUG = line-tables-only
@@ -45,6 +45,13 @@ test-no-std:
 # The examples in the documentation are tested with the rest.
 test-code:
 	$(CARGO) test --locked --workspace --all-features
+
+# Of the released code, since nothing else's instructions matter; `test-code` leaves this one out.
+test-instructions:
+	$(CARGO) test --locked --release -p lanesum-md5 --test instructions -- --nocapture
+
+record-instructions: export LANESUM_RECORD = 1
+record-instructions: test-instructions
 
 test-docs:
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --workspace --all-features --no-deps

@@ -2,7 +2,7 @@
 # Usage: bench/peers.sh
 #
 # Installs what the bench measures lanesum against, and says what it does: Debian packages, with root's rights
-# or sudo, and Bouncy Castle from Maven Central into bench/cache/, which git ignores. What is there
+# or sudo, Bouncy Castle from Maven Central into bench/cache/, which git ignores, and Go modules. What is there
 # already stays as it is. The crates among the peers come with the bench itself.
 set -eu
 
@@ -81,6 +81,11 @@ elif command -v mvn >/dev/null; then
         -Dartifact="$bouncy_castle" -DoutputDirectory="$PWD/cache" -Dmdep.stripVersion=true
 else
     echo 'bench-peers: no Maven, so no Bouncy Castle; its rows stay skipped' >&2
+fi
+
+if command -v go >/dev/null; then
+    echo 'bench-peers: fetches the Go modules of bench/go'
+    (cd go && go mod download) || echo 'bench-peers: without them its row stays skipped' >&2
 fi
 
 echo 'bench-peers: done; `make bench` names what is still skipped'

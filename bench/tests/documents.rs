@@ -86,8 +86,8 @@ fn every_row_is_measured_or_named_as_skipped() {
             "100x10MB",
             "100000",
             "100",
-            "md5sum lanesum lanesum-md5sum openssl lanesum-memory java bouncycastle java-memory \
-             bouncycastle-memory",
+            "md5sum lanesum lanesum-md5sum openssl lanesum-memory openssl-memory java \
+             bouncycastle java-memory bouncycastle-memory",
         ),
         (
             "13MBx50",

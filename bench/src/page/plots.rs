@@ -2,7 +2,7 @@
 //! goes up.
 
 use super::rows::{Row, distinct};
-use super::svg::{Bar, Bars, Curve, Line, Lines, Marked};
+use super::svg::{Bar, Bars, Curve, Line, Lines, Marked, is_ours};
 use crate::quantity;
 use crate::statistics::median;
 
@@ -36,13 +36,15 @@ pub enum Kind {
 /// What the name of a case says, which goes across on a logarithmic scale.
 pub enum Across {
     /// `PREFIX16KiB`: bytes.
-    Length { prefix: &'static str },
+    Length { prefix: &'static str, longest: u64 },
     /// `8x16KiB`: the number of messages of so many bytes each.
     Streams { each: u64 },
 }
 
 pub enum Up {
     GbPerS,
+    /// Millions of items in a second.
+    MillionsPerS,
     /// The speed of a row by the speed of the same case's row of this implementation.
     SpeedOver(&'static str),
 }
@@ -79,13 +81,28 @@ const fn files(name: &'static str, case: &'static str, title: &'static str) -> P
     Plot { name, scenario: "files", title, kind }
 }
 
+const fn documents(name: &'static str, case: &'static str, title: &'static str) -> Plot {
+    let kind = Kind::Bars { case, up: Up::GbPerS, limit: Some("read-only") };
+    Plot { name, scenario: "documents", title, kind }
+}
+
+const fn per_item(
+    name: &'static str,
+    scenario: &'static str,
+    case: &'static str,
+    title: &'static str,
+) -> Plot {
+    let kind = Kind::Bars { case, up: Up::MillionsPerS, limit: None };
+    Plot { name, scenario, title, kind }
+}
+
 pub const ALL: &[Plot] = &[
     Plot {
         name: "one-by-size",
         scenario: "one",
         title: "One message: speed by its size",
         kind: Kind::Lines {
-            across: Across::Length { prefix: "" },
+            across: Across::Length { prefix: "", longest: u64::MAX },
             up: Up::GbPerS,
             only: PEERS,
             limit: None,
@@ -111,22 +128,44 @@ pub const ALL: &[Plot] = &[
             }),
         },
     },
-    files("files-4KiB", "4KiB", "100,000 files of 4 KiB, one CPU"),
-    files("files-1MiB", "1MiB", "2,000 files of 1 MiB, one CPU"),
-    files("files-512MiB", "512MiB", "4 files of 512 MiB, one CPU"),
-    files("files-1GiB", "1GiB", "1 file of 1 GiB, one CPU"),
-    files("files-debian", "debian", "The check of Debian's own lists, one CPU"),
+    files("files-4KiB", "4KiB", "Files of 4 KiB; one CPU, -j2 two"),
+    files("files-1MiB", "1MiB", "Files of 1 MiB; one CPU, -j2 two"),
+    files("files-512MiB", "512MiB", "Files of 512 MiB; one CPU"),
+    files("files-1GiB", "1GiB", "One file of 1 GiB; one CPU"),
+    files("files-debian", "debian", "The check of Debian's own lists; one CPU"),
+    documents("documents-200MB", "200MB", "The Haskell document: a file of 200 MB"),
+    documents("documents-2GB", "2GB", "The Haskell document: a file of 2 GB"),
+    documents("documents-100x10MB", "100x10MB", "The F# document: 10 MB, a hundred times"),
+    documents(
+        "documents-13MBx50",
+        "13MBx50",
+        "The Perl document: a file of 13 MB, again and again",
+    ),
+    documents("documents-4KiB", "4KiB", "Its ways of reading, with files of 4 KiB"),
+    documents("documents-1GiB", "1GiB", "Its ways of reading, with a file of 1 GiB"),
     Plot {
         name: "siphash-over-fnv1",
         scenario: "siphash",
-        title: "One input: speed relative to FNV-1, by its size",
+        title: "The SipHash document: speed relative to FNV-1, by the size of the input",
         kind: Kind::Lines {
-            across: Across::Length { prefix: "one-" },
+            across: Across::Length { prefix: "one-", longest: 4096 },
             up: Up::SpeedOver("fnv1"),
-            only: &[],
+            only: &[
+                "lanesum-2-4",
+                "lanesum-1-3",
+                "siphasher-2-4",
+                "siphasher-1-3",
+                "libsodium",
+                "fnv1",
+            ],
             limit: None,
         },
     },
+    per_item("siphash-many-u64", "siphash", "many-u64", "Hashes of a column of numbers"),
+    per_item("siphash-mixed-1-16", "siphash", "mixed-1-16", "Hashes of strings of 1 to 16 bytes"),
+    per_item("events-add-1e6", "events", "add-1e6", "Events added, until there are 10^6"),
+    per_item("events-cancel-1e6", "events", "cancel-1e6", "Events cancelled, of 10^6"),
+    per_item("events-fire-1e6", "events", "fire-1e6", "Events run, of 10^6"),
 ];
 
 impl Plot {
@@ -211,8 +250,11 @@ impl Plot {
     }
 }
 
-/// The colour of a line: the same in every plot for those in [`PEERS`], in turns for all others.
+/// The colour of a line: lanesum's own, the same in every plot for its [`PEERS`], in turns for others.
 fn next_colour(name: &str, others: &mut usize) -> usize {
+    if is_ours(name) {
+        return 0;
+    }
     PEERS.iter().position(|peer| *peer == name).unwrap_or_else(|| {
         *others += 1;
         *others
@@ -222,8 +264,9 @@ fn next_colour(name: &str, others: &mut usize) -> usize {
 impl Across {
     fn place(&self, case: &str) -> Option<f64> {
         match self {
-            Self::Length { prefix } => {
-                quantity::bytes(case.strip_prefix(prefix)?).map(|x| x as f64)
+            Self::Length { prefix, longest } => {
+                let bytes = quantity::bytes(case.strip_prefix(prefix)?)?;
+                (bytes <= *longest).then_some(bytes as f64)
             }
             Self::Streams { each } => match quantity::streams(case)? {
                 (count, bytes) if bytes == *each => Some(count as f64),
@@ -234,7 +277,7 @@ impl Across {
 
     fn label(&self) -> &'static str {
         match self {
-            Self::Length { .. } => "length of the message",
+            Self::Length { .. } => "length",
             Self::Streams { .. } => "number of messages",
         }
     }
@@ -251,6 +294,7 @@ impl Up {
     fn value(&self, row: &Row, all: &[&Row]) -> Option<f64> {
         match self {
             Self::GbPerS => Some(row.gb_per_s),
+            Self::MillionsPerS => Some(1e3 / row.ns_per_item),
             Self::SpeedOver(name) => {
                 let is_base = |base: &&&Row| base.case == row.case && base.implementation == *name;
                 let base = all.iter().find(is_base)?;
@@ -262,6 +306,7 @@ impl Up {
     fn label(&self) -> String {
         match self {
             Self::GbPerS => "GB/s".to_owned(),
+            Self::MillionsPerS => "million per second".to_owned(),
             Self::SpeedOver(name) => format!("speed relative to {name}"),
         }
     }

@@ -1,5 +1,7 @@
 //! What a scenario's figures say in words, made from the figures of the run at hand.
 
+mod documents;
+
 use super::rows::Row;
 
 /// Speeds closer than this are called equal: rows differ by as much from one run to the next.
@@ -9,6 +11,7 @@ const EQUAL_WITHIN: f64 = 0.03;
 pub fn about(scenario: &str, rows: &[Row]) -> Option<String> {
     match scenario {
         "one" => incarnations(rows),
+        "documents" => documents::about(rows),
         _ => None,
     }
 }

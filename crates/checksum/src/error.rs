@@ -13,6 +13,9 @@ pub enum Error {
     /// Size or time stamps before and after reading differ, or the bytes read are not the size.
     #[error("changed while it was read")]
     Changed,
+    /// It was to be read past the cache, and its file system has no way to do that.
+    #[error("its file system cannot read past the cache (O_DIRECT); read it through the cache")]
+    NoDirect,
     /// The algorithm takes a key, and there is none of its length.
     #[error("there is no key of the length that {0} takes")]
     NoKey(Algorithm),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
+use lanesum_checksum::engine::Io;
 use lanesum_checksum::{Algorithm, Algorithms};
 use lanesum_md5::Backend;
 
@@ -201,6 +202,14 @@ pub struct Run {
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
     pub progress: When,
 
+    /// How files are read; read is the fastest for files in the cache.
+    ///
+    /// read: into a buffer, through the system's cache. direct: past the cache, which stays as it
+    /// was, to see what the medium holds. mmap: long files are mapped. uring: many files at once and
+    /// ahead of their use, by io_uring.
+    #[arg(long, value_name = "HOW", default_value = "read", value_parser = io())]
+    pub io: Io,
+
     /// The instruction set for MD5 in lanes; by default the best that the CPU has.
     #[arg(long, value_name = "NAME", env = BACKEND_VARIABLE, hide_env = true, value_parser = backend)]
     pub backend: Option<Backend>,
@@ -219,6 +228,21 @@ fn algorithms() -> impl clap::builder::TypedValueParser<Value = Algorithm> {
     use clap::builder::{PossibleValuesParser, TypedValueParser as _};
     PossibleValuesParser::new(Algorithm::ALL.map(Algorithm::name))
         .map(|name| name.parse().expect("one of the names"))
+}
+
+/// Ways to read by name, with the names in help and completions; one that the system lacks is wrong.
+fn io() -> impl clap::builder::TypedValueParser<Value = Io> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+    PossibleValuesParser::new(Io::ALL.map(Io::name)).try_map(|name| {
+        let io = Io::ALL.into_iter().find(|io| io.name() == name).expect("one of the names");
+        io.check().map(|()| io).map_err(|error| {
+            let why = lanesum_checksum::error::message(&error);
+            format!(
+                "{why}; the kernel has no io_uring, or kernel.io_uring_disabled or a container \
+                 forbids it: take --io read"
+            )
+        })
+    })
 }
 
 fn threads(text: &str) -> Result<usize, String> {

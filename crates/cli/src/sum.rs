@@ -1,8 +1,8 @@
 //! `lanesum [sum]`: prints the checksums of files and trees.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io;
 use std::iter;
 use std::ops::ControlFlow;
 use std::os::fd::AsFd as _;
@@ -10,9 +10,11 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
+use std::vec;
 
 use anyhow::Context as _;
 use lanesum_checksum::list::{self, Ending, Style};
+use lanesum_checksum::names::Names;
 use lanesum_checksum::walk::{self, Entry, Exclude, Skip, WalkOptions};
 use lanesum_checksum::{Algorithms, Digest, Error, Job, Outcome, Source, engine};
 
@@ -48,35 +50,36 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     }
     signals::handle(&console, output.unfinished())?;
 
-    let paths = Paths::of(&args)?;
+    let mut paths = Paths::of(&args)?;
     let own_files = output.own_files();
     let display = Display::start(args.run.progress, || paths.files_to_count(&walk, &own_files))?;
     console::lock(&console).set_bar(display.as_ref().map(|d| d.bar.clone()));
     let mut options = args.run.engine(display.as_ref());
     options.key = key_file.map(|file| file.key);
-    let jobs = paths.jobs(&walk, &own_files, args.algorithms());
 
     let mut all_well = true;
     let mut printed = Ok(());
-    engine::run(
-        &options,
-        jobs,
-        |outcome| lines.make(outcome),
-        |line| {
-            let mut console = console::lock(&console);
-            match line {
-                Made::Lines(lines) => printed = console.line(&lines),
-                Made::Skipped(path, why) => {
-                    console.about(path.as_os_str().as_bytes(), &why.to_string())
+    while printed.is_ok() && paths.resume() {
+        engine::run(
+            &options,
+            paths.jobs(&walk, &own_files, args.algorithms()),
+            |outcome| lines.make(outcome),
+            |line| {
+                let mut console = console::lock(&console);
+                match line {
+                    Made::Lines(lines) => printed = console.line(&lines),
+                    Made::Skipped(path, why) => {
+                        console.about(path.as_os_str().as_bytes(), &why.to_string())
+                    }
+                    Made::Failed(name, why) => {
+                        all_well = false;
+                        console.about(&name, &why);
+                    }
                 }
-                Made::Failed(name, why) => {
-                    all_well = false;
-                    console.about(&name, &why);
-                }
-            }
-            if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        },
-    );
+                if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            },
+        );
+    }
     drop(display);
 
     let mut console = console::lock(&console);
@@ -123,6 +126,7 @@ impl Run {
         let default = engine::Options::default();
         engine::Options {
             threads: self.jobs.unwrap_or(default.threads),
+            io: self.io,
             backend: self.backend.unwrap_or(default.backend),
             progress: display.map(|display| Arc::clone(&display.progress)),
             ..default
@@ -132,9 +136,14 @@ impl Run {
 
 /// Where the paths come from.
 enum Paths {
-    Arguments(Vec<PathBuf>),
-    /// Names that end with NUL, and what the file is called.
-    Names(BufReader<File>, PathBuf),
+    Arguments(vec::IntoIter<PathBuf>),
+    Names {
+        names: Names,
+        /// How many there were.
+        count: u64,
+        /// What their file is called.
+        file: PathBuf,
+    },
 }
 
 /// A path, or why there is none, ready for a message.
@@ -145,7 +154,7 @@ impl Paths {
         let Some(from) = &args.files0_from else {
             let stdin = || vec![PathBuf::from("-")];
             let paths = if args.paths.is_empty() { stdin() } else { args.paths.clone() };
-            return Ok(Self::Arguments(paths));
+            return Ok(Self::Arguments(paths.into_iter()));
         };
         let file = if from == Path::new("-") {
             io::stdin().as_fd().try_clone_to_owned().map(File::from)
@@ -153,22 +162,15 @@ impl Paths {
             File::open(from)
         };
         let file = file.with_context(|| from.display().to_string())?;
-        Ok(Self::Names(BufReader::new(file), from.clone()))
+        Ok(Self::Names { names: Names::new(file), count: 0, file: from.clone() })
     }
 
-    fn into_iter(self) -> Box<dyn Iterator<Item = GivenPath> + Send> {
+    /// Whether there may be more, now that those given out are done: names are not waited for while a
+    /// digest is, which somebody may want to see before he writes the next name.
+    fn resume(&mut self) -> bool {
         match self {
-            Self::Arguments(paths) => Box::new(paths.into_iter().map(Ok)),
-            Self::Names(reader, file) => {
-                let place = file.into_os_string().into_vec();
-                Box::new(names(reader).zip(1_u64..).map(move |(name, number)| match name {
-                    Ok(name) if name.is_empty() => {
-                        Err((place.clone(), format!("name {number} is empty")))
-                    }
-                    Ok(name) => Ok(PathBuf::from(std::ffi::OsString::from_vec(name))),
-                    Err(error) => Err((place.clone(), lanesum_checksum::error::message(&error))),
-                }))
-            }
+            Self::Arguments(paths) => !paths.as_slice().is_empty(),
+            Self::Names { names, .. } => names.resume(),
         }
     }
 
@@ -179,8 +181,8 @@ impl Paths {
         own_files: &OwnFiles,
     ) -> impl Iterator<Item = PathBuf> + Send + use<> {
         let arguments = match self {
-            Self::Arguments(paths) => paths.clone(),
-            Self::Names(..) => Vec::new(),
+            Self::Arguments(paths) => paths.as_slice().to_vec(),
+            Self::Names { .. } => Vec::new(),
         };
         let (walk, own_files) = (walk.clone(), own_files.clone());
         arguments.into_iter().filter(|path| path != Path::new("-")).flat_map(move |path| {
@@ -192,33 +194,33 @@ impl Paths {
         })
     }
 
+    /// A job for each path that is there now, and for each file below one that is a folder.
     fn jobs(
-        self,
+        &mut self,
         walk: &WalkOptions,
         own_files: &OwnFiles,
         algorithms: Algorithms,
-    ) -> impl Iterator<Item = Job<Note>> + Send {
+    ) -> impl Iterator<Item = Job<Note>> + Send + use<'_> {
         let (walk, own_files) = (walk.clone(), own_files.clone());
-        let items =
-            self.into_iter().flat_map(move |path| -> Box<dyn Iterator<Item = Item> + Send> {
-                match path {
-                    Err((place, why)) => Box::new(iter::once(Item::Failed(place, why))),
-                    Ok(path) if path == Path::new("-") => Box::new(iter::once(Item::Stdin)),
-                    Ok(path) => {
-                        let own_files = own_files.clone();
-                        let entries = walk::walk(&path, &walk);
-                        Box::new(entries.filter(move |entry| !own_files.contain(entry.path())).map(
-                            move |entry| match entry {
-                                // Not as paths: their parts need not be told apart.
-                                Entry::File(file) if file.as_os_str() == path.as_os_str() => {
-                                    Item::Argument(file)
-                                }
-                                entry => Item::Entry(entry),
-                            },
-                        ))
-                    }
+        let items = self.flat_map(move |path| -> Box<dyn Iterator<Item = Item> + Send> {
+            match path {
+                Err((place, why)) => Box::new(iter::once(Item::Failed(place, why))),
+                Ok(path) if path == Path::new("-") => Box::new(iter::once(Item::Stdin)),
+                Ok(path) => {
+                    let own_files = own_files.clone();
+                    let entries = walk::walk(&path, &walk);
+                    Box::new(entries.filter(move |entry| !own_files.contain(entry.path())).map(
+                        move |entry| match entry {
+                            // Not as paths: their parts need not be told apart.
+                            Entry::File(file) if file.as_os_str() == path.as_os_str() => {
+                                Item::Argument(file)
+                            }
+                            entry => Item::Entry(entry),
+                        },
+                    ))
                 }
-            });
+            }
+        });
         items.map(move |item| {
             let (source, context) = item.job();
             Job { source, algorithms, context }
@@ -226,10 +228,25 @@ impl Paths {
     }
 }
 
-/// The names that end with NUL, up to the first error: what comes after it would be the same again.
-fn names(reader: impl BufRead) -> impl Iterator<Item = io::Result<Vec<u8>>> {
-    let mut failed = false;
-    reader.split(0).take_while(move |name| !std::mem::replace(&mut failed, name.is_err()))
+impl Iterator for Paths {
+    type Item = GivenPath;
+
+    fn next(&mut self) -> Option<GivenPath> {
+        let (name, number, file) = match self {
+            Self::Arguments(paths) => return paths.next().map(Ok),
+            Self::Names { names, count, file } => {
+                let name = names.next()?;
+                *count += 1;
+                (name, *count, file)
+            }
+        };
+        let why = match name {
+            Ok(name) if name.is_empty() => format!("name {number} is empty"),
+            Ok(name) => return Some(Ok(PathBuf::from(OsString::from_vec(name)))),
+            Err(error) => lanesum_checksum::error::message(&error),
+        };
+        Some(Err((file.as_os_str().as_bytes().to_vec(), why)))
+    }
 }
 
 /// Something on the way to become a job.

@@ -62,16 +62,51 @@ impl InstructionSet {
         Avx512,
     ];
 
-    /// Whether this CPU has it: the features that the functions of its file enable.
-    fn is_available(self) -> bool {
+    /// What a CPU must have for it: the features that the functions of its file enable.
+    const fn needs(self) -> &'static [Feature] {
         match self {
-            Portable => true,
+            Portable => &[],
             #[cfg(target_arch = "x86_64")]
-            Sse2 => true,
+            Sse2 => &[],
             #[cfg(target_arch = "x86_64")]
-            Avx2 => cpu_has!("avx2"),
+            Avx2 => &[Feature::Avx2],
             #[cfg(target_arch = "x86_64")]
-            Avx512 => cpu_has!("avx512f", "avx512vl", "avx512bw", "avx2"),
+            Avx512 => &[Feature::Avx512f, Feature::Avx512vl, Feature::Avx512bw, Feature::Avx2],
+        }
+    }
+
+    /// The instruction sets of a CPU that has these features, the best last.
+    fn of_cpu(has: impl Fn(Feature) -> bool) -> impl DoubleEndedIterator<Item = Self> {
+        let runs = move |set: &Self| set.needs().iter().all(|&feature| has(feature));
+        Self::ALL.iter().copied().filter(runs)
+    }
+}
+
+/// What an instruction set may need of a CPU, beyond what every CPU of the architecture has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Feature {
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512f,
+    #[cfg(target_arch = "x86_64")]
+    Avx512vl,
+    #[cfg(target_arch = "x86_64")]
+    Avx512bw,
+}
+
+impl Feature {
+    /// Whether this CPU has it, and the system saves the registers that it is about.
+    fn is_here(self) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => cpu_has!("avx2"),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512f => cpu_has!("avx512f"),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512vl => cpu_has!("avx512vl"),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512bw => cpu_has!("avx512bw"),
         }
     }
 }
@@ -82,7 +117,7 @@ impl Backend {
 
     /// Every backend that this CPU has, the best last.
     pub fn available() -> impl DoubleEndedIterator<Item = Self> {
-        InstructionSet::ALL.iter().copied().filter(|set| set.is_available()).map(Self)
+        InstructionSet::of_cpu(Feature::is_here).map(Self)
     }
 
     /// The best that this CPU has.
@@ -165,10 +200,10 @@ impl Backend {
             },
             #[cfg(target_arch = "x86_64")]
             (_, Sse2) => sse2::run(width, kernel),
-            // SAFETY: `is_available` said, when this value was made, that the CPU has AVX2.
+            // SAFETY: `of_cpu` looked, when this value was made, that the CPU has what AVX2 needs.
             #[cfg(target_arch = "x86_64")]
             (_, Avx2) => unsafe { avx2::run(width, kernel) },
-            // SAFETY: `is_available` said, when this value was made, that the CPU has AVX-512.
+            // SAFETY: `of_cpu` looked, when this value was made, that the CPU has what AVX-512 needs.
             #[cfg(target_arch = "x86_64")]
             (_, Avx512) => unsafe { avx512::run(width, kernel) },
             (_, Portable) => no_such_width(width),
@@ -191,5 +226,61 @@ impl fmt::Display for Backend {
 impl fmt::Debug for Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Backend({self})")
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    const FEATURES: [Feature; 4] =
+        [Feature::Avx2, Feature::Avx512f, Feature::Avx512vl, Feature::Avx512bw];
+
+    /// Every CPU that can be thought of, each feature there or not.
+    #[test]
+    fn the_best_backend_under_every_mask_of_features() {
+        for mask in 0..1 << FEATURES.len() {
+            let has = |feature| {
+                let bit = FEATURES.iter().position(|&each| each == feature).unwrap();
+                mask >> bit & 1 == 1
+            };
+            let [avx2, f, vl, bw] = FEATURES.map(has);
+            let expected: &[&str] = match (avx2, f && vl && bw) {
+                (true, true) => &["portable", "sse2", "avx2", "avx512"],
+                (true, false) => &["portable", "sse2", "avx2"],
+                (false, _) => &["portable", "sse2"],
+            };
+            let found: Vec<&str> =
+                InstructionSet::of_cpu(has).map(|set| Backend(set).name()).collect();
+            assert_eq!(found, expected, "avx2 {avx2}, avx512f {f}, avx512vl {vl}, avx512bw {bw}");
+        }
+    }
+
+    /// What keeps `Backend::run` sound: no function enables a feature that was not looked for.
+    #[test]
+    fn backends_need_all_that_their_functions_enable() {
+        let name = |feature: &Feature| format!("{feature:?}").to_lowercase();
+        for (set, sources) in [
+            (Sse2, [include_str!("x86_64/sse2.rs"), include_str!("x86_64/sse2_64.rs")]),
+            (Avx2, [include_str!("x86_64/avx2.rs"), include_str!("x86_64/avx2_64.rs")]),
+            (Avx512, [include_str!("x86_64/avx512.rs"), include_str!("x86_64/avx512_64.rs")]),
+        ] {
+            let needs: Vec<String> = set.needs().iter().map(name).collect();
+            for source in sources {
+                for enabled in features_enabled(source) {
+                    let is_there = enabled == "sse2" || needs.iter().any(|need| need == enabled);
+                    assert!(is_there, "{}: {enabled} is enabled, but not needed", Backend(set));
+                }
+            }
+        }
+        assert_eq!(features_enabled("#[target_feature(enable = \"a,b\")] \"c\""), ["a", "b"]);
+        assert!(features_enabled(include_str!("x86_64/avx512.rs")).contains(&"avx512f"));
+    }
+
+    /// The features in the attributes of a source.
+    fn features_enabled(source: &str) -> Vec<&str> {
+        let attributes = source.split("target_feature(enable = \"").skip(1);
+        let lists = attributes.filter_map(|rest| rest.split('"').next());
+        lists.flat_map(|list| list.split(',')).collect()
     }
 }

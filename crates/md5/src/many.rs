@@ -47,11 +47,13 @@ use crate::{Digest, Stream, table};
 #[derive(Debug)]
 pub struct Lanes<S> {
     backend: Backend,
+    capacity: usize,
     lanes: Vec<Lane<S>>,
     /// Lane i's state is column i.
     states: States<MAX_LANES>,
-    /// The lanes before this one have blocks ready.
-    ready: usize,
+    /// The lanes before this one may have ended. They are asked from the last one down: when many end
+    /// together, none is moved only to be taken out next.
+    unasked: usize,
 }
 
 impl<S: Stream> Lanes<S> {
@@ -64,18 +66,20 @@ impl<S: Stream> Lanes<S> {
     /// Lanes of a backend.
     #[must_use]
     pub fn with_backend(backend: Backend) -> Self {
+        let capacity = backend.width_for(MAX_LANES);
         Self {
             backend,
-            lanes: Vec::with_capacity(capacity(backend)),
+            capacity,
+            lanes: Vec::with_capacity(capacity),
             states: [[0; MAX_LANES]; 4],
-            ready: 0,
+            unasked: 0,
         }
     }
 
     /// How many streams fit at once.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        capacity(self.backend)
+        self.capacity
     }
 
     /// How many streams there are.
@@ -125,11 +129,11 @@ impl<S: Stream> Lanes<S> {
     /// A stream that is hashed to its end, with its digest; its lane is free. `None` when no lane
     /// can say so without going forward.
     pub fn ended(&mut self) -> Option<(S, Digest)> {
-        while let Some(lane) = self.lanes.get_mut(self.ready) {
-            if !lane.prepare() {
-                return Some(self.remove(self.ready));
+        while self.unasked > 0 {
+            self.unasked -= 1;
+            if !self.lanes[self.unasked].prepare() {
+                return Some(self.remove(self.unasked));
             }
-            self.ready += 1;
         }
         None
     }
@@ -137,11 +141,8 @@ impl<S: Stream> Lanes<S> {
     /// Takes every lane forward to where the first of them needs attention: at least one block, or
     /// none while a stream that has [`ended`](Self::ended) is not taken out.
     pub fn advance(&mut self) {
-        while let Some(lane) = self.lanes.get_mut(self.ready) {
-            if !lane.prepare() {
-                return;
-            }
-            self.ready += 1;
+        if !self.lanes.iter_mut().all(Lane::prepare) {
+            return;
         }
         let width = self.width();
         let active = width.min(self.lanes.len());
@@ -158,7 +159,7 @@ impl<S: Stream> Lanes<S> {
             lane.advance(count);
         }
         self.take_turns(active);
-        self.ready = 0;
+        self.unasked = self.lanes.len();
     }
 
     /// How many lanes to take forward together.
@@ -218,11 +219,6 @@ const CROWD: usize = 32;
 /// these bounds: few enough that they come to their ends together, and enough that changing places
 /// costs nothing.
 const TURN: Range<usize> = 64..512;
-
-/// The most lanes that a backend has.
-fn capacity(backend: Backend) -> usize {
-    backend.width_for(MAX_LANES)
-}
 
 /// A stream and where it stands.
 #[derive(Debug)]

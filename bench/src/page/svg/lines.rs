@@ -36,6 +36,8 @@ const TOP: f64 = 60.0;
 const BOTTOM: f64 = HEIGHT - 48.0;
 /// Between the base lines of two names.
 const NAME_DISTANCE: f64 = 16.0;
+/// Between the middles of two texts under the axis across.
+const TICK_DISTANCE: f64 = 50.0;
 /// How far the axis goes beyond the highest value.
 const HEADROOM: f64 = 1.05;
 /// From this factor between the lowest and the highest value on, equal ratios are shown as equal.
@@ -83,10 +85,15 @@ impl<Tick: Fn(f64) -> String> Lines<'_, Tick> {
         marked.sort_by(f64::total_cmp);
         marked.dedup();
         picture.line((LEFT, BOTTOM), (RIGHT, BOTTOM), "axis");
-        for x in marked {
+        // From the right, so that the greatest has its text; where they are close, some have none.
+        let mut taken = f64::INFINITY;
+        for x in marked.into_iter().rev() {
             let place = across.place(x);
             picture.line((place, BOTTOM), (place, BOTTOM + 4.0), "axis");
-            picture.text(place, BOTTOM + 19.0, "quiet", "middle", (self.tick)(x));
+            if taken - place >= TICK_DISTANCE {
+                picture.text(place, BOTTOM + 19.0, "quiet", "middle", (self.tick)(x));
+                taken = place;
+            }
         }
         let middle = f64::midpoint(LEFT, RIGHT);
         picture.text(middle, BOTTOM + 40.0, "quiet", "middle", self.across);

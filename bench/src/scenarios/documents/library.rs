@@ -1,4 +1,4 @@
-//! lanesum-md5 as a library: the digests of files, got in several ways.
+//! lanesum-md5 as a library: the digests of files, got in several ways; and OpenSSL's in one.
 //!
 //! It runs in a process of its own (this executable, called with the hidden word [`WORD`]), so that it is
 //! pinned, timed and charged for its memory as the programs beside it are.
@@ -14,6 +14,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, bail};
 use lanesum_md5::{Digest, Md5, md5_many};
 use nix::fcntl::{OFlag, PosixFadviseAdvice, posix_fadvise};
+use openssl::hash::MessageDigest;
 
 /// The first argument that makes this executable the library's program: `WORD WAY FILE...`.
 pub const WORD: &str = "__library";
@@ -30,7 +31,9 @@ pub fn serve(mut arguments: impl Iterator<Item = OsString>) -> Result<()> {
     let names: Vec<OsString> = arguments.collect();
     let way = way.to_string_lossy();
     let digests = if way == "memory" {
-        in_memory(&names)?
+        in_memory(&names, |contents| md5_many(contents))?
+    } else if way == "openssl-memory" {
+        in_memory(&names, |contents| contents.iter().map(|content| openssl(content)).collect())?
     } else {
         let digest = |name| {
             digest(&way, Path::new(name)).with_context(|| Path::new(name).display().to_string())
@@ -46,16 +49,25 @@ pub fn serve(mut arguments: impl Iterator<Item = OsString>) -> Result<()> {
     Ok(io::stdout().write_all(&lines)?)
 }
 
-/// Loads all files, then times their digests, all at once in the lanes, and says how long they took.
-fn in_memory(names: &[OsString]) -> Result<Vec<Digest>> {
+/// Loads all files, then times their digests, and says how long they took.
+fn in_memory(
+    names: &[OsString],
+    digests: impl FnOnce(&[Vec<u8>]) -> Vec<Digest>,
+) -> Result<Vec<Digest>> {
     let load = |name: &OsString| {
         std::fs::read(name).with_context(|| Path::new(name).display().to_string())
     };
     let contents: Vec<Vec<u8>> = names.iter().map(load).collect::<Result<_>>()?;
     let start = Instant::now();
-    let digests = md5_many(&contents);
+    let digests = digests(&contents);
     eprintln!("seconds {}", start.elapsed().as_secs_f64());
     Ok(digests)
+}
+
+/// What stands for C, as a function that is called with all bytes at once.
+fn openssl(content: &[u8]) -> Digest {
+    let digest = openssl::hash::hash(MessageDigest::md5(), content).expect("OpenSSL has MD5");
+    Digest(digest.as_ref().try_into().expect("16 bytes"))
 }
 
 /// The digest of one file, read in one of the ways.
@@ -125,7 +137,9 @@ mod tests {
             if open_direct(&path).is_ok() {
                 assert_eq!(digest("direct", &path).unwrap(), expected, "direct, {length} bytes");
             }
-            assert_eq!(in_memory(&[path.into_os_string()]).unwrap(), [expected]);
+            let names = [path.into_os_string()];
+            assert_eq!(in_memory(&names, |contents| md5_many(contents)).unwrap(), [expected]);
+            assert_eq!(openssl(&content), expected);
         }
         assert!(digest("sideways", folder.path()).is_err());
     }

@@ -1,14 +1,14 @@
 //! The lines of lists as jobs of the engine.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::fs::{self, File};
+use std::io::{self, BufRead};
 use std::iter::{Fuse, Peekable};
 use std::os::fd::AsFd as _;
 
-use super::stream::{self, Watch};
 use super::{List, ListError, Options, Reading};
 use crate::list::start::{self, NotAList};
 use crate::list::{Entry, Line, Lines, Parser, RawLine};
+use crate::stream::{self, Watch};
 use crate::{Algorithms, Digest, Job, Source};
 
 /// What a job is about.
@@ -22,9 +22,9 @@ pub(super) enum Note {
 /// The lines of the lists as jobs.
 ///
 /// A list from a pipe or a terminal may let wait for its next line, and whoever writes it may wait
-/// for the verdict on the last. So the jobs end where reading on would block, and before a list on
-/// standard input; [`resume`](Self::resume) goes on once those given out are done. This also keeps
-/// apart a list on standard input and a job that reads standard input as a file.
+/// for the verdict on the last. So the jobs end where reading on would block, and before a list of which only
+/// opening it may block or that is on standard input; [`resume`](Self::resume) goes on once those given out are
+/// done. This also keeps apart a list on standard input and a job that reads standard input as a file.
 pub(super) struct Jobs<'a, L: Iterator<Item = List>> {
     lists: Peekable<Fuse<L>>,
     options: &'a Options,
@@ -77,7 +77,7 @@ impl<'a, L: Iterator<Item = List>> Jobs<'a, L> {
         loop {
             match &mut self.state {
                 State::BetweenLists => {
-                    let list = self.lists.next_if(|list| !in_flight || *list != List::Stdin)?;
+                    let list = self.lists.next_if(|list| !in_flight || !may_block(list))?;
                     self.state = self.open(&list);
                     return Some(Note::Begin(list));
                 }
@@ -136,6 +136,14 @@ impl<L: Iterator<Item = List>> Iterator for Jobs<'_, L> {
     }
 }
 
+/// Whether beginning with a list may take as long as somebody else likes: a FIFO opens when it has a writer.
+fn may_block(list: &List) -> bool {
+    match list {
+        List::Stdin => true,
+        List::Path(path) => fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()),
+    }
+}
+
 fn open(list: &List, options: &Options) -> Result<OpenList, ListError> {
     // Not the standard library's stdin: that one is locked by thread, and any worker may read on.
     let file = match list {
@@ -144,13 +152,7 @@ fn open(list: &List, options: &Options) -> Result<OpenList, ListError> {
     };
     let file = file.map_err(ListError::Open)?;
     let ending = options.dialect.ending();
-    let (text, watch): (Box<dyn BufRead + Send>, _) = match file.metadata() {
-        Ok(metadata) if metadata.is_file() => (Box::new(BufReader::new(file)), None),
-        _ => {
-            let (reader, watch) = stream::open(file, ending);
-            (Box::new(reader), Some(watch))
-        }
-    };
+    let (text, watch) = stream::read(file, ending);
     let text = match options.reading {
         Reading::Gnu => text,
         Reading::Examined => Box::new(start::open(text, ending).map_err(|error| match error {

@@ -10,7 +10,6 @@
 //! of it as is there: its writer may wait for the verdict on a line before it writes the next.
 
 mod jobs;
-mod stream;
 
 use std::ffi::OsStr;
 use std::io;

@@ -1,7 +1,8 @@
 //! One file in a lane: opened, read piece by piece into a buffer, and looked at again in the end.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,7 +11,9 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{Advice, FileType, SeekFrom, Stat};
 use rustix::io::{Errno, retry_on_intr};
 
+use super::close::Closing;
 use super::hashers::Hashers;
+use super::read::Lane;
 use super::{Hashed, Progress};
 use crate::{Digest, Error};
 
@@ -75,6 +78,8 @@ impl Stamp {
 pub(super) struct Buffer {
     memory: Box<[u8]>,
     first: usize,
+    /// Where else the bytes may come from.
+    pub(super) lane: Lane,
 }
 
 impl Buffer {
@@ -89,13 +94,34 @@ impl Buffer {
     /// lane: if they all began at the same one, the 32 lines that the kernel reads at a time would
     /// push each other out of the first-level cache. The memory is the system's untouched pages,
     /// so what no read reaches costs nothing.
-    pub(super) fn new(index: usize) -> Self {
+    pub(super) fn new(index: usize, lane: Lane) -> Self {
         const LINE: usize = 64;
         let memory = vec![0; Self::CAPACITY + Self::PAGE + LINE].into_boxed_slice();
         // Odd, so that 64 lanes meet 64 different lines.
         let stagger = index * 5 * LINE % Self::PAGE;
         let first = memory.as_ptr().align_offset(LINE).min(LINE) + stagger;
-        Self { memory, first }
+        Self { memory, first, lane }
+    }
+
+    /// Bytes that are there to be hashed.
+    #[inline]
+    fn bytes(&self, range: Range<usize>) -> &[u8] {
+        match &self.lane {
+            Lane::Read => &self.memory[range],
+            Lane::Map(window) => window.bytes(&range).unwrap_or_else(|| &self.memory[range]),
+            Lane::Ahead(ahead) => ahead.bytes(range),
+        }
+    }
+
+    /// Reads the first bytes of a file; gives where they are.
+    fn read_first(&mut self, file: &OwnedFd) -> Result<Range<usize>, Error> {
+        if let Lane::Ahead(ahead) = &mut self.lane {
+            return ahead.next(file, 0, u64::MAX).map(|piece| piece.range);
+        }
+        let memory = &mut self.memory[self.first..][..Self::CAPACITY];
+        let read =
+            retry_on_intr(|| rustix::io::read(file, &mut *memory)).map_err(io::Error::from)?;
+        Ok(self.first..self.first + read)
     }
 }
 
@@ -108,6 +134,8 @@ pub(super) struct Shared {
     pub(super) now: Cell<Time>,
     /// The device looked at last, and whether this machine's clock stamps its files.
     pub(super) clock: Cell<Option<(u64, bool)>>,
+    /// Files that are read.
+    pub(super) closing: RefCell<Closing>,
 }
 
 impl Shared {
@@ -174,7 +202,7 @@ pub(super) struct FileStream<T> {
 pub(super) struct Begun {
     pub(super) file: OwnedFd,
     pub(super) stamp: Stamp,
-    pub(super) read: usize,
+    pub(super) read: Range<usize>,
 }
 
 /// Begins a file that is known to be a regular one, but was not looked at.
@@ -191,15 +219,14 @@ pub(super) fn begin_regular(
     buffer: &mut Buffer,
     shared: &Shared,
 ) -> Result<Begun, Error> {
-    let memory = &mut buffer.memory[buffer.first..][..Buffer::CAPACITY];
-    let read = retry_on_intr(|| rustix::io::read(&file, &mut *memory));
+    let read = buffer.read_first(&file);
     let Opened::Regular(file, stamp) = look(file)? else { return Err(Error::Changed) };
-    let read = read.map_err(io::Error::from)?;
+    let read = read?;
     if shared.is_settled(&stamp, &file) {
         return Ok(Begun { file, stamp, read });
     }
     rustix::fs::seek(&file, SeekFrom::Start(0)).map_err(io::Error::from)?;
-    Ok(Begun { file, stamp, read: 0 })
+    Ok(Begun { file, stamp, read: 0..0 })
 }
 
 impl<T> FileStream<T> {
@@ -212,14 +239,14 @@ impl<T> FileStream<T> {
         shared: Rc<Shared>,
     ) -> Self {
         let Begun { file, stamp: before, read } = begun;
-        let start = buffer.first;
+        let length = read.len();
         let mut stream = Self {
             ticket,
             file: Some(file),
             before,
             buffer,
-            start,
-            end: start,
+            start: 0,
+            end: 0,
             bytes: 0,
             ended: false,
             error: None,
@@ -228,9 +255,9 @@ impl<T> FileStream<T> {
         };
         stream.took(read);
         // All of it, unless it is a pseudo file, whose size says nothing.
-        if read > 0 && read as u64 == before.size && before.blocks != 0 {
+        if length > 0 && length as u64 == before.size && before.blocks != 0 {
             stream.ended = true;
-            stream.file = None;
+            stream.shared.closing.borrow_mut().extend(stream.file.take());
         }
         stream.advise();
         stream
@@ -261,6 +288,18 @@ impl<T> FileStream<T> {
     /// Fills the buffer, or notes the end or an error.
     fn refill(&mut self) {
         let Some(file) = &self.file else { return };
+        match self.buffer.lane.next(file, self.bytes, self.before.size) {
+            None => {}
+            Some(Ok(piece)) => {
+                self.ended = piece.is_last;
+                return self.took(piece.range);
+            }
+            Some(Err(error)) => {
+                self.error = Some(error);
+                self.ended = true;
+                return self.took(0..0);
+            }
+        }
         let room = Buffer::CAPACITY;
         let mut filled = 0;
         while filled < room && !self.ended {
@@ -279,16 +318,16 @@ impl<T> FileStream<T> {
                 }
             }
         }
-        self.took(filled);
+        self.took(self.buffer.first..self.buffer.first + filled);
     }
 
-    /// Notes that so many bytes were read to the beginning of the buffer.
-    fn took(&mut self, read: usize) {
+    /// Notes that these bytes of the buffer were read.
+    fn took(&mut self, range: Range<usize>) {
+        let read = range.len();
         self.bytes += read as u64;
         self.shared.bytes.set(self.shared.bytes.get() + read as u64);
-        self.start = self.buffer.first;
-        self.end = self.start + read;
-        self.hashers.update(&self.buffer.memory[self.start..self.end]);
+        (self.start, self.end) = (range.start, range.end);
+        self.hashers.update(self.buffer.bytes(range));
         if let Some(progress) = &self.shared.progress {
             progress.bytes.fetch_add(read as u64, Ordering::Relaxed);
         }
@@ -297,10 +336,11 @@ impl<T> FileStream<T> {
     /// The result with the lane's digest, when there was a lane; the ticket; and the buffer for the
     /// next file.
     pub(super) fn finish(
-        self,
+        mut self,
         md5: Option<Digest>,
         detect_changes: bool,
     ) -> (T, Result<Hashed, Error>, Buffer) {
+        self.buffer.lane.release();
         let unchanged = |file: OwnedFd| -> Result<(), Error> {
             let after = Stamp::of(&rustix::fs::fstat(file).map_err(io::Error::from)?);
             self.before.holds(&after, self.bytes).then_some(()).ok_or(Error::Changed)
@@ -325,7 +365,7 @@ impl<T> lanesum_md5::Stream for FileStream<T> {
         if self.start == self.end && !self.ended {
             self.refill();
         }
-        &self.buffer.memory[self.start..self.end]
+        self.buffer.bytes(self.start..self.end)
     }
 
     #[inline]
@@ -342,7 +382,7 @@ mod tests {
     fn buffers_begin_at_different_lines_of_a_page() {
         let mut lines: Vec<_> = (0..32)
             .map(|index| {
-                let buffer = Buffer::new(index);
+                let buffer = Buffer::new(index, Lane::Read);
                 assert!(buffer.memory.len() - buffer.first >= Buffer::CAPACITY);
                 let address = buffer.memory[buffer.first..].as_ptr().addr();
                 assert_eq!(address % 64, 0);

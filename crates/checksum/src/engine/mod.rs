@@ -3,7 +3,7 @@
 //! ```text
 //! jobs (an iterator, pulled as lanes fall free)
 //!   -> a worker opens the file and puts it into a lane        worker.rs, open.rs
-//!   -> the lane reads into its buffer, the kernel hashes      file.rs, hashers.rs
+//!   -> the lane reads into its buffer, the kernel hashes      file.rs, read/, hashers.rs
 //!   -> the outcome is made into what is wanted, and waits
 //!      until all before it are out                            order.rs
 //!   -> sink
@@ -41,10 +41,12 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod close;
 mod file;
 mod hashers;
 mod open;
 mod order;
+mod read;
 mod serial;
 mod worker;
 
@@ -57,6 +59,8 @@ use std::sync::atomic::AtomicU64;
 use lanesum_md5::Backend;
 
 use crate::{Algorithms, Digest, Error, Key};
+
+pub use read::Io;
 
 /// One thing to do.
 #[derive(Clone, Debug)]
@@ -112,6 +116,8 @@ pub struct Options {
     /// Report an input whose size or times change while it is read as [`Error::Changed`]. The
     /// default is true.
     pub detect_changes: bool,
+    /// How regular files are read.
+    pub io: Io,
     /// The instruction set for MD5; the default is the best that the CPU has.
     pub backend: Backend,
     /// The key of those algorithms that take one; the others do without. The default is none.
@@ -125,6 +131,7 @@ impl Default for Options {
         Self {
             threads: 0,
             detect_changes: true,
+            io: Io::default(),
             backend: Backend::best(),
             key: None,
             progress: None,

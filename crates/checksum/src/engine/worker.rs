@@ -4,7 +4,7 @@
 //! use. So a run of few long files spreads over the workers, also when one of them starts late. Files
 //! so short that one read takes them whole go into any free lane at once, and all end together.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::iter::Fuse;
 use std::ops::ControlFlow;
@@ -20,6 +20,7 @@ use super::file::{Begun, Buffer, FileStream, Opened, Shared, begin_regular, look
 use super::hashers::{Hashers, md5_digest};
 use super::open::Opener;
 use super::order::{Order, Sequence};
+use super::read::{Early, Reader};
 use super::serial::{self, Serial};
 use super::{Hashed, Job, Options, Outcome, Source};
 use crate::{Algorithm, Digest, Error};
@@ -99,12 +100,14 @@ pub(super) fn work<'scope, T, I, R, M, F>(
     let _end = End(order);
 
     let lanes = Lanes::with_backend(options.backend);
-    let limit = lanes_limit(options.threads).min(lanes.capacity());
+    let reader = Reader::new(options.io, lanes.capacity());
+    let limit = lanes_limit(options.threads).min(lanes.capacity()).min(reader.lanes_limit());
     let shared = Shared {
         progress: options.progress.clone(),
         bytes: Cell::default(),
         now: Cell::default(),
         clock: Cell::default(),
+        closing: RefCell::default(),
     };
     let mut worker = Worker {
         options,
@@ -116,8 +119,10 @@ pub(super) fn work<'scope, T, I, R, M, F>(
         last_was_short: false,
         shared: Rc::new(shared),
         opener: Opener::default(),
-        buffers: (0..limit).rev().map(Buffer::new).collect(),
+        buffers: (0..limit).rev().map(|index| Buffer::new(index, reader.lane(index))).collect(),
+        reader,
         jobs: VecDeque::new(),
+        early: VecDeque::new(),
         outcomes: Vec::new(),
     };
     while !order.is_stopped() {
@@ -156,10 +161,13 @@ struct Worker<'a, T, R, M, F> {
     last_was_short: bool,
     shared: Rc<Shared>,
     opener: Opener,
+    reader: Reader,
     /// Buffers of the lanes that are free.
     buffers: Vec<Buffer>,
     /// Jobs taken but not begun.
     jobs: VecDeque<(Sequence, Job<T>)>,
+    /// The files of the first of these jobs, where files are opened before their turn.
+    early: VecDeque<Early>,
     /// Outcomes not handed over yet.
     outcomes: Vec<(Sequence, R)>,
 }
@@ -186,6 +194,10 @@ where
                 Taken::Some => {}
                 none => return none,
             }
+            if self.reader.opens_early() {
+                let sources = self.jobs.iter().map(|(_, job)| &job.source);
+                self.reader.open(sources, &mut self.opener, &mut self.buffers, &mut self.early);
+            }
             while let Some((sequence, job)) = self.jobs.pop_front() {
                 self.begin(sequence, job, start_serial);
             }
@@ -200,8 +212,9 @@ where
         }
     }
 
-    /// Looks at the tree and at the clock as they are now.
+    /// Is done with the files of the last round; looks at the tree and at the clock as they are now.
     fn look_anew(&mut self) {
+        self.shared.closing.borrow_mut().close();
         self.shared.look_at_clock();
         self.opener.forget();
     }
@@ -248,13 +261,19 @@ where
             Source::Path(path) => (path, false),
             Source::Regular(path) => (path, true),
         };
-        let file = self.opener.open(path)?;
+        let file = match self.early.pop_front() {
+            None => self.opener.open(path)?,
+            Some(early) => {
+                self.buffers.extend(early.buffer);
+                early.file?
+            }
+        };
         if known && self.options.detect_changes {
             let buffer = self.buffers.last_mut().expect("a buffer for each lane up to the limit");
             return begin_regular(file, buffer, &self.shared).map(Begin::File);
         }
         match look(file)? {
-            Opened::Regular(file, stamp) => Ok(Begin::File(Begun { file, stamp, read: 0 })),
+            Opened::Regular(file, stamp) => Ok(Begin::File(Begun { file, stamp, read: 0..0 })),
             Opened::Other(file) => Ok(Begin::Alone(file)),
         }
     }

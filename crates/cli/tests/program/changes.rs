@@ -1,24 +1,30 @@
 //! Files that change while they are read.
 //!
-//! Nothing here depends on time. One worker takes the file into its lane and reads a first part;
-//! then it takes the FIFO, which this test sees because its own end of it opens; then it waits for
-//! what comes next, which only this test can give it: another name through a pipe, another list
-//! that is a FIFO. All that is long before the file is read to its end.
+//! Nothing here depends on time. The program is stopped, by SIGSTOP, when /proc tells that it has read a part of the
+//! file; the file is changed; the program goes on. The file is so long that there is much left to read when the
+//! signal comes, and should the program be through all the same, it is begun once more.
 
 use std::fs::FileTimes;
+use std::os::unix::fs::FileExt as _;
+use std::sync::OnceLock;
 use std::time::SystemTime;
 
 use super::*;
 
-const LENGTH: usize = 8 << 20;
+/// Most of it is a hole, so it takes no room.
+const LENGTH: u64 = 64 << 20;
 
-/// A folder with the file `long`, last written in 1970, and the FIFO `fifo`.
+/// So much is read before the program is stopped: more than what it begins with, looking at the file.
+const PART: u64 = 1 << 20;
+
+/// A folder with the file `long`, last written in 1970, and with a list of it.
 fn folder() -> Folder {
-    let folder = Folder::new();
-    folder.write("long", bytes(LENGTH));
-    let times = FileTimes::new().set_modified(SystemTime::UNIX_EPOCH);
-    long(&folder).set_times(times).unwrap();
-    folder.fifo("fifo");
+    let folder = Folder::in_memory();
+    folder.write("long", "long");
+    let file = long(&folder);
+    file.set_len(LENGTH).unwrap();
+    file.set_times(FileTimes::new().set_modified(SystemTime::UNIX_EPOCH)).unwrap();
+    folder.write("list", format!("{}  long\n", md5_of_long()));
     folder
 }
 
@@ -26,54 +32,80 @@ fn long(folder: &Folder) -> File {
     File::options().append(true).open(folder.path("long")).unwrap()
 }
 
-/// Sums `long` and then `fifo`, and does something when `long` is partly read.
-fn sum_and(folder: &Folder, change: impl FnOnce()) -> Output {
-    let mut command = folder.lanesum(["-j", "1", "--files0-from", "-"]);
-    let mut running = start(command.stdin(Stdio::piped()));
-    let mut names = running.stdin();
-    names.write_all(b"long\0fifo\0").unwrap();
-    let mut fifo = folder.writer("fifo");
-    change();
-    fifo.write_all(b"abc").unwrap();
-    drop((fifo, names));
-    running.finish()
+/// What the content of `long` has, by an independent implementation.
+fn md5_of_long() -> &'static str {
+    use ::md5::Digest as _;
+    static DIGEST: OnceLock<String> = OnceLock::new();
+    DIGEST.get_or_init(|| {
+        let zeros = vec![0; PART as usize];
+        let mut md5 = ::md5::Md5::new_with_prefix("long");
+        md5.update(&zeros[4..]);
+        (1..LENGTH / PART).for_each(|_| md5.update(&zeros));
+        hex(&md5.finalize())
+    })
 }
 
-/// Checks `long` and then `fifo`, and does something when `long` is partly read.
-fn check_and(folder: &Folder, change: impl FnOnce()) -> Output {
-    folder.write("list", line(bytes(LENGTH), "long") + &line("abc", "fifo"));
-    folder.fifo("next-list");
-    let running = start(&mut folder.lanesum(["check", "-j", "1", "list", "next-list"]));
-    let mut fifo = folder.writer("fifo");
-    change();
-    fifo.write_all(b"abc").unwrap();
-    drop((fifo, folder.writer("next-list")));
-    running.finish()
+/// Runs the program, and does something when it has read a part of `long`.
+fn run_and(args: &str, change: impl Fn(&Folder)) -> Output {
+    loop {
+        let folder = folder();
+        let running = start(&mut folder.lanesum(args.split_whitespace()));
+        let path = folder.path("long");
+        while running.state() != 'Z' && running.position_in(&path).is_none_or(|read| read < PART) {
+            std::thread::yield_now();
+        }
+        if running.stop() && running.position_in(&path).is_some_and(|read| read < LENGTH) {
+            change(&folder);
+            running.signal(Signal::CONT);
+            return running.finish();
+        }
+        running.signal(Signal::CONT);
+        running.finish();
+    }
+}
+
+impl Running {
+    /// How far it has read a file that it has open.
+    fn position_in(&self, path: &Path) -> Option<u64> {
+        let process = PathBuf::from(format!("/proc/{}", self.child.id()));
+        let mut open = fs::read_dir(process.join("fd")).ok()?.flatten();
+        let file = open.find(|file| fs::read_link(file.path()).is_ok_and(|it| it == path))?;
+        let info = fs::read_to_string(process.join("fdinfo").join(file.file_name())).ok()?;
+        info.lines().find_map(|line| line.strip_prefix("pos:"))?.trim().parse().ok()
+    }
+
+    /// Stops it between two instructions; false if it has ended before.
+    fn stop(&self) -> bool {
+        self.signal(Signal::STOP);
+        loop {
+            match self.state() {
+                'T' => return true,
+                'Z' => return false,
+                _ => std::thread::yield_now(),
+            }
+        }
+    }
+
+    /// The letter that /proc has for its state: T is stopped, Z is ended but not asked for its exit code.
+    fn state(&self) -> char {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
+        // It follows the name, which is in parentheses.
+        stat.rsplit(") ").next().and_then(|rest| rest.chars().next()).unwrap()
+    }
 }
 
 /// `sum` says that `long` changed and gives no digest; `check` says that it has none, although the
 /// digest in the list is the one that it had.
 fn is_noticed(change: impl Fn(&Folder)) {
-    let folder = folder();
-    let run = sum_and(&folder, || change(&folder));
-    expect(&run, 1, line("abc", "fifo"), "lanesum: long: changed while it was read\n");
-
-    let folder = self::folder();
-    let run = check_and(&folder, || change(&folder));
-    assert_eq!(run.status.code(), Some(1));
-    assert_eq!(text(&run.stdout), "long: FAILED open or read\nfifo: OK\n");
     let message = "lanesum: long: changed while it was read\n";
-    assert!(text(&run.stderr).starts_with(message), "{}", text(&run.stderr));
+    expect(&run_and("long", &change), 1, "", message);
+    expect(&run_and("check list", &change), 1, "long: FAILED open or read\n", message);
 }
 
 #[test]
 fn a_file_that_stays_as_it_is_has_its_digest() {
-    let folder = folder();
-    let expected = line(bytes(LENGTH), "long") + &line("abc", "fifo");
-    expect(&sum_and(&folder, || ()), 0, &expected, "");
-    let folder = self::folder();
-    let run = check_and(&folder, || ());
-    assert_eq!((run.status.code(), text(&run.stdout).as_str()), (Some(0), "long: OK\nfifo: OK\n"));
+    expect(&run_and("long", |_| ()), 0, format!("{}  long\n", md5_of_long()), "");
+    expect(&run_and("check list", |_| ()), 0, "long: OK\n", "");
 }
 
 #[test]
@@ -83,14 +115,14 @@ fn growing_is_noticed() {
 
 #[test]
 fn shrinking_is_noticed() {
-    is_noticed(|folder| long(folder).set_len(LENGTH as u64 - 1).unwrap());
+    is_noticed(|folder| long(folder).set_len(LENGTH - 1).unwrap());
     is_noticed(|folder| long(folder).set_len(0).unwrap());
 }
 
 #[test]
 fn replacement_is_noticed() {
     is_noticed(|folder| {
-        folder.write("new", bytes(LENGTH));
+        folder.write("new", "long");
         fs::rename(folder.path("new"), folder.path("long")).unwrap();
     });
 }
@@ -102,10 +134,9 @@ fn removal_is_noticed() {
 
 #[test]
 fn writing_in_place_is_noticed() {
-    use std::os::unix::fs::FileExt as _;
     is_noticed(|folder| {
         let file = File::options().write(true).open(folder.path("long")).unwrap();
-        file.write_all_at(b"x", LENGTH as u64 - 1).unwrap();
+        file.write_all_at(b"x", LENGTH - 1).unwrap();
     });
 }
 

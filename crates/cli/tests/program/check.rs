@@ -1,5 +1,7 @@
 //! `lanesum check`: verdicts, exit codes, and what each option makes of them.
 
+use std::io::BufRead as _;
+
 use super::*;
 
 /// A folder with one file of each fate, and a list that holds them all.
@@ -173,4 +175,23 @@ fn a_file_called_minus_is_standard_input_or_a_file_of_the_root() {
     expect(&folder.run_with_stdin("check list", "abc"), 0, "-: OK\n", "");
     folder.write("list", line("root/-", "-"));
     expect(&folder.run("check --root root list"), 0, "-: OK\n", "");
+}
+
+#[test]
+fn a_verdict_does_not_wait_for_the_next_list() {
+    let folder = Folder::of(&["a", "b"]);
+    folder.write("list", lines(&["a"]));
+    folder.fifo("fifo");
+    for threads in ["1", "2"] {
+        let mut running = start(&mut folder.lanesum(["check", "-j", threads, "list", "fifo"]));
+        let mut stdout = running.stdout();
+        let mut verdict = String::new();
+        stdout.read_line(&mut verdict).unwrap();
+        assert_eq!(verdict, "a: OK\n");
+        folder.writer("fifo").write_all(lines(&["b"]).as_bytes()).unwrap();
+        verdict.clear();
+        stdout.read_line(&mut verdict).unwrap();
+        assert_eq!(verdict, "b: OK\n");
+        assert_eq!(running.finish().status.code(), Some(0));
+    }
 }

@@ -1,5 +1,7 @@
 //! `--files0-from`: paths from a file.
 
+use std::io::BufRead as _;
+
 use super::*;
 
 #[test]
@@ -37,4 +39,33 @@ fn a_file_that_cannot_be_read_is_told_once() {
     let run = folder.run("--files0-from nowhere");
     expect(&run, 1, "", "lanesum: nowhere: No such file or directory\n");
     expect(&folder.run("--files0-from t"), 1, "", "lanesum: t: Is a directory\n");
+}
+
+#[test]
+fn a_digest_does_not_wait_for_the_next_path() {
+    let folder = Folder::new();
+    // One that a single read takes, and one that fills its lane many times.
+    let contents = [("short", bytes(9)), ("long", bytes(8 << 20))];
+    for (name, content) in &contents {
+        folder.write(name, content);
+    }
+    for threads in ["1", "2"] {
+        let mut command = folder.lanesum(["-j", threads, "--files0-from", "-"]);
+        let mut running = start(command.stdin(Stdio::piped()));
+        let (mut names, mut stdout) = (running.stdin(), running.stdout());
+        for (name, content) in contents.iter().cycle().take(4) {
+            names.write_all(format!("{name}\0").as_bytes()).unwrap();
+            let mut first = String::new();
+            stdout.read_line(&mut first).unwrap();
+            assert_eq!(first, line(content, name));
+        }
+        names.write_all(b"missing\0long\0short\0").unwrap();
+        let mut both = String::new();
+        for _ in 0..2 {
+            stdout.read_line(&mut both).unwrap();
+        }
+        assert_eq!(both, line(bytes(8 << 20), "long") + &line(bytes(9), "short"));
+        drop(names);
+        expect(&running.finish(), 1, "", "lanesum: missing: No such file or directory\n");
+    }
 }

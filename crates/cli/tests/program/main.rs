@@ -15,6 +15,7 @@ mod output;
 mod progress;
 mod signals;
 mod sum;
+mod ways;
 
 use std::ffi::OsStr;
 use std::fs::{self, File};

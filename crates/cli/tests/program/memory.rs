@@ -7,23 +7,50 @@ use super::*;
 /// What a run may take at most, in KiB: 32 MiB.
 const LIMIT: u64 = 32 << 10;
 
-/// MD5 of 5 GiB of zeros, as `truncate -s 5G zeros; md5sum zeros` of coreutils gives it.
-const FIVE_GIB_OF_ZEROS: &str = "ec4bcc8776ea04479b786e063a9ace45";
+/// MD5 of so many zeros, as `truncate -s 5G zeros; md5sum zeros` of coreutils gives it.
+const FIVE_GIB_OF_ZEROS: (u64, &str) = (5 << 30, "ec4bcc8776ea04479b786e063a9ace45");
+const HALF_A_GIB_OF_ZEROS: (u64, &str) = (512 << 20, "aa559b4e3523a6c931f08f4df52d58f2");
 
 #[test]
 fn a_sparse_file_of_5_gib() {
+    a_sparse_file("read", FIVE_GIB_OF_ZEROS);
+}
+
+#[test]
+fn a_sparse_file_of_5_gib_past_the_cache() {
+    a_sparse_file("direct", FIVE_GIB_OF_ZEROS);
+}
+
+#[test]
+fn a_sparse_file_of_5_gib_by_io_uring() {
+    a_sparse_file("uring", FIVE_GIB_OF_ZEROS);
+}
+
+/// Who maps a hole makes the system fill it with pages of zeros, so this one is smaller. The pages
+/// count while they are mapped, 2 MiB in each lane.
+#[test]
+fn a_sparse_file_that_is_mapped() {
+    a_sparse_file("mmap", HALF_A_GIB_OF_ZEROS);
+}
+
+fn a_sparse_file(io: &str, (length, digest): (u64, &str)) {
     let folder = Folder::in_memory();
     folder.write("sparse", "");
+    let probe = folder.run(&format!("--io {io} sparse"));
+    if !probe.status.success() {
+        return skip(&text(&probe.stderr));
+    }
     let file = File::options().write(true).open(folder.path("sparse")).unwrap();
-    file.set_len(5 << 30).unwrap();
+    file.set_len(length).unwrap();
     // The warning comes out after the line of the sparse file, and then the FIFO is waited for.
     folder.fifo("in a tree");
     folder.fifo("fifo");
-    let mut running = start(&mut folder.lanesum(["sparse", ".", "fifo", "--exclude", "[!i]*"]));
+    let mut command = folder.lanesum(["sparse", ".", "fifo", "--exclude", "[!i]*", "--io", io]);
+    let mut running = start(&mut command);
     let mut stdout = running.stdout();
     let mut first = String::new();
     stdout.read_line(&mut first).unwrap();
-    assert_eq!(first, format!("{FIVE_GIB_OF_ZEROS}  sparse\n"));
+    assert_eq!(first, format!("{digest}  sparse\n"));
     let peak = running.peak_memory();
     drop(folder.writer("fifo"));
     let mut second = String::new();
@@ -31,6 +58,35 @@ fn a_sparse_file_of_5_gib() {
     assert_eq!(second, format!("{EMPTY}  fifo\n"));
     expect(&running.finish(), 0, "", "lanesum: './in a tree': is a named pipe, skipped\n");
     assert!(peak <= LIMIT, "{peak} KiB");
+}
+
+/// More files than two workers have lanes, each longer than what a lane takes at a time.
+#[test]
+fn many_long_files() {
+    let folder = Folder::in_memory();
+    let content = bytes(700_000);
+    let mut expected = String::new();
+    for i in 0..150 {
+        let path = format!("t/{i:03}");
+        folder.write(&path, &content);
+        expected += &line(&content, &path);
+    }
+    folder.fifo("fifo");
+    expected += &format!("{EMPTY}  fifo\n");
+    for io in ["read", "direct", "uring"] {
+        if !folder.run(&format!("--io {io} t/000")).status.success() {
+            skip(io);
+            continue;
+        }
+        let running =
+            start(&mut folder.lanesum(["--io", io, "-j", "2", "t", "fifo", "-o", "list"]));
+        let fifo = folder.writer("fifo");
+        let peak = running.peak_memory();
+        drop(fifo);
+        expect(&running.finish(), 0, "", "");
+        assert!(folder.read("list") == expected, "{io}");
+        assert!(peak <= LIMIT, "{io}: {peak} KiB");
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A list that is written while it is read: from a pipe, a terminal, a socket.
+//! Lines that are written while they are read: from a pipe, a terminal, a socket.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -12,8 +12,18 @@ use crate::list::Ending;
 /// As much as a pipe holds, in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// Opens a stream, and says of it whether its next line is there.
-pub(super) fn open(file: File, ending: Ending) -> (Stream, Watch) {
+/// Reads lines of any file; the watch, which a regular file needs none of, tells whether the next one is there.
+pub(crate) fn read(file: File, ending: Ending) -> (Box<dyn BufRead + Send>, Option<Watch>) {
+    match file.metadata() {
+        Ok(metadata) if metadata.is_file() => (Box::new(BufReader::new(file)), None),
+        _ => {
+            let (stream, watch) = open(file, ending);
+            (Box::new(stream), Some(watch))
+        }
+    }
+}
+
+fn open(file: File, ending: Ending) -> (Stream, Watch) {
     let file = Arc::new(file);
     let holds_line = Arc::new(AtomicBool::new(false));
     let watch = Watch { file: Arc::clone(&file), holds_line: Arc::clone(&holds_line) };
@@ -22,7 +32,7 @@ pub(super) fn open(file: File, ending: Ending) -> (Stream, Watch) {
 }
 
 /// The bytes of the stream.
-pub(super) struct Stream {
+struct Stream {
     reader: BufReader<Arc<File>>,
     ending: u8,
     /// Whether the buffer holds the end of a line.
@@ -30,7 +40,7 @@ pub(super) struct Stream {
 }
 
 /// Looks at a stream that someone else reads.
-pub(super) struct Watch {
+pub(crate) struct Watch {
     file: Arc<File>,
     holds_line: Arc<AtomicBool>,
 }
@@ -38,7 +48,7 @@ pub(super) struct Watch {
 impl Watch {
     /// Whether whoever reads the next line has to wait for its writer. A line of which only the
     /// beginning was written is not noticed.
-    pub(super) fn would_block(&self) -> bool {
+    pub(crate) fn would_block(&self) -> bool {
         if self.holds_line.load(Ordering::Relaxed) {
             return false;
         }

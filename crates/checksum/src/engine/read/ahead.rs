@@ -1,0 +1,315 @@
+//! Pieces of a file read ahead of their use: one is hashed while the next is on its way.
+//!
+//! A lane has memory for two pieces. At any time it hashes one ([`Ahead::current`]) while nothing or
+//! the piece that follows is on its way into the other; so no byte is read and written at once.
+
+#![expect(unsafe_code, reason = "the kernel writes to memory while we do something else")]
+
+use std::cell::RefCell;
+use std::io;
+use std::ops::Range;
+use std::rc::Rc;
+
+use rustix::fd::OwnedFd;
+use rustix::fs::FileType;
+use rustix::io::Errno;
+
+use super::memory::{PAGE, Region};
+use super::queue::Queue;
+use super::{Early, Piece, direct};
+use crate::Error;
+use crate::engine::Source;
+use crate::engine::file::Buffer;
+use crate::engine::open::Opener;
+
+/// How much is read at a time, in bytes, and in how many lanes.
+#[derive(Clone, Copy)]
+struct Shape {
+    piece: usize,
+    lanes: usize,
+    is_direct: bool,
+}
+
+/// Reads ahead for the lanes of a worker.
+pub(in crate::engine) struct Reader {
+    queue: Rc<RefCell<Queue>>,
+    shape: Shape,
+}
+
+impl Reader {
+    /// Reads through the cache.
+    ///
+    /// # Errors
+    /// Why there is no io_uring.
+    pub(super) fn cached(lanes: usize) -> io::Result<Self> {
+        // Two pieces a lane: half as many lanes as others have take the same memory.
+        let shape = Shape { piece: Buffer::CAPACITY, lanes: lanes.min(32), is_direct: false };
+        Ok(Self::new(shape, Queue::with_ring(shape.memory(), shape.lanes)?))
+    }
+
+    /// Reads past the cache. Where there is no io_uring a piece is read when it is asked for.
+    pub(super) fn direct(lanes: usize) -> Self {
+        // Nothing reads ahead for us here, and each read is one to the medium.
+        let shape = Shape { piece: 2 * Buffer::CAPACITY, lanes: lanes.min(16), is_direct: true };
+        let queue = Queue::with_ring(shape.memory(), shape.lanes)
+            .unwrap_or_else(|_| Queue::without_ring(shape.memory(), shape.lanes));
+        Self::new(shape, queue)
+    }
+
+    fn new(shape: Shape, queue: Queue) -> Self {
+        Self { queue: Rc::new(RefCell::new(queue)), shape }
+    }
+
+    /// How many lanes it reads for.
+    pub(super) fn lanes(&self) -> usize {
+        self.shape.lanes
+    }
+
+    pub(super) fn lane(&self, index: usize) -> Ahead {
+        Ahead {
+            queue: Rc::clone(&self.queue),
+            memory: Rc::clone(self.queue.borrow().memory()),
+            shape: self.shape,
+            index,
+            current: 0,
+            under_way: None,
+        }
+    }
+
+    /// Opens a job's file, if it has one, and begins to read it if it is a regular one.
+    pub(super) fn open(
+        &self,
+        source: &Source,
+        opener: &mut Opener,
+        buffers: &mut Vec<Buffer>,
+    ) -> Option<Early> {
+        let (path, is_regular) = match source {
+            Source::Nothing | Source::Stdin => return None,
+            Source::Path(path) => (path, false),
+            Source::Regular(path) => (path, true),
+        };
+        let file = match opener.open(path).map_err(Error::from) {
+            Ok(file) if is_regular || is_regular_file(&file) => file,
+            file => return Some(Early { file, buffer: None }),
+        };
+        if self.shape.is_direct
+            && let Err(error) = direct::set(&file)
+        {
+            return Some(Early { file: Err(error), buffer: None });
+        }
+        let mut buffer = buffers.pop().expect("as many buffers as jobs may begin");
+        if let super::Lane::Ahead(ahead) = &mut buffer.lane {
+            ahead.begin(&file);
+        }
+        Some(Early { file: Ok(file), buffer: Some(buffer) })
+    }
+
+    /// Sets off what was begun.
+    pub(super) fn submit(&self) {
+        self.queue.borrow_mut().submit();
+    }
+}
+
+impl Shape {
+    /// From one lane's memory to the next one's. Those that begin at the same line of a page would
+    /// push each other out of the first-level cache (see [`Buffer`]); what is read past the cache
+    /// must begin where a block does.
+    fn stride(self) -> usize {
+        2 * self.piece + PAGE
+    }
+
+    fn memory(self) -> usize {
+        self.lanes * self.stride()
+    }
+
+    /// Where a lane's piece 0 or 1 lies.
+    fn range(self, lane: usize, piece: usize) -> Range<usize> {
+        const ODD_LINES: usize = 5 * 64;
+        let stagger = if self.is_direct { 0 } else { lane * ODD_LINES % PAGE };
+        let start = lane * self.stride() + stagger + piece * self.piece;
+        start..start + self.piece
+    }
+}
+
+fn is_regular_file(file: &OwnedFd) -> bool {
+    rustix::fs::fstat(file)
+        .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
+}
+
+/// A lane's two pieces.
+pub(in crate::engine) struct Ahead {
+    queue: Rc<RefCell<Queue>>,
+    memory: Rc<Region>,
+    shape: Shape,
+    index: usize,
+    /// Which of the two pieces is hashed, 0 or 1.
+    current: usize,
+    /// The offset in the file of what is on its way into the other one.
+    under_way: Option<u64>,
+}
+
+impl Ahead {
+    /// Bytes of the current piece.
+    #[inline]
+    pub(in crate::engine) fn bytes(&self, range: Range<usize>) -> &[u8] {
+        let current = self.shape.range(self.index, self.current);
+        assert!(range.is_empty() || current.start <= range.start && range.end <= current.end);
+        // SAFETY: the current piece is read whole before it becomes that, and what is under way goes
+        // into the other one. The next becomes current in `next` and `begin`, which take `&mut self`.
+        unsafe { self.memory.bytes(range) }
+    }
+
+    /// Begins with a file: its first piece is under way once the queue is submitted.
+    fn begin(&mut self, file: &OwnedFd) {
+        self.release();
+        self.read_other(file, 0);
+    }
+
+    /// As [`Lane::next`](super::Lane::next); sets off the piece after it.
+    pub(in crate::engine) fn next(
+        &mut self,
+        file: &OwnedFd,
+        position: u64,
+        size: u64,
+    ) -> Result<Piece, Error> {
+        let from = self.aligned(position);
+        if self.under_way != Some(from) {
+            self.release();
+            self.read_other(file, from);
+        }
+        self.under_way = None;
+        let read = self.wait(file, from).map_err(|error| self.error(error))?;
+        self.current ^= 1;
+        // Of a file whose end is not at a block's end, what lies before the position comes again.
+        let known = (position - from) as usize;
+        let fresh = read.saturating_sub(known);
+        let end = position + fresh as u64;
+        let is_short = read < self.shape.piece;
+        if !is_short {
+            self.read_other(file, end);
+            self.queue.borrow_mut().submit();
+        }
+        let start = self.shape.range(self.index, self.current).start + known.min(read);
+        let range = start..start + fresh;
+        Ok(Piece { range, is_last: fresh == 0 || (is_short && end == size) })
+    }
+
+    /// Waits for what is under way and drops it.
+    pub(in crate::engine) fn release(&mut self) {
+        if self.under_way.take().is_some() {
+            // Whatever came of it is of no interest.
+            let _ = self.queue.borrow_mut().wait(self.index);
+        }
+    }
+
+    /// Waits for the other piece, which begins at this offset.
+    fn wait(&self, file: &OwnedFd, from: u64) -> Result<usize, Errno> {
+        let mut queue = self.queue.borrow_mut();
+        match queue.wait(self.index) {
+            // Files are opened so that nobody waits for a FIFO, which kernels before 5.19 take to
+            // mean that no read shall wait either.
+            Err(Errno::AGAIN | Errno::INTR) => {
+                let range = self.shape.range(self.index, self.current ^ 1);
+                // SAFETY: as in `read_other`; the read has ended.
+                unsafe { queue.read(file, from, range) }
+            }
+            read => read,
+        }
+    }
+
+    /// The last offset up to this one from which may be read.
+    fn aligned(&self, position: u64) -> u64 {
+        if self.shape.is_direct { position - position % direct::ALIGNMENT } else { position }
+    }
+
+    fn read_other(&mut self, file: &OwnedFd, from: u64) {
+        let range = self.shape.range(self.index, self.current ^ 1);
+        // SAFETY: nothing is under way in this lane, and `bytes` gives out the current piece only.
+        // The memory is the queue's.
+        unsafe { self.queue.borrow_mut().push(self.index, file, from, range) };
+        self.under_way = Some(from);
+    }
+
+    fn error(&self, error: Errno) -> Error {
+        if self.shape.is_direct { direct::of(error) } else { io::Error::from(error).into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    /// Readers with and without io_uring, through the cache and as past it.
+    fn readers() -> Vec<Reader> {
+        let mut readers = Vec::new();
+        for is_direct in [false, true] {
+            let shape = Shape { piece: 2 * PAGE, lanes: 3, is_direct };
+            readers.push(Reader::new(shape, Queue::without_ring(shape.memory(), shape.lanes)));
+            if let Ok(queue) = Queue::with_ring(shape.memory(), shape.lanes) {
+                readers.push(Reader::new(shape, queue));
+            }
+        }
+        readers
+    }
+
+    /// Reads to the end of a file from a position on.
+    fn read(lane: &mut Ahead, file: &OwnedFd, mut position: usize, size: u64) -> Vec<u8> {
+        let mut content = Vec::new();
+        loop {
+            let piece = lane.next(file, position as u64, size).unwrap();
+            position += piece.range.len();
+            content.extend_from_slice(lane.bytes(piece.range));
+            if piece.is_last {
+                return content;
+            }
+        }
+    }
+
+    #[test]
+    fn all_bytes_come_in_order_whatever_the_length() {
+        for reader in readers() {
+            for length in [0, 1, PAGE, 2 * PAGE, 2 * PAGE + 1, 4 * PAGE, 7 * PAGE - 1] {
+                let content: Vec<u8> = (0..length).map(|i| (i % 251) as u8).collect();
+                let mut file = tempfile::tempfile().unwrap();
+                file.write_all(&content).unwrap();
+                let file = OwnedFd::from(file);
+                let mut lanes = [0, 1, 2].map(|index| reader.lane(index));
+                lanes.iter_mut().for_each(|lane| lane.begin(&file));
+                for lane in &mut lanes {
+                    assert!(read(lane, &file, 0, length as u64) == content, "{length}");
+                    let rest = length / 3;
+                    assert!(read(lane, &file, rest, u64::MAX) == content[rest..], "{length}");
+                    lane.release();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_file_has_become_longer_by_is_read() {
+        for reader in readers() {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(&[1; PAGE + 1]).unwrap();
+            let other = OwnedFd::from(file.try_clone().unwrap());
+            let mut lane = reader.lane(1);
+            let piece = lane.next(&other, 0, PAGE as u64).unwrap();
+            assert_eq!((piece.range.len(), piece.is_last), (PAGE + 1, false));
+            file.write_all(&[2; 3]).unwrap();
+            assert_eq!(read(&mut lane, &other, PAGE + 1, PAGE as u64), [2; 3]);
+        }
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_an_error_of_the_lane_only() {
+        for reader in readers() {
+            let folder = OwnedFd::from(std::fs::File::open("/").unwrap());
+            let mut lane = reader.lane(0);
+            assert!(lane.next(&folder, 0, 5).is_err());
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(b"abc").unwrap();
+            assert_eq!(read(&mut lane, &OwnedFd::from(file), 0, 3), b"abc");
+        }
+    }
+}

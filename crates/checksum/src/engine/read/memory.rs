@@ -1,0 +1,101 @@
+//! Memory straight from the system, in whole pages.
+
+#![expect(unsafe_code, reason = "system calls that change what memory there is")]
+
+use std::io;
+use std::ops::Range;
+use std::ptr::{self, NonNull};
+
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+
+/// Bytes in a page of x86-64.
+pub(super) const PAGE: usize = 4096;
+
+/// A range of addresses of our own, given back in the end.
+pub(super) struct Region {
+    start: NonNull<u8>,
+    length: usize,
+}
+
+impl Region {
+    /// Zeros to be read and written; pages that nobody touches take no memory.
+    pub(super) fn zeros(length: usize) -> io::Result<Self> {
+        Self::new(length, ProtFlags::READ | ProtFlags::WRITE)
+    }
+
+    /// Addresses only. Who touches them is killed.
+    pub(super) fn addresses(length: usize) -> io::Result<Self> {
+        Self::new(length, ProtFlags::empty())
+    }
+
+    fn new(length: usize, access: ProtFlags) -> io::Result<Self> {
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+        // SAFETY: it is for the kernel to choose where, so nothing that exists is replaced.
+        let start = unsafe { mmap_anonymous(ptr::null_mut(), length, access, flags)? };
+        let start = NonNull::new(start.cast()).expect("nothing is mapped at address 0");
+        Ok(Self { start, length })
+    }
+
+    /// The address of a byte.
+    pub(super) fn at(&self, offset: usize) -> *mut u8 {
+        assert!(offset <= self.length, "{offset} is beyond {}", self.length);
+        self.start.as_ptr().wrapping_add(offset)
+    }
+
+    /// Bytes of it.
+    ///
+    /// # Safety
+    /// They can be read and hold something, and nobody of this process writes to them while the
+    /// slice is in use, nor does the kernel on our behalf.
+    #[inline]
+    pub(super) unsafe fn bytes(&self, range: Range<usize>) -> &[u8] {
+        assert!(range.start <= range.end && range.end <= self.length, "{range:?}");
+        // SAFETY: the range is within the region, which lives as long as the slice; the rest is the
+        // caller's obligation.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr().add(range.start), range.len()) }
+    }
+
+    /// Bytes of it to write to.
+    ///
+    /// # Safety
+    /// They can be written, and nobody else uses them while the slice is in use.
+    #[expect(clippy::mut_from_ref, reason = "who uses which bytes is for the caller to know")]
+    pub(super) unsafe fn bytes_mut(&self, range: Range<usize>) -> &mut [u8] {
+        assert!(range.start <= range.end && range.end <= self.length, "{range:?}");
+        // SAFETY: as in `bytes`.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().add(range.start), range.len()) }
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        // SAFETY: the addresses are our own, and no slice of them outlives the region.
+        // It can only fail for addresses that are none.
+        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.length) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_begins_as_zeros_and_keeps_what_is_written() {
+        let region = Region::zeros(3 * PAGE).unwrap();
+        // SAFETY: nobody else has the region, and each slice ends before the next begins.
+        unsafe {
+            assert_eq!(region.bytes(0..3 * PAGE), [0; 3 * PAGE]);
+            region.bytes_mut(PAGE..PAGE + 3).copy_from_slice(b"abc");
+            assert_eq!(region.bytes(PAGE - 1..PAGE + 4), b"\0abc\0");
+        }
+        assert_eq!(region.at(PAGE).addr() % PAGE, 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "4096..4098")]
+    fn nothing_beyond_it_is_given_out() {
+        let region = Region::zeros(PAGE + 1).unwrap();
+        // SAFETY: nobody else has it.
+        unsafe { region.bytes(PAGE..PAGE + 2) };
+    }
+}

@@ -1,0 +1,197 @@
+//! The ways in which the bytes of regular files come to the lanes.
+//!
+//! [`Io::Read`] is `file.rs` by itself: a lane reads into its buffer when it has nothing left. The
+//! others stand here, behind two enums. A worker has a [`Reader`], each of its lanes a [`Lane`],
+//! and both say "as usual" ([`Lane::Read`], `None` from [`Lane::next`]) wherever they have no way of
+//! their own: the usual way pays for them with one comparison a read.
+//!
+//! ```text
+//! mmap             map.rs (windows over the file), fault.rs (what is cut off reads as zeros)
+//! direct, uring    ahead.rs (pieces read ahead of their use), queue.rs (io_uring), direct.rs (O_DIRECT)
+//! ```
+//!
+//! `unsafe` is in `memory.rs`, `map.rs`, `fault.rs`, `ahead.rs` and `queue.rs`.
+
+mod ahead;
+mod direct;
+mod fault;
+mod map;
+mod memory;
+mod queue;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::rc::Rc;
+
+use rustix::fd::OwnedFd;
+
+use super::Source;
+use super::file::Buffer;
+use super::open::Opener;
+use crate::Error;
+
+use ahead::Ahead;
+use map::{Window, Windows};
+
+/// How regular files are read. What else there is (a FIFO, a terminal) is always read as it comes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Io {
+    /// Into a buffer of 128 KiB that is used again and again. What measures best on files in the
+    /// cache, and reads others as fast as the medium gives them.
+    #[default]
+    Read,
+    /// Files that one such read does not take whole are mapped, 2 MiB at a time. A file that is cut
+    /// off meanwhile is [`Error::Changed`], also when changes are not to be detected.
+    Mmap,
+    /// Past the cache, which stays as it was: what is hashed is what the medium holds. Where a file
+    /// system has no way to do that, its files are [`Error::NoDirect`].
+    Direct,
+    /// Ahead of its use by io_uring, for many files at once. Where the system has none (see
+    /// [`check`](Self::check)) as [`Read`](Self::Read).
+    Uring,
+}
+
+impl Io {
+    /// Every way, in the order in which help lists them.
+    pub const ALL: [Self; 4] = [Self::Read, Self::Mmap, Self::Direct, Self::Uring];
+
+    /// The name on the command line: `read`, `mmap`, `direct`, `uring`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Mmap => "mmap",
+            Self::Direct => "direct",
+            Self::Uring => "uring",
+        }
+    }
+
+    /// Whether this system has it.
+    ///
+    /// # Errors
+    /// Why it has no io_uring: the kernel was built without, an administrator has switched it off
+    /// (sysctl `kernel.io_uring_disabled`), or a container does not let the call through.
+    pub fn check(self) -> io::Result<()> {
+        match self {
+            Self::Read | Self::Mmap | Self::Direct => Ok(()),
+            Self::Uring => queue::check(),
+        }
+    }
+}
+
+impl fmt::Display for Io {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How a worker reads.
+pub(super) enum Reader {
+    Read,
+    Map(Rc<Windows>),
+    Ahead(ahead::Reader),
+}
+
+/// A file that was opened before its turn.
+pub(super) struct Early {
+    pub(super) file: Result<OwnedFd, Error>,
+    /// The buffer that its first bytes are on their way to; none if it is not a regular file.
+    pub(super) buffer: Option<Buffer>,
+}
+
+impl Reader {
+    /// A reader for a worker with this many lanes.
+    pub(super) fn new(io: Io, lanes: usize) -> Self {
+        match io {
+            Io::Read => Some(Self::Read),
+            Io::Mmap => Windows::new().map(|windows| Self::Map(Rc::new(windows))).ok(),
+            Io::Direct => Some(Self::Ahead(ahead::Reader::direct(lanes))),
+            Io::Uring => ahead::Reader::cached(lanes).map(Self::Ahead).ok(),
+        }
+        // What is only meant to be faster need not be.
+        .unwrap_or(Self::Read)
+    }
+
+    /// The most lanes that it can read for.
+    pub(super) fn lanes_limit(&self) -> usize {
+        match self {
+            Self::Read => usize::MAX,
+            Self::Map(_) => map::MAX_LANES,
+            Self::Ahead(reader) => reader.lanes(),
+        }
+    }
+
+    /// What lane `index` reads with.
+    pub(super) fn lane(&self, index: usize) -> Lane {
+        match self {
+            Self::Read => Lane::Read,
+            Self::Map(windows) => Lane::Map(Window::new(windows, index)),
+            Self::Ahead(reader) => Lane::Ahead(reader.lane(index)),
+        }
+    }
+
+    /// Whether files are to be opened by [`open`](Self::open).
+    pub(super) fn opens_early(&self) -> bool {
+        matches!(self, Self::Ahead(_))
+    }
+
+    /// Opens the files of jobs that are about to begin, and begins to read them. Each takes the last
+    /// of the buffers.
+    pub(super) fn open<'a>(
+        &self,
+        sources: impl Iterator<Item = &'a Source>,
+        opener: &mut Opener,
+        buffers: &mut Vec<Buffer>,
+        early: &mut VecDeque<Early>,
+    ) {
+        if let Self::Ahead(reader) = self {
+            early.extend(sources.filter_map(|source| reader.open(source, opener, buffers)));
+            reader.submit();
+        }
+    }
+}
+
+/// How a lane reads.
+pub(super) enum Lane {
+    /// As usual, into its buffer.
+    Read,
+    Map(Window),
+    Ahead(Ahead),
+}
+
+/// What a lane has to hash next: a range within its memory.
+pub(super) struct Piece {
+    pub(super) range: Range<usize>,
+    /// Whether nothing comes after it.
+    pub(super) is_last: bool,
+}
+
+impl Lane {
+    /// The bytes from `position` on of a file that had this size when it was opened; `None` when
+    /// they are to be read as usual. All bytes of the piece before must be hashed.
+    #[inline]
+    pub(super) fn next(
+        &mut self,
+        file: &OwnedFd,
+        position: u64,
+        size: u64,
+    ) -> Option<Result<Piece, Error>> {
+        match self {
+            Self::Read => None,
+            Self::Map(window) => window.next(file, position, size).transpose(),
+            Self::Ahead(ahead) => Some(ahead.next(file, position, size)),
+        }
+    }
+
+    /// Lets go of the file.
+    #[inline]
+    pub(super) fn release(&mut self) {
+        match self {
+            Self::Read => {}
+            Self::Map(window) => window.release(),
+            Self::Ahead(ahead) => ahead.release(),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Reads under way: those of a worker's lanes, at most one for each, by io_uring where there is one.
+//!
+//! The kernel writes to memory at times of its own. So that memory is the queue's, and the queue
+//! does not end before the last read has.
+
+#![expect(unsafe_code, reason = "the kernel is given addresses to write to")]
+
+use std::io;
+use std::ops::Range;
+use std::rc::Rc;
+
+use io_uring::{IoUring, opcode, types};
+use rustix::fd::{AsRawFd as _, OwnedFd};
+use rustix::io::{Errno, pread, retry_on_intr};
+
+use super::memory::Region;
+
+/// The reads of a worker's lanes.
+pub(super) struct Queue {
+    /// None where the system has none: then a read is done when it is pushed.
+    ring: Option<IoUring>,
+    memory: Rc<Region>,
+    lanes: Vec<Read>,
+}
+
+/// A lane's read.
+#[derive(Clone)]
+enum Read {
+    None,
+    /// Pushed; to be found by the kernel until its completion is found by us.
+    UnderWay,
+    Done(Result<usize, Errno>),
+}
+
+/// Whether the system has io_uring.
+pub(super) fn check() -> io::Result<()> {
+    ring(1).map(drop)
+}
+
+fn ring(entries: usize) -> io::Result<IoUring> {
+    let entries = u32::try_from(entries).expect("as many as lanes");
+    // Completions are looked for when we want them, not whenever the kernel has one (Linux 6.1).
+    let deferred = IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(entries);
+    match deferred {
+        Err(error) if error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => {
+            IoUring::new(entries)
+        }
+        result => result,
+    }
+}
+
+impl Queue {
+    /// For so many lanes, which read into so many bytes.
+    pub(super) fn with_ring(memory: usize, lanes: usize) -> io::Result<Self> {
+        let ring = ring(lanes)?;
+        let mut queue = Self::without_ring(memory, lanes);
+        queue.ring = Some(ring);
+        Ok(queue)
+    }
+
+    /// The same without io_uring.
+    pub(super) fn without_ring(memory: usize, lanes: usize) -> Self {
+        let memory = Region::zeros(memory).expect("memory for the lanes");
+        Self { ring: None, memory: Rc::new(memory), lanes: vec![Read::None; lanes] }
+    }
+
+    /// Where is read to.
+    pub(super) fn memory(&self) -> &Rc<Region> {
+        &self.memory
+    }
+
+    /// Adds a lane's read from an offset of a file into a range of the memory.
+    /// [`submit`](Self::submit) or [`wait`](Self::wait) sets it off; the file must be open until then.
+    ///
+    /// # Safety
+    /// Until [`wait`](Self::wait) has been called for the lane, nobody else uses the range.
+    pub(super) unsafe fn push(
+        &mut self,
+        lane: usize,
+        file: &OwnedFd,
+        offset: u64,
+        range: Range<usize>,
+    ) {
+        assert!(matches!(self.lanes[lane], Read::None), "one read in a lane at a time");
+        let Some(ring) = &mut self.ring else {
+            // SAFETY: the range is ours, says the caller.
+            self.lanes[lane] = Read::Done(unsafe { self.read(file, offset, range) });
+            return;
+        };
+        let _ = self.memory.at(range.end);
+        let length = u32::try_from(range.len()).expect("pieces are shorter than 4 GiB");
+        let file = types::Fd(file.as_raw_fd());
+        let entry = opcode::Read::new(file, self.memory.at(range.start), length)
+            .offset(offset)
+            .build()
+            .user_data(lane as u64);
+        // SAFETY: the addresses lie in our memory, which `drop` keeps until the read has ended, and
+        // the range is ours, says the caller.
+        unsafe { ring.submission().push(&entry) }.expect("an entry for each lane");
+        self.lanes[lane] = Read::UnderWay;
+    }
+
+    /// Reads at once.
+    ///
+    /// # Safety
+    /// Nobody else uses the range meanwhile.
+    pub(super) unsafe fn read(
+        &self,
+        file: &OwnedFd,
+        offset: u64,
+        range: Range<usize>,
+    ) -> Result<usize, Errno> {
+        // SAFETY: the caller's.
+        let memory = unsafe { self.memory.bytes_mut(range) };
+        retry_on_intr(|| pread(file, &mut *memory, offset))
+    }
+
+    /// Sets off what was pushed.
+    pub(super) fn submit(&mut self) {
+        if let Some(ring) = &self.ring {
+            // What cannot be set off now is so when it is waited for.
+            let _ = ring.submit();
+        }
+    }
+
+    /// Waits for a lane's read; gives how many bytes came.
+    pub(super) fn wait(&mut self, lane: usize) -> Result<usize, Errno> {
+        loop {
+            match std::mem::replace(&mut self.lanes[lane], Read::None) {
+                Read::Done(result) => return result,
+                read => self.lanes[lane] = read,
+            }
+            self.wait_for_any()?;
+        }
+    }
+
+    /// Notes completions; waits for one if there is none.
+    fn wait_for_any(&mut self) -> Result<(), Errno> {
+        let ring = self.ring.as_mut().expect("without a ring every read is done");
+        if ring.completion().is_empty() {
+            match ring.submit_and_wait(1) {
+                Ok(_) => {}
+                Err(error) => match Errno::from_io_error(&error) {
+                    // A signal, or no room for the moment; others have to be fetched first.
+                    Some(Errno::INTR | Errno::AGAIN | Errno::BUSY) => {}
+                    error => return Err(error.unwrap_or(Errno::IO)),
+                },
+            }
+        }
+        for entry in ring.completion() {
+            let lane = usize::try_from(entry.user_data()).expect("the number of a lane");
+            self.lanes[lane] = Read::Done(match entry.result() {
+                error @ ..0 => Err(Errno::from_raw_os_error(-error)),
+                read => Ok(read.cast_unsigned() as usize),
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        while self.lanes.iter().any(|read| matches!(read, Read::UnderWay)) {
+            if self.wait_for_any().is_err() {
+                // The kernel may still write to it, so nobody else may ever have it.
+                std::mem::forget(Rc::clone(&self.memory));
+                return;
+            }
+        }
+    }
+}

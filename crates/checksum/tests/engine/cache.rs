@@ -1,0 +1,92 @@
+//! Reading past the cache leaves the cache as it was.
+
+#![expect(unsafe_code, reason = "mincore is asked what of a file is in the cache")]
+
+use std::path::Path;
+use std::ptr;
+
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+use super::*;
+
+const PAGE: usize = 4096;
+
+/// For each page of a file, whether it is in the cache.
+fn cached(path: &Path) -> Vec<bool> {
+    let file = File::open(path).unwrap();
+    let length = usize::try_from(file.metadata().unwrap().len()).unwrap();
+    let mut pages = vec![0_u8; length.div_ceil(PAGE)];
+    // SAFETY: the mapping is new and nobody looks into it; mincore writes a byte for each page.
+    let result = unsafe {
+        let flags = MapFlags::PRIVATE;
+        let at = mmap(ptr::null_mut(), length, ProtFlags::READ, flags, &file, 0).unwrap();
+        let result = libc::mincore(at, length, pages.as_mut_ptr());
+        munmap(at, length).unwrap();
+        result
+    };
+    assert_eq!(result, 0, "{}", std::io::Error::last_os_error());
+    pages.iter().map(|page| page & 1 == 1).collect()
+}
+
+/// Drops a file from the cache.
+fn forget(path: &Path) {
+    let file = File::open(path).unwrap();
+    file.sync_all().unwrap();
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+}
+
+/// A file on a disk that is not in the cache; none where the build stands in memory.
+fn uncached(content: &[u8]) -> Option<Folder> {
+    // Beside the build, for the system's folder for such things is often in memory.
+    let folder = Folder(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap());
+    fs::write(folder.path("a"), content).unwrap();
+    forget(&folder.path("a"));
+    let is_forgotten = !cached(&folder.path("a")).contains(&true);
+    if !is_forgotten {
+        let _ = writeln!(std::io::stderr(), "skipped: files of the build stay in the cache");
+    }
+    is_forgotten.then_some(folder)
+}
+
+#[test]
+fn the_cache_is_left_as_it_was() {
+    let content = bytes((3 << 20) + 100);
+    let Some(folder) = uncached(&content) else { return };
+    let path = folder.path("a");
+    let hash = |io: Io| {
+        for source in [Source::Path(path.clone()), Source::Regular(path.clone())] {
+            let job = Job { source, ..folder.job_of("a") };
+            let outcomes = run(&on(io, 1), std::iter::once(job));
+            if outcomes != [format!("a: {}", md5(&content))] {
+                assert_eq!(outcomes, [format!("a: {}", Error::NoDirect)]);
+                return false;
+            }
+        }
+        true
+    };
+    if !hash(Io::Direct) {
+        let _ = writeln!(std::io::stderr(), "skipped: no O_DIRECT where the build stands");
+        return;
+    }
+    assert!(!cached(&path).contains(&true), "what was not cached still is not");
+
+    assert!(hash(Io::Read));
+    assert!(!cached(&path).contains(&false), "to read as usual caches the file");
+    assert!(hash(Io::Direct));
+    assert!(!cached(&path).contains(&false), "what was cached still is");
+}
+
+/// A copy that was just made may be in the cache only.
+#[test]
+fn what_is_not_on_the_medium_yet_is_written_first() {
+    let folder = Folder(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap());
+    for length in [1, PAGE, (1 << 20) + 1] {
+        let content = bytes(length);
+        let outcomes = run(&on(Io::Direct, 1), std::iter::once(folder.job("a", &content)));
+        if outcomes == [format!("a: {}", Error::NoDirect)] {
+            let _ = writeln!(std::io::stderr(), "skipped: no O_DIRECT where the build stands");
+            return;
+        }
+        assert_eq!(outcomes, [format!("a: {}", md5(&content))]);
+    }
+}

@@ -1,0 +1,141 @@
+//! The engine over real files: digests, order, files that change while they are read, and every way
+//! to read them.
+
+mod cache;
+mod mapped;
+mod order;
+mod ways;
+
+use std::fs::{self, File, FileTimes};
+use std::io::Write as _;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+use lanesum_checksum::engine::{self, Io, Options, Progress};
+use lanesum_checksum::{Algorithm, Algorithms, Error, Job, Outcome, Source};
+use lanesum_md5::Backend;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+/// MD5 by an independent implementation, in hexadecimal digits.
+fn md5(content: &[u8]) -> String {
+    use ::md5::Digest as _;
+    hex(&::md5::Md5::digest(content))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Bytes that differ between neighbours and between blocks.
+fn bytes(length: usize) -> Vec<u8> {
+    (0..length).map(|i| (i % 251) as u8).collect()
+}
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes a file; gives the job of hashing it.
+    fn job(&self, name: &str, content: &[u8]) -> Job<String> {
+        fs::write(self.path(name), content).unwrap();
+        self.job_of(name)
+    }
+
+    fn job_of(&self, name: &str) -> Job<String> {
+        let source = Source::Path(self.path(name));
+        Job { source, algorithms: Algorithm::Md5.into(), context: name.to_owned() }
+    }
+}
+
+fn on(io: Io, threads: usize) -> Options {
+    Options { io, threads, ..Options::default() }
+}
+
+/// Whether this system has a way to read the files of tests; tells if it has not.
+fn has(io: Io) -> bool {
+    let folder = Folder::new();
+    let missing = match io.check() {
+        Err(error) => Some(error.to_string()),
+        Ok(()) => run(&on(io, 1), std::iter::once(folder.job("a", b"abc")))
+            .into_iter()
+            .find(|outcome| *outcome == format!("a: {}", Error::NoDirect)),
+    };
+    if let Some(why) = &missing {
+        // Past what the test run holds back.
+        let _ = writeln!(std::io::stderr(), "skipped: --io {io}: {why}");
+    }
+    missing.is_none()
+}
+
+/// Runs each of these tests of [`ways`] with every way to read.
+macro_rules! with_every_way {
+    ($($test:ident)*) => {
+        with_every_way! { read Io::Read: $($test)* }
+        with_every_way! { mmap Io::Mmap: $($test)* }
+        with_every_way! { direct Io::Direct: $($test)* }
+        with_every_way! { uring Io::Uring: $($test)* }
+    };
+    ($way:ident $io:path: $($test:ident)*) => {
+        mod $way {
+            use super::*;
+            $(
+                #[test]
+                fn $test() {
+                    if has($io) {
+                        ways::$test($io);
+                    }
+                }
+            )*
+        }
+    };
+}
+
+with_every_way! {
+    digests_are_right_on_every_backend_with_any_number_of_threads
+    every_algorithm_gets_all_bytes
+    jobs_without_a_source_and_failures_keep_their_places
+    progress_counts_bytes_and_files
+    a_break_ends_an_endless_run
+    a_panic_ends_the_run_instead_of_hanging_it
+    fifos_are_read_in_the_order_of_the_jobs_without_holding_up_the_lanes
+    files_that_say_nothing_about_their_size
+    a_file_that_changes_has_no_digest
+    changes_are_overlooked_on_demand
+}
+
+#[test]
+fn every_way_has_a_name_of_its_own() {
+    assert_eq!(Io::ALL.map(Io::name), ["read", "mmap", "direct", "uring"]);
+    assert_eq!(Io::default(), Io::Read);
+}
+
+/// An outcome in words: the context, and the digests or why there are none.
+fn words(outcome: Outcome<String>) -> String {
+    let result = match outcome.result {
+        Ok(hashed) => {
+            let digests: Vec<_> = hashed.digests.iter().map(ToString::to_string).collect();
+            digests.join(" ")
+        }
+        Err(error) => error.to_string(),
+    };
+    format!("{}: {result}", outcome.context)
+}
+
+fn run(options: &Options, jobs: impl Iterator<Item = Job<String>> + Send) -> Vec<String> {
+    let mut all = Vec::new();
+    engine::run(options, jobs, words, |outcome| {
+        all.push(outcome);
+        ControlFlow::Continue(())
+    });
+    all
+}

@@ -1,0 +1,60 @@
+//! The order of the outcomes, and how many jobs are under way.
+
+use super::*;
+
+#[test]
+fn far_more_jobs_than_may_be_under_way_at_once_come_in_order() {
+    const JOBS: usize = 200_000;
+    let jobs = (0..JOBS).map(|context| Job {
+        source: Source::Nothing,
+        algorithms: Algorithms::NONE,
+        context,
+    });
+    for threads in [1, 3] {
+        let mut next = 0;
+        engine::run(
+            &on(Io::default(), threads),
+            jobs.clone(),
+            |outcome| outcome.context,
+            |context| {
+                assert_eq!(context, next);
+                next += 1;
+                ControlFlow::Continue(())
+            },
+        );
+        assert_eq!(next, JOBS);
+    }
+}
+
+#[test]
+fn a_slow_job_does_not_let_the_others_run_away() {
+    const WINDOW: u64 = 1 << 16;
+    let folder = Folder::new();
+    mknodat(CWD, folder.path("slow"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let (full, is_full) = std::sync::mpsc::channel();
+    let out = AtomicU64::new(0);
+    let slow = folder.job_of("slow");
+    let jobs = (0..2 * WINDOW).map(|index| {
+        assert!(index < out.load(Ordering::Relaxed) + WINDOW, "job {index} is too early");
+        if index == WINDOW - 1 {
+            full.send(()).unwrap();
+        }
+        let nothing = Source::Nothing;
+        Job { source: if index == 0 { slow.source.clone() } else { nothing }, ..slow.clone() }
+    });
+    std::thread::scope(|scope| {
+        let path = folder.path("slow");
+        scope.spawn(move || {
+            let mut slow = File::options().write(true).open(path).unwrap();
+            is_full.recv().unwrap();
+            // An engine that goes on beyond the window gets the opportunity.
+            (0..10_000).for_each(|_| std::thread::yield_now());
+            slow.write_all(b"abc").unwrap();
+        });
+        engine::run(&on(Io::default(), 2), jobs, words, |_| {
+            out.fetch_add(1, Ordering::Relaxed);
+            ControlFlow::Continue(())
+        });
+    });
+    assert_eq!(out.into_inner(), 2 * WINDOW);
+}

@@ -1,0 +1,255 @@
+//! What holds whichever way files are read.
+
+use super::*;
+
+pub(super) fn digests_are_right_on_every_backend_with_any_number_of_threads(io: Io) {
+    let folder = Folder::new();
+    // More files than any backend has lanes, of lengths around the edges of blocks and buffers.
+    let lengths = (0..200).chain([4096, (128 << 10) - 1, 128 << 10, (128 << 10) + 1, 1_000_003]);
+    let lengths = lengths.chain([512 << 10, 2 << 20, (2 << 20) + 4097, (4 << 20) + (128 << 10)]);
+    let contents: Vec<_> = lengths.map(bytes).collect();
+    let mut expected = Vec::new();
+    let mut jobs = Vec::new();
+    for (index, content) in contents.iter().enumerate() {
+        let name = format!("{index:03}");
+        let mut job = folder.job(&name, content);
+        if index % 2 == 1 {
+            job.source = Source::Regular(folder.path(&name));
+        }
+        jobs.push(job);
+        expected.push(format!("{name}: {}", md5(content)));
+    }
+    for backend in Backend::available() {
+        for threads in 1..=4 {
+            let options = Options { backend, ..on(io, threads) };
+            assert_eq!(run(&options, jobs.iter().cloned()), expected, "{backend}, {threads}");
+        }
+    }
+}
+
+pub(super) fn every_algorithm_gets_all_bytes(io: Io) {
+    use sha2::Digest as _;
+    let folder = Folder::new();
+    let content = bytes((5 << 20) + 1234);
+    let sha256 = hex(&sha2::Sha256::digest(&content));
+    let crc32c = format!("{:08x}", crc32c::crc32c(&content));
+    let job = folder.job("a", &content);
+    for (algorithms, digests) in [
+        (vec![Algorithm::Md5, Algorithm::Sha256], format!("{} {sha256}", md5(&content))),
+        (vec![Algorithm::Sha256, Algorithm::Crc32c], format!("{sha256} {crc32c}")),
+    ] {
+        let job = Job { algorithms: algorithms.into_iter().collect(), ..job.clone() };
+        assert_eq!(run(&on(io, 1), std::iter::once(job)), [format!("a: {digests}")]);
+    }
+}
+
+pub(super) fn jobs_without_a_source_and_failures_keep_their_places(io: Io) {
+    let folder = Folder::new();
+    let nothing = |context: &str| Job {
+        source: Source::Nothing,
+        algorithms: Algorithms::NONE,
+        context: context.to_owned(),
+    };
+    let abc = "900150983cd24fb0d6963f7d28e17f72";
+    let long = bytes(2_000_000);
+    let jobs = [
+        nothing("first"),
+        folder.job("long", &long),
+        nothing("second"),
+        folder.job("short", b"abc"),
+        folder.job_of("missing"),
+        folder.job_of("short/x"),
+        folder.job_of("short"),
+        folder.job_of("."),
+        nothing("last"),
+    ];
+    let expected = [
+        "first: ".to_owned(),
+        format!("long: {}", md5(&long)),
+        "second: ".to_owned(),
+        format!("short: {abc}"),
+        "missing: No such file or directory".to_owned(),
+        "short/x: Not a directory".to_owned(),
+        format!("short: {abc}"),
+        ".: Is a directory".to_owned(),
+        "last: ".to_owned(),
+    ];
+    for threads in 1..=4 {
+        assert_eq!(run(&on(io, threads), jobs.iter().cloned()), expected, "{threads}");
+    }
+}
+
+pub(super) fn progress_counts_bytes_and_files(io: Io) {
+    let folder = Folder::new();
+    let jobs = [folder.job("a", &bytes(300_000)), folder.job("b", b"abc"), folder.job_of("gone")];
+    let progress = Arc::new(Progress::default());
+    let options = Options { progress: Some(Arc::clone(&progress)), ..on(io, 2) };
+    assert_eq!(run(&options, jobs.into_iter()).len(), 3);
+    assert_eq!(progress.bytes.load(Ordering::Relaxed), 300_003);
+    assert_eq!(progress.files.load(Ordering::Relaxed), 3);
+}
+
+pub(super) fn fifos_are_read_in_the_order_of_the_jobs_without_holding_up_the_lanes(io: Io) {
+    let folder = Folder::new();
+    for fifo in ["first", "second"] {
+        mknodat(CWD, folder.path(fifo), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    }
+    let job = folder.job("a", b"abc");
+    let jobs = [folder.job_of("first"), job.clone(), folder.job_of("second"), job];
+    let (done, a_is_done) = std::sync::mpsc::channel();
+    let mut all = Vec::new();
+    std::thread::scope(|scope| {
+        let folder = &folder;
+        scope.spawn(move || {
+            let open = |name| File::options().write(true).open(folder.path(name)).unwrap();
+            let mut first = open("first");
+            // What lies behind the FIFO is hashed although nothing has come out of it yet.
+            for _ in 0..2 {
+                a_is_done.recv().unwrap();
+            }
+            first.write_all(&bytes(200_000)).unwrap();
+            drop(first);
+            open("second").write_all(b"xyz").unwrap();
+        });
+        let make = |outcome: Outcome<String>| {
+            if outcome.context == "a" {
+                done.send(()).unwrap();
+            }
+            words(outcome)
+        };
+        engine::run(&on(io, 1), jobs.into_iter(), make, |outcome| {
+            all.push(outcome);
+            ControlFlow::Continue(())
+        });
+    });
+    let a = format!("a: {}", md5(b"abc"));
+    let first = format!("first: {}", md5(&bytes(200_000)));
+    let second = format!("second: {}", md5(b"xyz"));
+    assert_eq!(all, [first, a.clone(), second, a]);
+}
+
+pub(super) fn a_break_ends_an_endless_run(io: Io) {
+    let folder = Folder::new();
+    let job = folder.job("a", b"abc");
+    for threads in 1..=4 {
+        let mut seen = 0;
+        engine::run(&on(io, threads), std::iter::repeat(job.clone()), words, |_| {
+            seen += 1;
+            if seen == 1_000 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        assert_eq!(seen, 1_000, "nothing comes after the break");
+    }
+}
+
+pub(super) fn a_panic_ends_the_run_instead_of_hanging_it(io: Io) {
+    let folder = Folder::new();
+    let jobs: Vec<_> = (0..100).map(|i| folder.job(&format!("{i}"), b"abc")).collect();
+    for threads in [1, 4] {
+        let count = AtomicU64::new(0);
+        let make = |outcome: Outcome<String>| {
+            assert!(count.fetch_add(1, Ordering::Relaxed) != 50, "on purpose");
+            outcome.context
+        };
+        let run =
+            || {
+                engine::run(&on(io, threads), jobs.iter().cloned(), make, |_| {
+                    ControlFlow::Continue(())
+                });
+            };
+        let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+        assert!(unwound.is_err(), "{threads}");
+    }
+}
+
+/// The pseudo files of the kernel have a size of 0, or of a page, whatever they hold.
+pub(super) fn files_that_say_nothing_about_their_size(io: Io) {
+    for path in ["/proc/filesystems", "/sys/devices/system/cpu/possible"] {
+        let Ok(content) = fs::read(path) else { continue };
+        let source = Source::Path(path.into());
+        let job = Job { source, algorithms: Algorithm::Md5.into(), context: path.to_owned() };
+        // There is no medium.
+        let expected = match io {
+            Io::Direct => Error::NoDirect.to_string(),
+            _ => md5(&content),
+        };
+        assert_eq!(run(&on(io, 1), std::iter::once(job)), [format!("{path}: {expected}")]);
+    }
+}
+
+/// Longer than what a lane reads before its worker asks for the next job.
+const LONG: usize = (4 << 20) + 100;
+
+/// Hashes a file that was last written in 1970 and is changed while it is read: the only worker has
+/// read its first part when it asks for a second job.
+fn hash_while(change: impl Fn(&Folder) + Sync, options: &Options) -> Result<String, Error> {
+    let folder = Folder::new();
+    let job = folder.job("long", &bytes(LONG));
+    let times = FileTimes::new().set_modified(SystemTime::UNIX_EPOCH);
+    writable(&folder).set_times(times).unwrap();
+    let mut asked = 0;
+    let jobs = std::iter::from_fn(|| {
+        asked += 1;
+        if asked == 2 {
+            change(&folder);
+        }
+        (asked == 1).then(|| job.clone())
+    });
+    let mut results = Vec::new();
+    engine::run(
+        options,
+        jobs,
+        |outcome| outcome.result,
+        |result| {
+            results.push(result.map(|hashed| hashed.digests[0].to_string()));
+            ControlFlow::Continue(())
+        },
+    );
+    results.pop().unwrap()
+}
+
+fn writable(folder: &Folder) -> File {
+    File::options().append(true).open(folder.path("long")).unwrap()
+}
+
+fn grow(folder: &Folder) {
+    writable(folder).write_all(b"more").unwrap();
+}
+
+fn shrink(folder: &Folder) {
+    writable(folder).set_len(LONG as u64 / 2).unwrap();
+}
+
+fn touch(folder: &Folder) {
+    writable(folder).set_modified(SystemTime::now()).unwrap();
+}
+
+fn replace(folder: &Folder) {
+    fs::write(folder.path("new"), bytes(LONG)).unwrap();
+    fs::rename(folder.path("new"), folder.path("long")).unwrap();
+}
+
+fn remove(folder: &Folder) {
+    fs::remove_file(folder.path("long")).unwrap();
+}
+
+pub(super) fn a_file_that_changes_has_no_digest(io: Io) {
+    for change in [grow, shrink, touch, replace, remove] {
+        let result = hash_while(change, &on(io, 1));
+        assert!(matches!(result, Err(Error::Changed)), "{result:?}");
+    }
+    assert_eq!(hash_while(|_| (), &on(io, 1)).unwrap(), md5(&bytes(LONG)));
+}
+
+pub(super) fn changes_are_overlooked_on_demand(io: Io) {
+    let options = Options { detect_changes: false, ..on(io, 1) };
+    assert_eq!(hash_while(touch, &options).unwrap(), md5(&bytes(LONG)));
+    assert_eq!(hash_while(replace, &options).unwrap(), md5(&bytes(LONG)));
+    let grown = [&bytes(LONG)[..], b"more"].concat();
+    assert_eq!(hash_while(grow, &options).unwrap(), md5(&grown));
+    let shrunk = hash_while(shrink, &options);
+    match io {
+        // What was mapped and is gone has no digest.
+        Io::Mmap => assert!(matches!(shrunk, Err(Error::Changed)), "{shrunk:?}"),
+        _ => assert_eq!(shrunk.unwrap(), md5(&bytes(LONG / 2))),
+    }
+}

@@ -1,0 +1,261 @@
+//! How many instructions a block takes in every backend and width, held to a record: a spilled register
+//! or a vector instruction that the compiler no longer finds shows here, on any machine, without a
+//! clock.
+//!
+//! The test starts itself as a child that hashes [`SHORT`] blocks in each lane and then [`LONG`], and counts
+//! the instructions of each by letting it go one step at a time under ptrace. The difference is the
+//! kernel's alone. Where valgrind is installed, its tool callgrind counts the widest of each backend a
+//! second time, and both must agree; AVX-512 it does not know, hence the steps.
+//!
+//! `make test-instructions` runs this with the optimisation of a release; only those counts mean
+//! anything. `make record-instructions` writes the record anew.
+
+#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, Command, Stdio};
+
+use lanesum_md5::{Backend, Lanes};
+use nix::errno::Errno;
+use nix::sys::ptrace;
+use nix::sys::signal::{Signal, raise};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{Pid, gettid};
+
+/// The record, as of the compiler that its first line names.
+const RECORD: &str = include_str!("instructions.txt");
+const RECORD_PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/instructions.txt");
+
+/// Blocks in each lane, in the two runs of a child. Few, as a step takes microseconds.
+const SHORT: usize = 4;
+const LONG: usize = 12;
+/// The long run under callgrind, which counts whole processes: the thousands of instructions by which
+/// these differ from one to the next must not matter.
+const LONG_FOR_CALLGRIND: usize = 4_004;
+
+/// By which share a count may differ from the record of the same compiler, and of another one.
+const TOLERANCE: f64 = 0.02;
+const TOLERANCE_OF_ANOTHER_COMPILER: f64 = 0.25;
+
+/// Set for the child: the backend's name and the number of lanes.
+const PLAN: &str = "LANESUM_INSTRUCTIONS_PLAN";
+
+/// What a child says where the CPU is such that so many lanes run in another width.
+const OTHER_WIDTH: &str = "another width on this CPU";
+
+#[test]
+fn a_block_takes_as_many_instructions_as_recorded() {
+    if cfg!(debug_assertions) {
+        println!("SKIPPED: only a release's instructions count; `make test-instructions` does");
+        return;
+    }
+    let (compiler, recorded) = parse(RECORD);
+    let mut counted = BTreeMap::new();
+    for plan in plans() {
+        match count_by_steps(&plan) {
+            Ok(count) => counted.insert(plan.clone(), count),
+            Err(errno @ (Errno::EPERM | Errno::ENOSYS)) => {
+                println!("SKIPPED: this machine does not let a process be stepped: {errno}");
+                return;
+            }
+            Err(errno) => panic!("{plan}: ptrace: {errno}"),
+        };
+    }
+    let own_compiler = rustc_version();
+    let mut text = format!("{own_compiler}\n");
+    for (plan, count) in &counted {
+        writeln!(text, "{plan} {count:.1}").unwrap();
+    }
+    println!("instructions for a block in every lane:\n{text}");
+    if std::env::var_os("LANESUM_RECORD").is_some() {
+        std::fs::write(RECORD_PATH, text).unwrap();
+        return;
+    }
+    assert!(counted.keys().any(|plan| recorded.contains_key(plan.as_str())), "nothing is recorded");
+    let tolerance =
+        if own_compiler == compiler { TOLERANCE } else { TOLERANCE_OF_ANOTHER_COMPILER };
+    let mut wrong = String::new();
+    for (plan, count) in counted {
+        // Which widths there are depends on the CPU.
+        let Some(expected) = recorded.get(plan.as_str()) else {
+            println!("no record of {plan}: `make record-instructions` on this machine makes one");
+            continue;
+        };
+        let change = count / expected - 1.0;
+        if change.abs() > tolerance {
+            writeln!(wrong, "{plan}: {count:.1}, {:+.1} % of {expected}", change * 100.0).unwrap();
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "instructions for a block in every lane differ from tests/instructions.txt:\n{wrong}\
+         more: look for spills (objdump -d); meant: `make record-instructions`"
+    );
+}
+
+#[test]
+fn callgrind_counts_the_same() {
+    if cfg!(debug_assertions) {
+        println!("SKIPPED: only a release's instructions count; `make test-instructions` does");
+        return;
+    }
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        println!("SKIPPED: valgrind is not installed");
+        return;
+    }
+    // The widest of each, since valgrind needs a second to start.
+    let widest = Backend::available()
+        .filter(|backend| backend.name() != "avx512")
+        .map(|backend| format!("{backend} {}", backend.widths().last().unwrap()));
+    for plan in widest.chain(["one 1".to_owned()]) {
+        let Ok(stepped) = count_by_steps(&plan) else {
+            println!("SKIPPED: this machine does not let a process be stepped");
+            return;
+        };
+        let Some(counted) = count_by_callgrind(&plan) else {
+            println!("{plan}: not a width that the library would choose on valgrind's CPU");
+            continue;
+        };
+        let difference = (counted / stepped - 1.0).abs();
+        assert!(difference < TOLERANCE, "{plan}: callgrind {counted:.1}, stepped {stepped:.1}");
+    }
+}
+
+/// `BACKEND LANES` for every backend of this CPU and every width that as many lanes run in, and
+/// `one 1`, a message by itself.
+fn plans() -> impl Iterator<Item = String> {
+    let in_lanes = Backend::available().flat_map(|backend| {
+        let own = move |width: &&usize| backend.width_for(**width) == **width;
+        backend.widths().iter().filter(own).map(move |width| format!("{backend} {width}"))
+    });
+    std::iter::once("one 1".to_owned()).chain(in_lanes)
+}
+
+/// The child's side.
+#[test]
+#[ignore = "only as the child of the tests above"]
+fn workload() {
+    let Ok(plan) = std::env::var(PLAN) else { return };
+    let (backend, lanes) = plan.split_once(' ').unwrap();
+    let lanes: usize = lanes.parse().unwrap();
+    let message = vec![7; 64 * LONG_FOR_CALLGRIND];
+    let backend = Backend::from_name(backend);
+    let hash = |blocks: usize| match backend {
+        None => {
+            std::hint::black_box(lanesum_md5::md5(&message[..64 * blocks]));
+        }
+        Some(backend) => {
+            assert_eq!(backend.width_for(lanes), lanes, "{OTHER_WIDTH}");
+            let mut all = Lanes::with_backend(backend);
+            (0..lanes).for_each(|_| all.push(&message[..64 * blocks]));
+            all.advance();
+            std::hint::black_box(&mut all);
+        }
+    };
+    match std::env::var("LANESUM_INSTRUCTIONS_BLOCKS") {
+        // Under valgrind: one run for each number.
+        Ok(blocks) => hash(blocks.parse().unwrap()),
+        Err(_) => {
+            hash(LONG); // what is done once, such as asking the CPU
+            eprintln!("{}", gettid());
+            let mut go = String::new();
+            std::io::stdin().read_line(&mut go).unwrap();
+            for blocks in [SHORT, LONG] {
+                raise(Signal::SIGSTOP).unwrap();
+                hash(blocks);
+            }
+            raise(Signal::SIGSTOP).unwrap();
+        }
+    }
+}
+
+/// This executable as the child.
+fn child(command: &mut Command, plan: &str) -> Child {
+    command
+        .args(["--exact", "workload", "--ignored", "--nocapture", "--test-threads=1"])
+        .env(PLAN, plan)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Instructions for one block in every lane, by single steps.
+fn count_by_steps(plan: &str) -> nix::Result<f64> {
+    let mut child = child(&mut Command::new(std::env::current_exe().unwrap()), plan);
+    let counts = step(&mut child);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let [short, long] = counts?;
+    Ok((long - short) as f64 / (LONG - SHORT) as f64)
+}
+
+/// The steps between the child's three stops. Its test may run in any thread, which it names.
+fn step(child: &mut Child) -> nix::Result<[u64; 2]> {
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    let thread = Pid::from_raw(line.trim().parse().unwrap());
+    let wait = || waitpid(thread, Some(WaitPidFlag::__WALL));
+    ptrace::attach(thread)?;
+    wait()?;
+    ptrace::cont(thread, None)?;
+    child.stdin.take().unwrap().write_all(b"\n").unwrap();
+    let mut counts = [0; 2];
+    assert_eq!(wait()?, WaitStatus::Stopped(thread, Signal::SIGSTOP));
+    for count in &mut counts {
+        loop {
+            ptrace::step(thread, None)?;
+            match wait()? {
+                WaitStatus::Stopped(_, Signal::SIGTRAP) => *count += 1,
+                WaitStatus::Stopped(_, Signal::SIGSTOP) => break,
+                other => panic!("the child did not stop but: {other:?}"),
+            }
+        }
+    }
+    // A thread that dies under its tracer would keep its process from being waited for.
+    ptrace::detach(thread, Some(Signal::SIGKILL))?;
+    Ok(counts)
+}
+
+/// Instructions for one block in every lane, as callgrind counts them; `None` where the CPU that
+/// valgrind shows has another width for as many lanes.
+fn count_by_callgrind(plan: &str) -> Option<f64> {
+    let counts = [SHORT, LONG_FOR_CALLGRIND].map(|blocks| {
+        let mut command = Command::new("valgrind");
+        command
+            .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+            .arg(std::env::current_exe().unwrap())
+            .env("LANESUM_INSTRUCTIONS_BLOCKS", blocks.to_string());
+        let output = child(&mut command, plan).wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        if text.contains(OTHER_WIDTH) {
+            return None;
+        }
+        let collected = text.lines().find_map(|line| line.split_once("Collected : "));
+        let (_, count) = collected.unwrap_or_else(|| panic!("callgrind: {text}"));
+        Some(count.trim().parse::<f64>().unwrap())
+    });
+    let [short, long] = counts;
+    Some((long? - short?) / (LONG_FOR_CALLGRIND - SHORT) as f64)
+}
+
+/// The compiler and the counts of a record: a line `rustc VERSION`, then lines `BACKEND LANES COUNT`.
+fn parse(record: &str) -> (&str, BTreeMap<&str, f64>) {
+    let mut lines = record.lines();
+    let compiler = lines.next().unwrap_or_default();
+    let counts = lines.map(|line| {
+        let (plan, count) = line.rsplit_once(' ').unwrap();
+        (plan, count.parse().unwrap())
+    });
+    (compiler, counts.collect())
+}
+
+/// `rustc 1.95.0`, without the hash and the date.
+fn rustc_version() -> String {
+    let output = Command::new("rustc").arg("--version").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.split_whitespace().take(2).collect::<Vec<_>>().join(" ")
+}
