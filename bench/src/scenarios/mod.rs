@@ -7,6 +7,7 @@ mod many;
 mod one;
 mod programs;
 mod siphash;
+mod table;
 
 use anyhow::Result;
 
@@ -31,5 +32,6 @@ pub const ALL: &[Scenario] = &[
     files::SCENARIO,
     documents::SCENARIO,
     siphash::SCENARIO,
+    table::SCENARIO,
     events::SCENARIO,
 ];
