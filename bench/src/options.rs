@@ -11,8 +11,9 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::scenarios::{self, Scenario};
 
-/// Rounds of a case, where the scenario has no opinion of its own.
-const ROUNDS: usize = 5;
+/// Rounds of a case, where the scenario has no opinion of its own: of whole programs, so few that all
+/// scenarios together end within 15 minutes on two CPUs.
+const ROUNDS: usize = 3;
 
 /// Measures lanesum beside its peers.
 ///
@@ -29,7 +30,7 @@ struct Arguments {
     /// Only this case or this implementation, beside the baseline (may be repeated)
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
-    /// Rounds per case; slow rows take part in fewer of them [default: 5 for programs, more for what
+    /// Rounds per case; slow rows take part in fewer of them [default: 3 for programs, more for what
     /// takes milliseconds]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     rounds: Option<usize>,

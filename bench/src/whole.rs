@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use clap::Parser;
@@ -51,8 +52,10 @@ pub fn all(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode> {
     fs::create_dir_all(&dir).with_context(|| dir.display().to_string())?;
     let mut rows = String::new();
     let mut worst = 0;
+    let mut took = Vec::new();
     for scenario in scenarios::ALL {
         println!("\n=== {}\n", scenario.name);
+        let start = Instant::now();
         let csv = dir.join(scenario.name).with_extension("csv");
         let code = run(scenario.name, &csv, &dir, &options)?;
         interrupt.check()?;
@@ -61,11 +64,22 @@ pub fn all(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode> {
             worst = FAILED;
         }
         gather(&csv, &mut rows)?;
+        took.push((scenario.name, start.elapsed()));
     }
     fs::write(dir.join(page::CSV), rows).with_context(|| dir.display().to_string())?;
     page::make(&dir)?;
+    print_minutes(&took);
     println!("\nthe report is {}", dir.join("index.html").display());
     Ok(ExitCode::from(worst))
+}
+
+/// How long each scenario took, and all together.
+fn print_minutes(took: &[(&str, Duration)]) {
+    println!("\nminutes");
+    let all = ("all", took.iter().map(|(_, time)| *time).sum());
+    for (name, time) in took.iter().chain([&all]) {
+        println!("{name:<10} {:.1}", time.as_secs_f64() / 60.0);
+    }
 }
 
 /// # Errors

@@ -83,6 +83,7 @@ const BASELINE: &str = "siphasher-2-4";
 /// where an input counts for some bytes more than it has.
 const RUN_BYTES: usize = 8 << 20;
 const BYTES_PER_INPUT: usize = 8;
+const ROUNDS: usize = 15;
 
 fn run(options: &Options, report: &mut Report) -> Result<()> {
     pin(&allowed_cpus()?[..1])?;
@@ -100,7 +101,12 @@ fn run(options: &Options, report: &mut Report) -> Result<()> {
             items: (inputs.count() * times) as u64,
             competitors: subjects.map(|subject| competitor(subject, &inputs, times)).collect(),
         };
-        report.add(&rig::measure(case, options.rounds, &options.interrupt, clock::hertz)?)?;
+        report.add(&rig::measure(
+            case,
+            options.rounds_or(ROUNDS),
+            &options.interrupt,
+            clock::hertz,
+        )?)?;
     }
     Ok(())
 }
