@@ -1,12 +1,13 @@
 //! Inputs of any lengths: which of them go side by side.
 //!
 //! ```text
-//! for each as many inputs as there are lanes, in their order:
-//!   if they have about the same number of words: hash them side by side
-//!   else put each into the bucket for its number of words;
-//!        a bucket that is full (as many as there are lanes) is hashed and emptied
+//! as long as the next inputs, as many as there are lanes, have about the same number of words:
+//!   hash them side by side
+//! from there on, for each input:
+//!   put it into the bucket for its number of words;
+//!   a bucket that is full (as many as there are lanes) is hashed and emptied
 //! in the end, bucket by bucket:
-//!   hash what is left side by side, as many as there are lanes
+//!   hash what is left side by side, but nothing beside what is more than twice as long
 //! ```
 //!
 //! Side by side, the longest decides how long it takes. What lanes with shorter inputs lose is less,
@@ -34,8 +35,14 @@ const MANY: usize = 16 * MAX_LANES_64;
 /// Numbers of words below this have a bucket each.
 const EXACT: usize = 16;
 
-/// Buckets: one for each number below [`EXACT`], four for each power of two above.
-const BUCKETS: usize = EXACT + 4 * 16;
+/// Powers of two from [`EXACT`] on that have buckets of their own, four each: up to 8 MiB.
+const POWERS: usize = 16;
+
+/// Buckets; the last one is for all that is longer, which is hashed alone.
+const BUCKETS: usize = EXACT + 4 * POWERS + 1;
+
+/// Fewer inputs than this are faster one by one.
+const FEW: usize = 4;
 
 /// The bucket for inputs of so many bytes.
 #[inline(always)]
@@ -46,7 +53,8 @@ fn bucket_of(length: usize) -> usize {
     }
     // By the leading bit and the two after it.
     let power = words.ilog2();
-    (EXACT + 4 * (power - EXACT.ilog2()) as usize + (words >> (power - 2) & 3)).min(BUCKETS - 1)
+    let bucket = EXACT + 4 * (power - EXACT.ilog2()) as usize + (words >> (power - 2) & 3);
+    bucket.min(BUCKETS - 1)
 }
 
 /// Hashes the inputs of all lanes of a width.
@@ -84,6 +92,12 @@ impl<const C: usize, const D: usize> Grouping<C, D> {
         widths[widths.len() - 1]
     }
 
+    /// The narrowest width that so many lanes fit into.
+    fn width_for(&self, lanes: usize) -> usize {
+        let widths = self.backend.widths_64();
+        *widths.iter().find(|&&width| width >= lanes).unwrap_or(&widths[widths.len() - 1])
+    }
+
     /// Puts the hash of each input of a batch into its place.
     pub(super) fn hash<'a, H: Output>(&self, batch: &impl Batch<'a>, hashes: &mut [H]) {
         let width = self.width();
@@ -99,19 +113,20 @@ impl<const C: usize, const D: usize> Grouping<C, D> {
             for lane in 0..lanes {
                 inputs.set(lane, batch.get(place + lane));
             }
+            let width = self.width_for(lanes);
             let words = inputs.words(lanes, width);
             if words.longest() / WORD_LEN - words.least() > spread {
                 return self.by_buckets(batch, hashes, place);
             }
-            self.side_by_side(words, &mut hashes[place..][..lanes]);
+            self.side_by_side(words, width, &mut hashes[place..][..lanes]);
             place += lanes;
         }
     }
 
     /// Puts the hash of each lane's input into its place.
     #[inline]
-    fn side_by_side<H: Output>(&self, words: Words<'_>, hashes: &mut [H]) {
-        let (start, width) = (self.start, self.width());
+    fn side_by_side<H: Output>(&self, words: Words<'_>, width: usize, hashes: &mut [H]) {
+        let start = self.start;
         if hashes.len() == width {
             self.backend.run_64(width, Hash::<H, C, D> { start, words, hashes });
         } else {
@@ -127,41 +142,53 @@ impl<const C: usize, const D: usize> Grouping<C, D> {
         let width = self.width();
         let mut buckets = [const { Bucket::new() }; BUCKETS];
         for place in from..hashes.len() {
-            let bucket = &mut buckets[bucket_of(batch.get(place).len())];
+            let number = bucket_of(batch.get(place).len());
+            let bucket = &mut buckets[number];
             bucket.push(place);
-            if bucket.count == width {
+            if bucket.count == width || number == BUCKETS - 1 {
                 self.empty(bucket, batch, hashes);
             }
         }
         // What is left, from short to long.
         let mut last = Bucket::new();
+        let mut shortest = 0;
         for bucket in &buckets {
             for &place in &bucket.places[..bucket.count] {
-                last.push(place);
-                if last.count == width {
+                let words = batch.get(place).len() / WORD_LEN;
+                if last.count == width || words > 2 * shortest + EXACT {
                     self.empty(&mut last, batch, hashes);
                 }
+                if last.count == 0 {
+                    shortest = words;
+                }
+                last.push(place);
             }
         }
-        if last.count > 0 {
-            self.empty(&mut last, batch, hashes);
-        }
+        self.empty(&mut last, batch, hashes);
     }
 
     /// Hashes the inputs in a bucket.
     fn empty<'a, H: Output>(&self, bucket: &mut Bucket, batch: &impl Batch<'a>, hashes: &mut [H]) {
         let places = &bucket.places[..bucket.count];
+        bucket.count = 0;
         let mut inputs = Inputs::new();
+        if places.len() < FEW {
+            for &place in places {
+                inputs.set(0, batch.get(place));
+                self.side_by_side(inputs.words(1, 1), 1, &mut hashes[place..=place]);
+            }
+            return;
+        }
         for (lane, &place) in places.iter().enumerate() {
             inputs.set(lane, batch.get(place));
         }
+        let width = self.width_for(places.len());
         let mut own = [H::default(); MAX_LANES_64];
         let own = &mut own[..places.len()];
-        self.side_by_side(inputs.words(places.len(), self.width()), own);
+        self.side_by_side(inputs.words(places.len(), width), width, own);
         for (&place, hash) in places.iter().zip(own) {
             hashes[place] = *hash;
         }
-        bucket.count = 0;
     }
 }
 
@@ -181,5 +208,29 @@ impl Bucket {
     fn push(&mut self, place: usize) {
         self.places[self.count] = place;
         self.count += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_rise_and_hold_what_is_alike() {
+        let mut first_of_bucket = 0;
+        for words in 0..1_usize << 16 {
+            let bucket = bucket_of(WORD_LEN * words);
+            assert_eq!(bucket, bucket_of(WORD_LEN * words + 7));
+            let before = bucket_of(WORD_LEN * words.saturating_sub(1));
+            assert!(bucket == before || bucket == before + 1, "{words} words");
+            if bucket != before {
+                first_of_bucket = words;
+            }
+            assert!(words < EXACT || 4 * words < 5 * first_of_bucket, "{words} words");
+            assert!(words >= EXACT || bucket == words, "{words} words");
+        }
+        assert_eq!(bucket_of((8 << 20) - 1), BUCKETS - 2);
+        assert_eq!(bucket_of(8 << 20), BUCKETS - 1);
+        assert_eq!(bucket_of(usize::MAX), BUCKETS - 1);
     }
 }
