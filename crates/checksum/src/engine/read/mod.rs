@@ -51,8 +51,8 @@ pub enum Io {
     /// Past the cache, which stays as it was: what is hashed is what the medium holds. Where a file
     /// system has no way to do that, its files are [`Error::NoDirect`].
     Direct,
-    /// Ahead of its use by io_uring, for many files at once. Where the system has none (see
-    /// [`check`](Self::check)) as [`Read`](Self::Read).
+    /// The beginnings of many files at once by io_uring, the rest as [`Read`](Self::Read). Where the
+    /// system has none (see [`check`](Self::check)) all of it.
     Uring,
 }
 
