@@ -16,7 +16,7 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::scenarios;
 use rows::{Row, distinct};
-use svg::escape;
+use svg::{escape, is_ours};
 
 /// The file of all rows.
 pub const CSV: &str = "bench.csv";
@@ -165,7 +165,6 @@ fn head_cell(name: &str) -> String {
 }
 
 fn table_row(row: &Row) -> String {
-    let ours = row.implementation == "lanesum" || row.implementation.starts_with("lanesum-");
     let cells = [
         escape(&row.implementation),
         format!("{:.3}", row.ratio_to_baseline),
@@ -177,7 +176,10 @@ fn table_row(row: &Row) -> String {
         row.peak_mib.map_or(String::new(), |mib| format!("{mib:.1} MiB")),
     ];
     let cells = cells.map(|cell| format!("<td>{cell}</td>")).concat();
-    format!("<tr{}>{cells}</tr>\n", if ours { " class=\"ours\"" } else { "" })
+    format!(
+        "<tr{}>{cells}</tr>\n",
+        if is_ours(&row.implementation) { " class=\"ours\"" } else { "" }
+    )
 }
 
 fn duration(seconds: f64) -> String {

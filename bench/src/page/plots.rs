@@ -2,7 +2,7 @@
 //! goes up.
 
 use super::rows::{Row, distinct};
-use super::svg::{Bar, Bars, Curve, Line, Lines, Marked};
+use super::svg::{Bar, Bars, Curve, Line, Lines, Marked, is_ours};
 use crate::quantity;
 use crate::statistics::median;
 
@@ -250,8 +250,11 @@ impl Plot {
     }
 }
 
-/// The colour of a line: the same in every plot for those in [`PEERS`], in turns for all others.
+/// The colour of a line: lanesum's own, the same in every plot for its [`PEERS`], in turns for others.
 fn next_colour(name: &str, others: &mut usize) -> usize {
+    if is_ours(name) {
+        return 0;
+    }
     PEERS.iter().position(|peer| *peer == name).unwrap_or_else(|| {
         *others += 1;
         *others
@@ -274,7 +277,7 @@ impl Across {
 
     fn label(&self) -> &'static str {
         match self {
-            Self::Length { .. } => "length of the message",
+            Self::Length { .. } => "length",
             Self::Streams { .. } => "number of messages",
         }
     }

@@ -1,18 +1,25 @@
 //! `events`: adding, cancelling and running events, against timers in use and the document's own shape.
 //!
 //! 10^5 to 10^7 events, at random times within 10 s in steps of 1 ms (the finest that all of them
-//! know), half of them cancelled in random order, the others run in virtual time, on one CPU. The
-//! cases `add`, `cancel` and `fire` of one size share their runs. The ids to be cancelled are put in
-//! order before the clock starts, so that looking them up is not in the time.
+//! know), half of them cancelled, the others run in virtual time, on one CPU. The cases `add`, `cancel`
+//! and `fire` of one size share their runs. The ids to be cancelled are put in order before the clock
+//! starts, so that looking them up is not in the time. Whoever can be told the number of events
+//! beforehand is told.
+//!
+//! `cancel` is in random order, which is hard on the memory: each event is one that nobody has touched
+//! since it was added. `cancel-in-turn` cancels the same events in the order in which they were added,
+//! as a server does whose requests take equally long. What a user sees lies between the two.
 //!
 //! All rounds of all implementations take place in this process. So most of them find memory that
-//! has been used before; in a fresh process the kernel's clearing of pages adds some 15 ns to each
+//! has been used before; in a fresh process the kernel's clearing of pages adds some 10 ns to each
 //! addition, whoever makes it.
 //!
-//! Memory is the growth of the resident set from before the first addition to after the last, in a
-//! process of its own: what an allocator needs for itself is included.
+//! Memory (`peak_mib` of the cases `add`, and in bytes after each size) is the growth of the resident
+//! set from before the first addition to after the last, in a process of its own: what an allocator
+//! needs for itself is included.
 //!
-//! `run-1e5`, `threads` and `lateness` are in real time, on all CPUs, each run in a process of its own.
+//! `run-1e5`, the document's own test, `threads` and `lateness` are in real time, on all CPUs, each run
+//! in a process of its own.
 
 mod real_time;
 mod subjects;
@@ -31,6 +38,7 @@ use crate::launch::{allowed_cpus, pin};
 use crate::options::Options;
 use crate::report::Report;
 use crate::rig::{self, Case, Competitor, Sample};
+use subjects::Order;
 
 pub const SCENARIO: Scenario = Scenario {
     name: "events",
@@ -38,12 +46,15 @@ pub const SCENARIO: Scenario = Scenario {
     cases: &[
         "add-1e5",
         "cancel-1e5",
+        "cancel-in-turn-1e5",
         "fire-1e5",
         "add-1e6",
         "cancel-1e6",
+        "cancel-in-turn-1e6",
         "fire-1e6",
         "add-1e7",
         "cancel-1e7",
+        "cancel-in-turn-1e7",
         "fire-1e7",
         "run-1e5",
         "threads",
@@ -67,11 +78,17 @@ pub const SCENARIO: Scenario = Scenario {
 /// The first argument that makes this program the child of an `events` run.
 pub const WORD: &str = "events-run";
 
-const SIZES: [(usize, [&str; 3]); 3] = [
-    (100_000, ["add-1e5", "cancel-1e5", "fire-1e5"]),
-    (1_000_000, ["add-1e6", "cancel-1e6", "fire-1e6"]),
-    (10_000_000, ["add-1e7", "cancel-1e7", "fire-1e7"]),
+/// The cases of a size: adding, cancelling, firing, and cancelling in turn.
+const SIZES: [(usize, [&str; 4]); 3] = [
+    (100_000, ["add-1e5", "cancel-1e5", "fire-1e5", "cancel-in-turn-1e5"]),
+    (1_000_000, ["add-1e6", "cancel-1e6", "fire-1e6", "cancel-in-turn-1e6"]),
+    (10_000_000, ["add-1e7", "cancel-1e7", "fire-1e7", "cancel-in-turn-1e7"]),
 ];
+/// Where in an answer the time of cancelling is.
+const CANCEL: usize = 1;
+
+const NAMES: [&str; 6] =
+    ["delayqueue", "lanesum", "tokio-sleep", "wheel", "binaryheap", "document"];
 
 /// A task for each of 10^7 sleeps would be 4 GB.
 const TOKIO_SLEEP_LIMIT: usize = 1_000_000;
@@ -124,7 +141,7 @@ pub fn serve(arguments: impl Iterator<Item = OsString>) -> Result<()> {
     };
     let events = events.parse()?;
     let answer = match case.as_str() {
-        "virtual" => subjects::measure(implementation, events)?,
+        "virtual" => subjects::measure(implementation, events, Order::Random)?,
         _ => real_time::measure(implementation, case, events)?,
     };
     println!("{}", answer.iter().map(f64::to_string).collect::<Vec<_>>().join(" "));
@@ -138,36 +155,61 @@ fn virtual_time(
     options: &Options,
     report: &mut Report,
     events: usize,
-    cases: [&'static str; 3],
+    cases: [&'static str; 4],
 ) -> Result<()> {
     let events = (events / options.scale).max(1);
     let runs = Runs::default();
-    let names = ["delayqueue", "lanesum", "tokio-sleep", "wheel", "binaryheap", "document"];
+    let mut bytes = Vec::new();
     for (phase, case) in cases.into_iter().enumerate().filter(|each| options.only.case(each.1)) {
-        let wanted =
-            names.iter().filter(|&&name| name == "delayqueue" || options.only.implementation(name));
-        let fits = |name: &&&'static str| events <= TOKIO_SLEEP_LIMIT || **name != "tokio-sleep";
-        let competitors = wanted.filter(fits).map(|name| competitor(name, phase, events, &runs));
-        // All but the cancellations concern half of the events, or all.
+        let wanted = NAMES.iter().copied();
+        let wanted = wanted.filter(|&n| n == NAMES[0] || options.only.implementation(n));
+        let fits = |name: &&str| events <= TOKIO_SLEEP_LIMIT || *name != "tokio-sleep";
+        let mut competitors = Vec::new();
+        for name in wanted.filter(fits) {
+            options.interrupt.check()?;
+            let run = match phase {
+                0 => {
+                    let resident = child(&[name, "virtual"], events)?[3];
+                    bytes.push((name, resident / events as f64));
+                    Phase { order: Order::Random, at: phase, bytes: Some(resident as u64) }
+                }
+                3 => Phase { order: Order::Added, at: CANCEL, bytes: None },
+                _ => Phase { order: Order::Random, at: phase, bytes: None },
+            };
+            // What cancels in turn has runs of its own.
+            let runs = if phase == 3 { Runs::default() } else { runs.clone() };
+            competitors.push(competitor(name, run, events, &runs));
+        }
+        // All but the additions concern half of the events.
         let items = if phase == 0 { events } else { events / 2 } as u64;
         let case = Case {
             scenario: SCENARIO.name,
             name: case.to_owned(),
             bytes: items * size_of::<u64>() as u64,
             items,
-            competitors: competitors.collect(),
+            competitors,
         };
         report.add(&rig::measure(case, options.rounds, &options.interrupt, clock::hertz)?)?;
     }
-    println!("\nbytes per pending event, payload of 8 included, among {events}");
-    for name in names.into_iter().filter(|name| runs.borrow().contains_key(name)) {
-        options.interrupt.check()?;
-        println!("{name:<16} {:.1}", child(&[name, "virtual"], events)?[3] / events as f64);
+    if !bytes.is_empty() {
+        println!("\nbytes per pending event, payload of 8 included, among {events}");
+    }
+    for (name, bytes) in bytes {
+        println!("{name:<16} {bytes:.1}");
     }
     Ok(())
 }
 
-fn competitor(name: &'static str, phase: usize, events: usize, runs: &Runs) -> Competitor<'static> {
+/// What of its runs a case looks at.
+struct Phase {
+    order: Order,
+    /// Where in an answer its time is.
+    at: usize,
+    /// What the events take, if that is what the case tells.
+    bytes: Option<u64>,
+}
+
+fn competitor(name: &'static str, phase: Phase, events: usize, runs: &Runs) -> Competitor<'static> {
     let mut round = 0;
     let (done, seen) = (runs.clone(), runs.clone());
     Competitor {
@@ -177,11 +219,11 @@ fn competitor(name: &'static str, phase: usize, events: usize, runs: &Runs) -> C
             let mut done = done.borrow_mut();
             let answers = done.entry(name).or_default();
             if answers.len() == round {
-                answers.push(subjects::measure(name, events)?);
+                answers.push(subjects::measure(name, events, phase.order)?);
             }
             round += 1;
             let answer = &answers[round - 1];
-            Ok(Sample { seconds: answer[phase], peak_bytes: None })
+            Ok(Sample { seconds: answer[phase.at], peak_bytes: phase.bytes })
         }),
         verify: Box::new(move || {
             let answer = &seen.borrow()[name][0];

@@ -38,10 +38,13 @@
 #[cfg(feature = "async")]
 mod asynchronous;
 mod clock;
+mod expired;
 mod job;
+mod lock;
 mod outcome;
 mod schedule;
 mod settings;
+mod shard;
 mod state;
 mod sync;
 mod system;

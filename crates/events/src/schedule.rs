@@ -2,16 +2,18 @@
 //!
 //! A heap or a tree is exact and pays log n, most of it in cache misses. A timing wheel is fast and
 //! rounds: what falls into one of its ticks runs in any order, at the end of it. Here a wheel does
-//! the coarse work and a sort the fine, and only ever on a few events at once:
+//! the coarse work and a sort the fine, on a few events at a time, and no sooner than it must:
 //!
 //! ```text
-//! add(deadline):     the highest byte in which it differs from the cursor names a level, and the
-//!                    value of that byte a bucket: push the event there
-//! next():            near, the open stretch of time, is not empty: its first
+//! add(deadline):     append the event to the arrivals
+//! next():            if an arrival may come before all others, sort the arrivals in, each thus:
+//!                      the highest byte in which its deadline differs from the cursor names a
+//!                      level, and the value of that byte a bucket: push it there
+//!                    near, the open stretch of time, is not empty: its first
 //!                    else move the cursor to the first bucket of the lowest level that has one, and
 //!                      if it holds few events (1,024): sort them; they are near
-//!                      else: add each again; it goes to a lower level now
-//! cancel(id):        empty the slot of the event; its entry in the bucket goes stale
+//!                      else: sort in each again; it goes to a lower level now
+//! cancel(id):        empty the slot of the event; its entry in a list or bucket goes stale
 //! ```
 //!
 //! A deadline has eight bytes, so there are eight levels of 256 buckets, and bucket `b` of level
@@ -23,16 +25,21 @@
 //! **Why it is exact.** Whatever is in level `l` agrees with the cursor above byte `l` and is
 //! greater in it; so it comes after all that is in lower levels, and the buckets of a level are in
 //! order of their numbers. The first bucket of the lowest level therefore holds the earliest
-//! events, and they are sorted by their full deadlines. Equal deadlines are in the same bucket at
-//! any time, since nothing but deadline and cursor decides on it; each bucket keeps its order of
-//! adding, adding all of a bucket again keeps it, and the sort is stable. The invariants stand at
-//! [`wheel::Spine`] and are asserted where they could break.
+//! events, and they are sorted by their full deadlines. Arrivals are asked for as soon as the
+//! earliest deadline among them is before that. Equal deadlines are in the same bucket at any time,
+//! since nothing but deadline and cursor decides on it, and those among the arrivals are younger;
+//! each list keeps its order of adding, sorting in all of one keeps it, and the sort is stable. The
+//! invariants stand at [`spine::Spine`] and are asserted where they could break.
 //!
-//! **Why it is O(1).** Adding takes an exclusive or and a push. Before the events of a bucket are
-//! added again the cursor goes to their longest common prefix, so that they do separate; an event
-//! moves down at most seven times, in practice once or twice, and is sorted once among at most
-//! 1,024. Cancelling touches the slot. Stale entries are dropped when their bucket comes up, or all
-//! at once as soon as there are more of them than events: each cancellation pays for one.
+//! **Why it is O(1).** Adding is a push. An event leaves the arrivals once. Before the events of a
+//! bucket are sorted in again the cursor goes to their longest common prefix, so that they do
+//! separate; an event moves down at most seven times, in practice once or twice, and is sorted once
+//! among at most 1,024. Cancelling touches the slot. Stale entries are dropped when their list or
+//! bucket comes up, or all at once as soon as there are more of them than events: each cancellation
+//! pays for one. What is cancelled in good time, as most timers are, was never sorted in at all.
+//!
+//! Putting events off like this is known from ladder queues (Tang, Goh and Thng, 2005); a wheel adds
+//! that buckets are found by bits of the deadline, for all of time and without looking at the events.
 //!
 //! **Where it deviates from a wheel.** The cursor stands at the next event, which may be a year
 //! away, and then something is added for tomorrow. A wheel whose hand follows the clock never sees
@@ -46,70 +53,25 @@
 //! are only made for more.
 //!
 //! Memory: an event with a payload of 8 bytes has a slot of 16 and an entry of 16. Neither is ever
-//! copied into larger storage: slots and buckets grow by chunks, and give them back by chunks.
+//! copied into larger storage: slots and lists grow by chunks, and give them back by chunks.
 
+mod arrivals;
 mod bucket;
+mod event;
 mod iter;
+mod level;
+mod queue;
 mod slab;
 mod snapshot;
-mod wheel;
+mod spine;
 
 use bucket::Entry;
-use slab::{Label, Slab, Tag};
-use wheel::{Events, Spine};
+use queue::{Events, Queue};
+use slab::{Held, Slab, Tag};
 
-pub use iter::{Iter, Pending};
+pub use event::{Claim, EventId, Full, Pending};
+pub use iter::Iter;
 pub use snapshot::Snapshot;
-
-/// The name of one event. No two additions to the same schedule ever get the same one: it holds the
-/// number of the addition, which has 64 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct EventId {
-    /// In halves, so that an id takes 12 bytes.
-    seq: [u32; 2],
-    slot: u32,
-}
-
-impl EventId {
-    #[inline]
-    fn new(seq: u64, slot: u32) -> Self {
-        EventId { seq: [(seq >> 32) as u32, seq as u32], slot }
-    }
-
-    #[inline]
-    fn seq(self) -> u64 {
-        u64::from(self.seq[0]) << 32 | u64::from(self.seq[1])
-    }
-}
-
-/// The schedule holds as many events as it may; this is the payload that was to be added.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Full<T>(pub T);
-
-impl<T> std::fmt::Debug for Full<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Full(..)")
-    }
-}
-
-impl<T> std::fmt::Display for Full<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the schedule is full: raise its bound, or cancel events first")
-    }
-}
-
-impl<T> std::error::Error for Full<T> {}
-
-/// An event whose time has come and that still has its id: see [`Schedule::claim_due`].
-#[derive(Debug)]
-pub struct Claim<'a, T> {
-    /// Its id, valid until it is cancelled.
-    pub id: EventId,
-    /// The time it was due, in nanoseconds.
-    pub deadline: u64,
-    /// What it carries.
-    pub payload: &'a mut T,
-}
 
 /// The tag of an event that has no deadline.
 const IDLE: Tag = Tag::MAX;
@@ -140,14 +102,15 @@ const STALE_MIN: usize = 256;
 /// ```
 pub struct Schedule<T> {
     slab: Slab<T>,
-    spine: Spine,
+    /// An entry for each event that has a deadline, and stale ones.
+    queue: Queue,
     /// The number of the next addition.
     next_seq: u64,
     next_tag: Tag,
-    /// Events that have a deadline.
-    armed: usize,
-    /// Entries of the spine that no longer stand for an event.
-    stale: usize,
+    /// Events without a deadline.
+    idle: usize,
+    /// So many events may go before stale entries are counted.
+    patience: usize,
     bound: usize,
 }
 
@@ -168,11 +131,11 @@ impl<T> Schedule<T> {
     pub const fn with_bound(bound: usize) -> Self {
         Schedule {
             slab: Slab::new(),
-            spine: Spine::new(),
+            queue: Queue::new(),
             next_seq: 0,
             next_tag: FIRST,
-            armed: 0,
-            stale: 0,
+            idle: 0,
+            patience: STALE_MIN / 2,
             bound,
         }
     }
@@ -185,8 +148,7 @@ impl<T> Schedule<T> {
     pub fn add(&mut self, deadline: u64, payload: T) -> Result<EventId, Full<T>> {
         let tag = self.new_tag();
         let id = self.put(tag, payload)?;
-        self.armed += 1;
-        self.spine.insert(Entry::new(deadline, id.slot, tag));
+        self.queue.insert(Entry::new(deadline, id.slot, tag));
         Ok(id)
     }
 
@@ -196,7 +158,9 @@ impl<T> Schedule<T> {
     /// # Errors
     /// Gives the payload back when the bound is reached.
     pub fn add_idle(&mut self, payload: T) -> Result<EventId, Full<T>> {
-        self.put(IDLE, payload)
+        let id = self.put(IDLE, payload)?;
+        self.idle += 1;
+        Ok(id)
     }
 
     #[inline]
@@ -204,13 +168,13 @@ impl<T> Schedule<T> {
         if self.slab.len() >= self.bound {
             return Err(Full(payload));
         }
-        let seq = self.next_seq;
-        let slot = self.slab.insert(Label { seq, tag }, payload).map_err(Full)?;
+        let seq = [(self.next_seq >> 32) as u32, self.next_seq as u32];
+        let slot = self.slab.insert(seq, tag, payload).map_err(Full)?;
         self.next_seq += 1;
-        Ok(EventId::new(seq, slot))
+        Ok(EventId { seq, slot })
     }
 
-    /// A tag that no entry of the spine has.
+    /// A tag that no entry has.
     #[inline]
     fn new_tag(&mut self) -> Tag {
         if self.next_tag == IDLE {
@@ -225,8 +189,8 @@ impl<T> Schedule<T> {
     #[cold]
     fn renew_tags(&mut self) {
         self.sweep();
-        self.slab.tags_mut().filter(|tag| **tag != IDLE).for_each(|tag| *tag = FIRST);
-        self.spine.retain(&mut |entry| {
+        self.slab.all_mut().filter(|held| held.tag != IDLE).for_each(|held| held.tag = FIRST);
+        self.queue.retain(&mut |entry| {
             *entry = entry.with_tag(FIRST);
             true
         });
@@ -236,127 +200,153 @@ impl<T> Schedule<T> {
     /// Takes an event out, idle ones too. `None` if the id names nothing here any more.
     #[inline]
     pub fn cancel(&mut self, id: EventId) -> Option<T> {
-        let (label, payload) = self.slab.remove_if(id.slot, |label| label.seq == id.seq())?;
-        if label.tag != IDLE {
-            self.armed -= 1;
-            self.gone_stale();
+        let (_, held) = self.slab.take_if(id.slot, |seq, _| seq == id.seq)?;
+        if held.tag == IDLE {
+            self.idle -= 1;
+        } else {
+            self.one_less();
         }
-        Some(payload)
+        Some(held.payload)
     }
 
     /// Moves an event to another deadline, after those that are due then; an idle one becomes
     /// pending. False if the id names nothing here any more.
     pub fn reschedule(&mut self, id: EventId, deadline: u64) -> bool {
         let new_tag = self.new_tag();
-        let Some((_, tag, _)) = self.slab.get_mut(id.slot).filter(|slot| slot.0 == id.seq()) else {
+        let Some((seq, held)) = self.slab.at_mut(id.slot) else { return false };
+        if seq != id.seq {
             return false;
-        };
-        let before = std::mem::replace(tag, new_tag);
-        self.spine.insert(Entry::new(deadline, id.slot, new_tag));
-        if before == IDLE {
-            self.armed += 1;
+        }
+        let was_idle = std::mem::replace(&mut held.tag, new_tag) == IDLE;
+        self.queue.insert(Entry::new(deadline, id.slot, new_tag));
+        if was_idle {
+            self.idle -= 1;
         } else {
-            self.gone_stale();
+            self.one_less();
         }
         true
     }
 
+    /// To be called when an entry has gone stale, or the event of one has gone: keeps the stale
+    /// ones fewer than the events.
     #[inline]
-    fn gone_stale(&mut self) {
-        self.stale += 1;
-        if self.stale > self.armed + STALE_MIN {
-            self.sweep();
+    fn one_less(&mut self) {
+        self.patience -= 1;
+        if self.patience == 0 {
+            self.limit_stale();
         }
     }
 
-    /// Drops the stale entries. They were as many as the events, so each cancellation has paid for
-    /// a constant share of this.
+    /// Drops the stale entries if there are as many as events: then each cancellation has paid for
+    /// a constant share of this. Otherwise they cannot be before half of the difference has gone.
+    #[cold]
+    fn limit_stale(&mut self) {
+        let most = 2 * self.len() + STALE_MIN;
+        if self.queue.len() >= most {
+            self.sweep();
+        }
+        self.patience = (most - self.queue.len()).div_ceil(2);
+    }
+
     #[cold]
     fn sweep(&mut self) {
         let slab = &self.slab;
-        self.spine.retain(&mut |entry| slab.is_current(entry));
-        self.stale = 0;
-        debug_assert_eq!(self.spine.len(), self.armed, "entries and pending events differ");
+        self.queue.retain(&mut |entry| slab.is_current(entry));
+        debug_assert_eq!(self.queue.len(), self.len(), "entries and pending events differ");
     }
 
     /// The earliest deadline. (It may sort out events on the way, hence `&mut`.)
     #[inline]
     pub fn next_deadline(&mut self) -> Option<u64> {
-        Some(self.front()?.deadline)
+        Some(self.front(u64::MAX)?.deadline)
     }
 
-    #[inline]
-    fn front(&mut self) -> Option<Entry> {
-        self.spine.front(&mut self.stale, &self.slab)
+    /// The first entry that stands for an event, if it is due.
+    fn front(&mut self, now: u64) -> Option<Entry> {
+        loop {
+            let first = self.queue.first_due(now, &self.slab)?;
+            if self.slab.is_current(&first) {
+                return Some(first);
+            }
+            self.queue.pop_front();
+        }
     }
 
     /// The first event, as it stands, if it is due at `now`.
     pub fn peek_due(&mut self, now: u64) -> Option<(u64, &T)> {
-        let entry = self.front().filter(|entry| entry.deadline <= now)?;
-        let (_, payload) = self.slab.get(entry.slot())?;
-        Some((entry.deadline, payload))
+        let entry = self.front(now)?;
+        let (_, held) = self.slab.at(entry.slot())?;
+        Some((entry.deadline, &held.payload))
     }
 
     /// Takes out the first event if it is due at `now`: the deadline, the id, the payload. Earlier
     /// deadlines come first, equal ones in order of adding.
     #[inline]
     pub fn pop_due(&mut self, now: u64) -> Option<(u64, EventId, T)> {
-        let entry = self.front().filter(|entry| entry.deadline <= now)?;
-        self.spine.pop_front();
-        let (Label { seq, .. }, payload) = self.slab.remove_if(entry.slot(), |_| true)?;
-        self.armed -= 1;
-        Some((entry.deadline, EventId::new(seq, entry.slot()), payload))
+        loop {
+            let entry = self.queue.first_due(now, &self.slab)?;
+            self.queue.pop_front();
+            let slot = entry.slot();
+            if let Some((seq, held)) = self.slab.take_if(slot, |_, tag| entry.has_tag(tag)) {
+                self.one_less();
+                return Some((entry.deadline, EventId { seq, slot }, held.payload));
+            }
+        }
     }
 
     /// As [`pop_due`](Self::pop_due), but the event stays here, idle, under its id: until it is
     /// done and cancelled, or rescheduled.
     pub fn claim_due(&mut self, now: u64) -> Option<Claim<'_, T>> {
-        let entry = self.front().filter(|entry| entry.deadline <= now)?;
-        self.spine.pop_front();
-        self.armed -= 1;
-        let (seq, tag, payload) = self.slab.get_mut(entry.slot())?;
-        *tag = IDLE;
-        let id = EventId::new(seq, entry.slot());
-        Some(Claim { id, deadline: entry.deadline, payload })
+        let entry = self.front(now)?;
+        self.queue.pop_front();
+        self.idle += 1;
+        self.one_less();
+        let slot = entry.slot();
+        let (seq, held) = self.slab.at_mut(slot)?;
+        held.tag = IDLE;
+        let id = EventId { seq, slot };
+        Some(Claim { id, deadline: entry.deadline, payload: &mut held.payload })
     }
 
     /// The payload of an event that is here, pending or idle.
     pub fn get(&self, id: EventId) -> Option<&T> {
-        self.slab
-            .get(id.slot)
-            .filter(|(label, _)| label.seq == id.seq())
-            .map(|(_, payload)| payload)
+        Some(&self.held(id)?.payload)
+    }
+
+    fn held(&self, id: EventId) -> Option<&Held<T>> {
+        let (seq, held) = self.slab.at(id.slot)?;
+        (seq == id.seq).then_some(held)
     }
 
     /// As [`get`](Self::get), to change it.
     pub fn get_mut(&mut self, id: EventId) -> Option<&mut T> {
-        self.slab.get_mut(id.slot).filter(|slot| slot.0 == id.seq()).map(|slot| slot.2)
+        let (seq, held) = self.slab.at_mut(id.slot)?;
+        (seq == id.seq).then_some(&mut held.payload)
     }
 
     /// Whether the event waits for its deadline.
     pub fn is_pending(&self, id: EventId) -> bool {
-        let label = self.slab.get(id.slot).map(|(label, _)| label);
-        label.is_some_and(|label| label.seq == id.seq() && label.tag != IDLE)
+        self.held(id).is_some_and(|held| held.tag != IDLE)
     }
 
     /// How many events wait for their deadlines.
     pub fn len(&self) -> usize {
-        self.armed
+        self.slab.len() - self.idle
     }
 
     /// Whether no event waits.
     pub fn is_empty(&self) -> bool {
-        self.armed == 0
+        self.len() == 0
     }
 
     /// How many events are held without a deadline.
     pub fn idle(&self) -> usize {
-        self.slab.len() - self.armed
+        self.idle
     }
 
     /// How many bytes it has allocated.
     pub fn heap_size(&self) -> usize {
-        self.slab.heap_size() + self.spine.heap_size()
+        self.slab.heap_size() + self.queue.heap_size()
     }
 
     /// The pending events, in the order in which they will be popped. Takes O(n log n) at once.
@@ -373,63 +363,9 @@ impl<T> Events for Slab<T> {
 
     #[inline]
     fn is_current(&self, entry: &Entry) -> bool {
-        self.tag(entry.slot()).is_some_and(|tag| entry.has_tag(tag))
+        self.at(entry.slot()).is_some_and(|(_, held)| entry.has_tag(held.tag))
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// In the middle of an era, and of the tags, an event is there from before; then both wrap.
-    #[test]
-    fn names_stay_apart_where_counters_wrap() {
-        let mut schedule = Schedule::new();
-        let early = schedule.add(1_000_000, u64::MAX).unwrap();
-        schedule.next_seq = (1 << 32) - 5_000;
-        schedule.next_tag = Tag::new(u32::MAX - 7_000).unwrap();
-        let mut ids = vec![early];
-        let mut gone = Vec::new();
-        for n in 0..10_000 {
-            ids.push(schedule.add(n % 1_000, n).unwrap());
-            if n % 3 == 0 {
-                let id = ids.swap_remove(n as usize % ids.len());
-                assert!(schedule.cancel(id).is_some());
-                gone.push(id);
-            }
-            if n % 5 == 0 {
-                assert!(schedule.reschedule(ids[n as usize % ids.len()], n % 777));
-            }
-        }
-        assert!(schedule.next_seq > 1 << 32 && schedule.next_tag.get() < 10_000);
-        let mut all: Vec<_> = ids.iter().chain(&gone).collect();
-        all.sort();
-        all.dedup();
-        assert_eq!(all.len(), ids.len() + gone.len(), "two additions have the same id");
-        assert!(gone.iter().all(|&id| schedule.get(id).is_none() && !schedule.reschedule(id, 0)));
-        assert_eq!(schedule.len(), ids.len());
-        let mut popped: Vec<_> = std::iter::from_fn(|| schedule.pop_due(u64::MAX)).collect();
-        assert!(popped.is_sorted_by_key(|due| due.0));
-        popped.sort_by_key(|due| due.1);
-        ids.sort();
-        assert!(popped.iter().map(|due| due.1).eq(ids));
-    }
-
-    /// A stale entry whose slot has been used again must not stand for the new event.
-    #[test]
-    fn a_stale_entry_does_not_come_alive() {
-        let mut schedule = Schedule::new();
-        let first = schedule.add(10, 'a').unwrap();
-        schedule.cancel(first);
-        let second = schedule.add(20, 'b').unwrap();
-        assert_eq!(first.slot, second.slot);
-        assert_eq!(schedule.pop_due(15), None);
-        // To and fro: the entry at 20 is stale, although the event is there again.
-        assert!(schedule.reschedule(second, 5) && schedule.reschedule(second, 20));
-        assert_eq!(schedule.pop_due(5), None);
-        assert_eq!(schedule.next_deadline(), Some(20));
-        assert_eq!(schedule.pop_due(20), Some((20, second, 'b')));
-        assert_eq!(schedule.pop_due(u64::MAX), None);
-        assert_eq!((schedule.stale, schedule.spine.len()), (0, 0));
-    }
-}
+mod tests;

@@ -21,71 +21,19 @@
 //! taking the lock of one of them. So an addition is either seen by the scheduler before it sleeps,
 //! or sees how long it will, and wakes it if that is too long.
 
-use std::collections::VecDeque;
-use std::sync::PoisonError;
-
-use crate::Schedule;
+use crate::expired::Expired;
 use crate::job::{Action, Job, Phase, Repeat};
+use crate::lock::{lock, wait};
 use crate::outcome::{ActionId, AddError, Base, Cancel, Change, Life, Next, Refused, Times, Wake};
+use crate::shard::{self, Shard};
 use crate::sync::{AtomicU64, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering};
 
 /// Events claimed under one holding of the locks.
 const BATCH: usize = 256;
 
-struct Shard {
-    wall: Schedule<Job>,
-    steady: Schedule<Job>,
-    life: Life,
-    /// Threads that wait for an action of this shard to end.
-    waiting: usize,
-}
-
-impl Shard {
-    fn on(&mut self, base: Base) -> &mut Schedule<Job> {
-        match base {
-            Base::Wall => &mut self.wall,
-            Base::Steady => &mut self.steady,
-        }
-    }
-
-    fn job(&mut self, id: ActionId) -> Option<&mut Job> {
-        self.on(id.base).get_mut(id.id)
-    }
-
-    /// The job of an event that has not begun.
-    fn waiting_job(&mut self, id: ActionId) -> Option<&mut Job> {
-        self.job(id).filter(|job| matches!(job.phase, Phase::Pending | Phase::Queued))
-    }
-
-    /// Gives an event that has not begun another deadline; false if there is none.
-    fn arm(&mut self, id: ActionId, deadline: u64, order: u64) -> bool {
-        let Some(job) = self.waiting_job(id) else { return false };
-        job.order = order;
-        job.phase = Phase::Pending;
-        if let Some(repeat) = &mut job.repeat {
-            repeat.grid = deadline;
-        }
-        self.on(id.base).reschedule(id.id, deadline)
-    }
-}
-
-struct Expired {
-    queue: VecDeque<ActionId>,
-    /// Claimed and not ended: in the queue, or in the hands of a worker.
-    in_flight: usize,
-    /// The scheduler wants to know when nothing is in flight.
-    draining: bool,
-    /// No worker shall wait any more.
-    stop: bool,
-}
-
 pub(crate) struct Core {
     shards: Box<[(Mutex<Shard>, Condvar)]>,
-    expired: Mutex<Expired>,
-    /// The queue has got something, or workers shall stop.
-    filled: Condvar,
-    /// `in_flight` has become zero.
-    idle: Condvar,
+    pub(crate) expired: Expired,
     /// How long the scheduler sleeps, on each clock. Zero while it is awake.
     alarm: [AtomicU64; 2],
     orders: AtomicU64,
@@ -94,33 +42,13 @@ pub(crate) struct Core {
     bound: usize,
 }
 
-// No code of a user runs with a lock held, so there is nothing half done in a poisoned one.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn wait<'a, T>(condvar: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-    condvar.wait(guard).unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Core {
     /// At most 256 shards; `bound` events at a time.
     pub(crate) fn new(shards: usize, bound: usize) -> Self {
-        let shard = |_| {
-            let (wall, steady) = (Schedule::new(), Schedule::new());
-            let shard = Shard { wall, steady, life: Life::Open, waiting: 0 };
-            (Mutex::new(shard), Condvar::new())
-        };
+        let shard = |_| (Mutex::new(Shard::new()), Condvar::new());
         Core {
             shards: (0..shards.clamp(1, 256)).map(shard).collect(),
-            expired: Mutex::new(Expired {
-                queue: VecDeque::new(),
-                in_flight: 0,
-                draining: false,
-                stop: false,
-            }),
-            filled: Condvar::new(),
-            idle: Condvar::new(),
+            expired: Expired::new(),
             alarm: [AtomicU64::new(0), AtomicU64::new(0)],
             orders: AtomicU64::new(0),
             held: AtomicUsize::new(0),
@@ -323,7 +251,9 @@ impl Core {
         // The first of each schedule: how long it is overdue, and its place among equals.
         let mut heads: Vec<_> = (0..shards.len())
             .flat_map(|number| [(number, Base::Wall), (number, Base::Steady)])
-            .map(|(number, base)| (number, base, head(shards[number].on(base), now.on(base))))
+            .map(|(number, base)| {
+                (number, base, shard::head(shards[number].on(base), now.on(base)))
+            })
             .collect();
         let mut claimed = Vec::new();
         while claimed.len() < BATCH {
@@ -331,22 +261,14 @@ impl Core {
             let Some(first) = first.min_by_key(|head| head.2) else { break };
             let (number, base, _) = *first;
             let schedule = shards[number].on(base);
-            if let Some(id) = claim_one(schedule, now.on(base)) {
+            if let Some(id) = shard::claim_one(schedule, now.on(base)) {
                 claimed.push(ActionId { id, shard: number as u8, base });
             }
-            first.2 = head(schedule, now.on(base));
+            first.2 = shard::head(schedule, now.on(base));
         }
         if !claimed.is_empty() {
             self.alarm.iter().for_each(|alarm| alarm.store(0, Ordering::Relaxed));
-            let mut expired = lock(&self.expired);
-            expired.in_flight += claimed.len();
-            expired.queue.extend(&claimed);
-            drop(expired);
-            if claimed.len() == 1 {
-                self.filled.notify_one()
-            } else {
-                self.filled.notify_all()
-            }
+            self.expired.push(&claimed);
             return Next::Claimed;
         }
         let mut next = |base| {
@@ -356,9 +278,7 @@ impl Core {
         let (wall, steady) = (next(Base::Wall), next(Base::Steady));
         let stop = match life {
             Life::Open => false,
-            Life::Draining => {
-                wall.is_none() && steady.is_none() && lock(&self.expired).in_flight == 0
-            }
+            Life::Draining => wall.is_none() && steady.is_none() && !self.expired.is_busy(),
             Life::Closed => true,
         };
         if stop {
@@ -368,29 +288,6 @@ impl Core {
         self.alarm[Base::Wall as usize].store(until.wall, Ordering::Relaxed);
         self.alarm[Base::Steady as usize].store(until.steady, Ordering::Relaxed);
         Next::Sleep(until)
-    }
-
-    /// The next expired event. Waits for one if it may; then `None` means that none will come.
-    pub(crate) fn take_expired(&self, may_wait: bool) -> Option<ActionId> {
-        let mut expired = lock(&self.expired);
-        loop {
-            let id = expired.queue.pop_front();
-            if id.is_some() || expired.stop || !may_wait {
-                return id;
-            }
-            expired = wait(&self.filled, expired);
-        }
-    }
-
-    /// An event that was taken from the queue is done with.
-    pub(crate) fn settle(&self) -> Wake {
-        let mut expired = lock(&self.expired);
-        expired.in_flight -= 1;
-        let quiet = expired.in_flight == 0;
-        if quiet {
-            self.idle.notify_all();
-        }
-        Wake(quiet && expired.draining)
     }
 
     /// The action of a queued event, to be run now; `None` if it has been cancelled or moved.
@@ -452,23 +349,9 @@ impl Core {
                 }
             }
         }
-        lock(&self.expired).draining = true;
+        self.expired.drain();
         drop(shards);
         self.release(dropped.len());
-    }
-
-    /// Workers shall not wait any more.
-    pub(crate) fn stop_workers(&self) {
-        lock(&self.expired).stop = true;
-        self.filled.notify_all();
-    }
-
-    /// Waits until nothing is in flight.
-    pub(crate) fn wait_idle(&self) {
-        let mut expired = lock(&self.expired);
-        while expired.in_flight > 0 {
-            expired = wait(&self.idle, expired);
-        }
     }
 
     /// Whether anything is due, or claimed and not ended.
@@ -478,27 +361,6 @@ impl Core {
             shard.wall.next_deadline().is_some_and(|at| at <= now.wall)
                 || shard.steady.next_deadline().is_some_and(|at| at <= now.steady)
         });
-        due || lock(&self.expired).in_flight > 0
+        due || self.expired.is_busy()
     }
-}
-
-/// The first event if it is due: least for the one that is longest overdue.
-fn head(schedule: &mut Schedule<Job>, now: u64) -> Option<(std::cmp::Reverse<u64>, u64)> {
-    let (deadline, job) = schedule.peek_due(now)?;
-    Some((std::cmp::Reverse(now - deadline), job.order))
-}
-
-/// Queues the first event of a schedule, which is due. One that skips this run is moved on.
-fn claim_one(schedule: &mut Schedule<Job>, now: u64) -> Option<crate::EventId> {
-    let claim = schedule.claim_due(now)?;
-    let job = claim.payload;
-    if let Some(repeat) = &mut job.repeat
-        && !repeat.falls_due(claim.deadline, now)
-    {
-        let (id, next) = (claim.id, repeat.next());
-        schedule.reschedule(id, next);
-        return None;
-    }
-    job.phase = Phase::Queued;
-    Some(claim.id)
 }

@@ -247,7 +247,7 @@ impl EventSystem {
     /// be called from an action, which would wait for itself.
     pub fn wait_idle(&self) {
         while self.shared.core.is_busy(self.shared.clock.now()) {
-            self.shared.core.wait_idle();
+            self.shared.core.expired.wait_idle();
             // What is due and not yet claimed is a matter of the scheduler's getting a CPU.
             thread::yield_now();
         }

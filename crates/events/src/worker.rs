@@ -62,7 +62,7 @@ impl Shared {
         loop {
             match self.core.claim(self.clock.now()) {
                 Next::Claimed if self.inline => {
-                    while let Some(id) = self.core.take_expired(false) {
+                    while let Some(id) = self.core.expired.take(false) {
                         self.perform(id);
                     }
                 }
@@ -71,7 +71,7 @@ impl Shared {
                 Next::Stop => break,
             }
         }
-        self.core.stop_workers();
+        self.core.expired.stop();
         if self.inline {
             self.work();
         }
@@ -79,7 +79,7 @@ impl Shared {
 
     /// A worker's thread.
     pub(crate) fn work(&self) {
-        while let Some(id) = self.core.take_expired(true) {
+        while let Some(id) = self.core.expired.take(true) {
             self.perform(id);
         }
     }
@@ -110,6 +110,6 @@ impl Shared {
             CURRENT.set(before);
             self.notify(self.core.end(id, again));
         }
-        self.notify(self.core.settle());
+        self.notify(self.core.expired.settle());
     }
 }

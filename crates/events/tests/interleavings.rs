@@ -1,15 +1,21 @@
 //! The locking code under thousands of interleavings.
 //!
-//! `src/state.rs` is compiled here a second time, the very file, with shuttle's mutexes, condition
-//! variables and atomics in place of the standard library's. Each run then follows one interleaving of
+//! `src/state.rs`, `shard.rs` and `expired.rs` are compiled here a second time, the very files, with
+//! shuttle's mutexes, condition variables and atomics in place of the standard library's. Each run then follows one interleaving of
 //! the threads' steps, and one in which all of them wait for each other is reported as a deadlock.
 
 #![expect(dead_code, reason = "the tests do not call all that the system calls")]
 
+#[path = "../src/expired.rs"]
+mod expired;
 #[path = "../src/job.rs"]
 mod job;
+#[path = "../src/lock.rs"]
+mod lock;
 #[path = "../src/outcome.rs"]
 mod outcome;
+#[path = "../src/shard.rs"]
+mod shard;
 #[path = "../src/state.rs"]
 mod state;
 
@@ -88,11 +94,11 @@ impl World {
                 Next::Stop => break,
             }
         }
-        self.core.stop_workers();
+        self.core.expired.stop();
     }
 
     fn work(&self) {
-        while let Some(id) = self.core.take_expired(true) {
+        while let Some(id) = self.core.expired.take(true) {
             if let Some(action) = self.core.begin(id) {
                 let again = match action {
                     Action::Once(once) => {
@@ -106,7 +112,7 @@ impl World {
                 };
                 self.bed.notify(self.core.end(id, again));
             }
-            self.bed.notify(self.core.settle());
+            self.bed.notify(self.core.expired.settle());
         }
     }
 
@@ -153,7 +159,7 @@ fn no_addition_is_overlooked() {
             .collect();
         (0..4).for_each(|_| has_run.recv().unwrap());
         adders.into_iter().for_each(|adder| adder.join().unwrap());
-        world.core.wait_idle();
+        world.core.expired.wait_idle();
         world.end(Life::Draining, threads);
     });
 }

@@ -146,9 +146,17 @@ fn compare_rest(mut schedule: Schedule<usize>, mut model: Model) {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2))]
+
+    #[test]
+    fn agrees_with_a_map_over_1e5_operations(ops in prop::collection::vec(op(), 100_000)) {
+        compare(&ops);
+    }
+}
+
+proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// 24 cases of up to 10^4 operations.
     #[test]
     fn agrees_with_a_map(ops in prop::collection::vec(op(), 1..10_000)) {
         compare(&ops);

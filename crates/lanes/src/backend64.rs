@@ -32,6 +32,19 @@ impl Backend {
         }
     }
 
+    /// Whether its words are loaded by a mask: [`Word64::load_pair_or_zeros`] is as fast as
+    /// [`Word64::load_pair`].
+    #[must_use]
+    pub const fn loads_by_mask(self) -> bool {
+        match self.0 {
+            Portable => false,
+            #[cfg(target_arch = "x86_64")]
+            Sse2 | Avx2 => false,
+            #[cfg(target_arch = "x86_64")]
+            Avx512 => true,
+        }
+    }
+
     /// Runs a kernel of 64-bit words in `width` lanes.
     ///
     /// # Panics

@@ -34,6 +34,7 @@
 mod backend;
 mod backend64;
 mod blocks;
+mod pieces;
 mod portable;
 mod portable64;
 mod word;
@@ -45,7 +46,8 @@ mod x86_64;
 pub use backend::{Backend, Kernel};
 pub use backend64::Kernel64;
 pub use blocks::{BLOCK_LEN, Blocks, MAX_LANES};
+pub use pieces::{Offset, Pieces};
 pub use portable::Pair;
 pub use word::Word;
 pub use word64::Word64;
-pub use words::{Inputs, MAX_LANES_64, WORD_LEN, Words, rest_of};
+pub use words::{Inputs, MAX_LANES_64, Records, Source, WORD_LEN, Words, rest_of};

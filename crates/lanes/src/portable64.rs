@@ -1,10 +1,11 @@
 //! Words of 64 bits that need no instruction set: one lane, an array of lanes, and two words as one.
 
-use crate::words::rest_of;
-use crate::{Pair, Word64, Words};
+use crate::words::{rest_of, word_or_zeros};
+use crate::{Pair, Source, Word64};
 
 impl Word64 for u64 {
     const LANES: usize = 1;
+    type Mask = bool;
 
     #[inline(always)]
     fn splat(value: u64) -> Self {
@@ -19,6 +20,17 @@ impl Word64 for u64 {
     #[inline(always)]
     fn store(self, values: &mut [u64]) {
         values[0] = self;
+    }
+
+    #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+    #[inline(always)]
+    fn settled(self) -> Self {
+        let mut value = self;
+        // SAFETY: no instruction, so nothing that could be violated.
+        unsafe {
+            core::arch::asm!("/* {0} */", inout(reg) value, options(pure, nomem, nostack, preserves_flags));
+        }
+        value
     }
 
     #[inline(always)]
@@ -47,29 +59,46 @@ impl Word64 for u64 {
     }
 
     #[inline(always)]
-    fn load_pair(words: &Words<'_>, first: usize, index: usize) -> [Self; 2] {
-        [Self::load_word(words, first, index), Self::load_word(words, first, index + 1)]
+    fn shift_right(self, count: u32) -> Self {
+        self >> count
     }
 
     #[inline(always)]
-    fn load_word(words: &Words<'_>, first: usize, index: usize) -> Self {
-        Self::from_le_bytes(*words.at(first, index))
+    fn at_least(self, other: Self) -> bool {
+        self >= other
     }
 
     #[inline(always)]
-    fn load_rest(words: &Words<'_>, first: usize) -> Self {
-        rest_of(words.input(first))
+    fn select(mask: bool, yes: Self, no: Self) -> Self {
+        if mask { yes } else { no }
     }
 
     #[inline(always)]
-    fn load_lengths(words: &Words<'_>, first: usize) -> Self {
-        words.input(first).len() as Self
+    fn load_pair<S: Source>(source: &S, first: usize, index: usize) -> [Self; 2] {
+        [Self::load_word(source, first, index), Self::load_word(source, first, index + 1)]
+    }
+
+    #[inline(always)]
+    fn load_word<S: Source>(source: &S, first: usize, index: usize) -> Self {
+        Self::from_le_bytes(*source.at(first, index))
+    }
+
+    #[inline(always)]
+    fn load_rest<S: Source>(source: &S, first: usize) -> Self {
+        rest_of(source.input(first))
+    }
+
+    #[inline(always)]
+    fn load_pair_or_zeros<S: Source>(source: &S, first: usize, index: usize) -> [Self; 2] {
+        let input = source.input(first);
+        [word_or_zeros(input, index), word_or_zeros(input, index + 1)]
     }
 }
 
 /// Several lanes as plain loops, which the compiler turns into whatever vectors the target has.
 impl<const N: usize> Word64 for [u64; N] {
     const LANES: usize = N;
+    type Mask = [bool; N];
 
     #[inline(always)]
     fn splat(value: u64) -> Self {
@@ -112,29 +141,47 @@ impl<const N: usize> Word64 for [u64; N] {
     }
 
     #[inline(always)]
-    fn load_pair(words: &Words<'_>, first: usize, index: usize) -> [Self; 2] {
-        [Self::load_word(words, first, index), Self::load_word(words, first, index + 1)]
+    fn shift_right(self, count: u32) -> Self {
+        self.map(|value| value >> count)
     }
 
     #[inline(always)]
-    fn load_word(words: &Words<'_>, first: usize, index: usize) -> Self {
-        core::array::from_fn(|lane| u64::load_word(words, first + lane, index))
+    fn at_least(self, other: Self) -> [bool; N] {
+        core::array::from_fn(|lane| self[lane] >= other[lane])
     }
 
     #[inline(always)]
-    fn load_rest(words: &Words<'_>, first: usize) -> Self {
-        core::array::from_fn(|lane| u64::load_rest(words, first + lane))
+    fn select(mask: [bool; N], yes: Self, no: Self) -> Self {
+        core::array::from_fn(|lane| if mask[lane] { yes[lane] } else { no[lane] })
     }
 
     #[inline(always)]
-    fn load_lengths(words: &Words<'_>, first: usize) -> Self {
-        *words.lengths(first)
+    fn load_pair<S: Source>(source: &S, first: usize, index: usize) -> [Self; 2] {
+        [Self::load_word(source, first, index), Self::load_word(source, first, index + 1)]
+    }
+
+    #[inline(always)]
+    fn load_word<S: Source>(source: &S, first: usize, index: usize) -> Self {
+        core::array::from_fn(|lane| u64::load_word(source, first + lane, index))
+    }
+
+    #[inline(always)]
+    fn load_rest<S: Source>(source: &S, first: usize) -> Self {
+        core::array::from_fn(|lane| u64::load_rest(source, first + lane))
+    }
+
+    #[inline(always)]
+    fn load_pair_or_zeros<S: Source>(source: &S, first: usize, index: usize) -> [Self; 2] {
+        let word =
+            |index| core::array::from_fn(|lane| word_or_zeros(source.input(first + lane), index));
+        [word(index), word(index + 1)]
     }
 }
 
 /// Two words as one, as for 32 bits: independent chains of dependent instructions.
 impl<A: Word64, B: Word64> Word64 for Pair<A, B> {
     const LANES: usize = A::LANES + B::LANES;
+    type Mask = (A::Mask, B::Mask);
 
     #[inline(always)]
     fn splat(value: u64) -> Self {
@@ -178,24 +225,41 @@ impl<A: Word64, B: Word64> Word64 for Pair<A, B> {
     }
 
     #[inline(always)]
-    fn load_pair(words: &Words<'_>, first: usize, index: usize) -> [Self; 2] {
-        let [a, b] = A::load_pair(words, first, index);
-        let [c, d] = B::load_pair(words, first + A::LANES, index);
+    fn shift_right(self, count: u32) -> Self {
+        Self(self.0.shift_right(count), self.1.shift_right(count))
+    }
+
+    #[inline(always)]
+    fn at_least(self, other: Self) -> Self::Mask {
+        (self.0.at_least(other.0), self.1.at_least(other.1))
+    }
+
+    #[inline(always)]
+    fn select(mask: Self::Mask, yes: Self, no: Self) -> Self {
+        Self(A::select(mask.0, yes.0, no.0), B::select(mask.1, yes.1, no.1))
+    }
+
+    #[inline(always)]
+    fn load_pair<S: Source>(source: &S, first: usize, index: usize) -> [Self; 2] {
+        let [a, b] = A::load_pair(source, first, index);
+        let [c, d] = B::load_pair(source, first + A::LANES, index);
         [Self(a, c), Self(b, d)]
     }
 
     #[inline(always)]
-    fn load_word(words: &Words<'_>, first: usize, index: usize) -> Self {
-        Self(A::load_word(words, first, index), B::load_word(words, first + A::LANES, index))
+    fn load_word<S: Source>(source: &S, first: usize, index: usize) -> Self {
+        Self(A::load_word(source, first, index), B::load_word(source, first + A::LANES, index))
     }
 
     #[inline(always)]
-    fn load_rest(words: &Words<'_>, first: usize) -> Self {
-        Self(A::load_rest(words, first), B::load_rest(words, first + A::LANES))
+    fn load_rest<S: Source>(source: &S, first: usize) -> Self {
+        Self(A::load_rest(source, first), B::load_rest(source, first + A::LANES))
     }
 
     #[inline(always)]
-    fn load_lengths(words: &Words<'_>, first: usize) -> Self {
-        Self(A::load_lengths(words, first), B::load_lengths(words, first + A::LANES))
+    fn load_pair_or_zeros<S: Source>(source: &S, first: usize, index: usize) -> [Self; 2] {
+        let [a, b] = A::load_pair_or_zeros(source, first, index);
+        let [c, d] = B::load_pair_or_zeros(source, first + A::LANES, index);
+        [Self(a, c), Self(b, d)]
     }
 }

@@ -1,6 +1,6 @@
 //! Words of 64 bits: what [`Word`](crate::Word) is to MD5, for SipHash.
 
-use crate::Words;
+use crate::Source;
 
 /// A word of 64 bits in each of [`LANES`](Word64::LANES) lanes.
 ///
@@ -9,6 +9,9 @@ use crate::Words;
 pub trait Word64: Copy {
     /// How many lanes there are.
     const LANES: usize;
+
+    /// A yes or no in each lane.
+    type Mask: Copy;
 
     /// The same value in every lane.
     fn splat(value: u64) -> Self;
@@ -24,6 +27,14 @@ pub trait Word64: Copy {
     /// # Panics
     /// When there are fewer.
     fn store(self, values: &mut [u64]);
+
+    /// The same value, of whose making the optimiser knows nothing any more, as
+    /// [`Word::settled`](crate::Word::settled) says.
+    #[must_use]
+    #[inline(always)]
+    fn settled(self) -> Self {
+        self
+    }
 
     /// Sum modulo 2^64.
     #[must_use]
@@ -45,29 +56,40 @@ pub trait Word64: Copy {
     #[must_use]
     fn shift_left(self, count: u32) -> Self;
 
-    /// Little-endian words `index` and `index + 1` of the inputs `first .. first + LANES`: lane `i`
-    /// of the results is of input `first + i`.
-    ///
-    /// # Panics
-    /// When these are no whole words of `words` or the lanes are not all lanes of it.
-    fn load_pair(words: &Words<'_>, first: usize, index: usize) -> [Self; 2];
+    /// Shifts to the right by `count` bits, 0 to 63; zeros come in.
+    #[must_use]
+    fn shift_right(self, count: u32) -> Self;
 
-    /// Little-endian word `index` of the inputs `first .. first + LANES`.
-    ///
-    /// # Panics
-    /// When it is no whole word of `words` or the lanes are not all lanes of it.
-    fn load_word(words: &Words<'_>, first: usize, index: usize) -> Self;
+    /// Where the lane of `self` is at least that of `other`. Numbers below 2^63 only.
+    fn at_least(self, other: Self) -> Self::Mask;
 
-    /// The rests of the inputs `first .. first + LANES` as little-endian numbers: of each its last
-    /// `length % 8` bytes.
-    ///
-    /// # Panics
-    /// When the lanes are not all lanes of `words`.
-    fn load_rest(words: &Words<'_>, first: usize) -> Self;
+    /// `mask ? yes : no`, lane by lane.
+    fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
 
-    /// The lengths of the inputs `first .. first + LANES`, in bytes.
+    /// Words `index` and `index + 1` of the inputs `first .. first + LANES`: lane `i` of the results
+    /// is of input `first + i`.
     ///
     /// # Panics
-    /// When the lanes are not all lanes of `words`.
-    fn load_lengths(words: &Words<'_>, first: usize) -> Self;
+    /// When not all inputs have these words, or the lanes are not all lanes of `source`.
+    fn load_pair<S: Source>(source: &S, first: usize, index: usize) -> [Self; 2];
+
+    /// Word `index` of the inputs `first .. first + LANES`.
+    ///
+    /// # Panics
+    /// When not all inputs have it, or the lanes are not all lanes of `source`.
+    fn load_word<S: Source>(source: &S, first: usize, index: usize) -> Self;
+
+    /// The rests of the inputs `first .. first + LANES` as numbers: of each its last `length % 8`
+    /// bytes.
+    ///
+    /// # Panics
+    /// When the lanes are not all lanes of `source`.
+    fn load_rest<S: Source>(source: &S, first: usize) -> Self;
+
+    /// Words `index` and `index + 1` of the inputs `first .. first + LANES`, whether they have them
+    /// or not: with zeros for the bytes beyond their ends.
+    ///
+    /// # Panics
+    /// When the lanes are not all lanes of `source`.
+    fn load_pair_or_zeros<S: Source>(source: &S, first: usize, index: usize) -> [Self; 2];
 }

@@ -2,6 +2,8 @@
 
 use core::marker::PhantomData;
 
+use crate::Word64;
+
 /// Bytes in a word.
 pub const WORD_LEN: usize = 8;
 
@@ -50,27 +52,32 @@ impl<'a> Inputs<'a> {
         self.lengths[lane] = input.len() as u64;
     }
 
-    /// The lengths of all inputs, in bytes.
-    #[inline(always)]
-    #[must_use]
-    pub const fn lengths(&self) -> &[u64; MAX_LANES_64] {
-        &self.lengths
-    }
-
-    /// The inputs as words, if the first `lanes` of them have the same number of whole words. Lanes
-    /// from there on read the first one's.
+    /// The inputs of the first `width` lanes as words. Of these, lanes from `lanes` on read the first
+    /// one's input.
     ///
     /// # Panics
     /// When there are not so many lanes.
     #[inline(always)]
-    pub fn words(&mut self, lanes: usize) -> Option<Words<'_>> {
+    pub fn words(&mut self, lanes: usize, width: usize) -> Words<'_> {
         let (start, length) = (self.starts[0], self.lengths[0]);
-        self.starts[lanes..].fill(start);
-        self.lengths[lanes..].fill(length);
+        self.starts[lanes..width].fill(start);
+        self.lengths[lanes..width].fill(length);
         // Numbers of whole words differ where lengths differ above the lowest three bits.
-        let differences = self.lengths.iter().fold(0, |all, other| all | other ^ length);
-        let count = length as usize / WORD_LEN;
-        (differences < WORD_LEN as u64).then_some(Words { inputs: self, count })
+        let lengths = &self.lengths[..width];
+        let differences = lengths.iter().fold(0, |all, other| all | (other ^ length));
+        let (shortest, longest) = if differences < WORD_LEN as u64 {
+            (length, length)
+        } else {
+            lengths.iter().fold((length, length), |(shortest, longest), &length| {
+                (shortest.min(length), longest.max(length))
+            })
+        };
+        Words {
+            inputs: self,
+            width,
+            least: shortest as usize / WORD_LEN,
+            longest: longest as usize,
+        }
     }
 }
 
@@ -80,54 +87,145 @@ impl Default for Inputs<'_> {
     }
 }
 
-/// The same number of whole words from each lane's input, and the rests of zero to seven bytes that
-/// follow them.
+/// The words of the inputs of all lanes: whole ones, little-endian, and rests of zero to seven bytes.
 ///
-/// That is checked once, when the value is made, so that kernels load without checks for each
-/// lane.
+/// How many words all of them have is found once, when the value is made, so that kernels load
+/// these without checks for each lane.
 #[derive(Clone, Copy, Debug)]
 pub struct Words<'a> {
-    /// Each has `count` whole words and a rest.
+    /// Those of the first `width` lanes have at least `least` whole words.
     inputs: &'a Inputs<'a>,
-    count: usize,
+    width: usize,
+    least: usize,
+    longest: usize,
 }
 
-impl Words<'_> {
-    /// How many whole words each lane has.
+/// What kernels load words from: the inputs of all lanes.
+///
+/// Nobody else can implement it, because the words of the instruction sets rely on what it says.
+pub trait Source: Copy + sealed::Source {
+    /// The least number of whole words of an input.
+    fn least(&self) -> usize;
+
+    /// The length of the longest input, in bytes, or of one with as many whole words.
+    fn longest(&self) -> usize;
+
+    /// `M` bytes, which are whole words, from word `index` on of the input of a lane.
+    ///
+    /// # Panics
+    /// When these are not within the words that all inputs have, or there is no such lane.
+    fn at<const M: usize>(&self, lane: usize, index: usize) -> &[u8; M];
+
+    /// The last eight bytes of the input of a lane.
+    ///
+    /// # Panics
+    /// When some input has no whole word, or there is no such lane.
+    fn last(&self, lane: usize) -> &[u8; WORD_LEN];
+
+    /// The whole input of a lane.
+    ///
+    /// # Panics
+    /// When there is no such lane.
+    fn input(&self, lane: usize) -> &[u8];
+
+    /// The lengths of the inputs of the lanes `first .. first + W::LANES`, in bytes.
+    ///
+    /// # Panics
+    /// When there are no such lanes.
+    fn lengths<W: Word64>(&self, first: usize) -> W;
+}
+
+mod sealed {
+    pub trait Source {}
+    impl Source for super::Words<'_> {}
+    impl<const N: usize> Source for super::Records<'_, N> {}
+}
+
+impl Source for Words<'_> {
     #[inline(always)]
-    #[must_use]
-    pub const fn count(&self) -> usize {
-        self.count
+    fn least(&self) -> usize {
+        self.least
     }
 
-    /// Whole words from `index` of a lane's input, as many as `M` bytes are.
     #[inline(always)]
-    pub(crate) fn at<const M: usize>(&self, lane: usize, index: usize) -> &[u8; M] {
+    fn longest(&self) -> usize {
+        self.longest
+    }
+
+    #[inline(always)]
+    fn at<const M: usize>(&self, lane: usize, index: usize) -> &[u8; M] {
         const { assert!(M.is_multiple_of(WORD_LEN)) };
-        assert!(index <= self.count && M / WORD_LEN <= self.count - index);
-        // SAFETY: every input has `count` words, of which these are some.
+        assert!(index <= self.least && M / WORD_LEN <= self.least - index && lane < self.width);
+        // SAFETY: every input has `least` words, of which these are some.
         unsafe { &*self.inputs.starts[lane].add(WORD_LEN * index).cast() }
     }
 
-    /// The last eight bytes of a lane's input.
     #[inline(always)]
-    pub(crate) fn last(&self, lane: usize) -> &[u8; WORD_LEN] {
-        assert!(self.count > 0);
+    fn last(&self, lane: usize) -> &[u8; WORD_LEN] {
+        assert!(self.least > 0 && lane < self.width);
         let end = self.inputs.lengths[lane] as usize;
         // SAFETY: there is a whole word, so the length is at least its.
         unsafe { &*self.inputs.starts[lane].add(end - WORD_LEN).cast() }
     }
 
-    /// A lane's whole input.
     #[inline(always)]
-    pub(crate) fn input(&self, lane: usize) -> &[u8] {
+    fn input(&self, lane: usize) -> &[u8] {
         self.inputs.get(lane)
     }
 
-    /// The lengths of the inputs `first .. first + N`, in bytes.
     #[inline(always)]
-    pub(crate) fn lengths<const N: usize>(&self, first: usize) -> &[u64; N] {
-        self.inputs.lengths[first..][..N].try_into().expect("N of them")
+    fn lengths<W: Word64>(&self, first: usize) -> W {
+        W::load(&self.inputs.lengths[first..])
+    }
+}
+
+/// Records of one length, one for each lane.
+#[derive(Clone, Copy, Debug)]
+pub struct Records<'a, const N: usize>(pub &'a [[u8; N]]);
+
+impl<const N: usize> Source for Records<'_, N> {
+    #[inline(always)]
+    fn least(&self) -> usize {
+        N / WORD_LEN
+    }
+
+    #[inline(always)]
+    fn longest(&self) -> usize {
+        N
+    }
+
+    #[inline(always)]
+    fn at<const M: usize>(&self, lane: usize, index: usize) -> &[u8; M] {
+        self.0[lane][WORD_LEN * index..].first_chunk().expect("whole words")
+    }
+
+    #[inline(always)]
+    fn last(&self, lane: usize) -> &[u8; WORD_LEN] {
+        self.0[lane].last_chunk().expect("a whole word")
+    }
+
+    #[inline(always)]
+    fn input(&self, lane: usize) -> &[u8] {
+        &self.0[lane]
+    }
+
+    #[inline(always)]
+    fn lengths<W: Word64>(&self, _first: usize) -> W {
+        W::splat(N as u64)
+    }
+}
+
+/// Word `index` of an input as a little-endian number, with zeros in the place of what lies beyond its
+/// end.
+#[inline(always)]
+pub(crate) fn word_or_zeros(input: &[u8], index: usize) -> u64 {
+    let from = index * WORD_LEN;
+    match input.get(from..) {
+        Some(bytes) if bytes.len() >= WORD_LEN => {
+            u64::from_le_bytes(bytes[..WORD_LEN].try_into().expect("eight bytes"))
+        }
+        Some(_) => rest_of(input),
+        None => 0,
     }
 }
 

@@ -47,6 +47,7 @@ use crate::{Digest, Stream, table};
 #[derive(Debug)]
 pub struct Lanes<S> {
     backend: Backend,
+    capacity: usize,
     lanes: Vec<Lane<S>>,
     /// Lane i's state is column i.
     states: States<MAX_LANES>,
@@ -65,9 +66,11 @@ impl<S: Stream> Lanes<S> {
     /// Lanes of a backend.
     #[must_use]
     pub fn with_backend(backend: Backend) -> Self {
+        let capacity = backend.width_for(MAX_LANES);
         Self {
             backend,
-            lanes: Vec::with_capacity(capacity(backend)),
+            capacity,
+            lanes: Vec::with_capacity(capacity),
             states: [[0; MAX_LANES]; 4],
             unasked: 0,
         }
@@ -76,7 +79,7 @@ impl<S: Stream> Lanes<S> {
     /// How many streams fit at once.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        capacity(self.backend)
+        self.capacity
     }
 
     /// How many streams there are.
@@ -216,11 +219,6 @@ const CROWD: usize = 32;
 /// these bounds: few enough that they come to their ends together, and enough that changing places
 /// costs nothing.
 const TURN: Range<usize> = 64..512;
-
-/// The most lanes that a backend has.
-fn capacity(backend: Backend) -> usize {
-    backend.width_for(MAX_LANES)
-}
 
 /// A stream and where it stands.
 #[derive(Debug)]

@@ -90,7 +90,7 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
 #[inline(always)]
 fn absorb_all<const C: usize>(state: State<u64>, input: &[u8]) -> State<u64> {
     let (words, last) = words(input);
-    state.absorb_words::<C>(words).absorb::<C>(last)
+    state.absorb_all::<C>(words, last)
 }
 
 /// A hash of 128 bits of its two words.

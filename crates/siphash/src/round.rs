@@ -72,6 +72,14 @@ impl<W: Word64> State<W> {
         Self([W::splat(v0), W::splat(v1), W::splat(v2), W::splat(v3)])
     }
 
+    /// `mask ? yes : no`, lane by lane.
+    #[inline(always)]
+    pub(crate) fn select(mask: W::Mask, yes: Self, no: Self) -> Self {
+        let ([a0, a1, a2, a3], [b0, b1, b2, b3]) = (yes.0, no.0);
+        let [v0, v1] = [W::select(mask, a0, b0), W::select(mask, a1, b1)];
+        Self([v0, v1, W::select(mask, a2, b2), W::select(mask, a3, b3)])
+    }
+
     /// The first half of a round on v0 and v1.
     #[inline(always)]
     fn left(self) -> Self {
@@ -152,5 +160,45 @@ impl State<u64> {
     #[inline(always)]
     pub(crate) fn absorb_words<const C: usize>(self, words: &[[u8; WORD_LEN]]) -> Self {
         words.iter().fold(self, |state, &word| state.absorb::<C>(u64::from_le_bytes(word)))
+    }
+
+    /// Mixes in all words of an input, where what counts is how long each takes until the next one
+    /// may follow.
+    ///
+    /// `v3 ^= m` is the first thing that is done with a word, and so one more operation between v3 of
+    /// the round before and v2 of the next. Where a word has more than one round, m is mixed here
+    /// into a part of v3 that is known earlier: v3 after its second rotation is the xor of v0,
+    /// which comes last, with rotations of two things that are there before.
+    #[inline(always)]
+    pub(crate) fn absorb_all<const C: usize>(self, words: &[[u8; WORD_LEN]], last: u64) -> Self {
+        let Some((&first, others)) = words.split_first().filter(|_| C > 1) else {
+            return self.absorb_words::<C>(words).absorb::<C>(last);
+        };
+        let mut word = u64::from_le_bytes(first);
+        let mut state = self;
+        state.0[3] ^= word;
+        for &next in others {
+            let next = u64::from_le_bytes(next);
+            state = state.to_next::<C>(word, next);
+            word = next;
+        }
+        state = state.to_next::<C>(word, last);
+        state.0[3] ^= last;
+        state.absorb::<C>(last)
+    }
+
+    /// From where `word` has been mixed into v3 to where `next` has.
+    #[inline(always)]
+    fn to_next<const C: usize>(mut self, word: u64, next: u64) -> Self {
+        for _ in 1..C {
+            self = self.rest_of_round().left();
+        }
+        let [v0, v1, v2, v3] = self.0;
+        let v2 = v2.wrapping_add(v3);
+        let early = (v3.rotate_left(16 + 21) ^ next ^ v2.rotate_left(21)).settled();
+        let v0 = v0.wrapping_add(v3.rotate_left(16) ^ v2);
+        let v2 = v2.wrapping_add(v1);
+        let v1 = v1.rotate_left(17) ^ v2;
+        Self([v0 ^ word, v1, v2.rotate_left(32), early ^ v0]).left()
     }
 }

@@ -24,7 +24,7 @@ pub struct Bars<'row> {
     pub limit: Option<Marked<'row>>,
 }
 
-const LEFT: f64 = 140.0;
+const LEFT: f64 = 165.0;
 /// Room for the value of the longest bar.
 const RIGHT: f64 = WIDTH - 60.0;
 const TOP: f64 = 54.0;

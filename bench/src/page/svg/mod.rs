@@ -37,7 +37,7 @@ const STYLE: &str = "\
 const COLOURS: usize = 9;
 
 /// Whether a row is lanesum's, which is drawn to be seen first.
-fn is_ours(name: &str) -> bool {
+pub fn is_ours(name: &str) -> bool {
     name == "lanesum" || name.starts_with("lanesum-")
 }
 
@@ -91,12 +91,8 @@ pub fn escape(text: &str) -> String {
 
 /// Three significant digits, as a reader compares values.
 fn three_digits(value: f64) -> String {
-    let decimals = match value.abs() {
-        value if value >= 100.0 => 0,
-        value if value >= 10.0 => 1,
-        value if value >= 1.0 => 2,
-        _ => 3,
-    };
+    let before_the_point = if value == 0.0 { 1.0 } else { value.abs().log10().floor() + 1.0 };
+    let decimals = (3.0 - before_the_point).clamp(0.0, 9.0) as usize;
     format!("{value:.decimals$}")
 }
 

@@ -21,33 +21,44 @@ use tokio_util::time::{DelayQueue, delay_queue};
 /// The events lie within this time, in steps of one millisecond.
 const MILLISECONDS: u64 = 10_000;
 
+/// In which order events are cancelled. Which ones are is the same in both.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    Random,
+    /// The order in which they were added.
+    Added,
+}
+
 /// The millisecond of each event, and the events to be cancelled, in their order.
-fn plan(events: usize) -> (Vec<u64>, Vec<usize>) {
+fn plan(events: usize, order: Order) -> (Vec<u64>, Vec<usize>) {
     let mut random = fastrand::Rng::with_seed(5);
     let times = (0..events).map(|_| random.u64(1..MILLISECONDS)).collect();
     let mut cancelled: Vec<usize> = (0..events).collect();
     random.shuffle(&mut cancelled);
     cancelled.truncate(events / 2);
+    if order == Order::Added {
+        cancelled.sort_unstable();
+    }
     (times, cancelled)
 }
 
 /// How many events run, and the sum of their numbers.
 pub fn expected(events: usize) -> (f64, f64) {
-    let (times, cancelled) = plan(events);
+    let (times, cancelled) = plan(events, Order::Random);
     let all: u64 = (0..times.len() as u64).sum();
     let gone: u64 = cancelled.iter().map(|&event| event as u64).sum();
     ((events - cancelled.len()) as f64, (all - gone) as f64)
 }
 
 /// Seconds to add, to cancel and to fire; resident bytes of all events; how many ran; their sum.
-pub fn measure(implementation: &str, events: usize) -> Result<Vec<f64>> {
+pub fn measure(implementation: &str, events: usize, order: Order) -> Result<Vec<f64>> {
     match implementation {
-        "lanesum" => phases(Lanesum::default(), events),
-        "delayqueue" => phases(Delay::new()?, events),
-        "tokio-sleep" => phases(Sleeps::new()?, events),
-        "wheel" => phases(Wheel::new(), events),
-        "binaryheap" => phases(Heap::default(), events),
-        "document" => phases(Document::default(), events),
+        "lanesum" => phases(Lanesum::default(), events, order),
+        "delayqueue" => phases(Delay::new(events)?, events, order),
+        "tokio-sleep" => phases(Sleeps::new()?, events, order),
+        "wheel" => phases(Wheel::new(), events, order),
+        "binaryheap" => phases(Heap::new(events), events, order),
+        "document" => phases(Document::default(), events, order),
         _ => bail!("{implementation}: no such implementation"),
     }
 }
@@ -63,8 +74,8 @@ trait Subject {
     fn fire(&mut self) -> (u64, u64);
 }
 
-fn phases<S: Subject>(mut subject: S, events: usize) -> Result<Vec<f64>> {
-    let (times, cancelled) = plan(events);
+fn phases<S: Subject>(mut subject: S, events: usize, order: Order) -> Result<Vec<f64>> {
+    let (times, cancelled) = plan(events, order);
     let mut ids = vec![subject.any_id(); events];
     let before = resident()?;
 
@@ -143,9 +154,9 @@ struct Delay {
 }
 
 impl Delay {
-    fn new() -> Result<Self> {
+    fn new(events: usize) -> Result<Self> {
         let runtime = paused()?;
-        let queue = runtime.block_on(async { DelayQueue::new() });
+        let queue = runtime.block_on(async { DelayQueue::with_capacity(events) });
         Ok(Delay { runtime, queue })
     }
 }
@@ -302,10 +313,15 @@ impl Subject for Wheel {
 }
 
 /// The standard library's heap; an event is cancelled by a flag, which it finds by its number.
-#[derive(Default)]
 struct Heap {
     heap: BinaryHeap<Reverse<(u64, u32)>>,
     payloads: Vec<Option<u64>>,
+}
+
+impl Heap {
+    fn new(events: usize) -> Self {
+        Heap { heap: BinaryHeap::with_capacity(events), payloads: Vec::with_capacity(events) }
+    }
 }
 
 impl Subject for Heap {
@@ -400,8 +416,10 @@ mod tests {
     #[test]
     fn each_runs_what_was_not_cancelled() {
         for name in ["lanesum", "delayqueue", "tokio-sleep", "wheel", "binaryheap", "document"] {
-            let answer = measure(name, 5_000).unwrap();
-            assert_eq!((answer[4], answer[5]), expected(5_000), "{name}");
+            for order in [Order::Random, Order::Added] {
+                let answer = measure(name, 5_000, order).unwrap();
+                assert_eq!((answer[4], answer[5]), expected(5_000), "{name}");
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A bucket: what is due within one stretch of time, in order of adding.
 
 use super::slab::Tag;
-use super::wheel::Spine;
+use super::spine::Spine;
 
 /// What the wheel knows of an event. The payload stays in the slab, so that moving an event costs
 /// 16 bytes whatever it carries.

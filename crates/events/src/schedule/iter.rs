@@ -1,19 +1,8 @@
 //! The pending events in order.
 
 use super::bucket::Entry;
-use super::wheel::Events;
-use super::{EventId, Schedule};
-
-/// A pending event, as [`Schedule::iter`] shows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pending<'a, T> {
-    /// The time it is due, in nanoseconds.
-    pub deadline: u64,
-    /// Its id.
-    pub id: EventId,
-    /// What it carries.
-    pub payload: &'a T,
-}
+use super::queue::Events;
+use super::{EventId, Pending, Schedule};
 
 /// Made by [`Schedule::iter`].
 pub struct Iter<'a, T> {
@@ -23,8 +12,8 @@ pub struct Iter<'a, T> {
 
 impl<'a, T> Iter<'a, T> {
     pub(super) fn new(schedule: &'a Schedule<T>) -> Self {
-        let mut entries = Vec::with_capacity(schedule.armed);
-        schedule.spine.for_each(&mut |entry| {
+        let mut entries = Vec::with_capacity(schedule.len());
+        schedule.queue.for_each(&mut |entry| {
             if schedule.slab.is_current(entry) {
                 entries.push(*entry);
             }
@@ -41,8 +30,8 @@ impl<'a, T> Iterator for Iter<'a, T> {
     fn next(&mut self) -> Option<Self::Item> {
         let entry = self.entries.next()?;
         let (deadline, slot) = (entry.deadline, entry.slot());
-        let (label, payload) = self.schedule.slab.get(slot)?;
-        Some(Pending { deadline, id: EventId::new(label.seq, slot), payload })
+        let (seq, held) = self.schedule.slab.at(slot)?;
+        Some(Pending { deadline, id: EventId { seq, slot }, payload: &held.payload })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

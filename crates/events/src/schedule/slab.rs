@@ -1,281 +1,202 @@
-//! Where the payloads are: slots in chunks, found by index, never moved.
+//! Where the payloads are: slots in chunks of 64, found by index, never moved.
 //!
 //! Additions are numbered with 64 bits, of which a slot stores the lower 32. The upper ones, the
 //! era, are those of its chunk: a chunk takes events of one era only, and of another when it is
 //! empty. So the whole number is known for every slot, and a slot with a payload of 8 bytes is 16.
+//!
+//! Taking an event out touches one line of memory, its slot's, beside the header of its chunk; the
+//! headers are 40 times smaller than the slots and stay in the cache. And it takes few instructions:
+//! the more of them a processor must hold back until memory has answered, the fewer cancellations it
+//! can begin meanwhile. So there is no list of free slots, nor a count for each chunk. A bit for
+//! each slot tells which are free, and a cursor goes round them; slots that were freed in any order
+//! are used again in the order of their addresses.
 
 use std::num::NonZeroU32;
 
-/// Slots in one allocation. Storage is given back chunk by chunk, so a chunk should be small; its
-/// header is looked up on every access, so there should be few of them: at 4,096 the headers of
-/// ten million events still fit the L2 cache.
-const CHUNK_BITS: u32 = 12;
-const CHUNK: usize = 1 << CHUNK_BITS;
-const NONE: u32 = u32::MAX;
+/// Slots in one allocation: as many as a word has bits.
+const CHUNK: usize = u64::BITS as usize;
+const FULL: u64 = u64::MAX;
+/// So many chunks have all the slots that an index of 32 bits can name.
+const MOST_CHUNKS: usize = 1 << (u32::BITS - CHUNK.ilog2());
 
-/// Tells which entry of the wheel stands for an event.
+/// Tells which entry of the queue stands for an event.
 pub(super) type Tag = NonZeroU32;
 
-/// What every slot knows of its event, beside the payload.
-#[derive(Clone, Copy)]
-pub(super) struct Label {
-    /// The number of the addition that made it.
-    pub(super) seq: u64,
+/// The number of an addition, in halves: the era, and what the slot knows.
+pub(super) type Seq = [u32; 2];
+
+/// An event in its slot. The tag's niche tells an empty slot.
+pub(super) struct Held<T> {
+    seq: u32,
     pub(super) tag: Tag,
+    pub(super) payload: T,
 }
 
-enum Slot<T> {
-    Free {
-        next: u32,
-    },
-    /// The tag's niche is what tells the variants apart.
-    Used {
-        seq: u32,
-        tag: Tag,
-        payload: T,
-    },
-}
+type Slots<T> = Box<[Option<Held<T>>; CHUNK]>;
 
-const _: () = assert!(size_of::<Slot<u64>>() == 16);
+const _: () = assert!(size_of::<Option<Held<u64>>>() == 16);
 
 struct Chunk<T> {
-    /// Without storage when no slot is in use.
-    slots: Vec<Slot<T>>,
-    /// A bit for each slot in use: 32 times smaller than the slots themselves, so that the many
-    /// questions about cancelled events are answered without touching these.
-    live: [u64; CHUNK / 64],
+    /// None when no slot is in use, but for the chunk that is being filled.
+    slots: Option<Slots<T>>,
+    /// A bit for each slot in use.
+    live: u64,
     /// The upper half of the number of each addition in here.
     era: u32,
-    /// First free slot within `slots`; they are linked. `NONE` at the end.
-    free: u32,
-    used: u32,
-    /// Whether `Slab::partial` names this chunk.
-    listed: bool,
 }
 
 pub(super) struct Slab<T> {
     chunks: Vec<Chunk<T>>,
-    /// The chunks that have room, except `current`. The last one is taken next.
-    partial: Vec<u32>,
-    /// Where the next event goes.
+    /// The chunk whose slots are being filled.
     current: usize,
+    /// Which of its slots are free. (One that is freed now may not be among them.)
+    free: u64,
     used: usize,
+}
+
+fn place(slot: u32) -> (usize, usize) {
+    (slot as usize / CHUNK, slot as usize % CHUNK)
 }
 
 impl<T> Slab<T> {
     pub(super) const fn new() -> Self {
-        Slab { chunks: Vec::new(), partial: Vec::new(), current: 0, used: 0 }
+        Slab { chunks: Vec::new(), current: 0, free: 0, used: 0 }
     }
 
     pub(super) fn len(&self) -> usize {
         self.used
     }
 
-    /// Puts an event into a slot; gives the payload back when all 2^32 are taken. The numbers of
-    /// additions never decrease.
+    /// Puts an event into a slot; gives the payload back when all 2^32 are taken. `seq` is greater
+    /// each time, by one.
     #[inline]
-    pub(super) fn insert(&mut self, label: Label, payload: T) -> Result<u32, T> {
-        let Label { seq, tag } = label;
-        let era = (seq >> 32) as u32;
-        let index = match self.chunks.get(self.current) {
-            Some(chunk) if chunk.has_room(era) => self.current,
-            _ => match self.next_chunk(era) {
-                Some(index) => index,
-                None => return Err(payload),
-            },
+    pub(super) fn insert(&mut self, seq: Seq, tag: Tag, payload: T) -> Result<u32, T> {
+        let [era, seq] = seq;
+        // At zero a new era begins, and needs another chunk.
+        if (self.free == 0 || seq == 0) && !self.find_room(era) {
+            return Err(payload);
+        }
+        let chunk = &mut self.chunks[self.current];
+        let Some(slots) = &mut chunk.slots else {
+            unreachable!("chunk {} was chosen and has no slots", self.current)
         };
-        let within = self.chunks[index].insert(seq as u32, tag, payload);
+        let within = self.free.trailing_zeros() as usize % CHUNK;
+        self.free &= self.free - 1;
+        chunk.live |= 1 << within;
+        slots[within] = Some(Held { seq, tag, payload });
         self.used += 1;
-        Ok((index as u32) << CHUNK_BITS | within)
+        Ok((self.current * CHUNK + within) as u32)
     }
 
+    /// Chooses a chunk with free slots; false if there are no more.
+    ///
+    /// While an eighth of all slots is free it takes the next chunk that has any. A round looks at
+    /// each header once and finds at least 8 slots for each. Only those of a past era may be passed
+    /// over in vain; then the round pays for an eighth more chunks.
     #[cold]
-    fn next_chunk(&mut self, era: u32) -> Option<usize> {
-        let index = loop {
-            match self.partial.pop() {
-                Some(index) => {
-                    let chunk = &mut self.chunks[index as usize];
-                    chunk.listed = false;
-                    // A chunk of a past era is listed again when it has become empty.
-                    if chunk.used == 0 || chunk.era == era {
-                        break index as usize;
-                    }
-                }
-                None if self.chunks.len() == 1 << (u32::BITS - CHUNK_BITS) => return None,
-                None => {
-                    self.chunks.push(Chunk::new());
-                    break self.chunks.len() - 1;
-                }
+    fn find_room(&mut self, era: u32) -> bool {
+        let count = self.chunks.len();
+        let slots = count * CHUNK;
+        let all = (self.current..count).chain(0..self.current.min(count));
+        let mut grow = 1;
+        if slots - self.used >= slots / 8 || count == MOST_CHUNKS {
+            let has_room = |&index: &usize| {
+                let chunk = &self.chunks[index];
+                chunk.live == 0 || chunk.live != FULL && chunk.era == era
+            };
+            if let Some(index) = all.into_iter().find(has_room) {
+                self.choose(index, era);
+                return true;
             }
-        };
+            grow += count / 8;
+        }
+        let count = (count + grow).min(MOST_CHUNKS);
+        if count == self.chunks.len() {
+            return false;
+        }
+        let first = self.chunks.len();
+        self.chunks.resize_with(count, || Chunk { slots: None, live: 0, era });
+        self.choose(first, era);
+        true
+    }
+
+    fn choose(&mut self, index: usize, era: u32) {
         let chunk = &mut self.chunks[index];
-        debug_assert!(chunk.used == 0 || chunk.era == era, "chunk {index} mixes two eras");
+        debug_assert!(chunk.live == 0 || chunk.era == era, "chunk {index} mixes two eras");
         chunk.era = era;
-        // The first chunk grows as a vector does, so that a small schedule stays small.
-        if chunk.slots.capacity() == 0 && self.used > 0 {
-            chunk.slots.reserve_exact(CHUNK);
-        }
+        chunk.slots.get_or_insert_with(|| Box::new([const { None }; CHUNK]));
+        self.free = !chunk.live;
         self.current = index;
-        Some(index)
     }
 
+    /// The event in a slot, whichever it is, and the number of its addition.
     #[inline]
-    fn slot(&self, slot: u32) -> Option<&Slot<T>> {
-        let chunk = self.chunks.get((slot >> CHUNK_BITS) as usize)?;
-        chunk.slots.get(slot as usize & (CHUNK - 1))
+    pub(super) fn at(&self, slot: u32) -> Option<(Seq, &Held<T>)> {
+        let (index, within) = place(slot);
+        let chunk = self.chunks.get(index)?;
+        let held = chunk.slots.as_ref()?[within].as_ref()?;
+        Some(([chunk.era, held.seq], held))
     }
 
+    /// As `at`, to change it.
     #[inline]
-    pub(super) fn get(&self, slot: u32) -> Option<(Label, &T)> {
-        let chunk = self.chunks.get((slot >> CHUNK_BITS) as usize)?;
-        match chunk.slots.get(slot as usize & (CHUNK - 1))? {
-            &Slot::Used { seq, tag, ref payload } => {
-                Some((Label { seq: chunk.whole(seq), tag }, payload))
-            }
-            Slot::Free { .. } => None,
-        }
-    }
-
-    /// The tag of the event in a slot.
-    #[inline]
-    pub(super) fn tag(&self, slot: u32) -> Option<Tag> {
-        match self.slot(slot)? {
-            Slot::Used { tag, .. } => Some(*tag),
-            Slot::Free { .. } => None,
-        }
+    pub(super) fn at_mut(&mut self, slot: u32) -> Option<(Seq, &mut Held<T>)> {
+        let (index, within) = place(slot);
+        let chunk = self.chunks.get_mut(index)?;
+        let held = chunk.slots.as_mut()?[within].as_mut()?;
+        Some(([chunk.era, held.seq], held))
     }
 
     /// Whether any event is in the slot.
     #[inline]
     pub(super) fn is_live(&self, slot: u32) -> bool {
-        let chunk = self.chunks.get((slot >> CHUNK_BITS) as usize);
-        let within = slot as usize & (CHUNK - 1);
-        chunk.is_some_and(|chunk| chunk.live[within / 64] >> (within % 64) & 1 == 1)
+        let (index, within) = place(slot);
+        self.chunks.get(index).is_some_and(|chunk| chunk.live >> within & 1 == 1)
     }
 
-    /// The number of the addition, and the tag and the payload to change.
+    /// Empties the slot if the event in it is wanted.
     #[inline]
-    pub(super) fn get_mut(&mut self, slot: u32) -> Option<(u64, &mut Tag, &mut T)> {
-        let chunk = self.chunks.get_mut((slot >> CHUNK_BITS) as usize)?;
-        let era = u64::from(chunk.era) << 32;
-        match chunk.slots.get_mut(slot as usize & (CHUNK - 1))? {
-            Slot::Used { seq, tag, payload } => Some((era | u64::from(*seq), tag, payload)),
-            Slot::Free { .. } => None,
-        }
-    }
-
-    /// Empties the slot if the event in it satisfies `wanted`.
-    #[inline]
-    pub(super) fn remove_if(
+    pub(super) fn take_if(
         &mut self,
         slot: u32,
-        wanted: impl FnOnce(Label) -> bool,
-    ) -> Option<(Label, T)> {
-        let index = (slot >> CHUNK_BITS) as usize;
+        wanted: impl FnOnce(Seq, Tag) -> bool,
+    ) -> Option<(Seq, Held<T>)> {
+        let (index, within) = place(slot);
         let chunk = self.chunks.get_mut(index)?;
-        let removed = chunk.remove_if(slot as usize & (CHUNK - 1), wanted)?;
-        self.used -= 1;
-        if chunk.used == 0 {
-            self.give_back(index);
-        } else if !chunk.listed && index != self.current {
-            chunk.listed = true;
-            self.partial.push(index as u32);
+        let place = &mut chunk.slots.as_mut()?[within];
+        let (seq, tag) = place.as_ref().map(|held| ([chunk.era, held.seq], held.tag))?;
+        if !wanted(seq, tag) {
+            return None;
         }
-        Some(removed)
+        let held = place.take()?;
+        self.used -= 1;
+        chunk.live &= !(1 << within);
+        if chunk.live == 0 {
+            self.give_back(index);
+        }
+        Some((seq, held))
     }
 
     /// Returns the storage of a chunk that has become empty. The one that is being filled keeps it,
     /// or a single event that comes and goes would allocate each time.
     #[cold]
     fn give_back(&mut self, index: usize) {
-        if self.used == 0 && (self.chunks.len() > 1 || self.chunks[0].slots.capacity() > 64) {
+        if self.used == 0 && self.chunks.len() > 1 {
             *self = Slab::new();
         } else if index != self.current {
-            let chunk = &mut self.chunks[index];
-            chunk.slots = Vec::new();
-            chunk.free = NONE;
-            if !chunk.listed {
-                chunk.listed = true;
-                self.partial.push(index as u32);
-            }
+            self.chunks[index].slots = None;
         }
     }
 
     pub(super) fn heap_size(&self) -> usize {
-        let slots: usize = self.chunks.iter().map(|chunk| chunk.slots.capacity()).sum();
-        slots * size_of::<Slot<T>>()
+        let chunks = self.chunks.iter().filter(|chunk| chunk.slots.is_some()).count();
+        chunks * size_of::<[Option<Held<T>>; CHUNK]>()
             + self.chunks.capacity() * size_of::<Chunk<T>>()
-            + self.partial.capacity() * size_of::<u32>()
     }
 
-    /// The tag of every event, in no particular order.
-    pub(super) fn tags_mut(&mut self) -> impl Iterator<Item = &mut Tag> {
-        self.chunks.iter_mut().flat_map(|chunk| &mut chunk.slots).filter_map(|slot| match slot {
-            Slot::Used { tag, .. } => Some(tag),
-            Slot::Free { .. } => None,
-        })
-    }
-}
-
-impl<T> Chunk<T> {
-    fn new() -> Self {
-        let live = [0; CHUNK / 64];
-        Chunk { slots: Vec::new(), live, era: 0, free: NONE, used: 0, listed: false }
-    }
-
-    #[inline]
-    fn whole(&self, seq: u32) -> u64 {
-        u64::from(self.era) << 32 | u64::from(seq)
-    }
-
-    #[inline]
-    fn has_room(&self, era: u32) -> bool {
-        self.era == era && (self.free != NONE || self.slots.len() < CHUNK)
-    }
-
-    #[inline]
-    fn insert(&mut self, seq: u32, tag: Tag, payload: T) -> u32 {
-        self.used += 1;
-        if self.free == NONE {
-            let within = self.slots.len();
-            self.slots.push(Slot::Used { seq, tag, payload });
-            self.live[within / 64] |= 1 << (within % 64);
-            return within as u32;
-        }
-        let within = self.free;
-        self.live[within as usize / 64] |= 1 << (within % 64);
-        let slot = &mut self.slots[within as usize];
-        let Slot::Free { next } = *slot else {
-            unreachable!("slot {within} is listed as free, and in use")
-        };
-        self.free = next;
-        *slot = Slot::Used { seq, tag, payload };
-        within
-    }
-
-    #[inline]
-    fn remove_if(
-        &mut self,
-        within: usize,
-        wanted: impl FnOnce(Label) -> bool,
-    ) -> Option<(Label, T)> {
-        let era = u64::from(self.era) << 32;
-        let slot = self.slots.get_mut(within)?;
-        let label = match *slot {
-            Slot::Used { seq, tag, .. } => Label { seq: era | u64::from(seq), tag },
-            Slot::Free { .. } => return None,
-        };
-        if !wanted(label) {
-            return None;
-        }
-        match std::mem::replace(slot, Slot::Free { next: self.free }) {
-            Slot::Used { payload, .. } => {
-                self.free = within as u32;
-                self.live[within / 64] &= !(1 << (within % 64));
-                self.used -= 1;
-                Some((label, payload))
-            }
-            Slot::Free { .. } => unreachable!("slot {within} was seen in use"),
-        }
+    /// Every event, in no particular order.
+    pub(super) fn all_mut(&mut self) -> impl Iterator<Item = &mut Held<T>> {
+        let slots = self.chunks.iter_mut().filter_map(|chunk| chunk.slots.as_mut());
+        slots.flat_map(|slots| slots.iter_mut()).flatten()
     }
 }

@@ -2,30 +2,45 @@
 
 use core::arch::x86_64::*;
 
-use super::word64::{number, pair, rest_by_shift, shifts_and_logic_64, word64};
+use super::word64::{number, one_by_one, pair, rest_by_shift, shifts_and_logic_64, word64};
 use crate::backend::no_such_width;
-use crate::{Kernel64, Pair, Word64, Words};
+use crate::{Kernel64, Pair, Source, Word64};
 
 word64! {
     U64x4, __m256i, 4,
     load: _mm256_loadu_si256, store: _mm256_storeu_si256,
     splat: _mm256_set1_epi64x, add: _mm256_add_epi64, xor: _mm256_xor_si256,
-    shift_left: _mm256_sll_epi64,
+    shift: [_mm256_sll_epi64, _mm256_srl_epi64],
     unpack: [_mm256_unpacklo_epi64, _mm256_unpackhi_epi64], row: row4,
 
+    /// All bits of a lane, or none.
+    type Mask = __m256i;
+
+    #[inline(always)]
+    fn at_least(self, other: Self) -> __m256i {
+        // SAFETY: the ground rule.
+        unsafe { _mm256_xor_si256(_mm256_cmpgt_epi64(other.0, self.0), _mm256_set1_epi64x(-1)) }
+    }
+
+    #[inline(always)]
+    fn select(mask: __m256i, yes: Self, no: Self) -> Self {
+        // SAFETY: the ground rule.
+        Self(unsafe { _mm256_blendv_epi8(no.0, yes.0, mask) })
+    }
+
     rest_by_shift!(
-        4, _mm256_srlv_epi64, _mm256_and_si256, _mm256_sub_epi64, _mm256_slli_epi64,
-        _mm256_set1_epi64x, short_rests
+        _mm256_srlv_epi64, _mm256_and_si256, _mm256_sub_epi64, _mm256_set1_epi64x, short_rests
     );
+    one_by_one!(4);
     shifts_and_logic_64!(
         _mm256_sll_epi64, _mm256_srl_epi64, _mm256_or_si256, _mm256_xor_si256, _mm256_shuffle_epi32
     );
 }
 
-/// The rests of inputs of less than eight bytes.
+/// The rests of inputs of which some have less than eight bytes.
 #[inline(always)]
-fn short_rests(words: &Words<'_>, first: usize) -> U64x4 {
-    U64x4::load(&<[u64; 4]>::load_rest(words, first))
+fn short_rests<S: Source>(source: &S, first: usize) -> U64x4 {
+    U64x4::load(&<[u64; 4]>::load_rest(source, first))
 }
 
 /// The pieces of every other lane, side by side.

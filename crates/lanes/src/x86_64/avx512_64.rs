@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 
 use super::word64::{number, pair, rest_by_shift, word64};
 use crate::backend::no_such_width;
-use crate::{Kernel64, Pair, WORD_LEN, Words};
+use crate::{Kernel64, Pair, Source, WORD_LEN, Word64};
 
 /// The truth table of `a ^ b ^ c` for `vpternlog`.
 const XOR3: i32 = 0x96;
@@ -14,7 +14,7 @@ word64! {
     U64x8, __m512i, 8,
     load: _mm512_loadu_si512, store: _mm512_storeu_si512,
     splat: _mm512_set1_epi64, add: _mm512_add_epi64, xor: _mm512_xor_si512,
-    shift_left: _mm512_sll_epi64,
+    shift: [_mm512_sll_epi64, _mm512_srl_epi64],
     unpack: [_mm512_unpacklo_epi64, _mm512_unpackhi_epi64], row: row8,
 
     #[inline(always)]
@@ -29,25 +29,68 @@ word64! {
         Self(unsafe { _mm512_ternarylogic_epi64::<XOR3>(self.0, b.0, c.0) })
     }
 
+    type Mask = __mmask8;
+
+    #[inline(always)]
+    fn at_least(self, other: Self) -> __mmask8 {
+        // SAFETY: the ground rule.
+        unsafe { _mm512_cmpge_epu64_mask(self.0, other.0) }
+    }
+
+    #[inline(always)]
+    fn select(mask: __mmask8, yes: Self, no: Self) -> Self {
+        // SAFETY: the ground rule.
+        Self(unsafe { _mm512_mask_blend_epi64(mask, no.0, yes.0) })
+    }
+
     rest_by_shift!(
-        8, _mm512_srlv_epi64, _mm512_and_si512, _mm512_sub_epi64, _mm512_slli_epi64,
-        _mm512_set1_epi64, short_rests
+        _mm512_srlv_epi64, _mm512_and_si512, _mm512_sub_epi64, _mm512_set1_epi64, short_rests
     );
+
+    #[inline(always)]
+    fn load_pair_or_zeros<S: Source>(source: &S, first: usize, index: usize) -> [Self; 2] {
+        let from = WORD_LEN * index;
+        let masks = masks(source.lengths(first), Self::splat(from as u64));
+        Self::halves(|lane| some_of_pair(source.input(first + lane), from, masks[lane]))
+    }
 }
 
-/// The rests of inputs of less than eight bytes.
+/// The rests of inputs of which some have less than eight bytes.
 #[inline(always)]
-fn short_rests(words: &Words<'_>, first: usize) -> U64x8 {
-    U64x8::side_by_side(|lane| up_to_word(words.input(first + lane)))
+fn short_rests<S: Source>(source: &S, first: usize) -> U64x8 {
+    let lengths = source.lengths::<U64x8>(first);
+    let from = lengths.shift_right(WORD_LEN.ilog2()).shift_left(WORD_LEN.ilog2());
+    let masks = masks(lengths, from);
+    let [rests, _] = U64x8::halves(|lane| {
+        let input = source.input(first + lane);
+        some_of_pair(input, input.len() - input.len() % WORD_LEN, masks[lane])
+    });
+    rests
 }
 
-/// Up to seven bytes, and zeros behind them.
+/// In the lowest sixteen bits of each a bit for each of the bytes from `from` on that an input of so
+/// many bytes has.
 #[inline(always)]
-fn up_to_word(bytes: &[u8]) -> __m128i {
-    let mask = ((1_u32 << (bytes.len() % WORD_LEN)) - 1) as __mmask16;
-    // SAFETY: the ground rule; the mask has a bit for each of up to seven bytes that are there, and
-    // what it leaves out is not read.
-    unsafe { _mm_maskz_loadu_epi8(mask, bytes.as_ptr().cast()) }
+fn masks(lengths: U64x8, from: U64x8) -> [u64; 8] {
+    // SAFETY: the ground rule.
+    let masks = U64x8(unsafe {
+        let left = _mm512_sub_epi64(_mm512_max_epu64(lengths.0, from.0), from.0);
+        // Where there are 64 or more, the bit is shifted out, and all bits are set below.
+        let next = _mm512_sllv_epi64(_mm512_set1_epi64(1), left);
+        _mm512_sub_epi64(next, _mm512_set1_epi64(1))
+    });
+    let mut lanes = [0; 8];
+    masks.store(&mut lanes);
+    lanes
+}
+
+/// Those of the sixteen bytes of an input from `from` on for which the mask has a bit, and zeros.
+#[inline(always)]
+fn some_of_pair(input: &[u8], from: usize, mask: u64) -> __m128i {
+    debug_assert!((0..16).all(|byte| mask >> byte & 1 == 0 || from + byte < input.len()));
+    // SAFETY: the ground rule; what the mask leaves out is not read, and the functions above set its
+    // bits for bytes that are there alone.
+    unsafe { _mm_maskz_loadu_epi8(mask as __mmask16, input.as_ptr().wrapping_add(from).cast()) }
 }
 
 /// The pieces of every other lane, side by side.

@@ -2,23 +2,44 @@
 
 use core::arch::x86_64::*;
 
-use super::word64::{number, pair, shifts_and_logic_64, word64};
+use super::word64::{number, one_by_one, pair, shifts_and_logic_64, word64};
 use crate::backend::no_such_width;
-use crate::{Kernel64, Pair, Words};
+use crate::{Kernel64, Pair, Source};
 
 word64! {
     U64x2, __m128i, 2,
     load: _mm_loadu_si128, store: _mm_storeu_si128,
     splat: _mm_set1_epi64x, add: _mm_add_epi64, xor: _mm_xor_si128,
-    shift_left: _mm_sll_epi64,
+    shift: [_mm_sll_epi64, _mm_srl_epi64],
     unpack: [_mm_unpacklo_epi64, _mm_unpackhi_epi64], row: row2,
+
+    type Mask = [bool; 2];
+
+    /// There is no comparison of 64 bits.
+    #[inline(always)]
+    fn at_least(self, other: Self) -> [bool; 2] {
+        let [a, b] = [self, other].map(|word| {
+            let mut lanes = [0; 2];
+            word.store(&mut lanes);
+            lanes
+        });
+        a.at_least(b)
+    }
+
+    #[inline(always)]
+    fn select(mask: [bool; 2], yes: Self, no: Self) -> Self {
+        let mask = Self::load(&mask.map(|yes| 0_u64.wrapping_sub(yes.into())));
+        // SAFETY: the ground rule.
+        Self(unsafe { _mm_or_si128(_mm_and_si128(mask.0, yes.0), _mm_andnot_si128(mask.0, no.0)) })
+    }
 
     /// There is no shift by another count in each lane.
     #[inline(always)]
-    fn load_rest(words: &Words<'_>, first: usize) -> Self {
-        Self::load(&<[u64; 2]>::load_rest(words, first))
+    fn load_rest<S: Source>(source: &S, first: usize) -> Self {
+        Self::load(&<[u64; 2]>::load_rest(source, first))
     }
 
+    one_by_one!(2);
     shifts_and_logic_64!(
         _mm_sll_epi64, _mm_srl_epi64, _mm_or_si128, _mm_xor_si128, _mm_shuffle_epi32
     );

@@ -14,7 +14,7 @@ macro_rules! word64 {
     (
         $name:ident, $register:ident, $lanes:literal,
         load: $load:ident, store: $store:ident, splat: $splat:ident, add: $add:ident, xor: $xor:ident,
-        shift_left: $left:ident,
+        shift: [$left:ident, $right:ident],
         unpack: [$low:ident, $high:ident], row: $row:ident,
         $($rest:tt)*
     ) => {
@@ -65,34 +65,33 @@ macro_rules! word64 {
             }
 
             #[inline(always)]
-            fn load_pair(words: &$crate::Words<'_>, first: usize, index: usize) -> [Self; 2] {
-                let even = $row(|piece| pair(words.at(first + 2 * piece, index)));
-                let odd = $row(|piece| pair(words.at(first + 2 * piece + 1, index)));
+            fn shift_right(self, count: u32) -> Self {
                 // SAFETY: the ground rule.
-                unsafe { [Self($low(even, odd)), Self($high(even, odd))] }
+                Self(unsafe { $right(self.0, _mm_cvtsi32_si128(count.cast_signed())) })
             }
 
             #[inline(always)]
-            fn load_word(words: &$crate::Words<'_>, first: usize, index: usize) -> Self {
-                Self::side_by_side(|lane| number(words.at(first + lane, index)))
+            fn load_pair<S: $crate::Source>(source: &S, first: usize, index: usize) -> [Self; 2] {
+                Self::halves(|lane| pair(source.at(first + lane, index)))
             }
 
             #[inline(always)]
-            fn load_lengths(words: &$crate::Words<'_>, first: usize) -> Self {
-                Self::load(words.lengths::<$lanes>(first))
+            fn load_word<S: $crate::Source>(source: &S, first: usize, index: usize) -> Self {
+                let [words, _] = Self::halves(|lane| number(source.at(first + lane, index)));
+                words
             }
 
             $($rest)*
         }
 
         impl $name {
-            /// The low halves of a register of 128 bits for each lane.
+            /// The low halves and the high halves of a register of 128 bits for each lane.
             #[inline(always)]
-            fn side_by_side(low_half: impl Fn(usize) -> __m128i) -> Self {
-                let even = $row(|piece| low_half(2 * piece));
-                let odd = $row(|piece| low_half(2 * piece + 1));
+            fn halves(lane: impl Fn(usize) -> __m128i) -> [Self; 2] {
+                let even = $row(|piece| lane(2 * piece));
+                let odd = $row(|piece| lane(2 * piece + 1));
                 // SAFETY: the ground rule.
-                Self(unsafe { $low(even, odd) })
+                unsafe { [Self($low(even, odd)), Self($high(even, odd))] }
             }
         }
     };
@@ -116,23 +115,36 @@ pub(super) fn number(bytes: &[u8; WORD_LEN]) -> __m128i {
 /// [`Word64::load_rest`](crate::Word64::load_rest) by a shift of the last eight bytes, where there
 /// are so many.
 macro_rules! rest_by_shift {
-    ($lanes:literal, $shift:ident, $and:ident, $sub:ident, $times8:ident, $splat:ident, $short:path) => {
+    ($shift:ident, $and:ident, $sub:ident, $splat:ident, $short:path) => {
         #[inline(always)]
-        fn load_rest(words: &$crate::Words<'_>, first: usize) -> Self {
-            if words.count() == 0 {
-                return $short(words, first);
+        fn load_rest<S: $crate::Source>(source: &S, first: usize) -> Self {
+            if source.least() == 0 {
+                return $short(source, first);
             }
-            let ends = Self::side_by_side(|lane| number(words.last(first + lane)));
-            let lengths = Self::load_lengths(words, first);
+            let [ends, _] = Self::halves(|lane| number(source.last(first + lane)));
+            let bits = source.lengths::<Self>(first).shift_left(3);
             // SAFETY: the ground rule. A shift by 64 leaves nothing here.
-            Self(unsafe {
-                let bits = $times8::<3>($and(lengths.0, $splat(7)));
-                $shift(ends.0, $sub($splat(64), bits))
-            })
+            Self(unsafe { $shift(ends.0, $sub($splat(64), $and(bits.0, $splat(56)))) })
         }
     };
 }
 pub(super) use rest_by_shift;
+
+/// Loads what has no other way in lanes of its own, one by one.
+macro_rules! one_by_one {
+    ($lanes:literal) => {
+        #[inline(always)]
+        fn load_pair_or_zeros<S: $crate::Source>(
+            source: &S,
+            first: usize,
+            index: usize,
+        ) -> [Self; 2] {
+            let [a, b] = <[u64; $lanes]>::load_pair_or_zeros(source, first, index);
+            [Self::load(&a), Self::load(&b)]
+        }
+    };
+}
+pub(super) use one_by_one;
 
 /// The rotations and xors that AVX-512 has instructions for, made of shifts, shuffles and logic where it is missing.
 macro_rules! shifts_and_logic_64 {

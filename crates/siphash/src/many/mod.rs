@@ -1,16 +1,18 @@
 //! Many inputs at once.
 
+mod batch;
 mod group;
 mod kernel;
-mod offset;
+mod records;
 
-use lanesum_lanes::Backend;
+use lanesum_lanes::{Backend, Pieces};
 
-pub use offset::Offset;
+pub use lanesum_lanes::Offset;
 
 use crate::SipHash;
-use group::Hashing;
-use kernel::HashNumbers;
+use batch::Batch;
+use group::Grouping;
+use records::{HashNumbers, HashRecords};
 
 /// A hash as a number: `u64` or, of the wider function, `u128`.
 pub trait Output: Copy + Default + sealed::Output {}
@@ -20,12 +22,10 @@ impl Output for u128 {}
 mod sealed {
     use lanesum_lanes::{MAX_LANES_64, Word64};
 
-    use crate::SipHash;
     use crate::one::join;
     use crate::round::State;
 
     pub trait Output: Sized {
-        fn one<const C: usize, const D: usize>(sip: &SipHash<C, D>, input: &[u8]) -> Self;
         /// The state before the first word.
         fn begin(state: State<u64>) -> State<u64>;
         /// The hashes of all lanes, after their last words.
@@ -33,9 +33,6 @@ mod sealed {
     }
 
     impl Output for u64 {
-        fn one<const C: usize, const D: usize>(sip: &SipHash<C, D>, input: &[u8]) -> Self {
-            sip.hash(input)
-        }
         #[inline(always)]
         fn begin(state: State<u64>) -> State<u64> {
             state
@@ -48,9 +45,6 @@ mod sealed {
     }
 
     impl Output for u128 {
-        fn one<const C: usize, const D: usize>(sip: &SipHash<C, D>, input: &[u8]) -> Self {
-            sip.hash128(input)
-        }
         #[inline(always)]
         fn begin(state: State<u64>) -> State<u64> {
             state.wide()
@@ -165,7 +159,7 @@ impl<const C: usize, const D: usize> Lanes<C, D> {
     /// See [`SipHash::hash_many`].
     pub fn hash_many<T: AsRef<[u8]>, H: Output>(&self, inputs: &[T], hashes: &mut [H]) {
         same_number(inputs.len(), hashes.len());
-        self.hashing(hashes).all(|place| inputs[place].as_ref());
+        self.hash_all(inputs, hashes);
     }
 
     /// See [`SipHash::hash_offsets`].
@@ -176,18 +170,23 @@ impl<const C: usize, const D: usize> Lanes<C, D> {
         hashes: &mut [H],
     ) {
         same_number(offsets.len().saturating_sub(1), hashes.len());
-        let piece = |place| offset::piece(buffer, offsets, place);
-        self.hashing(hashes).all(piece);
+        self.hash_all(Pieces::new(buffer, offsets), hashes);
     }
 
     /// See [`SipHash::hash_records`].
     pub fn hash_records<const N: usize, H: Output>(&self, records: &[[u8; N]], hashes: &mut [H]) {
         same_number(records.len(), hashes.len());
-        self.hashing(hashes).all(|place| &records[place][..]);
-    }
-
-    fn hashing<'s, H: Output>(&self, hashes: &'s mut [H]) -> Hashing<'s, H, C, D> {
-        Hashing { sip: self.sip, start: H::begin(self.sip.0), backend: self.backend, hashes }
+        let start = H::begin(self.sip.0);
+        let (mut records, mut hashes) = (records, hashes);
+        // The widest word as long as it is filled, and then the others for what is left.
+        for &width in self.backend.widths_64().iter().rev() {
+            let count = records.len() - records.len() % width;
+            let (now, later) = records.split_at(count);
+            let (filled, empty) = hashes.split_at_mut(count);
+            let kernel = HashRecords::<H, N, C, D> { start, records: now, hashes: filled };
+            self.backend.run_64(width, kernel);
+            (records, hashes) = (later, empty);
+        }
     }
 
     /// See [`SipHash::hash_u64s`].
@@ -195,7 +194,6 @@ impl<const C: usize, const D: usize> Lanes<C, D> {
         same_number(numbers.len(), hashes.len());
         let start = H::begin(self.sip.0);
         let (mut numbers, mut hashes) = (numbers, hashes);
-        // The widest word as long as it is filled, and the others for what is left.
         for &width in self.backend.widths_64().iter().rev() {
             let count = numbers.len() - numbers.len() % width;
             let (now, later) = numbers.split_at(count);
@@ -204,6 +202,11 @@ impl<const C: usize, const D: usize> Lanes<C, D> {
             self.backend.run_64(width, kernel);
             (numbers, hashes) = (later, empty);
         }
+    }
+
+    fn hash_all<'a, H: Output>(&self, batch: impl Batch<'a>, hashes: &mut [H]) {
+        let start = H::begin(self.sip.0);
+        Grouping::<C, D> { start, backend: self.backend }.hash(&batch, hashes);
     }
 }
 

@@ -3,11 +3,8 @@
 use std::collections::VecDeque;
 
 use super::bucket::{Bucket, CHUNK, Entry};
-
-/// Bits of a deadline that one level tells apart: a digit.
-const BITS: u32 = 8;
-const FAN: usize = 1 << BITS;
-const LEVELS: u32 = u64::BITS / BITS;
+use super::level::{LEVELS, Level, digit, prefix, stretch, width};
+use super::queue::Events;
 
 /// A bucket of at most this many entries is sorted when its turn comes; a larger one is first
 /// distributed over the level below.
@@ -25,69 +22,6 @@ const _: () = assert!(CHUNK <= 64);
 /// Up to this many entries are laid back one by one when the cursor turns back; more are laid
 /// aside as they are.
 const FLATTEN: usize = 512;
-
-/// The digit of a deadline that level `level` looks at.
-#[inline]
-fn digit(deadline: u64, level: u32) -> usize {
-    (deadline >> (BITS * level)) as usize & (FAN - 1)
-}
-
-/// The deadline with its lowest `level` digits zeroed; all of them at `LEVELS`.
-#[inline]
-fn prefix(deadline: u64, level: u32) -> u64 {
-    if level == LEVELS { 0 } else { deadline >> (BITS * level) << (BITS * level) }
-}
-
-/// How many of the lowest digits it takes to hold every difference between two deadlines, whose
-/// exclusive or is `difference`.
-#[inline]
-fn width(difference: u64) -> u32 {
-    (u64::BITS - difference.leading_zeros()).div_ceil(BITS)
-}
-
-/// Who knows which entries still stand for an event.
-pub(super) trait Events {
-    /// A cheap guess: false is certain, true is not.
-    fn may_be_current(&self, entry: &Entry) -> bool;
-    fn is_current(&self, entry: &Entry) -> bool;
-}
-
-struct Level {
-    buckets: [Bucket; FAN],
-    /// A bit for each bucket that holds something.
-    occupied: [u64; FAN / 64],
-}
-
-impl Level {
-    #[cold]
-    fn new() -> Box<Self> {
-        let buckets = std::array::from_fn(|_| Bucket::default());
-        Box::new(Level { buckets, occupied: [0; FAN / 64] })
-    }
-
-    fn first(&self) -> Option<usize> {
-        let word = self.occupied.iter().position(|&bits| bits != 0)?;
-        Some(word * 64 + self.occupied[word].trailing_zeros() as usize)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.occupied == [0; FAN / 64]
-    }
-
-    #[inline]
-    fn mark(&mut self, index: usize) {
-        self.occupied[index / 64] |= 1 << (index % 64);
-    }
-
-    fn take(&mut self, index: usize) -> Bucket {
-        self.occupied[index / 64] &= !(1 << (index % 64));
-        std::mem::take(&mut self.buckets[index])
-    }
-
-    fn occupied(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..FAN).filter(|&index| self.occupied[index / 64] >> (index % 64) & 1 == 1)
-    }
-}
 
 /// See the prose of [`super`]. The invariants, for a cursor `c` and the width `w` of the open
 /// stretch:
@@ -153,9 +87,12 @@ impl Spine {
             "level {level}, bucket {index}: {entry:?} is not for a cursor at {:#x}",
             self.cursor,
         );
-        let level = self.levels[level as usize].get_or_insert_with(Level::new);
-        level.mark(index);
-        level.buckets[index].push(entry);
+        self.level(level).fill(index).push(entry);
+    }
+
+    #[inline]
+    fn level(&mut self, level: u32) -> &mut Level {
+        self.levels[level as usize].get_or_insert_with(Level::new)
     }
 
     fn place_near(&mut self, entry: Entry) {
@@ -181,99 +118,100 @@ impl Spine {
         for lower in 0..level as usize {
             below.levels[lower] = self.levels[lower].take().filter(|level| !level.is_empty());
             if let Some(level) = &below.levels[lower] {
-                below.len += level.occupied().map(|b| level.buckets[b].len()).sum::<usize>();
+                below.len += level.buckets().map(Bucket::len).sum::<usize>();
             }
         }
         self.cursor = prefix(self.cursor, level + 1);
         self.width = 0;
         if below.len > FLATTEN {
-            let level = self.levels[level as usize].get_or_insert_with(Level::new);
-            level.mark(index);
-            level.buckets[index].set_stash(Box::new(below));
+            self.level(level).fill(index).set_stash(Box::new(below));
         } else {
             below.drain(&mut |entry| self.place_far(entry, level));
         }
     }
 
-    /// The first entry that is current. The others on the way to it are dropped, and
-    /// `stale` is told how many.
+    /// The first entry near, if any is: there may be others when there is none.
     #[inline]
-    pub(super) fn front(&mut self, stale: &mut usize, events: &impl Events) -> Option<Entry> {
-        loop {
-            while let Some(&entry) = self.near.front() {
-                if events.is_current(&entry) {
-                    return Some(entry);
-                }
-                self.pop_front();
-                *stale -= 1;
-            }
-            if !self.open_next(stale, events) {
-                return None;
-            }
+    pub(super) fn front(&self) -> Option<Entry> {
+        self.near.front().copied()
+    }
+
+    #[inline]
+    pub(super) fn pop_front(&mut self) {
+        if self.near.pop_front().is_some() {
+            self.len -= 1;
         }
     }
 
-    #[inline]
-    pub(super) fn pop_front(&mut self) -> Option<Entry> {
-        let entry = self.near.pop_front()?;
-        self.len -= 1;
-        Some(entry)
+    /// With nothing there, sets the cursor for entries that are going to be inserted, so many of
+    /// them.
+    pub(super) fn prepare<'a>(&mut self, count: usize, parts: impl Iterator<Item = &'a [Entry]>) {
+        debug_assert_eq!(self.len, 0, "the spine is in use");
+        *self = Spine::new();
+        if count > GATHER {
+            self.anchor(parts);
+        }
     }
 
-    /// With nothing near, opens the stretch of the first bucket; false if there is none.
+    /// With nothing near, opens the stretch of the first bucket. Of what it holds, only what is
+    /// current will be near, which may be nothing.
     #[inline(never)]
-    fn open_next(&mut self, stale: &mut usize, events: &impl Events) -> bool {
+    pub(super) fn open_next(&mut self, events: &impl Events) {
         debug_assert!(self.near.is_empty(), "the open stretch is not exhausted");
         if self.len <= GATHER {
-            return self.gather(stale, events);
+            return self.gather(events);
         }
         let (level, index) = self.first_bucket();
         let mut bucket = self.take(level, index);
-        let stretch = prefix(self.cursor, level + 1) | (index as u64) << (BITS * level);
+        let stretch = stretch(self.cursor, level, index);
         debug_assert!(stretch > self.cursor, "the cursor stands still at {stretch:#x}");
         self.cursor = stretch;
         self.width = 0;
         if let Some(stash) = bucket.take_stash() {
             self.restore(*stash, level);
             bucket.into_chunks().flatten().for_each(|entry| self.place(entry));
-            return true;
+            return;
         }
         let before = bucket.len();
         if before > FILTER {
             self.anchor(bucket.chunks());
-            for chunk in bucket.into_chunks() {
-                chunk.into_iter().for_each(|entry| self.place(entry));
+            self.len -= before;
+            for entry in bucket.into_chunks().flatten() {
+                if events.may_be_current(&entry) {
+                    self.insert(entry);
+                }
             }
-            return true;
+            return;
         }
-        for chunk in bucket.into_chunks() {
-            // All the look-ups first, without a branch between them: half of the entries may be
-            // stale, and a wrong guess would wait for memory each time.
-            let mut maybe = chunk
-                .iter()
-                .rev()
-                .fold(0_u64, |bits, entry| bits << 1 | u64::from(events.may_be_current(entry)));
-            let mut current = 0;
-            while maybe != 0 {
-                let index = maybe.trailing_zeros();
-                current |= u64::from(events.is_current(&chunk[index as usize])) << index;
-                maybe &= maybe - 1;
-            }
-            while current != 0 {
-                self.near.push_back(chunk[current.trailing_zeros() as usize]);
-                current &= current - 1;
-            }
-        }
-        let dropped = before - self.near.len();
-        self.len -= dropped;
-        *stale -= dropped;
+        bucket.into_chunks().for_each(|chunk| self.append_current(&chunk, events));
+        self.len -= before - self.near.len();
         if self.near.len() <= SORT {
             self.width = level;
             self.sort_near();
         } else {
             self.distribute();
         }
-        true
+    }
+
+    /// Appends to `near` those of up to 64 entries that stand for an event.
+    #[inline]
+    fn append_current(&mut self, chunk: &[Entry], events: &impl Events) {
+        // All the look-ups first, without a branch between them: half of the entries may be stale,
+        // and a wrong guess would wait for memory each time.
+        let mut maybe = chunk
+            .iter()
+            .rev()
+            .fold(0_u64, |bits, entry| bits << 1 | u64::from(events.may_be_current(entry)));
+        let mut current = 0;
+        while maybe != 0 {
+            let index = maybe.trailing_zeros();
+            current |= u64::from(events.is_current(&chunk[index as usize])) << index;
+            maybe &= maybe - 1;
+        }
+        while current != 0 {
+            self.near.push_back(chunk[current.trailing_zeros() as usize]);
+            current &= current - 1;
+        }
     }
 
     /// Equal deadlines stay in order of adding.
@@ -283,9 +221,8 @@ impl Spine {
     }
 
     /// Makes all of time the open stretch again, when few entries are left.
-    fn gather(&mut self, stale: &mut usize, events: &impl Events) -> bool {
+    fn gather(&mut self, events: &impl Events) {
         let all = std::mem::replace(self, Spine::new());
-        let before = all.len;
         all.drain(&mut |entry| {
             if events.is_current(&entry) {
                 self.near.push_back(entry);
@@ -293,8 +230,6 @@ impl Spine {
         });
         self.sort_near();
         self.len = self.near.len();
-        *stale -= before - self.len;
-        self.len > 0
     }
 
     /// Spreads what is near over the levels.
@@ -362,21 +297,17 @@ impl Spine {
     /// Shows every entry, in the order of `drain`.
     pub(super) fn for_each(&self, to: &mut dyn FnMut(&Entry)) {
         self.near.iter().for_each(&mut *to);
-        for level in self.levels.iter().flatten() {
-            for bucket in level.occupied().map(|index| &level.buckets[index]) {
-                if let Some(stash) = bucket.stash() {
-                    stash.for_each(to);
-                }
-                bucket.chunks().flatten().for_each(&mut *to);
+        for bucket in self.levels.iter().flatten().flat_map(|level| level.buckets()) {
+            if let Some(stash) = bucket.stash() {
+                stash.for_each(to);
             }
+            bucket.chunks().flatten().for_each(&mut *to);
         }
     }
 
     pub(super) fn heap_size(&self) -> usize {
-        let levels = self.levels.iter().flatten().map(|level| {
-            size_of::<Level>() + level.buckets.iter().map(Bucket::heap_size).sum::<usize>()
-        });
-        self.near.capacity() * size_of::<Entry>() + levels.sum::<usize>()
+        let levels: usize = self.levels.iter().flatten().map(|level| level.heap_size()).sum();
+        self.near.capacity() * size_of::<Entry>() + levels
     }
 
     /// Keeps what `keep` wants.
@@ -384,19 +315,14 @@ impl Spine {
         self.near.retain_mut(|entry| keep(entry));
         self.near.shrink_to_fit();
         self.len = self.near.len();
-        for level in &mut self.levels {
-            let Some(some) = level else { continue };
-            for index in 0..FAN {
-                if some.occupied[index / 64] >> (index % 64) & 1 == 1 {
-                    some.buckets[index].retain(keep);
-                    self.len += some.buckets[index].len();
-                    if some.buckets[index].is_empty() {
-                        some.occupied[index / 64] &= !(1 << (index % 64));
-                    }
-                }
-            }
-            if some.is_empty() {
-                *level = None;
+        for place in &mut self.levels {
+            let Some(level) = place else { continue };
+            level.for_each_mut(&mut |bucket| {
+                bucket.retain(keep);
+                self.len += bucket.len();
+            });
+            if level.is_empty() {
+                *place = None;
             }
         }
     }

@@ -1,0 +1,85 @@
+//! Entries that nobody has asked for yet: a list in order of adding, and the earliest deadline in it.
+
+use super::bucket::Entry;
+
+/// Entries in one allocation: large, since they are filled and read one after the other; and small
+/// enough that the allocator takes it from what it has.
+const CHUNK: usize = 4096;
+/// What the first allocation begins with.
+const FIRST: usize = 4;
+
+pub(super) struct Arrivals {
+    /// All full but the last.
+    chunks: Vec<Vec<Entry>>,
+    len: usize,
+    /// No deadline is before this; `u64::MAX` if there is none.
+    earliest: u64,
+}
+
+impl Arrivals {
+    pub(super) const fn new() -> Self {
+        Arrivals { chunks: Vec::new(), len: 0, earliest: u64::MAX }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether one of them may come before `deadline`, and by `now`.
+    #[inline]
+    pub(super) fn may_precede(&self, deadline: u64, now: u64) -> bool {
+        self.earliest < deadline && self.earliest <= now
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, entry: Entry) {
+        self.len += 1;
+        self.earliest = self.earliest.min(entry.deadline);
+        match self.chunks.last_mut() {
+            Some(last) if last.len() < last.capacity() => last.push(entry),
+            _ => self.grow(entry),
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, entry: Entry) {
+        let size = if self.chunks.is_empty() { FIRST } else { CHUNK };
+        match self.chunks.last_mut() {
+            Some(last) if last.len() < CHUNK => {
+                last.reserve_exact(last.len().min(CHUNK - last.len()));
+                last.push(entry);
+            }
+            _ => {
+                let mut chunk = Vec::with_capacity(size);
+                chunk.push(entry);
+                self.chunks.push(chunk);
+            }
+        }
+    }
+
+    pub(super) fn chunks(&self) -> impl Iterator<Item = &[Entry]> {
+        self.chunks.iter().map(Vec::as_slice)
+    }
+
+    /// As `chunks`; each is given back as soon as it has been read.
+    pub(super) fn into_chunks(self) -> impl Iterator<Item = Vec<Entry>> {
+        self.chunks.into_iter()
+    }
+
+    /// Keeps what `keep` wants, in order.
+    pub(super) fn retain(&mut self, keep: &mut dyn FnMut(&mut Entry) -> bool) {
+        let old = std::mem::replace(self, Arrivals::new());
+        for chunk in old.into_chunks() {
+            for mut entry in chunk {
+                if keep(&mut entry) {
+                    self.push(entry);
+                }
+            }
+        }
+    }
+
+    pub(super) fn heap_size(&self) -> usize {
+        let entries: usize = self.chunks.iter().map(Vec::capacity).sum();
+        entries * size_of::<Entry>() + self.chunks.capacity() * size_of::<Vec<Entry>>()
+    }
+}

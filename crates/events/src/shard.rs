@@ -1,0 +1,69 @@
+//! A part of the events, under a lock of its own: two schedules, one for each clock.
+
+use std::cmp::Reverse;
+
+use crate::job::{Job, Phase};
+use crate::outcome::{ActionId, Base, Life};
+use crate::{EventId, Schedule};
+
+pub(crate) struct Shard {
+    pub(crate) wall: Schedule<Job>,
+    pub(crate) steady: Schedule<Job>,
+    pub(crate) life: Life,
+    /// Threads that wait for an action of this shard to end.
+    pub(crate) waiting: usize,
+}
+
+impl Shard {
+    pub(crate) fn new() -> Self {
+        Shard { wall: Schedule::new(), steady: Schedule::new(), life: Life::Open, waiting: 0 }
+    }
+
+    pub(crate) fn on(&mut self, base: Base) -> &mut Schedule<Job> {
+        match base {
+            Base::Wall => &mut self.wall,
+            Base::Steady => &mut self.steady,
+        }
+    }
+
+    pub(crate) fn job(&mut self, id: ActionId) -> Option<&mut Job> {
+        self.on(id.base).get_mut(id.id)
+    }
+
+    /// The job of an event that has not begun.
+    pub(crate) fn waiting_job(&mut self, id: ActionId) -> Option<&mut Job> {
+        self.job(id).filter(|job| matches!(job.phase, Phase::Pending | Phase::Queued))
+    }
+
+    /// Gives an event that has not begun another deadline; false if there is none.
+    pub(crate) fn arm(&mut self, id: ActionId, deadline: u64, order: u64) -> bool {
+        let Some(job) = self.waiting_job(id) else { return false };
+        job.order = order;
+        job.phase = Phase::Pending;
+        if let Some(repeat) = &mut job.repeat {
+            repeat.grid = deadline;
+        }
+        self.on(id.base).reschedule(id.id, deadline)
+    }
+}
+
+/// The first event if it is due: least for the one that is longest overdue.
+pub(crate) fn head(schedule: &mut Schedule<Job>, now: u64) -> Option<(Reverse<u64>, u64)> {
+    let (deadline, job) = schedule.peek_due(now)?;
+    Some((Reverse(now - deadline), job.order))
+}
+
+/// Queues the first event of a schedule, which is due. One that skips this run is moved on.
+pub(crate) fn claim_one(schedule: &mut Schedule<Job>, now: u64) -> Option<EventId> {
+    let claim = schedule.claim_due(now)?;
+    let job = claim.payload;
+    if let Some(repeat) = &mut job.repeat
+        && !repeat.falls_due(claim.deadline, now)
+    {
+        let (id, next) = (claim.id, repeat.next());
+        schedule.reschedule(id, next);
+        return None;
+    }
+    job.phase = Phase::Queued;
+    Some(claim.id)
+}

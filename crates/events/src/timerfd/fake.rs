@@ -1,0 +1,134 @@
+//! A wall clock that can be set, under the code that waits for the kernel's.
+//!
+//! No test may set the machine's clock, and a time namespace has none of its own. So here the kernel's
+//! side of a timerfd is played, for a whole running system: `gettime`, and `settime` with
+//! `TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET` as timerfd_create(2) describes it. The timer becomes
+//! readable when it expires and when the clock is set, and in the latter case refuses once to be set.
+
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, SystemTime};
+
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::time::{Itimerspec, Timespec};
+
+use super::{DelayClock, SECOND, Source, TimerFds};
+use crate::clock::Clock;
+use crate::state::Core;
+use crate::worker::Shared;
+use crate::{Cancel, EventSystem, unix_nanos};
+
+#[derive(Debug)]
+struct State {
+    now: u64,
+    /// `None` while disarmed.
+    expires: Option<u64>,
+    /// The clock was set, and the timer has not been told.
+    cancelled: bool,
+    /// How often the timer was set.
+    settings: usize,
+}
+
+#[derive(Debug)]
+pub(super) struct FakeClock {
+    state: Mutex<State>,
+    set: Condvar,
+    /// The other end of what the timer polls.
+    ring: OwnedFd,
+}
+
+impl FakeClock {
+    fn ring(&self) {
+        rustix::io::write(&self.ring, &1_u64.to_ne_bytes()).unwrap();
+    }
+
+    pub(super) fn gettime(&self) -> Timespec {
+        let now = self.state.lock().unwrap().now;
+        Timespec { tv_sec: (now / SECOND) as i64, tv_nsec: (now % SECOND) as i64 }
+    }
+
+    pub(super) fn settime(&self, spec: &Itimerspec) -> Result<(), Errno> {
+        let mut state = self.state.lock().unwrap();
+        if std::mem::take(&mut state.cancelled) {
+            return Err(Errno::CANCELED);
+        }
+        let at = spec.it_value.tv_sec as u64 * SECOND + spec.it_value.tv_nsec as u64;
+        state.expires = (at > 0).then_some(at);
+        state.settings += 1;
+        if state.expires.is_some_and(|at| at <= state.now) {
+            self.ring();
+        }
+        self.set.notify_all();
+        Ok(())
+    }
+
+    /// Sets the clock, and waits until the system has looked at it and set its timer again.
+    fn set_to(&self, now: u64) {
+        let mut state = self.state.lock().unwrap();
+        state.now = now;
+        state.cancelled = true;
+        let before = state.settings;
+        self.ring();
+        while state.settings == before {
+            state = self.set.wait(state).unwrap();
+        }
+    }
+
+    /// Waits until the timer is armed for this time.
+    fn await_timer(&self, at: u64) {
+        let mut state = self.state.lock().unwrap();
+        while state.expires != Some(at) {
+            state = self.set.wait(state).unwrap();
+        }
+    }
+}
+
+fn system(now: u64) -> (EventSystem, Arc<FakeClock>) {
+    let mut timers = TimerFds::new(DelayClock::Boot).unwrap();
+    let fd = eventfd(0, EventfdFlags::NONBLOCK).unwrap();
+    let ring = rustix::io::dup(&fd).unwrap();
+    let state = State { now, expires: None, cancelled: false, settings: 0 };
+    let clock = Arc::new(FakeClock { state: Mutex::new(state), set: Condvar::new(), ring });
+    timers.wall.fd = fd;
+    timers.wall.clock = Source::Fake(clock.clone());
+    let core = Core::new(2, usize::MAX);
+    let shared = Shared::new(core, Clock::System(Arc::new(timers)), Box::new(|_| {}), true);
+    (EventSystem::spawn(Arc::new(shared), 0).unwrap(), clock)
+}
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
+
+#[test]
+fn the_wall_clock_is_set_back_a_day_and_forward_a_year() {
+    let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+    let (system, clock) = system(unix_nanos(start));
+    let (send, ran) = channel();
+    let say = |text: &'static str| {
+        let send = send.clone();
+        move || send.send(text).unwrap()
+    };
+    let soon = start + Duration::from_secs(10);
+    system.add_at(start + YEAR, say("in a year")).unwrap();
+    system.add_at(soon, say("soon")).unwrap();
+    let never = system.add_at(start + 2 * YEAR, say("never")).unwrap();
+    clock.await_timer(unix_nanos(soon));
+
+    // A day back: looked at, and gone to sleep again until the same time.
+    clock.set_to(unix_nanos(start - DAY));
+    clock.await_timer(unix_nanos(soon));
+    assert_eq!((ran.try_recv().ok(), system.len()), (None, 3));
+    // A delay by the machine's clock takes no notice.
+    system.add_after(Duration::from_micros(1), say("delay")).unwrap();
+    assert_eq!(ran.recv(), Ok("delay"));
+
+    // A year forward: what has become due runs at once, in order.
+    clock.set_to(unix_nanos(start + YEAR));
+    assert_eq!((ran.recv(), ran.recv()), (Ok("soon"), Ok("in a year")));
+    clock.await_timer(unix_nanos(start + 2 * YEAR));
+    assert_eq!(system.cancel(never), Cancel::Cancelled);
+    assert_eq!(system.shared.ran.load(Ordering::Relaxed), 3);
+}

@@ -1,0 +1,41 @@
+//! The memory of the process itself. Alone in its file, so that nothing else allocates meanwhile.
+
+use lanesum_events::{EventId, Schedule};
+
+/// Bytes resident that no file stands behind.
+fn resident() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
+    line.trim().strip_suffix(" kB").unwrap().parse::<usize>().unwrap() * 1024
+}
+
+/// What has been given back to the allocator the allocator may keep, for the next one who asks: glibc
+/// does. So the first time shows what the events take, and the next ones that nothing is lost.
+#[test]
+fn ten_million_events_added_and_cancelled_leave_memory_where_it_was() {
+    const EVENTS: usize = 10_000_000;
+    // The list of ids is made, and touched, before the first look.
+    let mut schedule = Schedule::new();
+    let some = schedule.add(0, 0_u64).unwrap();
+    schedule.cancel(some);
+    let mut ids: Vec<EventId> = vec![some; EVENTS];
+    let before = resident();
+    let mut peaks = Vec::new();
+    let mut deadline = 1_u64;
+    for round in 0..3 {
+        for (n, id) in ids.iter_mut().enumerate() {
+            deadline = deadline.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            *id = schedule.add(deadline >> 20, n as u64).unwrap();
+        }
+        peaks.push(resident() - before);
+        // The last time after they have been sorted in.
+        assert!(round < 2 || schedule.next_deadline().is_some());
+        for (n, &id) in ids.iter().enumerate() {
+            assert_eq!(schedule.cancel(id), Some(n as u64));
+        }
+        assert!(schedule.heap_size() < 64 * 1024, "{} bytes are kept", schedule.heap_size());
+    }
+    // 48 bytes each are allowed; less than 24 would mean that this does not look at the events.
+    assert!((24 * EVENTS..48 * EVENTS).contains(&peaks[0]), "{peaks:?} bytes");
+    assert!(peaks[2] < peaks[0] + EVENTS, "{peaks:?} bytes");
+}

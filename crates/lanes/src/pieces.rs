@@ -1,0 +1,136 @@
+//! Pieces of one buffer by their offsets, as in Apache Arrow's columns of strings.
+
+/// An offset into a buffer: `u32`, `u64`, `usize`, and Arrow's `i32` and `i64`.
+pub trait Offset: Copy + Ord + sealed::Offset {}
+
+mod sealed {
+    pub trait Offset {
+        /// The same number; one that no buffer is long enough for where it is negative.
+        fn to_u64(self) -> u64;
+    }
+}
+
+macro_rules! offset {
+    ($($number:ty)*) => {
+        $(impl Offset for $number {}
+        impl sealed::Offset for $number {
+            #[inline(always)]
+            fn to_u64(self) -> u64 {
+                // Negative numbers are extended by their sign, to 2^63 and above.
+                self as u64
+            }
+        })*
+    };
+}
+offset! { u32 u64 usize i32 i64 }
+
+/// Pieces of a buffer: piece `i` lies from `offsets[i]` to `offsets[i + 1]`.
+#[derive(Clone, Copy, Debug)]
+pub struct Pieces<'a, O> {
+    buffer: &'a [u8],
+    /// None is less than the one before, and the last is no more than the length of the buffer.
+    offsets: &'a [O],
+}
+
+impl<'a, O: Offset> Pieces<'a, O> {
+    /// One piece less than there are offsets, if there are any.
+    ///
+    /// # Panics
+    /// When an offset is negative, less than the one before or beyond the buffer.
+    #[inline]
+    #[must_use]
+    pub fn new(buffer: &'a [u8], offsets: &'a [O]) -> Self {
+        // Without a branch for each, so that many are compared at once.
+        let rising = offsets.windows(2).fold(true, |all, pair| all & (pair[0] <= pair[1]));
+        // The first one is no more than the last, so it is not negative if it does not look greater.
+        let ends = offsets.first().map(|o| o.to_u64()).zip(offsets.last().map(|o| o.to_u64()));
+        let within = ends.is_none_or(|(first, last)| first <= last && last <= buffer.len() as u64);
+        if !rising || !within {
+            no_pieces(buffer, offsets);
+        }
+        Self { buffer, offsets }
+    }
+
+    /// How many there are.
+    #[inline(always)]
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    /// Whether there is none.
+    #[inline(always)]
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Piece `place`.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    #[inline(always)]
+    #[must_use]
+    pub fn get(&self, place: usize) -> &'a [u8] {
+        let [start, end] = [self.offsets[place], self.offsets[place + 1]];
+        // SAFETY: `new` saw that offsets rise, to no more than the length of the buffer; and numbers
+        // do not change while they are borrowed.
+        unsafe { self.buffer.get_unchecked(start.to_u64() as usize..end.to_u64() as usize) }
+    }
+}
+
+/// Says which of the offsets is wrong.
+#[cold]
+fn no_pieces<O: Offset>(buffer: &[u8], offsets: &[O]) -> ! {
+    let is_wrong = |pair: &[O]| {
+        let [start, end] = [pair[0].to_u64(), pair[1].to_u64()];
+        start > end || end > buffer.len() as u64
+    };
+    let length = buffer.len();
+    match offsets.windows(2).position(is_wrong) {
+        Some(place) => {
+            panic!("offsets {place} and {} are no range of a buffer of {length} bytes", place + 1)
+        }
+        None => panic!("offset 0 is not within a buffer of {length} bytes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_where_the_offsets_say() {
+        let buffer = [0, 1, 2, 3, 4, 5, 6, 7];
+        let pieces = Pieces::new(&buffer, &[1_i32, 1, 4, 8]);
+        assert_eq!(pieces.len(), 3);
+        assert_eq!([0, 1, 2].map(|place| pieces.get(place)), [&[][..], &[1, 2, 3], &[4, 5, 6, 7]]);
+        assert!(Pieces::<u32>::new(&buffer, &[]).is_empty());
+        assert!(Pieces::new(&buffer, &[8_u64]).is_empty());
+    }
+
+    #[test]
+    #[should_panic(expected = "index out of bounds")]
+    fn a_piece_too_many_is_refused() {
+        let _ = Pieces::new(&[0; 8], &[0_u32, 8]).get(1);
+    }
+
+    fn message(offsets: &'static [i64]) -> String {
+        let make = move || _ = Pieces::new(&[0; 8], offsets);
+        *std::panic::catch_unwind(make).unwrap_err().downcast::<String>().unwrap()
+    }
+
+    #[test]
+    fn offsets_that_fall_or_leave_the_buffer_are_refused() {
+        let text = |place| {
+            format!("offsets {place} and {} are no range of a buffer of 8 bytes", place + 1)
+        };
+        assert_eq!(message(&[0, 4, 3, 8]), text(1));
+        assert_eq!(message(&[0, 4, 9]), text(1));
+        assert_eq!(message(&[-1, 4, 8]), text(0));
+        assert_eq!(message(&[0, 4, -1]), text(1));
+        assert_eq!(message(&[-4, -3, -1]), text(0));
+        assert_eq!(message(&[9]), "offset 0 is not within a buffer of 8 bytes");
+        assert_eq!(message(&[-1]), "offset 0 is not within a buffer of 8 bytes");
+    }
+}

@@ -1,0 +1,209 @@
+//! Words of 64 bits: loads give what the inputs have, in every backend and width, and read nothing
+//! beyond them, not even where the next byte is on a page that nobody may read.
+
+use std::ffi::c_void;
+
+use lanesum_lanes::{
+    Backend, Inputs, Kernel64, MAX_LANES_64, Records, Source, WORD_LEN, Word64, rest_of,
+};
+use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
+use rustix::param::page_size;
+
+/// A page between two that nobody may read.
+struct Page {
+    start: *mut c_void,
+}
+
+impl Page {
+    fn new() -> Self {
+        let (size, access) = (page_size(), ProtFlags::READ | ProtFlags::WRITE);
+        // SAFETY: a new mapping at a place of the system's choice is nobody else's.
+        let start =
+            unsafe { mmap_anonymous(std::ptr::null_mut(), 3 * size, access, MapFlags::PRIVATE) };
+        let start = start.expect("three pages");
+        for page in [0, 2] {
+            let guard = start.wrapping_byte_add(page * size);
+            // SAFETY: the page is part of the mapping, and no reference to it exists.
+            unsafe { mprotect(guard, size, MprotectFlags::empty()) }.expect("a guard page");
+        }
+        let mut page = Self { start };
+        for (place, byte) in page.bytes_mut().iter_mut().enumerate() {
+            *byte = (place % 251) as u8 + 1;
+        }
+        page
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        let start = self.start.wrapping_byte_add(page_size()).cast();
+        // SAFETY: the page in the middle may be read and written, and is borrowed with `self`.
+        unsafe { std::slice::from_raw_parts_mut(start, page_size()) }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        let start = self.start.wrapping_byte_add(page_size()).cast();
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts(start, page_size()) }
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        // SAFETY: the mapping of `new`; no reference to it outlives `self`.
+        unsafe { munmap(self.start, 3 * page_size()) }.expect("it is mapped");
+    }
+}
+
+/// Loads all that can be loaded, and compares it with the inputs.
+struct Loads<'a, S> {
+    source: S,
+    inputs: &'a [&'a [u8]],
+}
+
+impl<S: Source> Kernel64 for Loads<'_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Word64>(self) {
+        let Self { source, inputs } = self;
+        let most = inputs.iter().map(|input| input.len() / WORD_LEN).max().unwrap();
+        let least = inputs.iter().map(|input| input.len() / WORD_LEN).min().unwrap();
+        assert_eq!(source.least(), least);
+        assert_eq!(source.longest() / WORD_LEN, most);
+        for index in 0..least {
+            expect(W::load_word(&source, 0, index), inputs, |input| word(input, index));
+        }
+        for index in 0..least.saturating_sub(1) {
+            let [first, second] = W::load_pair(&source, 0, index);
+            expect(first, inputs, |input| word(input, index));
+            expect(second, inputs, |input| word(input, index + 1));
+        }
+        for index in 0..most + 3 {
+            let [first, second] = W::load_pair_or_zeros(&source, 0, index);
+            expect(first, inputs, |input| word(input, index));
+            expect(second, inputs, |input| word(input, index + 1));
+        }
+        let rest = |input: &[u8]| word(input, input.len() / WORD_LEN);
+        expect(W::load_rest(&source, 0), inputs, rest);
+        expect(source.lengths::<W>(0), inputs, |input| input.len() as u64);
+    }
+}
+
+/// A word of an input by its definition, with zeros beyond the end.
+fn word(input: &[u8], index: usize) -> u64 {
+    let mut bytes = [0; WORD_LEN];
+    let place = input.len().min(WORD_LEN * index);
+    let there = (input.len() - place).min(WORD_LEN);
+    bytes[..there].copy_from_slice(&input[place..][..there]);
+    u64::from_le_bytes(bytes)
+}
+
+fn expect<W: Word64>(found: W, inputs: &[&[u8]], expected: impl Fn(&[u8]) -> u64) {
+    let mut lanes = [0; MAX_LANES_64];
+    found.store(&mut lanes);
+    for (lane, input) in inputs.iter().enumerate() {
+        assert_eq!(lanes[lane], expected(input), "lane {lane}, {} bytes", input.len());
+    }
+}
+
+/// Every width of every backend that the CPU has.
+fn each_width(mut test: impl FnMut(Backend, usize)) {
+    for backend in Backend::available() {
+        backend.widths_64().iter().for_each(|&width| test(backend, width));
+    }
+}
+
+fn check(backend: Backend, width: usize, inputs: &[&[u8]]) {
+    let mut lanes = Inputs::new();
+    for (lane, input) in inputs.iter().enumerate() {
+        lanes.set(lane, input);
+        assert_eq!(lanes.get(lane), *input);
+    }
+    let source = lanes.words(inputs.len(), width);
+    backend.run_64(width, Loads { source, inputs });
+}
+
+#[test]
+fn inputs_end_where_the_page_ends_or_begin_where_it_begins() {
+    let page = Page::new();
+    let bytes = page.bytes();
+    let last = |length: usize| &bytes[bytes.len() - length..];
+    each_width(|backend, width| {
+        for length in 0..=70 {
+            check(backend, width, &vec![last(length); width]);
+            check(backend, width, &vec![&bytes[..length]; width]);
+            // Another number of whole words in each lane, and some lanes idle.
+            let ragged: Vec<&[u8]> =
+                (0..width).map(|lane| last((length + 5 * lane) % 71)).collect();
+            check(backend, width, &ragged);
+            check(backend, width, &ragged[..width.div_ceil(2)]);
+        }
+    });
+}
+
+#[test]
+fn records_end_where_the_page_ends() {
+    fn of<const N: usize>(bytes: &[u8]) {
+        let records = bytes.as_rchunks::<N>().1;
+        each_width(|backend, width| {
+            let records = &records[records.len() - width..];
+            let inputs: Vec<&[u8]> = records.iter().map(|record| &record[..]).collect();
+            backend.run_64(width, Loads { source: Records(records), inputs: &inputs });
+        });
+    }
+    let page = Page::new();
+    of::<1>(page.bytes());
+    of::<7>(page.bytes());
+    of::<8>(page.bytes());
+    of::<16>(page.bytes());
+    of::<20>(page.bytes());
+    of::<32>(page.bytes());
+    of::<45>(page.bytes());
+}
+
+/// The operations, against those of plain numbers.
+#[test]
+fn every_width_computes_as_one_lane() {
+    struct Operations([u64; MAX_LANES_64], [u64; MAX_LANES_64]);
+
+    impl Kernel64 for Operations {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<W: Word64>(self) {
+            let (a, b) = (W::load(&self.0), W::load(&self.1));
+            let check = |found: W, expected: fn(u64, u64) -> u64| {
+                let mut lanes = [0; MAX_LANES_64];
+                found.store(&mut lanes);
+                for lane in 0..W::LANES {
+                    assert_eq!(lanes[lane], expected(self.0[lane], self.1[lane]), "lane {lane}");
+                }
+                assert!(lanes[W::LANES..].iter().all(|&lane| lane == 0));
+            };
+            check(a.add(b), u64::wrapping_add);
+            check(a.xor(b), |a, b| a ^ b);
+            check(a.xor3(b, W::splat(7)), |a, b| a ^ b ^ 7);
+            check(a.rotate_left(13), |a, _| a.rotate_left(13));
+            check(a.rotate_left(16), |a, _| a.rotate_left(16));
+            check(a.rotate_left(32), |a, _| a.rotate_left(32));
+            check(a.shift_left(56), |a, _| a << 56);
+            check(a.shift_right(3), |a, _| a >> 3);
+            check(a.settled(), |a, _| a);
+            let (c, d) = (a.shift_right(1), b.shift_right(1));
+            check(W::select(c.at_least(d), a, b), |a, b| if a >> 1 >= b >> 1 { a } else { b });
+            check(W::select(c.at_least(c), a, b), |a, _| a);
+        }
+    }
+
+    let numbers = |factor: u64| std::array::from_fn(|i| (i as u64 + 1).wrapping_mul(factor));
+    let (a, b) = (numbers(0x9e37_79b9_7f4a_7c15), numbers(0xda94_2042_e4dd_58b5));
+    each_width(|backend, width| backend.run_64(width, Operations(a, b)));
+}
+
+#[test]
+fn rests_are_as_defined() {
+    let bytes: [u8; 40] = std::array::from_fn(|i| 0xf0 ^ i as u8);
+    for length in 0..=bytes.len() {
+        let input = &bytes[..length];
+        assert_eq!(rest_of(input), word(input, length / WORD_LEN), "{length} bytes");
+    }
+}
