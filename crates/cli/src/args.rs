@@ -205,8 +205,8 @@ pub struct Run {
     /// How files are read; read is the fastest for files in the cache.
     ///
     /// read: into a buffer, through the system's cache. direct: past the cache, which stays as it
-    /// was, to see what the medium holds. mmap: long files are mapped. uring: many files at once and
-    /// ahead of their use, by io_uring.
+    /// was, to see what the medium holds. mmap: long files are mapped. uring: the beginnings of many
+    /// files at once, by io_uring.
     #[arg(long, value_name = "HOW", default_value = "read", value_parser = io())]
     pub io: Io,
 

@@ -194,10 +194,8 @@ where
                 Taken::Some => {}
                 none => return none,
             }
-            if self.reader.opens_early() {
-                let sources = self.jobs.iter().map(|(_, job)| &job.source);
-                self.reader.open(sources, &mut self.opener, &mut self.buffers, &mut self.early);
-            }
+            let sources = self.jobs.iter().map(|(_, job)| &job.source);
+            self.reader.open(sources, &mut self.opener, &mut self.buffers, &mut self.early);
             while let Some((sequence, job)) = self.jobs.pop_front() {
                 self.begin(sequence, job, start_serial);
             }

@@ -90,3 +90,39 @@ fn what_is_not_on_the_medium_yet_is_written_first() {
         assert_eq!(outcomes, [format!("a: {}", md5(&content))]);
     }
 }
+
+#[test]
+fn files_that_are_not_in_the_cache_come_in_order() {
+    let folder = Folder(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap());
+    let mut jobs = Vec::new();
+    let mut expected = Vec::new();
+    for index in 0..400 {
+        let content = bytes(40_000 + index);
+        let name = format!("{index:03}");
+        jobs.push(folder.job(&name, &content));
+        expected.push(format!("{name}: {}", md5(&content)));
+    }
+    // Late ones, when several are begun at a time.
+    for (index, name, outcome) in [
+        (300, "missing", "No such file or directory"),
+        (301, ".", "Is a directory"),
+        (302, "398/x", "Not a directory"),
+    ] {
+        jobs.insert(index, folder.job_of(name));
+        expected.insert(index, format!("{name}: {outcome}"));
+    }
+    for io in Io::ALL {
+        for threads in [1, 3] {
+            jobs.iter().for_each(|job| {
+                let Source::Path(path) = &job.source else { return };
+                if path.is_file() {
+                    forget(path);
+                }
+            });
+            let outcomes = run(&on(io, threads), jobs.iter().cloned());
+            if !outcomes.contains(&format!("000: {}", Error::NoDirect)) {
+                assert_eq!(outcomes, expected, "{io}, {threads}");
+            }
+        }
+    }
+}

@@ -1,4 +1,8 @@
-//! Pieces of a file read ahead of their use: one is hashed while the next is on its way.
+//! Pieces of files read ahead of their use: the first ones of many files together, and past the cache
+//! one while the one before it is hashed.
+//!
+//! Through the cache only the first: for the others the kernel reads ahead by itself, and to ask it by
+//! io_uring for what it has not read yet costs several times the work of waiting for it.
 //!
 //! A lane has memory for two pieces. At any time it hashes one ([`Ahead::current`]) while nothing or
 //! the piece that follows is on its way into the other; so no byte is read and written at once.
@@ -173,19 +177,21 @@ impl Ahead {
         size: u64,
     ) -> Result<Piece, Error> {
         let from = self.aligned(position);
-        if self.under_way != Some(from) {
+        let read = if self.under_way == Some(from) {
+            self.under_way = None;
+            self.wait(file, from)
+        } else {
             self.release();
-            self.read_other(file, from);
-        }
-        self.under_way = None;
-        let read = self.wait(file, from).map_err(|error| self.error(error))?;
+            self.read_now(file, from)
+        };
+        let read = read.map_err(|error| self.error(error))?;
         self.current ^= 1;
         // Of a file whose end is not at a block's end, what lies before the position comes again.
         let known = (position - from) as usize;
         let fresh = read.saturating_sub(known);
         let end = position + fresh as u64;
         let is_short = read < self.shape.piece;
-        if !is_short {
+        if self.shape.is_direct && !is_short {
             self.read_other(file, end);
             self.queue.borrow_mut().submit();
         }
@@ -204,17 +210,20 @@ impl Ahead {
 
     /// Waits for the other piece, which begins at this offset.
     fn wait(&self, file: &OwnedFd, from: u64) -> Result<usize, Errno> {
-        let mut queue = self.queue.borrow_mut();
-        match queue.wait(self.index) {
+        let read = self.queue.borrow_mut().wait(self.index);
+        match read {
             // Files are opened so that nobody waits for a FIFO, which kernels before 5.19 take to
             // mean that no read shall wait either.
-            Err(Errno::AGAIN | Errno::INTR) => {
-                let range = self.shape.range(self.index, self.current ^ 1);
-                // SAFETY: as in `read_other`; the read has ended.
-                unsafe { queue.read(file, from, range) }
-            }
+            Err(Errno::AGAIN | Errno::INTR) => self.read_now(file, from),
             read => read,
         }
+    }
+
+    /// Reads the other piece.
+    fn read_now(&self, file: &OwnedFd, from: u64) -> Result<usize, Errno> {
+        let range = self.shape.range(self.index, self.current ^ 1);
+        // SAFETY: as in `read_other`.
+        unsafe { self.queue.borrow().read(file, from, range) }
     }
 
     /// The last offset up to this one from which may be read.

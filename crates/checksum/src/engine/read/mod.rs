@@ -6,6 +6,7 @@
 //! their own: the usual way pays for them with one comparison a read.
 //!
 //! ```text
+//! read, mmap       medium.rs (files that are not in the cache are asked for together)
 //! mmap             map.rs (windows over the file), fault.rs (what is cut off reads as zeros)
 //! direct, uring    ahead.rs (pieces read ahead of their use), queue.rs (io_uring), direct.rs (O_DIRECT)
 //! ```
@@ -16,6 +17,7 @@ mod ahead;
 mod direct;
 mod fault;
 mod map;
+mod medium;
 mod memory;
 mod queue;
 
@@ -34,6 +36,7 @@ use crate::Error;
 
 use ahead::Ahead;
 use map::{Window, Windows};
+use medium::Medium;
 
 /// How regular files are read. What else there is (a FIFO, a terminal) is always read as it comes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -48,8 +51,8 @@ pub enum Io {
     /// Past the cache, which stays as it was: what is hashed is what the medium holds. Where a file
     /// system has no way to do that, its files are [`Error::NoDirect`].
     Direct,
-    /// Ahead of its use by io_uring, for many files at once. Where the system has none (see
-    /// [`check`](Self::check)) as [`Read`](Self::Read).
+    /// The beginnings of many files at once by io_uring, the rest as [`Read`](Self::Read). Where the
+    /// system has none (see [`check`](Self::check)) all of it.
     Uring,
 }
 
@@ -89,8 +92,8 @@ impl fmt::Display for Io {
 
 /// How a worker reads.
 pub(super) enum Reader {
-    Read,
-    Map(Rc<Windows>),
+    Read(Medium),
+    Map(Rc<Windows>, Medium),
     Ahead(ahead::Reader),
 }
 
@@ -105,20 +108,20 @@ impl Reader {
     /// A reader for a worker with this many lanes.
     pub(super) fn new(io: Io, lanes: usize) -> Self {
         match io {
-            Io::Read => Some(Self::Read),
-            Io::Mmap => Windows::new().map(|windows| Self::Map(Rc::new(windows))).ok(),
+            Io::Read => None,
+            Io::Mmap => Windows::new().ok().map(Rc::new).map(|it| Self::Map(it, Medium::default())),
             Io::Direct => Some(Self::Ahead(ahead::Reader::direct(lanes))),
             Io::Uring => ahead::Reader::cached(lanes).map(Self::Ahead).ok(),
         }
         // What is only meant to be faster need not be.
-        .unwrap_or(Self::Read)
+        .unwrap_or_else(|| Self::Read(Medium::default()))
     }
 
     /// The most lanes that it can read for.
     pub(super) fn lanes_limit(&self) -> usize {
         match self {
-            Self::Read => usize::MAX,
-            Self::Map(_) => map::MAX_LANES,
+            Self::Read(_) => usize::MAX,
+            Self::Map(..) => map::MAX_LANES,
             Self::Ahead(reader) => reader.lanes(),
         }
     }
@@ -126,31 +129,45 @@ impl Reader {
     /// What lane `index` reads with.
     pub(super) fn lane(&self, index: usize) -> Lane {
         match self {
-            Self::Read => Lane::Read,
-            Self::Map(windows) => Lane::Map(Window::new(windows, index)),
+            Self::Read(_) => Lane::Read,
+            Self::Map(windows, _) => Lane::Map(Window::new(windows, index)),
             Self::Ahead(reader) => Lane::Ahead(reader.lane(index)),
         }
     }
 
-    /// Whether files are to be opened by [`open`](Self::open).
-    pub(super) fn opens_early(&self) -> bool {
-        matches!(self, Self::Ahead(_))
-    }
-
-    /// Opens the files of jobs that are about to begin, and begins to read them. Each takes the last
-    /// of the buffers.
+    /// Opens the files of jobs that are about to begin, and begins to read them, where there is
+    /// something to be gained by that. What is read takes the last of the buffers.
     pub(super) fn open<'a>(
         &self,
-        sources: impl Iterator<Item = &'a Source>,
+        sources: impl ExactSizeIterator<Item = &'a Source>,
         opener: &mut Opener,
         buffers: &mut Vec<Buffer>,
         early: &mut VecDeque<Early>,
     ) {
-        if let Self::Ahead(reader) = self {
-            early.extend(sources.filter_map(|source| reader.open(source, opener, buffers)));
-            reader.submit();
+        match self {
+            // Nobody comes along with a single one.
+            Self::Read(medium) | Self::Map(_, medium) if sources.len() > 1 => {
+                if medium.is_in_use() {
+                    early.extend(sources.filter_map(|source| ask_for(source, opener)));
+                }
+            }
+            Self::Read(_) | Self::Map(..) => {}
+            Self::Ahead(reader) => {
+                early.extend(sources.filter_map(|source| reader.open(source, opener, buffers)));
+                reader.submit();
+            }
         }
     }
+}
+
+/// Opens a job's file, if it has one, and asks for it.
+fn ask_for(source: &Source, opener: &mut Opener) -> Option<Early> {
+    let (Source::Path(path) | Source::Regular(path)) = source else { return None };
+    let file = opener.open(path);
+    if let Ok(file) = &file {
+        medium::ask_for(file);
+    }
+    Some(Early { file: file.map_err(Error::from), buffer: None })
 }
 
 /// How a lane reads.

@@ -1,0 +1,66 @@
+//! Files that come from the medium rather than the cache are asked for before they are read.
+//!
+//! Of a batch of small files each read would wait for the medium alone. Asked for together they come
+//! together, in whatever order suits the medium: 100,000 files of 4 KiB from a virtual disk in 5.9 s
+//! instead of 10.4. Where all is in the cache, it would cost 2 % for nothing, so it is done only as
+//! long as the batch before had to wait.
+
+use std::cell::Cell;
+use std::num::NonZero;
+
+use nix::sys::resource::{UsageWho, getrusage};
+use rustix::fd::OwnedFd;
+use rustix::fs::{Advice, fadvise};
+
+use crate::engine::file::Buffer;
+
+/// What the medium has read for this thread.
+#[derive(Default)]
+pub(in crate::engine) struct Medium {
+    /// In blocks, as the kernel counts them.
+    blocks: Cell<i64>,
+}
+
+impl Medium {
+    /// Whether the medium has read anything since this was asked last.
+    pub(super) fn is_in_use(&self) -> bool {
+        // Where the kernel does not count, nothing is ever read.
+        let blocks = getrusage(UsageWho::RUSAGE_THREAD).map_or(0, |usage| usage.block_reads());
+        self.blocks.replace(blocks) != blocks
+    }
+}
+
+/// Has what the first read of a file takes brought into the cache, without waiting for it.
+pub(super) fn ask_for(file: &OwnedFd) {
+    // A file system that has no use for a hint says so, and nothing is lost.
+    let _ = fadvise(file, 0, NonZero::new(Buffer::CAPACITY as u64), Advice::WillNeed);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+
+    use super::*;
+
+    /// ext2 to ext4, XFS, btrfs: what is dropped from the cache is read from the medium again.
+    const ON_A_MEDIUM: [i64; 3] = [0xef53, 0x5846_5342, 0x9123_683e];
+
+    #[test]
+    fn what_comes_from_the_medium_is_noticed_once() {
+        let medium = Medium::default();
+        let _ = medium.is_in_use();
+        assert!(!medium.is_in_use());
+
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        if !ON_A_MEDIUM.contains(&rustix::fs::fstatfs(&file).unwrap().f_type) {
+            return;
+        }
+        file.write_all(b"abc").unwrap();
+        file.as_file().sync_all().unwrap();
+        fadvise(&file, 0, None, Advice::DontNeed).unwrap();
+        let _ = medium.is_in_use();
+        std::fs::File::open(file.path()).unwrap().read_to_end(&mut Vec::new()).unwrap();
+        assert!(medium.is_in_use());
+        assert!(!medium.is_in_use());
+    }
+}
