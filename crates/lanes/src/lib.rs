@@ -1,6 +1,6 @@
 //! SIMD words behind one trait, chosen at run time.
 //!
-//! A hash kernel is written once, against [`Word`], and runs in one lane or in thirty-two:
+//! A hash kernel is written once, against [`Word`], and runs in one lane or in sixty-four:
 //!
 //! ```
 //! use lanesum_lanes::{Backend, Kernel, Word};
