@@ -8,12 +8,20 @@ use super::*;
 /// More than a pipe holds, in bytes.
 const MORE_THAN_A_PIPE: usize = 1 << 17;
 
+/// `lanesum`, also when whoever runs the tests was told to ignore signals (by nohup, or in the
+/// background of a shell), as its children then are.
+fn interruptible(folder: &Folder, args: &[&str]) -> Command {
+    let mut command = folder.command("env");
+    command.arg("--default-signal=HUP,INT,TERM").arg(PROGRAM).args(args);
+    command
+}
+
 #[test]
 fn an_interruption_leaves_whole_lines() {
     let folder = Folder::of(&["a"]);
     folder.fifo("fifo");
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
-        let running = start(&mut folder.lanesum(["-j", "1", "a", "fifo"]));
+        let running = start(&mut interruptible(&folder, &["-j", "1", "a", "fifo"]));
         let mut fifo = folder.writer("fifo");
         fifo.write_all(&[0; MORE_THAN_A_PIPE]).unwrap();
         running.signal(signal);
@@ -26,7 +34,7 @@ fn an_interruption_of_a_check_leaves_whole_lines() {
     let folder = Folder::of(&["a"]);
     folder.write("list", lines(&["a"]) + &line("abc", "fifo"));
     folder.fifo("fifo");
-    let running = start(&mut folder.lanesum(["check", "-j", "1", "list"]));
+    let running = start(&mut interruptible(&folder, &["check", "-j", "1", "list"]));
     let mut fifo = folder.writer("fifo");
     fifo.write_all(&[0; MORE_THAN_A_PIPE]).unwrap();
     running.signal(Signal::INT);
@@ -40,7 +48,7 @@ fn an_interruption_leaves_no_file() {
     folder.write("old", "old");
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
         for name in ["new", "old"] {
-            let running = start(&mut folder.lanesum(["a", "fifo", "-o", name]));
+            let running = start(&mut interruptible(&folder, &["a", "fifo", "-o", name]));
             let _fifo = folder.writer("fifo");
             let unfinished = folder.names().iter().any(|name| name.starts_with(".lanesum-"));
             assert!(unfinished, "the list is written beside its target");
@@ -56,7 +64,7 @@ fn an_interruption_leaves_no_file() {
 fn an_interruption_takes_the_bar_away() {
     let folder = Folder::new();
     folder.fifo("fifo");
-    let running = start(&mut folder.lanesum(["--progress", "always", "fifo"]));
+    let running = start(&mut interruptible(&folder, &["--progress", "always", "fifo"]));
     let _fifo = folder.writer("fifo");
     running.signal(Signal::INT);
     let run = running.finish();
