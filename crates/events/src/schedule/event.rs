@@ -11,7 +11,7 @@ pub struct EventId {
     pub(super) slot: u32,
 }
 
-/// A pending event, as [`Schedule::iter`] shows it.
+/// A pending event, as [`Schedule::iter`](super::Schedule::iter) shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pending<'a, T> {
     /// The time it is due, in nanoseconds.
@@ -40,7 +40,7 @@ impl<T> std::fmt::Display for Full<T> {
 
 impl<T> std::error::Error for Full<T> {}
 
-/// An event whose time has come and that still has its id: see [`Schedule::claim_due`].
+/// An event whose time has come and that still has its id: see [`Schedule::claim_due`](super::Schedule::claim_due).
 #[derive(Debug)]
 pub struct Claim<'a, T> {
     /// Its id, valid until it is cancelled.
