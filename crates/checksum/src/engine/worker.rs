@@ -34,6 +34,10 @@ const BYTES_A_LANE: u64 = 1 << 20;
 /// The iterator of jobs, which numbers them as it hands them out.
 pub(super) struct Feed<I: Iterator>(Mutex<(Fuse<I>, Sequence)>);
 
+/// The most lanes for files that are not short. Twice as many buffers leave the caches, which costs
+/// more than the wider kernel gains: two threads take 1.08 times as long for 2,000 files of 1 MiB.
+const LONG_LANES: usize = 32;
+
 /// What came of asking for a job.
 enum Taken {
     Some,
@@ -283,7 +287,7 @@ where
             self.finish(stream, Some(md5_digest(digest)));
         }
         let grown = usize::try_from(self.shared.bytes.get() / BYTES_A_LANE).unwrap_or(usize::MAX);
-        self.target = self.limit.min(grown.saturating_add(1));
+        self.target = self.limit.min(LONG_LANES).min(grown.saturating_add(1));
         self.order.complete(&mut self.outcomes);
     }
 
