@@ -1,7 +1,7 @@
 //! A worker: its lanes, and the files that go through them.
 //!
-//! A worker begins with one lane and uses one more for each MiB that it has read, until all are in
-//! use. So a run of few long files spreads over the workers, also when one of them starts late. Files
+//! A worker begins with one lane and uses one more for each MiB that it has read, up to
+//! [`LONG_LANES`]. So a run of few long files spreads over the workers, also when one of them starts late. Files
 //! so short that one read takes them whole go into any free lane at once, and all end together.
 
 use std::cell::{Cell, RefCell};
