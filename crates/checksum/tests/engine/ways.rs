@@ -176,35 +176,49 @@ pub(super) fn files_that_say_nothing_about_their_size(io: Io) {
     }
 }
 
-/// Longer than what a lane reads before its worker asks for the next job.
-const LONG: usize = (4 << 20) + 100;
+/// So long that a change comes in time when it is made as soon as something is read.
+const LONG: usize = (16 << 20) + 100;
 
-/// Hashes a file that was last written in 1970 and is changed while it is read: the only worker has
-/// read its first part when it asks for a second job.
-fn hash_while(change: impl Fn(&Folder) + Sync, options: &Options) -> Result<String, Error> {
-    let folder = Folder::new();
-    let job = folder.job("long", &bytes(LONG));
-    let times = FileTimes::new().set_modified(SystemTime::UNIX_EPOCH);
-    writable(&folder).set_times(times).unwrap();
-    let mut asked = 0;
-    let jobs = std::iter::from_fn(|| {
-        asked += 1;
-        if asked == 2 {
-            change(&folder);
+/// Hashes a file that was last written in 1970 and is changed while it is read: before half of it is,
+/// or it is done once more.
+fn hash_while(change: impl Fn(&Folder), options: &Options) -> Result<String, Error> {
+    /// More than is read at once in any way.
+    const PIECE: u64 = 4 << 20;
+    loop {
+        let folder = Folder::new();
+        let job = folder.job("long", &bytes(LONG));
+        let times = FileTimes::new().set_modified(SystemTime::UNIX_EPOCH);
+        writable(&folder).set_times(times).unwrap();
+        let progress = Arc::new(Progress::default());
+        let options = Options { progress: Some(Arc::clone(&progress)), ..options.clone() };
+        let read = || progress.bytes.load(Ordering::Relaxed);
+        let mut in_time = false;
+        let mut job = Some(job);
+        let jobs = std::iter::from_fn(|| {
+            // Asked for a second one, it sees to it that the first one is under way.
+            job.take().or_else(|| {
+                while read() == 0 {
+                    std::thread::yield_now();
+                }
+                change(&folder);
+                in_time = read() + PIECE < LONG as u64 / 2;
+                None
+            })
+        });
+        let mut results = Vec::new();
+        engine::run(
+            &options,
+            jobs.fuse(),
+            |outcome| outcome.result,
+            |result| {
+                results.push(result.map(|hashed| hashed.digests[0].to_string()));
+                ControlFlow::Continue(())
+            },
+        );
+        if in_time {
+            return results.pop().unwrap();
         }
-        (asked == 1).then(|| job.clone())
-    });
-    let mut results = Vec::new();
-    engine::run(
-        options,
-        jobs,
-        |outcome| outcome.result,
-        |result| {
-            results.push(result.map(|hashed| hashed.digests[0].to_string()));
-            ControlFlow::Continue(())
-        },
-    );
-    results.pop().unwrap()
+    }
 }
 
 fn writable(folder: &Folder) -> File {
