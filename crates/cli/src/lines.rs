@@ -3,8 +3,8 @@
 //! GNU md5sum writes each line by itself, at once: a reader sees it as soon as the file is done, and
 //! the lines of several processes that share a pipe do not mix. A write for each of 100,000 small
 //! files costs more than it must, so lines are gathered here where nobody can tell: a write holds
-//! whole lines and, but for a single longer line, at most `PIPE_BUF` bytes, which a pipe takes in
-//! one piece; and a thread writes what has waited for [`PATIENCE`]. So no line is ever torn, not by
+//! whole lines and, but for a single longer line and a regular file, at most `PIPE_BUF` bytes, which a
+//! pipe takes in one piece; and a thread writes what has waited for [`PATIENCE`]. So no line is ever torn, not by
 //! another process that writes to the same pipe and not by a signal.
 
 use std::fs::File;
@@ -15,6 +15,9 @@ use std::time::Duration;
 
 /// As many bytes as a pipe takes without mixing them with those of another writer: `PIPE_BUF`.
 const ATOMIC: usize = 4096;
+
+/// Bytes that a regular file is given at once.
+const AT_ONCE: usize = 64 << 10;
 
 /// How long a line may wait for company.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -46,6 +49,8 @@ struct Shared {
 struct State {
     out: File,
     pending: Vec<u8>,
+    /// As many bytes wait for company at most.
+    most: usize,
     /// Why lines could not be written; whoever asks next is told.
     failure: Option<io::Error>,
     closed: bool,
@@ -56,8 +61,10 @@ impl Lines {
     #[must_use]
     pub fn to(out: File) -> Self {
         let on_terminal = out.is_terminal();
-        let pending = Vec::with_capacity(ATOMIC);
-        let state = State { out, pending, failure: None, closed: false };
+        let is_regular = out.metadata().is_ok_and(|metadata| metadata.is_file());
+        let most = if is_regular { AT_ONCE } else { ATOMIC };
+        let pending = Vec::with_capacity(most);
+        let state = State { out, pending, most, failure: None, closed: false };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
         let pace = if !on_terminal && shared.keep_prompt() { Pace::Gathered } else { Pace::Single };
         Self { shared, pace }
@@ -70,7 +77,7 @@ impl Lines {
     /// These lines or some before them could not be written.
     pub fn push(&mut self, line: &[u8]) -> io::Result<()> {
         let mut state = self.shared.lock();
-        if state.pending.len() + line.len() > ATOMIC {
+        if state.pending.len() + line.len() > state.most {
             state.write();
         }
         state.pending.extend_from_slice(line);
