@@ -287,7 +287,7 @@ impl<T> Schedule<T> {
             let entry = self.queue.first_due(now, &self.slab)?;
             self.queue.pop_front();
             let slot = entry.slot();
-            if let Some((seq, held)) = self.slab.take_if(slot, |_, tag| entry.has_tag(tag)) {
+            if let Some((seq, held)) = self.slab.take_if(slot, |_, tag| entry.has_tag(tag.get())) {
                 self.one_less();
                 return Some((entry.deadline, EventId { seq, slot }, held.payload));
             }
@@ -357,13 +357,8 @@ impl<T> Schedule<T> {
 
 impl<T> Events for Slab<T> {
     #[inline]
-    fn may_be_current(&self, entry: &Entry) -> bool {
-        self.is_live(entry.slot())
-    }
-
-    #[inline]
     fn is_current(&self, entry: &Entry) -> bool {
-        self.at(entry.slot()).is_some_and(|(_, held)| entry.has_tag(held.tag))
+        entry.has_tag(self.tag(entry.slot()))
     }
 }
 
