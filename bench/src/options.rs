@@ -143,7 +143,12 @@ impl Only {
         self.cases.is_empty() || self.cases.iter().any(|case| case == name)
     }
 
-    /// The baseline runs whether asked for or not, since every ratio needs it: that is the caller's to see to.
+    /// Whether an implementation runs in a case with this baseline, which every ratio needs.
+    pub fn row(&self, name: &str, baseline: &str) -> bool {
+        name == baseline || self.implementation(name)
+    }
+
+    /// The baseline runs whether asked for or not: see [`row`](Self::row).
     pub fn implementation(&self, name: &str) -> bool {
         self.implementations.is_empty() || self.implementations.iter().any(|own| own == name)
     }

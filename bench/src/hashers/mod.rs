@@ -3,7 +3,7 @@
 pub mod frame;
 pub mod go;
 
-use lanesum_md5::{Backend, Lanes, Stream};
+use lanesum_md5::{Backend, Lanes, md5_many_with};
 use md5_simd::Md5Engine;
 use openssl::md::Md;
 use openssl::md_ctx::MdCtx;
@@ -63,22 +63,17 @@ pub fn one_shots<'message>() -> Vec<OneShot<'message>> {
 /// md5-many first, as the baseline; then lanesum and the other peers.
 pub fn batches<'message>() -> Vec<Batch<'message>> {
     let engine = md5_many::Md5Many::new();
-    let mut all = vec![
-        Batch {
-            name: "md5-many",
-            digests: Box::new(move |messages, digests| engine.hash_many(messages, digests)),
-        },
-        Batch {
-            name: "lanesum",
-            digests: Box::new(|messages, digests| {
-                let found = lanesum_md5::md5_many(messages);
-                digests.iter_mut().zip(found).for_each(|(place, digest)| *place = digest.0);
-            }),
-        },
-    ];
-    all.extend(held().map(|(name, backend)| Batch {
+    let mut all = vec![Batch {
+        name: "md5-many",
+        digests: Box::new(move |messages, digests| engine.hash_many(messages, digests)),
+    }];
+    let best = std::iter::once(("lanesum", Backend::best()));
+    all.extend(best.chain(held()).map(|(name, backend)| Batch {
         name,
-        digests: Box::new(move |messages, digests| in_lanes(backend, messages, digests)),
+        digests: Box::new(move |messages, digests| {
+            let found = md5_many_with(backend, messages);
+            digests.iter_mut().zip(found).for_each(|(place, digest)| *place = digest.0);
+        }),
     }));
     // `hash_many_grouped` would sort by length, which pays where many lengths are equal but stand
     // apart; in these cases they are adjacent, or all differ.
@@ -129,39 +124,6 @@ fn in_one_lane<'message>(backend: Backend) -> DigestOne<'message> {
         lanes.push(message);
         lanes.pop().expect("the message that was put in").1.0
     })
-}
-
-/// What `md5_many` does with the best backend, with any.
-fn in_lanes(backend: Backend, messages: &[&[u8]], digests: &mut [Digest]) {
-    let mut waiting = messages.iter().enumerate();
-    let mut lanes = Lanes::with_backend(backend);
-    loop {
-        while !lanes.is_full()
-            && let Some((index, rest)) = waiting.next()
-        {
-            lanes.push(Numbered { index, rest });
-        }
-        let Some((message, digest)) = lanes.pop() else { return };
-        digests[message.index] = digest.0;
-    }
-}
-
-/// A message and its place.
-struct Numbered<'message> {
-    index: usize,
-    rest: &'message [u8],
-}
-
-impl Stream for Numbered<'_> {
-    #[inline]
-    fn chunk(&mut self) -> &[u8] {
-        self.rest
-    }
-
-    #[inline]
-    fn consume(&mut self, count: usize) {
-        self.rest = &self.rest[count..];
-    }
 }
 
 #[cfg(test)]

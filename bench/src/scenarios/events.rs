@@ -162,7 +162,7 @@ fn virtual_time(
     let mut bytes = Vec::new();
     for (phase, case) in cases.into_iter().enumerate().filter(|each| options.only.case(each.1)) {
         let wanted = NAMES.iter().copied();
-        let wanted = wanted.filter(|&n| n == NAMES[0] || options.only.implementation(n));
+        let wanted = wanted.filter(|&n| options.only.row(n, NAMES[0]));
         let fits = |name: &&str| events <= TOKIO_SLEEP_LIMIT || *name != "tokio-sleep";
         let mut competitors = Vec::new();
         for name in wanted.filter(fits) {

@@ -93,8 +93,7 @@ fn start_go(options: &Options, report: &mut Report) -> Option<RefCell<Go>> {
 fn measure(options: &Options, case: &str, go: Option<&RefCell<Go>>) -> Result<Measured> {
     let messages = Messages::new(lengths_of(case));
     let times = (ROUND_BYTES / messages.bytes()).max(1);
-    let wanted =
-        |batch: &Batch<'_>| batch.name == BASELINE || options.only.implementation(batch.name);
+    let wanted = |batch: &Batch<'_>| options.only.row(batch.name, BASELINE);
     let mut competitors: Vec<Competitor<'_>> =
         batches().into_iter().filter(wanted).map(|batch| messages.many(batch, times)).collect();
     if let Some(go) = go {

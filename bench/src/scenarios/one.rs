@@ -60,8 +60,7 @@ fn run(options: &Options, report: &mut Report) -> Result<()> {
         let messages = Messages::new([length]);
         let times = (ROUND_BYTES / length).max(1);
         let rounds = if length <= ROUND_BYTES { ROUNDS } else { ROUNDS_OF_LONG_MESSAGES };
-        let wanted =
-            |one: &OneShot<'_>| one.name == BASELINE || options.only.implementation(one.name);
+        let wanted = |one: &OneShot<'_>| options.only.row(one.name, BASELINE);
         let case = Case {
             scenario: SCENARIO.name,
             name: (*case).to_owned(),

@@ -91,7 +91,7 @@ fn run(options: &Options, report: &mut Report) -> Result<()> {
         let inputs = Inputs::of_case(name).expect("every case is a kind of inputs");
         let cost = inputs.bytes() + BYTES_PER_INPUT * inputs.count();
         let times = (RUN_BYTES / options.scale / cost).max(1);
-        let wanted = |name: &&&str| **name == BASELINE || options.only.implementation(name);
+        let wanted = |name: &&&str| options.only.row(name, BASELINE);
         let subjects = SCENARIO.implementations.iter().filter(wanted);
         let subjects = subjects.filter_map(|name| subjects::subject(name, &inputs));
         let case = Case {

@@ -82,7 +82,7 @@ fn measure<K: Kind>(
     let times = (KEYS_PER_RUN / options.scale / entries).max(1);
     for (work, name) in cases.into_iter().filter(|(_, name)| options.only.case(name)) {
         let keys = Keys::<K>::new(entries, work == "miss");
-        let wanted = |name: &&&str| **name == BASELINE || options.only.implementation(name);
+        let wanted = |name: &&&str| options.only.row(name, BASELINE);
         let competitors = SCENARIO.implementations.iter().filter(wanted).map(|&name| match name {
             "std" => competitor::<K, Std<K>>(name, work, &keys, times),
             "lanesum" => competitor::<K, Map13<K>>(name, work, &keys, times),

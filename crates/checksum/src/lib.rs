@@ -15,8 +15,6 @@ pub mod engine;
 pub mod error;
 mod key;
 pub mod list;
-pub mod names;
-mod stream;
 pub mod walk;
 
 pub use algorithm::{Algorithm, Algorithms};

@@ -13,8 +13,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use crate::descriptors;
-
 /// As many bytes as a pipe takes without mixing them with those of another writer: `PIPE_BUF`.
 const ATOMIC: usize = 4096;
 
@@ -121,7 +119,6 @@ impl Shared {
         let shared = Arc::clone(self);
         let is_empty = |state: &mut State| state.pending.is_empty() && !state.closed;
         let work = move || {
-            descriptors::leave();
             loop {
                 let state = shared.changed.wait_while(shared.lock(), is_empty);
                 if state.unwrap_or_else(PoisonError::into_inner).closed {

@@ -5,7 +5,6 @@
 mod args;
 mod check;
 mod console;
-mod descriptors;
 mod failure;
 mod generate;
 mod key;

@@ -11,7 +11,6 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::console::Console;
-use crate::descriptors;
 
 /// How often, and how long in between, the console is tried. When it stays locked somebody writes to
 /// a pipe that is full; a pipe takes what the console writes whole or not at all.
@@ -27,7 +26,6 @@ pub fn handle(console: &Arc<Mutex<Console>>, unfinished: Option<PathBuf>) -> io:
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM].into_iter().filter(not_ignored()))?;
     let console = Arc::clone(console);
     thread::Builder::new().name("signals".into()).spawn(move || {
-        descriptors::leave();
         let Some(signal) = signals.forever().next() else { return };
         for _ in 0..ATTEMPTS {
             if let Ok(mut console) = console.try_lock() {

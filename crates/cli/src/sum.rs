@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io;
+use std::io::{self, BufRead as _, BufReader};
 use std::iter;
 use std::ops::ControlFlow;
 use std::os::fd::AsFd as _;
@@ -14,7 +14,6 @@ use std::vec;
 
 use anyhow::Context as _;
 use lanesum_checksum::list::{self, Ending, Style};
-use lanesum_checksum::names::Names;
 use lanesum_checksum::walk::{self, Entry, Exclude, Skip, WalkOptions};
 use lanesum_checksum::{Algorithms, Digest, Error, Job, Outcome, Source, engine};
 
@@ -59,27 +58,25 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
 
     let mut all_well = true;
     let mut printed = Ok(());
-    while printed.is_ok() && paths.resume() {
-        engine::run(
-            &options,
-            paths.jobs(&walk, &own_files, args.algorithms()),
-            |outcome| lines.make(outcome),
-            |line| {
-                let mut console = console::lock(&console);
-                match line {
-                    Made::Lines(lines) => printed = console.line(&lines),
-                    Made::Skipped(path, why) => {
-                        console.about(path.as_os_str().as_bytes(), &why.to_string())
-                    }
-                    Made::Failed(name, why) => {
-                        all_well = false;
-                        console.about(&name, &why);
-                    }
+    engine::run(
+        &options,
+        paths.jobs(&walk, &own_files, args.algorithms()),
+        |outcome| lines.make(outcome),
+        |line| {
+            let mut console = console::lock(&console);
+            match line {
+                Made::Lines(lines) => printed = console.line(&lines),
+                Made::Skipped(path, why) => {
+                    console.about(path.as_os_str().as_bytes(), &why.to_string())
                 }
-                if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-            },
-        );
-    }
+                Made::Failed(name, why) => {
+                    all_well = false;
+                    console.about(&name, &why);
+                }
+            }
+            if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        },
+    );
     drop(display);
 
     let mut console = console::lock(&console);
@@ -129,6 +126,7 @@ impl Run {
             io: self.io,
             backend: self.backend.unwrap_or(default.backend),
             progress: display.map(|display| Arc::clone(&display.progress)),
+            own_descriptors: true,
             ..default
         }
     }
@@ -138,7 +136,8 @@ impl Run {
 enum Paths {
     Arguments(vec::IntoIter<PathBuf>),
     Names {
-        names: Names,
+        /// None after an error, which would come again.
+        names: Option<io::Split<BufReader<File>>>,
         /// How many there were.
         count: u64,
         /// What their file is called.
@@ -162,16 +161,8 @@ impl Paths {
             File::open(from)
         };
         let file = file.with_context(|| from.display().to_string())?;
-        Ok(Self::Names { names: Names::new(file), count: 0, file: from.clone() })
-    }
-
-    /// Whether there may be more, now that those given out are done: names are not waited for while a
-    /// digest is, which somebody may want to see before he writes the next name.
-    fn resume(&mut self) -> bool {
-        match self {
-            Self::Arguments(paths) => !paths.as_slice().is_empty(),
-            Self::Names { names, .. } => names.resume(),
-        }
+        let names = Some(BufReader::new(file).split(b'\0'));
+        Ok(Self::Names { names, count: 0, file: from.clone() })
     }
 
     /// The files whose sizes make up the total. Names that come through a pipe come only once.
@@ -194,7 +185,7 @@ impl Paths {
         })
     }
 
-    /// A job for each path that is there now, and for each file below one that is a folder.
+    /// A job for each path, and for each file below one that is a folder.
     fn jobs(
         &mut self,
         walk: &WalkOptions,
@@ -235,7 +226,10 @@ impl Iterator for Paths {
         let (name, number, file) = match self {
             Self::Arguments(paths) => return paths.next().map(Ok),
             Self::Names { names, count, file } => {
-                let name = names.next()?;
+                let name = names.as_mut()?.next()?;
+                if name.is_err() {
+                    *names = None;
+                }
                 *count += 1;
                 (name, *count, file)
             }

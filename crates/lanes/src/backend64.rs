@@ -57,10 +57,10 @@ impl Backend {
             (_, Portable) => no_such_width(width),
             #[cfg(target_arch = "x86_64")]
             (_, Sse2) => sse2_64::run(width, kernel),
-            // SAFETY: `is_available` said, when this value was made, that the CPU has AVX2.
+            // SAFETY: `of_cpu` looked, when this value was made, that the CPU has what AVX2 needs.
             #[cfg(target_arch = "x86_64")]
             (_, Avx2) => unsafe { avx2_64::run(width, kernel) },
-            // SAFETY: `is_available` said, when this value was made, that the CPU has AVX-512.
+            // SAFETY: `of_cpu` looked, when this value was made, that the CPU has what AVX-512 needs.
             #[cfg(target_arch = "x86_64")]
             (_, Avx512) => unsafe { avx512_64::run(width, kernel) },
         }

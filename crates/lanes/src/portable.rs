@@ -146,53 +146,46 @@ impl<const N: usize> Word for [u32; N] {
 #[derive(Clone, Copy, Debug)]
 pub struct Pair<A, B>(pub(crate) A, pub(crate) B);
 
+/// The methods of a [`Pair`] that are those of its two words: what fills lanes of a type and empties
+/// them, those with so many words more, and those with a count.
+macro_rules! pairwise {
+    ($lane:ty; $($of_words:ident($($word:ident),*))*; $($by_count:ident)*) => {
+        const LANES: usize = A::LANES + B::LANES;
+
+        #[inline(always)]
+        fn splat(value: $lane) -> Self {
+            Self(A::splat(value), B::splat(value))
+        }
+
+        #[inline(always)]
+        fn load(values: &[$lane]) -> Self {
+            Self(A::load(values), B::load(&values[A::LANES..]))
+        }
+
+        #[inline(always)]
+        fn store(self, values: &mut [$lane]) {
+            self.0.store(values);
+            self.1.store(&mut values[A::LANES..]);
+        }
+
+        $(#[inline(always)]
+        fn $of_words(self, $($word: Self),*) -> Self {
+            Self(self.0.$of_words($($word.0),*), self.1.$of_words($($word.1),*))
+        })*
+
+        $(#[inline(always)]
+        fn $by_count(self, count: u32) -> Self {
+            Self(self.0.$by_count(count), self.1.$by_count(count))
+        })*
+    };
+}
+pub(crate) use pairwise;
+
 impl<A: Word, B: Word> Word for Pair<A, B> {
-    const LANES: usize = A::LANES + B::LANES;
-
-    #[inline(always)]
-    fn splat(value: u32) -> Self {
-        Self(A::splat(value), B::splat(value))
-    }
-
-    #[inline(always)]
-    fn load(values: &[u32]) -> Self {
-        Self(A::load(values), B::load(&values[A::LANES..]))
-    }
-
-    #[inline(always)]
-    fn store(self, values: &mut [u32]) {
-        self.0.store(values);
-        self.1.store(&mut values[A::LANES..]);
-    }
-
-    #[inline(always)]
-    fn settled(self) -> Self {
-        Self(self.0.settled(), self.1.settled())
-    }
-
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        Self(self.0.add(other.0), self.1.add(other.1))
-    }
-
-    #[inline(always)]
-    fn rotate_left(self, count: u32) -> Self {
-        Self(self.0.rotate_left(count), self.1.rotate_left(count))
-    }
-
-    #[inline(always)]
-    fn xor3(self, b: Self, c: Self) -> Self {
-        Self(self.0.xor3(b.0, c.0), self.1.xor3(b.1, c.1))
-    }
-
-    #[inline(always)]
-    fn xor_or_not(self, b: Self, c: Self) -> Self {
-        Self(self.0.xor_or_not(b.0, c.0), self.1.xor_or_not(b.1, c.1))
-    }
-
-    #[inline(always)]
-    fn add_select(self, mask: Self, yes: Self, no: Self) -> Self {
-        Self(self.0.add_select(mask.0, yes.0, no.0), self.1.add_select(mask.1, yes.1, no.1))
+    pairwise! {
+        u32;
+        settled() add(other) xor3(b, c) xor_or_not(b, c) add_select(mask, yes, no);
+        rotate_left
     }
 
     #[inline(always)]

@@ -1,5 +1,6 @@
 //! Words of 64 bits that need no instruction set: one lane, an array of lanes, and two words as one.
 
+use crate::portable::pairwise;
 use crate::words::{rest_of, word_or_zeros};
 use crate::{Pair, Source, Word64};
 
@@ -180,54 +181,9 @@ impl<const N: usize> Word64 for [u64; N] {
 
 /// Two words as one, as for 32 bits: independent chains of dependent instructions.
 impl<A: Word64, B: Word64> Word64 for Pair<A, B> {
-    const LANES: usize = A::LANES + B::LANES;
+    pairwise! { u64; add(other) xor(b) xor3(b, c); rotate_left shift_left shift_right }
+
     type Mask = (A::Mask, B::Mask);
-
-    #[inline(always)]
-    fn splat(value: u64) -> Self {
-        Self(A::splat(value), B::splat(value))
-    }
-
-    #[inline(always)]
-    fn load(values: &[u64]) -> Self {
-        Self(A::load(values), B::load(&values[A::LANES..]))
-    }
-
-    #[inline(always)]
-    fn store(self, values: &mut [u64]) {
-        self.0.store(values);
-        self.1.store(&mut values[A::LANES..]);
-    }
-
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        Self(self.0.add(other.0), self.1.add(other.1))
-    }
-
-    #[inline(always)]
-    fn rotate_left(self, count: u32) -> Self {
-        Self(self.0.rotate_left(count), self.1.rotate_left(count))
-    }
-
-    #[inline(always)]
-    fn xor(self, b: Self) -> Self {
-        Self(self.0.xor(b.0), self.1.xor(b.1))
-    }
-
-    #[inline(always)]
-    fn xor3(self, b: Self, c: Self) -> Self {
-        Self(self.0.xor3(b.0, c.0), self.1.xor3(b.1, c.1))
-    }
-
-    #[inline(always)]
-    fn shift_left(self, count: u32) -> Self {
-        Self(self.0.shift_left(count), self.1.shift_left(count))
-    }
-
-    #[inline(always)]
-    fn shift_right(self, count: u32) -> Self {
-        Self(self.0.shift_right(count), self.1.shift_right(count))
-    }
 
     #[inline(always)]
     fn at_least(self, other: Self) -> Self::Mask {

@@ -43,19 +43,29 @@ impl Edge {
         self.filled = 0;
     }
 
-    /// Ends the message as RFC 1321 sections 3.1 and 3.2 say: a byte 0x80, zeros, and the length in
-    /// bits modulo 2^64, so that the whole is a multiple of a block. `length` counts the bytes of
-    /// the message, these included.
+    /// Ends the message. `length` counts all its bytes, these included.
     pub(crate) fn pad(&mut self, length: u64) {
         debug_assert!(self.filled < BLOCK_LEN, "a full block must be taken first");
-        let end = (self.filled + 1 + LENGTH_LEN).next_multiple_of(BLOCK_LEN);
-        let (zeros, last) =
-            self.bytes[self.filled..end].split_at_mut(end - self.filled - LENGTH_LEN);
-        zeros.fill(0);
-        zeros[0] = 0x80;
-        last.copy_from_slice(&length.wrapping_mul(8).to_le_bytes());
-        self.filled = end;
+        self.bytes[self.filled..].fill(0);
+        self.filled = pad(&mut self.bytes, self.filled, length);
     }
+}
+
+/// How many blocks a message of so many bytes takes with its padding.
+#[inline]
+pub(crate) const fn blocks_of(length: usize) -> usize {
+    (length + LENGTH_LEN) / BLOCK_LEN + 1
+}
+
+/// Ends a message of which the first `filled` bytes are the last, and zeros follow; gives how many bytes
+/// it has then. As RFC 1321 sections 3.1 and 3.2 say: a byte 0x80, zeros, and the length in bits
+/// modulo 2^64 at the end of a block.
+#[inline]
+pub(crate) fn pad(bytes: &mut [u8; 2 * BLOCK_LEN], filled: usize, length: u64) -> usize {
+    let end = blocks_of(filled) * BLOCK_LEN;
+    bytes[filled] = 0x80;
+    bytes[end - LENGTH_LEN..end].copy_from_slice(&length.wrapping_mul(8).to_le_bytes());
+    end
 }
 
 #[cfg(test)]

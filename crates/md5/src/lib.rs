@@ -48,11 +48,13 @@ mod kernel;
 mod many;
 mod one;
 #[cfg(feature = "alloc")]
+mod short;
+#[cfg(feature = "alloc")]
 mod stream;
 mod table;
 
 #[cfg(feature = "alloc")]
-pub use crate::many::{Lanes, md5_many};
+pub use crate::many::{Lanes, md5_many, md5_many_with};
 #[cfg(feature = "std")]
 pub use crate::one::md5_reader;
 #[cfg(feature = "alloc")]

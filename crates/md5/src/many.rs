@@ -21,6 +21,7 @@ use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES};
 
 use crate::edge::Edge;
 use crate::kernel::{States, compress};
+use crate::short::Gangs;
 use crate::{Digest, Stream, table};
 
 /// Computes the MD5 of many streams at once, of any lengths, one in each lane.
@@ -298,14 +299,34 @@ pub fn md5_many<I>(messages: I) -> Vec<Digest>
 where
     I: IntoIterator<Item: AsRef<[u8]>>,
 {
-    let mut waiting = messages.into_iter().enumerate();
-    let mut digests = Vec::with_capacity(waiting.size_hint().0);
-    let mut lanes = Lanes::new();
+    md5_many_with(Backend::best(), messages)
+}
+
+/// [`md5_many`] with a given backend.
+///
+/// ```
+/// use lanesum_md5::{Backend, md5_many, md5_many_with};
+///
+/// for backend in Backend::available() {
+///     assert_eq!(md5_many_with(backend, ["a", "b"]), md5_many(["a", "b"]));
+/// }
+/// ```
+#[must_use]
+pub fn md5_many_with<I>(backend: Backend, messages: I) -> Vec<Digest>
+where
+    I: IntoIterator<Item: AsRef<[u8]>>,
+{
+    let mut messages = messages.into_iter().enumerate().fuse();
+    let mut digests = Vec::with_capacity(messages.size_hint().0);
+    let mut gangs = Gangs::new(backend);
+    let mut lanes = Lanes::with_backend(backend);
     loop {
-        while !lanes.is_full()
-            && let Some((index, message)) = waiting.next()
-        {
-            digests.push(Digest::default());
+        while !lanes.is_full() {
+            let long = messages.by_ref().find_map(|(index, message)| {
+                digests.push(Digest::default());
+                gangs.push(index, message, &mut digests).err().map(|message| (index, message))
+            });
+            let Some((index, message)) = long.or_else(|| gangs.pop()) else { break };
             lanes.push(Message { index, message, consumed: 0 });
         }
         let Some((message, digest)) = lanes.pop() else { return digests };

@@ -94,43 +94,41 @@ pub struct SipHasher<const C: usize, const D: usize>(Stream<C>);
 #[derive(Clone)]
 pub struct SipHasher128<const C: usize, const D: usize>(Stream<C>);
 
-impl<const C: usize, const D: usize> SipHasher<C, D> {
-    pub(crate) const fn of(state: State<u64>) -> Self {
-        Self(Stream::new(state))
-    }
+/// What the hashers of both widths do alike.
+macro_rules! hasher {
+    ($name:ident -> $hash:ty: |$end:ident| $finish:expr) => {
+        impl<const C: usize, const D: usize> $name<C, D> {
+            pub(crate) const fn of(state: State<u64>) -> Self {
+                Self(Stream::new(state))
+            }
 
-    /// Takes the next bytes.
-    #[inline]
-    pub fn update(&mut self, bytes: &[u8]) {
-        self.0.write(bytes);
-    }
+            /// Takes the next bytes.
+            #[inline]
+            pub fn update(&mut self, bytes: &[u8]) {
+                self.0.write(bytes);
+            }
 
-    /// The hash of all bytes taken.
-    #[inline]
-    #[must_use]
-    pub fn finalize(&self) -> u64 {
-        self.0.end().finish::<D>()
-    }
+            /// The hash of all bytes taken.
+            #[inline]
+            #[must_use]
+            pub fn finalize(&self) -> $hash {
+                let $end = self.0.end();
+                $finish
+            }
+        }
+
+        /// Shows the length alone: the state would tell of key and input.
+        impl<const C: usize, const D: usize> fmt::Debug for $name<C, D> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name))
+                    .field("length", &self.0.length)
+                    .finish_non_exhaustive()
+            }
+        }
+    };
 }
-
-impl<const C: usize, const D: usize> SipHasher128<C, D> {
-    pub(crate) const fn of(state: State<u64>) -> Self {
-        Self(Stream::new(state))
-    }
-
-    /// Takes the next bytes.
-    #[inline]
-    pub fn update(&mut self, bytes: &[u8]) {
-        self.0.write(bytes);
-    }
-
-    /// The hash of all bytes taken.
-    #[inline]
-    #[must_use]
-    pub fn finalize(&self) -> u128 {
-        join(self.0.end().finish_wide::<D>())
-    }
-}
+hasher!(SipHasher -> u64: |end| end.finish::<D>());
+hasher!(SipHasher128 -> u128: |end| join(end.finish_wide::<D>()));
 
 /// Numbers by their little-endian bytes on every machine, without a detour through memory.
 macro_rules! write_numbers {
@@ -194,18 +192,3 @@ impl<const C: usize, const D: usize> BuildHasher for SipHash<C, D> {
         self.hasher()
     }
 }
-
-/// Shows the length alone: the state would tell of key and input.
-macro_rules! debug {
-    ($name:ident) => {
-        impl<const C: usize, const D: usize> fmt::Debug for $name<C, D> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($name))
-                    .field("length", &self.0.length)
-                    .finish_non_exhaustive()
-            }
-        }
-    };
-}
-debug!(SipHasher);
-debug!(SipHasher128);

@@ -54,9 +54,7 @@ fn case(
     }
     let events = (events / options.scale).max(4);
     let baseline = implementations[0];
-    let wanted = implementations
-        .iter()
-        .filter(|&&name| name == baseline || options.only.implementation(name));
+    let wanted = implementations.iter().filter(|&&name| options.only.row(name, baseline));
     let competitors = wanted.map(|&name| Competitor {
         name,
         every_round: name.starts_with("lanesum"),

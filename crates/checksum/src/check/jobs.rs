@@ -1,14 +1,13 @@
 //! The lines of lists as jobs of the engine.
 
-use std::fs::{self, File};
-use std::io::{self, BufRead};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
 use std::iter::{Fuse, Peekable};
 use std::os::fd::AsFd as _;
 
 use super::{List, ListError, Options, Reading};
 use crate::list::start::{self, NotAList};
 use crate::list::{Entry, Line, Lines, Parser, RawLine};
-use crate::stream::{self, Watch};
 use crate::{Algorithms, Digest, Job, Source};
 
 /// What a job is about.
@@ -21,10 +20,8 @@ pub(super) enum Note {
 
 /// The lines of the lists as jobs.
 ///
-/// A list from a pipe or a terminal may let wait for its next line, and whoever writes it may wait
-/// for the verdict on the last. So the jobs end where reading on would block, and before a list of which only
-/// opening it may block or that is on standard input; [`resume`](Self::resume) goes on once those given out are
-/// done. This also keeps apart a list on standard input and a job that reads standard input as a file.
+/// A list on standard input must not be read while a job reads standard input as a file. So the jobs
+/// end before one; [`resume`](Self::resume) goes on once those given out are done.
 pub(super) struct Jobs<'a, L: Iterator<Item = List>> {
     lists: Peekable<Fuse<L>>,
     options: &'a Options,
@@ -43,16 +40,6 @@ enum State {
 struct OpenList {
     is_stdin: bool,
     lines: Lines<Box<dyn BufRead + Send>>,
-    /// Tells whether the next line is there; none for a regular file, where it always is.
-    watch: Option<Watch>,
-}
-
-/// What comes next in a list.
-enum Step {
-    Note(Note),
-    /// Nothing before more of the list is written.
-    Wait,
-    End,
 }
 
 impl<'a, L: Iterator<Item = List>> Jobs<'a, L> {
@@ -69,7 +56,7 @@ impl<'a, L: Iterator<Item = List>> Jobs<'a, L> {
     /// Whether there are more jobs, now that those given out are done.
     pub(super) fn resume(&mut self) -> bool {
         self.in_flight = false;
-        !matches!(self.state, State::BetweenLists) || self.lists.peek().is_some()
+        self.lists.peek().is_some()
     }
 
     fn note(&mut self) -> Option<Note> {
@@ -77,20 +64,19 @@ impl<'a, L: Iterator<Item = List>> Jobs<'a, L> {
         loop {
             match &mut self.state {
                 State::BetweenLists => {
-                    let list = self.lists.next_if(|list| !in_flight || !may_block(list))?;
+                    let list = self.lists.next_if(|list| !in_flight || *list != List::Stdin)?;
                     self.state = self.open(&list);
                     return Some(Note::Begin(list));
                 }
-                State::InList(list) => match list.step(&mut self.parser, in_flight) {
-                    Ok(Step::Note(Note::Entry { digest, .. }))
+                State::InList(list) => match list.next(&mut self.parser) {
+                    Ok(Some(Note::Entry { digest, .. }))
                         if digest.algorithm().needs_key() && self.options.engine.key.is_none() =>
                     {
                         let error = ListError::NoKey(digest.algorithm());
                         self.state = State::AtEnd(Some(error));
                     }
-                    Ok(Step::Note(note)) => return Some(note),
-                    Ok(Step::Wait) => return None,
-                    Ok(Step::End) => self.state = State::AtEnd(None),
+                    Ok(Some(note)) => return Some(note),
+                    Ok(None) => self.state = State::AtEnd(None),
                     Err(error) => self.state = State::AtEnd(Some(ListError::Read(error))),
                 },
                 State::AtEnd(error) => {
@@ -136,54 +122,39 @@ impl<L: Iterator<Item = List>> Iterator for Jobs<'_, L> {
     }
 }
 
-/// Whether beginning with a list may take as long as somebody else likes: a FIFO opens when it has a writer.
-fn may_block(list: &List) -> bool {
-    match list {
-        List::Stdin => true,
-        List::Path(path) => fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()),
-    }
-}
-
 fn open(list: &List, options: &Options) -> Result<OpenList, ListError> {
-    // Not the standard library's stdin: that one is locked by thread, and any worker may read on.
     let file = match list {
         List::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
         List::Path(path) => File::open(path),
     };
     let file = file.map_err(ListError::Open)?;
     let ending = options.dialect.ending();
-    let (text, watch) = stream::read(file, ending);
-    let text = match options.reading {
-        Reading::Gnu => text,
+    let text = BufReader::new(file);
+    let text: Box<dyn BufRead + Send> = match options.reading {
+        Reading::Gnu => Box::new(text),
         Reading::Examined => Box::new(start::open(text, ending).map_err(|error| match error {
             NotAList::Io(error) => ListError::Read(error),
             other => ListError::NotAList(other),
         })?),
     };
-    Ok(OpenList { is_stdin: *list == List::Stdin, lines: Lines::new(text, ending), watch })
+    Ok(OpenList { is_stdin: *list == List::Stdin, lines: Lines::new(text, ending) })
 }
 
 impl OpenList {
-    /// Goes on to the next line that is not blank; waits for it only if `in_flight` says that
-    /// nobody waits for a job.
-    fn step(&mut self, parser: &mut Parser, in_flight: bool) -> io::Result<Step> {
+    /// Goes on to the next line that is not blank.
+    fn next(&mut self, parser: &mut Parser) -> io::Result<Option<Note>> {
         loop {
-            if in_flight && self.watch.as_ref().is_some_and(Watch::would_block) {
-                return Ok(Step::Wait);
-            }
-            let Some(RawLine { number, text }) = self.lines.next_line()? else {
-                return Ok(Step::End);
-            };
+            let Some(RawLine { number, text }) = self.lines.next_line()? else { return Ok(None) };
             match text.map_or(Line::Malformed, |text| parser.parse(text)) {
                 Line::Blank => {}
                 // The list comes from there, so nothing else can.
                 Line::Entry(Entry { name, .. }) if self.is_stdin && name == b"-" => {
-                    return Ok(Step::Note(Note::Malformed(number)));
+                    return Ok(Some(Note::Malformed(number)));
                 }
                 Line::Entry(Entry { name, digest }) => {
-                    return Ok(Step::Note(Note::Entry { name, digest }));
+                    return Ok(Some(Note::Entry { name, digest }));
                 }
-                Line::Malformed => return Ok(Step::Note(Note::Malformed(number))),
+                Line::Malformed => return Ok(Some(Note::Malformed(number))),
             }
         }
     }

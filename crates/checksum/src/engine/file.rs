@@ -11,7 +11,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{Advice, FileType, SeekFrom, Stat};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::close::Closing;
+use super::descriptors::Closing;
 use super::hashers::Hashers;
 use super::read::Lane;
 use super::{Hashed, Progress};

@@ -1,7 +1,8 @@
 //! Reads and hashes many inputs at once and gives the outcomes back in the order of the jobs.
 //!
 //! ```text
-//! jobs (an iterator, pulled as lanes fall free)
+//! jobs (an iterator, pulled by the caller's thread)
+//!   -> wait for a worker                                     feed.rs
 //!   -> a worker opens the file and puts it into a lane        worker.rs, open.rs
 //!   -> the lane reads into its buffer, the kernel hashes      file.rs, read/, hashers.rs
 //!   -> the outcome is made into what is wanted, and waits
@@ -9,10 +10,10 @@
 //!   -> sink
 //! ```
 //!
-//! Each worker thread owns its lanes and their buffers; workers meet at two locks only, one around
-//! the iterator of jobs and one around the outcomes, each taken once for many files. What is not a
-//! regular file is read by a thread of its own, one after another (`serial.rs`), so that a FIFO
-//! whose writer never comes holds up no lane.
+//! Each worker thread owns its lanes, their buffers and their files; workers meet at two locks only,
+//! one around the jobs that wait and one around the outcomes, each taken once for many files. What is
+//! not a regular file is read by a thread beside the worker, one after another (`serial.rs`), so that
+//! a FIFO whose writer never comes holds up no lane.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -41,7 +42,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-mod close;
+mod descriptors;
+mod feed;
 mod file;
 mod hashers;
 mod open;
@@ -124,6 +126,11 @@ pub struct Options {
     pub key: Option<Key>,
     /// Counters that go up as bytes are read, for whoever shows them.
     pub progress: Option<Arc<Progress>>,
+    /// Give each worker a table of file descriptors of its own, in which the kernel needs no locks:
+    /// with many short files two threads then do 1.1 times as much. For callers whose `make` and
+    /// `sink` neither open nor close files, since a worker's are not those of others. The default is
+    /// false.
+    pub own_descriptors: bool,
 }
 
 impl Default for Options {
@@ -135,6 +142,7 @@ impl Default for Options {
             backend: Backend::best(),
             key: None,
             progress: None,
+            own_descriptors: false,
         }
     }
 }
@@ -150,9 +158,11 @@ pub struct Progress {
 
 /// Runs the jobs; calls `sink` with what `make` makes of each outcome, in the order of the jobs.
 ///
-/// `make` is called by the worker that has the outcome, on its own time, at once and in any order:
-/// the place for work (a comparison, a line of text). `sink` is called from whichever worker
-/// completes the next one, never from two at once, and `ControlFlow::Break` from it ends the run.
+/// The iterator is pulled by the calling thread, up to a thousand jobs ahead of the workers; where it
+/// waits, what it gave is done meanwhile. `make` is called by the worker that has the outcome, on its
+/// own time, at once and in any order: the place for work (a comparison, a line of text). `sink` is
+/// called from whichever worker completes the next one, never from two at once, and
+/// `ControlFlow::Break` from it ends the run.
 ///
 /// Memory grows neither with the number of jobs nor with their sizes: at most 65,536 jobs are under
 /// way at once, and what `make` makes is all that is kept of one that waits for its turn.
@@ -162,7 +172,7 @@ pub struct Progress {
 pub fn run<T, I, R, M, F>(options: &Options, jobs: I, make: M, sink: F)
 where
     T: Send,
-    I: Iterator<Item = Job<T>> + Send,
+    I: Iterator<Item = Job<T>>,
     R: Send,
     M: Fn(Outcome<T>) -> R + Sync,
     F: FnMut(R) -> ControlFlow<()> + Send,
@@ -172,13 +182,13 @@ where
         threads => threads,
     };
     let options = &Options { threads, ..options.clone() };
-    let feed = worker::Feed::new(jobs);
-    let order = order::Order::new(sink, threads);
+    let feed = &feed::Feed::new(threads);
+    let order = &order::Order::new(sink, threads);
+    let make = &make;
     std::thread::scope(|scope| {
-        let work = || worker::work(options, &feed, &make, &order, scope);
-        for _ in 1..threads {
-            scope.spawn(work);
+        for number in 0..threads {
+            scope.spawn(move || worker::work(number, options, feed, make, order, scope));
         }
-        work();
+        feed.pull(jobs, order);
     });
 }

@@ -7,6 +7,7 @@
 //! Nothing waits for ever: a job may begin only when it lies within the window, the head's job
 //! always does, and whoever has it never waits.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,6 +21,9 @@ pub(super) const WINDOW: u64 = 1 << 16;
 
 /// A job's number in the order, from 0.
 pub(super) type Sequence = u64;
+
+/// A worker's number, from 0.
+pub(super) type Worker = usize;
 
 /// Where outcomes are delivered. Its methods may be called from any thread. `T` is the context of the jobs, `R` what is kept of an outcome.
 pub(super) struct Order<T, R, F> {
@@ -36,9 +40,8 @@ struct State<T, R, F> {
     head: Sequence,
     /// The outcomes from the head on; `None` where there is none yet.
     waiting: VecDeque<Option<R>>,
-    /// Jobs that must be done alone, when the head comes to them.
-    serial: BTreeMap<Sequence, Serial<T>>,
-    serial_thread: bool,
+    /// Jobs that must be done alone, when the head comes to them, and the worker that opened them.
+    serial: BTreeMap<Sequence, (Worker, Serial<T>)>,
     /// Workers that may still hand in serial jobs.
     workers: usize,
     /// Threads that wait for a change.
@@ -52,7 +55,6 @@ impl<T, R, F: FnMut(R) -> ControlFlow<()>> Order<T, R, F> {
             head: 0,
             waiting: VecDeque::new(),
             serial: BTreeMap::new(),
-            serial_thread: false,
             workers,
             waiters: 0,
         };
@@ -62,11 +64,6 @@ impl<T, R, F: FnMut(R) -> ControlFlow<()>> Order<T, R, F> {
             head: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
         }
-    }
-
-    /// Whether a job may begin, or has to wait until those before it are out.
-    pub(super) fn is_within_window(&self, sequence: Sequence) -> bool {
-        sequence < self.head.load(Ordering::Acquire) + WINDOW
     }
 
     /// Whether the sink wants no more.
@@ -100,35 +97,37 @@ impl<T, R, F: FnMut(R) -> ControlFlow<()>> Order<T, R, F> {
         self.wake(state);
     }
 
-    /// Waits until a job with this sequence may begin. Only for those who have nothing under way.
+    /// Waits until a job may begin: until few enough of those before it are not out. Only for those
+    /// who have nothing under way.
     pub(super) fn wait_for_window(&self, sequence: Sequence) {
+        if sequence < self.head.load(Ordering::Acquire) + WINDOW {
+            return;
+        }
         let mut state = self.lock();
-        while sequence >= state.head + WINDOW && !self.is_stopped() {
+        while sequence >= state.head + WINDOW && state.workers > 0 && !self.is_stopped() {
             state = self.wait(state);
         }
     }
 
-    /// Hands in a job that must be done alone. True when the caller has to start the thread that
-    /// does it.
-    #[must_use]
-    pub(super) fn hand_in_serial(&self, sequence: Sequence, job: Serial<T>) -> bool {
+    /// Hands in a job that must be done alone, by a thread that has the worker's files.
+    pub(super) fn hand_in_serial(&self, sequence: Sequence, worker: Worker, job: Serial<T>) {
         let mut state = self.lock();
-        state.serial.insert(sequence, job);
-        let start = !std::mem::replace(&mut state.serial_thread, true);
+        state.serial.insert(sequence, (worker, job));
         self.wake(state);
-        start
     }
 
-    /// The next serial job, once all before it are out; `None` when no more can come.
-    pub(super) fn next_serial(&self) -> Option<(Sequence, Serial<T>)> {
+    /// The worker's next serial job, once all jobs before it are out; `None` when no more can come.
+    pub(super) fn next_serial(&self, worker: Worker) -> Option<(Sequence, Serial<T>)> {
         let mut state = self.lock();
         loop {
             let head = state.head;
             if self.is_stopped() || (state.workers == 0 && state.serial.is_empty()) {
                 return None;
             }
-            if let Some(job) = state.serial.remove(&head) {
-                return Some((head, job));
+            if let Entry::Occupied(job) = state.serial.entry(head)
+                && job.get().0 == worker
+            {
+                return Some((head, job.remove().1));
             }
             state = self.wait(state);
         }
@@ -186,13 +185,32 @@ mod tests {
             1,
         );
         order.complete(&mut vec![outcome(2), outcome(1)]);
-        assert!(order.is_within_window(WINDOW - 1) && !order.is_within_window(WINDOW));
         order.complete(&mut vec![outcome(0)]);
-        assert!(order.is_within_window(WINDOW + 2) && !order.is_within_window(WINDOW + 3));
         order.complete(&mut vec![outcome(4)]);
         order.complete(&mut vec![outcome(3)]);
         drop(order);
         assert_eq!(seen, [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_job_beyond_the_window_waits_for_the_head() {
+        let order = Order::<(), _, _>::new(|_: Kept| ControlFlow::Continue(()), 1);
+        order.wait_for_window(WINDOW - 1);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| order.wait_for_window(WINDOW));
+            while order.lock().waiters == 0 {
+                std::thread::yield_now();
+            }
+            order.complete(&mut vec![outcome(1)]);
+            assert!(!waiting.is_finished());
+            order.complete(&mut vec![outcome(0)]);
+            waiting.join().unwrap();
+            order.wait_for_window(WINDOW + 1);
+            // Nor does it wait when nobody is left to do what is before it.
+            let waiting = scope.spawn(|| order.wait_for_window(WINDOW + 2));
+            order.worker_ends();
+            waiting.join().unwrap();
+        });
     }
 
     #[test]
@@ -208,31 +226,34 @@ mod tests {
         order.complete(&mut (0..5).map(outcome).collect());
         assert!(order.is_stopped());
         order.complete(&mut vec![outcome(5)]);
-        assert!(order.next_serial().is_none());
+        assert!(order.next_serial(0).is_none());
         drop(order);
         assert_eq!(seen, [0, 1]);
     }
 
     #[test]
-    fn a_serial_job_waits_for_its_turn() {
-        let order = Order::new(|_: Kept| ControlFlow::Continue(()), 1);
+    fn a_serial_job_waits_for_its_turn_and_goes_to_its_worker() {
+        let order = Order::new(|_: Kept| ControlFlow::Continue(()), 2);
         let job = |context| {
             let algorithms = crate::Algorithms::NONE;
             Serial { job: Job { source: Source::Stdin, algorithms, context }, file: None }
         };
-        assert!(order.hand_in_serial(1, job(1)));
-        assert!(!order.hand_in_serial(0, job(0)));
+        for (sequence, worker) in [(1, 1), (3, 0), (0, 0), (2, 1)] {
+            order.hand_in_serial(sequence, worker, job(sequence));
+        }
+        let serve = |worker| {
+            let jobs = std::iter::from_fn(|| order.next_serial(worker));
+            let serve = |(sequence, job): (Sequence, Serial<Sequence>)| {
+                order.complete(&mut vec![outcome(sequence)]);
+                job.job.context
+            };
+            jobs.map(serve).collect::<Vec<_>>()
+        };
         std::thread::scope(|scope| {
-            let serial = scope.spawn(|| {
-                std::iter::from_fn(|| order.next_serial())
-                    .map(|(sequence, job)| {
-                        order.complete(&mut vec![outcome(sequence)]);
-                        job.job.context
-                    })
-                    .collect::<Vec<_>>()
-            });
+            let serial = [0, 1].map(|worker| scope.spawn(move || serve(worker)));
             order.worker_ends();
-            assert_eq!(serial.join().unwrap(), [0, 1]);
+            order.worker_ends();
+            assert_eq!(serial.map(|thread| thread.join().unwrap()), [[0, 3], [1, 2]]);
         });
     }
 }

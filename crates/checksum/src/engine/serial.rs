@@ -13,7 +13,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::hashers::Hashers;
-use super::order::Order;
+use super::order::{Order, Worker};
 use super::{Hashed, Job, Options, Outcome};
 use crate::{Algorithms, Error};
 
@@ -24,13 +24,13 @@ pub(super) struct Serial<T> {
     pub(super) file: Option<OwnedFd>,
 }
 
-/// Does serial jobs until no more can come.
-pub(super) fn serve<T, R, M, F>(options: &Options, make: &M, order: &Order<T, R, F>)
+/// Does a worker's serial jobs until no more can come.
+pub(super) fn serve<T, R, M, F>(options: &Options, make: &M, order: &Order<T, R, F>, worker: Worker)
 where
     M: Fn(Outcome<T>) -> R,
     F: FnMut(R) -> ControlFlow<()>,
 {
-    while let Some((sequence, Serial { job, file })) = order.next_serial() {
+    while let Some((sequence, Serial { job, file })) = order.next_serial(worker) {
         let result = match &file {
             Some(file) => hash(options, file.as_fd(), job.algorithms),
             None => hash(options, rustix::stdio::stdin(), job.algorithms),

@@ -1,25 +1,25 @@
 //! A worker: its lanes, and the files that go through them.
 //!
-//! A worker begins with one lane and uses one more for each MiB that it has read, until all are in
-//! use. So a run of few long files spreads over the workers, also when one of them starts late. Files
+//! A worker begins with one lane and uses one more for each MiB that it has read, up to
+//! [`LONG_LANES`]. So a run of few long files spreads over the workers, also when one of them starts late. Files
 //! so short that one read takes them whole go into any free lane at once, and all end together.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::iter::Fuse;
 use std::ops::ControlFlow;
 use std::rc::Rc;
-use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::thread::Scope;
 
 use lanesum_md5::Lanes;
 use rustix::fd::OwnedFd;
 
+use super::descriptors;
+use super::feed::{Feed, Taken};
 use super::file::{Begun, Buffer, FileStream, Opened, Shared, begin_regular, look};
 use super::hashers::{Hashers, md5_digest};
 use super::open::Opener;
-use super::order::{Order, Sequence};
+use super::order::{self, Order, Sequence};
 use super::read::{Early, Reader};
 use super::serial::{self, Serial};
 use super::{Hashed, Job, Options, Outcome, Source};
@@ -31,77 +31,39 @@ const RESERVED_DESCRIPTORS: u64 = 32;
 /// Bytes to read before another lane is used for a long file: about a millisecond's worth.
 const BYTES_A_LANE: u64 = 1 << 20;
 
-/// The iterator of jobs, which numbers them as it hands them out.
-pub(super) struct Feed<I: Iterator>(Mutex<(Fuse<I>, Sequence)>);
-
 /// The most lanes for files that are not short. Twice as many buffers leave the caches, which costs
 /// more than the wider kernel gains: two threads take 1.08 times as long for 2,000 files of 1 MiB.
 const LONG_LANES: usize = 32;
-
-/// What came of asking for a job.
-enum Taken {
-    Some,
-    /// The job with this number must wait for those before it.
-    Wait(Sequence),
-    End,
-}
-
-impl<T, I: Iterator<Item = Job<T>>> Feed<I> {
-    pub(super) fn new(jobs: I) -> Self {
-        Self(Mutex::new((jobs.fuse(), 0)))
-    }
-
-    /// Takes up to `count` jobs into `jobs`.
-    fn take<R, F>(
-        &self,
-        count: usize,
-        order: &Order<T, R, F>,
-        jobs: &mut VecDeque<(Sequence, Job<T>)>,
-    ) -> Taken
-    where
-        F: FnMut(R) -> ControlFlow<()>,
-    {
-        let mut feed = self.0.lock().expect("an iterator that panics ends the run");
-        let (iterator, next) = &mut *feed;
-        for taken in 0..count {
-            if !order.is_within_window(*next) {
-                return if taken > 0 { Taken::Some } else { Taken::Wait(*next) };
-            }
-            let Some(job) = iterator.next() else {
-                return if taken > 0 { Taken::Some } else { Taken::End };
-            };
-            jobs.push_back((*next, job));
-            *next += 1;
-        }
-        Taken::Some
-    }
-}
 
 /// What a lane keeps of its job.
 type Ticket<T> = (Sequence, Source, T);
 
 /// Works until there are no more jobs, or the sink wants no more.
-pub(super) fn work<'scope, T, I, R, M, F>(
+pub(super) fn work<'scope, T, R, M, F>(
+    number: order::Worker,
     options: &'scope Options,
-    feed: &Feed<I>,
+    feed: &'scope Feed<T>,
     make: &'scope M,
     order: &'scope Order<T, R, F>,
     scope: &'scope Scope<'scope, '_>,
 ) where
     T: Send,
-    I: Iterator<Item = Job<T>>,
     R: Send,
     M: Fn(Outcome<T>) -> R + Sync,
     F: FnMut(R) -> ControlFlow<()> + Send,
 {
     /// Tells the others that this worker has ended, also when it ends in a panic.
-    struct End<'a, T, R, F: FnMut(R) -> ControlFlow<()>>(&'a Order<T, R, F>);
+    struct End<'a, T, R, F: FnMut(R) -> ControlFlow<()>>(&'a Feed<T>, &'a Order<T, R, F>);
     impl<T, R, F: FnMut(R) -> ControlFlow<()>> Drop for End<'_, T, R, F> {
         fn drop(&mut self) {
             self.0.worker_ends();
+            self.1.worker_ends();
         }
     }
-    let _end = End(order);
+    let _end = End(feed, order);
+    if options.own_descriptors {
+        descriptors::own_table();
+    }
 
     let lanes = Lanes::with_backend(options.backend);
     let reader = Reader::new(options.io, lanes.capacity());
@@ -129,21 +91,23 @@ pub(super) fn work<'scope, T, I, R, M, F>(
         early: VecDeque::new(),
         outcomes: Vec::new(),
     };
+    let mut has_serial_thread = false;
+    let mut serial = |sequence, job| {
+        order.hand_in_serial(sequence, number, job);
+        if !std::mem::replace(&mut has_serial_thread, true) {
+            scope.spawn(move || serial::serve(options, make, order, number));
+        }
+    };
     while !order.is_stopped() {
-        match worker.fill(feed, &mut || {
-            scope.spawn(|| serial::serve(options, make, order));
-        }) {
-            Taken::Some => worker.advance(),
-            // With lanes in use, go on; they may hold the job that is waited for.
-            Taken::Wait(sequence) if worker.lanes.is_empty() => {
-                order.complete(&mut worker.outcomes);
-                order.wait_for_window(sequence);
-            }
+        match worker.fill(feed, &mut serial) {
             Taken::End if worker.lanes.is_empty() => break,
-            Taken::Wait(_) | Taken::End => worker.advance(),
+            Taken::None if worker.lanes.is_empty() => {
+                worker.shared.closing.borrow_mut().close();
+                feed.wait();
+            }
+            _ => worker.advance(),
         }
     }
-    order.complete(&mut worker.outcomes);
 }
 
 /// How many files a worker may have open.
@@ -182,10 +146,7 @@ where
     F: FnMut(R) -> ControlFlow<()>,
 {
     /// Begins jobs in the lanes that are to be used.
-    fn fill<I>(&mut self, feed: &Feed<I>, start_serial: &mut dyn FnMut()) -> Taken
-    where
-        I: Iterator<Item = Job<T>>,
-    {
+    fn fill(&mut self, feed: &Feed<T>, serial: &mut dyn FnMut(Sequence, Serial<T>)) -> Taken {
         self.look_anew();
         loop {
             let used = self.lanes.len();
@@ -194,14 +155,14 @@ where
                 0 => return Taken::Some,
                 free => free,
             };
-            match feed.take(count, self.order, &mut self.jobs) {
+            match feed.take(count, &mut self.jobs) {
                 Taken::Some => {}
                 none => return none,
             }
             let sources = self.jobs.iter().map(|(_, job)| &job.source);
             self.reader.open(sources, &mut self.opener, &mut self.buffers, &mut self.early);
             while let Some((sequence, job)) = self.jobs.pop_front() {
-                self.begin(sequence, job, start_serial);
+                self.begin(sequence, job, serial);
             }
             if self.lanes.is_empty() {
                 // Jobs without a lane may be long ones; nobody should wait for their outcomes.
@@ -222,7 +183,12 @@ where
     }
 
     /// Begins a job: puts it into a lane, or does what needs none.
-    fn begin(&mut self, sequence: Sequence, job: Job<T>, start_serial: &mut dyn FnMut()) {
+    fn begin(
+        &mut self,
+        sequence: Sequence,
+        job: Job<T>,
+        serial: &mut dyn FnMut(Sequence, Serial<T>),
+    ) {
         let Job { source, algorithms, context } = job;
         if source == Source::Nothing {
             return self.deliver((sequence, source, context), Ok(Hashed::default()));
@@ -231,10 +197,7 @@ where
             Ok(Begin::File(begun)) => begun,
             Ok(Begin::Alone(file)) => {
                 let job = Job { source, algorithms, context };
-                if self.order.hand_in_serial(sequence, Serial { job, file }) {
-                    start_serial();
-                }
-                return;
+                return serial(sequence, Serial { job, file });
             }
             Err(error) => return self.end((sequence, source, context), Err(error)),
         };

@@ -26,6 +26,29 @@ fn far_more_jobs_than_may_be_under_way_at_once_come_in_order() {
     }
 }
 
+/// As `tail -f` feeds names: whoever writes the next one may wait for what came of the last.
+#[test]
+fn an_iterator_that_waits_holds_up_no_outcome() {
+    let folder = Folder::new();
+    let jobs = ["a", "b", "c"].map(|name| folder.job(name, name.as_bytes()));
+    for threads in [1, 3] {
+        let (out, is_out) = std::sync::mpsc::channel();
+        let mut left = jobs.iter().cloned();
+        let first = left.next();
+        let rest = std::iter::from_fn(|| {
+            is_out.recv().unwrap();
+            left.next()
+        });
+        let mut seen = Vec::new();
+        engine::run(&on(Io::default(), threads), first.into_iter().chain(rest), words, |words| {
+            seen.push(words);
+            out.send(()).unwrap();
+            ControlFlow::Continue(())
+        });
+        assert_eq!(seen, ["a", "b", "c"].map(|name| format!("{name}: {}", md5(name.as_bytes()))));
+    }
+}
+
 #[test]
 fn a_slow_job_does_not_let_the_others_run_away() {
     const WINDOW: u64 = 1 << 16;

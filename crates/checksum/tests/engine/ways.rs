@@ -176,35 +176,60 @@ pub(super) fn files_that_say_nothing_about_their_size(io: Io) {
     }
 }
 
-/// Longer than what a lane reads before its worker asks for the next job.
-const LONG: usize = (4 << 20) + 100;
+/// So long that a change comes in time when it is made as soon as something is read.
+const LONG: usize = 64 << 20;
 
-/// Hashes a file that was last written in 1970 and is changed while it is read: the only worker has
-/// read its first part when it asks for a second job.
-fn hash_while(change: impl Fn(&Folder) + Sync, options: &Options) -> Result<String, Error> {
-    let folder = Folder::new();
-    let job = folder.job("long", &bytes(LONG));
-    let times = FileTimes::new().set_modified(SystemTime::UNIX_EPOCH);
-    writable(&folder).set_times(times).unwrap();
-    let mut asked = 0;
-    let jobs = std::iter::from_fn(|| {
-        asked += 1;
-        if asked == 2 {
-            change(&folder);
+/// The first bytes of the long file. It is a hole but for them, so it takes no room.
+fn long(length: usize) -> Vec<u8> {
+    let mut content = b"long".to_vec();
+    content.resize(length, 0);
+    content
+}
+
+/// Hashes a file that was last written in 1970 and is changed while it is read: before half of it is,
+/// or it is done once more.
+fn hash_while(change: impl Fn(&Folder), options: &Options) -> Result<String, Error> {
+    /// More than is read at once in any way.
+    const PIECE: u64 = 4 << 20;
+    loop {
+        let folder = Folder::new();
+        let [job, _] = ["long", "new"].map(|name| {
+            let job = folder.job(name, b"long");
+            let file = File::options().append(true).open(folder.path(name)).unwrap();
+            file.set_len(LONG as u64).unwrap();
+            file.set_times(FileTimes::new().set_modified(SystemTime::UNIX_EPOCH)).unwrap();
+            job
+        });
+        let progress = Arc::new(Progress::default());
+        let options = Options { progress: Some(Arc::clone(&progress)), ..options.clone() };
+        let read = || progress.bytes.load(Ordering::Relaxed);
+        let mut in_time = false;
+        let mut job = Some(job);
+        let jobs = std::iter::from_fn(|| {
+            // Asked for a second one, it sees to it that the first one is under way.
+            job.take().or_else(|| {
+                while read() == 0 {
+                    std::thread::yield_now();
+                }
+                change(&folder);
+                in_time = read() + PIECE < LONG as u64 / 2;
+                None
+            })
+        });
+        let mut results = Vec::new();
+        engine::run(
+            &options,
+            jobs.fuse(),
+            |outcome| outcome.result,
+            |result| {
+                results.push(result.map(|hashed| hashed.digests[0].to_string()));
+                ControlFlow::Continue(())
+            },
+        );
+        if in_time {
+            return results.pop().unwrap();
         }
-        (asked == 1).then(|| job.clone())
-    });
-    let mut results = Vec::new();
-    engine::run(
-        options,
-        jobs,
-        |outcome| outcome.result,
-        |result| {
-            results.push(result.map(|hashed| hashed.digests[0].to_string()));
-            ControlFlow::Continue(())
-        },
-    );
-    results.pop().unwrap()
+    }
 }
 
 fn writable(folder: &Folder) -> File {
@@ -224,7 +249,6 @@ fn touch(folder: &Folder) {
 }
 
 fn replace(folder: &Folder) {
-    fs::write(folder.path("new"), bytes(LONG)).unwrap();
     fs::rename(folder.path("new"), folder.path("long")).unwrap();
 }
 
@@ -237,19 +261,19 @@ pub(super) fn a_file_that_changes_has_no_digest(io: Io) {
         let result = hash_while(change, &on(io, 1));
         assert!(matches!(result, Err(Error::Changed)), "{result:?}");
     }
-    assert_eq!(hash_while(|_| (), &on(io, 1)).unwrap(), md5(&bytes(LONG)));
+    assert_eq!(hash_while(|_| (), &on(io, 1)).unwrap(), md5(&long(LONG)));
 }
 
 pub(super) fn changes_are_overlooked_on_demand(io: Io) {
     let options = Options { detect_changes: false, ..on(io, 1) };
-    assert_eq!(hash_while(touch, &options).unwrap(), md5(&bytes(LONG)));
-    assert_eq!(hash_while(replace, &options).unwrap(), md5(&bytes(LONG)));
-    let grown = [&bytes(LONG)[..], b"more"].concat();
+    assert_eq!(hash_while(touch, &options).unwrap(), md5(&long(LONG)));
+    assert_eq!(hash_while(replace, &options).unwrap(), md5(&long(LONG)));
+    let grown = [&long(LONG)[..], b"more"].concat();
     assert_eq!(hash_while(grow, &options).unwrap(), md5(&grown));
     let shrunk = hash_while(shrink, &options);
     match io {
         // What was mapped and is gone has no digest.
         Io::Mmap => assert!(matches!(shrunk, Err(Error::Changed)), "{shrunk:?}"),
-        _ => assert_eq!(shrunk.unwrap(), md5(&bytes(LONG / 2))),
+        _ => assert_eq!(shrunk.unwrap(), md5(&long(LONG / 2))),
     }
 }

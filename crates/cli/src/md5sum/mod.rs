@@ -59,7 +59,7 @@ impl Environment {
                 format!("{BACKEND_VARIABLE}={}: {words}", name.to_string_lossy())
             })?,
         };
-        Ok(engine::Options { backend, detect_changes: false, ..default })
+        Ok(engine::Options { backend, detect_changes: false, own_descriptors: true, ..default })
     }
 }
 

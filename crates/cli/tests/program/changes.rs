@@ -67,13 +67,10 @@ fn run_and(args: &str, change: impl Fn(&Folder)) -> Output {
 impl Running {
     /// How far it has read a file that it has open.
     fn position_in(&self, path: &Path) -> Option<u64> {
-        let process = PathBuf::from(format!("/proc/{}", self.child.id()));
-        let mut open = fs::read_dir(process.join("fd")).ok()?.flatten();
-        let file = open.find(|file| fs::read_link(file.path()).is_ok_and(|it| it == path))?;
-        let info = fs::read_to_string(process.join("fdinfo").join(file.file_name())).ok()?;
-        info.lines().find_map(|line| line.strip_prefix("pos:"))?.trim().parse().ok()
+        let threads = fs::read_dir(format!("/proc/{}/task", self.child.id())).ok()?.flatten();
+        // Each may have descriptors of its own.
+        threads.filter_map(|thread| position_in(path, &thread.path())).max()
     }
-
     /// Stops it between two instructions; false if it has ended before.
     fn stop(&self) -> bool {
         self.signal(Signal::STOP);
@@ -92,6 +89,14 @@ impl Running {
         // It follows the name, which is in parentheses.
         stat.rsplit(") ").next().and_then(|rest| rest.chars().next()).unwrap()
     }
+}
+
+/// How far a file is read that a thread has open.
+fn position_in(path: &Path, thread: &Path) -> Option<u64> {
+    let mut open = fs::read_dir(thread.join("fd")).ok()?.flatten();
+    let file = open.find(|file| fs::read_link(file.path()).is_ok_and(|it| it == path))?;
+    let info = fs::read_to_string(thread.join("fdinfo").join(file.file_name())).ok()?;
+    info.lines().find_map(|line| line.strip_prefix("pos:"))?.trim().parse().ok()
 }
 
 /// `sum` says that `long` changed and gives no digest; `check` says that it has none, although the

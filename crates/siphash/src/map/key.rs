@@ -93,41 +93,20 @@ pub(super) mod sealed {
     }
 }
 
-impl Key for [u8] {
-    type Bytes<'a> = &'a [u8];
+/// Strings and byte strings as they are.
+macro_rules! strings {
+    ($($string:ty),*) => {
+        $(impl Key for $string {
+            type Bytes<'a> = &'a [u8];
 
-    #[inline]
-    fn bytes(&self) -> &[u8] {
-        self
-    }
+            #[inline]
+            fn bytes(&self) -> &[u8] {
+                self.as_ref()
+            }
+        })*
+    };
 }
-
-impl Key for str {
-    type Bytes<'a> = &'a [u8];
-
-    #[inline]
-    fn bytes(&self) -> &[u8] {
-        self.as_bytes()
-    }
-}
-
-impl Key for String {
-    type Bytes<'a> = &'a [u8];
-
-    #[inline]
-    fn bytes(&self) -> &[u8] {
-        self.as_bytes()
-    }
-}
-
-impl Key for Vec<u8> {
-    type Bytes<'a> = &'a [u8];
-
-    #[inline]
-    fn bytes(&self) -> &[u8] {
-        self
-    }
-}
+strings!([u8], str, String, Vec<u8>);
 
 impl<const N: usize> Key for [u8; N] {
     type Bytes<'a> = [u8; N];

@@ -21,6 +21,9 @@ pub(super) struct Queue {
     ring: Option<IoUring>,
     memory: Rc<Region>,
     lanes: Vec<Read>,
+    /// Why reads can no longer be waited for. Nothing more is read then: into the memory of those
+    /// that are under way the kernel may write at any time.
+    failed: Option<Errno>,
 }
 
 /// A lane's read.
@@ -61,7 +64,8 @@ impl Queue {
     /// The same without io_uring.
     pub(super) fn without_ring(memory: usize, lanes: usize) -> Self {
         let memory = Region::zeros(memory).expect("memory for the lanes");
-        Self { ring: None, memory: Rc::new(memory), lanes: vec![Read::None; lanes] }
+        let lanes = vec![Read::None; lanes];
+        Self { ring: None, memory: Rc::new(memory), lanes, failed: None }
     }
 
     /// Where is read to.
@@ -81,6 +85,9 @@ impl Queue {
         offset: u64,
         range: Range<usize>,
     ) {
+        if self.failed.is_some() {
+            return;
+        }
         assert!(matches!(self.lanes[lane], Read::None), "one read in a lane at a time");
         let Some(ring) = &mut self.ring else {
             // SAFETY: the range is ours, says the caller.
@@ -110,6 +117,7 @@ impl Queue {
         offset: u64,
         range: Range<usize>,
     ) -> Result<usize, Errno> {
+        self.failed.map_or(Ok(()), Err)?;
         // SAFETY: the caller's.
         let memory = unsafe { self.memory.bytes_mut(range) };
         retry_on_intr(|| pread(file, &mut *memory, offset))
@@ -136,6 +144,7 @@ impl Queue {
 
     /// Notes completions; waits for one if there is none.
     fn wait_for_any(&mut self) -> Result<(), Errno> {
+        self.failed.map_or(Ok(()), Err)?;
         let ring = self.ring.as_mut().expect("without a ring every read is done");
         if ring.completion().is_empty() {
             match ring.submit_and_wait(1) {
@@ -143,7 +152,11 @@ impl Queue {
                 Err(error) => match Errno::from_io_error(&error) {
                     // A signal, or no room for the moment; others have to be fetched first.
                     Some(Errno::INTR | Errno::AGAIN | Errno::BUSY) => {}
-                    error => return Err(error.unwrap_or(Errno::IO)),
+                    error => {
+                        let error = error.unwrap_or(Errno::IO);
+                        self.failed = Some(error);
+                        return Err(error);
+                    }
                 },
             }
         }
@@ -167,5 +180,29 @@ impl Drop for Queue {
                 return;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_read_once_reads_cannot_be_waited_for() {
+        let Ok(mut queue) = Queue::with_ring(2, 2) else { return };
+        let file = OwnedFd::from(std::fs::File::open("/dev/zero").unwrap());
+        // SAFETY: nobody else has the memory.
+        unsafe { queue.push(0, &file, 0, 0..1) };
+        queue.failed = Some(Errno::BADF);
+        // SAFETY: the same.
+        unsafe { queue.push(1, &file, 0, 1..2) };
+        assert!(matches!(queue.lanes[..], [Read::UnderWay, Read::None]));
+        assert_eq!([0, 1].map(|lane| queue.wait(lane)), [Err(Errno::BADF); 2]);
+        // SAFETY: the same.
+        assert_eq!(unsafe { queue.read(&file, 0, 1..2) }, Err(Errno::BADF));
+        // The kernel may still have the memory, so it is never freed.
+        let memory = Rc::clone(&queue.memory);
+        drop(queue);
+        assert_eq!(Rc::strong_count(&memory), 2);
     }
 }

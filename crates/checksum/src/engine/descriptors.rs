@@ -1,7 +1,11 @@
-//! Closes the files of a round together.
+//! What short files cost beside their bytes: numbers in the table of descriptors.
+//!
+//! The threads of a process share that table, and then the kernel begins and ends every call with a
+//! lock: two workers took 1.1 times as long for 100,000 files of 4 KiB. So a worker may have
+//! [a table of its own](own_table).
 //!
 //! The kernel hands out the lowest descriptors that are free, so the short files of a round lie side
-//! by side, and one call closes them all. With 100,000 files of 4 KiB that saves 2 % of the time.
+//! by side, and one call [closes](Closing) them all, which saves 2 % of the time.
 
 #![expect(
     unsafe_code,
@@ -9,6 +13,18 @@
 )]
 
 use std::os::fd::{FromRawFd as _, IntoRawFd as _, OwnedFd, RawFd};
+
+/// Gives the calling thread a table of descriptors of its own, a copy of the one that it shared.
+///
+/// What other threads open from now on is not in it, and what this one opens is in no other; but for
+/// the threads that it starts itself.
+pub(super) fn own_table() {
+    // No descriptor has this number, so none is closed. Unlike unshare(2) no container forbids it.
+    let none = libc::c_uint::MAX;
+    // SAFETY: nothing is closed, and what is open now stays open in the copy.
+    let _ = unsafe { libc::syscall(libc::SYS_close_range, none, none, libc::CLOSE_RANGE_UNSHARE) };
+    // Linux before 5.9 has no such call; there all goes on with locks.
+}
 
 /// Files to be closed: open descriptors that belong to nobody else.
 #[derive(Default)]
@@ -56,6 +72,7 @@ impl Drop for Closing {
 mod tests {
     use super::*;
     use std::io::Read as _;
+    use std::os::fd::AsRawFd as _;
     use std::os::unix::net::UnixStream;
 
     /// Whether the other ends of the streams see an end, that is, whether ours are closed.
@@ -65,6 +82,21 @@ mod tests {
             other.read(&mut [0]).is_ok_and(|read| read == 0)
         };
         others.iter_mut().map(&mut ended).collect()
+    }
+
+    #[test]
+    fn a_thread_with_its_own_table_closes_nothing_of_others() {
+        let (ours, other) = UnixStream::pair().unwrap();
+        let (number, mut others) = (ours.as_raw_fd(), [other]);
+        let close = || {
+            own_table();
+            drop(ours);
+        };
+        std::thread::scope(|scope| scope.spawn(close).join().unwrap());
+        assert_eq!(are_closed(&mut others), [false]);
+        // SAFETY: the copy was closed, and nobody knows of this one any more.
+        drop(unsafe { OwnedFd::from_raw_fd(number) });
+        assert_eq!(are_closed(&mut others), [true]);
     }
 
     #[test]

@@ -1,0 +1,191 @@
+//! Jobs on their way from the iterator to the workers.
+//!
+//! One thread pulls the iterator, ahead of the workers. So an iterator that waits, for a name to come
+//! through a pipe or for a folder to be read, holds up no worker whose lanes are in use; and what it
+//! keeps open is used by one thread only.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::Job;
+use super::order::{Order, Sequence};
+
+/// How many jobs are pulled ahead of the workers. When they are all there nothing is pulled until half
+/// are gone: on a single CPU each time costs two changes of threads.
+const AHEAD: usize = 1024;
+
+/// The jobs that no worker has taken yet. `T` is their context.
+pub(super) struct Feed<T> {
+    state: Mutex<State<T>>,
+    /// There are jobs again, or no more will come. Workers wait for it.
+    filled: Condvar,
+    /// There is room again, or no worker is left. Who pulls the iterator waits for it.
+    drained: Condvar,
+}
+
+struct State<T> {
+    jobs: VecDeque<(Sequence, Job<T>)>,
+    /// No more jobs will come.
+    ended: bool,
+    /// Workers that may still take jobs.
+    workers: usize,
+    /// Workers that wait for jobs.
+    waiting: usize,
+    /// Whether somebody waits for room.
+    is_full: bool,
+}
+
+/// What came of asking for jobs.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    Some,
+    /// There are none now.
+    None,
+    /// There will be none.
+    End,
+}
+
+impl<T> Feed<T> {
+    pub(super) fn new(workers: usize) -> Self {
+        let jobs = VecDeque::with_capacity(AHEAD);
+        let state = State { jobs, ended: false, workers, waiting: 0, is_full: false };
+        Self { state: Mutex::new(state), filled: Condvar::new(), drained: Condvar::new() }
+    }
+
+    /// Pulls the iterator to its end, or until the jobs are not wanted any more.
+    pub(super) fn pull<R, F>(&self, mut jobs: impl Iterator<Item = Job<T>>, order: &Order<T, R, F>)
+    where
+        F: FnMut(R) -> ControlFlow<()>,
+    {
+        /// Tells the workers, also when the iterator panics.
+        struct End<'a, T>(&'a Feed<T>);
+        impl<T> Drop for End<'_, T> {
+            fn drop(&mut self) {
+                self.0.change().ended = true;
+                self.0.filled.notify_all();
+            }
+        }
+        let _end = End(self);
+        for sequence in 0.. {
+            order.wait_for_window(sequence);
+            let Some(job) = jobs.next() else { break };
+            if order.is_stopped() || !self.push(sequence, job) {
+                break;
+            }
+        }
+    }
+
+    /// Adds a job, once there is room; false when no worker is left to do it.
+    fn push(&self, sequence: Sequence, job: Job<T>) -> bool {
+        let mut state = self.change();
+        if state.jobs.len() >= AHEAD {
+            state.is_full = true;
+            let is_full = |state: &mut State<T>| state.is_full && state.workers > 0;
+            let waited = self.drained.wait_while(state, is_full);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        state.jobs.push_back((sequence, job));
+        if state.waiting > 0 {
+            self.filled.notify_one();
+        }
+        state.workers > 0
+    }
+
+    /// Takes up to `count` jobs into `jobs`; does not wait for any.
+    pub(super) fn take(&self, count: usize, jobs: &mut VecDeque<(Sequence, Job<T>)>) -> Taken {
+        let mut state = self.change();
+        if state.jobs.is_empty() {
+            return if state.ended { Taken::End } else { Taken::None };
+        }
+        let count = count.min(state.jobs.len());
+        jobs.extend(state.jobs.drain(..count));
+        if state.is_full && state.jobs.len() <= AHEAD / 2 {
+            state.is_full = false;
+            self.drained.notify_one();
+        }
+        Taken::Some
+    }
+
+    /// Waits until there are jobs, or none will come.
+    pub(super) fn wait(&self) {
+        let mut state = self.change();
+        state.waiting += 1;
+        let waited = self.filled.wait_while(state, |state| state.jobs.is_empty() && !state.ended);
+        waited.unwrap_or_else(PoisonError::into_inner).waiting -= 1;
+    }
+
+    /// Notes that a worker has ended.
+    pub(super) fn worker_ends(&self) {
+        self.change().workers -= 1;
+        self.drained.notify_one();
+    }
+
+    /// The state, which no panic leaves half changed.
+    fn change(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Algorithms;
+    use crate::engine::Source;
+
+    fn jobs(count: usize) -> impl Iterator<Item = Job<usize>> {
+        (0..count).map(|context| Job {
+            source: Source::Nothing,
+            algorithms: Algorithms::NONE,
+            context,
+        })
+    }
+
+    fn order() -> Order<usize, (), impl FnMut(()) -> ControlFlow<()>> {
+        Order::new(|()| ControlFlow::Continue(()), 1)
+    }
+
+    #[test]
+    fn every_job_is_taken_once_in_order() {
+        let (feed, order, mut taken) = (Feed::new(1), order(), VecDeque::new());
+        std::thread::scope(|scope| {
+            scope.spawn(|| feed.pull(jobs(10 * AHEAD), &order));
+            while feed.take(7, &mut taken) != Taken::End {
+                feed.wait();
+            }
+        });
+        let contexts = taken.iter().map(|(sequence, job)| (*sequence, job.context));
+        assert!(contexts.eq((0..10 * AHEAD).map(|index| (index as Sequence, index))));
+    }
+
+    #[test]
+    fn it_pulls_no_further_than_there_is_room_nor_for_nobody() {
+        let (feed, order) = (Feed::new(1), order());
+        let mut pulled = 0;
+        std::thread::scope(|scope| {
+            scope.spawn(|| feed.pull(jobs(10 * AHEAD).inspect(|_| pulled += 1), &order));
+            while !feed.change().is_full {
+                std::thread::yield_now();
+            }
+            assert_eq!(feed.change().jobs.len(), AHEAD);
+            feed.worker_ends();
+        });
+        assert_eq!(pulled, AHEAD + 1);
+    }
+
+    #[test]
+    fn an_iterator_that_panics_ends_the_jobs() {
+        let (feed, order) = (Feed::new(1), order());
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            feed.pull(
+                jobs(3).map(|job| if job.context == 2 { panic!("third") } else { job }),
+                &order,
+            );
+        }));
+        assert!(result.is_err());
+        let mut taken = VecDeque::new();
+        feed.wait();
+        assert_eq!(feed.take(usize::MAX, &mut taken), Taken::Some);
+        assert_eq!((taken.len(), feed.take(1, &mut taken)), (2, Taken::End));
+    }
+}
