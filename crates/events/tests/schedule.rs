@@ -333,3 +333,20 @@ fn events_that_come_and_go_leave_no_memory() {
     assert_eq!(schedule.next_deadline(), None);
     assert!(schedule.heap_size() <= KEPT, "{} bytes", schedule.heap_size());
 }
+
+/// The slots of a few are spread over all of memory; new events must not take more of it in passing.
+#[test]
+fn events_that_come_and_go_beside_a_few_take_no_more_memory() {
+    let mut schedule = Schedule::new();
+    let ids: Vec<_> = (0..300_000_u64).map(|n| schedule.add(n << 20, n).unwrap()).collect();
+    for (n, &id) in ids.iter().enumerate() {
+        assert!(n % 1_000 == 0 || schedule.cancel(id).is_some());
+    }
+    let few = schedule.heap_size();
+    assert!(few < 300 * 6_000 + KEPT, "{few} bytes for 300 events");
+    for n in 0..1_000_000_u64 {
+        let id = schedule.add(n << 30, n).unwrap();
+        assert_eq!(schedule.cancel(id), Some(n));
+    }
+    assert!(schedule.heap_size() < few + 64 * 1024, "{few}, {} bytes", schedule.heap_size());
+}

@@ -26,8 +26,8 @@ impl Entry {
     /// Whether `tag` is the one this entry was made with. If so, it stands for an event: it has
     /// been neither cancelled, nor run, nor moved to another deadline.
     #[inline]
-    pub(super) fn has_tag(&self, tag: Tag) -> bool {
-        self.mark as u32 == tag.get()
+    pub(super) fn has_tag(&self, tag: u32) -> bool {
+        self.mark as u32 == tag
     }
 
     pub(super) fn with_tag(self, tag: Tag) -> Self {

@@ -6,9 +6,24 @@ use super::spine::Spine;
 
 /// Who knows which entries still stand for an event.
 pub(super) trait Events {
-    /// A cheap guess: false is certain, true is not.
-    fn may_be_current(&self, entry: &Entry) -> bool;
     fn is_current(&self, entry: &Entry) -> bool;
+
+    /// Hands over those of up to 64 entries that stand for an event.
+    ///
+    /// All the look-ups first, without a branch between them: half of the entries may be stale, and
+    /// a wrong guess would wait for memory each time. And in this order: their slots often follow one
+    /// another, and a processor fetches ahead what is read in the order of addresses.
+    #[inline]
+    fn current(&self, entries: &[Entry], mut to: impl FnMut(Entry)) {
+        let mut current = 0_u64;
+        for (index, entry) in entries.iter().enumerate() {
+            current |= u64::from(self.is_current(entry)) << index;
+        }
+        while current != 0 {
+            to(entries[current.trailing_zeros() as usize]);
+            current &= current - 1;
+        }
+    }
 }
 
 /// An entry arrives in a list and is sorted into the spine when one of the list could be the next.
@@ -64,10 +79,8 @@ impl Queue {
             self.spine.prepare(arrivals.len(), arrivals.chunks());
         }
         for chunk in arrivals.into_chunks() {
-            for entry in chunk {
-                if events.may_be_current(&entry) {
-                    self.spine.insert(entry);
-                }
+            for entries in chunk.chunks(64) {
+                events.current(entries, |entry| self.spine.insert(entry));
             }
         }
     }

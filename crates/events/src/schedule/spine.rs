@@ -14,8 +14,8 @@ const NEAR: usize = 4 * SORT;
 /// At most this many entries in all are kept in one sorted line. Far below `NEAR`, so that a schedule
 /// does not go back and forth between the two forms.
 const GATHER: usize = SORT / 2;
-/// Up to this many entries of a bucket are looked up in the slab before they are distributed: then
-/// the lines of the slab still are in the cache when their turn comes.
+/// Up to this many entries of a bucket are looked up in the slab, and stale ones dropped: then the
+/// lines of the slab still are in the cache when their turn comes. More are distributed as they are.
 const FILTER: usize = 4096;
 /// The look-ups of one chunk are kept in the bits of a word.
 const _: () = assert!(CHUNK <= 64);
@@ -175,42 +175,18 @@ impl Spine {
         let before = bucket.len();
         if before > FILTER {
             self.anchor(bucket.chunks());
-            self.len -= before;
-            for entry in bucket.into_chunks().flatten() {
-                if events.may_be_current(&entry) {
-                    self.insert(entry);
-                }
-            }
+            bucket.into_chunks().flatten().for_each(|entry| self.place(entry));
             return;
         }
-        bucket.into_chunks().for_each(|chunk| self.append_current(&chunk, events));
+        for chunk in bucket.into_chunks() {
+            events.current(&chunk, |entry| self.near.push_back(entry));
+        }
         self.len -= before - self.near.len();
         if self.near.len() <= SORT {
             self.width = level;
             self.sort_near();
         } else {
             self.distribute();
-        }
-    }
-
-    /// Appends to `near` those of up to 64 entries that stand for an event.
-    #[inline]
-    fn append_current(&mut self, chunk: &[Entry], events: &impl Events) {
-        // All the look-ups first, without a branch between them: half of the entries may be stale,
-        // and a wrong guess would wait for memory each time.
-        let mut maybe = chunk
-            .iter()
-            .rev()
-            .fold(0_u64, |bits, entry| bits << 1 | u64::from(events.may_be_current(entry)));
-        let mut current = 0;
-        while maybe != 0 {
-            let index = maybe.trailing_zeros();
-            current |= u64::from(events.is_current(&chunk[index as usize])) << index;
-            maybe &= maybe - 1;
-        }
-        while current != 0 {
-            self.near.push_back(chunk[current.trailing_zeros() as usize]);
-            current &= current - 1;
         }
     }
 
