@@ -36,6 +36,17 @@ impl Word64 for u64 {
         value
     }
 
+    #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+    #[inline(always)]
+    fn in_order(self) -> Self {
+        let mut value = self;
+        // SAFETY: no instruction, so nothing that could be violated. Not `pure`, so that it keeps its place.
+        unsafe {
+            core::arch::asm!("/* {0} */", inout(reg) value, options(nomem, nostack, preserves_flags));
+        }
+        value
+    }
+
     #[inline(always)]
     fn add(self, other: Self) -> Self {
         self.wrapping_add(other)

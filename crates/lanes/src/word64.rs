@@ -38,6 +38,14 @@ pub trait Word64: Copy {
         self
     }
 
+    /// The same value. In a register of one lane it is there before the next value that is made in order:
+    /// what makes them is not reordered.
+    #[must_use]
+    #[inline(always)]
+    fn in_order(self) -> Self {
+        self
+    }
+
     /// Sum modulo 2^64.
     #[must_use]
     fn add(self, other: Self) -> Self;
