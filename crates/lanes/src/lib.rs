@@ -31,23 +31,27 @@
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
+mod apart;
 mod backend;
 mod backend64;
 mod blocks;
 mod pieces;
 mod portable;
 mod portable64;
+mod short;
 mod word;
 mod word64;
 mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
+pub use apart::apart_mut;
 pub use backend::{Backend, Kernel};
 pub use backend64::Kernel64;
 pub use blocks::{BLOCK_LEN, Blocks, MAX_LANES};
 pub use pieces::{Offset, Pieces};
 pub use portable::Pair;
+pub use short::{CHUNK, ShortLanes, ShortPieces};
 pub use word::Word;
-pub use word64::Word64;
+pub use word64::{PICK_ROOM, Word64};
 pub use words::{Inputs, MAX_LANES_64, Records, Source, WORD_LEN, Words, rest_of};

@@ -51,6 +51,12 @@ impl<'a, O: Offset> Pieces<'a, O> {
         Self { buffer, offsets }
     }
 
+    /// The buffer, and offsets that rise and are within it.
+    #[inline(always)]
+    pub(crate) const fn parts(&self) -> (&'a [u8], &'a [O]) {
+        (self.buffer, self.offsets)
+    }
+
     /// How many there are.
     #[inline(always)]
     #[must_use]
@@ -63,6 +69,16 @@ impl<'a, O: Offset> Pieces<'a, O> {
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// `count` of them from `first` on.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    #[inline(always)]
+    #[must_use]
+    pub fn range(&self, first: usize, count: usize) -> Self {
+        Self { buffer: self.buffer, offsets: &self.offsets[first..][..=count] }
     }
 
     /// Piece `place`.

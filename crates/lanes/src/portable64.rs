@@ -1,5 +1,7 @@
 //! Words of 64 bits that need no instruction set: one lane, an array of lanes, and two words as one.
 
+use core::ops::RangeInclusive;
+
 use crate::portable::pairwise;
 use crate::words::{rest_of, word_or_zeros};
 use crate::{Pair, Source, Word64};
@@ -30,6 +32,17 @@ impl Word64 for u64 {
         // SAFETY: no instruction, so nothing that could be violated.
         unsafe {
             core::arch::asm!("/* {0} */", inout(reg) value, options(pure, nomem, nostack, preserves_flags));
+        }
+        value
+    }
+
+    #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+    #[inline(always)]
+    fn in_order(self) -> Self {
+        let mut value = self;
+        // SAFETY: no instruction, so nothing that could be violated. Not `pure`, so that it keeps its place.
+        unsafe {
+            core::arch::asm!("/* {0} */", inout(reg) value, options(nomem, nostack, preserves_flags));
         }
         value
     }
@@ -65,8 +78,14 @@ impl Word64 for u64 {
     }
 
     #[inline(always)]
-    fn at_least(self, other: Self) -> bool {
-        self >= other
+    fn more_than(self, other: Self) -> bool {
+        self > other
+    }
+
+    #[inline(always)]
+    fn below(self, count: Self, above: Self) -> Self {
+        let mask = if count < 64 { u64::MAX << count } else { 0 };
+        self & !mask | above & mask
     }
 
     #[inline(always)]
@@ -147,8 +166,13 @@ impl<const N: usize> Word64 for [u64; N] {
     }
 
     #[inline(always)]
-    fn at_least(self, other: Self) -> [bool; N] {
-        core::array::from_fn(|lane| self[lane] >= other[lane])
+    fn more_than(self, other: Self) -> [bool; N] {
+        core::array::from_fn(|lane| self[lane] > other[lane])
+    }
+
+    #[inline(always)]
+    fn below(self, counts: Self, above: Self) -> Self {
+        core::array::from_fn(|lane| self[lane].below(counts[lane], above[lane]))
     }
 
     #[inline(always)]
@@ -181,13 +205,13 @@ impl<const N: usize> Word64 for [u64; N] {
 
 /// Two words as one, as for 32 bits: independent chains of dependent instructions.
 impl<A: Word64, B: Word64> Word64 for Pair<A, B> {
-    pairwise! { u64; add(other) xor(b) xor3(b, c); rotate_left shift_left shift_right }
+    pairwise! { u64; add(other) xor(b) xor3(b, c) below(counts, above); rotate_left shift_left shift_right }
 
     type Mask = (A::Mask, B::Mask);
 
     #[inline(always)]
-    fn at_least(self, other: Self) -> Self::Mask {
-        (self.0.at_least(other.0), self.1.at_least(other.1))
+    fn more_than(self, other: Self) -> Self::Mask {
+        (self.0.more_than(other.0), self.1.more_than(other.1))
     }
 
     #[inline(always)]
@@ -217,5 +241,10 @@ impl<A: Word64, B: Word64> Word64 for Pair<A, B> {
         let [a, b] = A::load_pair_or_zeros(source, first, index);
         let [c, d] = B::load_pair_or_zeros(source, first + A::LANES, index);
         [Self(a, c), Self(b, d)]
+    }
+
+    #[inline(always)]
+    fn pick(numbers: &[u32], range: RangeInclusive<u32>, picked: &mut [u32]) -> usize {
+        A::pick(numbers, range, picked)
     }
 }

@@ -1,5 +1,7 @@
 //! Words of 64 bits: what [`Word`](crate::Word) is to MD5, for SipHash.
 
+use core::ops::RangeInclusive;
+
 use crate::Source;
 
 /// A word of 64 bits in each of [`LANES`](Word64::LANES) lanes.
@@ -36,6 +38,14 @@ pub trait Word64: Copy {
         self
     }
 
+    /// The same value. In a register of one lane it is there before the next value that is made in order:
+    /// what makes them is not reordered.
+    #[must_use]
+    #[inline(always)]
+    fn in_order(self) -> Self {
+        self
+    }
+
     /// Sum modulo 2^64.
     #[must_use]
     fn add(self, other: Self) -> Self;
@@ -60,8 +70,13 @@ pub trait Word64: Copy {
     #[must_use]
     fn shift_right(self, count: u32) -> Self;
 
-    /// Where the lane of `self` is at least that of `other`. Numbers below 2^63 only.
-    fn at_least(self, other: Self) -> Self::Mask;
+    /// Where the lane of `self` is more than that of `other`. Numbers below 2^63 only.
+    fn more_than(self, other: Self) -> Self::Mask;
+
+    /// In each lane the lowest `counts` bits of `self`, and above them those of `above`: all of `self`
+    /// where 64 or more are counted.
+    #[must_use]
+    fn below(self, counts: Self, above: Self) -> Self;
 
     /// `mask ? yes : no`, lane by lane.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
@@ -92,4 +107,24 @@ pub trait Word64: Copy {
     /// # Panics
     /// When the lanes are not all lanes of `source`.
     fn load_pair_or_zeros<S: Source>(source: &S, first: usize, index: usize) -> [Self; 2];
+
+    /// Puts those of `numbers` that are within a range to the front of `picked`, in their order, and
+    /// says how many these are. What it writes beyond them is nothing.
+    ///
+    /// # Panics
+    /// When there is not room for these and [`PICK_ROOM`] more.
+    #[inline(always)]
+    fn pick(numbers: &[u32], range: RangeInclusive<u32>, picked: &mut [u32]) -> usize {
+        let (first, span) = (*range.start(), range.end() - range.start());
+        let mut count = 0;
+        for &number in numbers {
+            // Without a branch, which nobody could guess.
+            picked[count] = number;
+            count += usize::from(number.wrapping_sub(first) <= span);
+        }
+        count
+    }
 }
+
+/// Numbers by which [`Word64::pick`] may write too many.
+pub const PICK_ROOM: usize = 16;

@@ -139,6 +139,7 @@ mod sealed {
     pub trait Source {}
     impl Source for super::Words<'_> {}
     impl<const N: usize> Source for super::Records<'_, N> {}
+    impl Source for crate::ShortLanes<'_> {}
 }
 
 impl Source for Words<'_> {

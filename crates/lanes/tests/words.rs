@@ -2,9 +2,11 @@
 //! beyond them, not even where the next byte is on a page that nobody may read.
 
 use std::ffi::c_void;
+use std::ops::RangeInclusive;
 
 use lanesum_lanes::{
-    Backend, Inputs, Kernel64, MAX_LANES_64, Records, Source, WORD_LEN, Word64, rest_of,
+    Backend, CHUNK, Inputs, Kernel64, MAX_LANES_64, PICK_ROOM, Pieces, Records, ShortPieces,
+    Source, WORD_LEN, Word64, rest_of,
 };
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use rustix::param::page_size;
@@ -160,6 +162,133 @@ fn records_end_where_the_page_ends() {
     of::<45>(page.bytes());
 }
 
+/// Sorts pieces, and loads all that may be read of them.
+struct SortedLoads<'a> {
+    buffer: &'a [u8],
+    offsets: &'a [u32],
+}
+
+impl Kernel64 for SortedLoads<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<W: Word64>(self) {
+        let Self { buffer, offsets } = self;
+        let count = offsets.len() - 1;
+        let mut sorted = ShortPieces::new();
+        assert!(sorted.sort::<W, u32>(&Pieces::new(buffer, offsets), 0, count));
+        let words = |place: usize| (offsets[place + 1] - offsets[place]) as usize / WORD_LEN;
+        let places: Vec<usize> = sorted.places(0, count).collect();
+        let mut expected: Vec<usize> = (0..count).collect();
+        expected.sort_by_key(|&place| words(place));
+        assert_eq!(places, expected);
+
+        for first in 0..=count - W::LANES {
+            let places = &places[first..][..W::LANES];
+            // Of each lane all bytes up to the end of the buffer, and the piece alone.
+            let ends = places.iter().map(|&place| [offsets[place], offsets[place + 1]]);
+            let (all, pieces): (Vec<&[u8]>, Vec<&[u8]>) = ends
+                .map(|[start, end]| {
+                    (&buffer[start as usize..], &buffer[start as usize..end as usize])
+                })
+                .unzip();
+            let lanes = sorted.lanes(first, W::LANES);
+            let readable = all.iter().map(|bytes| bytes.len()).min().unwrap();
+            let most = words(places[W::LANES - 1]);
+            assert_eq!(lanes.words_follow(), readable >= WORD_LEN * (most + 2));
+            if lanes.words_follow() {
+                for index in 0..=most {
+                    let [first, second] = W::load_pair(&lanes, 0, index);
+                    expect(first, &all, |bytes| word(bytes, index));
+                    expect(second, &all, |bytes| word(bytes, index + 1));
+                    expect(W::load_word(&lanes, 0, index), &all, |bytes| word(bytes, index));
+                }
+            }
+            Loads { source: lanes, inputs: &pieces }.run::<W>();
+        }
+    }
+}
+
+#[test]
+fn short_pieces_end_where_the_page_ends() {
+    let page = Page::new();
+    for lengths in [1..2, 0..9, 1..17, 8..33, 100..128] {
+        let spread = lengths.len() as u32;
+        let mut offsets = vec![0];
+        for place in 0..50_u32 {
+            offsets.push(offsets[place as usize] + lengths.start + place * place * 7 % spread);
+        }
+        let all = *offsets.last().unwrap() as usize;
+        let (mut page, mut pieces) = (page.bytes(), &offsets[..]);
+        if all > page.len() {
+            pieces = &offsets[..30];
+        }
+        page = &page[page.len() - *pieces.last().unwrap() as usize..];
+        each_width(|backend, width| {
+            backend.run_64(width, SortedLoads { buffer: page, offsets: pieces });
+        });
+    }
+}
+
+#[test]
+fn pieces_that_are_not_short_are_not_sorted() {
+    struct Sort<'a>(&'a [u64]);
+
+    impl Kernel64 for Sort<'_> {
+        type Output = bool;
+
+        #[inline(always)]
+        fn run<W: Word64>(self) -> bool {
+            let buffer = vec![0; 1 << 20];
+            let mut sorted = ShortPieces::new();
+            let sorts = sorted.sort::<W, u64>(&Pieces::new(&buffer, self.0), 0, self.0.len() - 1);
+            // None are there if not.
+            let count = if sorts { self.0.len() - 1 } else { 0 };
+            assert_eq!(sorted.places(0, count).count(), count);
+            sorts
+        }
+    }
+
+    each_width(|backend, width| {
+        let offsets = |length: u64| (0..=CHUNK as u64).map(|i| i * length).collect::<Vec<_>>();
+        assert!(backend.run_64(width, Sort(&offsets(127))));
+        assert!(!backend.run_64(width, Sort(&offsets(128))));
+        assert!(!backend.run_64(width, Sort(&offsets(2000))));
+        assert!(!backend.run_64(width, Sort(&[0, 1, 129])));
+        assert!(backend.run_64(width, Sort(&[1 << 19, (1 << 19) + 127, (1 << 19) + 128])));
+        assert!(!backend.run_64(width, Sort(&[0, 1, 1 << 17, 1 << 17])));
+    });
+}
+
+#[test]
+fn numbers_within_a_range_are_picked() {
+    struct Pick<'a>(&'a [u32], RangeInclusive<u32>);
+
+    impl Kernel64 for Pick<'_> {
+        type Output = Vec<u32>;
+
+        #[inline(always)]
+        fn run<W: Word64>(self) -> Vec<u32> {
+            let mut picked = vec![0; self.0.len() + PICK_ROOM];
+            let count = W::pick(self.0, self.1, &mut picked);
+            picked.truncate(count);
+            picked
+        }
+    }
+
+    let numbers: Vec<u32> = (0..100_u32).map(|i| i.wrapping_mul(0x9e37_79b9)).collect();
+    each_width(|backend, width| {
+        for count in 0..=numbers.len() {
+            let numbers = &numbers[..count];
+            for range in [0..=u32::MAX, 0..=0, 1 << 30..=3 << 30, u32::MAX..=u32::MAX] {
+                let within = numbers.iter().copied().filter(|number| range.contains(number));
+                let picked = backend.run_64(width, Pick(numbers, range.clone()));
+                assert_eq!(picked, within.collect::<Vec<_>>(), "{backend}: {range:?} of {count}");
+            }
+        }
+    });
+}
+
 /// The operations, against those of plain numbers.
 #[test]
 fn every_width_computes_as_one_lane() {
@@ -190,8 +319,22 @@ fn every_width_computes_as_one_lane() {
             check(a.shift_right(3), |a, _| a >> 3);
             check(a.settled(), |a, _| a);
             let (c, d) = (a.shift_right(1), b.shift_right(1));
-            check(W::select(c.at_least(d), a, b), |a, b| if a >> 1 >= b >> 1 { a } else { b });
-            check(W::select(c.at_least(c), a, b), |a, _| a);
+            check(W::select(c.more_than(d), a, b), |a, b| if a >> 1 > b >> 1 { a } else { b });
+            check(W::select(c.more_than(c), a, b), |_, b| b);
+            for bits in [0, 1, 7, 8, 63] {
+                check(
+                    a.below(W::splat(bits), b),
+                    match bits {
+                        0 => |_, b| b,
+                        1 => |a, b| a & 1 | b & !1,
+                        7 => |a, b| a & 0x7f | b & !0x7f,
+                        8 => |a, b| a & 0xff | b & !0xff,
+                        _ => |a, b| a & u64::MAX >> 1 | b & 1 << 63,
+                    },
+                );
+            }
+            check(a.below(W::splat(64), b), |a, _| a);
+            check(a.below(W::splat(u64::MAX), b), |a, _| a);
         }
     }
 

@@ -50,7 +50,7 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
     }
 
     /// The hash of an input, 64 bits. Its bytes in the reference's order are `to_le_bytes`.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn hash(&self, input: &[u8]) -> u64 {
         absorb_all::<C>(self.0, input).finish::<D>()

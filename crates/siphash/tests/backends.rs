@@ -110,6 +110,30 @@ fn mixed(backend: Backend) {
     }
 }
 
+/// Long pieces here and there among short ones, which go another way.
+fn long_among_short(backend: Backend) {
+    let mut random = Random(2);
+    for long in [vec![0], vec![600], vec![1_100, 9_000, 9_999]] {
+        let length = |place| if long.contains(&place) { 500 } else { random.below(20) };
+        let lengths: Vec<usize> = (0..10_000).map(length).collect();
+        let buffer = bytes(lengths.iter().sum());
+        let mut offsets = vec![0_u32];
+        for &length in &lengths {
+            offsets.push(offsets.last().unwrap() + u32::try_from(length).unwrap());
+        }
+        let mut hashes = vec![0_u64; lengths.len()];
+        let mut wide = vec![0_u128; lengths.len()];
+        let lanes = sip::<2, 4>().lanes(backend);
+        lanes.hash_offsets(&buffer, &offsets, &mut hashes);
+        lanes.hash_offsets(&buffer, &offsets, &mut wide);
+        for (place, ends) in offsets.windows(2).enumerate() {
+            let piece = &buffer[ends[0] as usize..ends[1] as usize];
+            assert_eq!(hashes[place], SipHash::<2, 4>::peer(piece), "{backend}: {place}");
+            assert_eq!(wide[place], SipHash::<2, 4>::peer128(piece), "{backend}: {place}");
+        }
+    }
+}
+
 /// Records and columns of numbers.
 fn records(backend: Backend) {
     fn of<const N: usize>(lanes: Lanes<2, 4>) {
@@ -209,6 +233,11 @@ macro_rules! stamp {
             #[test]
             fn mixed() {
                 run(super::mixed);
+            }
+
+            #[test]
+            fn long_among_short() {
+                run(super::long_among_short);
             }
 
             #[test]

@@ -17,9 +17,18 @@ word64! {
     type Mask = __m256i;
 
     #[inline(always)]
-    fn at_least(self, other: Self) -> __m256i {
+    fn more_than(self, other: Self) -> __m256i {
         // SAFETY: the ground rule.
-        unsafe { _mm256_xor_si256(_mm256_cmpgt_epi64(other.0, self.0), _mm256_set1_epi64x(-1)) }
+        unsafe { _mm256_cmpgt_epi64(self.0, other.0) }
+    }
+
+    #[inline(always)]
+    fn below(self, counts: Self, above: Self) -> Self {
+        // SAFETY: the ground rule. A shift by 64 or more leaves nothing.
+        Self(unsafe {
+            let mask = _mm256_sllv_epi64(_mm256_set1_epi64x(-1), counts.0);
+            _mm256_or_si256(_mm256_and_si256(mask, above.0), _mm256_andnot_si256(mask, self.0))
+        })
     }
 
     #[inline(always)]

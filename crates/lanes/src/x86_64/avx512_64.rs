@@ -2,13 +2,17 @@
 //! single bytes by a mask.
 
 use core::arch::x86_64::*;
+use core::ops::RangeInclusive;
 
 use super::word64::{number, pair, rest_by_shift, word64};
 use crate::backend::no_such_width;
-use crate::{Kernel64, Pair, Source, WORD_LEN, Word64};
+use crate::{Kernel64, PICK_ROOM, Pair, Source, WORD_LEN, Word64};
 
 /// The truth table of `a ^ b ^ c` for `vpternlog`.
 const XOR3: i32 = 0x96;
+
+/// That of `a ? b : c`.
+const SELECT: i32 = 0xca;
 
 word64! {
     U64x8, __m512i, 8,
@@ -32,9 +36,18 @@ word64! {
     type Mask = __mmask8;
 
     #[inline(always)]
-    fn at_least(self, other: Self) -> __mmask8 {
+    fn more_than(self, other: Self) -> __mmask8 {
         // SAFETY: the ground rule.
-        unsafe { _mm512_cmpge_epu64_mask(self.0, other.0) }
+        unsafe { _mm512_cmpgt_epu64_mask(self.0, other.0) }
+    }
+
+    #[inline(always)]
+    fn below(self, counts: Self, above: Self) -> Self {
+        // SAFETY: the ground rule. A shift by 64 or more leaves nothing.
+        Self(unsafe {
+            let mask = _mm512_sllv_epi64(_mm512_set1_epi64(-1), counts.0);
+            _mm512_ternarylogic_epi64::<SELECT>(mask, above.0, self.0)
+        })
     }
 
     #[inline(always)]
@@ -52,6 +65,29 @@ word64! {
         let from = WORD_LEN * index;
         let masks = masks(source.lengths(first), Self::splat(from as u64));
         Self::halves(|lane| some_of_pair(source.input(first + lane), from, masks[lane]))
+    }
+
+    #[inline(always)]
+    fn pick(numbers: &[u32], range: RangeInclusive<u32>, picked: &mut [u32]) -> usize {
+        const AT_ONCE: usize = 16;
+        const { assert!(AT_ONCE <= PICK_ROOM) };
+        let mut count = 0;
+        for some in numbers.chunks(AT_ONCE) {
+            let there = (u16::MAX >> (AT_ONCE - some.len())) as __mmask16;
+            let room = &mut picked[count..][..AT_ONCE];
+            // SAFETY: the ground rule; the mask has a bit for each number that is there, and the room is
+            // for sixteen.
+            unsafe {
+                let some = _mm512_maskz_loadu_epi32(there, some.as_ptr().cast());
+                let first = _mm512_set1_epi32(range.start().cast_signed());
+                let span = _mm512_set1_epi32((range.end() - range.start()).cast_signed());
+                let within = _mm512_mask_cmple_epu32_mask(there, _mm512_sub_epi32(some, first), span);
+                let packed = _mm512_maskz_compress_epi32(within, some);
+                _mm512_storeu_si512(room.as_mut_ptr().cast(), packed);
+                count += within.count_ones() as usize;
+            }
+        }
+        count
     }
 }
 
@@ -106,7 +142,7 @@ fn row8(piece: impl Fn(usize) -> __m128i) -> __m512i {
 }
 
 /// Runs a kernel in one to three sets of eight lanes.
-#[target_feature(enable = "avx512f,avx512vl,avx512bw,avx2")]
+#[target_feature(enable = "avx512f,avx512vl,avx512bw,avx2,popcnt")]
 pub(crate) fn run<K: Kernel64>(width: usize, kernel: K) -> K::Output {
     match width {
         8 => kernel.run::<U64x8>(),

@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 
 use super::word64::{number, one_by_one, pair, shifts_and_logic_64, word64};
 use crate::backend::no_such_width;
-use crate::{Kernel64, Pair, Source};
+use crate::{Kernel64, Pair, Source, Word64};
 
 word64! {
     U64x2, __m128i, 2,
@@ -17,13 +17,14 @@ word64! {
 
     /// There is no comparison of 64 bits.
     #[inline(always)]
-    fn at_least(self, other: Self) -> [bool; 2] {
-        let [a, b] = [self, other].map(|word| {
-            let mut lanes = [0; 2];
-            word.store(&mut lanes);
-            lanes
-        });
-        a.at_least(b)
+    fn more_than(self, other: Self) -> [bool; 2] {
+        self.lanes().more_than(other.lanes())
+    }
+
+    /// There is no shift by another count in each lane.
+    #[inline(always)]
+    fn below(self, counts: Self, above: Self) -> Self {
+        Self::load(&self.lanes().below(counts.lanes(), above.lanes()))
     }
 
     #[inline(always)]
@@ -43,6 +44,15 @@ word64! {
     shifts_and_logic_64!(
         _mm_sll_epi64, _mm_srl_epi64, _mm_or_si128, _mm_xor_si128, _mm_shuffle_epi32
     );
+}
+
+impl U64x2 {
+    #[inline(always)]
+    fn lanes(self) -> [u64; 2] {
+        let mut lanes = [0; 2];
+        self.store(&mut lanes);
+        lanes
+    }
 }
 
 /// The pieces of every other lane.

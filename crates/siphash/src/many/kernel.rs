@@ -1,6 +1,6 @@
 //! The kernel: one input in each lane, from its first word to its hash.
 
-use lanesum_lanes::{Source, WORD_LEN, Word64};
+use lanesum_lanes::{ShortLanes, Source, WORD_LEN, Word64};
 
 use super::Output;
 use crate::round::State;
@@ -46,8 +46,8 @@ pub(super) fn hash_ragged<S, W, H, const C: usize, const D: usize>(
     let mut index = together;
     while index < last {
         let [first, second] = W::load_pair_or_zeros(source, 0, index);
-        state = ends.absorb::<C>(state, first, index);
-        state = ends.absorb::<C>(state, second, index + 1);
+        state = ends.absorb::<C>(state, ends.with_length(first, index), index);
+        state = ends.absorb::<C>(state, ends.with_length(second, index + 1), index + 1);
         index += 2;
     }
     if index == last {
@@ -58,35 +58,78 @@ pub(super) fn hash_ragged<S, W, H, const C: usize, const D: usize>(
         } else {
             W::splat(0)
         };
-        state = ends.absorb::<C>(state, word, index);
+        state = ends.absorb::<C>(state, ends.with_length(word, index), index);
+    }
+    H::finish::<W, D>(state, hashes);
+}
+
+/// The hashes of short pieces, where words follow that may be read.
+#[inline(always)]
+pub(super) fn hash_short<W, H, const C: usize, const D: usize>(
+    start: State<W>,
+    source: &ShortLanes<'_>,
+    hashes: &mut [H],
+) where
+    W: Word64,
+    H: Output,
+{
+    let (least, last) = (source.least(), source.longest() / WORD_LEN);
+    let ends = Ends::load(source);
+    let mut index = least / 2 * 2;
+    let mut state = absorb_pairs::<_, W, C>(start, source, index);
+    if least < last {
+        while index <= last {
+            let [first, second] = W::load_pair(source, 0, index);
+            state = ends.absorb::<C>(state, ends.cut(first, index), index);
+            state = ends.absorb::<C>(state, ends.cut(second, index + 1), index + 1);
+            index += 2;
+        }
+    } else if least == index {
+        let word = ends.cut(W::load_word(source, 0, index), index);
+        state = state.absorb::<C>(word);
+    } else {
+        let [first, second] = W::load_pair(source, 0, index);
+        state = state.absorb::<C>(first).absorb::<C>(ends.cut(second, least));
     }
     H::finish::<W, D>(state, hashes);
 }
 
 /// Where the inputs of all lanes end.
 struct Ends<W> {
-    /// The index of the last word.
-    lasts: W,
-    /// What the last word has in its highest byte.
     lengths: W,
 }
 
 impl<W: Word64> Ends<W> {
     #[inline(always)]
     fn load<S: Source>(source: &S) -> Self {
-        let lengths = source.lengths::<W>(0);
-        Self {
-            lasts: lengths.shift_right(WORD_LEN.ilog2()),
-            lengths: lengths.shift_left(LENGTH_SHIFT),
-        }
+        Self { lengths: source.lengths(0) }
+    }
+
+    /// Word `index`, in which anything may follow the end of an input.
+    #[inline(always)]
+    fn cut(&self, word: W, index: usize) -> W {
+        let bits =
+            self.lengths.shift_left(3).add(W::splat((WORD_BITS * index as u64).wrapping_neg()));
+        word.below(bits, self.lengths.shift_left(LENGTH_SHIFT))
+    }
+
+    /// Word `index`, in which zeros follow the end of an input.
+    #[inline(always)]
+    fn with_length(&self, word: W, index: usize) -> W {
+        let last = word.xor(self.lengths.shift_left(LENGTH_SHIFT));
+        W::select(self.whole_words().more_than(W::splat(index as u64)), word, last)
     }
 
     /// Mixes word `index` into the lanes that have it.
     #[inline(always)]
     fn absorb<const C: usize>(&self, state: State<W>, word: W, index: usize) -> State<W> {
-        let (this, next) = (W::splat(index as u64), W::splat(index as u64 + 1));
-        let word = W::select(self.lasts.at_least(next), word, word.xor(self.lengths));
-        State::select(self.lasts.at_least(this), state.absorb::<C>(word), state)
+        let next = state.absorb::<C>(word);
+        State::select(W::splat(index as u64).more_than(self.whole_words()), state, next)
+    }
+
+    #[inline(always)]
+    fn whole_words(&self) -> W {
+        self.lengths.shift_right(WORD_LEN.ilog2())
     }
 }
 
@@ -103,6 +146,9 @@ fn absorb_pairs<S: Source, W: Word64, const C: usize>(
     }
     state
 }
+
+/// Bits in a word.
+const WORD_BITS: u64 = u64::BITS as u64;
 
 /// The length of an input is in the highest byte of its last word.
 const LENGTH_SHIFT: u32 = 56;

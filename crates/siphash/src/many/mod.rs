@@ -4,8 +4,9 @@ mod batch;
 mod group;
 mod kernel;
 mod records;
+mod short;
 
-use lanesum_lanes::{Backend, Pieces};
+use lanesum_lanes::{Backend, CHUNK, Pieces};
 
 pub use lanesum_lanes::Offset;
 
@@ -13,6 +14,11 @@ use crate::SipHash;
 use batch::Batch;
 use group::Grouping;
 use records::{HashNumbers, HashRecords};
+use short::HashShort;
+
+/// How many pieces are hashed as any inputs where one is not short, before the next are tried again: so many
+/// that few lanes are left idle.
+const OTHERS: usize = 16 * CHUNK;
 
 /// A hash as a number: `u64` or, of the wider function, `u128`.
 pub trait Output: Copy + Default + sealed::Output {}
@@ -170,7 +176,23 @@ impl<const C: usize, const D: usize> Lanes<C, D> {
         hashes: &mut [H],
     ) {
         same_number(offsets.len().saturating_sub(1), hashes.len());
-        self.hash_all(Pieces::new(buffer, offsets), hashes);
+        self.hash_pieces(Pieces::new(buffer, offsets), hashes);
+    }
+
+    /// Short ones by themselves, as long as there are such.
+    fn hash_pieces<O: Offset, H: Output>(&self, pieces: Pieces<'_, O>, hashes: &mut [H]) {
+        let start = H::begin(self.sip.0);
+        let widths = self.backend.widths_64();
+        let (mut pieces, mut hashes) = (pieces, hashes);
+        while !hashes.is_empty() {
+            let kernel = HashShort::<O, H, C, D> { start, pieces, hashes };
+            let done = self.backend.run_64(widths[widths.len() - 1], kernel);
+            let other = OTHERS.min(hashes.len() - done);
+            self.hash_all(pieces.range(done, other), &mut hashes[done..][..other]);
+            let left = hashes.len() - done - other;
+            pieces = pieces.range(done + other, left);
+            hashes = &mut hashes[done + other..];
+        }
     }
 
     /// See [`SipHash::hash_records`].

@@ -1,0 +1,201 @@
+//! Short pieces of a buffer in the order of their numbers of words.
+//!
+//! ```text
+//! for each piece of a chunk
+//!   item <- its length (7 bits), its place in the chunk (9), how far from the first piece it begins (16)
+//! for each number of words, from the shortest piece's to the longest's
+//!   append the items of that length                          (`Word64::pick`)
+//! ```
+//!
+//! Lanes then have pieces of the same number of words, except where one number ends and the next begins.
+//! And since pieces lie in one buffer, what follows a piece may be read as well: all lanes load whole words,
+//! without looking where each ends.
+
+use crate::apart::apart;
+use crate::{MAX_LANES_64, Offset, PICK_ROOM, Pieces, Source, WORD_LEN, Word64};
+
+/// The most pieces that are sorted together: whole registers, and three of them, of any width.
+pub const CHUNK: usize = 480;
+
+/// Pieces with fewer bytes are short.
+const SHORT: usize = 128;
+
+/// Where in an item the parts begin. Its highest bits are the number of whole words.
+const LENGTH_SHIFT: u32 = 25;
+const PLACE_SHIFT: u32 = 16;
+const WORDS_SHIFT: u32 = LENGTH_SHIFT + WORD_LEN.ilog2();
+const PLACES: usize = 1 << (LENGTH_SHIFT - PLACE_SHIFT);
+
+const _: () = assert!(CHUNK <= PLACES && SHORT <= 1 << (u32::BITS - LENGTH_SHIFT));
+const _: () = assert!(CHUNK * SHORT <= 1 << PLACE_SHIFT);
+
+/// Up to [`CHUNK`] short pieces, sorted.
+#[derive(Debug)]
+pub struct ShortPieces<'a> {
+    /// The buffer from the first piece on.
+    bytes: &'a [u8],
+    /// How many bytes follow the beginning of each piece, those of the piece among them.
+    readable: usize,
+    items: [u32; CHUNK],
+    /// The items in their order. The pieces of the first `count` begin within `bytes`, and end there.
+    sorted: [u32; CHUNK + PICK_ROOM],
+    count: usize,
+}
+
+impl<'a> ShortPieces<'a> {
+    /// None.
+    #[inline(always)]
+    #[must_use]
+    pub const fn new() -> Self {
+        let (items, sorted) = ([0; CHUNK], [0; CHUNK + PICK_ROOM]);
+        Self { bytes: &[], readable: 0, items, sorted, count: 0 }
+    }
+
+    /// Takes `count` pieces from `first` on in the place of those that are here. Says whether all are short,
+    /// that is of fewer than 128 bytes: if not, there are none afterwards.
+    ///
+    /// # Panics
+    /// When there are not so many, none is asked for, or more than [`CHUNK`].
+    #[inline(always)]
+    #[must_use]
+    pub fn sort<W: Word64, O: Offset>(
+        &mut self,
+        pieces: &Pieces<'a, O>,
+        first: usize,
+        count: usize,
+    ) -> bool {
+        self.count = 0;
+        let (buffer, offsets) = pieces.parts();
+        let offsets = &offsets[first..][..=count];
+        let (base, last) = (offsets[0].to_u64(), offsets[count - 1].to_u64());
+        if offsets[count].to_u64() - base > (CHUNK * SHORT) as u64 {
+            return false;
+        }
+        let items = &mut self.items[..count];
+        let (mut shortest, mut longest) = (u32::MAX, 0);
+        let ends = offsets.iter().zip(&offsets[1..]);
+        for (place, (item, (start, end))) in items.iter_mut().zip(ends).enumerate() {
+            let length = (end.to_u64() - start.to_u64()) as u32;
+            let from = (start.to_u64() - base) as u32;
+            (shortest, longest) = (shortest.min(length), longest.max(length));
+            *item = length << LENGTH_SHIFT | (place as u32) << PLACE_SHIFT | from;
+        }
+        if longest as usize >= SHORT {
+            return false;
+        }
+        self.bytes = &buffer[base as usize..];
+        self.readable = buffer.len() - last as usize;
+        for words in shortest / WORD_LEN as u32..=longest / WORD_LEN as u32 {
+            let range = words << WORDS_SHIFT..=(words << WORDS_SHIFT | ((1 << WORDS_SHIFT) - 1));
+            self.count += W::pick(items, range, &mut self.sorted[self.count..]);
+        }
+        true
+    }
+
+    /// The places, from `first` on as they were before sorting, of `count` pieces from `first` on.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    #[inline(always)]
+    pub fn places(&self, first: usize, count: usize) -> impl Iterator<Item = usize> {
+        let items = &self.sorted[..self.count][first..][..count];
+        items.iter().map(|item| (item >> PLACE_SHIFT) as usize % PLACES)
+    }
+
+    /// One piece for each of `width` lanes, from `first` on.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    #[inline(always)]
+    #[must_use]
+    pub fn lanes(&self, first: usize, width: usize) -> ShortLanes<'_> {
+        let items = &self.sorted[..self.count][first..][..width];
+        let [least, most] = [items[0], items[width - 1]].map(|item| (item >> WORDS_SHIFT) as usize);
+        let mut readable = self.readable;
+        if readable < WORD_LEN * (most + 2) {
+            // Some of the pieces may be before those that are so near to the end.
+            let furthest = items.iter().fold(0, |furthest, item| (*item as u16).max(furthest));
+            readable = self.bytes.len() - usize::from(furthest);
+        }
+        ShortLanes { bytes: self.bytes, items, least, most, readable }
+    }
+}
+
+impl Default for ShortPieces<'_> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Short pieces, one for each lane.
+#[derive(Clone, Copy, Debug)]
+pub struct ShortLanes<'s> {
+    bytes: &'s [u8],
+    /// Each piece begins at least `readable` bytes before the end of `bytes`.
+    items: &'s [u32],
+    /// The least and the greatest number of whole words.
+    least: usize,
+    most: usize,
+    readable: usize,
+}
+
+impl ShortLanes<'_> {
+    /// How many lanes there are.
+    #[inline(always)]
+    #[must_use]
+    pub const fn width(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether two words beyond the whole ones of the longest piece may be read in every lane.
+    #[inline(always)]
+    #[must_use]
+    pub const fn words_follow(&self) -> bool {
+        self.readable >= WORD_LEN * (self.most + 2)
+    }
+
+    #[inline(always)]
+    fn start(&self, lane: usize) -> usize {
+        usize::from(self.items[lane] as u16)
+    }
+}
+
+impl Source for ShortLanes<'_> {
+    #[inline(always)]
+    fn least(&self) -> usize {
+        self.least
+    }
+
+    #[inline(always)]
+    fn longest(&self) -> usize {
+        WORD_LEN * self.most + (WORD_LEN - 1)
+    }
+
+    /// What follows a piece may be read as well.
+    #[inline(always)]
+    fn at<const M: usize>(&self, lane: usize, index: usize) -> &[u8; M] {
+        assert!(index < SHORT && WORD_LEN * index + M <= self.readable);
+        // SAFETY: `readable` bytes from the piece's beginning on are in `bytes`, says `items`.
+        unsafe { &*self.bytes.as_ptr().add(self.start(lane) + WORD_LEN * index).cast() }
+    }
+
+    #[inline(always)]
+    fn last(&self, lane: usize) -> &[u8; WORD_LEN] {
+        self.input(lane).last_chunk().expect("a whole word")
+    }
+
+    #[inline(always)]
+    fn input(&self, lane: usize) -> &[u8] {
+        &self.bytes[self.start(lane)..][..(self.items[lane] >> LENGTH_SHIFT) as usize]
+    }
+
+    #[inline(always)]
+    fn lengths<W: Word64>(&self, first: usize) -> W {
+        let items = &apart(self.items)[first..][..W::LANES];
+        let mut lengths = [0; MAX_LANES_64];
+        for (length, item) in lengths.iter_mut().zip(items) {
+            *length = u64::from(item >> LENGTH_SHIFT);
+        }
+        W::load(&lengths)
+    }
+}
