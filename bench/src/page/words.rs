@@ -1,6 +1,7 @@
 //! What a scenario's figures say in words, made from the figures of the run at hand.
 
 mod documents;
+mod events;
 
 use super::rows::Row;
 
@@ -12,6 +13,7 @@ pub fn about(scenario: &str, rows: &[Row]) -> Option<String> {
     match scenario {
         "one" => incarnations(rows),
         "documents" => documents::about(rows),
+        "events" => events::about(rows),
         _ => None,
     }
 }
