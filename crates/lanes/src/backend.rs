@@ -177,7 +177,7 @@ impl Backend {
             #[cfg(target_arch = "x86_64")]
             Avx2 => &[1, 2, 4, 8, 16],
             #[cfg(target_arch = "x86_64")]
-            Avx512 => &[1, 2, 4, 8, 16, 32],
+            Avx512 => &[1, 4, 8, 16, 32],
         }
     }
 
@@ -200,6 +200,11 @@ impl Backend {
     #[inline]
     pub fn run<K: Kernel>(self, width: usize, kernel: K) -> K::Output {
         match (width, self.0) {
+            // SAFETY: `of_cpu` looked, when this value was made, that the CPU has what AVX-512 needs.
+            #[cfg(target_arch = "x86_64")]
+            (1, Avx512) if !latency::vectors_take_two_cycles() => unsafe {
+                avx512::run(1, latency::rotations_take_two_cycles(), kernel)
+            },
             (1, _) => kernel.run::<u32>(),
             (2, _) => kernel.run::<Pair<u32, u32>>(),
             (4, Portable) => kernel.run::<[u32; 4]>(),
@@ -215,7 +220,9 @@ impl Backend {
             (_, Avx2) => unsafe { avx2::run(width, kernel) },
             // SAFETY: `of_cpu` looked, when this value was made, that the CPU has what AVX-512 needs.
             #[cfg(target_arch = "x86_64")]
-            (_, Avx512) => unsafe { avx512::run(width, kernel) },
+            (_, Avx512) => unsafe {
+                avx512::run(width, latency::rotations_take_two_cycles(), kernel)
+            },
             (_, Portable) => no_such_width(width),
         }
     }

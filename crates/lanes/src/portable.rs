@@ -47,8 +47,18 @@ impl Word for u32 {
     }
 
     #[inline(always)]
-    fn add_select(self, mask: Self, yes: Self, no: Self) -> Self {
-        self.wrapping_add(!mask & no).wrapping_add(mask & yes)
+    fn select(self, yes: Self, no: Self) -> Self {
+        no ^ (self & (yes ^ no))
+    }
+
+    #[inline(always)]
+    fn and_select(self, mask: Self, yes: Self, no: Self) -> [Self; 2] {
+        [self.wrapping_add(!mask & no), mask & yes]
+    }
+
+    #[inline(always)]
+    fn add_rotate_add<const COUNT: u32>(self, late: Self, other: Self) -> Self {
+        self.wrapping_add(late).rotate_left(COUNT).wrapping_add(other)
     }
 
     #[inline(always)]
@@ -128,10 +138,18 @@ impl<const N: usize> Word for [u32; N] {
     }
 
     #[inline(always)]
-    fn add_select(self, mask: Self, yes: Self, no: Self) -> Self {
-        core::array::from_fn(|lane| {
-            self[lane].wrapping_add(no[lane] ^ (mask[lane] & (yes[lane] ^ no[lane])))
-        })
+    fn select(self, yes: Self, no: Self) -> Self {
+        core::array::from_fn(|lane| no[lane] ^ (self[lane] & (yes[lane] ^ no[lane])))
+    }
+
+    #[inline(always)]
+    fn and_select(self, mask: Self, yes: Self, no: Self) -> [Self; 2] {
+        [self, mask.select(yes, no)]
+    }
+
+    #[inline(always)]
+    fn add_rotate_add<const COUNT: u32>(self, late: Self, other: Self) -> Self {
+        self.add(late).rotate_left(COUNT).add(other)
     }
 
     #[inline(always)]
@@ -184,8 +202,23 @@ pub(crate) use pairwise;
 impl<A: Word, B: Word> Word for Pair<A, B> {
     pairwise! {
         u32;
-        settled() add(other) xor3(b, c) xor_or_not(b, c) add_select(mask, yes, no);
+        settled() add(other) xor3(b, c) xor_or_not(b, c) select(yes, no);
         rotate_left
+    }
+
+    #[inline(always)]
+    fn and_select(self, mask: Self, yes: Self, no: Self) -> [Self; 2] {
+        let [a0, b0] = self.0.and_select(mask.0, yes.0, no.0);
+        let [a1, b1] = self.1.and_select(mask.1, yes.1, no.1);
+        [Self(a0, a1), Self(b0, b1)]
+    }
+
+    #[inline(always)]
+    fn add_rotate_add<const COUNT: u32>(self, late: Self, other: Self) -> Self {
+        Self(
+            self.0.add_rotate_add::<COUNT>(late.0, other.0),
+            self.1.add_rotate_add::<COUNT>(late.1, other.1),
+        )
     }
 
     #[inline(always)]

@@ -50,10 +50,20 @@ pub trait Word: Copy {
     #[must_use]
     fn xor_or_not(self, b: Self, c: Self) -> Self;
 
-    /// `self + (mask ? yes : no)`, bit by bit: the sum rather than the selection alone, because
-    /// the two halves of a selection are disjoint and may be added one after the other.
+    /// `mask ? yes : no`, bit by bit, with `self` as `mask`.
     #[must_use]
-    fn add_select(self, mask: Self, yes: Self, no: Self) -> Self;
+    fn select(self, yes: Self, no: Self) -> Self;
+
+    /// Two words that add up to `self + mask.select(yes, no)`; `yes` comes late, and the first of
+    /// them does not wait for it: the two halves of a selection are disjoint and may be added one
+    /// after the other.
+    #[must_use]
+    fn and_select(self, mask: Self, yes: Self, no: Self) -> [Self; 2];
+
+    /// `((self + late) <<< COUNT) + other`, in as few operations as can be behind `late`, which comes
+    /// after the other operands. `COUNT` is 1 to 31.
+    #[must_use]
+    fn add_rotate_add<const COUNT: u32>(self, late: Self, other: Self) -> Self;
 
     /// The 16 little-endian words of block `index` of the inputs `first .. first + LANES`,
     /// transposed: lane `i` of the result's word `w` is word `w` of input `first + i`.

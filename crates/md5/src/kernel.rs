@@ -8,10 +8,12 @@
 //! A, B, C, D = A + AA, B + BB, C + CC, D + DD
 //! ```
 //!
-//! Here A to D are words of many lanes, which hold a state of another message each. Two things
+//! Here A to D are words of many lanes, which hold a state of another message each. Three things
 //! differ from the text. X\[k\] + T\[i\] is added to A before the round's function, because both are
-//! known long before B is. And F and G are selections, added by [`Word::add_select`]: where that
-//! is shorter, as two disjoint halves of which the late one enters last.
+//! known long before B is. G is a selection between operands of which one comes late, added by
+//! [`Word::and_select`]: where that is shorter, as two disjoint halves. And the end of a step, from the
+//! function's result on, is one operation of the word, [`Word::add_rotate_add`], since the shortest way
+//! to do it depends on the instruction set and on the CPU.
 
 use lanesum_lanes::{Backend, Blocks, Kernel, Word};
 
@@ -59,23 +61,26 @@ impl<const N: usize> Kernel for Compress<'_, N> {
 
 /// One step of the table; the result's roles are already those of the next step.
 #[inline(always)]
-fn step<W: Word, const I: usize>([a, b, c, d]: [W; 4], words: &[W; 16]) -> [W; 4] {
+fn step<W: Word, const I: usize, const SHIFT: u32>(
+    [a, b, c, d]: [W; 4],
+    words: &[W; 16],
+) -> [W; 4] {
     let step = const { STEPS[I] };
     let sum = a.add(words[step.word].add(W::splat(step.constant))).settled();
-    let sum = match step.round {
-        Round::F => sum.add_select(b, c, d),
-        Round::G => sum.add_select(d, b, c),
-        Round::H => sum.add(b.xor3(c, d)),
-        Round::I => sum.add(c.xor_or_not(b, d)),
+    let [sum, late] = match step.round {
+        Round::F => [sum, b.select(c, d)],
+        Round::G => sum.and_select(d, b, c),
+        Round::H => [sum, b.xor3(c, d)],
+        Round::I => [sum, c.xor_or_not(b, d)],
     };
-    [d, sum.rotate_left(step.shift).add(b), b, c]
+    [d, sum.add_rotate_add::<SHIFT>(late, b), b, c]
 }
 
 /// All 64 steps, written out by index since the compiler does not unroll so long a loop.
 #[inline(always)]
 fn rounds<W: Word>(mut state: [W; 4], words: &[W; 16]) -> [W; 4] {
     macro_rules! steps {
-        ($($index:literal)*) => { $(state = step::<W, $index>(state, words);)* };
+        ($($index:literal)*) => { $(state = step::<W, $index, { STEPS[$index].shift }>(state, words);)* };
     }
     steps! {
         0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15

@@ -83,7 +83,7 @@ impl Md5 {
 /// Takes a state forward by whole blocks.
 fn take(state: &mut States<1>, blocks: &[u8]) {
     if !blocks.is_empty() {
-        compress(Backend::PORTABLE, 1, state, Blocks::new([blocks], blocks.len() / BLOCK_LEN));
+        compress(Backend::best(), 1, state, Blocks::new([blocks], blocks.len() / BLOCK_LEN));
     }
 }
 

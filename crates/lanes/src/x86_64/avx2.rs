@@ -2,7 +2,11 @@
 
 use core::arch::x86_64::*;
 
-use super::{columns, quarter_of, settle, shifts_and_logic, transpose_quarters, word};
+use super::sse2::{settle4, transpose4};
+use super::{
+    chain, columns, fewest_operations, quarter_of, settle, shifts_and_logic, shortest_chain,
+    transpose_quarters, word,
+};
 use crate::backend::no_such_width;
 use crate::{BLOCK_LEN, Kernel, Pair};
 
@@ -18,17 +22,40 @@ columns!(
 );
 transpose_quarters!(transpose8, __m256i, 8, row: row8, columns: columns8);
 
+chain!(chain4, __m128i, xmm_reg, "avx2");
+chain!(chain8, __m256i, ymm_reg, "avx2");
+
 word! {
-    U32x8, __m256i, 8,
-    load: _mm256_loadu_si256, store: _mm256_storeu_si256,
-    splat: _mm256_set1_epi32, add: _mm256_add_epi32,
-    settle: settle8, transpose: transpose8,
+    Chain4, __m128i, 4,
+    load: _mm_loadu_si128, store: _mm_storeu_si128, splat: _mm_set1_epi32, add: _mm_add_epi32,
+    settle: settle4, transpose: transpose4,
 
     shifts_and_logic!(
-        _mm256_sll_epi32, _mm256_srl_epi32, _mm256_or_si256, _mm256_xor_si256, _mm256_and_si256,
-        _mm256_add_epi32, _mm256_set1_epi32
+        _mm_sll_epi32, _mm_srl_epi32, _mm_or_si128, _mm_xor_si128, _mm_and_si128, _mm_set1_epi32
     );
+    shortest_chain!(chain4);
 }
+
+/// Defines a word of eight lanes.
+macro_rules! word8 {
+    ($name:ident, $end:ident!($($chain:ident)?)) => {
+        word! {
+            $name, __m256i, 8,
+            load: _mm256_loadu_si256, store: _mm256_storeu_si256,
+            splat: _mm256_set1_epi32, add: _mm256_add_epi32,
+            settle: settle8, transpose: transpose8,
+
+            shifts_and_logic!(
+                _mm256_sll_epi32, _mm256_srl_epi32, _mm256_or_si256, _mm256_xor_si256,
+                _mm256_and_si256, _mm256_set1_epi32
+            );
+            $end!($($chain)?);
+        }
+    };
+}
+
+word8!(U32x8, fewest_operations!());
+word8!(Chain8, shortest_chain!(chain8));
 
 /// Quarter `quarter` of lanes `row` and `row` + 4.
 #[inline(always)]
@@ -39,12 +66,13 @@ fn row8(inputs: &[&[u8; BLOCK_LEN]; 8], row: usize, quarter: usize) -> __m256i {
     unsafe { _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high) }
 }
 
-/// Runs a kernel in lanes of 128 bits with the three-operand forms, or in one or two sets of 256.
+/// Runs a kernel in one register of 128 or 256 bits, or in two sets of 256, which share the units: there
+/// the longer chain of fewer operations is the faster one.
 #[target_feature(enable = "avx2")]
 pub(crate) fn run<K: Kernel>(width: usize, kernel: K) -> K::Output {
     match width {
-        4 => kernel.run::<super::sse2::U32x4>(),
-        8 => kernel.run::<U32x8>(),
+        4 => kernel.run::<Chain4>(),
+        8 => kernel.run::<Chain8>(),
         16 => kernel.run::<Pair<U32x8, U32x8>>(),
         _ => no_such_width(width),
     }

@@ -1,13 +1,22 @@
-//! What follows from AMD's Zen 5, where a vector operation takes two cycles and two start in each.
+//! What follows from how many cycles a vector operation takes: one, as on Intel's CPUs; one, but two for a
+//! rotation, as on AMD's Zen 4; or two for each, as on AMD's Zen 5, where two start in each cycle.
 //!
-//! Few streams are bound by that latency. A register of four lanes takes 4 dependent operations a
-//! step of MD5, of one cycle each on most CPUs. Here, in cycles a step (measured on family 1Ah, model
-//! 02h): a register of four 8.6, four interleaved scalar chains 7.4, which is as many registers as
-//! there are, and three 5.3. So three streams at a time, and four in turns, are fastest in scalar
-//! lanes; from eight lanes on the registers win everywhere.
+//! Few streams are bound by that latency. A step of MD5 in one register of AVX-512 is a chain of ternary
+//! logic, sum, rotation and sum, in one lane as in four. Cycles for a step:
+//!
+//! | | one scalar chain | one register | one register with the [`chain`](super::chain) |
+//! |---|---|---|---|
+//! | one cycle each (counted, not measured) | 4.5 | 4 | 4 |
+//! | rotations two (Zen 4, family 19h, measured) | 4.53 | 5.6 | 4.4 |
+//! | each two (Zen 5, family 1Ah, measured) | 4.52 | 8.6 | |
+//!
+//! So a register is the fastest from the first stream on, except on Zen 5. Zen 5 needs 7.4 cycles for four
+//! interleaved scalar chains, which is as many registers as there are, and 5.3 for three: three streams
+//! at a time, and four in turns, are fastest in scalar lanes; from eight lanes on the registers win
+//! everywhere.
 //!
 //! Many streams fill the cycles in which one chain waits. Two sets of 512 bits, enough for CPUs with a
-//! latency of one, take 8.4 cycles a step here and leave half of the units idle; three take 9.8 and
+//! latency of one, take 8.4 cycles a step on Zen 5 and leave half of the units idle; three take 9.8 and
 //! four 10.9, which is 1.29 and 1.56 times as many lanes in the same time.
 
 use core::arch::x86_64::__cpuid;
@@ -16,21 +25,48 @@ use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use crate::backend::cpu_has;
 use crate::{Kernel, Pair};
 
+/// AMD's family 19h: Zen 3, which has no AVX-512, and Zen 4.
+const ZEN_4: u32 = 0x19;
 /// AMD's family 1Ah: Zen 5.
 const ZEN_5: u32 = 0x1a;
 
 /// Whether vector operations take two cycles. True only of CPUs that can [`run3`].
 #[inline]
 pub(crate) fn vectors_take_two_cycles() -> bool {
-    /// 0: not asked yet (CPUID takes microseconds under a hypervisor), 1: no, 2: yes.
-    static ANSWER: AtomicU8 = AtomicU8::new(0);
+    answer() == EACH_TWO
+}
+
+/// Whether of AVX-512's operations on 32-bit words those that rotate take two cycles, the others one.
+#[inline]
+pub(crate) fn rotations_take_two_cycles() -> bool {
+    answer() == ROTATIONS_TWO
+}
+
+const NOT_ASKED: u8 = 0;
+const EACH_ONE: u8 = 1;
+const ROTATIONS_TWO: u8 = 2;
+const EACH_TWO: u8 = 3;
+
+/// Asked once: CPUID takes microseconds under a hypervisor.
+#[inline]
+fn answer() -> u8 {
+    static ANSWER: AtomicU8 = AtomicU8::new(NOT_ASKED);
     match ANSWER.load(Relaxed) {
-        0 => {
-            let answer = amd_family() == Some(ZEN_5) && cpu_has!("bmi1", "bmi2");
-            ANSWER.store(1 + u8::from(answer), Relaxed);
+        NOT_ASKED => {
+            let answer = ask();
+            ANSWER.store(answer, Relaxed);
             answer
         }
-        answer => answer == 2,
+        answer => answer,
+    }
+}
+
+#[cold]
+fn ask() -> u8 {
+    match amd_family() {
+        Some(ZEN_4) => ROTATIONS_TWO,
+        Some(ZEN_5) if cpu_has!("bmi1", "bmi2") => EACH_TWO,
+        _ => EACH_ONE,
     }
 }
 

@@ -2,7 +2,9 @@
 
 use core::arch::x86_64::*;
 
-use super::{columns, quarter_of, settle, shifts_and_logic, transpose_quarters, word};
+use super::{
+    columns, fewest_operations, quarter_of, settle, shifts_and_logic, transpose_quarters, word,
+};
 use crate::backend::no_such_width;
 use crate::{BLOCK_LEN, Kernel, Pair};
 
@@ -24,9 +26,9 @@ word! {
     settle: settle4, transpose: transpose4,
 
     shifts_and_logic!(
-        _mm_sll_epi32, _mm_srl_epi32, _mm_or_si128, _mm_xor_si128, _mm_and_si128,
-        _mm_add_epi32, _mm_set1_epi32
+        _mm_sll_epi32, _mm_srl_epi32, _mm_or_si128, _mm_xor_si128, _mm_and_si128, _mm_set1_epi32
     );
+    fewest_operations!();
 }
 
 /// Quarter `quarter` of lane `row`.
