@@ -6,7 +6,7 @@ use super::avx2::{settle8, transpose8};
 use super::sse2::{settle4, transpose4};
 use super::{chain, columns, fewest_operations, settle, shortest_chain, word};
 use crate::backend::no_such_width;
-use crate::{BLOCK_LEN, Kernel, Pair};
+use crate::{BLOCK_LEN, Kernel, Pair, Word};
 
 /// Truth tables for `vpternlog`, by the operands' own: bit i of each constant is the result where
 /// the first operand is bit 2 of i, the second bit 1, the third bit 0.
@@ -200,29 +200,36 @@ type U32x32 = Pair<U32x16, U32x16>;
 pub(crate) fn run<K: Kernel>(width: usize, slow_rotations: bool, kernel: K) -> K::Output {
     if slow_rotations {
         match width {
-            1 => return kernel.run::<Chain1>(),
-            4 => return kernel.run::<Chain4>(),
-            8 => return kernel.run::<Chain8>(),
-            16 => return kernel.run::<Pair<U32x8, U32x8>>(),
+            1 => return run_in::<Chain1, _>(kernel),
+            4 => return run_in::<Chain4, _>(kernel),
+            8 => return run_in::<Chain8, _>(kernel),
+            16 => return run_in::<Pair<U32x8, U32x8>, _>(kernel),
             _ => {}
         }
     }
     match width {
-        1 => kernel.run::<U32x1>(),
-        4 => kernel.run::<U32x4>(),
-        8 => kernel.run::<U32x8>(),
-        16 => kernel.run::<U32x16>(),
-        32 => kernel.run::<U32x32>(),
-        48 => kernel.run::<Pair<U32x32, U32x16>>(),
-        64 => kernel.run::<Pair<U32x32, U32x32>>(),
+        1 => run_in::<U32x1, _>(kernel),
+        4 => run_in::<U32x4, _>(kernel),
+        8 => run_in::<U32x8, _>(kernel),
+        16 => run_in::<U32x16, _>(kernel),
+        32 => run_in::<U32x32, _>(kernel),
+        48 => run_in::<Pair<U32x32, U32x16>, _>(kernel),
+        64 => run_in::<Pair<U32x32, U32x32>, _>(kernel),
         _ => no_such_width(width),
     }
+}
+
+/// Runs a kernel in words of one kind. A function of its own for each: without optimisation the
+/// frames of all kernels together take more than the 2 MiB that threads have.
+#[target_feature(enable = "avx512f,avx512vl,avx2")]
+fn run_in<W: Word, K: Kernel>(kernel: K) -> K::Output {
+    kernel.run::<W>()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Blocks, Word};
+    use crate::Blocks;
 
     /// Every operation once, of two blocks in each lane.
     struct All<'a>(Blocks<'a>);
