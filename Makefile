@@ -65,7 +65,7 @@ test-fuzz:
 fuzz:
 	fuzz/run.sh $(SECONDS)
 
-# Every scenario beside every peer, and the report: bench/report/index.html. Less than 15 minutes,
+# Every scenario beside every peer, and the report: bench/report/index.html. It takes
 # 5 GiB in /dev/shm. `make bench OPTIONS='--rounds 1 --scale 100'` tries it out in two.
 bench: build
 	$(CARGO) run --locked --release -p lanesum-bench -- all bench/report -- $(OPTIONS)
