@@ -57,11 +57,6 @@ impl Word for u32 {
     }
 
     #[inline(always)]
-    fn add_rotate_add<const COUNT: u32>(self, late: Self, other: Self) -> Self {
-        self.wrapping_add(late).rotate_left(COUNT).wrapping_add(other)
-    }
-
-    #[inline(always)]
     fn load_block(blocks: &Blocks<'_>, first: usize, index: usize) -> [Self; 16] {
         let [block] = blocks.get::<1>(first, index);
         core::array::from_fn(|word| word_of(block, word))
@@ -140,16 +135,6 @@ impl<const N: usize> Word for [u32; N] {
     #[inline(always)]
     fn select(self, yes: Self, no: Self) -> Self {
         core::array::from_fn(|lane| no[lane] ^ (self[lane] & (yes[lane] ^ no[lane])))
-    }
-
-    #[inline(always)]
-    fn and_select(self, mask: Self, yes: Self, no: Self) -> [Self; 2] {
-        [self, mask.select(yes, no)]
-    }
-
-    #[inline(always)]
-    fn add_rotate_add<const COUNT: u32>(self, late: Self, other: Self) -> Self {
-        self.add(late).rotate_left(COUNT).add(other)
     }
 
     #[inline(always)]

@@ -27,17 +27,6 @@ impl Word64 for u64 {
 
     #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
     #[inline(always)]
-    fn settled(self) -> Self {
-        let mut value = self;
-        // SAFETY: no instruction, so nothing that could be violated.
-        unsafe {
-            core::arch::asm!("/* {0} */", inout(reg) value, options(pure, nomem, nostack, preserves_flags));
-        }
-        value
-    }
-
-    #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
-    #[inline(always)]
     fn in_order(self) -> Self {
         let mut value = self;
         // SAFETY: no instruction, so nothing that could be violated. Not `pure`, so that it keeps its place.

@@ -58,12 +58,19 @@ pub trait Word: Copy {
     /// them does not wait for it: the two halves of a selection are disjoint and may be added one
     /// after the other.
     #[must_use]
-    fn and_select(self, mask: Self, yes: Self, no: Self) -> [Self; 2];
+    #[inline(always)]
+    fn and_select(self, mask: Self, yes: Self, no: Self) -> [Self; 2] {
+        [self, mask.select(yes, no)]
+    }
 
-    /// `((self + late) <<< COUNT) + other`, in as few operations as can be behind `late`, which comes
-    /// after the other operands. `COUNT` is 1 to 31.
+    /// `((self + late) <<< COUNT) + other`, where `late` comes after the other operands: as written here in
+    /// the fewest operations, which is best for words that share the units with others, and where a
+    /// rotation takes one cycle. `COUNT` is 1 to 31.
     #[must_use]
-    fn add_rotate_add<const COUNT: u32>(self, late: Self, other: Self) -> Self;
+    #[inline(always)]
+    fn add_rotate_add<const COUNT: u32>(self, late: Self, other: Self) -> Self {
+        self.add(late).rotate_left(COUNT).add(other)
+    }
 
     /// The 16 little-endian words of block `index` of the inputs `first .. first + LANES`,
     /// transposed: lane `i` of the result's word `w` is word `w` of input `first + i`.

@@ -30,14 +30,6 @@ pub trait Word64: Copy {
     /// When there are fewer.
     fn store(self, values: &mut [u64]);
 
-    /// The same value, of whose making the optimiser knows nothing any more, as
-    /// [`Word::settled`](crate::Word::settled) says.
-    #[must_use]
-    #[inline(always)]
-    fn settled(self) -> Self {
-        self
-    }
-
     /// The same value. In a register of one lane it is there before the next value that is made in order:
     /// what makes them is not reordered.
     #[must_use]

@@ -317,7 +317,7 @@ fn every_width_computes_as_one_lane() {
             check(a.rotate_left(32), |a, _| a.rotate_left(32));
             check(a.shift_left(56), |a, _| a << 56);
             check(a.shift_right(3), |a, _| a >> 3);
-            check(a.settled(), |a, _| a);
+            check(a.in_order(), |a, _| a);
             let (c, d) = (a.shift_right(1), b.shift_right(1));
             check(W::select(c.more_than(d), a, b), |a, b| if a >> 1 > b >> 1 { a } else { b });
             check(W::select(c.more_than(c), a, b), |_, b| b);

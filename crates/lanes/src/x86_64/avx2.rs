@@ -4,8 +4,7 @@ use core::arch::x86_64::*;
 
 use super::sse2::{settle4, transpose4};
 use super::{
-    chain, columns, fewest_operations, quarter_of, settle, shifts_and_logic, shortest_chain,
-    transpose_quarters, word,
+    chain, columns, quarter_of, settle, shifts_and_logic, shortest_chain, transpose_quarters, word,
 };
 use crate::backend::no_such_width;
 use crate::{BLOCK_LEN, Kernel, Pair};
@@ -38,7 +37,7 @@ word! {
 
 /// Defines a word of eight lanes.
 macro_rules! word8 {
-    ($name:ident, $end:ident!($($chain:ident)?)) => {
+    ($name:ident $(, $chain:ident)?) => {
         word! {
             $name, __m256i, 8,
             load: _mm256_loadu_si256, store: _mm256_storeu_si256,
@@ -49,13 +48,13 @@ macro_rules! word8 {
                 _mm256_sll_epi32, _mm256_srl_epi32, _mm256_or_si256, _mm256_xor_si256,
                 _mm256_and_si256, _mm256_set1_epi32
             );
-            $end!($($chain)?);
+            $(shortest_chain!($chain);)?
         }
     };
 }
 
-word8!(U32x8, fewest_operations!());
-word8!(Chain8, shortest_chain!(chain8));
+word8!(U32x8);
+word8!(Chain8, chain8);
 
 /// Quarter `quarter` of lanes `row` and `row` + 4.
 #[inline(always)]

@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 
 use super::avx2::{settle8, transpose8};
 use super::sse2::{settle4, transpose4};
-use super::{chain, columns, fewest_operations, settle, shortest_chain, word};
+use super::{chain, columns, settle, shortest_chain, word};
 use crate::backend::no_such_width;
 use crate::{BLOCK_LEN, Kernel, Pair, Word};
 
@@ -64,7 +64,7 @@ columns!(
 
 /// Defines a word of one lane, which is the same in all four places of a register.
 macro_rules! word1 {
-    ($name:ident, $end:ident!($($chain:ident)?)) => {
+    ($name:ident $(, $chain:ident)?) => {
         word! {
             $name, __m128i, 1,
             load: _mm_loadu_si32, store: _mm_storeu_si32,
@@ -72,14 +72,14 @@ macro_rules! word1 {
             settle: settle4, transpose: words1,
 
             one_instruction_each!(_mm_rolv_epi32, _mm_ternarylogic_epi32, _mm_set1_epi32);
-            $end!($($chain)?);
+            $(shortest_chain!($chain);)?
         }
     };
 }
 
 /// Defines a word of four lanes.
 macro_rules! word4 {
-    ($name:ident, $end:ident!($($chain:ident)?)) => {
+    ($name:ident $(, $chain:ident)?) => {
         word! {
             $name, __m128i, 4,
             load: _mm_loadu_si128, store: _mm_storeu_si128,
@@ -87,14 +87,14 @@ macro_rules! word4 {
             settle: settle4, transpose: transpose4,
 
             one_instruction_each!(_mm_rolv_epi32, _mm_ternarylogic_epi32, _mm_set1_epi32);
-            $end!($($chain)?);
+            $(shortest_chain!($chain);)?
         }
     };
 }
 
 /// Defines a word of eight lanes.
 macro_rules! word8 {
-    ($name:ident, $end:ident!($($chain:ident)?)) => {
+    ($name:ident $(, $chain:ident)?) => {
         word! {
             $name, __m256i, 8,
             load: _mm256_loadu_si256, store: _mm256_storeu_si256,
@@ -104,17 +104,17 @@ macro_rules! word8 {
             one_instruction_each!(
                 _mm256_rolv_epi32, _mm256_ternarylogic_epi32, _mm256_set1_epi32
             );
-            $end!($($chain)?);
+            $(shortest_chain!($chain);)?
         }
     };
 }
 
-word1!(U32x1, fewest_operations!());
-word4!(U32x4, fewest_operations!());
-word8!(U32x8, fewest_operations!());
-word1!(Chain1, shortest_chain!(chain4));
-word4!(Chain4, shortest_chain!(chain4));
-word8!(Chain8, shortest_chain!(chain8));
+word1!(U32x1);
+word4!(U32x4);
+word8!(U32x8);
+word1!(Chain1, chain4);
+word4!(Chain4, chain4);
+word8!(Chain8, chain8);
 
 word! {
     U32x16, __m512i, 16,
@@ -123,7 +123,6 @@ word! {
     settle: settle16, transpose: transpose16,
 
     one_instruction_each!(_mm512_rolv_epi32, _mm512_ternarylogic_epi32, _mm512_set1_epi32);
-    fewest_operations!();
 }
 
 /// A block's words, each by itself: in all four places of a register, since that takes no instruction more

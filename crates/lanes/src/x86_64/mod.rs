@@ -88,11 +88,6 @@ macro_rules! word {
             }
 
             #[inline(always)]
-            fn and_select(self, mask: Self, yes: Self, no: Self) -> [Self; 2] {
-                [self, mask.select(yes, no)]
-            }
-
-            #[inline(always)]
             fn load_block(
                 blocks: &$crate::Blocks<'_>,
                 first: usize,
@@ -150,18 +145,6 @@ macro_rules! transpose_quarters {
     };
 }
 pub(crate) use transpose_quarters;
-
-/// [`Word::add_rotate_add`](crate::Word::add_rotate_add) as it is written: the fewest operations, for words
-/// that share the units with others, and where a rotation takes one cycle.
-macro_rules! fewest_operations {
-    () => {
-        #[inline(always)]
-        fn add_rotate_add<const COUNT: u32>(self, late: Self, other: Self) -> Self {
-            self.add(late).rotate_left(COUNT).add(other)
-        }
-    };
-}
-pub(crate) use fewest_operations;
 
 /// [`Word::add_rotate_add`](crate::Word::add_rotate_add) by a function of [`chain`].
 macro_rules! shortest_chain {

@@ -2,9 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::{
-    columns, fewest_operations, quarter_of, settle, shifts_and_logic, transpose_quarters, word,
-};
+use super::{columns, quarter_of, settle, shifts_and_logic, transpose_quarters, word};
 use crate::backend::no_such_width;
 use crate::{BLOCK_LEN, Kernel, Pair};
 
@@ -28,7 +26,6 @@ word! {
     shifts_and_logic!(
         _mm_sll_epi32, _mm_srl_epi32, _mm_or_si128, _mm_xor_si128, _mm_and_si128, _mm_set1_epi32
     );
-    fewest_operations!();
 }
 
 /// Quarter `quarter` of lane `row`.
