@@ -23,7 +23,7 @@ const ADVISE_FROM: u64 = 1 << 20;
 /// What a path leads to.
 pub(super) enum Opened {
     /// A regular file.
-    Regular(OwnedFd, Stamp),
+    Regular(Begun),
     /// Something to be read alone: a FIFO, a device, a terminal, or with `None` standard input. It
     /// stays open, so that a writer who waits for a reader can begin.
     Other(Option<OwnedFd>),
@@ -33,7 +33,9 @@ pub(super) enum Opened {
 pub(super) fn look(file: OwnedFd) -> io::Result<Opened> {
     let stat = rustix::fs::fstat(&file)?;
     match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Ok(Opened::Regular(file, Stamp::of(&stat))),
+        FileType::RegularFile => {
+            Ok(Opened::Regular(Begun { file, stamp: Stamp::of(&stat), read: 0..0 }))
+        }
         FileType::Directory => Err(Errno::ISDIR.into()),
         _ => Ok(Opened::Other(Some(file))),
     }
@@ -113,14 +115,14 @@ impl Buffer {
         }
     }
 
-    /// Reads the first bytes of a file; gives where they are.
+    /// Reads the first bytes of a file, whose position stays at its beginning; gives where they are.
     fn read_first(&mut self, file: &OwnedFd) -> Result<Range<usize>, Error> {
         if let Lane::Ahead(ahead) = &mut self.lane {
             return ahead.next(file, 0, u64::MAX).map(|piece| piece.range);
         }
         let memory = &mut self.memory[self.first..][..Self::CAPACITY];
         let read =
-            retry_on_intr(|| rustix::io::read(file, &mut *memory)).map_err(io::Error::from)?;
+            retry_on_intr(|| rustix::io::pread(file, &mut *memory, 0)).map_err(io::Error::from)?;
         Ok(self.first..self.first + read)
     }
 }
@@ -205,28 +207,32 @@ pub(super) struct Begun {
     pub(super) read: Range<usize>,
 }
 
-/// Begins a file that is known to be a regular one, but was not looked at.
+/// Reads the first bytes of what was opened, and looks at it then.
 ///
-/// Most files are small, and looking at them twice costs more than hashing them. So this reads first
-/// and looks then: what changed for the last time before it was opened did not change since, and if
-/// its size is what was read, it is done with. Of a file that may have changed meanwhile nothing
-/// counts as read, and it goes the careful way.
+/// Most files are small, and looking at them twice costs more than hashing them. What changed for
+/// the last time before it was opened did not change since, and if its size is what was read, it is
+/// done with. Of a file that may have changed meanwhile nothing counts as read, and it goes the
+/// careful way. What is read as it comes, a FIFO or a terminal, has no place to read from, and keeps
+/// what it holds.
 ///
 /// # Errors
-/// [`Error::Changed`] when it is no regular file any more, and the system's.
-pub(super) fn begin_regular(
+/// The system's.
+pub(super) fn read_and_look(
     file: OwnedFd,
     buffer: &mut Buffer,
     shared: &Shared,
-) -> Result<Begun, Error> {
+) -> Result<Opened, Error> {
     let read = buffer.read_first(&file);
-    let Opened::Regular(file, stamp) = look(file)? else { return Err(Error::Changed) };
+    let begun = match look(file)? {
+        Opened::Regular(begun) if shared.is_settled(&begun.stamp, &begun.file) => begun,
+        opened => return Ok(opened),
+    };
     let read = read?;
-    if shared.is_settled(&stamp, &file) {
-        return Ok(Begun { file, stamp, read });
+    let length = read.len() as u64;
+    if length < begun.stamp.size {
+        rustix::fs::seek(&begun.file, SeekFrom::Start(length)).map_err(io::Error::from)?;
     }
-    rustix::fs::seek(&file, SeekFrom::Start(0)).map_err(io::Error::from)?;
-    Ok(Begun { file, stamp, read: 0..0 })
+    Ok(Opened::Regular(Begun { read, ..begun }))
 }
 
 impl<T> FileStream<T> {

@@ -86,7 +86,7 @@ pub enum Source {
     /// another in the order of the jobs, without holding the regular ones up.
     Path(PathBuf),
     /// A file that a moment ago was known to be a regular one, as a [walk](crate::walk) knows of
-    /// what it finds. It need not be looked at before it is read.
+    /// what it finds. If it has become something else it is [`Error::Changed`], and not read.
     Regular(PathBuf),
 }
 

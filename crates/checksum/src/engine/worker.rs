@@ -16,7 +16,7 @@ use rustix::fd::OwnedFd;
 
 use super::descriptors;
 use super::feed::{Feed, Taken};
-use super::file::{Begun, Buffer, FileStream, Opened, Shared, begin_regular, look};
+use super::file::{Begun, Buffer, FileStream, Opened, Shared, look, read_and_look};
 use super::hashers::{Hashers, md5_digest};
 use super::open::Opener;
 use super::order::{self, Order, Sequence};
@@ -233,12 +233,15 @@ where
                 early.file?
             }
         };
-        if known && self.options.detect_changes {
+        let opened = if self.options.detect_changes {
             let buffer = self.buffers.last_mut().expect("a buffer for each lane up to the limit");
-            return begin_regular(file, buffer, &self.shared).map(Begin::File);
-        }
-        match look(file)? {
-            Opened::Regular(file, stamp) => Ok(Begin::File(Begun { file, stamp, read: 0..0 })),
+            read_and_look(file, buffer, &self.shared)?
+        } else {
+            look(file)?
+        };
+        match opened {
+            Opened::Regular(begun) => Ok(Begin::File(begun)),
+            Opened::Other(_) if known => Err(Error::Changed),
             Opened::Other(file) => Ok(Begin::Alone(file)),
         }
     }
