@@ -92,13 +92,20 @@ impl<T> Feed<T> {
         state.workers > 0
     }
 
-    /// Takes up to `count` jobs into `jobs`; does not wait for any.
-    pub(super) fn take(&self, count: usize, jobs: &mut VecDeque<(Sequence, Job<T>)>) -> Taken {
+    /// Takes up to `count` jobs into `jobs`, and up to `most` where as many are left for each other
+    /// worker; does not wait for any.
+    pub(super) fn take(
+        &self,
+        count: usize,
+        most: usize,
+        jobs: &mut VecDeque<(Sequence, Job<T>)>,
+    ) -> Taken {
         let mut state = self.change();
         if state.jobs.is_empty() {
             return if state.ended { Taken::End } else { Taken::None };
         }
-        let count = count.min(state.jobs.len());
+        let share = state.jobs.len() / state.workers;
+        let count = count.min(state.jobs.len()).max(most.min(share));
         jobs.extend(state.jobs.drain(..count));
         if state.is_full && state.jobs.len() <= AHEAD / 2 {
             state.is_full = false;
@@ -150,7 +157,7 @@ mod tests {
         let (feed, order, mut taken) = (Feed::new(1), order(), VecDeque::new());
         std::thread::scope(|scope| {
             scope.spawn(|| feed.pull(jobs(10 * AHEAD), &order));
-            while feed.take(7, &mut taken) != Taken::End {
+            while feed.take(7, 7, &mut taken) != Taken::End {
                 feed.wait();
             }
         });
@@ -174,6 +181,21 @@ mod tests {
     }
 
     #[test]
+    fn more_than_needed_is_taken_where_as_much_is_left_for_others() {
+        let (feed, order, mut taken) = (Feed::new(3), order(), VecDeque::new());
+        feed.pull(jobs(30), &order);
+        let mut count = |count, most| {
+            taken.clear();
+            feed.take(count, most, &mut taken);
+            taken.len()
+        };
+        assert_eq!(count(2, 8), 8);
+        assert_eq!(count(2, 8), 7);
+        assert_eq!(count(6, 8), 6);
+        assert_eq!(count(32, 32), 9);
+    }
+
+    #[test]
     fn an_iterator_that_panics_ends_the_jobs() {
         let (feed, order) = (Feed::new(1), order());
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -185,7 +207,7 @@ mod tests {
         assert!(result.is_err());
         let mut taken = VecDeque::new();
         feed.wait();
-        assert_eq!(feed.take(usize::MAX, &mut taken), Taken::Some);
-        assert_eq!((taken.len(), feed.take(1, &mut taken)), (2, Taken::End));
+        assert_eq!(feed.take(usize::MAX, 0, &mut taken), Taken::Some);
+        assert_eq!((taken.len(), feed.take(1, 1, &mut taken)), (2, Taken::End));
     }
 }

@@ -78,8 +78,11 @@ impl Stamp {
 
 /// Memory to read into, and where its data begin.
 pub(super) struct Buffer {
+    /// Empty before the first read: one file needs one lane's.
     memory: Box<[u8]>,
     first: usize,
+    /// The number of the lane.
+    index: usize,
     /// Where else the bytes may come from.
     pub(super) lane: Lane,
 }
@@ -89,20 +92,28 @@ impl Buffer {
     /// this, and still it is what measures best: of 2,000 files of 1 MiB, reads of 16, 32, 64 and
     /// 128 KiB take 1.25, 1.12, 1.04 and 1 times as long, since each brings the lanes to a halt.
     pub(super) const CAPACITY: usize = 128 << 10;
+
     /// Bytes in a page; addresses a multiple of it apart share their sets of the first-level cache.
     const PAGE: usize = 4096;
 
-    /// The buffer of lane `index`. Data begin at a cache line, at another one of the page in each
+    /// The buffer of lane `index`.
+    pub(super) fn new(index: usize, lane: Lane) -> Self {
+        Self { memory: Box::default(), first: 0, index, lane }
+    }
+
+    /// Where a read puts its bytes. They begin at a cache line, at another one of the page in each
     /// lane: if they all began at the same one, the 32 lines that the kernel reads at a time would
     /// push each other out of the first-level cache. The memory is the system's untouched pages,
     /// so what no read reaches costs nothing.
-    pub(super) fn new(index: usize, lane: Lane) -> Self {
+    fn room(&mut self) -> &mut [u8] {
         const LINE: usize = 64;
-        let memory = vec![0; Self::CAPACITY + Self::PAGE + LINE].into_boxed_slice();
-        // Odd, so that 64 lanes meet 64 different lines.
-        let stagger = index * 5 * LINE % Self::PAGE;
-        let first = memory.as_ptr().align_offset(LINE).min(LINE) + stagger;
-        Self { memory, first, lane }
+        if self.memory.is_empty() {
+            self.memory = vec![0; Self::CAPACITY + Self::PAGE + LINE].into_boxed_slice();
+            // Odd, so that 64 lanes meet 64 different lines.
+            let stagger = self.index * 5 * LINE % Self::PAGE;
+            self.first = self.memory.as_ptr().align_offset(LINE).min(LINE) + stagger;
+        }
+        &mut self.memory[self.first..][..Self::CAPACITY]
     }
 
     /// Bytes that are there to be hashed.
@@ -120,9 +131,9 @@ impl Buffer {
         if let Lane::Ahead(ahead) = &mut self.lane {
             return ahead.next(file, 0, u64::MAX).map(|piece| piece.range);
         }
-        let memory = &mut self.memory[self.first..][..Self::CAPACITY];
+        let room = self.room();
         let read =
-            retry_on_intr(|| rustix::io::pread(file, &mut *memory, 0)).map_err(io::Error::from)?;
+            retry_on_intr(|| rustix::io::pread(file, &mut *room, 0)).map_err(io::Error::from)?;
         Ok(self.first..self.first + read)
     }
 }
@@ -306,15 +317,14 @@ impl<T> FileStream<T> {
                 return self.took(0..0);
             }
         }
-        let room = Buffer::CAPACITY;
+        let room = self.buffer.room();
         let mut filled = 0;
-        while filled < room && !self.ended {
-            let memory = &mut self.buffer.memory[self.buffer.first..][filled..room];
-            match retry_on_intr(|| rustix::io::read(file, &mut *memory)) {
+        while filled < room.len() && !self.ended {
+            match retry_on_intr(|| rustix::io::read(file, &mut room[filled..])) {
                 Ok(read) => {
                     filled += read;
                     // A short read that comes to the size is the end: no need to ask once more.
-                    let short = filled < room;
+                    let short = filled < room.len();
                     let bytes = self.bytes + filled as u64;
                     self.ended = read == 0 || (short && bytes == self.before.size);
                 }
@@ -388,9 +398,9 @@ mod tests {
     fn buffers_begin_at_different_lines_of_a_page() {
         let mut lines: Vec<_> = (0..32)
             .map(|index| {
-                let buffer = Buffer::new(index, Lane::Read);
-                assert!(buffer.memory.len() - buffer.first >= Buffer::CAPACITY);
-                let address = buffer.memory[buffer.first..].as_ptr().addr();
+                let mut buffer = Buffer::new(index, Lane::Read);
+                assert_eq!(buffer.room().len(), Buffer::CAPACITY);
+                let address = buffer.room().as_ptr().addr();
                 assert_eq!(address % 64, 0);
                 address % Buffer::PAGE
             })

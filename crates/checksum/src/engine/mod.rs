@@ -177,9 +177,14 @@ where
     M: Fn(Outcome<T>) -> R + Sync,
     F: FnMut(R) -> ControlFlow<()> + Send,
 {
-    let threads = match options.threads {
-        0 => std::thread::available_parallelism().map_or(1, NonZero::get),
-        threads => threads,
+    // Often there is a single file, and most of the time is that of starting.
+    let threads = match (options.threads, jobs.size_hint().1) {
+        (_, Some(0 | 1)) => 1,
+        (0, most) => {
+            let cpus = std::thread::available_parallelism().map_or(1, NonZero::get);
+            cpus.min(most.unwrap_or(cpus))
+        }
+        (threads, most) => threads.min(most.unwrap_or(threads)),
     };
     let options = &Options { threads, ..options.clone() };
     let feed = &feed::Feed::new(threads);

@@ -28,6 +28,10 @@ use crate::{Algorithm, Digest, Error};
 /// Descriptors that are left to the rest of the program.
 const RESERVED_DESCRIPTORS: u64 = 32;
 
+/// How many short files are opened at a time, where there are fewer lanes: 100,000 files of 4 KiB take 0.97 of
+/// the time of rounds of 32, since the kernel stays with one kind of call for longer.
+const ROUND: usize = 64;
+
 /// Bytes to read before another lane is used for a long file: about a millisecond's worth.
 const BYTES_A_LANE: u64 = 1 << 20;
 
@@ -67,7 +71,8 @@ pub(super) fn work<'scope, T, R, M, F>(
 
     let lanes = Lanes::with_backend(options.backend);
     let reader = Reader::new(options.io, lanes.capacity());
-    let limit = lanes_limit(options.threads).min(lanes.capacity()).min(reader.lanes_limit());
+    let files = files_limit(options.threads).min(reader.lanes_limit());
+    let limit = files.min(lanes.capacity());
     let shared = Shared {
         progress: options.progress.clone(),
         bytes: Cell::default(),
@@ -81,6 +86,7 @@ pub(super) fn work<'scope, T, R, M, F>(
         order,
         lanes,
         limit,
+        round: files.min(ROUND),
         target: 1,
         last_was_short: false,
         shared: Rc::new(shared),
@@ -111,7 +117,7 @@ pub(super) fn work<'scope, T, R, M, F>(
 }
 
 /// How many files a worker may have open.
-fn lanes_limit(threads: usize) -> usize {
+fn files_limit(threads: usize) -> usize {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     let descriptors = limit.unwrap_or(u64::MAX).saturating_sub(RESERVED_DESCRIPTORS);
     usize::try_from(descriptors).unwrap_or(usize::MAX).div_euclid(threads).max(1)
@@ -124,6 +130,8 @@ struct Worker<'a, T, R, M, F> {
     lanes: Lanes<FileStream<Ticket<T>>>,
     /// The most lanes to use.
     limit: usize,
+    /// The most files to open at a time.
+    round: usize,
     /// How many lanes to use for files that are not short.
     target: usize,
     last_was_short: bool,
@@ -147,21 +155,25 @@ where
 {
     /// Begins jobs in the lanes that are to be used.
     fn fill(&mut self, feed: &Feed<T>, serial: &mut dyn FnMut(Sequence, Serial<T>)) -> Taken {
-        self.look_anew();
         loop {
             let used = self.lanes.len();
-            let count = match self.target.saturating_sub(used) {
+            let free = match self.target.saturating_sub(used) {
                 0 if self.last_was_short && used < self.limit => 1,
                 0 => return Taken::Some,
                 free => free,
             };
-            match feed.take(count, &mut self.jobs) {
-                Taken::Some => {}
-                none => return none,
+            if self.jobs.is_empty() {
+                self.look_anew();
+                let most = if self.last_was_short { self.round.saturating_sub(used) } else { free };
+                match feed.take(free, most, &mut self.jobs) {
+                    Taken::Some => {}
+                    none => return none,
+                }
+                let sources = self.jobs.iter().map(|(_, job)| &job.source);
+                self.reader.open(sources, &mut self.opener, &mut self.buffers, &mut self.early);
             }
-            let sources = self.jobs.iter().map(|(_, job)| &job.source);
-            self.reader.open(sources, &mut self.opener, &mut self.buffers, &mut self.early);
-            while let Some((sequence, job)) = self.jobs.pop_front() {
+            for _ in 0..free {
+                let Some((sequence, job)) = self.jobs.pop_front() else { break };
                 self.begin(sequence, job, serial);
             }
             if self.lanes.is_empty() {
@@ -170,7 +182,6 @@ where
                 if self.order.is_stopped() {
                     return Taken::End;
                 }
-                self.look_anew();
             }
         }
     }
