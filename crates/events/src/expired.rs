@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::lock::{lock, wait};
 use crate::outcome::{ActionId, Wake};
-use crate::sync::{Condvar, Mutex};
+use crate::sync::{Condvar, Mutex, yield_now};
 
 struct State {
     queue: VecDeque<ActionId>,
@@ -14,6 +14,17 @@ struct State {
     draining: bool,
     /// No worker shall wait any more.
     stop: bool,
+    /// Threads that wait for `filled`, and for `idle`. To notify costs a system call, also where
+    /// nobody waits.
+    workers: usize,
+    onlookers: usize,
+}
+
+impl State {
+    /// Whether there is nothing to take, and something may come.
+    fn is_dry(&self) -> bool {
+        self.queue.is_empty() && !self.stop
+    }
 }
 
 pub(crate) struct Expired {
@@ -26,7 +37,14 @@ pub(crate) struct Expired {
 
 impl Expired {
     pub(crate) fn new() -> Self {
-        let state = State { queue: VecDeque::new(), in_flight: 0, draining: false, stop: false };
+        let state = State {
+            queue: VecDeque::new(),
+            in_flight: 0,
+            draining: false,
+            stop: false,
+            workers: 0,
+            onlookers: 0,
+        };
         Expired { state: Mutex::new(state), filled: Condvar::new(), idle: Condvar::new() }
     }
 
@@ -35,23 +53,32 @@ impl Expired {
         let mut state = lock(&self.state);
         state.in_flight += claimed.len();
         state.queue.extend(claimed);
+        let wanted = claimed.len().min(state.workers);
         drop(state);
-        match claimed.len() {
+        match wanted {
+            0 => {}
             1 => self.filled.notify_one(),
             _ => self.filled.notify_all(),
         }
     }
 
     /// The next event. Waits for one if it may; then `None` means that none will come.
+    ///
+    /// Before it waits it lets other threads run once: where events come one after the other and
+    /// CPUs are few, the next one is often there by then, and nobody has to be woken for it.
     pub(crate) fn take(&self, may_wait: bool) -> Option<ActionId> {
         let mut state = lock(&self.state);
-        loop {
-            let id = state.queue.pop_front();
-            if id.is_some() || state.stop || !may_wait {
-                return id;
-            }
-            state = wait(&self.filled, state);
+        if may_wait && state.is_dry() {
+            drop(state);
+            yield_now();
+            state = lock(&self.state);
         }
+        while may_wait && state.is_dry() {
+            state.workers += 1;
+            state = wait(&self.filled, state);
+            state.workers -= 1;
+        }
+        state.queue.pop_front()
     }
 
     /// An event that was taken from the queue is done with.
@@ -59,7 +86,7 @@ impl Expired {
         let mut state = lock(&self.state);
         state.in_flight -= 1;
         let quiet = state.in_flight == 0;
-        if quiet {
+        if quiet && state.onlookers > 0 {
             self.idle.notify_all();
         }
         Wake(quiet && state.draining)
@@ -84,8 +111,10 @@ impl Expired {
     /// Waits until nothing is in flight.
     pub(crate) fn wait_idle(&self) {
         let mut state = lock(&self.state);
+        state.onlookers += 1;
         while state.in_flight > 0 {
             state = wait(&self.idle, state);
         }
+        state.onlookers -= 1;
     }
 }

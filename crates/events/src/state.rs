@@ -248,23 +248,27 @@ impl Core {
     pub(crate) fn claim(&self, now: Times) -> Next {
         let mut shards = self.lock_all();
         let life = shards[0].life;
-        // The first of each schedule: how long it is overdue, and its place among equals.
-        let mut heads: Vec<_> = (0..shards.len())
-            .flat_map(|number| [(number, Base::Wall), (number, Base::Steady)])
-            .map(|(number, base)| {
-                (number, base, shard::head(shards[number].on(base), now.on(base)))
-            })
-            .collect();
+        // The first of each schedule that has something due: how long it is overdue, and its place
+        // among equals.
+        let mut heads = Vec::new();
+        for (number, shard) in shards.iter_mut().enumerate() {
+            for base in [Base::Wall, Base::Steady] {
+                let first = shard::head(shard.on(base), now.on(base));
+                heads.extend(first.map(|first| (first, number, base)));
+            }
+        }
         let mut claimed = Vec::new();
         while claimed.len() < BATCH {
-            let first = heads.iter_mut().filter(|head| head.2.is_some());
-            let Some(first) = first.min_by_key(|head| head.2) else { break };
-            let (number, base, _) = *first;
+            let Some(at) = (0..heads.len()).min_by_key(|&at| heads[at].0) else { break };
+            let (_, number, base) = heads[at];
             let schedule = shards[number].on(base);
             if let Some(id) = shard::claim_one(schedule, now.on(base)) {
                 claimed.push(ActionId { id, shard: number as u8, base });
             }
-            first.2 = shard::head(schedule, now.on(base));
+            match shard::head(schedule, now.on(base)) {
+                Some(next) => heads[at].0 = next,
+                None => drop(heads.swap_remove(at)),
+            }
         }
         if !claimed.is_empty() {
             self.alarm.iter().for_each(|alarm| alarm.store(0, Ordering::Relaxed));

@@ -22,6 +22,7 @@ mod state;
 mod sync {
     pub(crate) use shuttle::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
     pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard};
+    pub(crate) use shuttle::thread::yield_now;
 }
 
 use std::sync::Arc;
