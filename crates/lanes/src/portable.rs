@@ -5,6 +5,7 @@ use crate::{Blocks, Word};
 /// One lane. The sums are ordered so that the operand that comes last enters last.
 impl Word for u32 {
     const LANES: usize = 1;
+    type Block<'a> = [&'a [u8; crate::BLOCK_LEN]; 1];
 
     #[inline(always)]
     fn splat(value: u32) -> Self {
@@ -57,9 +58,13 @@ impl Word for u32 {
     }
 
     #[inline(always)]
-    fn load_block(blocks: &Blocks<'_>, first: usize, index: usize) -> [Self; 16] {
-        let [block] = blocks.get::<1>(first, index);
-        core::array::from_fn(|word| word_of(block, word))
+    fn block<'a>(blocks: &Blocks<'a>, first: usize, index: usize) -> Self::Block<'a> {
+        blocks.get(first, index)
+    }
+
+    #[inline(always)]
+    fn quarter([block]: &Self::Block<'_>, quarter: usize) -> [Self; 4] {
+        core::array::from_fn(|word| word_of(block, 4 * quarter + word))
     }
 }
 
@@ -91,6 +96,7 @@ fn word_of(block: &[u8; crate::BLOCK_LEN], word: usize) -> u32 {
 /// Several lanes as plain loops, which the compiler turns into whatever vectors the target has.
 impl<const N: usize> Word for [u32; N] {
     const LANES: usize = N;
+    type Block<'a> = [&'a [u8; crate::BLOCK_LEN]; N];
 
     #[inline(always)]
     fn splat(value: u32) -> Self {
@@ -138,9 +144,13 @@ impl<const N: usize> Word for [u32; N] {
     }
 
     #[inline(always)]
-    fn load_block(blocks: &Blocks<'_>, first: usize, index: usize) -> [Self; 16] {
-        let inputs = blocks.get::<N>(first, index);
-        core::array::from_fn(|word| inputs.map(|input| word_of(input, word)))
+    fn block<'a>(blocks: &Blocks<'a>, first: usize, index: usize) -> Self::Block<'a> {
+        blocks.get(first, index)
+    }
+
+    #[inline(always)]
+    fn quarter(block: &Self::Block<'_>, quarter: usize) -> [Self; 4] {
+        core::array::from_fn(|word| block.map(|input| word_of(input, 4 * quarter + word)))
     }
 }
 
@@ -185,6 +195,8 @@ macro_rules! pairwise {
 pub(crate) use pairwise;
 
 impl<A: Word, B: Word> Word for Pair<A, B> {
+    type Block<'a> = (A::Block<'a>, B::Block<'a>);
+
     pairwise! {
         u32;
         settled() add(other) xor3(b, c) xor_or_not(b, c) select(yes, no);
@@ -207,13 +219,14 @@ impl<A: Word, B: Word> Word for Pair<A, B> {
     }
 
     #[inline(always)]
-    fn load_block(blocks: &Blocks<'_>, first: usize, index: usize) -> [Self; 16] {
-        let low = A::load_block(blocks, first, index);
-        let high = B::load_block(blocks, first + A::LANES, index);
-        // Written out: as a loop over arrays in memory it takes an eighth of a kernel's time.
-        macro_rules! pairs {
-            ($($word:literal)*) => { [$(Self(low[$word], high[$word])),*] };
-        }
-        pairs!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+    fn block<'a>(blocks: &Blocks<'a>, first: usize, index: usize) -> Self::Block<'a> {
+        (A::block(blocks, first, index), B::block(blocks, first + A::LANES, index))
+    }
+
+    #[inline(always)]
+    fn quarter((low, high): &Self::Block<'_>, quarter: usize) -> [Self; 4] {
+        let [a0, a1, a2, a3] = A::quarter(low, quarter);
+        let [b0, b1, b2, b3] = B::quarter(high, quarter);
+        [Self(a0, b0), Self(a1, b1), Self(a2, b2), Self(a3, b3)]
     }
 }

@@ -11,6 +11,9 @@ pub trait Word: Copy {
     /// How many lanes there are.
     const LANES: usize;
 
+    /// A block of each lane.
+    type Block<'a>: Copy;
+
     /// The same value in every lane.
     fn splat(value: u32) -> Self;
 
@@ -72,10 +75,13 @@ pub trait Word: Copy {
         self.add(late).rotate_left(COUNT).add(other)
     }
 
-    /// The 16 little-endian words of block `index` of the inputs `first .. first + LANES`,
-    /// transposed: lane `i` of the result's word `w` is word `w` of input `first + i`.
+    /// Block `index` of the inputs `first .. first + LANES`, for [`quarter`](Self::quarter).
     ///
     /// # Panics
     /// When `index` is no block of `blocks` or the lanes are not all lanes of it.
-    fn load_block(blocks: &Blocks<'_>, first: usize, index: usize) -> [Self; 16];
+    fn block<'a>(blocks: &Blocks<'a>, first: usize, index: usize) -> Self::Block<'a>;
+
+    /// Words `4 * quarter` to `4 * quarter + 3` of a block, little-endian and transposed: lane `i` of the
+    /// result's word `w` is that word of input `first + i`.
+    fn quarter(block: &Self::Block<'_>, quarter: usize) -> [Self; 4];
 }

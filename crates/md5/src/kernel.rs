@@ -8,8 +8,9 @@
 //! A, B, C, D = A + AA, B + BB, C + CC, D + DD
 //! ```
 //!
-//! Here A to D are words of many lanes, which hold a state of another message each. Three things
-//! differ from the text. X\[k\] + T\[i\] is added to A before the round's function, because both are
+//! Here A to D are words of many lanes, which hold a state of another message each. Four things
+//! differ from the text. X comes four words at a time, right before the first round needs them: the CPU loads
+//! and transposes them while it waits for the steps before. X\[k\] + T\[i\] is added to A before the round's function, because both are
 //! known long before B is. G is a selection between operands of which one comes late, added by
 //! [`Word::and_select`]: where that is shorter, as two disjoint halves. And the end of a step, from the
 //! function's result on, is one operation of the word, [`Word::add_rotate_add`], since the shortest way
@@ -49,8 +50,8 @@ impl<const N: usize> Kernel for Compress<'_, N> {
     fn run<W: Word>(self) {
         let mut state = self.states.each_ref().map(|lanes| W::load(lanes));
         for index in 0..self.blocks.count() {
-            let words = W::load_block(&self.blocks, 0, index);
-            let [a, b, c, d] = rounds(state, &words);
+            let block = W::block(&self.blocks, 0, index);
+            let [a, b, c, d] = rounds(state, &block);
             state = [a.add(state[0]), b.add(state[1]), c.add(state[2]), d.add(state[3])];
         }
         for (lanes, word) in self.states.iter_mut().zip(state) {
@@ -78,12 +79,22 @@ fn step<W: Word, const I: usize, const SHIFT: u32>(
 
 /// All 64 steps, written out by index since the compiler does not unroll so long a loop.
 #[inline(always)]
-fn rounds<W: Word>(mut state: [W; 4], words: &[W; 16]) -> [W; 4] {
+fn rounds<W: Word>(mut state: [W; 4], block: &W::Block<'_>) -> [W; 4] {
+    let mut words = [W::splat(0); 16];
     macro_rules! steps {
-        ($($index:literal)*) => { $(state = step::<W, $index, { STEPS[$index].shift }>(state, words);)* };
+        ($($index:literal)*) => { $(state = step::<W, $index, { STEPS[$index].shift }>(state, &words);)* };
     }
+    macro_rules! quarter {
+        ($quarter:literal: $($index:literal)*) => {
+            words[4 * $quarter..][..4].copy_from_slice(&W::quarter(block, $quarter));
+            steps! { $($index)* }
+        };
+    }
+    quarter! { 0: 0 1 2 3 }
+    quarter! { 1: 4 5 6 7 }
+    quarter! { 2: 8 9 10 11 }
+    quarter! { 3: 12 13 14 15 }
     steps! {
-        0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
         16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
         32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47
         48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63

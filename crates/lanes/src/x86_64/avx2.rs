@@ -2,9 +2,10 @@
 
 use core::arch::x86_64::*;
 
-use super::sse2::{settle4, transpose4};
+use super::sse2::{quarters4, settle4};
 use super::{
-    chain, columns, quarter_of, settle, shifts_and_logic, shortest_chain, transpose_quarters, word,
+    chain, columns, loads_quarters, quarter_of, quarters, settle, shifts_and_logic, shortest_chain,
+    word,
 };
 use crate::backend::no_such_width;
 use crate::{BLOCK_LEN, Kernel, Pair};
@@ -19,7 +20,7 @@ columns!(
     _mm256_unpacklo_epi64,
     _mm256_unpackhi_epi64
 );
-transpose_quarters!(transpose8, __m256i, 8, row: row8, columns: columns8);
+quarters!(quarters8, __m256i, 8, row: row8, columns: columns8);
 
 chain!(chain4, __m128i, xmm_reg, "avx2");
 chain!(chain8, __m256i, ymm_reg, "avx2");
@@ -27,8 +28,9 @@ chain!(chain8, __m256i, ymm_reg, "avx2");
 word! {
     Chain4, __m128i, 4,
     load: _mm_loadu_si128, store: _mm_storeu_si128, splat: _mm_set1_epi32, add: _mm_add_epi32,
-    settle: settle4, transpose: transpose4,
+    settle: settle4,
 
+    loads_quarters!(4, quarters4);
     shifts_and_logic!(
         _mm_sll_epi32, _mm_srl_epi32, _mm_or_si128, _mm_xor_si128, _mm_and_si128, _mm_set1_epi32
     );
@@ -42,8 +44,9 @@ macro_rules! word8 {
             $name, __m256i, 8,
             load: _mm256_loadu_si256, store: _mm256_storeu_si256,
             splat: _mm256_set1_epi32, add: _mm256_add_epi32,
-            settle: settle8, transpose: transpose8,
+            settle: settle8,
 
+            loads_quarters!(8, quarters8);
             shifts_and_logic!(
                 _mm256_sll_epi32, _mm256_srl_epi32, _mm256_or_si256, _mm256_xor_si256,
                 _mm256_and_si256, _mm256_set1_epi32

@@ -2,11 +2,11 @@
 
 use core::arch::x86_64::*;
 
-use super::avx2::{settle8, transpose8};
-use super::sse2::{settle4, transpose4};
-use super::{chain, columns, settle, shortest_chain, word};
+use super::avx2::{quarters8, settle8};
+use super::sse2::{quarters4, settle4};
+use super::{chain, columns, loads_quarters, quarter_of, quarters, settle, shortest_chain, word};
 use crate::backend::no_such_width;
-use crate::{BLOCK_LEN, Kernel, Pair, Word};
+use crate::{BLOCK_LEN, Blocks, Kernel, Pair, Word};
 
 /// Truth tables for `vpternlog`, by the operands' own: bit i of each constant is the result where
 /// the first operand is bit 2 of i, the second bit 1, the third bit 0.
@@ -61,6 +61,7 @@ columns!(
     _mm512_unpacklo_epi64,
     _mm512_unpackhi_epi64
 );
+quarters!(quarters16, __m512i, 16, row: row16, columns: columns16);
 
 /// Defines a word of one lane, which is the same in all four places of a register.
 macro_rules! word1 {
@@ -69,8 +70,9 @@ macro_rules! word1 {
             $name, __m128i, 1,
             load: _mm_loadu_si32, store: _mm_storeu_si32,
             splat: _mm_set1_epi32, add: _mm_add_epi32,
-            settle: settle4, transpose: words1,
+            settle: settle4,
 
+            loads_quarters!(1, words1);
             one_instruction_each!(_mm_rolv_epi32, _mm_ternarylogic_epi32, _mm_set1_epi32);
             $(shortest_chain!($chain);)?
         }
@@ -84,8 +86,9 @@ macro_rules! word4 {
             $name, __m128i, 4,
             load: _mm_loadu_si128, store: _mm_storeu_si128,
             splat: _mm_set1_epi32, add: _mm_add_epi32,
-            settle: settle4, transpose: transpose4,
+            settle: settle4,
 
+            loads_quarters!(4, quarters4);
             one_instruction_each!(_mm_rolv_epi32, _mm_ternarylogic_epi32, _mm_set1_epi32);
             $(shortest_chain!($chain);)?
         }
@@ -99,8 +102,9 @@ macro_rules! word8 {
             $name, __m256i, 8,
             load: _mm256_loadu_si256, store: _mm256_storeu_si256,
             splat: _mm256_set1_epi32, add: _mm256_add_epi32,
-            settle: settle8, transpose: transpose8,
+            settle: settle8,
 
+            loads_quarters!(8, quarters8);
             one_instruction_each!(
                 _mm256_rolv_epi32, _mm256_ternarylogic_epi32, _mm256_set1_epi32
             );
@@ -116,25 +120,67 @@ word1!(Chain1, chain4);
 word4!(Chain4, chain4);
 word8!(Chain8, chain8);
 
-word! {
-    U32x16, __m512i, 16,
-    load: _mm512_loadu_si512, store: _mm512_storeu_si512,
-    splat: _mm512_set1_epi32, add: _mm512_add_epi32,
-    settle: settle16, transpose: transpose16,
+/// Defines a word of sixteen lanes.
+macro_rules! word16 {
+    ($name:ident; $($loads:tt)*) => {
+        word! {
+            $name, __m512i, 16,
+            load: _mm512_loadu_si512, store: _mm512_storeu_si512,
+            splat: _mm512_set1_epi32, add: _mm512_add_epi32,
+            settle: settle16,
 
-    one_instruction_each!(_mm512_rolv_epi32, _mm512_ternarylogic_epi32, _mm512_set1_epi32);
+            $($loads)*
+            one_instruction_each!(
+                _mm512_rolv_epi32, _mm512_ternarylogic_epi32, _mm512_set1_epi32
+            );
+        }
+    };
 }
 
-/// A block's words, each by itself: in all four places of a register, since that takes no instruction more
+word16!(Quarters16; loads_quarters!(16, quarters16););
+word16! {
+    U32x16;
+
+    type Block<'a> = [__m512i; 16];
+
+    #[inline(always)]
+    fn block<'a>(blocks: &Blocks<'a>, first: usize, index: usize) -> Self::Block<'a> {
+        transpose16(&blocks.get(first, index))
+    }
+
+    #[inline(always)]
+    fn quarter(block: &Self::Block<'_>, quarter: usize) -> [Self; 4] {
+        let words: [__m512i; 4] = block[4 * quarter..][..4].try_into().expect("four of sixteen");
+        words.map(Self)
+    }
+}
+
+/// Words of a block, each by itself: in all four places of a register, since that takes no instruction more
 /// than in one.
 #[inline(always)]
-fn words1([block]: &[&[u8; BLOCK_LEN]; 1]) -> [__m128i; 16] {
-    let mut words = [0; 16];
-    for (word, bytes) in words.iter_mut().zip(block.as_chunks().0) {
+fn words1([block]: &[&[u8; BLOCK_LEN]; 1], quarter: usize) -> [__m128i; 4] {
+    let mut words = [0; 4];
+    for (word, bytes) in words.iter_mut().zip(&block.as_chunks().0[4 * quarter..]) {
         *word = i32::from_le_bytes(*bytes);
     }
     // SAFETY: the ground rule.
     words.map(|word| unsafe { _mm_set1_epi32(word) })
+}
+
+/// Quarter `quarter` of lanes `row`, `row` + 4, `row` + 8 and `row` + 12, placed by the units that load.
+#[inline(always)]
+fn row16(blocks: &[&[u8; BLOCK_LEN]; 16], row: usize, quarter: usize) -> __m512i {
+    let first = quarter_of(blocks[row], quarter);
+    let second = quarter_of(blocks[row + 4], quarter);
+    let third = quarter_of(blocks[row + 8], quarter);
+    let fourth = quarter_of(blocks[row + 12], quarter);
+    // SAFETY: the ground rule.
+    unsafe {
+        let row = _mm512_broadcast_i32x4(first);
+        let row = _mm512_mask_broadcast_i32x4(row, 0x00f0, second);
+        let row = _mm512_mask_broadcast_i32x4(row, 0x0f00, third);
+        _mm512_mask_broadcast_i32x4(row, 0xf000, fourth)
+    }
 }
 
 /// A block is a register long, so each is loaded whole. Four lanes at a time become columns in each of
@@ -146,10 +192,10 @@ fn transpose16(blocks: &[&[u8; BLOCK_LEN]; 16]) -> [__m512i; 16] {
     let [b0, b1, b2, b3] = columns_of(blocks, 4);
     let [c0, c1, c2, c3] = columns_of(blocks, 8);
     let [d0, d1, d2, d3] = columns_of(blocks, 12);
-    let [w0, w4, w8, w12] = quarters16([a0, b0, c0, d0]);
-    let [w1, w5, w9, w13] = quarters16([a1, b1, c1, d1]);
-    let [w2, w6, w10, w14] = quarters16([a2, b2, c2, d2]);
-    let [w3, w7, w11, w15] = quarters16([a3, b3, c3, d3]);
+    let [w0, w4, w8, w12] = side_by_side([a0, b0, c0, d0]);
+    let [w1, w5, w9, w13] = side_by_side([a1, b1, c1, d1]);
+    let [w2, w6, w10, w14] = side_by_side([a2, b2, c2, d2]);
+    let [w3, w7, w11, w15] = side_by_side([a3, b3, c3, d3]);
     [w0, w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, w11, w12, w13, w14, w15]
 }
 
@@ -157,22 +203,22 @@ fn transpose16(blocks: &[&[u8; BLOCK_LEN]; 16]) -> [__m512i; 16] {
 #[inline(always)]
 fn columns_of(blocks: &[&[u8; BLOCK_LEN]; 16], first: usize) -> [__m512i; 4] {
     columns16([
-        row16(blocks[first]),
-        row16(blocks[first + 1]),
-        row16(blocks[first + 2]),
-        row16(blocks[first + 3]),
+        whole(blocks[first]),
+        whole(blocks[first + 1]),
+        whole(blocks[first + 2]),
+        whole(blocks[first + 3]),
     ])
 }
 
 #[inline(always)]
-fn row16(block: &[u8; BLOCK_LEN]) -> __m512i {
+fn whole(block: &[u8; BLOCK_LEN]) -> __m512i {
     // SAFETY: the ground rule; a block has 64 bytes, and the load asks for no alignment.
     unsafe { _mm512_loadu_si512(block.as_ptr().cast()) }
 }
 
 /// The first quarters of four registers as one, the second ones, and so on.
 #[inline(always)]
-fn quarters16([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+fn side_by_side([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
     // SAFETY: the ground rule. Of each pair: quarters 0 and 1, 2 and 3, 0 and 2, 1 and 3.
     unsafe {
         let ab01 = _mm512_shuffle_i32x4::<0b01_00_01_00>(a, b);
@@ -189,6 +235,7 @@ fn quarters16([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
 }
 
 type U32x32 = Pair<U32x16, U32x16>;
+type Quarters32 = Pair<Quarters16, Quarters16>;
 
 /// Runs a kernel in one register of 128, 256 or 512 bits, or in two to four sets of 512.
 ///
@@ -203,6 +250,9 @@ pub(crate) fn run<K: Kernel>(width: usize, slow_rotations: bool, kernel: K) -> K
             4 => return run_in::<Chain4, _>(kernel),
             8 => return run_in::<Chain8, _>(kernel),
             16 => return run_in::<Pair<U32x8, U32x8>, _>(kernel),
+            32 => return run_in::<Quarters32, _>(kernel),
+            48 => return run_in::<Pair<Quarters32, Quarters16>, _>(kernel),
+            64 => return run_in::<Pair<Quarters32, Quarters32>, _>(kernel),
             _ => {}
         }
     }
@@ -228,23 +278,23 @@ fn run_in<W: Word, K: Kernel>(kernel: K) -> K::Output {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Blocks;
+    use crate::MAX_LANES;
 
     /// Every operation once, of two blocks in each lane.
     struct All<'a>(Blocks<'a>);
 
     impl Kernel for All<'_> {
-        type Output = [u32; 32];
+        type Output = [u32; MAX_LANES];
 
         #[inline(always)]
-        fn run<W: Word>(self) -> [u32; 32] {
-            let [a, b, c, d, ..] = W::load_block(&self.0, 0, 0);
-            let [.., e] = W::load_block(&self.0, 0, 1);
+        fn run<W: Word>(self) -> [u32; MAX_LANES] {
+            let [a, b, c, d] = W::quarter(&W::block(&self.0, 0, 0), 0);
+            let [.., e] = W::quarter(&W::block(&self.0, 0, 1), 3);
             let [sum, late] = a.xor3(b, c).and_select(d, e, a);
             let result = sum
                 .add_rotate_add::<7>(late, b.select(c, d).rotate_left(9))
                 .add_rotate_add::<31>(c.xor_or_not(d, e), W::splat(3).settled());
-            let mut lanes = [0; 32];
+            let mut lanes = [0; MAX_LANES];
             result.store(&mut lanes);
             lanes
         }
@@ -256,12 +306,12 @@ mod tests {
         if !crate::Backend::available().any(|backend| backend.name() == "avx512") {
             return;
         }
-        let inputs: [[u8; 128]; 32] = core::array::from_fn(|lane| {
+        let inputs: [[u8; 128]; MAX_LANES] = core::array::from_fn(|lane| {
             core::array::from_fn(|byte| (lane * 77 + byte * byte * 13) as u8)
         });
         let expected =
             inputs.each_ref().map(|input| All(Blocks::new([&input[..]], 2)).run::<u32>()[0]);
-        for width in [1, 4, 8, 16, 32] {
+        for width in [1, 4, 8, 16, 32, 48, 64] {
             for slow_rotations in [false, true] {
                 let all = All(Blocks::new(inputs[..width].iter().map(|input| &input[..]), 2));
                 // SAFETY: the CPU has AVX-512, as the backend says.

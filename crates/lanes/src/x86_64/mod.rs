@@ -44,7 +44,7 @@ macro_rules! word {
     (
         $name:ident, $register:ident, $lanes:literal,
         load: $load:ident, store: $store:ident, splat: $splat:ident, add: $add:ident,
-        settle: $settle:ident, transpose: $transpose:ident,
+        settle: $settle:ident,
         $($rest:tt)*
     ) => {
         #[derive(Clone, Copy, Debug)]
@@ -87,15 +87,6 @@ macro_rules! word {
                 Self(unsafe { $add(self.0, other.0) })
             }
 
-            #[inline(always)]
-            fn load_block(
-                blocks: &$crate::Blocks<'_>,
-                first: usize,
-                index: usize,
-            ) -> [Self; 16] {
-                $transpose(&blocks.get::<$lanes>(first, index)).map(Self)
-            }
-
             $($rest)*
         }
     };
@@ -118,33 +109,45 @@ macro_rules! columns {
 }
 pub(crate) use columns;
 
-/// Defines the transposition of blocks for a register that holds less than one.
-///
-/// Each quarter of a block (16 bytes, four words) of lanes l, l + 4, ... is put side by side into a
-/// register, for l = 0 to 3, and these four rows become four columns.
-macro_rules! transpose_quarters {
+/// Defines a function that loads a quarter of each block (16 bytes, four words) and transposes it: the quarters
+/// of lanes l, l + 4, ... are put side by side into a register, for l = 0 to 3, and these four rows become
+/// four columns.
+macro_rules! quarters {
     ($name:ident, $register:ty, $lanes:literal, row: $row:ident, columns: $columns:ident) => {
         #[inline(always)]
-        pub(super) fn $name(blocks: &[&[u8; $crate::BLOCK_LEN]; $lanes]) -> [$register; 16] {
-            macro_rules! quarter {
-                ($index:literal) => {
-                    $columns([
-                        $row(blocks, 0, $index),
-                        $row(blocks, 1, $index),
-                        $row(blocks, 2, $index),
-                        $row(blocks, 3, $index),
-                    ])
-                };
-            }
-            let [a0, a1, a2, a3] = quarter!(0);
-            let [b0, b1, b2, b3] = quarter!(1);
-            let [c0, c1, c2, c3] = quarter!(2);
-            let [d0, d1, d2, d3] = quarter!(3);
-            [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3]
+        pub(super) fn $name(
+            blocks: &[&[u8; $crate::BLOCK_LEN]; $lanes],
+            quarter: usize,
+        ) -> [$register; 4] {
+            $columns([
+                $row(blocks, 0, quarter),
+                $row(blocks, 1, quarter),
+                $row(blocks, 2, quarter),
+                $row(blocks, 3, quarter),
+            ])
         }
     };
 }
-pub(crate) use transpose_quarters;
+pub(crate) use quarters;
+
+/// The loads of [`Word`](crate::Word) by a function of [`quarters`], which reads each quarter when it
+/// is asked for.
+macro_rules! loads_quarters {
+    ($lanes:literal, $quarters:ident) => {
+        type Block<'a> = [&'a [u8; $crate::BLOCK_LEN]; $lanes];
+
+        #[inline(always)]
+        fn block<'a>(blocks: &$crate::Blocks<'a>, first: usize, index: usize) -> Self::Block<'a> {
+            blocks.get(first, index)
+        }
+
+        #[inline(always)]
+        fn quarter(block: &Self::Block<'_>, quarter: usize) -> [Self; 4] {
+            $quarters(block, quarter).map(Self)
+        }
+    };
+}
+pub(crate) use loads_quarters;
 
 /// [`Word::add_rotate_add`](crate::Word::add_rotate_add) by a function of [`chain`].
 macro_rules! shortest_chain {

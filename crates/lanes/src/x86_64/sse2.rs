@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::{columns, quarter_of, settle, shifts_and_logic, transpose_quarters, word};
+use super::{columns, loads_quarters, quarter_of, quarters, settle, shifts_and_logic, word};
 use crate::backend::no_such_width;
 use crate::{BLOCK_LEN, Kernel, Pair};
 
@@ -16,13 +16,14 @@ columns!(
     _mm_unpacklo_epi64,
     _mm_unpackhi_epi64
 );
-transpose_quarters!(transpose4, __m128i, 4, row: row4, columns: columns4);
+quarters!(quarters4, __m128i, 4, row: row4, columns: columns4);
 
 word! {
     U32x4, __m128i, 4,
     load: _mm_loadu_si128, store: _mm_storeu_si128, splat: _mm_set1_epi32, add: _mm_add_epi32,
-    settle: settle4, transpose: transpose4,
+    settle: settle4,
 
+    loads_quarters!(4, quarters4);
     shifts_and_logic!(
         _mm_sll_epi32, _mm_srl_epi32, _mm_or_si128, _mm_xor_si128, _mm_and_si128, _mm_set1_epi32
     );
