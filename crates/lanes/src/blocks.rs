@@ -16,6 +16,7 @@ pub const MAX_LANES: usize = 64;
 pub struct Blocks<'a> {
     /// Each is valid for reads of `count * BLOCK_LEN` bytes during `'a`.
     starts: [*const u8; MAX_LANES],
+    lanes: usize,
     count: usize,
     inputs: PhantomData<&'a [u8]>,
 }
@@ -42,7 +43,14 @@ impl<'a> Blocks<'a> {
         assert!(lanes > 0, "no input");
         let first = starts[0];
         starts[lanes..].fill(first);
-        Self { starts, count, inputs: PhantomData }
+        Self { starts, lanes, count, inputs: PhantomData }
+    }
+
+    /// The first `count` of these blocks of each lane, or all if there are no more.
+    #[inline]
+    #[must_use]
+    pub fn first(self, count: usize) -> Self {
+        Self { count: self.count.min(count), ..self }
     }
 
     /// How many blocks each lane has.
@@ -50,6 +58,19 @@ impl<'a> Blocks<'a> {
     #[must_use]
     pub const fn count(&self) -> usize {
         self.count
+    }
+
+    /// Whether the lanes' blocks begin at few places of their pages. Lines of the same place share the few ways (8
+    /// to 12) of one set of the first-level cache, so that each pushes out another before it is used up.
+    #[inline(always)]
+    #[must_use]
+    pub fn are_crowded(&self) -> bool {
+        const LINES_A_PAGE: usize = 64;
+        const WAYS: u32 = 8;
+        let places = self.starts[..self.lanes]
+            .iter()
+            .fold(0_u64, |places, start| places | 1 << (start.addr() / BLOCK_LEN % LINES_A_PAGE));
+        places.count_ones() * WAYS < self.lanes as u32
     }
 
     /// Block `index` of the inputs `first .. first + N`.

@@ -47,6 +47,12 @@ impl<const N: usize> Kernel for Compress<'_, N> {
     type Output = ();
 
     #[inline(always)]
+    fn is_crowded(&self) -> bool {
+        // It takes as long to find out as a block or two.
+        self.blocks.count() > 2 && self.blocks.are_crowded()
+    }
+
+    #[inline(always)]
     fn run<W: Word>(self) {
         let mut state = self.states.each_ref().map(|lanes| W::load(lanes));
         for index in 0..self.blocks.count() {

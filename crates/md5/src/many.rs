@@ -52,9 +52,8 @@ pub struct Lanes<S> {
     lanes: Vec<Lane<S>>,
     /// Lane i's state is column i.
     states: States<MAX_LANES>,
-    /// The lanes before this one may have ended. They are asked from the last one down: when many end
-    /// together, none is moved only to be taken out next.
-    unasked: usize,
+    /// How many blocks lane i has ready: none where nobody has asked its stream yet.
+    ready: [usize; MAX_LANES],
 }
 
 impl<S: Stream> Lanes<S> {
@@ -73,7 +72,7 @@ impl<S: Stream> Lanes<S> {
             capacity,
             lanes: Vec::with_capacity(capacity),
             states: [[0; MAX_LANES]; 4],
-            unasked: 0,
+            ready: [0; MAX_LANES],
         }
     }
 
@@ -110,6 +109,7 @@ impl<S: Stream> Lanes<S> {
         for (words, initial) in self.states.iter_mut().zip(table::INITIAL) {
             words[self.lanes.len()] = initial;
         }
+        self.ready[self.lanes.len()] = 0;
         self.lanes.push(Lane::new(stream));
     }
 
@@ -130,10 +130,11 @@ impl<S: Stream> Lanes<S> {
     /// A stream that is hashed to its end, with its digest; its lane is free. `None` when no lane
     /// can say so without going forward.
     pub fn ended(&mut self) -> Option<(S, Digest)> {
-        while self.unasked > 0 {
-            self.unasked -= 1;
-            if !self.lanes[self.unasked].prepare() {
-                return Some(self.remove(self.unasked));
+        // From the last one down: when many end together, none is moved only to be taken out next.
+        while let Some(lane) = self.ready().iter().rposition(|&blocks| blocks == 0) {
+            self.ready[lane] = self.lanes[lane].prepare();
+            if self.ready[lane] == 0 {
+                return Some(self.remove(lane));
             }
         }
         None
@@ -142,43 +143,37 @@ impl<S: Stream> Lanes<S> {
     /// Takes every lane forward to where the first of them needs attention: at least one block, or
     /// none while a stream that has [`ended`](Self::ended) is not taken out.
     pub fn advance(&mut self) {
-        if !self.lanes.iter_mut().all(Lane::prepare) {
+        for (ready, lane) in self.ready.iter_mut().zip(&mut self.lanes) {
+            if *ready == 0 {
+                *ready = lane.prepare();
+            }
+        }
+        let count = self.ready().iter().copied().min().unwrap_or(0);
+        if count == 0 {
             return;
         }
-        let width = self.width();
-        let active = width.min(self.lanes.len());
-        let in_turns = active < self.lanes.len();
-        let lanes = &mut self.lanes[..active];
-        let ready = lanes.iter_mut().map(|lane| lane.blocks().len() / BLOCK_LEN);
-        let Some(mut count) = ready.min() else { return };
-        if in_turns {
-            count = count.min((count / 4).clamp(TURN.start, TURN.end));
+        let lanes = self.lanes.len();
+        let blocks = Blocks::new(self.lanes.iter_mut().map(Lane::blocks), count);
+        let mut width = self.backend.width_for(lanes);
+        if width > CROWD && blocks.are_crowded() {
+            width = self.backend.width_for(CROWD);
         }
-        let blocks = Blocks::new(lanes.iter_mut().map(Lane::blocks), count);
+        let active = width.min(lanes);
+        let in_turns = active < lanes;
+        let turn = if in_turns { (count / 4).clamp(TURN.start, TURN.end) } else { count };
+        let blocks = blocks.first(turn);
+        let count = blocks.count();
         compress(self.backend, width, &mut self.states, blocks);
-        for lane in lanes {
+        for (ready, lane) in self.ready.iter_mut().zip(&mut self.lanes[..active]) {
+            *ready -= count;
             lane.advance(count);
         }
         self.take_turns(active);
-        self.unasked = self.lanes.len();
     }
 
-    /// How many lanes to take forward together.
-    fn width(&mut self) -> usize {
-        let width = self.backend.width_for(self.lanes.len());
-        if width > CROWD && self.is_crowded() { self.backend.width_for(CROWD) } else { width }
-    }
-
-    /// Whether the blocks that are ready begin at few places of their pages. Lines of the same place
-    /// share the few ways (8 to 12) of one set of the first-level cache.
-    fn is_crowded(&mut self) -> bool {
-        const LINE: usize = 64;
-        const LINES_A_PAGE: usize = 64;
-        const WAYS: u32 = 8;
-        let places = self.lanes.iter_mut().fold(0_u64, |places, lane| {
-            places | 1 << (lane.blocks().as_ptr().addr() / LINE % LINES_A_PAGE)
-        });
-        places.count_ones() * WAYS < self.lanes.len() as u32
+    /// How many blocks each lane has ready, as far as is known.
+    fn ready(&self) -> &[usize] {
+        &self.ready[..self.lanes.len()]
     }
 
     /// Where not all lanes went forward, lets those come first that did not.
@@ -186,6 +181,7 @@ impl<S: Stream> Lanes<S> {
         let lanes = self.lanes.len();
         if active < lanes {
             self.lanes.rotate_left(active);
+            self.ready[..lanes].rotate_left(active);
             for words in &mut self.states {
                 words[..lanes].rotate_left(active);
             }
@@ -200,6 +196,7 @@ impl<S: Stream> Lanes<S> {
             *word = words[lane];
             words[lane] = words[last];
         }
+        self.ready[lane] = self.ready[last];
         (self.lanes.swap_remove(lane).stream, Digest::from_state(state))
     }
 }
@@ -240,22 +237,20 @@ impl<S: Stream> Lane<S> {
         Self { stream, edge: Edge::new(), edge_done: 0, length: 0, ended: false }
     }
 
-    /// Makes at least one block ready; false when the message is hashed to its end.
+    /// Makes at least one block ready, and says how many there are; none when the message is hashed to its end.
     #[inline]
-    fn prepare(&mut self) -> bool {
+    fn prepare(&mut self) -> usize {
         loop {
-            if !self.edge.blocks()[BLOCK_LEN * self.edge_done..].is_empty() {
-                return true;
-            }
-            if self.ended {
-                return false;
+            let ready = self.edge.blocks().len() / BLOCK_LEN - self.edge_done;
+            if ready > 0 || self.ended {
+                return ready;
             }
             let chunk = self.stream.chunk();
             if chunk.is_empty() {
                 self.edge.pad(self.length);
                 self.ended = true;
             } else if self.edge.is_empty() && chunk.len() >= BLOCK_LEN {
-                return true;
+                return chunk.len() / BLOCK_LEN;
             } else {
                 let taken = self.edge.fill(chunk);
                 self.length += taken as u64;

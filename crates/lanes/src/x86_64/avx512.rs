@@ -249,6 +249,7 @@ pub(crate) fn run<K: Kernel>(width: usize, slow_rotations: bool, kernel: K) -> K
             1 => return run_in::<Chain1, _>(kernel),
             4 => return run_in::<Chain4, _>(kernel),
             8 => return run_in::<Chain8, _>(kernel),
+            16 | 32 if kernel.is_crowded() => {}
             16 => return run_in::<Pair<U32x8, U32x8>, _>(kernel),
             32 => return run_in::<Quarters32, _>(kernel),
             48 => return run_in::<Pair<Quarters32, Quarters16>, _>(kernel),
