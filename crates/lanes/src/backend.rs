@@ -191,8 +191,6 @@ impl Backend {
             #[cfg(target_arch = "x86_64")]
             Avx512 if latency::vectors_take_two_cycles() => &[1, 2, 3, 4, 8, 16, 32, 48, 64],
             #[cfg(target_arch = "x86_64")]
-            Avx512 if latency::rotations_take_two_cycles() => &[1, 4, 8, 16, 32, 48, 64],
-            #[cfg(target_arch = "x86_64")]
             Sse2 => &[1, 2, 4, 8],
             #[cfg(target_arch = "x86_64")]
             Avx2 => &[1, 2, 4, 8, 16],

@@ -8,28 +8,28 @@ pub const BLOCK_LEN: usize = 64;
 /// The most lanes that any word has: four registers of sixteen.
 pub const MAX_LANES: usize = 64;
 
-/// The same number of blocks from each of up to [`MAX_LANES`] inputs.
+/// The same number of blocks from each of up to `N` inputs.
 ///
 /// Lengths are checked once, when the value is made, so that kernels load without checks for each
 /// lane. Lanes that got no input read the first one's: their results are nobody's.
 #[derive(Clone, Copy, Debug)]
-pub struct Blocks<'a> {
+pub struct Blocks<'a, const N: usize = MAX_LANES> {
     /// Each is valid for reads of `count * BLOCK_LEN` bytes during `'a`.
-    starts: [*const u8; MAX_LANES],
+    starts: [*const u8; N],
     lanes: usize,
     count: usize,
     inputs: PhantomData<&'a [u8]>,
 }
 
-impl<'a> Blocks<'a> {
+impl<'a, const N: usize> Blocks<'a, N> {
     /// The first `count` blocks of each input.
     ///
     /// # Panics
-    /// When there is no input, there are more than [`MAX_LANES`], or one is shorter than
+    /// When there is no input, there are more than `N`, or one is shorter than
     /// `count * BLOCK_LEN` bytes.
     #[inline]
     pub fn new<I: IntoIterator<Item = &'a [u8]>>(inputs: I, count: usize) -> Self {
-        let mut starts = [core::ptr::null(); MAX_LANES];
+        let mut starts = [core::ptr::null(); N];
         let mut lanes = 0;
         for input in inputs {
             assert!(
@@ -73,15 +73,15 @@ impl<'a> Blocks<'a> {
         places.count_ones() * WAYS < self.lanes as u32
     }
 
-    /// Block `index` of the inputs `first .. first + N`.
+    /// Block `index` of the inputs `first .. first + M`.
     #[inline(always)]
-    pub(crate) fn get<const N: usize>(
+    pub(crate) fn get<const M: usize>(
         &self,
         first: usize,
         index: usize,
-    ) -> [&'a [u8; BLOCK_LEN]; N] {
+    ) -> [&'a [u8; BLOCK_LEN]; M] {
         assert!(index < self.count);
-        let starts: &[*const u8; N] = self.starts[first..][..N].try_into().expect("N of them");
+        let starts: &[*const u8; M] = self.starts[first..][..M].try_into().expect("M of them");
         // SAFETY: `new` checked that each start is valid for `count` blocks, and `index` is one
         // of these.
         starts.map(|start| unsafe { &*start.add(index * BLOCK_LEN).cast() })
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn idle_lanes_read_the_first_input() {
         let inputs = [[1; 130], [2; 130]];
-        let blocks = Blocks::new(inputs.iter().map(|input| &input[..]), 2);
+        let blocks = Blocks::<MAX_LANES>::new(inputs.iter().map(|input| &input[..]), 2);
         assert_eq!(blocks.count(), 2);
         assert_eq!(blocks.get::<4>(0, 1).map(|block| block[63]), [1, 2, 1, 1]);
         assert_eq!(blocks.get::<1>(MAX_LANES - 1, 0).map(|block| block[0]), [1]);
@@ -104,12 +104,12 @@ mod tests {
     #[test]
     #[should_panic(expected = "lane 1: 127 bytes are fewer than 2 blocks")]
     fn a_short_input_is_refused() {
-        let _ = Blocks::new([&[0; 128][..], &[0; 127]], 2);
+        let _ = Blocks::<2>::new([&[0; 128][..], &[0; 127]], 2);
     }
 
     #[test]
     #[should_panic(expected = "index < self.count")]
     fn a_block_past_the_end_is_refused() {
-        let _ = Blocks::new([&[0; 128][..]], 1).get::<1>(0, 1);
+        let _ = Blocks::<1>::new([&[0; 128][..]], 1).get::<1>(0, 1);
     }
 }

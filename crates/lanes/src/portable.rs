@@ -58,7 +58,11 @@ impl Word for u32 {
     }
 
     #[inline(always)]
-    fn block<'a>(blocks: &Blocks<'a>, first: usize, index: usize) -> Self::Block<'a> {
+    fn block<'a, const N: usize>(
+        blocks: &Blocks<'a, N>,
+        first: usize,
+        index: usize,
+    ) -> Self::Block<'a> {
         blocks.get(first, index)
     }
 
@@ -144,7 +148,11 @@ impl<const N: usize> Word for [u32; N] {
     }
 
     #[inline(always)]
-    fn block<'a>(blocks: &Blocks<'a>, first: usize, index: usize) -> Self::Block<'a> {
+    fn block<'a, const M: usize>(
+        blocks: &Blocks<'a, M>,
+        first: usize,
+        index: usize,
+    ) -> Self::Block<'a> {
         blocks.get(first, index)
     }
 
@@ -219,7 +227,11 @@ impl<A: Word, B: Word> Word for Pair<A, B> {
     }
 
     #[inline(always)]
-    fn block<'a>(blocks: &Blocks<'a>, first: usize, index: usize) -> Self::Block<'a> {
+    fn block<'a, const N: usize>(
+        blocks: &Blocks<'a, N>,
+        first: usize,
+        index: usize,
+    ) -> Self::Block<'a> {
         (A::block(blocks, first, index), B::block(blocks, first + A::LANES, index))
     }
 

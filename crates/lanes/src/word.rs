@@ -79,7 +79,11 @@ pub trait Word: Copy {
     ///
     /// # Panics
     /// When `index` is no block of `blocks` or the lanes are not all lanes of it.
-    fn block<'a>(blocks: &Blocks<'a>, first: usize, index: usize) -> Self::Block<'a>;
+    fn block<'a, const N: usize>(
+        blocks: &Blocks<'a, N>,
+        first: usize,
+        index: usize,
+    ) -> Self::Block<'a>;
 
     /// Words `4 * quarter` to `4 * quarter + 3` of a block, little-endian and transposed: lane `i` of the
     /// result's word `w` is that word of input `first + i`.

@@ -51,6 +51,45 @@ impl Edge {
     }
 }
 
+/// The end of a message: the bytes after some whole block, and the padding.
+#[derive(Clone, Debug)]
+pub(crate) struct End {
+    bytes: [u8; 2 * BLOCK_LEN],
+    /// How many bytes of the message are in it, and how many the message has.
+    of: (usize, u64),
+}
+
+impl End {
+    /// Of the empty message.
+    pub(crate) fn new() -> Self {
+        let mut bytes = [0; 2 * BLOCK_LEN];
+        pad(&mut bytes, 0, 0);
+        Self { bytes, of: (0, 0) }
+    }
+
+    /// Becomes that of a message of `length` bytes, of which `rest` are the last.
+    ///
+    /// # Panics
+    /// When they take more than two blocks.
+    #[inline]
+    pub(crate) fn write(&mut self, rest: &[u8], length: u64) {
+        let of = (rest.len(), length);
+        // Among messages of the same length the padding stays.
+        if self.of != of {
+            self.bytes = [0; 2 * BLOCK_LEN];
+            pad(&mut self.bytes, rest.len(), length);
+            self.of = of;
+        }
+        self.bytes[..rest.len()].copy_from_slice(rest);
+    }
+
+    /// The blocks, one or two.
+    #[inline]
+    pub(crate) fn blocks(&self) -> &[u8] {
+        &self.bytes[..blocks_of(self.of.0) * BLOCK_LEN]
+    }
+}
+
 /// How many blocks a message of so many bytes takes with its padding.
 #[inline]
 pub(crate) const fn blocks_of(length: usize) -> usize {
@@ -87,6 +126,21 @@ mod tests {
             assert!(zeros.iter().all(|&byte| byte == 0), "{filled}");
             assert_eq!(length, ((1_u64 << 35) + 8 * filled as u64).to_le_bytes(), "{filled}");
         }
+    }
+
+    #[test]
+    fn what_takes_two_blocks_may_fill_one() {
+        let mut end = End::new();
+        for byte in [7, 8] {
+            let rest = [byte; 2 * BLOCK_LEN - 9];
+            end.write(&rest, 1 << 10);
+            assert_eq!(end.blocks()[..rest.len()], rest);
+            assert_eq!(end.blocks()[rest.len()..], [0x80, 0, 0x20, 0, 0, 0, 0, 0, 0]);
+        }
+        assert_eq!((blocks_of(2 * BLOCK_LEN - 9), blocks_of(2 * BLOCK_LEN - 8)), (2, 3));
+        end.write(&[], 0);
+        assert_eq!(end.blocks()[0], 0x80);
+        assert!(end.blocks()[1..].iter().all(|&byte| byte == 0));
     }
 
     #[test]

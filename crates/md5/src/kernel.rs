@@ -26,10 +26,10 @@ pub(crate) type States<const N: usize> = [[u32; N]; 4];
 /// Takes all lanes of a width forward by the same number of blocks.
 struct Compress<'a, const N: usize> {
     states: &'a mut States<N>,
-    blocks: Blocks<'a>,
+    parts: &'a [Blocks<'a, N>],
 }
 
-/// Takes the first `width` states forward by all of `blocks`, lane by lane.
+/// Takes the first `width` states forward by all blocks of one part after the other, lane by lane.
 ///
 /// # Panics
 /// When `width` is not one of the backend's, or more than `N`.
@@ -38,9 +38,9 @@ pub(crate) fn compress<const N: usize>(
     backend: Backend,
     width: usize,
     states: &mut States<N>,
-    blocks: Blocks<'_>,
+    parts: &[Blocks<'_, N>],
 ) {
-    backend.run(width, Compress { states, blocks });
+    backend.run(width, Compress { states, parts });
 }
 
 impl<const N: usize> Kernel for Compress<'_, N> {
@@ -49,16 +49,18 @@ impl<const N: usize> Kernel for Compress<'_, N> {
     #[inline(always)]
     fn is_crowded(&self) -> bool {
         // It takes as long to find out as a block or two.
-        self.blocks.count() > 2 && self.blocks.are_crowded()
+        self.parts.iter().any(|blocks| blocks.count() > 2 && blocks.are_crowded())
     }
 
     #[inline(always)]
     fn run<W: Word>(self) {
         let mut state = self.states.each_ref().map(|lanes| W::load(lanes));
-        for index in 0..self.blocks.count() {
-            let block = W::block(&self.blocks, 0, index);
-            let [a, b, c, d] = rounds(state, &block);
-            state = [a.add(state[0]), b.add(state[1]), c.add(state[2]), d.add(state[3])];
+        for blocks in self.parts {
+            for index in 0..blocks.count() {
+                let block = W::block(blocks, 0, index);
+                let [a, b, c, d] = rounds(state, &block);
+                state = [a.add(state[0]), b.add(state[1]), c.add(state[2]), d.add(state[3])];
+            }
         }
         for (lanes, word) in self.states.iter_mut().zip(state) {
             word.store(lanes);
@@ -125,7 +127,7 @@ mod tests {
             .map(|lane| {
                 let mut state = initial.map(|words| [words[lane]]);
                 let blocks = Blocks::new([&inputs[lane][..]], 3);
-                compress(Backend::PORTABLE, 1, &mut state, blocks);
+                compress(Backend::PORTABLE, 1, &mut state, &[blocks]);
                 state.map(|[word]| word)
             })
             .collect();
@@ -133,7 +135,7 @@ mod tests {
             for &width in backend.widths() {
                 let mut states = initial;
                 let lanes = inputs[..width].iter().map(|input| &input[..]);
-                compress(backend, width, &mut states, Blocks::new(lanes, 3));
+                compress(backend, width, &mut states, &[Blocks::new(lanes, 3)]);
                 for lane in 0..MAX_LANES {
                     let state = states.map(|words| words[lane]);
                     // Lanes beyond the width are nobody's business.

@@ -14,7 +14,8 @@
 //! the narrowest width that holds them does: with few streams left each keeps nearly the speed that
 //! it would have alone. (Where four are faster three at a time, they take turns.)
 
-use alloc::vec::Vec;
+use alloc::vec::{self, Vec};
+use core::cmp::Reverse;
 use core::ops::Range;
 
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES};
@@ -163,7 +164,7 @@ impl<S: Stream> Lanes<S> {
         let turn = if in_turns { (count / 4).clamp(TURN.start, TURN.end) } else { count };
         let blocks = blocks.first(turn);
         let count = blocks.count();
-        compress(self.backend, width, &mut self.states, blocks);
+        compress(self.backend, width, &mut self.states, &[blocks]);
         for (ready, lane) in self.ready.iter_mut().zip(&mut self.lanes[..active]) {
             *ready -= count;
             lane.advance(count);
@@ -285,6 +286,9 @@ impl<S: Stream> Lane<S> {
 
 /// The MD5 of each of many messages, in their order.
 ///
+/// Up to 512 messages of 64 MiB or little more together are taken before the first of them is hashed, since the
+/// longest go first.
+///
 /// ```
 /// let digests = lanesum_md5::md5_many(["a", "", "abc"]);
 /// assert_eq!(digests[2].to_string(), "900150983cd24fb0d6963f7d28e17f72");
@@ -315,18 +319,42 @@ where
     let mut digests = Vec::with_capacity(messages.size_hint().0);
     let mut gangs = Gangs::new(backend);
     let mut lanes = Lanes::with_backend(backend);
+    let mut ahead = Vec::new().into_iter();
     loop {
         while !lanes.is_full() {
-            let long = messages.by_ref().find_map(|(index, message)| {
-                digests.push(Digest::default());
-                gangs.push(index, message, &mut digests).err().map(|message| (index, message))
-            });
-            let Some((index, message)) = long.or_else(|| gangs.pop()) else { break };
+            if ahead.len() == 0 {
+                ahead = longest_first(messages.by_ref().filter_map(|(index, message)| {
+                    digests.push(Digest::default());
+                    let message = gangs.push(index, message, &mut digests).err()?;
+                    Some((index, message))
+                }));
+            }
+            let Some((index, message)) = ahead.next().or_else(|| gangs.pop()) else { break };
             lanes.push(Message { index, message, consumed: 0 });
         }
         let Some((message, digest)) = lanes.pop() else { return digests };
         digests[message.index] = digest;
     }
+}
+
+/// How many messages are looked at ahead, and how many bytes of them: they may be owned, and are all kept.
+const AHEAD: usize = 512;
+const AHEAD_BYTES: usize = 64 << 20;
+
+/// The next messages, the longest first, so that all lanes come to their ends together.
+fn longest_first<M: AsRef<[u8]>>(
+    mut messages: impl Iterator<Item = (usize, M)>,
+) -> vec::IntoIter<(usize, M)> {
+    let (mut ahead, mut bytes) = (Vec::new(), 0);
+    while ahead.len() < AHEAD
+        && bytes < AHEAD_BYTES
+        && let Some((index, message)) = messages.next()
+    {
+        bytes += message.as_ref().len();
+        ahead.push((index, message));
+    }
+    ahead.sort_by_key(|(_, message)| Reverse(message.as_ref().len()));
+    ahead.into_iter()
 }
 
 /// A whole message and its place.

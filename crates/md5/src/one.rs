@@ -4,7 +4,7 @@ use core::fmt;
 
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks};
 
-use crate::edge::Edge;
+use crate::edge::{Edge, End};
 use crate::kernel::{States, compress};
 use crate::{Digest, table};
 
@@ -35,8 +35,7 @@ impl Md5 {
     /// The state before the first byte.
     #[must_use]
     pub const fn new() -> Self {
-        let [a, b, c, d] = table::INITIAL;
-        Self { state: [[a], [b], [c], [d]], edge: Edge::new(), length: 0 }
+        Self { state: INITIAL, edge: Edge::new(), length: 0 }
     }
 
     /// Takes the next bytes.
@@ -76,15 +75,31 @@ impl Md5 {
     fn finish(&mut self) -> Digest {
         self.edge.pad(self.length);
         take(&mut self.state, self.edge.blocks());
-        Digest::from_state(self.state.map(|[word]| word))
+        digest(self.state)
     }
 }
+
+/// The digest that a final state stands for.
+fn digest(state: States<1>) -> Digest {
+    Digest::from_state(state.map(|[word]| word))
+}
+
+/// The state before the first block.
+const INITIAL: States<1> = {
+    let [a, b, c, d] = table::INITIAL;
+    [[a], [b], [c], [d]]
+};
 
 /// Takes a state forward by whole blocks.
 fn take(state: &mut States<1>, blocks: &[u8]) {
     if !blocks.is_empty() {
-        compress(Backend::best(), 1, state, Blocks::new([blocks], blocks.len() / BLOCK_LEN));
+        compress(Backend::best(), 1, state, &[whole(blocks)]);
     }
+}
+
+/// All whole blocks of a piece.
+fn whole(piece: &[u8]) -> Blocks<'_, 1> {
+    Blocks::new([piece], piece.len() / BLOCK_LEN)
 }
 
 impl Default for Md5 {
@@ -121,9 +136,11 @@ impl std::io::Write for Md5 {
 /// ```
 #[must_use]
 pub fn md5(message: &[u8]) -> Digest {
-    let mut md5 = Md5::new();
-    md5.update(message);
-    md5.finalize()
+    let mut state = INITIAL;
+    let mut end = End::new();
+    end.write(&message[message.len() - message.len() % BLOCK_LEN..], message.len() as u64);
+    compress(Backend::best(), 1, &mut state, &[whole(message), whole(end.blocks())]);
+    digest(state)
 }
 
 /// MD5 of a message that an iterator yields in chunks of any lengths: the lazy `ByteString`. One

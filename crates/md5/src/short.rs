@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! put a message among those of as many blocks; when they are as many as the lanes:
-//!   run the kernel over the blocks that are whole in each of them, where they lie
-//!   write what is left of each, and its padding, into one or two blocks; run the kernel over these
+//!   write what goes beyond the blocks that are whole in each of them, and its padding, into one or two blocks
+//!   run the kernel over the whole blocks, where they lie, and then over these
 //! ```
 //!
 //! [`Lanes`](crate::Lanes) could do that too, as it does with whatever ends at its own time, but asks
@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES};
 
-use crate::edge::{blocks_of, pad};
+use crate::edge::{End, blocks_of};
 use crate::kernel::{States, compress};
 use crate::{Digest, table};
 
@@ -30,14 +30,14 @@ pub(crate) struct Gangs<M> {
     lanes: usize,
     waiting: [Vec<(usize, M)>; MOST_BLOCKS],
     /// The ends of a gang's messages.
-    ends: Vec<[u8; 2 * BLOCK_LEN]>,
+    ends: Vec<End>,
 }
 
 impl<M: AsRef<[u8]>> Gangs<M> {
     pub(crate) fn new(backend: Backend) -> Self {
         let waiting = [const { Vec::new() }; MOST_BLOCKS];
         let lanes = backend.width_for(MAX_LANES);
-        Self { backend, lanes, waiting, ends: vec![[0; 2 * BLOCK_LEN]; lanes] }
+        Self { backend, lanes, waiting, ends: vec![End::new(); lanes] }
     }
 
     /// Takes a message if it is short; a gang that is complete is hashed.
@@ -68,46 +68,21 @@ impl<M: AsRef<[u8]>> Gangs<M> {
         let messages = gang.iter().map(|(_, message)| message.as_ref());
         let mut states: States<MAX_LANES> = table::INITIAL.map(|word| [word; MAX_LANES]);
         let whole = messages.clone().map(|message| message.len() / BLOCK_LEN).min().unwrap_or(0);
-        if whole > 0 {
-            compress(self.backend, self.lanes, &mut states, Blocks::new(messages.clone(), whole));
+        for (end, message) in self.ends.iter_mut().zip(messages.clone()) {
+            end.write(&message[whole * BLOCK_LEN..], message.len() as u64);
         }
-        for (end, message) in self.ends.iter_mut().zip(messages) {
-            write_end(end, &message[whole * BLOCK_LEN..], message.len() as u64);
-        }
-        let ends = Blocks::new(self.ends.iter().map(|end| &end[..]), blocks - whole);
-        compress(self.backend, self.lanes, &mut states, ends);
+        let ends = Blocks::new(self.ends.iter().map(End::blocks), blocks - whole);
+        compress(self.backend, self.lanes, &mut states, &[Blocks::new(messages, whole), ends]);
         for (lane, (number, _)) in gang.drain(..).enumerate() {
             digests[number] = Digest::from_state(states.each_ref().map(|words| words[lane]));
         }
     }
 }
 
-/// Writes the last one or two blocks of a message of `length` bytes, of which `rest` are the last.
-///
-/// # Panics
-/// When they take more than two blocks.
-#[inline]
-fn write_end(end: &mut [u8; 2 * BLOCK_LEN], rest: &[u8], length: u64) {
-    // All of it, since it is the faster for being of a length that is known.
-    *end = [0; 2 * BLOCK_LEN];
-    end[..rest.len()].copy_from_slice(rest);
-    pad(end, rest.len(), length);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::md5;
-
-    #[test]
-    fn what_takes_two_blocks_may_fill_one() {
-        let rest = [7; 2 * BLOCK_LEN - 9];
-        let mut bytes = [9; 2 * BLOCK_LEN];
-        write_end(&mut bytes, &rest, 1 << 10);
-        assert_eq!((blocks_of(rest.len()), blocks_of(rest.len() + 1)), (2, 3));
-        assert_eq!(bytes[..rest.len()], rest);
-        assert_eq!(bytes[rest.len()..], [0x80, 0, 0x20, 0, 0, 0, 0, 0, 0]);
-    }
 
     #[test]
     fn every_length_is_hashed_in_a_gang_or_given_back() {

@@ -144,7 +144,7 @@ word16! {
     type Block<'a> = [__m512i; 16];
 
     #[inline(always)]
-    fn block<'a>(blocks: &Blocks<'a>, first: usize, index: usize) -> Self::Block<'a> {
+    fn block<'a, const N: usize>(blocks: &Blocks<'a, N>, first: usize, index: usize) -> Self::Block<'a> {
         transpose16(&blocks.get(first, index))
     }
 
@@ -235,7 +235,6 @@ fn side_by_side([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
 }
 
 type U32x32 = Pair<U32x16, U32x16>;
-type Quarters32 = Pair<Quarters16, Quarters16>;
 
 /// Runs a kernel in one register of 128, 256 or 512 bits, or in two to four sets of 512.
 ///
@@ -251,9 +250,7 @@ pub(crate) fn run<K: Kernel>(width: usize, slow_rotations: bool, kernel: K) -> K
             8 => return run_in::<Chain8, _>(kernel),
             16 | 32 if kernel.is_crowded() => {}
             16 => return run_in::<Pair<U32x8, U32x8>, _>(kernel),
-            32 => return run_in::<Quarters32, _>(kernel),
-            48 => return run_in::<Pair<Quarters32, Quarters16>, _>(kernel),
-            64 => return run_in::<Pair<Quarters32, Quarters32>, _>(kernel),
+            32 => return run_in::<Pair<Quarters16, Quarters16>, _>(kernel),
             _ => {}
         }
     }
@@ -312,7 +309,7 @@ mod tests {
         });
         let expected =
             inputs.each_ref().map(|input| All(Blocks::new([&input[..]], 2)).run::<u32>()[0]);
-        for width in [1, 4, 8, 16, 32, 48, 64] {
+        for width in [1, 4, 8, 16, 32] {
             for slow_rotations in [false, true] {
                 let all = All(Blocks::new(inputs[..width].iter().map(|input| &input[..]), 2));
                 // SAFETY: the CPU has AVX-512, as the backend says.

@@ -137,7 +137,11 @@ macro_rules! loads_quarters {
         type Block<'a> = [&'a [u8; $crate::BLOCK_LEN]; $lanes];
 
         #[inline(always)]
-        fn block<'a>(blocks: &$crate::Blocks<'a>, first: usize, index: usize) -> Self::Block<'a> {
+        fn block<'a, const N: usize>(
+            blocks: &$crate::Blocks<'a, N>,
+            first: usize,
+            index: usize,
+        ) -> Self::Block<'a> {
             blocks.get(first, index)
         }
 
