@@ -38,6 +38,9 @@ const LONG: usize = 12;
 /// these differ from one to the next must not matter.
 const LONG_FOR_CALLGRIND: usize = 4_004;
 
+/// The most lanes of any backend.
+const MAX_LANES: usize = 64;
+
 /// By which share a count may differ from the record of the same compiler, and of another one.
 const TOLERANCE: f64 = 0.02;
 const TOLERANCE_OF_ANOTHER_COMPILER: f64 = 0.25;
@@ -146,7 +149,7 @@ fn workload() {
     let Ok(plan) = std::env::var(PLAN) else { return };
     let (backend, lanes) = plan.split_once(' ').unwrap();
     let lanes: usize = lanes.parse().unwrap();
-    let message = vec![7; 64 * LONG_FOR_CALLGRIND];
+    let message = vec![7; 64 * (LONG_FOR_CALLGRIND + MAX_LANES)];
     let backend = Backend::from_name(backend);
     let hash = |blocks: usize| match backend {
         None => {
@@ -155,7 +158,8 @@ fn workload() {
         Some(backend) => {
             assert_eq!(backend.width_for(lanes), lanes, "{OTHER_WIDTH}");
             let mut all = Lanes::with_backend(backend);
-            (0..lanes).for_each(|_| all.push(&message[..64 * blocks]));
+            // At different places of their pages, as they are not read in the common way otherwise.
+            (0..lanes).for_each(|lane| all.push(&message[64 * lane..][..64 * blocks]));
             all.advance();
             std::hint::black_box(&mut all);
         }

@@ -1,6 +1,7 @@
 //! AVX-512 (F and VL): sixteen lanes in 512 bits, and rotations and ternary logic of every width.
 
 use core::arch::x86_64::*;
+use core::mem::MaybeUninit;
 
 use super::avx2::{quarters8, settle8};
 use super::sse2::{quarters4, settle4};
@@ -270,7 +271,16 @@ pub(crate) fn run<K: Kernel>(width: usize, slow_rotations: bool, kernel: K) -> K
 /// frames of all kernels together take more than the 2 MiB that threads have.
 #[target_feature(enable = "avx512f,avx512vl,avx2")]
 fn run_in<W: Word, K: Kernel>(kernel: K) -> K::Output {
+    // A register that is spilled is as long as a cache line. The compiler aligns the frame for what is in it by
+    // the program's will, but not for these.
+    core::hint::black_box(&MaybeUninit::<Line>::uninit());
     kernel.run::<W>()
+}
+
+/// A cache line.
+#[repr(align(64))]
+struct Line {
+    _bytes: [u8; 64],
 }
 
 #[cfg(test)]
