@@ -80,7 +80,9 @@ impl End {
             pad(&mut self.bytes, rest.len(), length);
             self.of = of;
         }
-        self.bytes[..rest.len()].copy_from_slice(rest);
+        if !rest.is_empty() {
+            self.bytes[..rest.len()].copy_from_slice(rest);
+        }
     }
 
     /// The blocks, one or two.
