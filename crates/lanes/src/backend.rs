@@ -221,7 +221,7 @@ impl Backend {
             // SAFETY: `of_cpu` looked, when this value was made, that the CPU has what AVX-512 needs.
             #[cfg(target_arch = "x86_64")]
             (1, Avx512) if !latency::vectors_take_two_cycles() => unsafe {
-                avx512::run(1, latency::rotations_take_two_cycles(), kernel)
+                avx512::run1(latency::rotations_take_two_cycles(), kernel)
             },
             (1, _) => kernel.run::<u32>(),
             (2, _) => kernel.run::<Pair<u32, u32>>(),

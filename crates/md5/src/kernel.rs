@@ -115,36 +115,40 @@ mod tests {
     use super::*;
     use lanesum_lanes::MAX_LANES;
 
-    /// Every width that a backend has, also those that this CPU would not choose.
+    /// Every width that a backend has, also those that this CPU would not choose; blocks that begin at
+    /// different places of their pages, and at the same one; two parts as one.
     #[test]
     fn every_width_is_as_one_lane() {
-        let inputs: Vec<Vec<u8>> = (0..MAX_LANES)
-            .map(|lane| (0..192).map(|byte| (lane * 7 + byte * 3 % 251) as u8).collect())
-            .collect();
+        let bytes: Vec<u8> = (0..64 * 4096).map(|byte| (byte * 31 % 251) as u8).collect();
         let initial: States<MAX_LANES> =
             core::array::from_fn(|word| core::array::from_fn(|lane| (word * 99 + lane) as u32));
-        let expected: Vec<[u32; 4]> = (0..MAX_LANES)
-            .map(|lane| {
+        for distance in [192, 4096] {
+            let inputs: Vec<&[u8]> =
+                (0..MAX_LANES).map(|lane| &bytes[lane * distance..][..256]).collect();
+            let expected = |lane: usize| {
                 let mut state = initial.map(|words| [words[lane]]);
-                let blocks = Blocks::new([&inputs[lane][..]], 3);
-                compress(Backend::PORTABLE, 1, &mut state, &[blocks]);
+                compress(Backend::PORTABLE, 1, &mut state, &[Blocks::new([inputs[lane]], 4)]);
                 state.map(|[word]| word)
-            })
-            .collect();
-        for backend in Backend::available() {
-            for &width in backend.widths() {
-                let mut states = initial;
-                let lanes = inputs[..width].iter().map(|input| &input[..]);
-                compress(backend, width, &mut states, &[Blocks::new(lanes, 3)]);
-                for lane in 0..MAX_LANES {
-                    let state = states.map(|words| words[lane]);
-                    // Lanes beyond the width are nobody's business.
-                    let expected = if lane < width {
-                        expected[lane]
-                    } else {
-                        initial.map(|words| words[lane])
-                    };
-                    assert_eq!(state, expected, "{backend} {width}: lane {lane}");
+            };
+            let expected: Vec<[u32; 4]> = (0..MAX_LANES).map(expected).collect();
+            for backend in Backend::available() {
+                for &width in backend.widths() {
+                    let mut states = initial;
+                    let lanes = inputs[..width].iter();
+                    let first = Blocks::new(lanes.clone().copied(), 3);
+                    assert_eq!(first.are_crowded(), distance == 4096 && width > 8);
+                    let second = Blocks::new(lanes.map(|input| &input[192..]), 1);
+                    compress(backend, width, &mut states, &[first, second]);
+                    for lane in 0..MAX_LANES {
+                        let state = states.map(|words| words[lane]);
+                        // Lanes beyond the width are nobody's business.
+                        let expected = if lane < width {
+                            expected[lane]
+                        } else {
+                            initial.map(|words| words[lane])
+                        };
+                        assert_eq!(state, expected, "{backend} {width}: lane {lane}");
+                    }
                 }
             }
         }

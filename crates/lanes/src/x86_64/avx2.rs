@@ -4,8 +4,8 @@ use core::arch::x86_64::*;
 
 use super::sse2::{quarters4, settle4};
 use super::{
-    chain, columns, loads_quarters, quarter_of, quarters, settle, shifts_and_logic, shortest_chain,
-    word,
+    align_frame, chain, columns, loads_quarters, quarter_of, quarters, settle, shifts_and_logic,
+    shortest_chain, word,
 };
 use crate::backend::no_such_width;
 use crate::{BLOCK_LEN, Kernel, Pair};
@@ -72,6 +72,7 @@ fn row8(inputs: &[&[u8; BLOCK_LEN]; 8], row: usize, quarter: usize) -> __m256i {
 /// the longer chain of fewer operations is the faster one.
 #[target_feature(enable = "avx2")]
 pub(crate) fn run<K: Kernel>(width: usize, kernel: K) -> K::Output {
+    align_frame();
     match width {
         4 => kernel.run::<Chain4>(),
         8 => kernel.run::<Chain8>(),
