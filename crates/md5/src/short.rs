@@ -65,13 +65,18 @@ impl<M: AsRef<[u8]>> Gangs<M> {
     /// Hashes those that take so many blocks.
     fn hash(&mut self, blocks: usize, digests: &mut [Digest]) {
         let gang = &mut self.waiting[blocks - 1];
-        let messages = gang.iter().map(|(_, message)| message.as_ref());
-        let mut states: States<MAX_LANES> = table::INITIAL.map(|word| [word; MAX_LANES]);
-        let whole = messages.clone().map(|message| message.len() / BLOCK_LEN).min().unwrap_or(0);
+        let mut messages = [&[][..]; MAX_LANES];
+        let mut whole = blocks;
+        for (place, (_, message)) in messages.iter_mut().zip(gang.iter()) {
+            *place = message.as_ref();
+            whole = whole.min(place.len() / BLOCK_LEN);
+        }
+        let messages = messages[..self.lanes].iter().copied();
         for (end, message) in self.ends.iter_mut().zip(messages.clone()) {
             end.write(&message[whole * BLOCK_LEN..], message.len() as u64);
         }
         let ends = Blocks::new(self.ends.iter().map(End::blocks), blocks - whole);
+        let mut states: States<MAX_LANES> = table::INITIAL.map(|word| [word; MAX_LANES]);
         compress(self.backend, self.lanes, &mut states, &[Blocks::new(messages, whole), ends]);
         for (lane, (number, _)) in gang.drain(..).enumerate() {
             digests[number] = Digest::from_state(states.each_ref().map(|words| words[lane]));
