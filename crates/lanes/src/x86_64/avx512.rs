@@ -65,6 +65,28 @@ columns!(
 );
 quarters!(quarters16, __m512i, 16, row: row16, columns: columns16);
 
+/// The loads of [`Word`] by a function that reads whole blocks.
+macro_rules! loads_blocks {
+    ($lanes:literal, $register:ident, $words:ident) => {
+        type Block<'a> = [$register; 16];
+
+        #[inline(always)]
+        fn block<'a, const N: usize>(
+            blocks: &Blocks<'a, N>,
+            first: usize,
+            index: usize,
+        ) -> Self::Block<'a> {
+            $words(&blocks.get::<$lanes>(first, index))
+        }
+
+        #[inline(always)]
+        fn quarter(block: &Self::Block<'_>, quarter: usize) -> [Self; 4] {
+            let words = block[4 * quarter..][..4].first_chunk::<4>().expect("four of sixteen");
+            words.map(Self)
+        }
+    };
+}
+
 /// Defines a word of one lane, which is the same in all four places of a register.
 macro_rules! word1 {
     ($name:ident $(, $chain:ident)?) => {
@@ -74,7 +96,7 @@ macro_rules! word1 {
             splat: _mm_set1_epi32, add: _mm_add_epi32,
             settle: settle4,
 
-            loads_quarters!(1, words1);
+            loads_blocks!(1, __m128i, words1);
             one_instruction_each!(_mm_rolv_epi32, _mm_ternarylogic_epi32, _mm_set1_epi32);
             $(shortest_chain!($chain);)?
         }
@@ -141,29 +163,14 @@ macro_rules! word16 {
 
 // A quarter of the blocks at a time, or all at once, which reads each line once.
 word16!(Quarters16; loads_quarters!(16, quarters16););
-word16! {
-    U32x16;
+word16!(U32x16; loads_blocks!(16, __m512i, transpose16););
 
-    type Block<'a> = [__m512i; 16];
-
-    #[inline(always)]
-    fn block<'a, const N: usize>(blocks: &Blocks<'a, N>, first: usize, index: usize) -> Self::Block<'a> {
-        transpose16(&blocks.get(first, index))
-    }
-
-    #[inline(always)]
-    fn quarter(block: &Self::Block<'_>, quarter: usize) -> [Self; 4] {
-        let words: [__m512i; 4] = block[4 * quarter..][..4].try_into().expect("four of sixteen");
-        words.map(Self)
-    }
-}
-
-/// Words of a block, each by itself: in all four places of a register, since that takes no instruction more
+/// A block's words, each by itself: in all four places of a register, since that takes no instruction more
 /// than in one.
 #[inline(always)]
-fn words1([block]: &[&[u8; BLOCK_LEN]; 1], quarter: usize) -> [__m128i; 4] {
-    let mut words = [0; 4];
-    for (word, bytes) in words.iter_mut().zip(&block.as_chunks().0[4 * quarter..]) {
+fn words1([block]: &[&[u8; BLOCK_LEN]; 1]) -> [__m128i; 16] {
+    let mut words = [0; 16];
+    for (word, bytes) in words.iter_mut().zip(block.as_chunks().0) {
         *word = i32::from_le_bytes(*bytes);
     }
     // SAFETY: the ground rule.
