@@ -29,8 +29,8 @@
 //! order of [`State::rest_of_round`], what is waited for early and rotations between; in the order
 //! of the text a Zen 4 takes 5.3 cycles, in that of compilers 5.0.
 //!
-//! `v3 ^= m` makes v3 wait once more. With two rounds for each word, m is mixed into v3 in the last
-//! round of the word before, where v3 waits for v0 anyway ([`State::absorb_all`]).
+//! `v3 ^= m` makes v3 wait once more. So words are taken two at a time, and the second is mixed into v3 in
+//! the last round of the first, where v3 waits for v0 anyway ([`State::absorb_pair`]).
 
 use lanesum_lanes::{WORD_LEN, Word64};
 
@@ -112,8 +112,8 @@ impl<W: Word64> State<W> {
         let v2 = v2.add(v1).in_order();
         let v1 = v1.rotate_left(17).in_order();
         let v0 = v0.add(v3).in_order();
-        let v1 = v1.xor(v2).in_order();
         let v3 = v3.rotate_left(21).in_order();
+        let v1 = v1.xor(v2).in_order();
         let v2 = v2.rotate_left(32).in_order();
         // The word first: v0 comes last.
         let v3 = next.map_or(v3, |word| v3.xor(word).in_order());
@@ -198,23 +198,43 @@ impl State<u64> {
     /// Mixes in whole words of an input.
     #[inline(always)]
     pub(crate) fn absorb_words<const C: usize>(self, words: &[[u8; WORD_LEN]]) -> Self {
-        words.iter().fold(self, |state, &word| state.absorb::<C>(u64::from_le_bytes(word)))
+        let (state, odd) = self.absorb_pairs::<C>(words);
+        odd.map_or(state, |word| state.absorb::<C>(word))
     }
 
-    /// Mixes in all words of an input. Where a word has more than one round, the next one is mixed into v3
-    /// before it ends.
+    /// Mixes in all words of an input. Short ones have ways of their own, without a loop.
     #[inline(always)]
     pub(crate) fn absorb_all<const C: usize>(self, words: &[[u8; WORD_LEN]], last: u64) -> Self {
-        let Some((&first, others)) = words.split_first().filter(|_| C > 1) else {
-            return self.absorb_words::<C>(words).absorb::<C>(last);
+        let Some((&first, others)) = words.split_first() else {
+            return self.absorb::<C>(last);
         };
-        let mut word = u64::from_le_bytes(first);
-        let mut state = self.begin(word);
-        for &next in others {
-            let next = u64::from_le_bytes(next);
-            state = state.absorb_begun::<C>(word, Some(next));
-            word = next;
+        let first = u64::from_le_bytes(first);
+        if others.is_empty() {
+            return self.absorb_pair::<C>(first, last);
         }
-        state.absorb_begun::<C>(word, Some(last)).absorb_begun::<C>(last, None)
+        let (state, odd) = self.absorb::<C>(first).absorb_pairs::<C>(others);
+        match odd {
+            Some(word) => state.absorb_pair::<C>(word, last),
+            None => state.absorb::<C>(last),
+        }
+    }
+
+    /// Mixes in words as long as there are two. Gives the one that is left, too.
+    ///
+    /// Written as loops: `fold` is a call for some callers, with the state in memory.
+    #[inline(always)]
+    fn absorb_pairs<const C: usize>(self, words: &[[u8; WORD_LEN]]) -> (Self, Option<u64>) {
+        let (pairs, odd) = words.as_chunks();
+        let mut state = self;
+        for &[a, b] in pairs {
+            state = state.absorb_pair::<C>(u64::from_le_bytes(a), u64::from_le_bytes(b));
+        }
+        (state, odd.first().copied().map(u64::from_le_bytes))
+    }
+
+    /// Mixes in two words, the second into v3 before the first is done.
+    #[inline(always)]
+    fn absorb_pair<const C: usize>(self, a: u64, b: u64) -> Self {
+        self.begin(a).absorb_begun::<C>(a, Some(b)).absorb_begun::<C>(b, None)
     }
 }
