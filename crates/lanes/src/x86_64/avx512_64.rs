@@ -69,25 +69,44 @@ word64! {
 
     #[inline(always)]
     fn pick(numbers: &[u32], range: RangeInclusive<u32>, picked: &mut [u32]) -> usize {
-        const AT_ONCE: usize = 16;
         const { assert!(AT_ONCE <= PICK_ROOM) };
+        let (sixteens, rest) = numbers.as_chunks::<AT_ONCE>();
         let mut count = 0;
-        for some in numbers.chunks(AT_ONCE) {
-            let there = (u16::MAX >> (AT_ONCE - some.len())) as __mmask16;
-            let room = &mut picked[count..][..AT_ONCE];
-            // SAFETY: the ground rule; the mask has a bit for each number that is there, and the room is
-            // for sixteen.
-            unsafe {
-                let some = _mm512_maskz_loadu_epi32(there, some.as_ptr().cast());
-                let first = _mm512_set1_epi32(range.start().cast_signed());
-                let span = _mm512_set1_epi32((range.end() - range.start()).cast_signed());
-                let within = _mm512_mask_cmple_epu32_mask(there, _mm512_sub_epi32(some, first), span);
-                let packed = _mm512_maskz_compress_epi32(within, some);
-                _mm512_storeu_si512(room.as_mut_ptr().cast(), packed);
-                count += within.count_ones() as usize;
-            }
+        for sixteen in sixteens {
+            let room = picked[count..].first_chunk_mut().expect("room");
+            count += pick_some(sixteen, __mmask16::MAX, &range, room);
+        }
+        if !rest.is_empty() {
+            let mut sixteen = [0; AT_ONCE];
+            sixteen[..rest.len()].copy_from_slice(rest);
+            let room = picked[count..].first_chunk_mut().expect("room");
+            count += pick_some(&sixteen, (1 << rest.len()) - 1, &range, room);
         }
         count
+    }
+}
+
+/// Numbers in a register.
+const AT_ONCE: usize = 16;
+
+/// [`Word64::pick`] of those of sixteen numbers that `there` has a bit for.
+#[inline(always)]
+fn pick_some(
+    numbers: &[u32; AT_ONCE],
+    there: __mmask16,
+    range: &RangeInclusive<u32>,
+    room: &mut [u32; AT_ONCE],
+) -> usize {
+    // SAFETY: the ground rule; both arrays are as long as the register, and neither the load nor the store
+    // asks for alignment.
+    unsafe {
+        let some = _mm512_loadu_si512(numbers.as_ptr().cast());
+        let first = _mm512_set1_epi32(range.start().cast_signed());
+        let span = _mm512_set1_epi32((range.end() - range.start()).cast_signed());
+        let within = _mm512_mask_cmple_epu32_mask(there, _mm512_sub_epi32(some, first), span);
+        let packed = _mm512_maskz_compress_epi32(within, some);
+        _mm512_storeu_si512(room.as_mut_ptr().cast(), packed);
+        within.count_ones() as usize
     }
 }
 
@@ -134,10 +153,9 @@ fn some_of_pair(input: &[u8], from: usize, mask: u64) -> __m128i {
 fn row8(piece: impl Fn(usize) -> __m128i) -> __m512i {
     // SAFETY: the ground rule.
     unsafe {
-        let row = _mm512_castsi128_si512(piece(0));
-        let row = _mm512_inserti32x4::<1>(row, piece(1));
-        let row = _mm512_inserti32x4::<2>(row, piece(2));
-        _mm512_inserti32x4::<3>(row, piece(3))
+        let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(piece(0)), piece(1));
+        let high = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(piece(2)), piece(3));
+        _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
     }
 }
 

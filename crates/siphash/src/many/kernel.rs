@@ -78,11 +78,15 @@ pub(super) fn hash_short<W, H, const C: usize, const D: usize>(
     let mut index = least / 2 * 2;
     let mut state = absorb_pairs::<_, W, C>(start, source, index);
     if least < last {
-        while index <= last {
+        while index < last {
             let [first, second] = W::load_pair(source, 0, index);
             state = ends.absorb::<C>(state, ends.cut(first, index), index);
             state = ends.absorb::<C>(state, ends.cut(second, index + 1), index + 1);
             index += 2;
+        }
+        if index == last {
+            let word = ends.cut(W::load_word(source, 0, index), index);
+            state = ends.absorb::<C>(state, word, index);
         }
     } else if least == index {
         let word = ends.cut(W::load_word(source, 0, index), index);
