@@ -2,7 +2,7 @@
 
 use crate::backend::{InstructionSet::*, no_such_width};
 #[cfg(target_arch = "x86_64")]
-use crate::x86_64::{avx2_64, avx512_64, sse2_64};
+use crate::x86_64::{avx2_64, avx512_64, latency, sse2_64};
 use crate::{Backend, Word64};
 
 /// A computation written against [`Word64`]; otherwise as [`Kernel`](crate::Kernel).
@@ -29,6 +29,18 @@ impl Backend {
             Avx2 => &[1, 4, 8, 12],
             #[cfg(target_arch = "x86_64")]
             Avx512 => &[1, 8, 16, 24],
+        }
+    }
+
+    /// The number of lanes for kernels whose words have to be brought together from many places: the most, but
+    /// with AVX-512 two registers where they keep the units busy. There is room then for the CPU to
+    /// begin with the next lanes before the last are done.
+    #[must_use]
+    pub fn gathering_width_64(self) -> usize {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Avx512 if !latency::vectors_take_two_cycles() => 16,
+            _ => self.widths_64()[self.widths_64().len() - 1],
         }
     }
 

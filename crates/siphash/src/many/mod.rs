@@ -182,11 +182,11 @@ impl<const C: usize, const D: usize> Lanes<C, D> {
     /// Short ones by themselves, as long as there are such.
     fn hash_pieces<O: Offset, H: Output>(&self, pieces: Pieces<'_, O>, hashes: &mut [H]) {
         let start = H::begin(self.sip.0);
-        let widths = self.backend.widths_64();
+        let width = self.backend.gathering_width_64();
         let (mut pieces, mut hashes) = (pieces, hashes);
         while !hashes.is_empty() {
             let kernel = HashShort::<O, H, C, D> { start, pieces, hashes };
-            let done = self.backend.run_64(widths[widths.len() - 1], kernel);
+            let done = self.backend.run_64(width, kernel);
             let other = OTHERS.min(hashes.len() - done);
             self.hash_all(pieces.range(done, other), &mut hashes[done..][..other]);
             let left = hashes.len() - done - other;
