@@ -221,15 +221,16 @@ impl State<u64> {
 
     /// Mixes in words as long as there are two. Gives the one that is left, too.
     ///
-    /// Written as loops: `fold` is a call for some callers, with the state in memory.
+    /// With neither `as_chunks`, which computes ahead what 16 bytes never need, nor `fold`, which is a call
+    /// for some callers, with the state in memory.
     #[inline(always)]
     fn absorb_pairs<const C: usize>(self, words: &[[u8; WORD_LEN]]) -> (Self, Option<u64>) {
-        let (pairs, odd) = words.as_chunks();
-        let mut state = self;
-        for &[a, b] in pairs {
+        let (mut state, mut words) = (self, words);
+        while let Some((&[a, b], rest)) = words.split_first_chunk() {
             state = state.absorb_pair::<C>(u64::from_le_bytes(a), u64::from_le_bytes(b));
+            words = rest;
         }
-        (state, odd.first().copied().map(u64::from_le_bytes))
+        (state, words.first().copied().map(u64::from_le_bytes))
     }
 
     /// Mixes in two words, the second into v3 before the first is done.
