@@ -17,7 +17,7 @@ BASH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: build test test-format test-lints test-code test-instructions test-no-std test-docs test-fuzz \
+.PHONY: build test test-format test-lints test-code test-instructions test-no-std test-docs test-fuzz test-miri \
 	record-instructions fuzz bench bench-peers plots deny install install-md5sum-link uninstall
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
@@ -49,6 +49,11 @@ test-code:
 # Of the released code, since nothing else's instructions matter; `test-code` leaves this one out.
 test-instructions:
 	$(CARGO) test --locked --release -p lanesum-md5 --test instructions -- --nocapture
+
+# What needs no intrinsics, under Miri, for minutes; not part of `test`, since it needs a nightly toolchain.
+test-miri: export MIRIFLAGS = -Zmiri-disable-isolation
+test-miri:
+	$(CARGO) +nightly miri test --locked -p lanesum-siphash --lib --test vectors
 
 record-instructions: export LANESUM_RECORD = 1
 record-instructions: test-instructions
