@@ -29,7 +29,7 @@ build:
 test: test-format test-lints test-no-std test-code test-instructions test-docs test-fuzz
 
 # Panics of a test still name their lines; full debug information would double the time to build.
-test-lints test-code test-no-std: export CARGO_PROFILE_DEV_DEBUG = line-tables-only
+test-lints test-code test-no-std test-docs: export CARGO_PROFILE_DEV_DEBUG = line-tables-only
 
 test-format:
 	$(CARGO) fmt --all --check
