@@ -151,6 +151,21 @@ pub fn serve(arguments: impl Iterator<Item = OsString>) -> Result<()> {
 /// Runs that several cases look at: by implementation, one answer a round.
 type Runs = Rc<RefCell<HashMap<&'static str, Vec<Answer>>>>;
 
+/// What a run of this round answered: one that another case has had, or else a new one.
+fn answer(
+    runs: &Runs,
+    name: &'static str,
+    round: usize,
+    run: impl FnOnce() -> Result<Answer>,
+) -> Result<Answer> {
+    let mut runs = runs.borrow_mut();
+    let answers = runs.entry(name).or_default();
+    if answers.len() == round {
+        answers.push(run()?);
+    }
+    Ok(answers[round].clone())
+}
+
 fn virtual_time(
     options: &Options,
     report: &mut Report,
@@ -216,13 +231,9 @@ fn competitor(name: &'static str, phase: Phase, events: usize, runs: &Runs) -> C
         name,
         every_round: name == "lanesum",
         run: Box::new(move || {
-            let mut done = done.borrow_mut();
-            let answers = done.entry(name).or_default();
-            if answers.len() == round {
-                answers.push(subjects::measure(name, events, phase.order)?);
-            }
+            let measure = || subjects::measure(name, events, phase.order);
+            let answer = answer(&done, name, round, measure)?;
             round += 1;
-            let answer = &answers[round - 1];
             Ok(Sample { seconds: answer[phase.at], peak_bytes: phase.bytes })
         }),
         verify: Box::new(move || {

@@ -12,69 +12,80 @@ use lanesum_events::{EventSystem, Shutdown};
 use tokio::runtime::Runtime;
 use tokio_util::time::DelayQueue;
 
-use super::{DOCUMENT, SCENARIO, child};
+use super::{DOCUMENT, Runs, SCENARIO, answer, child};
 use crate::clock;
 use crate::options::Options;
 use crate::report::Report;
 use crate::rig::{self, Case, Competitor, Sample};
 
-const RUN: (&str, usize) = ("run-1e5", 100_000);
-const THREADS: (&str, usize) = ("threads", 1_000_000);
 /// The events of `lateness`, and the time over which they are spread.
 const LATENESS: usize = 100_000;
 const SECONDS: u64 = 10;
 
 pub fn run(options: &Options, report: &mut Report) -> Result<()> {
-    // The first is the baseline.
-    let run = ["delayqueue", "lanesum", "tokio-sleep", "document"];
-    let threads = ["lanesum-1-thread", "lanesum-4-threads"];
-    let late = ["sorted-list", "lanesum", "delayqueue", "tokio-sleep"];
-    case(options, report, RUN.0, "run", RUN.1, &run, 0)?;
-    if options.only.case(RUN.0) {
+    let run = Series::new("run", 100_000, &["delayqueue", "lanesum", "tokio-sleep", "document"]);
+    run.case(options, report, "run-1e5", 0)?;
+    if options.only.case("run-1e5") {
         println!("{DOCUMENT}");
     }
-    case(options, report, THREADS.0, "threads", THREADS.1, &threads, 0)?;
-    case(options, report, "lateness-p50", "lateness", LATENESS, &late, 0)?;
-    case(options, report, "lateness-p99", "lateness", LATENESS, &late, 1)
+    let threads = Series::new("threads", 1_000_000, &["lanesum-1-thread", "lanesum-4-threads"]);
+    threads.case(options, report, "threads", 0)?;
+    let late = ["sorted-list", "lanesum", "delayqueue", "tokio-sleep"];
+    let late = Series::new("lateness", LATENESS, &late);
+    late.case(options, report, "lateness-p50", 0)?;
+    late.case(options, report, "lateness-p99", 1)
 }
 
-/// A case in which a run's sample is one of the numbers it answers with. For a lateness, which is a
-/// time of one event, "seconds" are just that.
-fn case(
-    options: &Options,
-    report: &mut Report,
-    name: &str,
+/// Runs of the same work. Cases that look at several of the numbers it answers with share them.
+struct Series<'a> {
     what: &'static str,
     events: usize,
-    implementations: &[&'static str],
-    which: usize,
-) -> Result<()> {
-    if !options.only.case(name) {
-        return Ok(());
+    /// The first is the baseline.
+    implementations: &'a [&'static str],
+    runs: Runs,
+}
+
+impl<'a> Series<'a> {
+    fn new(what: &'static str, events: usize, implementations: &'a [&'static str]) -> Self {
+        Self { what, events, implementations, runs: Runs::default() }
     }
-    let events = (events / options.scale).max(4);
-    let baseline = implementations[0];
-    let wanted = implementations.iter().filter(|&&name| options.only.row(name, baseline));
-    let competitors = wanted.map(|&name| Competitor {
-        name,
-        every_round: name.starts_with("lanesum"),
-        run: Box::new(move || {
-            let answer = child(&[name, what], events)?;
-            let seconds = *answer.get(which).context("the run answered nothing")?;
-            Ok(Sample { seconds, peak_bytes: None })
-        }),
-        // The run itself fails unless each event ran once.
-        verify: Box::new(|| Ok(())),
-    });
-    let items = if what == "lateness" { 1 } else { events as u64 };
-    let case = Case {
-        scenario: SCENARIO.name,
-        name: name.to_owned(),
-        bytes: items * size_of::<u64>() as u64,
-        items,
-        competitors: competitors.collect(),
-    };
-    report.add(&rig::measure(case, options.rounds, &options.interrupt, clock::hertz)?)
+
+    /// A case in which a run's sample is one of the numbers it answers with. For a lateness, which is
+    /// a time of one event, "seconds" are just that.
+    fn case(&self, options: &Options, report: &mut Report, name: &str, which: usize) -> Result<()> {
+        if !options.only.case(name) {
+            return Ok(());
+        }
+        let events = (self.events / options.scale).max(4);
+        let baseline = self.implementations[0];
+        let wanted = self.implementations.iter();
+        let wanted = wanted.filter(|&&name| options.only.row(name, baseline));
+        let competitors = wanted.map(|&name| {
+            let mut round = 0;
+            Competitor {
+                name,
+                every_round: name.starts_with("lanesum"),
+                run: Box::new(move || {
+                    let run = || child(&[name, self.what], events);
+                    let answer = answer(&self.runs, name, round, run)?;
+                    round += 1;
+                    let seconds = *answer.get(which).context("the run answered nothing")?;
+                    Ok(Sample { seconds, peak_bytes: None })
+                }),
+                // The run itself fails unless each event ran once.
+                verify: Box::new(|| Ok(())),
+            }
+        });
+        let items = if self.what == "lateness" { 1 } else { events as u64 };
+        let case = Case {
+            scenario: SCENARIO.name,
+            name: name.to_owned(),
+            bytes: items * size_of::<u64>() as u64,
+            items,
+            competitors: competitors.collect(),
+        };
+        report.add(&rig::measure(case, options.rounds, &options.interrupt, clock::hertz)?)
+    }
 }
 
 /// The child's side.
