@@ -52,6 +52,6 @@ pub use blocks::{BLOCK_LEN, Blocks, MAX_LANES};
 pub use pieces::{Offset, Pieces};
 pub use portable::Pair;
 pub use short::{CHUNK, ShortLanes, ShortPieces};
-pub use word::Word;
+pub use word::{Function, Word};
 pub use word64::{PICK_ROOM, Word64};
 pub use words::{Inputs, MAX_LANES_64, Records, Source, WORD_LEN, Words, rest_of};

@@ -2,6 +2,23 @@
 
 use crate::Blocks;
 
+/// A function of three words, bit by bit.
+pub trait Function {
+    /// The operands' own truth tables: [`TRUTH`](Self::TRUTH) is the function of these.
+    const B: u8 = 0b1111_0000;
+    /// See [`B`](Self::B).
+    const C: u8 = 0b1100_1100;
+    /// See [`B`](Self::B).
+    const D: u8 = 0b1010_1010;
+
+    /// The function's truth table: bit i is the result where the bit of `b` is bit 2 of i, that of `c` bit 1, and
+    /// that of `d` bit 0.
+    const TRUTH: u8;
+
+    /// Two words that add up to `sum + f(b, c, d)`, the first of them without waiting for `b`.
+    fn add_to<W: Word>(sum: W, b: W, c: W, d: W) -> [W; 2];
+}
+
 /// A word of 32 bits in each of [`LANES`](Word::LANES) lanes.
 ///
 /// Lane `i` of a result depends on lane `i` of the operands alone. The operations are those from
@@ -73,6 +90,15 @@ pub trait Word: Copy {
     #[inline(always)]
     fn add_rotate_add<const COUNT: u32>(self, late: Self, other: Self) -> Self {
         self.add(late).rotate_left(COUNT).add(other)
+    }
+
+    /// `((self + F(b, c, d)) <<< COUNT) + b`, where `b` comes after the other operands: the end of a step of MD5.
+    /// `COUNT` is 1 to 31.
+    #[must_use]
+    #[inline(always)]
+    fn end_step<F: Function, const COUNT: u32>(self, b: Self, c: Self, d: Self) -> Self {
+        let [sum, late] = F::add_to(self, b, c, d);
+        sum.add_rotate_add::<COUNT>(late, b)
     }
 
     /// Block `index` of the inputs `first .. first + LANES`, for [`quarter`](Self::quarter).

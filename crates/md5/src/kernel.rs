@@ -13,10 +13,10 @@
 //! and transposes them while it waits for the steps before. X\[k\] + T\[i\] is added to A before the round's function, because both are
 //! known long before B is. G is a selection between operands of which one comes late, added by
 //! [`Word::and_select`]: where that is shorter, as two disjoint halves. And the end of a step, from the
-//! function's result on, is one operation of the word, [`Word::add_rotate_add`], since the shortest way
-//! to do it depends on the instruction set and on the CPU.
+//! function on, is one operation of the word, [`Word::end_step`], since the shortest way to do it depends on
+//! the instruction set and on the CPU.
 
-use lanesum_lanes::{Backend, Blocks, Kernel, Word};
+use lanesum_lanes::{Backend, Blocks, Function, Kernel, Word};
 
 use crate::table::{Round, STEPS};
 
@@ -68,21 +68,46 @@ impl<const N: usize> Kernel for Compress<'_, N> {
     }
 }
 
+/// The function of each round as a type: its truth table, and how words compute it.
+macro_rules! functions {
+    ($($name:ident: $truth:expr, |$sum:ident, $b:ident, $c:ident, $d:ident| $two:expr;)*) => {$(
+        struct $name;
+
+        impl Function for $name {
+            const TRUTH: u8 = {
+                let ($b, $c, $d) = (Self::B, Self::C, Self::D);
+                $truth
+            };
+
+            #[inline(always)]
+            fn add_to<W: Word>($sum: W, $b: W, $c: W, $d: W) -> [W; 2] {
+                $two
+            }
+        }
+    )*};
+}
+functions! {
+    F: (b & c) | (!b & d), |sum, b, c, d| [sum, b.select(c, d)];
+    G: (b & d) | (c & !d), |sum, b, c, d| sum.and_select(d, b, c);
+    H: b ^ c ^ d, |sum, b, c, d| [sum, b.xor3(c, d)];
+    I: c ^ (b | !d), |sum, b, c, d| [sum, c.xor_or_not(b, d)];
+}
+
 /// One step of the table; the result's roles are already those of the next step.
 #[inline(always)]
-fn step<W: Word, const I: usize, const SHIFT: u32>(
+fn step<W: Word, const INDEX: usize, const SHIFT: u32>(
     [a, b, c, d]: [W; 4],
     words: &[W; 16],
 ) -> [W; 4] {
-    let step = const { STEPS[I] };
+    let step = const { STEPS[INDEX] };
     let sum = a.add(words[step.word].add(W::splat(step.constant))).settled();
-    let [sum, late] = match step.round {
-        Round::F => [sum, b.select(c, d)],
-        Round::G => sum.and_select(d, b, c),
-        Round::H => [sum, b.xor3(c, d)],
-        Round::I => [sum, c.xor_or_not(b, d)],
+    let result = match step.round {
+        Round::F => sum.end_step::<F, SHIFT>(b, c, d),
+        Round::G => sum.end_step::<G, SHIFT>(b, c, d),
+        Round::H => sum.end_step::<H, SHIFT>(b, c, d),
+        Round::I => sum.end_step::<I, SHIFT>(b, c, d),
     };
-    [d, sum.add_rotate_add::<SHIFT>(late, b), b, c]
+    [d, result, b, c]
 }
 
 /// All 64 steps, written out by index since the compiler does not unroll so long a loop.
@@ -114,6 +139,19 @@ fn rounds<W: Word>(mut state: [W; 4], block: &W::Block<'_>) -> [W; 4] {
 mod tests {
     use super::*;
     use lanesum_lanes::MAX_LANES;
+
+    #[test]
+    fn functions_are_as_their_truth_tables() {
+        fn check<F: Function>() {
+            let [b, c, d] = [F::B, F::C, F::D].map(u32::from);
+            let [sum, late] = F::add_to(7, b, c, d);
+            assert_eq!(sum.wrapping_add(late).wrapping_sub(7) as u8, F::TRUTH);
+        }
+        check::<F>();
+        check::<G>();
+        check::<H>();
+        check::<I>();
+    }
 
     /// Every width that a backend has, also those that this CPU would not choose; blocks that begin at
     /// different places of their pages, and at the same one; two parts as one.

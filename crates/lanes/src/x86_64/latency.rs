@@ -4,10 +4,10 @@
 //! Few streams are bound by that latency. A step of MD5 in one register of AVX-512 is a chain of ternary
 //! logic, sum, rotation and sum, in one lane as in four. Cycles for a step:
 //!
-//! | | one scalar chain | one register | one register with the [`chain`](super::chain) |
+//! | | one scalar chain | one register | one register with the shortest step (`avx512.rs`) |
 //! |---|---|---|---|
 //! | one cycle each (counted, not measured) | 4.5 | 4 | 4 |
-//! | rotations two (Zen 4, family 19h, measured) | 4.53 | 5.6 | 4.4 |
+//! | rotations two (Zen 4, family 19h, measured) | 4.53 | 5.6 | 4.03 |
 //! | each two (Zen 5, family 1Ah, measured) | 4.52 | 8.6 | |
 //!
 //! So a register is the fastest from the first stream on, except on Zen 5. Zen 5 needs 7.4 cycles for four
