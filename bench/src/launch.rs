@@ -95,7 +95,8 @@ impl Launch {
         if !answer.status.success() {
             bail!("{}", String::from_utf8_lossy(&answer.stderr).trim());
         }
-        let (seconds, peak_bytes, code) = parse_answer(&String::from_utf8_lossy(&answer.stdout))?;
+        let (cost_seconds, peak_bytes, code) =
+            parse_answer(&String::from_utf8_lossy(&answer.stdout))?;
         ensure!(
             self.accepted.contains(&code),
             "{name}: exit code {code}: {}",
@@ -105,9 +106,9 @@ impl Launch {
             let line = last_line(&errors).unwrap_or_default();
             own_seconds(&line).with_context(|| format!("{name} tells no time but {line:?}"))?
         } else {
-            seconds
+            cost_seconds
         };
-        Ok(Sample { seconds, peak_bytes: Some(peak_bytes) })
+        Ok(Sample { seconds, cost_seconds, peak_bytes: Some(peak_bytes) })
     }
 }
 

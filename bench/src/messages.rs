@@ -89,7 +89,7 @@ impl Messages {
         times: usize,
     ) -> Result<Competitor<'case>> {
         go.borrow_mut().load(&self.slices()).with_context(|| go::NAME)?;
-        let run = move || Ok(Sample { seconds: go.borrow_mut().run(times)?, peak_bytes: None });
+        let run = move || Ok(Sample::whole(go.borrow_mut().run(times)?));
         let verify = move || compare(&go.borrow_mut().digests(self.count())?, &self.digests);
         Ok(Competitor {
             name: go::NAME,
@@ -101,7 +101,7 @@ impl Messages {
 }
 
 fn sample(start: Instant) -> Sample {
-    Sample { seconds: start.elapsed().as_secs_f64(), peak_bytes: None }
+    Sample::whole(start.elapsed().as_secs_f64())
 }
 
 fn compare(found: &[Digest], expected: &[Digest]) -> Result<()> {

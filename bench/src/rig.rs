@@ -20,14 +20,23 @@ use crate::statistics::{median, min, p90};
 /// A competitor that would need more than this for its rounds takes part in fewer.
 const BUDGET_SECONDS: f64 = 5.0;
 /// But in no fewer than this, if there are so many.
-const LEAST_ROUNDS: usize = 3;
+const LEAST_ROUNDS: usize = 2;
 
 /// One timed run.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
     pub seconds: f64,
+    /// What the run took altogether, `seconds` and what is not measured.
+    pub cost_seconds: f64,
     /// Peak resident memory, where the run was a process of its own.
     pub peak_bytes: Option<u64>,
+}
+
+impl Sample {
+    /// A run of which all is measured.
+    pub const fn whole(seconds: f64) -> Self {
+        Self { seconds, cost_seconds: seconds, peak_bytes: None }
+    }
 }
 
 /// One row of a case. In the first round `verify` follows `run`.
@@ -159,7 +168,7 @@ impl<'case> Entry<'case> {
     /// Settles, after the first round, in how many it takes part.
     fn limit_rounds(&mut self, rounds: usize) {
         if let [Some(first)] = self.samples[..] {
-            self.state = Ok(rounds_for(first.seconds, rounds));
+            self.state = Ok(rounds_for(first.cost_seconds, rounds));
         }
     }
 
@@ -198,7 +207,7 @@ fn figures(
     }
 }
 
-/// The number of rounds for a competitor whose first round took `seconds`.
+/// The number of rounds for a competitor whose first round took `seconds` altogether.
 fn rounds_for(seconds: f64, rounds: usize) -> usize {
     let affordable = (BUDGET_SECONDS / seconds) as usize;
     affordable.max(LEAST_ROUNDS).min(rounds)
@@ -226,7 +235,7 @@ mod tests {
         let run = move || {
             log.borrow_mut().push(name);
             let seconds = *script.next().ok_or_else(|| anyhow!("{name} ran too often"))?;
-            Ok(Sample { seconds, peak_bytes: Some((seconds * 10.0) as u64) })
+            Ok(Sample { peak_bytes: Some((seconds * 10.0) as u64), ..Sample::whole(seconds) })
         };
         Competitor { name, every_round: false, run: Box::new(run), verify: Box::new(|| Ok(())) }
     }
@@ -265,13 +274,13 @@ mod tests {
     fn a_slow_competitor_takes_part_in_fewer_rounds_unless_told_otherwise() {
         let log = RefCell::default();
         let baseline = scripted("a", &[50.0; 6], &log);
-        let slow = scripted("b", &[50.0; 3], &log);
+        let slow = scripted("b", &[50.0; 2], &log);
         let mut ours = scripted("c", &[50.0; 6], &log);
         ours.every_round = true;
         let measured = measured(vec![baseline, slow, ours], 6).unwrap();
         let rounds = measured.rows.iter().map(|row| row.outcome.as_ref().unwrap().rounds);
-        assert_eq!(rounds.collect::<Vec<_>>(), [6, 3, 6]);
-        assert_eq!(log.borrow().concat(), "abcacabcacabcac");
+        assert_eq!(rounds.collect::<Vec<_>>(), [6, 2, 6]);
+        assert_eq!(log.borrow().concat(), "abcacacabcacac");
     }
 
     #[test]

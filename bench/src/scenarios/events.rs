@@ -29,6 +29,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::process::Command;
 use std::rc::Rc;
+use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
@@ -38,7 +39,7 @@ use crate::launch::{allowed_cpus, pin};
 use crate::options::Options;
 use crate::report::Report;
 use crate::rig::{self, Case, Competitor, Sample};
-use subjects::Order;
+use subjects::{Order, Until};
 
 pub const SCENARIO: Scenario = Scenario {
     name: "events",
@@ -141,29 +142,40 @@ pub fn serve(arguments: impl Iterator<Item = OsString>) -> Result<()> {
     };
     let events = events.parse()?;
     let answer = match case.as_str() {
-        "virtual" => subjects::measure(implementation, events, Order::Random)?,
+        "memory" => subjects::measure(implementation, events, Order::Random, Until::Added)?,
         _ => real_time::measure(implementation, case, events)?,
     };
     println!("{}", answer.iter().map(f64::to_string).collect::<Vec<_>>().join(" "));
     Ok(())
 }
 
-/// Runs that several cases look at: by implementation, one answer a round.
-type Runs = Rc<RefCell<HashMap<&'static str, Vec<Answer>>>>;
+/// Runs that several cases look at: by implementation, one a round.
+type Runs = Rc<RefCell<HashMap<&'static str, Vec<Run>>>>;
 
-/// What a run of this round answered: one that another case has had, or else a new one.
-fn answer(
+struct Run {
+    answer: Answer,
+    cost_seconds: f64,
+}
+
+/// What a run of this round says: one that another case has had, or else a new one. A sample's seconds are
+/// what the answer has at `at`.
+fn sample(
     runs: &Runs,
     name: &'static str,
     round: usize,
+    at: usize,
     run: impl FnOnce() -> Result<Answer>,
-) -> Result<Answer> {
+) -> Result<Sample> {
     let mut runs = runs.borrow_mut();
-    let answers = runs.entry(name).or_default();
-    if answers.len() == round {
-        answers.push(run()?);
+    let runs = runs.entry(name).or_default();
+    if runs.len() == round {
+        let start = Instant::now();
+        let answer = run()?;
+        runs.push(Run { answer, cost_seconds: start.elapsed().as_secs_f64() });
     }
-    Ok(answers[round].clone())
+    let Run { answer, cost_seconds } = &runs[round];
+    let seconds = *answer.get(at).context("the run answered nothing")?;
+    Ok(Sample { seconds, cost_seconds: *cost_seconds, peak_bytes: None })
 }
 
 fn virtual_time(
@@ -184,7 +196,7 @@ fn virtual_time(
             options.interrupt.check()?;
             let run = match phase {
                 0 => {
-                    let resident = child(&[name, "virtual"], events)?[3];
+                    let resident = child(&[name, "memory"], events)?[3];
                     bytes.push((name, resident / events as f64));
                     Phase { order: Order::Random, at: phase, bytes: Some(resident as u64) }
                 }
@@ -231,13 +243,16 @@ fn competitor(name: &'static str, phase: Phase, events: usize, runs: &Runs) -> C
         name,
         every_round: name == "lanesum",
         run: Box::new(move || {
-            let measure = || subjects::measure(name, events, phase.order);
-            let answer = answer(&done, name, round, measure)?;
+            // Nobody looks at the rest, but that all is right is seen in the end.
+            let all = round == 0 || phase.order == Order::Random;
+            let until = if all { Until::Fired } else { Until::Cancelled };
+            let measure = || subjects::measure(name, events, phase.order, until);
+            let sample = sample(&done, name, round, phase.at, measure)?;
             round += 1;
-            Ok(Sample { seconds: answer[phase.at], peak_bytes: phase.bytes })
+            Ok(Sample { peak_bytes: phase.bytes, ..sample })
         }),
         verify: Box::new(move || {
-            let answer = &seen.borrow()[name][0];
+            let answer = &seen.borrow()[name][0].answer;
             let expected = subjects::expected(events);
             let found = (answer[4], answer[5]);
             ensure!(found == expected, "ran {found:?} (events, their sum), not {expected:?}");

@@ -165,7 +165,7 @@ fn competitor<'case, K: Kind, T: Table<K> + 'case>(
             for _ in 0..times {
                 found.set(table.find(&keys.asked));
             }
-            Ok(Sample { seconds: start.elapsed().as_secs_f64(), peak_bytes: None })
+            Ok(Sample::whole(start.elapsed().as_secs_f64()))
         })
     };
     Competitor {
@@ -201,5 +201,5 @@ fn fill<K: Kind, T: Table<K>>(keys: &Keys<K>, times: usize, found: &Cell<Found>)
             found.set(all);
         }
     }
-    Sample { seconds, peak_bytes: None }
+    Sample::whole(seconds)
 }

@@ -156,7 +156,7 @@ const TABLES: [Table; 6] = [
     Table {
         case: "4KiB",
         document: Perl,
-        files: 4_000,
+        files: 2_000,
         file_bytes: 4 << 10,
         passes: 1,
         rounds: 5,

@@ -12,11 +12,11 @@ use lanesum_events::{EventSystem, Shutdown};
 use tokio::runtime::Runtime;
 use tokio_util::time::DelayQueue;
 
-use super::{DOCUMENT, Runs, SCENARIO, answer, child};
+use super::{DOCUMENT, Runs, SCENARIO, child, sample};
 use crate::clock;
 use crate::options::Options;
 use crate::report::Report;
-use crate::rig::{self, Case, Competitor, Sample};
+use crate::rig::{self, Case, Competitor};
 
 /// The events of `lateness`, and the time over which they are spread.
 const LATENESS: usize = 100_000;
@@ -67,10 +67,9 @@ impl<'a> Series<'a> {
                 every_round: name.starts_with("lanesum"),
                 run: Box::new(move || {
                     let run = || child(&[name, self.what], events);
-                    let answer = answer(&self.runs, name, round, run)?;
+                    let sample = sample(&self.runs, name, round, which, run)?;
                     round += 1;
-                    let seconds = *answer.get(which).context("the run answered nothing")?;
-                    Ok(Sample { seconds, peak_bytes: None })
+                    Ok(sample)
                 }),
                 // The run itself fails unless each event ran once.
                 verify: Box::new(|| Ok(())),
