@@ -55,7 +55,6 @@ pub const SCENARIO: Scenario = Scenario {
         "fire-1e6",
         "add-1e7",
         "cancel-1e7",
-        "cancel-in-turn-1e7",
         "fire-1e7",
         "run-1e5",
         "threads",
@@ -79,11 +78,12 @@ pub const SCENARIO: Scenario = Scenario {
 /// The first argument that makes this program the child of an `events` run.
 pub const WORD: &str = "events-run";
 
-/// The cases of a size: adding, cancelling, firing, and cancelling in turn.
-const SIZES: [(usize, [&str; 4]); 3] = [
-    (100_000, ["add-1e5", "cancel-1e5", "fire-1e5", "cancel-in-turn-1e5"]),
-    (1_000_000, ["add-1e6", "cancel-1e6", "fire-1e6", "cancel-in-turn-1e6"]),
-    (10_000_000, ["add-1e7", "cancel-1e7", "fire-1e7", "cancel-in-turn-1e7"]),
+/// The cases of a size: adding, cancelling, firing, and cancelling in turn, which takes runs of its own: too long
+/// among 10^7.
+const SIZES: [(usize, &[&str]); 3] = [
+    (100_000, &["add-1e5", "cancel-1e5", "fire-1e5", "cancel-in-turn-1e5"]),
+    (1_000_000, &["add-1e6", "cancel-1e6", "fire-1e6", "cancel-in-turn-1e6"]),
+    (10_000_000, &["add-1e7", "cancel-1e7", "fire-1e7"]),
 ];
 /// Where in an answer the time of cancelling is.
 const CANCEL: usize = 1;
@@ -182,12 +182,12 @@ fn virtual_time(
     options: &Options,
     report: &mut Report,
     events: usize,
-    cases: [&'static str; 4],
+    cases: &[&'static str],
 ) -> Result<()> {
     let events = (events / options.scale).max(1);
     let runs = Runs::default();
     let mut bytes = Vec::new();
-    for (phase, case) in cases.into_iter().enumerate().filter(|each| options.only.case(each.1)) {
+    for (phase, case) in cases.iter().enumerate().filter(|each| options.only.case(each.1)) {
         let wanted = NAMES.iter().copied();
         let wanted = wanted.filter(|&n| options.only.row(n, NAMES[0]));
         let fits = |name: &&str| events <= TOKIO_SLEEP_LIMIT || *name != "tokio-sleep";
@@ -211,7 +211,7 @@ fn virtual_time(
         let items = if phase == 0 { events } else { events / 2 } as u64;
         let case = Case {
             scenario: SCENARIO.name,
-            name: case.to_owned(),
+            name: (*case).to_owned(),
             bytes: items * size_of::<u64>() as u64,
             items,
             competitors,
@@ -243,10 +243,7 @@ fn competitor(name: &'static str, phase: Phase, events: usize, runs: &Runs) -> C
         name,
         every_round: name == "lanesum",
         run: Box::new(move || {
-            // Nobody looks at the rest, but that all is right is seen in the end.
-            let all = round == 0 || phase.order == Order::Random;
-            let until = if all { Until::Fired } else { Until::Cancelled };
-            let measure = || subjects::measure(name, events, phase.order, until);
+            let measure = || subjects::measure(name, events, phase.order, Until::Fired);
             let sample = sample(&done, name, round, phase.at, measure)?;
             round += 1;
             Ok(Sample { peak_bytes: phase.bytes, ..sample })

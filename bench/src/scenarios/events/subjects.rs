@@ -51,10 +51,9 @@ pub fn expected(events: usize) -> (f64, f64) {
 }
 
 /// How far a run goes.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Until {
     Added,
-    Cancelled,
     Fired,
 }
 
@@ -103,19 +102,19 @@ fn phases<S: Subject>(
     let add = start.elapsed();
 
     let bytes = resident()?.saturating_sub(before);
-    let mut cancel = Duration::ZERO;
-    if until >= Until::Cancelled {
-        let to_cancel = cancelled.iter().map(|&event| ids[event].clone()).collect();
-        let start = Instant::now();
-        subject.cancel(to_cancel);
-        cancel = start.elapsed();
+    if until == Until::Added {
+        return Ok(vec![add.as_secs_f64(), 0.0, 0.0, bytes as f64, 0.0, 0.0]);
     }
-    let (mut fire, mut ran, mut sum) = (Duration::ZERO, 0, 0);
-    if until >= Until::Fired {
-        let start = Instant::now();
-        (ran, sum) = subject.fire();
-        fire = start.elapsed();
-    }
+    let to_cancel = cancelled.iter().map(|&event| ids[event].clone()).collect();
+
+    let start = Instant::now();
+    subject.cancel(to_cancel);
+    let cancel = start.elapsed();
+
+    let start = Instant::now();
+    let (ran, sum) = subject.fire();
+    let fire = start.elapsed();
+
     let [add, cancel, fire] = [add, cancel, fire].map(|time| time.as_secs_f64());
     Ok(vec![add, cancel, fire, bytes as f64, ran as f64, sum as f64])
 }
