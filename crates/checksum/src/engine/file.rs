@@ -6,6 +6,8 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{Advice, FileType, SeekFrom, Stat};
@@ -73,6 +75,16 @@ impl Stamp {
     fn holds(&self, after: &Self, read: u64) -> bool {
         let same = Self { blocks: after.blocks, ..*self } == *after;
         same && (read == self.size || self.blocks == 0)
+    }
+
+    /// Whether a change at this time or later would have given another stamp: only then do two equal
+    /// ones show that there was none. The time is by the clock that stamped the file.
+    fn tells_from(&self, now: Time) -> bool {
+        match self.changed {
+            // ext2, ext3 and old ext4 keep whole seconds.
+            (seconds, 0) => seconds < now.0,
+            changed => changed < now,
+        }
     }
 }
 
@@ -154,14 +166,29 @@ pub(super) struct Shared {
 impl Shared {
     /// Takes the time of the clock that stamps files.
     pub(super) fn look_at_clock(&self) {
-        let time = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
-        self.now.set((time.tv_sec, time.tv_nsec.cast_unsigned()));
+        self.now.set(stamping_clock());
     }
 
     /// Whether a file of this stamp certainly did not change since [`now`](Self::now): its last
     /// change lies before, and was stamped by the same clock.
     fn is_settled(&self, stamp: &Stamp, file: &OwnedFd) -> bool {
-        stamp.changed < self.now.get() && self.is_stamped_here(stamp.device, file)
+        stamp.tells_from(self.now.get()) && self.is_stamped_here(stamp.device, file)
+    }
+
+    /// Waits until whatever changes the file from now on gives it another stamp than this.
+    ///
+    /// The clock stands still for some milliseconds at a time, and all that is written meanwhile has the same
+    /// time. Linux 6.13 and later stamp more finely what somebody has looked at, but not on every file
+    /// system.
+    fn await_clock(&self, stamp: &Stamp, file: &OwnedFd) {
+        const PAUSE: Duration = Duration::from_millis(1);
+        // A stamp lasts for a second at most; one that lies further ahead is of another clock.
+        const PAUSES: u32 = 1000;
+        let mut left = if self.is_stamped_here(stamp.device, file) { PAUSES } else { 0 };
+        while left > 0 && !stamp.tells_from(stamping_clock()) {
+            thread::sleep(PAUSE);
+            left -= 1;
+        }
     }
 
     fn is_stamped_here(&self, device: u64, file: &OwnedFd) -> bool {
@@ -176,6 +203,12 @@ impl Shared {
             }
         }
     }
+}
+
+/// What the kernel stamps files with: its time of the last tick.
+fn stamping_clock() -> Time {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
+    (time.tv_sec, time.tv_nsec.cast_unsigned())
 }
 
 /// File systems whose times come from this machine's clock, by their number in statfs(2). Those of
@@ -222,8 +255,8 @@ pub(super) struct Begun {
 ///
 /// Most files are small, and looking at them twice costs more than hashing them. What changed for
 /// the last time before it was opened did not change since, and if its size is what was read, it is
-/// done with. Of a file that may have changed meanwhile nothing counts as read, and it goes the
-/// careful way. What is read as it comes, a FIFO or a terminal, has no place to read from, and keeps
+/// done with. Of a file that may have changed meanwhile nothing counts as read: it is read anew from
+/// a time on at which a change shows, and looked at once more in the end. What is read as it comes, a FIFO or a terminal, has no place to read from, and keeps
 /// what it holds.
 ///
 /// # Errors
@@ -235,9 +268,13 @@ pub(super) fn read_and_look(
 ) -> Result<Opened, Error> {
     let read = buffer.read_first(&file);
     let begun = match look(file)? {
-        Opened::Regular(begun) if shared.is_settled(&begun.stamp, &begun.file) => begun,
-        opened => return Ok(opened),
+        Opened::Regular(begun) => begun,
+        other => return Ok(other),
     };
+    if !shared.is_settled(&begun.stamp, &begun.file) {
+        shared.await_clock(&begun.stamp, &begun.file);
+        return Ok(Opened::Regular(begun));
+    }
     let read = read?;
     let length = read.len() as u64;
     if length < begun.stamp.size {
@@ -410,10 +447,50 @@ mod tests {
         assert!(lines.len() > 16, "{lines:?}");
     }
 
+    fn stamp_of(changed: Time) -> Stamp {
+        Stamp { device: 1, size: 5, links: 1, modified: (1, 2), changed, blocks: 8 }
+    }
+
+    #[test]
+    fn a_stamp_tells_from_what_its_clock_can_tell() {
+        for (changed, first) in [((7, 5), (7, 6)), ((7, 999_999_999), (8, 0)), ((7, 0), (8, 0))] {
+            let stamp = stamp_of(changed);
+            assert!(stamp.tells_from(first), "{changed:?}");
+            let before = if first.1 == 0 { (first.0 - 1, 999_999_999) } else { (7, first.1 - 1) };
+            assert!(!stamp.tells_from(before), "{changed:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_read_when_a_change_would_show() {
+        let shared = Shared {
+            progress: None,
+            bytes: Cell::default(),
+            now: Cell::default(),
+            clock: Cell::default(),
+            closing: RefCell::default(),
+        };
+        let mut buffer = Buffer::new(0, Lane::Read);
+        for round in 0..20 {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(&file, "abc").unwrap();
+            shared.look_at_clock();
+            let Opened::Regular(begun) =
+                read_and_look(file.into_file().into(), &mut buffer, &shared).unwrap()
+            else {
+                panic!("a regular file")
+            };
+            if shared.is_stamped_here(begun.stamp.device, &begun.file) {
+                assert!(begun.stamp.tells_from(stamping_clock()), "{round}");
+                // Only what was read after that counts.
+                assert!(begun.read.is_empty() || begun.stamp.tells_from(shared.now.get()));
+            }
+        }
+    }
+
     #[test]
     fn a_stamp_holds_only_while_nothing_moves() {
-        let stamp =
-            Stamp { device: 1, size: 5, links: 1, modified: (1, 2), changed: (3, 4), blocks: 8 };
+        let stamp = stamp_of((3, 4));
         assert!(stamp.holds(&stamp, 5));
         assert!(stamp.holds(&Stamp { blocks: 16, ..stamp }, 5));
         assert!(!stamp.holds(&stamp, 4));
