@@ -1,6 +1,7 @@
 //! How the program ends when it cannot begin.
 
 use std::error::Error;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 /// Wrong usage that only showed after the command line was read.
@@ -11,11 +12,22 @@ pub struct Usage(pub String);
 /// Tells an error; the exit code is 2 for wrong usage and 1 for what the system refused.
 pub fn fail(error: &anyhow::Error) -> ExitCode {
     let reasons: Vec<_> = error.chain().map(reason).collect();
-    eprintln!("lanesum: {}", reasons.join(": "));
+    // Where nobody can be told, the exit code has to do.
+    let _ = writeln!(io::stderr(), "lanesum: {}", reasons.join(": "));
     if error.is::<Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
 
 /// The words of one error, the system's own where they are the system's.
 fn reason(error: &(dyn Error + 'static)) -> String {
     error.downcast_ref().map_or_else(|| error.to_string(), lanesum_checksum::error::message)
+}
+
+/// Prints help, the version, or what is wrong with the command line.
+pub fn tell(words: &clap::Error) -> ExitCode {
+    match (words.print(), words.exit_code()) {
+        (Ok(()), 0) => ExitCode::SUCCESS,
+        // Help that does not arrive is none.
+        (Err(_), 0) => ExitCode::FAILURE,
+        (_, _) => ExitCode::from(2),
+    }
 }

@@ -36,7 +36,11 @@ fn main() -> ExitCode {
         let name = words.next().unwrap_or_default();
         return md5sum::main(&name, words, md5sum::Environment::of_process());
     }
-    let result = match Cli::parse() {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(words) => return failure::tell(&words),
+    };
+    let result = match cli {
         Cli { generate: Some(kind), .. } => generate::generate(kind),
         Cli { command: Some(Command::Check(check)), .. } => check::run(check),
         Cli { command: Some(Command::Speed), .. } => speed::run(),

@@ -57,6 +57,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::thread;
 
 use lanesum_md5::Backend;
 
@@ -167,8 +168,10 @@ pub struct Progress {
 /// Memory grows neither with the number of jobs nor with their sizes: at most 65,536 jobs are under
 /// way at once, and what `make` makes is all that is kept of one that waits for its turn.
 ///
+/// Fewer threads than asked for work where the system does not give as many.
+///
 /// # Panics
-/// When the iterator, `make` or `sink` panics.
+/// When the iterator, `make` or `sink` panics, or when the system gives not a single thread.
 pub fn run<T, I, R, M, F>(options: &Options, jobs: I, make: M, sink: F)
 where
     T: Send,
@@ -181,7 +184,7 @@ where
     let threads = match (options.threads, jobs.size_hint().1) {
         (_, Some(0 | 1)) => 1,
         (0, most) => {
-            let cpus = std::thread::available_parallelism().map_or(1, NonZero::get);
+            let cpus = thread::available_parallelism().map_or(1, NonZero::get);
             cpus.min(most.unwrap_or(cpus))
         }
         (threads, most) => threads.min(most.unwrap_or(threads)),
@@ -190,9 +193,17 @@ where
     let feed = &feed::Feed::new(threads);
     let order = &order::Order::new(sink, threads);
     let make = &make;
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         for number in 0..threads {
-            scope.spawn(move || worker::work(number, options, feed, make, order, scope));
+            let work = move || worker::work(number, options, feed, make, order, scope);
+            if let Err(error) = thread::Builder::new().spawn_scoped(scope, work) {
+                assert!(number > 0, "no thread can be started: {error}");
+                for _ in number..threads {
+                    feed.worker_ends();
+                    order.worker_ends();
+                }
+                break;
+            }
         }
         feed.pull(jobs, order);
     });

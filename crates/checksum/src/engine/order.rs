@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use super::serial::Serial;
 
@@ -133,11 +134,14 @@ impl<T, R, F: FnMut(R) -> ControlFlow<()>> Order<T, R, F> {
         }
     }
 
-    /// Notes that a worker has ended.
+    /// Notes that a worker has ended. One that panics ends the run: the outcomes of its jobs will
+    /// not come, and nobody shall wait for them.
     pub(super) fn worker_ends(&self) {
-        // Also after a panic, so that nobody waits for what will not come.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.workers -= 1;
+        if thread::panicking() {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
         self.wake(state);
     }
 
@@ -196,10 +200,10 @@ mod tests {
     fn a_job_beyond_the_window_waits_for_the_head() {
         let order = Order::<(), _, _>::new(|_: Kept| ControlFlow::Continue(()), 1);
         order.wait_for_window(WINDOW - 1);
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             let waiting = scope.spawn(|| order.wait_for_window(WINDOW));
             while order.lock().waiters == 0 {
-                std::thread::yield_now();
+                thread::yield_now();
             }
             order.complete(&mut vec![outcome(1)]);
             assert!(!waiting.is_finished());
@@ -249,7 +253,7 @@ mod tests {
             };
             jobs.map(serve).collect::<Vec<_>>()
         };
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             let serial = [0, 1].map(|worker| scope.spawn(move || serve(worker)));
             order.worker_ends();
             order.worker_ends();

@@ -13,7 +13,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::hashers::Hashers;
-use super::order::{Order, Worker};
+use super::order::{Order, Sequence, Worker};
 use super::{Hashed, Job, Options, Outcome};
 use crate::{Algorithms, Error};
 
@@ -38,10 +38,23 @@ where
         if let Some(progress) = &options.progress {
             progress.files.fetch_add(1, Ordering::Relaxed);
         }
-        let Job { source, context, .. } = job;
-        let made = make(Outcome { source, context, result });
-        order.complete(&mut vec![(sequence, made)]);
+        deliver(sequence, job, result, make, order);
     }
+}
+
+/// Hands over what came of a job.
+pub(super) fn deliver<T, R, M, F>(
+    sequence: Sequence,
+    job: Job<T>,
+    result: Result<Hashed, Error>,
+    make: &M,
+    order: &Order<T, R, F>,
+) where
+    M: Fn(Outcome<T>) -> R,
+    F: FnMut(R) -> ControlFlow<()>,
+{
+    let Job { source, context, .. } = job;
+    order.complete(&mut vec![(sequence, make(Outcome { source, context, result }))]);
 }
 
 /// Reads a file to its end.

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
-use std::thread::Scope;
+use std::thread::{self, Scope};
 
 use lanesum_md5::Lanes;
 use rustix::fd::OwnedFd;
@@ -98,11 +98,15 @@ pub(super) fn work<'scope, T, R, M, F>(
         outcomes: Vec::new(),
     };
     let mut has_serial_thread = false;
-    let mut serial = |sequence, job| {
-        order.hand_in_serial(sequence, number, job);
-        if !std::mem::replace(&mut has_serial_thread, true) {
-            scope.spawn(move || serial::serve(options, make, order, number));
+    let mut serial = |sequence, job: Serial<T>| {
+        if !has_serial_thread {
+            let serve = move || serial::serve(options, make, order, number);
+            if let Err(error) = thread::Builder::new().spawn_scoped(scope, serve) {
+                return serial::deliver(sequence, job.job, Err(error.into()), make, order);
+            }
+            has_serial_thread = true;
         }
+        order.hand_in_serial(sequence, number, job);
     };
     while !order.is_stopped() {
         match worker.fill(feed, &mut serial) {

@@ -107,6 +107,7 @@ with_every_way! {
     progress_counts_bytes_and_files
     a_break_ends_an_endless_run
     a_panic_ends_the_run_instead_of_hanging_it
+    a_panic_ends_the_run_of_what_waits_for_its_turn
     fifos_are_read_in_the_order_of_the_jobs_without_holding_up_the_lanes
     files_that_say_nothing_about_their_size
     a_file_that_changes_has_no_digest

@@ -161,6 +161,25 @@ pub(super) fn a_panic_ends_the_run_instead_of_hanging_it(io: Io) {
     }
 }
 
+/// What is read alone waits for the jobs before it, also for one whose outcome never comes.
+pub(super) fn a_panic_ends_the_run_of_what_waits_for_its_turn(io: Io) {
+    let folder = Folder::new();
+    let alone = Source::Path("/dev/null".into());
+    let alone = Job { source: alone, algorithms: Algorithm::Md5.into(), context: "alone".into() };
+    let jobs = [folder.job("a", b"abc"), alone.clone(), alone];
+    let make = |outcome: Outcome<String>| {
+        assert!(outcome.context != "a", "on purpose");
+        outcome.context
+    };
+    for threads in [1, 3] {
+        let jobs = jobs.iter().cloned();
+        let run =
+            || engine::run(&on(io, threads), jobs, make, |_: String| ControlFlow::Continue(()));
+        let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+        assert!(unwound.is_err(), "{threads}");
+    }
+}
+
 /// The pseudo files of the kernel have a size of 0, or of a page, whatever they hold.
 pub(super) fn files_that_say_nothing_about_their_size(io: Io) {
     for path in ["/proc/filesystems", "/sys/devices/system/cpu/possible"] {

@@ -80,7 +80,7 @@ fn a_folder_on_standard_input_is_an_error() {
 }
 
 #[test]
-fn closed_standard_input_is_an_error() {
+fn closed_standard_input_is_empty() {
     let folder = Folder::of(&["a"]);
     let mut command = folder.command("sh");
     let run = output(command.args(["-c", "exec \"$0\" - a <&-", PROGRAM]));
@@ -112,4 +112,25 @@ fn a_path_that_is_too_long_for_the_system_is_told_and_the_rest_goes_on() {
     }
     assert_ne!(too_long.lines().count(), 0);
     expect(&folder.run("t"), 1, readable + &lines(&["t/z"]), too_long);
+}
+
+/// Nobody can be told then; the exit code stays what it is.
+#[test]
+fn messages_that_nobody_takes_do_not_change_the_exit_code() {
+    let folder = Folder::of(&["a"]);
+    let full = || File::options().write(true).open("/dev/full").unwrap();
+    for (args, code) in [
+        (&["--exclude", "[", "a"][..], 2),
+        (&["--key-file", "gone", "-a", "blake3", "a"], 2),
+        (&["--files0-from", "gone"], 1),
+        (&["--nonsense"], 2),
+        (&["gone"], 1),
+    ] {
+        let run = output(folder.lanesum(args).stderr(full()));
+        assert_eq!(run.status.code(), Some(code), "{args:?}");
+    }
+    for args in ["--help", "--version", "check --help", "--generate man"] {
+        let run = output(folder.lanesum(args.split(' ')).stdout(full()));
+        assert_eq!(run.status.code(), Some(1), "{args}");
+    }
 }
