@@ -5,8 +5,8 @@
 //! | untagged | `d41d8cd98f00b204e9800998ecf8427e  name` | GNU md5sum, b3sum, xxhsum |
 //! | tagged | `MD5 (name) = d41d8cd98f00b204e9800998ecf8427e` | BSD md5, `md5sum --tag` |
 //!
-//! Read, but not written: OpenSSL's `MD5(name)= ...` and `SHA2-256(name)= ...`, digests in base64
-//! (`cksum --base64`), and the reversed BSD form, an untagged line with one blank.
+//! Read, but not written: OpenSSL's `MD5(name)= ...` and `SHA2-256(name)= ...`, RHash's
+//! `MD5   (name) = ...`, digests in base64 (`cksum --base64`), and the reversed BSD form, an untagged line with one blank.
 //!
 //! [`write_line`] writes a line. To read a list, [`Lines`] splits it, a [`Parser`] reads each line
 //! after the rules of a [`Dialect`], and [`Entries`] does both; [`start::open`] stands before them

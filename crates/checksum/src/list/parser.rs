@@ -31,7 +31,8 @@ pub struct Dialect {
     tagged: Algorithms,
     /// The algorithms that an untagged line may be of: the first that has as many digits.
     untagged: Algorithms,
-    base64: bool,
+    /// Also what GNU's programs for one algorithm do not read: digits in base64, a padded tag.
+    is_lenient: bool,
     ending: Ending,
 }
 
@@ -43,7 +44,7 @@ impl Dialect {
         Self {
             tagged: algorithm.into(),
             untagged: algorithm.into(),
-            base64: false,
+            is_lenient: false,
             ending: Ending::Newline,
         }
     }
@@ -61,7 +62,7 @@ impl Dialect {
         Self {
             tagged: Algorithm::ALL.into_iter().collect(),
             untagged: BY_LENGTH,
-            base64: true,
+            is_lenient: true,
             ending: Ending::Newline,
         }
     }
@@ -149,14 +150,14 @@ impl Parser {
         if memchr::memchr(b'\0', line).is_some() {
             return None;
         }
-        let Dialect { tagged, untagged, base64, ending } = self.dialect;
+        let Dialect { tagged, untagged, is_lenient, ending } = self.dialect;
         let text = skip_blanks(line);
         let (text, escaped) = match text.split_first() {
             Some((&escape::MARK, rest)) if ending == Ending::Newline => (rest, true),
             _ => (text, false),
         };
-        let (name, digest) = tag::read(text, tagged, base64)
-            .or_else(|| gnu::read(text, untagged, base64, &mut self.form))?;
+        let (name, digest) = tag::read(text, tagged, is_lenient)
+            .or_else(|| gnu::read(text, untagged, is_lenient, &mut self.form))?;
         let name = if escaped { escape::unescape(name)? } else { name.to_vec() };
         Some(Entry { name, digest })
     }
@@ -278,8 +279,9 @@ mod tests {
     }
 
     #[test]
-    fn base64_is_not_gnu_md5sums() {
-        for line in ["MD5 (f) = 1B2M2Y8AsgTpgAmY7PhCfg==", "1B2M2Y8AsgTpgAmY7PhCfg==  f"] {
+    fn base64_and_padded_tags_are_not_gnu_md5sums() {
+        let padded = format!("MD5   (f) = {MD5}");
+        for line in ["MD5 (f) = 1B2M2Y8AsgTpgAmY7PhCfg==", "1B2M2Y8AsgTpgAmY7PhCfg==  f", &padded] {
             assert_eq!(algorithm(Dialect::any(), line), Some(Algorithm::Md5), "{line}");
             assert_eq!(algorithm(Dialect::only(Algorithm::Md5), line), None, "{line}");
         }

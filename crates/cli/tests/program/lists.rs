@@ -153,3 +153,16 @@ fn lists_of_other_programs_are_read() {
     assert_ok("--strict", format!("{a} a\n{b} b\n"));
     assert_ok("--strict", format!("{}  a\n{}  b\n", a.to_uppercase(), b.to_uppercase()));
 }
+
+/// As `rhash --bsd` writes them.
+#[test]
+fn tags_may_be_padded() {
+    let folder = Folder::of(&[]);
+    folder.write("a", "abc");
+    folder.write(
+        "list",
+        format!("MD5   (a) = {ABC}\nSHA1  (a) = a9993e364706816aba3e25717850c26c9cd0d89d\n"),
+    );
+    let run = folder.run("check list");
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "a: OK\na: OK\n".into()));
+}
