@@ -41,7 +41,7 @@ pub enum Command {
     Sum(Sum),
     /// Check files against lists of checksums.
     ///
-    /// Reads what GNU md5sum, sha256sum and the like, cksum, b3sum, OpenSSL and BSD's md5 write: each
+    /// Reads what GNU md5sum, sha256sum and the like, cksum, b3sum, OpenSSL, RHash and BSD's md5 write: each
     /// line is recognised by itself.
     #[command(after_help = EXIT_CODES)]
     Check(Check),

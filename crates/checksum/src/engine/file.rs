@@ -86,6 +86,15 @@ impl Stamp {
             changed => changed < now,
         }
     }
+
+    /// Whether [`tells_from`](Self::tells_from) will hold in a moment: not of a time to come, from before the
+    /// clock was set.
+    fn is_of_this_moment(&self, now: Time) -> bool {
+        // A hundredth of a second is the longest tick, and Linux 6.13 stamps up to one ahead.
+        const TICK: i128 = 10_000_000;
+        let nanoseconds = |(s, ns): Time| i128::from(s) * 1_000_000_000 + i128::from(ns);
+        !self.tells_from(now) && nanoseconds(self.changed) <= nanoseconds(now) + TICK
+    }
 }
 
 /// Memory to read into, and where its data begin.
@@ -182,12 +191,10 @@ impl Shared {
     /// system.
     fn await_clock(&self, stamp: &Stamp, file: &OwnedFd) {
         const PAUSE: Duration = Duration::from_millis(1);
-        // A stamp lasts for a second at most; one that lies further ahead is of another clock.
-        const PAUSES: u32 = 1000;
-        let mut left = if self.is_stamped_here(stamp.device, file) { PAUSES } else { 0 };
-        while left > 0 && !stamp.tells_from(stamping_clock()) {
-            thread::sleep(PAUSE);
-            left -= 1;
+        if self.is_stamped_here(stamp.device, file) {
+            while stamp.is_of_this_moment(stamping_clock()) {
+                thread::sleep(PAUSE);
+            }
         }
     }
 
@@ -458,7 +465,11 @@ mod tests {
             assert!(stamp.tells_from(first), "{changed:?}");
             let before = if first.1 == 0 { (first.0 - 1, 999_999_999) } else { (7, first.1 - 1) };
             assert!(!stamp.tells_from(before), "{changed:?}");
+            assert!(stamp.is_of_this_moment(before) && !stamp.is_of_this_moment(first));
         }
+        // Nobody waits for the time to come.
+        assert!(stamp_of((7, 10_000_000)).is_of_this_moment((7, 0)));
+        assert!(!stamp_of((7, 10_000_001)).is_of_this_moment((7, 0)));
     }
 
     #[test]
