@@ -1,16 +1,66 @@
 //! Where a list goes: standard output, or a file that appears only when it is whole.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use tempfile::{NamedTempFile, TempPath};
 
-/// The target of a list.
-pub enum Output {
+/// Where a list is to go. Nothing is made yet.
+pub enum Target {
     Stdout,
     /// Not a regular file (`/dev/null`, a FIFO): written to as it is.
+    Special(File),
+    /// A file, which need not exist.
+    File {
+        /// As it was given.
+        name: PathBuf,
+        /// What that leads to.
+        path: PathBuf,
+        /// Of what is there.
+        permissions: Option<Permissions>,
+    },
+}
+
+impl Target {
+    /// What a path leads to. Waits for the reader of a FIFO.
+    ///
+    /// # Errors
+    /// The links lead in a circle, or what is there may not be written to.
+    pub fn of(name: Option<&Path>) -> anyhow::Result<Self> {
+        let Some(name) = name else { return Ok(Self::Stdout) };
+        Self::behind(name).with_context(|| name.display().to_string())
+    }
+
+    fn behind(name: &Path) -> io::Result<Self> {
+        let path = behind_links(name)?;
+        let existing = fs::metadata(&path).ok();
+        if existing.as_ref().is_some_and(|target| !target.is_file()) {
+            return Ok(Self::Special(File::options().write(true).open(&path)?));
+        }
+        let permissions = existing.map(|target| target.permissions());
+        Ok(Self::File { name: name.to_owned(), path, permissions })
+    }
+
+    /// Opens it for writing; nothing of what is there changes yet.
+    ///
+    /// # Errors
+    /// No file can be made beside the target.
+    pub fn open(self) -> anyhow::Result<Output> {
+        match self {
+            Self::Stdout => Ok(Output::Stdout),
+            Self::Special(file) => Ok(Output::Special(file)),
+            Self::File { name, path, permissions } => {
+                Output::beside(path, permissions).with_context(|| name.display().to_string())
+            }
+        }
+    }
+}
+
+/// The open target of a list.
+pub enum Output {
+    Stdout,
     Special(File),
     /// A temporary file beside the target, which takes its place in the end.
     Replace {
@@ -21,21 +71,7 @@ pub enum Output {
 }
 
 impl Output {
-    /// Opens the target; nothing of it changes yet.
-    ///
-    /// # Errors
-    /// No file can be made beside the target.
-    pub fn open(path: Option<&Path>) -> anyhow::Result<Self> {
-        let Some(path) = path else { return Ok(Self::Stdout) };
-        Self::beside(path).with_context(|| path.display().to_string())
-    }
-
-    fn beside(path: &Path) -> io::Result<Self> {
-        let target = behind_links(path)?;
-        let existing = fs::metadata(&target).ok();
-        if existing.as_ref().is_some_and(|target| !target.is_file()) {
-            return Ok(Self::Special(File::options().write(true).open(&target)?));
-        }
+    fn beside(target: PathBuf, permissions: Option<Permissions>) -> io::Result<Self> {
         let folder = match target.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
@@ -44,8 +80,8 @@ impl Output {
         // temporary name. This has the mode of a shell's redirection: the umask takes away from it.
         let create = |path: &Path| File::options().write(true).create_new(true).open(path);
         let temporary = tempfile::Builder::new().prefix(".lanesum-").make_in(folder, create)?;
-        if let Some(existing) = existing {
-            temporary.as_file().set_permissions(existing.permissions())?;
+        if let Some(permissions) = permissions {
+            temporary.as_file().set_permissions(permissions)?;
         }
         let (file, temporary) = NamedTempFile::into_parts(temporary);
         Ok(Self::Replace { file, temporary, target })
@@ -146,7 +182,7 @@ mod tests {
 
     /// A list of one line, written but not yet in its place; the target is `list` in the folder.
     fn written(folder: &Path, line: &str) -> Output {
-        let output = Output::open(Some(&folder.join("list"))).unwrap();
+        let output = Target::of(Some(&folder.join("list"))).unwrap().open().unwrap();
         output.file().unwrap().expect("a file").write_all(line.as_bytes()).unwrap();
         output
     }

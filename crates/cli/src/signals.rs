@@ -17,28 +17,44 @@ use crate::console::Console;
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// From now on an interruption writes the lines that are pending, removes the unfinished file and
-/// ends the program.
+/// Signals that are caught: none of them ends the program until they are handled.
+pub struct Caught(Signals);
+
+/// From now on an interruption is kept for [`Caught::handle`].
 ///
 /// # Errors
-/// The system refuses handlers or another thread.
-pub fn handle(console: &Arc<Mutex<Console>>, unfinished: Option<PathBuf>) -> io::Result<()> {
-    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM].into_iter().filter(not_ignored()))?;
-    let console = Arc::clone(console);
-    thread::Builder::new().name("signals".into()).spawn(move || {
-        let Some(signal) = signals.forever().next() else { return };
-        for _ in 0..ATTEMPTS {
-            if let Ok(mut console) = console.try_lock() {
-                console.set_bar(None);
-                // There is no better moment to tell that it failed.
-                let _ = console.flush();
-                end(signal, unfinished);
+/// The system refuses handlers.
+pub fn catch() -> io::Result<Caught> {
+    Signals::new([SIGHUP, SIGINT, SIGTERM].into_iter().filter(not_ignored())).map(Caught)
+}
+
+impl Caught {
+    /// From now on an interruption, also one that came before, writes the lines that are pending,
+    /// removes the unfinished file and ends the program.
+    ///
+    /// # Errors
+    /// The system refuses another thread.
+    pub fn handle(
+        mut self,
+        console: &Arc<Mutex<Console>>,
+        unfinished: Option<PathBuf>,
+    ) -> io::Result<()> {
+        let console = Arc::clone(console);
+        thread::Builder::new().name("signals".into()).spawn(move || {
+            let Some(signal) = self.0.forever().next() else { return };
+            for _ in 0..ATTEMPTS {
+                if let Ok(mut console) = console.try_lock() {
+                    console.set_bar(None);
+                    // There is no better moment to tell that it failed.
+                    let _ = console.flush();
+                    end(signal, unfinished);
+                }
+                thread::sleep(PAUSE);
             }
-            thread::sleep(PAUSE);
-        }
-        end(signal, unfinished);
-    })?;
-    Ok(())
+            end(signal, unfinished);
+        })?;
+        Ok(())
+    }
 }
 
 /// Which signals this process was not told to ignore, as `nohup` does with SIGHUP and a shell with

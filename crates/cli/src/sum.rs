@@ -21,7 +21,7 @@ use crate::args::{Run, Sum};
 use crate::console::{self, Console, fail_to_write, locale_of_process};
 use crate::failure::Usage;
 use crate::key::KeyFile;
-use crate::output::{Output, OwnFiles};
+use crate::output::{Output, OwnFiles, Target};
 use crate::progress::Display;
 use crate::signals;
 
@@ -38,16 +38,19 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
         exclude: Exclude::new(&args.exclude).map_err(|error| Usage(error.to_string()))?,
     };
     let key_file = KeyFile::open(args.key_file.as_deref(), args.algorithms())?;
-    let output = Output::open(args.output.as_deref())?;
+    let target = Target::of(args.output.as_deref())?;
+    // Before there is a file that an interruption would have to remove.
+    let signals = signals::catch()?;
+    let output = target.open()?;
     let locale = locale_of_process();
     let console = Arc::new(Mutex::new(match output.file()? {
         None => Console::new(b"lanesum", locale).context("standard output")?,
         Some(file) => Console::with_output(b"lanesum", locale, file),
     }));
+    signals.handle(&console, output.unfinished())?;
     if let Some(key_file) = &key_file {
         key_file.warn(&mut console::lock(&console));
     }
-    signals::handle(&console, output.unfinished())?;
 
     let mut paths = Paths::of(&args)?;
     let own_files = output.own_files();

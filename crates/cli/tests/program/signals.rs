@@ -42,6 +42,21 @@ fn an_interruption_of_a_check_leaves_whole_lines() {
 }
 
 #[test]
+fn an_interruption_at_the_very_beginning_leaves_no_file() {
+    let folder = Folder::of(&["a"]);
+    folder.fifo("fifo");
+    for _ in 0..50 {
+        let running = start(&mut interruptible(&folder, &["fifo", "-o", "list"]));
+        while folder.names().len() < 3 {
+            std::thread::yield_now();
+        }
+        running.signal(Signal::INT);
+        expect(&running.finish(), 130, "", "");
+        assert_eq!(folder.names(), ["a", "fifo"]);
+    }
+}
+
+#[test]
 fn an_interruption_leaves_no_file() {
     let folder = Folder::of(&["a"]);
     folder.fifo("fifo");
