@@ -2,6 +2,7 @@
 //! executor, and are as exact as the system itself.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -70,6 +71,15 @@ pub struct Sleep {
     over: bool,
 }
 
+impl fmt::Debug for Sleep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sleep")
+            .field("id", &self.id)
+            .field("over", &self.over)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Future for Sleep {
     type Output = ();
 
@@ -93,8 +103,8 @@ impl Drop for Sleep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elapsed;
 
-impl std::fmt::Display for Elapsed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Elapsed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the time was up")
     }
 }
@@ -106,6 +116,12 @@ impl std::error::Error for Elapsed {}
 pub struct Timeout<F> {
     future: Pin<Box<F>>,
     sleep: Sleep,
+}
+
+impl<F> fmt::Debug for Timeout<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Timeout").field("sleep", &self.sleep).finish_non_exhaustive()
+    }
 }
 
 impl<F: Future> Future for Timeout<F> {
@@ -129,6 +145,12 @@ pub struct DueStream<'a, T> {
 
 /// The id of an event, which its action has to know and which exists only after it was added.
 type ActionIdCell = Arc<std::sync::OnceLock<ActionId>>;
+
+impl<T> fmt::Debug for DueStream<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DueStream").field("pending", &self.pending).finish_non_exhaustive()
+    }
+}
 
 impl<T: Send + 'static> DueStream<'_, T> {
     /// Lets the stream yield an item at this time of the wall clock.

@@ -34,6 +34,7 @@
 //! Deadlines have 64 bits of nanoseconds: wall-clock times from 1970 to 2554, earlier ones being due
 //! at once, later ones at the end. Linux only, for its timers.
 #![forbid(unsafe_code)]
+#![warn(missing_debug_implementations)]
 
 #[cfg(feature = "async")]
 mod asynchronous;

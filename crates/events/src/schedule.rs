@@ -123,6 +123,13 @@ impl<T> Default for Schedule<T> {
     }
 }
 
+/// Shows how many are pending: there may be millions, and payloads need not be [`Debug`](std::fmt::Debug).
+impl<T> std::fmt::Debug for Schedule<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Schedule").field("pending", &self.len()).finish_non_exhaustive()
+    }
+}
+
 impl<T> Schedule<T> {
     /// An empty schedule without a bound (but for the 2^32 slots an [`EventId`] can name). It
     /// allocates nothing yet.

@@ -126,6 +126,18 @@ impl Default for Builder {
     }
 }
 
+impl std::fmt::Debug for Builder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { workers, delays, max_pending, hook: _, clock } = self;
+        f.debug_struct("Builder")
+            .field("workers", workers)
+            .field("delays", delays)
+            .field("max_pending", max_pending)
+            .field("clock", clock)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Builder {
     /// How many threads run actions: by default as many as there are CPUs. Zero is `inline`.
     pub fn workers(self, workers: usize) -> Self {

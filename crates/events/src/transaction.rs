@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use crate::job::Action;
@@ -24,8 +25,8 @@ pub enum TransactionError<E> {
     Closed,
 }
 
-impl<E: std::fmt::Display> std::fmt::Display for TransactionError<E> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl<E: fmt::Display> fmt::Display for TransactionError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TransactionError::Failed(error) => error.fmt(f),
             TransactionError::Conflict(_) => f.write_str(
@@ -55,6 +56,12 @@ pub struct Transaction<'a> {
     /// Where in `changes` an event is.
     places: HashMap<ActionId, usize>,
     committed: bool,
+}
+
+impl fmt::Debug for Transaction<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Transaction").field("changes", &self.changes.len()).finish_non_exhaustive()
+    }
 }
 
 impl<'a> Transaction<'a> {
