@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 #[cfg(target_arch = "x86_64")]
 use crate::x86_64::{avx2, avx512, latency, sse2};
-use crate::{Pair, Word};
+use crate::{MAX_LANES, Pair, Word};
 
 /// A computation written against [`Word`].
 pub trait Kernel {
@@ -195,6 +195,8 @@ impl Backend {
             #[cfg(target_arch = "x86_64")]
             Avx2 => &[1, 2, 4, 8, 16],
             #[cfg(target_arch = "x86_64")]
+            Avx512 if latency::rotations_take_two_cycles() => &[1, 4, 8, 16, 32, 64],
+            #[cfg(target_arch = "x86_64")]
             Avx512 => &[1, 4, 8, 16, 32],
         }
     }
@@ -209,6 +211,17 @@ impl Backend {
             return 3;
         }
         *widths.iter().find(|&&width| width >= lanes).unwrap_or(&widths[widths.len() - 1])
+    }
+
+    /// How many long inputs to take forward together, if there are so many: the widest of the widths, except where
+    /// that is faster only as long as they come out of the nearest caches.
+    #[must_use]
+    pub fn most_streams(self) -> usize {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Avx512 if latency::rotations_take_two_cycles() => 32,
+            _ => self.width_for(MAX_LANES),
+        }
     }
 
     /// Runs a kernel in `width` lanes.

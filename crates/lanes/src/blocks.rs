@@ -29,21 +29,30 @@ impl<'a, const N: usize> Blocks<'a, N> {
     /// `count * BLOCK_LEN` bytes.
     #[inline]
     pub fn new<I: IntoIterator<Item = &'a [u8]>>(inputs: I, count: usize) -> Self {
+        let whole = Self::whole(inputs);
+        assert!(count <= whole.count, "an input has {} blocks, not {count}", whole.count);
+        whole.first(count)
+    }
+
+    /// As many blocks of each input as all of them have whole.
+    ///
+    /// # Panics
+    /// When there is no input, or there are more than `N`.
+    #[inline]
+    pub fn whole<I: IntoIterator<Item = &'a [u8]>>(inputs: I) -> Self {
         let mut starts = [core::ptr::null(); N];
-        let mut lanes = 0;
-        for input in inputs {
-            assert!(
-                input.len() / BLOCK_LEN >= count,
-                "lane {lanes}: {} bytes are fewer than {count} blocks",
-                input.len()
-            );
-            starts[lanes] = input.as_ptr();
+        let (mut lanes, mut shortest) = (0, usize::MAX);
+        let mut inputs = inputs.into_iter();
+        for (start, input) in starts.iter_mut().zip(&mut inputs) {
+            *start = input.as_ptr();
+            shortest = shortest.min(input.len());
             lanes += 1;
         }
+        assert!(inputs.next().is_none(), "more than {N} inputs");
         assert!(lanes > 0, "no input");
         let first = starts[0];
         starts[lanes..].fill(first);
-        Self { starts, lanes, count, inputs: PhantomData }
+        Self { starts, lanes, count: shortest / BLOCK_LEN, inputs: PhantomData }
     }
 
     /// The first `count` of these blocks of each lane, or all if there are no more.
@@ -82,7 +91,7 @@ impl<'a, const N: usize> Blocks<'a, N> {
     ) -> [&'a [u8; BLOCK_LEN]; M] {
         assert!(index < self.count);
         let starts: &[*const u8; M] = self.starts[first..][..M].try_into().expect("M of them");
-        // SAFETY: `new` checked that each start is valid for `count` blocks, and `index` is one
+        // SAFETY: each start is valid for `count` blocks, as `whole` counted, and `index` is one
         // of these.
         starts.map(|start| unsafe { &*start.add(index * BLOCK_LEN).cast() })
     }
@@ -102,7 +111,22 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "lane 1: 127 bytes are fewer than 2 blocks")]
+    fn whole_blocks_are_those_that_all_have() {
+        let inputs = [[1; 200], [2; 200]];
+        let blocks = Blocks::<2>::whole([&inputs[0][..], &inputs[1][..191]]);
+        assert_eq!(blocks.count(), 2);
+        assert_eq!(blocks.get::<2>(0, 1).map(|block| block[0]), [1, 2]);
+        assert_eq!(Blocks::<2>::whole([&[][..]]).count(), 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "more than 2 inputs")]
+    fn more_inputs_than_lanes_are_refused() {
+        let _ = Blocks::<2>::whole([&[0; 64][..]; 3]);
+    }
+
+    #[test]
+    #[should_panic(expected = "an input has 1 blocks, not 2")]
     fn a_short_input_is_refused() {
         let _ = Blocks::<2>::new([&[0; 128][..], &[0; 127]], 2);
     }

@@ -241,4 +241,11 @@ impl<A: Word, B: Word> Word for Pair<A, B> {
         let [b0, b1, b2, b3] = B::quarter(high, quarter);
         [Self(a0, b0), Self(a1, b1), Self(a2, b2), Self(a3, b3)]
     }
+
+    #[inline(always)]
+    fn store_rows(words: [Self; 4], rows: &mut [[u8; 16]]) {
+        let [Self(a0, b0), Self(a1, b1), Self(a2, b2), Self(a3, b3)] = words;
+        A::store_rows([a0, a1, a2, a3], rows);
+        B::store_rows([b0, b1, b2, b3], &mut rows[A::LANES..]);
+    }
 }

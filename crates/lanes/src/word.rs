@@ -1,6 +1,6 @@
 //! The one trait that a kernel is written against.
 
-use crate::Blocks;
+use crate::{Blocks, MAX_LANES};
 
 /// A function of three words, bit by bit.
 pub trait Function {
@@ -114,4 +114,21 @@ pub trait Word: Copy {
     /// Words `4 * quarter` to `4 * quarter + 3` of a block, little-endian and transposed: lane `i` of the
     /// result's word `w` is that word of input `first + i`.
     fn quarter(block: &Self::Block<'_>, quarter: usize) -> [Self; 4];
+
+    /// Puts four words into rows of bytes: row `i` is lane `i` of each of them, little-endian.
+    ///
+    /// # Panics
+    /// When there are fewer rows than lanes.
+    #[inline(always)]
+    fn store_rows(words: [Self; 4], rows: &mut [[u8; 16]]) {
+        let mut columns = [[0; MAX_LANES]; 4];
+        for (column, word) in columns.iter_mut().zip(words) {
+            word.store(column);
+        }
+        for (lane, row) in rows[..Self::LANES].iter_mut().enumerate() {
+            for (place, column) in row.as_chunks_mut().0.iter_mut().zip(&columns) {
+                *place = column[lane].to_le_bytes();
+            }
+        }
+    }
 }

@@ -16,9 +16,9 @@
 //! function on, is one operation of the word, [`Word::end_step`], since the shortest way to do it depends on
 //! the instruction set and on the CPU.
 
-use lanesum_lanes::{Backend, Blocks, Function, Kernel, Word};
+use lanesum_lanes::{Backend, Blocks, Function, Kernel, MAX_LANES, Word};
 
-use crate::table::{Round, STEPS};
+use crate::table::{INITIAL, Round, STEPS, Step};
 
 /// The states of `N` messages, lane by lane: A of all, B of all, C of all, D of all.
 pub(crate) type States<const N: usize> = [[u32; N]; 4];
@@ -43,29 +43,89 @@ pub(crate) fn compress<const N: usize>(
     backend.run(width, Compress { states, parts });
 }
 
+/// [`compress`] in up to [`MAX_LANES`] lanes. It is compiled in this crate, and not once more for each kind of stream.
+pub(crate) fn compress_lanes(
+    backend: Backend,
+    width: usize,
+    states: &mut States<MAX_LANES>,
+    blocks: Blocks<'_>,
+) {
+    compress(backend, width, states, &[blocks]);
+}
+
 impl<const N: usize> Kernel for Compress<'_, N> {
     type Output = ();
 
     #[inline(always)]
     fn is_crowded(&self) -> bool {
-        // It takes as long to find out as a block or two.
-        self.parts.iter().any(|blocks| blocks.count() > 2 && blocks.are_crowded())
+        are_crowded(self.parts)
     }
 
     #[inline(always)]
     fn run<W: Word>(self) {
-        let mut state = self.states.each_ref().map(|lanes| W::load(lanes));
-        for blocks in self.parts {
-            for index in 0..blocks.count() {
-                let block = W::block(blocks, 0, index);
-                let [a, b, c, d] = rounds(state, &block);
-                state = [a.add(state[0]), b.add(state[1]), c.add(state[2]), d.add(state[3])];
-            }
-        }
+        let state = self.states.each_ref().map(|lanes| W::load(lanes));
+        let state = forward_by_all(state, self.parts);
         for (lanes, word) in self.states.iter_mut().zip(state) {
             word.store(lanes);
         }
     }
+}
+
+/// Hashes whole messages side by side, of as many blocks each.
+struct HashGang<'a> {
+    parts: &'a [Blocks<'a>],
+    last: Option<&'a [u32; 64]>,
+    digests: &'a mut [[u8; 16]; MAX_LANES],
+}
+
+/// The digests of messages in the first `width` lanes. A message is the blocks of one part after the other, and then
+/// perhaps one that is the same in all lanes, given by the table's constants with its words added.
+///
+/// # Panics
+/// When `width` is not one of the backend's.
+pub(crate) fn hash_gang(
+    backend: Backend,
+    width: usize,
+    parts: &[Blocks<'_>],
+    last: Option<&[u32; 64]>,
+    digests: &mut [[u8; 16]; MAX_LANES],
+) {
+    backend.run(width, HashGang { parts, last, digests });
+}
+
+impl Kernel for HashGang<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn is_crowded(&self) -> bool {
+        are_crowded(self.parts)
+    }
+
+    #[inline(always)]
+    fn run<W: Word>(self) {
+        let mut state = forward_by_all(INITIAL.map(|word| W::splat(word)), self.parts);
+        if let Some(sums) = self.last {
+            state = forward_by_same(state, sums);
+        }
+        W::store_rows(state, self.digests);
+    }
+}
+
+#[inline(always)]
+fn are_crowded<const N: usize>(parts: &[Blocks<'_, N>]) -> bool {
+    // It takes as long to find out as a block or two.
+    parts.iter().any(|blocks| blocks.count() > 2 && blocks.are_crowded())
+}
+
+/// States after all blocks of one part after the other.
+#[inline(always)]
+fn forward_by_all<W: Word, const N: usize>(mut state: [W; 4], parts: &[Blocks<'_, N>]) -> [W; 4] {
+    for blocks in parts {
+        for index in 0..blocks.count() {
+            state = forward(state, &W::block(blocks, 0, index));
+        }
+    }
+    state
 }
 
 /// The function of each round as a type: its truth table, and how words compute it.
@@ -93,15 +153,11 @@ functions! {
     I: c ^ (b | !d), |sum, b, c, d| [sum, c.xor_or_not(b, d)];
 }
 
-/// One step of the table; the result's roles are already those of the next step.
+/// Step `INDEX` of the table, for which `sum` is X\[k\] + T\[i\]; the result's roles are already those of the next step.
 #[inline(always)]
-fn step<W: Word, const INDEX: usize, const SHIFT: u32>(
-    [a, b, c, d]: [W; 4],
-    words: &[W; 16],
-) -> [W; 4] {
-    let step = const { STEPS[INDEX] };
-    let sum = a.add(words[step.word].add(W::splat(step.constant))).settled();
-    let result = match step.round {
+fn step<W: Word, const INDEX: usize, const SHIFT: u32>([a, b, c, d]: [W; 4], sum: W) -> [W; 4] {
+    let sum = a.add(sum).settled();
+    let result = match const { STEPS[INDEX].round } {
         Round::F => sum.end_step::<F, SHIFT>(b, c, d),
         Round::G => sum.end_step::<G, SHIFT>(b, c, d),
         Round::H => sum.end_step::<H, SHIFT>(b, c, d),
@@ -110,12 +166,18 @@ fn step<W: Word, const INDEX: usize, const SHIFT: u32>(
     [d, result, b, c]
 }
 
-/// All 64 steps, written out by index since the compiler does not unroll so long a loop.
+/// States after one more block, another one in each lane. The steps are written out by index since the compiler does
+/// not unroll so long a loop.
 #[inline(always)]
-fn rounds<W: Word>(mut state: [W; 4], block: &W::Block<'_>) -> [W; 4] {
+fn forward<W: Word>(before: [W; 4], block: &W::Block<'_>) -> [W; 4] {
+    let mut state = before;
     let mut words = [W::splat(0); 16];
     macro_rules! steps {
-        ($($index:literal)*) => { $(state = step::<W, $index, { STEPS[$index].shift }>(state, &words);)* };
+        ($($index:literal)*) => { $(
+            let Step { word, constant, .. } = const { STEPS[$index] };
+            let sum = words[word].add(W::splat(constant));
+            state = step::<W, $index, { STEPS[$index].shift }>(state, sum);
+        )* };
     }
     macro_rules! quarter {
         ($quarter:literal: $($index:literal)*) => {
@@ -132,13 +194,37 @@ fn rounds<W: Word>(mut state: [W; 4], block: &W::Block<'_>) -> [W; 4] {
         32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47
         48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63
     }
-    state
+    add_each(state, before)
+}
+
+/// States after one more block, the same in all lanes, of which `sums` has X\[k\] + T\[i\] of each step. Four steps
+/// of a round are like the four before, and what they add comes from memory: so they are a loop, and leave the
+/// cache of instructions to [`forward`].
+#[inline(always)]
+fn forward_by_same<W: Word>(before: [W; 4], sums: &[u32; 64]) -> [W; 4] {
+    let mut state = before;
+    macro_rules! round {
+        ($($index:literal)*: $from:literal) => {
+            for four in &sums[$from..$from + 16].as_chunks::<4>().0[..] {
+                $(state = step::<W, $index, { STEPS[$index].shift }>(state, W::splat(four[$index % 4]));)*
+            }
+        };
+    }
+    round! { 0 1 2 3: 0 }
+    round! { 16 17 18 19: 16 }
+    round! { 32 33 34 35: 32 }
+    round! { 48 49 50 51: 48 }
+    add_each(state, before)
+}
+
+#[inline(always)]
+fn add_each<W: Word>([a, b, c, d]: [W; 4], other: [W; 4]) -> [W; 4] {
+    [a.add(other[0]), b.add(other[1]), c.add(other[2]), d.add(other[3])]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lanesum_lanes::MAX_LANES;
 
     #[test]
     fn functions_are_as_their_truth_tables() {

@@ -21,7 +21,7 @@ use core::ops::Range;
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES};
 
 use crate::edge::Edge;
-use crate::kernel::{States, compress};
+use crate::kernel::{States, compress_lanes};
 use crate::short::Gangs;
 use crate::{Digest, Stream, table};
 
@@ -67,7 +67,7 @@ impl<S: Stream> Lanes<S> {
     /// Lanes of a backend.
     #[must_use]
     pub fn with_backend(backend: Backend) -> Self {
-        let capacity = backend.width_for(MAX_LANES);
+        let capacity = backend.most_streams();
         Self {
             backend,
             capacity,
@@ -164,7 +164,7 @@ impl<S: Stream> Lanes<S> {
         let turn = if in_turns { (count / 4).clamp(TURN.start, TURN.end) } else { count };
         let blocks = blocks.first(turn);
         let count = blocks.count();
-        compress(self.backend, width, &mut self.states, &[blocks]);
+        compress_lanes(self.backend, width, &mut self.states, blocks);
         for (ready, lane) in self.ready.iter_mut().zip(&mut self.lanes[..active]) {
             *ready -= count;
             lane.advance(count);
@@ -315,7 +315,7 @@ pub fn md5_many_with<I>(backend: Backend, messages: I) -> Vec<Digest>
 where
     I: IntoIterator<Item: AsRef<[u8]>>,
 {
-    let mut messages = messages.into_iter().enumerate().fuse();
+    let mut messages = messages.into_iter();
     let mut digests = Vec::with_capacity(messages.size_hint().0);
     let mut gangs = Gangs::new(backend);
     let mut lanes = Lanes::with_backend(backend);
@@ -323,11 +323,7 @@ where
     loop {
         while !lanes.is_full() {
             if ahead.len() == 0 {
-                ahead = longest_first(messages.by_ref().filter_map(|(index, message)| {
-                    digests.push(Digest::default());
-                    let message = gangs.push(index, message, &mut digests).err()?;
-                    Some((index, message))
-                }));
+                ahead = longest_first(|| gangs.next_long(&mut messages, &mut digests));
             }
             let Some((index, message)) = ahead.next().or_else(|| gangs.pop()) else { break };
             lanes.push(Message { index, message, consumed: 0 });
@@ -343,12 +339,12 @@ const AHEAD_BYTES: usize = 64 << 20;
 
 /// The next messages, the longest first, so that all lanes come to their ends together.
 fn longest_first<M: AsRef<[u8]>>(
-    mut messages: impl Iterator<Item = (usize, M)>,
+    mut next: impl FnMut() -> Option<(usize, M)>,
 ) -> vec::IntoIter<(usize, M)> {
     let (mut ahead, mut bytes) = (Vec::new(), 0);
     while ahead.len() < AHEAD
         && bytes < AHEAD_BYTES
-        && let Some((index, message)) = messages.next()
+        && let Some((index, message)) = next()
     {
         bytes += message.as_ref().len();
         ahead.push((index, message));

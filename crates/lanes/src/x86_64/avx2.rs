@@ -2,10 +2,10 @@
 
 use core::arch::x86_64::*;
 
-use super::sse2::{quarters4, settle4};
+use super::sse2::{columns4, quarters4, settle4};
 use super::{
     align_frame, chain, columns, loads_quarters, quarter_of, quarters, settle, shifts_and_logic,
-    shortest_chain, word,
+    shortest_chain, stores_rows, word,
 };
 use crate::backend::no_such_width;
 use crate::{BLOCK_LEN, Kernel, Pair};
@@ -31,6 +31,7 @@ word! {
     settle: settle4,
 
     loads_quarters!(4, quarters4);
+    stores_rows!(columns4, all: core::convert::identity);
     shifts_and_logic!(
         _mm_sll_epi32, _mm_srl_epi32, _mm_or_si128, _mm_xor_si128, _mm_and_si128, _mm_set1_epi32
     );
@@ -47,6 +48,7 @@ macro_rules! word8 {
             settle: settle8,
 
             loads_quarters!(8, quarters8);
+            stores_rows!(columns8, low: _mm256_castsi256_si128, high: _mm256_extracti128_si256::<1>);
             shifts_and_logic!(
                 _mm256_sll_epi32, _mm256_srl_epi32, _mm256_or_si256, _mm256_xor_si256,
                 _mm256_and_si256, _mm256_set1_epi32

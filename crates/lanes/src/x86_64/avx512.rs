@@ -2,9 +2,11 @@
 
 use core::arch::x86_64::*;
 
-use super::avx2::{quarters8, settle8};
-use super::sse2::{quarters4, settle4};
-use super::{align_frame, columns, loads_quarters, quarter_of, quarters, settle, word};
+use super::avx2::{columns8, quarters8, settle8};
+use super::sse2::{columns4, quarters4, settle4};
+use super::{
+    align_frame, columns, loads_quarters, quarter_of, quarters, settle, stores_rows, word,
+};
 use crate::backend::no_such_width;
 use crate::{BLOCK_LEN, Blocks, Function, Kernel, Pair, Word};
 
@@ -170,6 +172,7 @@ macro_rules! word4 {
             settle: settle4,
 
             loads_quarters!(4, quarters4);
+            stores_rows!(columns4, all: core::convert::identity);
             one_instruction_each!(_mm_rolv_epi32, _mm_ternarylogic_epi32, _mm_set1_epi32);
             $(shortest_step!($end_of_step);)?
         }
@@ -186,6 +189,7 @@ macro_rules! word8 {
             settle: settle8,
 
             loads_quarters!(8, quarters8);
+            stores_rows!(columns8, low: _mm256_castsi256_si128, high: _mm256_extracti128_si256::<1>);
             one_instruction_each!(
                 _mm256_rolv_epi32, _mm256_ternarylogic_epi32, _mm256_set1_epi32
             );
@@ -211,6 +215,13 @@ macro_rules! word16 {
             settle: settle16,
 
             $($loads)*
+            stores_rows!(
+                columns16,
+                p0: _mm512_castsi512_si128,
+                p1: _mm512_extracti32x4_epi32::<1>,
+                p2: _mm512_extracti32x4_epi32::<2>,
+                p3: _mm512_extracti32x4_epi32::<3>
+            );
             one_instruction_each!(
                 _mm512_rolv_epi32, _mm512_ternarylogic_epi32, _mm512_set1_epi32
             );
@@ -302,6 +313,7 @@ fn side_by_side([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
 }
 
 type U32x32 = Pair<U32x16, U32x16>;
+type Quarters32 = Pair<Quarters16, Quarters16>;
 
 /// Runs a kernel in one register of 128, 256 or 512 bits, or in two to four sets of 512.
 ///
@@ -316,9 +328,10 @@ pub(crate) fn run<K: Kernel>(width: usize, slow_rotations: bool, kernel: K) -> K
         match width {
             4 => return run_in::<Chain4, _>(kernel),
             8 => return run_in::<Chain8, _>(kernel),
-            16 | 32 if kernel.is_crowded() => {}
+            16 | 32 | 64 if kernel.is_crowded() => {}
             16 => return run_in::<Pair<U32x8, U32x8>, _>(kernel),
-            32 => return run_in::<Pair<Quarters16, Quarters16>, _>(kernel),
+            32 => return run_in::<Quarters32, _>(kernel),
+            64 => return run_in::<Pair<Quarters32, Quarters32>, _>(kernel),
             _ => {}
         }
     }

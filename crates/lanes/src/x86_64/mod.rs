@@ -154,6 +154,25 @@ macro_rules! loads_quarters {
 }
 pub(crate) use loads_quarters;
 
+/// [`Word::store_rows`](crate::Word::store_rows) by a function of [`columns`], which gives back the
+/// rows of lanes l, l + 4, ... side by side, and by one that extracts a piece of 128 bits.
+macro_rules! stores_rows {
+    ($columns:ident, $($piece:ident: $extract:expr),+) => {
+        #[inline(always)]
+        fn store_rows(words: [Self; 4], rows: &mut [[u8; 16]]) {
+            let [a, b, c, d] = words;
+            let columns = $columns([a.0, b.0, c.0, d.0]);
+            let (fours, _) = rows[..Self::LANES].as_chunks_mut::<4>();
+            let [$($piece),+] = fours else { unreachable!("four rows for each piece") };
+            for (lane, column) in columns.into_iter().enumerate() {
+                // SAFETY: the ground rule; a row has 16 bytes, and the store asks for no alignment.
+                unsafe { $(_mm_storeu_si128($piece[lane].as_mut_ptr().cast(), $extract(column));)+ }
+            }
+        }
+    };
+}
+pub(crate) use stores_rows;
+
 /// [`Word::add_rotate_add`](crate::Word::add_rotate_add) by a function of [`chain`].
 macro_rules! shortest_chain {
     ($chain:ident) => {

@@ -2,7 +2,9 @@
 
 use core::arch::x86_64::*;
 
-use super::{columns, loads_quarters, quarter_of, quarters, settle, shifts_and_logic, word};
+use super::{
+    columns, loads_quarters, quarter_of, quarters, settle, shifts_and_logic, stores_rows, word,
+};
 use crate::backend::no_such_width;
 use crate::{BLOCK_LEN, Kernel, Pair};
 
@@ -24,6 +26,7 @@ word! {
     settle: settle4,
 
     loads_quarters!(4, quarters4);
+    stores_rows!(columns4, all: core::convert::identity);
     shifts_and_logic!(
         _mm_sll_epi32, _mm_srl_epi32, _mm_or_si128, _mm_xor_si128, _mm_and_si128, _mm_set1_epi32
     );
