@@ -19,10 +19,8 @@ use crate::statistics::{median, min, p90};
 
 /// A competitor that would need more than this for its rounds takes part in fewer.
 const BUDGET_SECONDS: f64 = 5.0;
-/// But in no fewer than this, if there are so many ...
+/// But in no fewer than this, if there are so many, and unless the first takes all that alone.
 const LEAST_ROUNDS: usize = 2;
-/// ... unless the first takes longer than this.
-const LONG_SECONDS: f64 = 10.0;
 
 /// One timed run.
 #[derive(Clone, Copy, Debug)]
@@ -212,7 +210,7 @@ fn figures(
 /// The number of rounds for a competitor whose first round took `seconds` altogether.
 fn rounds_for(seconds: f64, rounds: usize) -> usize {
     let affordable = (BUDGET_SECONDS / seconds) as usize;
-    let least = if seconds > LONG_SECONDS { 1 } else { LEAST_ROUNDS };
+    let least = if seconds > BUDGET_SECONDS { 1 } else { LEAST_ROUNDS };
     affordable.max(least).min(rounds)
 }
 
@@ -276,9 +274,9 @@ mod tests {
     #[test]
     fn a_slow_competitor_takes_part_in_fewer_rounds_unless_told_otherwise() {
         let log = RefCell::default();
-        let baseline = scripted("a", &[9.0; 6], &log);
-        let slow = scripted("b", &[9.0; 2], &log);
-        let mut ours = scripted("c", &[9.0; 6], &log);
+        let baseline = scripted("a", &[3.0; 6], &log);
+        let slow = scripted("b", &[3.0; 2], &log);
+        let mut ours = scripted("c", &[3.0; 6], &log);
         ours.every_round = true;
         let measured = measured(vec![baseline, slow, ours], 6).unwrap();
         let rounds = measured.rows.iter().map(|row| row.outcome.as_ref().unwrap().rounds);
@@ -296,9 +294,9 @@ mod tests {
             }
         }
         assert_eq!(rounds_for(0.001, 5), 5);
-        assert_eq!(rounds_for(9.0, 5), 2);
-        assert_eq!(rounds_for(9.0, 1), 1);
-        assert_eq!(rounds_for(11.0, 5), 1);
+        assert_eq!(rounds_for(4.0, 5), 2);
+        assert_eq!(rounds_for(4.0, 1), 1);
+        assert_eq!(rounds_for(6.0, 5), 1);
     }
 
     #[test]

@@ -122,7 +122,7 @@ const TABLES: [Table; 6] = [
         files: 1,
         file_bytes: 200_000_000,
         passes: 1,
-        rounds: 5,
+        rounds: 3,
         then: "md5sum 0.78 s; nanoMD5 1.15, unrolled Haskell 2.9 (first 6), rolled 21 to 58 times as long",
     },
     Table {
@@ -140,7 +140,7 @@ const TABLES: [Table; 6] = [
         files: 100,
         file_bytes: 10_000_000,
         passes: 1,
-        rounds: 3,
+        rounds: 2,
         then: ".NET's library 2.1 s; F# 5.1 s (first 20 % more than C#), Bouncy Castle in C# 5.7 s",
     },
     Table {
@@ -150,7 +150,7 @@ const TABLES: [Table; 6] = [
         file_bytes: 13_000_000,
         // The document had 500, for which the rows would need ten seconds each.
         passes: 50,
-        rounds: 3,
+        rounds: 2,
         then: "500 passes: mmap 10 s, addfile 12 s, reads of st_blksize 12 s, a call of md5sum each 16 s",
     },
     Table {

@@ -24,6 +24,7 @@ impl<O: Offset, H: Output, const C: usize, const D: usize> Kernel64
     fn run<W: Word64>(self) -> usize {
         let start = State::<W>::splat(self.start);
         let mut pieces = ShortPieces::new();
+        let mut own = [H::default(); MAX_LANES_64];
         let mut done = 0;
         for hashes in self.hashes.chunks_mut(CHUNK) {
             let count = hashes.len();
@@ -34,7 +35,6 @@ impl<O: Offset, H: Output, const C: usize, const D: usize> Kernel64
                 // In the end some are hashed again, instead of leaving lanes idle.
                 let first = first.min(count - W::LANES);
                 let lanes = pieces.lanes(first, W::LANES);
-                let mut own = [H::default(); MAX_LANES_64];
                 if lanes.words_follow() {
                     hash_short::<W, H, C, D>(start, &lanes, &mut own);
                 } else {
