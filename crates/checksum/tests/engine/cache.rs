@@ -70,10 +70,15 @@ fn the_cache_is_left_as_it_was() {
     }
     assert!(!cached(&path).contains(&true), "what was not cached still is not");
 
-    assert!(hash(Io::Read));
-    assert!(!cached(&path).contains(&false), "to read as usual caches the file");
-    assert!(hash(Io::Direct));
-    assert!(!cached(&path).contains(&false), "what was cached still is");
+    // The system drops pages for reasons of its own, now and then; a reader that does so does it
+    // every time.
+    let stays = |io| {
+        assert!(hash(Io::Read));
+        let is_cached = !cached(&path).contains(&false);
+        assert!(hash(io));
+        is_cached && !cached(&path).contains(&false)
+    };
+    assert!((0..10).any(|_| stays(Io::Direct)), "what was cached still is");
 }
 
 /// A copy that was just made may be in the cache only.
