@@ -32,8 +32,12 @@ pub struct Lines {
 /// How lines are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pace {
-    /// Each by itself: to a terminal.
+    /// Each by itself: to a terminal, or where there is no thread.
     Single,
+    /// The first by itself: often there is one only, and a thread would take longer.
+    First,
+    /// In company, with a thread that is still to be started.
+    Second,
     /// In company, with a thread that keeps them from waiting.
     Gathered,
 }
@@ -66,7 +70,7 @@ impl Lines {
         let pending = Vec::with_capacity(most);
         let state = State { out, pending, most, failure: None, closed: false };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
-        let pace = if !on_terminal && shared.keep_prompt() { Pace::Gathered } else { Pace::Single };
+        let pace = if on_terminal { Pace::Single } else { Pace::First };
         Self { shared, pace }
     }
 
@@ -76,17 +80,29 @@ impl Lines {
     ///
     /// These lines or some before them could not be written.
     pub fn push(&mut self, line: &[u8]) -> io::Result<()> {
+        let pace = self.next_pace();
         let mut state = self.shared.lock();
         if state.pending.len() + line.len() > state.most {
             state.write();
         }
         state.pending.extend_from_slice(line);
-        match self.pace {
-            Pace::Single => state.write(),
+        match pace {
+            Pace::Single | Pace::First | Pace::Second => state.write(),
             Pace::Gathered if state.pending.len() == line.len() => self.shared.changed.notify_one(),
             Pace::Gathered => {}
         }
         state.outcome()
+    }
+
+    /// The pace of this line; settles that of the next one.
+    fn next_pace(&mut self) -> Pace {
+        let pace = match self.pace {
+            Pace::Second if self.shared.keep_prompt() => Pace::Gathered,
+            Pace::Second => Pace::Single,
+            pace => pace,
+        };
+        self.pace = if pace == Pace::First { Pace::Second } else { pace };
+        pace
     }
 
     /// Writes the lines that still wait. Those that cannot be written are given up.

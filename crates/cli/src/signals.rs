@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use anyhow::Context as _;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -38,9 +39,9 @@ impl Caught {
         mut self,
         console: &Arc<Mutex<Console>>,
         unfinished: Option<PathBuf>,
-    ) -> io::Result<()> {
+    ) -> anyhow::Result<()> {
         let console = Arc::clone(console);
-        thread::Builder::new().name("signals".into()).spawn(move || {
+        let wait = move || {
             let Some(signal) = self.0.forever().next() else { return };
             for _ in 0..ATTEMPTS {
                 if let Ok(mut console) = console.try_lock() {
@@ -52,8 +53,9 @@ impl Caught {
                 thread::sleep(PAUSE);
             }
             end(signal, unfinished);
-        })?;
-        Ok(())
+        };
+        let thread = thread::Builder::new().name("signals".into()).spawn(wait);
+        thread.map(drop).context("no thread can be started; see ulimit -u and ulimit -v")
     }
 }
 

@@ -13,7 +13,7 @@ use super::order::{Order, Sequence};
 
 /// How many jobs are pulled ahead of the workers. When they are all there nothing is pulled until half
 /// are gone: on a single CPU each time costs two changes of threads.
-const AHEAD: usize = 1024;
+pub(super) const AHEAD: usize = 1024;
 
 /// The jobs that no worker has taken yet. `T` is their context.
 pub(super) struct Feed<T> {

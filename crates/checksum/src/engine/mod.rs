@@ -168,11 +168,12 @@ pub struct Progress {
 /// Memory grows neither with the number of jobs nor with their sizes: at most 65,536 jobs are under
 /// way at once, and what `make` makes is all that is kept of one that waits for its turn.
 ///
-/// Fewer threads than asked for work where the system does not give as many.
+/// Fewer threads than asked for work where the system does not give as many. Where it gives none, and where
+/// there is but one job, as the iterator's [`size_hint`](Iterator::size_hint) says, the calling thread works.
 ///
 /// # Panics
-/// When the iterator, `make` or `sink` panics, or when the system gives not a single thread.
-pub fn run<T, I, R, M, F>(options: &Options, jobs: I, make: M, sink: F)
+/// When the iterator, `make` or `sink` panics.
+pub fn run<T, I, R, M, F>(options: &Options, jobs: I, make: M, mut sink: F)
 where
     T: Send,
     I: Iterator<Item = Job<T>>,
@@ -180,24 +181,47 @@ where
     M: Fn(Outcome<T>) -> R + Sync,
     F: FnMut(R) -> ControlFlow<()> + Send,
 {
+    let most = jobs.size_hint().1.unwrap_or(usize::MAX);
     // Often there is a single file, and most of the time is that of starting.
-    let threads = match (options.threads, jobs.size_hint().1) {
-        (_, Some(0 | 1)) => 1,
-        (0, most) => {
-            let cpus = thread::available_parallelism().map_or(1, NonZero::get);
-            cpus.min(most.unwrap_or(cpus))
-        }
-        (threads, most) => threads.min(most.unwrap_or(threads)),
+    let left = if most <= 1 {
+        Some(jobs)
+    } else {
+        let threads = match options.threads {
+            0 => thread::available_parallelism().map_or(1, NonZero::get),
+            threads => threads,
+        };
+        run_in_threads(threads.min(most), options, jobs, &make, &mut sink)
     };
+    if let Some(jobs) = left {
+        run_here(options, jobs, &make, &mut sink);
+    }
+}
+
+/// Gives the jobs back when there is no thread for them.
+fn run_in_threads<T, I, R, M, F>(
+    threads: usize,
+    options: &Options,
+    jobs: I,
+    make: &M,
+    sink: F,
+) -> Option<I>
+where
+    T: Send,
+    I: Iterator<Item = Job<T>>,
+    R: Send,
+    M: Fn(Outcome<T>) -> R + Sync,
+    F: FnMut(R) -> ControlFlow<()> + Send,
+{
     let options = &Options { threads, ..options.clone() };
     let feed = &feed::Feed::new(threads);
     let order = &order::Order::new(sink, threads);
-    let make = &make;
     thread::scope(|scope| {
         for number in 0..threads {
             let work = move || worker::work(number, options, feed, make, order, scope);
-            if let Err(error) = thread::Builder::new().spawn_scoped(scope, work) {
-                assert!(number > 0, "no thread can be started: {error}");
+            if thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                if number == 0 {
+                    return Some(jobs);
+                }
                 for _ in number..threads {
                     feed.worker_ends();
                     order.worker_ends();
@@ -206,5 +230,30 @@ where
             }
         }
         feed.pull(jobs, order);
-    });
+        None
+    })
+}
+
+/// Without threads: pulls as many jobs as are pulled ahead of workers, does them, and so on.
+fn run_here<T, I, R, M, F>(options: &Options, mut jobs: I, make: &M, mut sink: F)
+where
+    T: Send,
+    I: Iterator<Item = Job<T>>,
+    R: Send,
+    M: Fn(Outcome<T>) -> R + Sync,
+    F: FnMut(R) -> ControlFlow<()> + Send,
+{
+    let options = &Options { threads: 1, own_descriptors: false, ..options.clone() };
+    loop {
+        let feed = &feed::Feed::new(1);
+        let order = &order::Order::new(&mut sink, 1);
+        let mut pulled = 0;
+        thread::scope(|scope| {
+            feed.pull(jobs.by_ref().take(feed::AHEAD).inspect(|_| pulled += 1), order);
+            worker::work(0, options, feed, make, order, scope);
+        });
+        if pulled < feed::AHEAD || order.is_stopped() {
+            break;
+        }
+    }
 }

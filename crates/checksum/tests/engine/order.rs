@@ -49,6 +49,28 @@ fn an_iterator_that_waits_holds_up_no_outcome() {
     }
 }
 
+/// A job that is known to be the only one is done by the calling thread, which needs no other for it.
+#[test]
+fn a_single_job_is_done_here() {
+    let folder = Folder::new();
+    for (name, has_digest) in [("a", true), ("missing", false)] {
+        if has_digest {
+            folder.job(name, b"abc");
+        }
+        let mut threads = Vec::new();
+        engine::run(
+            &on(Io::default(), 3),
+            std::iter::once(folder.job_of(name)),
+            |outcome| (outcome.result.is_ok(), std::thread::current().id()),
+            |outcome| {
+                threads.push(outcome);
+                ControlFlow::Continue(())
+            },
+        );
+        assert_eq!(threads, [(has_digest, std::thread::current().id())]);
+    }
+}
+
 #[test]
 fn a_slow_job_does_not_let_the_others_run_away() {
     const WINDOW: u64 = 1 << 16;
