@@ -26,7 +26,7 @@
 //! | chunks as they come | [`Md5`] |
 //! | an iterator of chunks | [`md5_chunks`] |
 //! | a reader | [`md5_reader`] |
-//! | many slices | [`md5_many`] |
+//! | many slices | [`md5_many`], [`md5_many_into`] |
 //! | many streams, of files or sockets or anything | [`Lanes`], which refills a lane the moment its stream ends |
 //! | code written against the RustCrypto traits | [`Md5`] with the feature `digest` |
 //!
@@ -54,7 +54,7 @@ mod stream;
 mod table;
 
 #[cfg(feature = "alloc")]
-pub use crate::many::{Lanes, md5_many, md5_many_with};
+pub use crate::many::{Lanes, md5_many, md5_many_into, md5_many_with};
 #[cfg(feature = "std")]
 pub use crate::one::md5_reader;
 #[cfg(feature = "alloc")]

@@ -315,21 +315,68 @@ pub fn md5_many_with<I>(backend: Backend, messages: I) -> Vec<Digest>
 where
     I: IntoIterator<Item: AsRef<[u8]>>,
 {
-    let mut messages = messages.into_iter();
+    let messages = messages.into_iter();
     let mut digests = Vec::with_capacity(messages.size_hint().0);
+    hash_all(backend, messages, &mut |number, found| {
+        let end = number + found.len();
+        if digests.len() < end {
+            // Some of those before may come later.
+            digests.resize(end, Digest::default());
+        }
+        for (place, digest) in digests[number..].iter_mut().zip(found) {
+            place.0 = *digest;
+        }
+    });
+    digests
+}
+
+/// [`md5_many_with`] into a column of 16-byte values. From bytes it comes by
+/// [`as_chunks_mut`](slice::as_chunks_mut).
+///
+/// ```
+/// use lanesum_md5::{Backend, md5, md5_many_into};
+///
+/// let mut column = [0; 2 * 16];
+/// let (digests, _) = column.as_chunks_mut();
+/// md5_many_into(Backend::best(), ["a", "b"], digests);
+/// assert_eq!(column[16..], md5(b"b").0);
+/// ```
+///
+/// # Panics
+/// When there are not as many digests as messages.
+pub fn md5_many_into<I>(backend: Backend, messages: I, digests: &mut [[u8; 16]])
+where
+    I: IntoIterator<Item: AsRef<[u8]>>,
+{
+    let count = digests.len();
+    let taken = hash_all(backend, messages.into_iter(), &mut |number, found| {
+        let places = digests.get_mut(number..number + found.len());
+        places.unwrap_or_else(|| panic!("more messages than {count}")).copy_from_slice(found);
+    });
+    assert_eq!(taken, count, "messages and digests");
+}
+
+/// Calls `found` with the number of each message and its digest, which those of the next messages may follow; not in
+/// their order. Gives how many messages there were.
+#[inline]
+fn hash_all<M: AsRef<[u8]>>(
+    backend: Backend,
+    mut messages: impl Iterator<Item = M>,
+    found: &mut impl FnMut(usize, &[[u8; 16]]),
+) -> usize {
     let mut gangs = Gangs::new(backend);
     let mut lanes = Lanes::with_backend(backend);
     let mut ahead = Vec::new().into_iter();
     loop {
         while !lanes.is_full() {
             if ahead.len() == 0 {
-                ahead = longest_first(|| gangs.next_long(&mut messages, &mut digests));
+                ahead = longest_first(|| gangs.next_long(&mut messages, found));
             }
             let Some((index, message)) = ahead.next().or_else(|| gangs.pop()) else { break };
             lanes.push(Message { index, message, consumed: 0 });
         }
-        let Some((message, digest)) = lanes.pop() else { return digests };
-        digests[message.index] = digest;
+        let Some((message, digest)) = lanes.pop() else { return gangs.taken() };
+        found(message.index, &[digest.0]);
     }
 }
 

@@ -15,12 +15,10 @@
 //! every stream what it has next, several times a message: a message of 64 bytes takes three times as long there.
 
 use alloc::vec::Vec;
-use core::ops::ControlFlow;
 use core::slice;
 
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES};
 
-use crate::Digest;
 use crate::edge::{End, blocks_of};
 use crate::kernel::hash_gang;
 use crate::table::STEPS;
@@ -32,8 +30,9 @@ const MOST_BLOCKS: usize = 16;
 pub(crate) struct Gangs<M> {
     hasher: Hasher,
     lanes: usize,
-    /// Neighbours, fewer than a gang, and the number of the first of them.
-    neighbours: Vec<M>,
+    /// The last messages taken, neighbours: a row of its own since a vector would write down its length with each.
+    row: [Option<M>; MAX_LANES],
+    /// The number of the first message that is not sorted yet.
     first: usize,
     /// Those that take another number of blocks than their neighbours, with their numbers, by that number of blocks.
     waiting: [Vec<(usize, M)>; MOST_BLOCKS],
@@ -47,39 +46,47 @@ impl<M: AsRef<[u8]>> Gangs<M> {
         Self {
             hasher: Hasher::new(backend),
             lanes,
-            neighbours: Vec::with_capacity(lanes),
+            row: [const { None }; MAX_LANES],
             first: 0,
             waiting: [const { Vec::new() }; MOST_BLOCKS],
             no_more: false,
         }
     }
 
-    /// Takes messages up to the next one that is too long, which it gives back with its number, or to the last.
-    /// There is a digest for each message taken, which is none yet as long as it waits.
+    /// Takes messages up to the next one that is too long, which it gives back with its number, or to the last. Calls
+    /// `found` with the number of a message and its digest, which those of the next messages may follow.
     #[inline]
     pub(crate) fn next_long(
         &mut self,
         messages: &mut impl Iterator<Item = M>,
-        digests: &mut Vec<Digest>,
+        found: &mut impl FnMut(usize, &[[u8; 16]]),
     ) -> Option<(usize, M)> {
         while !self.no_more {
-            let long = messages.by_ref().take(self.lanes).try_for_each(|message| {
+            let (mut count, mut long) = (0, None);
+            for place in &mut self.row[..self.lanes] {
+                let Some(message) = messages.next() else {
+                    self.no_more = true;
+                    break;
+                };
                 if blocks_of(message.as_ref().len()) > MOST_BLOCKS {
-                    return ControlFlow::Break(message);
+                    long = Some(message);
+                    break;
                 }
-                self.neighbours.push(message);
-                ControlFlow::Continue(())
-            });
-            self.no_more = long.is_continue() && self.neighbours.len() < self.lanes;
-            self.sort(digests);
-            if let ControlFlow::Break(message) = long {
-                let number = self.first;
+                *place = Some(message);
+                count += 1;
+            }
+            self.sort(count, found);
+            if let Some(message) = long {
                 self.first += 1;
-                digests.push(Digest::default());
-                return Some((number, message));
+                return Some((self.first - 1, message));
             }
         }
         None
+    }
+
+    /// How many messages have been taken.
+    pub(crate) const fn taken(&self) -> usize {
+        self.first
     }
 
     /// A message that waits, with its number: what is left when no gang will be complete any more.
@@ -87,29 +94,30 @@ impl<M: AsRef<[u8]>> Gangs<M> {
         self.waiting.iter_mut().find_map(Vec::pop)
     }
 
-    /// Hashes neighbours that are a gang; otherwise puts each where it belongs. After the last message a
-    /// quarter of a gang will do.
-    fn sort(&mut self, digests: &mut Vec<Digest>) {
-        let least = if self.no_more { self.lanes / 4 } else { self.lanes };
-        if self.neighbours.len() >= least
-            && let Some(found) = self.hasher.hash(self.neighbours.iter().map(AsRef::as_ref))
+    /// Hashes the first `count` of the row if they are a gang; otherwise puts each where it belongs. After the last
+    /// message a quarter of a gang will do.
+    fn sort(&mut self, count: usize, found: &mut impl FnMut(usize, &[[u8; 16]])) {
+        let least = if self.no_more { (self.lanes / 4).max(1) } else { self.lanes };
+        let row = &mut self.row[..count];
+        let messages = row.iter().map(|message| message.as_ref().expect("taken").as_ref());
+        if count >= least
+            && let Some(digests) = self.hasher.hash(messages)
         {
-            self.first += found.len();
-            digests.extend(found.iter().copied().map(Digest));
-            self.neighbours.clear();
-        }
-        for message in self.neighbours.drain(..) {
-            let gang = &mut self.waiting[blocks_of(message.as_ref().len()) - 1];
-            gang.push((self.first, message));
-            self.first += 1;
-            digests.push(Digest::default());
-            if gang.len() == self.lanes {
-                self.hasher.hash_numbered(gang, digests);
+            found(self.first, digests);
+            self.first += count;
+        } else {
+            for message in row.iter_mut().filter_map(Option::take) {
+                let gang = &mut self.waiting[blocks_of(message.as_ref().len()) - 1];
+                gang.push((self.first, message));
+                self.first += 1;
+                if gang.len() == self.lanes {
+                    self.hasher.hash_numbered(gang, found);
+                }
             }
         }
         if self.no_more {
             for gang in self.waiting.iter_mut().filter(|gang| gang.len() >= least) {
-                self.hasher.hash_numbered(gang, digests);
+                self.hasher.hash_numbered(gang, found);
             }
         }
     }
@@ -130,16 +138,16 @@ impl Hasher {
         Self { backend, ends: Vec::new(), padding: Padding::of(0), digests: [[0; 16]; MAX_LANES] }
     }
 
-    /// Takes messages that take as many blocks each, at least one message, to the digests of their numbers.
+    /// Takes messages that take as many blocks each, at least one message.
     fn hash_numbered<M: AsRef<[u8]>>(
         &mut self,
         gang: &mut Vec<(usize, M)>,
-        digests: &mut [Digest],
+        found: &mut impl FnMut(usize, &[[u8; 16]]),
     ) {
         let messages = gang.iter().map(|(_, message)| message.as_ref());
-        let found = self.hash(messages).expect("as many blocks each");
-        for ((number, _), digest) in gang.drain(..).zip(found) {
-            digests[number] = Digest(*digest);
+        let digests = self.hash(messages).expect("as many blocks each");
+        for ((number, _), digest) in gang.drain(..).zip(digests) {
+            found(number, slice::from_ref(digest));
         }
     }
 
@@ -211,21 +219,25 @@ mod tests {
             let runs = (0..=1100).flat_map(|length| (0..lanes).map(move |turn| (turn, length)));
             let messages: Vec<&[u8]> =
                 turns.chain(runs).map(|(turn, length)| &bytes[turn..][..length]).collect();
-            let mut digests = Vec::new();
+            let mut digests = alloc::vec![None; messages.len()];
+            let mut found = |number: usize, some: &[[u8; 16]]| {
+                for (place, digest) in digests[number..].iter_mut().zip(some) {
+                    assert_eq!(place.replace(*digest), None, "found once");
+                }
+            };
             let mut waiting = messages.iter();
-            let long = core::iter::from_fn(|| gangs.next_long(&mut waiting, &mut digests));
+            let long = core::iter::from_fn(|| gangs.next_long(&mut waiting, &mut found));
             let long: Vec<(usize, &&[u8])> = long.collect();
             assert!(long.iter().all(|(_, message)| message.len() > MOST_BLOCKS * BLOCK_LEN - 9));
             assert_eq!(long.len(), 2 * lanes * (1100 + 9 - MOST_BLOCKS * BLOCK_LEN));
             let left: Vec<_> = core::iter::from_fn(|| gangs.pop()).collect();
             assert!(left.len() < MOST_BLOCKS * (lanes / 4).max(1), "{backend}: {}", left.len());
             for (number, message) in long.into_iter().chain(left) {
-                assert_eq!(digests[number], Digest::default(), "not hashed here");
-                digests[number] = md5(message);
+                assert_eq!(digests[number].replace(md5(message).0), None, "not hashed here");
             }
-            assert_eq!(digests.len(), messages.len());
+            assert_eq!(gangs.taken(), messages.len());
             for (digest, message) in digests.iter().zip(messages) {
-                assert_eq!(*digest, md5(message), "{backend}: {} bytes", message.len());
+                assert_eq!(*digest, Some(md5(message).0), "{backend}: {} bytes", message.len());
             }
         }
     }

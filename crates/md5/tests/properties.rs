@@ -1,6 +1,6 @@
 //! What holds for any message, however it is cut.
 
-use lanesum_md5::{Lanes, Md5, md5, md5_chunks, md5_many};
+use lanesum_md5::{Backend, Lanes, Md5, md5, md5_chunks, md5_many, md5_many_into};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -17,6 +17,9 @@ proptest! {
     #[test]
     fn many_are_as_one_by_one(messages in vec(vec(any::<u8>(), 0..300), 0..80)) {
         let expected: Vec<_> = messages.iter().map(|message| md5(message)).collect();
+        let mut column = vec![[0; 16]; messages.len()];
+        md5_many_into(Backend::best(), &messages, &mut column);
+        prop_assert!(column.iter().eq(expected.iter().map(|digest| &digest.0)));
         prop_assert_eq!(md5_many(&messages), expected);
     }
 
@@ -62,5 +65,27 @@ proptest! {
         prop_assert_eq!(FixedOutputReset::finalize_fixed_reset(&mut state).to_vec(), expected);
         prop_assert_eq!(state.finalize(), md5(b""));
         prop_assert_eq!(<Md5 as Digest>::output_size(), 16);
+    }
+}
+
+/// Gangs of short messages, those that wait, and long ones.
+#[test]
+fn a_column_has_a_place_for_each_message() {
+    for length in [64, 100, 5_000] {
+        let messages = [vec![7; length]];
+        for count in [1, 64, 300] {
+            let into = |places: usize| {
+                let messages = messages.iter().cycle().take(count);
+                let mut column = vec![[0; 16]; places];
+                let run = || md5_many_into(Backend::best(), messages, &mut column);
+                let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+                unwound.map(|()| column).map_err(|why| why.downcast_ref::<String>().cloned())
+            };
+            assert_eq!(into(count).unwrap(), vec![md5(&messages[0]).0; count]);
+            let few = into(count - 1).unwrap_err().expect("words");
+            assert_eq!(few, format!("more messages than {}", count - 1));
+            let many = into(count + 1).unwrap_err().expect("words");
+            assert!(many.contains("messages and digests"), "{many}");
+        }
     }
 }
