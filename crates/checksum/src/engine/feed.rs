@@ -18,7 +18,7 @@ pub(super) const AHEAD: usize = 1024;
 /// The jobs that no worker has taken yet. `T` is their context.
 pub(super) struct Feed<T> {
     state: Mutex<State<T>>,
-    /// There are jobs again, or no more will come. Workers wait for it.
+    /// There are jobs again, or no more will come; before that, all workers are started. Workers wait for it.
     filled: Condvar,
     /// There is room again, or no worker is left. Who pulls the iterator waits for it.
     drained: Condvar,
@@ -30,6 +30,8 @@ struct State<T> {
     ended: bool,
     /// Workers that may still take jobs.
     workers: usize,
+    /// Whether these are all there will be.
+    all_started: bool,
     /// Workers that wait for jobs.
     waiting: usize,
     /// Whether somebody waits for room.
@@ -49,8 +51,17 @@ pub(super) enum Taken {
 impl<T> Feed<T> {
     pub(super) fn new(workers: usize) -> Self {
         let jobs = VecDeque::with_capacity(AHEAD);
-        let state = State { jobs, ended: false, workers, waiting: 0, is_full: false };
+        let (ended, all_started, is_full) = (false, false, false);
+        let state = State { jobs, ended, workers, all_started, waiting: 0, is_full };
         Self { state: Mutex::new(state), filled: Condvar::new(), drained: Condvar::new() }
+    }
+
+    /// Notes that no more workers will be started, and how many of those expected were not.
+    pub(super) fn all_are_started(&self, missing: usize) {
+        let mut state = self.change();
+        state.workers -= missing;
+        state.all_started = true;
+        self.filled.notify_all();
     }
 
     /// Pulls the iterator to its end, or until the jobs are not wanted any more.
@@ -122,6 +133,18 @@ impl<T> Feed<T> {
         waited.unwrap_or_else(PoisonError::into_inner).waiting -= 1;
     }
 
+    /// Whether a worker may leave the jobs to others: if it is not the last one. Then it has ended. Waits until it
+    /// is known how many there are, before the first job comes.
+    pub(super) fn leave(&self) -> bool {
+        let started = self.filled.wait_while(self.change(), |state| !state.all_started);
+        let mut state = started.unwrap_or_else(PoisonError::into_inner);
+        let has_others = state.workers > 1;
+        if has_others {
+            state.workers -= 1;
+        }
+        has_others
+    }
+
     /// Notes that a worker has ended.
     pub(super) fn worker_ends(&self) {
         self.change().workers -= 1;
@@ -178,6 +201,18 @@ mod tests {
             feed.worker_ends();
         });
         assert_eq!(pulled, AHEAD + 1);
+    }
+
+    #[test]
+    fn all_but_the_last_may_leave() {
+        let feed = Feed::<()>::new(5);
+        let left = std::thread::scope(|scope| {
+            let leaving = scope.spawn(|| feed.leave());
+            feed.all_are_started(2);
+            leaving.join().unwrap()
+        });
+        assert_eq!([left, feed.leave(), feed.leave(), feed.leave()], [true, true, false, false]);
+        assert_eq!(feed.change().workers, 1);
     }
 
     #[test]

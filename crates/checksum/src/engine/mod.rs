@@ -216,19 +216,16 @@ where
     let feed = &feed::Feed::new(threads);
     let order = &order::Order::new(sink, threads);
     thread::scope(|scope| {
-        for number in 0..threads {
+        let started = (0..threads).take_while(|&number| {
             let work = move || worker::work(number, options, feed, make, order, scope);
-            if thread::Builder::new().spawn_scoped(scope, work).is_err() {
-                if number == 0 {
-                    return Some(jobs);
-                }
-                for _ in number..threads {
-                    feed.worker_ends();
-                    order.worker_ends();
-                }
-                break;
-            }
+            thread::Builder::new().spawn_scoped(scope, work).is_ok()
+        });
+        let missing = threads - started.count();
+        if missing == threads {
+            return Some(jobs);
         }
+        (0..missing).for_each(|_| order.worker_ends());
+        feed.all_are_started(missing);
         feed.pull(jobs, order);
         None
     })
@@ -249,6 +246,7 @@ where
         let order = &order::Order::new(&mut sink, 1);
         let mut pulled = 0;
         thread::scope(|scope| {
+            feed.all_are_started(0);
             feed.pull(jobs.by_ref().take(feed::AHEAD).inspect(|_| pulled += 1), order);
             worker::work(0, options, feed, make, order, scope);
         });

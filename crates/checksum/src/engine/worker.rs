@@ -6,6 +6,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::io;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -57,20 +58,30 @@ pub(super) fn work<'scope, T, R, M, F>(
     F: FnMut(R) -> ControlFlow<()> + Send,
 {
     /// Tells the others that this worker has ended, also when it ends in a panic.
-    struct End<'a, T, R, F: FnMut(R) -> ControlFlow<()>>(&'a Feed<T>, &'a Order<T, R, F>);
+    struct End<'a, T, R, F: FnMut(R) -> ControlFlow<()>> {
+        feed: Option<&'a Feed<T>>,
+        order: &'a Order<T, R, F>,
+    }
     impl<T, R, F: FnMut(R) -> ControlFlow<()>> Drop for End<'_, T, R, F> {
         fn drop(&mut self) {
-            self.0.worker_ends();
-            self.1.worker_ends();
+            self.feed.inspect(|feed| feed.worker_ends());
+            self.order.worker_ends();
         }
     }
-    let _end = End(feed, order);
+    let mut end = End { feed: Some(feed), order };
     if options.own_descriptors {
         descriptors::own_table();
     }
 
     let lanes = Lanes::with_backend(options.backend);
-    let reader = Reader::new(options.io, lanes.capacity());
+    let reader = match Reader::new(options.io, lanes.capacity()) {
+        Ok(reader) => reader,
+        Err(_) if feed.leave() => {
+            end.feed = None;
+            return;
+        }
+        Err(error) => return refuse(&error, feed, make, order),
+    };
     let files = files_limit(options.threads).min(reader.lanes_limit());
     let limit = files.min(lanes.capacity());
     let shared = Shared {
@@ -117,6 +128,32 @@ pub(super) fn work<'scope, T, R, M, F>(
             }
             _ => worker.advance(),
         }
+    }
+}
+
+/// Ends all jobs without an attempt, since no worker has what it needs.
+fn refuse<T, R, M, F>(error: &io::Error, feed: &Feed<T>, make: &M, order: &Order<T, R, F>)
+where
+    M: Fn(Outcome<T>) -> R,
+    F: FnMut(R) -> ControlFlow<()>,
+{
+    let (mut jobs, mut outcomes) = (VecDeque::new(), Vec::new());
+    while !order.is_stopped() {
+        match feed.take(ROUND, ROUND, &mut jobs) {
+            Taken::Some => {}
+            Taken::None => feed.wait(),
+            Taken::End => break,
+        }
+        outcomes.extend(jobs.drain(..).map(|(sequence, job)| {
+            let Job { source, context, .. } = job;
+            let result = match (&source, error.raw_os_error()) {
+                (Source::Nothing, _) => Ok(Hashed::default()),
+                (_, Some(code)) => Err(io::Error::from_raw_os_error(code).into()),
+                (_, None) => Err(io::Error::from(error.kind()).into()),
+            };
+            (sequence, make(Outcome { source, context, result }))
+        }));
+        order.complete(&mut outcomes);
     }
 }
 

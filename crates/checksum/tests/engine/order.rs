@@ -1,5 +1,7 @@
 //! The order of the outcomes, and how many jobs are under way.
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
 use super::*;
 
 #[test]
@@ -102,4 +104,39 @@ fn a_slow_job_does_not_let_the_others_run_away() {
         });
     });
     assert_eq!(out.into_inner(), 2 * WINDOW);
+}
+
+/// Says how many threads are to do without memory in this process.
+const POOR: &str = "LANESUM_TEST_POOR";
+
+/// What is read past the cache needs memory at a stroke. Where there is none for any worker, each job has an
+/// error; the run neither panics nor hangs.
+#[test]
+fn without_memory_every_job_has_an_error() {
+    if let Some(threads) = std::env::var_os(POOR) {
+        return run_without_memory(threads.to_str().unwrap().parse().unwrap());
+    }
+    for threads in ["1", "4"] {
+        let run = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "order::without_memory_every_job_has_an_error"])
+            .env(POOR, threads)
+            .output()
+            .unwrap();
+        assert!(run.status.success(), "{threads}: {run:?}");
+    }
+}
+
+/// There is address space for some stacks (2 MiB each), but not for the lanes of a worker (some 9).
+fn run_without_memory(threads: usize) {
+    let folder = Folder::new();
+    let jobs: Vec<_> =
+        (0..100).map(|index| folder.job(&format!("{index:02}"), &[index; 9])).collect();
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let size = status.lines().find_map(|line| line.strip_prefix("VmSize:")?.strip_suffix("kB"));
+    let size = size.unwrap().trim().parse::<u64>().unwrap() << 10;
+    let limit = Rlimit { current: Some(size + (8 << 20)), ..getrlimit(Resource::As) };
+    setrlimit(Resource::As, limit).unwrap();
+    let outcomes = run(&on(Io::Direct, threads), jobs.iter().cloned());
+    let expected = jobs.iter().map(|job| format!("{}: Cannot allocate memory", job.context));
+    assert!(outcomes.iter().cloned().eq(expected), "{outcomes:?}");
 }

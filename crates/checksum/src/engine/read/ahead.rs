@@ -52,12 +52,15 @@ impl Reader {
     }
 
     /// Reads past the cache. Where there is no io_uring a piece is read when it is asked for.
-    pub(super) fn direct(lanes: usize) -> Self {
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub(super) fn direct(lanes: usize) -> io::Result<Self> {
         // Nothing reads ahead for us here, and each read is one to the medium.
         let shape = Shape { piece: 2 * Buffer::CAPACITY, lanes: lanes.min(16), is_direct: true };
         let queue = Queue::with_ring(shape.memory(), shape.lanes)
-            .unwrap_or_else(|_| Queue::without_ring(shape.memory(), shape.lanes));
-        Self::new(shape, queue)
+            .or_else(|_| Queue::without_ring(shape.memory(), shape.lanes))?;
+        Ok(Self::new(shape, queue))
     }
 
     fn new(shape: Shape, queue: Queue) -> Self {
@@ -255,7 +258,8 @@ mod tests {
         let mut readers = Vec::new();
         for is_direct in [false, true] {
             let shape = Shape { piece: 2 * PAGE, lanes: 3, is_direct };
-            readers.push(Reader::new(shape, Queue::without_ring(shape.memory(), shape.lanes)));
+            let queue = Queue::without_ring(shape.memory(), shape.lanes).unwrap();
+            readers.push(Reader::new(shape, queue));
             if let Ok(queue) = Queue::with_ring(shape.memory(), shape.lanes) {
                 readers.push(Reader::new(shape, queue));
             }

@@ -106,15 +106,18 @@ pub(super) struct Early {
 
 impl Reader {
     /// A reader for a worker with this many lanes.
-    pub(super) fn new(io: Io, lanes: usize) -> Self {
-        match io {
+    ///
+    /// # Errors
+    /// There is no memory to read past the cache.
+    pub(super) fn new(io: Io, lanes: usize) -> io::Result<Self> {
+        let reader = match io {
             Io::Read => None,
             Io::Mmap => Windows::new().ok().map(Rc::new).map(|it| Self::Map(it, Medium::default())),
-            Io::Direct => Some(Self::Ahead(ahead::Reader::direct(lanes))),
+            Io::Direct => return ahead::Reader::direct(lanes).map(Self::Ahead),
             Io::Uring => ahead::Reader::cached(lanes).map(Self::Ahead).ok(),
-        }
+        };
         // What is only meant to be faster need not be.
-        .unwrap_or_else(|| Self::Read(Medium::default()))
+        Ok(reader.unwrap_or_else(|| Self::Read(Medium::default())))
     }
 
     /// The most lanes that it can read for.

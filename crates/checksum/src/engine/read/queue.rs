@@ -56,16 +56,16 @@ impl Queue {
     /// For so many lanes, which read into so many bytes.
     pub(super) fn with_ring(memory: usize, lanes: usize) -> io::Result<Self> {
         let ring = ring(lanes)?;
-        let mut queue = Self::without_ring(memory, lanes);
+        let mut queue = Self::without_ring(memory, lanes)?;
         queue.ring = Some(ring);
         Ok(queue)
     }
 
     /// The same without io_uring.
-    pub(super) fn without_ring(memory: usize, lanes: usize) -> Self {
-        let memory = Region::zeros(memory).expect("memory for the lanes");
+    pub(super) fn without_ring(memory: usize, lanes: usize) -> io::Result<Self> {
+        let memory = Region::zeros(memory)?;
         let lanes = vec![Read::None; lanes];
-        Self { ring: None, memory: Rc::new(memory), lanes, failed: None }
+        Ok(Self { ring: None, memory: Rc::new(memory), lanes, failed: None })
     }
 
     /// Where is read to.
