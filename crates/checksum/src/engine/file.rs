@@ -32,7 +32,7 @@ pub(super) enum Opened {
 }
 
 /// Looks at what was opened.
-pub(super) fn look(file: OwnedFd) -> io::Result<Opened> {
+fn look(file: OwnedFd) -> io::Result<Opened> {
     let stat = rustix::fs::fstat(&file)?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {
@@ -263,8 +263,8 @@ pub(super) struct Begun {
 /// Most files are small, and looking at them twice costs more than hashing them. What changed for
 /// the last time before it was opened did not change since, and if its size is what was read, it is
 /// done with. Of a file that may have changed meanwhile nothing counts as read: it is read anew from
-/// a time on at which a change shows, and looked at once more in the end. What is read as it comes, a FIFO or a terminal, has no place to read from, and keeps
-/// what it holds.
+/// a time on at which a change shows, and looked at once more in the end. Unless nobody wants to know of changes. What is
+/// read as it comes, a FIFO or a terminal, has no place to read from, and keeps what it holds.
 ///
 /// # Errors
 /// The system's.
@@ -272,13 +272,14 @@ pub(super) fn read_and_look(
     file: OwnedFd,
     buffer: &mut Buffer,
     shared: &Shared,
+    detect_changes: bool,
 ) -> Result<Opened, Error> {
     let read = buffer.read_first(&file);
     let begun = match look(file)? {
         Opened::Regular(begun) => begun,
         other => return Ok(other),
     };
-    if !shared.is_settled(&begun.stamp, &begun.file) {
+    if detect_changes && !shared.is_settled(&begun.stamp, &begun.file) {
         shared.await_clock(&begun.stamp, &begun.file);
         return Ok(Opened::Regular(begun));
     }
@@ -487,7 +488,7 @@ mod tests {
             std::fs::write(&file, "abc").unwrap();
             shared.look_at_clock();
             let Opened::Regular(begun) =
-                read_and_look(file.into_file().into(), &mut buffer, &shared).unwrap()
+                read_and_look(file.into_file().into(), &mut buffer, &shared, true).unwrap()
             else {
                 panic!("a regular file")
             };

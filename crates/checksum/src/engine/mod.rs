@@ -56,7 +56,7 @@ use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use lanesum_md5::Backend;
@@ -144,6 +144,15 @@ impl Default for Options {
             key: None,
             progress: None,
             own_descriptors: false,
+        }
+    }
+}
+
+impl Options {
+    /// Notes that a job with a source is done.
+    fn count_file(&self) {
+        if let Some(progress) = &self.progress {
+            progress.files.fetch_add(1, Ordering::Relaxed);
         }
     }
 }

@@ -35,9 +35,7 @@ where
             Some(file) => hash(options, file.as_fd(), job.algorithms),
             None => hash(options, rustix::stdio::stdin(), job.algorithms),
         };
-        if let Some(progress) = &options.progress {
-            progress.files.fetch_add(1, Ordering::Relaxed);
-        }
+        options.count_file();
         deliver(sequence, job, result, make, order);
     }
 }

@@ -9,7 +9,6 @@ use std::collections::VecDeque;
 use std::io;
 use std::ops::ControlFlow;
 use std::rc::Rc;
-use std::sync::atomic::Ordering;
 use std::thread::{self, Scope};
 
 use lanesum_md5::Lanes;
@@ -17,7 +16,7 @@ use rustix::fd::OwnedFd;
 
 use super::descriptors;
 use super::feed::{Feed, Taken};
-use super::file::{Begun, Buffer, FileStream, Opened, Shared, look, read_and_look};
+use super::file::{Begun, Buffer, FileStream, Opened, Shared, read_and_look};
 use super::hashers::{Hashers, md5_digest};
 use super::open::Opener;
 use super::order::{self, Order, Sequence};
@@ -80,7 +79,7 @@ pub(super) fn work<'scope, T, R, M, F>(
             end.feed = None;
             return;
         }
-        Err(error) => return refuse(&error, feed, make, order),
+        Err(error) => return refuse(&error, options, feed, make, order),
     };
     let files = files_limit(options.threads).min(reader.lanes_limit());
     let limit = files.min(lanes.capacity());
@@ -113,6 +112,7 @@ pub(super) fn work<'scope, T, R, M, F>(
         if !has_serial_thread {
             let serve = move || serial::serve(options, make, order, number);
             if let Err(error) = thread::Builder::new().spawn_scoped(scope, serve) {
+                options.count_file();
                 return serial::deliver(sequence, job.job, Err(error.into()), make, order);
             }
             has_serial_thread = true;
@@ -132,8 +132,13 @@ pub(super) fn work<'scope, T, R, M, F>(
 }
 
 /// Ends all jobs without an attempt, since no worker has what it needs.
-fn refuse<T, R, M, F>(error: &io::Error, feed: &Feed<T>, make: &M, order: &Order<T, R, F>)
-where
+fn refuse<T, R, M, F>(
+    error: &io::Error,
+    options: &Options,
+    feed: &Feed<T>,
+    make: &M,
+    order: &Order<T, R, F>,
+) where
     M: Fn(Outcome<T>) -> R,
     F: FnMut(R) -> ControlFlow<()>,
 {
@@ -146,10 +151,13 @@ where
         }
         outcomes.extend(jobs.drain(..).map(|(sequence, job)| {
             let Job { source, context, .. } = job;
-            let result = match (&source, error.raw_os_error()) {
-                (Source::Nothing, _) => Ok(Hashed::default()),
-                (_, Some(code)) => Err(io::Error::from_raw_os_error(code).into()),
-                (_, None) => Err(io::Error::from(error.kind()).into()),
+            let result = if source == Source::Nothing {
+                Ok(Hashed::default())
+            } else {
+                options.count_file();
+                // An error cannot be cloned.
+                let code = error.raw_os_error().map(io::Error::from_raw_os_error);
+                Err(code.unwrap_or_else(|| error.kind().into()).into())
             };
             (sequence, make(Outcome { source, context, result }))
         }));
@@ -285,13 +293,8 @@ where
                 early.file?
             }
         };
-        let opened = if self.options.detect_changes {
-            let buffer = self.buffers.last_mut().expect("a buffer for each lane up to the limit");
-            read_and_look(file, buffer, &self.shared)?
-        } else {
-            look(file)?
-        };
-        match opened {
+        let buffer = self.buffers.last_mut().expect("a buffer for each lane up to the limit");
+        match read_and_look(file, buffer, &self.shared, self.options.detect_changes)? {
             Opened::Regular(begun) => Ok(Begin::File(begun)),
             Opened::Other(_) if known => Err(Error::Changed),
             Opened::Other(file) => Ok(Begin::Alone(file)),
@@ -317,9 +320,7 @@ where
 
     /// Notes the outcome of a job that had something to read.
     fn end(&mut self, ticket: Ticket<T>, result: Result<Hashed, Error>) {
-        if let Some(progress) = &self.options.progress {
-            progress.files.fetch_add(1, Ordering::Relaxed);
-        }
+        self.options.count_file();
         self.deliver(ticket, result);
     }
 

@@ -136,7 +136,10 @@ fn run_without_memory(threads: usize) {
     let size = size.unwrap().trim().parse::<u64>().unwrap() << 10;
     let limit = Rlimit { current: Some(size + (8 << 20)), ..getrlimit(Resource::As) };
     setrlimit(Resource::As, limit).unwrap();
-    let outcomes = run(&on(Io::Direct, threads), jobs.iter().cloned());
+    let progress = Arc::new(Progress::default());
+    let options = Options { progress: Some(Arc::clone(&progress)), ..on(Io::Direct, threads) };
+    let outcomes = run(&options, jobs.iter().cloned());
+    assert_eq!(progress.files.load(Ordering::Relaxed), 100, "failed ones included");
     let expected = jobs.iter().map(|job| format!("{}: Cannot allocate memory", job.context));
     assert!(outcomes.iter().cloned().eq(expected), "{outcomes:?}");
 }
