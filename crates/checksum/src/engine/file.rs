@@ -263,8 +263,8 @@ pub(super) struct Begun {
 /// Most files are small, and looking at them twice costs more than hashing them. What changed for
 /// the last time before it was opened did not change since, and if its size is what was read, it is
 /// done with. Of a file that may have changed meanwhile nothing counts as read: it is read anew from
-/// a time on at which a change shows, and looked at once more in the end. Unless nobody wants to know of changes. What is
-/// read as it comes, a FIFO or a terminal, has no place to read from, and keeps what it holds.
+/// a time on at which a change shows, and looked at once more in the end. What is read as it comes, a FIFO or a terminal,
+/// has no place to read from, and keeps what it holds. Where nobody wants to know of changes, it is looked at first.
 ///
 /// # Errors
 /// The system's.
@@ -274,21 +274,37 @@ pub(super) fn read_and_look(
     shared: &Shared,
     detect_changes: bool,
 ) -> Result<Opened, Error> {
-    let read = buffer.read_first(&file);
+    let early = detect_changes.then(|| buffer.read_first(&file));
     let begun = match look(file)? {
         Opened::Regular(begun) => begun,
         other => return Ok(other),
     };
-    if detect_changes && !shared.is_settled(&begun.stamp, &begun.file) {
-        shared.await_clock(&begun.stamp, &begun.file);
-        return Ok(Opened::Regular(begun));
+    let read = match early {
+        Some(read) if shared.is_settled(&begun.stamp, &begun.file) => read?,
+        Some(_) => {
+            shared.await_clock(&begun.stamp, &begun.file);
+            return Ok(Opened::Regular(begun));
+        }
+        // What is read of a pseudo file may not be there a second time.
+        None if begun.stamp.blocks == 0 => return Ok(Opened::Regular(begun)),
+        None => buffer.read_first(&begun.file)?,
+    };
+    let begun = Begun { read, ..begun };
+    if !begun.read.is_empty() && !begun.is_whole() {
+        // From there on it is read as it comes.
+        let next = SeekFrom::Start(begun.read.len() as u64);
+        rustix::fs::seek(&begun.file, next).map_err(io::Error::from)?;
     }
-    let read = read?;
-    let length = read.len() as u64;
-    if length < begun.stamp.size {
-        rustix::fs::seek(&begun.file, SeekFrom::Start(length)).map_err(io::Error::from)?;
+    Ok(Opened::Regular(begun))
+}
+
+impl Begun {
+    /// Whether all is read: as much as the size says, unless it is a pseudo file, whose size says nothing. (A file
+    /// of nothing but a hole looks like one.)
+    fn is_whole(&self) -> bool {
+        let length = self.read.len() as u64;
+        length > 0 && length == self.stamp.size && self.stamp.blocks != 0
     }
-    Ok(Opened::Regular(Begun { read, ..begun }))
 }
 
 impl<T> FileStream<T> {
@@ -300,8 +316,8 @@ impl<T> FileStream<T> {
         hashers: Hashers,
         shared: Rc<Shared>,
     ) -> Self {
+        let is_whole = begun.is_whole();
         let Begun { file, stamp: before, read } = begun;
-        let length = read.len();
         let mut stream = Self {
             ticket,
             file: Some(file),
@@ -316,8 +332,7 @@ impl<T> FileStream<T> {
             shared,
         };
         stream.took(read);
-        // All of it, unless it is a pseudo file, whose size says nothing.
-        if length > 0 && length as u64 == before.size && before.blocks != 0 {
+        if is_whole {
             stream.ended = true;
             stream.shared.closing.borrow_mut().extend(stream.file.take());
         }

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use lanesum_checksum::engine::{self, Io, Options, Progress};
 use lanesum_checksum::{Algorithm, Algorithms, Error, Job, Outcome, Source};
@@ -110,6 +110,7 @@ with_every_way! {
     a_panic_ends_the_run_of_what_waits_for_its_turn
     fifos_are_read_in_the_order_of_the_jobs_without_holding_up_the_lanes
     files_that_say_nothing_about_their_size
+    holes_and_others_that_nobody_wrote_to_lately
     a_file_that_changes_has_no_digest
     changes_are_overlooked_on_demand
 }

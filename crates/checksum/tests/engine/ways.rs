@@ -191,7 +191,34 @@ pub(super) fn files_that_say_nothing_about_their_size(io: Io) {
             Io::Direct => Error::NoDirect.to_string(),
             _ => md5(&content),
         };
-        assert_eq!(run(&on(io, 1), std::iter::once(job)), [format!("{path}: {expected}")]);
+        for detect_changes in [true, false] {
+            let options = Options { detect_changes, ..on(io, 1) };
+            let outcomes = run(&options, std::iter::once(job.clone()));
+            assert_eq!(outcomes, [format!("{path}: {expected}")], "{detect_changes}");
+        }
+    }
+}
+
+/// Files that were written a while ago are read as soon as they are opened. Those of nothing but a hole have no
+/// blocks, as pseudo files.
+pub(super) fn holes_and_others_that_nobody_wrote_to_lately(io: Io) {
+    /// More than the ticks of the clock that files are stamped with.
+    const A_WHILE: Duration = Duration::from_millis(30);
+    let folder = Folder::new();
+    let (mut jobs, mut expected) = (Vec::new(), Vec::new());
+    for length in [0, 1, 100, 4095, 4096, 4097, 128 << 10, (128 << 10) + 1, (1 << 20) + 1] {
+        for (kind, content) in [("hole", vec![0; length]), ("bytes", bytes(length))] {
+            let name = format!("{kind} of {length}");
+            expected.push(format!("{name}: {}", md5(&content)));
+            jobs.push(folder.job(&name, if kind == "hole" { &[] } else { &content }));
+            let file = File::options().write(true).open(folder.path(&name)).unwrap();
+            file.set_len(length as u64).unwrap();
+        }
+    }
+    std::thread::sleep(A_WHILE);
+    for detect_changes in [true, false] {
+        let options = Options { detect_changes, ..on(io, 1) };
+        assert_eq!(run(&options, jobs.iter().cloned()), expected, "{detect_changes}");
     }
 }
 
