@@ -2,6 +2,7 @@
 //! to read them.
 
 mod cache;
+mod layouts;
 mod mapped;
 mod order;
 mod ways;
