@@ -31,6 +31,7 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     let algorithm = args.algorithm.into_iter().collect();
     let key_file = KeyFile::open(args.key_file.as_deref(), algorithm)?;
     let mut console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
+    console.expect_many();
     if let Some(key_file) = &key_file {
         key_file.warn(&mut console);
     }

@@ -1,7 +1,7 @@
 //! Standard output and standard error, in an order that their reader can follow.
 //!
-//! Everything printed is written before a message goes to standard error. On a terminal each line is
-//! written at once; elsewhere [`Lines`] gathers them.
+//! Everything printed is written before a message goes to standard error. Each line is written at once, until many
+//! are expected ([`Console::expect_many`]): then [`Lines`] gathers them, except on a terminal.
 
 use std::env;
 use std::ffi::OsString;
@@ -53,6 +53,13 @@ impl Console {
             lines: Lines::to(out),
             bar: None,
             message_lost: false,
+        }
+    }
+
+    /// More than a line or two will be printed.
+    pub fn expect_many(&mut self) {
+        if !self.on_terminal {
+            self.lines.gather();
         }
     }
 

@@ -8,7 +8,7 @@
 //! another process that writes to the same pipe and not by a signal.
 
 use std::fs::File;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -32,12 +32,8 @@ pub struct Lines {
 /// How lines are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pace {
-    /// Each by itself: to a terminal, or where there is no thread.
+    /// Each by itself.
     Single,
-    /// The first by itself: often there is one only, and a thread would take longer.
-    First,
-    /// In company, with a thread that is still to be started.
-    Second,
     /// In company, with a thread that keeps them from waiting.
     Gathered,
 }
@@ -61,17 +57,23 @@ struct State {
 }
 
 impl Lines {
-    /// Lines to this file.
+    /// Lines to this file, each by itself.
     #[must_use]
     pub fn to(out: File) -> Self {
-        let on_terminal = out.is_terminal();
         let is_regular = out.metadata().is_ok_and(|metadata| metadata.is_file());
         let most = if is_regular { AT_ONCE } else { ATOMIC };
         let pending = Vec::with_capacity(most);
         let state = State { out, pending, most, failure: None, closed: false };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
-        let pace = if on_terminal { Pace::Single } else { Pace::First };
-        Self { shared, pace }
+        Self { shared, pace: Pace::Single }
+    }
+
+    /// From now on lines are gathered, if there is a thread to keep them from waiting. Not for a worker of the
+    /// engine: the thread would share its table of descriptors, and the kernel lock that for every call.
+    pub fn gather(&mut self) {
+        if self.shared.keep_prompt() {
+            self.pace = Pace::Gathered;
+        }
     }
 
     /// Takes one or several lines, which bring their endings along.
@@ -80,29 +82,17 @@ impl Lines {
     ///
     /// These lines or some before them could not be written.
     pub fn push(&mut self, line: &[u8]) -> io::Result<()> {
-        let pace = self.next_pace();
         let mut state = self.shared.lock();
         if state.pending.len() + line.len() > state.most {
             state.write();
         }
         state.pending.extend_from_slice(line);
-        match pace {
-            Pace::Single | Pace::First | Pace::Second => state.write(),
+        match self.pace {
+            Pace::Single => state.write(),
             Pace::Gathered if state.pending.len() == line.len() => self.shared.changed.notify_one(),
             Pace::Gathered => {}
         }
         state.outcome()
-    }
-
-    /// The pace of this line; settles that of the next one.
-    fn next_pace(&mut self) -> Pace {
-        let pace = match self.pace {
-            Pace::Second if self.shared.keep_prompt() => Pace::Gathered,
-            Pace::Second => Pace::Single,
-            pace => pace,
-        };
-        self.pace = if pace == Pace::First { Pace::Second } else { pace };
-        pace
     }
 
     /// Writes the lines that still wait. Those that cannot be written are given up.

@@ -43,10 +43,12 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     let signals = signals::catch()?;
     let output = target.open()?;
     let locale = locale_of_process();
-    let console = Arc::new(Mutex::new(match output.file()? {
+    let mut console = match output.file()? {
         None => Console::new(b"lanesum", locale).context("standard output")?,
         Some(file) => Console::with_output(b"lanesum", locale, file),
-    }));
+    };
+    console.expect_many();
+    let console = Arc::new(Mutex::new(console));
     signals.handle(&console, output.unfinished())?;
     if let Some(key_file) = &key_file {
         key_file.warn(&mut console::lock(&console));

@@ -35,6 +35,7 @@ pub fn run(
         ignore_missing: rules.ignore_missing,
         engine,
     };
+    console.expect_many();
     let mut reporter = Reporter { rules, console, line: Vec::new(), all_well: true };
     let mut printed = Ok(());
     check::check(lists, &options, |list, event| {

@@ -24,6 +24,9 @@ pub fn run(
     console: &mut Console,
 ) -> io::Result<bool> {
     let files = if files.is_empty() { vec![OsString::from("-")] } else { files };
+    if files.len() > 1 {
+        console.expect_many();
+    }
     let jobs = files.into_iter().map(|name| Job {
         source: if name == "-" { Source::Stdin } else { Source::Path((&name).into()) },
         algorithms: Algorithm::Md5.into(),
