@@ -12,14 +12,6 @@ pub(crate) fn apart<T>(slice: &[T]) -> &[T] {
     unsafe { core::slice::from_raw_parts(settled(slice.as_ptr().cast_mut()), slice.len()) }
 }
 
-/// The same slice.
-#[inline(always)]
-#[must_use]
-pub fn apart_mut<T>(slice: &mut [T]) -> &mut [T] {
-    // SAFETY: the address has come through unchanged.
-    unsafe { core::slice::from_raw_parts_mut(settled(slice.as_mut_ptr()), slice.len()) }
-}
-
 /// The same address.
 #[inline(always)]
 fn settled<T>(address: *mut T) -> *mut T {

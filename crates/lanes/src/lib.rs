@@ -45,7 +45,6 @@ mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-pub use apart::apart_mut;
 pub use backend::{Backend, Kernel};
 pub use backend64::Kernel64;
 pub use blocks::{BLOCK_LEN, Blocks, MAX_LANES};

@@ -5,24 +5,37 @@ pub trait Offset: Copy + Ord + sealed::Offset {}
 
 mod sealed {
     pub trait Offset {
+        /// The unsigned number of the same width.
+        type Distance: Copy + Ord + Into<u64>;
+
         /// The same number; one that no buffer is long enough for where it is negative.
         fn to_u64(self) -> u64;
+
+        /// From here to the other, modulo the width.
+        fn distance_to(self, other: Self) -> Self::Distance;
     }
 }
 
 macro_rules! offset {
-    ($($number:ty)*) => {
+    ($($number:ty: $distance:ty;)*) => {
         $(impl Offset for $number {}
         impl sealed::Offset for $number {
+            type Distance = $distance;
+
             #[inline(always)]
             fn to_u64(self) -> u64 {
                 // Negative numbers are extended by their sign, to 2^63 and above.
                 self as u64
             }
+
+            #[inline(always)]
+            fn distance_to(self, other: Self) -> $distance {
+                (other as $distance).wrapping_sub(self as $distance)
+            }
         })*
     };
 }
-offset! { u32 u64 usize i32 i64 }
+offset! { u32: u32; u64: u64; usize: u64; i32: u32; i64: u64; }
 
 /// Pieces of a buffer: piece `i` lies from `offsets[i]` to `offsets[i + 1]`.
 #[derive(Clone, Copy, Debug)]
@@ -49,12 +62,6 @@ impl<'a, O: Offset> Pieces<'a, O> {
             no_pieces(buffer, offsets);
         }
         Self { buffer, offsets }
-    }
-
-    /// The buffer, and offsets that rise and are within it.
-    #[inline(always)]
-    pub(crate) const fn parts(&self) -> (&'a [u8], &'a [O]) {
-        (self.buffer, self.offsets)
     }
 
     /// How many there are.

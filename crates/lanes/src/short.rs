@@ -12,7 +12,7 @@
 //! without looking where each ends.
 
 use crate::apart::apart;
-use crate::{MAX_LANES_64, Offset, PICK_ROOM, Pieces, Source, WORD_LEN, Word64};
+use crate::{MAX_LANES_64, Offset, PICK_ROOM, Source, WORD_LEN, Word64};
 
 /// The most pieces that are sorted together: whole registers, and three of them, of any width.
 pub const CHUNK: usize = 480;
@@ -51,55 +51,60 @@ impl<'a> ShortPieces<'a> {
         Self { bytes: &[], readable: 0, items, sorted, count: 0 }
     }
 
-    /// Takes `count` pieces from `first` on in the place of those that are here. Says whether all are short,
-    /// that is of fewer than 128 bytes: if not, there are none afterwards.
+    /// Takes pieces in the place of those that are here: piece `i` lies from `offsets[i]` to `offsets[i + 1]`.
+    /// Says whether that is so, and all are short, that is of fewer than 128 bytes: if not, there are none
+    /// afterwards.
     ///
     /// # Panics
-    /// When there are not so many, none is asked for, or more than [`CHUNK`].
+    /// When there is no piece, or more than [`CHUNK`].
     #[inline(always)]
     #[must_use]
-    pub fn sort<W: Word64, O: Offset>(
-        &mut self,
-        pieces: &Pieces<'a, O>,
-        first: usize,
-        count: usize,
-    ) -> bool {
+    pub fn sort<W: Word64, O: Offset>(&mut self, buffer: &'a [u8], offsets: &[O]) -> bool {
         self.count = 0;
-        let (buffer, offsets) = pieces.parts();
-        let offsets = &offsets[first..][..=count];
-        let (base, last) = (offsets[0].to_u64(), offsets[count - 1].to_u64());
-        if offsets[count].to_u64() - base > (CHUNK * SHORT) as u64 {
+        let items = &mut self.items[..offsets.len() - 1];
+        let [first, last] = [offsets[0], offsets[items.len()]];
+        let (start, end) = (first.to_u64(), last.to_u64());
+        if start > end || end > buffer.len() as u64 || end - start > (CHUNK * SHORT) as u64 {
             return false;
         }
-        let items = &mut self.items[..count];
-        let (mut shortest, mut longest) = (u32::MAX, 0);
+        let mut shortest = first.distance_to(offsets[1]);
+        let mut longest = shortest;
         let ends = offsets.iter().zip(&offsets[1..]);
-        for (place, (item, (start, end))) in items.iter_mut().zip(ends).enumerate() {
-            let length = (end.to_u64() - start.to_u64()) as u32;
-            let from = (start.to_u64() - base) as u32;
+        for (place, (item, (&start, &end))) in items.iter_mut().zip(ends).enumerate() {
+            let length = start.distance_to(end);
             (shortest, longest) = (shortest.min(length), longest.max(length));
+            let [length, from] = [length, first.distance_to(start)].map(|d| d.into() as u32);
             *item = length << LENGTH_SHIFT | (place as u32) << PLACE_SHIFT | from;
         }
-        if longest as usize >= SHORT {
+        let (shortest, longest) = (shortest.into(), longest.into());
+        // Offsets that fall somewhere have a length that is not short. For the lengths, whose sum modulo the
+        // width is `end - start`, are that sum itself if all are: they are few.
+        if longest >= SHORT as u64 {
             return false;
         }
-        self.bytes = &buffer[base as usize..];
-        self.readable = buffer.len() - last as usize;
-        for words in shortest / WORD_LEN as u32..=longest / WORD_LEN as u32 {
+        self.bytes = &buffer[start as usize..];
+        self.readable = buffer.len() - offsets[items.len() - 1].to_u64() as usize;
+        for words in shortest as u32 / WORD_LEN as u32..=longest as u32 / WORD_LEN as u32 {
             let range = words << WORDS_SHIFT..=(words << WORDS_SHIFT | ((1 << WORDS_SHIFT) - 1));
             self.count += W::pick(items, range, &mut self.sorted[self.count..]);
         }
         true
     }
 
-    /// The places, from `first` on as they were before sorting, of `count` pieces from `first` on.
+    /// Puts a value of each piece from `first` on into the piece's place before sorting.
     ///
     /// # Panics
-    /// When there are not so many.
+    /// When there are not so many pieces, or not as many places as pieces.
     #[inline(always)]
-    pub fn places(&self, first: usize, count: usize) -> impl Iterator<Item = usize> {
-        let items = &self.sorted[..self.count][first..][..count];
-        items.iter().map(|item| (item >> PLACE_SHIFT) as usize % PLACES)
+    pub fn scatter<T: Copy>(&self, first: usize, values: &[T], places: &mut [T]) {
+        assert!(places.len() == self.count);
+        let items = &self.sorted[..self.count][first..][..values.len()];
+        for (item, value) in items.iter().zip(apart(values)) {
+            // In order, so that the places are not computed in a vector, from which each had to be extracted.
+            let place = (u64::from(item >> PLACE_SHIFT) % PLACES as u64).in_order() as usize;
+            // SAFETY: `sort` numbered the pieces' places from 0 on, and there are as many.
+            unsafe { *places.get_unchecked_mut(place) = *value };
+        }
     }
 
     /// One piece for each of `width` lanes, from `first` on.

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::ops::RangeInclusive;
 
 use lanesum_lanes::{
-    Backend, CHUNK, Inputs, Kernel64, MAX_LANES_64, PICK_ROOM, Pieces, Records, ShortPieces,
+    Backend, CHUNK, Inputs, Kernel64, MAX_LANES_64, Offset, PICK_ROOM, Records, ShortPieces,
     Source, WORD_LEN, Word64, rest_of,
 };
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
@@ -162,6 +162,18 @@ fn records_end_where_the_page_ends() {
     of::<45>(page.bytes());
 }
 
+/// The places, before sorting, of so many pieces in their order.
+fn places_of(sorted: &ShortPieces<'_>, count: usize) -> Vec<usize> {
+    let (mut ranks, mut places) = (vec![usize::MAX; count], vec![usize::MAX; count]);
+    let (some, all) = (count / 2, (0..count).collect::<Vec<_>>());
+    sorted.scatter(0, &all[..some], &mut ranks);
+    sorted.scatter(some, &all[some..], &mut ranks);
+    for (place, &rank) in ranks.iter().enumerate() {
+        places[rank] = place;
+    }
+    places
+}
+
 /// Sorts pieces, and loads all that may be read of them.
 struct SortedLoads<'a> {
     buffer: &'a [u8],
@@ -176,9 +188,9 @@ impl Kernel64 for SortedLoads<'_> {
         let Self { buffer, offsets } = self;
         let count = offsets.len() - 1;
         let mut sorted = ShortPieces::new();
-        assert!(sorted.sort::<W, u32>(&Pieces::new(buffer, offsets), 0, count));
+        assert!(sorted.sort::<W, u32>(buffer, offsets));
         let words = |place: usize| (offsets[place + 1] - offsets[place]) as usize / WORD_LEN;
-        let places: Vec<usize> = sorted.places(0, count).collect();
+        let places = places_of(&sorted, count);
         let mut expected: Vec<usize> = (0..count).collect();
         expected.sort_by_key(|&place| words(place));
         assert_eq!(places, expected);
@@ -230,34 +242,75 @@ fn short_pieces_end_where_the_page_ends() {
     }
 }
 
+/// Sorts pieces of a mebibyte. They must be short ones, and nothing but pieces.
+struct Sort<'a, O>(&'a [O]);
+
+impl<O: Offset> Kernel64 for Sort<'_, O> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<W: Word64>(self) -> bool {
+        let buffer = vec![0; 1 << 20];
+        let mut sorted = ShortPieces::new();
+        let sorts = sorted.sort::<W, O>(&buffer, self.0);
+        // None are there if not.
+        let count = if sorts { self.0.len() - 1 } else { 0 };
+        assert_eq!(places_of(&sorted, count).len(), count);
+        sorts
+    }
+}
+
 #[test]
 fn pieces_that_are_not_short_are_not_sorted() {
-    struct Sort<'a>(&'a [u64]);
-
-    impl Kernel64 for Sort<'_> {
-        type Output = bool;
-
-        #[inline(always)]
-        fn run<W: Word64>(self) -> bool {
-            let buffer = vec![0; 1 << 20];
-            let mut sorted = ShortPieces::new();
-            let sorts = sorted.sort::<W, u64>(&Pieces::new(&buffer, self.0), 0, self.0.len() - 1);
-            // None are there if not.
-            let count = if sorts { self.0.len() - 1 } else { 0 };
-            assert_eq!(sorted.places(0, count).count(), count);
-            sorts
-        }
-    }
-
     each_width(|backend, width| {
         let offsets = |length: u64| (0..=CHUNK as u64).map(|i| i * length).collect::<Vec<_>>();
         assert!(backend.run_64(width, Sort(&offsets(127))));
         assert!(!backend.run_64(width, Sort(&offsets(128))));
         assert!(!backend.run_64(width, Sort(&offsets(2000))));
-        assert!(!backend.run_64(width, Sort(&[0, 1, 129])));
-        assert!(backend.run_64(width, Sort(&[1 << 19, (1 << 19) + 127, (1 << 19) + 128])));
-        assert!(!backend.run_64(width, Sort(&[0, 1, 1 << 17, 1 << 17])));
+        assert!(!backend.run_64(width, Sort(&[0_u64, 1, 129])));
+        assert!(backend.run_64(width, Sort(&[1_u64 << 19, (1 << 19) + 127, (1 << 19) + 128])));
+        assert!(!backend.run_64(width, Sort(&[0_u64, 1, 1 << 17, 1 << 17])));
     });
+}
+
+#[test]
+fn what_is_no_piece_is_not_sorted() {
+    let all = 1_u64 << 20;
+    each_width(|backend, width| {
+        assert!(backend.run_64(width, Sort(&[all - 2, all - 1, all])));
+        assert!(!backend.run_64(width, Sort(&[all - 1, all, all + 1])));
+        // Some fall: in the middle, at both ends, by a whole turn of numbers, to where short ones would lead.
+        assert!(!backend.run_64(width, Sort(&[5_u64, 4, 6])));
+        assert!(!backend.run_64(width, Sort(&[5_u64, 6, 4])));
+        assert!(!backend.run_64(width, Sort(&[0_u64, (1 << 32) + 5, 10])));
+        assert!(!backend.run_64(width, Sort(&[0_u64, 1 << 63, 10])));
+        assert!(!backend.run_64(width, Sort(&[u64::MAX, 5, 10])));
+        assert!(!backend.run_64(width, Sort(&[u32::MAX, 5, 10])));
+        assert!(!backend.run_64(width, Sort(&[0, u32::MAX, 10])));
+        assert!(!backend.run_64(width, Sort(&[0_i32, -1, 10])));
+        assert!(!backend.run_64(width, Sort(&[-1_i32, 0, 10])));
+        assert!(!backend.run_64(width, Sort(&[-3_i64, -2, -1])));
+        assert!(!backend.run_64(width, Sort(&[i32::MAX, i32::MIN, 0])));
+    });
+}
+
+#[test]
+#[should_panic(expected = "places.len() == self.count")]
+fn values_are_not_scattered_into_fewer_places() {
+    struct Scatter;
+
+    impl Kernel64 for Scatter {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<W: Word64>(self) {
+            let mut sorted = ShortPieces::new();
+            assert!(sorted.sort::<W, u32>(b"abc", &[0, 1, 2, 3]));
+            sorted.scatter(0, &[0], &mut [0; 2]);
+        }
+    }
+
+    Backend::best().run_64(1, Scatter);
 }
 
 #[test]

@@ -158,6 +158,17 @@ fn offsets_that_are_no_ranges_are_refused() {
     assert_eq!(panic(&[0, 1, 4]), message(1));
     assert_eq!(panic(&[2, 1]), message(0));
     assert_eq!(panic(&[0, 3, -1]), message(1));
+
+    // Among many, where each but the wrong one is short and lies within the buffer.
+    for place in [1, 2, 31, 479, 480, 481, 999] {
+        for wrong in [-1, 0, 4, i32::MAX] {
+            let offsets = Vec::leak(vec![2; 1_001]);
+            offsets[0] = 1;
+            offsets[place] = wrong;
+            offsets[1_000] = 3;
+            assert_eq!(panic(offsets), message(place - 1));
+        }
+    }
     SipHash24::from_words(0, 0).hash_offsets::<i32, u64>(b"", &[], &mut []);
     SipHash24::from_words(0, 0).hash_offsets::<i32, u64>(b"abc", &[3], &mut []);
 }

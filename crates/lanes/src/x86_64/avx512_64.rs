@@ -24,7 +24,14 @@ word64! {
     #[inline(always)]
     fn rotate_left(self, count: u32) -> Self {
         // SAFETY: the ground rule. The compiler makes the immediate form of a constant count.
-        Self(unsafe { _mm512_rolv_epi64(self.0, _mm512_set1_epi64(i64::from(count))) })
+        Self(unsafe {
+            if count == 32 {
+                // Three registers side by side take 3 % less time on a Zen 4 than by a rotation.
+                _mm512_shuffle_epi32::<0b10_11_00_01>(self.0)
+            } else {
+                _mm512_rolv_epi64(self.0, _mm512_set1_epi64(i64::from(count)))
+            }
+        })
     }
 
     #[inline(always)]
@@ -70,43 +77,47 @@ word64! {
     #[inline(always)]
     fn pick(numbers: &[u32], range: RangeInclusive<u32>, picked: &mut [u32]) -> usize {
         const { assert!(AT_ONCE <= PICK_ROOM) };
-        let (sixteens, rest) = numbers.as_chunks::<AT_ONCE>();
-        let mut count = 0;
+        let mut picked = Picked { picked, count: 0, range };
+        let (sixteens, rest) = numbers.as_chunks();
         for sixteen in sixteens {
-            let room = picked[count..].first_chunk_mut().expect("room");
-            count += pick_some(sixteen, __mmask16::MAX, &range, room);
+            picked.add(sixteen, __mmask16::MAX);
         }
         if !rest.is_empty() {
             let mut sixteen = [0; AT_ONCE];
             sixteen[..rest.len()].copy_from_slice(rest);
-            let room = picked[count..].first_chunk_mut().expect("room");
-            count += pick_some(&sixteen, (1 << rest.len()) - 1, &range, room);
+            picked.add(&sixteen, (1 << rest.len()) - 1);
         }
-        count
+        picked.count
     }
 }
 
 /// Numbers in a register.
 const AT_ONCE: usize = 16;
 
-/// [`Word64::pick`] of those of sixteen numbers that `there` has a bit for.
-#[inline(always)]
-fn pick_some(
-    numbers: &[u32; AT_ONCE],
-    there: __mmask16,
-    range: &RangeInclusive<u32>,
-    room: &mut [u32; AT_ONCE],
-) -> usize {
-    // SAFETY: the ground rule; both arrays are as long as the register, and neither the load nor the store
-    // asks for alignment.
-    unsafe {
-        let some = _mm512_loadu_si512(numbers.as_ptr().cast());
-        let first = _mm512_set1_epi32(range.start().cast_signed());
-        let span = _mm512_set1_epi32((range.end() - range.start()).cast_signed());
-        let within = _mm512_mask_cmple_epu32_mask(there, _mm512_sub_epi32(some, first), span);
-        let packed = _mm512_maskz_compress_epi32(within, some);
-        _mm512_storeu_si512(room.as_mut_ptr().cast(), packed);
-        within.count_ones() as usize
+/// Numbers within a range, and how many.
+struct Picked<'p> {
+    picked: &'p mut [u32],
+    count: usize,
+    range: RangeInclusive<u32>,
+}
+
+impl Picked<'_> {
+    /// Adds those within the range of sixteen numbers that `there` has a bit for.
+    #[inline(always)]
+    fn add(&mut self, numbers: &[u32; AT_ONCE], there: __mmask16) {
+        let Self { picked, count, range } = self;
+        assert!(*count + AT_ONCE <= picked.len());
+        // SAFETY: the ground rule; the array is as long as the register, as many places are left, and neither
+        // the load nor the store asks for alignment.
+        unsafe {
+            let some = _mm512_loadu_si512(numbers.as_ptr().cast());
+            let first = _mm512_set1_epi32(range.start().cast_signed());
+            let span = _mm512_set1_epi32((range.end() - range.start()).cast_signed());
+            let within = _mm512_mask_cmple_epu32_mask(there, _mm512_sub_epi32(some, first), span);
+            let packed = _mm512_maskz_compress_epi32(within, some);
+            _mm512_storeu_si512(picked.as_mut_ptr().add(*count).cast(), packed);
+            *count += within.count_ones() as usize;
+        }
     }
 }
 

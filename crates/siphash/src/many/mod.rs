@@ -176,23 +176,29 @@ impl<const C: usize, const D: usize> Lanes<C, D> {
         hashes: &mut [H],
     ) {
         same_number(offsets.len().saturating_sub(1), hashes.len());
-        self.hash_pieces(Pieces::new(buffer, offsets), hashes);
+        let mut done = self.hash_short(buffer, offsets, hashes);
+        if hashes.is_empty() || done < hashes.len() {
+            // `hash_short` has looked at those that it hashed; here all are looked at.
+            let pieces = Pieces::new(buffer, offsets);
+            while done < hashes.len() {
+                let other = OTHERS.min(hashes.len() - done);
+                self.hash_all(pieces.range(done, other), &mut hashes[done..][..other]);
+                done += other;
+                done += self.hash_short(buffer, &offsets[done..], &mut hashes[done..]);
+            }
+        }
     }
 
-    /// Short ones by themselves, as long as there are such.
-    fn hash_pieces<O: Offset, H: Output>(&self, pieces: Pieces<'_, O>, hashes: &mut [H]) {
+    /// Short pieces, as long as there are such. Gives how many.
+    fn hash_short<O: Offset, H: Output>(
+        &self,
+        buffer: &[u8],
+        offsets: &[O],
+        hashes: &mut [H],
+    ) -> usize {
         let start = H::begin(self.sip.0);
         let width = self.backend.gathering_width_64();
-        let (mut pieces, mut hashes) = (pieces, hashes);
-        while !hashes.is_empty() {
-            let kernel = HashShort::<O, H, C, D> { start, pieces, hashes };
-            let done = self.backend.run_64(width, kernel);
-            let other = OTHERS.min(hashes.len() - done);
-            self.hash_all(pieces.range(done, other), &mut hashes[done..][..other]);
-            let left = hashes.len() - done - other;
-            pieces = pieces.range(done + other, left);
-            hashes = &mut hashes[done + other..];
-        }
+        self.backend.run_64(width, HashShort::<O, H, C, D> { start, buffer, offsets, hashes })
     }
 
     /// See [`SipHash::hash_records`].
