@@ -78,14 +78,12 @@ word64! {
     fn pick(numbers: &[u32], range: RangeInclusive<u32>, picked: &mut [u32]) -> usize {
         const { assert!(AT_ONCE <= PICK_ROOM) };
         let mut picked = Picked { picked, count: 0, range };
-        let (sixteens, rest) = numbers.as_chunks();
+        let (sixteens, rest) = numbers.as_chunks::<AT_ONCE>();
         for sixteen in sixteens {
-            picked.add(sixteen, __mmask16::MAX);
+            picked.add(sixteen);
         }
         if !rest.is_empty() {
-            let mut sixteen = [0; AT_ONCE];
-            sixteen[..rest.len()].copy_from_slice(rest);
-            picked.add(&sixteen, (1 << rest.len()) - 1);
+            picked.add(rest);
         }
         picked.count
     }
@@ -102,15 +100,16 @@ struct Picked<'p> {
 }
 
 impl Picked<'_> {
-    /// Adds those within the range of sixteen numbers that `there` has a bit for.
+    /// Adds those within the range of up to sixteen numbers.
     #[inline(always)]
-    fn add(&mut self, numbers: &[u32; AT_ONCE], there: __mmask16) {
+    fn add(&mut self, numbers: &[u32]) {
         let Self { picked, count, range } = self;
         assert!(*count + AT_ONCE <= picked.len());
-        // SAFETY: the ground rule; the array is as long as the register, as many places are left, and neither
-        // the load nor the store asks for alignment.
+        let there = u16::MAX >> (AT_ONCE - numbers.len());
+        // SAFETY: the ground rule; only numbers that are there are read, there is room for as many as a register
+        // has, and neither the load nor the store asks for alignment.
         unsafe {
-            let some = _mm512_loadu_si512(numbers.as_ptr().cast());
+            let some = _mm512_maskz_loadu_epi32(there, numbers.as_ptr().cast());
             let first = _mm512_set1_epi32(range.start().cast_signed());
             let span = _mm512_set1_epi32((range.end() - range.start()).cast_signed());
             let within = _mm512_mask_cmple_epu32_mask(there, _mm512_sub_epi32(some, first), span);

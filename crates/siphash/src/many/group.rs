@@ -20,7 +20,7 @@ use lanesum_lanes::{
 
 use super::Output;
 use super::batch::Batch;
-use super::kernel::{hash_even, hash_ragged};
+use super::kernel::{absorb_ragged, hash_even};
 use crate::round::State;
 
 /// The number of words by which inputs that are taken side by side in their order may differ.
@@ -74,7 +74,8 @@ impl<H: Output, const C: usize, const D: usize> Kernel64 for Hash<'_, H, C, D> {
         if words.least() == words.longest() / WORD_LEN {
             hash_even::<_, W, H, C, D>(start, &words, hashes);
         } else {
-            hash_ragged::<_, W, H, C, D>(start, &words, hashes);
+            let state = absorb_ragged::<_, W, C>(start, &words);
+            H::finish::<W, D>(state, hashes);
         }
     }
 }

@@ -26,19 +26,14 @@ pub(super) fn hash_even<S, W, H, const C: usize, const D: usize>(
     H::finish::<W, D>(state, hashes);
 }
 
-/// The hashes of the inputs of all lanes, of any lengths.
+/// The state after the last words of the inputs of all lanes, of any lengths.
 ///
-/// Lanes whose input has ended keep their state until the longest has ended; then all are finished.
+/// Lanes whose input has ended keep their state until the longest has ended.
 #[inline(always)]
-pub(super) fn hash_ragged<S, W, H, const C: usize, const D: usize>(
+pub(super) fn absorb_ragged<S: Source, W: Word64, const C: usize>(
     start: State<W>,
     source: &S,
-    hashes: &mut [H],
-) where
-    S: Source,
-    W: Word64,
-    H: Output,
-{
+) -> State<W> {
     let together = source.least() / 2 * 2;
     let mut state = absorb_pairs::<S, W, C>(start, source, together);
     let ends = Ends::load(source);
@@ -60,42 +55,46 @@ pub(super) fn hash_ragged<S, W, H, const C: usize, const D: usize>(
         };
         state = ends.absorb::<C>(state, ends.with_length(word, index), index);
     }
-    H::finish::<W, D>(state, hashes);
+    state
 }
 
-/// The hashes of short pieces, where words follow that may be read.
+/// The state after the last words of short pieces, where words follow that may be read. Their first two
+/// words are there already.
 #[inline(always)]
-pub(super) fn hash_short<W, H, const C: usize, const D: usize>(
+pub(super) fn absorb_short<W: Word64, const C: usize>(
     start: State<W>,
     source: &ShortLanes<'_>,
-    hashes: &mut [H],
-) where
-    W: Word64,
-    H: Output,
-{
+    words: [W; 2],
+) -> State<W> {
     let (least, last) = (source.least(), source.longest() / WORD_LEN);
     let ends = Ends::load(source);
-    let mut index = least / 2 * 2;
-    let mut state = absorb_pairs::<_, W, C>(start, source, index);
-    if least < last {
-        while index < last {
-            let [first, second] = W::load_pair(source, 0, index);
-            state = ends.absorb::<C>(state, ends.cut(first, index), index);
-            state = ends.absorb::<C>(state, ends.cut(second, index + 1), index + 1);
-            index += 2;
-        }
-        if index == last {
-            let word = ends.cut(W::load_word(source, 0, index), index);
-            state = ends.absorb::<C>(state, word, index);
-        }
-    } else if least == index {
-        let word = ends.cut(W::load_word(source, 0, index), index);
-        state = state.absorb::<C>(word);
-    } else {
-        let [first, second] = W::load_pair(source, 0, index);
-        state = state.absorb::<C>(first).absorb::<C>(ends.cut(second, least));
+    let [mut first, mut second] = words;
+    let mut state = start;
+    let mut index = 0;
+    while index + 1 < least {
+        state = state.absorb::<C>(first).absorb::<C>(second);
+        index += 2;
+        [first, second] = W::load_pair(source, 0, index);
     }
-    H::finish::<W, D>(state, hashes);
+    if least == last {
+        if index < least {
+            state = state.absorb::<C>(first);
+            (first, index) = (second, least);
+        }
+        return state.absorb::<C>(ends.cut(first, index));
+    }
+    loop {
+        state = ends.absorb::<C>(state, ends.cut(first, index), index);
+        if index == last {
+            return state;
+        }
+        state = ends.absorb::<C>(state, ends.cut(second, index + 1), index + 1);
+        if index + 1 == last {
+            return state;
+        }
+        index += 2;
+        [first, second] = W::load_pair(source, 0, index);
+    }
 }
 
 /// Where the inputs of all lanes end.

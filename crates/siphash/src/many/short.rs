@@ -1,9 +1,9 @@
 //! Short pieces of one buffer: sorted, chunk by chunk, by their numbers of words.
 
-use lanesum_lanes::{CHUNK, Kernel64, MAX_LANES_64, Offset, ShortPieces, Word64};
+use lanesum_lanes::{CHUNK, Kernel64, MAX_LANES_64, Offset, ShortLanes, ShortPieces, Word64};
 
 use super::Output;
-use super::kernel::{hash_ragged, hash_short};
+use super::kernel::{absorb_ragged, absorb_short};
 use crate::round::State;
 
 /// Hashes pieces from the first on, as long as they are short and fill the lanes. Gives how many.
@@ -31,19 +31,37 @@ impl<O: Offset, H: Output, const C: usize, const D: usize> Kernel64 for HashShor
             if count < W::LANES || !pieces.sort::<W, O>(self.buffer, offsets) {
                 break;
             }
+            let (mut lanes, mut words) = lanes_from(&pieces, 0);
+            let mut hashed = 0;
             for first in (0..count).step_by(W::LANES) {
-                // In the end some are hashed again, instead of leaving lanes idle.
-                let first = first.min(count - W::LANES);
-                let lanes = pieces.lanes(first, W::LANES);
-                if lanes.words_follow() {
-                    hash_short::<W, H, C, D>(start, &lanes, own);
+                let state = if lanes.words_follow() {
+                    absorb_short::<W, C>(start, &lanes, words)
                 } else {
-                    hash_ragged::<_, W, H, C, D>(start, &lanes, own);
-                }
-                pieces.scatter(first, own, hashes);
+                    absorb_ragged::<_, W, C>(start, &lanes)
+                };
+                // What needs no vectors stands where these have rounds to go on with.
+                pieces.scatter(hashed, own, hashes);
+                hashed = first.min(count - W::LANES);
+                (lanes, words) = lanes_from(&pieces, (first + W::LANES).min(count - W::LANES));
+                H::finish::<W, D>(state, own);
             }
+            pieces.scatter(hashed, own, hashes);
             done += count;
         }
         done
     }
+}
+
+/// The pieces from `first` on, one for each lane, and their first words, if two more may be read.
+#[inline(always)]
+fn lanes_from<'s, W: Word64>(
+    pieces: &'s ShortPieces<'_>,
+    first: usize,
+) -> (ShortLanes<'s>, [W; 2]) {
+    let lanes = pieces.lanes(first, W::LANES);
+    let words = match lanes.words_follow() {
+        true => W::load_pair(&lanes, 0, 0),
+        false => [W::splat(0); 2],
+    };
+    (lanes, words)
 }
