@@ -206,10 +206,13 @@ impl Backend {
     /// faster.
     #[must_use]
     pub fn width_for(self, lanes: usize) -> usize {
+        if lanes == 4 && self.widths().contains(&3) { 3 } else { self.width_for_all(lanes) }
+    }
+
+    /// The narrowest width that holds so many lanes, or failing that the widest.
+    #[must_use]
+    pub fn width_for_all(self, lanes: usize) -> usize {
         let widths = self.widths();
-        if lanes == 4 && widths.contains(&3) {
-            return 3;
-        }
         *widths.iter().find(|&&width| width >= lanes).unwrap_or(&widths[widths.len() - 1])
     }
 

@@ -62,6 +62,13 @@ impl<'a, const N: usize> Blocks<'a, N> {
         Self { count: self.count.min(count), ..self }
     }
 
+    /// How many inputs there are.
+    #[inline]
+    #[must_use]
+    pub const fn lanes(&self) -> usize {
+        self.lanes
+    }
+
     /// How many blocks each lane has.
     #[inline]
     #[must_use]

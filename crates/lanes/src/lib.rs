@@ -54,3 +54,6 @@ pub use short::{CHUNK, ShortLanes, ShortPieces};
 pub use word::{Function, Word};
 pub use word64::{PICK_ROOM, Word64};
 pub use words::{Inputs, MAX_LANES_64, Records, Source, WORD_LEN, Words, rest_of};
+#[cfg(target_arch = "x86_64")]
+#[doc(hidden)]
+pub use x86_64::latency::Latency;

@@ -82,7 +82,7 @@ struct HashGang<'a> {
 /// perhaps one that is the same in all lanes, given by the table's constants with its words added.
 ///
 /// # Panics
-/// When `width` is not one of the backend's.
+/// When `width` is not one of the backend's, or there are more messages.
 pub(crate) fn hash_gang(
     backend: Backend,
     width: usize,
@@ -90,6 +90,7 @@ pub(crate) fn hash_gang(
     last: Option<&[u32; 64]>,
     digests: &mut [[u8; 16]; MAX_LANES],
 ) {
+    assert!(parts.iter().all(|blocks| blocks.lanes() <= width));
     backend.run(width, HashGang { parts, last, digests });
 }
 

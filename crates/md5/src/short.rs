@@ -160,7 +160,7 @@ impl Hasher {
         let mut longest = 0;
         let whole = messages.clone().inspect(|message| longest = longest.max(message.len()));
         let whole = Blocks::whole(whole);
-        let width = self.backend.width_for(messages.len());
+        let width = self.backend.width_for_all(messages.len());
         let length = whole.count() * BLOCK_LEN;
         if longest == length {
             if self.padding.length != length {

@@ -30,30 +30,58 @@ const ZEN_4: u32 = 0x19;
 /// AMD's family 1Ah: Zen 5.
 const ZEN_5: u32 = 0x1a;
 
+/// How many cycles a vector operation takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Latency {
+    /// One.
+    One = 1,
+    /// One, but for those of AVX-512 that rotate.
+    TwoToRotate,
+    /// Two. Only of CPUs that can [`run3`].
+    Two,
+}
+
+impl Latency {
+    /// Lets this process choose as a CPU of this latency would. For tests, since what is chosen on other CPUs
+    /// would never run on this one.
+    ///
+    /// # Panics
+    /// When it is not [possible](Self::is_possible).
+    pub fn pretend(self) {
+        assert!(self.is_possible());
+        ANSWER.store(self as u8, Relaxed);
+    }
+
+    /// Whether this CPU can run what is chosen on one of this latency.
+    #[must_use]
+    pub fn is_possible(self) -> bool {
+        self != Self::Two || can_run3()
+    }
+}
+
 /// Whether vector operations take two cycles. True only of CPUs that can [`run3`].
 #[inline]
 pub(crate) fn vectors_take_two_cycles() -> bool {
-    answer() == EACH_TWO
+    answer() == Latency::Two as u8
 }
 
 /// Whether of AVX-512's operations on 32-bit words those that rotate take two cycles, the others one.
 #[inline]
 pub(crate) fn rotations_take_two_cycles() -> bool {
-    answer() == ROTATIONS_TWO
+    answer() == Latency::TwoToRotate as u8
 }
 
+/// A [`Latency`] as a number, once the CPU has been asked.
+static ANSWER: AtomicU8 = AtomicU8::new(NOT_ASKED);
 const NOT_ASKED: u8 = 0;
-const EACH_ONE: u8 = 1;
-const ROTATIONS_TWO: u8 = 2;
-const EACH_TWO: u8 = 3;
 
 /// Asked once: CPUID takes microseconds under a hypervisor.
 #[inline]
 fn answer() -> u8 {
-    static ANSWER: AtomicU8 = AtomicU8::new(NOT_ASKED);
     match ANSWER.load(Relaxed) {
         NOT_ASKED => {
-            let answer = ask();
+            let answer = ask() as u8;
             ANSWER.store(answer, Relaxed);
             answer
         }
@@ -62,12 +90,16 @@ fn answer() -> u8 {
 }
 
 #[cold]
-fn ask() -> u8 {
+fn ask() -> Latency {
     match amd_family() {
-        Some(ZEN_4) => ROTATIONS_TWO,
-        Some(ZEN_5) if cpu_has!("bmi1", "bmi2") => EACH_TWO,
-        _ => EACH_ONE,
+        Some(ZEN_4) => Latency::TwoToRotate,
+        Some(ZEN_5) if can_run3() => Latency::Two,
+        _ => Latency::One,
     }
+}
+
+fn can_run3() -> bool {
+    cpu_has!("bmi1", "bmi2")
 }
 
 /// The family of an AMD CPU; `None` for other makers.
