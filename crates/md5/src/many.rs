@@ -14,7 +14,7 @@
 //! the narrowest width that holds them does: with few streams left each keeps nearly the speed that
 //! it would have alone. (Where four are faster three at a time, they take turns.)
 
-use alloc::vec::{self, Vec};
+use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::ops::Range;
 
@@ -212,7 +212,7 @@ impl<S: Stream> Default for Lanes<S> {
 /// those of messages in pages of their own do. With 64 the lines that were fetched ahead push each
 /// other out of the first-level cache before they are used: of messages of 8 KiB, 16 KiB and 1 MiB,
 /// 64 lanes then hash 0.8, 0.67 and 0.6 times as fast as 32.
-const CROWD: usize = 32;
+pub(crate) const CROWD: usize = 32;
 
 /// Blocks for which a lane goes forward when lanes take turns, a quarter of what is ready within
 /// these bounds: few enough that they come to their ends together, and enough that changing places
@@ -369,8 +369,10 @@ fn hash_all<M: AsRef<[u8]>>(
     let mut ahead = Vec::new().into_iter();
     loop {
         while !lanes.is_full() {
-            if ahead.len() == 0 {
-                ahead = longest_first(|| gangs.next_long(&mut messages, found));
+            while ahead.len() == 0 && !gangs.have_all() {
+                let mut next = longest_first(|| gangs.next_long(&mut messages, found));
+                gangs.take_long(&mut next, found);
+                ahead = next.into_iter();
             }
             let Some((index, message)) = ahead.next().or_else(|| gangs.pop()) else { break };
             lanes.push(Message { index, message, consumed: 0 });
@@ -385,9 +387,7 @@ const AHEAD: usize = 512;
 const AHEAD_BYTES: usize = 64 << 20;
 
 /// The next messages, the longest first, so that all lanes come to their ends together.
-fn longest_first<M: AsRef<[u8]>>(
-    mut next: impl FnMut() -> Option<(usize, M)>,
-) -> vec::IntoIter<(usize, M)> {
+fn longest_first<M: AsRef<[u8]>>(mut next: impl FnMut() -> Option<(usize, M)>) -> Vec<(usize, M)> {
     let (mut ahead, mut bytes) = (Vec::new(), 0);
     while ahead.len() < AHEAD
         && bytes < AHEAD_BYTES
@@ -397,7 +397,7 @@ fn longest_first<M: AsRef<[u8]>>(
         ahead.push((index, message));
     }
     ahead.sort_by_key(|(_, message)| Reverse(message.as_ref().len()));
-    ahead.into_iter()
+    ahead
 }
 
 /// A whole message and its place.

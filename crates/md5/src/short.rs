@@ -1,4 +1,4 @@
-//! Many short messages that are at hand whole: in gangs of as many as there are lanes, which take the
+//! Many messages that are at hand whole: in gangs of as many as there are lanes, which take the
 //! same number of blocks each, so that all begin and end together.
 //!
 //! ```text
@@ -11,8 +11,12 @@
 //!   run the kernel over the whole blocks, where they lie, and then over this
 //! ```
 //!
+//! Longer ones do not wait for their like. But they are sorted by their lengths before they go into lanes of
+//! their own, and those that are alike then make up gangs as well.
+//!
 //! [`Lanes`](crate::Lanes) could do that too, as it does with whatever ends at its own time, but asks
-//! every stream what it has next, several times a message: a message of 64 bytes takes three times as long there.
+//! every stream what it has next, several times a message: a message of 64 bytes takes three times as long there,
+//! and one of 4 KiB 1.1 times.
 
 use alloc::vec::Vec;
 use core::slice;
@@ -21,6 +25,7 @@ use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES};
 
 use crate::edge::{End, blocks_of};
 use crate::kernel::hash_gang;
+use crate::many::CROWD;
 use crate::table::STEPS;
 
 /// The most blocks that a message takes here, padding included.
@@ -84,6 +89,11 @@ impl<M: AsRef<[u8]>> Gangs<M> {
         None
     }
 
+    /// Whether the last message has been taken.
+    pub(crate) const fn have_all(&self) -> bool {
+        self.no_more
+    }
+
     /// How many messages have been taken.
     pub(crate) const fn taken(&self) -> usize {
         self.first
@@ -92,6 +102,38 @@ impl<M: AsRef<[u8]>> Gangs<M> {
     /// A message that waits, with its number: what is left when no gang will be complete any more.
     pub(crate) fn pop(&mut self) -> Option<(usize, M)> {
         self.waiting.iter_mut().find_map(Vec::pop)
+    }
+
+    /// Takes those of messages in the order of their lengths that make up gangs: of as many blocks each, and as many as
+    /// fill lanes. After the last message a quarter will do, if there are no others.
+    #[inline]
+    pub(crate) fn take_long(
+        &mut self,
+        messages: &mut Vec<(usize, M)>,
+        found: &mut impl FnMut(usize, &[[u8; 16]]),
+    ) {
+        let (mut kept, mut first) = (0, 0);
+        while let Some(alike) = messages[first..].chunk_by(|a, b| blocks(a) == blocks(b)).next() {
+            let count = alike.len();
+            let mut lanes = self.lanes.min(count);
+            if lanes > CROWD && are_crowded(&alike[..lanes]) {
+                lanes = CROWD;
+            }
+            let are_last = self.no_more && kept == 0 && first + count == messages.len();
+            let is_gang = lanes == self.lanes || are_last && lanes >= (self.lanes / 4).max(1);
+            if is_gang || lanes >= CROWD {
+                let gang = if is_gang { lanes } else { CROWD };
+                self.hasher.hash_numbered(&alike[..gang], found);
+                first += gang;
+            } else {
+                for place in 0..count {
+                    messages.swap(kept + place, first + place);
+                }
+                kept += count;
+                first += count;
+            }
+        }
+        messages.truncate(kept);
     }
 
     /// Hashes the first `count` of the row if they are a gang; otherwise puts each where it belongs. After the last
@@ -112,15 +154,28 @@ impl<M: AsRef<[u8]>> Gangs<M> {
                 self.first += 1;
                 if gang.len() == self.lanes {
                     self.hasher.hash_numbered(gang, found);
+                    gang.clear();
                 }
             }
         }
         if self.no_more {
             for gang in self.waiting.iter_mut().filter(|gang| gang.len() >= least) {
                 self.hasher.hash_numbered(gang, found);
+                gang.clear();
             }
         }
     }
+}
+
+/// How many blocks a message takes.
+fn blocks<M: AsRef<[u8]>>((_, message): &(usize, M)) -> usize {
+    blocks_of(message.as_ref().len())
+}
+
+/// Whether messages begin at so few places of their pages that their lines push each other out of the first-level cache.
+fn are_crowded<M: AsRef<[u8]>>(messages: &[(usize, M)]) -> bool {
+    let messages = messages.iter().map(|(_, message)| message.as_ref());
+    Blocks::<MAX_LANES>::whole(messages).are_crowded()
 }
 
 /// Hashes gangs.
@@ -141,13 +196,13 @@ impl Hasher {
     /// Takes messages that take as many blocks each, at least one message.
     fn hash_numbered<M: AsRef<[u8]>>(
         &mut self,
-        gang: &mut Vec<(usize, M)>,
+        gang: &[(usize, M)],
         found: &mut impl FnMut(usize, &[[u8; 16]]),
     ) {
         let messages = gang.iter().map(|(_, message)| message.as_ref());
         let digests = self.hash(messages).expect("as many blocks each");
-        for ((number, _), digest) in gang.drain(..).zip(digests) {
-            found(number, slice::from_ref(digest));
+        for ((number, _), digest) in gang.iter().zip(digests) {
+            found(*number, slice::from_ref(digest));
         }
     }
 

@@ -113,6 +113,28 @@ fn equal_lengths(backend: Backend) {
     }
 }
 
+/// Longer messages, of which some are alike: in numbers that fill gangs or do not, alone and among others, in any order.
+fn longer_alike(backend: Backend) {
+    const LENGTHS: [usize; 6] = [1_015, 1_016, 1_079, 1_080, 4_096, 5_000];
+    let memory = bytes(5_000 + 200);
+    let check = |lengths: Vec<usize>| {
+        let messages: Vec<&[u8]> =
+            (0..).zip(lengths).map(|(at, n)| &memory[at % 200..][..n]).collect();
+        let expected: Vec<Digest> = messages.iter().map(|message| peer(message)).collect();
+        assert_eq!(md5_many_with(backend, &messages), expected, "{backend}: {}", messages.len());
+    };
+    for length in LENGTHS {
+        for count in [1, 3, 4, 7, 8, 9, 16, 31, 32, 33, 63, 64, 65, 200] {
+            check(vec![length; count]);
+        }
+    }
+    let mut random = Random(7);
+    for count in [40, 100, 700, 1_300] {
+        check((0..count).map(|_| LENGTHS[random.below(6)]).collect());
+        check((0..count).map(|_| 900 + 40 * random.below(10)).collect());
+    }
+}
+
 /// A stream that knows which it is.
 struct Tagged<S> {
     index: usize,
@@ -170,6 +192,12 @@ macro_rules! stamp {
             fn equal_lengths() {
                 let Some(backend) = backend() else { return };
                 super::equal_lengths(backend);
+            }
+
+            #[test]
+            fn longer_alike() {
+                let Some(backend) = backend() else { return };
+                super::longer_alike(backend);
             }
 
             #[test]
