@@ -31,6 +31,10 @@ use crate::table::STEPS;
 /// The most blocks that a message takes here, padding included.
 const MOST_BLOCKS: usize = 16;
 
+/// Bytes of messages that may go together in more lanes than [`Backend::most_streams`], which does not pay for what
+/// comes from far.
+const NEAR: usize = 4 << 20;
+
 /// Short messages, of which as many as there are lanes, and as many blocks each, make a gang.
 pub(crate) struct Gangs<M> {
     hasher: Hasher,
@@ -112,10 +116,14 @@ impl<M: AsRef<[u8]>> Gangs<M> {
         messages: &mut Vec<(usize, M)>,
         found: &mut impl FnMut(usize, &[[u8; 16]]),
     ) {
+        let streams = self.hasher.backend.most_streams();
         let (mut kept, mut first) = (0, 0);
         while let Some(alike) = messages[first..].chunk_by(|a, b| blocks(a) == blocks(b)).next() {
             let count = alike.len();
             let mut lanes = self.lanes.min(count);
+            if lanes > streams && alike[0].1.as_ref().len() > NEAR / lanes {
+                lanes = streams;
+            }
             if lanes > CROWD && are_crowded(&alike[..lanes]) {
                 lanes = CROWD;
             }

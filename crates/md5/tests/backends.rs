@@ -116,7 +116,8 @@ fn equal_lengths(backend: Backend) {
 /// Longer messages, of which some are alike: in numbers that fill gangs or do not, alone and among others, in any order.
 fn longer_alike(backend: Backend) {
     const LENGTHS: [usize; 6] = [1_015, 1_016, 1_079, 1_080, 4_096, 5_000];
-    let memory = bytes(5_000 + 200);
+    const FAR: usize = 70_000;
+    let memory = bytes(FAR + 200);
     let check = |lengths: Vec<usize>| {
         let messages: Vec<&[u8]> =
             (0..).zip(lengths).map(|(at, n)| &memory[at % 200..][..n]).collect();
@@ -128,6 +129,7 @@ fn longer_alike(backend: Backend) {
             check(vec![length; count]);
         }
     }
+    check(vec![FAR; 100]);
     let mut random = Random(7);
     for count in [40, 100, 700, 1_300] {
         check((0..count).map(|_| LENGTHS[random.below(6)]).collect());
