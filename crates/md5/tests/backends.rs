@@ -155,7 +155,7 @@ impl<S: Stream> Stream for Tagged<S> {
 /// The backends to test: the one that `LANESUM_BACKEND` names, or all.
 fn backends() -> Vec<Backend> {
     #[cfg(target_arch = "x86_64")]
-    other_cpus::pretend();
+    other_latencies::pretend();
     match std::env::var("LANESUM_BACKEND") {
         Ok(name) => vec![Backend::from_name(&name).unwrap_or_else(|| {
             panic!("LANESUM_BACKEND={name}: not one of those that this CPU has: {:?}", all())
@@ -236,34 +236,5 @@ fn every_backend_of_the_cpu_is_covered() {
     assert_eq!(Backend::from_name("mmx"), None);
 }
 
-/// What is chosen on CPUs with other latencies, in processes of their own.
 #[cfg(target_arch = "x86_64")]
-mod other_cpus {
-    use std::env;
-    use std::process::Command;
-
-    use lanesum_lanes::Latency;
-
-    const VARIABLE: &str = "LANESUM_TEST_LATENCY";
-    const LATENCIES: [Latency; 3] = [Latency::One, Latency::TwoToRotate, Latency::Two];
-
-    /// In the child of the test below: chooses as such a CPU would.
-    pub fn pretend() {
-        if let Ok(name) = env::var(VARIABLE) {
-            let latency = LATENCIES.iter().find(|latency| format!("{latency:?}") == name).unwrap();
-            latency.pretend();
-        }
-    }
-
-    #[test]
-    fn every_test_holds() {
-        if env::var_os(VARIABLE).is_some() {
-            return;
-        }
-        for latency in LATENCIES.into_iter().filter(|latency| latency.is_possible()) {
-            let mut tests = Command::new(env::current_exe().unwrap());
-            let ended = tests.env(VARIABLE, format!("{latency:?}")).status().unwrap();
-            assert!(ended.success(), "{latency:?}");
-        }
-    }
-}
+lanesum_lanes::test_other_latencies!();

@@ -122,3 +122,41 @@ fn amd_family() -> Option<u32> {
 pub(crate) fn run3<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<Pair<Pair<u32, u32>, u32>>()
 }
+
+/// Makes a module with a test that runs all tests of its binary again as on CPUs of other latencies, in processes of their
+/// own. Each of these tests must begin with `other_latencies::pretend()`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! test_other_latencies {
+    () => {
+        mod other_latencies {
+            use std::env;
+            use std::process::Command;
+
+            use $crate::Latency;
+
+            const VARIABLE: &str = "LANESUM_TEST_LATENCY";
+            const LATENCIES: [Latency; 3] = [Latency::One, Latency::TwoToRotate, Latency::Two];
+
+            /// In the child of the test below: chooses as such a CPU would.
+            pub fn pretend() {
+                if let Ok(name) = env::var(VARIABLE) {
+                    let is_named = |latency: &&Latency| format!("{latency:?}") == name;
+                    LATENCIES.iter().find(is_named).expect("a latency").pretend();
+                }
+            }
+
+            #[test]
+            fn every_test_holds() {
+                if env::var_os(VARIABLE).is_some() {
+                    return;
+                }
+                for latency in LATENCIES.into_iter().filter(|latency| latency.is_possible()) {
+                    let mut tests = Command::new(env::current_exe().unwrap());
+                    let ended = tests.env(VARIABLE, format!("{latency:?}")).status().unwrap();
+                    assert!(ended.success(), "{latency:?}");
+                }
+            }
+        }
+    };
+}
