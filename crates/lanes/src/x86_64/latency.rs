@@ -38,7 +38,7 @@ pub enum Latency {
     One = 1,
     /// One, but for those of AVX-512 that rotate.
     TwoToRotate,
-    /// Two. Only of CPUs that can [`run3`].
+    /// Two, of CPUs with BMI.
     Two,
 }
 
