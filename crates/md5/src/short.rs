@@ -28,7 +28,7 @@ use crate::kernel::hash_gang;
 use crate::many::CROWD;
 use crate::table::STEPS;
 
-/// The most blocks that a message takes here, padding included.
+/// The most blocks that a message takes that waits for its like, padding included.
 const MOST_BLOCKS: usize = 16;
 
 /// Bytes of messages that may go together in more lanes than [`Backend::most_streams`], which does not pay for what
@@ -128,11 +128,13 @@ impl<M: AsRef<[u8]>> Gangs<M> {
                 lanes = CROWD;
             }
             let are_last = self.no_more && kept == 0 && first + count == messages.len();
-            let is_gang = lanes == self.lanes || are_last && lanes >= (self.lanes / 4).max(1);
-            if is_gang || lanes >= CROWD {
-                let gang = if is_gang { lanes } else { CROWD };
-                self.hasher.hash_numbered(&alike[..gang], found);
-                first += gang;
+            if lanes < self.lanes && !are_last {
+                lanes = lanes.min(CROWD);
+            }
+            let least = if are_last { (self.lanes / 4).max(1) } else { self.lanes.min(CROWD) };
+            if lanes >= least {
+                self.hasher.hash_numbered(&alike[..lanes], found);
+                first += lanes;
             } else {
                 for place in 0..count {
                     messages.swap(kept + place, first + place);

@@ -31,7 +31,9 @@ impl<O: Offset, H: Output, const C: usize, const D: usize> Kernel64 for HashShor
             if count < W::LANES || !pieces.sort::<W, O>(self.buffer, offsets) {
                 break;
             }
+            let last = count - W::LANES;
             let (mut lanes, mut words) = lanes_from(&pieces, 0);
+            // Whose hashes are in `own`. At first nobody's: what is put into the first places then is replaced.
             let mut hashed = 0;
             for first in (0..count).step_by(W::LANES) {
                 let state = if lanes.words_follow() {
@@ -41,8 +43,9 @@ impl<O: Offset, H: Output, const C: usize, const D: usize> Kernel64 for HashShor
                 };
                 // What needs no vectors stands where these have rounds to go on with.
                 pieces.scatter(hashed, own, hashes);
-                hashed = first.min(count - W::LANES);
-                (lanes, words) = lanes_from(&pieces, (first + W::LANES).min(count - W::LANES));
+                // In the end some are hashed again, instead of leaving lanes idle.
+                hashed = first.min(last);
+                (lanes, words) = lanes_from(&pieces, (first + W::LANES).min(last));
                 H::finish::<W, D>(state, own);
             }
             pieces.scatter(hashed, own, hashes);
