@@ -18,12 +18,6 @@ pub trait Kernel {
     /// then is the code compiled with the instructions of the backend. (It is right, but slow,
     /// without.)
     fn run<W: Word>(self) -> Self::Output;
-
-    /// Whether its blocks [are crowded](crate::Blocks::are_crowded): then a word that reads each once, whole, is
-    /// the faster one.
-    fn is_crowded(&self) -> bool {
-        false
-    }
 }
 
 /// An instruction set that this CPU has. There is no value of this type for one that it lacks.

@@ -1,11 +1,54 @@
 //! Words that need no instruction set: one lane, an array of lanes, and two words as one.
 
-use crate::{Blocks, Word};
+use crate::feed::Turn;
+use crate::{BLOCK_LEN, Blocks, Function, Word};
+
+/// The part of [`Word`] that is about blocks, for words that are not ahead, by a function that loads four words of
+/// each lane's block: a quarter.
+macro_rules! loads_quarters {
+    ($lanes:tt, $quarter:ident, $word:expr) => {
+        type Ahead = ();
+        type Held = [Self; 16];
+        const PARTS: usize = 0;
+
+        #[inline(always)]
+        fn begin<const BLOCKS: usize>((): &mut (), _: &$crate::Blocks<'_, BLOCKS>, _: usize) {}
+
+        #[inline(always)]
+        fn hold_nothing() -> Self::Held {
+            [Self::splat(0); 16]
+        }
+
+        #[inline(always)]
+        fn prepare<const BLOCKS: usize>(
+            mut held: Self::Held,
+            (): &mut (),
+            blocks: &$crate::Blocks<'_, BLOCKS>,
+            first: usize,
+            index: usize,
+            turn: $crate::Turn,
+        ) -> Self::Held {
+            let quarter = turn.number();
+            if quarter < 4 {
+                let words = $quarter(&blocks.get::<$lanes>(first, index), quarter).map($word);
+                held[4 * quarter..][..4].copy_from_slice(&words);
+            }
+            held
+        }
+
+        #[inline(always)]
+        fn word(held: &Self::Held, (): &(), _: usize, number: usize) -> Self {
+            held[number]
+        }
+    };
+}
+pub(crate) use loads_quarters;
 
 /// One lane. The sums are ordered so that the operand that comes last enters last.
 impl Word for u32 {
     const LANES: usize = 1;
-    type Block<'a> = [&'a [u8; crate::BLOCK_LEN]; 1];
+
+    loads_quarters!(1, quarter_of_one, core::convert::identity);
 
     #[inline(always)]
     fn splat(value: u32) -> Self {
@@ -56,20 +99,6 @@ impl Word for u32 {
     fn and_select(self, mask: Self, yes: Self, no: Self) -> [Self; 2] {
         [self.wrapping_add(!mask & no), mask & yes]
     }
-
-    #[inline(always)]
-    fn block<'a, const N: usize>(
-        blocks: &Blocks<'a, N>,
-        first: usize,
-        index: usize,
-    ) -> Self::Block<'a> {
-        blocks.get(first, index)
-    }
-
-    #[inline(always)]
-    fn quarter([block]: &Self::Block<'_>, quarter: usize) -> [Self; 4] {
-        core::array::from_fn(|word| word_of(block, 4 * quarter + word))
-    }
 }
 
 /// [`Word::settled`] of one lane: an empty piece of assembly that might have changed it.
@@ -91,16 +120,30 @@ fn settle(value: u32) -> u32 {
     value
 }
 
+#[inline(always)]
+fn quarter_of_one([block]: &[&[u8; BLOCK_LEN]; 1], quarter: usize) -> [u32; 4] {
+    core::array::from_fn(|word| word_of(block, 4 * quarter + word))
+}
+
+#[inline(always)]
+fn quarter_of_each<const N: usize>(
+    blocks: &[&[u8; BLOCK_LEN]; N],
+    quarter: usize,
+) -> [[u32; N]; 4] {
+    core::array::from_fn(|word| blocks.map(|block| word_of(block, 4 * quarter + word)))
+}
+
 /// Word `word` of a block, little-endian.
 #[inline(always)]
-fn word_of(block: &[u8; crate::BLOCK_LEN], word: usize) -> u32 {
+fn word_of(block: &[u8; BLOCK_LEN], word: usize) -> u32 {
     u32::from_le_bytes(block[4 * word..][..4].try_into().expect("four bytes"))
 }
 
 /// Several lanes as plain loops, which the compiler turns into whatever vectors the target has.
 impl<const N: usize> Word for [u32; N] {
     const LANES: usize = N;
-    type Block<'a> = [&'a [u8; crate::BLOCK_LEN]; N];
+
+    loads_quarters!(N, quarter_of_each, core::convert::identity);
 
     #[inline(always)]
     fn splat(value: u32) -> Self {
@@ -146,20 +189,6 @@ impl<const N: usize> Word for [u32; N] {
     fn select(self, yes: Self, no: Self) -> Self {
         core::array::from_fn(|lane| no[lane] ^ (self[lane] & (yes[lane] ^ no[lane])))
     }
-
-    #[inline(always)]
-    fn block<'a, const M: usize>(
-        blocks: &Blocks<'a, M>,
-        first: usize,
-        index: usize,
-    ) -> Self::Block<'a> {
-        blocks.get(first, index)
-    }
-
-    #[inline(always)]
-    fn quarter(block: &Self::Block<'_>, quarter: usize) -> [Self; 4] {
-        core::array::from_fn(|word| block.map(|input| word_of(input, 4 * quarter + word)))
-    }
 }
 
 /// Two words as one: two independent chains of dependent instructions, which fill the units that
@@ -203,8 +232,6 @@ macro_rules! pairwise {
 pub(crate) use pairwise;
 
 impl<A: Word, B: Word> Word for Pair<A, B> {
-    type Block<'a> = (A::Block<'a>, B::Block<'a>);
-
     pairwise! {
         u32;
         settled() add(other) xor3(b, c) xor_or_not(b, c) select(yes, no);
@@ -227,19 +254,46 @@ impl<A: Word, B: Word> Word for Pair<A, B> {
     }
 
     #[inline(always)]
-    fn block<'a, const N: usize>(
-        blocks: &Blocks<'a, N>,
-        first: usize,
-        index: usize,
-    ) -> Self::Block<'a> {
-        (A::block(blocks, first, index), B::block(blocks, first + A::LANES, index))
+    fn end_step<F: Function, const COUNT: u32>(self, b: Self, c: Self, d: Self) -> Self {
+        Self(
+            self.0.end_step::<F, COUNT>(b.0, c.0, d.0),
+            self.1.end_step::<F, COUNT>(b.1, c.1, d.1),
+        )
+    }
+
+    type Ahead = (A::Ahead, B::Ahead);
+    type Held = (A::Held, B::Held);
+    const PARTS: usize = A::PARTS + B::PARTS;
+
+    #[inline(always)]
+    fn begin<const N: usize>(ahead: &mut Self::Ahead, blocks: &Blocks<'_, N>, first: usize) {
+        A::begin(&mut ahead.0, blocks, first);
+        B::begin(&mut ahead.1, blocks, first + A::LANES);
     }
 
     #[inline(always)]
-    fn quarter((low, high): &Self::Block<'_>, quarter: usize) -> [Self; 4] {
-        let [a0, a1, a2, a3] = A::quarter(low, quarter);
-        let [b0, b1, b2, b3] = B::quarter(high, quarter);
-        [Self(a0, b0), Self(a1, b1), Self(a2, b2), Self(a3, b3)]
+    fn hold_nothing() -> Self::Held {
+        (A::hold_nothing(), B::hold_nothing())
+    }
+
+    #[inline(always)]
+    fn prepare<const N: usize>(
+        held: Self::Held,
+        ahead: &mut Self::Ahead,
+        blocks: &Blocks<'_, N>,
+        first: usize,
+        index: usize,
+        turn: Turn,
+    ) -> Self::Held {
+        let a = A::prepare(held.0, &mut ahead.0, blocks, first, index, turn);
+        let (first, turn) = (first + A::LANES, turn.after(A::PARTS));
+        (a, B::prepare(held.1, &mut ahead.1, blocks, first, index, turn))
+    }
+
+    #[inline(always)]
+    fn word(held: &Self::Held, ahead: &Self::Ahead, index: usize, number: usize) -> Self {
+        let a = A::word(&held.0, &ahead.0, index, number);
+        Self(a, B::word(&held.1, &ahead.1, index, number))
     }
 
     #[inline(always)]

@@ -1,6 +1,7 @@
 //! The one trait that a kernel is written against.
 
-use crate::{Blocks, MAX_LANES};
+use crate::feed::plain::Plain;
+use crate::{Blocks, MAX_LANES, Turn};
 
 /// A function of three words, bit by bit.
 pub trait Function {
@@ -28,8 +29,15 @@ pub trait Word: Copy {
     /// How many lanes there are.
     const LANES: usize;
 
-    /// A block of each lane.
-    type Block<'a>: Copy;
+    /// Where words lie that are ready ahead of their block: see [`Feed`](crate::Feed), which alone uses this and what
+    /// follows from it.
+    type Ahead: Plain;
+
+    /// What is in registers of this block, or of the next one.
+    type Held: Copy;
+
+    /// In how many parts the work on a block is done ahead.
+    const PARTS: usize;
 
     /// The same value in every lane.
     fn splat(value: u32) -> Self;
@@ -101,19 +109,30 @@ pub trait Word: Copy {
         sum.add_rotate_add::<COUNT>(late, b)
     }
 
-    /// Block `index` of the inputs `first .. first + LANES`, for [`quarter`](Self::quarter).
+    /// Makes the first block of the inputs `first .. first + LANES` ready.
     ///
     /// # Panics
-    /// When `index` is no block of `blocks` or the lanes are not all lanes of it.
-    fn block<'a, const N: usize>(
-        blocks: &Blocks<'a, N>,
+    /// When there is no block, or the lanes are not all lanes of `blocks`.
+    fn begin<const N: usize>(ahead: &mut Self::Ahead, blocks: &Blocks<'_, N>, first: usize);
+
+    /// Nothing.
+    fn hold_nothing() -> Self::Held;
+
+    /// Does what is due in a turn of block `index`.
+    ///
+    /// # Panics
+    /// When there is no such block, or the lanes are not all lanes of `blocks`.
+    fn prepare<const N: usize>(
+        held: Self::Held,
+        ahead: &mut Self::Ahead,
+        blocks: &Blocks<'_, N>,
         first: usize,
         index: usize,
-    ) -> Self::Block<'a>;
+        turn: Turn,
+    ) -> Self::Held;
 
-    /// Words `4 * quarter` to `4 * quarter + 3` of a block, little-endian and transposed: lane `i` of the
-    /// result's word `w` is that word of input `first + i`.
-    fn quarter(block: &Self::Block<'_>, quarter: usize) -> [Self; 4];
+    /// Word `number` of block `index`.
+    fn word(held: &Self::Held, ahead: &Self::Ahead, index: usize, number: usize) -> Self;
 
     /// Puts four words into rows of bytes: row `i` is lane `i` of each of them, little-endian.
     ///

@@ -16,7 +16,7 @@
 //! function on, is one operation of the word, [`Word::end_step`], since the shortest way to do it depends on
 //! the instruction set and on the CPU.
 
-use lanesum_lanes::{Backend, Blocks, Function, Kernel, MAX_LANES, Word};
+use lanesum_lanes::{Backend, Blocks, Feed, Function, Kernel, MAX_LANES, Room, Word};
 
 use crate::table::{INITIAL, Round, STEPS, Step};
 
@@ -57,11 +57,6 @@ impl<const N: usize> Kernel for Compress<'_, N> {
     type Output = ();
 
     #[inline(always)]
-    fn is_crowded(&self) -> bool {
-        are_crowded(self.parts)
-    }
-
-    #[inline(always)]
     fn run<W: Word>(self) {
         let state = self.states.each_ref().map(|lanes| W::load(lanes));
         let state = forward_by_all(state, self.parts);
@@ -98,11 +93,6 @@ impl Kernel for HashGang<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn is_crowded(&self) -> bool {
-        are_crowded(self.parts)
-    }
-
-    #[inline(always)]
     fn run<W: Word>(self) {
         let mut state = forward_by_all(INITIAL.map(|word| W::splat(word)), self.parts);
         if let Some(sums) = self.last {
@@ -112,18 +102,17 @@ impl Kernel for HashGang<'_> {
     }
 }
 
-#[inline(always)]
-fn are_crowded<const N: usize>(parts: &[Blocks<'_, N>]) -> bool {
-    // It takes as long to find out as a block or two.
-    parts.iter().any(|blocks| blocks.count() > 2 && blocks.are_crowded())
-}
-
 /// States after all blocks of one part after the other.
 #[inline(always)]
 fn forward_by_all<W: Word, const N: usize>(mut state: [W; 4], parts: &[Blocks<'_, N>]) -> [W; 4] {
+    let mut room = Room::<W>::new();
     for blocks in parts {
-        for index in 0..blocks.count() {
-            state = forward(state, &W::block(blocks, 0, index));
+        let Some(mut feed) = room.begin(blocks) else { continue };
+        loop {
+            state = forward(state, &mut feed);
+            if !feed.next() {
+                break;
+            }
         }
     }
     state
@@ -170,30 +159,24 @@ fn step<W: Word, const INDEX: usize, const SHIFT: u32>([a, b, c, d]: [W; 4], sum
 /// States after one more block, another one in each lane. The steps are written out by index since the compiler does
 /// not unroll so long a loop.
 #[inline(always)]
-fn forward<W: Word>(before: [W; 4], block: &W::Block<'_>) -> [W; 4] {
+fn forward<W: Word, const N: usize>(before: [W; 4], feed: &mut Feed<'_, W, N>) -> [W; 4] {
     let mut state = before;
-    let mut words = [W::splat(0); 16];
-    macro_rules! steps {
-        ($($index:literal)*) => { $(
-            let Step { word, constant, .. } = const { STEPS[$index] };
-            let sum = words[word].add(W::splat(constant));
-            state = step::<W, $index, { STEPS[$index].shift }>(state, sum);
+    macro_rules! turns {
+        ($($turn:literal: $($index:literal)*;)*) => { $(
+            state[1] = state[1].settled();
+            feed.turn($turn);
+            $(
+                let Step { word, constant, .. } = const { STEPS[$index] };
+                let sum = feed.word(word).add(W::splat(constant));
+                state = step::<W, $index, { STEPS[$index].shift }>(state, sum);
+            )*
         )* };
     }
-    macro_rules! quarter {
-        ($quarter:literal: $($index:literal)*) => {
-            words[4 * $quarter..][..4].copy_from_slice(&W::quarter(block, $quarter));
-            steps! { $($index)* }
-        };
-    }
-    quarter! { 0: 0 1 2 3 }
-    quarter! { 1: 4 5 6 7 }
-    quarter! { 2: 8 9 10 11 }
-    quarter! { 3: 12 13 14 15 }
-    steps! {
-        16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
-        32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47
-        48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63
+    turns! {
+        0: 0 1 2 3; 1: 4 5 6 7; 2: 8 9 10 11; 3: 12 13 14 15;
+        4: 16 17 18 19; 5: 20 21 22 23; 6: 24 25 26 27; 7: 28 29 30 31;
+        8: 32 33 34 35; 9: 36 37 38 39; 10: 40 41 42 43; 11: 44 45 46 47;
+        12: 48 49 50 51; 13: 52 53 54 55; 14: 56 57 58 59; 15: 60 61 62 63;
     }
     add_each(state, before)
 }

@@ -5,10 +5,12 @@ use core::arch::x86_64::*;
 use super::avx2::{columns8, quarters8, settle8};
 use super::sse2::{columns4, quarters4, settle4};
 use super::{
-    align_frame, columns, loads_quarters, quarter_of, quarters, settle, stores_rows, word,
+    align_frame, columns, settle, stores_rows, word,
 };
 use crate::backend::no_such_width;
-use crate::{BLOCK_LEN, Blocks, Function, Kernel, Pair, Word};
+use crate::portable::loads_quarters;
+use crate::feed::plain::Plain;
+use crate::{BLOCK_LEN, Blocks, Function, Kernel, Pair, Turn, Word};
 
 /// Truth tables for `vpternlog`, by the operands' own: bit i of each constant is the result where
 /// the first operand is bit 2 of i, the second bit 1, the third bit 0.
@@ -99,6 +101,38 @@ macro_rules! end_of_step {
     };
 }
 
+/// The end of a step as the trait describes it, in an order of its own.
+#[target_feature(enable = "avx512f,avx512vl")]
+#[inline]
+fn end_of_step16<F: Function, const COUNT: u32>(
+    sum: __m512i,
+    b: __m512i,
+    c: __m512i,
+    d: __m512i,
+) -> __m512i {
+    let mut result = sum;
+    let _late: __m512i;
+    // SAFETY: reads and writes registers alone.
+    unsafe {
+        core::arch::asm!(
+            "vmovdqa64 {late}, {b}",
+            "vpternlogd {late}, {c}, {d}, {truth}",
+            "vpaddd {result}, {result}, {late}",
+            "vprold {result}, {result}, {n}",
+            "vpaddd {result}, {result}, {b}",
+            result = inout(zmm_reg) result,
+            b = in(zmm_reg) b,
+            c = in(zmm_reg) c,
+            d = in(zmm_reg) d,
+            late = out(zmm_reg) _late,
+            n = const COUNT,
+            truth = const F::TRUTH,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    result
+}
+
 settle!(settle16, __m512i, zmm_reg, "avx512f");
 end_of_step!(end_of_step4, __m128i, xmm_reg);
 end_of_step!(end_of_step8, __m256i, ymm_reg);
@@ -111,29 +145,6 @@ columns!(
     _mm512_unpacklo_epi64,
     _mm512_unpackhi_epi64
 );
-quarters!(quarters16, __m512i, 16, row: row16, columns: columns16);
-
-/// The loads of [`Word`] by a function that reads whole blocks.
-macro_rules! loads_blocks {
-    ($lanes:literal, $register:ident, $words:ident) => {
-        type Block<'a> = [$register; 16];
-
-        #[inline(always)]
-        fn block<'a, const N: usize>(
-            blocks: &Blocks<'a, N>,
-            first: usize,
-            index: usize,
-        ) -> Self::Block<'a> {
-            $words(&blocks.get::<$lanes>(first, index))
-        }
-
-        #[inline(always)]
-        fn quarter(block: &Self::Block<'_>, quarter: usize) -> [Self; 4] {
-            let words = block[4 * quarter..][..4].first_chunk::<4>().expect("four of sixteen");
-            words.map(Self)
-        }
-    };
-}
 
 /// [`Word::end_step`] by a function of [`end_of_step`].
 macro_rules! shortest_step {
@@ -155,7 +166,7 @@ macro_rules! word1 {
             splat: _mm_set1_epi32, add: _mm_add_epi32,
             settle: settle4,
 
-            loads_blocks!(1, __m128i, words1);
+            loads_quarters!(1, quarter1, Self);
             one_instruction_each!(_mm_rolv_epi32, _mm_ternarylogic_epi32, _mm_set1_epi32);
             $(shortest_step!($end_of_step);)?
         }
@@ -171,7 +182,7 @@ macro_rules! word4 {
             splat: _mm_set1_epi32, add: _mm_add_epi32,
             settle: settle4,
 
-            loads_quarters!(4, quarters4);
+            loads_quarters!(4, quarters4, Self);
             stores_rows!(columns4, all: core::convert::identity);
             one_instruction_each!(_mm_rolv_epi32, _mm_ternarylogic_epi32, _mm_set1_epi32);
             $(shortest_step!($end_of_step);)?
@@ -188,7 +199,7 @@ macro_rules! word8 {
             splat: _mm256_set1_epi32, add: _mm256_add_epi32,
             settle: settle8,
 
-            loads_quarters!(8, quarters8);
+            loads_quarters!(8, quarters8, Self);
             stores_rows!(columns8, low: _mm256_castsi256_si128, high: _mm256_extracti128_si256::<1>);
             one_instruction_each!(
                 _mm256_rolv_epi32, _mm256_ternarylogic_epi32, _mm256_set1_epi32
@@ -205,115 +216,154 @@ word1!(Chain1, end_of_step4);
 word4!(Chain4, end_of_step4);
 word8!(Chain8, end_of_step8);
 
-/// Defines a word of sixteen lanes.
-macro_rules! word16 {
-    ($name:ident; $($loads:tt)*) => {
-        word! {
-            $name, __m512i, 16,
-            load: _mm512_loadu_si512, store: _mm512_storeu_si512,
-            splat: _mm512_set1_epi32, add: _mm512_add_epi32,
-            settle: settle16,
+word! {
+    U32x16, __m512i, 16,
+    load: _mm512_loadu_si512, store: _mm512_storeu_si512,
+    splat: _mm512_set1_epi32, add: _mm512_add_epi32,
+    settle: settle16,
 
-            $($loads)*
-            stores_rows!(
-                columns16,
-                p0: _mm512_castsi512_si128,
-                p1: _mm512_extracti32x4_epi32::<1>,
-                p2: _mm512_extracti32x4_epi32::<2>,
-                p3: _mm512_extracti32x4_epi32::<3>
-            );
-            one_instruction_each!(
-                _mm512_rolv_epi32, _mm512_ternarylogic_epi32, _mm512_set1_epi32
-            );
+    type Ahead = [[__m512i; 16]; 2];
+    type Held = [__m512i; 8];
+    const PARTS: usize = PARTS;
+
+    #[inline(always)]
+    fn begin<const N: usize>(ahead: &mut Self::Ahead, blocks: &Blocks<'_, N>, first: usize) {
+        let blocks = blocks.get::<16>(first, 0);
+        let mut held = Self::hold_nothing();
+        for part in 0..PARTS {
+            held = transpose_part(held, &mut ahead[0], &blocks, part);
         }
-    };
+    }
+
+    #[inline(always)]
+    fn hold_nothing() -> Self::Held {
+        // SAFETY: the ground rule.
+        [unsafe { _mm512_setzero_si512() }; 8]
+    }
+
+    #[inline(always)]
+    fn prepare<const N: usize>(
+        mut held: Self::Held,
+        ahead: &mut Self::Ahead,
+        blocks: &Blocks<'_, N>,
+        first: usize,
+        index: usize,
+        turn: Turn,
+    ) -> Self::Held {
+        let next = index + 1;
+        if next >= blocks.count() {
+            return Self::hold_nothing();
+        }
+        let blocks = blocks.get::<16>(first, next);
+        for part in turn.parts().start..turn.parts().end.min(PARTS) {
+            held = transpose_part(held, &mut ahead[next % 2], &blocks, part);
+        }
+        held
+    }
+
+    #[inline(always)]
+    fn word(_: &Self::Held, ahead: &Self::Ahead, index: usize, number: usize) -> Self {
+        Self(ahead[index % 2][number])
+    }
+
+    stores_rows!(
+        columns16,
+        p0: _mm512_castsi512_si128,
+        p1: _mm512_extracti32x4_epi32::<1>,
+        p2: _mm512_extracti32x4_epi32::<2>,
+        p3: _mm512_extracti32x4_epi32::<3>
+    );
+    one_instruction_each!(_mm512_rolv_epi32, _mm512_ternarylogic_epi32, _mm512_set1_epi32);
+    shortest_step!(end_of_step16);
 }
 
-// A quarter of the blocks at a time, or all at once, which reads each line once.
-word16!(Quarters16; loads_quarters!(16, quarters16););
-word16!(U32x16; loads_blocks!(16, __m512i, transpose16););
+// SAFETY: every content of a register is a value.
+unsafe impl Plain for [[__m512i; 16]; 2] {}
 
-/// A block's words, each by itself: in all four places of a register, since that takes no instruction more
+/// Four words of a block, each by itself: in all four places of a register, since that takes no instruction more
 /// than in one.
 #[inline(always)]
-fn words1([block]: &[&[u8; BLOCK_LEN]; 1]) -> [__m128i; 16] {
-    let mut words = [0; 16];
-    for (word, bytes) in words.iter_mut().zip(block.as_chunks().0) {
+fn quarter1([block]: &[&[u8; BLOCK_LEN]; 1], quarter: usize) -> [__m128i; 4] {
+    let mut words = [0; 4];
+    for (word, bytes) in words.iter_mut().zip(block[16 * quarter..].as_chunks().0) {
         *word = i32::from_le_bytes(*bytes);
     }
     // SAFETY: the ground rule.
     words.map(|word| unsafe { _mm_set1_epi32(word) })
 }
 
-/// Quarter `quarter` of lanes `row`, `row` + 4, `row` + 8 and `row` + 12, placed by the units that load.
-#[inline(always)]
-fn row16(blocks: &[&[u8; BLOCK_LEN]; 16], row: usize, quarter: usize) -> __m512i {
-    let first = quarter_of(blocks[row], quarter);
-    let second = quarter_of(blocks[row + 4], quarter);
-    let third = quarter_of(blocks[row + 8], quarter);
-    let fourth = quarter_of(blocks[row + 12], quarter);
-    // SAFETY: the ground rule.
-    unsafe {
-        let row = _mm512_broadcast_i32x4(first);
-        let row = _mm512_mask_broadcast_i32x4(row, 0x00f0, second);
-        let row = _mm512_mask_broadcast_i32x4(row, 0x0f00, third);
-        _mm512_mask_broadcast_i32x4(row, 0xf000, fourth)
-    }
-}
+/// In how many parts sixteen blocks are transposed.
+const PARTS: usize = 8;
 
-/// A block is a register long, so each is loaded whole. Four lanes at a time become columns in each of
-/// their quarters; then the quarters of four such groups come together.
+/// Transposes a part of sixteen blocks: of their first halves in four parts, then of the other ones.
+///
+/// Two lanes' halves fill a register, of which each quarter is four words: of lanes l (0 to 3) and l + 4 in the first
+/// part, l + 8 and l + 12 in the second. There four rows at a time become columns. Each of these then has two words
+/// of eight lanes, and two of them together make, in the other two parts, those words of all lanes.
 #[inline(always)]
-fn transpose16(blocks: &[&[u8; BLOCK_LEN]; 16]) -> [__m512i; 16] {
+fn transpose_part(
+    mut held: [__m512i; 8],
+    words: &mut [__m512i; 16],
+    blocks: &[&[u8; BLOCK_LEN]; 16],
+    part: usize,
+) -> [__m512i; 8] {
+    let half = part / 4;
     // No closures here: they would not be compiled with the instructions.
-    let [a0, a1, a2, a3] = columns_of(blocks, 0);
-    let [b0, b1, b2, b3] = columns_of(blocks, 4);
-    let [c0, c1, c2, c3] = columns_of(blocks, 8);
-    let [d0, d1, d2, d3] = columns_of(blocks, 12);
-    let [w0, w4, w8, w12] = side_by_side([a0, b0, c0, d0]);
-    let [w1, w5, w9, w13] = side_by_side([a1, b1, c1, d1]);
-    let [w2, w6, w10, w14] = side_by_side([a2, b2, c2, d2]);
-    let [w3, w7, w11, w15] = side_by_side([a3, b3, c3, d3]);
-    [w0, w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, w11, w12, w13, w14, w15]
+    match part % 4 {
+        0 => [held[0], held[1], held[2], held[3]] = columns_of(blocks, 0, half),
+        1 => [held[4], held[5], held[6], held[7]] = columns_of(blocks, 8, half),
+        2 => {
+            [words[8 * half], words[8 * half + 4]] = both(held[0], held[4]);
+            [words[8 * half + 1], words[8 * half + 5]] = both(held[1], held[5]);
+        }
+        _ => {
+            [words[8 * half + 2], words[8 * half + 6]] = both(held[2], held[6]);
+            [words[8 * half + 3], words[8 * half + 7]] = both(held[3], held[7]);
+            held = U32x16::hold_nothing();
+        }
+    }
+    held
 }
 
-/// Words c, c + 4, c + 8, c + 12 of four lanes, for c = 0 to 3.
+/// Words c and c + 4 of a half of eight lanes from `first` on, for c = 0 to 3, the quarters in turns.
 #[inline(always)]
-fn columns_of(blocks: &[&[u8; BLOCK_LEN]; 16], first: usize) -> [__m512i; 4] {
+fn columns_of(blocks: &[&[u8; BLOCK_LEN]; 16], first: usize, half: usize) -> [__m512i; 4] {
     columns16([
-        whole(blocks[first]),
-        whole(blocks[first + 1]),
-        whole(blocks[first + 2]),
-        whole(blocks[first + 3]),
+        row_of(blocks[first], blocks[first + 4], half),
+        row_of(blocks[first + 1], blocks[first + 5], half),
+        row_of(blocks[first + 2], blocks[first + 6], half),
+        row_of(blocks[first + 3], blocks[first + 7], half),
     ])
 }
 
+/// The same half of two blocks.
 #[inline(always)]
-fn whole(block: &[u8; BLOCK_LEN]) -> __m512i {
-    // SAFETY: the ground rule; a block has 64 bytes, and the load asks for no alignment.
-    unsafe { _mm512_loadu_si512(block.as_ptr().cast()) }
+fn row_of(low: &[u8; BLOCK_LEN], high: &[u8; BLOCK_LEN], half: usize) -> __m512i {
+    let [low, high] = [half_of(low, half), half_of(high, half)];
+    // SAFETY: the ground rule.
+    unsafe { _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high) }
 }
 
-/// The first quarters of four registers as one, the second ones, and so on.
 #[inline(always)]
-fn side_by_side([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
-    // SAFETY: the ground rule. Of each pair: quarters 0 and 1, 2 and 3, 0 and 2, 1 and 3.
+fn half_of(block: &[u8; BLOCK_LEN], half: usize) -> __m256i {
+    let bytes: &[u8; 32] = block[32 * half..][..32].try_into().expect("32 bytes");
+    // SAFETY: the ground rule; the array has 32 bytes, and the load asks for no alignment.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+/// Of two columns the quarters 0 and 2, and 1 and 3.
+#[inline(always)]
+fn both(low: __m512i, high: __m512i) -> [__m512i; 2] {
+    // SAFETY: the ground rule.
     unsafe {
-        let ab01 = _mm512_shuffle_i32x4::<0b01_00_01_00>(a, b);
-        let ab23 = _mm512_shuffle_i32x4::<0b11_10_11_10>(a, b);
-        let cd01 = _mm512_shuffle_i32x4::<0b01_00_01_00>(c, d);
-        let cd23 = _mm512_shuffle_i32x4::<0b11_10_11_10>(c, d);
         [
-            _mm512_shuffle_i32x4::<0b10_00_10_00>(ab01, cd01),
-            _mm512_shuffle_i32x4::<0b11_01_11_01>(ab01, cd01),
-            _mm512_shuffle_i32x4::<0b10_00_10_00>(ab23, cd23),
-            _mm512_shuffle_i32x4::<0b11_01_11_01>(ab23, cd23),
+            _mm512_shuffle_i32x4::<0b10_00_10_00>(low, high),
+            _mm512_shuffle_i32x4::<0b11_01_11_01>(low, high),
         ]
     }
 }
 
 type U32x32 = Pair<U32x16, U32x16>;
-type Quarters32 = Pair<Quarters16, Quarters16>;
 
 /// Runs a kernel in one register of 128, 256 or 512 bits, or in two to four sets of 512.
 ///
@@ -328,10 +378,7 @@ pub(crate) fn run<K: Kernel>(width: usize, slow_rotations: bool, kernel: K) -> K
         match width {
             4 => return run_in::<Chain4, _>(kernel),
             8 => return run_in::<Chain8, _>(kernel),
-            16 | 32 | 64 if kernel.is_crowded() => {}
             16 => return run_in::<Pair<U32x8, U32x8>, _>(kernel),
-            32 => return run_in::<Quarters32, _>(kernel),
-            64 => return run_in::<Pair<Quarters32, Quarters32>, _>(kernel),
             _ => {}
         }
     }
@@ -363,7 +410,8 @@ fn run_in<W: Word, K: Kernel>(kernel: K) -> K::Output {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::MAX_LANES;
+    use crate::feed::TURNS;
+    use crate::{Feed, MAX_LANES, Room};
 
     /// b ? c : d.
     struct Select;
@@ -385,8 +433,15 @@ mod tests {
 
         #[inline(always)]
         fn run<W: Word>(self) -> [u32; MAX_LANES] {
-            let [a, b, c, d] = W::quarter(&W::block(&self.0, 0, 0), 0);
-            let [.., e] = W::quarter(&W::block(&self.0, 0, 1), 3);
+            let mut room = Room::<W>::new();
+            let mut feed = room.begin(&self.0).expect("two blocks");
+            let turns = |feed: &mut Feed<'_, W, _>| (0..TURNS).for_each(|turn| feed.turn(turn));
+            turns(&mut feed);
+            let [a, b, c, d] = [0, 1, 2, 3].map(|number| feed.word(number));
+            assert!(feed.next());
+            turns(&mut feed);
+            let e = feed.word(15);
+            assert!(!feed.next());
             let [sum, late] = a.xor3(b, c).and_select(d, e, a);
             let result = sum
                 .add_rotate_add::<7>(late, b.select(c, d).rotate_left(9))

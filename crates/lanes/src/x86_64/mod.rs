@@ -131,29 +131,6 @@ macro_rules! quarters {
 }
 pub(crate) use quarters;
 
-/// The loads of [`Word`](crate::Word) by a function of [`quarters`], which reads each quarter when it
-/// is asked for.
-macro_rules! loads_quarters {
-    ($lanes:literal, $quarters:ident) => {
-        type Block<'a> = [&'a [u8; $crate::BLOCK_LEN]; $lanes];
-
-        #[inline(always)]
-        fn block<'a, const N: usize>(
-            blocks: &$crate::Blocks<'a, N>,
-            first: usize,
-            index: usize,
-        ) -> Self::Block<'a> {
-            blocks.get(first, index)
-        }
-
-        #[inline(always)]
-        fn quarter(block: &Self::Block<'_>, quarter: usize) -> [Self; 4] {
-            $quarters(block, quarter).map(Self)
-        }
-    };
-}
-pub(crate) use loads_quarters;
-
 /// [`Word::store_rows`](crate::Word::store_rows) by a function of [`columns`], which gives back the
 /// rows of lanes l, l + 4, ... side by side, and by one that extracts a piece of 128 bits.
 macro_rules! stores_rows {
