@@ -26,8 +26,8 @@
 //!
 //! The files say what they hold: `word.rs` the trait, `portable.rs` words made of plain Rust,
 //! `x86_64/` one file for each instruction set, `backend.rs` which of them this CPU has and how
-//! to run a kernel there, `blocks.rs` what a kernel reads. This is the only crate of lanesum with
-//! SIMD `unsafe`; `x86_64/mod.rs` and `blocks.rs` state the obligations.
+//! to run a kernel there, `blocks.rs` what a kernel reads, `feed.rs` when it reads what. This is the only crate
+//! of lanesum with SIMD `unsafe`; `x86_64/mod.rs`, `blocks.rs` and `feed.rs` state the obligations.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 

@@ -3,10 +3,10 @@
 use crate::feed::Turn;
 use crate::{BLOCK_LEN, Blocks, Function, Word};
 
-/// The part of [`Word`] that is about blocks, for words that are not ahead, by a function that loads four words of
-/// each lane's block: a quarter.
-macro_rules! loads_quarters {
-    ($lanes:tt, $quarter:ident, $word:expr) => {
+/// The part of [`Word`] that is about blocks, for words that are not ahead, by a function that loads as many words of
+/// each lane's block in each of the first turns: a quarter in each of four, or all in the first.
+macro_rules! loads_blocks {
+    ($lanes:tt, in $turns:literal: $load:ident, $word:expr) => {
         type Ahead = ();
         type Held = [Self; 16];
         const PARTS: usize = 0;
@@ -28,10 +28,10 @@ macro_rules! loads_quarters {
             index: usize,
             turn: $crate::Turn,
         ) -> Self::Held {
-            let quarter = turn.number();
-            if quarter < 4 {
-                let words = $quarter(&blocks.get::<$lanes>(first, index), quarter).map($word);
-                held[4 * quarter..][..4].copy_from_slice(&words);
+            let turn = turn.number();
+            if turn < $turns {
+                let words = $load(&blocks.get::<$lanes>(first, index), turn).map($word);
+                held[16 / $turns * turn..][..16 / $turns].copy_from_slice(&words);
             }
             held
         }
@@ -42,13 +42,13 @@ macro_rules! loads_quarters {
         }
     };
 }
-pub(crate) use loads_quarters;
+pub(crate) use loads_blocks;
 
 /// One lane. The sums are ordered so that the operand that comes last enters last.
 impl Word for u32 {
     const LANES: usize = 1;
 
-    loads_quarters!(1, quarter_of_one, core::convert::identity);
+    loads_blocks!(1, in 4: quarter_of_one, core::convert::identity);
 
     #[inline(always)]
     fn splat(value: u32) -> Self {
@@ -143,7 +143,7 @@ fn word_of(block: &[u8; BLOCK_LEN], word: usize) -> u32 {
 impl<const N: usize> Word for [u32; N] {
     const LANES: usize = N;
 
-    loads_quarters!(N, quarter_of_each, core::convert::identity);
+    loads_blocks!(N, in 4: quarter_of_each, core::convert::identity);
 
     #[inline(always)]
     fn splat(value: u32) -> Self {
@@ -255,10 +255,7 @@ impl<A: Word, B: Word> Word for Pair<A, B> {
 
     #[inline(always)]
     fn end_step<F: Function, const COUNT: u32>(self, b: Self, c: Self, d: Self) -> Self {
-        Self(
-            self.0.end_step::<F, COUNT>(b.0, c.0, d.0),
-            self.1.end_step::<F, COUNT>(b.1, c.1, d.1),
-        )
+        Self(self.0.end_step::<F, COUNT>(b.0, c.0, d.0), self.1.end_step::<F, COUNT>(b.1, c.1, d.1))
     }
 
     type Ahead = (A::Ahead, B::Ahead);

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Here A to D are words of many lanes, which hold a state of another message each. Four things
-//! differ from the text. X comes four words at a time, right before the first round needs them: the CPU loads
-//! and transposes them while it waits for the steps before. X\[k\] + T\[i\] is added to A before the round's function, because both are
+//! differ from the text. X comes from a [`Feed`], which has a turn before every fourth step: in few lanes to load four
+//! words, in many to transpose a part of the next block while these steps wait for each other. X\[k\] + T\[i\] is added to A before the round's function, because both are
 //! known long before B is. G is a selection between operands of which one comes late, added by
 //! [`Word::and_select`]: where that is shorter, as two disjoint halves. And the end of a step, from the
 //! function on, is one operation of the word, [`Word::end_step`], since the shortest way to do it depends on
@@ -163,7 +163,10 @@ fn forward<W: Word, const N: usize>(before: [W; 4], feed: &mut Feed<'_, W, N>) -
     let mut state = before;
     macro_rules! turns {
         ($($turn:literal: $($index:literal)*;)*) => { $(
-            state[1] = state[1].settled();
+            if W::PARTS > 0 {
+                // Steps before the turn come before it: otherwise the compiler would sink them below.
+                state[1] = state[1].settled();
+            }
             feed.turn($turn);
             $(
                 let Step { word, constant, .. } = const { STEPS[$index] };

@@ -4,11 +4,11 @@ use core::arch::x86_64::*;
 
 use super::sse2::{columns4, quarters4, settle4};
 use super::{
-    align_frame, chain, columns, quarter_of, quarters, settle, shifts_and_logic,
-    shortest_chain, stores_rows, word,
+    align_frame, chain, columns, quarter_of, quarters, settle, shifts_and_logic, shortest_chain,
+    stores_rows, word,
 };
 use crate::backend::no_such_width;
-use crate::portable::loads_quarters;
+use crate::portable::loads_blocks;
 use crate::{BLOCK_LEN, Kernel, Pair};
 
 settle!(settle8, __m256i, ymm_reg, "avx2");
@@ -31,7 +31,7 @@ word! {
     load: _mm_loadu_si128, store: _mm_storeu_si128, splat: _mm_set1_epi32, add: _mm_add_epi32,
     settle: settle4,
 
-    loads_quarters!(4, quarters4, Self);
+    loads_blocks!(4, in 4: quarters4, Self);
     stores_rows!(columns4, all: core::convert::identity);
     shifts_and_logic!(
         _mm_sll_epi32, _mm_srl_epi32, _mm_or_si128, _mm_xor_si128, _mm_and_si128, _mm_set1_epi32
@@ -48,7 +48,7 @@ macro_rules! word8 {
             splat: _mm256_set1_epi32, add: _mm256_add_epi32,
             settle: settle8,
 
-            loads_quarters!(8, quarters8, Self);
+            loads_blocks!(8, in 4: quarters8, Self);
             stores_rows!(columns8, low: _mm256_castsi256_si128, high: _mm256_extracti128_si256::<1>);
             shifts_and_logic!(
                 _mm256_sll_epi32, _mm256_srl_epi32, _mm256_or_si256, _mm256_xor_si256,

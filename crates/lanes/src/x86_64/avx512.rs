@@ -4,13 +4,11 @@ use core::arch::x86_64::*;
 
 use super::avx2::{columns8, quarters8, settle8};
 use super::sse2::{columns4, quarters4, settle4};
-use super::{
-    align_frame, columns, settle, stores_rows, word,
-};
+use super::transpose::{columns16, transpose_part8, transpose_part16, transposes_ahead};
+use super::{align_frame, settle, stores_rows, word};
 use crate::backend::no_such_width;
-use crate::portable::loads_quarters;
-use crate::feed::plain::Plain;
-use crate::{BLOCK_LEN, Blocks, Function, Kernel, Pair, Turn, Word};
+use crate::portable::loads_blocks;
+use crate::{BLOCK_LEN, Function, Kernel, Pair, Word};
 
 /// Truth tables for `vpternlog`, by the operands' own: bit i of each constant is the result where
 /// the first operand is bit 2 of i, the second bit 1, the third bit 0.
@@ -101,53 +99,58 @@ macro_rules! end_of_step {
     };
 }
 
-/// The end of a step as the trait describes it, in an order of its own.
-#[target_feature(enable = "avx512f,avx512vl")]
-#[inline]
-fn end_of_step16<F: Function, const COUNT: u32>(
-    sum: __m512i,
-    b: __m512i,
-    c: __m512i,
-    d: __m512i,
-) -> __m512i {
-    let mut result = sum;
-    let _late: __m512i;
-    // SAFETY: reads and writes registers alone.
-    unsafe {
-        core::arch::asm!(
-            "vmovdqa64 {late}, {b}",
-            "vpternlogd {late}, {c}, {d}, {truth}",
-            "vpaddd {result}, {result}, {late}",
-            "vprold {result}, {result}, {n}",
-            "vpaddd {result}, {result}, {b}",
-            result = inout(zmm_reg) result,
-            b = in(zmm_reg) b,
-            c = in(zmm_reg) c,
-            d = in(zmm_reg) d,
-            late = out(zmm_reg) _late,
-            n = const COUNT,
-            truth = const F::TRUTH,
-            options(pure, nomem, nostack, preserves_flags)
-        );
-    }
-    result
+/// Defines a function for [`Word::end_step`] in the fewest operations, for words that share the units with others.
+///
+/// In assembly for the sake of one register: ternary logic replaces an operand, and has to be given a copy if that is
+/// needed again. The compiler copies whichever it likes, c or d as a rule. On Zen 4 the copy of a
+/// value that has been there for long delays what waits for it: in a chain of a sum, that
+/// copy, ternary logic and a sum by 0.8 cycles, and two registers of 16 lanes by 0.6 to 1.4 cycles a step. The copy of b,
+/// which has just been computed, costs nothing.
+macro_rules! fewest_operations {
+    ($name:ident, $register:ty, $class:ident) => {
+        #[target_feature(enable = "avx512f,avx512vl")]
+        #[inline]
+        fn $name<F: Function, const COUNT: u32>(
+            sum: $register,
+            b: $register,
+            c: $register,
+            d: $register,
+        ) -> $register {
+            let mut result = sum;
+            // Named, since as `_` it would be no register of 512 bits (Rust 1.95).
+            let _late: $register;
+            // SAFETY: reads and writes registers alone.
+            unsafe {
+                core::arch::asm!(
+                    "vmovdqa32 {late}, {b}",
+                    "vpternlogd {late}, {c}, {d}, {truth}",
+                    "vpaddd {result}, {result}, {late}",
+                    "vprold {result}, {result}, {n}",
+                    "vpaddd {result}, {result}, {b}",
+                    result = inout($class) result,
+                    b = in($class) b,
+                    c = in($class) c,
+                    d = in($class) d,
+                    late = out($class) _late,
+                    n = const COUNT,
+                    truth = const F::TRUTH,
+                    options(pure, nomem, nostack, preserves_flags)
+                );
+            }
+            result
+        }
+    };
 }
+
+fewest_operations!(step8, __m256i, ymm_reg);
+fewest_operations!(step16, __m512i, zmm_reg);
 
 settle!(settle16, __m512i, zmm_reg, "avx512f");
 end_of_step!(end_of_step4, __m128i, xmm_reg);
 end_of_step!(end_of_step8, __m256i, ymm_reg);
 
-columns!(
-    columns16,
-    __m512i,
-    _mm512_unpacklo_epi32,
-    _mm512_unpackhi_epi32,
-    _mm512_unpacklo_epi64,
-    _mm512_unpackhi_epi64
-);
-
-/// [`Word::end_step`] by a function of [`end_of_step`].
-macro_rules! shortest_step {
+/// [`Word::end_step`] by a function of [`end_of_step`] or [`fewest_operations`].
+macro_rules! ends_steps {
     ($end_of_step:ident) => {
         #[inline(always)]
         fn end_step<F: Function, const COUNT: u32>(self, b: Self, c: Self, d: Self) -> Self {
@@ -159,112 +162,70 @@ macro_rules! shortest_step {
 
 /// Defines a word of one lane, which is the same in all four places of a register.
 macro_rules! word1 {
-    ($name:ident $(, $end_of_step:ident)?) => {
+    ($name:ident; $($end_step:tt)*) => {
         word! {
             $name, __m128i, 1,
             load: _mm_loadu_si32, store: _mm_storeu_si32,
             splat: _mm_set1_epi32, add: _mm_add_epi32,
             settle: settle4,
 
-            loads_quarters!(1, quarter1, Self);
+            loads_blocks!(1, in 1: words1, Self);
             one_instruction_each!(_mm_rolv_epi32, _mm_ternarylogic_epi32, _mm_set1_epi32);
-            $(shortest_step!($end_of_step);)?
+            $($end_step)*
         }
     };
 }
 
 /// Defines a word of four lanes.
 macro_rules! word4 {
-    ($name:ident $(, $end_of_step:ident)?) => {
+    ($name:ident; $($end_step:tt)*) => {
         word! {
             $name, __m128i, 4,
             load: _mm_loadu_si128, store: _mm_storeu_si128,
             splat: _mm_set1_epi32, add: _mm_add_epi32,
             settle: settle4,
 
-            loads_quarters!(4, quarters4, Self);
+            loads_blocks!(4, in 4: quarters4, Self);
             stores_rows!(columns4, all: core::convert::identity);
             one_instruction_each!(_mm_rolv_epi32, _mm_ternarylogic_epi32, _mm_set1_epi32);
-            $(shortest_step!($end_of_step);)?
+            $($end_step)*
         }
     };
 }
 
 /// Defines a word of eight lanes.
 macro_rules! word8 {
-    ($name:ident $(, $end_of_step:ident)?) => {
+    ($name:ident; $($loads_and_end_step:tt)*) => {
         word! {
             $name, __m256i, 8,
             load: _mm256_loadu_si256, store: _mm256_storeu_si256,
             splat: _mm256_set1_epi32, add: _mm256_add_epi32,
             settle: settle8,
 
-            loads_quarters!(8, quarters8, Self);
             stores_rows!(columns8, low: _mm256_castsi256_si128, high: _mm256_extracti128_si256::<1>);
             one_instruction_each!(
                 _mm256_rolv_epi32, _mm256_ternarylogic_epi32, _mm256_set1_epi32
             );
-            $(shortest_step!($end_of_step);)?
+            $($loads_and_end_step)*
         }
     };
 }
 
-word1!(U32x1);
-word4!(U32x4);
-word8!(U32x8);
-word1!(Chain1, end_of_step4);
-word4!(Chain4, end_of_step4);
-word8!(Chain8, end_of_step8);
-
+// By themselves.
+word1!(U32x1;);
+word4!(U32x4;);
+word8!(U32x8; loads_blocks!(8, in 4: quarters8, Self););
+// By themselves, where a rotation takes two cycles.
+word1!(Chain1; ends_steps!(end_of_step4););
+word4!(Chain4; ends_steps!(end_of_step4););
+word8!(Chain8; loads_blocks!(8, in 4: quarters8, Self); ends_steps!(end_of_step8););
+// In pairs.
+word8!(Shared8; transposes_ahead!(8, __m256i, transpose_part8); ends_steps!(step8););
 word! {
     U32x16, __m512i, 16,
     load: _mm512_loadu_si512, store: _mm512_storeu_si512,
     splat: _mm512_set1_epi32, add: _mm512_add_epi32,
     settle: settle16,
-
-    type Ahead = [[__m512i; 16]; 2];
-    type Held = [__m512i; 8];
-    const PARTS: usize = PARTS;
-
-    #[inline(always)]
-    fn begin<const N: usize>(ahead: &mut Self::Ahead, blocks: &Blocks<'_, N>, first: usize) {
-        let blocks = blocks.get::<16>(first, 0);
-        let mut held = Self::hold_nothing();
-        for part in 0..PARTS {
-            held = transpose_part(held, &mut ahead[0], &blocks, part);
-        }
-    }
-
-    #[inline(always)]
-    fn hold_nothing() -> Self::Held {
-        // SAFETY: the ground rule.
-        [unsafe { _mm512_setzero_si512() }; 8]
-    }
-
-    #[inline(always)]
-    fn prepare<const N: usize>(
-        mut held: Self::Held,
-        ahead: &mut Self::Ahead,
-        blocks: &Blocks<'_, N>,
-        first: usize,
-        index: usize,
-        turn: Turn,
-    ) -> Self::Held {
-        let next = index + 1;
-        if next >= blocks.count() {
-            return Self::hold_nothing();
-        }
-        let blocks = blocks.get::<16>(first, next);
-        for part in turn.parts().start..turn.parts().end.min(PARTS) {
-            held = transpose_part(held, &mut ahead[next % 2], &blocks, part);
-        }
-        held
-    }
-
-    #[inline(always)]
-    fn word(_: &Self::Held, ahead: &Self::Ahead, index: usize, number: usize) -> Self {
-        Self(ahead[index % 2][number])
-    }
 
     stores_rows!(
         columns16,
@@ -274,93 +235,20 @@ word! {
         p3: _mm512_extracti32x4_epi32::<3>
     );
     one_instruction_each!(_mm512_rolv_epi32, _mm512_ternarylogic_epi32, _mm512_set1_epi32);
-    shortest_step!(end_of_step16);
+    transposes_ahead!(16, __m512i, transpose_part16);
+    ends_steps!(step16);
 }
 
-// SAFETY: every content of a register is a value.
-unsafe impl Plain for [[__m512i; 16]; 2] {}
-
-/// Four words of a block, each by itself: in all four places of a register, since that takes no instruction more
+/// A block's words, each by itself: in all four places of a register, since that takes no instruction more
 /// than in one.
 #[inline(always)]
-fn quarter1([block]: &[&[u8; BLOCK_LEN]; 1], quarter: usize) -> [__m128i; 4] {
-    let mut words = [0; 4];
-    for (word, bytes) in words.iter_mut().zip(block[16 * quarter..].as_chunks().0) {
+fn words1([block]: &[&[u8; BLOCK_LEN]; 1], _: usize) -> [__m128i; 16] {
+    let mut words = [0; 16];
+    for (word, bytes) in words.iter_mut().zip(block.as_chunks().0) {
         *word = i32::from_le_bytes(*bytes);
     }
     // SAFETY: the ground rule.
     words.map(|word| unsafe { _mm_set1_epi32(word) })
-}
-
-/// In how many parts sixteen blocks are transposed.
-const PARTS: usize = 8;
-
-/// Transposes a part of sixteen blocks: of their first halves in four parts, then of the other ones.
-///
-/// Two lanes' halves fill a register, of which each quarter is four words: of lanes l (0 to 3) and l + 4 in the first
-/// part, l + 8 and l + 12 in the second. There four rows at a time become columns. Each of these then has two words
-/// of eight lanes, and two of them together make, in the other two parts, those words of all lanes.
-#[inline(always)]
-fn transpose_part(
-    mut held: [__m512i; 8],
-    words: &mut [__m512i; 16],
-    blocks: &[&[u8; BLOCK_LEN]; 16],
-    part: usize,
-) -> [__m512i; 8] {
-    let half = part / 4;
-    // No closures here: they would not be compiled with the instructions.
-    match part % 4 {
-        0 => [held[0], held[1], held[2], held[3]] = columns_of(blocks, 0, half),
-        1 => [held[4], held[5], held[6], held[7]] = columns_of(blocks, 8, half),
-        2 => {
-            [words[8 * half], words[8 * half + 4]] = both(held[0], held[4]);
-            [words[8 * half + 1], words[8 * half + 5]] = both(held[1], held[5]);
-        }
-        _ => {
-            [words[8 * half + 2], words[8 * half + 6]] = both(held[2], held[6]);
-            [words[8 * half + 3], words[8 * half + 7]] = both(held[3], held[7]);
-            held = U32x16::hold_nothing();
-        }
-    }
-    held
-}
-
-/// Words c and c + 4 of a half of eight lanes from `first` on, for c = 0 to 3, the quarters in turns.
-#[inline(always)]
-fn columns_of(blocks: &[&[u8; BLOCK_LEN]; 16], first: usize, half: usize) -> [__m512i; 4] {
-    columns16([
-        row_of(blocks[first], blocks[first + 4], half),
-        row_of(blocks[first + 1], blocks[first + 5], half),
-        row_of(blocks[first + 2], blocks[first + 6], half),
-        row_of(blocks[first + 3], blocks[first + 7], half),
-    ])
-}
-
-/// The same half of two blocks.
-#[inline(always)]
-fn row_of(low: &[u8; BLOCK_LEN], high: &[u8; BLOCK_LEN], half: usize) -> __m512i {
-    let [low, high] = [half_of(low, half), half_of(high, half)];
-    // SAFETY: the ground rule.
-    unsafe { _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high) }
-}
-
-#[inline(always)]
-fn half_of(block: &[u8; BLOCK_LEN], half: usize) -> __m256i {
-    let bytes: &[u8; 32] = block[32 * half..][..32].try_into().expect("32 bytes");
-    // SAFETY: the ground rule; the array has 32 bytes, and the load asks for no alignment.
-    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
-}
-
-/// Of two columns the quarters 0 and 2, and 1 and 3.
-#[inline(always)]
-fn both(low: __m512i, high: __m512i) -> [__m512i; 2] {
-    // SAFETY: the ground rule.
-    unsafe {
-        [
-            _mm512_shuffle_i32x4::<0b10_00_10_00>(low, high),
-            _mm512_shuffle_i32x4::<0b11_01_11_01>(low, high),
-        ]
-    }
 }
 
 type U32x32 = Pair<U32x16, U32x16>;
@@ -369,16 +257,14 @@ type U32x32 = Pair<U32x16, U32x16>;
 ///
 /// Where rotations are slow, taking two cycles, few lanes are faster with the words that have the shortest chain;
 /// and there one register of 512 bits occupies two units for each operation, so that two of 256
-/// are never slower and leave shorter gaps (6.4 instead of 6.8 cycles a step). Two sets of 512 wait for
-/// each other's rotations, and load and transpose in that time what they need next, except where that
-/// would fetch each line from the second-level cache several times.
+/// leave shorter gaps (5.8 instead of 6.5 cycles a step).
 #[target_feature(enable = "avx512f,avx512vl,avx2")]
 pub(crate) fn run<K: Kernel>(width: usize, slow_rotations: bool, kernel: K) -> K::Output {
     if slow_rotations {
         match width {
             4 => return run_in::<Chain4, _>(kernel),
             8 => return run_in::<Chain8, _>(kernel),
-            16 => return run_in::<Pair<U32x8, U32x8>, _>(kernel),
+            16 => return run_in::<Pair<Shared8, Shared8>, _>(kernel),
             _ => {}
         }
     }
@@ -410,8 +296,7 @@ fn run_in<W: Word, K: Kernel>(kernel: K) -> K::Output {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feed::TURNS;
-    use crate::{Feed, MAX_LANES, Room};
+    use crate::{Blocks, Feed, MAX_LANES, Room, TURNS};
 
     /// b ? c : d.
     struct Select;

@@ -17,6 +17,7 @@ pub(crate) mod avx512_64;
 pub(crate) mod latency;
 pub(crate) mod sse2;
 pub(crate) mod sse2_64;
+mod transpose;
 mod word64;
 
 /// Defines [`Word::settled`](crate::Word::settled) for a register: an empty piece of assembly that

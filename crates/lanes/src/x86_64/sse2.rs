@@ -2,11 +2,9 @@
 
 use core::arch::x86_64::*;
 
-use super::{
-    columns, quarter_of, quarters, settle, shifts_and_logic, stores_rows, word,
-};
+use super::{columns, quarter_of, quarters, settle, shifts_and_logic, stores_rows, word};
 use crate::backend::no_such_width;
-use crate::portable::loads_quarters;
+use crate::portable::loads_blocks;
 use crate::{BLOCK_LEN, Kernel, Pair};
 
 settle!(settle4, __m128i, xmm_reg, "sse2");
@@ -26,7 +24,7 @@ word! {
     load: _mm_loadu_si128, store: _mm_storeu_si128, splat: _mm_set1_epi32, add: _mm_add_epi32,
     settle: settle4,
 
-    loads_quarters!(4, quarters4, Self);
+    loads_blocks!(4, in 4: quarters4, Self);
     stores_rows!(columns4, all: core::convert::identity);
     shifts_and_logic!(
         _mm_sll_epi32, _mm_srl_epi32, _mm_or_si128, _mm_xor_si128, _mm_and_si128, _mm_set1_epi32

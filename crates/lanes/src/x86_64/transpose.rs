@@ -1,0 +1,167 @@
+//! Blocks of 8 or 16 lanes, transposed in parts: those of the next block between the steps of this one.
+
+use core::arch::x86_64::*;
+
+use super::avx2::columns8;
+use super::columns;
+use crate::BLOCK_LEN;
+use crate::feed::plain::Plain;
+
+/// In how many parts a block of each lane is transposed.
+pub(super) const PARTS: usize = 8;
+
+/// Defines a function that transposes a part of a block of each lane: of the first halves in four parts, then of the
+/// other ones.
+///
+/// ```text
+/// part 0    rows of the first half of all lanes, a register each; four rows become four columns, in every
+///           quarter by itself: each column has word c of four lanes, then word c + 4 of these, and so on
+/// part 1    the same of the second half of all lanes
+/// part 2    two columns, word c and word c + 4 of half of the lanes each, become these words of all, for c = 0, 1
+/// part 3    and for c = 2, 3
+/// ```
+macro_rules! transpose_part {
+    ($name:ident, $register:ident, $lanes:literal, row: $row:ident, columns: $columns:ident, both: $both:ident) => {
+        #[inline(always)]
+        pub(super) fn $name(
+            mut held: [$register; 8],
+            words: &mut [$register; 16],
+            blocks: &[&[u8; BLOCK_LEN]; $lanes],
+            part: usize,
+        ) -> [$register; 8] {
+            let half = part / 4;
+            let [h0, h1, h2, h3, h4, h5, h6, h7] = held;
+            // No closures here: they would not be compiled with the instructions.
+            match part % 4 {
+                group @ 0..2 => {
+                    let first = group * $lanes / 2;
+                    let columns = $columns([
+                        $row(blocks, first, half),
+                        $row(blocks, first + 1, half),
+                        $row(blocks, first + 2, half),
+                        $row(blocks, first + 3, half),
+                    ]);
+                    held[4 * group..][..4].copy_from_slice(&columns);
+                    held
+                }
+                2 => {
+                    [words[8 * half], words[8 * half + 4]] = $both(h0, h4);
+                    [words[8 * half + 1], words[8 * half + 5]] = $both(h1, h5);
+                    held
+                }
+                _ => {
+                    [words[8 * half + 2], words[8 * half + 6]] = $both(h2, h6);
+                    [words[8 * half + 3], words[8 * half + 7]] = $both(h3, h7);
+                    // Nobody needs them any more.
+                    // SAFETY: the ground rule; zeros are a value.
+                    [unsafe { core::mem::zeroed() }; 8]
+                }
+            }
+        }
+
+        // SAFETY: every content of a register is a value.
+        unsafe impl Plain for [[$register; 16]; 2] {}
+    };
+}
+
+transpose_part!(transpose_part8, __m256i, 8, row: half_of, columns: columns8, both: both8);
+transpose_part!(transpose_part16, __m512i, 16, row: halves_of, columns: columns16, both: both16);
+
+/// The part of [`Word`](crate::Word) that is about blocks, by a function of [`transpose_part`].
+macro_rules! transposes_ahead {
+    ($lanes:literal, $register:ident, $transpose_part:ident) => {
+        type Ahead = [[$register; 16]; 2];
+        type Held = [$register; 8];
+        const PARTS: usize = $crate::x86_64::transpose::PARTS;
+
+        #[inline(always)]
+        fn begin<const N: usize>(
+            ahead: &mut Self::Ahead,
+            blocks: &$crate::Blocks<'_, N>,
+            first: usize,
+        ) {
+            let blocks = blocks.get::<$lanes>(first, 0);
+            let mut held = Self::hold_nothing();
+            for part in 0..Self::PARTS {
+                held = $transpose_part(held, &mut ahead[0], &blocks, part);
+            }
+        }
+
+        #[inline(always)]
+        fn hold_nothing() -> Self::Held {
+            [Self::splat(0).0; 8]
+        }
+
+        #[inline(always)]
+        fn prepare<const N: usize>(
+            mut held: Self::Held,
+            ahead: &mut Self::Ahead,
+            blocks: &$crate::Blocks<'_, N>,
+            first: usize,
+            index: usize,
+            turn: $crate::Turn,
+        ) -> Self::Held {
+            let next = index + 1;
+            if next >= blocks.count() {
+                return Self::hold_nothing();
+            }
+            let blocks = blocks.get::<$lanes>(first, next);
+            for part in turn.parts().start..turn.parts().end.min(Self::PARTS) {
+                held = $transpose_part(held, &mut ahead[next % 2], &blocks, part);
+            }
+            held
+        }
+
+        #[inline(always)]
+        fn word(_: &Self::Held, ahead: &Self::Ahead, index: usize, number: usize) -> Self {
+            Self(ahead[index % 2][number])
+        }
+    };
+}
+pub(super) use transposes_ahead;
+
+columns!(
+    columns16,
+    __m512i,
+    _mm512_unpacklo_epi32,
+    _mm512_unpackhi_epi32,
+    _mm512_unpacklo_epi64,
+    _mm512_unpackhi_epi64
+);
+
+/// A half of the blocks of lanes `lane` and `lane` + 4.
+#[inline(always)]
+fn halves_of(blocks: &[&[u8; BLOCK_LEN]; 16], lane: usize, half: usize) -> __m512i {
+    let [low, high] = [half_of(blocks, lane, half), half_of(blocks, lane + 4, half)];
+    // SAFETY: the ground rule.
+    unsafe { _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high) }
+}
+
+/// A half of the block of a lane.
+#[inline(always)]
+fn half_of<const N: usize>(blocks: &[&[u8; BLOCK_LEN]; N], lane: usize, half: usize) -> __m256i {
+    let bytes: &[u8; 32] = blocks[lane][32 * half..][..32].try_into().expect("32 bytes");
+    // SAFETY: the ground rule; the array has 32 bytes, and the load asks for no alignment.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+/// Of two columns the first halves, and the second ones.
+#[inline(always)]
+fn both8(low: __m256i, high: __m256i) -> [__m256i; 2] {
+    // SAFETY: the ground rule.
+    unsafe {
+        [_mm256_permute2x128_si256::<0x20>(low, high), _mm256_permute2x128_si256::<0x31>(low, high)]
+    }
+}
+
+/// Of two columns the quarters 0 and 2, and 1 and 3.
+#[inline(always)]
+fn both16(low: __m512i, high: __m512i) -> [__m512i; 2] {
+    // SAFETY: the ground rule.
+    unsafe {
+        [
+            _mm512_shuffle_i32x4::<0b10_00_10_00>(low, high),
+            _mm512_shuffle_i32x4::<0b11_01_11_01>(low, high),
+        ]
+    }
+}
