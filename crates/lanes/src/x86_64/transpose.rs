@@ -137,13 +137,26 @@ fn halves_of(blocks: &[&[u8; BLOCK_LEN]; 16], lane: usize, half: usize) -> __m51
     unsafe { _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high) }
 }
 
-/// A half of the block of a lane.
+/// A half of the block of a lane. With the first one goes a hint to fetch the block [`FETCH_AHEAD`] further on.
 #[inline(always)]
 fn half_of<const N: usize>(blocks: &[&[u8; BLOCK_LEN]; N], lane: usize, half: usize) -> __m256i {
-    let bytes: &[u8; 32] = blocks[lane][32 * half..][..32].try_into().expect("32 bytes");
-    // SAFETY: the ground rule; the array has 32 bytes, and the load asks for no alignment.
-    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+    let block = blocks[lane];
+    let bytes: &[u8; 32] = block[32 * half..][..32].try_into().expect("32 bytes");
+    // SAFETY: the ground rule; the array has 32 bytes, and the load asks for no alignment. A hint does not access
+    // memory: there may be none.
+    unsafe {
+        if half == 0 {
+            let further = block.as_ptr().wrapping_add(FETCH_AHEAD * BLOCK_LEN);
+            _mm_prefetch::<_MM_HINT_T0>(further.cast());
+        }
+        _mm256_loadu_si256(bytes.as_ptr().cast())
+    }
 }
+
+/// Blocks of a lane from the one that is loaded to the one that is to be fetched. The CPU finds out by itself where some
+/// lanes go on, but not where 32 do, of which another one ends every few blocks: 512 messages of any length up to
+/// 64 KiB, from the third-level cache, take 0.77 times as long with this (1 to 6 tried).
+const FETCH_AHEAD: usize = 2;
 
 /// Of two columns the first halves, and the second ones.
 #[inline(always)]
