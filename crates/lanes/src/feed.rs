@@ -4,10 +4,10 @@
 //! a part of their work done:
 //!
 //! - Few lanes load four words in each of the first four turns, right before the first round needs them.
-//! - Registers of sixteen lanes are *ahead*. A block of each lane has to be transposed first, which is as
-//!   much work as sixteen steps. Done at once, in front of the steps, it leaves units idle that wait for each other, as
-//!   the steps do by themselves. Done between the steps of the block before, in small parts, it takes
-//!   half of the time. Words that are ready lie in memory, from where they are operands of the sums.
+//! - Many lanes are *ahead*. Their blocks have to be transposed first, which is as much work as a dozen
+//!   steps. Done in front of the steps, it leaves some units idle and the steps leave others idle;
+//!   done between the steps of the block before, in small parts, it takes half of the time. Words that are ready lie
+//!   in memory, from where they are operands of sums.
 
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -52,6 +52,39 @@ impl<W: Word> Default for Room<W> {
 }
 
 /// The words of one block after the other.
+///
+/// ```
+/// use lanesum_lanes::{Backend, Blocks, Kernel, MAX_LANES, Room, TURNS, Word};
+///
+/// /// The sum of the first words of all blocks, in each lane.
+/// struct Sum<'a>(Blocks<'a>);
+///
+/// impl Kernel for Sum<'_> {
+///     type Output = [u32; MAX_LANES];
+///
+///     #[inline(always)]
+///     fn run<W: Word>(self) -> [u32; MAX_LANES] {
+///         let mut sums = [0; MAX_LANES];
+///         let mut room = Room::<W>::new();
+///         let Some(mut feed) = room.begin(&self.0) else { return sums };
+///         let mut sum = W::splat(0);
+///         loop {
+///             (0..TURNS).for_each(|turn| feed.turn(turn));
+///             sum = sum.add(feed.word(0));
+///             if !feed.next_block() {
+///                 break;
+///             }
+///         }
+///         sum.store(&mut sums);
+///         sums
+///     }
+/// }
+///
+/// let inputs = [[1; 128], [2; 128]];
+/// let blocks = Blocks::new(inputs.iter().map(|input| &input[..]), 2);
+/// let sums = Backend::best().run(4, Sum(blocks));
+/// assert_eq!(sums[..2], [2 * 0x0101_0101, 2 * 0x0202_0202]);
+/// ```
 pub struct Feed<'r, W: Word, const N: usize> {
     ahead: &'r mut W::Ahead,
     held: W::Held,
@@ -78,7 +111,7 @@ impl<W: Word, const N: usize> Feed<'_, W, N> {
 
     /// Goes on to the next block, after sixteen turns, and says whether there is one.
     #[inline(always)]
-    pub fn next(&mut self) -> bool {
+    pub fn next_block(&mut self) -> bool {
         self.index += 1;
         self.index < self.blocks.count()
     }
@@ -117,14 +150,11 @@ impl Turn {
     }
 }
 
-/// Memory of which every content is a value.
-///
-/// # Safety
-/// Every content must be one.
+/// In a module that others cannot name, so that they cannot implement it.
 pub(crate) mod plain {
     use core::mem::MaybeUninit;
 
-    /// See the module.
+    /// Types for memory of which every content is a value.
     ///
     /// # Safety
     /// Every content of the type's memory must be a value.

@@ -110,7 +110,7 @@ fn forward_by_all<W: Word, const N: usize>(mut state: [W; 4], parts: &[Blocks<'_
         let Some(mut feed) = room.begin(blocks) else { continue };
         loop {
             state = forward(state, &mut feed);
-            if !feed.next() {
+            if !feed.next_block() {
                 break;
             }
         }

@@ -323,10 +323,10 @@ mod tests {
             let turns = |feed: &mut Feed<'_, W, _>| (0..TURNS).for_each(|turn| feed.turn(turn));
             turns(&mut feed);
             let [a, b, c, d] = [0, 1, 2, 3].map(|number| feed.word(number));
-            assert!(feed.next());
+            assert!(feed.next_block());
             turns(&mut feed);
             let e = feed.word(15);
-            assert!(!feed.next());
+            assert!(!feed.next_block());
             let [sum, late] = a.xor3(b, c).and_select(d, e, a);
             let result = sum
                 .add_rotate_add::<7>(late, b.select(c, d).rotate_left(9))
