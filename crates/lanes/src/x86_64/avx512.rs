@@ -51,16 +51,10 @@ macro_rules! one_instruction_each {
     };
 }
 
-/// Defines a function for [`Word::end_step`] in which the result is four operations of one cycle behind `b`,
-/// where a rotation takes two, for a word that has the units for itself.
-///
-/// It is the chain of [`chain`](super::chain) with the step's function before it, and its order matters even
-/// more: which unit an operation waits for is settled as it comes, not when it is ready. Of 173 orders that the
-/// dependencies allow (with the two sums before it), tried on Zen 4 in a kernel of assembly alone, a block
-/// takes from 257 to 360 cycles, half of them more than 297; 256 is what 64 times four operations take. With
-/// this one the kernel takes 258 in one lane; when the compiler placed the function, it took 280.
+/// Defines a function for [`Word::end_step`] by its instructions. Registers beside the operands and the result are
+/// named, since as `_` they would not be of 512 bits (Rust 1.95).
 macro_rules! end_of_step {
-    ($name:ident, $register:ty, $class:ident) => {
+    ($name:ident, $register:ty, $class:ident, $($other:ident)*: $($instruction:literal)*) => {
         #[target_feature(enable = "avx512f,avx512vl")]
         #[inline]
         fn $name<F: Function, const COUNT: u32>(
@@ -70,86 +64,81 @@ macro_rules! end_of_step {
             d: $register,
         ) -> $register {
             let result;
+            $(let $other: $register;)*
             // SAFETY: reads and writes registers alone.
             unsafe {
                 core::arch::asm!(
-                    "vpslld {left}, {sum}, {n}",
-                    "vpaddd {left}, {left}, {b}",
-                    "vmovdqa32 {late}, {b}",
-                    "vpternlogd {late}, {c}, {d}, {truth}",
-                    "vpaddd {result}, {sum}, {late}",
-                    "vpslld {late}, {late}, {n}",
-                    "vpaddd {left}, {left}, {late}",
-                    "vpsrld {result}, {result}, 32 - {n}",
-                    "vpaddd {result}, {result}, {left}",
+                    $($instruction,)*
                     sum = in($class) sum,
                     b = in($class) b,
                     c = in($class) c,
                     d = in($class) d,
-                    left = out($class) _,
-                    late = out($class) _,
+                    $($other = out($class) $other,)*
                     result = out($class) result,
                     n = const COUNT,
                     truth = const F::TRUTH,
                     options(pure, nomem, nostack, preserves_flags)
                 );
             }
+            _ = [$($other),*];
             result
         }
     };
 }
 
-/// Defines a function for [`Word::end_step`] in the fewest operations, for words that share the units with others.
+/// The end of a step in which the result is four operations of one cycle behind `b`,
+/// where a rotation takes two, for a word that has the units for itself.
+///
+/// It is the chain of [`chain`](super::chain) with the step's function before it, and its order matters even
+/// more: which unit an operation waits for is settled as it comes, not when it is ready. Of 173 orders that the
+/// dependencies allow (with the two sums before it), tried on Zen 4 in a kernel of assembly alone, a block
+/// takes from 257 to 360 cycles, half of them more than 297; 256 is what 64 times four operations take. With
+/// this one the kernel takes 258 in one lane; when the compiler placed the function, it took 280.
+macro_rules! shortest_chain_of_step {
+    ($name:ident, $register:ty, $class:ident) => {
+        end_of_step! {
+            $name, $register, $class, left late:
+            "vpslld {left}, {sum}, {n}"
+            "vpaddd {left}, {left}, {b}"
+            "vmovdqa32 {late}, {b}"
+            "vpternlogd {late}, {c}, {d}, {truth}"
+            "vpaddd {result}, {sum}, {late}"
+            "vpslld {late}, {late}, {n}"
+            "vpaddd {left}, {left}, {late}"
+            "vpsrld {result}, {result}, 32 - {n}"
+            "vpaddd {result}, {result}, {left}"
+        }
+    };
+}
+
+/// The end of a step in the fewest operations, for words that share the units with others.
 ///
 /// In assembly for the sake of one register: ternary logic replaces an operand, and has to be given a copy if that is
 /// needed again. The compiler copies whichever it likes, c or d as a rule. On Zen 4 the copy of a
 /// value that has been there for long delays what waits for it: in a chain of a sum, that
 /// copy, ternary logic and a sum by 0.8 cycles, and two registers of 16 lanes by 0.6 to 1.4 cycles a step. The copy of b,
 /// which has just been computed, costs nothing.
-macro_rules! fewest_operations {
+macro_rules! fewest_operations_of_step {
     ($name:ident, $register:ty, $class:ident) => {
-        #[target_feature(enable = "avx512f,avx512vl")]
-        #[inline]
-        fn $name<F: Function, const COUNT: u32>(
-            sum: $register,
-            b: $register,
-            c: $register,
-            d: $register,
-        ) -> $register {
-            let mut result = sum;
-            // Named, since as `_` it would be no register of 512 bits (Rust 1.95).
-            let _late: $register;
-            // SAFETY: reads and writes registers alone.
-            unsafe {
-                core::arch::asm!(
-                    "vmovdqa32 {late}, {b}",
-                    "vpternlogd {late}, {c}, {d}, {truth}",
-                    "vpaddd {result}, {result}, {late}",
-                    "vprold {result}, {result}, {n}",
-                    "vpaddd {result}, {result}, {b}",
-                    result = inout($class) result,
-                    b = in($class) b,
-                    c = in($class) c,
-                    d = in($class) d,
-                    late = out($class) _late,
-                    n = const COUNT,
-                    truth = const F::TRUTH,
-                    options(pure, nomem, nostack, preserves_flags)
-                );
-            }
-            result
+        end_of_step! {
+            $name, $register, $class, late:
+            "vmovdqa32 {late}, {b}"
+            "vpternlogd {late}, {c}, {d}, {truth}"
+            "vpaddd {result}, {sum}, {late}"
+            "vprold {result}, {result}, {n}"
+            "vpaddd {result}, {result}, {b}"
         }
     };
 }
 
-fewest_operations!(step8, __m256i, ymm_reg);
-fewest_operations!(step16, __m512i, zmm_reg);
+shortest_chain_of_step!(alone4, __m128i, xmm_reg);
+shortest_chain_of_step!(alone8, __m256i, ymm_reg);
+fewest_operations_of_step!(shared8, __m256i, ymm_reg);
+fewest_operations_of_step!(shared16, __m512i, zmm_reg);
 
 settle!(settle16, __m512i, zmm_reg, "avx512f");
-end_of_step!(end_of_step4, __m128i, xmm_reg);
-end_of_step!(end_of_step8, __m256i, ymm_reg);
 
-/// [`Word::end_step`] by a function of [`end_of_step`] or [`fewest_operations`].
+/// [`Word::end_step`] by a function of [`end_of_step`].
 macro_rules! ends_steps {
     ($end_of_step:ident) => {
         #[inline(always)]
@@ -216,11 +205,11 @@ word1!(U32x1;);
 word4!(U32x4;);
 word8!(U32x8; loads_blocks!(8, in 4: quarters8, Self););
 // By themselves, where a rotation takes two cycles.
-word1!(Chain1; ends_steps!(end_of_step4););
-word4!(Chain4; ends_steps!(end_of_step4););
-word8!(Chain8; loads_blocks!(8, in 4: quarters8, Self); ends_steps!(end_of_step8););
+word1!(Chain1; ends_steps!(alone4););
+word4!(Chain4; ends_steps!(alone4););
+word8!(Chain8; loads_blocks!(8, in 4: quarters8, Self); ends_steps!(alone8););
 // In pairs.
-word8!(Shared8; transposes_ahead!(8, __m256i, transpose_part8); ends_steps!(step8););
+word8!(Shared8; transposes_ahead!(8, __m256i, transpose_part8); ends_steps!(shared8););
 word! {
     U32x16, __m512i, 16,
     load: _mm512_loadu_si512, store: _mm512_storeu_si512,
@@ -236,7 +225,7 @@ word! {
     );
     one_instruction_each!(_mm512_rolv_epi32, _mm512_ternarylogic_epi32, _mm512_set1_epi32);
     transposes_ahead!(16, __m512i, transpose_part16);
-    ends_steps!(step16);
+    ends_steps!(shared16);
 }
 
 /// A block's words, each by itself: in all four places of a register, since that takes no instruction more
