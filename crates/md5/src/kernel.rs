@@ -9,12 +9,12 @@
 //! ```
 //!
 //! Here A to D are words of many lanes, which hold a state of another message each. Four things
-//! differ from the text. X comes from a [`Feed`], which has a turn before every fourth step: in few lanes to load four
-//! words, in many to transpose a part of the next block while these steps wait for each other. X\[k\] + T\[i\] is added to A before the round's function, because both are
-//! known long before B is. G is a selection between operands of which one comes late, added by
-//! [`Word::and_select`]: where that is shorter, as two disjoint halves. And the end of a step, from the
-//! function on, is one operation of the word, [`Word::end_step`], since the shortest way to do it depends on
-//! the instruction set and on the CPU.
+//! differ from the text. X comes from a [`Feed`], which has a turn before every fourth step: in few lanes to
+//! load four words, in many to transpose a part of the next block while these steps wait for each other.
+//! X\[k\] + T\[i\] is added to A before the round's function, because both are known long before B is. G is a
+//! selection between operands of which one comes late, added by [`Word::and_select`]: where that is shorter,
+//! as two disjoint halves. And the end of a step, from the function on, is one operation of the word,
+//! [`Word::end_step`], since the shortest way to do it depends on the instruction set and on the CPU.
 
 use lanesum_lanes::{Backend, Blocks, Feed, Function, Kernel, MAX_LANES, Room, Word};
 
