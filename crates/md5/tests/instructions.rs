@@ -49,8 +49,6 @@ const TOLERANCE_OF_ANOTHER_COMPILER: f64 = 0.25;
 /// Set for the child: the latency, the backend's name and the number of lanes.
 const PLAN: &str = "LANESUM_INSTRUCTIONS_PLAN";
 
-const LATENCIES: [Latency; 3] = [Latency::One, Latency::TwoToRotate, Latency::Two];
-
 #[test]
 fn a_block_takes_as_many_instructions_as_recorded() {
     if cfg!(debug_assertions) {
@@ -135,7 +133,7 @@ fn callgrind_counts_the_same() {
 /// lanes run in, and `LATENCY one 1`, a message by itself.
 fn plans() -> Vec<String> {
     let mut plans = Vec::new();
-    for latency in LATENCIES.into_iter().filter(|latency| latency.is_possible()) {
+    for latency in Latency::possible() {
         latency.pretend();
         plans.push(format!("{latency:?} one 1"));
         for backend in Backend::available() {
@@ -154,8 +152,8 @@ fn plans() -> Vec<String> {
 fn workload() {
     let Ok(plan) = std::env::var(PLAN) else { return };
     let [latency, backend, lanes] = plan.split(' ').collect::<Vec<_>>().try_into().unwrap();
-    let is_named = |other: &&Latency| format!("{other:?}") == latency;
-    LATENCIES.iter().find(is_named).unwrap().pretend();
+    let is_named = |other: &Latency| format!("{other:?}") == latency;
+    Latency::possible().find(is_named).unwrap().pretend();
     let lanes: usize = lanes.parse().unwrap();
     let message = vec![7; 64 * (LONG_FOR_CALLGRIND + MAX_LANES)];
     let backend = Backend::from_name(backend);

@@ -47,15 +47,20 @@ impl Latency {
     /// would never run on this one.
     ///
     /// # Panics
-    /// When it is not [possible](Self::is_possible).
+    /// When it is not [possible](Self::possible).
     pub fn pretend(self) {
         assert!(self.is_possible());
         ANSWER.store(self as u8, Relaxed);
     }
 
-    /// Whether this CPU can run what is chosen on one of this latency.
-    #[must_use]
-    pub fn is_possible(self) -> bool {
+    /// Those of CPUs for which what is chosen runs on this one, too.
+    pub fn possible() -> impl Iterator<Item = Self> {
+        [Self::One, Self::TwoToRotate, Self::Two]
+            .into_iter()
+            .filter(|latency| latency.is_possible())
+    }
+
+    fn is_possible(self) -> bool {
         self != Self::Two || can_run3()
     }
 }
@@ -136,13 +141,12 @@ macro_rules! test_other_latencies {
             use $crate::Latency;
 
             const VARIABLE: &str = "LANESUM_TEST_LATENCY";
-            const LATENCIES: [Latency; 3] = [Latency::One, Latency::TwoToRotate, Latency::Two];
 
             /// In the child of the test below: chooses as such a CPU would.
             pub fn pretend() {
                 if let Ok(name) = env::var(VARIABLE) {
-                    let is_named = |latency: &&Latency| format!("{latency:?}") == name;
-                    LATENCIES.iter().find(is_named).expect("a latency").pretend();
+                    let is_named = |latency: &Latency| format!("{latency:?}") == name;
+                    Latency::possible().find(is_named).expect("a latency").pretend();
                 }
             }
 
@@ -151,7 +155,7 @@ macro_rules! test_other_latencies {
                 if env::var_os(VARIABLE).is_some() {
                     return;
                 }
-                for latency in LATENCIES.into_iter().filter(|latency| latency.is_possible()) {
+                for latency in Latency::possible() {
                     let mut tests = Command::new(env::current_exe().unwrap());
                     let ended = tests.env(VARIABLE, format!("{latency:?}")).status().unwrap();
                     assert!(ended.success(), "{latency:?}");
