@@ -5,7 +5,7 @@
 //! program is bound to one CPU and told to use one thread, writes to a file, and is measured from its
 //! start to its end. Programs that walk a tree are given the tree; those that do not (md5sum,
 //! b3sum, xxhsum, openssl) are fed by `xargs -0` from a sorted list of the files that was written
-//! before, so that neither find nor sort is in their time.
+//! before, so that neither find nor sort is in their time. `lanesum-list` is given the same list.
 //!
 //! `read-only` is the limit: open, read, close. `b3sum` and `xxhsum` compute other digests.
 
@@ -36,6 +36,7 @@ pub const SCENARIO: Scenario = Scenario {
         "read-only",
         "lanesum",
         "lanesum-j2",
+        "lanesum-list",
         "lanesum-md5sum",
         "md5deep",
         "rhash",
@@ -174,7 +175,8 @@ impl<'run> Bench<'run> {
         list: &Path,
         output: &Path,
     ) -> Result<Vec<Candidate>> {
-        let on_one = |program: &str| Launch::new(program, &self.cpus[..1], output);
+        let one = &self.cpus[..1];
+        let on_one = |program: &str| Launch::new(program, one, output);
         let walking = |program: &'static str, words: &[&str]| {
             (Some(program), on_one(program).args(words).args([folder]))
         };
@@ -185,17 +187,20 @@ impl<'run> Bench<'run> {
         let lanesum = |cpus: &[usize], words: &[&str]| {
             (None, Launch::new(&self.options.lanesum, cpus, output).args(words).args([folder]))
         };
+        let lanesum_list =
+            Launch::new(&self.options.lanesum, one, output).args(["-j", "1", "--files0-from"]);
+        let lanesum_list = lanesum_list.args([list]);
         let lanesum_fed =
             on_one("xargs").args(["-0", "-a"]).args([list, &self.options.lanesum]).args([BASELINE]);
         let rclone = on_one("rclone")
             .env("GOMAXPROCS", "1")
             .args(["md5sum", "--checkers", "1", "--config", "/dev/null"])
             .args([folder]);
-        let one = &self.cpus[..1];
         let mut rows = vec![
             ("md5sum", fed(BASELINE, &[]), Answer::Md5),
             ("read-only", (None, self.read_only(list, output)?), Answer::Bytes),
             ("lanesum", lanesum(one, &["-j", "1"]), Answer::Md5),
+            ("lanesum-list", (None, lanesum_list), Answer::Md5),
             ("lanesum-md5sum", (None, lanesum_fed), Answer::Md5),
             ("md5deep", walking("md5deep", &["-r", "-j0"]), Answer::Md5),
             ("rhash", walking("rhash", &["--md5", "-r"]), Answer::Md5),
@@ -305,6 +310,6 @@ mod tests {
         let rows = bench.tree_candidates(&TREES[0], path, path, path).unwrap();
         let there: Vec<_> =
             rows.iter().filter(|row| bench.is_there(row)).map(|row| row.implementation).collect();
-        assert_eq!(there, ["md5sum", "read-only", "lanesum", "lanesum-md5sum"]);
+        assert_eq!(there, ["md5sum", "read-only", "lanesum", "lanesum-list", "lanesum-md5sum"]);
     }
 }

@@ -11,6 +11,7 @@ mod key;
 mod lines;
 mod md5sum;
 mod output;
+mod paths;
 mod progress;
 mod signals;
 mod speed;

@@ -1,27 +1,24 @@
 //! `lanesum [sum]`: prints the checksums of files and trees.
 
-use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io::{self, BufRead as _, BufReader};
-use std::iter;
+use std::io::{self, ErrorKind};
 use std::ops::ControlFlow;
-use std::os::fd::AsFd as _;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
-use std::vec;
 
 use anyhow::Context as _;
 use lanesum_checksum::list::{self, Ending, Style};
-use lanesum_checksum::walk::{self, Entry, Exclude, Skip, WalkOptions};
+use lanesum_checksum::walk::{Entry, Exclude, Skip, WalkOptions};
 use lanesum_checksum::{Algorithms, Digest, Error, Job, Outcome, Source, engine};
 
 use crate::args::{Run, Sum};
 use crate::console::{self, Console, fail_to_write, locale_of_process};
 use crate::failure::Usage;
 use crate::key::KeyFile;
-use crate::output::{Output, OwnFiles, Target};
+use crate::output::{Output, Target};
+use crate::paths::{Item, Looks, Paths, Trees};
 use crate::progress::Display;
 use crate::signals;
 
@@ -55,33 +52,25 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     }
 
     let mut paths = Paths::of(&args)?;
-    let own_files = output.own_files();
-    let display = Display::start(args.run.progress, || paths.files_to_count(&walk, &own_files))?;
+    let trees = Trees { walk, own_files: output.own_files() };
+    let display = Display::start(args.run.progress, || paths.files_to_count(&trees))?;
     console::lock(&console).set_bar(display.as_ref().map(|d| d.bar.clone()));
     let mut options = args.run.engine(display.as_ref());
     options.key = key_file.map(|file| file.key);
 
-    let mut all_well = true;
-    let mut printed = Ok(());
-    engine::run(
-        &options,
-        paths.jobs(&walk, &own_files, args.algorithms()),
-        |outcome| lines.make(outcome),
-        |line| {
-            let mut console = console::lock(&console);
-            match line {
-                Made::Lines(lines) => printed = console.line(&lines),
-                Made::Skipped(path, why) => {
-                    console.about(path.as_os_str().as_bytes(), &why.to_string())
-                }
-                Made::Failed(name, why) => {
-                    all_well = false;
-                    console.about(&name, &why);
-                }
-            }
-            if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        },
-    );
+    let algorithms = args.algorithms();
+    let mut printer = Printer {
+        trees: &trees,
+        algorithms,
+        options: &options,
+        lines,
+        looks: &Looks::default(),
+        console: &console,
+        all_well: true,
+        printed: Ok(()),
+    };
+    printer.print(paths.items(&trees, printer.looks));
+    let Printer { all_well, printed, .. } = printer;
     drop(display);
 
     let mut console = console::lock(&console);
@@ -137,130 +126,11 @@ impl Run {
     }
 }
 
-/// Where the paths come from.
-enum Paths {
-    Arguments(vec::IntoIter<PathBuf>),
-    Names {
-        /// None after an error, which would come again.
-        names: Option<io::Split<BufReader<File>>>,
-        /// How many there were.
-        count: u64,
-        /// What their file is called.
-        file: PathBuf,
-    },
-}
-
-/// A path, or why there is none, ready for a message.
-type GivenPath = Result<PathBuf, (Vec<u8>, String)>;
-
-impl Paths {
-    fn of(args: &Sum) -> anyhow::Result<Self> {
-        let Some(from) = &args.files0_from else {
-            let stdin = || vec![PathBuf::from("-")];
-            let paths = if args.paths.is_empty() { stdin() } else { args.paths.clone() };
-            return Ok(Self::Arguments(paths.into_iter()));
-        };
-        let file = if from == Path::new("-") {
-            io::stdin().as_fd().try_clone_to_owned().map(File::from)
-        } else {
-            File::open(from)
-        };
-        let file = file.with_context(|| from.display().to_string())?;
-        let names = Some(BufReader::new(file).split(b'\0'));
-        Ok(Self::Names { names, count: 0, file: from.clone() })
-    }
-
-    /// The files whose sizes make up the total. Names that come through a pipe come only once.
-    fn files_to_count(
-        &self,
-        walk: &WalkOptions,
-        own_files: &OwnFiles,
-    ) -> impl Iterator<Item = PathBuf> + Send + use<> {
-        let arguments = match self {
-            Self::Arguments(paths) => paths.as_slice().to_vec(),
-            Self::Names { .. } => Vec::new(),
-        };
-        let (walk, own_files) = (walk.clone(), own_files.clone());
-        arguments.into_iter().filter(|path| path != Path::new("-")).flat_map(move |path| {
-            let own_files = own_files.clone();
-            walk::walk(&path, &walk).filter_map(move |entry| match entry {
-                Entry::File(path) if !own_files.contain(&path) => Some(path),
-                _ => None,
-            })
-        })
-    }
-
-    /// A job for each path, and for each file below one that is a folder.
-    fn jobs(
-        &mut self,
-        walk: &WalkOptions,
-        own_files: &OwnFiles,
-        algorithms: Algorithms,
-    ) -> impl Iterator<Item = Job<Note>> + Send + use<'_> {
-        let (walk, own_files) = (walk.clone(), own_files.clone());
-        let items = self.flat_map(move |path| -> Box<dyn Iterator<Item = Item> + Send> {
-            match path {
-                Err((place, why)) => Box::new(iter::once(Item::Failed(place, why))),
-                Ok(path) if path == Path::new("-") => Box::new(iter::once(Item::Stdin)),
-                Ok(path) => {
-                    let own_files = own_files.clone();
-                    let entries = walk::walk(&path, &walk);
-                    Box::new(entries.filter(move |entry| !own_files.contain(entry.path())).map(
-                        move |entry| match entry {
-                            // Not as paths: their parts need not be told apart.
-                            Entry::File(file) if file.as_os_str() == path.as_os_str() => {
-                                Item::Argument(file)
-                            }
-                            entry => Item::Entry(entry),
-                        },
-                    ))
-                }
-            }
-        });
-        items.map(move |item| {
-            let (source, context) = item.job();
-            Job { source, algorithms, context }
-        })
-    }
-}
-
-impl Iterator for Paths {
-    type Item = GivenPath;
-
-    fn next(&mut self) -> Option<GivenPath> {
-        let (name, number, file) = match self {
-            Self::Arguments(paths) => return paths.next().map(Ok),
-            Self::Names { names, count, file } => {
-                let name = names.as_mut()?.next()?;
-                if name.is_err() {
-                    *names = None;
-                }
-                *count += 1;
-                (name, *count, file)
-            }
-        };
-        let why = match name {
-            Ok(name) if name.is_empty() => format!("name {number} is empty"),
-            Ok(name) => return Some(Ok(PathBuf::from(OsString::from_vec(name)))),
-            Err(error) => lanesum_checksum::error::message(&error),
-        };
-        Some(Err((file.as_os_str().as_bytes().to_vec(), why)))
-    }
-}
-
-/// Something on the way to become a job.
-enum Item {
-    Stdin,
-    /// An argument that is no folder, whatever else it is.
-    Argument(PathBuf),
-    Entry(Entry),
-    Failed(Vec<u8>, String),
-}
-
 impl Item {
     fn job(self) -> (Source, Note) {
         match self {
             Self::Stdin => (Source::Stdin, Note::File),
+            Self::Unseen(path) => (Source::Path(path), Note::Unseen),
             Self::Argument(path) => (Source::Path(path), Note::File),
             Self::Entry(Entry::File(path)) => (Source::Regular(path), Note::File),
             Self::Entry(Entry::Skipped { path, why }) => {
@@ -278,6 +148,8 @@ impl Item {
 /// What a job is about.
 enum Note {
     File,
+    /// Whatever it is.
+    Unseen,
     Skipped(PathBuf, Skip),
     Failed(Vec<u8>, String),
 }
@@ -285,8 +157,58 @@ enum Note {
 /// What is printed for a job.
 enum Made {
     Lines(Vec<u8>),
+    /// To be walked.
+    Folder(PathBuf),
     Skipped(PathBuf, Skip),
     Failed(Vec<u8>, String),
+}
+
+/// Prints what comes of items.
+struct Printer<'run> {
+    trees: &'run Trees,
+    algorithms: Algorithms,
+    options: &'run engine::Options,
+    lines: Lines,
+    looks: &'run Looks,
+    console: &'run Mutex<Console>,
+    all_well: bool,
+    printed: io::Result<()>,
+}
+
+impl Printer<'_> {
+    fn print(&mut self, items: impl Iterator<Item = Item> + Send) {
+        let Self { algorithms, options, lines, looks, .. } = *self;
+        let jobs = items.map(move |item| {
+            let (source, context) = item.job();
+            Job { source, algorithms, context }
+        });
+        engine::run(options, jobs, |outcome| lines.make(outcome, looks), |made| self.take(made));
+    }
+
+    fn take(&mut self, made: Made) -> ControlFlow<()> {
+        let console = || console::lock(self.console);
+        match made {
+            Made::Lines(lines) => self.printed = console().line(&lines),
+            Made::Folder(path) => self.walk(path),
+            Made::Skipped(path, why) => {
+                console().about(path.as_os_str().as_bytes(), &why.to_string())
+            }
+            Made::Failed(name, why) => {
+                self.all_well = false;
+                console().about(&name, &why);
+            }
+        }
+        if self.printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    /// Prints a folder that came up among files, in a run of its own.
+    fn walk(&mut self, path: PathBuf) {
+        if let Some(progress) = &self.options.progress {
+            // As a file.
+            progress.files.fetch_sub(1, Relaxed);
+        }
+        self.print(self.trees.items(path));
+    }
 }
 
 /// How lines are written.
@@ -302,17 +224,23 @@ impl Lines {
         Self { style, ending: if args.zero { Ending::Nul } else { Ending::Newline } }
     }
 
-    fn make(self, outcome: Outcome<Note>) -> Made {
+    fn make(self, outcome: Outcome<Note>, looks: &Looks) -> Made {
         match outcome.context {
-            Note::Skipped(path, why) => Made::Skipped(path, why),
-            Note::Failed(name, why) => Made::Failed(name, why),
-            Note::File => {
-                let name = match &outcome.source {
-                    Source::Path(path) | Source::Regular(path) => path.as_os_str(),
-                    Source::Stdin | Source::Nothing => OsStr::new("-"),
-                };
-                self.file(name.as_bytes(), outcome.result)
+            Note::Skipped(path, why) => return Made::Skipped(path, why),
+            Note::Failed(name, why) => return Made::Failed(name, why),
+            Note::File | Note::Unseen => {}
+        }
+        let is_folder =
+            matches!(&outcome.result, Err(Error::Io(why)) if why.kind() == ErrorKind::IsADirectory);
+        match outcome.source {
+            Source::Path(path) if is_folder && matches!(outcome.context, Note::Unseen) => {
+                looks.found_folder();
+                Made::Folder(path)
             }
+            Source::Path(path) | Source::Regular(path) => {
+                self.file(path.as_os_str().as_bytes(), outcome.result)
+            }
+            Source::Stdin | Source::Nothing => self.file(b"-", outcome.result),
         }
     }
 

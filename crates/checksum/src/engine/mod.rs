@@ -129,8 +129,8 @@ pub struct Options {
     pub progress: Option<Arc<Progress>>,
     /// Give each worker a table of file descriptors of its own, in which the kernel needs no locks:
     /// with many short files two threads then do 1.1 times as much. For callers whose `make` and
-    /// `sink` neither open nor close files, since a worker's are not those of others. The default is
-    /// false.
+    /// `sink` close no files but those that they opened in the same call, since a worker's are not those of
+    /// others. The default is false.
     pub own_descriptors: bool,
 }
 

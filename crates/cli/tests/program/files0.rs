@@ -17,6 +17,42 @@ fn paths_come_from_a_file_or_from_standard_input() {
 }
 
 #[test]
+fn folders_among_files_are_walked_in_their_places() {
+    let folder = Folder::of(&["d/b", "d/c", "d/e/f", "e/"]);
+    let (mut paths, mut list) = (String::new(), String::new());
+    for number in 0..3000 {
+        let name = format!("f/{number}");
+        folder.write(&name, bytes(number));
+        paths += &format!("{name}\0");
+        list += &line(bytes(number), &name);
+        // None at first, then many, and not only where nobody looks any more.
+        if number > 100 && number % 7 == 0 {
+            paths += "d\0e\0";
+            list += &lines(&["d/b", "d/c", "d/e/f"]);
+        }
+    }
+    folder.write("paths", paths + "d/\0f/0\0nowhere\0d/e\0");
+    list += &(lines(&["d/b", "d/c", "d/e/f"]) + &line(bytes(0), "f/0") + &lines(&["d/e/f"]));
+    for io in ["read", "mmap"] {
+        for threads in [1, 4] {
+            let run = folder.run(&format!("-j {threads} --io {io} --files0-from paths"));
+            expect(&run, 1, &list, "lanesum: nowhere: No such file or directory\n");
+        }
+    }
+    let run = folder.run("d/b e d d/e/f d/");
+    expect(&run, 0, lines(&["d/b", "d/b", "d/c", "d/e/f", "d/e/f", "d/b", "d/c", "d/e/f"]), "");
+}
+
+#[test]
+fn what_the_run_writes_is_no_file_of_the_list() {
+    let folder = Folder::of(&["a", "b", "t/c"]);
+    folder.write("paths", "a\0list\0b\0./list\0t\0");
+    folder.write("list", "as it was");
+    expect(&folder.run("-o list --files0-from paths"), 0, "", "");
+    assert_eq!(folder.read("list"), lines(&["a", "b", "t/c"]));
+}
+
+#[test]
 fn an_empty_name_is_an_error_and_the_rest_goes_on() {
     let folder = Folder::of(&["a", "b"]);
     folder.write("paths", "a\0\0b\0");

@@ -1,0 +1,218 @@
+//! The paths that `lanesum sum` is given, one after another, and what is below those that are folders.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader};
+use std::os::fd::AsFd as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::vec;
+
+use anyhow::Context as _;
+use lanesum_checksum::walk::{self, Entry, WalkOptions};
+
+use crate::args::Sum;
+use crate::output::OwnFiles;
+
+/// Where the paths come from.
+pub enum Paths {
+    Arguments(vec::IntoIter<PathBuf>),
+    Names {
+        /// None after an error, which would come again.
+        names: Option<io::Split<BufReader<File>>>,
+        /// How many there were.
+        count: u64,
+        /// What their file is called.
+        file: PathBuf,
+    },
+}
+
+/// A path, or why there is none, ready for a message.
+type GivenPath = Result<PathBuf, (Vec<u8>, String)>;
+
+impl Paths {
+    /// Those of the command line.
+    ///
+    /// # Errors
+    /// The file that names them cannot be opened.
+    pub fn of(args: &Sum) -> anyhow::Result<Self> {
+        let Some(from) = &args.files0_from else {
+            let stdin = || vec![PathBuf::from("-")];
+            let paths = if args.paths.is_empty() { stdin() } else { args.paths.clone() };
+            return Ok(Self::Arguments(paths.into_iter()));
+        };
+        let file = if from == Path::new("-") {
+            io::stdin().as_fd().try_clone_to_owned().map(File::from)
+        } else {
+            File::open(from)
+        };
+        let file = file.with_context(|| from.display().to_string())?;
+        let names = Some(BufReader::new(file).split(b'\0'));
+        Ok(Self::Names { names, count: 0, file: from.clone() })
+    }
+
+    /// The files whose sizes make up the total. Names that come through a pipe come only once.
+    pub fn files_to_count(&self, trees: &Trees) -> impl Iterator<Item = PathBuf> + Send + use<> {
+        let arguments = match self {
+            Self::Arguments(paths) => paths.as_slice().to_vec(),
+            Self::Names { .. } => Vec::new(),
+        };
+        let trees = trees.clone();
+        arguments
+            .into_iter()
+            .filter(|path| path.as_os_str() != "-")
+            .flat_map(move |path| trees.entries(&path))
+            .filter_map(|entry| match entry {
+                Entry::File(path) => Some(path),
+                _ => None,
+            })
+    }
+
+    /// Each path, or each file below it if it is a folder.
+    pub fn items(&mut self, trees: &Trees, looks: &Looks) -> impl Iterator<Item = Item> + Send {
+        self.flat_map(move |path| {
+            let (item, below) = match path {
+                Err((place, why)) => (Some(Item::Failed(place, why)), None),
+                Ok(path) if path.as_os_str() == "-" => (Some(Item::Stdin), None),
+                Ok(path) if looks.are_needed() => (None, Some(trees.items(path))),
+                Ok(path) if trees.own_files.contain(&path) => (None, None),
+                Ok(path) => (Some(Item::Unseen(path)), None),
+            };
+            let below = below.into_iter().flatten().inspect(|item| {
+                if let Item::Argument(_) = item {
+                    looks.found_file();
+                }
+            });
+            item.into_iter().chain(below)
+        })
+    }
+}
+
+impl Iterator for Paths {
+    type Item = GivenPath;
+
+    fn next(&mut self) -> Option<GivenPath> {
+        let (name, number, file) = match self {
+            Self::Arguments(paths) => return paths.next().map(Ok),
+            Self::Names { names, count, file } => {
+                let name = names.as_mut()?.next()?;
+                if name.is_err() {
+                    *names = None;
+                }
+                *count += 1;
+                (name, *count, file)
+            }
+        };
+        let why = match name {
+            Ok(name) if name.is_empty() => format!("name {number} is empty"),
+            Ok(name) => return Some(Ok(PathBuf::from(OsString::from_vec(name)))),
+            Err(error) => lanesum_checksum::error::message(&error),
+        };
+        Some(Err((file.as_os_str().as_bytes().to_vec(), why)))
+    }
+}
+
+/// A file to be read, or why there is none. In the order of the paths.
+pub enum Item {
+    Stdin,
+    /// A path that nobody looked at.
+    Unseen(PathBuf),
+    /// An argument that is no folder, whatever else it is.
+    Argument(PathBuf),
+    Entry(Entry),
+    Failed(Vec<u8>, String),
+}
+
+/// How trees are walked.
+#[derive(Clone)]
+pub struct Trees {
+    pub walk: WalkOptions,
+    pub own_files: OwnFiles,
+}
+
+impl Trees {
+    /// What is below a path, or the path itself, but for what this run writes.
+    fn entries(&self, path: &Path) -> impl Iterator<Item = Entry> + Send + use<> {
+        let own_files = self.own_files.clone();
+        walk::walk(path, &self.walk).filter(move |entry| !own_files.contain(entry.path()))
+    }
+
+    /// The same for a run to print.
+    pub fn items(&self, path: PathBuf) -> impl Iterator<Item = Item> + Send + use<> {
+        self.entries(&path).map(move |entry| match entry {
+            // Not as paths: their parts need not be told apart.
+            Entry::File(file) if file.as_os_str() == path.as_os_str() => Item::Argument(file),
+            entry => Item::Entry(entry),
+        })
+    }
+}
+
+/// Whether paths are looked at before they are opened.
+///
+/// With a short file a look takes half as long as all the rest. So there are no more of them after one that found a
+/// file. A folder that comes up then is walked when it is its turn, in a run of its own that holds up what comes
+/// after it (a quarter of a millisecond); from then on each path is looked at.
+#[derive(Default)]
+pub struct Looks(AtomicU8);
+
+impl Looks {
+    const NEEDED: u8 = 0;
+    const NOT_NEEDED: u8 = 1;
+    const NEEDED_FOR_GOOD: u8 = 2;
+
+    fn are_needed(&self) -> bool {
+        self.0.load(Relaxed) != Self::NOT_NEEDED
+    }
+
+    /// In a look: nobody needs to look at the next one.
+    fn found_file(&self) {
+        // But where they are needed for good.
+        let _ = self.0.compare_exchange(Self::NEEDED, Self::NOT_NEEDED, Relaxed, Relaxed);
+    }
+
+    /// Without a look, it came up.
+    pub fn found_folder(&self) {
+        self.0.store(Self::NEEDED_FOR_GOOD, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use lanesum_checksum::walk::Exclude;
+
+    use super::*;
+    use crate::output::Output;
+
+    #[test]
+    fn after_a_file_nobody_looks_until_a_folder_comes_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, tree] = ["file", "tree"].map(|name| folder.path().join(name));
+        fs::write(&file, "").unwrap();
+        fs::create_dir(&tree).unwrap();
+        fs::write(tree.join("below"), "").unwrap();
+        let trees = Trees {
+            walk: WalkOptions {
+                exclude: Exclude::new(&[] as &[&str]).unwrap(),
+                ..WalkOptions::default()
+            },
+            own_files: Output::Stdout.own_files(),
+        };
+        let looks = Looks::default();
+        let paths = [&tree, &file, &file, &tree, &tree, &file, &file].map(PathBuf::clone);
+        let mut paths = Paths::Arguments(Vec::from(paths).into_iter());
+        let mut items = paths.items(&trees, &looks);
+        let mut next = || items.next().unwrap();
+        assert!(matches!(next(), Item::Entry(Entry::File(path)) if path == tree.join("below")));
+        assert!(matches!(next(), Item::Argument(path) if path == file));
+        assert!(matches!(next(), Item::Unseen(path) if path == file));
+        assert!(matches!(next(), Item::Unseen(path) if path == tree));
+        looks.found_folder();
+        assert!(matches!(next(), Item::Entry(Entry::File(path)) if path == tree.join("below")));
+        assert!(matches!(next(), Item::Argument(path) if path == file));
+        assert!(matches!(next(), Item::Argument(path) if path == file));
+        assert!(items.next().is_none());
+    }
+}
