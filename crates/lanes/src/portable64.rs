@@ -194,7 +194,7 @@ impl<const N: usize> Word64 for [u64; N] {
 
 /// Two words as one, as for 32 bits: independent chains of dependent instructions.
 impl<A: Word64, B: Word64> Word64 for Pair<A, B> {
-    pairwise! { u64; add(other) xor(b) xor3(b, c) below(counts, above); rotate_left shift_left shift_right }
+    pairwise! { u64; add(other) xor(b) xor3(b, c) below(counts, above) rest(lengths, above); rotate_left shift_left shift_right }
 
     type Mask = (A::Mask, B::Mask);
 

@@ -2,7 +2,7 @@
 
 use core::ops::RangeInclusive;
 
-use crate::Source;
+use crate::{Source, WORD_LEN};
 
 /// A word of 64 bits in each of [`LANES`](Word64::LANES) lanes.
 ///
@@ -69,6 +69,15 @@ pub trait Word64: Copy {
     /// where 64 or more are counted.
     #[must_use]
     fn below(self, counts: Self, above: Self) -> Self;
+
+    /// In each lane the lowest `lengths % 8` bytes of `self`, and above them those of `above`.
+    #[must_use]
+    #[inline(always)]
+    fn rest(self, lengths: Self, above: Self) -> Self {
+        // Of a length the lowest three bits, eightfold, which is bits.
+        let bits = lengths.shift_left(u64::BITS - WORD_LEN.ilog2()).shift_right(u64::BITS - 6);
+        self.below(bits, above)
+    }
 
     /// `mask ? yes : no`, lane by lane.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;

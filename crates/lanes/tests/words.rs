@@ -387,6 +387,15 @@ fn every_width_computes_as_one_lane() {
                 );
             }
             check(a.below(W::splat(64), b), |a, _| a);
+            for whole in [0, 8, 120] {
+                check(a.rest(W::splat(whole), b), |_, b| b);
+                check(a.rest(W::splat(whole + 3), b), |a, b| a & 0xff_ffff | b & !0xff_ffff);
+                check(a.rest(W::splat(whole + 7), b), |a, b| a & u64::MAX >> 8 | b & 0xff << 56);
+            }
+            // As many bytes in each lane as its number says.
+            check(a.rest(d, b), |a, b| {
+                a & !(u64::MAX << (8 * (b >> 1 & 7))) | b & u64::MAX << (8 * (b >> 1 & 7))
+            });
             check(a.below(W::splat(u64::MAX), b), |a, _| a);
         }
     }

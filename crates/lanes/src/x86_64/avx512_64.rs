@@ -58,6 +58,19 @@ word64! {
     }
 
     #[inline(always)]
+    fn rest(self, lengths: Self, above: Self) -> Self {
+        // SAFETY: the ground rule. Of an index the lowest three bits count, so a length looks its mask up.
+        Self(unsafe {
+            let masks = _mm512_sllv_epi64(
+                _mm512_set1_epi64(-1),
+                _mm512_setr_epi64(0, 8, 16, 24, 32, 40, 48, 56),
+            );
+            let mask = _mm512_permutexvar_epi64(lengths.0, masks);
+            _mm512_ternarylogic_epi64::<SELECT>(mask, above.0, self.0)
+        })
+    }
+
+    #[inline(always)]
     fn select(mask: __mmask8, yes: Self, no: Self) -> Self {
         // SAFETY: the ground rule.
         Self(unsafe { _mm512_mask_blend_epi64(mask, no.0, yes.0) })

@@ -79,9 +79,9 @@ pub(super) fn absorb_short<W: Word64, const C: usize>(
     if least == last {
         if index < least {
             state = state.absorb::<C>(first);
-            (first, index) = (second, least);
+            first = second;
         }
-        return state.absorb::<C>(ends.cut(first, index));
+        return state.absorb::<C>(ends.last(first));
     }
     loop {
         state = ends.absorb::<C>(state, ends.cut(first, index), index);
@@ -114,6 +114,12 @@ impl<W: Word64> Ends<W> {
         let bits =
             self.lengths.shift_left(3).add(W::splat((WORD_BITS * index as u64).wrapping_neg()));
         word.below(bits, self.lengths.shift_left(LENGTH_SHIFT))
+    }
+
+    /// The last word of inputs that all end in it, behind which anything may follow.
+    #[inline(always)]
+    fn last(&self, word: W) -> W {
+        word.rest(self.lengths, self.lengths.shift_left(LENGTH_SHIFT))
     }
 
     /// Word `index`, in which zeros follow the end of an input.
