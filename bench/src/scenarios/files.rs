@@ -187,9 +187,6 @@ impl<'run> Bench<'run> {
         let lanesum = |cpus: &[usize], words: &[&str]| {
             (None, Launch::new(&self.options.lanesum, cpus, output).args(words).args([folder]))
         };
-        let lanesum_list =
-            Launch::new(&self.options.lanesum, one, output).args(["-j", "1", "--files0-from"]);
-        let lanesum_list = lanesum_list.args([list]);
         let lanesum_fed =
             on_one("xargs").args(["-0", "-a"]).args([list, &self.options.lanesum]).args([BASELINE]);
         let rclone = on_one("rclone")
@@ -214,10 +211,12 @@ impl<'run> Bench<'run> {
             ("rclone", (Some("rclone"), rclone), Answer::Md5),
         ];
         if tree.many {
-            rows.insert(3, ("lanesum-list", (None, lanesum_list), Answer::Md5));
-        }
-        if let (true, Some(two)) = (tree.many, self.cpus.get(..2)) {
-            rows.insert(3, ("lanesum-j2", lanesum(two, &["-j", "2"]), Answer::Md5));
+            let listed = Launch::new(&self.options.lanesum, one, output);
+            let listed = listed.args(["-j", "1", "--files0-from"]).args([list]);
+            rows.insert(3, ("lanesum-list", (None, listed), Answer::Md5));
+            if let Some(two) = self.cpus.get(..2) {
+                rows.insert(3, ("lanesum-j2", lanesum(two, &["-j", "2"]), Answer::Md5));
+            }
         }
         Ok(candidates(rows))
     }

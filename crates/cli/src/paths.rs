@@ -150,9 +150,9 @@ impl Trees {
 
 /// Whether paths are looked at before they are opened.
 ///
-/// With a short file a look takes half as long as all the rest. So there are no more of them after one that found a
-/// file. A folder that comes up then is walked when it is its turn, in a run of its own that holds up what comes
-/// after it (a quarter of a millisecond); from then on each path is looked at.
+/// With a short file a look takes almost half as long as all the rest. So there are no more of them after one that found
+/// a file. A folder that comes up then is walked when it is its turn, in a run of its own that holds up what comes
+/// after it; from then on each path is looked at.
 #[derive(Default)]
 pub struct Looks(AtomicU8);
 
