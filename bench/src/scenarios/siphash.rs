@@ -6,7 +6,7 @@
 //!   CPU may begin one before another has ended. They fit into the first-level cache, but for 1 MiB.
 //! - `many-8B` to `many-64B`: 4,096 records of one length, `many-u64`: 4,096 numbers. lanesum hashes
 //!   them at once, as records and as a column; the others, which cannot, one after the other.
-//! - `mixed-1-16` and so on: 16,384 strings of random lengths in one buffer with offsets, more than
+//! - `mixed-1-16` and so on: 131,072 strings of random lengths in one buffer with offsets, more than
 //!   a branch predictor can learn by heart.
 //!
 //! The baseline is the crate siphasher. `lanesum-2-4-avx2` is lanesum held to AVX2.

@@ -36,6 +36,7 @@ mod backend;
 mod backend64;
 mod blocks;
 mod feed;
+mod fetch;
 mod pieces;
 mod portable;
 mod portable64;

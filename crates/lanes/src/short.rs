@@ -10,8 +10,13 @@
 //! Lanes then have pieces of the same number of words, except where one number ends and the next begins.
 //! And since pieces lie in one buffer, what follows a piece may be read as well: all lanes load whole words,
 //! without looking where each ends.
+//!
+//! Sorted pieces are read from here and there, which no CPU foresees. So while the pieces of a chunk are hashed,
+//! hints go to the memory behind it, where the next chunk is: a column of a million strings of 1 to 64 bytes takes
+//! 24 cycles a string with them and 60 to 70 without.
 
 use crate::apart::apart;
+use crate::fetch::{LINE, fetch_near};
 use crate::{MAX_LANES_64, Offset, PICK_ROOM, Source, WORD_LEN, Word64};
 
 /// The most pieces that are sorted together: whole registers, and three of them, of any width.
@@ -36,6 +41,11 @@ pub struct ShortPieces<'a> {
     bytes: &'a [u8],
     /// How many bytes follow the beginning of each piece, those of the piece among them.
     readable: usize,
+    /// What lies in `bytes` and beyond them: from where on there has been no hint yet, up to where there should be
+    /// some, and how many bytes are added to that at a time.
+    unfetched: usize,
+    fetched: usize,
+    step: usize,
     items: [u32; CHUNK],
     /// The items in their order. The pieces of the first `count` begin within `bytes`, and end there.
     sorted: [u32; CHUNK + PICK_ROOM],
@@ -48,7 +58,8 @@ impl<'a> ShortPieces<'a> {
     #[must_use]
     pub const fn new() -> Self {
         let (items, sorted) = ([0; CHUNK], [0; CHUNK + PICK_ROOM]);
-        Self { bytes: &[], readable: 0, items, sorted, count: 0 }
+        let [unfetched, fetched, step] = [0; 3];
+        Self { bytes: &[], readable: 0, unfetched, fetched, step, items, sorted, count: 0 }
     }
 
     /// Takes pieces in the place of those that are here: piece `i` lies from `offsets[i]` to `offsets[i + 1]`.
@@ -84,11 +95,25 @@ impl<'a> ShortPieces<'a> {
         }
         self.bytes = &buffer[start as usize..];
         self.readable = buffer.len() - offsets[items.len() - 1].to_u64() as usize;
+        self.unfetched = (end - start) as usize;
+        self.fetched = self.unfetched;
+        self.step = self.unfetched / items.len().div_ceil(W::LANES);
         for words in shortest as u32 / WORD_LEN as u32..=longest as u32 / WORD_LEN as u32 {
             let range = words << WORDS_SHIFT..=(words << WORDS_SHIFT | ((1 << WORDS_SHIFT) - 1));
             self.count += W::pick(items, range, &mut self.sorted[self.count..]);
         }
         true
+    }
+
+    /// Hints at bytes behind the pieces, once for each time that all lanes are filled with some: in the end at as
+    /// many as the pieces have.
+    #[inline(always)]
+    pub fn fetch_behind(&mut self) {
+        self.fetched += self.step;
+        while self.unfetched < self.fetched {
+            fetch_near(self.bytes.as_ptr().wrapping_add(self.unfetched));
+            self.unfetched += LINE;
+        }
     }
 
     /// Puts a value of each piece from `first` on into the piece's place before sorting.

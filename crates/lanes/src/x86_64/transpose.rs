@@ -6,6 +6,7 @@ use super::avx2::columns8;
 use super::columns;
 use crate::BLOCK_LEN;
 use crate::feed::plain::Plain;
+use crate::fetch::fetch_far;
 
 /// In how many parts a block of each lane is transposed.
 pub(super) const PARTS: usize = 8;
@@ -142,15 +143,11 @@ fn halves_of(blocks: &[&[u8; BLOCK_LEN]; 16], lane: usize, half: usize) -> __m51
 fn half_of<const N: usize>(blocks: &[&[u8; BLOCK_LEN]; N], lane: usize, half: usize) -> __m256i {
     let block = blocks[lane];
     let bytes: &[u8; 32] = block[32 * half..][..32].try_into().expect("32 bytes");
-    // SAFETY: the ground rule; the array has 32 bytes, and the load asks for no alignment. A hint does not access
-    // memory: there may be none.
-    unsafe {
-        if half == 0 {
-            let further = block.as_ptr().wrapping_add(FETCH_AHEAD * BLOCK_LEN);
-            _mm_prefetch::<_MM_HINT_T1>(further.cast());
-        }
-        _mm256_loadu_si256(bytes.as_ptr().cast())
+    if half == 0 {
+        fetch_far(block.as_ptr().wrapping_add(FETCH_AHEAD * BLOCK_LEN));
     }
+    // SAFETY: the ground rule; the array has 32 bytes, and the load asks for no alignment.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
 /// Blocks of a lane from the one that is loaded to the one that is to be fetched, into the second-level cache. The CPU finds

@@ -42,6 +42,7 @@ impl<O: Offset, H: Output, const C: usize, const D: usize> Kernel64 for HashShor
                     absorb_ragged::<_, W, C>(start, &lanes)
                 };
                 // What needs no vectors stands where these have rounds to go on with.
+                pieces.fetch_behind();
                 pieces.scatter(hashed, own, hashes);
                 // In the end some are hashed again, instead of leaving lanes idle.
                 hashed = first.min(last);
