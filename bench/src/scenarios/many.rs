@@ -37,6 +37,7 @@ pub const SCENARIO: Scenario = Scenario {
         "4096x256B",
         SKEW_LOG,
         SKEW_UNIFORM,
+        COLUMN,
         "1x1MiB+31x16KiB",
     ],
     implementations: &[
@@ -56,6 +57,10 @@ const BASELINE: &str = "md5-many";
 const SKEW_LOG: &str = "skew-log";
 const SKEW_UNIFORM: &str = "skew-uniform";
 const SKEWED_MESSAGES: usize = 512;
+
+/// More bytes than the caches have, in messages as short as the values of a table.
+const COLUMN: &str = "column";
+const COLUMN_MESSAGES: usize = 1 << 16;
 
 /// A round of a row hashes at least so many bytes.
 const ROUND_BYTES: usize = 8 << 20;
@@ -112,13 +117,16 @@ fn measure(options: &Options, case: &str, go: Option<&RefCell<Go>>) -> Result<Me
 /// The lengths of a case's messages, the same in every run.
 fn lengths_of(case: &str) -> Vec<usize> {
     let mut random = fastrand::Rng::with_seed(0x6c65_6e67);
-    let mut lengths = |length: &mut dyn FnMut(&mut fastrand::Rng) -> usize| {
-        (0..SKEWED_MESSAGES).map(|_| length(&mut random)).collect()
+    let mut lengths = |count, length: &mut dyn FnMut(&mut fastrand::Rng) -> usize| {
+        (0..count).map(|_| length(&mut random)).collect()
     };
     match case {
         // Equally many between 64 and 128 bytes as between half a MiB and one.
-        SKEW_LOG => lengths(&mut |random| (6.0 + 14.0 * random.f64()).exp2() as usize),
-        SKEW_UNIFORM => lengths(&mut |random| random.usize(..=64 << 10)),
+        SKEW_LOG => {
+            lengths(SKEWED_MESSAGES, &mut |random| (6.0 + 14.0 * random.f64()).exp2() as usize)
+        }
+        SKEW_UNIFORM => lengths(SKEWED_MESSAGES, &mut |random| random.usize(..=64 << 10)),
+        COLUMN => lengths(COLUMN_MESSAGES, &mut |random| random.usize(64..=1000)),
         _ => quantity::mix(case).expect("every other case is a mix"),
     }
 }

@@ -57,6 +57,7 @@ pub const SCENARIO: Scenario = Scenario {
         "mixed-1-16",
         "mixed-8-32",
         "mixed-1-64",
+        "mixed-1-200",
     ],
     implementations: &[
         BASELINE,

@@ -51,6 +51,7 @@ pub use backend::{Backend, Kernel};
 pub use backend64::Kernel64;
 pub use blocks::{BLOCK_LEN, Blocks, MAX_LANES};
 pub use feed::{Feed, Room, TURNS, Turn};
+pub use fetch::fetch;
 pub use pieces::{Offset, Pieces};
 pub use portable::Pair;
 pub use short::{CHUNK, ShortLanes, ShortPieces};

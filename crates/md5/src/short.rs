@@ -21,7 +21,7 @@
 use alloc::vec::Vec;
 use core::slice;
 
-use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES};
+use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES, fetch};
 
 use crate::edge::{End, blocks_of};
 use crate::kernel::hash_gang;
@@ -159,6 +159,8 @@ impl<M: AsRef<[u8]>> Gangs<M> {
             self.first += count;
         } else {
             for message in row.iter_mut().filter_map(Option::take) {
+                // When it is its turn, others have been read in between.
+                fetch(message.as_ref());
                 let gang = &mut self.waiting[blocks_of(message.as_ref().len()) - 1];
                 gang.push((self.first, message));
                 self.first += 1;
