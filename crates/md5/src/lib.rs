@@ -52,6 +52,7 @@ mod short;
 #[cfg(feature = "alloc")]
 mod stream;
 mod table;
+mod uneven;
 
 #[cfg(feature = "alloc")]
 pub use crate::many::{Lanes, md5_many, md5_many_into, md5_many_with};

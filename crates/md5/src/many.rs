@@ -16,6 +16,7 @@
 
 use alloc::vec::Vec;
 use core::cmp::Reverse;
+use core::iter;
 use core::ops::Range;
 
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES};
@@ -23,6 +24,7 @@ use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES};
 use crate::edge::Edge;
 use crate::kernel::{States, compress_lanes};
 use crate::short::Gangs;
+use crate::uneven::Uneven;
 use crate::{Digest, Stream, table};
 
 /// Computes the MD5 of many streams at once, of any lengths, one in each lane.
@@ -217,7 +219,7 @@ pub(crate) const CROWD: usize = 32;
 /// Blocks for which a lane goes forward when lanes take turns, a quarter of what is ready within
 /// these bounds: few enough that they come to their ends together, and enough that changing places
 /// costs nothing.
-const TURN: Range<usize> = 64..512;
+pub(crate) const TURN: Range<usize> = 64..512;
 
 /// A stream and where it stands.
 #[derive(Debug)]
@@ -365,20 +367,19 @@ fn hash_all<M: AsRef<[u8]>>(
     found: &mut impl FnMut(usize, &[[u8; 16]]),
 ) -> usize {
     let mut gangs = Gangs::new(backend);
-    let mut lanes = Lanes::with_backend(backend);
-    let mut ahead = Vec::new().into_iter();
+    let mut uneven = Uneven::new(backend);
     loop {
-        while !lanes.is_full() {
-            while ahead.len() == 0 && !gangs.have_all() {
-                let mut next = longest_first(|| gangs.next_long(&mut messages, found));
-                gangs.take_long(&mut next, found);
-                ahead = next.into_iter();
-            }
-            let Some((index, message)) = ahead.next().or_else(|| gangs.pop()) else { break };
-            lanes.push(Message { index, message, consumed: 0 });
+        let mut next = longest_first(|| gangs.next_long(&mut messages, found));
+        gangs.take_long(&mut next, found);
+        uneven.extend(next);
+        let all = gangs.have_all();
+        if all {
+            uneven.extend(iter::from_fn(|| gangs.pop()));
         }
-        let Some((message, digest)) = lanes.pop() else { return gangs.taken() };
-        found(message.index, &[digest.0]);
+        uneven.hash(all, found);
+        if all {
+            return gangs.taken();
+        }
     }
 }
 
@@ -398,23 +399,4 @@ fn longest_first<M: AsRef<[u8]>>(mut next: impl FnMut() -> Option<(usize, M)>) -
     }
     ahead.sort_by_key(|(_, message)| Reverse(message.as_ref().len()));
     ahead
-}
-
-/// A whole message and its place.
-struct Message<M> {
-    index: usize,
-    message: M,
-    consumed: usize,
-}
-
-impl<M: AsRef<[u8]>> Stream for Message<M> {
-    #[inline]
-    fn chunk(&mut self) -> &[u8] {
-        &self.message.as_ref()[self.consumed..]
-    }
-
-    #[inline]
-    fn consume(&mut self, count: usize) {
-        self.consumed += count;
-    }
 }

@@ -11,8 +11,8 @@
 //!   run the kernel over the whole blocks, where they lie, and then over this
 //! ```
 //!
-//! Longer ones do not wait for their like. But they are sorted by their lengths before they go into lanes of
-//! their own, and those that are alike then make up gangs as well.
+//! Longer ones do not wait for their like. But they are sorted by their lengths, and those that are alike then make up
+//! gangs as well. What is left goes the way of `uneven.rs`.
 //!
 //! [`Lanes`](crate::Lanes) could do that too, as it does with whatever ends at its own time, but asks
 //! every stream what it has next, several times a message: a message of 64 bytes takes three times as long there,
