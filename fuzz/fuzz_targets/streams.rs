@@ -1,5 +1,5 @@
 //! Many MD5 streams of any lengths and in any chunks, put into lanes and taken out in any order: on
-//! every backend each has the digest that it has alone.
+//! every backend each has the digest that it has alone. So have they when they are at hand whole.
 //!
 //! An input is a plan: a 16-bit word, little-endian, for each chunk, as [`word`] names its parts.
 
@@ -7,7 +7,7 @@
 
 use std::vec::IntoIter;
 
-use lanesum_md5::{Backend, Chunks, Digest, Lanes, Stream, md5};
+use lanesum_md5::{Backend, Chunks, Digest, Lanes, Stream, md5, md5_many_with};
 use libfuzzer_sys::fuzz_target;
 
 /// The parts of a plan's word.
@@ -37,10 +37,12 @@ static MEMORY: [u8; 2_111] = {
 
 fuzz_target!(|plan: &[u8]| {
     let plans = plans(plan);
-    let alone: Vec<_> = plans.iter().map(|plan| md5(&plan.chunks.concat())).collect();
+    let messages: Vec<_> = plans.iter().map(|plan| plan.chunks.concat()).collect();
+    let alone: Vec<_> = messages.iter().map(|message| md5(message)).collect();
     for backend in Backend::available() {
         let together = together(backend, &plans);
         assert_eq!(together, alone.iter().copied().map(Some).collect::<Vec<_>>(), "{backend}");
+        assert_eq!(md5_many_with(backend, &messages), alone, "{backend}, at hand");
     }
 });
 

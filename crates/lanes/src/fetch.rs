@@ -19,30 +19,21 @@ pub(crate) const LINE: usize = 64;
 pub fn fetch(bytes: &[u8]) {
     // The last line may be another one than that in which the last piece begins.
     let lines = bytes.chunks(LINE).map(<[u8]>::as_ptr).chain(bytes.last().map(core::ptr::from_ref));
-    lines.for_each(fetch_far);
+    lines.for_each(fetch_line::<2>);
 }
 
-/// Hints at the line of an address, for the second-level cache.
+/// Hints at the line of an address, for the cache of a level, the first or the second.
 #[inline(always)]
-pub(crate) fn fetch_far(address: *const u8) {
+pub(crate) fn fetch_line<const LEVEL: u8>(address: *const u8) {
+    const { assert!(LEVEL == 1 || LEVEL == 2) };
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: SSE is part of x86-64, and a hint does not access memory.
     unsafe {
-        use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T1>(address.cast());
-    }
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    let _ = address;
-}
-
-/// The same for the first level.
-#[inline(always)]
-pub(crate) fn fetch_near(address: *const u8) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: SSE is part of x86-64, and a hint does not access memory.
-    unsafe {
-        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(address.cast());
+        use core::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
+        match LEVEL {
+            1 => _mm_prefetch::<_MM_HINT_T0>(address.cast()),
+            _ => _mm_prefetch::<_MM_HINT_T1>(address.cast()),
+        }
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = address;

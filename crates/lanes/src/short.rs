@@ -16,7 +16,7 @@
 //! less than half as long with them.
 
 use crate::apart::apart;
-use crate::fetch::{LINE, fetch_near};
+use crate::fetch::{LINE, fetch_line};
 use crate::{MAX_LANES_64, Offset, PICK_ROOM, Source, WORD_LEN, Word64};
 
 /// The most pieces that are sorted together: whole registers, and three of them, of any width.
@@ -111,7 +111,7 @@ impl<'a> ShortPieces<'a> {
     pub fn fetch_behind(&mut self) {
         self.fetched += self.step;
         while self.unfetched < self.fetched {
-            fetch_near(self.bytes.as_ptr().wrapping_add(self.unfetched));
+            fetch_line::<1>(self.bytes.as_ptr().wrapping_add(self.unfetched));
             self.unfetched += LINE;
         }
     }

@@ -52,6 +52,7 @@ mod short;
 #[cfg(feature = "alloc")]
 mod stream;
 mod table;
+#[cfg(feature = "alloc")]
 mod uneven;
 
 #[cfg(feature = "alloc")]

@@ -6,7 +6,7 @@ use super::avx2::columns8;
 use super::columns;
 use crate::BLOCK_LEN;
 use crate::feed::plain::Plain;
-use crate::fetch::fetch_far;
+use crate::fetch::fetch_line;
 
 /// In how many parts a block of each lane is transposed.
 pub(super) const PARTS: usize = 8;
@@ -144,7 +144,7 @@ fn half_of<const N: usize>(blocks: &[&[u8; BLOCK_LEN]; N], lane: usize, half: us
     let block = blocks[lane];
     let bytes: &[u8; 32] = block[32 * half..][..32].try_into().expect("32 bytes");
     if half == 0 {
-        fetch_far(block.as_ptr().wrapping_add(FETCH_AHEAD * BLOCK_LEN));
+        fetch_line::<2>(block.as_ptr().wrapping_add(FETCH_AHEAD * BLOCK_LEN));
     }
     // SAFETY: the ground rule; the array has 32 bytes, and the load asks for no alignment.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
