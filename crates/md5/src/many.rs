@@ -156,15 +156,12 @@ impl<S: Stream> Lanes<S> {
             return;
         }
         let lanes = self.lanes.len();
-        let blocks = Blocks::new(self.lanes.iter_mut().map(Lane::blocks), count);
-        let mut width = self.backend.width_for(lanes);
-        if width > CROWD && blocks.are_crowded() {
-            width = self.backend.width_for(CROWD);
-        }
+        let mut blocks = Blocks::new(self.lanes.iter_mut().map(Lane::blocks), count);
+        let width = width_for(self.backend, &blocks);
         let active = width.min(lanes);
-        let in_turns = active < lanes;
-        let turn = if in_turns { (count / 4).clamp(TURN.start, TURN.end) } else { count };
-        let blocks = blocks.first(turn);
+        if active < lanes {
+            blocks = turn(blocks);
+        }
         let count = blocks.count();
         compress_lanes(self.backend, width, &mut self.states, blocks);
         for (ready, lane) in self.ready.iter_mut().zip(&mut self.lanes[..active]) {
@@ -216,10 +213,21 @@ impl<S: Stream> Default for Lanes<S> {
 /// 64 lanes then hash 0.88 and 0.93 times as fast as 32, and of 1 MiB no faster.
 pub(crate) const CROWD: usize = 32;
 
+/// The width in which to take lanes forward that have these blocks. There may be more lanes, which then take turns.
+pub(crate) fn width_for(backend: Backend, blocks: &Blocks<'_>) -> usize {
+    let width = backend.width_for(blocks.lanes());
+    if width > CROWD && blocks.are_crowded() { backend.width_for(CROWD) } else { width }
+}
+
 /// Blocks for which a lane goes forward when lanes take turns, a quarter of what is ready within
 /// these bounds: few enough that they come to their ends together, and enough that changing places
 /// costs nothing.
-pub(crate) const TURN: Range<usize> = 64..512;
+const TURN: Range<usize> = 64..512;
+
+/// Those of the blocks for which lanes go forward when they take turns.
+pub(crate) fn turn(blocks: Blocks<'_>) -> Blocks<'_> {
+    blocks.first((blocks.count() / 4).clamp(TURN.start, TURN.end))
+}
 
 /// A stream and where it stands.
 #[derive(Debug)]

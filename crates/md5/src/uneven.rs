@@ -18,7 +18,7 @@ use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES, fetch};
 use crate::Digest;
 use crate::edge::{End, blocks_of};
 use crate::kernel::{States, compress_lanes};
-use crate::many::{CROWD, TURN};
+use crate::many::{turn, width_for};
 use crate::table::INITIAL;
 
 /// Messages on their way.
@@ -129,23 +129,20 @@ impl<M: AsRef<[u8]>> Uneven<M> {
             let rest = self.begun(next).rest();
             fetch(&rest[..rest.len().min(FETCHED)]);
         }
-        let lanes = self.first.len() - others;
-        let mut width = self.backend.width_for(lanes);
-        if width > CROWD && self.rests(&self.first[others..]).are_crowded() {
-            width = self.backend.width_for(CROWD);
-        }
+        let mut blocks = self.rests(&self.first[others..]);
+        let lanes = blocks.lanes();
+        let width = width_for(self.backend, &blocks);
         let active = width.min(lanes);
         let mut moving = [Left::default(); MAX_LANES];
         let moving = &mut moving[..active];
         moving.copy_from_slice(&self.first[self.first.len() - active..]);
-        self.first.truncate(self.first.len() - active);
-        let mut count = moving[0].blocks;
         if active < lanes {
-            // Where fewer at a time are faster, they take turns and come to their ends together.
-            count = count.min((count / 4).clamp(TURN.start, TURN.end));
+            // They come to their ends together.
+            blocks = turn(self.rests(moving));
         }
-        let blocks = self.rests(moving).first(count);
+        let count = blocks.count();
         let states = self.forward(width, moving, blocks);
+        self.first.truncate(self.first.len() - active);
         for (lane, left) in moving.iter_mut().enumerate() {
             let begun = self.messages[left.message].as_mut().expect("not ended");
             begun.state = state_of(&states, lane);
