@@ -202,12 +202,13 @@ pub struct Run {
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
     pub progress: When,
 
-    /// How files are read; read is the fastest for files in the cache.
+    /// How files are read.
     ///
-    /// read: into a buffer, through the system's cache. direct: past the cache, which stays as it
+    /// auto: as with read, or as with mmap where that proves faster in the same run. read: into a buffer, through the
+    /// system's cache. direct: past the cache, which stays as it
     /// was, to see what the medium holds. mmap: long files are mapped. uring: the beginnings of many
     /// files at once, by io_uring.
-    #[arg(long, value_name = "HOW", default_value = "read", value_parser = io())]
+    #[arg(long, value_name = "HOW", default_value = "auto", value_parser = io())]
     pub io: Io,
 
     /// The instruction set for MD5 in lanes; by default the best that the CPU has.

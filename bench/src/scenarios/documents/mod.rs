@@ -21,7 +21,7 @@
 //!
 //! The rows of the Perl document's cases, which are about how a file is read:
 //!
-//! - `lanesum` has all files of the case in its lanes at once; `lanesum-read`, `-mmap`, `-direct` and `-uring` are
+//! - `lanesum` has all files of the case in its lanes at once, read as it chooses; `lanesum-read`, `-mmap`, `-direct` and `-uring` are
 //!   the same with `--io`. `read-only` is the limit: open, read, close.
 //! - `library-blksize`, `-buffer`, `-readahead`, `-direct` are the same loops around the crate lanesum-md5, one file
 //!   after the other: reads of `st_blksize`, reads of 128 KiB, those after `posix_fadvise`, `O_DIRECT`.

@@ -60,7 +60,7 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    fn of(stat: &Stat) -> Self {
+    pub(super) fn of(stat: &Stat) -> Self {
         Self {
             device: stat.st_dev,
             size: stat.st_size.cast_unsigned(),
@@ -69,6 +69,22 @@ impl Stamp {
             changed: (stat.st_ctime, stat.st_ctime_nsec),
             blocks: stat.st_blocks,
         }
+    }
+
+    /// The number of the device, as of [`Stat`].
+    pub(super) fn device(&self) -> u64 {
+        self.device
+    }
+
+    /// Bytes of the file.
+    pub(super) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Whether parts of it are nowhere, as far as its size on the medium tells.
+    pub(super) fn has_holes(&self) -> bool {
+        const BLOCK: u64 = 512;
+        self.blocks.cast_unsigned() < self.size / BLOCK
     }
 
     /// Whether a file that had this stamp, of which so many bytes were read, has not changed.
@@ -202,9 +218,7 @@ impl Shared {
         match self.clock.get() {
             Some((known, answer)) if known == device => answer,
             _ => {
-                let answer = rustix::fs::fstatfs(file).is_ok_and(|system| {
-                    LOCAL_FILE_SYSTEMS.contains(&system.f_type.cast_unsigned())
-                });
+                let answer = file_system(file).is_some_and(|it| LOCAL_FILE_SYSTEMS.contains(&it));
                 self.clock.set(Some((device, answer)));
                 answer
             }
@@ -218,6 +232,19 @@ fn stamping_clock() -> Time {
     (time.tv_sec, time.tv_nsec.cast_unsigned())
 }
 
+/// The number of a file's file system, as in statfs(2).
+fn file_system(file: &OwnedFd) -> Option<u64> {
+    rustix::fs::fstatfs(file).ok().map(|system| system.f_type.cast_unsigned())
+}
+
+/// Whether it makes sense to map a file at all: not one that is elsewhere and may be gone, nor one of ZFS, which would
+/// keep what is mapped in memory twice.
+pub(super) fn may_be_mapped(file: &OwnedFd) -> bool {
+    file_system(file).is_some_and(|it| it != ZFS && LOCAL_FILE_SYSTEMS.contains(&it))
+}
+
+const ZFS: u64 = 0x2fc1_2fc1;
+
 /// File systems whose times come from this machine's clock, by their number in statfs(2). Those of
 /// a network have a server's clock, and what is not listed may have anything.
 const LOCAL_FILE_SYSTEMS: [u64; 9] = [
@@ -227,7 +254,7 @@ const LOCAL_FILE_SYSTEMS: [u64; 9] = [
     0x5846_5342, // XFS
     0x9123_683e, // btrfs
     0xf2f5_2010, // F2FS
-    0x2fc1_2fc1, // ZFS
+    ZFS,
     0xca45_1a4e, // bcachefs
     0x794c_7630, // overlayfs
 ];
@@ -365,7 +392,7 @@ impl<T> FileStream<T> {
     /// Fills the buffer, or notes the end or an error.
     fn refill(&mut self) {
         let Some(file) = &self.file else { return };
-        match self.buffer.lane.next(file, self.bytes, self.before.size) {
+        match self.buffer.lane.next(file, self.bytes, &self.before) {
             None => {}
             Some(Ok(piece)) => {
                 self.ended = piece.is_last;

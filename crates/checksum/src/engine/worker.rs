@@ -73,7 +73,7 @@ pub(super) fn work<'scope, T, R, M, F>(
     }
 
     let lanes = Lanes::with_backend(options.backend);
-    let reader = match Reader::new(options.io, lanes.capacity()) {
+    let reader = match Reader::new(options, lanes.capacity()) {
         Ok(reader) => reader,
         Err(_) if feed.leave() => {
             end.feed = None;

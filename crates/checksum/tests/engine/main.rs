@@ -81,6 +81,7 @@ fn has(io: Io) -> bool {
 /// Runs each of these tests of [`ways`] with every way to read.
 macro_rules! with_every_way {
     ($($test:ident)*) => {
+        with_every_way! { auto Io::Auto: $($test)* }
         with_every_way! { read Io::Read: $($test)* }
         with_every_way! { mmap Io::Mmap: $($test)* }
         with_every_way! { direct Io::Direct: $($test)* }
@@ -118,8 +119,8 @@ with_every_way! {
 
 #[test]
 fn every_way_has_a_name_of_its_own() {
-    assert_eq!(Io::ALL.map(Io::name), ["read", "mmap", "direct", "uring"]);
-    assert_eq!(Io::default(), Io::Read);
+    assert_eq!(Io::ALL.map(Io::name), ["auto", "read", "mmap", "direct", "uring"]);
+    assert_eq!(Io::default(), Io::Auto);
 }
 
 /// An outcome in words: the context, and the digests or why there are none.

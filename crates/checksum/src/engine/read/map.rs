@@ -5,13 +5,17 @@
 //! [`fault`](super::fault) knows by the address alone whose window is at fault.
 //!
 //! Pages come as they are touched, sixteen at a time, which measures better than to ask for all of
-//! a window at once (MAP_POPULATE); and neither is as fast as to read.
+//! a window at once (MAP_POPULATE). Whether it is faster than to read depends on the machine
+//! (see [`choice`](super::choice)).
 
 #![expect(unsafe_code, reason = "maps files and looks at what is mapped")]
 
+use std::cell::OnceCell;
+use std::hint::black_box;
 use std::io;
 use std::ops::Range;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use rustix::fd::OwnedFd;
 use rustix::fs::SeekFrom;
@@ -19,33 +23,56 @@ use rustix::io::pread;
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous};
 
 use super::Piece;
+use super::choice::{Choice, Step};
 use super::fault::{self, Guard};
 use super::memory::{PAGE, Region};
 use crate::Error;
-use crate::engine::file::Buffer;
+use crate::engine::file::{Buffer, Stamp};
 
 pub(super) use super::fault::MAX_LANES;
 
-/// Bytes of a window.
-pub(super) const WINDOW: usize = 2 << 20;
+/// Bytes of a window. What is mapped counts as the process's own, so 32 lanes are to have no more than 8 MiB: windows of
+/// 512 KiB are 6 % faster for files of 1 MiB, larger ones not.
+pub(super) const WINDOW: usize = 256 << 10;
 
 /// Bytes of all the windows of a worker.
 pub(super) const WINDOWS: usize = MAX_LANES * WINDOW;
 
-/// The windows of a worker's lanes.
+/// The windows of a worker's lanes, from the first one on that is needed.
 pub(in crate::engine) struct Windows {
+    /// None when there are no addresses, or too many workers at once.
+    addresses: OnceCell<Option<Addresses>>,
+    /// What chooses between mapping and reading, if that is to be chosen.
+    choice: Option<Choice>,
+}
+
+/// Where the windows are.
+struct Addresses {
     // Before the region, so that the handler does not know the addresses any longer than we do.
     guard: Guard,
     region: Region,
 }
 
-impl Windows {
-    /// # Errors
-    /// When there are no addresses, or too many workers at once.
-    pub(super) fn new() -> io::Result<Self> {
+impl Addresses {
+    fn new() -> io::Result<Self> {
         let region = Region::addresses(WINDOWS)?;
         let guard = fault::guard(&region)?;
         Ok(Self { guard, region })
+    }
+}
+
+impl Windows {
+    pub(super) fn new(choice: Option<Choice>) -> Self {
+        Self { addresses: OnceCell::new(), choice }
+    }
+
+    fn addresses(&self) -> Option<&Addresses> {
+        self.addresses.get_or_init(|| Addresses::new().ok()).as_ref()
+    }
+
+    /// The addresses, when something is or was mapped.
+    fn known_addresses(&self) -> &Addresses {
+        self.addresses().expect("what is mapped has an address")
     }
 }
 
@@ -83,7 +110,7 @@ impl Window {
         // is that whoever gets these bytes is a hash function, which looks at each byte for its value
         // only, never for where to go or what to touch, so that any bytes do no more than give some
         // digest. And that one is not believed: the file has changed.
-        Some(unsafe { self.windows.region.bytes(range.clone()) })
+        Some(unsafe { self.windows.known_addresses().region.bytes(range.clone()) })
     }
 
     /// The next bytes of a file from `position` on; `None` when they are to be read.
@@ -94,10 +121,10 @@ impl Window {
         &mut self,
         file: &OwnedFd,
         position: u64,
-        size: u64,
+        stamp: &Stamp,
     ) -> Result<Option<Piece>, Error> {
         if let Some(mapped) = &self.mapped {
-            if self.windows.guard.was_hit(self.index) {
+            if self.was_hit() {
                 let error = why(file, mapped);
                 self.release();
                 return Err(error);
@@ -106,10 +133,10 @@ impl Window {
                 return Ok(Some(self.give()));
             }
         }
-        let rest = size.saturating_sub(position);
+        let rest = stamp.size().saturating_sub(position);
         if rest > Buffer::CAPACITY as u64 && position.is_multiple_of(PAGE as u64) {
             let length = usize::try_from(rest).unwrap_or(usize::MAX).min(WINDOW);
-            if self.map(file, position, length) {
+            if self.is_worth_it(file, position, length, stamp) && self.map(file, position, length) {
                 return Ok(Some(self.give()));
             }
         }
@@ -118,6 +145,52 @@ impl Window {
             rustix::fs::seek(file, SeekFrom::Start(position)).map_err(io::Error::from)?;
         }
         Ok(None)
+    }
+
+    /// Whether to map the next bytes of a file. Of what is mapped, only whole windows are given up for reading.
+    fn is_worth_it(&mut self, file: &OwnedFd, position: u64, length: usize, stamp: &Stamp) -> bool {
+        let windows = Rc::clone(&self.windows);
+        let Some(choice) = &windows.choice else { return true };
+        match choice.step(file, stamp, Buffer::CAPACITY as u64) {
+            Step::Read => false,
+            Step::Map => true,
+            Step::Try if length < WINDOW => false,
+            Step::Try => {
+                choice.tried(stamp, self.time_both(file, position, length));
+                false
+            }
+        }
+    }
+
+    /// How long it takes to map these bytes of a file, with their pages, and to read them.
+    fn time_both(&mut self, file: &OwnedFd, position: u64, length: usize) -> Option<[Duration; 2]> {
+        let mut buffer = vec![1; Buffer::CAPACITY];
+        let begin = Instant::now();
+        if !self.map(file, position, length) {
+            return None;
+        }
+        self.mapped.as_mut().expect("just mapped").given = length;
+        let bytes = self.bytes(&(self.start()..self.start() + length)).expect("just mapped");
+        black_box(bytes.iter().step_by(PAGE).fold(0, |all, byte| all ^ byte));
+        let was_hit = self.was_hit();
+        self.release();
+        let mapped = begin.elapsed();
+
+        let begin = Instant::now();
+        let mut read = 0;
+        while read < length {
+            let room = Buffer::CAPACITY.min(length - read);
+            match pread(file, &mut buffer[..room], position + read as u64) {
+                Ok(0) | Err(_) => return None,
+                Ok(more) => read += more,
+            }
+        }
+        (!was_hit).then(|| [mapped, begin.elapsed()])
+    }
+
+    /// Whether the window has zeros instead of its file.
+    fn was_hit(&self) -> bool {
+        self.windows.known_addresses().guard.was_hit(self.index)
     }
 
     /// Gives out the next bytes of what is mapped.
@@ -131,8 +204,9 @@ impl Window {
 
     /// Maps a part of a file in place of what is mapped; false when that cannot be done.
     fn map(&mut self, file: &OwnedFd, offset: u64, length: usize) -> bool {
-        self.windows.guard.forget(self.index);
-        let at = self.windows.region.at(self.start()).cast();
+        let Some(addresses) = self.windows.addresses() else { return false };
+        addresses.guard.forget(self.index);
+        let at = addresses.region.at(self.start()).cast();
         let flags = MapFlags::PRIVATE | MapFlags::FIXED;
         // SAFETY: what is replaced is our window, at most all of it, and `&mut self` says that nobody
         // has a slice of it.
@@ -146,7 +220,7 @@ impl Window {
     /// Lets go of the file.
     pub(in crate::engine) fn release(&mut self) {
         if self.mapped.take().is_some() {
-            let at = self.windows.region.at(self.start()).cast();
+            let at = self.windows.known_addresses().region.at(self.start()).cast();
             let flags = MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE;
             // SAFETY: as in `map`. Should it fail the file stays mapped until the next one is, or
             // the run ends; nobody looks at it.
@@ -166,5 +240,26 @@ fn why(file: &OwnedFd, mapped: &Mapped) -> Error {
     match pread(file, &mut buffer, mapped.offset) {
         Err(error) => io::Error::from(error).into(),
         Ok(_) => Error::Changed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ways_are_timed_and_leave_nothing_behind() {
+        let file = tempfile::tempfile().unwrap();
+        std::io::Write::write_all(&mut &file, &vec![7; 2 * WINDOW]).unwrap();
+        let file = OwnedFd::from(file);
+        let windows = Rc::new(Windows::new(None));
+        let mut window = Window::new(&windows, 3);
+        let times = window.time_both(&file, WINDOW as u64, WINDOW).expect("all of it is there");
+        assert!(times.iter().all(|time| !time.is_zero()), "{times:?}");
+        assert!(window.bytes(&(0..0)).is_none());
+
+        // What is cut off has no times, and does not count as cut off for the next file.
+        assert_eq!(window.time_both(&file, WINDOW as u64 + PAGE as u64, WINDOW), None);
+        assert!(window.time_both(&file, 0, WINDOW).is_some());
     }
 }

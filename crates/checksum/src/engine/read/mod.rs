@@ -6,6 +6,7 @@
 //! their own: the usual way pays for them with one comparison a read.
 //!
 //! ```text
+//! auto             choice.rs (read or mmap, by a trial)
 //! read, mmap       medium.rs (files that are not in the cache are asked for together)
 //! mmap             map.rs (windows over the file), fault.rs (what is cut off reads as zeros)
 //! direct, uring    ahead.rs (pieces read ahead of their use), queue.rs (io_uring), direct.rs (O_DIRECT)
@@ -14,6 +15,7 @@
 //! `unsafe` is in `memory.rs`, `map.rs`, `fault.rs`, `ahead.rs` and `queue.rs`.
 
 mod ahead;
+mod choice;
 mod direct;
 mod fault;
 mod map;
@@ -29,24 +31,29 @@ use std::rc::Rc;
 
 use rustix::fd::OwnedFd;
 
-use super::Source;
-use super::file::Buffer;
+use super::file::{Buffer, Stamp};
 use super::open::Opener;
+use super::{Options, Source};
 use crate::Error;
 
 use ahead::Ahead;
+use choice::Choice;
 use map::{Window, Windows};
 use medium::Medium;
 
 /// How regular files are read. What else there is (a FIFO, a terminal) is always read as it comes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Io {
-    /// Into a buffer of 128 KiB that is used again and again. What measures best on files in the
-    /// cache, and reads others as fast as the medium gives them.
+    /// As [`Read`](Self::Read), or as [`Mmap`](Self::Mmap) where that was measured to be faster, device by device, in
+    /// the same run; the trial begins when 16 MiB of long files were read. What is not in the cache, files
+    /// with holes, and those of a network's file system are read. So are all where changes are not to be detected.
     #[default]
+    Auto,
+    /// Into a buffer of 128 KiB that is used again and again.
     Read,
-    /// Files that one such read does not take whole are mapped, 2 MiB at a time. A file that is cut
-    /// off meanwhile is [`Error::Changed`], also when changes are not to be detected.
+    /// Files that one such read does not take whole are mapped, 256 KiB at a time. A file that is cut
+    /// off meanwhile is [`Error::Changed`], also when changes are not to be detected. While there are such files the process
+    /// has a handler for SIGBUS.
     Mmap,
     /// Past the cache, which stays as it was: what is hashed is what the medium holds. Where a file
     /// system has no way to do that, its files are [`Error::NoDirect`].
@@ -58,12 +65,13 @@ pub enum Io {
 
 impl Io {
     /// Every way, in the order in which help lists them.
-    pub const ALL: [Self; 4] = [Self::Read, Self::Mmap, Self::Direct, Self::Uring];
+    pub const ALL: [Self; 5] = [Self::Auto, Self::Read, Self::Mmap, Self::Direct, Self::Uring];
 
-    /// The name on the command line: `read`, `mmap`, `direct`, `uring`.
+    /// The name on the command line: `auto`, `read`, `mmap`, `direct`, `uring`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Auto => "auto",
             Self::Read => "read",
             Self::Mmap => "mmap",
             Self::Direct => "direct",
@@ -78,7 +86,7 @@ impl Io {
     /// (sysctl `kernel.io_uring_disabled`), or a container does not let the call through.
     pub fn check(self) -> io::Result<()> {
         match self {
-            Self::Read | Self::Mmap | Self::Direct => Ok(()),
+            Self::Auto | Self::Read | Self::Mmap | Self::Direct => Ok(()),
             Self::Uring => queue::check(),
         }
     }
@@ -109,10 +117,14 @@ impl Reader {
     ///
     /// # Errors
     /// There is no memory to read past the cache.
-    pub(super) fn new(io: Io, lanes: usize) -> io::Result<Self> {
-        let reader = match io {
+    pub(super) fn new(options: &Options, lanes: usize) -> io::Result<Self> {
+        let map = |choice| Self::Map(Rc::new(Windows::new(choice)), Medium::default());
+        let reader = match options.io {
+            // A file that is cut off has a digest there, that of what was left; mapped, it has none.
+            Io::Auto if !options.detect_changes => None,
+            Io::Auto => Some(map(Some(Choice::default()))),
             Io::Read => None,
-            Io::Mmap => Windows::new().ok().map(Rc::new).map(|it| Self::Map(it, Medium::default())),
+            Io::Mmap => Some(map(None)),
             Io::Direct => return ahead::Reader::direct(lanes).map(Self::Ahead),
             Io::Uring => ahead::Reader::cached(lanes).map(Self::Ahead).ok(),
         };
@@ -189,19 +201,19 @@ pub(super) struct Piece {
 }
 
 impl Lane {
-    /// The bytes from `position` on of a file that had this size when it was opened; `None` when
+    /// The bytes from `position` on of a file that had this stamp when it was opened; `None` when
     /// they are to be read as usual. All bytes of the piece before must be hashed.
     #[inline]
     pub(super) fn next(
         &mut self,
         file: &OwnedFd,
         position: u64,
-        size: u64,
+        stamp: &Stamp,
     ) -> Option<Result<Piece, Error>> {
         match self {
             Self::Read => None,
-            Self::Map(window) => window.next(file, position, size).transpose(),
-            Self::Ahead(ahead) => Some(ahead.next(file, position, size)),
+            Self::Map(window) => window.next(file, position, stamp).transpose(),
+            Self::Ahead(ahead) => Some(ahead.next(file, position, stamp.size())),
         }
     }
 

@@ -1,0 +1,185 @@
+//! Whether long files are read or mapped: whichever is faster here, by a trial on each device.
+//!
+//! Reading copies, mapping has the CPU fill page tables, and which of them costs more differs from machine to
+//! machine: of files in a tmpfs a mapping with its pages costs 0.4 to 0.6 of what reading does on an Intel Granite Rapids, and
+//! more than twice as much on an AMD Zen 4, each in a virtual machine. It differs by file system as well, since some keep
+//! their files in large pieces. So once a worker has read a few MiB from a device, four windows of its files are brought
+//! in both ways and timed.
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use rustix::fd::OwnedFd;
+
+use super::medium::Medium;
+use crate::engine::file::{Stamp, may_be_mapped};
+
+/// Bytes to be read from a device before the trial: it costs some 0.2 ms, which a short run would notice.
+const READ_BEFORE: u64 = 16 << 20;
+
+/// How many windows are timed. The least of each counts.
+const TRIALS: u32 = 4;
+
+/// Mapping is chosen when it takes less than this of the time of reading, in percent: what it saves has to be
+/// worth the signals that a mapped file can raise.
+const WORTH_IT: u32 = 80;
+
+/// What to do with the next bytes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Read,
+    Map,
+    /// Time both on these bytes, then read.
+    Try,
+}
+
+/// What a worker knows of the devices that its files are on.
+#[derive(Default)]
+pub(super) struct Choice {
+    devices: RefCell<Vec<Device>>,
+    medium: Medium,
+}
+
+struct Device {
+    number: u64,
+    state: State,
+}
+
+#[derive(Clone, Copy)]
+enum State {
+    /// So many bytes were read.
+    New(u64),
+    /// The least times so far, mapped and read, of so many trials.
+    Trials(u32, [Duration; 2]),
+    /// Mapping is worth it, or not.
+    Known(bool),
+}
+
+impl Choice {
+    /// What to do with the next `length` bytes of a file.
+    pub(super) fn step(&self, file: &OwnedFd, stamp: &Stamp, length: u64) -> Step {
+        // A mapped hole takes memory in a tmpfs, where one that is read takes none.
+        if stamp.has_holes() {
+            return Step::Read;
+        }
+        let mut devices = self.devices.borrow_mut();
+        let place = devices.iter().position(|device| device.number == stamp.device());
+        let place = place.unwrap_or_else(|| {
+            let state = if may_be_mapped(file) { State::New(0) } else { State::Known(false) };
+            devices.push(Device { number: stamp.device(), state });
+            devices.len() - 1
+        });
+        match &mut devices[place].state {
+            State::Known(false) => Step::Read,
+            // What comes from the medium is read ahead better for who reads.
+            State::Known(true) if self.medium.is_in_use() => Step::Read,
+            State::Known(true) => Step::Map,
+            State::New(bytes) if *bytes < READ_BEFORE => {
+                *bytes += length;
+                Step::Read
+            }
+            State::New(_) | State::Trials(..) => {
+                // From now on it counts whether the medium is.
+                let _ = self.medium.is_in_use();
+                Step::Try
+            }
+        }
+    }
+
+    /// Notes how long it took to map and to read the same bytes of a file; `None` when that could not be done.
+    pub(super) fn tried(&self, stamp: &Stamp, times: Option<[Duration; 2]>) {
+        let mut devices = self.devices.borrow_mut();
+        let Some(device) = devices.iter_mut().find(|device| device.number == stamp.device()) else {
+            return;
+        };
+        device.state = match times {
+            // Both waited for the medium, or one for the other's: nothing was learnt.
+            Some(_) if self.medium.is_in_use() => State::New(0),
+            Some([mapped, read]) => {
+                let (trials, least) = match device.state {
+                    State::Trials(trials, [m, r]) => (trials + 1, [m.min(mapped), r.min(read)]),
+                    _ => (1, [mapped, read]),
+                };
+                if trials < TRIALS { State::Trials(trials, least) } else { State::of(least) }
+            }
+            None => State::Known(false),
+        };
+    }
+}
+
+impl State {
+    /// What the least times tell.
+    fn of([mapped, read]: [Duration; 2]) -> Self {
+        Self::Known(mapped * 100 < read * WORTH_IT)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+    const PIECE: u64 = 128 << 10;
+
+    /// A file that is all on its medium, with its stamp.
+    fn file() -> (OwnedFd, Stamp) {
+        let file = tempfile::tempfile().unwrap();
+        std::io::Write::write_all(&mut &file, &[7; 4096]).unwrap();
+        // Until then it has no place there on many file systems.
+        file.sync_all().unwrap();
+        let file = OwnedFd::from(file);
+        let stamp = Stamp::of(&rustix::fs::fstat(&file).unwrap());
+        (file, stamp)
+    }
+
+    /// A choice that has read so much that the trial is due; `None` where files are never mapped.
+    fn due(file: &OwnedFd, stamp: &Stamp) -> Option<Choice> {
+        let choice = Choice::default();
+        for _ in 0..READ_BEFORE / PIECE {
+            assert_eq!(choice.step(file, stamp, PIECE), Step::Read);
+        }
+        may_be_mapped(file).then_some(choice)
+    }
+
+    #[test]
+    fn what_takes_less_in_its_best_trial_is_chosen() {
+        let (file, stamp) = file();
+        let outlier = [500 * MS, 500 * MS];
+        for (mapped, read, expected) in
+            [(79, 100, Step::Map), (81, 100, Step::Read), (250, 100, Step::Read)]
+        {
+            let Some(choice) = due(&file, &stamp) else { return };
+            let trial = [mapped * MS, read * MS];
+            for times in [outlier, [trial[0], 500 * MS], [500 * MS, trial[1]], outlier] {
+                assert_eq!(choice.step(&file, &stamp, PIECE), Step::Try);
+                choice.tried(&stamp, Some(times));
+            }
+            for _ in 0..3 {
+                assert_eq!(choice.step(&file, &stamp, PIECE), expected, "{mapped} {read}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_mapped_is_read() {
+        let (file, stamp) = file();
+        let Some(choice) = due(&file, &stamp) else { return };
+        assert_eq!(choice.step(&file, &stamp, PIECE), Step::Try);
+        choice.tried(&stamp, None);
+        assert_eq!(choice.step(&file, &stamp, PIECE), Step::Read);
+    }
+
+    #[test]
+    fn files_with_holes_and_those_of_no_medium_are_read_without_a_trial() {
+        let hole = tempfile::tempfile().unwrap();
+        hole.set_len(1 << 30).unwrap();
+        let pseudo = std::fs::File::open("/proc/self/maps").unwrap();
+        for file in [hole, pseudo].map(OwnedFd::from) {
+            let stamp = Stamp::of(&rustix::fs::fstat(&file).unwrap());
+            let choice = Choice::default();
+            for _ in 0..2 * READ_BEFORE / PIECE {
+                assert_eq!(choice.step(&file, &stamp, PIECE), Step::Read);
+            }
+        }
+    }
+}
