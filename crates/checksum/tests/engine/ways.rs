@@ -27,6 +27,19 @@ pub(super) fn digests_are_right_on_every_backend_with_any_number_of_threads(io: 
     }
 }
 
+/// So long that [`Io::Auto`] tries and chooses, in mid-file and again for the next ones.
+pub(super) fn long_files_are_read_to_their_ends(io: Io) {
+    let folder = Folder::new();
+    let contents = [(40 << 20) + 4097, 3 << 20, (1 << 20) - 1, 300_000].map(bytes);
+    let name = |index| format!("{index}");
+    let jobs: Vec<_> = contents.iter().zip(0..).map(|(it, i)| folder.job(&name(i), it)).collect();
+    let expected: Vec<_> =
+        contents.iter().zip(0..).map(|(it, i)| format!("{}: {}", name(i), md5(it))).collect();
+    for threads in [1, 2] {
+        assert_eq!(run(&on(io, threads), jobs.iter().cloned()), expected, "{threads}");
+    }
+}
+
 pub(super) fn every_algorithm_gets_all_bytes(io: Io) {
     use sha2::Digest as _;
     let folder = Folder::new();
