@@ -9,15 +9,15 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::fs::{Advice, FileType, SeekFrom, Stat};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::descriptors::Closing;
 use super::hashers::Hashers;
 use super::read::Lane;
-use super::{Hashed, Progress};
-use crate::{Digest, Error};
+use super::{Hashed, Options, Progress, serial};
+use crate::{Algorithms, Digest, Error};
 
 /// Files of this many bytes and more are announced to the kernel as read in sequence.
 const ADVISE_FROM: u64 = 1 << 20;
@@ -272,8 +272,10 @@ pub(super) struct FileStream<T> {
     /// Bytes read.
     bytes: u64,
     ended: bool,
+    /// [`Error::Changed`] is of a file that was mapped and cut off.
     error: Option<Error>,
-    /// The algorithms that are computed beside the lane's.
+    /// What is to be computed, and those computations that are done beside the lane's.
+    algorithms: Algorithms,
     hashers: Hashers,
     shared: Rc<Shared>,
 }
@@ -340,6 +342,7 @@ impl<T> FileStream<T> {
         ticket: T,
         begun: Begun,
         buffer: Buffer,
+        algorithms: Algorithms,
         hashers: Hashers,
         shared: Rc<Shared>,
     ) -> Self {
@@ -355,6 +358,7 @@ impl<T> FileStream<T> {
             bytes: 0,
             ended: false,
             error: None,
+            algorithms,
             hashers,
             shared,
         };
@@ -441,7 +445,7 @@ impl<T> FileStream<T> {
     pub(super) fn finish(
         mut self,
         md5: Option<Digest>,
-        detect_changes: bool,
+        options: &Options,
     ) -> (T, Result<Hashed, Error>, Buffer) {
         self.buffer.lane.release();
         let unchanged = |file: OwnedFd| -> Result<(), Error> {
@@ -449,8 +453,13 @@ impl<T> FileStream<T> {
             self.before.holds(&after, self.bytes).then_some(()).ok_or(Error::Changed)
         };
         let verdict = match (self.error, self.file) {
+            // What is left of it counts.
+            (Some(Error::Changed), Some(file)) if !options.detect_changes => {
+                let result = read_again(&file, self.algorithms, options);
+                return (self.ticket, result, self.buffer);
+            }
             (Some(error), _) => Err(error),
-            (None, Some(file)) if detect_changes => unchanged(file),
+            (None, Some(file)) if options.detect_changes => unchanged(file),
             (None, _) => Ok(()),
         };
         let result = verdict.map(|()| {
@@ -460,6 +469,12 @@ impl<T> FileStream<T> {
         });
         (self.ticket, result, self.buffer)
     }
+}
+
+/// Reads a file from its beginning, by itself.
+fn read_again(file: &OwnedFd, algorithms: Algorithms, options: &Options) -> Result<Hashed, Error> {
+    rustix::fs::seek(file, SeekFrom::Start(0)).map_err(io::Error::from)?;
+    serial::hash(options, file.as_fd(), algorithms)
 }
 
 impl<T> lanesum_md5::Stream for FileStream<T> {

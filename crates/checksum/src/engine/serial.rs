@@ -55,8 +55,12 @@ pub(super) fn deliver<T, R, M, F>(
     order.complete(&mut vec![(sequence, make(Outcome { source, context, result }))]);
 }
 
-/// Reads a file to its end.
-fn hash(options: &Options, file: BorrowedFd<'_>, algorithms: Algorithms) -> Result<Hashed, Error> {
+/// Reads a file to its end, by itself.
+pub(super) fn hash(
+    options: &Options,
+    file: BorrowedFd<'_>,
+    algorithms: Algorithms,
+) -> Result<Hashed, Error> {
     let mut hashers = Hashers::new(algorithms, options.key.as_ref())?;
     let mut buffer = vec![0; 128 << 10];
     let mut hashed = Hashed::default();

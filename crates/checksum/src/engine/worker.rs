@@ -269,7 +269,8 @@ where
             Err(error) => return self.end(ticket, Err(error)),
         };
         let buffer = self.buffers.pop().expect("a buffer for each lane up to the limit");
-        let mut stream = FileStream::new(ticket, begun, buffer, hashers, Rc::clone(&self.shared));
+        let shared = Rc::clone(&self.shared);
+        let mut stream = FileStream::new(ticket, begun, buffer, algorithms, hashers, shared);
         if in_lane {
             self.last_was_short = stream.is_short();
             self.lanes.push(stream);
@@ -313,7 +314,7 @@ where
     }
 
     fn finish(&mut self, stream: FileStream<Ticket<T>>, md5: Option<Digest>) {
-        let (ticket, result, buffer) = stream.finish(md5, self.options.detect_changes);
+        let (ticket, result, buffer) = stream.finish(md5, self.options);
         self.buffers.push(buffer);
         self.end(ticket, result);
     }

@@ -46,14 +46,14 @@ use medium::Medium;
 pub enum Io {
     /// As [`Read`](Self::Read), or as [`Mmap`](Self::Mmap) where that was measured to be faster, device by device, in
     /// the same run; the trial begins when 16 MiB of long files were read. What is not in the cache, files
-    /// with holes, and those of a network's file system are read. So are all where changes are not to be detected.
+    /// with holes, and those of a network's file system are read.
     #[default]
     Auto,
     /// Into a buffer of 128 KiB that is used again and again.
     Read,
     /// Files that one such read does not take whole are mapped, 256 KiB at a time. A file that is cut
-    /// off meanwhile is [`Error::Changed`], also when changes are not to be detected. While there are such files the process
-    /// has a handler for SIGBUS.
+    /// off meanwhile is [`Error::Changed`], or read anew when changes are not to be detected. Once there are such files the
+    /// process has a handler for SIGBUS as long as the run lasts.
     Mmap,
     /// Past the cache, which stays as it was: what is hashed is what the medium holds. Where a file
     /// system has no way to do that, its files are [`Error::NoDirect`].
@@ -120,8 +120,6 @@ impl Reader {
     pub(super) fn new(options: &Options, lanes: usize) -> io::Result<Self> {
         let map = |choice| Self::Map(Rc::new(Windows::new(choice)), Medium::default());
         let reader = match options.io {
-            // A file that is cut off has a digest there, that of what was left; mapped, it has none.
-            Io::Auto if !options.detect_changes => None,
             Io::Auto => Some(map(Some(Choice::default()))),
             Io::Read => None,
             Io::Mmap => Some(map(None)),
