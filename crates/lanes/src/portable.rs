@@ -4,9 +4,10 @@ use crate::feed::Turn;
 use crate::{BLOCK_LEN, Blocks, Function, Word};
 
 /// The part of [`Word`] that is about blocks, for words that are not ahead, by a function that loads as many words of
-/// each lane's block in each of the first turns: a quarter in each of four, or all in the first.
+/// each lane's block in each of the first turns: a quarter in each of four, or all in the first. With the first may go
+/// a hint to fetch the block that is so many further on.
 macro_rules! loads_blocks {
-    ($lanes:tt, in $turns:literal: $load:ident, $word:expr) => {
+    ($lanes:tt, in $turns:literal: $load:ident, $word:expr $(, fetch: $ahead:expr)?) => {
         type Ahead = ();
         type Held = [Self; 16];
         const PARTS: usize = 0;
@@ -29,6 +30,12 @@ macro_rules! loads_blocks {
             turn: $crate::Turn,
         ) -> Self::Held {
             let turn = turn.number();
+            $(if turn == 0 {
+                for block in blocks.get::<$lanes>(first, index) {
+                    let line = block.as_ptr().wrapping_add($ahead * $crate::BLOCK_LEN);
+                    $crate::fetch::fetch_line::<1>(line);
+                }
+            })?
             if turn < $turns {
                 let words = $load(&blocks.get::<$lanes>(first, index), turn).map($word);
                 held[16 / $turns * turn..][..16 / $turns].copy_from_slice(&words);

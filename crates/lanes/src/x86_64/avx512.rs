@@ -151,33 +151,31 @@ macro_rules! ends_steps {
 
 /// Defines a word of one lane, which is the same in all four places of a register.
 macro_rules! word1 {
-    ($name:ident; $($end_step:tt)*) => {
+    ($name:ident; $($loads_and_end_step:tt)*) => {
         word! {
             $name, __m128i, 1,
             load: _mm_loadu_si32, store: _mm_storeu_si32,
             splat: _mm_set1_epi32, add: _mm_add_epi32,
             settle: settle4,
 
-            loads_blocks!(1, in 1: words1, Self);
             one_instruction_each!(_mm_rolv_epi32, _mm_ternarylogic_epi32, _mm_set1_epi32);
-            $($end_step)*
+            $($loads_and_end_step)*
         }
     };
 }
 
 /// Defines a word of four lanes.
 macro_rules! word4 {
-    ($name:ident; $($end_step:tt)*) => {
+    ($name:ident; $($loads_and_end_step:tt)*) => {
         word! {
             $name, __m128i, 4,
             load: _mm_loadu_si128, store: _mm_storeu_si128,
             splat: _mm_set1_epi32, add: _mm_add_epi32,
             settle: settle4,
 
-            loads_blocks!(4, in 4: quarters4, Self);
             stores_rows!(columns4, all: core::convert::identity);
             one_instruction_each!(_mm_rolv_epi32, _mm_ternarylogic_epi32, _mm_set1_epi32);
-            $($end_step)*
+            $($loads_and_end_step)*
         }
     };
 }
@@ -200,13 +198,18 @@ macro_rules! word8 {
     };
 }
 
+/// Blocks of a stream from the one that is loaded to the one that is to be fetched, into the first level. On a Granite Rapids one
+/// stream of 64 MiB takes 4.12 cycles a byte with this and 4.31 without, as long with 8 to 64 and into the second level; from the
+/// cache as long as without.
+const FETCH_AHEAD: usize = 32;
+
 // By themselves.
-word1!(U32x1;);
-word4!(U32x4;);
+word1!(U32x1; loads_blocks!(1, in 1: words1, Self, fetch: FETCH_AHEAD););
+word4!(U32x4; loads_blocks!(4, in 4: quarters4, Self, fetch: FETCH_AHEAD););
 word8!(U32x8; loads_blocks!(8, in 4: quarters8, Self););
 // By themselves, where a rotation takes two cycles.
-word1!(Chain1; ends_steps!(alone4););
-word4!(Chain4; ends_steps!(alone4););
+word1!(Chain1; loads_blocks!(1, in 1: words1, Self); ends_steps!(alone4););
+word4!(Chain4; loads_blocks!(4, in 4: quarters4, Self); ends_steps!(alone4););
 word8!(Chain8; loads_blocks!(8, in 4: quarters8, Self); ends_steps!(alone8););
 // In pairs.
 word8!(Shared8; transposes_ahead!(8, __m256i, transpose_part8); ends_steps!(shared8););
