@@ -42,13 +42,13 @@ impl<'a, const N: usize> Blocks<'a, N> {
     pub fn whole<I: IntoIterator<Item = &'a [u8]>>(inputs: I) -> Self {
         let mut starts = [core::ptr::null(); N];
         let (mut lanes, mut shortest) = (0, usize::MAX);
-        let mut inputs = inputs.into_iter();
-        for (start, input) in starts.iter_mut().zip(&mut inputs) {
-            *start = input.as_ptr();
+        // An inner iteration: short messages would notice the looks of an outer one.
+        inputs.into_iter().for_each(|input| {
+            assert!(lanes < N, "more than {N} inputs");
+            starts[lanes] = input.as_ptr();
             shortest = shortest.min(input.len());
             lanes += 1;
-        }
-        assert!(inputs.next().is_none(), "more than {N} inputs");
+        });
         assert!(lanes > 0, "no input");
         let first = starts[0];
         starts[lanes..].fill(first);

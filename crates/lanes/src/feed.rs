@@ -36,13 +36,31 @@ impl<W: Word> Room<W> {
     pub fn begin<'r, const N: usize>(
         &'r mut self,
         blocks: &'r Blocks<'r, N>,
-    ) -> Option<Feed<'r, W, N>> {
-        if blocks.count() == 0 {
-            return None;
-        }
+    ) -> Option<Feed<'r, W, InOrder<'r, N>, N>> {
+        (blocks.count() > 0).then(|| self.begin_at(InOrder { blocks, index: 0 }))
+    }
+
+    /// Begins with the first block of the first lanes, if there is one. Behind the blocks of one part come those of the
+    /// next, and behind all of these lanes the same of as many lanes more, as long as there are less than `lanes`.
+    #[inline(always)]
+    pub fn begin_gangs<'r, const N: usize>(
+        &'r mut self,
+        parts: &'r [Blocks<'r, N>],
+        lanes: usize,
+    ) -> Option<Feed<'r, W, InGangs<'r, N>, N>> {
+        let part = part_from(0, parts)?;
+        Some(self.begin_at(InGangs { parts, lanes, number: 0, first: 0, part, index: 0 }))
+    }
+
+    #[inline(always)]
+    fn begin_at<P: Place<N>, const N: usize>(&mut self, mut place: P) -> Feed<'_, W, P, N> {
         let ahead = W::Ahead::any(&mut self.0);
-        W::begin(ahead, blocks, 0);
-        Some(Feed { ahead, held: W::hold_nothing(), blocks, index: 0 })
+        let (blocks, first, _) = place.block();
+        W::begin(ahead, blocks, first);
+        if W::PARTS > 0 {
+            place = place.next::<W>();
+        }
+        Feed { ahead, held: W::hold_nothing(), place }
     }
 }
 
@@ -67,14 +85,12 @@ impl<W: Word> Default for Room<W> {
 ///     fn run<W: Word>(self) -> [u32; MAX_LANES] {
 ///         let mut sums = [0; MAX_LANES];
 ///         let mut room = Room::<W>::new();
-///         let Some(mut feed) = room.begin(&self.0) else { return sums };
+///         let mut feed = room.begin(&self.0).expect("two blocks");
 ///         let mut sum = W::splat(0);
-///         loop {
+///         for _ in 0..self.0.count() {
 ///             (0..TURNS).for_each(|turn| feed.turn(turn));
 ///             sum = sum.add(feed.word(0));
-///             if !feed.next_block() {
-///                 break;
-///             }
+///             feed.next_block();
 ///         }
 ///         sum.store(&mut sums);
 ///         sums
@@ -86,19 +102,24 @@ impl<W: Word> Default for Room<W> {
 /// let sums = Backend::best().run(4, Sum(blocks));
 /// assert_eq!(sums[..2], [2 * 0x0101_0101, 2 * 0x0202_0202]);
 /// ```
-pub struct Feed<'r, W: Word, const N: usize> {
+pub struct Feed<'r, W: Word, P, const N: usize> {
     ahead: &'r mut W::Ahead,
     held: W::Held,
-    blocks: &'r Blocks<'r, N>,
-    index: usize,
+    /// The block on which work is done: this one, or where words are ahead the next one.
+    place: P,
 }
 
-impl<W: Word, const N: usize> Feed<'_, W, N> {
+impl<W: Word, P: Place<N>, const N: usize> Feed<'_, W, P, N> {
     /// Takes turn number `turn`, 0 to 15. For speed it should be a constant.
+    ///
+    /// # Panics
+    /// Behind the last block.
     #[inline(always)]
     pub fn turn(&mut self, turn: usize) {
         let turn = Turn { turn, others: 0, all: W::PARTS };
-        self.held = W::prepare(self.held, self.ahead, self.blocks, 0, self.index, turn);
+        let (blocks, first, index) = self.place.block();
+        let number = self.place.number();
+        self.held = W::prepare(self.held, self.ahead, number, blocks, first, index, turn);
         self.ahead.leave_in_memory();
     }
 
@@ -107,15 +128,97 @@ impl<W: Word, const N: usize> Feed<'_, W, N> {
     #[inline(always)]
     #[must_use]
     pub fn word(&self, number: usize) -> W {
-        W::word(&self.held, self.ahead, self.index, number)
+        let block = self.place.number() - usize::from(W::PARTS > 0);
+        W::word(&self.held, self.ahead, block, number)
     }
 
-    /// Goes on to the next block, after sixteen turns, and says whether there is one.
+    /// Goes on to the next block, after sixteen turns.
     #[inline(always)]
-    pub fn next_block(&mut self) -> bool {
-        self.index += 1;
-        self.index < self.blocks.count()
+    pub fn next_block(&mut self) {
+        self.place = self.place.next::<W>();
     }
+}
+
+/// Where a feed is: at a block, or behind the last one.
+pub trait Place<const N: usize>: Copy {
+    /// Of which blocks, from which lane on, and which of them. Behind the last block there is none of this number.
+    fn block(&self) -> (&Blocks<'_, N>, usize, usize);
+
+    /// How many blocks of each lane came before.
+    fn number(&self) -> usize;
+
+    /// The next one.
+    #[must_use]
+    fn next<W: Word>(self) -> Self;
+}
+
+/// One block of each lane after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct InOrder<'r, const N: usize> {
+    blocks: &'r Blocks<'r, N>,
+    index: usize,
+}
+
+impl<const N: usize> Place<N> for InOrder<'_, N> {
+    #[inline(always)]
+    fn block(&self) -> (&Blocks<'_, N>, usize, usize) {
+        (self.blocks, 0, self.index)
+    }
+
+    #[inline(always)]
+    fn number(&self) -> usize {
+        self.index
+    }
+
+    #[inline(always)]
+    fn next<W: Word>(self) -> Self {
+        Self { index: self.index + 1, ..self }
+    }
+}
+
+/// The blocks of some lanes, one part after the other, and then those of the lanes behind these.
+#[derive(Clone, Copy, Debug)]
+pub struct InGangs<'r, const N: usize> {
+    parts: &'r [Blocks<'r, N>],
+    lanes: usize,
+    number: usize,
+    first: usize,
+    part: usize,
+    index: usize,
+}
+
+impl<const N: usize> Place<N> for InGangs<'_, N> {
+    #[inline(always)]
+    fn block(&self) -> (&Blocks<'_, N>, usize, usize) {
+        (&self.parts[self.part], self.first, self.index)
+    }
+
+    #[inline(always)]
+    fn number(&self) -> usize {
+        self.number
+    }
+
+    #[inline(always)]
+    fn next<W: Word>(self) -> Self {
+        let next = Self { number: self.number + 1, index: self.index + 1, ..self };
+        if next.index < self.parts[self.part].count() {
+            return next;
+        }
+        if let Some(part) = part_from(self.part + 1, self.parts) {
+            return Self { part, index: 0, ..next };
+        }
+        let first = self.first + W::LANES;
+        match part_from(0, self.parts) {
+            Some(part) if first < self.lanes => Self { part, first, index: 0, ..next },
+            _ => next,
+        }
+    }
+}
+
+/// The first part from one on that has blocks.
+#[inline(always)]
+fn part_from<const N: usize>(part: usize, parts: &[Blocks<'_, N>]) -> Option<usize> {
+    parts[part..].iter().position(|blocks| blocks.count() > 0).map(|place| part + place)
 }
 
 /// A turn, and whose parts come when.

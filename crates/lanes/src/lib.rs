@@ -50,7 +50,7 @@ mod x86_64;
 pub use backend::{Backend, Kernel};
 pub use backend64::Kernel64;
 pub use blocks::{BLOCK_LEN, Blocks, MAX_LANES};
-pub use feed::{Feed, Room, TURNS, Turn};
+pub use feed::{Feed, InGangs, InOrder, Place, Room, TURNS, Turn};
 pub use fetch::fetch;
 pub use pieces::{Offset, Pieces};
 pub use portable::Pair;

@@ -24,6 +24,7 @@ macro_rules! loads_blocks {
         fn prepare<const BLOCKS: usize>(
             mut held: Self::Held,
             (): &mut (),
+            _: usize,
             blocks: &$crate::Blocks<'_, BLOCKS>,
             first: usize,
             index: usize,
@@ -44,8 +45,8 @@ macro_rules! loads_blocks {
         }
 
         #[inline(always)]
-        fn word(held: &Self::Held, (): &(), _: usize, number: usize) -> Self {
-            held[number]
+        fn word(held: &Self::Held, (): &(), _: usize, word: usize) -> Self {
+            held[word]
         }
     };
 }
@@ -284,20 +285,21 @@ impl<A: Word, B: Word> Word for Pair<A, B> {
     fn prepare<const N: usize>(
         held: Self::Held,
         ahead: &mut Self::Ahead,
+        number: usize,
         blocks: &Blocks<'_, N>,
         first: usize,
         index: usize,
         turn: Turn,
     ) -> Self::Held {
-        let a = A::prepare(held.0, &mut ahead.0, blocks, first, index, turn);
+        let a = A::prepare(held.0, &mut ahead.0, number, blocks, first, index, turn);
         let (first, turn) = (first + A::LANES, turn.after(A::PARTS));
-        (a, B::prepare(held.1, &mut ahead.1, blocks, first, index, turn))
+        (a, B::prepare(held.1, &mut ahead.1, number, blocks, first, index, turn))
     }
 
     #[inline(always)]
-    fn word(held: &Self::Held, ahead: &Self::Ahead, index: usize, number: usize) -> Self {
-        let a = A::word(&held.0, &ahead.0, index, number);
-        Self(a, B::word(&held.1, &ahead.1, index, number))
+    fn word(held: &Self::Held, ahead: &Self::Ahead, number: usize, word: usize) -> Self {
+        let a = A::word(&held.0, &ahead.0, number, word);
+        Self(a, B::word(&held.1, &ahead.1, number, word))
     }
 
     #[inline(always)]

@@ -109,7 +109,7 @@ pub trait Word: Copy {
         sum.add_rotate_add::<COUNT>(late, b)
     }
 
-    /// Makes the first block of the inputs `first .. first + LANES` ready.
+    /// Makes the first block of the inputs `first .. first + LANES` ready, as block number 0.
     ///
     /// # Panics
     /// When there is no block, or the lanes are not all lanes of `blocks`.
@@ -118,21 +118,23 @@ pub trait Word: Copy {
     /// Nothing.
     fn hold_nothing() -> Self::Held;
 
-    /// Does what is due in a turn of block `index`.
+    /// Does what is due in a turn for block `index` of these, which is number `number` of all that are taken. Words that are
+    /// ahead have nothing to do for a block that is not there.
     ///
     /// # Panics
-    /// When there is no such block, or the lanes are not all lanes of `blocks`.
+    /// Otherwise when there is no such block, or when the lanes are not all lanes of `blocks`.
     fn prepare<const N: usize>(
         held: Self::Held,
         ahead: &mut Self::Ahead,
+        number: usize,
         blocks: &Blocks<'_, N>,
         first: usize,
         index: usize,
         turn: Turn,
     ) -> Self::Held;
 
-    /// Word `number` of block `index`.
-    fn word(held: &Self::Held, ahead: &Self::Ahead, index: usize, number: usize) -> Self;
+    /// Word `word` of block number `number`.
+    fn word(held: &Self::Held, ahead: &Self::Ahead, number: usize, word: usize) -> Self;
 
     /// Puts four words into rows of bytes: row `i` is lane `i` of each of them, little-endian.
     ///

@@ -16,7 +16,7 @@
 //! as two disjoint halves. And the end of a step, from the function on, is one operation of the word,
 //! [`Word::end_step`], since the shortest way to do it depends on the instruction set and on the CPU.
 
-use lanesum_lanes::{Backend, Blocks, Feed, Function, Kernel, MAX_LANES, Room, Word};
+use lanesum_lanes::{Backend, Blocks, Feed, Function, Kernel, MAX_LANES, Place, Room, Word};
 
 use crate::table::{INITIAL, Round, STEPS, Step};
 
@@ -67,39 +67,65 @@ impl<const N: usize> Kernel for Compress<'_, N> {
 }
 
 /// Hashes whole messages side by side, of as many blocks each.
-struct HashGang<'a> {
-    parts: &'a [Blocks<'a>],
+struct HashGang<'a, const N: usize> {
+    parts: &'a [Blocks<'a, N>],
     last: Option<&'a [u32; 64]>,
-    digests: &'a mut [[u8; 16]; MAX_LANES],
+    digests: &'a mut [[u8; 16]],
 }
 
 /// The digests of messages in the first `width` lanes. A message is the blocks of one part after the other, and then
 /// perhaps one that is the same in all lanes, given by the table's constants with its words added.
 ///
+/// Where `N` is more than [`MAX_LANES`], there may be several times `width` messages, and they go `width` at a time. The
+/// first block of the next ones is made ready during the last one of these, which is worth a twelfth of a block; but looking
+/// where a block is found takes a hundredth of each, so that is for short messages.
+///
 /// # Panics
-/// When `width` is not one of the backend's, or there are more messages.
-pub(crate) fn hash_gang(
+/// When `width` is not one of the backend's, or there are other numbers of messages or fewer digests than `width`.
+pub(crate) fn hash_gang<const N: usize>(
     backend: Backend,
     width: usize,
-    parts: &[Blocks<'_>],
+    parts: &[Blocks<'_, N>],
     last: Option<&[u32; 64]>,
-    digests: &mut [[u8; 16]; MAX_LANES],
+    digests: &mut [[u8; 16]],
 ) {
-    assert!(parts.iter().all(|blocks| blocks.lanes() <= width));
+    let fit = |lanes: usize| lanes <= width || N > MAX_LANES && lanes.is_multiple_of(width);
+    assert!(parts.iter().all(|blocks| fit(blocks.lanes())));
     backend.run(width, HashGang { parts, last, digests });
 }
 
-impl Kernel for HashGang<'_> {
+impl<const N: usize> Kernel for HashGang<'_, N> {
     type Output = ();
 
     #[inline(always)]
     fn run<W: Word>(self) {
-        let mut state = forward_by_all(INITIAL.map(|word| W::splat(word)), self.parts);
-        if let Some(sums) = self.last {
-            state = forward_by_same(state, sums);
+        let Self { parts, last, digests } = self;
+        let initial = INITIAL.map(|word| W::splat(word));
+        if N <= MAX_LANES {
+            end_gang(forward_by_all(initial, parts), last, digests);
+            return;
         }
-        W::store_rows(state, self.digests);
+        let (lanes, count) = (parts[0].lanes(), parts.iter().map(Blocks::count).sum());
+        let mut room = Room::<W>::new();
+        let mut feed = room.begin_gangs(parts, lanes);
+        for (_, digests) in (0..lanes).step_by(W::LANES).zip(digests.chunks_mut(W::LANES)) {
+            let state = match &mut feed {
+                Some(feed) => forward_by(count, initial, feed),
+                None => initial,
+            };
+            end_gang(state, last, digests);
+        }
     }
+}
+
+/// The digests of a gang after the block that is the same in all lanes, if there is one. No closure: that would not be
+/// compiled with the instructions of the backend.
+#[inline(always)]
+fn end_gang<W: Word>(mut state: [W; 4], last: Option<&[u32; 64]>, digests: &mut [[u8; 16]]) {
+    if let Some(sums) = last {
+        state = forward_by_same(state, sums);
+    }
+    W::store_rows(state, digests);
 }
 
 /// States after all blocks of one part after the other.
@@ -108,12 +134,21 @@ fn forward_by_all<W: Word, const N: usize>(mut state: [W; 4], parts: &[Blocks<'_
     let mut room = Room::<W>::new();
     for blocks in parts {
         let Some(mut feed) = room.begin(blocks) else { continue };
-        loop {
-            state = forward(state, &mut feed);
-            if !feed.next_block() {
-                break;
-            }
-        }
+        state = forward_by(blocks.count(), state, &mut feed);
+    }
+    state
+}
+
+/// States after so many blocks more.
+#[inline(always)]
+fn forward_by<W: Word, P: Place<N>, const N: usize>(
+    count: usize,
+    mut state: [W; 4],
+    feed: &mut Feed<'_, W, P, N>,
+) -> [W; 4] {
+    for _ in 0..count {
+        state = forward(state, feed);
+        feed.next_block();
     }
     state
 }
@@ -159,7 +194,10 @@ fn step<W: Word, const INDEX: usize, const SHIFT: u32>([a, b, c, d]: [W; 4], sum
 /// States after one more block, another one in each lane. The steps are written out by index since the compiler does
 /// not unroll so long a loop.
 #[inline(always)]
-fn forward<W: Word, const N: usize>(before: [W; 4], feed: &mut Feed<'_, W, N>) -> [W; 4] {
+fn forward<W: Word, P: Place<N>, const N: usize>(
+    before: [W; 4],
+    feed: &mut Feed<'_, W, P, N>,
+) -> [W; 4] {
     let mut state = before;
     macro_rules! turns {
         ($($turn:literal: $($index:literal)*;)*) => { $(

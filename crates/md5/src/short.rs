@@ -2,13 +2,14 @@
 //! same number of blocks each, so that all begin and end together.
 //!
 //! ```text
-//! as many neighbours as there are lanes, and as many blocks each, are a gang as they stand; in other cases each
-//! waits among those of as many blocks, and when they are as many as the lanes, they are a gang:
+//! take a row of neighbours, several times as many as there are lanes
+//! if all take as many blocks each, they are gangs as they stand; if not, as many of them as there are lanes may be one; in
+//! other cases each waits among those of as many blocks, and when they are as many as the lanes, they are a gang:
 //!   where none of them has anything beyond the blocks that are whole in each (records of 64 bytes):
 //!     the block of padding is the same for all, and is added to the step table before
 //!   otherwise:
 //!     write what goes beyond, and its padding, into one or two blocks for each
-//!   run the kernel over the whole blocks, where they lie, and then over this
+//!   run the kernel over the whole blocks, where they lie, and then over this, and go on to the next gang of the row
 //! ```
 //!
 //! Longer ones do not wait for their like. But they are sorted by their lengths, and those that are alike then make up
@@ -35,12 +36,17 @@ const MOST_BLOCKS: usize = 16;
 /// comes from far.
 const NEAR: usize = 4 << 20;
 
+/// Messages that are taken at once: several gangs, so that the next one's first block is made ready while one is hashed.
+const ROW: usize = 2 * MAX_LANES;
+
 /// Short messages, of which as many as there are lanes, and as many blocks each, make a gang.
 pub(crate) struct Gangs<M> {
     hasher: Hasher,
     lanes: usize,
-    /// The last messages taken, neighbours: a row of its own since a vector would write down its length with each.
-    row: [Option<M>; MAX_LANES],
+    /// The last messages taken, neighbours; `None` where one was taken out.
+    row: Vec<Option<M>>,
+    /// How many of these are sorted already.
+    sorted: usize,
     /// The number of the first message that is not sorted yet.
     first: usize,
     /// Those that take another number of blocks than their neighbours, with their numbers, by that number of blocks.
@@ -55,7 +61,8 @@ impl<M: AsRef<[u8]>> Gangs<M> {
         Self {
             hasher: Hasher::new(backend),
             lanes,
-            row: [const { None }; MAX_LANES],
+            row: Vec::new(),
+            sorted: 0,
             first: 0,
             waiting: [const { Vec::new() }; MOST_BLOCKS],
             no_more: false,
@@ -70,32 +77,43 @@ impl<M: AsRef<[u8]>> Gangs<M> {
         messages: &mut impl Iterator<Item = M>,
         found: &mut impl FnMut(usize, &[[u8; 16]]),
     ) -> Option<(usize, M)> {
-        while !self.no_more {
-            let (mut count, mut long) = (0, None);
-            for place in &mut self.row[..self.lanes] {
-                let Some(message) = messages.next() else {
-                    self.no_more = true;
-                    break;
-                };
-                if blocks_of(message.as_ref().len()) > MOST_BLOCKS {
-                    long = Some(message);
-                    break;
+        while !self.have_all() {
+            if self.sorted == self.row.len() {
+                self.row.clear();
+                self.row.extend(messages.by_ref().take(ROW).map(Some));
+                self.sorted = 0;
+                self.no_more = self.row.len() < ROW;
+                if self.hash_row(found) {
+                    continue;
                 }
-                *place = Some(message);
-                count += 1;
             }
+            let most = self.lanes.min(self.row.len() - self.sorted);
+            let next = &self.row[self.sorted..][..most];
+            let is_long = |message| blocks_of(bytes(message).len()) > MOST_BLOCKS;
+            let count = next.iter().position(is_long).unwrap_or(most);
             self.sort(count, found);
-            if let Some(message) = long {
-                self.first += 1;
-                return Some((self.first - 1, message));
+            if count < most {
+                let long = self.row[self.sorted].take();
+                (self.sorted, self.first) = (self.sorted + 1, self.first + 1);
+                return long.map(|message| (self.first - 1, message));
             }
+        }
+        let least = self.least();
+        for gang in self.waiting.iter_mut().filter(|gang| gang.len() >= least) {
+            self.hasher.hash_numbered(gang, found);
+            gang.clear();
         }
         None
     }
 
     /// Whether the last message has been taken.
-    pub(crate) const fn have_all(&self) -> bool {
-        self.no_more
+    pub(crate) fn have_all(&self) -> bool {
+        self.no_more && self.sorted == self.row.len()
+    }
+
+    /// The fewest messages that make a gang: after the last message a quarter will do.
+    fn least(&self) -> usize {
+        if self.no_more { (self.lanes / 4).max(1) } else { self.lanes }
     }
 
     /// How many messages have been taken.
@@ -127,7 +145,7 @@ impl<M: AsRef<[u8]>> Gangs<M> {
             if lanes > CROWD && are_crowded(&alike[..lanes]) {
                 lanes = CROWD;
             }
-            let are_last = self.no_more && kept == 0 && first + count == messages.len();
+            let are_last = self.have_all() && kept == 0 && first + count == messages.len();
             if lanes < self.lanes && !are_last {
                 lanes = lanes.min(CROWD);
             }
@@ -146,37 +164,49 @@ impl<M: AsRef<[u8]>> Gangs<M> {
         messages.truncate(kept);
     }
 
-    /// Hashes the first `count` of the row if they are a gang; otherwise puts each where it belongs. After the last
-    /// message a quarter of a gang will do.
+    /// Hashes all messages of a row if they are gangs as they stand.
+    fn hash_row(&mut self, found: &mut impl FnMut(usize, &[[u8; 16]])) -> bool {
+        if self.row.is_empty() || !self.row.len().is_multiple_of(self.lanes) {
+            return false;
+        }
+        let Some(digests) = self.hasher.hash::<ROW>(self.row.iter().map(bytes), MOST_BLOCKS) else {
+            return false;
+        };
+        found(self.first, digests);
+        self.sorted = self.row.len();
+        self.first += self.row.len();
+        true
+    }
+
+    /// Hashes the next `count` of the row if they are a gang; otherwise puts each where it belongs.
     fn sort(&mut self, count: usize, found: &mut impl FnMut(usize, &[[u8; 16]])) {
-        let least = if self.no_more { (self.lanes / 4).max(1) } else { self.lanes };
-        let row = &mut self.row[..count];
-        let messages = row.iter().map(|message| message.as_ref().expect("taken").as_ref());
+        let least = self.least();
+        let row = &mut self.row[self.sorted..][..count];
+        self.sorted += count;
         if count >= least
-            && let Some(digests) = self.hasher.hash(messages)
+            && let Some(digests) = self.hasher.hash::<MAX_LANES>(row.iter().map(bytes), MOST_BLOCKS)
         {
             found(self.first, digests);
             self.first += count;
-        } else {
-            for message in row.iter_mut().filter_map(Option::take) {
-                // When it is its turn, others have been read in between.
-                fetch(message.as_ref());
-                let gang = &mut self.waiting[blocks_of(message.as_ref().len()) - 1];
-                gang.push((self.first, message));
-                self.first += 1;
-                if gang.len() == self.lanes {
-                    self.hasher.hash_numbered(gang, found);
-                    gang.clear();
-                }
-            }
+            return;
         }
-        if self.no_more {
-            for gang in self.waiting.iter_mut().filter(|gang| gang.len() >= least) {
+        for message in row.iter_mut().filter_map(Option::take) {
+            // When it is its turn, others have been read in between.
+            fetch(message.as_ref());
+            let gang = &mut self.waiting[blocks_of(message.as_ref().len()) - 1];
+            gang.push((self.first, message));
+            self.first += 1;
+            if gang.len() == self.lanes {
                 self.hasher.hash_numbered(gang, found);
                 gang.clear();
             }
         }
     }
+}
+
+/// The bytes of a message of a row.
+fn bytes<M: AsRef<[u8]>>(message: &Option<M>) -> &[u8] {
+    message.as_ref().expect("not taken out").as_ref()
 }
 
 /// How many blocks a message takes.
@@ -197,12 +227,12 @@ struct Hasher {
     ends: Vec<End>,
     /// The last block of some gang before in which nobody had anything else.
     padding: Padding,
-    digests: [[u8; 16]; MAX_LANES],
+    digests: [[u8; 16]; ROW],
 }
 
 impl Hasher {
     fn new(backend: Backend) -> Self {
-        Self { backend, ends: Vec::new(), padding: Padding::of(0), digests: [[0; 16]; MAX_LANES] }
+        Self { backend, ends: Vec::new(), padding: Padding::of(0), digests: [[0; 16]; ROW] }
     }
 
     /// Takes messages that take as many blocks each, at least one message.
@@ -212,23 +242,29 @@ impl Hasher {
         found: &mut impl FnMut(usize, &[[u8; 16]]),
     ) {
         let messages = gang.iter().map(|(_, message)| message.as_ref());
-        let digests = self.hash(messages).expect("as many blocks each");
+        let digests = self.hash::<MAX_LANES>(messages, usize::MAX).expect("as many blocks each");
         for ((number, _), digest) in gang.iter().zip(digests) {
             found(*number, slice::from_ref(digest));
         }
     }
 
-    /// The digests of messages that take as many blocks each, at least one message; `None` if they do not.
+    /// The digests of messages that take as many blocks each, at least one message; `None` if they do not, or take more
+    /// than `most` blocks. There may be `N` messages: more than there are lanes if these are gangs without an idle lane.
     #[inline]
-    fn hash<'a>(
+    fn hash<'a, const N: usize>(
         &mut self,
         messages: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
+        most: usize,
     ) -> Option<&[[u8; 16]]> {
         let mut longest = 0;
         let whole = messages.clone().inspect(|message| longest = longest.max(message.len()));
-        let whole = Blocks::whole(whole);
-        let width = self.backend.width_for_all(messages.len());
+        let whole = Blocks::<N>::whole(whole);
         let length = whole.count() * BLOCK_LEN;
+        let blocks = blocks_of(longest);
+        if blocks > most {
+            return None;
+        }
+        let width = self.backend.width_for_all(messages.len().min(MAX_LANES));
         if longest == length {
             if self.padding.length != length {
                 self.padding = Padding::of(length);
@@ -236,7 +272,6 @@ impl Hasher {
             let (parts, last) = (slice::from_ref(&whole), Some(&self.padding.sums));
             hash_gang(self.backend, width, parts, last, &mut self.digests);
         } else {
-            let blocks = blocks_of(longest);
             if messages.clone().any(|message| blocks_of(message.len()) != blocks) {
                 return None;
             }

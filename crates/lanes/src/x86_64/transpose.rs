@@ -97,25 +97,25 @@ macro_rules! transposes_ahead {
         fn prepare<const N: usize>(
             mut held: Self::Held,
             ahead: &mut Self::Ahead,
+            number: usize,
             blocks: &$crate::Blocks<'_, N>,
             first: usize,
             index: usize,
             turn: $crate::Turn,
         ) -> Self::Held {
-            let next = index + 1;
-            if next >= blocks.count() {
+            if index >= blocks.count() {
                 return Self::hold_nothing();
             }
-            let blocks = blocks.get::<$lanes>(first, next);
+            let blocks = blocks.get::<$lanes>(first, index);
             for part in turn.parts().start..turn.parts().end.min(Self::PARTS) {
-                held = $transpose_part(held, &mut ahead[next % 2], &blocks, part);
+                held = $transpose_part(held, &mut ahead[number % 2], &blocks, part);
             }
             held
         }
 
         #[inline(always)]
-        fn word(_: &Self::Held, ahead: &Self::Ahead, index: usize, number: usize) -> Self {
-            Self(ahead[index % 2][number])
+        fn word(_: &Self::Held, ahead: &Self::Ahead, number: usize, word: usize) -> Self {
+            Self(ahead[number % 2][word])
         }
     };
 }
