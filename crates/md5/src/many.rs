@@ -327,17 +327,8 @@ where
 {
     let messages = messages.into_iter();
     let mut digests = Vec::with_capacity(messages.size_hint().0);
-    hash_all(backend, messages, &mut |number, found| {
-        let end = number + found.len();
-        if digests.len() < end {
-            // Some of those before may come later.
-            digests.resize(end, Digest::default());
-        }
-        for (place, digest) in digests[number..].iter_mut().zip(found) {
-            place.0 = *digest;
-        }
-    });
-    digests
+    hash_all(backend, messages, &mut digests);
+    digests.into_iter().map(Digest).collect()
 }
 
 /// [`md5_many_with`] into a column of 16-byte values. From bytes it comes by
@@ -359,32 +350,54 @@ where
     I: IntoIterator<Item: AsRef<[u8]>>,
 {
     let count = digests.len();
-    let taken = hash_all(backend, messages.into_iter(), &mut |number, found| {
-        let places = digests.get_mut(number..number + found.len());
-        places.unwrap_or_else(|| panic!("more messages than {count}")).copy_from_slice(found);
-    });
+    let taken = hash_all(backend, messages.into_iter(), &mut *digests);
     assert_eq!(taken, count, "messages and digests");
 }
 
-/// Calls `found` with the number of each message and its digest, which those of the next messages may follow; not in
-/// their order. Gives how many messages there were.
+/// Where digests go.
+pub(crate) trait Column {
+    /// The places of the messages from number `first` on, `count` of them; not in the order of their numbers.
+    fn places(&mut self, first: usize, count: usize) -> &mut [[u8; 16]];
+}
+
+impl Column for [[u8; 16]] {
+    #[inline]
+    fn places(&mut self, first: usize, count: usize) -> &mut [[u8; 16]] {
+        let most = self.len();
+        self.get_mut(first..first + count).unwrap_or_else(|| panic!("more messages than {most}"))
+    }
+}
+
+impl Column for Vec<[u8; 16]> {
+    #[inline]
+    fn places(&mut self, first: usize, count: usize) -> &mut [[u8; 16]] {
+        let end = first + count;
+        if self.len() < end {
+            // Some of those before may come later.
+            self.resize(end, [0; 16]);
+        }
+        &mut self[first..end]
+    }
+}
+
+/// Puts the digest of each message into its place. Gives how many messages there were.
 #[inline]
 fn hash_all<M: AsRef<[u8]>>(
     backend: Backend,
     mut messages: impl Iterator<Item = M>,
-    found: &mut impl FnMut(usize, &[[u8; 16]]),
+    digests: &mut (impl Column + ?Sized),
 ) -> usize {
     let mut gangs = Gangs::new(backend);
     let mut uneven = Uneven::new(backend);
     loop {
-        let mut next = longest_first(|| gangs.next_long(&mut messages, found));
-        gangs.take_long(&mut next, found);
+        let mut next = longest_first(|| gangs.next_long(&mut messages, digests));
+        gangs.take_long(&mut next, digests);
         uneven.extend(next);
         let all = gangs.have_all();
         if all {
             uneven.extend(iter::from_fn(|| gangs.pop()));
         }
-        uneven.hash(all, found);
+        uneven.hash(all, digests);
         if all {
             return gangs.taken();
         }

@@ -26,7 +26,7 @@ use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES, fetch};
 
 use crate::edge::{End, blocks_of};
 use crate::kernel::hash_gang;
-use crate::many::CROWD;
+use crate::many::{CROWD, Column};
 use crate::table::STEPS;
 
 /// The most blocks that a message takes that waits for its like, padding included.
@@ -69,13 +69,13 @@ impl<M: AsRef<[u8]>> Gangs<M> {
         }
     }
 
-    /// Takes messages up to the next one that is too long, which it gives back with its number, or to the last. Calls
-    /// `found` with the number of a message and its digest, which those of the next messages may follow.
+    /// Takes messages up to the next one that is too long, which it gives back with its number, or to the last, and puts
+    /// the digests of others into their places.
     #[inline]
     pub(crate) fn next_long(
         &mut self,
         messages: &mut impl Iterator<Item = M>,
-        found: &mut impl FnMut(usize, &[[u8; 16]]),
+        digests: &mut (impl Column + ?Sized),
     ) -> Option<(usize, M)> {
         while !self.have_all() {
             if self.sorted == self.row.len() {
@@ -83,7 +83,7 @@ impl<M: AsRef<[u8]>> Gangs<M> {
                 self.row.extend(messages.by_ref().take(ROW).map(Some));
                 self.sorted = 0;
                 self.no_more = self.row.len() < ROW;
-                if self.hash_row(found) {
+                if self.hash_row(digests) {
                     continue;
                 }
             }
@@ -91,7 +91,7 @@ impl<M: AsRef<[u8]>> Gangs<M> {
             let next = &self.row[self.sorted..][..most];
             let is_long = |message| blocks_of(bytes(message).len()) > MOST_BLOCKS;
             let count = next.iter().position(is_long).unwrap_or(most);
-            self.sort(count, found);
+            self.sort(count, digests);
             if count < most {
                 let long = self.row[self.sorted].take();
                 (self.sorted, self.first) = (self.sorted + 1, self.first + 1);
@@ -100,7 +100,7 @@ impl<M: AsRef<[u8]>> Gangs<M> {
         }
         let least = self.least();
         for gang in self.waiting.iter_mut().filter(|gang| gang.len() >= least) {
-            self.hasher.hash_numbered(gang, found);
+            self.hasher.hash_numbered(gang, digests);
             gang.clear();
         }
         None
@@ -132,7 +132,7 @@ impl<M: AsRef<[u8]>> Gangs<M> {
     pub(crate) fn take_long(
         &mut self,
         messages: &mut Vec<(usize, M)>,
-        found: &mut impl FnMut(usize, &[[u8; 16]]),
+        digests: &mut (impl Column + ?Sized),
     ) {
         let streams = self.hasher.backend.most_streams();
         let (mut kept, mut first) = (0, 0);
@@ -151,7 +151,7 @@ impl<M: AsRef<[u8]>> Gangs<M> {
             }
             let least = if are_last { (self.lanes / 4).max(1) } else { self.lanes.min(CROWD) };
             if lanes >= least {
-                self.hasher.hash_numbered(&alike[..lanes], found);
+                self.hasher.hash_numbered(&alike[..lanes], digests);
                 first += lanes;
             } else {
                 for place in 0..count {
@@ -165,30 +165,31 @@ impl<M: AsRef<[u8]>> Gangs<M> {
     }
 
     /// Hashes all messages of a row if they are gangs as they stand.
-    fn hash_row(&mut self, found: &mut impl FnMut(usize, &[[u8; 16]])) -> bool {
+    fn hash_row(&mut self, digests: &mut (impl Column + ?Sized)) -> bool {
         if self.row.is_empty() || !self.row.len().is_multiple_of(self.lanes) {
             return false;
         }
-        let Some(digests) = self.hasher.hash::<ROW>(self.row.iter().map(bytes), MOST_BLOCKS) else {
-            return false;
-        };
-        found(self.first, digests);
-        self.sorted = self.row.len();
-        self.first += self.row.len();
-        true
+        let places = digests.places(self.first, self.row.len());
+        let is_hashed = self.hasher.hash::<ROW>(self.row.iter().map(bytes), MOST_BLOCKS, places);
+        if is_hashed {
+            self.sorted = self.row.len();
+            self.first += self.row.len();
+        }
+        is_hashed
     }
 
     /// Hashes the next `count` of the row if they are a gang; otherwise puts each where it belongs.
-    fn sort(&mut self, count: usize, found: &mut impl FnMut(usize, &[[u8; 16]])) {
+    fn sort(&mut self, count: usize, digests: &mut (impl Column + ?Sized)) {
         let least = self.least();
         let row = &mut self.row[self.sorted..][..count];
         self.sorted += count;
-        if count >= least
-            && let Some(digests) = self.hasher.hash::<MAX_LANES>(row.iter().map(bytes), MOST_BLOCKS)
-        {
-            found(self.first, digests);
-            self.first += count;
-            return;
+        if count >= least {
+            let mut found = [[0; 16]; MAX_LANES];
+            if self.hasher.hash::<MAX_LANES>(row.iter().map(bytes), MOST_BLOCKS, &mut found) {
+                digests.places(self.first, count).copy_from_slice(&found[..count]);
+                self.first += count;
+                return;
+            }
         }
         for message in row.iter_mut().filter_map(Option::take) {
             // When it is its turn, others have been read in between.
@@ -197,7 +198,7 @@ impl<M: AsRef<[u8]>> Gangs<M> {
             gang.push((self.first, message));
             self.first += 1;
             if gang.len() == self.lanes {
-                self.hasher.hash_numbered(gang, found);
+                self.hasher.hash_numbered(gang, digests);
                 gang.clear();
             }
         }
@@ -227,42 +228,45 @@ struct Hasher {
     ends: Vec<End>,
     /// The last block of some gang before in which nobody had anything else.
     padding: Padding,
-    digests: [[u8; 16]; ROW],
 }
 
 impl Hasher {
     fn new(backend: Backend) -> Self {
-        Self { backend, ends: Vec::new(), padding: Padding::of(0), digests: [[0; 16]; ROW] }
+        Self { backend, ends: Vec::new(), padding: Padding::of(0) }
     }
 
     /// Takes messages that take as many blocks each, at least one message.
     fn hash_numbered<M: AsRef<[u8]>>(
         &mut self,
         gang: &[(usize, M)],
-        found: &mut impl FnMut(usize, &[[u8; 16]]),
+        digests: &mut (impl Column + ?Sized),
     ) {
         let messages = gang.iter().map(|(_, message)| message.as_ref());
-        let digests = self.hash::<MAX_LANES>(messages, usize::MAX).expect("as many blocks each");
-        for ((number, _), digest) in gang.iter().zip(digests) {
-            found(*number, slice::from_ref(digest));
+        let mut found = [[0; 16]; MAX_LANES];
+        let is_hashed = self.hash::<MAX_LANES>(messages, usize::MAX, &mut found);
+        assert!(is_hashed, "as many blocks each");
+        for ((number, _), digest) in gang.iter().zip(found) {
+            digests.places(*number, 1)[0] = digest;
         }
     }
 
-    /// The digests of messages that take as many blocks each, at least one message; `None` if they do not, or take more
-    /// than `most` blocks. There may be `N` messages: more than there are lanes if these are gangs without an idle lane.
+    /// Hashes messages that take as many blocks each, at least one message; false if they do not, or take more
+    /// than `most` blocks. There may be `N` messages: more than there are lanes if these are gangs without an idle lane. Places
+    /// for digests are as many as those, or as a gang's lanes.
     #[inline]
     fn hash<'a, const N: usize>(
         &mut self,
         messages: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
         most: usize,
-    ) -> Option<&[[u8; 16]]> {
+        digests: &mut [[u8; 16]],
+    ) -> bool {
         let mut longest = 0;
         let whole = messages.clone().inspect(|message| longest = longest.max(message.len()));
         let whole = Blocks::<N>::whole(whole);
         let length = whole.count() * BLOCK_LEN;
         let blocks = blocks_of(longest);
         if blocks > most {
-            return None;
+            return false;
         }
         let width = self.backend.width_for_all(messages.len().min(MAX_LANES));
         if longest == length {
@@ -270,19 +274,19 @@ impl Hasher {
                 self.padding = Padding::of(length);
             }
             let (parts, last) = (slice::from_ref(&whole), Some(&self.padding.sums));
-            hash_gang(self.backend, width, parts, last, &mut self.digests);
+            hash_gang(self.backend, width, parts, last, digests);
         } else {
             if messages.clone().any(|message| blocks_of(message.len()) != blocks) {
-                return None;
+                return false;
             }
             self.ends.resize(messages.len().max(self.ends.len()), End::new());
             for (end, message) in self.ends.iter_mut().zip(messages.clone()) {
                 end.write(&message[length..], message.len() as u64);
             }
             let ends = Blocks::whole(self.ends[..messages.len()].iter().map(End::blocks));
-            hash_gang(self.backend, width, &[whole, ends], None, &mut self.digests);
+            hash_gang(self.backend, width, &[whole, ends], None, digests);
         }
-        Some(&self.digests[..messages.len()])
+        true
     }
 }
 
@@ -309,6 +313,8 @@ mod tests {
     use super::*;
     use crate::md5;
 
+    const NOT_HASHED: [u8; 16] = [0xff; 16];
+
     #[test]
     fn every_length_is_hashed_in_a_gang_or_given_back() {
         let bytes: Vec<u8> = (0..2000_u32).map(|index| (index * 31 % 251) as u8).collect();
@@ -321,25 +327,21 @@ mod tests {
             let runs = (0..=1100).flat_map(|length| (0..lanes).map(move |turn| (turn, length)));
             let messages: Vec<&[u8]> =
                 turns.chain(runs).map(|(turn, length)| &bytes[turn..][..length]).collect();
-            let mut digests = alloc::vec![None; messages.len()];
-            let mut found = |number: usize, some: &[[u8; 16]]| {
-                for (place, digest) in digests[number..].iter_mut().zip(some) {
-                    assert_eq!(place.replace(*digest), None, "found once");
-                }
-            };
+            let mut digests = alloc::vec![NOT_HASHED; messages.len()];
             let mut waiting = messages.iter();
-            let long = core::iter::from_fn(|| gangs.next_long(&mut waiting, &mut found));
+            let long = core::iter::from_fn(|| gangs.next_long(&mut waiting, &mut digests));
             let long: Vec<(usize, &&[u8])> = long.collect();
             assert!(long.iter().all(|(_, message)| message.len() > MOST_BLOCKS * BLOCK_LEN - 9));
             assert_eq!(long.len(), 2 * lanes * (1100 + 9 - MOST_BLOCKS * BLOCK_LEN));
             let left: Vec<_> = core::iter::from_fn(|| gangs.pop()).collect();
             assert!(left.len() < MOST_BLOCKS * (lanes / 4).max(1), "{backend}: {}", left.len());
             for (number, message) in long.into_iter().chain(left) {
-                assert_eq!(digests[number].replace(md5(message).0), None, "not hashed here");
+                assert_eq!(digests[number], NOT_HASHED, "not hashed here");
+                digests[number] = md5(message).0;
             }
             assert_eq!(gangs.taken(), messages.len());
             for (digest, message) in digests.iter().zip(messages) {
-                assert_eq!(*digest, Some(md5(message).0), "{backend}: {} bytes", message.len());
+                assert_eq!(*digest, md5(message).0, "{backend}: {} bytes", message.len());
             }
         }
     }

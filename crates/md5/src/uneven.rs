@@ -18,7 +18,7 @@ use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES, fetch};
 use crate::Digest;
 use crate::edge::{End, blocks_of};
 use crate::kernel::{States, compress_lanes};
-use crate::many::{turn, width_for};
+use crate::many::{Column, turn, width_for};
 use crate::table::INITIAL;
 
 /// Messages on their way.
@@ -81,14 +81,13 @@ impl<M: AsRef<[u8]>> Uneven<M> {
         }
     }
 
-    /// Hashes as long as there are messages for all lanes, or to the last. Calls `found` with the number of a message
-    /// and its digest.
-    pub(crate) fn hash(&mut self, to_the_last: bool, found: &mut impl FnMut(usize, &[[u8; 16]])) {
+    /// Hashes as long as there are messages for all lanes, or to the last, and puts digests into their places.
+    pub(crate) fn hash(&mut self, to_the_last: bool, digests: &mut (impl Column + ?Sized)) {
         let least = if to_the_last { 1 } else { self.most };
         while self.first.len() + self.later.len() >= least {
             self.go_forward();
         }
-        self.end(least, found);
+        self.end(least, digests);
         let unfinished: Vec<_> = self.messages.drain(..).flatten().collect();
         self.first.clear();
         self.later.clear();
@@ -153,7 +152,7 @@ impl<M: AsRef<[u8]>> Uneven<M> {
     }
 
     /// Ends messages of which nothing but the end is left, as long as there are so many.
-    fn end(&mut self, least: usize, found: &mut impl FnMut(usize, &[[u8; 16]])) {
+    fn end(&mut self, least: usize, digests: &mut (impl Column + ?Sized)) {
         self.ends.resize(self.most, End::new());
         for kind in 0..self.ended.len() {
             while self.ended[kind].len() >= least {
@@ -167,7 +166,8 @@ impl<M: AsRef<[u8]>> Uneven<M> {
                 let states = self.forward(self.backend.width_for_all(lanes), &ending, ends);
                 for (lane, left) in ending.iter().enumerate() {
                     let begun = self.messages[left.message].take().expect("not ended");
-                    found(begun.number, &[Digest::from_state(state_of(&states, lane)).0]);
+                    let digest = Digest::from_state(state_of(&states, lane));
+                    digests.places(begun.number, 1)[0] = digest.0;
                 }
             }
         }
@@ -207,6 +207,17 @@ mod tests {
         (0..count).map(move |index| index * 7919 % (limit + 1))
     }
 
+    /// Gives each place once.
+    struct Once(Vec<Option<[[u8; 16]; 1]>>);
+
+    impl Column for Once {
+        fn places(&mut self, first: usize, count: usize) -> &mut [[u8; 16]] {
+            assert_eq!(count, 1);
+            assert!(self.0[first].is_none(), "found once");
+            self.0[first].insert([[0; 16]])
+        }
+    }
+
     #[test]
     fn each_message_is_found_once() {
         let bytes: Vec<u8> = (0..9000_u32).map(|index| (index * 31 % 251) as u8).collect();
@@ -218,22 +229,18 @@ mod tests {
                 .enumerate()
                 .map(|(at, &length)| &bytes[at % 64..][..length])
                 .collect();
-            let mut digests = alloc::vec![None; messages.len()];
-            let mut found = |number: usize, some: &[[u8; 16]]| {
-                assert_eq!(some.len(), 1);
-                assert_eq!(digests[number].replace(some[0]), None, "found once");
-            };
+            let mut digests = Once(alloc::vec![None; messages.len()]);
             let mut uneven = Uneven::new(backend);
             let mut numbered = messages.iter().enumerate();
             for taken in [1, 5, 100, 2, 0, 193] {
                 uneven.extend(numbered.by_ref().take(taken));
-                uneven.hash(false, &mut found);
+                uneven.hash(false, &mut digests);
                 assert!(uneven.first.len() + uneven.later.len() < uneven.most);
             }
-            uneven.hash(true, &mut found);
+            uneven.hash(true, &mut digests);
             assert!(uneven.messages.is_empty());
-            for (digest, message) in digests.iter().zip(&messages) {
-                assert_eq!(*digest, Some(md5(message).0), "{backend}: {} bytes", message.len());
+            for (digest, message) in digests.0.iter().zip(&messages) {
+                assert_eq!(*digest, Some([md5(message).0]), "{backend}: {} bytes", message.len());
             }
         }
     }
