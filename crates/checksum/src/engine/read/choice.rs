@@ -3,8 +3,8 @@
 //! Reading copies, mapping has the CPU fill page tables, and which of them costs more differs from machine to
 //! machine: of files in a tmpfs a mapping with its pages costs 0.4 to 0.6 of what reading does on an Intel Granite Rapids, and
 //! more than twice as much on an AMD Zen 4, each in a virtual machine. It differs by file system as well, since some keep
-//! their files in large pieces. So once a worker has read a few MiB from a device, four windows of its files are brought
-//! in both ways and timed.
+//! their files in large pieces. So once a worker has read a few MiB from a device, some windows of its files are timed,
+//! one mapped and one read in turns: never the same one in both ways, since the second finds much of it in the nearest caches.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -17,8 +17,8 @@ use crate::engine::file::{Stamp, may_be_mapped};
 /// Bytes to be read from a device before the trial: it costs some 0.2 ms, which a short run would notice.
 const READ_BEFORE: u64 = 16 << 20;
 
-/// How many windows are timed. The least of each counts.
-const TRIALS: u32 = 4;
+/// How many windows are timed in each way. The least time of each counts.
+const TRIALS: usize = 4;
 
 /// Mapping is chosen when it takes less than this of the time of reading, in percent: what it saves has to be
 /// worth the signals that a mapped file can raise.
@@ -29,8 +29,15 @@ const WORTH_IT: u32 = 80;
 pub(super) enum Step {
     Read,
     Map,
-    /// Time both on these bytes, then read.
-    Try,
+    /// Time this way on these bytes, then read.
+    Try(Way),
+}
+
+/// A way that can be timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    Map,
+    Read,
 }
 
 /// What a worker knows of the devices that its files are on.
@@ -49,8 +56,8 @@ struct Device {
 enum State {
     /// So many bytes were read.
     New(u64),
-    /// The least times so far, mapped and read, of so many trials.
-    Trials(u32, [Duration; 2]),
+    /// So many windows were timed; the least times so far, mapped and read.
+    Trials(usize, [Duration; 2]),
     /// Mapping is worth it, or not.
     Known(bool),
 }
@@ -78,39 +85,52 @@ impl Choice {
                 *bytes += length;
                 Step::Read
             }
-            State::New(_) | State::Trials(..) => {
+            state => {
                 // From now on it counts whether the medium is.
                 let _ = self.medium.is_in_use();
-                Step::Try
+                Step::Try(state.next_trial())
             }
         }
     }
 
-    /// Notes how long it took to map and to read the same bytes of a file; `None` when that could not be done.
-    pub(super) fn tried(&self, stamp: &Stamp, times: Option<[Duration; 2]>) {
+    /// Notes how long it took to bring in a window in the way that was to be tried; `None` when that could not be done.
+    pub(super) fn tried(&self, stamp: &Stamp, time: Option<Duration>) {
         let mut devices = self.devices.borrow_mut();
         let Some(device) = devices.iter_mut().find(|device| device.number == stamp.device()) else {
             return;
         };
-        device.state = match times {
-            // Both waited for the medium, or one for the other's: nothing was learnt.
+        device.state = match time {
+            // It waited for the medium: nothing was learnt.
             Some(_) if self.medium.is_in_use() => State::New(0),
-            Some([mapped, read]) => {
-                let (trials, least) = match device.state {
-                    State::Trials(trials, [m, r]) => (trials + 1, [m.min(mapped), r.min(read)]),
-                    _ => (1, [mapped, read]),
-                };
-                if trials < TRIALS { State::Trials(trials, least) } else { State::of(least) }
-            }
+            Some(time) => device.state.with(time),
             None => State::Known(false),
         };
     }
 }
 
 impl State {
-    /// What the least times tell.
-    fn of([mapped, read]: [Duration; 2]) -> Self {
-        Self::Known(mapped * 100 < read * WORTH_IT)
+    /// The way to try next: they take turns.
+    fn next_trial(&self) -> Way {
+        match self {
+            Self::Trials(trials, _) if !trials.is_multiple_of(2) => Way::Read,
+            _ => Way::Map,
+        }
+    }
+
+    /// After the next trial, which took this long.
+    fn with(self, time: Duration) -> Self {
+        let (trials, mut least) = match self {
+            Self::Trials(trials, least) => (trials, least),
+            _ => (0, [Duration::MAX; 2]),
+        };
+        let least_of_way = &mut least[trials % 2];
+        *least_of_way = time.min(*least_of_way);
+        let [mapped, read] = least;
+        if trials + 1 < 2 * TRIALS {
+            Self::Trials(trials + 1, least)
+        } else {
+            Self::Known(mapped * 100 < read * WORTH_IT)
+        }
     }
 }
 
@@ -149,10 +169,11 @@ mod tests {
             [(79, 100, Step::Map), (81, 100, Step::Read), (250, 100, Step::Read)]
         {
             let Some(choice) = due(&file, &stamp) else { return };
-            let trial = [mapped * MS, read * MS];
-            for times in [outlier, [trial[0], 500 * MS], [500 * MS, trial[1]], outlier] {
-                assert_eq!(choice.step(&file, &stamp, PIECE), Step::Try);
-                choice.tried(&stamp, Some(times));
+            for times in [outlier, [mapped * MS, 500 * MS], [500 * MS, read * MS], outlier] {
+                for (way, time) in [Way::Map, Way::Read].into_iter().zip(times) {
+                    assert_eq!(choice.step(&file, &stamp, PIECE), Step::Try(way));
+                    choice.tried(&stamp, Some(time));
+                }
             }
             for _ in 0..3 {
                 assert_eq!(choice.step(&file, &stamp, PIECE), expected, "{mapped} {read}");
@@ -164,7 +185,7 @@ mod tests {
     fn what_cannot_be_mapped_is_read() {
         let (file, stamp) = file();
         let Some(choice) = due(&file, &stamp) else { return };
-        assert_eq!(choice.step(&file, &stamp, PIECE), Step::Try);
+        assert_eq!(choice.step(&file, &stamp, PIECE), Step::Try(Way::Map));
         choice.tried(&stamp, None);
         assert_eq!(choice.step(&file, &stamp, PIECE), Step::Read);
     }

@@ -23,7 +23,7 @@ use rustix::io::pread;
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous};
 
 use super::Piece;
-use super::choice::{Choice, Step};
+use super::choice::{Choice, Step, Way};
 use super::fault::{self, Guard};
 use super::memory::{PAGE, Region};
 use crate::Error;
@@ -154,17 +154,25 @@ impl Window {
         match choice.step(file, stamp, Buffer::CAPACITY as u64) {
             Step::Read => false,
             Step::Map => true,
-            Step::Try if length < WINDOW => false,
-            Step::Try => {
-                choice.tried(stamp, self.time_both(file, position, length));
+            Step::Try(_) if length < WINDOW => false,
+            Step::Try(way) => {
+                let time = match way {
+                    Way::Map => self.time_of_mapping(file, position, length),
+                    Way::Read => time_of_reading(file, position, length),
+                };
+                choice.tried(stamp, time);
                 false
             }
         }
     }
 
-    /// How long it takes to map these bytes of a file, with their pages, and to read them.
-    fn time_both(&mut self, file: &OwnedFd, position: u64, length: usize) -> Option<[Duration; 2]> {
-        let mut buffer = vec![1; Buffer::CAPACITY];
+    /// How long it takes to map these bytes of a file, with their pages, and to let go of them.
+    fn time_of_mapping(
+        &mut self,
+        file: &OwnedFd,
+        position: u64,
+        length: usize,
+    ) -> Option<Duration> {
         let begin = Instant::now();
         if !self.map(file, position, length) {
             return None;
@@ -174,18 +182,7 @@ impl Window {
         black_box(bytes.iter().step_by(PAGE).fold(0, |all, byte| all ^ byte));
         let was_hit = self.was_hit();
         self.release();
-        let mapped = begin.elapsed();
-
-        let begin = Instant::now();
-        let mut read = 0;
-        while read < length {
-            let room = Buffer::CAPACITY.min(length - read);
-            match pread(file, &mut buffer[..room], position + read as u64) {
-                Ok(0) | Err(_) => return None,
-                Ok(more) => read += more,
-            }
-        }
-        (!was_hit).then(|| [mapped, begin.elapsed()])
+        (!was_hit).then(|| begin.elapsed())
     }
 
     /// Whether the window has zeros instead of its file.
@@ -234,6 +231,22 @@ impl Window {
     }
 }
 
+/// How long it takes to read these bytes of a file, into memory as a lane has it.
+fn time_of_reading(file: &OwnedFd, position: u64, length: usize) -> Option<Duration> {
+    let mut buffer = vec![1; Buffer::CAPACITY];
+    let begin = Instant::now();
+    let mut read = 0;
+    while read < length {
+        let room = Buffer::CAPACITY.min(length - read);
+        match pread(file, &mut buffer[..room], position + read as u64) {
+            Ok(0) | Err(_) => return None,
+            Ok(more) => read += more,
+        }
+    }
+    black_box(&buffer);
+    Some(begin.elapsed())
+}
+
 /// Why a mapped part of a file was not there: the system's words for it, if it has any.
 fn why(file: &OwnedFd, mapped: &Mapped) -> Error {
     let mut buffer = vec![0; mapped.length];
@@ -254,12 +267,15 @@ mod tests {
         let file = OwnedFd::from(file);
         let windows = Rc::new(Windows::new(None));
         let mut window = Window::new(&windows, 3);
-        let times = window.time_both(&file, WINDOW as u64, WINDOW).expect("all of it is there");
-        assert!(times.iter().all(|time| !time.is_zero()), "{times:?}");
+        let mapped = window.time_of_mapping(&file, WINDOW as u64, WINDOW).expect("it is there");
+        let read = time_of_reading(&file, WINDOW as u64, WINDOW).expect("it is there");
+        assert!(!mapped.is_zero() && !read.is_zero());
         assert!(window.bytes(&(0..0)).is_none());
 
-        // What is cut off has no times, and does not count as cut off for the next file.
-        assert_eq!(window.time_both(&file, WINDOW as u64 + PAGE as u64, WINDOW), None);
-        assert!(window.time_both(&file, 0, WINDOW).is_some());
+        // What is cut off has no time, and does not count as cut off for the next file.
+        let beyond = (WINDOW + PAGE) as u64;
+        assert_eq!(window.time_of_mapping(&file, beyond, WINDOW), None);
+        assert_eq!(time_of_reading(&file, beyond, WINDOW), None);
+        assert!(window.time_of_mapping(&file, 0, WINDOW).is_some());
     }
 }
