@@ -51,7 +51,7 @@ pub enum Io {
     Auto,
     /// Into a buffer of 128 KiB that is used again and again.
     Read,
-    /// Files that one such read does not take whole are mapped, 256 KiB at a time. A file that is cut
+    /// Files that one such read does not take whole are mapped, 512 KiB at a time. A file that is cut
     /// off meanwhile is [`Error::Changed`], or read anew when changes are not to be detected. Once there are such files the
     /// process has a handler for SIGBUS as long as the run lasts.
     Mmap,
