@@ -181,7 +181,7 @@ impl Window {
         let bytes = self.bytes(&(self.start()..self.start() + length)).expect("just mapped");
         black_box(bytes.iter().step_by(PAGE).fold(0, |all, byte| all ^ byte));
         let was_hit = self.was_hit();
-        self.unmap();
+        self.release();
         (!was_hit).then(|| begin.elapsed())
     }
 
@@ -214,19 +214,16 @@ impl Window {
         mapped.is_ok()
     }
 
-    /// Lets go of the file. It stays mapped until the next one is, or the run ends, though nobody looks at it: where two
-    /// threads run, each change of what is mapped interrupts the other.
+    /// Lets go of the file. At once, though that interrupts the other threads: any of 64 lanes may be the next one to map, and
+    /// what all of them had mapped last would be 32 MiB.
     pub(in crate::engine) fn release(&mut self) {
-        self.mapped = None;
-    }
-
-    /// Maps nothing in place of what is mapped.
-    fn unmap(&mut self) {
-        let at = self.windows.known_addresses().region.at(self.start()).cast();
-        let flags = MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE;
-        // SAFETY: as in `map`. Should it fail the file stays mapped.
-        let _ = unsafe { mmap_anonymous(at, WINDOW, ProtFlags::empty(), flags) };
-        self.mapped = None;
+        if self.mapped.take().is_some() {
+            let at = self.windows.known_addresses().region.at(self.start()).cast();
+            let flags = MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE;
+            // SAFETY: as in `map`. Should it fail the file stays mapped until the next one is, or
+            // the run ends; nobody looks at it.
+            let _ = unsafe { mmap_anonymous(at, WINDOW, ProtFlags::empty(), flags) };
+        }
     }
 
     /// Where the window lies in the region.
