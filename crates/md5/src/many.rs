@@ -356,7 +356,8 @@ where
 
 /// Where digests go.
 pub(crate) trait Column {
-    /// The places of the messages from number `first` on, `count` of them; not in the order of their numbers.
+    /// The places of the messages from number `first` on, `count` of them. Each is asked for once, not in the order of
+    /// the numbers.
     fn places(&mut self, first: usize, count: usize) -> &mut [[u8; 16]];
 }
 

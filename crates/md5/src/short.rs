@@ -169,11 +169,13 @@ impl<M: AsRef<[u8]>> Gangs<M> {
         if self.row.is_empty() || !self.row.len().is_multiple_of(self.lanes) {
             return false;
         }
-        let places = digests.places(self.first, self.row.len());
-        let is_hashed = self.hasher.hash::<ROW>(self.row.iter().map(bytes), MOST_BLOCKS, places);
+        let count = self.row.len();
+        let (row, first) = (self.row.iter().map(bytes), self.first);
+        let is_hashed =
+            self.hasher.hash::<ROW>(row, MOST_BLOCKS, move || digests.places(first, count));
         if is_hashed {
-            self.sorted = self.row.len();
-            self.first += self.row.len();
+            self.sorted = count;
+            self.first += count;
         }
         is_hashed
     }
@@ -185,7 +187,7 @@ impl<M: AsRef<[u8]>> Gangs<M> {
         self.sorted += count;
         if count >= least {
             let mut found = [[0; 16]; MAX_LANES];
-            if self.hasher.hash::<MAX_LANES>(row.iter().map(bytes), MOST_BLOCKS, &mut found) {
+            if self.hasher.hash::<MAX_LANES>(row.iter().map(bytes), MOST_BLOCKS, || &mut found) {
                 digests.places(self.first, count).copy_from_slice(&found[..count]);
                 self.first += count;
                 return;
@@ -243,7 +245,7 @@ impl Hasher {
     ) {
         let messages = gang.iter().map(|(_, message)| message.as_ref());
         let mut found = [[0; 16]; MAX_LANES];
-        let is_hashed = self.hash::<MAX_LANES>(messages, usize::MAX, &mut found);
+        let is_hashed = self.hash::<MAX_LANES>(messages, usize::MAX, || &mut found);
         assert!(is_hashed, "as many blocks each");
         for ((number, _), digest) in gang.iter().zip(found) {
             digests.places(*number, 1)[0] = digest;
@@ -251,14 +253,14 @@ impl Hasher {
     }
 
     /// Hashes messages that take as many blocks each, at least one message; false if they do not, or take more
-    /// than `most` blocks. There may be `N` messages: more than there are lanes if these are gangs without an idle lane. Places
-    /// for digests are as many as those, or as a gang's lanes.
+    /// than `most` blocks. There may be `N` messages: more than there are lanes if these are gangs without an idle lane. It asks
+    /// for places for their digests once it hashes them: as many as those, or as a gang's lanes.
     #[inline]
-    fn hash<'a, const N: usize>(
+    fn hash<'a, 'd, const N: usize>(
         &mut self,
         messages: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
         most: usize,
-        digests: &mut [[u8; 16]],
+        places: impl FnOnce() -> &'d mut [[u8; 16]],
     ) -> bool {
         let mut longest = 0;
         let whole = messages.clone().inspect(|message| longest = longest.max(message.len()));
@@ -274,7 +276,7 @@ impl Hasher {
                 self.padding = Padding::of(length);
             }
             let (parts, last) = (slice::from_ref(&whole), Some(&self.padding.sums));
-            hash_gang(self.backend, width, parts, last, digests);
+            hash_gang(self.backend, width, parts, last, places());
         } else {
             if messages.clone().any(|message| blocks_of(message.len()) != blocks) {
                 return false;
@@ -284,7 +286,7 @@ impl Hasher {
                 end.write(&message[length..], message.len() as u64);
             }
             let ends = Blocks::whole(self.ends[..messages.len()].iter().map(End::blocks));
-            hash_gang(self.backend, width, &[whole, ends], None, digests);
+            hash_gang(self.backend, width, &[whole, ends], None, places());
         }
         true
     }
@@ -313,7 +315,20 @@ mod tests {
     use super::*;
     use crate::md5;
 
-    const NOT_HASHED: [u8; 16] = [0xff; 16];
+    /// Gives each place once.
+    struct Once {
+        digests: Vec<[u8; 16]>,
+        given: Vec<bool>,
+    }
+
+    impl Column for Once {
+        fn places(&mut self, first: usize, count: usize) -> &mut [[u8; 16]] {
+            for given in &mut self.given[first..][..count] {
+                assert!(!core::mem::replace(given, true), "found once");
+            }
+            &mut self.digests[first..][..count]
+        }
+    }
 
     #[test]
     fn every_length_is_hashed_in_a_gang_or_given_back() {
@@ -327,7 +342,9 @@ mod tests {
             let runs = (0..=1100).flat_map(|length| (0..lanes).map(move |turn| (turn, length)));
             let messages: Vec<&[u8]> =
                 turns.chain(runs).map(|(turn, length)| &bytes[turn..][..length]).collect();
-            let mut digests = alloc::vec![NOT_HASHED; messages.len()];
+            let count = messages.len();
+            let mut digests =
+                Once { digests: alloc::vec![[0; 16]; count], given: alloc::vec![false; count] };
             let mut waiting = messages.iter();
             let long = core::iter::from_fn(|| gangs.next_long(&mut waiting, &mut digests));
             let long: Vec<(usize, &&[u8])> = long.collect();
@@ -336,11 +353,12 @@ mod tests {
             let left: Vec<_> = core::iter::from_fn(|| gangs.pop()).collect();
             assert!(left.len() < MOST_BLOCKS * (lanes / 4).max(1), "{backend}: {}", left.len());
             for (number, message) in long.into_iter().chain(left) {
-                assert_eq!(digests[number], NOT_HASHED, "not hashed here");
-                digests[number] = md5(message).0;
+                assert!(!digests.given[number], "not hashed here");
+                digests.places(number, 1)[0] = md5(message).0;
             }
             assert_eq!(gangs.taken(), messages.len());
-            for (digest, message) in digests.iter().zip(messages) {
+            assert!(digests.given.iter().all(|&given| given), "every one was hashed");
+            for (digest, message) in digests.digests.iter().zip(messages) {
                 assert_eq!(*digest, md5(message).0, "{backend}: {} bytes", message.len());
             }
         }

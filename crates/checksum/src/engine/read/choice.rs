@@ -12,7 +12,7 @@ use std::time::Duration;
 use rustix::fd::OwnedFd;
 
 use super::medium::Medium;
-use crate::engine::file::{Stamp, may_be_mapped};
+use crate::engine::file::{Buffer, Stamp, may_be_mapped};
 
 /// Bytes to be read from a device before the trial: it costs some 0.2 ms, which a short run would notice.
 const READ_BEFORE: u64 = 16 << 20;
@@ -63,8 +63,8 @@ enum State {
 }
 
 impl Choice {
-    /// What to do with the next `length` bytes of a file.
-    pub(super) fn step(&self, file: &OwnedFd, stamp: &Stamp, length: u64) -> Step {
+    /// How the next bytes of a file are to come.
+    pub(super) fn step(&self, file: &OwnedFd, stamp: &Stamp) -> Step {
         // A mapped hole takes memory in a tmpfs, where one that is read takes none.
         if stamp.has_holes() {
             return Step::Read;
@@ -82,7 +82,7 @@ impl Choice {
             State::Known(true) if self.medium.is_in_use() => Step::Read,
             State::Known(true) => Step::Map,
             State::New(bytes) if *bytes < READ_BEFORE => {
-                *bytes += length;
+                *bytes += Buffer::CAPACITY as u64;
                 Step::Read
             }
             state => {
@@ -139,7 +139,6 @@ mod tests {
     use super::*;
 
     const MS: Duration = Duration::from_millis(1);
-    const PIECE: u64 = 128 << 10;
 
     /// A file that is all on its medium, with its stamp.
     fn file() -> (OwnedFd, Stamp) {
@@ -155,8 +154,8 @@ mod tests {
     /// A choice that has read so much that the trial is due; `None` where files are never mapped.
     fn due(file: &OwnedFd, stamp: &Stamp) -> Option<Choice> {
         let choice = Choice::default();
-        for _ in 0..READ_BEFORE / PIECE {
-            assert_eq!(choice.step(file, stamp, PIECE), Step::Read);
+        for _ in 0..READ_BEFORE / Buffer::CAPACITY as u64 {
+            assert_eq!(choice.step(file, stamp), Step::Read);
         }
         may_be_mapped(file).then_some(choice)
     }
@@ -171,12 +170,12 @@ mod tests {
             let Some(choice) = due(&file, &stamp) else { return };
             for times in [outlier, [mapped * MS, 500 * MS], [500 * MS, read * MS], outlier] {
                 for (way, time) in [Way::Map, Way::Read].into_iter().zip(times) {
-                    assert_eq!(choice.step(&file, &stamp, PIECE), Step::Try(way));
+                    assert_eq!(choice.step(&file, &stamp), Step::Try(way));
                     choice.tried(&stamp, Some(time));
                 }
             }
             for _ in 0..3 {
-                assert_eq!(choice.step(&file, &stamp, PIECE), expected, "{mapped} {read}");
+                assert_eq!(choice.step(&file, &stamp), expected, "{mapped} {read}");
             }
         }
     }
@@ -185,9 +184,9 @@ mod tests {
     fn what_cannot_be_mapped_is_read() {
         let (file, stamp) = file();
         let Some(choice) = due(&file, &stamp) else { return };
-        assert_eq!(choice.step(&file, &stamp, PIECE), Step::Try(Way::Map));
+        assert_eq!(choice.step(&file, &stamp), Step::Try(Way::Map));
         choice.tried(&stamp, None);
-        assert_eq!(choice.step(&file, &stamp, PIECE), Step::Read);
+        assert_eq!(choice.step(&file, &stamp), Step::Read);
     }
 
     #[test]
@@ -198,8 +197,8 @@ mod tests {
         for file in [hole, pseudo].map(OwnedFd::from) {
             let stamp = Stamp::of(&rustix::fs::fstat(&file).unwrap());
             let choice = Choice::default();
-            for _ in 0..2 * READ_BEFORE / PIECE {
-                assert_eq!(choice.step(&file, &stamp, PIECE), Step::Read);
+            for _ in 0..2 * READ_BEFORE / Buffer::CAPACITY as u64 {
+                assert_eq!(choice.step(&file, &stamp), Step::Read);
             }
         }
     }

@@ -151,7 +151,7 @@ impl Window {
     fn is_worth_it(&mut self, file: &OwnedFd, position: u64, length: usize, stamp: &Stamp) -> bool {
         let windows = Rc::clone(&self.windows);
         let Some(choice) = &windows.choice else { return true };
-        match choice.step(file, stamp, Buffer::CAPACITY as u64) {
+        match choice.step(file, stamp) {
             Step::Read => false,
             Step::Map => true,
             Step::Try(_) if length < WINDOW => false,
