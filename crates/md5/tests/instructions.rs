@@ -59,7 +59,9 @@ fn a_block_takes_as_many_instructions_as_recorded() {
     let mut counted = BTreeMap::new();
     for plan in plans() {
         let (_, kernel) = plan.split_once(' ').unwrap();
-        let depends = kernel.starts_with("avx512") || kernel.starts_with("one");
+        // One message by itself takes the best backend.
+        let backend = if kernel.starts_with("one") { Backend::best().name() } else { kernel };
+        let depends = backend.starts_with("avx512");
         let row = if depends { &plan } else { kernel };
         if counted.contains_key(row) {
             continue;

@@ -3,6 +3,7 @@
 use core::arch::x86_64::*;
 
 use super::sse2::{columns4, quarters4, settle4};
+use super::transpose::{transpose_half8, transposes_ahead};
 use super::{
     align_frame, chain, columns, quarter_of, quarters, settle, shifts_and_logic, shortest_chain,
     stores_rows, word,
@@ -34,33 +35,35 @@ word! {
     loads_blocks!(4, in 4: quarters4, Self);
     stores_rows!(columns4, all: core::convert::identity);
     shifts_and_logic!(
-        _mm_sll_epi32, _mm_srl_epi32, _mm_or_si128, _mm_xor_si128, _mm_and_si128, _mm_set1_epi32
+        _mm_sll_epi32, _mm_srl_epi32, _mm_or_si128, _mm_xor_si128, _mm_and_si128,
+        _mm_andnot_si128, _mm_set1_epi32
     );
     shortest_chain!(chain4);
 }
 
 /// Defines a word of eight lanes.
 macro_rules! word8 {
-    ($name:ident $(, $chain:ident)?) => {
+    ($name:ident; $($loads_and_chain:tt)*) => {
         word! {
             $name, __m256i, 8,
             load: _mm256_loadu_si256, store: _mm256_storeu_si256,
             splat: _mm256_set1_epi32, add: _mm256_add_epi32,
             settle: settle8,
 
-            loads_blocks!(8, in 4: quarters8, Self);
             stores_rows!(columns8, low: _mm256_castsi256_si128, high: _mm256_extracti128_si256::<1>);
             shifts_and_logic!(
                 _mm256_sll_epi32, _mm256_srl_epi32, _mm256_or_si256, _mm256_xor_si256,
-                _mm256_and_si256, _mm256_set1_epi32
+                _mm256_and_si256, _mm256_andnot_si256, _mm256_set1_epi32
             );
-            $(shortest_chain!($chain);)?
+            $($loads_and_chain)*
         }
     };
 }
 
-word8!(U32x8);
-word8!(Chain8, chain8);
+// By itself.
+word8!(Chain8; loads_blocks!(8, in 4: quarters8, Self); shortest_chain!(chain8););
+// In a pair.
+word8!(Shared8; transposes_ahead!(8, __m256i, in 2: transpose_half8, holding (), or ()););
 
 /// Quarter `quarter` of lanes `row` and `row` + 4.
 #[inline(always)]
@@ -79,7 +82,7 @@ pub(crate) fn run<K: Kernel>(width: usize, kernel: K) -> K::Output {
     match width {
         4 => kernel.run::<Chain4>(),
         8 => kernel.run::<Chain8>(),
-        16 => kernel.run::<Pair<U32x8, U32x8>>(),
+        16 => kernel.run::<Pair<Shared8, Shared8>>(),
         _ => no_such_width(width),
     }
 }

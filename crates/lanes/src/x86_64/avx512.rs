@@ -212,7 +212,13 @@ word1!(Chain1; loads_blocks!(1, in 1: words1, Self); ends_steps!(alone4););
 word4!(Chain4; loads_blocks!(4, in 4: quarters4, Self); ends_steps!(alone4););
 word8!(Chain8; loads_blocks!(8, in 4: quarters8, Self); ends_steps!(alone8););
 // In pairs.
-word8!(Shared8; transposes_ahead!(8, __m256i, transpose_part8); ends_steps!(shared8););
+word8!(
+    Shared8;
+    transposes_ahead!(
+        8, __m256i, in 8: transpose_part8, holding [__m256i; 8], or [Self::splat(0).0; 8]
+    );
+    ends_steps!(shared8);
+);
 word! {
     U32x16, __m512i, 16,
     load: _mm512_loadu_si512, store: _mm512_storeu_si512,
@@ -227,7 +233,9 @@ word! {
         p3: _mm512_extracti32x4_epi32::<3>
     );
     one_instruction_each!(_mm512_rolv_epi32, _mm512_ternarylogic_epi32, _mm512_set1_epi32);
-    transposes_ahead!(16, __m512i, transpose_part16);
+    transposes_ahead!(
+        16, __m512i, in 8: transpose_part16, holding [__m512i; 8], or [Self::splat(0).0; 8]
+    );
     ends_steps!(shared16);
 }
 

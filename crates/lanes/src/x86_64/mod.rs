@@ -214,7 +214,9 @@ pub(crate) use chain;
 
 /// The operations that AVX-512 has instructions for, made of shifts and logic where it is missing.
 macro_rules! shifts_and_logic {
-    ($left:ident, $right:ident, $or:ident, $xor:ident, $and:ident, $splat:ident) => {
+    (
+        $left:ident, $right:ident, $or:ident, $xor:ident, $and:ident, $and_not:ident, $splat:ident
+    ) => {
         #[inline(always)]
         fn rotate_left(self, count: u32) -> Self {
             // SAFETY: the ground rule.
@@ -241,6 +243,13 @@ macro_rules! shifts_and_logic {
         fn select(self, yes: Self, no: Self) -> Self {
             // SAFETY: the ground rule.
             Self(unsafe { $xor(no.0, $and(self.0, $xor(yes.0, no.0))) })
+        }
+
+        #[inline(always)]
+        fn and_select(self, mask: Self, yes: Self, no: Self) -> [Self; 2] {
+            // SAFETY: the ground rule.
+            let (no, yes) = unsafe { (Self($and_not(mask.0, no.0)), Self($and(mask.0, yes.0))) };
+            [self.add(no).settled(), yes]
         }
     };
 }

@@ -27,7 +27,8 @@ word! {
     loads_blocks!(4, in 4: quarters4, Self);
     stores_rows!(columns4, all: core::convert::identity);
     shifts_and_logic!(
-        _mm_sll_epi32, _mm_srl_epi32, _mm_or_si128, _mm_xor_si128, _mm_and_si128, _mm_set1_epi32
+        _mm_sll_epi32, _mm_srl_epi32, _mm_or_si128, _mm_xor_si128, _mm_and_si128,
+        _mm_andnot_si128, _mm_set1_epi32
     );
 }
 

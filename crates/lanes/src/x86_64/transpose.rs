@@ -2,17 +2,14 @@
 
 use core::arch::x86_64::*;
 
-use super::avx2::columns8;
+use super::avx2::{columns8, quarters8};
 use super::columns;
 use crate::BLOCK_LEN;
 use crate::feed::plain::Plain;
 use crate::fetch::fetch_line;
 
-/// In how many parts a block of each lane is transposed.
-pub(super) const PARTS: usize = 8;
-
-/// Defines a function that transposes a part of a block of each lane: of the first halves in four parts, then of the
-/// other ones.
+/// Defines a function that transposes a part of a block of each lane, in eight parts: of the first halves in four, then of
+/// the other ones. Between the parts it holds eight registers.
 ///
 /// ```text
 /// part 0    rows of the first half of all lanes, a register each; four rows become four columns, in every
@@ -68,12 +65,30 @@ macro_rules! transpose_part {
 transpose_part!(transpose_part8, __m256i, 8, row: half_of, columns: columns8, both: both8);
 transpose_part!(transpose_part16, __m512i, 16, row: halves_of, columns: columns16, both: both16);
 
-/// The part of [`Word`](crate::Word) that is about blocks, by a function of [`transpose_part`].
+/// Transposes a half of a block of each lane, for AVX2, which has no registers for what would be held between smaller
+/// parts; and there are pointers to load for each.
+#[inline(always)]
+pub(super) fn transpose_half8(
+    (): (),
+    words: &mut [__m256i; 16],
+    blocks: &[&[u8; BLOCK_LEN]; 8],
+    half: usize,
+) {
+    for quarter in [2 * half, 2 * half + 1] {
+        words[4 * quarter..][..4].copy_from_slice(&quarters8(blocks, quarter));
+    }
+}
+
+/// The part of [`Word`](crate::Word) that is about blocks, by a function that transposes one of so many parts and holds
+/// something in between, or nothing.
 macro_rules! transposes_ahead {
-    ($lanes:literal, $register:ident, $transpose_part:ident) => {
+    (
+        $lanes:literal, $register:ident, in $parts:literal: $transpose_part:ident,
+        holding $held:ty, or $nothing:expr
+    ) => {
         type Ahead = [[$register; 16]; 2];
-        type Held = [$register; 8];
-        const PARTS: usize = $crate::x86_64::transpose::PARTS;
+        type Held = $held;
+        const PARTS: usize = $parts;
 
         #[inline(always)]
         fn begin<const N: usize>(
@@ -90,7 +105,7 @@ macro_rules! transposes_ahead {
 
         #[inline(always)]
         fn hold_nothing() -> Self::Held {
-            [Self::splat(0).0; 8]
+            $nothing
         }
 
         #[inline(always)]
