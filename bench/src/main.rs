@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod answers;
+mod buffer;
 mod clock;
 mod debian;
 mod hashers;

@@ -11,11 +11,12 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
+use crate::buffer::Buffer;
+
 /// The first argument that makes this executable the reader.
 pub const WORD: &str = "__read-only";
 
 const BUFFER_BYTES: usize = 128 * 1024;
-
 /// Reads every file named in a list (names ended by NUL) and prints how many bytes that were.
 pub fn serve(mut arguments: impl Iterator<Item = OsString>) -> Result<()> {
     let list = arguments.next().context("the reader is called by the bench alone")?;
@@ -30,12 +31,12 @@ pub fn read_list(list: &Path) -> Result<u64> {
 }
 
 fn read_all(mut names: impl BufRead) -> Result<u64> {
-    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut buffer = Buffer::new(BUFFER_BYTES);
     let mut name = Vec::new();
     let mut total = 0;
     while names.read_until(0, &mut name)? > 0 {
         let path = Path::new(OsStr::from_bytes(name.strip_suffix(&[0]).unwrap_or(&name)));
-        total += read_one(path, &mut buffer).with_context(|| path.display().to_string())?;
+        total += read_one(path, buffer.bytes()).with_context(|| path.display().to_string())?;
         name.clear();
     }
     Ok(total)

@@ -16,14 +16,14 @@ use lanesum_md5::{Digest, Md5, md5_many};
 use nix::fcntl::{OFlag, PosixFadviseAdvice, posix_fadvise};
 use openssl::hash::MessageDigest;
 
+use crate::buffer::Buffer;
+
 /// The first argument that makes this executable the library's program: `WORD WAY FILE...`.
 pub const WORD: &str = "__library";
 
 const BUFFER_BYTES: usize = 128 * 1024;
 /// A disk is asked for more at a time, since nobody reads ahead.
 const DIRECT_BYTES: usize = 1 << 20;
-/// `O_DIRECT` wants buffers that begin where a block of the medium could; no medium has larger ones.
-const DIRECT_ALIGNMENT: usize = 4096;
 
 /// Prints the digest of each file, as md5sum does.
 pub fn serve(mut arguments: impl Iterator<Item = OsString>) -> Result<()> {
@@ -78,7 +78,7 @@ fn digest(way: &str, path: &Path) -> Result<Digest> {
             let bytes = file.metadata()?.blksize() as usize;
             read(file, &mut vec![0; bytes])
         }
-        "buffer" => read(File::open(path)?, &mut vec![0; BUFFER_BYTES]),
+        "buffer" => read(File::open(path)?, Buffer::new(BUFFER_BYTES).bytes()),
         "readahead" => {
             let file = File::open(path)?;
             for advice in
@@ -87,13 +87,9 @@ fn digest(way: &str, path: &Path) -> Result<Digest> {
                 // A length of 0 means up to the end.
                 posix_fadvise(&file, 0, 0, advice)?;
             }
-            read(file, &mut vec![0; BUFFER_BYTES])
+            read(file, Buffer::new(BUFFER_BYTES).bytes())
         }
-        "direct" => {
-            let mut room = vec![0; DIRECT_BYTES + DIRECT_ALIGNMENT];
-            let begin = room.as_ptr().align_offset(DIRECT_ALIGNMENT);
-            read(open_direct(path)?, &mut room[begin..begin + DIRECT_BYTES])
-        }
+        "direct" => read(open_direct(path)?, Buffer::new(DIRECT_BYTES).bytes()),
         _ => bail!("{way}: no such way"),
     }
 }

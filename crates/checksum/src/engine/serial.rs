@@ -12,8 +12,10 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::{Errno, retry_on_intr};
 
+use super::file::Buffer;
 use super::hashers::Hashers;
 use super::order::{Order, Sequence, Worker};
+use super::read::Lane;
 use super::{Hashed, Job, Options, Outcome};
 use crate::{Algorithms, Error};
 
@@ -62,14 +64,15 @@ pub(super) fn hash(
     algorithms: Algorithms,
 ) -> Result<Hashed, Error> {
     let mut hashers = Hashers::new(algorithms, options.key.as_ref())?;
-    let mut buffer = vec![0; 128 << 10];
+    let mut buffer = Buffer::new(0, Lane::Read);
+    let room = buffer.room();
     let mut hashed = Hashed::default();
     loop {
-        let read = read(file, &mut buffer).map_err(io::Error::from)?;
+        let read = read(file, room).map_err(io::Error::from)?;
         if read == 0 {
             break;
         }
-        hashers.update(&buffer[..read]);
+        hashers.update(&room[..read]);
         hashed.bytes += read as u64;
         if let Some(progress) = &options.progress {
             progress.bytes.fetch_add(read as u64, Ordering::Relaxed);

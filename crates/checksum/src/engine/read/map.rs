@@ -22,10 +22,10 @@ use rustix::fs::SeekFrom;
 use rustix::io::pread;
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous};
 
-use super::Piece;
 use super::choice::{Choice, Step, Way};
 use super::fault::{self, Guard};
 use super::memory::{PAGE, Region};
+use super::{Lane, Piece};
 use crate::Error;
 use crate::engine::file::{Buffer, Stamp};
 
@@ -234,17 +234,19 @@ impl Window {
 
 /// How long it takes to read these bytes of a file, into memory as a lane has it.
 fn time_of_reading(file: &OwnedFd, position: u64, length: usize) -> Option<Duration> {
-    let mut buffer = vec![1; Buffer::CAPACITY];
+    let mut buffer = Buffer::new(0, Lane::Read);
+    let room = buffer.room();
+    room.fill(1);
     let begin = Instant::now();
     let mut read = 0;
     while read < length {
-        let room = Buffer::CAPACITY.min(length - read);
-        match pread(file, &mut buffer[..room], position + read as u64) {
+        let next = room.len().min(length - read);
+        match pread(file, &mut room[..next], position + read as u64) {
             Ok(0) | Err(_) => return None,
             Ok(more) => read += more,
         }
     }
-    black_box(&buffer);
+    black_box(room);
     Some(begin.elapsed())
 }
 
