@@ -16,9 +16,9 @@
 //! as two disjoint halves. And the end of a step, from the function on, is one operation of the word,
 //! [`Word::end_step`], since the shortest way to do it depends on the instruction set and on the CPU.
 
-use lanesum_lanes::{Backend, Blocks, Feed, Function, Kernel, MAX_LANES, Place, Room, Word};
+use lanesum_lanes::{Backend, Blocks, Feed, Function, Kernel, Place, Room, Word};
 
-use crate::table::{INITIAL, Round, STEPS, Step};
+use crate::table::{Round, STEPS, Step};
 
 /// The states of `N` messages, lane by lane: A of all, B of all, C of all, D of all.
 pub(crate) type States<const N: usize> = [[u32; N]; 4];
@@ -43,16 +43,6 @@ pub(crate) fn compress<const N: usize>(
     backend.run(width, Compress { states, parts });
 }
 
-/// [`compress`] in up to [`MAX_LANES`] lanes. It is compiled in this crate, and not once more for each kind of stream.
-pub(crate) fn compress_lanes(
-    backend: Backend,
-    width: usize,
-    states: &mut States<MAX_LANES>,
-    blocks: Blocks<'_>,
-) {
-    compress(backend, width, states, &[blocks]);
-}
-
 impl<const N: usize> Kernel for Compress<'_, N> {
     type Output = ();
 
@@ -66,71 +56,12 @@ impl<const N: usize> Kernel for Compress<'_, N> {
     }
 }
 
-/// Hashes whole messages side by side, of as many blocks each.
-struct HashGang<'a, const N: usize> {
-    parts: &'a [Blocks<'a, N>],
-    last: Option<&'a [u32; 64]>,
-    digests: &'a mut [[u8; 16]],
-}
-
-/// The digests of messages in the first `width` lanes. A message is the blocks of one part after the other, and then
-/// perhaps one that is the same in all lanes, given by the table's constants with its words added.
-///
-/// Where `N` is more than [`MAX_LANES`], there may be several times `width` messages, and they go `width` at a time. The
-/// first block of the next ones is made ready during the last one of these, which is worth a twelfth of a block; but looking
-/// where a block is found takes a hundredth of each, so that is for short messages.
-///
-/// # Panics
-/// When `width` is not one of the backend's, or there are other numbers of messages or fewer digests than `width`.
-pub(crate) fn hash_gang<const N: usize>(
-    backend: Backend,
-    width: usize,
-    parts: &[Blocks<'_, N>],
-    last: Option<&[u32; 64]>,
-    digests: &mut [[u8; 16]],
-) {
-    let fit = |lanes: usize| lanes <= width || N > MAX_LANES && lanes.is_multiple_of(width);
-    assert!(parts.iter().all(|blocks| fit(blocks.lanes())));
-    backend.run(width, HashGang { parts, last, digests });
-}
-
-impl<const N: usize> Kernel for HashGang<'_, N> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<W: Word>(self) {
-        let Self { parts, last, digests } = self;
-        let initial = INITIAL.map(|word| W::splat(word));
-        if N <= MAX_LANES {
-            end_gang(forward_by_all(initial, parts), last, digests);
-            return;
-        }
-        let (lanes, count) = (parts[0].lanes(), parts.iter().map(Blocks::count).sum());
-        let mut room = Room::<W>::new();
-        let mut feed = room.begin_gangs(parts, lanes);
-        for (_, digests) in (0..lanes).step_by(W::LANES).zip(digests.chunks_mut(W::LANES)) {
-            let state = match &mut feed {
-                Some(feed) => forward_by(count, initial, feed),
-                None => initial,
-            };
-            end_gang(state, last, digests);
-        }
-    }
-}
-
-/// The digests of a gang after the block that is the same in all lanes, if there is one. No closure: that would not be
-/// compiled with the instructions of the backend.
-#[inline(always)]
-fn end_gang<W: Word>(mut state: [W; 4], last: Option<&[u32; 64]>, digests: &mut [[u8; 16]]) {
-    if let Some(sums) = last {
-        state = forward_by_same(state, sums);
-    }
-    W::store_rows(state, digests);
-}
-
 /// States after all blocks of one part after the other.
 #[inline(always)]
-fn forward_by_all<W: Word, const N: usize>(mut state: [W; 4], parts: &[Blocks<'_, N>]) -> [W; 4] {
+pub(crate) fn forward_by_all<W: Word, const N: usize>(
+    mut state: [W; 4],
+    parts: &[Blocks<'_, N>],
+) -> [W; 4] {
     let mut room = Room::<W>::new();
     for blocks in parts {
         let Some(mut feed) = room.begin(blocks) else { continue };
@@ -141,7 +72,7 @@ fn forward_by_all<W: Word, const N: usize>(mut state: [W; 4], parts: &[Blocks<'_
 
 /// States after so many blocks more.
 #[inline(always)]
-fn forward_by<W: Word, P: Place<N>, const N: usize>(
+pub(crate) fn forward_by<W: Word, P: Place<N>, const N: usize>(
     count: usize,
     mut state: [W; 4],
     feed: &mut Feed<'_, W, P, N>,
@@ -180,7 +111,10 @@ functions! {
 
 /// Step `INDEX` of the table, for which `sum` is X\[k\] + T\[i\]; the result's roles are already those of the next step.
 #[inline(always)]
-fn step<W: Word, const INDEX: usize, const SHIFT: u32>([a, b, c, d]: [W; 4], sum: W) -> [W; 4] {
+pub(crate) fn step<W: Word, const INDEX: usize, const SHIFT: u32>(
+    [a, b, c, d]: [W; 4],
+    sum: W,
+) -> [W; 4] {
     let sum = a.add(sum).settled();
     let result = match const { STEPS[INDEX].round } {
         Round::F => sum.end_step::<F, SHIFT>(b, c, d),
@@ -222,33 +156,15 @@ fn forward<W: Word, P: Place<N>, const N: usize>(
     add_each(state, before)
 }
 
-/// States after one more block, the same in all lanes, of which `sums` has X\[k\] + T\[i\] of each step. Four steps
-/// of a round are like the four before, and what they add comes from memory: so they are a loop, and leave the
-/// cache of instructions to [`forward`].
 #[inline(always)]
-fn forward_by_same<W: Word>(before: [W; 4], sums: &[u32; 64]) -> [W; 4] {
-    let mut state = before;
-    macro_rules! round {
-        ($($index:literal)*: $from:literal) => {
-            for four in &sums[$from..$from + 16].as_chunks::<4>().0[..] {
-                $(state = step::<W, $index, { STEPS[$index].shift }>(state, W::splat(four[$index % 4]));)*
-            }
-        };
-    }
-    round! { 0 1 2 3: 0 }
-    round! { 16 17 18 19: 16 }
-    round! { 32 33 34 35: 32 }
-    round! { 48 49 50 51: 48 }
-    add_each(state, before)
-}
-
-#[inline(always)]
-fn add_each<W: Word>([a, b, c, d]: [W; 4], other: [W; 4]) -> [W; 4] {
+pub(crate) fn add_each<W: Word>([a, b, c, d]: [W; 4], other: [W; 4]) -> [W; 4] {
     [a.add(other[0]), b.add(other[1]), c.add(other[2]), d.add(other[3])]
 }
 
 #[cfg(test)]
 mod tests {
+    use lanesum_lanes::MAX_LANES;
+
     use super::*;
 
     #[test]

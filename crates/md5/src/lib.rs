@@ -43,6 +43,8 @@ extern crate alloc;
 pub mod crypto;
 mod digest;
 mod edge;
+#[cfg(feature = "alloc")]
+mod gang;
 mod kernel;
 #[cfg(feature = "alloc")]
 mod many;

@@ -22,7 +22,8 @@ use core::ops::Range;
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES};
 
 use crate::edge::Edge;
-use crate::kernel::{States, compress_lanes};
+use crate::gang::compress_lanes;
+use crate::kernel::States;
 use crate::short::Gangs;
 use crate::uneven::Uneven;
 use crate::{Digest, Stream, table};

@@ -25,7 +25,7 @@ use core::slice;
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES, fetch};
 
 use crate::edge::{End, blocks_of};
-use crate::kernel::hash_gang;
+use crate::gang::hash_gang;
 use crate::many::{CROWD, Column};
 use crate::table::STEPS;
 

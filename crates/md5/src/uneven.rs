@@ -17,7 +17,8 @@ use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES, fetch};
 
 use crate::Digest;
 use crate::edge::{End, blocks_of};
-use crate::kernel::{States, compress_lanes};
+use crate::gang::compress_lanes;
+use crate::kernel::States;
 use crate::many::{Column, turn, width_for};
 use crate::table::INITIAL;
 

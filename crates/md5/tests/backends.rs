@@ -236,5 +236,18 @@ fn every_backend_of_the_cpu_is_covered() {
     assert_eq!(Backend::from_name("mmx"), None);
 }
 
+/// No lane is idle where there are as many streams as a caller is advised to have.
+#[test]
+fn numbers_of_streams_are_widths() {
+    for backend in backends() {
+        let (most, enough) = (backend.most_streams(), backend.enough_streams());
+        assert!(enough <= most.min(32), "{backend}: {enough} of {most}");
+        for streams in [most, enough] {
+            assert_eq!(backend.width_for(streams), streams, "{backend}");
+            assert!(backend.widths().contains(&streams), "{backend}: {streams}");
+        }
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 lanesum_lanes::test_other_latencies!();
