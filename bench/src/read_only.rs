@@ -17,6 +17,7 @@ use crate::buffer::Buffer;
 pub const WORD: &str = "__read-only";
 
 const BUFFER_BYTES: usize = 128 * 1024;
+
 /// Reads every file named in a list (names ended by NUL) and prints how many bytes that were.
 pub fn serve(mut arguments: impl Iterator<Item = OsString>) -> Result<()> {
     let list = arguments.next().context("the reader is called by the bench alone")?;
