@@ -156,7 +156,7 @@ impl Buffer {
 
     /// Bytes that are there to be hashed.
     #[inline]
-    fn bytes(&self, range: Range<usize>) -> &[u8] {
+    pub(super) fn bytes(&self, range: Range<usize>) -> &[u8] {
         match &self.lane {
             Lane::Read => &self.memory[range],
             Lane::Map(window) => window.bytes(&range).unwrap_or_else(|| &self.memory[range]),
@@ -165,7 +165,7 @@ impl Buffer {
     }
 
     /// Reads the first bytes of a file, whose position stays at its beginning; gives where they are.
-    fn read_first(&mut self, file: &OwnedFd) -> Result<Range<usize>, Error> {
+    pub(super) fn read_first(&mut self, file: &OwnedFd) -> Result<Range<usize>, Error> {
         if let Lane::Ahead(ahead) = &mut self.lane {
             return ahead.next(file, 0, u64::MAX).map(|piece| piece.range);
         }
@@ -173,6 +173,12 @@ impl Buffer {
         let read =
             retry_on_intr(|| rustix::io::pread(file, &mut *room, 0)).map_err(io::Error::from)?;
         Ok(self.first..self.first + read)
+    }
+
+    /// Takes the first bytes of a file that were read elsewhere.
+    pub(super) fn bring(&mut self, bytes: &[u8]) -> Range<usize> {
+        self.room()[..bytes.len()].copy_from_slice(bytes);
+        self.first..self.first + bytes.len()
     }
 }
 
@@ -190,6 +196,14 @@ pub(super) struct Shared {
 }
 
 impl Shared {
+    /// Notes that bytes of a file were read.
+    pub(super) fn count(&self, read: usize) {
+        self.bytes.set(self.bytes.get() + read as u64);
+        if let Some(progress) = &self.progress {
+            progress.bytes.fetch_add(read as u64, Ordering::Relaxed);
+        }
+    }
+
     /// Takes the time of the clock that stamps files.
     pub(super) fn look_at_clock(&self) {
         self.now.set(stamping_clock());
@@ -296,15 +310,17 @@ pub(super) struct Begun {
 /// a time on at which a change shows, and looked at once more in the end. What is read as it comes, a FIFO or a terminal,
 /// has no place to read from, and keeps what it holds. Where nobody wants to know of changes, it is looked at first.
 ///
+/// `read_first` reads and gives the place of what it read.
+///
 /// # Errors
 /// The system's.
 pub(super) fn read_and_look(
     file: OwnedFd,
-    buffer: &mut Buffer,
+    mut read_first: impl FnMut(&OwnedFd) -> Result<Range<usize>, Error>,
     shared: &Shared,
     detect_changes: bool,
 ) -> Result<Opened, Error> {
-    let early = detect_changes.then(|| buffer.read_first(&file));
+    let early = detect_changes.then(|| read_first(&file));
     let begun = match look(file)? {
         Opened::Regular(begun) => begun,
         other => return Ok(other),
@@ -317,7 +333,7 @@ pub(super) fn read_and_look(
         }
         // What is read of a pseudo file may not be there a second time.
         None if begun.stamp.blocks == 0 => return Ok(Opened::Regular(begun)),
-        None => buffer.read_first(&begun.file)?,
+        None => read_first(&begun.file)?,
     };
     let begun = Begun { read, ..begun };
     if !begun.read.is_empty() && !begun.is_whole() {
@@ -331,7 +347,7 @@ pub(super) fn read_and_look(
 impl Begun {
     /// Whether all is read: as much as the size says, unless it is a pseudo file, whose size says nothing. (A file
     /// of nothing but a hole looks like one.)
-    fn is_whole(&self) -> bool {
+    pub(super) fn is_whole(&self) -> bool {
         let length = self.read.len() as u64;
         length > 0 && length == self.stamp.size && self.stamp.blocks != 0
     }
@@ -431,14 +447,10 @@ impl<T> FileStream<T> {
 
     /// Notes that these bytes of the buffer were read.
     fn took(&mut self, range: Range<usize>) {
-        let read = range.len();
-        self.bytes += read as u64;
-        self.shared.bytes.set(self.shared.bytes.get() + read as u64);
+        self.bytes += range.len() as u64;
+        self.shared.count(range.len());
         (self.start, self.end) = (range.start, range.end);
         self.hashers.update(self.buffer.bytes(range));
-        if let Some(progress) = &self.shared.progress {
-            progress.bytes.fetch_add(read as u64, Ordering::Relaxed);
-        }
     }
 
     /// The result with the lane's digest, when there was a lane; the ticket; and the buffer for the
@@ -545,8 +557,9 @@ mod tests {
             let file = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(&file, "abc").unwrap();
             shared.look_at_clock();
+            let read_first = |file: &OwnedFd| buffer.read_first(file);
             let Opened::Regular(begun) =
-                read_and_look(file.into_file().into(), &mut buffer, &shared, true).unwrap()
+                read_and_look(file.into_file().into(), read_first, &shared, true).unwrap()
             else {
                 panic!("a regular file")
             };

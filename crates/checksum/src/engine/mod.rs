@@ -42,6 +42,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod batch;
 mod descriptors;
 mod feed;
 mod file;

@@ -14,6 +14,7 @@ use std::thread::{self, Scope};
 use lanesum_md5::Lanes;
 use rustix::fd::OwnedFd;
 
+use super::batch::{self, Batch};
 use super::descriptors;
 use super::feed::{Feed, Taken};
 use super::file::{Begun, Buffer, FileStream, Opened, Shared, read_and_look};
@@ -37,6 +38,9 @@ const BYTES_A_LANE: u64 = 1 << 20;
 
 /// What a lane keeps of its job.
 type Ticket<T> = (Sequence, Source, T);
+
+/// What is kept of the job of a small file, with what is computed beside MD5.
+type Small<T> = (Ticket<T>, Hashers);
 
 /// Works until there are no more jobs, or the sink wants no more.
 pub(super) fn work<'scope, T, R, M, F>(
@@ -98,6 +102,7 @@ pub(super) fn work<'scope, T, R, M, F>(
         last_was_short: false,
         shared: Rc::new(shared),
         opener: Opener::default(),
+        batch: Batch::new(),
         buffers: (0..limit).rev().map(|index| Buffer::new(index, reader.lane(index))).collect(),
         reader,
         jobs: VecDeque::new(),
@@ -118,12 +123,13 @@ pub(super) fn work<'scope, T, R, M, F>(
     };
     while !order.is_stopped() {
         match worker.fill(feed, &mut serial) {
-            Taken::End if worker.lanes.is_empty() => break,
-            Taken::None if worker.lanes.is_empty() => {
+            Taken::Some => worker.advance(false),
+            Taken::End if worker.is_idle() => break,
+            Taken::None if worker.is_idle() => {
                 worker.shared.closing.borrow_mut().close();
                 feed.wait();
             }
-            _ => worker.advance(),
+            Taken::None | Taken::End => worker.advance(true),
         }
     }
 }
@@ -174,6 +180,8 @@ struct Worker<'a, T, R, M, F> {
     make: &'a M,
     order: &'a Order<T, R, F>,
     lanes: Lanes<FileStream<Ticket<T>>>,
+    /// Files that need no lane.
+    batch: Batch<Small<T>>,
     /// The most lanes to use.
     limit: usize,
     /// The most for files that are not short. More buffers leave the caches, which costs more than a wider kernel gains:
@@ -202,6 +210,11 @@ where
     M: Fn(Outcome<T>) -> R,
     F: FnMut(R) -> ControlFlow<()>,
 {
+    /// Whether nothing is under way.
+    fn is_idle(&self) -> bool {
+        self.lanes.is_empty() && self.batch.is_empty()
+    }
+
     /// Begins jobs in the lanes that are to be used.
     fn fill(&mut self, feed: &Feed<T>, serial: &mut dyn FnMut(Sequence, Serial<T>)) -> Taken {
         loop {
@@ -222,6 +235,9 @@ where
                 self.reader.open(sources, &mut self.opener, &mut self.buffers, &mut self.early);
             }
             for _ in 0..free {
+                if self.batch.is_full() {
+                    return Taken::Some;
+                }
                 let Some((sequence, job)) = self.jobs.pop_front() else { break };
                 self.begin(sequence, job, serial);
             }
@@ -253,8 +269,8 @@ where
         if source == Source::Nothing {
             return self.deliver((sequence, source, context), Ok(Hashed::default()));
         }
-        let begun = match self.open(&source) {
-            Ok(Begin::File(begun)) => begun,
+        let (mut begun, place) = match self.open(&source) {
+            Ok(Begin::File(begun, place)) => (begun, place),
             Ok(Begin::Alone(file)) => {
                 let job = Job { source, algorithms, context };
                 return serial(sequence, Serial { job, file });
@@ -268,7 +284,14 @@ where
             Ok(hashers) => hashers,
             Err(error) => return self.end(ticket, Err(error)),
         };
-        let buffer = self.buffers.pop().expect("a buffer for each lane up to the limit");
+        let is_small = begun.is_whole() && begun.read.len() <= batch::SMALL;
+        if in_lane && is_small {
+            return self.begin_small((ticket, hashers), begun, place);
+        }
+        let mut buffer = self.buffers.pop().expect("a buffer for each lane up to the limit");
+        if place == Place::Batch {
+            begun.read = buffer.bring(self.batch.give_back(begun.read));
+        }
         let shared = Rc::clone(&self.shared);
         let mut stream = FileStream::new(ticket, begun, buffer, algorithms, hashers, shared);
         if in_lane {
@@ -278,6 +301,20 @@ where
             stream.drain();
             self.finish(stream, None);
         }
+    }
+
+    /// Takes a file that needs no lane.
+    fn begin_small(&mut self, file: Small<T>, begun: Begun, place: Place) {
+        let mut read = begun.read;
+        if place == Place::Buffer {
+            let buffer = self.buffers.last_mut().expect("the one that was read into");
+            read = self.batch.bring(buffer.bytes(read));
+            buffer.lane.release();
+        }
+        self.shared.count(read.len());
+        self.shared.closing.borrow_mut().extend([begun.file]);
+        self.batch.push(file, read, self.shared.bytes.get());
+        self.last_was_short = true;
     }
 
     /// Opens a source and looks what it is.
@@ -294,16 +331,27 @@ where
                 early.file?
             }
         };
-        let buffer = self.buffers.last_mut().expect("a buffer for each lane up to the limit");
-        match read_and_look(file, buffer, &self.shared, self.options.detect_changes)? {
-            Opened::Regular(begun) => Ok(Begin::File(begun)),
+        let expects_small = self.batch.expects_more() && self.reader.reads_anywhere();
+        let place = if expects_small { Place::Batch } else { Place::Buffer };
+        let Self { batch, buffers, shared, .. } = self;
+        let buffer = buffers.last_mut().expect("a buffer for each lane up to the limit");
+        let read = |file: &OwnedFd| match place {
+            Place::Batch => batch.read_first(file),
+            Place::Buffer => buffer.read_first(file),
+        };
+        match read_and_look(file, read, shared, self.options.detect_changes)? {
+            Opened::Regular(begun) => Ok(Begin::File(begun, place)),
             Opened::Other(_) if known => Err(Error::Changed),
             Opened::Other(file) => Ok(Begin::Alone(file)),
         }
     }
 
-    /// Takes the lanes forward and gives back those that have ended.
-    fn advance(&mut self) {
+    /// Hashes the small files, unless they wait for others (none come now where `are_last`), takes the lanes forward, and
+    /// gives back what has ended.
+    fn advance(&mut self, are_last: bool) {
+        if are_last || self.batch.is_full() || self.batch.is_late(self.shared.bytes.get()) {
+            self.hash_batch();
+        }
         self.lanes.advance();
         while let Some((stream, digest)) = self.lanes.ended() {
             self.finish(stream, Some(md5_digest(digest)));
@@ -311,6 +359,18 @@ where
         let grown = usize::try_from(self.shared.bytes.get() / BYTES_A_LANE).unwrap_or(usize::MAX);
         self.target = self.long_limit.min(grown.saturating_add(1));
         self.order.complete(&mut self.outcomes);
+    }
+
+    fn hash_batch(&mut self) {
+        let Self { batch, options, make, outcomes, .. } = self;
+        batch.hash(options.backend, |((sequence, source, context), mut hashers), bytes, md5| {
+            let mut digests = vec![md5_digest(md5)];
+            hashers.update(bytes);
+            hashers.finalize(&mut digests);
+            options.count_file();
+            let result = Ok(Hashed { digests, bytes: bytes.len() as u64 });
+            outcomes.push((sequence, make(Outcome { source, context, result })));
+        });
     }
 
     fn finish(&mut self, stream: FileStream<Ticket<T>>, md5: Option<Digest>) {
@@ -330,10 +390,18 @@ where
     }
 }
 
+/// Where the first bytes of a file were read to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Batch,
+    /// The last of the free buffers.
+    Buffer,
+}
+
 /// How a job begins.
 enum Begin {
-    /// In a lane.
-    File(Begun),
+    /// As a regular file.
+    File(Begun, Place),
     /// By itself; `None` is standard input.
     Alone(Option<OwnedFd>),
 }

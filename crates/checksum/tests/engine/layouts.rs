@@ -11,7 +11,7 @@ use super::*;
 type Layout = (usize, Vec<(prop::sample::Index, usize)>);
 
 fn layout() -> impl Strategy<Value = Layout> {
-    let edges = prop::sample::select(vec![0, 1, 4096, 128 << 10, 256 << 10, 1 << 20]);
+    let edges = prop::sample::select(vec![0, 1, 4096, 32 << 10, 128 << 10, 256 << 10, 1 << 20]);
     let length = prop_oneof![
         (edges, 0_usize..3).prop_map(|(edge, more)| (edge + more).saturating_sub(1)),
         0_usize..10_000,

@@ -105,6 +105,7 @@ macro_rules! with_every_way {
 with_every_way! {
     digests_are_right_on_every_backend_with_any_number_of_threads
     long_files_are_read_to_their_ends
+    small_and_long_files_in_turns
     every_algorithm_gets_all_bytes
     jobs_without_a_source_and_failures_keep_their_places
     progress_counts_bytes_and_files

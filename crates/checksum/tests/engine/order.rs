@@ -51,6 +51,26 @@ fn an_iterator_that_waits_holds_up_no_outcome() {
     }
 }
 
+/// They wait for their like, but not as long as there are other files.
+#[test]
+fn small_files_do_not_wait_for_all_the_long_ones() {
+    const LONG: usize = 1 << 20;
+    let folder = Folder::new();
+    let small = folder.job("small", b"abc");
+    let long = folder.job("long", &bytes(LONG));
+    std::thread::sleep(Duration::from_millis(30));
+    let progress = Arc::new(Progress::default());
+    let options = Options { progress: Some(Arc::clone(&progress)), ..on(Io::default(), 1) };
+    let mut read = None;
+    let jobs = std::iter::once(small).chain(std::iter::repeat_n(long, 200));
+    engine::run(&options, jobs, words, |_| {
+        read.get_or_insert_with(|| progress.bytes.load(Ordering::Relaxed));
+        ControlFlow::Continue(())
+    });
+    // Of 200 MiB.
+    assert!(read.unwrap() < 32 << 20, "{read:?}");
+}
+
 /// A job that is known to be the only one is done by the calling thread, which needs no other for it.
 #[test]
 fn a_single_job_is_done_here() {

@@ -40,19 +40,46 @@ pub(super) fn long_files_are_read_to_their_ends(io: Io) {
     }
 }
 
+/// Where a file is read to depends on what the one before was.
+pub(super) fn small_and_long_files_in_turns(io: Io) {
+    let folder = Folder::new();
+    let (small, long) = ([7, 4096, 32 << 10], [(32 << 10) + 1, 128 << 10, 700_000]);
+    // Each after each.
+    let lengths = small.into_iter().flat_map(|small| long.map(|long| [small, long, small, small]));
+    let contents: Vec<_> = lengths.flatten().map(bytes).collect();
+    let name = |index: usize| format!("{index:02}");
+    let jobs: Vec<_> =
+        contents.iter().enumerate().map(|(i, it)| folder.job(&name(i), it)).collect();
+    let expected: Vec<_> =
+        contents.iter().enumerate().map(|(i, it)| format!("{}: {}", name(i), md5(it))).collect();
+    // What was changed this very moment is read in another way.
+    std::thread::sleep(Duration::from_millis(30));
+    for threads in [1, 2] {
+        assert_eq!(run(&on(io, threads), jobs.iter().cloned()), expected, "{threads}");
+    }
+}
+
 pub(super) fn every_algorithm_gets_all_bytes(io: Io) {
     use sha2::Digest as _;
     let folder = Folder::new();
-    let content = bytes((5 << 20) + 1234);
-    let sha256 = hex(&sha2::Sha256::digest(&content));
-    let crc32c = format!("{:08x}", crc32c::crc32c(&content));
-    let job = folder.job("a", &content);
-    for (algorithms, digests) in [
-        (vec![Algorithm::Md5, Algorithm::Sha256], format!("{} {sha256}", md5(&content))),
-        (vec![Algorithm::Sha256, Algorithm::Crc32c], format!("{sha256} {crc32c}")),
-    ] {
-        let job = Job { algorithms: algorithms.into_iter().collect(), ..job.clone() };
-        assert_eq!(run(&on(io, 1), std::iter::once(job)), [format!("a: {digests}")]);
+    let contents = [(5 << 20) + 1234, 1234, 5678].map(bytes);
+    let name = |content: &Vec<u8>| content.len().to_string();
+    let jobs = contents.each_ref().map(|content| folder.job(&name(content), content));
+    std::thread::sleep(Duration::from_millis(30));
+    for algorithms in [[Algorithm::Md5, Algorithm::Sha256], [Algorithm::Sha256, Algorithm::Crc32c]]
+    {
+        let digest = |algorithm, content: &[u8]| match algorithm {
+            Algorithm::Md5 => md5(content),
+            Algorithm::Sha256 => hex(&sha2::Sha256::digest(content)),
+            _ => format!("{:08x}", crc32c::crc32c(content)),
+        };
+        let expected = contents.each_ref().map(|content| {
+            let digests = algorithms.map(|algorithm| digest(algorithm, content));
+            format!("{}: {}", name(content), digests.join(" "))
+        });
+        let jobs = jobs.iter().cloned();
+        let jobs = jobs.map(|job| Job { algorithms: algorithms.into_iter().collect(), ..job });
+        assert_eq!(run(&on(io, 1), jobs), expected);
     }
 }
 

@@ -139,6 +139,11 @@ impl Reader {
         }
     }
 
+    /// Whether the first bytes of a file may go elsewhere than into the buffer of a lane.
+    pub(super) fn reads_anywhere(&self) -> bool {
+        !matches!(self, Self::Ahead(_))
+    }
+
     /// What lane `index` reads with.
     pub(super) fn lane(&self, index: usize) -> Lane {
         match self {
