@@ -3,14 +3,17 @@
 //! ```text
 //! jobs (an iterator, pulled by the caller's thread)
 //!   -> wait for a worker                                     feed.rs
-//!   -> a worker opens the file and puts it into a lane        worker.rs, open.rs
-//!   -> the lane reads into its buffer, the kernel hashes      file.rs, read/, hashers.rs
+//!   -> a worker opens the file                                worker.rs, open.rs
+//!   -> small:  it is read behind others, and they are hashed
+//!              many at a time                                 batch.rs
+//!   -> others: a lane reads into its buffer, the kernel
+//!              hashes as much as all lanes have               file.rs, read/, hashers.rs
 //!   -> the outcome is made into what is wanted, and waits
 //!      until all before it are out                            order.rs
 //!   -> sink
 //! ```
 //!
-//! Each worker thread owns its lanes, their buffers and their files; workers meet at two locks only,
+//! Each worker thread owns its lanes, its batch of small files, their memory and their descriptors; workers meet at two locks only,
 //! one around the jobs that wait and one around the outcomes, each taken once for many files. What is
 //! not a regular file is read by a thread beside the worker, one after another (`serial.rs`), so that
 //! a FIFO whose writer never comes holds up no lane.

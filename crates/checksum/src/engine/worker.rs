@@ -2,7 +2,8 @@
 //!
 //! A worker begins with one lane and uses one more for each MiB that it has read, up to
 //! as many as keep the CPU busy. So a run of few long files spreads over the workers, also when one of them starts late. Files
-//! so short that one read takes them whole go into any free lane at once, and all end together.
+//! so short that one read takes them whole go into any free lane at once, and all end together. Those that are small need
+//! no lane: they are hashed many at a time (`batch.rs`).
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
