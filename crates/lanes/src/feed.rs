@@ -3,12 +3,13 @@
 //! A kernel has sixteen turns for a block: with MD5's 64 steps, one before every fourth. In a turn some words have
 //! a part of their work done:
 //!
-//! - Few lanes load four words in each of the first four turns, right before the first round needs them, or all in
-//!   the first turn.
-//! - Many lanes are *ahead*. Their blocks have to be transposed first, which is as much work as a dozen
+//! - Words that are not ahead load four words in each of the first four turns, right before the first round needs them, or
+//!   all in the first turn.
+//! - Others are *ahead*. Their blocks have to be transposed first, which of many lanes is as much work as a dozen
 //!   steps. Done in front of the steps, it leaves some units idle and the steps leave others idle;
-//!   done between the steps of the block before, in small parts, it takes half of the time. Words that are ready lie
-//!   in memory, from where they are operands of sums.
+//!   done between the steps of the block before, in small parts, it takes half of the time. Few lanes leave their units idle
+//!   as well, but their steps wait for each other, and so must not wait for a unit: those are transposed in units that the
+//!   steps do not use. Words that are ready lie in memory, from where they are operands of sums.
 
 use core::mem::MaybeUninit;
 use core::ops::Range;

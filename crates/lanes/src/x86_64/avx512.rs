@@ -4,7 +4,10 @@ use core::arch::x86_64::*;
 
 use super::avx2::{columns8, quarters8, settle8};
 use super::sse2::{columns4, quarters4, settle4};
-use super::transpose::{columns16, transpose_part8, transpose_part16, transposes_ahead};
+use super::transpose::{
+    columns16, transpose_pair4, transpose_pair8, transpose_part8, transpose_part16,
+    transposes_ahead,
+};
 use super::{align_frame, settle, stores_rows, word};
 use crate::backend::no_such_width;
 use crate::portable::loads_blocks;
@@ -209,8 +212,16 @@ word4!(U32x4; loads_blocks!(4, in 4: quarters4, Self, fetch: FETCH_AHEAD););
 word8!(U32x8; loads_blocks!(8, in 4: quarters8, Self););
 // By themselves, where a rotation takes two cycles.
 word1!(Chain1; loads_blocks!(1, in 1: words1, Self); ends_steps!(alone4););
-word4!(Chain4; loads_blocks!(4, in 4: quarters4, Self); ends_steps!(alone4););
-word8!(Chain8; loads_blocks!(8, in 4: quarters8, Self); ends_steps!(alone8););
+word4!(
+    Chain4;
+    transposes_ahead!(4, __m128i, in 8: transpose_pair4, first in 4: quarters4);
+    ends_steps!(alone4);
+);
+word8!(
+    Chain8;
+    transposes_ahead!(8, __m256i, in 8: transpose_pair8, first in 4: quarters8);
+    ends_steps!(alone8);
+);
 // In pairs.
 word8!(
     Shared8;
