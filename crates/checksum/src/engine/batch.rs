@@ -31,7 +31,7 @@ pub(super) const SMALL: usize = 32 << 10;
 const MOST: usize = 64;
 
 /// Bytes behind which none begins: what is more would leave the second-level cache before it is hashed.
-const ROOM: usize = 1 << 20;
+const ROOM: usize = 512 << 10;
 
 /// For how many bytes of other files small ones wait for their like: a few milliseconds' worth.
 const PATIENCE: u64 = 8 << 20;
