@@ -2,8 +2,10 @@
 
 use core::arch::x86_64::*;
 
-use super::sse2::{columns4, quarters4, settle4};
-use super::transpose::{transpose_half8, transpose_pair4, transpose_pair8, transposes_ahead};
+use super::sse2::{columns4, settle4};
+use super::transpose::{
+    transpose_block4, transpose_half8, transpose_pair4, transpose_pair8, transposes_ahead,
+};
 use super::{
     align_frame, chain, columns, quarter_of, quarters, settle, shifts_and_logic, shortest_chain,
     stores_rows, word,
@@ -31,7 +33,9 @@ word! {
     load: _mm_loadu_si128, store: _mm_storeu_si128, splat: _mm_set1_epi32, add: _mm_add_epi32,
     settle: settle4,
 
-    transposes_ahead!(4, __m128i, in 8: transpose_pair4, first in 4: quarters4);
+    transposes_ahead!(
+        4, __m128i, first in 1: transpose_block4, others in 8: transpose_pair4, holding (), or ()
+    );
     stores_rows!(columns4, all: core::convert::identity);
     shifts_and_logic!(
         _mm_sll_epi32, _mm_srl_epi32, _mm_or_si128, _mm_xor_si128, _mm_and_si128,
@@ -62,11 +66,18 @@ macro_rules! word8 {
 // By itself.
 word8!(
     Chain8;
-    transposes_ahead!(8, __m256i, in 8: transpose_pair8, first in 4: quarters8);
+    transposes_ahead!(
+        8, __m256i, first in 2: transpose_half8, others in 8: transpose_pair8, holding (), or ()
+    );
     shortest_chain!(chain8);
 );
 // In a pair.
-word8!(Shared8; transposes_ahead!(8, __m256i, in 2: transpose_half8, holding (), or ()););
+word8!(
+    Shared8;
+    transposes_ahead!(
+        8, __m256i, first in 2: transpose_half8, others in 2: transpose_half8, holding (), or ()
+    );
+);
 
 /// Quarter `quarter` of lanes `row` and `row` + 4.
 #[inline(always)]

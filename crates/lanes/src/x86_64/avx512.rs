@@ -5,8 +5,8 @@ use core::arch::x86_64::*;
 use super::avx2::{columns8, quarters8, settle8};
 use super::sse2::{columns4, quarters4, settle4};
 use super::transpose::{
-    columns16, transpose_pair4, transpose_pair8, transpose_part8, transpose_part16,
-    transposes_ahead,
+    columns16, transpose_block4, transpose_half8, transpose_pair4, transpose_pair8,
+    transpose_part8, transpose_part16, transposes_ahead,
 };
 use super::{align_frame, settle, stores_rows, word};
 use crate::backend::no_such_width;
@@ -214,19 +214,24 @@ word8!(U32x8; loads_blocks!(8, in 4: quarters8, Self););
 word1!(Chain1; loads_blocks!(1, in 1: words1, Self); ends_steps!(alone4););
 word4!(
     Chain4;
-    transposes_ahead!(4, __m128i, in 8: transpose_pair4, first in 4: quarters4);
+    transposes_ahead!(
+        4, __m128i, first in 1: transpose_block4, others in 8: transpose_pair4, holding (), or ()
+    );
     ends_steps!(alone4);
 );
 word8!(
     Chain8;
-    transposes_ahead!(8, __m256i, in 8: transpose_pair8, first in 4: quarters8);
+    transposes_ahead!(
+        8, __m256i, first in 2: transpose_half8, others in 8: transpose_pair8, holding (), or ()
+    );
     ends_steps!(alone8);
 );
 // In pairs.
 word8!(
     Shared8;
     transposes_ahead!(
-        8, __m256i, in 8: transpose_part8, holding [__m256i; 8], or [Self::splat(0).0; 8]
+        8, __m256i, first in 8: transpose_part8, others in 8: transpose_part8,
+        holding [__m256i; 8], or [Self::splat(0).0; 8]
     );
     ends_steps!(shared8);
 );
@@ -245,7 +250,8 @@ word! {
     );
     one_instruction_each!(_mm512_rolv_epi32, _mm512_ternarylogic_epi32, _mm512_set1_epi32);
     transposes_ahead!(
-        16, __m512i, in 8: transpose_part16, holding [__m512i; 8], or [Self::splat(0).0; 8]
+        16, __m512i, first in 8: transpose_part16, others in 8: transpose_part16,
+        holding [__m512i; 8], or [Self::splat(0).0; 8]
     );
     ends_steps!(shared16);
 }

@@ -4,6 +4,7 @@ use core::arch::x86_64::*;
 
 use super::avx2::{columns8, quarters8};
 use super::columns;
+use super::sse2::quarters4;
 use crate::BLOCK_LEN;
 use crate::feed::plain::Plain;
 use crate::fetch::fetch_line;
@@ -119,14 +120,30 @@ transpose_pair!(transpose_pair8, __m256i, 8);
 // SAFETY: every content of a register is a value.
 unsafe impl Plain for [[__m128i; 16]; 2] {}
 
-/// The part of [`Word`](crate::Word) that is about blocks, by a function that transposes one of so many parts and holds
-/// something in between, or nothing. With it may be given how the first block is transposed, a quarter at a time; otherwise
-/// it is in the same way.
+/// Transposes a block of each lane.
+#[inline(always)]
+pub(super) fn transpose_block4(
+    (): (),
+    words: &mut [__m128i; 16],
+    blocks: &[&[u8; BLOCK_LEN]; 4],
+    _: usize,
+) {
+    for quarter in 0..4 {
+        words[4 * quarter..][..4].copy_from_slice(&quarters4(blocks, quarter));
+    }
+}
+
+/// The part of [`Word`](crate::Word) that is about blocks, by functions that transpose one of so many parts and hold
+/// something in between, or nothing: one for the first block, and one for the others, between the steps.
 macro_rules! transposes_ahead {
     (
-        $lanes:literal, $register:ident, in $parts:literal: $transpose_part:ident,
-        holding $held:ty, or $nothing:expr
+        $lanes:literal, $register:ident, first in $first_parts:literal: $first_part:ident,
+        others in $parts:literal: $transpose_part:ident, holding $held:ty, or $nothing:expr
     ) => {
+        type Ahead = [[$register; 16]; 2];
+        type Held = $held;
+        const PARTS: usize = $parts;
+
         #[inline(always)]
         fn begin<const N: usize>(
             ahead: &mut Self::Ahead,
@@ -135,42 +152,10 @@ macro_rules! transposes_ahead {
         ) {
             let blocks = blocks.get::<$lanes>(first, 0);
             let mut held = Self::hold_nothing();
-            for part in 0..Self::PARTS {
-                held = $transpose_part(held, &mut ahead[0], &blocks, part);
+            for part in 0..$first_parts {
+                held = $first_part(held, &mut ahead[0], &blocks, part);
             }
         }
-
-        transposes_ahead!(
-            the others: $lanes, $register, in $parts: $transpose_part, holding $held, or $nothing
-        );
-    };
-    (
-        $lanes:literal, $register:ident, in $parts:literal: $transpose_part:ident,
-        first in 4: $quarters:ident
-    ) => {
-        #[inline(always)]
-        fn begin<const N: usize>(
-            ahead: &mut Self::Ahead,
-            blocks: &$crate::Blocks<'_, N>,
-            first: usize,
-        ) {
-            let blocks = blocks.get::<$lanes>(first, 0);
-            for quarter in 0..4 {
-                ahead[0][4 * quarter..][..4].copy_from_slice(&$quarters(&blocks, quarter));
-            }
-        }
-
-        transposes_ahead!(
-            the others: $lanes, $register, in $parts: $transpose_part, holding (), or ()
-        );
-    };
-    (
-        the others: $lanes:literal, $register:ident, in $parts:literal: $transpose_part:ident,
-        holding $held:ty, or $nothing:expr
-    ) => {
-        type Ahead = [[$register; 16]; 2];
-        type Held = $held;
-        const PARTS: usize = $parts;
 
         #[inline(always)]
         fn hold_nothing() -> Self::Held {
