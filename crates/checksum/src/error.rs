@@ -10,9 +10,17 @@ pub enum Error {
     /// The system refused to open or read it.
     #[error("{}", message(.0))]
     Io(#[from] io::Error),
-    /// Size or time stamps before and after reading differ, or the bytes read are not the size.
+    /// Size or time stamps before and after reading differ, its last name is gone, or two readings of it differ.
     #[error("changed while it was read")]
     Changed,
+    /// It ended before or behind the end that its size says, though it did not change.
+    #[error("its size is {size} bytes, but {read} were read; its file system may be at fault")]
+    Length {
+        /// What the file system says, in bytes.
+        size: u64,
+        /// Bytes that were read.
+        read: u64,
+    },
     /// It was to be read past the cache, and its file system has no way to do that.
     #[error("its file system cannot read past the cache (O_DIRECT); read it through the cache")]
     NoDirect,

@@ -3,13 +3,16 @@
 //! One thread pulls the iterator, ahead of the workers. So an iterator that waits, for a name to come
 //! through a pipe or for a folder to be read, holds up no worker whose lanes are in use; and what it
 //! keeps open is used by one thread only.
+//!
+//! A worker takes many jobs at once where files are short, and gives back what it has not begun when a long one
+//! comes up: the others may have nothing to do. So there is no end while a worker holds jobs that it may give back.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::Job;
-use super::order::{Order, Sequence};
+use super::order::{Order, Sequence, Worker};
 
 /// How many jobs are pulled ahead of the workers. When they are all there nothing is pulled until half
 /// are gone: on a single CPU each time costs two changes of threads.
@@ -36,6 +39,15 @@ struct State<T> {
     waiting: usize,
     /// Whether somebody waits for room.
     is_full: bool,
+    /// Whether each worker has jobs that it took and may not have begun.
+    holds: Vec<bool>,
+}
+
+impl<T> State<T> {
+    /// Whether there are no jobs now, nor will be.
+    fn is_at_end(&self) -> bool {
+        self.jobs.is_empty() && self.ended && !self.holds.contains(&true)
+    }
 }
 
 /// What came of asking for jobs.
@@ -52,7 +64,8 @@ impl<T> Feed<T> {
     pub(super) fn new(workers: usize) -> Self {
         let jobs = VecDeque::with_capacity(AHEAD);
         let (ended, all_started, is_full) = (false, false, false);
-        let state = State { jobs, ended, workers, all_started, waiting: 0, is_full };
+        let holds = vec![false; workers];
+        let state = State { jobs, ended, workers, all_started, waiting: 0, is_full, holds };
         Self { state: Mutex::new(state), filled: Condvar::new(), drained: Condvar::new() }
     }
 
@@ -104,20 +117,23 @@ impl<T> Feed<T> {
     }
 
     /// Takes up to `count` jobs into `jobs`, and up to `most` where as many are left for each other
-    /// worker; does not wait for any.
+    /// worker; does not wait for any. Those that the worker took before are begun.
     pub(super) fn take(
         &self,
+        worker: Worker,
         count: usize,
         most: usize,
         jobs: &mut VecDeque<(Sequence, Job<T>)>,
     ) -> Taken {
         let mut state = self.change();
+        self.let_go(&mut state, worker);
         if state.jobs.is_empty() {
-            return if state.ended { Taken::End } else { Taken::None };
+            return if state.is_at_end() { Taken::End } else { Taken::None };
         }
         let share = state.jobs.len() / state.workers;
         let count = count.min(state.jobs.len()).max(most.min(share));
         jobs.extend(state.jobs.drain(..count));
+        state.holds[worker] = count > 1;
         if state.is_full && state.jobs.len() <= AHEAD / 2 {
             state.is_full = false;
             self.drained.notify_one();
@@ -125,11 +141,36 @@ impl<T> Feed<T> {
         Taken::Some
     }
 
-    /// Waits until there are jobs, or none will come.
-    pub(super) fn wait(&self) {
+    /// Takes back jobs that a worker has not begun.
+    pub(super) fn give_back(&self, worker: Worker, jobs: &mut VecDeque<(Sequence, Job<T>)>) {
         let mut state = self.change();
+        let first_left = state.jobs.front().map(|(sequence, _)| *sequence);
+        let is_before = jobs.back().zip(first_left).is_none_or(|(last, first)| last.0 < first);
+        while let Some(job) = jobs.pop_back() {
+            state.jobs.push_front(job);
+        }
+        if !is_before {
+            // Another worker gave back later ones in between.
+            state.jobs.make_contiguous().sort_unstable_by_key(|(sequence, _)| *sequence);
+        }
+        self.let_go(&mut state, worker);
+        self.filled.notify_all();
+    }
+
+    /// Notes that a worker will not give back what it took.
+    fn let_go(&self, state: &mut State<T>, worker: Worker) {
+        if std::mem::take(&mut state.holds[worker]) && state.is_at_end() {
+            self.filled.notify_all();
+        }
+    }
+
+    /// Waits until there are jobs, or none will come. Those that the worker took before are begun.
+    pub(super) fn wait(&self, worker: Worker) {
+        let mut state = self.change();
+        self.let_go(&mut state, worker);
         state.waiting += 1;
-        let waited = self.filled.wait_while(state, |state| state.jobs.is_empty() && !state.ended);
+        let nothing = |state: &mut State<T>| state.jobs.is_empty() && !state.is_at_end();
+        let waited = self.filled.wait_while(state, nothing);
         waited.unwrap_or_else(PoisonError::into_inner).waiting -= 1;
     }
 
@@ -146,8 +187,10 @@ impl<T> Feed<T> {
     }
 
     /// Notes that a worker has ended.
-    pub(super) fn worker_ends(&self) {
-        self.change().workers -= 1;
+    pub(super) fn worker_ends(&self, worker: Worker) {
+        let mut state = self.change();
+        state.workers -= 1;
+        self.let_go(&mut state, worker);
         self.drained.notify_one();
     }
 
@@ -180,8 +223,8 @@ mod tests {
         let (feed, order, mut taken) = (Feed::new(1), order(), VecDeque::new());
         std::thread::scope(|scope| {
             scope.spawn(|| feed.pull(jobs(10 * AHEAD), &order));
-            while feed.take(7, 7, &mut taken) != Taken::End {
-                feed.wait();
+            while feed.take(0, 7, 7, &mut taken) != Taken::End {
+                feed.wait(0);
             }
         });
         let contexts = taken.iter().map(|(sequence, job)| (*sequence, job.context));
@@ -198,7 +241,7 @@ mod tests {
                 std::thread::yield_now();
             }
             assert_eq!(feed.change().jobs.len(), AHEAD);
-            feed.worker_ends();
+            feed.worker_ends(0);
         });
         assert_eq!(pulled, AHEAD + 1);
     }
@@ -221,13 +264,41 @@ mod tests {
         feed.pull(jobs(30), &order);
         let mut count = |count, most| {
             taken.clear();
-            feed.take(count, most, &mut taken);
+            feed.take(0, count, most, &mut taken);
             taken.len()
         };
         assert_eq!(count(2, 8), 8);
         assert_eq!(count(2, 8), 7);
         assert_eq!(count(6, 8), 6);
         assert_eq!(count(32, 32), 9);
+    }
+
+    #[test]
+    fn what_is_given_back_is_taken_again_in_its_order_and_before_the_end() {
+        let (feed, order) = (Feed::new(2), order());
+        let [mut first, mut second, mut third] = [const { VecDeque::new() }; 3];
+        feed.pull(jobs(10), &order);
+        feed.take(0, 4, 4, &mut first);
+        feed.take(1, 6, 6, &mut second);
+        assert_eq!(feed.take(1, 1, 1, &mut third), Taken::None, "the other one holds some");
+        let begun = [&mut first, &mut second].map(|jobs| jobs.pop_front().expect("a job").0);
+        assert_eq!(begun, [0, 4]);
+        feed.give_back(1, &mut second);
+        feed.give_back(0, &mut first);
+        assert!(first.is_empty() && second.is_empty());
+        assert_eq!(feed.take(0, 9, 9, &mut third), Taken::Some);
+        assert!(third.iter().map(|(sequence, _)| *sequence).eq([1, 2, 3, 5, 6, 7, 8, 9]));
+
+        // Nobody waits for jobs that nobody can give back.
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| feed.wait(1));
+            while feed.change().waiting == 0 {
+                std::thread::yield_now();
+            }
+            feed.worker_ends(0);
+            waiting.join().unwrap();
+        });
+        assert_eq!(feed.take(1, 1, 1, &mut third), Taken::End);
     }
 
     #[test]
@@ -241,8 +312,8 @@ mod tests {
         }));
         assert!(result.is_err());
         let mut taken = VecDeque::new();
-        feed.wait();
-        assert_eq!(feed.take(usize::MAX, 0, &mut taken), Taken::Some);
-        assert_eq!((taken.len(), feed.take(1, 1, &mut taken)), (2, Taken::End));
+        feed.wait(0);
+        assert_eq!(feed.take(0, usize::MAX, 0, &mut taken), Taken::Some);
+        assert_eq!((taken.len(), feed.take(0, 1, 1, &mut taken)), (2, Taken::End));
     }
 }

@@ -5,7 +5,8 @@ use lanesum_siphash::{SipHash13, SipHash24, SipHasher, SipHasher128};
 
 use crate::{Algorithm, Algorithms, Digest, Error, Key};
 
-/// One computation for each of several algorithms.
+/// One computation for each of several algorithms; none by default.
+#[derive(Default)]
 pub(super) struct Hashers(Vec<Hasher>);
 
 /// The large states live on the heap, so that the small ones need no room for them.

@@ -8,6 +8,7 @@
 //!              many at a time                                 batch.rs
 //!   -> others: a lane reads into its buffer, the kernel
 //!              hashes as much as all lanes have               file.rs, read/, hashers.rs
+//!   -> it is looked at again: it stayed as it was              stamp.rs
 //!   -> the outcome is made into what is wanted, and waits
 //!      until all before it are out                            order.rs
 //!   -> sink
@@ -54,6 +55,7 @@ mod open;
 mod order;
 mod read;
 mod serial;
+mod stamp;
 mod worker;
 
 use std::io;

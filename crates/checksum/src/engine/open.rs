@@ -66,12 +66,23 @@ impl Opener {
 /// Opens a file to be read, without a note of the access unless files here were found `foreign`.
 fn open_at(folder: BorrowedFd<'_>, name: &OsStr, foreign: &mut bool) -> Result<OwnedFd, Errno> {
     if !*foreign {
-        match retry_on_intr(|| openat(folder, name, UNNOTED, Mode::empty())) {
+        match open_soon(folder, name, UNNOTED) {
             Err(Errno::PERM) => *foreign = true,
             result => return result,
         }
     }
-    retry_on_intr(|| openat(folder, name, FILE, Mode::empty()))
+    open_soon(folder, name, FILE)
+}
+
+/// Opens a file without waiting for anybody, but for the holder of a lease (a Samba or NFS server): the kernel asks
+/// the holder to give it up, and takes it away after a while.
+fn open_soon(folder: BorrowedFd<'_>, name: &OsStr, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let open = |flags| retry_on_intr(|| openat(folder, name, flags, Mode::empty()));
+    match open(flags) {
+        // No FIFO is: it opens.
+        Err(Errno::AGAIN) => open(flags.difference(OFlags::NONBLOCK)),
+        result => result,
+    }
 }
 
 #[cfg(test)]

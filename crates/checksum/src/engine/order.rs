@@ -134,15 +134,22 @@ impl<T, R, F: FnMut(R) -> ControlFlow<()>> Order<T, R, F> {
         }
     }
 
-    /// Notes that a worker has ended. One that panics ends the run: the outcomes of its jobs will
-    /// not come, and nobody shall wait for them.
+    /// Notes that a worker has ended. One that panics ends the run.
     pub(super) fn worker_ends(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.workers -= 1;
-        if thread::panicking() {
-            self.stopped.store(true, Ordering::Relaxed);
-        }
         self.wake(state);
+        self.thread_ends();
+    }
+
+    /// Notes that a thread which does jobs has ended. One that panics ends the run: the outcomes of its jobs will
+    /// not come, and nobody shall wait for them.
+    pub(super) fn thread_ends(&self) {
+        if thread::panicking() {
+            let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            self.stopped.store(true, Ordering::Relaxed);
+            self.wake(state);
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T, R, F>> {
@@ -169,6 +176,7 @@ impl<T, R, F: FnMut(R) -> ControlFlow<()>> Order<T, R, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::serial::Input;
     use crate::engine::{Job, Source};
 
     /// What is kept of an outcome here: its own number.
@@ -240,7 +248,7 @@ mod tests {
         let order = Order::new(|_: Kept| ControlFlow::Continue(()), 2);
         let job = |context| {
             let algorithms = crate::Algorithms::NONE;
-            Serial { job: Job { source: Source::Stdin, algorithms, context }, file: None }
+            Serial { job: Job { source: Source::Stdin, algorithms, context }, input: Input::Stdin }
         };
         for (sequence, worker) in [(1, 1), (3, 0), (0, 0), (2, 1)] {
             order.hand_in_serial(sequence, worker, job(sequence));

@@ -6,7 +6,7 @@
 
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -14,32 +14,83 @@ use rustix::io::{Errno, retry_on_intr};
 
 use super::file::Buffer;
 use super::hashers::Hashers;
+use super::open::Opener;
 use super::order::{Order, Sequence, Worker};
 use super::read::Lane;
-use super::{Hashed, Job, Options, Outcome};
+use super::{Hashed, Job, Options, Outcome, Source};
 use crate::{Algorithms, Error};
 
 /// A job to be done alone.
 pub(super) struct Serial<T> {
     pub(super) job: Job<T>,
-    /// What was opened, without waiting; `None` stands for standard input.
-    pub(super) file: Option<OwnedFd>,
+    pub(super) input: Input,
+}
+
+/// What is read alone.
+pub(super) enum Input {
+    Stdin,
+    /// Opened without waiting. It stays open until its turn, so that a writer who waits for a reader can begin.
+    Open(OwnedFd),
+    /// The job's path, to be opened in its turn: as many as may be are open already.
+    Later,
+}
+
+/// How many inputs of a worker are open and wait for their turn.
+#[derive(Default)]
+pub(super) struct OpenInputs(AtomicUsize);
+
+impl OpenInputs {
+    pub(super) fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn add(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 /// Does a worker's serial jobs until no more can come.
-pub(super) fn serve<T, R, M, F>(options: &Options, make: &M, order: &Order<T, R, F>, worker: Worker)
-where
+pub(super) fn serve<T, R, M, F>(
+    options: &Options,
+    make: &M,
+    order: &Order<T, R, F>,
+    worker: Worker,
+    open_inputs: &OpenInputs,
+) where
     M: Fn(Outcome<T>) -> R,
     F: FnMut(R) -> ControlFlow<()>,
 {
-    while let Some((sequence, Serial { job, file })) = order.next_serial(worker) {
-        let result = match &file {
-            Some(file) => hash(options, file.as_fd(), job.algorithms),
-            None => hash(options, rustix::stdio::stdin(), job.algorithms),
+    /// Ends the run when this thread panics.
+    struct End<'a, T, R, F: FnMut(R) -> ControlFlow<()>>(&'a Order<T, R, F>);
+    impl<T, R, F: FnMut(R) -> ControlFlow<()>> Drop for End<'_, T, R, F> {
+        fn drop(&mut self) {
+            self.0.thread_ends();
+        }
+    }
+    let _end = End(order);
+    while let Some((sequence, Serial { job, input })) = order.next_serial(worker) {
+        let result = match input {
+            Input::Stdin => hash(options, rustix::stdio::stdin(), job.algorithms),
+            Input::Open(file) => {
+                let result = hash(options, file.as_fd(), job.algorithms);
+                drop(file);
+                open_inputs.0.fetch_sub(1, Ordering::Relaxed);
+                result
+            }
+            Input::Later => open(&job.source)
+                .and_then(|file| hash(options, file.as_fd(), job.algorithms)),
         };
         options.count_file();
         deliver(sequence, job, result, make, order);
     }
+}
+
+/// Opens a job's file in its turn.
+fn open(source: &Source) -> Result<OwnedFd, Error> {
+    let (Source::Path(path) | Source::Regular(path)) = source else {
+        unreachable!("only what has a path is opened later")
+    };
+    Ok(Opener::default().open(path)?)
 }
 
 /// Hands over what came of a job.

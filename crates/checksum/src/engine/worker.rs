@@ -10,10 +10,12 @@ use std::collections::VecDeque;
 use std::io;
 use std::ops::ControlFlow;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::thread::{self, Scope};
 
 use lanesum_md5::Lanes;
 use rustix::fd::OwnedFd;
+use rustix::fs::FileType;
 
 use super::batch::{self, Batch};
 use super::descriptors;
@@ -23,12 +25,15 @@ use super::hashers::{Hashers, md5_digest};
 use super::open::Opener;
 use super::order::{self, Order, Sequence};
 use super::read::{Early, Reader};
-use super::serial::{self, Serial};
+use super::serial::{self, Input, OpenInputs, Serial};
 use super::{Hashed, Job, Options, Outcome, Source};
 use crate::{Algorithm, Digest, Error};
 
 /// Descriptors that are left to the rest of the program.
 const RESERVED_DESCRIPTORS: u64 = 32;
+
+/// How many inputs that wait to be read alone are open at most: more are opened in their turn.
+const MOST_ALONE: usize = 64;
 
 /// How many short files are opened at a time, where there are fewer lanes: 100,000 files of 4 KiB take 0.97 of
 /// the time of rounds of 32, since the kernel stays with one kind of call for longer.
@@ -59,16 +64,17 @@ pub(super) fn work<'scope, T, R, M, F>(
 {
     /// Tells the others that this worker has ended, also when it ends in a panic.
     struct End<'a, T, R, F: FnMut(R) -> ControlFlow<()>> {
+        number: order::Worker,
         feed: Option<&'a Feed<T>>,
         order: &'a Order<T, R, F>,
     }
     impl<T, R, F: FnMut(R) -> ControlFlow<()>> Drop for End<'_, T, R, F> {
         fn drop(&mut self) {
-            self.feed.inspect(|feed| feed.worker_ends());
+            self.feed.inspect(|feed| feed.worker_ends(self.number));
             self.order.worker_ends();
         }
     }
-    let mut end = End { feed: Some(feed), order };
+    let mut end = End { number, feed: Some(feed), order };
     if options.own_descriptors {
         descriptors::own_table();
     }
@@ -80,9 +86,11 @@ pub(super) fn work<'scope, T, R, M, F>(
             end.feed = None;
             return;
         }
-        Err(error) => return refuse(&error, options, feed, make, order),
+        Err(error) => return refuse(&error, number, options, feed, make, order),
     };
-    let files = files_limit(options.threads).min(reader.lanes_limit());
+    let descriptors = files_limit(options.threads);
+    let most_alone = MOST_ALONE.min(descriptors / 2);
+    let files = (descriptors - most_alone).max(1).min(reader.lanes_limit());
     let limit = files.min(lanes.capacity());
     let shared = Shared {
         progress: options.progress.clone(),
@@ -92,6 +100,7 @@ pub(super) fn work<'scope, T, R, M, F>(
         closing: RefCell::default(),
     };
     let mut worker = Worker {
+        number,
         options,
         make,
         order,
@@ -100,7 +109,7 @@ pub(super) fn work<'scope, T, R, M, F>(
         long_limit: limit.min(options.backend.enough_streams()),
         round: files.min(ROUND),
         target: 1,
-        last_was_short: false,
+        short_run: 0,
         shared: Rc::new(shared),
         opener: Opener::default(),
         batch: Batch::new(),
@@ -110,10 +119,20 @@ pub(super) fn work<'scope, T, R, M, F>(
         early: VecDeque::new(),
         outcomes: Vec::new(),
     };
+    let open_inputs = Arc::new(OpenInputs::default());
     let mut has_serial_thread = false;
-    let mut serial = |sequence, job: Serial<T>| {
+    let mut serial = |sequence, mut job: Serial<T>| {
+        if let Input::Open(file) = &job.input {
+            // A FIFO stays open, since its writer may have begun.
+            if open_inputs.count() >= most_alone && !is_fifo(file) {
+                job.input = Input::Later;
+            } else {
+                open_inputs.add();
+            }
+        }
         if !has_serial_thread {
-            let serve = move || serial::serve(options, make, order, number);
+            let open_inputs = Arc::clone(&open_inputs);
+            let serve = move || serial::serve(options, make, order, number, &open_inputs);
             if let Err(error) = thread::Builder::new().spawn_scoped(scope, serve) {
                 options.count_file();
                 return serial::deliver(sequence, job.job, Err(error.into()), make, order);
@@ -122,13 +141,14 @@ pub(super) fn work<'scope, T, R, M, F>(
         }
         order.hand_in_serial(sequence, number, job);
     };
+    let is_full = || open_inputs.count() >= most_alone;
     while !order.is_stopped() {
-        match worker.fill(feed, &mut serial) {
+        match worker.fill(feed, &mut serial, &is_full) {
             Taken::Some => worker.advance(false),
             Taken::End if worker.is_idle() => break,
             Taken::None if worker.is_idle() => {
                 worker.shared.closing.borrow_mut().close();
-                feed.wait();
+                feed.wait(number);
             }
             Taken::None | Taken::End => worker.advance(true),
         }
@@ -138,6 +158,7 @@ pub(super) fn work<'scope, T, R, M, F>(
 /// Ends all jobs without an attempt, since no worker has what it needs.
 fn refuse<T, R, M, F>(
     error: &io::Error,
+    number: order::Worker,
     options: &Options,
     feed: &Feed<T>,
     make: &M,
@@ -148,9 +169,9 @@ fn refuse<T, R, M, F>(
 {
     let (mut jobs, mut outcomes) = (VecDeque::new(), Vec::new());
     while !order.is_stopped() {
-        match feed.take(ROUND, ROUND, &mut jobs) {
+        match feed.take(number, ROUND, ROUND, &mut jobs) {
             Taken::Some => {}
-            Taken::None => feed.wait(),
+            Taken::None => feed.wait(number),
             Taken::End => break,
         }
         outcomes.extend(jobs.drain(..).map(|(sequence, job)| {
@@ -176,7 +197,21 @@ fn files_limit(threads: usize) -> usize {
     usize::try_from(descriptors).unwrap_or(usize::MAX).div_euclid(threads).max(1)
 }
 
+/// Whether what was opened is a named pipe.
+fn is_fifo(file: &OwnedFd) -> bool {
+    rustix::fs::fstat(file)
+        .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo)
+}
+
+/// Whether a path leads to something that is read alone, by a look that opens nothing.
+fn is_special(source: &Source) -> bool {
+    let Source::Path(path) = source else { return false };
+    let kind = rustix::fs::stat(path).map(|stat| FileType::from_raw_mode(stat.st_mode));
+    !matches!(kind, Ok(FileType::RegularFile | FileType::Directory) | Err(_))
+}
+
 struct Worker<'a, T, R, M, F> {
+    number: order::Worker,
     options: &'a Options,
     make: &'a M,
     order: &'a Order<T, R, F>,
@@ -192,7 +227,8 @@ struct Worker<'a, T, R, M, F> {
     round: usize,
     /// How many lanes to use for files that are not short.
     target: usize,
-    last_was_short: bool,
+    /// How many files in a row were short.
+    short_run: usize,
     shared: Rc<Shared>,
     opener: Opener,
     reader: Reader,
@@ -216,21 +252,35 @@ where
         self.lanes.is_empty() && self.batch.is_empty()
     }
 
-    /// Begins jobs in the lanes that are to be used.
-    fn fill(&mut self, feed: &Feed<T>, serial: &mut dyn FnMut(Sequence, Serial<T>)) -> Taken {
+    /// Begins jobs in the lanes that are to be used. `is_full` says whether as many as may be are open that wait to be
+    /// read alone.
+    fn fill(
+        &mut self,
+        feed: &Feed<T>,
+        serial: &mut dyn FnMut(Sequence, Serial<T>),
+        is_full: &dyn Fn() -> bool,
+    ) -> Taken {
         loop {
             let used = self.lanes.len();
             let free = match self.target.saturating_sub(used) {
-                0 if self.last_was_short && used < self.limit => 1,
-                0 => return Taken::Some,
+                0 if self.short_run > 0 && used < self.limit => 1,
+                0 => {
+                    self.give_back(feed);
+                    return Taken::Some;
+                }
                 free => free,
             };
             if self.jobs.is_empty() {
                 self.look_anew();
-                let most = if self.last_was_short { self.round.saturating_sub(used) } else { free };
-                match feed.take(free, most, &mut self.jobs) {
+                // No more than there is reason to expect short ones: the others are given back, which costs opening
+                // them twice.
+                let most = self.round.min(2 * self.short_run).saturating_sub(used);
+                match feed.take(self.number, free, most.max(free), &mut self.jobs) {
                     Taken::Some => {}
                     none => return none,
+                }
+                if is_full() {
+                    self.set_aside(serial);
                 }
                 let sources = self.jobs.iter().map(|(_, job)| &job.source);
                 self.reader.open(sources, &mut self.opener, &mut self.buffers, &mut self.early);
@@ -249,6 +299,29 @@ where
                     return Taken::End;
                 }
             }
+        }
+    }
+
+    /// Gives back the jobs that are not begun: a long file came up, and other workers may have nothing to do.
+    fn give_back(&mut self, feed: &Feed<T>) {
+        if self.jobs.is_empty() {
+            return;
+        }
+        for buffer in self.early.drain(..).filter_map(|early| early.buffer) {
+            let mut buffer = buffer;
+            buffer.lane.release();
+            self.buffers.push(buffer);
+        }
+        feed.give_back(self.number, &mut self.jobs);
+    }
+
+    /// Has what is read alone opened in its turn.
+    fn set_aside(&mut self, serial: &mut dyn FnMut(Sequence, Serial<T>)) {
+        let (alone, jobs): (VecDeque<_>, VecDeque<_>) =
+            self.jobs.drain(..).partition(|(_, job)| is_special(&job.source));
+        self.jobs = jobs;
+        for (sequence, job) in alone {
+            serial(sequence, Serial { job, input: Input::Later });
         }
     }
 
@@ -272,9 +345,9 @@ where
         }
         let (mut begun, place) = match self.open(&source) {
             Ok(Begin::File(begun, place)) => (begun, place),
-            Ok(Begin::Alone(file)) => {
+            Ok(Begin::Alone(input)) => {
                 let job = Job { source, algorithms, context };
-                return serial(sequence, Serial { job, file });
+                return serial(sequence, Serial { job, input });
             }
             Err(error) => return self.end((sequence, source, context), Err(error)),
         };
@@ -296,7 +369,7 @@ where
         let shared = Rc::clone(&self.shared);
         let mut stream = FileStream::new(ticket, begun, buffer, algorithms, hashers, shared);
         if in_lane {
-            self.last_was_short = stream.is_short();
+            self.short_run = if stream.is_short() { self.short_run + 1 } else { 0 };
             self.lanes.push(stream);
         } else {
             stream.drain();
@@ -315,13 +388,13 @@ where
         self.shared.count(read.len());
         self.shared.closing.borrow_mut().extend([begun.file]);
         self.batch.push(file, read, self.shared.bytes.get());
-        self.last_was_short = true;
+        self.short_run += 1;
     }
 
     /// Opens a source and looks what it is.
     fn open(&mut self, source: &Source) -> Result<Begin, Error> {
         let (path, known) = match source {
-            Source::Nothing | Source::Stdin => return Ok(Begin::Alone(None)),
+            Source::Nothing | Source::Stdin => return Ok(Begin::Alone(Input::Stdin)),
             Source::Path(path) => (path, false),
             Source::Regular(path) => (path, true),
         };
@@ -343,7 +416,7 @@ where
         match read_and_look(file, read, shared, self.options)? {
             Opened::Regular(begun) => Ok(Begin::File(begun, place)),
             Opened::Other(_) if known => Err(Error::Changed),
-            Opened::Other(file) => Ok(Begin::Alone(file)),
+            Opened::Other(file) => Ok(Begin::Alone(Input::Open(file))),
         }
     }
 
@@ -403,6 +476,6 @@ enum Place {
 enum Begin {
     /// As a regular file.
     File(Begun, Place),
-    /// By itself; `None` is standard input.
-    Alone(Option<OwnedFd>),
+    /// By itself.
+    Alone(Input),
 }

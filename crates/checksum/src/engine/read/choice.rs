@@ -12,7 +12,8 @@ use std::time::Duration;
 use rustix::fd::OwnedFd;
 
 use super::medium::Medium;
-use crate::engine::file::{Buffer, Stamp, may_be_mapped};
+use crate::engine::file::Buffer;
+use crate::engine::stamp::{Stamp, may_be_mapped};
 
 /// Bytes to be read from a device before the trial: it costs some 0.2 ms, which a short run would notice.
 const READ_BEFORE: u64 = 16 << 20;

@@ -27,7 +27,8 @@ use super::fault::{self, Guard};
 use super::memory::{PAGE, Region};
 use super::{Lane, Piece};
 use crate::Error;
-use crate::engine::file::{Buffer, Stamp};
+use crate::engine::file::Buffer;
+use crate::engine::stamp::Stamp;
 
 pub(super) use super::fault::MAX_LANES;
 

@@ -12,12 +12,13 @@
 //! direct, uring    ahead.rs (pieces read ahead of their use), queue.rs (io_uring), direct.rs (O_DIRECT)
 //! ```
 //!
-//! `unsafe` is in `memory.rs`, `map.rs`, `fault.rs`, `ahead.rs` and `queue.rs`.
+//! `unsafe` is in `memory.rs`, `map.rs`, `fault.rs`, `ahead.rs` and `queue.rs`, and in `lease.rs`, which tells of writers.
 
 mod ahead;
 mod choice;
 mod direct;
 mod fault;
+pub(super) mod lease;
 mod map;
 mod medium;
 mod memory;
@@ -31,8 +32,9 @@ use std::rc::Rc;
 
 use rustix::fd::OwnedFd;
 
-use super::file::{Buffer, Stamp};
+use super::file::Buffer;
 use super::open::Opener;
+use super::stamp::Stamp;
 use super::{Options, Source};
 use crate::Error;
 

@@ -24,6 +24,9 @@ pub(super) struct Queue {
     /// Why reads can no longer be waited for. Nothing more is read then: into the memory of those
     /// that are under way the kernel may write at any time.
     failed: Option<Errno>,
+    /// Bytes that a read brings at most, for tests: a file system may give less than was asked for.
+    #[cfg(test)]
+    pub(super) most_of_a_read: usize,
 }
 
 /// A lane's read.
@@ -65,7 +68,14 @@ impl Queue {
     pub(super) fn without_ring(memory: usize, lanes: usize) -> io::Result<Self> {
         let memory = Region::zeros(memory)?;
         let lanes = vec![Read::None; lanes];
-        Ok(Self { ring: None, memory: Rc::new(memory), lanes, failed: None })
+        Ok(Self {
+            ring: None,
+            memory: Rc::new(memory),
+            lanes,
+            failed: None,
+            #[cfg(test)]
+            most_of_a_read: usize::MAX,
+        })
     }
 
     /// Where is read to.
@@ -89,6 +99,8 @@ impl Queue {
             return;
         }
         assert!(matches!(self.lanes[lane], Read::None), "one read in a lane at a time");
+        #[cfg(test)]
+        let range = self.shortened(range);
         let Some(ring) = &mut self.ring else {
             // SAFETY: the range is ours, says the caller.
             self.lanes[lane] = Read::Done(unsafe { self.read(file, offset, range) });
@@ -118,9 +130,16 @@ impl Queue {
         range: Range<usize>,
     ) -> Result<usize, Errno> {
         self.failed.map_or(Ok(()), Err)?;
+        #[cfg(test)]
+        let range = self.shortened(range);
         // SAFETY: the caller's.
         let memory = unsafe { self.memory.bytes_mut(range) };
         retry_on_intr(|| pread(file, &mut *memory, offset))
+    }
+
+    #[cfg(test)]
+    fn shortened(&self, range: Range<usize>) -> Range<usize> {
+        range.start..range.end.min(range.start.saturating_add(self.most_of_a_read))
     }
 
     /// Sets off what was pushed.
