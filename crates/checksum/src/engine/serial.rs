@@ -77,8 +77,9 @@ pub(super) fn serve<T, R, M, F>(
                 open_inputs.0.fetch_sub(1, Ordering::Relaxed);
                 result
             }
-            Input::Later => open(&job.source)
-                .and_then(|file| hash(options, file.as_fd(), job.algorithms)),
+            Input::Later => {
+                open(&job.source).and_then(|file| hash(options, file.as_fd(), job.algorithms))
+            }
         };
         options.count_file();
         deliver(sequence, job, result, make, order);

@@ -212,7 +212,9 @@ mod tests {
             assert_eq!(holds(after, 5), "changed", "{after:?}");
         }
         // A chmod, a link, a rename.
-        for after in [Stamp { changed: (4, 4), ..stamp }, Stamp { links: 2, changed: (4, 4), ..stamp }] {
+        for after in
+            [Stamp { changed: (4, 4), ..stamp }, Stamp { links: 2, changed: (4, 4), ..stamp }]
+        {
             assert_eq!(holds(after, 5), "look again", "{after:?}");
             assert_eq!(holds(after, 4), "length", "{after:?}");
         }

@@ -6,10 +6,12 @@ mod layouts;
 mod mapped;
 mod order;
 mod ways;
+mod writers;
 
 use std::fs::{self, File, FileTimes};
 use std::io::Write as _;
 use std::ops::ControlFlow;
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -112,10 +114,13 @@ with_every_way! {
     a_break_ends_an_endless_run
     a_panic_ends_the_run_instead_of_hanging_it
     a_panic_ends_the_run_of_what_waits_for_its_turn
+    a_panic_of_what_is_read_alone_ends_the_run
     fifos_are_read_in_the_order_of_the_jobs_without_holding_up_the_lanes
     files_that_say_nothing_about_their_size
     holes_and_others_that_nobody_wrote_to_lately
     a_file_that_changes_has_no_digest
+    what_leaves_the_content_alone_is_no_change
+    times_that_are_put_back_hide_no_change
     changes_are_overlooked_on_demand
     own_files_are_known_by_whatever_name
 }

@@ -2,6 +2,8 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use std::sync::{Condvar, Mutex};
+
 use super::*;
 
 #[test]
@@ -69,6 +71,40 @@ fn small_files_do_not_wait_for_all_the_long_ones() {
     });
     // Of 200 MiB.
     assert!(read.unwrap() < 32 << 20, "{read:?}");
+}
+
+/// Where a worker has taken many jobs that promised to be short, and one of them is not, the others do not wait for it.
+#[test]
+fn long_files_do_not_stick_to_the_worker_that_met_the_first() {
+    const LONG: usize = 60;
+    let folder = Folder::new();
+    let short = folder.job("short", b"abc");
+    let long = folder.job("long", &bytes(1 << 20));
+    std::thread::sleep(Duration::from_millis(30));
+    let jobs = std::iter::repeat_n(short.clone(), 400)
+        .chain(std::iter::repeat_n(long, LONG))
+        .chain(std::iter::repeat_n(short, 4000));
+    let (made, others_done) = (Mutex::new(0), Condvar::new());
+    let make = |outcome: Outcome<String>| {
+        if outcome.context == "short" {
+            return true;
+        }
+        let mut made = made.lock().unwrap();
+        *made += 1;
+        others_done.notify_all();
+        if *made > 1 {
+            return true;
+        }
+        // The first one goes no further before the other worker has done most of them.
+        let few = |made: &mut usize| *made < LONG * 3 / 4;
+        !others_done.wait_timeout_while(made, Duration::from_secs(60), few).unwrap().1.timed_out()
+    };
+    let mut all_well = true;
+    engine::run(&on(Io::Read, 2), jobs, make, |is_well| {
+        all_well &= is_well;
+        ControlFlow::Continue(())
+    });
+    assert!(all_well, "the others waited for the worker that had the first long file");
 }
 
 /// A job that is known to be the only one is done by the calling thread, which needs no other for it.

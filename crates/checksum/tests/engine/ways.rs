@@ -201,6 +201,29 @@ pub(super) fn a_panic_ends_the_run_instead_of_hanging_it(io: Io) {
     }
 }
 
+/// Also when what panics is the outcome of a job that is done alone, in a thread of its own.
+pub(super) fn a_panic_of_what_is_read_alone_ends_the_run(io: Io) {
+    let folder = Folder::new();
+    let alone = Source::Path("/dev/null".into());
+    let alone = Job { source: alone, algorithms: Algorithm::Md5.into(), context: "alone".into() };
+    let after = folder.job("a", b"abc");
+    for threads in [1, 3] {
+        let jobs = [alone.clone(), after.clone(), alone.clone()].into_iter().cycle().take(3000);
+        let make = |outcome: Outcome<String>| {
+            assert!(outcome.context != "alone", "on purpose");
+            outcome.context
+        };
+        let (ended, end) = std::sync::mpsc::channel();
+        let options = on(io, threads);
+        let run = move || engine::run(&options, jobs, make, |_: String| ControlFlow::Continue(()));
+        std::thread::spawn(move || {
+            let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+            ended.send(unwound.is_err()).unwrap();
+        });
+        assert_eq!(end.recv_timeout(HANGS), Ok(true), "{threads}");
+    }
+}
+
 /// What is read alone waits for the jobs before it, also for one whose outcome never comes.
 pub(super) fn a_panic_ends_the_run_of_what_waits_for_its_turn(io: Io) {
     let folder = Folder::new();
@@ -262,11 +285,14 @@ pub(super) fn holes_and_others_that_nobody_wrote_to_lately(io: Io) {
     }
 }
 
+/// What takes so long will never end.
+const HANGS: Duration = Duration::from_secs(100);
+
 /// So long that a change comes in time when it is made as soon as something is read.
-const LONG: usize = 64 << 20;
+pub(super) const LONG: usize = 64 << 20;
 
 /// The first bytes of the long file. It is a hole but for them, so it takes no room.
-fn long(length: usize) -> Vec<u8> {
+pub(super) fn long(length: usize) -> Vec<u8> {
     let mut content = b"long".to_vec();
     content.resize(length, 0);
     content
@@ -275,10 +301,18 @@ fn long(length: usize) -> Vec<u8> {
 /// Hashes a file that was last written in 1970 and is changed while it is read: before half of it is,
 /// or it is done once more.
 fn hash_while(change: impl Fn(&Folder), options: &Options) -> Result<String, Error> {
+    hash_in_while(Folder::new, change, options)
+}
+
+pub(super) fn hash_in_while(
+    folder: impl Fn() -> Folder,
+    change: impl Fn(&Folder),
+    options: &Options,
+) -> Result<String, Error> {
     /// More than is read at once in any way.
     const PIECE: u64 = 4 << 20;
     loop {
-        let folder = Folder::new();
+        let folder = folder();
         let [job, _] = ["long", "new"].map(|name| {
             let job = folder.job(name, b"long");
             let file = File::options().append(true).open(folder.path(name)).unwrap();
@@ -348,6 +382,32 @@ pub(super) fn a_file_that_changes_has_no_digest(io: Io) {
         assert!(matches!(result, Err(Error::Changed)), "{result:?}");
     }
     assert_eq!(hash_while(|_| (), &on(io, 1)).unwrap(), md5(&long(LONG)));
+}
+
+/// What moves the time of the inode's change alone is no change of content.
+pub(super) fn what_leaves_the_content_alone_is_no_change(io: Io) {
+    let chmod = |folder: &Folder| {
+        fs::set_permissions(folder.path("long"), fs::Permissions::from_mode(0o400)).unwrap();
+    };
+    let link = |folder: &Folder| fs::hard_link(folder.path("long"), folder.path("link")).unwrap();
+    let rename = |folder: &Folder| fs::rename(folder.path("long"), folder.path("moved")).unwrap();
+    let changes: [&dyn Fn(&Folder); 3] = [&chmod, &link, &rename];
+    for change in changes {
+        assert_eq!(hash_while(change, &on(io, 1)).unwrap(), md5(&long(LONG)));
+    }
+}
+
+/// Content that changes together with a chmod, and whose times are put back, is noticed by the second look.
+pub(super) fn times_that_are_put_back_hide_no_change(io: Io) {
+    let change = |folder: &Folder| {
+        let file = File::options().write(true).open(folder.path("long")).unwrap();
+        for at in [0, LONG as u64 - 1] {
+            file.write_all_at(b"x", at).unwrap();
+        }
+        file.set_times(FileTimes::new().set_modified(SystemTime::UNIX_EPOCH)).unwrap();
+    };
+    let result = hash_while(change, &on(io, 1));
+    assert!(matches!(result, Err(Error::Changed)), "{result:?}");
 }
 
 pub(super) fn changes_are_overlooked_on_demand(io: Io) {

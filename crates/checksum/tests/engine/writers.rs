@@ -1,0 +1,110 @@
+//! Files that somebody else has open for writing, or has a lease on.
+
+use std::ffi::c_int;
+use std::os::fd::AsRawFd as _;
+use std::sync::atomic::AtomicBool;
+
+use rustix::mm::{MapFlags, ProtFlags, mmap};
+
+use super::ways::{LONG, hash_in_while, long};
+use super::*;
+
+/// In a tmpfs, where a store through a mapping never moves a file's times.
+fn in_memory() -> Folder {
+    tempfile::tempdir_in("/dev/shm").map_or_else(|_| Folder::new(), Folder)
+}
+
+/// Bytes of a file, to be stored to by whoever has it.
+struct Mapping(*mut u8);
+
+impl Mapping {
+    fn of(file: &File, length: usize) -> Self {
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: it is for the kernel to choose where.
+        let start =
+            unsafe { mmap(std::ptr::null_mut(), length, access, MapFlags::SHARED, file, 0) };
+        Self(start.unwrap().cast())
+    }
+
+    /// Stores a byte. The mapping lasts as long as the process, so that it has its writer.
+    fn store(&self, at: usize, byte: u8) {
+        // SAFETY: it is within the mapping, to which nobody has a reference.
+        unsafe { self.0.add(at).write_volatile(byte) };
+    }
+}
+
+fn writer(folder: &Folder) -> File {
+    File::options().read(true).write(true).open(folder.path("long")).unwrap()
+}
+
+#[test]
+fn stores_through_a_mapping_give_no_digest_of_what_never_was() {
+    for io in [Io::Read, Io::Mmap, Io::Auto] {
+        let change = |folder: &Folder| {
+            let mapping = Mapping::of(&writer(folder), LONG);
+            // Of the first one the old value was read, and of the last one the new one will be.
+            mapping.store(0, b'x');
+            mapping.store(LONG - 1, b'x');
+        };
+        let result = hash_in_while(in_memory, change, &on(io, 1));
+        assert!(matches!(result, Err(Error::Changed)), "{io}: {result:?}");
+    }
+}
+
+#[test]
+fn a_writer_that_does_nothing_changes_nothing() {
+    let held = std::cell::RefCell::new(Vec::new());
+    let open = |folder: &Folder| held.borrow_mut().push(writer(folder));
+    let digest = hash_in_while(in_memory, open, &on(Io::Auto, 1));
+    assert_eq!(digest.unwrap(), md5(&long(LONG)));
+}
+
+/// What is read twice counts once.
+#[test]
+fn a_file_with_a_writer_counts_once() {
+    let folder = in_memory();
+    let content = bytes(1 << 20);
+    let jobs = ["short", "long"].map(|name| folder.job(name, &content[..name.len() - 1 << 18]));
+    let held = ["short", "long"].map(|name| File::options().append(true).open(folder.path(name)));
+    let progress = Arc::new(Progress::default());
+    let options = Options { progress: Some(Arc::clone(&progress)), ..on(Io::Auto, 1) };
+    let sizes: u64 =
+        ["short", "long"].map(|name| folder.path(name).metadata().unwrap().len()).iter().sum();
+    let outcomes = run(&options, jobs.into_iter());
+    assert!(outcomes.iter().all(|outcome| !outcome.contains("changed")), "{outcomes:?}");
+    assert_eq!(progress.bytes.load(Ordering::Relaxed), sizes);
+    drop(held);
+}
+
+fn fcntl(file: &File, command: c_int, argument: c_int) -> c_int {
+    // SAFETY: the commands used here take numbers.
+    unsafe { libc::fcntl(file.as_raw_fd(), command, argument) }
+}
+
+/// As Samba and an NFS server have them on what their clients use.
+#[test]
+fn a_lease_is_waited_for() {
+    const F_SETSIG: c_int = 10;
+    let folder = in_memory();
+    let job = folder.job("leased", b"abc");
+    let holder = File::options().read(true).write(true).open(folder.path("leased")).unwrap();
+    // By default the signal would end the process.
+    assert_eq!(fcntl(&holder, F_SETSIG, libc::SIGURG), 0);
+    if fcntl(&holder, libc::F_SETLEASE, libc::F_WRLCK) != 0 {
+        let _ = writeln!(std::io::stderr(), "skipped: no leases on this file system");
+        return;
+    }
+    let was_asked = AtomicBool::new(false);
+    let outcomes = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while fcntl(&holder, libc::F_GETLEASE, 0) == libc::F_WRLCK {
+                std::thread::yield_now();
+            }
+            was_asked.store(true, Ordering::Relaxed);
+            assert_eq!(fcntl(&holder, libc::F_SETLEASE, libc::F_UNLCK), 0);
+        });
+        run(&on(Io::Auto, 1), std::iter::once(job))
+    });
+    assert!(was_asked.into_inner());
+    assert_eq!(outcomes, [format!("leased: {}", md5(b"abc"))]);
+}
