@@ -182,7 +182,7 @@ impl Ahead {
         let from = self.aligned(position);
         let read = if self.under_way == Some(from) {
             self.under_way = None;
-            self.wait(file, from)
+            self.wait(file, from, size)
         } else {
             self.release();
             self.read_now(file, from)
@@ -217,9 +217,12 @@ impl Ahead {
     }
 
     /// Waits for the other piece, which begins at this offset.
-    fn wait(&self, file: &OwnedFd, from: u64) -> Result<usize, Errno> {
+    fn wait(&self, file: &OwnedFd, from: u64, size: u64) -> Result<usize, Errno> {
         let read = self.queue.borrow_mut().wait(self.index);
         match read {
+            // With a file system in user space that keeps nothing in the cache (FUSE's `direct_io`), Linux 6.18 tells of
+            // more bytes than it brought, at the end of a file that is read by io_uring.
+            Ok(read) if from + read as u64 > size => self.read_now(file, from),
             // Files are opened so that nobody waits for a FIFO, which kernels before 5.19 take to
             // mean that no read shall wait either.
             Err(Errno::AGAIN | Errno::INTR) => self.read_now(file, from),
