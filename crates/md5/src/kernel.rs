@@ -196,7 +196,7 @@ mod tests {
                 state.map(|[word]| word)
             };
             let expected: Vec<[u32; 4]> = (0..MAX_LANES).map(expected).collect();
-            for backend in Backend::available() {
+            for backend in crate::tests::backends() {
                 for &width in backend.widths() {
                     let mut states = initial;
                     let lanes = inputs[..width].iter();

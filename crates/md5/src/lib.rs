@@ -69,5 +69,20 @@ pub use crate::{
 };
 pub use lanesum_lanes::{BLOCK_LEN, Backend};
 
+#[cfg(all(test, target_arch = "x86_64"))]
+lanesum_lanes::test_other_latencies!();
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All backends, as a CPU of the latency to pretend would use them.
+    pub fn backends() -> impl Iterator<Item = Backend> {
+        #[cfg(target_arch = "x86_64")]
+        other_latencies::pretend();
+        Backend::available()
+    }
+}
+
 /// Bytes in a digest.
 pub const DIGEST_LEN: usize = 16;

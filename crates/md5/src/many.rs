@@ -16,8 +16,8 @@
 
 use alloc::vec::Vec;
 use core::cmp::Reverse;
-use core::iter;
 use core::ops::Range;
+use core::{iter, mem};
 
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES};
 
@@ -297,8 +297,10 @@ impl<S: Stream> Lane<S> {
 
 /// The MD5 of each of many messages, in their order.
 ///
-/// Up to 512 messages of 64 MiB or little more together are taken before the first of them is hashed, since the
-/// longest go first.
+/// Messages are taken before the first of them is hashed, since the longest go first: up to 512 at a time. Messages that own
+/// their bytes are dropped once they are hashed, and of those that are not yet, 64 MiB are held at most, the last one taken not
+/// counted, and 1 MiB of messages of up to 1 KiB. So owned messages of 8 MiB are hashed in eight lanes: give references, as in
+/// `md5_many(&messages)`, to those that are in memory anyway. They take all lanes whatever their length.
 ///
 /// ```
 /// let digests = lanesum_md5::md5_many(["a", "", "abc"]);
@@ -392,14 +394,17 @@ fn hash_all<M: AsRef<[u8]>>(
     let mut gangs = Gangs::new(backend);
     let mut uneven = Uneven::new(backend);
     loop {
-        let mut next = longest_first(|| gangs.next_long(&mut messages, digests));
+        let held = if is_owned::<M>() { uneven.bytes() } else { 0 };
+        let room = AHEAD_BYTES.saturating_sub(held);
+        let mut next = longest_first(room, || gangs.next_long(&mut messages, digests));
         gangs.take_long(&mut next, digests);
         uneven.extend(next);
         let all = gangs.have_all();
         if all {
             uneven.extend(iter::from_fn(|| gangs.pop()));
         }
-        uneven.hash(all, digests);
+        let is_full = is_owned::<M>() && uneven.bytes() >= AHEAD_BYTES;
+        uneven.hash(all || is_full, digests);
         if all {
             return gangs.taken();
         }
@@ -410,14 +415,22 @@ fn hash_all<M: AsRef<[u8]>>(
 const AHEAD: usize = 512;
 const AHEAD_BYTES: usize = 64 << 20;
 
-/// The next messages, the longest first, so that all lanes come to their ends together.
-fn longest_first<M: AsRef<[u8]>>(mut next: impl FnMut() -> Option<(usize, M)>) -> Vec<(usize, M)> {
-    let (mut ahead, mut bytes) = (Vec::new(), 0);
+/// Whether it takes memory to keep messages: what has nothing to drop and is small refers to somebody else's.
+const fn is_owned<M>() -> bool {
+    mem::needs_drop::<M>() || size_of::<M>() > BLOCK_LEN
+}
+
+/// The next messages, of so many bytes or just above, the longest first, so that all lanes come to their ends together.
+fn longest_first<M: AsRef<[u8]>>(
+    room: usize,
+    mut next: impl FnMut() -> Option<(usize, M)>,
+) -> Vec<(usize, M)> {
+    let (mut ahead, mut bytes) = (Vec::new(), 0_usize);
     while ahead.len() < AHEAD
-        && bytes < AHEAD_BYTES
+        && bytes < room
         && let Some((index, message)) = next()
     {
-        bytes += message.as_ref().len();
+        bytes = bytes.saturating_add(message.as_ref().len());
         ahead.push((index, message));
     }
     ahead.sort_by_key(|(_, message)| Reverse(message.as_ref().len()));

@@ -2,7 +2,7 @@
 //! same number of blocks each, so that all begin and end together.
 //!
 //! ```text
-//! take a row of neighbours, several times as many as there are lanes
+//! take a row of neighbours, several times as many as there are lanes, up to the first one that is longer
 //! if all take as many blocks each, they are gangs as they stand; if not, as many of them as there are lanes may be one; in
 //! other cases each waits among those of as many blocks, and when they are as many as the lanes, they are a gang:
 //!   where none of them has anything beyond the blocks that are whole in each (records of 64 bytes):
@@ -43,7 +43,8 @@ const ROW: usize = 2 * MAX_LANES;
 pub(crate) struct Gangs<M> {
     hasher: Hasher,
     lanes: usize,
-    /// The last messages taken, neighbours; `None` where one was taken out.
+    /// The last messages taken, neighbours; `None` where one was taken out. Only the last of them may be
+    /// too long, so that a row holds few bytes.
     row: Vec<Option<M>>,
     /// How many of these are sorted already.
     sorted: usize,
@@ -79,18 +80,13 @@ impl<M: AsRef<[u8]>> Gangs<M> {
     ) -> Option<(usize, M)> {
         while !self.have_all() {
             if self.sorted == self.row.len() {
-                self.row.clear();
-                self.row.extend(messages.by_ref().take(ROW).map(Some));
-                self.sorted = 0;
-                self.no_more = self.row.len() < ROW;
-                if self.hash_row(digests) {
+                if self.take_row(messages) && self.hash_row(digests) {
                     continue;
                 }
             }
             let most = self.lanes.min(self.row.len() - self.sorted);
             let next = &self.row[self.sorted..][..most];
-            let is_long = |message| blocks_of(bytes(message).len()) > MOST_BLOCKS;
-            let count = next.iter().position(is_long).unwrap_or(most);
+            let count = next.iter().position(|it| is_long(bytes(it))).unwrap_or(most);
             self.sort(count, digests);
             if count < most {
                 let long = self.row[self.sorted].take();
@@ -104,6 +100,25 @@ impl<M: AsRef<[u8]>> Gangs<M> {
             gang.clear();
         }
         None
+    }
+
+    /// Takes the next row; whether all of it is short.
+    #[inline]
+    fn take_row(&mut self, messages: &mut impl Iterator<Item = M>) -> bool {
+        self.row.clear();
+        self.sorted = 0;
+        while self.row.len() < ROW {
+            let Some(message) = messages.next() else {
+                self.no_more = true;
+                break;
+            };
+            let is_long = is_long(message.as_ref());
+            self.row.push(Some(message));
+            if is_long {
+                return false;
+            }
+        }
+        true
     }
 
     /// Whether the last message has been taken.
@@ -205,6 +220,12 @@ impl<M: AsRef<[u8]>> Gangs<M> {
             }
         }
     }
+}
+
+/// Whether a message does not wait for its like.
+#[inline]
+fn is_long(message: &[u8]) -> bool {
+    blocks_of(message.len()) > MOST_BLOCKS
 }
 
 /// The bytes of a message of a row.
@@ -333,7 +354,7 @@ mod tests {
     #[test]
     fn every_length_is_hashed_in_a_gang_or_given_back() {
         let bytes: Vec<u8> = (0..2000_u32).map(|index| (index * 31 % 251) as u8).collect();
-        for backend in Backend::available() {
+        for backend in crate::tests::backends() {
             let mut gangs = Gangs::new(backend);
             let lanes = gangs.lanes;
             // Each length as often as there are lanes, at other bytes each time: first in turns, so that each waits

@@ -62,8 +62,9 @@ impl Buffer {
     /// 128 KiB take 1.25, 1.12, 1.04 and 1 times as long, since each brings the lanes to a halt.
     pub(super) const CAPACITY: usize = 128 << 10;
 
-    /// Bytes in a page; addresses a multiple of it apart share their sets of the first-level cache.
-    const PAGE: usize = 4096;
+    /// Bytes of all sets of a first-level cache, 64 lines, whatever the size of a page: addresses a multiple of
+    /// it apart share their sets.
+    pub(super) const SETS: usize = 4096;
 
     /// The buffer of lane `index`.
     pub(super) fn new(index: usize, lane: Lane) -> Self {
@@ -78,9 +79,9 @@ impl Buffer {
     pub(super) fn room(&mut self) -> &mut [u8] {
         const LINE: usize = 64;
         if self.memory.is_empty() {
-            self.memory = vec![0; Self::CAPACITY + Self::PAGE + LINE].into_boxed_slice();
+            self.memory = vec![0; Self::CAPACITY + Self::SETS + LINE].into_boxed_slice();
             // Odd, so that 64 lanes meet 64 different lines.
-            let stagger = self.index * 5 * LINE % Self::PAGE;
+            let stagger = self.index * 5 * LINE % Self::SETS;
             self.first = self.memory.as_ptr().align_offset(LINE).min(LINE) + stagger;
         }
         &mut self.memory[self.first..][..Self::CAPACITY]
@@ -467,7 +468,7 @@ mod tests {
                 assert_eq!(buffer.room().len(), Buffer::CAPACITY);
                 let address = buffer.room().as_ptr().addr();
                 assert_eq!(address % 64, 0);
-                address % Buffer::PAGE
+                address % Buffer::SETS
             })
             .collect();
         lines.sort_unstable();

@@ -1,7 +1,10 @@
 //! Mapped files, and the signal that reading them can raise.
 
+use std::ffi::{c_int, c_void};
+use std::mem::{MaybeUninit, transmute};
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::Command;
+use std::process::{Command, ExitStatus};
+use std::sync::atomic::AtomicUsize;
 use std::{ptr, thread};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap};
@@ -65,28 +68,94 @@ fn a_fault_that_is_not_the_engines_still_kills() {
     if std::env::var_os(VICTIM).is_some() {
         return touch_what_is_not_there();
     }
+    let ended = run_as_victim("a_fault_that_is_not_the_engines_still_kills");
+    assert_eq!(ended.signal(), Some(Signal::BUS.as_raw()), "{ended:?}");
+}
+
+/// How this test ends in a process of its own.
+fn run_as_victim(test: &str) -> ExitStatus {
     let run = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "mapped::a_fault_that_is_not_the_engines_still_kills"])
+        .args(["--exact", &format!("mapped::{test}")])
         .env(VICTIM, "1")
         .output()
         .unwrap();
-    assert_eq!(run.status.signal(), Some(Signal::BUS.as_raw()), "{run:?}");
+    run.status
+}
+
+fn touch_what_is_not_there() {
+    let folder = Folder::new();
+    run_and(&folder, || touch_nothing(&folder));
+}
+
+/// Has a file mapped, and does something while the engine's handler is there.
+fn run_and(folder: &Folder, act: impl Fn() + Sync) {
+    let job = folder.job("a", &bytes(1 << 20));
+    let make = |outcome: Outcome<String>| {
+        assert!(outcome.result.is_ok());
+        act();
+    };
+    engine::run(&on(Io::Mmap, 1), std::iter::once(job), make, |()| ControlFlow::Continue(()));
 }
 
 #[expect(unsafe_code, reason = "a fault of our own")]
-fn touch_what_is_not_there() {
-    let folder = Folder::new();
-    let job = folder.job("a", &bytes(1 << 20));
-    let empty = folder.job("empty", b"");
-    let make = |outcome: Outcome<String>| {
-        assert!(outcome.result.is_ok());
-        let Source::Path(path) = &empty.source else { panic!("{empty:?}") };
-        let file = File::open(path).unwrap();
-        // SAFETY: the mapping is new; that reading it raises a signal is the purpose.
-        unsafe {
-            let page = mmap(ptr::null_mut(), 4096, ProtFlags::READ, MapFlags::PRIVATE, &file, 0);
-            page.unwrap().cast::<u8>().read_volatile();
-        }
-    };
-    engine::run(&on(Io::Mmap, 1), std::iter::once(job), make, |()| ControlFlow::Continue(()));
+fn touch_nothing(folder: &Folder) {
+    let Source::Path(path) = folder.job("empty", b"").source else { panic!("a path") };
+    let file = File::open(path).unwrap();
+    // SAFETY: the mapping is new; that reading it raises a signal is the purpose.
+    unsafe {
+        let page = mmap(ptr::null_mut(), 4096, ProtFlags::READ, MapFlags::PRIVATE, &file, 0);
+        page.unwrap().cast::<u8>().read_volatile();
+    }
+}
+
+type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+
+/// How often the handler was called that goes on to another one, and which one that is.
+static CALLS: AtomicU64 = AtomicU64::new(0);
+static NEXT: AtomicUsize = AtomicUsize::new(0);
+
+/// The exit code of a process in which one fault came to each handler once.
+const EACH_ONCE: c_int = 7;
+
+/// One that is installed between two runs, goes on to the engine's of the first run, and stays. That one's must go
+/// on to what was there before it, though the engine's is on top again.
+#[test]
+fn handlers_that_go_on_to_each_other_do_so_once() {
+    if std::env::var_os(VICTIM).is_some() {
+        let folder = Folder::new();
+        install(last);
+        run_and(&folder, || NEXT.store(install(between), Ordering::Relaxed));
+        return run_and(&folder, || touch_nothing(&folder));
+    }
+    let ended = run_as_victim("handlers_that_go_on_to_each_other_do_so_once");
+    assert_eq!(ended.code(), Some(EACH_ONCE), "{ended:?}");
+}
+
+/// Installs a handler; gives the one before.
+#[expect(unsafe_code, reason = "handlers of a program that uses the engine")]
+fn install(handler: Handler) -> usize {
+    // SAFETY: all zeros is an action, and each handler is one of three arguments.
+    unsafe {
+        let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
+        action.sa_sigaction = handler as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO;
+        let mut before: libc::sigaction = MaybeUninit::zeroed().assume_init();
+        assert_eq!(libc::sigaction(libc::SIGBUS, &raw const action, &raw mut before), 0);
+        before.sa_sigaction
+    }
+}
+
+#[expect(unsafe_code, reason = "goes on as handlers do")]
+extern "C" fn between(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    CALLS.fetch_add(1, Ordering::Relaxed);
+    // SAFETY: it is the engine's, of three arguments.
+    let next = unsafe { transmute::<usize, Handler>(NEXT.load(Ordering::Relaxed)) };
+    next(signal, info, context);
+}
+
+#[expect(unsafe_code, reason = "ends the process as a handler may")]
+extern "C" fn last(_: c_int, _: *mut libc::siginfo_t, _: *mut c_void) {
+    let code = if CALLS.load(Ordering::Relaxed) == 1 { EACH_ONCE } else { 1 };
+    // SAFETY: nothing of the process is needed any more.
+    unsafe { libc::_exit(code) }
 }

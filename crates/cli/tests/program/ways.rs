@@ -110,3 +110,17 @@ fn a_mapped_file_that_is_cut_off_is_reported() {
     let words = "lanesum: long: changed while it was read\n";
     expect(&running.finish(), 1, line("abc", "fifo"), words);
 }
+
+/// Files of the kernel have sizes that let them be mapped, and then most cannot be.
+#[test]
+fn what_cannot_be_mapped_is_read_and_harms_nobody() {
+    const FOLDER: &str = "/sys/kernel";
+    if !Path::new(FOLDER).is_dir() {
+        return skip("there is no /sys");
+    }
+    let folder = Folder::new();
+    for _ in 0..8 {
+        let run = folder.run(&format!("--io mmap -j 4 {FOLDER}"));
+        assert!(run.status.code().is_some(), "{:?}: {}", run.status, text(&run.stderr));
+    }
+}

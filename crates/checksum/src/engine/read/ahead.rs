@@ -18,7 +18,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::memory::{PAGE, Region};
+use super::memory::Region;
 use super::queue::Queue;
 use super::{Early, Piece, direct};
 use crate::Error;
@@ -122,7 +122,8 @@ impl Shape {
     /// push each other out of the first-level cache (see [`Buffer`]); what is read past the cache
     /// must begin where a block does.
     fn stride(self) -> usize {
-        2 * self.piece + PAGE
+        const { assert!((Buffer::SETS as u64).is_multiple_of(direct::ALIGNMENT)) }
+        2 * self.piece + Buffer::SETS
     }
 
     fn memory(self) -> usize {
@@ -132,7 +133,7 @@ impl Shape {
     /// Where a lane's piece 0 or 1 lies.
     fn range(self, lane: usize, piece: usize) -> Range<usize> {
         const ODD_LINES: usize = 5 * 64;
-        let stagger = if self.is_direct { 0 } else { lane * ODD_LINES % PAGE };
+        let stagger = if self.is_direct { 0 } else { lane * ODD_LINES % Buffer::SETS };
         let start = lane * self.stride() + stagger + piece * self.piece;
         start..start + self.piece
     }
@@ -270,6 +271,9 @@ mod tests {
     use std::io::Write as _;
 
     use super::*;
+
+    /// A short piece, of what can be read past the cache.
+    const PAGE: usize = direct::ALIGNMENT as usize;
 
     /// Readers with and without io_uring, through the cache and as past it.
     fn readers() -> Vec<Reader> {

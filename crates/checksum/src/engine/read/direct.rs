@@ -11,11 +11,10 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, OFlags, StatxFlags, fcntl_getfl, fcntl_setfl, statx};
 use rustix::io::Errno;
 
-use super::memory::PAGE;
 use crate::Error;
 
-/// What offsets are a multiple of, in bytes.
-pub(super) const ALIGNMENT: u64 = PAGE as u64;
+/// What addresses and offsets are a multiple of, in bytes: a multiple of a medium's blocks, whatever the size of a page.
+pub(super) const ALIGNMENT: u64 = 4096;
 
 /// Makes an open file be read past the cache.
 ///

@@ -1,14 +1,27 @@
 //! What happens when a mapped file is cut off: SIGBUS, and a handler that survives it.
 //!
-//! Who touches a page of a mapped file that lies beyond the file's end, or cannot be read from the
+//! Whoever touches a page of a mapped file that lies beyond the file's end, or cannot be read from the
 //! medium, gets SIGBUS, which ends a process that has no answer. The answer here is that of
 //! libwayland's server and of systemd's journal: zeros are mapped over the rest of the window, a
 //! note is made that they are, and the instruction is done again. The hash goes on over the zeros,
 //! and the lane reports the file, or has it read anew, when it asks for more.
 //!
 //! The handler runs between any two instructions of the thread that touched the page, so it may use
-//! nothing that could be half done at that moment. It uses atomic numbers and one system call. It
-//! is installed while there are windows, and what was there before gets what is not about them.
+//! nothing that could be half done at that moment. It uses atomic numbers and two system calls. It
+//! is installed while there are workers that map, and what was there before gets what is not about them.
+//!
+//! # Why it replaces nobody else's memory
+//!
+//! 1. The kernel chooses where a window lies ([`Window`](super::map::Window)), so a mapping that fails
+//!    leaves no hole, and one that succeeds replaces nothing. The handler's is the only MAP_FIXED.
+//! 2. A window is [entered](Guard::enter) once it is mapped and before anybody touches it, and
+//!    [left](Guard::leave) before it is unmapped. So all addresses of a window that is entered are ours.
+//! 3. The handler looks at the windows of its own thread only. What it reads there no other thread
+//!    changes; and its own thread is at the instruction that reads the window, not within `enter` or
+//!    `leave`, which touch no window. (Of other threads' entries it reads the owner, whom only a thread
+//!    itself enters and takes away.)
+//! 4. When zeros cannot be mapped, the kernel may have unmapped the rest of the window, and other threads'
+//!    memory may come to lie there at any time. Then the process dies, before the instruction is done again.
 //!
 //! Another way would be to have the kernel copy (process_vm_readv of our own memory fails instead of
 //! raising a signal). Then mapping would save nothing over read, which copies as well.
@@ -17,97 +30,196 @@
 
 use std::ffi::{c_int, c_void};
 use std::io;
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::ptr;
-use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering, compiler_fence};
 use std::sync::{Mutex, PoisonError};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+use rustix::thread::gettid;
 
-use super::map::{WINDOW, WINDOWS};
-use super::memory::{PAGE, Region};
+use super::memory::page_size;
 
 /// The most windows of a worker: as many as a number has bits.
 pub(super) const MAX_LANES: usize = u64::BITS as usize;
 
 /// The windows of one worker, as the handler knows them.
 struct Entry {
-    /// The address of the first one; 0 if the entry is free. All entries are [`WINDOWS`] long, so
-    /// that this one number says all, at any moment.
-    start: AtomicUsize,
+    /// The id of the worker's thread; 0 if the entry is free.
+    owner: AtomicI32,
+    windows: [Addresses; MAX_LANES],
     /// A bit for each window that has zeros instead of its file.
     hits: AtomicU64,
 }
 
+/// From where to where a window goes, in bytes; nowhere (0 to 0) if nothing is mapped.
+struct Addresses {
+    start: AtomicUsize,
+    end: AtomicUsize,
+}
+
 /// As many as there may be workers, for a handler can wait for no lock.
-static ENTRIES: [Entry; 1024] =
-    [const { Entry { start: AtomicUsize::new(0), hits: AtomicU64::new(0) } }; 1024];
+static ENTRIES: [Entry; 1024] = [const { Entry::new() }; 1024];
+
+impl Entry {
+    const fn new() -> Self {
+        Self {
+            owner: AtomicI32::new(0),
+            windows: [const { Addresses { start: AtomicUsize::new(0), end: AtomicUsize::new(0) } };
+                MAX_LANES],
+            hits: AtomicU64::new(0),
+        }
+    }
+}
 
 /// Keeps faults in the windows of a worker from ending the process, as long as it lives.
-pub(super) struct Guard(&'static Entry);
+pub(super) struct Guard {
+    entry: &'static Entry,
+    /// Whether the thread had SIGBUS blocked.
+    was_blocked: bool,
+    /// Not for another thread: the entry and the mask are this one's.
+    thread: PhantomData<*const ()>,
+}
 
-/// Guards the windows in a region.
+/// Guards the windows of this thread that are entered.
 ///
 /// # Errors
-/// When there are too many at once, or no handler can be installed.
-pub(super) fn guard(windows: &Region) -> io::Result<Guard> {
-    let start = windows.at(0).addr();
-    let _ = windows.at(WINDOWS);
+/// When there are too many workers at once, or no handler can be installed.
+pub(super) fn guard() -> io::Result<Guard> {
+    // Asked here for the first time, so that the handler finds the answer.
+    let _ = page_size();
+    let thread = gettid().as_raw_nonzero().get();
     let take = |entry: &&Entry| {
-        entry.start.compare_exchange(0, start, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        entry.owner.compare_exchange(0, thread, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     };
     let entry = ENTRIES.iter().find(take).ok_or(io::ErrorKind::QuotaExceeded)?;
-    entry.hits.store(0, Ordering::Relaxed);
-    if let Err(error) = install() {
-        entry.start.store(0, Ordering::Release);
-        return Err(error);
+    let installed = install().and_then(|()| block(libc::SIG_UNBLOCK).inspect_err(|_| uninstall()));
+    match installed {
+        Ok(was_blocked) => Ok(Guard { entry, was_blocked, thread: PhantomData }),
+        Err(error) => {
+            entry.owner.store(0, Ordering::Release);
+            Err(error)
+        }
     }
-    Ok(Guard(entry))
 }
 
 impl Guard {
+    /// Guards window `index`, which lies at these addresses and stays there until it has left.
+    pub(super) fn enter(&self, index: usize, addresses: Range<usize>) {
+        self.forget(index);
+        let window = &self.entry.windows[index];
+        window.end.store(addresses.end, Ordering::Relaxed);
+        window.start.store(addresses.start, Ordering::Relaxed);
+        // The handler runs in this thread: all that matters is that nothing of the window is read before.
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    /// Window `index` is nowhere from now on.
+    pub(super) fn leave(&self, index: usize) {
+        // And nothing after.
+        compiler_fence(Ordering::SeqCst);
+        let window = &self.entry.windows[index];
+        window.start.store(0, Ordering::Relaxed);
+        window.end.store(0, Ordering::Relaxed);
+        compiler_fence(Ordering::SeqCst);
+    }
+
     /// Whether window `index` has zeros instead of its file.
     pub(super) fn was_hit(&self, index: usize) -> bool {
-        self.0.hits.load(Ordering::Acquire) & 1 << index != 0
+        compiler_fence(Ordering::SeqCst);
+        self.entry.hits.load(Ordering::Acquire) & 1 << index != 0
     }
 
     /// Forgets that it had.
-    pub(super) fn forget(&self, index: usize) {
-        self.0.hits.fetch_and(!(1 << index), Ordering::AcqRel);
+    fn forget(&self, index: usize) {
+        self.entry.hits.fetch_and(!(1 << index), Ordering::AcqRel);
     }
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
+        if self.was_blocked {
+            // What could be unblocked can be blocked.
+            let _ = block(libc::SIG_BLOCK);
+        }
         uninstall();
-        self.0.start.store(0, Ordering::Release);
+        self.entry.owner.store(0, Ordering::Release);
     }
 }
 
-/// Who uses the handler, and what was there before.
-struct Installed {
-    users: usize,
-    before: Option<libc::sigaction>,
+/// Blocks or unblocks SIGBUS in this thread; whether it was blocked. A fault whose signal is blocked ends the
+/// process whatever the handler.
+pub(super) fn block(how: c_int) -> io::Result<bool> {
+    // SAFETY: all zeros is memory for a mask, which is filled in before it is looked at.
+    let [mut bus, mut old] = [(); 2].map(|()| unsafe { MaybeUninit::zeroed().assume_init() });
+    // SAFETY: all pointers are to masks.
+    let failed = unsafe {
+        libc::sigemptyset(&raw mut bus);
+        libc::sigaddset(&raw mut bus, libc::SIGBUS);
+        libc::pthread_sigmask(how, &raw const bus, &raw mut old)
+    };
+    match failed {
+        // SAFETY: as before.
+        0 => Ok(unsafe { libc::sigismember(&raw const old, libc::SIGBUS) == 1 }),
+        error => Err(io::Error::from_raw_os_error(error)),
+    }
 }
 
-static INSTALLED: Mutex<Installed> = Mutex::new(Installed { users: 0, before: None });
+/// How many handlers of ours there are. Whoever installs one on top of ours may have it go on to ours, and stay when
+/// ours would go. Then ours stays below, and the next run installs another one on top of that. If both were
+/// the same function, nobody could tell who goes on to whom, and a signal would go in a circle.
+const LEVELS: usize = 8;
 
-/// The handler from before and its flags, for the handler, which can take no lock.
-static BEFORE: AtomicUsize = AtomicUsize::new(libc::SIG_DFL);
-static BEFORE_FLAGS: AtomicI32 = AtomicI32::new(0);
+type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+
+static HANDLERS: [Handler; LEVELS] = [
+    on_sigbus::<0>,
+    on_sigbus::<1>,
+    on_sigbus::<2>,
+    on_sigbus::<3>,
+    on_sigbus::<4>,
+    on_sigbus::<5>,
+    on_sigbus::<6>,
+    on_sigbus::<7>,
+];
+
+/// Who uses the handlers, and what was there before each that is installed.
+struct Installed {
+    users: usize,
+    before: [Option<libc::sigaction>; LEVELS],
+}
+
+static INSTALLED: Mutex<Installed> =
+    Mutex::new(Installed { users: 0, before: [const { None }; LEVELS] });
+
+/// The handlers from before and their flags, for ours, which can take no lock.
+static BEFORE: [AtomicUsize; LEVELS] = [const { AtomicUsize::new(libc::SIG_DFL) }; LEVELS];
+static BEFORE_FLAGS: [AtomicI32; LEVELS] = [const { AtomicI32::new(0) }; LEVELS];
+
+/// Which one of ours an action is.
+fn level_of(action: &libc::sigaction) -> Option<usize> {
+    HANDLERS.iter().position(|&handler| handler as usize == action.sa_sigaction)
+}
 
 fn install() -> io::Result<()> {
     let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
     if installed.users == 0 {
         let before = action(None)?;
-        BEFORE.store(before.sa_sigaction, Ordering::Release);
-        BEFORE_FLAGS.store(before.sa_flags, Ordering::Release);
-        // SAFETY: all zeros is an action: no flags, nobody's handler, an empty mask.
-        let mut ours: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
-        ours.sa_sigaction = on_sigbus as *const () as usize;
-        ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-        action(Some(&ours))?;
-        installed.before = Some(before);
+        // Who came on top of ours may have put it back since.
+        if level_of(&before).is_none() {
+            let level = installed.before.iter().position(Option::is_none);
+            let level = level.ok_or(io::ErrorKind::QuotaExceeded)?;
+            BEFORE[level].store(before.sa_sigaction, Ordering::Release);
+            BEFORE_FLAGS[level].store(before.sa_flags, Ordering::Release);
+            // SAFETY: all zeros is an action: no flags, nobody's handler, an empty mask.
+            let mut ours: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
+            ours.sa_sigaction = HANDLERS[level] as usize;
+            ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            action(Some(&ours))?;
+            installed.before[level] = Some(before);
+        }
     }
     installed.users += 1;
     Ok(())
@@ -116,12 +228,10 @@ fn install() -> io::Result<()> {
 fn uninstall() {
     let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
     installed.users -= 1;
-    let is_ours =
-        || action(None).is_ok_and(|now| now.sa_sigaction == on_sigbus as *const () as usize);
     if installed.users == 0
-        && let Some(before) = installed.before.take()
         // Who installed another one meanwhile goes on to ours, which then has nothing to say.
-        && is_ours()
+        && let Some(level) = action(None).ok().as_ref().and_then(level_of)
+        && let Some(before) = installed.before[level].take()
     {
         // What could be installed once can be again.
         let _ = action(Some(&before));
@@ -140,99 +250,196 @@ fn action(new: Option<&libc::sigaction>) -> io::Result<libc::sigaction> {
     }
 }
 
-extern "C" fn on_sigbus(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+extern "C" fn on_sigbus<const LEVEL: usize>(
+    signal: c_int,
+    info: *mut libc::siginfo_t,
+    context: *mut c_void,
+) {
     // SAFETY: the kernel passes what it knows of the signal; a positive code is the kernel's own,
     // and then there is an address.
     let fault = unsafe { ((*info).si_code > 0).then(|| (*info).si_addr().addr()) };
-    if !fault.is_some_and(mend) {
-        pass_on(signal, info, context);
+    match fault.map_or(Mended::NotOurs, mend) {
+        Mended::Yes => {}
+        Mended::NotOurs => pass_on(LEVEL, signal, info, context),
+        Mended::No => die(signal),
     }
 }
 
-/// Maps zeros from the page of an address to the end of its window; false if it is in none.
-fn mend(address: usize) -> bool {
-    let of = |entry: &&Entry| match entry.start.load(Ordering::Acquire) {
-        0 => false,
-        start => (start..start + WINDOWS).contains(&address),
-    };
-    let Some(entry) = ENTRIES.iter().find(of) else { return false };
-    let start = entry.start.load(Ordering::Acquire);
-    let window = (address - start) / WINDOW;
-    let page = address - address % PAGE;
-    let end = start + (window + 1) * WINDOW;
-    let flags = MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE;
-    let at = ptr::with_exposed_provenance_mut(page);
-    // SAFETY: the thread that is at fault reads its own window, so the window is there, and what is
-    // replaced is not: reading it is the fault.
-    let zeros = unsafe { mmap_anonymous(at, end - page, ProtFlags::READ, flags) };
-    if zeros.is_ok() {
-        entry.hits.fetch_or(1 << window, Ordering::AcqRel);
+/// What became of a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mended {
+    Yes,
+    /// It is in no window of this thread.
+    NotOurs,
+    /// The system has no memory even for zeros.
+    No,
+}
+
+/// Maps zeros over what is left of the window that an address is in.
+fn mend(address: usize) -> Mended {
+    let thread = gettid().as_raw_nonzero().get();
+    for entry in ENTRIES.iter().filter(|entry| entry.owner.load(Ordering::Acquire) == thread) {
+        for (index, window) in entry.windows.iter().enumerate() {
+            let window = window.start.load(Ordering::Relaxed)..window.end.load(Ordering::Relaxed);
+            if let Some(rest) = rest_of(&window, address, page_size()) {
+                let flags = MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE;
+                let at = ptr::with_exposed_provenance_mut(rest.start);
+                // SAFETY: these are pages of a window that this thread has mapped, see the module. What
+                // is replaced is not there: reading it is the fault.
+                let zeros = unsafe { mmap_anonymous(at, rest.len(), ProtFlags::READ, flags) };
+                if zeros.is_err() {
+                    return Mended::No;
+                }
+                entry.hits.fetch_or(1 << index, Ordering::AcqRel);
+                return Mended::Yes;
+            }
+        }
     }
-    zeros.is_ok()
+    Mended::NotOurs
+}
+
+/// The pages of a window from that of an address on; `None` if the address lies elsewhere.
+fn rest_of(window: &Range<usize>, address: usize, page: usize) -> Option<Range<usize>> {
+    let last_page = window.end.next_multiple_of(page);
+    window.contains(&address).then(|| address - address % page..last_page)
+}
+
+/// Has the signal end the process as soon as the handler returns, before another instruction of this thread.
+fn die(signal: c_int) {
+    // SAFETY: the default action is one; within the handler the signal is blocked.
+    unsafe {
+        libc::signal(signal, libc::SIG_DFL);
+        libc::raise(signal);
+    }
 }
 
 /// Does what would have been done without us.
-fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    type Handler = extern "C" fn(c_int);
-    type HandlerOfInfo = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
-    let before = BEFORE.load(Ordering::Acquire);
+fn pass_on(level: usize, signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    type HandlerOfNumber = extern "C" fn(c_int);
+    let before = BEFORE[level].load(Ordering::Acquire);
     // SAFETY: as in `on_sigbus`.
     let is_fault = unsafe { (*info).si_code > 0 };
     match before {
         libc::SIG_IGN if !is_fault => {}
-        libc::SIG_DFL | libc::SIG_IGN => {
-            // SAFETY: the default action is one. A fault happens again when we return; a signal
-            // that was sent does not, so it is sent again, and comes when we return.
-            unsafe {
-                libc::signal(signal, libc::SIG_DFL);
-                if !is_fault {
-                    libc::raise(signal);
-                }
-            }
+        libc::SIG_DFL | libc::SIG_IGN if is_fault => {
+            // SAFETY: the default action is one. The fault happens again when we return.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
         }
-        handler if BEFORE_FLAGS.load(Ordering::Acquire) & libc::SA_SIGINFO != 0 => {
+        // What was sent is not sent again.
+        libc::SIG_DFL => die(signal),
+        handler if BEFORE_FLAGS[level].load(Ordering::Acquire) & libc::SA_SIGINFO != 0 => {
             // SAFETY: with this flag it is a handler of three arguments.
-            let handler = unsafe { std::mem::transmute::<usize, HandlerOfInfo>(handler) };
+            let handler = unsafe { std::mem::transmute::<usize, Handler>(handler) };
             handler(signal, info, context);
         }
         handler => {
             // SAFETY: without it it is one of one argument.
-            let handler = unsafe { std::mem::transmute::<usize, Handler>(handler) };
+            let handler = unsafe { std::mem::transmute::<usize, HandlerOfNumber>(handler) };
             handler(signal);
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use std::sync::MutexGuard;
+
     use super::*;
+    use crate::engine::read::memory::Region;
+
+    /// Only one test at a time has the handler installed, since another one looks whether it is.
+    pub(in crate::engine::read) fn alone() -> MutexGuard<'static, ()> {
+        static ALONE: Mutex<()> = Mutex::new(());
+        ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
     #[test]
-    fn the_handler_is_there_while_there_are_windows() {
-        let handler = || action(None).unwrap().sa_sigaction;
-        let ours = on_sigbus as *const () as usize;
-        let regions = [(); 2].map(|()| Region::addresses(WINDOWS).unwrap());
-        let before = handler();
-        assert_ne!(before, ours);
-
-        let first = guard(&regions[0]).unwrap();
-        assert_eq!(handler(), ours);
-        let second = guard(&regions[1]).unwrap();
+    fn the_handler_is_there_while_there_are_workers_that_map() {
+        let _alone = alone();
+        let handler = || level_of(&action(None).unwrap());
+        assert_eq!(handler(), None);
+        let first = guard().unwrap();
+        assert_eq!(handler(), Some(0));
+        let second = guard().unwrap();
         drop(first);
-        assert_eq!(handler(), ours, "there are windows still");
-
-        let in_its_third_window = regions[1].at(2 * WINDOW + PAGE + 1).expose_provenance();
-        assert!(mend(in_its_third_window));
-        // SAFETY: just mapped, and nobody writes to it.
-        let zeros = unsafe { regions[1].bytes(2 * WINDOW + PAGE..3 * WINDOW) };
-        assert!(zeros.iter().all(|byte| *byte == 0));
-        let hits = || [1, 2, 3].map(|index| second.was_hit(index));
-        assert_eq!(hits(), [false, true, false]);
-        second.forget(2);
-        assert_eq!(hits(), [false; 3]);
-        assert!(!mend(regions[0].at(PAGE).addr()), "nobody's windows any more");
-
+        assert_eq!(handler(), Some(0), "there are windows still");
         drop(second);
-        assert_eq!(handler(), before);
+        assert_eq!(handler(), None);
+    }
+
+    #[test]
+    fn only_windows_that_are_entered_become_zeros_from_the_fault_on() {
+        let _alone = alone();
+        let page = page_size();
+        let guard = guard().unwrap();
+        let window = Region::zeros(4 * page).unwrap();
+        // SAFETY: nobody else has it.
+        unsafe { window.bytes_mut(0..4 * page) }.fill(1);
+        let address = |offset| window.at(offset).expose_provenance();
+        let fault = address(2 * page + 1);
+        let hits = || [1, 2, 3].map(|index| guard.was_hit(index));
+
+        assert_eq!(mend(fault), Mended::NotOurs);
+        // It ends within its last page, and what lies behind is another's.
+        guard.enter(2, address(page)..address(3 * page - 7));
+        for outside in [address(page) - 1, address(3 * page - 7)] {
+            assert_eq!(mend(outside), Mended::NotOurs);
+        }
+        let elsewhere = std::thread::scope(|scope| scope.spawn(|| mend(fault)).join().unwrap());
+        assert_eq!(elsewhere, Mended::NotOurs, "another thread's window");
+        assert_eq!(hits(), [false; 3]);
+
+        assert_eq!(mend(fault), Mended::Yes);
+        assert_eq!(hits(), [false, true, false]);
+        // SAFETY: nobody writes to it.
+        let bytes = unsafe { window.bytes(0..4 * page) };
+        let (zeros, others) = (2 * page..3 * page, [0..2 * page, 3 * page..4 * page]);
+        assert!(bytes[zeros].iter().all(|byte| *byte == 0));
+        assert!(others.into_iter().all(|range| bytes[range].iter().all(|byte| *byte == 1)));
+
+        guard.leave(2);
+        assert_eq!(mend(fault), Mended::NotOurs, "nobody's window any more");
+        guard.enter(2, address(0)..address(page));
+        assert_eq!(hits(), [false; 3]);
+        guard.leave(2);
+    }
+
+    #[test]
+    fn the_rest_of_a_window_is_whole_pages_of_any_size() {
+        for page in [4 << 10, 16 << 10, 64 << 10] {
+            let start = 7 * page;
+            let window = start..start + 3 * page - 5;
+            let rest = |address| rest_of(&window, address, page);
+            assert_eq!(rest(start - 1), None);
+            assert_eq!(rest(window.end), None);
+            for (address, first) in [
+                (start, start),
+                (start + 4096 % page, start + 4096 % page / page * page),
+                (start + page - 1, start),
+                (start + page, start + page),
+                (window.end - 1, start + 2 * page),
+            ] {
+                assert_eq!(rest(address), Some(first..start + 3 * page), "{page} {address}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_thread_that_maps_has_the_signal_unblocked() {
+        let _alone = alone();
+        let is_blocked = || {
+            let blocked = block(libc::SIG_UNBLOCK).unwrap();
+            if blocked {
+                block(libc::SIG_BLOCK).unwrap();
+            }
+            blocked
+        };
+        for blocked in [false, true] {
+            block(if blocked { libc::SIG_BLOCK } else { libc::SIG_UNBLOCK }).unwrap();
+            let guard = guard().unwrap();
+            assert!(!is_blocked());
+            drop(guard);
+            assert_eq!(is_blocked(), blocked);
+        }
     }
 }

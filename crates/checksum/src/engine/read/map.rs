@@ -1,8 +1,10 @@
 //! Files that are mapped, a window at a time.
 //!
-//! Each lane has a fixed range of addresses as its window, into which one part of its file after
-//! another is mapped. So memory that is mapped does not grow with the files, and the handler of
-//! [`fault`](super::fault) knows by the address alone whose window is at fault.
+//! Each lane has a window, one part of its file after another, so memory that is mapped does not grow
+//! with the files. Where a window lies is for the kernel to choose, each time anew: to map a file over
+//! addresses that are kept for it (MAP_FIXED) unmaps them first, and when the mapping then fails (a file
+//! system's own error, no memory) they belong to nobody, and another thread's memory may come to lie
+//! there, which the next mapping would destroy. The handler of [`fault`](super::fault) is told of each.
 //!
 //! Pages come as they are touched, sixteen at a time, which measures better than to ask for all of
 //! a window at once (MAP_POPULATE). Whether it is faster than to read depends on the machine
@@ -10,21 +12,23 @@
 
 #![expect(unsafe_code, reason = "maps files and looks at what is mapped")]
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
+use std::ffi::c_void;
 use std::hint::black_box;
 use std::io;
 use std::ops::Range;
+use std::ptr;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use rustix::fd::OwnedFd;
 use rustix::fs::SeekFrom;
 use rustix::io::pread;
-use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use super::choice::{Choice, Step, Way};
 use super::fault::{self, Guard};
-use super::memory::{PAGE, Region};
+use super::memory::page_size;
 use super::{Lane, Piece};
 use crate::Error;
 use crate::engine::file::Buffer;
@@ -36,48 +40,32 @@ pub(super) use super::fault::MAX_LANES;
 /// are 6 to 8 % slower for files of 1 MiB, larger ones no faster.
 pub(super) const WINDOW: usize = 512 << 10;
 
-/// Bytes of all the windows of a worker.
-pub(super) const WINDOWS: usize = MAX_LANES * WINDOW;
-
 /// The windows of a worker's lanes, from the first one on that is needed.
 pub(in crate::engine) struct Windows {
-    /// None when there are no addresses, or too many workers at once.
-    addresses: OnceCell<Option<Addresses>>,
+    /// None when there are too many workers at once.
+    guard: OnceCell<Option<Guard>>,
+    /// Whether a window could not be unmapped. There are no more then, or each might stay.
+    are_stuck: Cell<bool>,
     /// What chooses between mapping and reading, if that is to be chosen.
     choice: Option<Choice>,
 }
 
-/// Where the windows are.
-struct Addresses {
-    // Before the region, so that the handler does not know the addresses any longer than we do.
-    guard: Guard,
-    region: Region,
-}
-
-impl Addresses {
-    fn new() -> io::Result<Self> {
-        let region = Region::addresses(WINDOWS)?;
-        let guard = fault::guard(&region)?;
-        Ok(Self { guard, region })
-    }
-}
-
 impl Windows {
     pub(super) fn new(choice: Option<Choice>) -> Self {
-        Self { addresses: OnceCell::new(), choice }
+        Self { guard: OnceCell::new(), are_stuck: Cell::new(false), choice }
     }
 
-    fn addresses(&self) -> Option<&Addresses> {
-        self.addresses.get_or_init(|| Addresses::new().ok()).as_ref()
+    fn guard(&self) -> Option<&Guard> {
+        self.guard.get_or_init(|| fault::guard().ok()).as_ref()
     }
 
-    /// The addresses, when something is or was mapped.
-    fn known_addresses(&self) -> &Addresses {
-        self.addresses().expect("what is mapped has an address")
+    /// The guard, when something is or was mapped.
+    fn known_guard(&self) -> &Guard {
+        self.guard().expect("what is mapped is guarded")
     }
 }
 
-/// A lane's window, and what is mapped into it.
+/// A lane's window, and what is mapped there.
 pub(in crate::engine) struct Window {
     windows: Rc<Windows>,
     index: usize,
@@ -86,6 +74,7 @@ pub(in crate::engine) struct Window {
 
 /// A part of a file that is mapped.
 struct Mapped {
+    start: *mut c_void,
     /// Where it begins in the file, and its bytes.
     offset: u64,
     length: usize,
@@ -99,19 +88,19 @@ impl Window {
         Self { windows: Rc::clone(windows), index, mapped: None }
     }
 
-    /// Bytes of the window; `None` if nothing is mapped.
+    /// Bytes of the window, counted from its beginning; `None` if nothing is mapped.
     #[inline]
     pub(in crate::engine) fn bytes(&self, range: &Range<usize>) -> Option<&[u8]> {
         let mapped = self.mapped.as_ref()?;
-        let start = self.start();
-        assert!(range.start >= start && range.end <= start + mapped.given, "{range:?}");
+        assert!(range.start <= range.end && range.end <= mapped.given, "{range:?}");
         // SAFETY: these bytes are mapped until `next` or `release`, which take `&mut self`; those that
         // a shorter file no longer has are zeros (see `fault`). Nobody of this process writes to them.
         // Another process may write to the file. No language has a word for that; what we rely on
         // is that whoever gets these bytes is a hash function, which looks at each byte for its value
         // only, never for where to go or what to touch, so that any bytes do no more than give some
         // digest. And that one is not believed: the file has changed.
-        Some(unsafe { self.windows.known_addresses().region.bytes(range.clone()) })
+        let start = mapped.start.cast::<u8>();
+        Some(unsafe { std::slice::from_raw_parts(start.add(range.start), range.len()) })
     }
 
     /// The next bytes of a file from `position` on; `None` when they are to be read.
@@ -134,15 +123,16 @@ impl Window {
                 return Ok(Some(self.give()));
             }
         }
+        // Bytes that were mapped were not read: from here on the file's own position is another.
+        let was_mapped = self.unmap();
         let rest = stamp.size().saturating_sub(position);
-        if rest > Buffer::CAPACITY as u64 && position.is_multiple_of(PAGE as u64) {
+        if rest > Buffer::CAPACITY as u64 && may_begin_at(position, page_size()) {
             let length = usize::try_from(rest).unwrap_or(usize::MAX).min(WINDOW);
             if self.is_worth_it(file, position, length, stamp) && self.map(file, position, length) {
                 return Ok(Some(self.give()));
             }
         }
-        if self.mapped.is_some() {
-            self.release();
+        if was_mapped {
             rustix::fs::seek(file, SeekFrom::Start(position)).map_err(io::Error::from)?;
         }
         Ok(None)
@@ -179,8 +169,8 @@ impl Window {
             return None;
         }
         self.mapped.as_mut().expect("just mapped").given = length;
-        let bytes = self.bytes(&(self.start()..self.start() + length)).expect("just mapped");
-        black_box(bytes.iter().step_by(PAGE).fold(0, |all, byte| all ^ byte));
+        let bytes = self.bytes(&(0..length)).expect("just mapped");
+        black_box(bytes.iter().step_by(page_size()).fold(0, |all, byte| all ^ byte));
         let was_hit = self.was_hit();
         self.release();
         (!was_hit).then(|| begin.elapsed())
@@ -188,49 +178,64 @@ impl Window {
 
     /// Whether the window has zeros instead of its file.
     fn was_hit(&self) -> bool {
-        self.windows.known_addresses().guard.was_hit(self.index)
+        self.windows.known_guard().was_hit(self.index)
     }
 
     /// Gives out the next bytes of what is mapped.
     fn give(&mut self) -> Piece {
-        let start = self.start();
         let mapped = self.mapped.as_mut().expect("something is mapped");
         let from = mapped.given;
         mapped.given = mapped.length.min(from + Buffer::CAPACITY);
-        Piece { range: start + from..start + mapped.given, is_last: false }
+        Piece { range: from..mapped.given, is_last: false }
     }
 
-    /// Maps a part of a file in place of what is mapped; false when that cannot be done.
+    /// Maps a part of a file, when nothing is mapped; false when that cannot be done.
     fn map(&mut self, file: &OwnedFd, offset: u64, length: usize) -> bool {
-        let Some(addresses) = self.windows.addresses() else { return false };
-        addresses.guard.forget(self.index);
-        let at = addresses.region.at(self.start()).cast();
-        let flags = MapFlags::PRIVATE | MapFlags::FIXED;
-        // SAFETY: what is replaced is our window, at most all of it, and `&mut self` says that nobody
-        // has a slice of it.
-        let mapped = unsafe { mmap(at, length, ProtFlags::READ, flags, file, offset) };
-        if mapped.is_ok() {
-            self.mapped = Some(Mapped { offset, length, given: 0 });
+        debug_assert!(self.mapped.is_none());
+        if self.windows.are_stuck.get() {
+            return false;
         }
-        mapped.is_ok()
+        let Some(guard) = self.windows.guard() else { return false };
+        // SAFETY: it is for the kernel to choose where, so nothing that exists is replaced.
+        let mapped = unsafe {
+            mmap(ptr::null_mut(), length, ProtFlags::READ, MapFlags::PRIVATE, file, offset)
+        };
+        let Ok(start) = mapped else { return false };
+        let address = start.expose_provenance();
+        guard.enter(self.index, address..address + length);
+        self.mapped = Some(Mapped { start, offset, length, given: 0 });
+        true
     }
 
-    /// Lets go of the file. At once, though that interrupts the other threads: any of 64 lanes may be the next one to map, and
-    /// what all of them had mapped last would be 32 MiB.
+    /// Lets go of the file. At once, though that interrupts the other threads: any of
+    /// 64 lanes may be the next one to map, and what all of them had mapped last would be 32 MiB.
     pub(in crate::engine) fn release(&mut self) {
-        if self.mapped.take().is_some() {
-            let at = self.windows.known_addresses().region.at(self.start()).cast();
-            let flags = MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE;
-            // SAFETY: as in `map`. Should it fail the file stays mapped until the next one is, or
-            // the run ends; nobody looks at it.
-            let _ = unsafe { mmap_anonymous(at, WINDOW, ProtFlags::empty(), flags) };
-        }
+        self.unmap();
     }
 
-    /// Where the window lies in the region.
-    fn start(&self) -> usize {
-        self.index * WINDOW
+    /// Unmaps what is mapped; false if that is nothing.
+    fn unmap(&mut self) -> bool {
+        let Some(mapped) = self.mapped.take() else { return false };
+        self.windows.known_guard().leave(self.index);
+        // SAFETY: it is our window, and `&mut self` says that nobody has a slice of it.
+        let unmapped = unsafe { munmap(mapped.start, mapped.length) };
+        if unmapped.is_err() {
+            self.windows.are_stuck.set(true);
+        }
+        true
     }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+/// Whether a window may begin at this offset of a file, with pages of so many bytes. Pages of which a window is not a
+/// multiple would have the next one begin in mid-page.
+fn may_begin_at(offset: u64, page: usize) -> bool {
+    WINDOW.is_multiple_of(page) && offset.is_multiple_of(page as u64)
 }
 
 /// How long it takes to read these bytes of a file, into memory as a lane has it.
@@ -262,13 +267,30 @@ fn why(file: &OwnedFd, mapped: &Mapped) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::net::UnixStream;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+
     use super::*;
+    use crate::engine::read::fault::tests::alone;
+    use crate::engine::read::memory::Region;
+
+    /// A file of so many bytes.
+    fn file_of(length: usize) -> OwnedFd {
+        let file = tempfile::tempfile().unwrap();
+        io::Write::write_all(&mut &file, &vec![7; length]).unwrap();
+        file.into()
+    }
+
+    /// What has an answer to mmap which is always an error, after the kernel has made room.
+    fn never_mapped() -> OwnedFd {
+        UnixStream::pair().unwrap().0.into()
+    }
 
     #[test]
     fn both_ways_are_timed_and_leave_nothing_behind() {
-        let file = tempfile::tempfile().unwrap();
-        std::io::Write::write_all(&mut &file, &vec![7; 2 * WINDOW]).unwrap();
-        let file = OwnedFd::from(file);
+        let _alone = alone();
+        let file = file_of(2 * WINDOW);
         let windows = Rc::new(Windows::new(None));
         let mut window = Window::new(&windows, 3);
         let mapped = window.time_of_mapping(&file, WINDOW as u64, WINDOW).expect("it is there");
@@ -277,9 +299,118 @@ mod tests {
         assert!(window.bytes(&(0..0)).is_none());
 
         // What is cut off has no time, and does not count as cut off for the next file.
-        let beyond = (WINDOW + PAGE) as u64;
+        let beyond = (WINDOW + page_size()) as u64;
         assert_eq!(window.time_of_mapping(&file, beyond, WINDOW), None);
         assert_eq!(time_of_reading(&file, beyond, WINDOW), None);
         assert!(window.time_of_mapping(&file, 0, WINDOW).is_some());
+    }
+
+    /// A stamp that says that the file has so many bytes.
+    fn stamp_of(file: &OwnedFd, size: usize) -> Stamp {
+        let mut stat = rustix::fs::fstat(file).unwrap();
+        stat.st_size = size as i64;
+        Stamp::of(&stat)
+    }
+
+    #[test]
+    fn a_mapping_that_fails_takes_no_memory_of_others() {
+        const ROUNDS: usize = 2000;
+        const PIECES: usize = 16;
+        let _alone = alone();
+        let ended = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for index in 0..2 {
+                let ended = &ended;
+                scope.spawn(move || {
+                    let (file, socket) = (file_of(WINDOW), never_mapped());
+                    let stamps = [&file, &socket].map(|file| stamp_of(file, WINDOW));
+                    let mut window = Window::new(&Rc::new(Windows::new(None)), index);
+                    for _ in 0..ROUNDS {
+                        assert!(window.next(&socket, 0, &stamps[1]).unwrap().is_none());
+                        thread::yield_now();
+                        let piece = window.next(&file, 0, &stamps[0]).unwrap().expect("mapped");
+                        let bytes = window.bytes(&piece.range).expect("mapped");
+                        assert!(bytes.iter().step_by(512).all(|byte| *byte == 7));
+                        window.release();
+                    }
+                    ended.fetch_add(1, Ordering::Relaxed);
+                });
+                scope.spawn(move || {
+                    while ended.load(Ordering::Relaxed) < 2 {
+                        let pieces: [_; PIECES] = std::array::from_fn(|number| {
+                            let piece = Region::zeros(WINDOW).unwrap();
+                            // SAFETY: nobody else has it.
+                            unsafe { piece.bytes_mut(0..WINDOW) }.fill(number as u8 + 1);
+                            piece
+                        });
+                        for (number, piece) in pieces.iter().enumerate() {
+                            // SAFETY: as before.
+                            let bytes = unsafe { piece.bytes(0..WINDOW) };
+                            let is_own = |byte: &u8| usize::from(*byte) == number + 1;
+                            assert!(bytes.iter().all(is_own), "another one's memory");
+                        }
+                    }
+                });
+            }
+        });
+    }
+
+    /// A file that goes on after the windows, of which a mapping fails, is read from where the last one ended.
+    #[test]
+    fn what_cannot_be_mapped_any_more_is_read_from_its_place() {
+        let _alone = alone();
+        let mut content = vec![7; WINDOW];
+        content.extend((0..WINDOW).map(|at| (at % 251) as u8));
+        let mut file = tempfile::tempfile().unwrap();
+        io::Write::write_all(&mut file, &content).unwrap();
+        io::Seek::rewind(&mut file).unwrap();
+        let file = OwnedFd::from(file);
+        let stamp = stamp_of(&file, content.len());
+        let windows = Rc::new(Windows::new(None));
+        let mut window = Window::new(&windows, 0);
+        let mut position = 0;
+        while position < WINDOW {
+            let piece = window.next(&file, position as u64, &stamp).unwrap().expect("mapped");
+            assert!(
+                window.bytes(&piece.range).unwrap() == &content[position..][..piece.range.len()]
+            );
+            position += piece.range.len();
+        }
+        windows.are_stuck.set(true);
+        assert!(window.next(&file, position as u64, &stamp).unwrap().is_none());
+        assert!(window.bytes(&(0..0)).is_none(), "nothing is mapped");
+        let mut rest = Vec::new();
+        io::Read::read_to_end(&mut std::fs::File::from(file), &mut rest).unwrap();
+        assert!(rest == content[WINDOW..]);
+    }
+
+    #[test]
+    fn a_cut_file_is_survived_by_a_thread_that_had_the_signal_blocked() {
+        let _alone = alone();
+        let was_blocked = fault::block(libc::SIG_BLOCK).unwrap();
+        let file = file_of(WINDOW);
+        let stamp = stamp_of(&file, WINDOW);
+        let mut window = Window::new(&Rc::new(Windows::new(None)), 0);
+        let piece = window.next(&file, 0, &stamp).unwrap().expect("mapped");
+        rustix::fs::ftruncate(&file, 0).unwrap();
+        assert!(window.bytes(&piece.range).unwrap().iter().all(|byte| *byte == 0));
+        assert!(matches!(window.next(&file, WINDOW as u64, &stamp), Err(Error::Changed)));
+        drop(window);
+        assert!(fault::block(libc::SIG_BLOCK).unwrap(), "as it was before");
+        if !was_blocked {
+            fault::block(libc::SIG_UNBLOCK).unwrap();
+        }
+    }
+
+    #[test]
+    fn windows_begin_at_pages_of_any_size() {
+        for page in [4 << 10, 16 << 10, 64 << 10] {
+            for (offset, may) in [(0, true), (page - 1, false), (page, true), (page + 4095, false)]
+            {
+                assert_eq!(may_begin_at(offset, page as usize), may, "{offset} {page}");
+            }
+        }
+        assert!(!may_begin_at(12 << 10, 16 << 10) && may_begin_at(12 << 10, 4 << 10));
+        assert!(!may_begin_at(0, 2 * WINDOW), "longer than a window");
     }
 }

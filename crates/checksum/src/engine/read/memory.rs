@@ -8,8 +8,10 @@ use std::ptr::{self, NonNull};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-/// Bytes in a page of x86-64.
-pub(super) const PAGE: usize = 4096;
+/// Bytes in a page: 4 KiB on x86-64, up to 64 KiB on other machines, by the kernel's configuration.
+pub(super) fn page_size() -> usize {
+    rustix::param::page_size()
+}
 
 /// A range of addresses of our own, given back in the end.
 pub(super) struct Region {
@@ -18,17 +20,9 @@ pub(super) struct Region {
 }
 
 impl Region {
-    /// Zeros to be read and written; pages that nobody touches take no memory.
+    /// Zeros to be read and written, from the beginning of a page on; pages that nobody touches take no memory.
     pub(super) fn zeros(length: usize) -> io::Result<Self> {
-        Self::new(length, ProtFlags::READ | ProtFlags::WRITE)
-    }
-
-    /// Addresses only. Who touches them is killed.
-    pub(super) fn addresses(length: usize) -> io::Result<Self> {
-        Self::new(length, ProtFlags::empty())
-    }
-
-    fn new(length: usize, access: ProtFlags) -> io::Result<Self> {
+        let access = ProtFlags::READ | ProtFlags::WRITE;
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         // SAFETY: it is for the kernel to choose where, so nothing that exists is replaced.
         let start = unsafe { mmap_anonymous(ptr::null_mut(), length, access, flags)? };
@@ -81,21 +75,22 @@ mod tests {
 
     #[test]
     fn a_region_begins_as_zeros_and_keeps_what_is_written() {
-        let region = Region::zeros(3 * PAGE).unwrap();
+        let page = page_size();
+        let region = Region::zeros(3 * page).unwrap();
         // SAFETY: nobody else has the region, and each slice ends before the next begins.
         unsafe {
-            assert_eq!(region.bytes(0..3 * PAGE), [0; 3 * PAGE]);
-            region.bytes_mut(PAGE..PAGE + 3).copy_from_slice(b"abc");
-            assert_eq!(region.bytes(PAGE - 1..PAGE + 4), b"\0abc\0");
+            assert_eq!(region.bytes(0..3 * page), vec![0; 3 * page]);
+            region.bytes_mut(page..page + 3).copy_from_slice(b"abc");
+            assert_eq!(region.bytes(page - 1..page + 4), b"\0abc\0");
         }
-        assert_eq!(region.at(PAGE).addr() % PAGE, 0);
+        assert_eq!(region.at(page).addr() % page, 0);
     }
 
     #[test]
-    #[should_panic(expected = "4096..4098")]
+    #[should_panic(expected = "100..102")]
     fn nothing_beyond_it_is_given_out() {
-        let region = Region::zeros(PAGE + 1).unwrap();
+        let region = Region::zeros(101).unwrap();
         // SAFETY: nobody else has it.
-        unsafe { region.bytes(PAGE..PAGE + 2) };
+        unsafe { region.bytes(100..102) };
     }
 }
