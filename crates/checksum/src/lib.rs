@@ -19,6 +19,6 @@ pub mod walk;
 
 pub use algorithm::{Algorithm, Algorithms};
 pub use digest::Digest;
-pub use engine::{Job, Outcome, Source};
+pub use engine::{Job, Outcome, Source, digests_of};
 pub use error::Error;
 pub use key::Key;

@@ -46,6 +46,7 @@
 //! ```
 
 mod batch;
+mod bytes;
 mod descriptors;
 mod feed;
 mod file;
@@ -67,6 +68,7 @@ use lanesum_md5::Backend;
 
 use crate::{Algorithms, Digest, Error, Key};
 
+pub use bytes::digests_of;
 pub use read::Io;
 
 /// One thing to do.
