@@ -13,6 +13,7 @@ pub mod check;
 pub mod digest;
 pub mod engine;
 pub mod error;
+mod hops;
 mod key;
 pub mod list;
 pub mod walk;

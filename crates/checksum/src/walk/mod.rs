@@ -41,13 +41,16 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fd::OwnedFd;
-use rustix::fs::{CWD, FileType, Stat, fstat};
+use rustix::fs::{AtFlags, FileType, Stat, fstat, statat};
+use rustix::io::Errno;
 
 pub use count::{Count, Totals};
 pub use exclude::{BadPattern, Exclude};
 use folder::{Folder, Kind};
 use gitignore::Rules;
 use open::Opener;
+
+use crate::hops::Within;
 
 /// Bytes of directory entries that one system call may bring: some two thousand short names.
 const READ_BUFFER: usize = 64 << 10;
@@ -251,16 +254,22 @@ impl FusedIterator for Walk {}
 impl Walk {
     /// Looks at the argument and enters it if it is a folder; otherwise gives the only entry.
     fn start(&mut self, argument: PathBuf) -> Option<Entry> {
-        let stat = match rustix::fs::stat(&argument) {
+        let failed =
+            |path, error: Errno| Some(Entry::Failed { path, error: io::Error::from(error) });
+        let within = match Within::reach(argument.as_os_str().as_bytes()) {
+            Ok(within) => within,
+            Err(error) => return failed(argument, error),
+        };
+        let stat = match statat(within.folder(), within.rest(), AtFlags::empty()) {
             Ok(stat) => stat,
-            Err(error) => return Some(Entry::Failed { path: argument, error: error.into() }),
+            Err(error) => return failed(argument, error),
         };
         if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
             return Some(Entry::File(argument));
         }
-        let fd = match open::folder(CWD, argument.as_os_str().as_bytes(), true) {
+        let fd = match open::folder(within.folder(), within.rest(), true) {
             Ok(fd) => fd,
-            Err(error) => return Some(Entry::Failed { path: argument, error: error.into() }),
+            Err(error) => return failed(argument, error),
         };
         if self.options.gitignore {
             self.rules = Rules::above(&argument, &mut self.pending);

@@ -1,5 +1,7 @@
 //! What of a tree is read: links, patterns, file systems.
 
+use rustix::fs::{OFlags, mkdirat, openat};
+
 use super::*;
 
 #[test]
@@ -83,4 +85,46 @@ fn a_walk_can_stay_on_its_file_system() {
     let other = line("other", "t/mounted/other");
     let [a, z] = ["t/a", "t/z"].map(|path| line(path, path));
     expect(&run, 0, format!("{a}{other}{z}{a}{z}{other}"), "");
+}
+
+#[test]
+fn paths_longer_than_the_system_takes_go_into_a_list_and_are_checked() {
+    let folder = Folder::of(&["t/a", "t/z"]);
+    let name = "d".repeat(255);
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+    let mut deepest = openat(CWD, folder.path("t"), flags, Mode::empty()).unwrap();
+    for _ in 0..20 {
+        mkdirat(&deepest, name.as_str(), Mode::RWXU).unwrap();
+        deepest = openat(&deepest, name.as_str(), flags, Mode::empty()).unwrap();
+    }
+    let create = |name: &str, content: &[u8]| {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
+        let file = openat(&deepest, name, flags, Mode::RUSR | Mode::WUSR).unwrap();
+        rustix::io::write(file, content).unwrap();
+    };
+    let names = ["x", "y", "z"];
+    names.iter().for_each(|name| create(name, b"abc"));
+    let deep = format!("t/{}", format!("{name}/").repeat(20));
+    let deep_lines: String = names.map(|name| format!("{ABC}  {deep}{name}\n")).concat();
+    let run = folder.run("t");
+    expect(&run, 0, lines(&["t/a"]) + &deep_lines + &lines(&["t/z"]), "");
+    for args in [format!("{deep}x {deep}y {deep}z"), deep.clone(), format!("{deep}//")] {
+        let run = folder.run(&args);
+        assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
+        assert_eq!(run.stdout.len(), deep_lines.len() + 3 * usize::from(args.ends_with("//")) * 2);
+    }
+    folder.write("list", &run.stdout);
+    for io in ["auto", "read", "mmap"] {
+        expect(&folder.run(&format!("check --status --io {io} list")), 0, "", "");
+    }
+    create("y", b"abd");
+    let run = folder.run("check --quiet list");
+    assert_eq!(run.status.code(), Some(1));
+    assert_eq!(String::from_utf8(run.stdout).unwrap(), format!("{deep}y: FAILED\n"));
+    // One that is not there, and a name that is too long in itself.
+    let run = folder.run(&format!("{deep}w"));
+    expect(&run, 1, "", format!("lanesum: {deep}w: No such file or directory\n"));
+    let long = "x".repeat(5_000);
+    let run = folder.run(&long);
+    expect(&run, 1, "", format!("lanesum: {long}: File name too long\n"));
 }
