@@ -28,8 +28,10 @@
 mod count;
 mod exclude;
 mod folder;
+mod git;
 mod gitignore;
 mod open;
+mod pattern;
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -64,11 +66,23 @@ pub struct WalkOptions {
     pub one_file_system: bool,
     /// Leave out what git would ignore, and `.git` itself.
     ///
-    /// The rules are those of the `.gitignore` files in the tree and in the folders above it up to
-    /// the root of its repository, and of the repository's `info/exclude`. Patterns decide alone:
-    /// git's index (an ignored file may be tracked) and the user's own excludes file are not read.
-    /// The argument is walked even if a rule ignores it, for it was asked for by name.
+    /// Where [`git`](Self::git) can be asked, what it lists is what there is. Otherwise the rules
+    /// decide alone: those of the `.gitignore` files in the tree and in the folders above it up to
+    /// the root of its repository, and of the repository's `info/exclude`. A file that git tracks
+    /// although a rule ignores it is left out then, and the user's own excludes file is not read.
+    ///
+    /// An argument that a rule ignores is walked by the rules alone, for it was asked for by name;
+    /// and so is what lies behind a link that is followed, which to git is not in the repository.
     pub gitignore: bool,
+    /// The git program to ask, with [`gitignore`](Self::gitignore), what belongs to a repository;
+    /// looked for in `PATH` when it is a bare name. `None` starts no process.
+    ///
+    /// For each repository that the walk comes to, and for one that the argument lies in, it runs
+    /// `git ls-files --cached --others --exclude-standard` and holds the paths that this lists. What
+    /// git does not list (a named pipe, a file that comes later) is no entry. Variables like
+    /// `GIT_DIR` do not reach it. Without such a program the rules decide alone; where git refuses,
+    /// [`Skip::ForeignGit`] or [`Skip::BrokenGit`] says so as well.
+    pub git: Option<PathBuf>,
     /// What to leave out.
     pub exclude: Exclude,
 }
@@ -121,6 +135,10 @@ pub enum Skip {
     Unknown,
     /// A followed link that leads back to a folder that is being walked.
     Loop,
+    /// The `.git` of a repository of somebody else, which git therefore does not list.
+    ForeignGit,
+    /// The `.git` of a repository that git cannot list.
+    BrokenGit,
 }
 
 impl fmt::Display for Skip {
@@ -132,6 +150,14 @@ impl fmt::Display for Skip {
             Self::CharDevice => "is a character device, skipped",
             Self::Unknown => "is of unknown type, skipped",
             Self::Loop => "is a link back to a folder that contains it, skipped",
+            Self::ForeignGit => {
+                "is somebody else's, so git does not say what it tracks, and the .gitignore files \
+                 alone decide; `git config --global --add safe.directory` with its folder lets git"
+            }
+            Self::BrokenGit => {
+                "git does not say what it tracks, and the .gitignore files alone decide; `git \
+                 status` there says why"
+            }
         })
     }
 }
@@ -272,7 +298,8 @@ impl Walk {
             Err(error) => return failed(argument, error),
         };
         if self.options.gitignore {
-            self.rules = Rules::above(&argument, &mut self.pending);
+            let git = self.options.git.as_deref();
+            self.rules = Rules::above(&argument, git, &mut self.pending);
         }
         self.device = self.options.one_file_system.then_some(stat.st_dev);
         self.path = argument.into_os_string().into_vec();

@@ -64,7 +64,9 @@ fn what_git_ignores_is_left_out_on_demand() {
     let folder = Folder::of(&["t/a", "t/b.log", "t/c/d.log", "t/c/keep.log", "t/.git/HEAD"]);
     folder.write("t/.gitignore", "*.log\n");
     folder.write("t/c/.gitignore", "!keep.log\n");
-    let run = folder.run("--gitignore --exclude .gitignore t");
+    // Without git the rules decide.
+    let mut command = folder.lanesum(["--gitignore", "--exclude", ".gitignore", "t"]);
+    let run = output(command.env("PATH", "nowhere"));
     expect(&run, 0, lines(&["t/a", "t/c/keep.log"]), "");
     let run = folder.run("--exclude .gitignore t");
     let all = ["t/.git/HEAD", "t/a", "t/b.log", "t/c/d.log", "t/c/keep.log"];
@@ -85,6 +87,53 @@ fn a_walk_can_stay_on_its_file_system() {
     let other = line("other", "t/mounted/other");
     let [a, z] = ["t/a", "t/z"].map(|path| line(path, path));
     expect(&run, 0, format!("{a}{other}{z}{a}{z}{other}"), "");
+}
+
+/// Runs git in a folder, apart from the configuration of whoever runs this; false if there is none.
+fn git(folder: &Folder, args: &str) -> bool {
+    let mut command = folder.command("git");
+    let command = command.args(args.split(' ')).env("GIT_CONFIG_GLOBAL", "/dev/null");
+    match command.output() {
+        Ok(output) => output.status.success(),
+        Err(_) => {
+            skip("there is no git");
+            false
+        }
+    }
+}
+
+#[test]
+fn what_git_tracks_is_in_although_a_rule_ignores_it() {
+    let folder = Folder::of(&["t/a.o", "t/b.o", "t/c", "t/d/e.o", "other/x"]);
+    folder.write("t/.gitignore", "*.o\n.gitignore\n");
+    if !(git(&folder, "init -q t") && git(&folder, "-C t add -f b.o d/e.o")) {
+        return;
+    }
+    let all = lines(&["t/b.o", "t/c", "t/d/e.o"]);
+    expect(&folder.run("--gitignore t"), 0, &all, "");
+    expect(&folder.run("--gitignore t/d"), 0, lines(&["t/d/e.o"]), "");
+    // What leads git elsewhere does not lead lanesum there.
+    assert!(git(&folder, "init -q other"));
+    let mut command = folder.lanesum(["--gitignore", "t"]);
+    for (name, value) in [
+        ("GIT_DIR", "other/.git"),
+        ("GIT_WORK_TREE", "other"),
+        ("GIT_INDEX_FILE", "other/index"),
+        ("GIT_LITERAL_PATHSPECS", "x"),
+        ("GIT_TRACE", "1"),
+    ] {
+        command.env(name, value);
+    }
+    expect(&output(&mut command), 0, &all, "");
+    // Without git.
+    let mut command = folder.lanesum(["--gitignore", "t"]);
+    expect(&output(command.env("PATH", "other")), 0, lines(&["t/c"]), "");
+    // A repository that git does not read.
+    folder.write("t/.git/HEAD", "");
+    let run = folder.run("--gitignore t");
+    let message = "lanesum: t/.git: git does not say what it tracks, and the .gitignore files alone \
+                   decide; `git status` there says why\n";
+    expect(&run, 0, lines(&["t/c"]), message);
 }
 
 #[test]
