@@ -109,7 +109,7 @@ impl Rules {
         let is_repository = is_repository();
         let mut patterns = Vec::new();
         if is_repository {
-            let folder = joined(path, b"");
+            let folder = joined(without_slash(path), b"");
             if let Some(listing) = self.list(&folder, None, failures) {
                 return self.push(Decides::Listing(listing), Vec::new(), path.len());
             }
@@ -236,10 +236,14 @@ fn ends_in_slash(path: &Path) -> bool {
     path.as_os_str().as_bytes().ends_with(b"/")
 }
 
+/// The path of a folder without its slash, unless it is nothing but that.
+fn without_slash(path: &[u8]) -> &[u8] {
+    path.strip_suffix(b"/").filter(|path| !path.is_empty()).unwrap_or(path)
+}
+
 /// Whether a folder, whose path ends in a slash, was reached through a link.
 fn is_link(path: &[u8]) -> bool {
-    let name = path.strip_suffix(b"/").unwrap_or(path);
-    statat(CWD, OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW)
+    statat(CWD, without_slash(path), AtFlags::SYMLINK_NOFOLLOW)
         .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)
 }
 
