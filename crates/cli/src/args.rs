@@ -94,7 +94,7 @@ pub struct Sum {
     #[arg(long, value_name = "GLOB", action = ArgAction::Append)]
     pub exclude: Vec<std::ffi::OsString>,
 
-    /// Leave out what git would ignore.
+    /// Leave out what git would ignore; asks git what is tracked, without git the rules alone decide.
     #[arg(long)]
     pub gitignore: bool,
 

@@ -1,25 +1,36 @@
 //! `lanesum speed`: what each instruction set and algorithm does on this machine.
 
 use std::hint::black_box;
-use std::io::{self, Write as _};
+use std::io;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use anyhow::Context as _;
+use lanesum_checksum::{Algorithm, Key, digests_of};
 use lanesum_md5::{Backend, Lanes, md5};
 
 /// Bytes of a stream.
 const LENGTH: usize = 16 << 10;
+/// Bytes of one input, with what they are called.
+const LENGTHS: [(usize, &str); 2] = [(16 << 10, "16 KiB"), (1 << 20, "1 MiB")];
 /// Numbers of streams side by side.
 const STREAMS: [usize; 8] = [1, 2, 4, 8, 16, 32, 48, 64];
 /// How long one figure is measured: long enough for the clock of the CPU to rise.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Prints a table of GB/s: a line for each instruction set, a column for each number of streams.
+/// Prints two tables of GB/s: MD5 with each instruction set, and each algorithm.
 ///
 /// # Errors
 /// Standard output's.
 pub fn run() -> anyhow::Result<ExitCode> {
     let mut out = io::stdout();
+    backends(&mut out, PATIENCE)?;
+    algorithms(&mut out, PATIENCE)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A line for each instruction set, a column for each number of streams.
+fn backends(out: &mut impl io::Write, patience: Duration) -> anyhow::Result<()> {
     writeln!(out, "MD5 of streams of 16 KiB on one core, GB/s:\n")?;
     write!(out, "{:>12}", "streams")?;
     for streams in STREAMS {
@@ -32,17 +43,44 @@ pub fn run() -> anyhow::Result<ExitCode> {
         write!(out, "{:>12}", backend.name())?;
         out.flush()?;
         for streams in STREAMS {
-            let rate = rate(streams * LENGTH, || hash(backend, &messages[..streams]));
+            let rate = rate(patience, streams * LENGTH, || hash(backend, &messages[..streams]));
             write!(out, "{rate:>8.2}")?;
             out.flush()?;
         }
         writeln!(out)?;
     }
-    let alone = rate(LENGTH, || {
+    let alone = rate(patience, LENGTH, || {
         black_box(md5(black_box(&messages[0])));
     });
     writeln!(out, "\none stream without lanes: {alone:.2}; the best here: {}", Backend::best())?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
+}
+
+/// A line for each algorithm as it goes through one input alone, a column for each length.
+fn algorithms(out: &mut impl io::Write, patience: Duration) -> anyhow::Result<()> {
+    writeln!(out, "\nOne input on one core, GB/s:\n")?;
+    write!(out, "{:>16}", "")?;
+    for (_, name) in LENGTHS {
+        write!(out, "{name:>10}")?;
+    }
+    writeln!(out)?;
+    let input = vec![1; LENGTHS[LENGTHS.len() - 1].0];
+    // Any key does; without one BLAKE3 is the hash that `-a blake3` is.
+    let key = Key::from_file(&[2; 16]).context("a key of 16 bytes")?;
+    for algorithm in Algorithm::ALL {
+        write!(out, "{:>16}", algorithm.name())?;
+        let key = algorithm.needs_key().then_some(&key);
+        for (length, _) in LENGTHS {
+            let rate = rate(patience, length, || {
+                let digests = digests_of(algorithm.into(), key, black_box(&input[..length]));
+                _ = black_box(digests);
+            });
+            write!(out, "{rate:>10.2}")?;
+            out.flush()?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
 }
 
 fn hash(backend: Backend, messages: &[Vec<u8>]) {
@@ -58,14 +96,47 @@ fn hash(backend: Backend, messages: &[Vec<u8>]) {
     }
 }
 
-/// The best rate in GB/s (10^9 bytes a second) of some rounds.
-fn rate(bytes: usize, mut work: impl FnMut()) -> f64 {
+/// The best rate in GB/s (10^9 bytes a second) of some rounds, at least one.
+fn rate(patience: Duration, bytes: usize, mut work: impl FnMut()) -> f64 {
     let begin = Instant::now();
     let mut best = Duration::MAX;
-    while begin.elapsed() < PATIENCE {
+    loop {
         let round = Instant::now();
         work();
         best = best.min(round.elapsed());
+        if begin.elapsed() >= patience {
+            break;
+        }
     }
     bytes as f64 / best.as_secs_f64() / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first word of each line that goes on with so many figures.
+    fn names(text: &[u8], figures: usize) -> Vec<String> {
+        let lines = str::from_utf8(text).unwrap().lines();
+        let lines = lines.map(|line| line.split_whitespace().collect::<Vec<_>>());
+        lines
+            .filter(|words| words.len() == 1 + figures)
+            .filter(|words| {
+                words[1..].iter().all(|word| word.parse().is_ok_and(|it: f64| it > 0.0))
+            })
+            .map(|words| words[0].to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn every_instruction_set_and_algorithm_is_measured() {
+        let mut out = Vec::new();
+        backends(&mut out, Duration::ZERO).unwrap();
+        let first = names(&out, STREAMS.len());
+        assert_eq!(first[0], "streams");
+        assert_eq!(first[1..], Backend::available().map(|it| it.to_string()).collect::<Vec<_>>());
+        out.clear();
+        algorithms(&mut out, Duration::ZERO).unwrap();
+        assert_eq!(names(&out, LENGTHS.len()), Algorithm::ALL.map(Algorithm::name));
+    }
 }

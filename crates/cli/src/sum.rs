@@ -32,6 +32,7 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
         follow: args.follow,
         one_file_system: args.one_file_system,
         gitignore: args.gitignore,
+        git: Some("git".into()),
         exclude: Exclude::new(&args.exclude).map_err(|error| Usage(error.to_string()))?,
     };
     let key_file = KeyFile::open(args.key_file.as_deref(), args.algorithms())?;

@@ -50,6 +50,7 @@ macro_rules! loads_blocks {
         }
     };
 }
+#[cfg(target_arch = "x86_64")]
 pub(crate) use loads_blocks;
 
 /// One lane. The sums are ordered so that the operand that comes last enters last.
@@ -114,9 +115,16 @@ impl Word for u32 {
 #[inline(always)]
 fn settle(value: u32) -> u32 {
     let mut value = value;
+    // The 32 bits of a register have a name of their own on each.
+    #[cfg(target_arch = "x86_64")]
     // SAFETY: no instruction, so nothing that could be violated.
     unsafe {
         core::arch::asm!("/* {0:e} */", inout(reg) value, options(pure, nomem, nostack, preserves_flags));
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above.
+    unsafe {
+        core::arch::asm!("/* {0:w} */", inout(reg) value, options(pure, nomem, nostack, preserves_flags));
     }
     value
 }

@@ -47,6 +47,7 @@
 //! ```
 
 mod batch;
+mod bytes;
 mod descriptors;
 mod feed;
 mod file;
@@ -72,6 +73,7 @@ use rustix::fs::Stat;
 
 use crate::{Algorithms, Digest, Error, Key};
 
+pub use bytes::digests_of;
 pub use read::Io;
 
 /// One thing to do.

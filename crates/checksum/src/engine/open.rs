@@ -1,7 +1,8 @@
 //! Opens the files of a batch, those of one folder by their names in it.
 //!
 //! To the kernel a long path is as many look-ups as it has parts. Files come folder by folder, so
-//! from the second one of a folder on the folder is open already.
+//! from the second one of a folder on the folder is open already. A path longer than the kernel takes is opened
+//! in hops each time.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,6 +12,8 @@ use std::path::Path;
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::{Errno, retry_on_intr};
+
+use crate::hops::{LONGEST_PATH, Within};
 
 /// How files are opened: without waiting for anybody, so a FIFO without a writer opens too.
 const FILE: OFlags =
@@ -41,6 +44,11 @@ impl Opener {
     /// Opens a file to be read.
     pub(super) fn open(&mut self, path: &Path) -> io::Result<OwnedFd> {
         let bytes = path.as_os_str().as_bytes();
+        if bytes.len() > LONGEST_PATH {
+            let within = Within::reach(bytes)?;
+            let rest = OsStr::from_bytes(within.rest());
+            return Ok(open_at(within.folder(), rest, &mut self.foreign)?);
+        }
         let name = bytes.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
         let (folder, name) = bytes.split_at(name);
         if folder.is_empty() || name.is_empty() {

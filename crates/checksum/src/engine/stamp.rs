@@ -22,7 +22,7 @@ pub(super) type Time = (i64, u64);
 pub(super) struct Stamp {
     device: u64,
     size: u64,
-    links: u64,
+    links: libc::nlink_t,
     modified: Time,
     changed: Time,
     /// Blocks on the medium; pseudo files (of /proc, /sys) have none, whatever their size says.

@@ -1,50 +1,65 @@
-//! What git would ignore, by the rules of `gitignore(5)`.
+//! What git would leave out: by its own word where it can be asked, otherwise by the rules of
+//! `gitignore(5)`.
 //!
-//! Patterns are the crate `ignore`'s; here is which file of them applies where. The rules in force
-//! form a stack, outermost first: of the folders from the repository's root down to the argument
-//! (read once), then of the folders being walked. The innermost file with a pattern that matches
-//! decides, and within a file the last such pattern. An ignored folder is not entered, so that, as
-//! in git, nothing below it can be taken back by a `!`. A repository inside another, known by its
-//! `.git`, begins with a clean slate.
+//! What is in force forms a stack, outermost first. Either git has listed the repository that the
+//! current folder lies in, and the list decides (`git.rs`). Or files of patterns do (`pattern.rs`):
+//! those of the folders from the repository's root down to the argument (read once), then those of
+//! the folders being walked. The innermost file with a pattern that matches decides, and within a
+//! file the last such pattern. An ignored folder is not entered, so that, as in git, nothing below
+//! it can be taken back by a `!`. A repository inside another, known by its `.git`, begins with a
+//! clean slate.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-use ignore::Match;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, statat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
 
-use super::{Entry, joined};
+use super::git::{Git, Listed, Listing, Refusal};
+use super::pattern::{Pattern, patterns};
+use super::{Entry, Skip, joined};
 
-/// The rules in force in the current folder.
+/// What is in force in the current folder.
 #[derive(Default)]
 pub(super) struct Rules {
-    files: Vec<RuleFile>,
+    /// To be asked; none where there is none.
+    git: Option<Git>,
+    sources: Vec<Source>,
     /// The path that is being matched.
     scratch: Vec<u8>,
 }
 
-/// The rules of one folder.
-struct RuleFile {
-    globs: Gitignore,
-    /// Whether rules from further out do not apply: it is of the root of a repository.
-    is_outermost: bool,
+/// What decides about paths below a folder.
+struct Source {
+    decides: Decides,
     /// What comes before the walk's paths, from `skip` on, to make them relative to its folder.
     prefix: Vec<u8>,
     /// Length of the part of the walk's paths that leads to its folder.
     skip: usize,
 }
 
+enum Decides {
+    /// Git's list of the repository. It has the last word.
+    Listing(Listing),
+    /// Patterns, and whether those from further out do not apply: these are of the root of a
+    /// repository.
+    Patterns(Vec<Pattern>, bool),
+}
+
 impl Rules {
-    /// The rules of the folders above an argument, which is a folder itself, if it lies in a
-    /// repository. What cannot be read is put to `failures`.
-    pub(super) fn above(argument: &Path, failures: &mut VecDeque<Entry>) -> Self {
-        let mut rules = Self::default();
+    /// Those above an argument, which is a folder itself, if it lies in a repository. What cannot be
+    /// read is put to `failures`.
+    pub(super) fn above(
+        argument: &Path,
+        git: Option<&Path>,
+        failures: &mut VecDeque<Entry>,
+    ) -> Self {
+        let git = git.map(|program| Git::new(program.to_owned()));
+        let mut rules = Self { git, ..Self::default() };
         let absolute = match fs::canonicalize(argument) {
             Ok(absolute) => absolute,
             Err(error) => {
@@ -59,71 +74,156 @@ impl Rules {
             return rules;
         };
         let skip = argument.as_os_str().len() + usize::from(!ends_in_slash(argument));
+        let below = |folder| absolute.strip_prefix(folder).expect("an ancestor is a prefix");
+        let prefix_below = |folder| [below(folder).as_os_str().as_bytes(), b"/"].concat();
+        if let Some(listing) = rules.list_part(root, below(root), failures) {
+            rules.push(Decides::Listing(listing), prefix_below(root), skip);
+            return rules;
+        }
         let inner: Vec<&Path> =
             absolute.ancestors().skip(1).take_while(|folder| folder.starts_with(root)).collect();
         for folder in inner.into_iter().rev() {
-            let mut prefix = absolute
-                .strip_prefix(folder)
-                .expect("an ancestor is a prefix")
-                .as_os_str()
-                .as_bytes()
-                .to_vec();
-            prefix.push(b'/');
-            let mut globs = GitignoreBuilder::new("");
+            let mut patterns = Vec::new();
             if folder == root {
-                add_exclude_file(&mut globs, root, failures);
+                add_exclude_file(&mut patterns, root, failures);
             }
             let path = folder.join(".gitignore");
-            add_file(&mut globs, &path, open(CWD, &path, OFlags::NOFOLLOW), failures);
-            rules.push(&globs, folder == root, prefix, skip);
+            add_file(&mut patterns, &path, open(CWD, &path, OFlags::NOFOLLOW), failures);
+            let patterns = Decides::Patterns(patterns, folder == root);
+            rules.push(patterns, prefix_below(folder), skip);
         }
         rules
     }
 
-    /// Adds the rules of a folder that the walk enters; `path` is its path with its slash.
+    /// Takes up what decides in a folder that the walk enters; `path` is its path with its slash.
     pub(super) fn enter(&mut self, fd: &OwnedFd, path: &[u8], failures: &mut VecDeque<Entry>) {
-        let mut globs = GitignoreBuilder::new("");
-        let is_repository = statat(fd, ".git", AtFlags::SYMLINK_NOFOLLOW).is_ok();
+        let is_repository = || statat(fd, ".git", AtFlags::SYMLINK_NOFOLLOW).is_ok();
+        match self.listed(path) {
+            Some(Listed::Below) => return,
+            Some(Listed::Itself | Listed::Nothing) if !is_repository() && !is_link(path) => {
+                // A submodule that is not there, of which git lists nothing.
+                return self.push(Decides::Listing(Listing::default()), Vec::new(), path.len());
+            }
+            Some(Listed::Itself | Listed::Nothing) | None => {}
+        }
+        let is_repository = is_repository();
+        let mut patterns = Vec::new();
         if is_repository {
-            add_exclude_file(&mut globs, &joined(path, b""), failures);
+            let folder = joined(without_slash(path), b"");
+            if let Some(listing) = self.list(&folder, None, failures) {
+                return self.push(Decides::Listing(listing), Vec::new(), path.len());
+            }
+            add_exclude_file(&mut patterns, &folder, failures);
         }
         let file = open(fd, Path::new(".gitignore"), OFlags::NOFOLLOW);
-        add_file(&mut globs, &joined(path, b".gitignore"), file, failures);
-        self.push(&globs, is_repository, Vec::new(), path.len());
+        add_file(&mut patterns, &joined(path, b".gitignore"), file, failures);
+        // To git a link is no folder, so nothing it says is about what is behind one.
+        let is_outermost = is_repository || self.listed(path).is_some();
+        if is_outermost || !patterns.is_empty() {
+            self.push(Decides::Patterns(patterns, is_outermost), Vec::new(), path.len());
+        }
     }
 
-    fn push(&mut self, globs: &GitignoreBuilder, is_outermost: bool, prefix: Vec<u8>, skip: usize) {
-        // Each glob has been parsed; what can still fail is a set larger than the regex engine's limit.
-        let globs = globs.build().unwrap_or_else(|_| Gitignore::empty());
-        if is_outermost || !globs.is_empty() {
-            self.files.push(RuleFile { globs, is_outermost, prefix, skip });
+    /// What git's list says of a folder, where one is in force.
+    fn listed(&mut self, path: &[u8]) -> Option<Listed> {
+        let Some(source @ Source { decides: Decides::Listing(listing), .. }) = self.sources.last()
+        else {
+            return None;
+        };
+        // Its own folder was asked about.
+        if path.len() == source.skip {
+            return Some(Listed::Below);
         }
+        Some(listing.folder(source.relative(path, &mut self.scratch)))
+    }
+
+    /// What git lists of a part of a repository that the argument is. It says nothing of the
+    /// repository's own folder, nor of what it ignores, and such an argument is walked nevertheless.
+    fn list_part(
+        &mut self,
+        root: &Path,
+        part: &Path,
+        failures: &mut VecDeque<Entry>,
+    ) -> Option<Listing> {
+        if part.components().any(|name| name == Component::Normal(OsStr::new(".git"))) {
+            return None;
+        }
+        let listing = self.list(root, Some(part), failures)?;
+        let is_ignored = self.git.as_ref().is_some_and(|git| git.ignores(root, part));
+        (!is_ignored).then_some(listing)
+    }
+
+    /// What git lists of a repository, if there is git. Says so when it refuses.
+    fn list(
+        &mut self,
+        folder: &Path,
+        part: Option<&Path>,
+        failures: &mut VecDeque<Entry>,
+    ) -> Option<Listing> {
+        let why = match self.git.as_ref()?.list(folder, part) {
+            Ok((listing, warnings)) => {
+                failures.extend(warnings.into_iter().map(|warning| Entry::Failed {
+                    path: folder.to_owned(),
+                    error: io::Error::other(format!("git: {warning}")),
+                }));
+                return Some(listing);
+            }
+            Err(Refusal::NoGit) => {
+                self.git = None;
+                return None;
+            }
+            Err(Refusal::Foreign) => Skip::ForeignGit,
+            Err(Refusal::Broken) => Skip::BrokenGit,
+        };
+        failures.push_back(Entry::Skipped { path: folder.join(".git"), why });
+        None
+    }
+
+    fn push(&mut self, decides: Decides, prefix: Vec<u8>, skip: usize) {
+        self.sources.push(Source { decides, prefix, skip });
     }
 
     /// The walk has come back to the folder whose path with its slash has this length.
     pub(super) fn leave(&mut self, path_len: usize) {
-        while self.files.last().is_some_and(|file| file.skip > path_len) {
-            self.files.pop();
+        while self.sources.last().is_some_and(|source| source.skip > path_len) {
+            self.sources.pop();
         }
     }
 
-    /// Whether an entry of the current folder is ignored; `path` is its whole path.
+    /// Whether an entry of the current folder is left out; `path` is its whole path.
     pub(super) fn ignore(&mut self, path: &[u8], is_folder: bool) -> bool {
         if path.ends_with(b"/.git") {
             return true;
         }
-        for file in self.files.iter().rev() {
-            self.scratch.clear();
-            self.scratch.extend_from_slice(&file.prefix);
-            self.scratch.extend_from_slice(&path[file.skip..]);
-            match file.globs.matched(Path::new(OsStr::from_bytes(&self.scratch)), is_folder) {
-                Match::Ignore(_) => return true,
-                Match::Whitelist(_) => return false,
-                Match::None if file.is_outermost => return false,
-                Match::None => {}
+        for source in self.sources.iter().rev() {
+            let relative = source.relative(path, &mut self.scratch);
+            match &source.decides {
+                Decides::Listing(listing) if is_folder => {
+                    self.scratch.push(b'/');
+                    return listing.folder(&self.scratch) == Listed::Nothing;
+                }
+                Decides::Listing(listing) => return !listing.has_file(relative),
+                Decides::Patterns(patterns, is_outermost) => {
+                    let mut last_first = patterns.iter().rev();
+                    match last_first.find(|pattern| pattern.matches(relative, is_folder)) {
+                        Some(pattern) => return !pattern.is_negation,
+                        None if *is_outermost => return false,
+                        None => {}
+                    }
+                }
             }
         }
         false
+    }
+}
+
+impl Source {
+    /// A path of the walk's, relative to the folder.
+    fn relative<'a>(&self, path: &[u8], scratch: &'a mut Vec<u8>) -> &'a [u8] {
+        scratch.clear();
+        scratch.extend_from_slice(&self.prefix);
+        scratch.extend_from_slice(&path[self.skip..]);
+        scratch
     }
 }
 
@@ -136,14 +236,21 @@ fn ends_in_slash(path: &Path) -> bool {
     path.as_os_str().as_bytes().ends_with(b"/")
 }
 
+/// The path of a folder without its slash, unless it is nothing but that.
+fn without_slash(path: &[u8]) -> &[u8] {
+    path.strip_suffix(b"/").filter(|path| !path.is_empty()).unwrap_or(path)
+}
+
+/// Whether a folder, whose path ends in a slash, was reached through a link.
+fn is_link(path: &[u8]) -> bool {
+    statat(CWD, without_slash(path), AtFlags::SYMLINK_NOFOLLOW)
+        .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)
+}
+
 /// Adds the patterns of a repository's `info/exclude`, which come before any `.gitignore`.
-fn add_exclude_file(
-    globs: &mut GitignoreBuilder,
-    repository: &Path,
-    failures: &mut VecDeque<Entry>,
-) {
+fn add_exclude_file(known: &mut Vec<Pattern>, repository: &Path, failures: &mut VecDeque<Entry>) {
     let path = git_folder(repository).join("info/exclude");
-    add_file(globs, &path, open(CWD, &path, OFlags::empty()), failures);
+    add_file(known, &path, open(CWD, &path, OFlags::empty()), failures);
 }
 
 /// Where a repository keeps what all its worktrees share: see `gitrepository-layout(5)`.
@@ -173,86 +280,19 @@ fn open(fd: impl AsFd, path: &Path, more: OFlags) -> io::Result<File> {
 
 /// Adds the patterns of a file, which may be missing.
 fn add_file(
-    globs: &mut GitignoreBuilder,
+    known: &mut Vec<Pattern>,
     path: &Path,
     file: io::Result<File>,
     failures: &mut VecDeque<Entry>,
 ) {
     let mut text = Vec::new();
-    if let Err(error) = file.and_then(|mut file| file.read_to_end(&mut text)) {
-        use io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
-        if !matches!(error.kind(), NotFound | NotADirectory | IsADirectory) {
-            failures.push_back(Entry::Failed { path: path.to_owned(), error });
-        }
-        return;
-    }
-    let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&text);
-    for (index, line) in text.split(|&byte| byte == b'\n').enumerate() {
-        match std::str::from_utf8(trimmed(line)) {
-            // A pattern that cannot be parsed matches nothing, as in git.
-            Ok(line) => _ = globs.add_line(None, &without_alternatives(line)),
-            Err(_) => {
-                let reason = format!("line {}: not valid UTF-8; the rule is not used", index + 1);
-                let error = io::Error::new(io::ErrorKind::InvalidData, reason);
+    match file.and_then(|mut file| file.read_to_end(&mut text)) {
+        Ok(_) => known.extend(patterns(&text)),
+        Err(error) => {
+            use io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
+            if !matches!(error.kind(), NotFound | NotADirectory | IsADirectory) {
                 failures.push_back(Entry::Failed { path: path.to_owned(), error });
             }
-        }
-    }
-}
-
-/// A line without its carriage return and without the spaces at its end, up to one with a `\`.
-fn trimmed(line: &[u8]) -> &[u8] {
-    let mut line = line.strip_suffix(b"\r").unwrap_or(line);
-    while let Some(shorter) = line.strip_suffix(b" ")
-        && !shorter.ends_with(b"\\")
-    {
-        line = shorter;
-    }
-    line
-}
-
-/// A line whose braces stand for themselves, as they do in git and not in the crate's globs.
-fn without_alternatives(line: &str) -> String {
-    let mut plain = String::with_capacity(line.len());
-    let mut rest = line;
-    while let Some(first) = rest.chars().next() {
-        let len = match first {
-            '\\' => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
-            // A set up to its `]`, which is an element when it comes first.
-            '[' => {
-                let negation = usize::from(rest[1..].starts_with(['!', '^']));
-                let elements = 1 + negation;
-                let closing = usize::from(rest[elements..].starts_with(']'));
-                rest[elements + closing..].find(']').map_or(1, |end| elements + closing + end + 1)
-            }
-            '{' | '}' => {
-                plain.push('\\');
-                1
-            }
-            other => other.len_utf8(),
-        };
-        plain.push_str(&rest[..len]);
-        rest = &rest[len..];
-    }
-    plain
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn braces_outside_sets_are_escaped() {
-        for (line, plain) in [
-            ("*.{o,a}", r"*.\{o,a\}"),
-            (r"\{x}", r"\{x\}"),
-            ("[{]}", r"[{]\}"),
-            ("[]{}]{", r"[]{}]\{"),
-            ("[!]{]{", r"[!]{]\{"),
-            ("[{", r"[\{"),
-            ("é{\\", r"é\{\"),
-        ] {
-            assert_eq!(without_alternatives(line), plain, "{line}");
         }
     }
 }

@@ -28,8 +28,11 @@
 mod count;
 mod exclude;
 mod folder;
+mod git;
 mod gitignore;
 mod open;
+mod pattern;
+mod skip;
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -41,13 +44,17 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fd::OwnedFd;
-use rustix::fs::{CWD, FileType, Stat, fstat};
+use rustix::fs::{AtFlags, FileType, Stat, fstat, statat};
+use rustix::io::Errno;
 
 pub use count::{Count, Totals};
 pub use exclude::{BadPattern, Exclude};
 use folder::{Folder, Kind};
 use gitignore::Rules;
 use open::Opener;
+pub use skip::Skip;
+
+use crate::hops::Within;
 
 /// Bytes of directory entries that one system call may bring: some two thousand short names.
 const READ_BUFFER: usize = 64 << 10;
@@ -61,11 +68,23 @@ pub struct WalkOptions {
     pub one_file_system: bool,
     /// Leave out what git would ignore, and `.git` itself.
     ///
-    /// The rules are those of the `.gitignore` files in the tree and in the folders above it up to
-    /// the root of its repository, and of the repository's `info/exclude`. Patterns decide alone:
-    /// git's index (an ignored file may be tracked) and the user's own excludes file are not read.
-    /// The argument is walked even if a rule ignores it, for it was asked for by name.
+    /// Where [`git`](Self::git) can be asked, what it lists is what there is. Otherwise the rules
+    /// decide alone: those of the `.gitignore` files in the tree and in the folders above it up to
+    /// the root of its repository, and of the repository's `info/exclude`. A file that git tracks
+    /// although a rule ignores it is left out then, and the user's own excludes file is not read.
+    ///
+    /// An argument that a rule ignores is walked by the rules alone, for it was asked for by name;
+    /// and so is what lies behind a link that is followed, which to git is not in the repository.
     pub gitignore: bool,
+    /// The git program to ask, with [`gitignore`](Self::gitignore), what belongs to a repository;
+    /// looked for in `PATH` when it is a bare name. `None` starts no process.
+    ///
+    /// For each repository that the walk comes to, and for one that the argument lies in, it runs
+    /// `git ls-files --cached --others --exclude-standard` and holds the paths that this lists. What
+    /// git does not list (a named pipe, a file that comes later) is no entry. Variables like
+    /// `GIT_DIR` do not reach it. Without such a program the rules decide alone; where git refuses,
+    /// [`Skip::ForeignGit`] or [`Skip::BrokenGit`] says so as well.
+    pub git: Option<PathBuf>,
     /// What to leave out.
     pub exclude: Exclude,
 }
@@ -100,36 +119,6 @@ impl Entry {
         match self {
             Self::File(path) | Self::Skipped { path, .. } | Self::Failed { path, .. } => path,
         }
-    }
-}
-
-/// Why something in a tree is not read. Displays as the words of a warning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Skip {
-    /// A named pipe: reading would wait for a writer.
-    Fifo,
-    /// A socket.
-    Socket,
-    /// A disk or a part of one.
-    BlockDevice,
-    /// A terminal, `/dev/zero` and the like.
-    CharDevice,
-    /// Something that the system has no known type for.
-    Unknown,
-    /// A followed link that leads back to a folder that is being walked.
-    Loop,
-}
-
-impl fmt::Display for Skip {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Fifo => "is a named pipe, skipped",
-            Self::Socket => "is a socket, skipped",
-            Self::BlockDevice => "is a block device, skipped",
-            Self::CharDevice => "is a character device, skipped",
-            Self::Unknown => "is of unknown type, skipped",
-            Self::Loop => "is a link back to a folder that contains it, skipped",
-        })
     }
 }
 
@@ -251,19 +240,26 @@ impl FusedIterator for Walk {}
 impl Walk {
     /// Looks at the argument and enters it if it is a folder; otherwise gives the only entry.
     fn start(&mut self, argument: PathBuf) -> Option<Entry> {
-        let stat = match rustix::fs::stat(&argument) {
+        let failed =
+            |path, error: Errno| Some(Entry::Failed { path, error: io::Error::from(error) });
+        let within = match Within::reach(argument.as_os_str().as_bytes()) {
+            Ok(within) => within,
+            Err(error) => return failed(argument, error),
+        };
+        let stat = match statat(within.folder(), within.rest(), AtFlags::empty()) {
             Ok(stat) => stat,
-            Err(error) => return Some(Entry::Failed { path: argument, error: error.into() }),
+            Err(error) => return failed(argument, error),
         };
         if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
             return Some(Entry::File(argument));
         }
-        let fd = match open::folder(CWD, argument.as_os_str().as_bytes(), true) {
+        let fd = match open::folder(within.folder(), within.rest(), true) {
             Ok(fd) => fd,
-            Err(error) => return Some(Entry::Failed { path: argument, error: error.into() }),
+            Err(error) => return failed(argument, error),
         };
         if self.options.gitignore {
-            self.rules = Rules::above(&argument, &mut self.pending);
+            let git = self.options.git.as_deref();
+            self.rules = Rules::above(&argument, git, &mut self.pending);
         }
         self.device = self.options.one_file_system.then_some(stat.st_dev);
         self.path = argument.into_os_string().into_vec();

@@ -1,11 +1,10 @@
 //! Opens folders by their whole path, however long it is.
 //!
-//! The kernel takes paths of less than 4,096 bytes (`PATH_MAX`, the final NUL counted). A longer
-//! one is opened in hops: the longest prefix that the kernel takes, then the rest from there, and so
-//! on. The folders hopped to are kept open as anchors while the walk is below them, so that their
-//! children need no hops of their own, but never more than [`MAX_ANCHORS`]: the outermost is closed
-//! first, and hopped to again should the walk come back that far. So a walk holds no descriptor in
-//! an ordinary tree, and a bounded number in a tree of any depth.
+//! A path longer than the kernel takes is opened in hops ([`crate::hops`]). The folders hopped to are
+//! kept open as anchors while the walk is below them, so that their children need no hops of their
+//! own, but never more than [`MAX_ANCHORS`]: the outermost is closed first, and hopped to again should
+//! the walk come back that far. So a walk holds no descriptor in an ordinary tree, and a bounded
+//! number in a tree of any depth.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,8 +13,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
-/// Bytes of a path that the kernel takes, without the NUL.
-const LONGEST_PATH: usize = 4095;
+use crate::hops::{LONGEST_PATH, hop};
 
 /// Folders kept open at most: they cover the innermost 128 KiB of a path.
 const MAX_ANCHORS: usize = 32;
@@ -52,29 +50,19 @@ impl Opener {
     pub(super) fn open(&mut self, path: &[u8]) -> io::Result<OwnedFd> {
         let mut start = self.anchors.back().map_or(0, |anchor| anchor.path_len);
         while path.len() - start > LONGEST_PATH {
-            // The prefix may be as long as the kernel takes, so its slash may come one later.
-            let reach = &path[start..=start + LONGEST_PATH];
-            let slash = reach.iter().rposition(|&byte| byte == b'/').ok_or(Errno::NAMETOOLONG)?;
-            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            let fd = self.open_from_anchor(|fd| {
-                openat(fd, &reach[..slash], flags, Mode::empty()).map_err(io::Error::from)
-            })?;
-            start += slash + 1;
+            let (fd, length) = hop(self.innermost(), &path[start..])?;
+            start += length;
             if self.anchors.len() == MAX_ANCHORS {
                 self.anchors.pop_front();
             }
             self.anchors.push_back(Anchor { path_len: start, fd });
         }
-        let follow = self.follow;
-        self.open_from_anchor(|fd| folder(fd, &path[start..], follow).map_err(io::Error::from))
+        Ok(folder(self.innermost(), &path[start..], self.follow)?)
     }
 
-    /// Opens something from the innermost anchor, or from the working directory.
-    fn open_from_anchor(
-        &self,
-        open: impl FnOnce(BorrowedFd<'_>) -> io::Result<OwnedFd>,
-    ) -> io::Result<OwnedFd> {
-        open(self.anchors.back().map_or(CWD, |anchor| anchor.fd.as_fd()))
+    /// What the next folder is opened from: the innermost anchor, or the working directory.
+    fn innermost(&self) -> BorrowedFd<'_> {
+        self.anchors.back().map_or(CWD, |anchor| anchor.fd.as_fd())
     }
 
     /// The walk has come back to the folder whose path with its slash has this length.

@@ -2,6 +2,7 @@
 
 mod deep;
 mod filters;
+mod git;
 mod kinds;
 mod links;
 mod order;
@@ -120,9 +121,19 @@ fn a_walk_can_move_to_another_thread() {
 
 #[test]
 fn every_skip_has_words_of_its_own() {
-    let all =
-        [Skip::Fifo, Skip::Socket, Skip::BlockDevice, Skip::CharDevice, Skip::Unknown, Skip::Loop];
+    let all = [
+        Skip::Fifo,
+        Skip::Socket,
+        Skip::BlockDevice,
+        Skip::CharDevice,
+        Skip::Unknown,
+        Skip::Loop,
+        Skip::ForeignGit,
+        Skip::BrokenGit,
+    ];
     let words: std::collections::BTreeSet<String> = all.iter().map(Skip::to_string).collect();
     assert_eq!(words.len(), all.len());
-    assert!(words.iter().all(|words| words.ends_with("skipped")), "{words:?}");
+    let says_what_is_done =
+        |words: &String| words.ends_with("skipped") || words.contains("alone decide");
+    assert!(words.iter().all(says_what_is_done), "{words:?}");
 }

@@ -1,0 +1,35 @@
+//! Digests of what is in memory.
+
+use super::hashers::Hashers;
+use crate::{Algorithms, Digest, Error, Key};
+
+/// The digests of some bytes, in the order of [`Algorithm::ALL`](crate::Algorithm::ALL).
+///
+/// # Errors
+/// [`Error::NoKey`] where an algorithm cannot do with the key, or not without one.
+///
+/// ```
+/// use lanesum_checksum::{Algorithm, Key, digests_of};
+///
+/// let algorithms = [Algorithm::Crc32c, Algorithm::Md5].into_iter().collect();
+/// let digests = digests_of(algorithms, None, b"abc")?;
+/// assert_eq!(digests[0].to_string(), "900150983cd24fb0d6963f7d28e17f72");
+/// assert_eq!(digests[1].to_string(), "364b3fb7");
+///
+/// let key = Key::from_file(b"sixteen bytes...").unwrap();
+/// let digests = digests_of(Algorithm::Siphash24.into(), Some(&key), b"abc")?;
+/// assert_eq!(digests[0].as_bytes().len(), 8);
+/// assert!(digests_of(Algorithm::Siphash24.into(), None, b"abc").is_err());
+/// # Ok::<(), lanesum_checksum::Error>(())
+/// ```
+pub fn digests_of(
+    algorithms: Algorithms,
+    key: Option<&Key>,
+    bytes: &[u8],
+) -> Result<Vec<Digest>, Error> {
+    let mut hashers = Hashers::new(algorithms, key)?;
+    hashers.update(bytes);
+    let mut digests = Vec::new();
+    hashers.finalize(&mut digests);
+    Ok(digests)
+}

@@ -1,0 +1,45 @@
+//! What a walk passes over, and why.
+
+use std::fmt;
+
+/// Why something in a tree is not read. Displays as the words of a warning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Skip {
+    /// A named pipe: reading would wait for a writer.
+    Fifo,
+    /// A socket.
+    Socket,
+    /// A disk or a part of one.
+    BlockDevice,
+    /// A terminal, `/dev/zero` and the like.
+    CharDevice,
+    /// Something that the system has no known type for.
+    Unknown,
+    /// A followed link that leads back to a folder that is being walked.
+    Loop,
+    /// The `.git` of a repository of somebody else, which git therefore does not list.
+    ForeignGit,
+    /// The `.git` of a repository that git cannot list.
+    BrokenGit,
+}
+
+impl fmt::Display for Skip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fifo => "is a named pipe, skipped",
+            Self::Socket => "is a socket, skipped",
+            Self::BlockDevice => "is a block device, skipped",
+            Self::CharDevice => "is a character device, skipped",
+            Self::Unknown => "is of unknown type, skipped",
+            Self::Loop => "is a link back to a folder that contains it, skipped",
+            Self::ForeignGit => {
+                "is somebody else's, so git does not say what it tracks, and the .gitignore files \
+                 alone decide; `git config --global --add safe.directory` with its folder lets git"
+            }
+            Self::BrokenGit => {
+                "git does not say what it tracks, and the .gitignore files alone decide; `git \
+                 status` there says why"
+            }
+        })
+    }
+}
