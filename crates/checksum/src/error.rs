@@ -16,6 +16,9 @@ pub enum Error {
     /// It was to be read past the cache, and its file system has no way to do that.
     #[error("its file system cannot read past the cache (O_DIRECT); read it through the cache")]
     NoDirect,
+    /// It is one of the caller's own files, as of [`Options::own_files`](crate::engine::Options::own_files).
+    #[error("is where the output goes; left out")]
+    OwnOutput,
     /// The algorithm takes a key, and there is none of its length.
     #[error("there is no key of the length that {0} takes")]
     NoKey(Algorithm),

@@ -16,7 +16,7 @@ use rustix::io::{Errno, retry_on_intr};
 use super::descriptors::Closing;
 use super::hashers::Hashers;
 use super::read::Lane;
-use super::{Hashed, Options, Progress, serial};
+use super::{FileId, Hashed, Options, Progress, serial};
 use crate::{Algorithms, Digest, Error};
 
 /// Files of this many bytes and more are announced to the kernel as read in sequence.
@@ -32,13 +32,14 @@ pub(super) enum Opened {
 }
 
 /// Looks at what was opened.
-fn look(file: OwnedFd) -> io::Result<Opened> {
-    let stat = rustix::fs::fstat(&file)?;
+fn look(file: OwnedFd, own_files: &[FileId]) -> Result<Opened, Error> {
+    let stat = rustix::fs::fstat(&file).map_err(io::Error::from)?;
     match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile if own_files.contains(&FileId::from(&stat)) => Err(Error::OwnOutput),
         FileType::RegularFile => {
             Ok(Opened::Regular(Begun { file, stamp: Stamp::of(&stat), read: 0..0 }))
         }
-        FileType::Directory => Err(Errno::ISDIR.into()),
+        FileType::Directory => Err(io::Error::from(Errno::ISDIR).into()),
         _ => Ok(Opened::Other(Some(file))),
     }
 }
@@ -313,15 +314,15 @@ pub(super) struct Begun {
 /// `read_first` reads and gives the place of what it read.
 ///
 /// # Errors
-/// The system's.
+/// The system's, and [`Error::OwnOutput`].
 pub(super) fn read_and_look(
     file: OwnedFd,
     mut read_first: impl FnMut(&OwnedFd) -> Result<Range<usize>, Error>,
     shared: &Shared,
-    detect_changes: bool,
+    options: &Options,
 ) -> Result<Opened, Error> {
-    let early = detect_changes.then(|| read_first(&file));
-    let begun = match look(file)? {
+    let early = options.detect_changes.then(|| read_first(&file));
+    let begun = match look(file, &options.own_files)? {
         Opened::Regular(begun) => begun,
         other => return Ok(other),
     };
@@ -559,7 +560,8 @@ mod tests {
             shared.look_at_clock();
             let read_first = |file: &OwnedFd| buffer.read_first(file);
             let Opened::Regular(begun) =
-                read_and_look(file.into_file().into(), read_first, &shared, true).unwrap()
+                read_and_look(file.into_file().into(), read_first, &shared, &Options::default())
+                    .unwrap()
             else {
                 panic!("a regular file")
             };

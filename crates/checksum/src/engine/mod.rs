@@ -56,6 +56,7 @@ mod read;
 mod serial;
 mod worker;
 
+use std::io;
 use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -64,6 +65,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use lanesum_md5::Backend;
+use rustix::fd::AsFd;
+use rustix::fs::Stat;
 
 use crate::{Algorithms, Digest, Error, Key};
 
@@ -129,6 +132,9 @@ pub struct Options {
     pub backend: Backend,
     /// The key of those algorithms that take one; the others do without. The default is none.
     pub key: Option<Key>,
+    /// Files that the caller writes to: under whatever names they come up, they are [`Error::OwnOutput`].
+    /// The default is none.
+    pub own_files: Vec<FileId>,
     /// Counters that go up as bytes are read, for whoever shows them.
     pub progress: Option<Arc<Progress>>,
     /// Give each worker a table of file descriptors of its own, in which the kernel needs no locks:
@@ -146,6 +152,7 @@ impl Default for Options {
             io: Io::default(),
             backend: Backend::best(),
             key: None,
+            own_files: Vec::new(),
             progress: None,
             own_descriptors: false,
         }
@@ -158,6 +165,31 @@ impl Options {
         if let Some(progress) = &self.progress {
             progress.files.fetch_add(1, Ordering::Relaxed);
         }
+    }
+}
+
+/// What a file is known by, whatever its names are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FileId {
+    /// The number of its device.
+    pub device: u64,
+    /// The number of its inode there.
+    pub inode: u64,
+}
+
+impl FileId {
+    /// Of an open file.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn of(file: impl AsFd) -> io::Result<Self> {
+        Ok(Self::from(&rustix::fs::fstat(file)?))
+    }
+}
+
+impl From<&Stat> for FileId {
+    fn from(stat: &Stat) -> Self {
+        Self { device: stat.st_dev, inode: stat.st_ino }
     }
 }
 

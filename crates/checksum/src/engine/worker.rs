@@ -340,7 +340,7 @@ where
             Place::Batch => batch.read_first(file),
             Place::Buffer => buffer.read_first(file),
         };
-        match read_and_look(file, read, shared, self.options.detect_changes)? {
+        match read_and_look(file, read, shared, self.options)? {
             Opened::Regular(begun) => Ok(Begin::File(begun, place)),
             Opened::Other(_) if known => Err(Error::Changed),
             Opened::Other(file) => Ok(Begin::Alone(file)),

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use lanesum_checksum::engine::{self, Io, Options, Progress};
+use lanesum_checksum::engine::{self, FileId, Io, Options, Progress};
 use lanesum_checksum::{Algorithm, Algorithms, Error, Job, Outcome, Source};
 use lanesum_md5::Backend;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -117,6 +117,7 @@ with_every_way! {
     holes_and_others_that_nobody_wrote_to_lately
     a_file_that_changes_has_no_digest
     changes_are_overlooked_on_demand
+    own_files_are_known_by_whatever_name
 }
 
 #[test]

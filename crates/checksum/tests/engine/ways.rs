@@ -358,3 +358,27 @@ pub(super) fn changes_are_overlooked_on_demand(io: Io) {
     assert_eq!(hash_while(grow, &options).unwrap(), md5(&grown));
     assert_eq!(hash_while(shrink, &options).unwrap(), md5(&long(LONG / 2)));
 }
+
+pub fn own_files_are_known_by_whatever_name(io: Io) {
+    let folder = Folder::new();
+    for (content, detect_changes) in
+        [(&bytes(5), true), (&bytes(1 << 20), true), (&bytes(5), false)]
+    {
+        let others = [folder.job("a", content), folder.job("c", b"abc")];
+        let own = folder.job("own", content);
+        fs::hard_link(folder.path("own"), folder.path("link")).unwrap();
+        let own_files = vec![FileId::of(File::open(folder.path("own")).unwrap()).unwrap()];
+        let link = Job { source: Source::Regular(folder.path("link")), ..folder.job_of("link") };
+        let jobs = [own, others[0].clone(), link, others[1].clone()].into_iter();
+        let options = Options { own_files, detect_changes, ..on(io, 2) };
+        let left_out = |name| format!("{name}: {}", Error::OwnOutput);
+        let expected = [
+            left_out("own"),
+            format!("a: {}", md5(content)),
+            left_out("link"),
+            format!("c: {}", md5(b"abc")),
+        ];
+        assert_eq!(run(&options, jobs), expected);
+        fs::remove_file(folder.path("link")).unwrap();
+    }
+}
