@@ -8,7 +8,7 @@ use lanesum_checksum::{Algorithm, Algorithms};
 use lanesum_md5::Backend;
 
 const EXIT_CODES: &str = "Exit codes: 0 all well, 1 a mismatch or something that could not be read, \
-                          2 wrong usage, 130 interrupted.";
+                          2 wrong usage. Interrupted, it dies of the signal: a shell shows 130 after ctrl-C.";
 
 /// Make and check checksums of files and whole trees, many at once in the lanes of SIMD registers.
 ///

@@ -68,6 +68,13 @@ impl Console {
         self.bar = bar;
     }
 
+    /// Takes the bar away, for good.
+    pub fn remove_bar(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+
     /// Appends a file's name as messages and results show it.
     pub fn quote(&self, out: &mut Vec<u8>, name: &[u8]) {
         quote::file_name(out, name, self.locale);

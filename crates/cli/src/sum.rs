@@ -37,7 +37,7 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     let key_file = KeyFile::open(args.key_file.as_deref(), args.algorithms())?;
     let target = Target::of(args.output.as_deref())?;
     // Before there is a file that an interruption would have to remove.
-    let signals = signals::catch()?;
+    let signals = signals::catch();
     let output = target.open()?;
     let locale = locale_of_process();
     let mut console = match output.file()? {
@@ -46,7 +46,7 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     };
     console.expect_many();
     let console = Arc::new(Mutex::new(console));
-    signals.handle(&console, output.unfinished())?;
+    signals.handle(&console, output.unfinished());
     if let Some(key_file) = &key_file {
         key_file.warn(&mut console::lock(&console));
     }
