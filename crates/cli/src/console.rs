@@ -126,6 +126,13 @@ impl Console {
         self.message_lost |= written.is_err();
     }
 
+    /// Tells whoever started the program without a word what it waits for: nothing else on a terminal does.
+    pub fn tell_who_waits(&mut self) {
+        if io::stdin().is_terminal() {
+            self.message(b"reading standard input, end it with ctrl-D; --help tells more");
+        }
+    }
+
     /// Whether a message could not be written.
     pub const fn message_lost(&self) -> bool {
         self.message_lost

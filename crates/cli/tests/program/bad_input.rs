@@ -147,5 +147,11 @@ fn where_no_thread_can_be_started_one_does_it_all() {
     let expected = lines(&["a"]).repeat(2_501);
     let missing = "md5sum: missing: No such file or directory\n";
     expect(&without_threads(&names), 1, expected, missing);
-    expect(&without_threads(&["a"]), 0, lines(&["a"]), "");
+    let list = lines(&["a"]).repeat(2);
+    expect(&without_threads(&["a", "a"]), 0, &list, "");
+    // No bar, and nobody to clean up after an interruption.
+    expect(&without_threads(&["--progress", "always", "-o", "list", "a", "a"]), 0, "", "");
+    assert_eq!(folder.read("list"), list);
+    let check = without_threads(&["check", "--progress", "always", "--quiet", "list"]);
+    assert_eq!((check.status.code(), text(&check.stdout)), (Some(0), String::new()));
 }
