@@ -8,7 +8,7 @@ use lanesum_checksum::{Algorithm, Algorithms};
 use lanesum_md5::Backend;
 
 const EXIT_CODES: &str = "Exit codes: 0 all well, 1 a mismatch or something that could not be read, \
-                          2 wrong usage, 130 interrupted.";
+                          2 wrong usage. Interrupted, it dies of the signal: a shell shows 130 after ctrl-C.";
 
 /// Make and check checksums of files and whole trees, many at once in the lanes of SIMD registers.
 ///
@@ -110,9 +110,16 @@ pub struct Sum {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "paths")]
     pub files0_from: Option<PathBuf>,
 
-    /// Write the list to FILE, which appears only when all is well and is itself left out.
+    /// Write the list to FILE, which appears when it is whole and is itself left out.
+    ///
+    /// What cannot be read is missing in it, and told. A list that is there keeps its owner, group, mode and names; it stays as
+    /// it was when the new one cannot be written, the run is interrupted, or nothing can be read.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+
+    /// Write no list if anything cannot be read.
+    #[arg(long, requires = "output")]
+    pub all_or_nothing: bool,
 
     /// Make keyed checksums: who lacks the key in FILE can neither make nor check them.
     ///

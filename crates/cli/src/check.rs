@@ -36,9 +36,13 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
         key_file.warn(&mut console);
     }
     let console = Arc::new(Mutex::new(console));
-    signals::catch()?.handle(&console, None)?;
+    signals::catch().handle(&console, None);
     let mut options = options(&args, key_file.map(|file| file.key));
-    let display = Display::start(args.run.progress, || files_to_count(paths.clone(), &options))?;
+    let files = {
+        let (paths, options) = (paths.clone(), options.clone());
+        move || files_to_count(paths, &options)
+    };
+    let display = Display::start(args.run.progress, Some(files));
     console::lock(&console).set_bar(display.as_ref().map(|display| display.bar.clone()));
     options.engine =
         engine::Options { key: options.engine.key, ..args.run.engine(display.as_ref()) };

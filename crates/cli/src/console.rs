@@ -68,6 +68,13 @@ impl Console {
         self.bar = bar;
     }
 
+    /// Takes the bar away, for good.
+    pub fn remove_bar(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+
     /// Appends a file's name as messages and results show it.
     pub fn quote(&self, out: &mut Vec<u8>, name: &[u8]) {
         quote::file_name(out, name, self.locale);
@@ -117,6 +124,13 @@ impl Console {
             None => io::stderr().write_all(text),
         };
         self.message_lost |= written.is_err();
+    }
+
+    /// Tells whoever started the program without a word what it waits for: nothing else on a terminal does.
+    pub fn tell_who_waits(&mut self) {
+        if io::stdin().is_terminal() {
+            self.message(b"reading standard input, end it with ctrl-D; --help tells more");
+        }
     }
 
     /// Whether a message could not be written.

@@ -1,16 +1,33 @@
 //! Where a list goes: standard output, or a file that appears only when it is whole.
+//!
+//! A list in a file is written beside it and takes its name in the end. That would cut a list that is there off from its other
+//! names, and lose its ACL or an owner that cannot be passed on; such a one is overwritten when the new list is whole.
 
+mod existing;
+mod missing;
+
+use std::env;
 use std::fs::{self, File, Permissions};
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use lanesum_checksum::engine::FileId;
+use lanesum_checksum::error::message;
+use rustix::fs::{FileType, PROC_SUPER_MAGIC, fstat, stat, statfs};
+use rustix::io::Errno;
 use tempfile::{NamedTempFile, TempPath};
+
+use crate::signals::Interruptions;
+use existing::{Existing, Overwriting};
+pub use missing::{Gap, Missing};
 
 /// Where a list is to go. Nothing is made yet.
 pub enum Target {
     Stdout,
-    /// Not a regular file (`/dev/null`, a FIFO): written to as it is.
+    /// Not a regular file (`/dev/null`, a FIFO), or one that somebody has open (`/dev/fd/5`): written to as it is.
     Special(File),
     /// A file, which need not exist.
     File {
@@ -18,8 +35,7 @@ pub enum Target {
         name: PathBuf,
         /// What that leads to.
         path: PathBuf,
-        /// Of what is there.
-        permissions: Option<Permissions>,
+        existing: Option<Existing>,
     },
 }
 
@@ -27,20 +43,37 @@ impl Target {
     /// What a path leads to. Waits for the reader of a FIFO.
     ///
     /// # Errors
-    /// The links lead in a circle, or what is there may not be written to.
+    /// The links lead in a circle, it is a folder, or what is there may not be written to.
     pub fn of(name: Option<&Path>) -> anyhow::Result<Self> {
         let Some(name) = name else { return Ok(Self::Stdout) };
         Self::behind(name).with_context(|| name.display().to_string())
     }
 
     fn behind(name: &Path) -> io::Result<Self> {
-        let path = behind_links(name)?;
-        let existing = fs::metadata(&path).ok();
-        if existing.as_ref().is_some_and(|target| !target.is_file()) {
-            return Ok(Self::Special(File::options().write(true).open(&path)?));
+        let found = match stat(name) {
+            Ok(found) => Some(found),
+            Err(Errno::NOENT) => None,
+            Err(error) => return Err(error.into()),
+        };
+        let kind = found.map(|found| FileType::from_raw_mode(found.st_mode));
+        if kind == Some(FileType::Directory) {
+            return Err(Errno::ISDIR.into());
         }
-        let permissions = existing.map(|target| target.permissions());
-        Ok(Self::File { name: name.to_owned(), path, permissions })
+        if found.is_some_and(|found| id_of_stdout().is_ok_and(|id| id == FileId::from(&found))) {
+            // A socket cannot be opened once more, and a file has its place to go on.
+            return Ok(Self::Stdout);
+        }
+        let special = || File::options().write(true).truncate(true).open(name).map(Self::Special);
+        if kind.is_some_and(|kind| kind != FileType::RegularFile) {
+            return special();
+        }
+        let Some(path) = behind_links(name)? else { return special() };
+        let existing = match kind {
+            Some(_) => Some(Existing::open(&path)?),
+            None if is_name_of_file(&path) => None,
+            None => return Err(Errno::NOENT.into()),
+        };
+        Ok(Self::File { name: name.to_owned(), path, existing })
     }
 
     /// Opens it for writing; nothing of what is there changes yet.
@@ -51,8 +84,8 @@ impl Target {
         match self {
             Self::Stdout => Ok(Output::Stdout),
             Self::Special(file) => Ok(Output::Special(file)),
-            Self::File { name, path, permissions } => {
-                Output::beside(path, permissions).with_context(|| name.display().to_string())
+            Self::File { name, path, existing } => {
+                Output::beside(path, existing).with_context(|| name.display().to_string())
             }
         }
     }
@@ -62,116 +95,173 @@ impl Target {
 pub enum Output {
     Stdout,
     Special(File),
-    /// A temporary file beside the target, which takes its place in the end.
-    Replace {
+    /// A temporary file, which becomes the target in the end.
+    File {
         file: File,
         temporary: TempPath,
         target: PathBuf,
+        existing: Option<Existing>,
+        /// Whether the temporary file may take the target's name.
+        replaces: bool,
     },
 }
 
 impl Output {
-    fn beside(target: PathBuf, permissions: Option<Permissions>) -> io::Result<Self> {
+    fn beside(target: PathBuf, existing: Option<Existing>) -> io::Result<Self> {
         let folder = match target.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
-        // Made by us, since what `tempfile` itself makes is for one user only, and its errors tell the
-        // temporary name. This has the mode of a shell's redirection: the umask takes away from it.
-        let create = |path: &Path| File::options().write(true).create_new(true).open(path);
-        let temporary = tempfile::Builder::new().prefix(".lanesum-").make_in(folder, create)?;
-        if let Some(permissions) = permissions {
-            temporary.as_file().set_permissions(permissions)?;
+        let (made, is_beside) = match temporary_in(folder) {
+            // Who may write to a file need not have a right to its folder.
+            Err(error) if existing.is_some() && is_denied(&error) => {
+                (temporary_in(&env::temp_dir()).map_err(|_| error)?, false)
+            }
+            made => (made?, true),
+        };
+        let (file, temporary) = NamedTempFile::into_parts(made);
+        let replaces = is_beside && existing.as_ref().is_none_or(|list| list.pass_on(&file));
+        if !replaces {
+            // Nobody else reads it there.
+            file.set_permissions(Permissions::from_mode(0o600))?;
         }
-        let (file, temporary) = NamedTempFile::into_parts(temporary);
-        Ok(Self::Replace { file, temporary, target })
+        Ok(Self::File { file, temporary, target, existing, replaces })
     }
 
     /// The file to write to; `None` is standard output.
     pub fn file(&self) -> io::Result<Option<File>> {
         match self {
             Self::Stdout => Ok(None),
-            Self::Special(file) | Self::Replace { file, .. } => file.try_clone().map(Some),
+            Self::Special(file) | Self::File { file, .. } => file.try_clone().map(Some),
         }
     }
 
     /// The file that is to be removed when the run is interrupted.
     pub fn unfinished(&self) -> Option<PathBuf> {
         match self {
-            Self::Replace { temporary, .. } => Some(temporary.to_path_buf()),
+            Self::File { temporary, .. } => Some(temporary.to_path_buf()),
             Self::Stdout | Self::Special(_) => None,
         }
     }
 
-    /// What a walk should leave out.
-    pub fn own_files(&self) -> OwnFiles {
+    /// The files that the list goes to, which it cannot hold.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn own_files(&self) -> io::Result<Vec<FileId>> {
         match self {
-            Self::Replace { temporary, target, .. } => OwnFiles(
-                [temporary as &Path, target]
+            Self::Stdout => {
+                let stdout = fstat(io::stdout())?;
+                let kind = FileType::from_raw_mode(stdout.st_mode);
+                Ok((kind == FileType::RegularFile)
+                    .then(|| FileId::from(&stdout))
                     .into_iter()
-                    .filter_map(|path| {
-                        let folder = fs::canonicalize(path.parent()?.join(".")).ok()?;
-                        Some((folder, path.file_name()?.into()))
-                    })
-                    .collect(),
-            ),
-            Self::Stdout | Self::Special(_) => OwnFiles(Vec::new()),
+                    .collect())
+            }
+            Self::Special(file) => Ok(vec![FileId::of(file)?]),
+            Self::File { file, existing, .. } => {
+                let existing = existing.iter().map(|existing| &existing.file);
+                [file].into_iter().chain(existing).map(FileId::of).collect()
+            }
         }
     }
 
     /// Puts the list in its place: it is on the medium before its name leads to it.
     ///
     /// # Errors
-    /// The system's; then the target is as it was.
-    pub fn finish(self) -> io::Result<()> {
-        self.finish_with(File::sync_all)
+    /// What came in the way, and what became of the target.
+    pub fn finish(self, interruptions: &Interruptions) -> Result<(), NotPlaced> {
+        self.finish_with(interruptions, File::sync_all)
     }
 
     /// With what brings a file to the medium: from outside nobody can see whether it is there.
-    fn finish_with(self, sync: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
-        match self {
-            Self::Stdout | Self::Special(_) => Ok(()),
-            Self::Replace { file, temporary, target } => {
-                sync(&file)?;
-                temporary.persist(target).map_err(|error| error.error)
+    fn finish_with(
+        self,
+        interruptions: &Interruptions,
+        sync: impl FnOnce(&File) -> io::Result<()>,
+    ) -> Result<(), NotPlaced> {
+        let Self::File { file, temporary, target, existing, replaces } = self else {
+            return Ok(());
+        };
+        sync(&file).map_err(NotPlaced::AsItWas)?;
+        let temporary = if replaces {
+            match (temporary.persist(&target), &existing) {
+                (Ok(()), _) => return Ok(()),
+                (Err(why), None) => return Err(NotPlaced::AsItWas(why.error)),
+                // It is a mount point, or somebody else's in a folder where only the owner may remove it.
+                (Err(why), Some(_)) => why.path,
+            }
+        } else {
+            temporary
+        };
+        let Some(mut existing) = existing else { return Ok(()) };
+        // An interruption waits until it is whole.
+        let mut unfinished = interruptions.hold();
+        match existing.overwrite(&file) {
+            Ok(()) => Ok(()),
+            Err(Overwriting::NotBegun(error)) => Err(NotPlaced::AsItWas(error)),
+            Err(Overwriting::Begun(error)) => {
+                *unfinished = None;
+                let list = temporary.to_path_buf();
+                // On this system nothing has to be done to keep it, so nothing fails.
+                let _ = temporary.keep();
+                Err(NotPlaced::Damaged { error, list })
             }
         }
     }
 }
 
-/// The files that a run itself writes, by folder and name.
-#[derive(Clone)]
-pub struct OwnFiles(Vec<(PathBuf, PathBuf)>);
-
-impl OwnFiles {
-    /// Whether a path is one of them.
-    pub fn contain(&self, path: &Path) -> bool {
-        self.0.iter().any(|(folder, name)| {
-            path.file_name() == Some(name.as_os_str())
-                && path.parent().is_some_and(|parent| {
-                    fs::canonicalize(parent.join(".")).is_ok_and(|parent| parent == *folder)
-                })
-        })
-    }
+/// Why a list is not in its place.
+#[derive(Debug, thiserror::Error)]
+pub enum NotPlaced {
+    #[error("{}; it is as it was", message(.0))]
+    AsItWas(io::Error),
+    #[error("{}; it is overwritten in part, and the whole list is {}", message(.error), .list.display())]
+    Damaged { error: io::Error, list: PathBuf },
 }
 
-/// What a path leads to, so that a link stays and its target is replaced or made.
+/// Makes a file with a name that nothing has.
+fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
+    // Made by us, since what `tempfile` itself makes is for one user only, and its errors tell the
+    // temporary name. This has the mode of a shell's redirection: the umask takes away from it.
+    let create = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
+    tempfile::Builder::new().prefix(".lanesum-").make_in(folder, create)
+}
+
+/// Whether somebody has no right to make a file.
+fn is_denied(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+}
+
+fn id_of_stdout() -> io::Result<FileId> {
+    FileId::of(io::stdout())
+}
+
+/// Whether a path can name a file: not `folder/` nor `folder/.`.
+fn is_name_of_file(path: &Path) -> bool {
+    let last = path.as_os_str().as_bytes().rsplit(|&byte| byte == b'/').next();
+    last.is_some_and(|last| ![&b""[..], b".", b".."].contains(&last))
+}
+
+/// What a path leads to, so that a link stays and its target is replaced or made. `None` of a link of /proc, which leads to
+/// what somebody has open, whatever its text says.
 ///
 /// # Errors
 /// The links lead in a circle.
-fn behind_links(path: &Path) -> io::Result<PathBuf> {
+fn behind_links(path: &Path) -> io::Result<Option<PathBuf>> {
     /// As many as the kernel follows: `MAXSYMLINKS`.
     const MOST_LINKS: usize = 40;
-    if let Ok(target) = fs::canonicalize(path) {
-        return Ok(target);
-    }
     let mut target = path.to_owned();
-    for _ in 0..MOST_LINKS {
-        let Ok(next) = fs::read_link(&target) else { return Ok(target) };
+    for _ in 0..=MOST_LINKS {
+        let Ok(next) = fs::read_link(&target) else { return Ok(Some(target)) };
         target.pop();
+        let folder = if target.as_os_str().is_empty() { Path::new(".") } else { &target };
+        if statfs(folder)?.f_type == PROC_SUPER_MAGIC {
+            return Ok(None);
+        }
         target.push(next);
     }
-    Err(rustix::io::Errno::LOOP.into())
+    Err(Errno::LOOP.into())
 }
 
 #[cfg(test)]
@@ -200,7 +290,7 @@ mod tests {
             let temporary = output.unfinished().expect("a temporary file");
             let mut synced = None;
             output
-                .finish_with(|_| {
+                .finish_with(&Interruptions::default(), |_| {
                     assert_eq!(fs::read_to_string(&list).ok().as_deref(), before);
                     synced = Some(fs::read_to_string(&temporary)?);
                     Ok(())
@@ -215,11 +305,15 @@ mod tests {
     fn a_list_that_the_medium_refuses_leaves_everything_as_it_was() {
         let folder = tempfile::tempdir().unwrap();
         let refuse = |_: &File| Err(io::ErrorKind::StorageFull.into());
-        assert!(written(folder.path(), "new").finish_with(refuse).is_err());
+        assert!(
+            written(folder.path(), "new").finish_with(&Interruptions::default(), refuse).is_err()
+        );
         assert_eq!(names(folder.path()), Vec::<PathBuf>::new());
 
         fs::write(folder.path().join("list"), "old").unwrap();
-        assert!(written(folder.path(), "new").finish_with(refuse).is_err());
+        assert!(
+            written(folder.path(), "new").finish_with(&Interruptions::default(), refuse).is_err()
+        );
         assert_eq!(names(folder.path()), [Path::new("list")]);
         assert_eq!(fs::read_to_string(folder.path().join("list")).unwrap(), "old");
     }

@@ -13,7 +13,6 @@ use anyhow::Context as _;
 use lanesum_checksum::walk::{self, Entry, WalkOptions};
 
 use crate::args::Sum;
-use crate::output::OwnFiles;
 
 /// Where the paths come from.
 pub enum Paths {
@@ -25,8 +24,13 @@ pub enum Paths {
         count: u64,
         /// What their file is called.
         file: PathBuf,
+        /// Whether they can be read twice.
+        is_regular: bool,
     },
 }
+
+/// Names files that a run will read, when they are asked for.
+pub type FilesToCount = Box<dyn FnOnce() -> Box<dyn Iterator<Item = PathBuf>> + Send>;
 
 /// A path, or why there is none, ready for a message.
 type GivenPath = Result<PathBuf, (Vec<u8>, String)>;
@@ -48,25 +52,42 @@ impl Paths {
             File::open(from)
         };
         let file = file.with_context(|| from.display().to_string())?;
+        let is_regular = file.metadata().is_ok_and(|it| it.is_file());
         let names = Some(BufReader::new(file).split(b'\0'));
-        Ok(Self::Names { names, count: 0, file: from.clone() })
+        Ok(Self::Names { names, count: 0, file: from.clone(), is_regular })
     }
 
-    /// The files whose sizes make up the total. Names that come through a pipe come only once.
-    pub fn files_to_count(&self, trees: &Trees) -> impl Iterator<Item = PathBuf> + Send + use<> {
-        let arguments = match self {
-            Self::Arguments(paths) => paths.as_slice().to_vec(),
-            Self::Names { .. } => Vec::new(),
-        };
+    /// Whether standard input is read.
+    pub fn read_stdin(&self) -> bool {
+        match self {
+            Self::Arguments(paths) => paths.as_slice().iter().any(|path| path.as_os_str() == "-"),
+            Self::Names { file, .. } => file.as_os_str() == "-",
+        }
+    }
+
+    /// The files whose sizes make up the total. `None` where nobody knows before the end: what comes through a
+    /// pipe comes only once.
+    pub fn files_to_count(&self, trees: &Trees) -> Option<FilesToCount> {
+        if self.read_stdin() {
+            return None;
+        }
         let trees = trees.clone();
-        arguments
-            .into_iter()
-            .filter(|path| path.as_os_str() != "-")
-            .flat_map(move |path| trees.entries(&path))
-            .filter_map(|entry| match entry {
-                Entry::File(path) => Some(path),
-                _ => None,
-            })
+        Some(match self {
+            Self::Arguments(paths) => {
+                let paths = paths.as_slice().to_vec();
+                Box::new(move || Box::new(trees.files(paths.into_iter())))
+            }
+            Self::Names { is_regular: false, .. } => return None,
+            Self::Names { file, .. } => {
+                let file = file.clone();
+                Box::new(move || {
+                    let names = File::open(file).map(BufReader::new).into_iter();
+                    let names = names.flat_map(|file| file.split(b'\0')).map_while(Result::ok);
+                    let paths = names.map(|name| PathBuf::from(OsString::from_vec(name)));
+                    Box::new(trees.files(paths))
+                })
+            }
+        })
     }
 
     /// Each path, or each file below it if it is a folder.
@@ -76,7 +97,6 @@ impl Paths {
                 Err((place, why)) => (Some(Item::Failed(place, why)), None),
                 Ok(path) if path.as_os_str() == "-" => (Some(Item::Stdin), None),
                 Ok(path) if looks.are_needed() => (None, Some(trees.items(path))),
-                Ok(path) if trees.own_files.contain(&path) => (None, None),
                 Ok(path) => (Some(Item::Unseen(path)), None),
             };
             let below = below.into_iter().flatten().inspect(|item| {
@@ -95,7 +115,7 @@ impl Iterator for Paths {
     fn next(&mut self) -> Option<GivenPath> {
         let (name, number, file) = match self {
             Self::Arguments(paths) => return paths.next().map(Ok),
-            Self::Names { names, count, file } => {
+            Self::Names { names, count, file, .. } => {
                 let name = names.as_mut()?.next()?;
                 if name.is_err() {
                     *names = None;
@@ -128,19 +148,20 @@ pub enum Item {
 #[derive(Clone)]
 pub struct Trees {
     pub walk: WalkOptions,
-    pub own_files: OwnFiles,
 }
 
 impl Trees {
-    /// What is below a path, or the path itself, but for what this run writes.
-    fn entries(&self, path: &Path) -> impl Iterator<Item = Entry> + Send + use<> {
-        let own_files = self.own_files.clone();
-        walk::walk(path, &self.walk).filter(move |entry| !own_files.contain(entry.path()))
+    /// The files below these paths.
+    fn files(self, paths: impl Iterator<Item = PathBuf>) -> impl Iterator<Item = PathBuf> {
+        paths.flat_map(move |path| walk::walk(&path, &self.walk)).filter_map(|entry| match entry {
+            Entry::File(path) => Some(path),
+            _ => None,
+        })
     }
 
-    /// The same for a run to print.
+    /// What is below a path, or the path itself, for a run to print.
     pub fn items(&self, path: PathBuf) -> impl Iterator<Item = Item> + Send + use<> {
-        self.entries(&path).map(move |entry| match entry {
+        walk::walk(&path, &self.walk).map(move |entry| match entry {
             // Not as paths: their parts need not be told apart.
             Entry::File(file) if file.as_os_str() == path.as_os_str() => Item::Argument(file),
             entry => Item::Entry(entry),
@@ -184,7 +205,6 @@ mod tests {
     use lanesum_checksum::walk::Exclude;
 
     use super::*;
-    use crate::output::Output;
 
     #[test]
     fn after_a_file_nobody_looks_until_a_folder_comes_up() {
@@ -198,7 +218,6 @@ mod tests {
                 exclude: Exclude::new(&[] as &[&str]).unwrap(),
                 ..WalkOptions::default()
             },
-            own_files: Output::Stdout.own_files(),
         };
         let looks = Looks::default();
         let paths = [&tree, &file, &file, &tree, &tree, &file, &file].map(PathBuf::clone);

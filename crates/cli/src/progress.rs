@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 use lanesum_checksum::engine::Progress;
-use lanesum_checksum::walk::Count;
+use lanesum_checksum::walk::{Count, Totals};
 
 use crate::args::When;
 
@@ -19,8 +19,8 @@ const PATIENCE: Duration = Duration::from_millis(400);
 /// How often the bar is drawn.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// While the total is not known yet.
-const COUNTING: &str = "{spinner} {bytes} ({bytes_per_sec}), {msg}";
+/// While the whole is not known.
+const UNKNOWN: &str = "{spinner} {bytes} ({bytes_per_sec}), {msg}";
 const BAR: &str = "{wide_bar} {bytes} of {total_bytes} ({bytes_per_sec}, {eta} left), {msg}";
 
 /// A bar that follows a run until it is dropped.
@@ -33,31 +33,40 @@ pub struct Display {
 }
 
 impl Display {
-    /// Begins to show how far a run is, when it is to be shown. `paths` yields the files that the
-    /// run will read, for the total; they are looked at in a thread of their own.
-    ///
-    /// # Errors
-    /// The system refuses another thread.
-    pub fn start<P>(when: When, paths: impl FnOnce() -> P) -> io::Result<Option<Self>>
+    /// Whether a bar is to be shown.
+    pub fn is_shown(when: When) -> bool {
+        match when {
+            When::Never => false,
+            When::Auto => io::stderr().is_terminal(),
+            When::Always => true,
+        }
+    }
+
+    /// Begins to show how far a run is, when it is to be shown. `files` gives the files that the run will read, for the
+    /// total; `None` where nobody knows them. They are looked at in a thread of their own, once the bar is drawn. No thread,
+    /// no bar.
+    pub fn start<F, P>(when: When, files: Option<F>) -> Option<Self>
     where
-        P: Iterator<Item = PathBuf> + Send + 'static,
+        F: FnOnce() -> P + Send + 'static,
+        P: Iterator<Item = PathBuf>,
     {
-        let target = match when {
-            When::Never => return Ok(None),
-            When::Auto if !io::stderr().is_terminal() => return Ok(None),
-            _ if io::stderr().is_terminal() => ProgressDrawTarget::stderr(),
-            _ => ProgressDrawTarget::term_like(Box::new(Plain)),
+        if !Self::is_shown(when) {
+            return None;
+        }
+        let target = if io::stderr().is_terminal() {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::term_like(Box::new(Plain))
         };
-        let bar = ProgressBar::with_draw_target(None, target).with_style(style(COUNTING));
+        let bar = ProgressBar::with_draw_target(None, target).with_style(style(UNKNOWN));
         let progress = Arc::new(Progress::default());
-        let count = Count::start(paths())?;
         let (end, ended) = mpsc::channel::<()>();
         let follow = {
             let (bar, progress) = (bar.clone(), Arc::clone(&progress));
-            move || follow(&bar, &progress, &count, &ended)
+            move || follow(&bar, &progress, files, &ended)
         };
-        let thread = std::thread::Builder::new().name("progress".into()).spawn(follow)?;
-        Ok(Some(Self { bar, progress, end: Some(end), thread: Some(thread) }))
+        let thread = std::thread::Builder::new().name("progress".into()).spawn(follow).ok()?;
+        Some(Self { bar, progress, end: Some(end), thread: Some(thread) })
     }
 }
 
@@ -73,24 +82,55 @@ impl Drop for Display {
 }
 
 /// Takes what the run counts over into the bar until told to end.
-fn follow(bar: &ProgressBar, progress: &Progress, count: &Count, ended: &mpsc::Receiver<()>) {
-    let mut wait = PATIENCE;
-    while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
-        wait = INTERVAL;
-        let files = HumanCount(progress.files.load(Relaxed));
-        match count.complete() {
-            Some(totals) => {
-                if bar.length().is_none() {
-                    bar.set_style(style(BAR));
-                    bar.set_length(totals.bytes);
-                }
-                bar.set_message(format!("{files} of {} files", HumanCount(totals.files)));
-            }
-            None => bar.set_message(format!("{files} files")),
-        }
-        bar.set_position(progress.bytes.load(Relaxed));
-        bar.tick();
+fn follow<F, P>(
+    bar: &ProgressBar,
+    progress: &Progress,
+    files: Option<F>,
+    ended: &mpsc::Receiver<()>,
+) where
+    F: FnOnce() -> P + Send + 'static,
+    P: Iterator<Item = PathBuf>,
+{
+    let lasts = |time| ended.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
+    if !lasts(PATIENCE) {
+        return;
     }
+    // Without a thread for it there is no total.
+    let count = files.and_then(|files| Count::start(files).ok());
+    loop {
+        let done =
+            Totals { files: progress.files.load(Relaxed), bytes: progress.bytes.load(Relaxed) };
+        draw(bar, done, count.as_ref().and_then(Count::complete));
+        if !lasts(INTERVAL) {
+            return;
+        }
+    }
+}
+
+/// Shows what is done, of the whole where that is known. It is not where more is done already: files grow, and those of
+/// /proc have no size.
+fn draw(bar: &ProgressBar, done: Totals, whole: Option<Totals>) {
+    let whole = whole.filter(|whole| done.bytes <= whole.bytes);
+    let files = HumanCount(done.files);
+    match whole {
+        Some(whole) => {
+            if bar.length().is_none() {
+                bar.set_style(style(BAR));
+                bar.set_length(whole.bytes);
+            }
+            let all = HumanCount(whole.files.max(done.files));
+            bar.set_message(format!("{files} of {all} files"));
+        }
+        None => {
+            if bar.length().is_some() {
+                bar.set_style(style(UNKNOWN));
+                bar.unset_length();
+            }
+            bar.set_message(format!("{files} files"));
+        }
+    }
+    bar.set_position(done.bytes);
+    bar.tick();
 }
 
 fn style(template: &str) -> ProgressStyle {
@@ -143,19 +183,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_templates_draw() {
+    fn a_whole_is_shown_where_it_is_known() {
         let terminal = indicatif::InMemoryTerm::new(5, 100);
         let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
-        let bar = ProgressBar::with_draw_target(None, target).with_style(style(COUNTING));
-        bar.set_message("3 files");
-        bar.set_position(1 << 20);
-        bar.tick();
-        assert!(terminal.contents().contains("1.00 MiB"), "{}", terminal.contents());
-        assert!(terminal.contents().ends_with(", 3 files"), "{}", terminal.contents());
-        bar.set_style(style(BAR));
-        bar.set_length(4 << 20);
-        bar.tick();
-        assert!(terminal.contents().contains("1.00 MiB of 4.00 MiB"), "{}", terminal.contents());
-        assert!(terminal.contents().contains(" left), 3 files"), "{}", terminal.contents());
+        let bar = ProgressBar::with_draw_target(None, target).with_style(style(UNKNOWN));
+        let shown = |done, whole| {
+            draw(&bar, done, whole);
+            terminal.contents()
+        };
+        let of = |files, bytes| Totals { files, bytes };
+        let (third, whole) = (of(3, 1 << 20), of(9, 3 << 20));
+        for _ in 0..2 {
+            let unknown = shown(third, None);
+            assert!(unknown.contains("1.00 MiB (") && unknown.ends_with(", 3 files"), "{unknown}");
+            assert!(!unknown.contains(" of ") && !unknown.contains("left"), "{unknown}");
+            let known = shown(third, Some(whole));
+            assert!(known.contains("1.00 MiB of 3.00 MiB ("), "{known}");
+            assert!(known.ends_with(" left), 3 of 9 files"), "{known}");
+            assert!(shown(whole, Some(whole)).contains("3.00 MiB of 3.00 MiB"));
+            // It has grown, and an argument that is missing is done as well.
+            let grown = shown(of(9, (3 << 20) + 1), Some(whole));
+            assert!(!grown.contains(" of ") && !grown.contains("left"), "{grown}");
+            assert!(shown(of(10, 3 << 20), Some(whole)).contains("10 of 10 files"));
+        }
+    }
+
+    #[test]
+    fn a_run_that_ends_soon_counts_nothing() {
+        let (bar, progress) = (ProgressBar::hidden(), Progress::default());
+        let (end, ended) = mpsc::channel();
+        drop(end);
+        let files = || -> std::iter::Empty<PathBuf> { panic!("nobody sees the total") };
+        follow(&bar, &progress, Some(files), &ended);
     }
 }

@@ -1,67 +1,123 @@
-//! What an interruption leaves behind: whole lines, no half file, and 128 + its signal as exit
-//! code (130 after ctrl-C).
+//! What an interruption leaves behind: whole lines and no half file. The program then dies of the signal, so that
+//! whoever started it, a shell with a loop for one, knows and ends as well.
 
-use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::Context as _;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{
+    SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU,
+    SIGXFSZ,
+};
 use signal_hook::iterator::Signals;
+use signal_hook::{flag, low_level};
 
-use crate::console::Console;
+use crate::console::{self, Console};
 
-/// How often, and how long in between, the console is tried. When it stays locked somebody writes to
-/// a pipe that is full; a pipe takes what the console writes whole or not at all.
-const ATTEMPTS: u32 = 20;
-const PAUSE: Duration = Duration::from_millis(25);
+/// What somebody may send to end a program, and limits of time. The others that end one tell of a fault of its own,
+/// or nobody sends them.
+const ENDING: [i32; 10] =
+    [SIGHUP, SIGINT, SIGQUIT, SIGALRM, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF, SIGXCPU];
+
+/// How long the last lines may take. They take longer where they go to a pipe that is full; a pipe takes what the
+/// console writes whole or not at all.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Signals that are caught: none of them ends the program until they are handled.
-pub struct Caught(Signals);
+pub struct Caught(Option<(Signals, Sender<Handler>)>);
 
 /// From now on an interruption is kept for [`Caught::handle`].
 ///
-/// # Errors
-/// The system refuses handlers.
-pub fn catch() -> io::Result<Caught> {
-    Signals::new([SIGHUP, SIGINT, SIGTERM].into_iter().filter(not_ignored())).map(Caught)
+/// Where the system gives no thread for that, or no handlers, signals end the program as they end any other.
+pub fn catch() -> Caught {
+    let not_ignored = not_ignored();
+    // A limit on the size of files then is an error of a write.
+    if not_ignored(&SIGXFSZ) {
+        let _ = flag::register(SIGXFSZ, Arc::default());
+    }
+    let (handler, handlers) = mpsc::channel::<Handler>();
+    let wait = move || {
+        if let Ok(handler) = handlers.recv() {
+            handler.wait();
+        }
+    };
+    // The thread comes first: once a signal is caught there is no way back.
+    let thread = thread::Builder::new().name("signals".into()).spawn(wait);
+    let signals = thread.and_then(|_| Signals::new(ENDING.into_iter().filter(not_ignored)));
+    Caught(signals.ok().map(|signals| (signals, handler)))
 }
 
 impl Caught {
     /// From now on an interruption, also one that came before, writes the lines that are pending,
     /// removes the unfinished file and ends the program.
-    ///
-    /// # Errors
-    /// The system refuses another thread.
     pub fn handle(
-        mut self,
+        self,
         console: &Arc<Mutex<Console>>,
         unfinished: Option<PathBuf>,
-    ) -> anyhow::Result<()> {
-        let console = Arc::clone(console);
-        let wait = move || {
-            let Some(signal) = self.0.forever().next() else { return };
-            for _ in 0..ATTEMPTS {
-                if let Ok(mut console) = console.try_lock() {
-                    console.set_bar(None);
-                    // There is no better moment to tell that it failed.
-                    let _ = console.flush();
-                    end(signal, unfinished);
-                }
-                thread::sleep(PAUSE);
+    ) -> Interruptions {
+        let interruptions = Interruptions(Arc::new(Mutex::new(unfinished)));
+        if let Some((signals, thread)) = self.0 {
+            let (console, unfinished) = (Arc::clone(console), interruptions.clone());
+            // The thread is there, unless it panicked.
+            let _ = thread.send(Handler { signals, console, unfinished });
+        }
+        interruptions
+    }
+}
+
+/// What an interruption would remove.
+#[derive(Clone, Default)]
+pub struct Interruptions(Arc<Mutex<Option<PathBuf>>>);
+
+impl Interruptions {
+    /// While this is held an interruption waits; then it removes what is in it.
+    pub fn hold(&self) -> MutexGuard<'_, Option<PathBuf>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the thread needs.
+struct Handler {
+    signals: Signals,
+    console: Arc<Mutex<Console>>,
+    unfinished: Interruptions,
+}
+
+impl Handler {
+    fn wait(mut self) {
+        let Some(signal) = self.signals.forever().next() else { return };
+        let (done, is_done) = mpsc::channel();
+        let console = Arc::clone(&self.console);
+        let last_lines = move || {
+            let mut console = console::lock(&console);
+            // There is no better moment to tell that it failed.
+            let _ = console.flush();
+            console.remove_bar();
+            let _ = done.send(());
+            // Nobody prints any more.
+            loop {
+                thread::park();
             }
-            end(signal, unfinished);
         };
-        let thread = thread::Builder::new().name("signals".into()).spawn(wait);
-        thread.map(drop).context("no thread can be started; see ulimit -u and ulimit -v")
+        // In another thread, since this one must not wait for whoever does not read.
+        if thread::Builder::new().spawn(last_lines).is_ok() {
+            let _ = is_done.recv_timeout(PATIENCE);
+        }
+        let unfinished = self.unfinished.hold();
+        if let Some(path) = &*unfinished {
+            // It may be complete and renamed already.
+            let _ = std::fs::remove_file(path);
+        }
+        // It knows all of these signals, and returns from none.
+        let _ = low_level::emulate_default_handler(signal);
     }
 }
 
 /// Which signals this process was not told to ignore, as `nohup` does with SIGHUP and a shell with
 /// SIGINT for what it runs in the background.
-fn not_ignored() -> impl FnMut(&i32) -> bool {
+fn not_ignored() -> impl Fn(&i32) -> bool {
     let ignored = std::fs::read_to_string("/proc/self/status")
         .ok()
         .and_then(|status| mask(&status))
@@ -73,14 +129,6 @@ fn not_ignored() -> impl FnMut(&i32) -> bool {
 fn mask(status: &str) -> Option<u64> {
     let digits = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
     u64::from_str_radix(digits.trim(), 16).ok()
-}
-
-fn end(signal: i32, unfinished: Option<PathBuf>) -> ! {
-    if let Some(path) = unfinished {
-        // It may be complete and renamed already.
-        let _ = std::fs::remove_file(path);
-    }
-    std::process::exit(128 + signal);
 }
 
 #[cfg(test)]

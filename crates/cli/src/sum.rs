@@ -1,6 +1,6 @@
 //! `lanesum [sum]`: prints the checksums of files and trees.
 
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, IsTerminal as _};
 use std::ops::ControlFlow;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
@@ -13,14 +13,14 @@ use lanesum_checksum::list::{self, Ending, Style};
 use lanesum_checksum::walk::{Entry, Exclude, Skip, WalkOptions};
 use lanesum_checksum::{Algorithms, Digest, Error, Job, Outcome, Source, engine};
 
-use crate::args::{Run, Sum};
+use crate::args::{Run, Sum, When};
 use crate::console::{self, Console, fail_to_write, locale_of_process};
 use crate::failure::Usage;
 use crate::key::KeyFile;
-use crate::output::{Output, Target};
+use crate::output::{Gap, Missing, Output, Target};
 use crate::paths::{Item, Looks, Paths, Trees};
 use crate::progress::Display;
-use crate::signals;
+use crate::signals::{self, Interruptions};
 
 /// Prints a line for each file and algorithm, and a message for each file that has none.
 ///
@@ -38,7 +38,7 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     let key_file = KeyFile::open(args.key_file.as_deref(), args.algorithms())?;
     let target = Target::of(args.output.as_deref())?;
     // Before there is a file that an interruption would have to remove.
-    let signals = signals::catch()?;
+    let signals = signals::catch();
     let output = target.open()?;
     let locale = locale_of_process();
     let mut console = match output.file()? {
@@ -47,17 +47,21 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     };
     console.expect_many();
     let console = Arc::new(Mutex::new(console));
-    signals.handle(&console, output.unfinished())?;
+    let interruptions = signals.handle(&console, output.unfinished());
     if let Some(key_file) = &key_file {
         key_file.warn(&mut console::lock(&console));
     }
 
     let mut paths = Paths::of(&args)?;
-    let trees = Trees { walk, own_files: output.own_files() };
-    let display = Display::start(args.run.progress, || paths.files_to_count(&trees))?;
+    if args.paths.is_empty() && args.files0_from.is_none() {
+        console::lock(&console).tell_who_waits();
+    }
+    let trees = Trees { walk };
+    let display = start_display(args.run.progress, &paths, &trees);
     console::lock(&console).set_bar(display.as_ref().map(|d| d.bar.clone()));
     let mut options = args.run.engine(display.as_ref());
     options.key = key_file.map(|file| file.key);
+    options.own_files = output.own_files().context("output")?;
 
     let algorithms = args.algorithms();
     let mut printer = Printer {
@@ -67,47 +71,67 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
         lines,
         looks: &Looks::default(),
         console: &console,
-        all_well: true,
-        printed: Ok(()),
+        tells_own_output: args.output.is_none(),
+        printed: Printed { missing: Missing::default(), is_empty: true, outcome: Ok(()) },
     };
     printer.print(paths.items(&trees, printer.looks));
-    let Printer { all_well, printed, .. } = printer;
+    let printed = printer.printed;
     drop(display);
 
     let mut console = console::lock(&console);
     console.set_bar(None);
-    if let Err(error) = printed.and_then(|()| console.flush()) {
-        return Ok(match &args.output {
-            None => fail_to_write(&error, &mut console),
-            Some(path) => {
-                let mut words = lanesum_checksum::error::message(&error);
-                if let Output::Replace { .. } = output {
-                    words.push_str("; it is as it was");
-                }
-                console.about(path.as_os_str().as_bytes(), &words);
-                ExitCode::FAILURE
-            }
-        });
-    }
-    end(all_well, output, args.output.as_deref(), &mut console)
+    end(&args, printed, output, &interruptions, &mut console)
 }
 
-/// Puts the list in its place if all is well.
+/// A bar, but none where somebody types what is read.
+fn start_display(when: When, paths: &Paths, trees: &Trees) -> Option<Display> {
+    if when == When::Auto && paths.read_stdin() && io::stdin().is_terminal() {
+        return None;
+    }
+    let files = Display::is_shown(when).then(|| paths.files_to_count(trees)).flatten();
+    Display::start(when, files)
+}
+
+/// Puts the list in its place, and tells what is missing in it.
 fn end(
-    all_well: bool,
+    args: &Sum,
+    printed: Printed,
     output: Output,
-    path: Option<&Path>,
+    interruptions: &Interruptions,
     console: &mut Console,
 ) -> anyhow::Result<ExitCode> {
-    if all_well {
-        output.finish().with_context(|| path.unwrap_or(Path::new("-")).display().to_string())?;
+    let name = args.output.as_deref().unwrap_or(Path::new("-"));
+    let is_in_file = matches!(output, Output::File { .. });
+    let Printed { missing, is_empty, outcome } = printed;
+    if let Err(error) = outcome.and_then(|()| console.flush()) {
+        if let Output::Stdout = output {
+            return Ok(fail_to_write(&error, console));
+        }
+        let mut words = lanesum_checksum::error::message(&error);
+        if is_in_file {
+            words.push_str("; it is as it was");
+        }
+        console.about(name.as_os_str().as_bytes(), &words);
+        return Ok(ExitCode::FAILURE);
+    }
+    let why_not = match (missing.is_none(), is_empty) {
+        (false, true) => Some("not written, since nothing could be read"),
+        (false, false) if args.all_or_nothing => Some(
+            "not written, since not all could be read; --exclude what cannot, or do without \
+             --all-or-nothing",
+        ),
+        _ => None,
+    };
+    if let Some(words) = why_not.filter(|_| is_in_file) {
+        console.about(name.as_os_str().as_bytes(), words);
+        return Ok(ExitCode::FAILURE);
+    }
+    output.finish(interruptions).with_context(|| name.display().to_string())?;
+    if missing.is_none() {
         return Ok(ExitCode::SUCCESS);
     }
-    if let (Output::Replace { .. }, Some(path)) = (output, path) {
-        console.about(
-            path.as_os_str().as_bytes(),
-            "not written, since not all could be read; --exclude what cannot, or do without -o",
-        );
+    if is_in_file {
+        missing.tell(name.as_os_str().as_bytes(), console);
     }
     Ok(ExitCode::FAILURE)
 }
@@ -139,9 +163,9 @@ impl Item {
             }
             Self::Entry(Entry::Failed { path, error }) => {
                 let why = lanesum_checksum::error::message(&error);
-                (Source::Nothing, Note::Failed(path.into_os_string().into_vec(), why))
+                (Source::Nothing, Note::Failed(Gap::Tree, path.into_os_string().into_vec(), why))
             }
-            Self::Failed(place, why) => (Source::Nothing, Note::Failed(place, why)),
+            Self::Failed(place, why) => (Source::Nothing, Note::Failed(Gap::Unknown, place, why)),
         }
     }
 }
@@ -152,7 +176,7 @@ enum Note {
     /// Whatever it is.
     Unseen,
     Skipped(PathBuf, Skip),
-    Failed(Vec<u8>, String),
+    Failed(Gap, Vec<u8>, String),
 }
 
 /// What is printed for a job.
@@ -161,7 +185,18 @@ enum Made {
     /// To be walked.
     Folder(PathBuf),
     Skipped(PathBuf, Skip),
-    Failed(Vec<u8>, String),
+    Failed(Gap, Vec<u8>, String),
+    /// The list itself, by this name.
+    OwnOutput(Vec<u8>),
+}
+
+/// What came of printing.
+struct Printed {
+    missing: Missing,
+    /// Whether there was no line.
+    is_empty: bool,
+    /// Of writing.
+    outcome: io::Result<()>,
 }
 
 /// Prints what comes of items.
@@ -172,8 +207,9 @@ struct Printer<'run> {
     lines: Lines,
     looks: &'run Looks,
     console: &'run Mutex<Console>,
-    all_well: bool,
-    printed: io::Result<()>,
+    /// Whether somebody who sees the list may wonder why it is not in it.
+    tells_own_output: bool,
+    printed: Printed,
 }
 
 impl Printer<'_> {
@@ -189,17 +225,28 @@ impl Printer<'_> {
     fn take(&mut self, made: Made) -> ControlFlow<()> {
         let console = || console::lock(self.console);
         match made {
-            Made::Lines(lines) => self.printed = console().line(&lines),
+            Made::Lines(lines) => {
+                self.printed.is_empty = false;
+                self.printed.outcome = console().line(&lines);
+            }
             Made::Folder(path) => self.walk(path),
             Made::Skipped(path, why) => {
                 console().about(path.as_os_str().as_bytes(), &why.to_string())
             }
-            Made::Failed(name, why) => {
-                self.all_well = false;
+            Made::Failed(gap, name, why) => {
+                self.printed.missing.note(gap, &name);
                 console().about(&name, &why);
             }
+            Made::OwnOutput(name) => {
+                if self.tells_own_output {
+                    console().about(&name, &Error::OwnOutput.to_string());
+                }
+            }
         }
-        if self.printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        match self.printed.outcome {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        }
     }
 
     /// Prints a folder that came up among files, in a run of its own.
@@ -228,7 +275,7 @@ impl Lines {
     fn make(self, outcome: Outcome<Note>, looks: &Looks) -> Made {
         match outcome.context {
             Note::Skipped(path, why) => return Made::Skipped(path, why),
-            Note::Failed(name, why) => return Made::Failed(name, why),
+            Note::Failed(gap, name, why) => return Made::Failed(gap, name, why),
             Note::File | Note::Unseen => {}
         }
         let is_folder =
@@ -257,7 +304,8 @@ impl Lines {
                 }
                 Made::Lines(lines)
             }
-            Err(error) => Made::Failed(name.to_vec(), error.to_string()),
+            Err(Error::OwnOutput) => Made::OwnOutput(name.to_vec()),
+            Err(error) => Made::Failed(Gap::File, name.to_vec(), error.to_string()),
         }
     }
 }

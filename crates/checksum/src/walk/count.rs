@@ -35,20 +35,22 @@ struct Shared {
 }
 
 impl Count {
-    /// Begins to look at files, all of those that a run will read. What cannot be looked at counts
-    /// without a size; the run itself will report it.
+    /// Begins to look at files, all of those that a run will read: `paths` gives them, in that thread. What cannot be
+    /// looked at counts without a size; the run itself will report it. Among what has no size, a FIFO or a device, the count
+    /// ends, and is never complete.
     ///
     /// # Errors
     ///
     /// The system refuses another thread.
-    pub fn start<P>(paths: P) -> io::Result<Self>
+    pub fn start<F, P>(paths: F) -> io::Result<Self>
     where
-        P: Iterator<Item = PathBuf> + Send + 'static,
+        F: FnOnce() -> P + Send + 'static,
+        P: Iterator<Item = PathBuf>,
     {
         let shared = Arc::new(Shared::default());
         let thread = thread::Builder::new().name("count".into()).spawn({
             let shared = Arc::clone(&shared);
-            move || shared.count(paths)
+            move || shared.count(paths())
         })?;
         Ok(Self { shared, thread: Some(thread) })
     }
@@ -71,7 +73,7 @@ impl Count {
         self.shared.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Waits for the thread to end; gives the totals, unless it was stopped before all was counted.
+    /// Waits for the thread to end; gives the totals, unless not all was counted.
     ///
     /// # Panics
     ///
@@ -97,7 +99,8 @@ impl Shared {
             if self.stop.load(Ordering::Relaxed) {
                 return;
             }
-            self.bytes.fetch_add(size(&path), Ordering::Relaxed);
+            let Some(size) = size(&path) else { return };
+            self.bytes.fetch_add(size, Ordering::Relaxed);
             self.files.fetch_add(1, Ordering::Relaxed);
         }
         self.complete.store(true, Ordering::Release);
@@ -111,13 +114,13 @@ impl Shared {
     }
 }
 
-/// The size of a regular file; zero for anything else and for what cannot be looked at.
-fn size(path: &Path) -> u64 {
-    match stat(path) {
-        Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
-            u64::try_from(stat.st_size).unwrap_or(0)
-        }
-        _ => 0,
+/// The size of a regular file; `None` of what gives bytes but has no size. What cannot be read gives none.
+fn size(path: &Path) -> Option<u64> {
+    let Ok(stat) = stat(path) else { return Some(0) };
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Some(u64::try_from(stat.st_size).unwrap_or(0)),
+        FileType::Directory | FileType::Socket => Some(0),
+        _ => None,
     }
 }
 
@@ -131,5 +134,14 @@ mod tests {
         shared.count([PathBuf::from("Cargo.toml")].into_iter());
         assert!(!shared.complete.load(Ordering::Relaxed));
         assert_eq!(shared.totals(), Totals::default());
+    }
+
+    #[test]
+    fn what_has_no_size_has_no_total() {
+        for (path, is_complete) in [("/dev/null", false), ("/", true), ("/missing", true)] {
+            let shared = Shared::default();
+            shared.count(["Cargo.toml", path].into_iter().map(PathBuf::from));
+            assert_eq!(shared.complete.load(Ordering::Relaxed), is_complete, "{path}");
+        }
     }
 }

@@ -182,11 +182,13 @@ fn other_devices_are_not_entered() {
 #[test]
 fn a_count_sums_sizes_and_passes_over_what_it_cannot_look_at() {
     let tree = Tree::of(&["a/b", "a/c.tmp", "d"]);
-    let count = |paths: Vec<PathBuf>| Count::start(paths.into_iter()).unwrap().wait();
+    let count = |paths: Vec<PathBuf>| Count::start(|| paths.into_iter()).unwrap().wait();
     // Each file holds its own path.
     let names = ["a/b", "a/c.tmp", "d"];
     let bytes = names.map(|path| path.len() as u64).iter().sum();
     assert_eq!(count(names.map(|name| tree.path(name)).into()), Some(Totals { files: 3, bytes }));
-    let nothing = count(vec![tree.path("missing"), "/dev/null".into()]);
+    let nothing = count(vec![tree.path("missing"), tree.path("a")]);
     assert_eq!(nothing, Some(Totals { files: 2, bytes: 0 }));
+    // Nobody knows how much a device gives.
+    assert_eq!(count(vec![tree.path("d"), "/dev/null".into()]), None);
 }

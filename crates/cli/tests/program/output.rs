@@ -1,7 +1,7 @@
 //! Where a list goes, and what is left when it cannot go there.
 
 use std::io::{BufRead as _, Read as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::process::ExitStatusExt as _;
 
 use super::*;
@@ -87,19 +87,82 @@ fn nothing_is_seen_of_a_list_before_it_is_whole() {
 }
 
 #[test]
-fn a_list_that_would_lack_a_file_is_not_written() {
+fn a_list_holds_what_could_be_read_and_the_rest_is_told() {
+    let folder = Folder::of(&["a", "t/b", "t/closed/c", "t/d e", "t/f"]);
+    folder.write("old", "old");
+    for closed in ["t/closed", "t/d e", "t/f"] {
+        fs::set_permissions(folder.path(closed), fs::Permissions::from_mode(0o000)).unwrap();
+    }
+    obey_modes();
+    let denied = |path| format!("lanesum: {path}: Permission denied\n");
+    for name in ["new", "old"] {
+        let run = folder.run(&format!("-o {name} a t/f"));
+        let message = denied("t/f") + &format!("lanesum: {name}: 1 file is missing in it: t/f\n");
+        expect(&run, 1, "", message);
+        assert_eq!(folder.read(name), lines(&["a"]));
+
+        let run = folder.run(&format!("-o {name} a t"));
+        let missing = "3 files or folders are missing in it: t/closed, 't/d e', t/f";
+        let message = ["t/closed", "'t/d e'", "t/f"].map(denied).concat()
+            + &format!("lanesum: {name}: {missing}\n");
+        expect(&run, 1, "", message);
+        assert_eq!(folder.read(name), lines(&["a", "t/b"]));
+    }
+    assert_eq!(folder.names(), ["a", "new", "old", "t"]);
+}
+
+#[test]
+fn of_many_files_that_are_missing_the_first_are_named() {
+    let folder = Folder::of(&["a"]);
+    let missing: Vec<_> = (0..13).map(|i| format!("missing{i:02}")).collect();
+    let run = folder.run(&format!("-o list a {}", missing.join(" ")));
+    let told = format!("13 files are missing in it: {} and 3 more\n", missing[..10].join(", "));
+    assert_eq!(text(&run.stderr).lines().count(), 14);
+    assert!(text(&run.stderr).ends_with(&format!("lanesum: list: {told}")), "{run:?}");
+    assert_eq!(folder.read("list"), lines(&["a"]));
+
+    folder.write("names", "a\0\0");
+    let run = folder.run("-o list --files0-from names");
+    let message = "lanesum: names: name 2 is empty\n\
+                   lanesum: list: not all that was to be in it could be read\n";
+    expect(&run, 1, "", message);
+    assert_eq!(folder.read("list"), lines(&["a"]));
+}
+
+#[test]
+fn a_list_of_all_or_nothing_is_not_written_if_it_would_lack_a_file() {
     let folder = Folder::of(&["a"]);
     folder.write("old", "old");
     let words = "not written, since not all could be read; \
-                 --exclude what cannot, or do without -o";
+                 --exclude what cannot, or do without --all-or-nothing";
     for name in ["new", "old"] {
-        let run = folder.run(&format!("-o {name} a missing"));
+        let run = folder.run(&format!("--all-or-nothing -o {name} a missing"));
         let message =
             format!("lanesum: missing: No such file or directory\nlanesum: {name}: {words}\n");
         expect(&run, 1, "", message);
     }
     assert_eq!(folder.names(), ["a", "old"]);
     assert_eq!(folder.read("old"), "old");
+    expect(&folder.run("--all-or-nothing -o old a"), 0, "", "");
+    assert_eq!(folder.read("old"), lines(&["a"]));
+    assert_eq!(folder.run("--all-or-nothing a").status.code(), Some(2));
+}
+
+#[test]
+fn a_list_of_nothing_replaces_none() {
+    let folder = Folder::of(&["t/"]);
+    folder.write("old", "old");
+    for name in ["new", "old"] {
+        let words = "not written, since nothing could be read";
+        let message =
+            format!("lanesum: missing: No such file or directory\nlanesum: {name}: {words}\n");
+        expect(&folder.run(&format!("-o {name} missing")), 1, "", message);
+    }
+    assert_eq!(folder.read("old"), "old");
+    assert_eq!(folder.names(), ["old", "t"]);
+    // But where there is nothing, the list is that.
+    expect(&folder.run("-o old t"), 0, "", "");
+    assert_eq!(folder.read("old"), "");
 }
 
 #[test]
@@ -165,6 +228,171 @@ fn what_is_no_regular_file_is_written_to_as_it_is() {
 }
 
 #[test]
+fn a_list_goes_where_a_descriptor_leads() {
+    let folder = Folder::of(&["t/a", "t/b"]);
+    let list = lines(&["t/a", "t/b"]);
+    let bash = |script: &str| output(folder.command("bash").args(["-c", script, PROGRAM]));
+    expect(&bash("\"$0\" -o /dev/stdout t"), 0, &list, "");
+    expect(&bash("\"$0\" -o /dev/fd/5 t 5>&1 >/dev/null"), 0, &list, "");
+    expect(&bash("mkfifo wait; \"$0\" -o >(cat >got; echo >wait) t; cat wait"), 0, "\n", "");
+    assert_eq!(folder.read("got"), list);
+    // What is there stays where a shell adds to it.
+    expect(&bash("echo old >added; \"$0\" -o /dev/stdout t >>added"), 0, "", "");
+    assert_eq!(folder.read("added"), format!("old\n{list}"));
+    // Whoever has the file open goes on behind the list.
+    expect(&bash("(\"$0\" -o /dev/fd/5 t; echo end >&5) 5>>open"), 0, "", "");
+    assert_eq!(folder.read("open"), format!("{list}end\n"));
+    // A file without a name.
+    expect(&bash("exec 5>gone; rm gone; \"$0\" -o /dev/fd/5 t; cat /dev/fd/5"), 0, &list, "");
+    assert_eq!(folder.names(), ["added", "got", "open", "t", "wait"]);
+}
+
+#[test]
+fn a_list_goes_to_a_socket_that_is_standard_output() {
+    let folder = Folder::of(&["a"]);
+    let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+    let theirs = std::os::fd::OwnedFd::from(theirs);
+    let run = output(folder.lanesum(["-o", "/dev/stdout", "a"]).stdout(theirs));
+    expect(&run, 0, "", "");
+    assert_eq!(io::read_to_string(ours).unwrap(), lines(&["a"]));
+}
+
+#[test]
+fn a_list_that_may_not_be_written_is_told_before_anything_is_read() {
+    let folder = Folder::of(&["a"]);
+    folder.fifo("fifo");
+    folder.write("list", "old");
+    fs::set_permissions(folder.path("list"), fs::Permissions::from_mode(0o444)).unwrap();
+    obey_modes();
+    // Who opened the FIFO would wait for ever.
+    expect(&folder.run("-o list fifo"), 1, "", "lanesum: list: Permission denied\n");
+    assert_eq!((folder.read("list").as_str(), mode(&folder, "list")), ("old", 0o444));
+    assert_eq!(folder.names(), ["a", "fifo", "list"]);
+}
+
+fn inode(folder: &Folder, name: &str) -> u64 {
+    fs::metadata(folder.path(name)).unwrap().ino()
+}
+
+#[test]
+fn a_list_keeps_its_owner() {
+    let folder = Folder::of(&["a"]);
+    fs::set_permissions(folder.path(""), fs::Permissions::from_mode(0o777)).unwrap();
+    folder.write("list", "a longer list than what comes\n".repeat(3));
+    fs::set_permissions(folder.path("list"), fs::Permissions::from_mode(0o646)).unwrap();
+    if std::os::unix::fs::chown(folder.path("list"), Some(1), Some(2)).is_err() {
+        return skip("only root may give files away");
+    }
+    let before = inode(&folder, "list");
+    let owner = || {
+        let list = fs::metadata(folder.path("list")).unwrap();
+        (list.uid(), list.gid(), list.mode() & 0o7777)
+    };
+    expect(&folder.run("-o list a"), 0, "", "");
+    assert_eq!((owner(), folder.read("list")), ((1, 2, 0o646), lines(&["a"])));
+    assert_ne!(inode(&folder, "list"), before, "the whole list took its place");
+
+    // Somebody who may write to it, and not give files away: it is overwritten.
+    let before = inode(&folder, "list");
+    let mut command = folder.command("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups", PROGRAM]);
+    let run = output(command.args(["-o", "list", "/dev/null"]));
+    if text(&run.stderr).contains("setpriv") {
+        return skip("somebody else may not run the program here");
+    }
+    expect(&run, 0, "", "");
+    let list = format!("{EMPTY}  /dev/null\n");
+    assert_eq!((owner(), folder.read("list")), ((1, 2, 0o646), list));
+    assert_eq!(inode(&folder, "list"), before);
+    assert_eq!(folder.names(), ["a", "list"]);
+}
+
+#[test]
+fn a_list_of_several_names_keeps_them() {
+    let folder = Folder::of(&["t/a"]);
+    folder.write("list", "a longer list than what comes\n".repeat(3));
+    fs::hard_link(folder.path("list"), folder.path("t/link")).unwrap();
+    expect(&folder.run("-o list t"), 0, "", "");
+    assert_eq!(folder.read("list"), lines(&["t/a"]), "without its other name");
+    assert_eq!(inode(&folder, "list"), inode(&folder, "t/link"));
+    assert_eq!(folder.names(), ["list", "t"]);
+}
+
+#[test]
+fn a_list_keeps_what_is_attached_to_it() {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+    let folder = Folder::of(&["a"]);
+    // The version; then kind, rights and number of each entry: user 2 may read.
+    let entries: [(u16, u16, u32); 5] =
+        [(1, 6, !0), (2, 4, 2), (4, 4, !0), (0x10, 4, !0), (0x20, 0, !0)];
+    let mut acl = 2_u32.to_le_bytes().to_vec();
+    for (kind, rights, number) in entries {
+        acl.extend([kind.to_le_bytes(), rights.to_le_bytes()].concat());
+        acl.extend(number.to_le_bytes());
+    }
+    for (name, value) in [("user.note", b"abc".to_vec()), ("system.posix_acl_access", acl)] {
+        folder.write("list", "old");
+        let list = folder.path("list");
+        if setxattr(&list, name, &value, XattrFlags::empty()).is_err() {
+            return skip("this file system has no such attributes");
+        }
+        expect(&folder.run("-o list a"), 0, "", "");
+        assert_eq!(folder.read("list"), lines(&["a"]));
+        let mut kept = [0; 100];
+        let length = getxattr(&list, name, &mut kept[..]).unwrap();
+        assert_eq!(kept[..length], value, "{name}");
+        fs::remove_file(list).unwrap();
+    }
+}
+
+#[test]
+fn who_may_write_to_a_list_need_not_have_its_folder() {
+    let folder = Folder::of(&["a", "t/list"]);
+    fs::set_permissions(folder.path("t"), fs::Permissions::from_mode(0o500)).unwrap();
+    obey_modes();
+    let before = inode(&folder, "t/list");
+    expect(&folder.run("-o t/list a"), 0, "", "");
+    assert_eq!((folder.read("t/list"), inode(&folder, "t/list")), (lines(&["a"]), before));
+}
+
+#[test]
+fn standard_output_is_left_out_of_what_it_holds() {
+    let folder = Folder::of(&["t/a", "t/z"]);
+    let list = lines(&["t/a", "t/z"]);
+    let note = |name| format!("lanesum: {name}: is where the output goes; left out\n");
+    let to = |file: File, args: &[&str]| output(folder.lanesum(args).stdout(file));
+    let make = || File::create(folder.path("t/list")).unwrap();
+    let add = || File::options().append(true).open(folder.path("t/list")).unwrap();
+    expect(&to(make(), &["t"]), 0, "", note("t/list"));
+    assert_eq!(folder.read("t/list"), list);
+    expect(&to(add(), &["t/a", "t/list"]), 0, "", note("t/list"));
+    assert_eq!(folder.read("t/list"), format!("{list}{}", lines(&["t/a"])));
+    fs::hard_link(folder.path("t/list"), folder.path("t/m")).unwrap();
+    expect(&to(make(), &["t"]), 0, "", note("t/list") + &note("t/m"));
+    assert_eq!(folder.read("t/list"), list);
+    // With -o nothing goes there.
+    folder.write("out", "");
+    let run = to(File::create(folder.path("out")).unwrap(), &["-o", "t/list", "out"]);
+    expect(&run, 0, "", "");
+    assert_eq!(folder.read("t/list"), format!("{EMPTY}  out\n"));
+}
+
+#[test]
+fn a_list_is_known_through_a_mount() {
+    let folder = Folder::of(&["t/a", "mount/", "old"]);
+    let script = "mount --bind t mount || exit 77
+        \"$0\" -o t/list mount; cat t/list; \"$0\" -o t/list mount; cat t/list
+        touch place; mount --bind old place; \"$0\" -o place t/a; umount place; cat old";
+    let run = output(folder.command("unshare").args(["-rm", "sh", "-c", script, PROGRAM]));
+    if run.status.code() == Some(77) || run.stdout.is_empty() {
+        return skip("this machine lets nobody mount anything");
+    }
+    let list = line("t/a", "mount/a");
+    expect(&run, 0, list.clone() + &list + &lines(&["t/a"]), "");
+    assert_eq!(fs::read_dir(folder.path("t")).unwrap().count(), 2);
+}
+
+#[test]
 fn a_target_that_cannot_be_made_is_told() {
     let folder = Folder::of(&["a", "t/b"]);
     fs::set_permissions(folder.path("t"), fs::Permissions::from_mode(0o500)).unwrap();
@@ -174,6 +402,8 @@ fn a_target_that_cannot_be_made_is_told() {
         ("a/list", "Not a directory"),
         ("t/list", "Permission denied"),
         ("t", "Is a directory"),
+        ("new/", "No such file or directory"),
+        ("new/.", "No such file or directory"),
     ] {
         let run = folder.run(&format!("-o {target} a"));
         expect(&run, 1, "", format!("lanesum: {target}: {error}\n"));
@@ -190,22 +420,25 @@ fn a_full_disk_leaves_no_half_list() {
     let script = "mount -t tmpfs -o size=64k none disk || exit 77
         printf old > disk/old
         for name in old new; do \"$0\" -o disk/$name t; echo $?; done
-        cat disk/old; ls -A disk";
+        cat disk/old; ls -A disk; ln disk/old disk/two; \"$0\" -o disk/old t; cat disk/two";
     let run = output(folder.command("unshare").args(["-rm", "sh", "-c", script, PROGRAM]));
     if run.status.code() == Some(77) || run.stdout.is_empty() {
         return skip("this machine lets nobody mount anything");
     }
     let message =
         |name| format!("lanesum: disk/{name}: No space left on device; it is as it was\n");
-    expect(&run, 0, "1\n1\noldold\n", message("old") + &message("new"));
+    let messages = message("old") + &message("new") + &message("old");
+    expect(&run, 0, "1\n1\noldold\nold", messages);
 }
 
 #[test]
 fn a_file_size_limit_leaves_no_half_list() {
     let (folder, _) = long_list();
     // Blocks of 512 bytes or of a KiB, as the shell has it: the list takes more than 200 KB.
-    let script = "trap '' XFSZ; ulimit -f 64; \"$0\" -o list t";
-    let run = output(folder.command("sh").args(["-c", script, PROGRAM]));
-    expect(&run, 1, "", "lanesum: list: File too large; it is as it was\n");
-    assert_eq!(folder.names(), ["t"]);
+    for script in ["ulimit -f 64; \"$0\" -o list t", "trap '' XFSZ; ulimit -f 64; \"$0\" -o list t"]
+    {
+        let run = output(folder.command("sh").args(["-c", script, PROGRAM]));
+        expect(&run, 1, "", "lanesum: list: File too large; it is as it was\n");
+        assert_eq!(folder.names(), ["t"]);
+    }
 }

@@ -1,7 +1,10 @@
-//! Interruptions: whole lines, no half file, and the signal in the exit code.
+//! Interruptions: whole lines, no half file, and an end by the signal itself.
 //!
 //! The program is known to wait when the FIFO that it was given opens at our end. It reads the FIFO
 //! when all that came before is out, so that has happened when it took more than a pipe holds.
+
+use std::io::Read as _;
+use std::os::unix::process::ExitStatusExt as _;
 
 use super::*;
 
@@ -12,20 +15,42 @@ const MORE_THAN_A_PIPE: usize = 1 << 17;
 /// background of a shell), as its children then are.
 fn interruptible(folder: &Folder, args: &[&str]) -> Command {
     let mut command = folder.command("env");
-    command.arg("--default-signal=HUP,INT,TERM").arg(PROGRAM).args(args);
+    command.arg("--default-signal").arg(PROGRAM).args(args);
     command
+}
+
+/// All that somebody may send to end a program, and limits of time.
+const ENDING: [Signal; 10] = [
+    Signal::INT,
+    Signal::TERM,
+    Signal::HUP,
+    Signal::QUIT,
+    Signal::ALARM,
+    Signal::USR1,
+    Signal::USR2,
+    Signal::VTALARM,
+    Signal::PROF,
+    Signal::XCPU,
+];
+
+/// Holds what a run printed that died of a signal against what is expected.
+#[track_caller]
+fn expect_death(output: &Output, signal: Signal, stdout: impl AsRef<[u8]>) {
+    assert_eq!(text(&output.stderr), "", "standard error");
+    assert_eq!(text(&output.stdout), text(stdout.as_ref()), "standard output");
+    assert_eq!(output.status.signal(), Some(signal.as_raw()), "{:?}", output.status);
 }
 
 #[test]
 fn an_interruption_leaves_whole_lines() {
     let folder = Folder::of(&["a"]);
     folder.fifo("fifo");
-    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+    for signal in ENDING {
         let running = start(&mut interruptible(&folder, &["-j", "1", "a", "fifo"]));
         let mut fifo = folder.writer("fifo");
         fifo.write_all(&[0; MORE_THAN_A_PIPE]).unwrap();
         running.signal(signal);
-        expect(&running.finish(), code, lines(&["a"]), "");
+        expect_death(&running.finish(), signal, lines(&["a"]));
     }
 }
 
@@ -38,7 +63,7 @@ fn an_interruption_of_a_check_leaves_whole_lines() {
     let mut fifo = folder.writer("fifo");
     fifo.write_all(&[0; MORE_THAN_A_PIPE]).unwrap();
     running.signal(Signal::INT);
-    expect(&running.finish(), 130, "a: OK\n", "");
+    expect_death(&running.finish(), Signal::INT, "a: OK\n");
 }
 
 #[test]
@@ -51,7 +76,7 @@ fn an_interruption_at_the_very_beginning_leaves_no_file() {
             std::thread::yield_now();
         }
         running.signal(Signal::INT);
-        expect(&running.finish(), 130, "", "");
+        expect_death(&running.finish(), Signal::INT, "");
         assert_eq!(folder.names(), ["a", "fifo"]);
     }
 }
@@ -61,14 +86,14 @@ fn an_interruption_leaves_no_file() {
     let folder = Folder::of(&["a"]);
     folder.fifo("fifo");
     folder.write("old", "old");
-    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+    for signal in ENDING {
         for name in ["new", "old"] {
             let running = start(&mut interruptible(&folder, &["a", "fifo", "-o", name]));
             let _fifo = folder.writer("fifo");
             let unfinished = folder.names().iter().any(|name| name.starts_with(".lanesum-"));
             assert!(unfinished, "the list is written beside its target");
             running.signal(signal);
-            expect(&running.finish(), code, "", "");
+            expect_death(&running.finish(), signal, "");
             assert_eq!(folder.names(), ["a", "fifo", "old"]);
             assert_eq!(folder.read("old"), "old");
         }
@@ -83,7 +108,7 @@ fn an_interruption_takes_the_bar_away() {
     let _fifo = folder.writer("fifo");
     running.signal(Signal::INT);
     let run = running.finish();
-    assert_eq!(run.status.code(), Some(130));
+    assert_eq!(run.status.signal(), Some(Signal::INT.as_raw()));
     assert!(!run.stderr.contains(&b'\n'), "{}", text(&run.stderr));
 }
 
@@ -110,5 +135,52 @@ fn a_second_signal_ends_what_ignores_the_first() {
     let _fifo = folder.writer("fifo");
     running.signal(Signal::INT);
     running.signal(Signal::TERM);
-    expect(&running.finish(), 143, "", "");
+    expect_death(&running.finish(), Signal::TERM, "");
+}
+
+#[test]
+fn an_interruption_ends_the_loop_of_a_shell() {
+    let folder = Folder::new();
+    folder.fifo("fifo");
+    // bash ends the loop if what it waits for dies of the signal, and goes on if that exits.
+    let script = "for i in 1 2; do \"$0\" --progress never fifo; echo went on; done; exit 7";
+    let mut command = folder.command("env");
+    command.args(["--default-signal", "bash", "-c", script, PROGRAM]);
+    let running = start(std::os::unix::process::CommandExt::process_group(&mut command, 0));
+    let _fifo = folder.writer("fifo");
+    rustix::process::kill_process_group(pid(&running.child), Signal::INT).unwrap();
+    expect_death(&running.finish(), Signal::INT, "");
+}
+
+/// A run that has begun to write, to a pipe that is full soon and that nobody reads from.
+fn stuck(folder: &Folder, command: &mut Command) -> (Running, impl io::Read + use<>) {
+    (0..1_000).for_each(|i| folder.write(format!("t/{i:0200}"), ""));
+    let mut running = start(command);
+    let mut stdout = running.stdout();
+    stdout.read_exact(&mut [0]).unwrap();
+    (running, stdout)
+}
+
+#[test]
+fn who_does_not_read_holds_up_no_interruption() {
+    let folder = Folder::in_memory();
+    for args in [&["t"][..], &["--progress", "always", "t"]] {
+        let (running, mut stdout) = stuck(&folder, &mut interruptible(&folder, args));
+        running.signal(Signal::TERM);
+        assert_eq!(running.finish().status.signal(), Some(Signal::TERM.as_raw()));
+        let mut rest = Vec::new();
+        stdout.read_to_end(&mut rest).unwrap();
+        assert_eq!(rest.last(), Some(&b'\n'), "the last line is whole");
+    }
+}
+
+#[test]
+fn without_a_thread_to_clean_up_signals_end_the_program_as_any_other() {
+    let folder = Folder::in_memory();
+    let mut command = interruptible(&folder, &["t"]);
+    // So large a stack has no room in any address space.
+    command.env("RUST_MIN_STACK", (1_u64 << 50).to_string());
+    let (running, _stdout) = stuck(&folder, &mut command);
+    running.signal(Signal::INT);
+    assert_eq!(running.finish().status.signal(), Some(Signal::INT.as_raw()));
 }
