@@ -10,10 +10,12 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::vec;
 
 use anyhow::Context as _;
+use lanesum_checksum::list;
 use lanesum_checksum::walk::{self, Entry, WalkOptions};
 
 use crate::args::Sum;
 use crate::output::OwnFiles;
+use crate::stdin;
 
 /// Where the paths come from.
 pub enum Paths {
@@ -25,6 +27,8 @@ pub enum Paths {
         count: u64,
         /// What their file is called.
         file: PathBuf,
+        /// Why none of them may be standard input, if it may not.
+        refusal: Option<&'static str>,
     },
 }
 
@@ -42,31 +46,49 @@ impl Paths {
             let paths = if args.paths.is_empty() { stdin() } else { args.paths.clone() };
             return Ok(Self::Arguments(paths.into_iter()));
         };
-        let file = if from == Path::new("-") {
+        let is_stdin = stdin::is_meant_by(from);
+        let file = if is_stdin {
             io::stdin().as_fd().try_clone_to_owned().map(File::from)
         } else {
             File::open(from)
         };
         let file = file.with_context(|| from.display().to_string())?;
         let names = Some(BufReader::new(file).split(b'\0'));
-        Ok(Self::Names { names, count: 0, file: from.clone() })
+        let has_key = args.key_file.as_deref().is_some_and(stdin::is);
+        let refusal = if is_stdin {
+            Some("when reading file names from standard input")
+        } else {
+            has_key.then_some("when reading the key from standard input")
+        };
+        Ok(Self::Names { names, count: 0, file: from.clone(), refusal })
     }
 
-    /// The files whose sizes make up the total. Names that come through a pipe come only once.
-    pub fn files_to_count(&self, trees: &Trees) -> impl Iterator<Item = PathBuf> + Send + use<> {
-        let arguments = match self {
-            Self::Arguments(paths) => paths.as_slice().to_vec(),
-            Self::Names { .. } => Vec::new(),
-        };
+    /// What comes from standard input, for the words of a message.
+    pub fn from_stdin(args: &Sum) -> Option<&'static str> {
+        match &args.files0_from {
+            Some(from) => stdin::is_meant_by(from).then_some("the names come"),
+            None => {
+                let paths = &args.paths;
+                let is_read = paths.is_empty() || paths.iter().any(|path| stdin::is_meant_by(path));
+                is_read.then_some("the data comes")
+            }
+        }
+    }
+
+    /// The files whose sizes make up the total. None where that is unknown: names come only once, and
+    /// standard input does not tell how much it will give.
+    pub fn files_to_count(
+        &self,
+        trees: &Trees,
+    ) -> Option<impl FnOnce() -> Box<dyn Iterator<Item = PathBuf> + Send> + Send + use<>> {
+        let Self::Arguments(paths) = self else { return None };
+        let paths = paths.as_slice().to_vec();
         let trees = trees.clone();
-        arguments
-            .into_iter()
-            .filter(|path| path.as_os_str() != "-")
-            .flat_map(move |path| trees.entries(&path))
-            .filter_map(|entry| match entry {
-                Entry::File(path) => Some(path),
-                _ => None,
-            })
+        (!paths.iter().any(|path| path.as_os_str() == "-")).then(|| {
+            let entries = move || paths.into_iter().flat_map(move |path| trees.entries(&path));
+            let file = |entry| if let Entry::File(path) = entry { Some(path) } else { None };
+            move || Box::new(entries().filter_map(file)) as Box<dyn Iterator<Item = _> + Send>
+        })
     }
 
     /// Each path, or each file below it if it is a folder.
@@ -93,21 +115,24 @@ impl Iterator for Paths {
     type Item = GivenPath;
 
     fn next(&mut self) -> Option<GivenPath> {
-        let (name, number, file) = match self {
+        let (name, number, file, refusal) = match self {
             Self::Arguments(paths) => return paths.next().map(Ok),
-            Self::Names { names, count, file } => {
+            Self::Names { names, count, file, refusal } => {
                 let name = names.as_mut()?.next()?;
                 if name.is_err() {
                     *names = None;
                 }
                 *count += 1;
-                (name, *count, file)
+                (name, *count, file, refusal)
             }
         };
-        let why = match name {
-            Ok(name) if name.is_empty() => format!("name {number} is empty"),
-            Ok(name) => return Some(Ok(PathBuf::from(OsString::from_vec(name)))),
-            Err(error) => lanesum_checksum::error::message(&error),
+        let why = match (name, *refusal) {
+            (Ok(name), _) if name.is_empty() => format!("name {number} is empty"),
+            (Ok(name), Some(refusal)) if list::names_standard_input(&name) => {
+                format!("{refusal}, no file name of '{}' allowed", name.escape_ascii())
+            }
+            (Ok(name), _) => return Some(Ok(PathBuf::from(OsString::from_vec(name)))),
+            (Err(error), _) => lanesum_checksum::error::message(&error),
         };
         Some(Err((file.as_os_str().as_bytes().to_vec(), why)))
     }

@@ -34,11 +34,15 @@ pub struct Display {
 
 impl Display {
     /// Begins to show how far a run is, when it is to be shown. `paths` yields the files that the
-    /// run will read, for the total; they are looked at in a thread of their own.
+    /// run will read, for the total; they are looked at in a thread of their own. Where it is none,
+    /// the total is unknown.
     ///
     /// # Errors
     /// The system refuses another thread.
-    pub fn start<P>(when: When, paths: impl FnOnce() -> P) -> io::Result<Option<Self>>
+    pub fn start<P>(
+        when: When,
+        paths: Option<impl FnOnce() -> P + Send + 'static>,
+    ) -> io::Result<Option<Self>>
     where
         P: Iterator<Item = PathBuf> + Send + 'static,
     {
@@ -50,11 +54,11 @@ impl Display {
         };
         let bar = ProgressBar::with_draw_target(None, target).with_style(style(COUNTING));
         let progress = Arc::new(Progress::default());
-        let count = Count::start(paths())?;
+        let count = paths.map(|paths| Count::start(paths())).transpose()?;
         let (end, ended) = mpsc::channel::<()>();
         let follow = {
             let (bar, progress) = (bar.clone(), Arc::clone(&progress));
-            move || follow(&bar, &progress, &count, &ended)
+            move || follow(&bar, &progress, count.as_ref(), &ended)
         };
         let thread = std::thread::Builder::new().name("progress".into()).spawn(follow)?;
         Ok(Some(Self { bar, progress, end: Some(end), thread: Some(thread) }))
@@ -73,12 +77,17 @@ impl Drop for Display {
 }
 
 /// Takes what the run counts over into the bar until told to end.
-fn follow(bar: &ProgressBar, progress: &Progress, count: &Count, ended: &mpsc::Receiver<()>) {
+fn follow(
+    bar: &ProgressBar,
+    progress: &Progress,
+    count: Option<&Count>,
+    ended: &mpsc::Receiver<()>,
+) {
     let mut wait = PATIENCE;
     while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
         wait = INTERVAL;
         let files = HumanCount(progress.files.load(Relaxed));
-        match count.complete() {
+        match count.and_then(Count::complete) {
             Some(totals) => {
                 if bar.length().is_none() {
                     bar.set_style(style(BAR));

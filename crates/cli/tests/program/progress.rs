@@ -12,7 +12,7 @@ fn waiting(folder: &Folder, args: &str) -> (Running, File) {
 }
 
 /// Reads what a run draws until it has these words.
-fn drawn(stderr: &mut ChildStderr, words: &str) -> String {
+pub(super) fn drawn(stderr: &mut ChildStderr, words: &str) -> String {
     let mut bytes = Vec::new();
     let mut byte = [0];
     loop {
@@ -25,7 +25,7 @@ fn drawn(stderr: &mut ChildStderr, words: &str) -> String {
     }
 }
 
-fn rest(stderr: &mut ChildStderr) -> String {
+pub(super) fn rest(stderr: &mut ChildStderr) -> String {
     let mut bytes = Vec::new();
     stderr.read_to_end(&mut bytes).unwrap();
     String::from_utf8_lossy(&bytes).into_owned()
