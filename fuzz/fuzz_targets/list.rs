@@ -50,7 +50,9 @@ fn round_trips(algorithm: Algorithm, entries: &[Entry]) {
             entry.digest.algorithm() == algorithm
                 && (style == Style::Tagged || !entry.name.is_empty())
         };
-        let kept: Vec<_> = entries.iter().filter(is_kept).cloned().collect();
+        let is_tagged = style == Style::Tagged;
+        let as_written = |entry: &Entry| Entry { is_tagged, ..entry.clone() };
+        let kept: Vec<_> = entries.iter().filter(is_kept).map(as_written).collect();
         for ending in ENDINGS {
             let mut list = Vec::new();
             for entry in &kept {

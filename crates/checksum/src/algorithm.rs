@@ -162,6 +162,18 @@ impl Algorithms {
         Self(self.0 & !(1 << algorithm as u8))
     }
 
+    /// The algorithms of either set.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// The algorithms of this set that are not in the other.
+    #[must_use]
+    pub const fn difference(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
     /// Whether the set holds the algorithm.
     #[must_use]
     pub const fn contains(self, algorithm: Algorithm) -> bool {
@@ -214,6 +226,9 @@ mod tests {
         assert_eq!(set.iter().collect::<Vec<_>>(), [Algorithm::Md5, Algorithm::Sha256]);
         assert!(!set.contains(Algorithm::Crc32c));
         assert_eq!(set.without(Algorithm::Md5), Algorithm::Sha256.into());
+        let other = Algorithms::NONE.with(Algorithm::Md5).with(Algorithm::Xxh3);
+        assert_eq!(set.union(other), set.with(Algorithm::Xxh3));
+        assert_eq!(set.difference(other), Algorithm::Sha256.into());
         assert!(Algorithms::NONE.is_empty() && !set.is_empty());
     }
 }

@@ -4,8 +4,10 @@ use std::fs;
 use std::iter;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
-use lanesum_checksum::check::{Event, List, Options, Reading, Verdict, check};
+use lanesum_checksum::check::{Event, List, Options, Reading, Verdict, check, files};
 use lanesum_checksum::engine;
 use lanesum_checksum::list::Dialect;
 
@@ -178,9 +180,42 @@ fn a_list_may_mix_algorithms_and_names_may_be_any_bytes() {
             "list: abc is well",
             r"list: a\nb is well",
             "list: abc differs",
-            "list: 4 entries, 3 well, 0 malformed, 12 bytes",
+            "list: 4 entries, 3 well, 0 malformed, 9 bytes",
         ]
     );
+}
+
+#[test]
+fn consecutive_lines_of_one_file_are_one_read() {
+    let (folder, mut options) = setting();
+    let text = format!(
+        "{MD5_ABC}  abc\nSHA256 (abc) = {SHA256_ABC}\n# comment\nMD5 (abc) = {MD5_EMPTY}\n\
+         {MD5_EMPTY}  empty\n{MD5_ABC}  abc\n"
+    );
+    let list = write_list(folder.path(), "list", text);
+    for (reading, files, bytes) in [(Reading::Examined, 3, 6), (Reading::Gnu, 5, 12)] {
+        let progress = Arc::new(engine::Progress::default());
+        options.engine.progress = Some(Arc::clone(&progress));
+        options.reading = reading;
+        assert_eq!(
+            events([list.clone()], &options),
+            [
+                "list: abc is well",
+                "list: abc is well",
+                "list: abc differs",
+                "list: empty is well",
+                "list: abc is well",
+                "list: 5 entries, 4 well, 0 malformed, 6 bytes",
+            ]
+        );
+        assert_eq!(progress.files.load(Relaxed), files, "{reading:?}");
+        assert_eq!(progress.bytes.load(Relaxed), bytes, "{reading:?}");
+    }
+    let gone = List::Path(folder.path().join("gone"));
+    options.reading = Reading::Examined;
+    let files: Vec<_> = files([gone, list.clone(), list].into_iter(), &options).collect();
+    let names = ["abc", "empty", "abc", "abc", "empty", "abc"];
+    assert_eq!(files, names.map(|name| folder.path().join(name)));
 }
 
 #[test]

@@ -2,10 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum, ValueHint};
 use lanesum_checksum::engine::Io;
+use lanesum_checksum::list::Dialect;
 use lanesum_checksum::{Algorithm, Algorithms};
 use lanesum_md5::Backend;
+
+use crate::failure::Usage;
 
 const EXIT_CODES: &str = "Exit codes: 0 all well, 1 a mismatch or something that could not be read, \
                           2 wrong usage. Interrupted, it dies of the signal: a shell shows 130 after ctrl-C.";
@@ -42,7 +45,7 @@ pub enum Command {
     /// Check files against lists of checksums.
     ///
     /// Reads what GNU md5sum, sha256sum and the like, cksum, b3sum, OpenSSL, RHash and BSD's md5 write: each
-    /// line is recognised by itself.
+    /// line is recognised by itself. Lists that hold no checksum line at all are a failure.
     #[command(after_help = EXIT_CODES)]
     Check(Check),
     /// Measure every instruction set and algorithm on this machine.
@@ -67,7 +70,10 @@ pub enum Generate {
 
 #[derive(Debug, Args)]
 pub struct Sum {
-    /// Algorithms, all computed in one read; more than one implies --tag.
+    /// Algorithms, all computed in one read.
+    ///
+    /// More than one implies --tag, and so does one that the number of its digits does not tell: blake3,
+    /// xxh3 and siphash.
     ///
     /// md5, sha1, sha256, sha512, blake3, xxh3 (128 bits) and crc32c. With --key-file: blake3,
     /// siphash24 and siphash13 (64 bits), siphash24-128 and siphash13-128.
@@ -78,6 +84,7 @@ pub struct Sum {
         value_delimiter = ',',
         default_value = "md5",
         value_parser = algorithms(),
+        ignore_case = true,
         action = ArgAction::Append
     )]
     algorithm: Vec<Algorithm>,
@@ -85,6 +92,12 @@ pub struct Sum {
     /// Write BSD-style lines that name their algorithm: `MD5 (name) = digest`.
     #[arg(long)]
     tag: bool,
+
+    /// Write md5sum's lines, which do not name their algorithm, whichever it is.
+    ///
+    /// As b3sum and xxhsum do. To check such a list say -a again.
+    #[arg(long, conflicts_with = "tag")]
+    untagged: bool,
 
     /// End lines with NUL instead of newline, and leave names as they are.
     #[arg(short, long)]
@@ -143,20 +156,32 @@ impl Sum {
         self.algorithm.iter().copied().collect()
     }
 
-    /// Whether lines name their algorithm.
-    pub fn tagged(&self) -> bool {
-        self.tag || self.algorithms().iter().count() > 1
+    /// Whether lines name their algorithm: on demand, and where nobody could tell it from the digits.
+    ///
+    /// # Errors
+    /// There are several algorithms, and they are not to be named.
+    pub fn tagged(&self) -> Result<bool, Usage> {
+        let several = self.algorithms().iter().count() > 1;
+        if several && self.untagged {
+            let words = "the lines of several algorithms must name them; leave out --untagged";
+            return Err(Usage(words.to_owned()));
+        }
+        let told = |algorithm| Dialect::any().tells(algorithm);
+        Ok(!self.untagged && (self.tag || several || !self.algorithms().iter().all(told)))
     }
 }
 
 #[derive(Debug, Args)]
 pub struct Check {
-    /// Look the names of the lists up in DIR, absolute ones too.
+    /// Look the names of the lists up in DIR, absolute ones too; `..` still leads out of it.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub root: Option<PathBuf>,
 
-    /// The algorithm of lines that do not name theirs; by default as many digits tell.
-    #[arg(short, long, value_name = "ALG", value_parser = algorithms())]
+    /// The algorithm of lines that do not name theirs.
+    ///
+    /// By default the number of their digits tells: 8 crc32c, 32 md5, 40 sha1, 64 sha256, 128 sha512.
+    /// Untagged lines of blake3 (64) and xxh3 (32) need this option.
+    #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
     pub algorithm: Option<Algorithm>,
 
     /// Do not print OK for each file that is.
@@ -260,6 +285,17 @@ fn threads(text: &str) -> Result<usize, String> {
     }
 }
 
+/// The command that a word which is none may be meant for: the nearest, if at most two letters are wrong,
+/// missing, too many or in each other's places; one in a short command.
+pub fn command_like(word: &str) -> Option<String> {
+    let cli = Cli::command();
+    let commands = cli.get_subcommands().map(|command| command.get_name().to_owned());
+    let distance = |command: &str| strsim::osa_distance(&word.to_lowercase(), command);
+    commands
+        .filter(|command| word != command && distance(command) <= (command.len() / 2).min(2))
+        .min_by_key(|command| distance(command))
+}
+
 /// The environment variable that says what `--backend` would; md5sum mode has nothing else for it.
 pub const BACKEND_VARIABLE: &str = "LANESUM_BACKEND";
 
@@ -274,7 +310,6 @@ pub fn backend(name: &str) -> Result<Backend, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory as _;
 
     #[test]
     fn the_definition_is_sound() {
@@ -287,10 +322,28 @@ mod tests {
             let cli = Cli::parse_from([&["lanesum"], args, &["x"]].concat());
             let names: Vec<_> = cli.sum.algorithms().iter().map(Algorithm::name).collect();
             assert_eq!(names, ["md5", "sha256"]);
-            assert!(cli.sum.tagged());
+            assert!(cli.sum.tagged().unwrap());
         }
         let cli = Cli::parse_from(["lanesum"]);
-        assert!(cli.sum.algorithms().contains(Algorithm::Md5) && !cli.sum.tagged());
+        assert!(cli.sum.algorithms().contains(Algorithm::Md5) && !cli.sum.tagged().unwrap());
+    }
+
+    #[test]
+    fn a_first_word_that_is_almost_a_command_is_known() {
+        for (word, command) in [
+            ("chekc", Some("check")),
+            ("Check", Some("check")),
+            ("chk", Some("check")),
+            ("sume", Some("sum")),
+            ("md5sums", Some("md5sum")),
+            ("sha1sum", None),
+            ("check", None),
+            ("s", None),
+            ("src", None),
+            ("", None),
+        ] {
+            assert_eq!(command_like(word).as_deref(), command, "{word}");
+        }
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! `lanesum check`: checks files against lists, and tells what came of it.
 
-use std::fs::File;
-use std::io::{self, BufReader};
+use std::fs;
+use std::io::{self, IsTerminal as _};
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use indicatif::{DecimalBytes, HumanCount};
 use lanesum_checksum::check::{self, Event, List, ListError, Options, Reading, Tally, Verdict};
-use lanesum_checksum::list::{Dialect, Ending, Entries, Line, start};
-use lanesum_checksum::{Key, engine};
+use lanesum_checksum::list::{Dialect, Ending};
+use lanesum_checksum::{Algorithm, Key, engine};
 
 use crate::args::Check;
 use crate::console::{self, Console, fail_to_write, locale_of_process};
-use crate::key::KeyFile;
+use crate::key::{self, KeyFile};
 use crate::progress::Display;
-use crate::signals;
+use crate::{signals, stdin};
 
 /// Checks the lists.
 ///
@@ -27,7 +27,9 @@ use crate::signals;
 /// What keeps it from beginning.
 pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     let begin = Instant::now();
-    let paths = if args.lists.is_empty() { vec!["-".into()] } else { args.lists.clone() };
+    let lists = lists(&args);
+    let shared = lists.contains(&List::Stdin).then_some("a list comes");
+    key::refuse_shared(args.key_file.as_deref(), shared)?;
     let algorithm = args.algorithm.into_iter().collect();
     let key_file = KeyFile::open(args.key_file.as_deref(), algorithm)?;
     let mut console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
@@ -35,25 +37,20 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     if let Some(key_file) = &key_file {
         key_file.warn(&mut console);
     }
+    if args.lists.is_empty() && io::stdin().is_terminal() && !args.status {
+        console.message(b"reading a list from standard input; Ctrl-D ends it");
+    }
     let console = Arc::new(Mutex::new(console));
     signals::catch().handle(&console, None);
     let mut options = options(&args, key_file.map(|file| file.key));
-    let files = {
-        let (paths, options) = (paths.clone(), options.clone());
-        move || files_to_count(paths, &options)
-    };
-    let display = Display::start(args.run.progress, Some(files));
+    let display = Display::start(args.run.progress, files_to_count(&lists, &options));
     console::lock(&console).set_bar(display.as_ref().map(|display| display.bar.clone()));
     options.engine =
         engine::Options { key: options.engine.key, ..args.run.engine(display.as_ref()) };
 
-    let lists = paths
-        .into_iter()
-        .map(|path| if path == Path::new("-") { List::Stdin } else { List::Path(path) });
-    let mut report =
-        Report { args: &args, line: Vec::new(), total: Tally::default(), bad_lists: 0 };
+    let mut report = Report::new(&args, options.dialect);
     let mut printed = Ok(());
-    check::check(lists, &options, |list, event| {
+    check::check(lists.iter().cloned(), &options, |list, event| {
         let mut console = console::lock(&console);
         printed = report.event(list, event, &mut console);
         if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -65,6 +62,7 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     if let Err(error) = printed.and_then(|()| console.flush()) {
         return Ok(fail_to_write(&error, &mut console));
     }
+    report.nothing_checked(&lists, &mut console);
     report.summary(begin.elapsed(), &mut console);
     Ok(if report.all_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -82,24 +80,35 @@ fn options(args: &Check, key: Option<Key>) -> Options {
     }
 }
 
-/// The files of the lists, for the total. A list on standard input comes only once, and what is
-/// wrong with the others the check itself will tell.
+/// The lists in their order. One that comes by another name from where standard input does is the same.
+fn lists(args: &Check) -> Vec<List> {
+    if args.lists.is_empty() {
+        return vec![List::Stdin];
+    }
+    let list = |path: &PathBuf| {
+        if stdin::is_meant_by(path) { List::Stdin } else { List::Path(path.clone()) }
+    };
+    args.lists.iter().map(list).collect()
+}
+
+/// The files of the lists, for the total. None where that is unknown: a list that is no regular file
+/// gives its lines only once, and the check wants them all.
 fn files_to_count(
-    lists: Vec<PathBuf>,
+    lists: &[List],
     options: &Options,
-) -> impl Iterator<Item = PathBuf> + Send + use<> {
-    let options = options.clone();
-    let dialect = options.dialect;
-    let files = lists.into_iter().filter(|path| path != Path::new("-")).flat_map(move |path| {
-        let text = File::open(path)
-            .ok()
-            .and_then(|file| start::open(BufReader::new(file), dialect.ending()).ok());
-        text.into_iter()
-            .flat_map(move |text| Entries::new(text, dialect))
-            .map_while(Result::ok)
-            .filter_map(|(_, line)| if let Line::Entry(entry) = line { Some(entry) } else { None })
-    });
-    files.map(move |entry| options.path(&entry.name))
+) -> Option<impl FnOnce() -> Box<dyn Iterator<Item = PathBuf> + Send> + Send + use<>> {
+    let gives_lines_again = |list: &List| match list {
+        List::Stdin => false,
+        // Nor does a folder, or what is not there, but those give none to the check either.
+        List::Path(path) => fs::metadata(path).map_or(true, |list| list.is_file() || list.is_dir()),
+    };
+    lists.iter().all(gives_lines_again).then(|| {
+        let (lists, options) = (lists.to_vec(), options.clone());
+        move || {
+            Box::new(check::files(lists.into_iter(), &options))
+                as Box<dyn Iterator<Item = _> + Send>
+        }
+    })
 }
 
 /// Prints what happens, and remembers what decides the exit code.
@@ -110,11 +119,18 @@ struct Report<'a> {
     total: Tally,
     /// Lists that could not be read, or of which nothing could be verified.
     bad_lists: u64,
+    /// How the lists are read.
+    dialect: Dialect,
 }
 
-impl Report<'_> {
+impl<'a> Report<'a> {
+    fn new(args: &'a Check, dialect: Dialect) -> Self {
+        Self { args, line: Vec::new(), total: Tally::default(), bad_lists: 0, dialect }
+    }
+
     fn all_well(&self) -> bool {
         self.bad_lists == 0
+            && self.total.entries() > 0
             && self.total.mismatched == 0
             && self.total.unreadable == 0
             && !(self.is_strict() && self.total.malformed > 0)
@@ -201,34 +217,94 @@ impl Report<'_> {
             };
             console.about(name(list), &words);
         }
+        self.doubt(list, tally, console);
     }
 
-    /// One line about all lists together, when there was more than one file.
-    fn summary(&self, elapsed: Duration, console: &mut Console) {
-        let total = &self.total;
-        let checked = total.entries() - total.missing;
-        if self.args.status || checked < 2 {
+    /// Tells of untagged lines that may be of another algorithm than the one they were taken for.
+    fn doubt(&self, list: &List, tally: &Tally, console: &mut Console) {
+        if self.args.status || self.args.algorithm.is_some() {
             return;
         }
+        for taken_for in tally.doubtful().iter() {
+            let has_its_key = |is: &Algorithm| self.args.key_file.is_some() || !is.needs_key();
+            if let Some(is) = self.dialect.mistaken_for(taken_for).find(has_its_key) {
+                let words = format!(
+                    "lines that name no algorithm were read as {taken_for}, and none of them \
+                     matches; if they are {is}, say -a {is}"
+                );
+                console.about(name(list), &words);
+            }
+        }
+    }
+
+    /// Tells that no list had anything to check, which must not pass for all well.
+    fn nothing_checked(&self, lists: &[List], console: &mut Console) {
+        if self.total.entries() > 0 || self.bad_lists > 0 {
+            return;
+        }
+        match lists {
+            [list @ List::Stdin] => console.about(
+                name(list),
+                "no checksum line came, so nothing was checked; did what writes the list fail?",
+            ),
+            [list] => console.about(
+                name(list),
+                "no checksum line in it, so nothing was checked; is it the right list, and whole?",
+            ),
+            _ => console.message(
+                b"no checksum line in any of the lists, so nothing was checked; are they the right \
+                  lists, and whole?",
+            ),
+        }
+    }
+
+    /// One line about all lists together, when there was more than one line.
+    fn summary(&self, elapsed: Duration, console: &mut Console) {
+        let total = &self.total;
+        let lines = total.entries() - total.missing;
+        if self.args.status || lines < 2 {
+            return;
+        }
+        let files = if total.files == 1 { "file" } else { "files" };
+        let lines = if lines == total.files {
+            String::new()
+        } else {
+            format!(" ({} lines)", HumanCount(lines))
+        };
         let seconds = elapsed.as_secs_f64();
         let rate = total.bytes as f64 / seconds.max(1e-9);
-        let failures = match (total.mismatched, total.unreadable) {
-            (0, 0) => "no failures".to_owned(),
-            (mismatched, 0) => format!("{} FAILED", HumanCount(mismatched)),
-            (0, unreadable) => format!("{} could not be read", HumanCount(unreadable)),
-            (mismatched, unreadable) => format!(
-                "{} FAILED, {} could not be read",
-                HumanCount(mismatched),
-                HumanCount(unreadable)
-            ),
-        };
         let words = format!(
-            "{} files, {} in {seconds:.2} s ({}/s): {failures}",
-            HumanCount(checked),
+            "{} {files}{lines}, {} in {seconds:.2} s ({}/s): {}",
+            HumanCount(total.files),
             DecimalBytes(total.bytes),
             DecimalBytes(rate as u64),
+            self.failures(),
         );
         console.message(words.as_bytes());
+    }
+
+    /// All that makes the exit code 1, and what was passed over.
+    fn failures(&self) -> String {
+        let total = &self.total;
+        let plural = |count, one, many| if count == 1 { one } else { many };
+        let malformed =
+            (total.malformed, plural(total.malformed, "malformed line", "malformed lines"));
+        let mut failures = vec![
+            (total.mismatched, "FAILED"),
+            (total.unreadable, "could not be read"),
+            (self.bad_lists, plural(self.bad_lists, "bad list", "bad lists")),
+        ];
+        let mut passed_over = vec![(total.missing, "missing")];
+        if self.is_strict() { &mut failures } else { &mut passed_over }.push(malformed);
+        let told = |(count, what): (u64, &str)| {
+            (count > 0).then(|| format!("{} {what}", HumanCount(count)))
+        };
+        let mut words: Vec<_> = failures.into_iter().filter_map(told).collect();
+        if words.is_empty() {
+            words.push("no failures".to_owned());
+        }
+        words.extend(passed_over.into_iter().filter_map(told));
+        words.join(", ")
     }
 }
 

@@ -1,8 +1,17 @@
 //! How the program ends when it cannot begin.
 
+use std::env;
 use std::error::Error;
+use std::ffi::OsString;
+use std::fs;
 use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::process::ExitCode;
+use std::sync::LazyLock;
+
+use clap::error::{ContextKind, ContextValue};
+
+use crate::args;
 
 /// Wrong usage that only showed after the command line was read.
 #[derive(Debug, thiserror::Error)]
@@ -17,13 +26,31 @@ pub fn fail(error: &anyhow::Error) -> ExitCode {
     if error.is::<Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
 
+/// What else the first word of the command line may have been meant for, when it is this name of a
+/// file that is not there.
+pub fn did_you_mean(name: &[u8]) -> Option<String> {
+    static FIRST: LazyLock<Option<OsString>> = LazyLock::new(|| env::args_os().nth(1));
+    let first = FIRST.as_ref().filter(|first| first.as_bytes() == name)?;
+    let is_there = fs::symlink_metadata(first).is_ok();
+    let command = if is_there { None } else { args::command_like(first.to_str()?) };
+    command.map(|command| format!("; did you mean lanesum {command}?"))
+}
+
 /// The words of one error, the system's own where they are the system's.
 fn reason(error: &(dyn Error + 'static)) -> String {
     error.downcast_ref().map_or_else(|| error.to_string(), lanesum_checksum::error::message)
 }
 
 /// Prints help, the version, or what is wrong with the command line.
-pub fn tell(words: &clap::Error) -> ExitCode {
+pub fn tell(mut words: clap::Error) -> ExitCode {
+    let unknown = words.get(ContextKind::InvalidArg);
+    if let Some(ContextValue::String(option)) = unknown
+        && ["-c", "--check"].contains(&&**option)
+    {
+        // What md5sum and its sisters call it.
+        let tip = "lists are checked by 'lanesum check LIST'".into();
+        words.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    }
     match (words.print(), words.exit_code()) {
         (Ok(()), 0) => ExitCode::SUCCESS,
         // Help that does not arrive is none.

@@ -10,6 +10,7 @@ use lanesum_checksum::{Algorithm, Algorithms, Key};
 
 use crate::console::Console;
 use crate::failure::Usage;
+use crate::stdin;
 
 /// Reading or writing by the group or by others.
 const OPEN_TO_OTHERS: u32 = 0o066;
@@ -60,6 +61,22 @@ impl KeyFile {
             );
             console.about(self.path.as_os_str().as_bytes(), &words);
         }
+    }
+}
+
+/// Refuses a key that comes from standard input where something else does: whoever reads first takes
+/// both.
+///
+/// # Errors
+/// It does, and `shared` is what else comes from there.
+pub fn refuse_shared(path: Option<&Path>, shared: Option<&str>) -> Result<(), Usage> {
+    match (path, shared) {
+        (Some(path), Some(shared)) if stdin::is(path) => Err(Usage(format!(
+            "{}: the key cannot come from standard input when {shared} from there; name a file, or \
+             another descriptor: --key-file /dev/fd/3 3<FILE",
+            path.display()
+        ))),
+        _ => Ok(()),
     }
 }
 

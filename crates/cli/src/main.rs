@@ -15,6 +15,7 @@ mod paths;
 mod progress;
 mod signals;
 mod speed;
+mod stdin;
 mod sum;
 
 use std::env;
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(words) => return failure::tell(&words),
+        Err(words) => return failure::tell(words),
     };
     let result = match cli {
         Cli { generate: Some(kind), .. } => generate::generate(kind),

@@ -5,14 +5,16 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader};
 use std::os::fd::AsFd as _;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::vec;
 
 use anyhow::Context as _;
+use lanesum_checksum::list;
 use lanesum_checksum::walk::{self, Entry, WalkOptions};
 
 use crate::args::Sum;
+use crate::stdin;
 
 /// Where the paths come from.
 pub enum Paths {
@@ -26,6 +28,8 @@ pub enum Paths {
         file: PathBuf,
         /// Whether they can be read twice.
         is_regular: bool,
+        /// Why none of them may be standard input, if it may not.
+        refusal: Option<&'static str>,
     },
 }
 
@@ -46,7 +50,8 @@ impl Paths {
             let paths = if args.paths.is_empty() { stdin() } else { args.paths.clone() };
             return Ok(Self::Arguments(paths.into_iter()));
         };
-        let file = if from == Path::new("-") {
+        let is_stdin = stdin::is_meant_by(from);
+        let file = if is_stdin {
             io::stdin().as_fd().try_clone_to_owned().map(File::from)
         } else {
             File::open(from)
@@ -54,7 +59,13 @@ impl Paths {
         let file = file.with_context(|| from.display().to_string())?;
         let is_regular = file.metadata().is_ok_and(|it| it.is_file());
         let names = Some(BufReader::new(file).split(b'\0'));
-        Ok(Self::Names { names, count: 0, file: from.clone(), is_regular })
+        let has_key = args.key_file.as_deref().is_some_and(stdin::is);
+        let refusal = if is_stdin {
+            Some("when reading file names from standard input")
+        } else {
+            has_key.then_some("when reading the key from standard input")
+        };
+        Ok(Self::Names { names, count: 0, file: from.clone(), is_regular, refusal })
     }
 
     /// Whether standard input is read.
@@ -62,6 +73,18 @@ impl Paths {
         match self {
             Self::Arguments(paths) => paths.as_slice().iter().any(|path| path.as_os_str() == "-"),
             Self::Names { file, .. } => file.as_os_str() == "-",
+        }
+    }
+
+    /// What comes from standard input, for the words of a message.
+    pub fn from_stdin(args: &Sum) -> Option<&'static str> {
+        match &args.files0_from {
+            Some(from) => stdin::is_meant_by(from).then_some("the names come"),
+            None => {
+                let paths = &args.paths;
+                let is_read = paths.is_empty() || paths.iter().any(|path| stdin::is_meant_by(path));
+                is_read.then_some("the data comes")
+            }
         }
     }
 
@@ -113,21 +136,24 @@ impl Iterator for Paths {
     type Item = GivenPath;
 
     fn next(&mut self) -> Option<GivenPath> {
-        let (name, number, file) = match self {
+        let (name, number, file, refusal) = match self {
             Self::Arguments(paths) => return paths.next().map(Ok),
-            Self::Names { names, count, file, .. } => {
+            Self::Names { names, count, file, refusal, .. } => {
                 let name = names.as_mut()?.next()?;
                 if name.is_err() {
                     *names = None;
                 }
                 *count += 1;
-                (name, *count, file)
+                (name, *count, file, refusal)
             }
         };
-        let why = match name {
-            Ok(name) if name.is_empty() => format!("name {number} is empty"),
-            Ok(name) => return Some(Ok(PathBuf::from(OsString::from_vec(name)))),
-            Err(error) => lanesum_checksum::error::message(&error),
+        let why = match (name, *refusal) {
+            (Ok(name), _) if name.is_empty() => format!("name {number} is empty"),
+            (Ok(name), Some(refusal)) if list::names_standard_input(&name) => {
+                format!("{refusal}, no file name of '{}' allowed", name.escape_ascii())
+            }
+            (Ok(name), _) => return Some(Ok(PathBuf::from(OsString::from_vec(name)))),
+            (Err(error), _) => lanesum_checksum::error::message(&error),
         };
         Some(Err((file.as_os_str().as_bytes().to_vec(), why)))
     }

@@ -15,8 +15,8 @@ use lanesum_checksum::{Algorithms, Digest, Error, Job, Outcome, Source, engine};
 
 use crate::args::{Run, Sum, When};
 use crate::console::{self, Console, fail_to_write, locale_of_process};
-use crate::failure::Usage;
-use crate::key::KeyFile;
+use crate::failure::{self, Usage};
+use crate::key::{self, KeyFile};
 use crate::output::{Gap, Missing, Output, Target};
 use crate::paths::{Item, Looks, Paths, Trees};
 use crate::progress::Display;
@@ -27,7 +27,7 @@ use crate::signals::{self, Interruptions};
 /// # Errors
 /// What keeps it from beginning: a bad pattern, an output that cannot be made.
 pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
-    let lines = Lines::of(&args);
+    let lines = Lines::of(&args)?;
     let walk = WalkOptions {
         follow: args.follow,
         one_file_system: args.one_file_system,
@@ -35,6 +35,7 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
         git: Some("git".into()),
         exclude: Exclude::new(&args.exclude).map_err(|error| Usage(error.to_string()))?,
     };
+    key::refuse_shared(args.key_file.as_deref(), Paths::from_stdin(&args))?;
     let key_file = KeyFile::open(args.key_file.as_deref(), args.algorithms())?;
     let target = Target::of(args.output.as_deref())?;
     // Before there is a file that an interruption would have to remove.
@@ -233,8 +234,9 @@ impl Printer<'_> {
             Made::Skipped(path, why) => {
                 console().about(path.as_os_str().as_bytes(), &why.to_string())
             }
-            Made::Failed(gap, name, why) => {
+            Made::Failed(gap, name, mut why) => {
                 self.printed.missing.note(gap, &name);
+                why.extend(failure::did_you_mean(&name));
                 console().about(&name, &why);
             }
             Made::OwnOutput(name) => {
@@ -267,9 +269,9 @@ struct Lines {
 }
 
 impl Lines {
-    fn of(args: &Sum) -> Self {
-        let style = if args.tagged() { Style::Tagged } else { Style::Untagged { binary: false } };
-        Self { style, ending: if args.zero { Ending::Nul } else { Ending::Newline } }
+    fn of(args: &Sum) -> Result<Self, Usage> {
+        let style = if args.tagged()? { Style::Tagged } else { Style::Untagged { binary: false } };
+        Ok(Self { style, ending: if args.zero { Ending::Nul } else { Ending::Newline } })
     }
 
     fn make(self, outcome: Outcome<Note>, looks: &Looks) -> Made {

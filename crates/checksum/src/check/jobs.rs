@@ -4,27 +4,54 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::iter::{Fuse, Peekable};
 use std::os::fd::AsFd as _;
+use std::path::PathBuf;
 
 use super::{List, ListError, Options, Reading};
 use crate::list::start::{self, NotAList};
-use crate::list::{Entry, Line, Lines, Parser, RawLine};
+use crate::list::{Entry, Line, Lines, Parser, RawLine, names_standard_input};
 use crate::{Algorithms, Digest, Job, Source};
+
+/// As many lines share one read of their file at most: a list of any length takes the same memory.
+const MOST_AT_ONCE: usize = 16;
 
 /// What a job is about.
 pub(super) enum Note {
     Begin(List),
     Malformed(u64),
-    Entry { name: Vec<u8>, digest: Digest },
+    File(Expected),
     End(Option<ListError>),
+}
+
+/// What consecutive lines of a list say about one file, which is read once for all of them.
+pub(super) struct Expected {
+    pub(super) name: Vec<u8>,
+    pub(super) first: ExpectedDigest,
+    /// Those of the lines after the first; as a rule there are none.
+    pub(super) others: Vec<ExpectedDigest>,
+}
+
+/// The digest in a line.
+#[derive(Clone, Copy)]
+pub(super) struct ExpectedDigest {
+    pub(super) digest: Digest,
+    /// Whether the line names its algorithm.
+    pub(super) is_tagged: bool,
+}
+
+impl Expected {
+    fn algorithms(&self) -> Algorithms {
+        let digests = [&self.first].into_iter().chain(&self.others);
+        digests.map(|expected| expected.digest.algorithm()).collect()
+    }
 }
 
 /// The lines of the lists as jobs.
 ///
 /// A list on standard input must not be read while a job reads standard input as a file. So the jobs
 /// end before one; [`resume`](Self::resume) goes on once those given out are done.
-pub(super) struct Jobs<'a, L: Iterator<Item = List>> {
+pub(super) struct Jobs<L: Iterator<Item = List>> {
     lists: Peekable<Fuse<L>>,
-    options: &'a Options,
+    options: Options,
     parser: Parser,
     state: State,
     /// Whether a job was given out since the last `resume`, and may not be done.
@@ -37,16 +64,11 @@ enum State {
     AtEnd(Option<ListError>),
 }
 
-struct OpenList {
-    is_stdin: bool,
-    lines: Lines<Box<dyn BufRead + Send>>,
-}
-
-impl<'a, L: Iterator<Item = List>> Jobs<'a, L> {
-    pub(super) fn new(lists: L, options: &'a Options) -> Self {
+impl<L: Iterator<Item = List>> Jobs<L> {
+    pub(super) fn new(lists: L, options: &Options) -> Self {
         Self {
             lists: lists.fuse().peekable(),
-            options,
+            options: options.clone(),
             parser: Parser::new(options.dialect),
             state: State::BetweenLists,
             in_flight: false,
@@ -68,16 +90,10 @@ impl<'a, L: Iterator<Item = List>> Jobs<'a, L> {
                     self.state = self.open(&list);
                     return Some(Note::Begin(list));
                 }
-                State::InList(list) => match list.next(&mut self.parser) {
-                    Ok(Some(Note::Entry { digest, .. }))
-                        if digest.algorithm().needs_key() && self.options.engine.key.is_none() =>
-                    {
-                        let error = ListError::NoKey(digest.algorithm());
-                        self.state = State::AtEnd(Some(error));
-                    }
+                State::InList(list) => match list.next(&mut self.parser, &self.options) {
                     Ok(Some(note)) => return Some(note),
                     Ok(None) => self.state = State::AtEnd(None),
-                    Err(error) => self.state = State::AtEnd(Some(ListError::Read(error))),
+                    Err(error) => self.state = State::AtEnd(Some(error)),
                 },
                 State::AtEnd(error) => {
                     let error = error.take();
@@ -92,7 +108,7 @@ impl<'a, L: Iterator<Item = List>> Jobs<'a, L> {
         if self.options.reading == Reading::Examined {
             self.parser = Parser::new(self.options.dialect);
         }
-        match open(list, self.options) {
+        match OpenList::open(list, &self.options) {
             Ok(list) => State::InList(list),
             Err(error) => State::AtEnd(Some(error)),
         }
@@ -108,54 +124,139 @@ impl<'a, L: Iterator<Item = List>> Jobs<'a, L> {
     }
 }
 
-impl<L: Iterator<Item = List>> Iterator for Jobs<'_, L> {
+impl<L: Iterator<Item = List>> Iterator for Jobs<L> {
     type Item = Job<Note>;
 
     fn next(&mut self) -> Option<Job<Note>> {
         let note = self.note()?;
         self.in_flight = true;
         let (source, algorithms) = match &note {
-            Note::Entry { name, digest } => (self.source(name), digest.algorithm().into()),
+            Note::File(expected) => (self.source(&expected.name), expected.algorithms()),
             _ => (Source::Nothing, Algorithms::NONE),
         };
         Some(Job { source, algorithms, context: note })
     }
 }
 
-fn open(list: &List, options: &Options) -> Result<OpenList, ListError> {
-    let file = match list {
-        List::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
-        List::Path(path) => File::open(path),
-    };
-    let file = file.map_err(ListError::Open)?;
-    let ending = options.dialect.ending();
-    let text = BufReader::new(file);
-    let text: Box<dyn BufRead + Send> = match options.reading {
-        Reading::Gnu => Box::new(text),
-        Reading::Examined => Box::new(start::open(text, ending).map_err(|error| match error {
-            NotAList::Io(error) => ListError::Read(error),
-            other => ListError::NotAList(other),
-        })?),
-    };
-    Ok(OpenList { is_stdin: *list == List::Stdin, lines: Lines::new(text, ending) })
+struct OpenList {
+    is_stdin: bool,
+    /// Its lines are there, and may be read before they are needed. The writer of a pipe may wait
+    /// for the verdict on a line before it writes the next.
+    is_regular: bool,
+    lines: Lines<Box<dyn BufRead + Send>>,
+    /// What comes after the last one given, where that was read already.
+    ahead: Option<Result<Step, ListError>>,
+}
+
+/// What the next line makes of a list.
+enum Step {
+    /// Nothing: it is blank.
+    Pass,
+    Note(Note),
+    End,
 }
 
 impl OpenList {
-    /// Goes on to the next line that is not blank.
-    fn next(&mut self, parser: &mut Parser) -> io::Result<Option<Note>> {
-        loop {
-            let Some(RawLine { number, text }) = self.lines.next_line()? else { return Ok(None) };
-            match text.map_or(Line::Malformed, |text| parser.parse(text)) {
-                Line::Blank => {}
-                // The list comes from there, so nothing else can.
-                Line::Entry(Entry { name, .. }) if self.is_stdin && name == b"-" => {
-                    return Ok(Some(Note::Malformed(number)));
+    fn open(list: &List, options: &Options) -> Result<Self, ListError> {
+        let file = match list {
+            List::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
+            List::Path(path) => File::open(path),
+        };
+        let file = file.map_err(ListError::Open)?;
+        let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
+        let ending = options.dialect.ending();
+        let text = BufReader::new(file);
+        let text: Box<dyn BufRead + Send> = match options.reading {
+            Reading::Gnu => Box::new(text),
+            Reading::Examined => {
+                Box::new(start::open(text, ending).map_err(|error| match error {
+                    NotAList::Io(error) => ListError::Read(error),
+                    other => ListError::NotAList(other),
+                })?)
+            }
+        };
+        let is_stdin = *list == List::Stdin;
+        Ok(Self { is_stdin, is_regular, lines: Lines::new(text, ending), ahead: None })
+    }
+
+    /// Goes on to the next line that is not blank, and takes those after it along that are about the
+    /// same file.
+    fn next(&mut self, parser: &mut Parser, options: &Options) -> Result<Option<Note>, ListError> {
+        let mut file = loop {
+            let step = self.ahead.take().unwrap_or_else(|| self.step(parser, options))?;
+            match step {
+                Step::Pass => {}
+                Step::Note(Note::File(file)) => break file,
+                Step::Note(note) => return Ok(Some(note)),
+                Step::End => return Ok(None),
+            }
+        };
+        while file.others.len() + 1 < MOST_AT_ONCE && self.may_look_ahead(options) {
+            match self.step(parser, options) {
+                Ok(Step::Pass) => {}
+                Ok(Step::Note(Note::File(next))) if next.name == file.name => {
+                    file.others.push(next.first);
                 }
-                Line::Entry(Entry { name, digest }) => {
-                    return Ok(Some(Note::Entry { name, digest }));
+                other => {
+                    self.ahead = Some(other);
+                    break;
                 }
-                Line::Malformed => return Ok(Some(Note::Malformed(number))),
             }
         }
+        Ok(Some(Note::File(file)))
     }
+
+    /// Whether the next line can be read without waiting for it. GNU md5sum never does.
+    fn may_look_ahead(&mut self, options: &Options) -> bool {
+        options.reading == Reading::Examined && (self.is_regular || self.lines.has_next())
+    }
+
+    /// Reads a line.
+    fn step(&mut self, parser: &mut Parser, options: &Options) -> Result<Step, ListError> {
+        let line = self.lines.next_line().map_err(ListError::Read)?;
+        let Some(RawLine { number, text }) = line else { return Ok(Step::End) };
+        let Entry { name, digest, is_tagged } =
+            match text.map_or(Line::Malformed, |text| parser.parse(text)) {
+                Line::Blank => return Ok(Step::Pass),
+                Line::Malformed => return Ok(Step::Note(Note::Malformed(number))),
+                Line::Entry(entry) => entry,
+            };
+        if self.is_stdin && is_standard_input(&name, options) {
+            // The list comes from there, so nothing else can.
+            return Ok(Step::Note(Note::Malformed(number)));
+        }
+        let algorithm = digest.algorithm();
+        if algorithm.needs_key() && options.engine.key.is_none() {
+            return Err(ListError::NoKey(algorithm));
+        }
+        let first = ExpectedDigest { digest, is_tagged };
+        Ok(Step::Note(Note::File(Expected { name, first, others: Vec::new() })))
+    }
+}
+
+/// Whether an entry of this name would read standard input. GNU md5sum knows only `-`.
+fn is_standard_input(name: &[u8], options: &Options) -> bool {
+    match (&options.root, options.reading) {
+        (Some(_), _) => false,
+        (None, Reading::Gnu) => name == b"-",
+        (None, Reading::Examined) => names_standard_input(name),
+    }
+}
+
+/// The files that a check of these lists reads, in their order: for a total, ahead of the check or
+/// beside it. Whatever is wrong with a list is passed over, since the check itself will tell.
+///
+/// Each list is read for this alone. So none of them may be a pipe, which gives its lines only once
+/// ([`List::Stdin`] is never read).
+pub fn files<L>(lists: L, options: &Options) -> impl Iterator<Item = PathBuf> + Send + use<L>
+where
+    L: Iterator<Item = List> + Send,
+{
+    let lists = lists.filter(|list| *list != List::Stdin);
+    Jobs::new(lists, options).filter_map(|job| match job.source {
+        Source::Path(path) | Source::Regular(path) => Some(path),
+        // Has a size if it is a regular file.
+        Source::Stdin => Some(PathBuf::from("/dev/stdin")),
+        Source::Nothing => None,
+    })
 }

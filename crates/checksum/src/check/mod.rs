@@ -6,6 +6,9 @@
 //! Lines that have no file, and the beginning and the end of a list, go through the engine as jobs
 //! that read nothing. So every event comes in the order of the lists and of their lines.
 //!
+//! Consecutive lines about one file, of several algorithms as a rule, are one job: it is read once,
+//! and each line is judged by itself. To see whether the next line is one of them never waits for it.
+//!
 //! Only a list that is written while it is read, line by line into a pipe, takes a run for as much
 //! of it as is there: its writer may wait for the verdict on a line before it writes the next.
 
@@ -13,20 +16,25 @@ mod jobs;
 
 use std::ffi::OsStr;
 use std::io;
+use std::iter;
 use std::ops::{AddAssign, ControlFlow};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use crate::engine::Hashed;
 use crate::list::Dialect;
 use crate::list::start::NotAList;
-use crate::{Algorithm, Error, Outcome, engine};
+use crate::{Algorithm, Algorithms, Error, Outcome, engine};
 
-use jobs::{Jobs, Note};
+pub use jobs::files;
+use jobs::{Expected, ExpectedDigest, Jobs, Note};
 
 /// Where a list is read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum List {
-    /// Standard input. An entry named `-` is malformed in such a list.
+    /// Standard input. An entry that [stands for it](crate::list::names_standard_input) is malformed in
+    /// such a list.
     Stdin,
     /// A file.
     Path(PathBuf),
@@ -79,7 +87,7 @@ pub enum Event<'a> {
         /// Its number, from 1.
         line: u64,
     },
-    /// A file was looked at.
+    /// A line was compared with its file.
     Checked {
         /// Its name in the list, byte for byte.
         name: &'a [u8],
@@ -104,8 +112,8 @@ pub enum Verdict {
     Mismatch,
     /// The file does not exist, and that is to be ignored.
     Missing,
-    /// There is no digest that one could trust.
-    Unreadable(Error),
+    /// There is no digest that one could trust. Lines whose file was read once have one reason.
+    Unreadable(Arc<Error>),
 }
 
 /// How many lines of a list were what.
@@ -121,8 +129,14 @@ pub struct Tally {
     pub missing: u64,
     /// Entries whose file could not be read.
     pub unreadable: u64,
-    /// Bytes that were read of the files.
+    /// Files that the entries name but for missing ones. One that consecutive lines name counts once.
+    pub files: u64,
+    /// The bytes of those files.
     pub bytes: u64,
+    /// What untagged lines that match were taken for.
+    pub untagged_matched: Algorithms,
+    /// What untagged lines that do not match were taken for.
+    pub untagged_mismatched: Algorithms,
 }
 
 impl AddAssign for Tally {
@@ -132,7 +146,10 @@ impl AddAssign for Tally {
         self.mismatched += other.mismatched;
         self.missing += other.missing;
         self.unreadable += other.unreadable;
+        self.files += other.files;
         self.bytes += other.bytes;
+        self.untagged_matched = self.untagged_matched.union(other.untagged_matched);
+        self.untagged_mismatched = self.untagged_mismatched.union(other.untagged_mismatched);
     }
 }
 
@@ -143,7 +160,21 @@ impl Tally {
         self.matched + self.mismatched + self.missing + self.unreadable
     }
 
-    fn count(&mut self, verdict: &Verdict) {
+    /// What untagged lines were taken for of which not one matches: they may be of another algorithm
+    /// with as many digits.
+    #[must_use]
+    pub const fn doubtful(&self) -> Algorithms {
+        self.untagged_mismatched.difference(self.untagged_matched)
+    }
+
+    fn count(&mut self, Judged { verdict, untagged }: &Judged) {
+        match verdict {
+            Verdict::Match => self.untagged_matched = self.untagged_matched.union(*untagged),
+            Verdict::Mismatch => {
+                self.untagged_mismatched = self.untagged_mismatched.union(*untagged);
+            }
+            Verdict::Missing | Verdict::Unreadable(_) => {}
+        }
         *match verdict {
             Verdict::Match => &mut self.matched,
             Verdict::Mismatch => &mut self.mismatched,
@@ -208,7 +239,7 @@ where
     F: FnMut(&List, Event<'_>) -> ControlFlow<()> + Send,
 {
     let mut jobs = Jobs::new(lists, options);
-    let mut verdicts = Verdicts { sink, current: None };
+    let mut verdicts = Verdicts { sink, current: None, last_name: None };
     let mut flow = ControlFlow::Continue(());
     while flow.is_continue() && jobs.resume() {
         let judge = |outcome| judge(outcome, options.ignore_missing);
@@ -223,26 +254,49 @@ where
 enum Finding {
     Begin(List),
     Malformed(u64),
-    Checked { name: Vec<u8>, verdict: Verdict, bytes: u64 },
+    File { name: Vec<u8>, first: Judged, others: Vec<Judged>, bytes: u64 },
     End(Option<ListError>),
 }
 
-/// Compares an outcome with its line.
+/// A line that was compared with its file.
+struct Judged {
+    verdict: Verdict,
+    /// What it was taken for, if it names no algorithm.
+    untagged: Algorithms,
+}
+
+/// Compares an outcome with its lines.
 fn judge(outcome: Outcome<Note>, ignore_missing: bool) -> Finding {
     match outcome.context {
         Note::Begin(list) => Finding::Begin(list),
         Note::Malformed(line) => Finding::Malformed(line),
         Note::End(error) => Finding::End(error),
-        Note::Entry { name, digest } => {
-            let (verdict, bytes) = match outcome.result {
-                Ok(hashed) if hashed.digests.contains(&digest) => (Verdict::Match, hashed.bytes),
-                Ok(hashed) => (Verdict::Mismatch, hashed.bytes),
-                Err(error) if ignore_missing && error.is_not_found() => (Verdict::Missing, 0),
-                Err(error) => (Verdict::Unreadable(error), 0),
-            };
-            Finding::Checked { name, verdict, bytes }
+        Note::File(Expected { name, first, others }) => {
+            let result = outcome.result.map_err(Arc::new);
+            let judge = |expected| judge_line(expected, &result, ignore_missing);
+            Finding::File {
+                name,
+                first: judge(first),
+                others: others.into_iter().map(judge).collect(),
+                bytes: result.as_ref().map_or(0, |hashed| hashed.bytes),
+            }
         }
     }
+}
+
+fn judge_line(
+    ExpectedDigest { digest, is_tagged }: ExpectedDigest,
+    result: &Result<Hashed, Arc<Error>>,
+    ignore_missing: bool,
+) -> Judged {
+    let verdict = match result {
+        Ok(hashed) if hashed.digests.contains(&digest) => Verdict::Match,
+        Ok(_) => Verdict::Mismatch,
+        Err(error) if ignore_missing && error.is_not_found() => Verdict::Missing,
+        Err(error) => Verdict::Unreadable(Arc::clone(error)),
+    };
+    let untagged = if is_tagged { Algorithms::NONE } else { digest.algorithm().into() };
+    Judged { verdict, untagged }
 }
 
 /// Counts what was found in each list, and passes it on.
@@ -250,12 +304,15 @@ struct Verdicts<F> {
     sink: F,
     /// The list whose lines come; none before the first and between two.
     current: Option<(List, Tally)>,
+    /// The last file's name in that list.
+    last_name: Option<Vec<u8>>,
 }
 
 impl<F: FnMut(&List, Event<'_>) -> ControlFlow<()>> Verdicts<F> {
     fn take(&mut self, finding: Finding) -> ControlFlow<()> {
         if let Finding::Begin(list) = finding {
             self.current = Some((list, Tally::default()));
+            self.last_name = None;
             return ControlFlow::Continue(());
         }
         let Some((list, tally)) = &mut self.current else {
@@ -267,10 +324,20 @@ impl<F: FnMut(&List, Event<'_>) -> ControlFlow<()>> Verdicts<F> {
                 tally.malformed += 1;
                 (self.sink)(list, Event::Malformed { line })
             }
-            Finding::Checked { name, verdict, bytes } => {
-                tally.bytes += bytes;
-                tally.count(&verdict);
-                (self.sink)(list, Event::Checked { name: &name, verdict })
+            Finding::File { name, first, others, bytes } => {
+                // By their names, since it may take two reads where the list comes through a pipe.
+                if !matches!(first.verdict, Verdict::Missing)
+                    && self.last_name.as_ref() != Some(&name)
+                {
+                    tally.files += 1;
+                    tally.bytes += bytes;
+                }
+                for judged in iter::once(first).chain(others) {
+                    tally.count(&judged);
+                    (self.sink)(list, Event::Checked { name: &name, verdict: judged.verdict })?;
+                }
+                self.last_name = Some(name);
+                ControlFlow::Continue(())
             }
             Finding::End(error) => (self.sink)(list, Event::End { tally: *tally, error }),
         }

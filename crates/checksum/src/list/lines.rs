@@ -26,12 +26,14 @@ pub struct Lines<R> {
     ending: u8,
     line: Vec<u8>,
     number: u64,
+    /// Bytes that the reader had behind the last line: it gives them without reading.
+    buffered: usize,
 }
 
 impl<R: BufRead> Lines<R> {
     /// The lines of what the reader still holds.
     pub const fn new(reader: R, ending: Ending) -> Self {
-        Self { reader, ending: ending.byte(), line: Vec::new(), number: 0 }
+        Self { reader, ending: ending.byte(), line: Vec::new(), number: 0, buffered: 0 }
     }
 
     /// The next line; `None` at the end.
@@ -61,6 +63,7 @@ impl<R: BufRead> Lines<R> {
             }
             let is_last = end.is_some() || buffer.is_empty();
             let used = piece.len() + usize::from(end.is_some());
+            self.buffered = buffer.len() - used;
             self.reader.consume(used);
             if is_last {
                 break;
@@ -68,6 +71,15 @@ impl<R: BufRead> Lines<R> {
         }
         self.number += 1;
         Ok(Some(RawLine { number: self.number, text: (!too_long).then_some(&self.line) }))
+    }
+
+    /// Whether the whole next line is in the reader's buffer: nobody has to be waited for to have it.
+    pub(crate) fn has_next(&mut self) -> bool {
+        self.buffered > 0
+            && self
+                .reader
+                .fill_buf()
+                .is_ok_and(|buffer| memchr::memchr(self.ending, buffer).is_some())
     }
 }
 
@@ -171,6 +183,20 @@ mod tests {
             };
             buffer[..text.len()].copy_from_slice(text);
             Ok(text.len())
+        }
+    }
+
+    #[test]
+    fn a_next_line_is_known_without_reading_on() {
+        let mut lines = Lines::new(BufReader::new(Failing(1)), Ending::Newline);
+        assert!(!lines.has_next(), "nothing was read yet");
+        assert_eq!(lines.next_line().unwrap().unwrap().text, Some(&b"b"[..]));
+        assert!(!lines.has_next(), "half a line");
+        let list = b"one\ntwo\n\nhalf";
+        let mut lines = Lines::new(BufReader::new(&list[..]), Ending::Newline);
+        for is_next in [true, true, false, false] {
+            assert!(lines.next_line().unwrap().is_some());
+            assert_eq!(lines.has_next(), is_next);
         }
     }
 

@@ -19,7 +19,8 @@
 //!
 //! - An untagged line cannot hold an empty name; a tagged one can.
 //! - An untagged line does not say its algorithm. [`Dialect::any`] goes by the number of digits and
-//!   takes 32 for MD5 and 64 for SHA-256, so XXH3 and BLAKE3 need [`Dialect::untagged_as`].
+//!   takes 32 for MD5 and 64 for SHA-256, so XXH3 and BLAKE3 need [`Dialect::untagged_as`];
+//!   [`Dialect::tells`] says for which algorithms the digits will do.
 //! - A list must be read with the [`Ending`] it was written with.
 //!
 //! # Example
@@ -114,6 +115,13 @@ pub fn write_line(out: &mut Vec<u8>, style: Style, ending: Ending, name: &[u8], 
         Style::Tagged => tag::write(out, &name, digest),
     }
     out.push(ending.byte());
+}
+
+/// Whether a name of a list stands for standard input: `-`, or a path that the system has for it. To
+/// read it where the names themselves come from there would swallow those that follow.
+#[must_use]
+pub fn names_standard_input(name: &[u8]) -> bool {
+    matches!(name, b"-" | b"/dev/stdin" | b"/dev/fd/0" | b"/proc/self/fd/0")
 }
 
 /// The text after the spaces and tabs at its start.

@@ -11,6 +11,8 @@ pub struct Entry {
     pub name: Vec<u8>,
     /// The digest it should have.
     pub digest: Digest,
+    /// Whether the line names its algorithm. Where it does not, the [`Dialect`] says which it is.
+    pub is_tagged: bool,
 }
 
 /// A line of a list.
@@ -113,6 +115,29 @@ impl Dialect {
     pub const fn ending(&self) -> Ending {
         self.ending
     }
+
+    /// Whether an untagged line of this algorithm is read as one.
+    ///
+    /// ```
+    /// # use lanesum_checksum::{Algorithm, list::Dialect};
+    /// assert!(Dialect::any().tells(Algorithm::Sha256));
+    /// // As many digits as SHA-256, which it is taken for.
+    /// assert!(!Dialect::any().tells(Algorithm::Blake3));
+    /// ```
+    #[must_use]
+    pub fn tells(&self, algorithm: Algorithm) -> bool {
+        let has_as_many = |other: &Algorithm| other.digest_len() == algorithm.digest_len();
+        self.untagged.iter().find(has_as_many) == Some(algorithm)
+    }
+
+    /// The other algorithms of its lines that have as many digits as this one: what an untagged
+    /// line may be of that is read as this.
+    pub fn mistaken_for(&self, algorithm: Algorithm) -> impl Iterator<Item = Algorithm> {
+        self.tagged
+            .without(algorithm)
+            .iter()
+            .filter(move |other| other.digest_len() == algorithm.digest_len())
+    }
 }
 
 /// Reads the lines of one list, in their order.
@@ -156,10 +181,12 @@ impl Parser {
             Some((&escape::MARK, rest)) if ending == Ending::Newline => (rest, true),
             _ => (text, false),
         };
-        let (name, digest) = tag::read(text, tagged, is_lenient)
-            .or_else(|| gnu::read(text, untagged, is_lenient, &mut self.form))?;
+        let tagged = tag::read(text, tagged, is_lenient);
+        let is_tagged = tagged.is_some();
+        let (name, digest) =
+            tagged.or_else(|| gnu::read(text, untagged, is_lenient, &mut self.form))?;
         let name = if escaped { escape::unescape(name)? } else { name.to_vec() };
-        Some(Entry { name, digest })
+        Some(Entry { name, digest, is_tagged })
     }
 }
 

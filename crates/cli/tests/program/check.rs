@@ -24,7 +24,7 @@ fn expect_check(run: Output, code: i32, stdout: &str, messages: &str) -> String 
         None => ("", ""),
         Some(lines) => {
             let last = lines.rfind('\n').map_or(0, |end| end + 1);
-            if lines[last..].contains(" files, ") { stderr.split_at(last) } else { (&*stderr, "") }
+            if lines[last..].contains("/s): ") { stderr.split_at(last) } else { (&*stderr, "") }
         }
     };
     assert_eq!(told, messages, "messages");
@@ -39,7 +39,10 @@ fn each_file_has_its_verdict() {
     let stdout = "good: OK\nbad: FAILED\ngone: FAILED open or read\n";
     let summary = expect_check(folder.run("check list"), 1, stdout, &[GONE, NONSENSE].concat());
     assert!(summary.starts_with("lanesum: 3 files, 7 B in "), "{summary}");
-    assert!(summary.ends_with("/s): 1 FAILED, 1 could not be read\n"), "{summary}");
+    assert!(
+        summary.ends_with("/s): 1 FAILED, 1 could not be read, 1 malformed line\n"),
+        "{summary}"
+    );
     for threads in 1..=4 {
         let run = folder.run(&format!("check -j {threads} list"));
         expect_check(run, 1, stdout, &[GONE, NONSENSE].concat());
@@ -163,7 +166,9 @@ fn names_are_looked_up_in_the_root() {
     let mut command = folder.lanesum(["check", "list", "--root"]);
     expect_check(output(command.arg(folder.path("root"))), 0, stdout, "");
     let gone = "lanesum: /b/c: No such file or directory\n\
-                lanesum: b/../a: No such file or directory\n";
+                lanesum: b/../a: No such file or directory\n\
+                lanesum: list: lines that name no algorithm were read as md5, and none of them \
+                matches; if they are xxh3, say -a xxh3\n";
     let stdout = "a: FAILED\n/b/c: FAILED open or read\nb/../a: FAILED open or read\n";
     expect_check(folder.run("check list"), 1, stdout, gone);
 }
@@ -193,5 +198,128 @@ fn a_verdict_does_not_wait_for_the_next_list() {
         stdout.read_line(&mut verdict).unwrap();
         assert_eq!(verdict, "b: OK\n");
         assert_eq!(running.finish().status.code(), Some(0));
+    }
+}
+
+/// As the lists that several algorithms in one read give.
+#[test]
+fn consecutive_lines_of_one_file_are_one_read() {
+    let folder = Folder::of(&["a", "b"]);
+    // What comes through a pipe can be read only once.
+    let list = folder.run_with_stdin("-a md5,sha1,sha256", "abc").stdout;
+    folder.write("list", list);
+    for (content, code, verdict) in [("abc", 0, "-: OK\n"), ("abd", 1, "-: FAILED\n")] {
+        let run = folder.run_with_stdin("check list", content);
+        let summary = expect_check(run, code, &verdict.repeat(3), "");
+        assert!(summary.starts_with("lanesum: 1 file (3 lines), 3 B in "), "{summary}");
+    }
+
+    folder.write("list", folder.run("-a md5,sha1,sha256 a b").stdout);
+    let stdout = ["a: OK\n".repeat(3), "b: OK\n".repeat(3)].concat();
+    let summary = expect_check(folder.run("check list"), 0, &stdout, "");
+    assert!(summary.starts_with("lanesum: 2 files (6 lines), 2 B in "), "{summary}");
+    // However much of it a pipe gives at once.
+    let run = folder.run_with_stdin("check", folder.read("list"));
+    let summary = expect_check(run, 0, &stdout, "");
+    assert!(summary.starts_with("lanesum: 2 files (6 lines), 2 B in "), "{summary}");
+    let gone = "lanesum: a: No such file or directory\n".repeat(3);
+    fs::remove_file(folder.path("a")).unwrap();
+    let stdout = ["a: FAILED open or read\n".repeat(3), "b: OK\n".repeat(3)].concat();
+    let summary = expect_check(folder.run("check list"), 1, &stdout, &gone);
+    assert!(summary.ends_with(": 3 could not be read\n"), "{summary}");
+    let run = folder.run("check --ignore-missing list");
+    let summary = expect_check(run, 0, &"b: OK\n".repeat(3), "");
+    assert!(summary.ends_with(": no failures, 3 missing\n"), "{summary}");
+}
+
+#[test]
+fn each_line_of_one_file_is_judged_by_itself() {
+    let folder = folder();
+    let list = line("x", "good") + &line("good", "good") + "# and\n" + &line("y", "good");
+    folder.write("list", &list);
+    let stdout = "good: FAILED\ngood: OK\ngood: FAILED\n";
+    expect_check(folder.run("check list"), 1, stdout, "");
+    // More than share one read.
+    folder.write("list", line("good", "good").repeat(100) + &line("bad", "bad"));
+    let stdout = "good: OK\n".repeat(100) + "bad: OK\n";
+    let summary = expect_check(folder.run("check list"), 0, &stdout, "");
+    assert!(summary.starts_with("lanesum: 2 files (101 lines), 7 B in "), "{summary}");
+}
+
+#[test]
+fn a_verdict_does_not_wait_for_the_next_line() {
+    let folder = Folder::of(&["a"]);
+    let list = folder.run("-a md5,sha1,sha256 a").stdout;
+    for threads in ["1", "2"] {
+        let mut command = folder.lanesum(["check", "-j", threads]);
+        let mut running = start(command.stdin(Stdio::piped()));
+        let (mut writer, mut stdout) = (running.stdin(), running.stdout());
+        // Each comes with the first letter of the next one, which holds nothing up.
+        let mut sent = 0;
+        for end in (0..list.len()).filter(|&at| list[at] == b'\n') {
+            let next = list.len().min(end + 2);
+            writer.write_all(&list[sent..next]).unwrap();
+            sent = next;
+            let mut verdict = String::new();
+            stdout.read_line(&mut verdict).unwrap();
+            assert_eq!(verdict, "a: OK\n");
+        }
+        drop(writer);
+        assert_eq!(running.finish().status.code(), Some(0));
+    }
+}
+
+/// The last line says all that made the exit code 1, and what was passed over.
+#[test]
+fn the_summary_leaves_nothing_out() {
+    let folder = folder();
+    folder.write("list", lines(&["good", "bad"]) + "nonsense\n" + &line("x", "gone"));
+    folder.write("nonsense", "nonsense\n");
+    let ending = |args: &str| {
+        let stderr = text(&folder.run(args).stderr);
+        stderr.trim_end().rsplit_once("/s): ").map(|(_, words)| words.to_owned()).unwrap()
+    };
+    assert_eq!(ending("check list"), "1 could not be read, 1 malformed line");
+    let ignoring = |more| ending(&format!("check --ignore-missing {more}"));
+    assert_eq!(ignoring("list"), "no failures, 1 missing, 1 malformed line");
+    assert_eq!(ignoring("--strict list"), "1 malformed line, 1 missing");
+    assert_eq!(ignoring("list nonsense"), "1 bad list, 1 missing, 2 malformed lines");
+    let strict = ending("check --strict list nowhere nonsense");
+    assert_eq!(strict, "1 could not be read, 2 bad lists, 2 malformed lines");
+}
+
+/// The list of 3,000 files, one of which is not as it was, comes whole by whatever way; nothing of it is
+/// read for the bar.
+#[test]
+fn a_list_through_a_pipe_is_checked_to_its_end() {
+    let folder = Folder::new();
+    let (mut list, mut verdicts) = (String::new(), String::new());
+    for number in 0..3000 {
+        let name = format!("t/{number}");
+        folder.write(&name, &name);
+        let is_bad = number == 2900;
+        list += &line(if is_bad { "other" } else { &name }, &name);
+        verdicts += &format!("{name}: {}\n", if is_bad { "FAILED" } else { "OK" });
+    }
+    folder.fifo("list");
+    let (first, rest) = list.split_at(list.find('\n').unwrap() + 1);
+    for way in ["", "-", "/dev/stdin", "/dev/fd/3", "list"] {
+        let script = format!("exec \"$0\" check --progress always {way} 3<&0");
+        let mut command = folder.command("sh");
+        let mut running = start(command.args(["-c", &script, PROGRAM]).stdin(Stdio::piped()));
+        let (stdin, mut stderr) = (running.stdin(), running.stderr());
+        let mut writer: Box<dyn io::Write> = match way {
+            "list" => Box::new(folder.writer("list")),
+            _ => Box::new(stdin),
+        };
+        writer.write_all(first.as_bytes()).unwrap();
+        // Now whoever counts has begun, and there is most of the list to take from.
+        let mut drawn = super::progress::drawn(&mut stderr, " files");
+        writer.write_all(rest.as_bytes()).unwrap();
+        drop(writer);
+        drawn += &super::progress::rest(&mut stderr);
+        assert!(!drawn.contains(" of "), "the whole is not known: {drawn}");
+        assert!(drawn.contains("lanesum: 3,000 files, "), "{way}: {drawn}");
+        expect(&running.finish(), 1, &verdicts, "");
     }
 }

@@ -60,6 +60,27 @@ fn an_empty_name_is_an_error_and_the_rest_goes_on() {
     expect(&run, 1, lines(&["a", "b"]), "lanesum: paths: name 2 is empty\n");
 }
 
+/// It would take the names that follow for its content.
+#[test]
+fn standard_input_is_not_read_for_names_and_as_a_file() {
+    let folder = Folder::of(&["a", "b"]);
+    for name in ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"] {
+        let message = format!(
+            "lanesum: {name}: when reading file names from standard input, no file name of '{name}' \
+             allowed\n"
+        );
+        for from in ["-", "/dev/stdin"] {
+            let names = format!("a\0{name}\0b\0");
+            let run = folder.run_with_stdin(&format!("--files0-from {from}"), names);
+            let message = message.replacen(name, from, 1);
+            expect(&run, 1, lines(&["a", "b"]), message);
+        }
+    }
+    folder.write("paths", "a\0-\0b\0");
+    let list = lines(&["a"]) + &format!("{ABC}  -\n") + &lines(&["b"]);
+    expect(&folder.run_with_stdin("--files0-from paths", "abc"), 0, list, "");
+}
+
 #[test]
 fn paths_are_not_arguments_too() {
     let folder = Folder::of(&["a"]);

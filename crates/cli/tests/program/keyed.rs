@@ -39,19 +39,49 @@ fn blake3_is_keyed_by_raw_bytes_or_digits() {
     folder.key("line", hex(KEY).to_uppercase() + "\n");
     for key in ["key", "digits", "line"] {
         let args = format!("-a blake3 --key-file {key} t");
-        expect(&folder.run(&args), 0, &untagged, "");
-        expect(&folder.run(&format!("--tag {args}")), 0, tagged.concat(), "");
+        expect(&folder.run(&format!("--untagged {args}")), 0, &untagged, "");
+        for tag in ["", "--tag "] {
+            expect(&folder.run(&format!("{tag}{args}")), 0, tagged.concat(), "");
+        }
     }
-    let through_a_pipe = folder.run_with_stdin("-a blake3 --key-file key", "abc");
+    let through_a_pipe = folder.run_with_stdin("-a blake3 --untagged --key-file key", "abc");
     expect(&through_a_pipe, 0, format!("{}  -\n", blake3("abc")), "");
 }
 
 #[test]
 fn a_key_may_come_through_a_pipe() {
     let folder = folder();
-    let digest = format!("{}  t/a\n", blake3("t/a"));
+    let digest = format!("BLAKE3 (t/a) = {}\n", blake3("t/a"));
     let run = folder.run_with_stdin("-a blake3 --key-file /dev/stdin t/a", KEY);
     expect(&run, 0, &digest, "");
+}
+
+/// Whoever reads first takes both.
+#[test]
+fn a_key_does_not_share_standard_input() {
+    let folder = folder();
+    for (args, what) in [
+        ("-a blake3", "the data comes"),
+        ("-a blake3 t/a -", "the data comes"),
+        ("-a blake3 /dev/stdin", "the data comes"),
+        ("-a blake3 --files0-from -", "the names come"),
+        ("-a blake3 --files0-from /dev/fd/0", "the names come"),
+        ("check", "a list comes"),
+        ("check list -", "a list comes"),
+        ("check /dev/stdin", "a list comes"),
+    ] {
+        let told = format!(
+            "lanesum: /dev/stdin: the key cannot come from standard input when {what} from there; \
+             name a file, or another descriptor: --key-file /dev/fd/3 3<FILE\n"
+        );
+        let run = folder.run_with_stdin(&format!("{args} --key-file /dev/stdin"), KEY);
+        expect(&run, 2, "", told);
+    }
+    folder.write("paths", "t/a\0-\0");
+    let run = folder.run_with_stdin("-a blake3 --key-file /dev/stdin --files0-from paths", KEY);
+    let told =
+        "lanesum: paths: when reading the key from standard input, no file name of '-' allowed\n";
+    expect(&run, 1, format!("BLAKE3 (t/a) = {}\n", blake3("t/a")), told);
 }
 
 #[test]
@@ -59,7 +89,7 @@ fn lists_are_checked_with_the_key_they_were_made_with() {
     let folder = folder();
     let other = folder.path("other");
     folder.key("other", [7; 32]);
-    for style in ["", "--tag"] {
+    for style in ["--untagged", "--tag"] {
         let made = folder.run(&format!("-a blake3 --key-file key {style} -o list t"));
         expect(&made, 0, "", "");
         for algorithm in ["", "-a blake3"] {
@@ -109,8 +139,9 @@ fn siphash_is_keyed_by_raw_bytes_or_digits() {
         for file in ["raw", "digits", "line"] {
             folder.write("abc", "abc");
             let args = format!("-a {algorithm} --key-file {file} abc");
-            expect(&folder.run(&args), 0, format!("{digest}  abc\n"), "");
-            let tagged = folder.run(&format!("--tag {args}"));
+            let untagged = folder.run(&format!("--untagged {args}"));
+            expect(&untagged, 0, format!("{digest}  abc\n"), "");
+            let tagged = folder.run(&args);
             expect(&tagged, 0, format!("{tag} (abc) = {digest}\n"), "");
             folder.write("list", tagged.stdout);
             let check = format!("check --key-file {file} list");
@@ -131,10 +162,13 @@ fn untagged_lines_are_told_by_their_digits() {
         ("siphash13", false),
         ("siphash13-128", false),
     ] {
-        let made = folder.run(&format!("-a {algorithm} --key-file short -o list t"));
+        let made = folder.run(&format!("-a {algorithm} --untagged --key-file short -o list t"));
         expect(&made, 0, "", "");
         let run = folder.run("check --status --key-file short list");
         assert_eq!(run.status.success(), told, "{algorithm}");
+        let run = folder.run("check --key-file short list");
+        let remedy = format!("if they are {algorithm}, say -a {algorithm}\n");
+        assert_eq!(!text(&run.stderr).contains(&remedy), told, "{algorithm}");
         let run = folder.run(&format!("check --status -a {algorithm} --key-file short list"));
         expect(&run, 0, "", "");
     }

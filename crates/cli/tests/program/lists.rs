@@ -11,7 +11,7 @@ fn check(folder: &Folder, args: &str, list: impl AsRef<[u8]>) -> (Option<i32>, S
     folder.write("list", list);
     let run = folder.run(&format!("check {args} list"));
     let messages = text(&run.stderr);
-    let messages = messages.lines().filter(|line| !line.contains(" files, "));
+    let messages = messages.lines().filter(|line| !line.contains("/s): "));
     let messages: String = messages.map(|line| format!("{line}\n")).collect();
     (run.status.code(), text(&run.stdout), messages)
 }
@@ -88,12 +88,35 @@ fn a_list_that_ends_within_a_line_is_read_up_to_it() {
     assert_eq!(messages, "lanesum: list: 1 line is no checksum line; --warn tells which\n");
 }
 
+/// Or a list that did not arrive would pass for one whose files are all well.
 #[test]
-fn an_empty_list_is_no_error() {
-    // As the lists of Debian's packages that bring no files.
+fn a_check_of_nothing_is_an_error() {
+    let words = "no checksum line in it, so nothing was checked; is it the right list, and whole?";
     for list in ["", "\n", "# nothing\n\n"] {
-        assert_eq!(check(&folder(), "", list), (Some(0), String::new(), String::new()));
+        for args in ["", "--quiet", "--status", "--ignore-missing"] {
+            assert_refused(args, list, words);
+        }
     }
+    let folder = folder();
+    let told = "lanesum: 'standard input': no checksum line came, so nothing was checked; did what \
+                writes the list fail?\n";
+    for args in ["check", "check -", "check --status"] {
+        expect(&folder.run(args), 1, "", told);
+        expect(&folder.run_with_stdin(args, ""), 1, "", told);
+    }
+    folder.write("empty", "");
+    let told = "lanesum: no checksum line in any of the lists, so nothing was checked; are they \
+                the right lists, and whole?\n";
+    expect(&folder.run("check empty empty"), 1, "", told);
+}
+
+/// As the lists of Debian's packages that bring no files.
+#[test]
+fn an_empty_list_among_others_is_no_error() {
+    let folder = folder();
+    folder.write("empty", "");
+    folder.write("good", lines(&["a"]));
+    expect(&folder.run("check empty good empty"), 0, "a: OK\n", "");
 }
 
 #[test]
@@ -132,7 +155,7 @@ fn a_list_of_all_algorithms_is_read_back() {
 #[test]
 fn untagged_lines_are_of_the_algorithm_that_is_named_or_that_their_length_tells() {
     let folder = folder();
-    let list = |algorithm| folder.run(&format!("-a {algorithm} a b")).stdout;
+    let list = |algorithm| folder.run(&format!("-a {algorithm} --untagged a b")).stdout;
     let ok = |args: &str, list: Vec<u8>| check(&folder, args, list).0 == Some(0);
     for algorithm in ["md5", "sha1", "sha256", "sha512", "crc32c"] {
         assert!(ok("--strict", list(algorithm)), "{algorithm}");
@@ -152,6 +175,50 @@ fn lists_of_other_programs_are_read() {
     assert_ok("--strict", format!("MD5(a)= {a}\nMD5(b)= {b}\n"));
     assert_ok("--strict", format!("{a} a\n{b} b\n"));
     assert_ok("--strict", format!("{}  a\n{}  b\n", a.to_uppercase(), b.to_uppercase()));
+}
+
+/// What is written by default is read by default.
+#[test]
+fn a_list_of_any_algorithm_is_checked_without_saying_which() {
+    let folder = folder();
+    for algorithm in ["md5", "sha1", "sha256", "sha512", "blake3", "xxh3", "crc32c"] {
+        let list = folder.run(&format!("-a {algorithm} a b")).stdout;
+        let ok = (Some(0), "a: OK\nb: OK\n".to_owned(), String::new());
+        assert_eq!(check(&folder, "--strict", list), ok, "{algorithm}");
+    }
+}
+
+#[test]
+fn untagged_lines_that_may_be_of_another_algorithm_are_told_with_the_remedy() {
+    let folder = folder();
+    let list = |algorithm| folder.run(&format!("-a {algorithm} --untagged a b")).stdout;
+    let told = |taken_for, is| {
+        format!(
+            "lanesum: list: lines that name no algorithm were read as {taken_for}, and none of \
+             them matches; if they are {is}, say -a {is}\n"
+        )
+    };
+    for (taken_for, is) in [("sha256", "blake3"), ("md5", "xxh3")] {
+        let (code, _, messages) = check(&folder, "", list(is));
+        assert_eq!((code, messages), (Some(1), told(taken_for, is)));
+        assert_eq!(check(&folder, &format!("-a {is}"), list(is)).2, "");
+        assert_eq!(check(&folder, "--status", list(is)).2, "");
+        // One that matches settles it, and so does whoever says which it is.
+        let one = [list(is), list(taken_for)].concat();
+        assert_eq!(check(&folder, "", one).2, "");
+        assert_eq!(check(&folder, &format!("-a {taken_for}"), list(is)).2, "");
+    }
+    let both = [list("xxh3"), list("blake3")].concat();
+    let (_, _, messages) = check(&folder, "--quiet", both);
+    assert_eq!(messages, told("md5", "xxh3") + &told("sha256", "blake3"));
+    // Lines that name theirs, and digits that only one algorithm has.
+    folder.write("other", "other");
+    let wrong = folder.run("-a blake3,xxh3,md5,sha256 --tag other").stdout;
+    let wrong = String::from_utf8(wrong).unwrap().replace("(other)", "(a)");
+    assert_eq!(check(&folder, "", wrong).2, "");
+    let wrong = folder.run("-a sha1 other").stdout;
+    let wrong = String::from_utf8(wrong).unwrap().replace("other", "a");
+    assert_eq!(check(&folder, "", wrong), (Some(1), "a: FAILED\n".into(), String::new()));
 }
 
 /// As `rhash --bsd` writes them.

@@ -3,6 +3,7 @@
 mod bad_input;
 mod changes;
 mod check;
+mod check_doc;
 mod files0;
 mod filters;
 mod generate;
@@ -10,6 +11,7 @@ mod keyed;
 mod kinds;
 mod lists;
 mod memory;
+mod mistakes;
 mod names;
 mod output;
 mod progress;

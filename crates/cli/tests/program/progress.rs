@@ -30,7 +30,7 @@ fn end(mut running: Running, mut stderr: ChildStderr, code: i32, stdout: &str) -
 }
 
 /// Reads what a run draws until it has these words.
-fn drawn(stderr: &mut ChildStderr, words: &str) -> String {
+pub(super) fn drawn(stderr: &mut ChildStderr, words: &str) -> String {
     let mut bytes = Vec::new();
     let mut byte = [0];
     loop {
@@ -43,7 +43,7 @@ fn drawn(stderr: &mut ChildStderr, words: &str) -> String {
     }
 }
 
-fn rest(stderr: &mut ChildStderr) -> String {
+pub(super) fn rest(stderr: &mut ChildStderr) -> String {
     let mut bytes = Vec::new();
     stderr.read_to_end(&mut bytes).unwrap();
     String::from_utf8_lossy(&bytes).into_owned()

@@ -38,11 +38,27 @@ fn each_algorithm_gives_the_digests_of_its_crate() {
         let digests: Vec<_> = files.iter().map(|(name, content)| (name, digest(content))).collect();
         let untagged: String =
             digests.iter().map(|(name, digest)| format!("{digest}  {name}\n")).collect();
-        expect(&folder.run(&format!("-a {algorithm} t")), 0, untagged, "");
         let tagged: String =
             digests.iter().map(|(name, digest)| format!("{tag} ({name}) = {digest}\n")).collect();
-        expect(&folder.run(&format!("-a {algorithm} --tag t")), 0, tagged, "");
+        // As many digits as SHA-256 and MD5 have, which untagged lines would be taken for.
+        let must_be_tagged = ["blake3", "xxh3"].contains(&algorithm);
+        let by_default = if must_be_tagged { &tagged } else { &untagged };
+        expect(&folder.run(&format!("-a {algorithm} t")), 0, by_default, "");
+        expect(&folder.run(&format!("-a {} t", algorithm.to_uppercase())), 0, by_default, "");
+        expect(&folder.run(&format!("-a {algorithm} --untagged t")), 0, &untagged, "");
+        expect(&folder.run(&format!("-a {algorithm} --tag t")), 0, &tagged, "");
     }
+}
+
+#[test]
+fn the_lines_of_several_algorithms_must_name_them() {
+    let folder = Folder::of(&["a"]);
+    let told = "lanesum: the lines of several algorithms must name them; leave out --untagged\n";
+    expect(&folder.run("-a md5,sha1 --untagged -o list a"), 2, "", told);
+    assert!(!exists(folder.path("list")), "nothing was begun");
+    let run = folder.run("--tag --untagged a");
+    assert_eq!((run.status.code(), text(&run.stdout).as_str()), (Some(2), ""));
+    expect(&folder.run("-a md5,md5 --untagged a"), 0, lines(&["a"]), "");
 }
 
 #[test]

@@ -1,0 +1,189 @@
+//! The table of docs/check.md, row by row: what it says is what happens, and all that happens here stands there.
+
+use super::*;
+
+const DOCUMENT: &str = include_str!("../../../../docs/check.md");
+
+/// A row: what is in `list`, and what `lanesum check` makes of it.
+struct Row {
+    what: &'static str,
+    list: Vec<u8>,
+    args: &'static str,
+    stdin: &'static str,
+    prints: &'static str,
+    says: &'static str,
+    code: i32,
+}
+
+impl Row {
+    fn prints(self, prints: &'static str) -> Self {
+        Self { prints, ..self }
+    }
+
+    fn says(self, says: &'static str) -> Self {
+        Self { says, ..self }
+    }
+
+    fn is(self, code: i32) -> Self {
+        Self { code, ..self }
+    }
+
+    /// As the document has it.
+    fn text(&self) -> String {
+        let code =
+            |text: &str| if text.is_empty() { "nothing".into() } else { format!("`{text}`") };
+        let cells = [self.what.into(), code(self.args), code(self.prints), code(self.says)];
+        format!("| {} | {} |", cells.join(" | "), self.code)
+    }
+
+    /// Holds the program to it.
+    fn try_it(&self) {
+        let folder = Folder::of(&["b", "d/"]);
+        folder.write("a", "abc");
+        folder.write("good", line("abc", "a"));
+        folder.write("key", [b'x'; 32]);
+        fs::set_permissions(
+            folder.path("key"),
+            std::os::unix::fs::PermissionsExt::from_mode(0o600),
+        )
+        .unwrap();
+        folder.write("list", &self.list);
+        let run = folder.run_with_stdin(&format!("check {}", self.args), self.stdin);
+        let (stdout, stderr) = (text(&run.stdout), text(&run.stderr));
+        let last = stderr.lines().last().unwrap_or_default();
+        // Files, bytes and time of a summary are not told here.
+        let last = last.rsplit_once("/s): ").map_or(last, |(_, words)| words);
+        let last = last.strip_prefix("lanesum: ").unwrap_or(last);
+        let printed = stdout.lines().collect::<Vec<_>>().join(", ");
+        assert_eq!((&*printed, last), (self.prints, self.says), "{}", self.what);
+        assert_eq!(run.status.code(), Some(self.code), "{}", self.what);
+    }
+}
+
+fn row(what: &'static str, list: impl Into<Vec<u8>>, args: &'static str) -> Row {
+    Row { what, list: list.into(), args, stdin: "", prints: "", says: "", code: 0 }
+}
+
+fn rows() -> Vec<Row> {
+    const NOTHING: &str =
+        "list: no checksum line in it, so nothing was checked; is it the right list, and whole?";
+    const NONE: &str = "list: no checksum line in it; is it a list?";
+    let good = line("abc", "a");
+    let both = good.clone() + &line("b", "b");
+    let gone = line("x", "gone");
+    let wrong = line("x", "a");
+    let sha1 = "SHA1 (a) = a9993e364706816aba3e25717850c26c9cd0d89d\n";
+    let blake3 = format!("{}  a\n", blake3::hash(b"abc"));
+    let utf16: Vec<u8> = both.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    vec![
+        row("lines whose files are as they were", &*both, "list")
+            .prints("a: OK, b: OK")
+            .says("no failures"),
+        row("a line whose file is not as it was", wrong.clone() + &good, "list")
+            .prints("a: FAILED, a: OK")
+            .says("1 FAILED")
+            .is(1),
+        row("nothing", "", "list").says(NOTHING).is(1),
+        row("nothing but comments and empty lines", "# x\n\n", "list").says(NOTHING).is(1),
+        row("nothing, and the other list has lines", "", "list good").prints("a: OK"),
+        row("no list, and nothing comes through standard input", "", "")
+            .says(
+                "'standard input': no checksum line came, so nothing was checked; did what writes \
+                 the list fail?",
+            )
+            .is(1),
+        row("no line that is a checksum line", "x\ny\n", "list").says(NONE).is(1),
+        row("only lines of an unknown algorithm", format!("MD6 (a) = {ABC}\n"), "list")
+            .says(NONE)
+            .is(1),
+        row("a line that is no checksum line, among others", both.clone() + "x\n", "list")
+            .prints("a: OK, b: OK")
+            .says("no failures, 1 malformed line"),
+        row("the same", both.clone() + "x\n", "--strict list")
+            .prints("a: OK, b: OK")
+            .says("1 malformed line")
+            .is(1),
+        row("a last line cut within its digest", &both.as_bytes()[..50], "--strict list")
+            .prints("a: OK")
+            .says("list: 1 line is no checksum line; --warn tells which")
+            .is(1),
+        row("lines of several formats and algorithms", sha1.to_owned() + &both, "list")
+            .prints("a: OK, a: OK, b: OK")
+            .says("no failures"),
+        row("one line twice", good.repeat(2), "list").prints("a: OK, a: OK").says("no failures"),
+        row("one name with two MD5s", good.clone() + &wrong, "list")
+            .prints("a: OK, a: FAILED")
+            .says("1 FAILED")
+            .is(1),
+        row("untagged lines of BLAKE3", &*blake3, "list")
+            .prints("a: FAILED")
+            .says(
+                "list: lines that name no algorithm were read as sha256, and none of them matches; \
+                 if they are blake3, say -a blake3",
+            )
+            .is(1),
+        row("the same", &*blake3, "-a blake3 list").prints("a: OK"),
+        row("UTF-16", utf16, "list")
+            .says("list: looks like UTF-16; convert it to UTF-8, e.g. iconv -f UTF-16 -t UTF-8")
+            .is(1),
+        row("binary data", [0; 999], "list")
+            .says("list: looks like binary data, not a list of checksums")
+            .is(1),
+        row("lines that end with NUL", both.replace('\n', "\0"), "list")
+            .says("list: its lines end with NUL; check it with --zero")
+            .is(1),
+        row("lines that end with a newline", &*both, "-z list")
+            .says("list: its lines end with newlines; check it without --zero")
+            .is(1),
+        row("(the list is a folder)", "", "d").says("d: read error: Is a directory").is(1),
+        row("(the list is not there)", "", "nowhere")
+            .says("nowhere: No such file or directory")
+            .is(1),
+        row("lines, and the other list is not there", &*both, "list nowhere")
+            .prints("a: OK, b: OK")
+            .says("1 bad list")
+            .is(1),
+        row("a missing file", &*gone, "-a md5 list")
+            .prints("gone: FAILED open or read")
+            .says("gone: No such file or directory")
+            .is(1),
+        row("a missing file, among others", both.clone() + &gone, "--ignore-missing list")
+            .prints("a: OK, b: OK")
+            .says("no failures, 1 missing"),
+        row("missing files only", &*gone, "--ignore-missing list")
+            .says("list: no file was verified: none of those it names exists")
+            .is(1),
+        row("a folder", line("x", "d"), "list")
+            .prints("d: FAILED open or read")
+            .says("d: Is a directory")
+            .is(1),
+        row("`/a`", line("abc", "/a"), "--root . list").prints("/a: OK"),
+        row("`../a`, which leads out of the root", line("abc", "../a"), "--root d list")
+            .prints("../a: OK"),
+        Row { stdin: "abc", ..row("`-`", line("abc", "-"), "list").prints("-: OK") },
+        row("a failure", wrong.clone() + &both, "--quiet list")
+            .prints("a: FAILED")
+            .says("1 FAILED")
+            .is(1),
+        row("a failure", wrong + &both, "--status list").is(1),
+        row("lines that no key was needed for", &*good, "--key-file key list")
+            .says("list: no checksum line for this key in it; is it a list?")
+            .is(1),
+        row("lines that need a key", "SIPHASH24 (a) = 0011223344556677\n", "list")
+            .says("list: siphash24 needs the key that made the list; check it with --key-file")
+            .is(1),
+    ]
+}
+
+#[test]
+fn the_table_is_what_happens() {
+    rows().iter().for_each(Row::try_it);
+}
+
+#[test]
+fn the_table_has_these_rows() {
+    let expected: Vec<_> = rows().iter().map(Row::text).collect();
+    let table = DOCUMENT.lines().skip_while(|line| !line.starts_with("|---|---|---|---|---|"));
+    let rows: Vec<_> = table.skip(1).take_while(|line| line.starts_with('|')).collect();
+    assert_eq!(rows.join("\n"), expected.join("\n"));
+}

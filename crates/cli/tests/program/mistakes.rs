@@ -1,0 +1,68 @@
+//! What is meant by a command line that is almost right.
+
+use super::*;
+
+#[test]
+fn md5sums_option_for_lists_is_told_ours() {
+    let folder = Folder::of(&["a"]);
+    folder.write("list", lines(&["a"]));
+    for args in ["-c list", "--check list", "-z -c list", "sum -c list"] {
+        let run = folder.run(args);
+        assert_eq!((run.status.code(), text(&run.stdout).as_str()), (Some(2), ""), "{args}");
+        let told = text(&run.stderr);
+        assert!(told.contains("tip: lists are checked by 'lanesum check LIST'\n"), "{told}");
+        assert!(!told.contains("as a value"), "{told}");
+    }
+}
+
+#[test]
+fn a_first_word_that_is_no_file_may_be_meant_for_a_command() {
+    let folder = Folder::of(&["a", "chekc"]);
+    for (word, command) in [("cehck", "check"), ("Check", "check"), ("md5sums", "md5sum")] {
+        let told = format!(
+            "lanesum: {word}: No such file or directory; did you mean lanesum {command}?\n"
+        );
+        expect(&folder.run(&format!("{word} a")), 1, lines(&["a"]), told);
+    }
+    expect(&folder.run("chekc a"), 0, lines(&["chekc", "a"]), "");
+    let told = "lanesum: cehck: No such file or directory\n";
+    expect(&folder.run("a cehck"), 1, lines(&["a"]), told);
+    let told = "lanesum: missing: No such file or directory\n";
+    expect(&folder.run("missing"), 1, "", told);
+}
+
+#[test]
+fn algorithms_are_known_in_any_case() {
+    let folder = Folder::of(&["a"]);
+    let list = folder.run("-a sha256 a").stdout;
+    for name in ["SHA256", "Sha256"] {
+        expect(&folder.run(&format!("-a {name} a")), 0, &list, "");
+        let run = folder.run_with_stdin(&format!("check -a {name}"), &list);
+        expect(&run, 0, "a: OK\n", "");
+    }
+    assert_eq!(folder.run("-a sha-256 a").status.code(), Some(2));
+    let help = text(&folder.run("--help").stdout);
+    assert!(help.contains("sha256") && !help.contains("SHA256"), "{help}");
+}
+
+#[test]
+fn a_list_that_is_awaited_on_a_terminal_is_told() {
+    let folder = Folder::of(&["a"]);
+    let words = "lanesum: reading a list from standard input; Ctrl-D ends it";
+    let on_terminal = |args: &str| {
+        let command = format!("exec '{PROGRAM}' {args}");
+        let mut script = folder.command("script");
+        script.args(["-qec", &command, "/dev/null"]).stdin(Stdio::piped());
+        let mut child = script.spawn().ok()?;
+        // Ctrl-D, which stands in the terminal until somebody reads.
+        child.stdin.as_mut().unwrap().write_all(b"\x04").unwrap();
+        Some(child.wait_with_output().unwrap())
+    };
+    let Some(run) = on_terminal("check") else { return skip("no script, which makes a terminal") };
+    assert!(text(&run.stdout).contains(words), "{}", text(&run.stdout));
+    for args in ["check --status", "check -", "check a"] {
+        let run = on_terminal(args).unwrap();
+        assert!(!text(&run.stdout).contains(words), "{}", text(&run.stdout));
+    }
+    assert!(!text(&folder.run("check").stderr).contains(words));
+}
