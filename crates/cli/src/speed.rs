@@ -121,9 +121,7 @@ mod tests {
         let lines = lines.map(|line| line.split_whitespace().collect::<Vec<_>>());
         lines
             .filter(|words| words.len() == 1 + figures)
-            .filter(|words| {
-                words[1..].iter().all(|word| word.parse().is_ok_and(|it: f64| it > 0.0))
-            })
+            .filter(|words| words[1..].iter().all(|word| word.parse::<f64>().is_ok()))
             .map(|words| words[0].to_owned())
             .collect()
     }
