@@ -69,6 +69,9 @@ pub use crate::{
 };
 pub use lanesum_lanes::{BLOCK_LEN, Backend};
 
+/// Bytes in a digest.
+pub const DIGEST_LEN: usize = 16;
+
 #[cfg(all(test, target_arch = "x86_64"))]
 lanesum_lanes::test_other_latencies!();
 
@@ -83,6 +86,3 @@ mod tests {
         Backend::available()
     }
 }
-
-/// Bytes in a digest.
-pub const DIGEST_LEN: usize = 16;

@@ -416,7 +416,7 @@ const AHEAD: usize = 512;
 const AHEAD_BYTES: usize = 64 << 20;
 
 /// Whether it takes memory to keep messages: what has nothing to drop and is small refers to somebody else's.
-const fn is_owned<M>() -> bool {
+pub(crate) const fn is_owned<M>() -> bool {
     mem::needs_drop::<M>() || size_of::<M>() > BLOCK_LEN
 }
 

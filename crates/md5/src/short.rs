@@ -2,7 +2,7 @@
 //! same number of blocks each, so that all begin and end together.
 //!
 //! ```text
-//! take a row of neighbours, several times as many as there are lanes, up to the first one that is longer
+//! take a row of neighbours, several times as many as there are lanes; of owned ones, up to the first that is longer
 //! if all take as many blocks each, they are gangs as they stand; if not, as many of them as there are lanes may be one; in
 //! other cases each waits among those of as many blocks, and when they are as many as the lanes, they are a gang:
 //!   where none of them has anything beyond the blocks that are whole in each (records of 64 bytes):
@@ -26,7 +26,7 @@ use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES, fetch};
 
 use crate::edge::{End, blocks_of};
 use crate::gang::hash_gang;
-use crate::many::{CROWD, Column};
+use crate::many::{CROWD, Column, is_owned};
 use crate::table::STEPS;
 
 /// The most blocks that a message takes that waits for its like, padding included.
@@ -43,8 +43,8 @@ const ROW: usize = 2 * MAX_LANES;
 pub(crate) struct Gangs<M> {
     hasher: Hasher,
     lanes: usize,
-    /// The last messages taken, neighbours; `None` where one was taken out. Only the last of them may be
-    /// too long, so that a row holds few bytes.
+    /// The last messages taken, neighbours; `None` where one was taken out. Of owned ones only the last may
+    /// be too long, so that a row holds few bytes.
     row: Vec<Option<M>>,
     /// How many of these are sorted already.
     sorted: usize,
@@ -80,7 +80,15 @@ impl<M: AsRef<[u8]>> Gangs<M> {
     ) -> Option<(usize, M)> {
         while !self.have_all() {
             if self.sorted == self.row.len() {
-                if self.take_row(messages) && self.hash_row(digests) {
+                self.row.clear();
+                self.sorted = 0;
+                if is_owned::<M>() {
+                    self.take_owned_row(messages);
+                } else {
+                    self.row.extend(messages.by_ref().take(ROW).map(Some));
+                    self.no_more = self.row.len() < ROW;
+                }
+                if self.hash_row(digests) {
                     continue;
                 }
             }
@@ -102,23 +110,20 @@ impl<M: AsRef<[u8]>> Gangs<M> {
         None
     }
 
-    /// Takes the next row; whether all of it is short.
-    #[inline]
-    fn take_row(&mut self, messages: &mut impl Iterator<Item = M>) -> bool {
-        self.row.clear();
-        self.sorted = 0;
+    /// Takes the next messages of those that are owned, up to the first one that is long: to look at each by itself
+    /// takes an eighth of the time of those of 64 bytes.
+    fn take_owned_row(&mut self, messages: &mut impl Iterator<Item = M>) {
         while self.row.len() < ROW {
             let Some(message) = messages.next() else {
                 self.no_more = true;
-                break;
+                return;
             };
             let is_long = is_long(message.as_ref());
             self.row.push(Some(message));
             if is_long {
-                return false;
+                return;
             }
         }
-        true
     }
 
     /// Whether the last message has been taken.

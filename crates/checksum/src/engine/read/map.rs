@@ -93,13 +93,13 @@ impl Window {
     pub(in crate::engine) fn bytes(&self, range: &Range<usize>) -> Option<&[u8]> {
         let mapped = self.mapped.as_ref()?;
         assert!(range.start <= range.end && range.end <= mapped.given, "{range:?}");
+        let start = mapped.start.cast::<u8>();
         // SAFETY: these bytes are mapped until `next` or `release`, which take `&mut self`; those that
         // a shorter file no longer has are zeros (see `fault`). Nobody of this process writes to them.
         // Another process may write to the file. No language has a word for that; what we rely on
         // is that whoever gets these bytes is a hash function, which looks at each byte for its value
         // only, never for where to go or what to touch, so that any bytes do no more than give some
         // digest. And that one is not believed: the file has changed.
-        let start = mapped.start.cast::<u8>();
         Some(unsafe { std::slice::from_raw_parts(start.add(range.start), range.len()) })
     }
 
