@@ -127,6 +127,13 @@ fn is_made_up(file: &OwnedFd) -> bool {
     file_system(file).is_some_and(|it| PSEUDO_FILE_SYSTEMS.contains(&it))
 }
 
+/// Whether a file may be mapped by whoever asks for it: not what the kernel makes up, since a file of sysfs can be a
+/// device's registers, nor of hugetlbfs, whose pages are larger than a window.
+pub(super) fn can_be_mapped(file: &OwnedFd) -> bool {
+    const HUGETLBFS: u64 = 0x9584_58f6;
+    file_system(file).is_some_and(|it| it != HUGETLBFS && !PSEUDO_FILE_SYSTEMS.contains(&it))
+}
+
 /// Whether it makes sense to map a file at all: not one that is elsewhere and may be gone, nor one of ZFS, which would
 /// keep what is mapped in memory twice.
 pub(super) fn may_be_mapped(file: &OwnedFd) -> bool {
@@ -230,6 +237,12 @@ mod tests {
         assert!(matches!(stamp.holds(&stamp, 17, &of("/proc/self/stat")), Ok(true)));
         let empty = Stamp { size: 0, ..stamp };
         assert!(matches!(empty.holds(&empty, 17, &stored), Ok(true)));
+    }
+
+    #[test]
+    fn what_the_kernel_makes_up_is_not_mapped() {
+        assert!(can_be_mapped(&OwnedFd::from(tempfile::tempfile().unwrap())));
+        assert!(!can_be_mapped(&OwnedFd::from(std::fs::File::open("/proc/self/stat").unwrap())));
     }
 
     #[test]

@@ -32,7 +32,7 @@ use super::memory::page_size;
 use super::{Lane, Piece};
 use crate::Error;
 use crate::engine::file::Buffer;
-use crate::engine::stamp::Stamp;
+use crate::engine::stamp::{Stamp, can_be_mapped};
 
 pub(super) use super::fault::MAX_LANES;
 
@@ -141,7 +141,7 @@ impl Window {
     /// Whether to map the next bytes of a file. Of what is mapped, only whole windows are given up for reading.
     fn is_worth_it(&mut self, file: &OwnedFd, position: u64, length: usize, stamp: &Stamp) -> bool {
         let windows = Rc::clone(&self.windows);
-        let Some(choice) = &windows.choice else { return true };
+        let Some(choice) = &windows.choice else { return can_be_mapped(file) };
         match choice.step(file, stamp) {
             Step::Read => false,
             Step::Map => true,
