@@ -15,6 +15,7 @@ mod paths;
 mod progress;
 mod signals;
 mod speed;
+mod streams;
 mod sum;
 
 use std::env;
@@ -27,6 +28,7 @@ use clap::Parser as _;
 use args::{Cli, Command};
 
 fn main() -> ExitCode {
+    lanesum_startup::keep_closed_streams_closed();
     let mut words = env::args_os();
     let program = words.next().unwrap_or_default();
     raise_descriptor_limit();

@@ -1,11 +1,13 @@
 //! `lanesum speed`: what each instruction set and algorithm does on this machine.
 
 use std::hint::black_box;
-use std::io::{self, Write as _};
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use lanesum_md5::{Backend, Lanes, md5};
+
+use crate::streams::{self, WriteError};
 
 /// Bytes of a stream.
 const LENGTH: usize = 16 << 10;
@@ -19,7 +21,11 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// # Errors
 /// Standard output's.
 pub fn run() -> anyhow::Result<ExitCode> {
-    let mut out = io::stdout();
+    print(&mut io::LineWriter::new(streams::stdout())).map_err(WriteError)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "MD5 of streams of 16 KiB on one core, GB/s:\n")?;
     write!(out, "{:>12}", "streams")?;
     for streams in STREAMS {
@@ -41,8 +47,7 @@ pub fn run() -> anyhow::Result<ExitCode> {
     let alone = rate(LENGTH, || {
         black_box(md5(black_box(&messages[0])));
     });
-    writeln!(out, "\none stream without lanes: {alone:.2}; the best here: {}", Backend::best())?;
-    Ok(ExitCode::SUCCESS)
+    writeln!(out, "\none stream without lanes: {alone:.2}; the best here: {}", Backend::best())
 }
 
 fn hash(backend: Backend, messages: &[Vec<u8>]) {

@@ -80,15 +80,6 @@ fn a_folder_on_standard_input_is_an_error() {
 }
 
 #[test]
-fn closed_standard_input_is_empty() {
-    let folder = Folder::of(&["a"]);
-    let mut command = folder.command("sh");
-    let run = output(command.args(["-c", "exec \"$0\" - a <&-", PROGRAM]));
-    // The standard library opens /dev/null where nothing is open, so that no file gets its number.
-    expect(&run, 0, format!("{EMPTY}  -\n") + &lines(&["a"]), "");
-}
-
-#[test]
 fn a_path_that_is_too_long_for_the_system_is_told_and_the_rest_goes_on() {
     let folder = Folder::of(&["t/z"]);
     let name = "d".repeat(255);

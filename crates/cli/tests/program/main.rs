@@ -3,6 +3,7 @@
 mod bad_input;
 mod changes;
 mod check;
+mod closed;
 mod files0;
 mod filters;
 mod generate;
