@@ -17,6 +17,7 @@ use crate::args::{Run, Sum};
 use crate::console::{self, Console, fail_to_write, locale_of_process};
 use crate::failure::Usage;
 use crate::key::KeyFile;
+use crate::limits;
 use crate::output::{Output, Target};
 use crate::paths::{Item, Looks, Paths, Trees};
 use crate::progress::Display;
@@ -116,8 +117,8 @@ impl Run {
     pub fn engine(&self, display: Option<&Display>) -> engine::Options {
         let default = engine::Options::default();
         engine::Options {
-            threads: self.jobs.unwrap_or(default.threads),
-            io: self.io,
+            threads: limits::threads(self.jobs, self.io),
+            io: limits::io(self.io),
             backend: self.backend.unwrap_or(default.backend),
             progress: display.map(|display| Arc::clone(&display.progress)),
             own_descriptors: true,

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! What the standard library has no words for at all is here as well: whether the locale of the
-//! environment is in UTF-8.
+//! environment is in UTF-8, and how many arenas `malloc` keeps.
 //!
 //! # `unsafe`
 //!
@@ -151,4 +151,15 @@ pub fn locale_is_utf8() -> bool {
     // SAFETY: nobody else has the locale, and its string is not used any more.
     unsafe { libc::freelocale(locale) };
     is_utf8
+}
+
+/// From now on `malloc` takes memory for all threads from one place. Otherwise glibc reserves 64 MiB
+/// of addresses for each thread, which is all there is where `ulimit -v` sets a limit.
+pub fn keep_one_arena() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: two numbers; it may be called at any time.
+    unsafe {
+        // It can only fail for numbers that mean nothing.
+        let _ = libc::mallopt(libc::M_ARENA_MAX, 1);
+    }
 }

@@ -22,6 +22,7 @@ use lanesum_startup::Stream;
 
 use crate::args::{self, BACKEND_VARIABLE};
 use crate::console::{Console, fail_to_write, locale_of_process};
+use crate::limits;
 
 use options::{Command, Refusal};
 
@@ -60,7 +61,14 @@ impl Environment {
                 format!("{BACKEND_VARIABLE}={}: {words}", name.to_string_lossy())
             })?,
         };
-        Ok(engine::Options { backend, detect_changes: false, own_descriptors: true, ..default })
+        Ok(engine::Options {
+            threads: limits::threads(None, default.io),
+            io: limits::io(default.io),
+            backend,
+            detect_changes: false,
+            own_descriptors: true,
+            ..default
+        })
     }
 }
 
