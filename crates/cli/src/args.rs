@@ -299,8 +299,11 @@ pub fn command_like(word: &str) -> Option<String> {
 /// The environment variable that says what `--backend` would; md5sum mode has nothing else for it.
 pub const BACKEND_VARIABLE: &str = "LANESUM_BACKEND";
 
-/// The backend of this name, or the names there are.
+/// The backend of this name, or the names there are. A variable that is set to nothing asks for none.
 pub fn backend(name: &str) -> Result<Backend, String> {
+    if name.is_empty() {
+        return Ok(Backend::best());
+    }
     Backend::from_name(name).ok_or_else(|| {
         let names: Vec<_> = Backend::available().map(Backend::name).collect();
         format!("this CPU has {}", names.join(", "))

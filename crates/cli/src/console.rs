@@ -15,6 +15,7 @@ use indicatif::ProgressBar;
 use lanesum_checksum::list::quote::{self, Locale};
 
 use crate::lines::Lines;
+use crate::streams;
 
 /// The streams of the program.
 #[derive(Debug)]
@@ -120,8 +121,8 @@ impl Console {
     pub fn raw_message(&mut self, text: &[u8]) {
         self.lines.write();
         let written = match &self.bar {
-            Some(bar) => bar.suspend(|| io::stderr().write_all(text)),
-            None => io::stderr().write_all(text),
+            Some(bar) => bar.suspend(|| streams::stderr().write_all(text)),
+            None => streams::stderr().write_all(text),
         };
         self.message_lost |= written.is_err();
     }
@@ -146,39 +147,31 @@ pub fn lock(console: &Mutex<Console>) -> MutexGuard<'_, Console> {
 }
 
 /// Ends after lines could not be written: quietly by SIGPIPE when nobody reads on, as GNU's tools
-/// do.
+/// do, and with a message where that signal is ignored.
 pub fn fail_to_write(error: &io::Error, console: &mut Console) -> ExitCode {
-    if error.kind() == io::ErrorKind::BrokenPipe {
-        // Returns only if the signal could not be raised, and then there is nobody to tell either.
-        let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGPIPE);
-    } else {
-        let reason = lanesum_checksum::error::message(error);
-        console.message(format!("write error: {reason}").as_bytes());
-    }
+    streams::end_by_sigpipe(error);
+    let reason = lanesum_checksum::error::message(error);
+    console.message(format!("write error: {reason}").as_bytes());
     ExitCode::FAILURE
 }
 
 /// The locale of this process.
 pub fn locale_of_process() -> Locale {
-    locale(env::var_os)
+    if names_a_locale(env::var_os) && lanesum_startup::locale_is_utf8() {
+        Locale::Utf8
+    } else {
+        Locale::C
+    }
 }
 
-/// The locale of characters, by the first of its three variables that says something.
-fn locale(variable: impl Fn(&'static str) -> Option<OsString>) -> Locale {
-    let name = ["LC_ALL", "LC_CTYPE", "LANG"]
+/// Whether there is a locale of characters to look for: whether the first of its three variables that
+/// says something names another one than C, which the system always has.
+fn names_a_locale(variable: impl Fn(&'static str) -> Option<OsString>) -> bool {
+    ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()
         .filter_map(variable)
         .find(|value| !value.is_empty())
-        .unwrap_or_default();
-    // language_territory.codeset@modifier
-    let name = name.to_string_lossy();
-    let codeset = name.split('@').next().and_then(|name| name.split_once('.'));
-    match codeset {
-        Some((_, codeset)) if ["utf-8", "utf8"].contains(&&*codeset.to_ascii_lowercase()) => {
-            Locale::Utf8
-        }
-        _ => Locale::C,
-    }
+        .is_some_and(|name| name != "C" && name != "POSIX")
 }
 
 #[cfg(test)]
@@ -188,18 +181,18 @@ mod tests {
     #[test]
     fn the_first_variable_that_says_something_decides() {
         let of = |values: [&str; 3]| {
-            locale(|name| {
+            names_a_locale(|name| {
                 let names = ["LC_ALL", "LC_CTYPE", "LANG"];
                 let at = names.iter().position(|&known| known == name).unwrap();
                 (values[at] != "unset").then(|| values[at].into())
             })
         };
-        assert_eq!(of(["C.UTF-8", "C", "C"]), Locale::Utf8);
-        assert_eq!(of(["", "de_AT.utf8@euro", "C"]), Locale::Utf8);
-        assert_eq!(of(["unset", "unset", "en_US.UTF-8"]), Locale::Utf8);
-        assert_eq!(of(["C", "en_US.UTF-8", "en_US.UTF-8"]), Locale::C);
-        assert_eq!(of(["unset", "", "de_AT.ISO-8859-1"]), Locale::C);
-        assert_eq!(of(["unset", "POSIX", "C.UTF-8"]), Locale::C);
-        assert_eq!(of(["unset", "unset", "unset"]), Locale::C);
+        assert!(of(["C.UTF-8", "C", "C"]));
+        assert!(of(["", "de_AT.utf8@euro", "C"]));
+        // Its characters are in UTF-8, though it does not say so.
+        assert!(of(["unset", "unset", "hi_IN"]));
+        assert!(!of(["C", "en_US.UTF-8", "en_US.UTF-8"]));
+        assert!(!of(["unset", "POSIX", "C.UTF-8"]));
+        assert!(!of(["unset", "unset", "unset"]));
     }
 }

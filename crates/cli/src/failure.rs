@@ -4,7 +4,7 @@ use std::env;
 use std::error::Error;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::process::ExitCode;
 use std::sync::LazyLock;
@@ -13,16 +13,22 @@ use clap::error::{ContextKind, ContextValue};
 
 use crate::args;
 
+use crate::streams::{self, WriteError};
+
 /// Wrong usage that only showed after the command line was read.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Usage(pub String);
 
-/// Tells an error; the exit code is 2 for wrong usage and 1 for what the system refused.
+/// Tells an error; the exit code is 2 for wrong usage and 1 for what the system refused. Where nobody
+/// reads what is printed, SIGPIPE ends the process.
 pub fn fail(error: &anyhow::Error) -> ExitCode {
+    if let Some(WriteError(error)) = error.downcast_ref() {
+        streams::end_by_sigpipe(error);
+    }
     let reasons: Vec<_> = error.chain().map(reason).collect();
     // Where nobody can be told, the exit code has to do.
-    let _ = writeln!(io::stderr(), "lanesum: {}", reasons.join(": "));
+    let _ = writeln!(streams::stderr(), "lanesum: {}", reasons.join(": "));
     if error.is::<Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
 
@@ -51,10 +57,11 @@ pub fn tell(mut words: clap::Error) -> ExitCode {
         let tip = "lists are checked by 'lanesum check LIST'".into();
         words.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
     }
-    match (words.print(), words.exit_code()) {
+    let stream = if words.use_stderr() { streams::stderr() } else { streams::stdout() };
+    match (stream.write_styled(&words.render()), words.exit_code()) {
         (Ok(()), 0) => ExitCode::SUCCESS,
         // Help that does not arrive is none.
-        (Err(_), 0) => ExitCode::FAILURE,
+        (Err(error), 0) => fail(&WriteError(error).into()),
         (_, _) => ExitCode::from(2),
     }
 }

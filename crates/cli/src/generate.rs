@@ -7,6 +7,7 @@ use clap::{Command, CommandFactory as _};
 use clap_complete::Shell;
 
 use crate::args::{Cli, Generate};
+use crate::streams::{self, WriteError};
 
 /// Prints what was asked for on standard output.
 ///
@@ -21,7 +22,7 @@ pub fn generate(kind: Generate) -> anyhow::Result<ExitCode> {
         Generate::Zsh => complete(Shell::Zsh, &mut command, &mut text),
         Generate::Fish => complete(Shell::Fish, &mut command, &mut text),
     }
-    io::stdout().write_all(&text)?;
+    streams::stdout().write_all(&text).map_err(WriteError)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -8,6 +8,7 @@ mod console;
 mod failure;
 mod generate;
 mod key;
+mod limits;
 mod lines;
 mod md5sum;
 mod output;
@@ -16,6 +17,7 @@ mod progress;
 mod signals;
 mod speed;
 mod stdin;
+mod streams;
 mod sum;
 
 use std::env;
@@ -28,6 +30,8 @@ use clap::Parser as _;
 use args::{Cli, Command};
 
 fn main() -> ExitCode {
+    lanesum_startup::keep_closed_streams_closed();
+    limits::prepare();
     let mut words = env::args_os();
     let program = words.next().unwrap_or_default();
     raise_descriptor_limit();

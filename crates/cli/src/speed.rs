@@ -1,13 +1,14 @@
 //! `lanesum speed`: what each instruction set and algorithm does on this machine.
 
 use std::hint::black_box;
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
 use lanesum_checksum::{Algorithm, Key, digests_of};
 use lanesum_md5::{Backend, Lanes, md5};
+
+use crate::streams::{self, WriteError};
 
 /// Bytes of a stream.
 const LENGTH: usize = 16 << 10;
@@ -23,14 +24,14 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// # Errors
 /// Standard output's.
 pub fn run() -> anyhow::Result<ExitCode> {
-    let mut out = io::stdout();
-    backends(&mut out, PATIENCE)?;
-    algorithms(&mut out, PATIENCE)?;
+    let mut out = io::LineWriter::new(streams::stdout());
+    let tables = backends(&mut out, PATIENCE).and_then(|()| algorithms(&mut out, PATIENCE));
+    tables.map_err(WriteError)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// A line for each instruction set, a column for each number of streams.
-fn backends(out: &mut impl io::Write, patience: Duration) -> anyhow::Result<()> {
+fn backends(out: &mut impl Write, patience: Duration) -> io::Result<()> {
     writeln!(out, "MD5 of streams of 16 KiB on one core, GB/s:\n")?;
     write!(out, "{:>12}", "streams")?;
     for streams in STREAMS {
@@ -52,12 +53,11 @@ fn backends(out: &mut impl io::Write, patience: Duration) -> anyhow::Result<()> 
     let alone = rate(patience, LENGTH, || {
         black_box(md5(black_box(&messages[0])));
     });
-    writeln!(out, "\none stream without lanes: {alone:.2}; the best here: {}", Backend::best())?;
-    Ok(())
+    writeln!(out, "\none stream without lanes: {alone:.2}; the best here: {}", Backend::best())
 }
 
 /// A line for each algorithm as it goes through one input alone, a column for each length.
-fn algorithms(out: &mut impl io::Write, patience: Duration) -> anyhow::Result<()> {
+fn algorithms(out: &mut impl Write, patience: Duration) -> io::Result<()> {
     writeln!(out, "\nOne input on one core, GB/s:\n")?;
     write!(out, "{:>16}", "")?;
     for (_, name) in LENGTHS {
@@ -66,7 +66,7 @@ fn algorithms(out: &mut impl io::Write, patience: Duration) -> anyhow::Result<()
     writeln!(out)?;
     let input = vec![1; LENGTHS[LENGTHS.len() - 1].0];
     // Any key does; without one BLAKE3 is the hash that `-a blake3` is.
-    let key = Key::from_file(&[2; 16]).context("a key of 16 bytes")?;
+    let key = Key::from_file(&[2; 16]).expect("16 bytes are a key");
     for algorithm in Algorithm::ALL {
         write!(out, "{:>16}", algorithm.name())?;
         let key = algorithm.needs_key().then_some(&key);

@@ -17,6 +17,7 @@ use crate::args::{Run, Sum, When};
 use crate::console::{self, Console, fail_to_write, locale_of_process};
 use crate::failure::{self, Usage};
 use crate::key::{self, KeyFile};
+use crate::limits;
 use crate::output::{Gap, Missing, Output, Target};
 use crate::paths::{Item, Looks, Paths, Trees};
 use crate::progress::Display;
@@ -142,8 +143,8 @@ impl Run {
     pub fn engine(&self, display: Option<&Display>) -> engine::Options {
         let default = engine::Options::default();
         engine::Options {
-            threads: self.jobs.unwrap_or(default.threads),
-            io: self.io,
+            threads: limits::threads(self.jobs, self.io),
+            io: limits::io(self.io),
             backend: self.backend.unwrap_or(default.backend),
             progress: display.map(|display| Arc::clone(&display.progress)),
             own_descriptors: true,

@@ -13,8 +13,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("lanesum-md5", &["lanesum-lanes"]),
     ("lanesum-siphash", &["lanesum-lanes"]),
     ("lanesum-events", &[]),
+    ("lanesum-startup", &[]),
     ("lanesum-checksum", &["lanesum-lanes", "lanesum-md5", "lanesum-siphash"]),
-    ("lanesum", &["lanesum-lanes", "lanesum-md5", "lanesum-events", "lanesum-checksum"]),
+    (
+        "lanesum",
+        &["lanesum-lanes", "lanesum-md5", "lanesum-events", "lanesum-startup", "lanesum-checksum"],
+    ),
     (
         "lanesum-bench",
         &[
@@ -28,11 +32,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What the root of a crate says about `unsafe`. Two crates have a use for it: `lanes`, whose
-/// business it is, and `checksum`, where a module must ask for it.
+/// What the root of a crate says about `unsafe`. Three crates have a use for it: `lanes` and
+/// `startup`, whose business it is, and `checksum`, where a module must ask for it.
 fn unsafe_rule(package: &str) -> Option<&'static str> {
     match package {
-        "lanesum-lanes" => None,
+        "lanesum-lanes" | "lanesum-startup" => None,
         "lanesum-checksum" => Some("#![deny(unsafe_code)]"),
         _ => Some("#![forbid(unsafe_code)]"),
     }

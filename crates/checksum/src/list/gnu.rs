@@ -26,14 +26,15 @@ pub(super) fn write(out: &mut Vec<u8>, binary: bool, name: &[u8], digest: &Diges
 }
 
 /// The name, still escaped, and the digest, of the first of `algorithms` that has one of as many
-/// digits. Sets the form when none is set.
+/// digits. Sets the form when none is set. A NUL ends the digits as a blank does: it is a string's end to
+/// GNU, which goes on behind it as it does behind a blank.
 pub(super) fn read<'a>(
     text: &'a [u8],
     algorithms: Algorithms,
     base64: bool,
     form: &mut Option<Form>,
 ) -> Option<(&'a [u8], Digest)> {
-    let end = text.iter().position(|&byte| is_blank(byte))?;
+    let end = text.iter().position(|&byte| is_blank(byte) || byte == b'\0')?;
     let digest =
         algorithms.iter().find_map(|algorithm| digits::read(algorithm, &text[..end], base64))?;
     let rest = &text[end + 1..];

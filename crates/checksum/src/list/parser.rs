@@ -7,7 +7,7 @@ use crate::{Algorithm, Algorithms, Digest, Key};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The file's name, as it was before it was escaped. Never holds NUL; empty only when a tagged
-    /// line says so.
+    /// line says so, or where a NUL ends names.
     pub name: Vec<u8>,
     /// The digest it should have.
     pub digest: Digest,
@@ -35,18 +35,21 @@ pub struct Dialect {
     untagged: Algorithms,
     /// Also what GNU's programs for one algorithm do not read: digits in base64, a padded tag.
     is_lenient: bool,
+    /// A NUL ends a name, as it ends a string in C; otherwise it makes a line malformed.
+    nul_ends_names: bool,
     ending: Ending,
 }
 
 impl Dialect {
     /// Lines of one algorithm only, in hexadecimal, as GNU md5sum, sha256sum and their like read
-    /// them.
+    /// them: what follows a NUL in a name is not looked at.
     #[must_use]
     pub fn only(algorithm: Algorithm) -> Self {
         Self {
             tagged: algorithm.into(),
             untagged: algorithm.into(),
             is_lenient: false,
+            nul_ends_names: true,
             ending: Ending::Newline,
         }
     }
@@ -65,6 +68,7 @@ impl Dialect {
             tagged: Algorithm::ALL.into_iter().collect(),
             untagged: BY_LENGTH,
             is_lenient: true,
+            nul_ends_names: false,
             ending: Ending::Newline,
         }
     }
@@ -143,8 +147,8 @@ impl Dialect {
 /// Reads the lines of one list, in their order.
 ///
 /// The rules are GNU md5sum's: blanks before the digits are skipped, digits have either case, a
-/// carriage return before the newline is ignored. Where md5sum would take the bytes before a NUL
-/// for the whole name, the line is malformed here.
+/// carriage return before the newline is ignored. A NUL makes a line malformed, but with
+/// [`Dialect::only`], where it ends the name, as to md5sum.
 #[derive(Clone, Debug)]
 pub struct Parser {
     dialect: Dialect,
@@ -172,10 +176,10 @@ impl Parser {
     }
 
     fn entry(&mut self, line: &[u8]) -> Option<Entry> {
-        if memchr::memchr(b'\0', line).is_some() {
+        let Dialect { tagged, untagged, is_lenient, nul_ends_names, ending } = self.dialect;
+        if !nul_ends_names && memchr::memchr(b'\0', line).is_some() {
             return None;
         }
-        let Dialect { tagged, untagged, is_lenient, ending } = self.dialect;
         let text = skip_blanks(line);
         let (text, escaped) = match text.split_first() {
             Some((&escape::MARK, rest)) if ending == Ending::Newline => (rest, true),
@@ -185,7 +189,13 @@ impl Parser {
         let is_tagged = tagged.is_some();
         let (name, digest) =
             tagged.or_else(|| gnu::read(text, untagged, is_lenient, &mut self.form))?;
-        let name = if escaped { escape::unescape(name)? } else { name.to_vec() };
+        let name = match (memchr::memchr(b'\0', name), escaped) {
+            (None, false) => name.to_vec(),
+            (None, true) => escape::unescape(name)?,
+            (Some(end), false) => name[..end].to_vec(),
+            // It would be the wrong name, and nobody escapes one that holds NUL.
+            (Some(_), true) => return None,
+        };
         Some(Entry { name, digest, is_tagged })
     }
 }
@@ -245,6 +255,40 @@ mod tests {
             let mut line = line.clone().into_bytes();
             line[at] = 0;
             assert_eq!(one(Dialect::any(), &line), Line::Malformed, "at {at}");
+        }
+    }
+
+    #[test]
+    fn a_nul_ends_the_name_where_it_does_in_c() {
+        let md5 = Dialect::only(Algorithm::Md5);
+        // GNU md5sum 9.12 opens these names.
+        for (line, expected) in [
+            ("{}  a\0b", Some("a")),
+            ("{} *a\0b", Some("a")),
+            ("{} a\0b", Some("a")),
+            ("{}  \0b", Some("")),
+            ("{}\0 a", Some("a")),
+            ("{}\0\0", Some("")),
+            ("{}\0a b", Some("a b")),
+            ("{}\0", None),
+            ("\0{}  a", None),
+            (" \0{}  a", None),
+            ("\\{}  a\0b", None),
+            ("\\{}\0 a\\\\", Some("a\\")),
+            ("MD5 (a\0b) = {}", Some("a")),
+            ("MD5 (\0) = {}", Some("")),
+            ("\\MD5 (a\0b) = {}", None),
+            ("MD5 (a)\0= {}", None),
+            ("MD5\0(a) = {}", None),
+            ("MD5 (a) = {}\0", None),
+        ] {
+            let line = line.replace("{}", MD5);
+            assert_eq!(name(md5, &line).as_deref(), expected.map(str::as_bytes), "{line:?}");
+        }
+        for at in 0..MD5.len() {
+            let mut line = format!("{MD5}  name").into_bytes();
+            line[at] = 0;
+            assert_eq!(one(md5, &line), Line::Malformed, "at {at}");
         }
     }
 

@@ -13,7 +13,14 @@ use crate::console::Console;
 
 use super::options::{Report, Rules};
 
-/// Checks the lists and prints what comes of them; whether all was well.
+/// What came of all lists together.
+pub struct Checked {
+    pub all_well: bool,
+    /// A list has a line about standard input.
+    pub named_stdin: bool,
+}
+
+/// Checks the lists and prints what comes of them.
 ///
 /// # Errors
 ///
@@ -23,7 +30,7 @@ pub fn run(
     lists: Vec<OsString>,
     engine: engine::Options,
     console: &mut Console,
-) -> io::Result<bool> {
+) -> io::Result<Checked> {
     let lists = if lists.is_empty() { vec![OsString::from("-")] } else { lists };
     let lists = lists
         .into_iter()
@@ -36,13 +43,18 @@ pub fn run(
         engine,
     };
     console.expect_many();
-    let mut reporter = Reporter { rules, console, line: Vec::new(), all_well: true };
+    let mut reporter = Reporter {
+        rules,
+        console,
+        line: Vec::new(),
+        checked: Checked { all_well: true, named_stdin: false },
+    };
     let mut printed = Ok(());
     check::check(lists, &options, |list, event| {
         printed = reporter.report(list, event);
         if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
-    printed.map(|()| reporter.all_well)
+    printed.map(|()| reporter.checked)
 }
 
 struct Reporter<'a> {
@@ -50,7 +62,7 @@ struct Reporter<'a> {
     console: &'a mut Console,
     /// Reused from line to line.
     line: Vec<u8>,
-    all_well: bool,
+    checked: Checked,
 }
 
 impl Reporter<'_> {
@@ -63,7 +75,10 @@ impl Reporter<'_> {
                 }
                 Ok(())
             }
-            Event::Checked { name, verdict, .. } => self.checked(name, &verdict),
+            Event::Checked { name, verdict, .. } => {
+                self.checked.named_stdin |= name == b"-";
+                self.checked(name, &verdict)
+            }
             Event::End { tally, error } => {
                 self.end(list, &tally, error.as_ref());
                 Ok(())
@@ -96,7 +111,7 @@ impl Reporter<'_> {
     }
 
     fn end(&mut self, list: &List, tally: &Tally, error: Option<&ListError>) {
-        self.all_well &= error.is_none()
+        self.checked.all_well &= error.is_none()
             && tally.matched > 0
             && tally.mismatched == 0
             && tally.unreadable == 0

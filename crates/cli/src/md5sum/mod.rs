@@ -18,9 +18,11 @@ use std::process::ExitCode;
 
 use lanesum_checksum::engine;
 use lanesum_checksum::list::quote::Locale;
+use lanesum_startup::Stream;
 
 use crate::args::{self, BACKEND_VARIABLE};
 use crate::console::{Console, fail_to_write, locale_of_process};
+use crate::limits;
 
 use options::{Command, Refusal};
 
@@ -59,7 +61,14 @@ impl Environment {
                 format!("{BACKEND_VARIABLE}={}: {words}", name.to_string_lossy())
             })?,
         };
-        Ok(engine::Options { backend, detect_changes: false, own_descriptors: true, ..default })
+        Ok(engine::Options {
+            threads: limits::threads(None, default.io),
+            io: limits::io(default.io),
+            backend,
+            detect_changes: false,
+            own_descriptors: true,
+            ..default
+        })
     }
 }
 
@@ -70,6 +79,8 @@ pub fn main(
     args: impl Iterator<Item = OsString>,
     environment: Environment,
 ) -> ExitCode {
+    // GNU's own, and there is nothing here that would have to be cleaned up.
+    lanesum_startup::restore_sigpipe();
     // Errors begin with the short name; usage and what getopt says with the one as called.
     let short_name = Path::new(program).file_name().unwrap_or(program);
     let mut console = match Console::new(short_name.as_bytes(), environment.locale) {
@@ -101,13 +112,33 @@ fn run(
     match (command, environment.engine_options()) {
         (Command::Help, _) => console.line(&usage::help(program)).map(|()| true),
         (Command::Version, _) => console.line(usage::VERSION.as_bytes()).map(|()| true),
-        (Command::Sum(style, files), Ok(engine)) => sum::run(style, files, &engine, console),
-        (Command::Check(rules, lists), Ok(engine)) => check::run(rules, lists, engine, console),
+        (Command::Sum(style, files), Ok(engine)) => {
+            let from_stdin = files.is_empty() || files.iter().any(|file| file == "-");
+            let all_well = sum::run(style, files, &engine, console)?;
+            Ok(close_stdin(from_stdin, console) && all_well)
+        }
+        (Command::Check(rules, lists), Ok(engine)) => {
+            let from_stdin = lists.is_empty() || lists.iter().any(|list| list == "-");
+            let checked = check::run(rules, lists, engine, console)?;
+            let from_stdin = from_stdin || checked.named_stdin;
+            Ok(close_stdin(from_stdin, console) && checked.all_well)
+        }
         (Command::Sum(..) | Command::Check(..), Err(words)) => {
             console.message(words.as_bytes());
             Ok(false)
         }
     }
+}
+
+/// Closes standard input, as GNU does in the end, when something was to be read from it; whether
+/// that succeeds.
+fn close_stdin(was_read: bool, console: &mut Console) -> bool {
+    let fails = was_read && Stream::Stdin.was_closed();
+    if fails {
+        // Without quotes, as GNU writes it here.
+        console.message(b"standard input: Bad file descriptor");
+    }
+    !fails
 }
 
 fn refuse(program: &[u8], refusal: &Refusal, console: &mut Console) {

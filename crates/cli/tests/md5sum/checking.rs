@@ -103,6 +103,9 @@ fn names_are_quoted_as_the_locale_shows_them() {
     expect(&run(&folder, "-c list"), 0, &results(r"''$'\303\251'"), "");
     let output = md5sum(&folder).env("LC_ALL", "C.UTF-8").args(["-c", "list"]).output();
     expect(&output.unwrap(), 0, &results("é"), "");
+    // One that is not installed is the C locale, whatever it is called.
+    let output = md5sum(&folder).env("LC_ALL", "xx_YY.UTF-8").args(["-c", "list"]).output();
+    expect(&output.unwrap(), 0, &results(r"''$'\303\251'"), "");
 }
 
 #[test]

@@ -88,3 +88,27 @@ fn a_nul_among_the_digits_opens_no_file() {
     let unformatted = "md5sum: list: no properly formatted checksum lines found\n";
     expect(&run(&folder, "-c list"), 1, "", unformatted);
 }
+
+/// What follows a NUL is none of C's business, and so none of GNU's.
+#[test]
+fn a_nul_ends_the_name() {
+    let folder = folder();
+    let list = format!(
+        "{ABC}  abc\0 and more\n{ABC}\0 abc\nMD5 (abc\0x) = {ABC}\n\\{ABC}  abc\0x\n{ABC}  \0abc\n"
+    );
+    write(&folder, "list", list);
+    expect(
+        &run(&folder, "-cw list"),
+        1,
+        "abc: OK\nabc: OK\nabc: OK\n'': FAILED open or read\n",
+        "md5sum: list: 4: improperly formatted MD5 checksum line\n\
+         md5sum: '': No such file or directory\n\
+         md5sum: WARNING: 1 line is improperly formatted\n\
+         md5sum: WARNING: 1 listed file could not be read\n",
+    );
+    // It is a name like any other, but not in a list that comes from there.
+    write(&folder, "stdin", format!("{ABC}  -\0x\n{ABC}  abc\n"));
+    let output = md5sum(&folder).arg("-c").stdin(from_file(&folder, "stdin")).output().unwrap();
+    let warning = "md5sum: WARNING: 1 line is improperly formatted\n";
+    expect(&output, 0, "abc: OK\n", warning);
+}

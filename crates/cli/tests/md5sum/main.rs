@@ -1,6 +1,7 @@
 //! The program in the place of GNU md5sum: every text here is what md5sum 9.11 prints.
 
 mod checking;
+mod closed;
 mod lists;
 mod options;
 mod streams;

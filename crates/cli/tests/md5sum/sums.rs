@@ -99,6 +99,9 @@ fn the_backend_is_chosen_by_the_environment() {
         expect(&with(backend, &["abc"]), 0, &format!("{ABC}  abc\n"), "");
         expect(&with(backend, &["-c", "list"]), 0, "abc: OK\n", "");
     }
+    // A variable that is set to nothing asks for none.
+    expect(&with("", &["abc"]), 0, &format!("{ABC}  abc\n"), "");
+    expect(&with("", &["-c", "list"]), 0, "abc: OK\n", "");
     let names: Vec<_> = Backend::available().map(Backend::name).collect();
     let words = format!("md5sum: LANESUM_BACKEND=mmx: this CPU has {}\n", names.join(", "));
     expect(&with("mmx", &["abc"]), 1, "", &words);

@@ -76,15 +76,6 @@ fn a_folder_on_standard_input_is_an_error() {
     expect(&run, 1, "", "lanesum: -: Is a directory\n");
 }
 
-#[test]
-fn closed_standard_input_is_empty() {
-    let folder = Folder::of(&["a"]);
-    let mut command = folder.command("sh");
-    let run = output(command.args(["-c", "exec \"$0\" - a <&-", PROGRAM]));
-    // The standard library opens /dev/null where nothing is open, so that no file gets its number.
-    expect(&run, 0, format!("{EMPTY}  -\n") + &lines(&["a"]), "");
-}
-
 /// Nobody can be told then; the exit code stays what it is.
 #[test]
 fn messages_that_nobody_takes_do_not_change_the_exit_code() {

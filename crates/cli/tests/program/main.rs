@@ -4,6 +4,7 @@ mod bad_input;
 mod changes;
 mod check;
 mod check_doc;
+mod closed;
 mod files0;
 mod filters;
 mod generate;

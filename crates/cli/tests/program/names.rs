@@ -143,3 +143,15 @@ fn messages_show_names_in_one_line() {
     folder.write("list", format!("\\{ABC}  a\\nb\n"));
     expect(&folder.run("check --quiet -a md5 list"), 1, "'a'$'\\n''b': FAILED\n", "");
 }
+
+#[test]
+fn messages_show_what_the_locale_can_show() {
+    let folder = Folder::new();
+    let escaped = "''$'\\303\\251'";
+    // The last is not installed, and so it is the C locale.
+    for (locale, shown) in [("C", escaped), ("C.UTF-8", "é"), ("xx_YY.UTF-8", escaped)] {
+        let missing = output(folder.lanesum(["é"]).env("LC_ALL", locale));
+        let words = format!("lanesum: {shown}: No such file or directory\n");
+        expect(&missing, 1, "", words);
+    }
+}

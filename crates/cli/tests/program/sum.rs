@@ -116,6 +116,9 @@ fn a_backend_that_is_not_there_is_wrong_usage() {
             assert!(text(&run.stderr).contains(backend), "{}", text(&run.stderr));
         }
     }
+    // A variable that is set to nothing asks for none.
+    let mut command = folder.lanesum(["a"]);
+    expect(&output(command.env("LANESUM_BACKEND", "")), 0, lines(&["a"]), "");
     // The option is asked first.
     let mut command = folder.lanesum(["--backend", "portable", "a"]);
     expect(&output(command.env("LANESUM_BACKEND", "mmx")), 0, lines(&["a"]), "");

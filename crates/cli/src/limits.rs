@@ -1,0 +1,102 @@
+//! What a run may take of memory that is limited, by `ulimit -v` or `ulimit -d`.
+//!
+//! Whatever is refused makes a run slower and never fails it. Most of what a worker takes may be
+//! refused it; but a thread that begins with the last of the addresses has none for its own first
+//! steps, and then the process ends. So there are no more threads than all fit.
+
+use std::fs;
+use std::num::NonZero;
+use std::thread;
+
+use lanesum_checksum::engine::Io;
+use rustix::process::{Resource, getrlimit};
+
+const MIB: u64 = 1 << 20;
+
+/// What all but the workers may take: the outcomes that wait for their turn, the jobs, the threads of
+/// the bar, of signals and of standard output.
+const REST: u64 = 24 * MIB;
+
+/// Once, before there is a second thread.
+pub fn prepare() {
+    if is_limited(Resource::As) || is_limited(Resource::Data) {
+        lanesum_startup::keep_one_arena();
+    }
+}
+
+/// How many workers there are to be, of those asked for; as of
+/// [`threads`](lanesum_checksum::engine::Options::threads), where 0 is one for each CPU.
+pub fn threads(asked: Option<usize>, io: Io) -> usize {
+    let Some(left) = left() else { return asked.unwrap_or(0) };
+    let each_cpu = || thread::available_parallelism().map_or(1, NonZero::get);
+    fitting(asked.unwrap_or_else(each_cpu), left, io)
+}
+
+/// How files are read: where memory is limited a trial of what is faster takes too much of it.
+pub fn io(asked: Io) -> Io {
+    if asked == Io::Auto && left().is_some() { Io::Read } else { asked }
+}
+
+fn fitting(asked: usize, left: u64, io: Io) -> usize {
+    let fit = left.saturating_sub(REST) / worker(io);
+    asked.min(usize::try_from(fit).unwrap_or(usize::MAX)).max(1)
+}
+
+/// Bytes that a worker takes at most: its stack and that of the thread for what is read alone, the
+/// buffers of its lanes, its memory for small files, and where it reads otherwise the memory for that.
+const fn worker(io: Io) -> u64 {
+    const USUAL: u64 = 14 * MIB;
+    match io {
+        Io::Auto | Io::Read => USUAL,
+        Io::Mmap => USUAL + 32 * MIB,
+        Io::Direct | Io::Uring => USUAL + 10 * MIB,
+    }
+}
+
+/// Bytes that the process may still take; none where there is no limit.
+fn left() -> Option<u64> {
+    [(Resource::As, "VmSize:"), (Resource::Data, "VmData:")]
+        .into_iter()
+        .filter_map(|(resource, used)| {
+            Some(getrlimit(resource).current?.saturating_sub(memory(used)))
+        })
+        .min()
+}
+
+fn is_limited(resource: Resource) -> bool {
+    getrlimit(resource).current.is_some()
+}
+
+/// Bytes of this process in a line of `/proc/self/status`.
+fn memory(line: &str) -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    // About as much as it is when the process starts.
+    in_status(&status, line).unwrap_or(16 * MIB)
+}
+
+fn in_status(status: &str, line: &str) -> Option<u64> {
+    let rest = status.lines().find_map(|it| it.strip_prefix(line))?;
+    Some(rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_workers_as_fit_but_one() {
+        assert_eq!(fitting(8, 1000 * MIB, Io::Read), 8);
+        assert_eq!(fitting(8, 100 * MIB, Io::Read), 5);
+        assert_eq!(fitting(8, 100 * MIB, Io::Mmap), 1);
+        assert_eq!(fitting(8, 0, Io::Direct), 1);
+        assert_eq!(fitting(1, u64::MAX, Io::Auto), 1);
+    }
+
+    #[test]
+    fn what_the_process_has_is_read() {
+        let status = "Name:\tx\nVmPeak:\t    9 kB\nVmSize:\t    4404 kB\n";
+        assert_eq!(in_status(status, "VmSize:"), Some(4404 << 10));
+        assert_eq!(in_status(status, "VmData:"), None);
+        assert!(in_status(&fs::read_to_string("/proc/self/status").unwrap(), "VmData:").is_some());
+    }
+}
