@@ -21,7 +21,8 @@ use lanesum_md5::{Backend, Digest, md5_many_into};
 use rustix::fd::OwnedFd;
 use rustix::io::retry_on_intr;
 
-use super::file::Buffer;
+use super::file::{Buffer, zeros};
+use super::read::is_memory_left;
 use crate::Error;
 
 /// Bytes of the largest file that counts as small.
@@ -86,11 +87,20 @@ impl<T> Batch<T> {
         }
     }
 
+    /// Takes the memory for these files, if there is none yet; whether there is some now.
+    pub(super) fn reserve(&mut self) -> bool {
+        if self.memory.is_empty()
+            && is_memory_left()
+            && let Ok(memory) = zeros(ROOM + Buffer::CAPACITY)
+        {
+            self.memory = memory;
+        }
+        !self.memory.is_empty()
+    }
+
     /// Where the next file goes: where its bytes begin, and [`Buffer::CAPACITY`] bytes from there on.
     fn room(&mut self) -> (usize, &mut [u8]) {
-        if self.memory.is_empty() {
-            self.memory = vec![0; ROOM + Buffer::CAPACITY].into_boxed_slice();
-        }
+        assert!(self.reserve(), "there is memory before a file is to come here");
         let end = self.end();
         (end, &mut self.memory[end..][..Buffer::CAPACITY])
     }

@@ -12,6 +12,7 @@ use std::time::Duration;
 use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::fs::{Advice, FileType, SeekFrom};
 use rustix::io::{Errno, retry_on_intr};
+use zerocopy::FromZeros as _;
 
 use super::descriptors::Closing;
 use super::hashers::Hashers;
@@ -76,15 +77,32 @@ impl Buffer {
     /// push each other out of the first-level cache. And a Zen 3 reads a quarter as fast to places 1 to 31 bytes
     /// behind the beginning of a page, among which is where `malloc` puts what is large. The memory is the system's
     /// untouched pages, so what no read reaches costs nothing.
-    pub(super) fn room(&mut self) -> &mut [u8] {
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub(super) fn room(&mut self) -> io::Result<&mut [u8]> {
+        self.reserve()?;
+        Ok(&mut self.memory[self.first..][..Self::CAPACITY])
+    }
+
+    /// Whether it needs no more memory to be read to.
+    pub(super) fn is_ready(&self) -> bool {
+        !self.memory.is_empty() || matches!(self.lane, Lane::Ahead(_))
+    }
+
+    /// Takes the memory to read into, if it has none yet.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(super) fn reserve(&mut self) -> io::Result<()> {
         const LINE: usize = 64;
         if self.memory.is_empty() {
-            self.memory = vec![0; Self::CAPACITY + Self::SETS + LINE].into_boxed_slice();
+            self.memory = zeros(Self::CAPACITY + Self::SETS + LINE)?;
             // Odd, so that 64 lanes meet 64 different lines.
             let stagger = self.index * 5 * LINE % Self::SETS;
             self.first = self.memory.as_ptr().align_offset(LINE).min(LINE) + stagger;
         }
-        &mut self.memory[self.first..][..Self::CAPACITY]
+        Ok(())
     }
 
     /// Bytes that are there to be hashed.
@@ -102,17 +120,28 @@ impl Buffer {
         if let Lane::Ahead(ahead) = &mut self.lane {
             return ahead.next(file, 0, u64::MAX).map(|piece| piece.range);
         }
-        let room = self.room();
+        let room = self.room()?;
         let read =
             retry_on_intr(|| rustix::io::pread(file, &mut *room, 0)).map_err(io::Error::from)?;
         Ok(self.first..self.first + read)
     }
 
     /// Takes the first bytes of a file that were read elsewhere.
-    pub(super) fn bring(&mut self, bytes: &[u8]) -> Range<usize> {
-        self.room()[..bytes.len()].copy_from_slice(bytes);
-        self.first..self.first + bytes.len()
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub(super) fn bring(&mut self, bytes: &[u8]) -> io::Result<Range<usize>> {
+        self.room()?[..bytes.len()].copy_from_slice(bytes);
+        Ok(self.first..self.first + bytes.len())
     }
+}
+
+/// Zeros in pages that take no memory before they are touched.
+///
+/// # Errors
+/// The system, or a limit like that of `ulimit -v`, leaves none.
+pub(super) fn zeros(length: usize) -> io::Result<Box<[u8]>> {
+    <[u8]>::new_box_zeroed_with_elems(length).map_err(|_| Errno::NOMEM.into())
 }
 
 /// What all lanes of a worker share.
@@ -345,7 +374,14 @@ impl<T> FileStream<T> {
                 return self.took(0..0);
             }
         }
-        let room = self.buffer.room();
+        let room = match self.buffer.room() {
+            Ok(room) => room,
+            Err(error) => {
+                self.error = Some(error.into());
+                self.ended = true;
+                return self.took(0..0);
+            }
+        };
         let mut filled = 0;
         while filled < room.len() && !self.ended {
             match retry_on_intr(|| rustix::io::read(file, &mut room[filled..])) {
@@ -465,8 +501,8 @@ mod tests {
         let mut lines: Vec<_> = (0..32)
             .map(|index| {
                 let mut buffer = Buffer::new(index, Lane::Read);
-                assert_eq!(buffer.room().len(), Buffer::CAPACITY);
-                let address = buffer.room().as_ptr().addr();
+                assert_eq!(buffer.room().unwrap().len(), Buffer::CAPACITY);
+                let address = buffer.room().unwrap().as_ptr().addr();
                 assert_eq!(address % 64, 0);
                 address % Buffer::SETS
             })

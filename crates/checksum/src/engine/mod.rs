@@ -267,7 +267,7 @@ where
     thread::scope(|scope| {
         let started = (0..threads).take_while(|&number| {
             let work = move || worker::work(number, options, feed, make, order, scope);
-            thread::Builder::new().spawn_scoped(scope, work).is_ok()
+            read::is_memory_left() && thread::Builder::new().spawn_scoped(scope, work).is_ok()
         });
         let missing = threads - started.count();
         if missing == threads {

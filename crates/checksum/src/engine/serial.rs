@@ -15,7 +15,7 @@ use rustix::io::{Errno, retry_on_intr};
 use super::file::Buffer;
 use super::hashers::Hashers;
 use super::open::Opener;
-use super::order::{Order, Sequence, Worker};
+use super::order::{Order, Worker};
 use super::read::Lane;
 use super::{Hashed, Job, Options, Outcome, Source};
 use crate::{Algorithms, Error};
@@ -68,22 +68,38 @@ pub(super) fn serve<T, R, M, F>(
         }
     }
     let _end = End(order);
-    while let Some((sequence, Serial { job, input })) = order.next_serial(worker) {
-        let result = match input {
-            Input::Stdin => hash(options, rustix::stdio::stdin(), job.algorithms),
-            Input::Open(file) => {
-                let result = hash(options, file.as_fd(), job.algorithms);
-                drop(file);
-                open_inputs.0.fetch_sub(1, Ordering::Relaxed);
-                result
-            }
-            Input::Later => {
-                open(&job.source).and_then(|file| hash(options, file.as_fd(), job.algorithms))
-            }
-        };
-        options.count_file();
-        deliver(sequence, job, result, make, order);
-    }
+    while serve_one(options, make, order, worker, open_inputs) {}
+}
+
+/// Does a worker's next serial job when its turn comes; false when no more can come.
+pub(super) fn serve_one<T, R, M, F>(
+    options: &Options,
+    make: &M,
+    order: &Order<T, R, F>,
+    worker: Worker,
+    open_inputs: &OpenInputs,
+) -> bool
+where
+    M: Fn(Outcome<T>) -> R,
+    F: FnMut(R) -> ControlFlow<()>,
+{
+    let Some((sequence, Serial { job, input })) = order.next_serial(worker) else { return false };
+    let result = match input {
+        Input::Stdin => hash(options, rustix::stdio::stdin(), job.algorithms),
+        Input::Open(file) => {
+            let result = hash(options, file.as_fd(), job.algorithms);
+            drop(file);
+            open_inputs.0.fetch_sub(1, Ordering::Relaxed);
+            result
+        }
+        Input::Later => {
+            open(&job.source).and_then(|file| hash(options, file.as_fd(), job.algorithms))
+        }
+    };
+    options.count_file();
+    let Job { source, context, .. } = job;
+    order.complete(&mut vec![(sequence, make(Outcome { source, context, result }))]);
+    true
 }
 
 /// Opens a job's file in its turn.
@@ -94,21 +110,6 @@ fn open(source: &Source) -> Result<OwnedFd, Error> {
     Ok(Opener::default().open(path)?)
 }
 
-/// Hands over what came of a job.
-pub(super) fn deliver<T, R, M, F>(
-    sequence: Sequence,
-    job: Job<T>,
-    result: Result<Hashed, Error>,
-    make: &M,
-    order: &Order<T, R, F>,
-) where
-    M: Fn(Outcome<T>) -> R,
-    F: FnMut(R) -> ControlFlow<()>,
-{
-    let Job { source, context, .. } = job;
-    order.complete(&mut vec![(sequence, make(Outcome { source, context, result }))]);
-}
-
 /// Reads a file to its end, by itself.
 pub(super) fn hash(
     options: &Options,
@@ -117,7 +118,7 @@ pub(super) fn hash(
 ) -> Result<Hashed, Error> {
     let mut hashers = Hashers::new(algorithms, options.key.as_ref())?;
     let mut buffer = Buffer::new(0, Lane::Read);
-    let room = buffer.room();
+    let room = buffer.room()?;
     let mut hashed = Hashed::default();
     loop {
         let read = read(file, room).map_err(io::Error::from)?;

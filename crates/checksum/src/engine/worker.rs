@@ -24,7 +24,7 @@ use super::file::{Begun, Buffer, FileStream, Opened, Shared, read_and_look};
 use super::hashers::{Hashers, md5_digest};
 use super::open::Opener;
 use super::order::{self, Order, Sequence};
-use super::read::{Early, Reader};
+use super::read::{Early, Reader, is_memory_left};
 use super::serial::{self, Input, OpenInputs, Serial};
 use super::{Hashed, Job, Options, Outcome, Source};
 use crate::{Algorithm, Digest, Error};
@@ -121,6 +121,8 @@ pub(super) fn work<'scope, T, R, M, F>(
     };
     let open_inputs = Arc::new(OpenInputs::default());
     let mut has_serial_thread = false;
+    // Jobs to be done alone by this very thread, where the system gives no other.
+    let without_thread = Cell::new(0);
     let mut serial = |sequence, mut job: Serial<T>| {
         if let Input::Open(file) = &job.input {
             // A FIFO stays open, since its writer may have begun.
@@ -133,11 +135,10 @@ pub(super) fn work<'scope, T, R, M, F>(
         if !has_serial_thread {
             let open_inputs = Arc::clone(&open_inputs);
             let serve = move || serial::serve(options, make, order, number, &open_inputs);
-            if let Err(error) = thread::Builder::new().spawn_scoped(scope, serve) {
-                options.count_file();
-                return serial::deliver(sequence, job.job, Err(error.into()), make, order);
-            }
-            has_serial_thread = true;
+            has_serial_thread =
+                is_memory_left() && thread::Builder::new().spawn_scoped(scope, serve).is_ok();
+            // Such a thread does those of before as well.
+            without_thread.set(if has_serial_thread { 0 } else { without_thread.get() + 1 });
         }
         order.hand_in_serial(sequence, number, job);
     };
@@ -145,6 +146,12 @@ pub(super) fn work<'scope, T, R, M, F>(
     while !order.is_stopped() {
         match worker.fill(feed, &mut serial, &is_full) {
             Taken::Some => worker.advance(false),
+            // All jobs before these are taken, and whoever has them does not wait for this worker.
+            Taken::None | Taken::End if worker.is_idle() && without_thread.get() > 0 => {
+                for _ in 0..without_thread.take() {
+                    serial::serve_one(options, make, order, number, &open_inputs);
+                }
+            }
             Taken::End if worker.is_idle() => break,
             Taken::None if worker.is_idle() => {
                 worker.shared.closing.borrow_mut().close();
@@ -286,7 +293,7 @@ where
                 self.reader.open(sources, &mut self.opener, &mut self.buffers, &mut self.early);
             }
             for _ in 0..free {
-                if self.batch.is_full() {
+                if self.batch.is_full() || !self.has_memory() {
                     return Taken::Some;
                 }
                 let Some((sequence, job)) = self.jobs.pop_front() else { break };
@@ -300,6 +307,22 @@ where
                 }
             }
         }
+    }
+
+    /// Whether there is memory for the next file to be read to. Where the system refuses it to another lane, those in use are
+    /// all there are from now on. Without any the file has to try, and fail.
+    fn has_memory(&mut self) -> bool {
+        let used = self.lanes.len();
+        let is_there = |buffer: &mut Buffer| {
+            buffer.is_ready() || (is_memory_left() && buffer.reserve().is_ok())
+        };
+        if used == 0 || self.buffers.last_mut().is_none_or(is_there) {
+            return true;
+        }
+        self.limit = used;
+        self.long_limit = self.long_limit.min(used);
+        self.target = self.target.min(used);
+        false
     }
 
     /// Gives back the jobs that are not begun: a long file came up, and other workers may have nothing to do.
@@ -359,12 +382,18 @@ where
             Err(error) => return self.end(ticket, Err(error)),
         };
         let is_small = begun.is_whole() && begun.read.len() <= batch::SMALL;
-        if in_lane && is_small {
+        if in_lane && is_small && self.batch.reserve() {
             return self.begin_small((ticket, hashers), begun, place);
         }
         let mut buffer = self.buffers.pop().expect("a buffer for each lane up to the limit");
         if place == Place::Batch {
-            begun.read = buffer.bring(self.batch.give_back(begun.read));
+            begun.read = match buffer.bring(self.batch.give_back(begun.read)) {
+                Ok(read) => read,
+                Err(error) => {
+                    self.buffers.push(buffer);
+                    return self.end(ticket, Err(error.into()));
+                }
+            };
         }
         let shared = Rc::clone(&self.shared);
         let mut stream = FileStream::new(ticket, begun, buffer, algorithms, hashers, shared);

@@ -241,7 +241,7 @@ fn may_begin_at(offset: u64, page: usize) -> bool {
 /// How long it takes to read these bytes of a file, into memory as a lane has it.
 fn time_of_reading(file: &OwnedFd, position: u64, length: usize) -> Option<Duration> {
     let mut buffer = Buffer::new(0, Lane::Read);
-    let room = buffer.room();
+    let room = buffer.room().ok()?;
     room.fill(1);
     let begin = Instant::now();
     let mut read = 0;

@@ -31,6 +31,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use rustix::fd::OwnedFd;
+use rustix::io::Errno;
 
 use super::file::Buffer;
 use super::open::Opener;
@@ -42,6 +43,7 @@ use ahead::Ahead;
 use choice::Choice;
 use map::{Window, Windows};
 use medium::Medium;
+use memory::Region;
 
 /// How regular files are read. What else there is (a FIFO, a terminal) is always read as it comes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -100,6 +102,13 @@ impl fmt::Display for Io {
     }
 }
 
+/// Whether the system would give some memory still. What can do without more asks before it takes it: much else
+/// cannot, a line of the result for one, and there a refusal is the end of the process.
+pub(super) fn is_memory_left() -> bool {
+    const CUSHION: usize = 8 << 20;
+    Region::zeros(CUSHION).is_ok()
+}
+
 /// How a worker reads.
 pub(super) enum Reader {
     Read(Medium),
@@ -125,7 +134,10 @@ impl Reader {
             Io::Auto => Some(map(Some(Choice::default()))),
             Io::Read => None,
             Io::Mmap => Some(map(None)),
-            Io::Direct => return ahead::Reader::direct(lanes).map(Self::Ahead),
+            Io::Direct => {
+                let reader = ahead::Reader::direct(lanes).map(Self::Ahead)?;
+                return if is_memory_left() { Ok(reader) } else { Err(Errno::NOMEM.into()) };
+            }
             Io::Uring => ahead::Reader::cached(lanes).map(Self::Ahead).ok(),
         };
         // What is only meant to be faster need not be.
