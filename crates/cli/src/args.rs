@@ -126,7 +126,7 @@ pub struct Sum {
     /// Write the list to FILE, which appears when it is whole and is itself left out.
     ///
     /// What cannot be read is missing in it, and told. A list that is there keeps its owner, group, mode and names; it stays as
-    /// it was when the new one cannot be written, the run is interrupted, or nothing can be read.
+    /// it was when the new one cannot be written, the run is interrupted, or there is nothing to write. `-` is standard output.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
@@ -294,6 +294,11 @@ pub fn command_like(word: &str) -> Option<String> {
     commands
         .filter(|command| word != command && distance(command) <= (command.len() / 2).min(2))
         .min_by_key(|command| distance(command))
+}
+
+/// Whether a word is the name of a command.
+pub fn is_command(word: &[u8]) -> bool {
+    Cli::command().get_subcommands().any(|command| command.get_name().as_bytes() == word)
 }
 
 /// The environment variable that says what `--backend` would; md5sum mode has nothing else for it.

@@ -37,7 +37,13 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     if let Some(key_file) = &key_file {
         key_file.warn(&mut console);
     }
-    if args.lists.is_empty() && io::stdin().is_terminal() && !args.status {
+    if let Some(root) = &args.root {
+        let about = || format!("--root {}", root.display());
+        if !std::fs::metadata(root).with_context(about)?.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::NotADirectory)).with_context(about);
+        }
+    }
+    if lists.contains(&List::Stdin) && io::stdin().is_terminal() && !args.status {
         console.message(b"reading a list from standard input; Ctrl-D ends it");
     }
     let console = Arc::new(Mutex::new(console));
@@ -119,13 +125,22 @@ struct Report<'a> {
     total: Tally,
     /// Lists that could not be read, or of which nothing could be verified.
     bad_lists: u64,
+    /// Lists without a line that says anything, among others.
+    empty_lists: u64,
     /// How the lists are read.
     dialect: Dialect,
 }
 
 impl<'a> Report<'a> {
     fn new(args: &'a Check, dialect: Dialect) -> Self {
-        Self { args, line: Vec::new(), total: Tally::default(), bad_lists: 0, dialect }
+        Self {
+            args,
+            line: Vec::new(),
+            total: Tally::default(),
+            bad_lists: 0,
+            empty_lists: 0,
+            dialect,
+        }
     }
 
     fn all_well(&self) -> bool {
@@ -203,17 +218,19 @@ impl<'a> Report<'a> {
             let words = format!("no checksum line{} in it; is it a list?", self.for_key());
             return console.about(name(list), &words);
         }
+        if tally.entries() == 0 {
+            self.empty_lists += 1;
+        }
         if tally.entries() > 0 && tally.entries() == tally.missing {
             self.bad_lists += 1;
             console.about(name(list), "no file was verified: none of those it names exists");
         }
         if tally.malformed > 0 && !self.args.status {
             let for_key = self.for_key();
+            let which = if self.args.warn { "" } else { "; --warn tells which" };
             let words = match tally.malformed {
-                1 => format!("1 line is no checksum line{for_key}; --warn tells which"),
-                lines => {
-                    format!("{lines} lines are no checksum lines{for_key}; --warn tells which")
-                }
+                1 => format!("1 line is no checksum line{for_key}{which}"),
+                lines => format!("{lines} lines are no checksum lines{for_key}{which}"),
             };
             console.about(name(list), &words);
         }
@@ -294,7 +311,8 @@ impl<'a> Report<'a> {
             (total.unreadable, "could not be read"),
             (self.bad_lists, plural(self.bad_lists, "bad list", "bad lists")),
         ];
-        let mut passed_over = vec![(total.missing, "missing")];
+        let empty_lists = plural(self.empty_lists, "empty list", "empty lists");
+        let mut passed_over = vec![(total.missing, "missing"), (self.empty_lists, empty_lists)];
         if self.is_strict() { &mut failures } else { &mut passed_over }.push(malformed);
         let told = |(count, what): (u64, &str)| {
             (count > 0).then(|| format!("{} {what}", HumanCount(count)))

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::error::Error;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
@@ -32,9 +32,13 @@ pub fn fail(error: &anyhow::Error) -> ExitCode {
     if error.is::<Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
 
-/// What else the first word of the command line may have been meant for, when it is this name of a
-/// file that is not there.
+/// What else a word of the command line may have been meant for, when it is this name of a file that is not there: a
+/// command after its options, or one that is misspelt, as the first word.
 pub fn did_you_mean(name: &[u8]) -> Option<String> {
+    if args::is_command(name) && fs::symlink_metadata(OsStr::from_bytes(name)).is_err() {
+        let name = String::from_utf8_lossy(name);
+        return Some(format!("; options come after the command: lanesum {name} ..."));
+    }
     static FIRST: LazyLock<Option<OsString>> = LazyLock::new(|| env::args_os().nth(1));
     let first = FIRST.as_ref().filter(|first| first.as_bytes() == name)?;
     let is_there = fs::symlink_metadata(first).is_ok();

@@ -20,6 +20,7 @@ use rustix::fs::{FileType, PROC_SUPER_MAGIC, fstat, stat, statfs};
 use rustix::io::Errno;
 use tempfile::{NamedTempFile, TempPath};
 
+use crate::failure::Usage;
 use crate::signals::Interruptions;
 use existing::{Existing, Overwriting};
 pub use missing::{Gap, Missing};
@@ -45,7 +46,9 @@ impl Target {
     /// # Errors
     /// The links lead in a circle, it is a folder, or what is there may not be written to.
     pub fn of(name: Option<&Path>) -> anyhow::Result<Self> {
-        let Some(name) = name else { return Ok(Self::Stdout) };
+        let Some(name) = name.filter(|name| name.as_os_str() != "-") else {
+            return Ok(Self::Stdout);
+        };
         Self::behind(name).with_context(|| name.display().to_string())
     }
 
@@ -74,6 +77,24 @@ impl Target {
             None => return Err(Errno::NOENT.into()),
         };
         Ok(Self::File { name: name.to_owned(), path, existing })
+    }
+
+    /// Refuses paths that lead to the target: they would be replaced by the list that should hold them.
+    ///
+    /// # Errors
+    /// A path is the target.
+    pub fn refuse_as_input(&self, paths: &[PathBuf]) -> Result<(), Usage> {
+        let Self::File { name, path, existing: Some(_) } = self else { return Ok(()) };
+        let id = |path: &Path| stat(path).ok().map(|found| FileId::from(&found));
+        let target = id(path);
+        match paths.iter().find(|input| target.is_some() && id(input) == target) {
+            None => Ok(()),
+            Some(input) => Err(Usage(format!(
+                "{}: is to be read, and to be replaced by the list (--output {})",
+                input.display(),
+                name.display()
+            ))),
+        }
     }
 
     /// Opens it for writing; nothing of what is there changes yet.

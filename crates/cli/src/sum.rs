@@ -39,6 +39,7 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     key::refuse_shared(args.key_file.as_deref(), Paths::from_stdin(&args))?;
     let key_file = KeyFile::open(args.key_file.as_deref(), args.algorithms())?;
     let target = Target::of(args.output.as_deref())?;
+    target.refuse_as_input(&args.paths)?;
     // Before there is a file that an interruption would have to remove.
     let signals = signals::catch();
     let output = target.open()?;
@@ -122,6 +123,7 @@ fn end(
             "not written, since not all could be read; --exclude what cannot, or do without \
              --all-or-nothing",
         ),
+        (true, true) => Some("not written, since there is no file to put into it"),
         _ => None,
     };
     if let Some(words) = why_not.filter(|_| is_in_file) {

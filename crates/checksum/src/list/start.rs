@@ -4,7 +4,7 @@
 //! Without this each of them is "no properly formatted lines", with it the reader learns the cure.
 //! GNU md5sum does not look, so neither does whoever follows it to the letter.
 
-use std::io::{self, BufRead, Chain, Cursor, Read as _};
+use std::io::{self, BufRead, Chain, Cursor, Read as _, Take};
 
 use super::{Dialect, Ending, Line, Parser};
 
@@ -106,7 +106,7 @@ pub enum NotAList {
 }
 
 /// A list behind its start: what was looked at comes again, without the byte order mark.
-pub type Text<R> = Chain<Cursor<Vec<u8>>, R>;
+pub type Text<R> = Chain<Cursor<Vec<u8>>, Take<R>>;
 
 /// Looks at the start of a list and gives it back whole, without a byte order mark.
 ///
@@ -128,7 +128,7 @@ pub type Text<R> = Chain<Cursor<Vec<u8>>, R>;
 ///
 /// [`NotAList`] says what the list is instead of text, or why it cannot be read.
 pub fn open<R: BufRead>(mut reader: R, ending: Ending) -> Result<Text<R>, NotAList> {
-    let mut head = Vec::new();
+    let (mut head, mut rest) = (Vec::new(), u64::MAX);
     // The marks have at most three bytes; a fourth makes UTF-16 without one unlikely to be cut.
     while head.len() < 4 {
         let buffer = match reader.fill_buf() {
@@ -137,6 +137,8 @@ pub fn open<R: BufRead>(mut reader: R, ending: Ending) -> Result<Text<R>, NotALi
             Err(error) => return Err(error.into()),
         };
         if buffer.is_empty() {
+            // Whoever types the end on a terminal types it once.
+            rest = 0;
             break;
         }
         let taken = buffer.len().min(HEAD);
@@ -151,7 +153,7 @@ pub fn open<R: BufRead>(mut reader: R, ending: Ending) -> Result<Text<R>, NotALi
         Start::NewlineEnded => return Err(NotAList::NewlineEnded),
         Start::Binary => return Err(NotAList::Binary),
     }
-    Ok(Cursor::new(head).chain(reader))
+    Ok(Cursor::new(head).chain(reader.take(rest)))
 }
 
 #[cfg(test)]
@@ -219,6 +221,24 @@ mod tests {
                 assert_eq!(Start::of(data, ending), expected, "{data:?}");
             }
         }
+    }
+
+    /// A terminal: its reader sees the end once, and then what is typed next.
+    #[test]
+    fn the_end_is_seen_once() {
+        struct Terminal(usize);
+        impl io::Read for Terminal {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                self.0 += 1;
+                let typed: &[u8] = if self.0 == 1 { b"" } else { b"more\n" };
+                buffer[..typed.len()].copy_from_slice(typed);
+                Ok(typed.len())
+            }
+        }
+        let mut text = String::new();
+        let list = open(BufReader::new(Terminal(0)), Ending::Newline);
+        list.unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "");
     }
 
     #[test]
