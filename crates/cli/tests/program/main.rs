@@ -9,6 +9,7 @@ mod filters;
 mod generate;
 mod keyed;
 mod kinds;
+mod limits;
 mod lists;
 mod memory;
 mod names;
