@@ -5,10 +5,12 @@
 //! steps, and then the process ends. So there are no more threads than all fit.
 
 use std::fs;
+use std::io;
 use std::num::NonZero;
 use std::thread;
 
 use lanesum_checksum::engine::Io;
+use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
 const MIB: u64 = 1 << 20;
@@ -16,6 +18,9 @@ const MIB: u64 = 1 << 20;
 /// What all but the workers may take: the outcomes that wait for their turn, the jobs, the threads of
 /// the bar, of signals and of standard output.
 const REST: u64 = 24 * MIB;
+
+/// What must be left for another thread to be started: its stack and the least that all else takes.
+const ENOUGH: u64 = 12 * MIB;
 
 /// Once, before there is a second thread.
 pub fn prepare() {
@@ -32,9 +37,33 @@ pub fn threads(asked: Option<usize>, io: Io) -> usize {
     fitting(asked.unwrap_or_else(each_cpu), left, io)
 }
 
-/// How files are read: where memory is limited a trial of what is faster takes too much of it.
-pub fn io(asked: Io) -> Io {
-    if asked == Io::Auto && left().is_some() { Io::Read } else { asked }
+/// How files are read: where memory is limited a trial of what is faster takes too much of it, and so
+/// does what is only meant to be faster where not even one worker has room for it.
+pub fn way(asked: Io) -> Io {
+    left().map_or(asked, |left| affordable(asked, left))
+}
+
+fn affordable(asked: Io, left: u64) -> Io {
+    match asked {
+        Io::Auto => Io::Read,
+        Io::Mmap | Io::Uring if left < REST + worker(asked) => Io::Read,
+        // Past the cache means that or an error.
+        Io::Read | Io::Mmap | Io::Direct | Io::Uring => asked,
+    }
+}
+
+/// Starts a thread that a run can do without.
+///
+/// # Errors
+/// The system refuses one, or there would be too little memory for all else.
+pub fn spawn(
+    name: &str,
+    work: impl FnOnce() + Send + 'static,
+) -> io::Result<thread::JoinHandle<()>> {
+    if left().is_some_and(|left| left < ENOUGH) {
+        return Err(Errno::NOMEM.into());
+    }
+    thread::Builder::new().name(name.into()).spawn(work)
 }
 
 fn fitting(asked: usize, left: u64, io: Io) -> usize {
@@ -90,6 +119,9 @@ mod tests {
         assert_eq!(fitting(8, 100 * MIB, Io::Mmap), 1);
         assert_eq!(fitting(8, 0, Io::Direct), 1);
         assert_eq!(fitting(1, u64::MAX, Io::Auto), 1);
+        assert_eq!(affordable(Io::Mmap, 100 * MIB), Io::Mmap);
+        assert_eq!(affordable(Io::Mmap, 60 * MIB), Io::Read);
+        assert_eq!(affordable(Io::Direct, 0), Io::Direct);
     }
 
     #[test]

@@ -13,6 +13,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use crate::limits;
+
 /// As many bytes as a pipe takes without mixing them with those of another writer: `PIPE_BUF`.
 const ATOMIC: usize = 4096;
 
@@ -141,7 +143,7 @@ impl Shared {
                 shared.lock().write();
             }
         };
-        thread::Builder::new().name("stdout".into()).spawn(work).is_ok()
+        limits::spawn("stdout", work).is_ok()
     }
 }
 

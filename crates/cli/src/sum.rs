@@ -146,7 +146,7 @@ impl Run {
         let default = engine::Options::default();
         engine::Options {
             threads: limits::threads(self.jobs, self.io),
-            io: limits::io(self.io),
+            io: limits::way(self.io),
             backend: self.backend.unwrap_or(default.backend),
             progress: display.map(|display| Arc::clone(&display.progress)),
             own_descriptors: true,

@@ -63,7 +63,7 @@ impl Environment {
         };
         Ok(engine::Options {
             threads: limits::threads(None, default.io),
-            io: limits::io(default.io),
+            io: limits::way(default.io),
             backend,
             detect_changes: false,
             own_descriptors: true,

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::{ABC, EMPTY, expect, folder, md5sum, write};
@@ -140,4 +140,18 @@ fn lines_are_written_whole_and_in_pieces_that_a_pipe_keeps_together() {
     }
     assert!(child.wait().unwrap().success());
     assert_eq!(printed, format!("{ABC}  abc\n").repeat(FILES).as_bytes());
+}
+
+/// Many inputs that are no regular files wait for their turn, with fewer descriptors than there are of them.
+#[test]
+fn more_devices_than_descriptors() {
+    let folder = folder();
+    let line = "ulimit -n 64; exec \"$0\" md5sum \"$@\"";
+    let output = Command::new("/bin/sh")
+        .args(["-c", line, env!("CARGO_BIN_EXE_lanesum")])
+        .args(["/dev/null"; 500])
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    expect(&output, 0, &format!("{EMPTY}  /dev/null\n").repeat(500), "");
 }

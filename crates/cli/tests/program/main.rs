@@ -10,6 +10,7 @@ mod filters;
 mod generate;
 mod keyed;
 mod kinds;
+mod limits;
 mod lists;
 mod memory;
 mod mistakes;
