@@ -13,6 +13,7 @@ use lanesum_checksum::engine::Progress;
 use lanesum_checksum::walk::{Count, Totals};
 
 use crate::args::When;
+use crate::limits;
 
 /// Work that is done before this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(400);
@@ -65,7 +66,7 @@ impl Display {
             let (bar, progress) = (bar.clone(), Arc::clone(&progress));
             move || follow(&bar, &progress, files, &ended)
         };
-        let thread = std::thread::Builder::new().name("progress".into()).spawn(follow).ok()?;
+        let thread = limits::spawn("progress", follow).ok()?;
         Some(Self { bar, progress, end: Some(end), thread: Some(thread) })
     }
 }

@@ -15,6 +15,7 @@ use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
 
 use crate::console::{self, Console};
+use crate::limits;
 
 /// What somebody may send to end a program, and limits of time. The others that end one tell of a fault of its own,
 /// or nobody sends them.
@@ -44,7 +45,7 @@ pub fn catch() -> Caught {
         }
     };
     // The thread comes first: once a signal is caught there is no way back.
-    let thread = thread::Builder::new().name("signals".into()).spawn(wait);
+    let thread = limits::spawn("signals", wait);
     let signals = thread.and_then(|_| Signals::new(ENDING.into_iter().filter(not_ignored)));
     Caught(signals.ok().map(|signals| (signals, handler)))
 }
