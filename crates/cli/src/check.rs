@@ -40,7 +40,7 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     if let Some(root) = &args.root {
         let about = || format!("--root {}", root.display());
         if !std::fs::metadata(root).with_context(about)?.is_dir() {
-            return Err(io::Error::from(io::ErrorKind::NotADirectory)).with_context(about);
+            return Err(io::Error::from(rustix::io::Errno::NOTDIR)).with_context(about);
         }
     }
     if lists.contains(&List::Stdin) && io::stdin().is_terminal() && !args.status {

@@ -116,6 +116,7 @@ fn lines_without_a_key_prove_nothing() {
     expect(&folder.run("check --key-file key list"), 1, "t/a: OK\n", told);
     let which = "lanesum: list: line 2: not a checksum line for this key\n";
     let run = folder.run("check --warn --key-file key list");
+    let told = "lanesum: list: 1 line is no checksum line for this key\n";
     expect(&run, 1, "t/a: OK\n", [which, told].concat());
     folder.write("list", forged);
     let none = "lanesum: list: no checksum line for this key in it; is it a list?\n";

@@ -116,7 +116,9 @@ fn a_list_of_a_million_lines() {
     assert!(stderr.contains("250000 lines are no checksum lines"), "{stderr}");
     assert!(stderr.contains("lanesum: 250,001 files (500,000 lines), "), "{stderr}");
     assert!(
-        stderr.ends_with(": 250,000 FAILED, 250,000 missing, 250,000 malformed lines\n"),
+        stderr.ends_with(
+            ": 250,000 FAILED, 250,000 missing, 1 empty list, 250,000 malformed lines\n"
+        ),
         "{stderr}"
     );
     assert!(peak <= LIMIT, "{peak} KiB");

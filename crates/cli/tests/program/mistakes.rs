@@ -46,6 +46,29 @@ fn algorithms_are_known_in_any_case() {
 }
 
 #[test]
+fn a_command_comes_before_its_options() {
+    let folder = Folder::of(&["list"]);
+    let run = folder.run("-a sha256 check list");
+    assert_eq!(run.status.code(), Some(1));
+    let told = "lanesum: check: No such file or directory; options come after the command: lanesum check ...\n";
+    assert_eq!(text(&run.stderr), told);
+    folder.write("check", "check");
+    expect(&folder.run("./check"), 0, format!("{}  ./check\n", md5("check")), "");
+}
+
+#[test]
+fn a_root_that_is_no_folder_is_told_once() {
+    let folder = Folder::of(&["a", "b"]);
+    folder.write("list", lines(&["a", "b"]));
+    for (root, why) in [("gone", "No such file or directory"), ("a", "Not a directory")] {
+        for more in ["", "--ignore-missing "] {
+            let run = folder.run(&format!("check {more}--root {root} list"));
+            expect(&run, 1, "", format!("lanesum: --root {root}: {why}\n"));
+        }
+    }
+}
+
+#[test]
 fn a_list_that_is_awaited_on_a_terminal_is_told() {
     let folder = Folder::of(&["a"]);
     let words = "lanesum: reading a list from standard input; Ctrl-D ends it";
@@ -60,7 +83,9 @@ fn a_list_that_is_awaited_on_a_terminal_is_told() {
     };
     let Some(run) = on_terminal("check") else { return skip("no script, which makes a terminal") };
     assert!(text(&run.stdout).contains(words), "{}", text(&run.stdout));
-    for args in ["check --status", "check -", "check a"] {
+    let run = on_terminal("check -").unwrap();
+    assert!(text(&run.stdout).contains(words), "{}", text(&run.stdout));
+    for args in ["check --status", "check a"] {
         let run = on_terminal(args).unwrap();
         assert!(!text(&run.stdout).contains(words), "{}", text(&run.stdout));
     }

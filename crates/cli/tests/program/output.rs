@@ -160,9 +160,32 @@ fn a_list_of_nothing_replaces_none() {
     }
     assert_eq!(folder.read("old"), "old");
     assert_eq!(folder.names(), ["old", "t"]);
-    // But where there is nothing, the list is that.
-    expect(&folder.run("-o old t"), 0, "", "");
-    assert_eq!(folder.read("old"), "");
+    // Nor where there is nothing: a disk that is not mounted leaves an empty folder.
+    let nothing = "lanesum: old: not written, since there is no file to put into it\n";
+    for args in ["-o old t", "-o old --all-or-nothing t", "-o old --files0-from /dev/null"] {
+        expect(&folder.run(args), 1, "", nothing);
+        assert_eq!(folder.read("old"), "old");
+    }
+    expect(&folder.run("t"), 0, "", "");
+}
+
+#[test]
+fn a_list_does_not_replace_what_is_to_be_in_it() {
+    let folder = Folder::of(&["a", "t/b"]);
+    folder.link("a", "link");
+    for (args, input) in [("-o a a", "a"), ("-o a t link", "link"), ("-o link ./a", "./a")] {
+        let run = folder.run(args);
+        assert_eq!(run.status.code(), Some(2), "{args}");
+        let message = format!("lanesum: {input}: is to be read, and to be replaced by the list");
+        assert!(text(&run.stderr).starts_with(&message), "{}", text(&run.stderr));
+        assert_eq!(folder.read("a"), "a");
+    }
+    // A list in the folder that it is of is what -o is for.
+    expect(&folder.run("-o t/list t"), 0, "", "");
+    expect(&folder.run("-o t/list t"), 0, "", "");
+    assert_eq!(folder.read("t/list"), lines(&["t/b"]));
+    expect(&folder.run("-o - a"), 0, lines(&["a"]), "");
+    assert_eq!(folder.names(), ["a", "link", "t"]);
 }
 
 #[test]
