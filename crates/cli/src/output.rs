@@ -83,17 +83,34 @@ impl Target {
     ///
     /// # Errors
     /// A path is the target.
-    pub fn refuse_as_input(&self, paths: &[PathBuf]) -> Result<(), Usage> {
+    pub fn refuse_as_input<'a>(
+        &self,
+        mut paths: impl Iterator<Item = &'a PathBuf>,
+    ) -> Result<(), Usage> {
         let Self::File { name, path, existing: Some(_) } = self else { return Ok(()) };
         let id = |path: &Path| stat(path).ok().map(|found| FileId::from(&found));
         let target = id(path);
-        match paths.iter().find(|input| target.is_some() && id(input) == target) {
+        match paths.find(|input| target.is_some() && id(input) == target) {
             None => Ok(()),
             Some(input) => Err(Usage(format!(
                 "{}: is to be read, and to be replaced by the list (--output {})",
                 input.display(),
                 name.display()
             ))),
+        }
+    }
+
+    /// Refuses what takes each line as it comes, where all lines are wanted or none.
+    ///
+    /// # Errors
+    /// The target is such.
+    pub fn refuse_half(&self, all_or_nothing: bool) -> Result<(), Usage> {
+        match self {
+            Self::Stdout | Self::Special(_) if all_or_nothing => Err(Usage(
+                "--all-or-nothing needs a file as --output, which can wait for the whole list"
+                    .into(),
+            )),
+            _ => Ok(()),
         }
     }
 

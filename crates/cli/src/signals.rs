@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use signal_hook::consts::{
-    SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU,
-    SIGXFSZ,
+    SIGALRM, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM,
+    SIGXCPU, SIGXFSZ,
 };
 use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
@@ -19,8 +19,9 @@ use crate::limits;
 
 /// What somebody may send to end a program, and limits of time. The others that end one tell of a fault of its own,
 /// or nobody sends them.
-const ENDING: [i32; 10] =
-    [SIGHUP, SIGINT, SIGQUIT, SIGALRM, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF, SIGXCPU];
+const ENDING: [i32; 11] = [
+    SIGHUP, SIGINT, SIGQUIT, SIGALRM, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF, SIGXCPU, SIGIO,
+];
 
 /// How long the last lines may take. They take longer where they go to a pipe that is full; a pipe takes what the
 /// console writes whole or not at all.

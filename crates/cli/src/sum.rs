@@ -39,7 +39,9 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     key::refuse_shared(args.key_file.as_deref(), Paths::from_stdin(&args))?;
     let key_file = KeyFile::open(args.key_file.as_deref(), args.algorithms())?;
     let target = Target::of(args.output.as_deref())?;
-    target.refuse_as_input(&args.paths)?;
+    let read_before = [&args.key_file, &args.files0_from].into_iter().flatten();
+    target.refuse_as_input(args.paths.iter().chain(read_before))?;
+    target.refuse_half(args.all_or_nothing)?;
     // Before there is a file that an interruption would have to remove.
     let signals = signals::catch();
     let output = target.open()?;

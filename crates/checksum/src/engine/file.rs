@@ -6,8 +6,6 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread;
-use std::time::Duration;
 
 use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::fs::{Advice, FileType, SeekFrom};
@@ -177,17 +175,10 @@ impl Shared {
         stamp.tells_from(self.now.get()) && self.is_stamped_here(stamp.device(), file)
     }
 
-    /// Waits until whatever changes the file from now on gives it another stamp than this.
-    ///
-    /// The clock stands still for some milliseconds at a time, and all that is written meanwhile has the same
-    /// time. Linux 6.13 and later stamp more finely what somebody has looked at, but not on every file
-    /// system.
+    /// Waits until whatever changes the file from now on gives it another stamp than this, if this machine's clock does.
     fn await_clock(&self, stamp: &Stamp, file: &OwnedFd) {
-        const PAUSE: Duration = Duration::from_millis(1);
         if self.is_stamped_here(stamp.device(), file) {
-            while stamp.is_of_this_moment(stamping_clock()) {
-                thread::sleep(PAUSE);
-            }
+            stamp.await_clock();
         }
     }
 

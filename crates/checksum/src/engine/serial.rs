@@ -10,14 +10,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{FileType, SeekFrom};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::file::Buffer;
 use super::hashers::Hashers;
 use super::open::Opener;
 use super::order::{Order, Worker};
-use super::read::Lane;
-use super::{Hashed, Job, Options, Outcome, Source};
+use super::read::{Lane, lease};
+use super::stamp::{self, Stamp};
+use super::{FileId, Hashed, Job, Options, Outcome, Source};
 use crate::{Algorithms, Error};
 
 /// A job to be done alone.
@@ -85,7 +87,7 @@ where
 {
     let Some((sequence, Serial { job, input })) = order.next_serial(worker) else { return false };
     let result = match input {
-        Input::Stdin => hash(options, rustix::stdio::stdin(), job.algorithms),
+        Input::Stdin => hash_stdin(options, job.algorithms),
         Input::Open(file) => {
             let result = hash(options, file.as_fd(), job.algorithms);
             drop(file);
@@ -108,6 +110,38 @@ fn open(source: &Source) -> Result<OwnedFd, Error> {
         unreachable!("only what has a path is opened later")
     };
     Ok(Opener::default().open(path)?)
+}
+
+/// Reads standard input to its end. If it is a regular file it is looked at before and after, as any other; it begins where
+/// whoever had it before left off.
+fn hash_stdin(options: &Options, algorithms: Algorithms) -> Result<Hashed, Error> {
+    let file = rustix::stdio::stdin().try_clone_to_owned()?;
+    let look = || rustix::fs::fstat(&file).map_err(io::Error::from);
+    let stat = look()?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || !options.detect_changes {
+        return hash(options, file.as_fd(), algorithms);
+    }
+    if options.own_files.contains(&FileId::from(&stat)) {
+        return Err(Error::OwnOutput);
+    }
+    let before = Stamp::of(&stat);
+    if stamp::is_stamped_here(&file) {
+        before.await_clock();
+    }
+    let start = rustix::fs::tell(&file).map_err(io::Error::from)?;
+    let had_writer = lease::has_writer(&file);
+    let hashed = hash(options, file.as_fd(), algorithms)?;
+    // What begins beyond the end has nothing to read, and nothing is missing.
+    let end = if start > before.size() { before.size() } else { start + hashed.bytes };
+    let middle = Stamp::of(&look()?);
+    if before.holds(&middle, end, &file)? && !had_writer && !lease::has_writer(&file) {
+        return Ok(hashed);
+    }
+    rustix::fs::seek(&file, SeekFrom::Start(start)).map_err(io::Error::from)?;
+    let uncounted = Options { progress: None, ..options.clone() };
+    let again = hash(&uncounted, file.as_fd(), algorithms)?;
+    middle.holds(&Stamp::of(&look()?), end, &file)?;
+    if again == hashed { Ok(hashed) } else { Err(Error::Changed) }
 }
 
 /// Reads a file to its end, by itself.

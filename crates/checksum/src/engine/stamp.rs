@@ -8,6 +8,9 @@
 //!
 //! What moves no stamp does not show: see [`lease`](super::read::lease).
 
+use std::thread;
+use std::time::Duration;
+
 use rustix::fd::OwnedFd;
 use rustix::fs::Stat;
 
@@ -80,6 +83,18 @@ impl Stamp {
         Ok((self.links, self.changed) == (after.links, after.changed))
     }
 
+    /// Waits until whatever changes the file from now on gives it another stamp than this.
+    ///
+    /// The clock stands still for some milliseconds at a time, and all that is written meanwhile has the same
+    /// time. Linux 6.13 and later stamp more finely what somebody has looked at, but not on every file
+    /// system.
+    pub(super) fn await_clock(&self) {
+        const PAUSE: Duration = Duration::from_millis(1);
+        while self.is_of_this_moment(stamping_clock()) {
+            thread::sleep(PAUSE);
+        }
+    }
+
     /// Whether something about the file changed so lately, in a span of seconds, that whoever did it may be at it still.
     pub(super) fn is_recent(&self, now: Time) -> bool {
         const SECONDS: i64 = 2;
@@ -98,7 +113,7 @@ impl Stamp {
 
     /// Whether [`tells_from`](Self::tells_from) will hold in a moment: not of a time to come, from before the
     /// clock was set.
-    pub(super) fn is_of_this_moment(&self, now: Time) -> bool {
+    fn is_of_this_moment(&self, now: Time) -> bool {
         // A hundredth of a second is the longest tick, and Linux 6.13 stamps up to one ahead.
         const TICK: i128 = 10_000_000;
         let nanoseconds = |(s, ns): Time| i128::from(s) * 1_000_000_000 + i128::from(ns);

@@ -5,7 +5,8 @@
 //! signal comes, and should the program be through all the same, it is begun once more.
 
 use std::fs::FileTimes;
-use std::os::unix::fs::FileExt as _;
+use std::io::{Seek as _, SeekFrom};
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
@@ -49,7 +50,12 @@ fn md5_of_long() -> &'static str {
 fn run_and(args: &str, change: impl Fn(&Folder)) -> Output {
     loop {
         let folder = folder();
-        let running = start(&mut folder.lanesum(args.split_whitespace()));
+        let mut command = folder.lanesum(args.split_whitespace());
+        // As the only descriptor of it, since that is where the position is looked for.
+        if !args.contains("long") && !args.contains("list") {
+            command.stdin(File::open(folder.path("long")).unwrap());
+        }
+        let running = start(&mut command);
         let path = folder.path("long");
         while running.state() != 'Z' && running.position_in(&path).is_none_or(|read| read < PART) {
             std::thread::yield_now();
@@ -97,6 +103,41 @@ fn position_in(path: &Path, thread: &Path) -> Option<u64> {
     let file = open.find(|file| fs::read_link(file.path()).is_ok_and(|it| it == path))?;
     let info = fs::read_to_string(thread.join("fdinfo").join(file.file_name())).ok()?;
     info.lines().find_map(|line| line.strip_prefix("pos:"))?.trim().parse().ok()
+}
+
+/// Standard input, which is `long` here, is looked at as well.
+fn is_noticed_on_standard_input(change: impl Fn(&Folder)) {
+    let message = "lanesum: -: changed while it was read\n";
+    expect(&run_and("", &change), 1, "", message);
+    expect(&run_and("-", &change), 1, "", message);
+}
+
+#[test]
+fn what_changes_on_standard_input_is_noticed() {
+    is_noticed_on_standard_input(|folder| long(folder).set_len(0).unwrap());
+    is_noticed_on_standard_input(|folder| {
+        let file = File::options().write(true).open(folder.path("long")).unwrap();
+        file.write_all_at(b"x", LENGTH - 1).unwrap();
+    });
+    let digest = format!("{}  -\n", md5_of_long());
+    expect(&run_and("", |_| ()), 0, &digest, "");
+    let chmod = |folder: &Folder| {
+        fs::set_permissions(folder.path("long"), fs::Permissions::from_mode(0o400)).unwrap();
+    };
+    expect(&run_and("", chmod), 0, &digest, "");
+}
+
+/// Whoever had it before may have read some of it.
+#[test]
+fn standard_input_begins_where_it_is() {
+    let folder = Folder::of(&[]);
+    folder.write("a", "abcdef");
+    for (at, rest) in [(3, "def"), (6, ""), (9, "")] {
+        let mut file = File::open(folder.path("a")).unwrap();
+        file.seek(SeekFrom::Start(at)).unwrap();
+        let run = output(folder.lanesum(["-"]).stdin(file));
+        expect(&run, 0, format!("{}  -\n", md5(rest)), "");
+    }
 }
 
 /// `sum` says that `long` changed and gives no digest; `check` says that it has none, although the

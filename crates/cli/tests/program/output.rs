@@ -186,6 +186,11 @@ fn a_list_does_not_replace_what_is_to_be_in_it() {
     assert_eq!(folder.read("t/list"), lines(&["t/b"]));
     expect(&folder.run("-o - a"), 0, lines(&["a"]), "");
     assert_eq!(folder.names(), ["a", "link", "t"]);
+    for args in ["-o key -a blake3 --key-file key a", "--all-or-nothing -o /dev/stdout a"] {
+        folder.write("key", [7; 32]);
+        assert_eq!(folder.run(args).status.code(), Some(2), "{args}");
+        assert_eq!(folder.read("key").as_bytes(), [7; 32]);
+    }
 }
 
 #[test]

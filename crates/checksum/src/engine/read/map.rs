@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fd::OwnedFd;
 use rustix::fs::SeekFrom;
-use rustix::io::pread;
+use rustix::io::{pread, retry_on_intr};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use super::choice::{Choice, Step, Way};
@@ -259,10 +259,15 @@ fn time_of_reading(file: &OwnedFd, position: u64, length: usize) -> Option<Durat
 /// Why a mapped part of a file was not there: the system's words for it, if it has any.
 fn why(file: &OwnedFd, mapped: &Mapped) -> Error {
     let mut buffer = vec![0; mapped.length];
-    match pread(file, &mut buffer, mapped.offset) {
-        Err(error) => io::Error::from(error).into(),
-        Ok(_) => Error::Changed,
+    let mut read = 0;
+    while read < mapped.length {
+        match retry_on_intr(|| pread(file, &mut buffer[read..], mapped.offset + read as u64)) {
+            Err(error) => return io::Error::from(error).into(),
+            Ok(0) => break,
+            Ok(more) => read += more,
+        }
     }
+    Error::Changed
 }
 
 #[cfg(test)]
