@@ -17,7 +17,7 @@
 //! # `unsafe`
 //!
 //! Calls of the C library that take no memory of ours but what is written down at each; and the
-//! one entry of the loader's table ([`LOOK`]).
+//! one entry of the loader's table (`LOOK`).
 
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
