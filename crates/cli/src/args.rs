@@ -1,6 +1,7 @@
 //! The command line: one definition, from which help, man page and completions are made.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum, ValueHint};
 use lanesum_checksum::engine::Io;
@@ -288,18 +289,25 @@ fn threads(text: &str) -> Result<usize, String> {
 /// The command that a word which is none may be meant for: the nearest, if at most two letters are wrong,
 /// missing, too many or in each other's places; one in a short command.
 pub fn command_like(word: &str) -> Option<String> {
-    let cli = Cli::command();
-    let commands = cli.get_subcommands().map(|command| command.get_name().to_owned());
     let distance = |command: &str| strsim::osa_distance(&word.to_lowercase(), command);
-    commands
-        .filter(|command| word != command && distance(command) <= (command.len() / 2).min(2))
+    COMMANDS
+        .iter()
+        .filter(|command| word != *command && distance(command) <= (command.len() / 2).min(2))
         .min_by_key(|command| distance(command))
+        .cloned()
 }
 
 /// Whether a word is the name of a command.
 pub fn is_command(word: &[u8]) -> bool {
-    Cli::command().get_subcommands().any(|command| command.get_name().as_bytes() == word)
+    COMMANDS.iter().any(|command| command.as_bytes() == word)
 }
+
+/// The names of the commands. Each file that is not there is held against them, and to build the definition takes
+/// longer than to find that out.
+static COMMANDS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let cli = Cli::command();
+    cli.get_subcommands().map(|command| command.get_name().to_owned()).collect()
+});
 
 /// The environment variable that says what `--backend` would; md5sum mode has nothing else for it.
 pub const BACKEND_VARIABLE: &str = "LANESUM_BACKEND";

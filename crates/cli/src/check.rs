@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, IsTerminal as _};
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -14,6 +14,7 @@ use indicatif::{DecimalBytes, HumanCount};
 use lanesum_checksum::check::{self, Event, List, ListError, Options, Reading, Tally, Verdict};
 use lanesum_checksum::list::{Dialect, Ending};
 use lanesum_checksum::{Algorithm, Key, engine};
+use rustix::io::Errno;
 
 use crate::args::Check;
 use crate::console::{self, Console, fail_to_write, locale_of_process};
@@ -38,10 +39,7 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
         key_file.warn(&mut console);
     }
     if let Some(root) = &args.root {
-        let about = || format!("--root {}", root.display());
-        if !std::fs::metadata(root).with_context(about)?.is_dir() {
-            return Err(io::Error::from(rustix::io::Errno::NOTDIR)).with_context(about);
-        }
+        look_at_root(root).with_context(|| format!("--root {}", root.display()))?;
     }
     if lists.contains(&List::Stdin) && io::stdin().is_terminal() && !args.status {
         console.message(b"reading a list from standard input; Ctrl-D ends it");
@@ -49,7 +47,7 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     let console = Arc::new(Mutex::new(console));
     signals::catch().handle(&console, None);
     let mut options = options(&args, key_file.map(|file| file.key));
-    let display = Display::start(args.run.progress, files_to_count(&lists, &options));
+    let display = Display::start(args.run.progress, || files_to_count(&lists, &options));
     console::lock(&console).set_bar(display.as_ref().map(|display| display.bar.clone()));
     options.engine =
         engine::Options { key: options.engine.key, ..args.run.engine(display.as_ref()) };
@@ -84,6 +82,12 @@ fn options(args: &Check, key: Option<Key>) -> Options {
         ignore_missing: args.ignore_missing,
         engine: engine::Options { key, ..args.run.engine(None) },
     }
+}
+
+/// # Errors
+/// It is no folder, so that no file would be found: told once, and not for each.
+fn look_at_root(root: &Path) -> io::Result<()> {
+    if fs::metadata(root)?.is_dir() { Ok(()) } else { Err(Errno::NOTDIR.into()) }
 }
 
 /// The lists in their order. One that comes by another name from where standard input does is the same.

@@ -12,7 +12,6 @@ use std::sync::LazyLock;
 use clap::error::{ContextKind, ContextValue};
 
 use crate::args;
-
 use crate::streams::{self, WriteError};
 
 /// Wrong usage that only showed after the command line was read.

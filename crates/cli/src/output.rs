@@ -87,10 +87,10 @@ impl Target {
         &self,
         mut paths: impl Iterator<Item = &'a PathBuf>,
     ) -> Result<(), Usage> {
-        let Self::File { name, path, existing: Some(_) } = self else { return Ok(()) };
-        let id = |path: &Path| stat(path).ok().map(|found| FileId::from(&found));
-        let target = id(path);
-        match paths.find(|input| target.is_some() && id(input) == target) {
+        let Self::File { name, existing: Some(existing), .. } = self else { return Ok(()) };
+        let Ok(target) = FileId::of(&existing.file) else { return Ok(()) };
+        let is_target = |found| FileId::from(&found) == target;
+        match paths.find(|input| stat(input.as_path()).is_ok_and(is_target)) {
             None => Ok(()),
             Some(input) => Err(Usage(format!(
                 "{}: is to be read, and to be replaced by the list (--output {})",

@@ -35,7 +35,7 @@ pub struct Display {
 
 impl Display {
     /// Whether a bar is to be shown.
-    pub fn is_shown(when: When) -> bool {
+    fn is_shown(when: When) -> bool {
         match when {
             When::Never => false,
             When::Auto => io::stderr().is_terminal(),
@@ -46,7 +46,7 @@ impl Display {
     /// Begins to show how far a run is, when it is to be shown. `files` gives the files that the run will read, for the
     /// total; `None` where nobody knows them. They are looked at in a thread of their own, once the bar is drawn. No thread,
     /// no bar.
-    pub fn start<F, P>(when: When, files: Option<F>) -> Option<Self>
+    pub fn start<F, P>(when: When, files: impl FnOnce() -> Option<F>) -> Option<Self>
     where
         F: FnOnce() -> P + Send + 'static,
         P: Iterator<Item = PathBuf>,
@@ -61,6 +61,7 @@ impl Display {
         };
         let bar = ProgressBar::with_draw_target(None, target).with_style(style(UNKNOWN));
         let progress = Arc::new(Progress::default());
+        let files = files();
         let (end, ended) = mpsc::channel::<()>();
         let follow = {
             let (bar, progress) = (bar.clone(), Arc::clone(&progress));

@@ -93,8 +93,7 @@ fn start_display(when: When, paths: &Paths, trees: &Trees) -> Option<Display> {
     if when == When::Auto && paths.read_stdin() && io::stdin().is_terminal() {
         return None;
     }
-    let files = Display::is_shown(when).then(|| paths.files_to_count(trees)).flatten();
-    Display::start(when, files)
+    Display::start(when, || paths.files_to_count(trees))
 }
 
 /// Puts the list in its place, and tells what is missing in it.

@@ -432,10 +432,9 @@ impl<T> FileStream<T> {
         hashed: Hashed,
         options: &Options,
     ) -> Result<Hashed, Error> {
-        let before = self.before;
-        self.before = Stamp::of(&rustix::fs::fstat(&file).map_err(io::Error::from)?);
-        let holds = before.holds(&self.before, self.bytes, &file)?;
-        if self.is_again || (holds && !self.has_writer && !lease::has_writer(&file)) {
+        let is_settled;
+        (self.before, is_settled) = self.before.look_again(&file, self.bytes, self.has_writer)?;
+        if self.is_again || is_settled {
             return Ok(hashed);
         }
         let again = self.hash_again(file, options)?;

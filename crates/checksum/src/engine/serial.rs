@@ -116,8 +116,7 @@ fn open(source: &Source) -> Result<OwnedFd, Error> {
 /// whoever had it before left off.
 fn hash_stdin(options: &Options, algorithms: Algorithms) -> Result<Hashed, Error> {
     let file = rustix::stdio::stdin().try_clone_to_owned()?;
-    let look = || rustix::fs::fstat(&file).map_err(io::Error::from);
-    let stat = look()?;
+    let stat = rustix::fs::fstat(&file).map_err(io::Error::from)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || !options.detect_changes {
         return hash(options, file.as_fd(), algorithms);
     }
@@ -133,14 +132,14 @@ fn hash_stdin(options: &Options, algorithms: Algorithms) -> Result<Hashed, Error
     let hashed = hash(options, file.as_fd(), algorithms)?;
     // What begins beyond the end has nothing to read, and nothing is missing.
     let end = if start > before.size() { before.size() } else { start + hashed.bytes };
-    let middle = Stamp::of(&look()?);
-    if before.holds(&middle, end, &file)? && !had_writer && !lease::has_writer(&file) {
+    let (middle, is_settled) = before.look_again(&file, end, had_writer)?;
+    if is_settled {
         return Ok(hashed);
     }
     rustix::fs::seek(&file, SeekFrom::Start(start)).map_err(io::Error::from)?;
     let uncounted = Options { progress: None, ..options.clone() };
     let again = hash(&uncounted, file.as_fd(), algorithms)?;
-    middle.holds(&Stamp::of(&look()?), end, &file)?;
+    middle.look_again(&file, end, had_writer)?;
     if again == hashed { Ok(hashed) } else { Err(Error::Changed) }
 }
 

@@ -8,12 +8,14 @@
 //!
 //! What moves no stamp does not show: see [`lease`](super::read::lease).
 
+use std::io;
 use std::thread;
 use std::time::Duration;
 
 use rustix::fd::OwnedFd;
 use rustix::fs::Stat;
 
+use super::read::lease;
 use crate::Error;
 
 /// Seconds and nanoseconds since 1970.
@@ -60,7 +62,7 @@ impl Stamp {
         self.blocks.cast_unsigned() < self.size / BLOCK
     }
 
-    /// Whether its size says how many bytes it has where it says nothing of blocks.
+    /// Whether it takes room on the medium. Pseudo files take none, nor do holes.
     pub(super) fn has_blocks(&self) -> bool {
         self.blocks != 0
     }
@@ -70,7 +72,7 @@ impl Stamp {
     ///
     /// # Errors
     /// [`Error::Changed`], and [`Error::Length`] of a file that holds not as much as it says.
-    pub(super) fn holds(&self, after: &Self, read: u64, file: &OwnedFd) -> Result<bool, Error> {
+    fn holds(&self, after: &Self, read: u64, file: &OwnedFd) -> Result<bool, Error> {
         let is_gone = after.links == 0 && self.links != 0;
         let of_content = |stamp: &Self| (stamp.device, stamp.size, stamp.modified);
         if is_gone || of_content(self) != of_content(after) {
@@ -81,6 +83,22 @@ impl Stamp {
             return Err(Error::Length { size: self.size, read });
         }
         Ok((self.links, self.changed) == (after.links, after.changed))
+    }
+
+    /// Looks at the file once more, of which so many bytes were read since. Gives its stamp now, and whether that shows
+    /// that the content stayed as it was; where somebody may be writing to it (`had_writer`: at the first look) none shows it.
+    ///
+    /// # Errors
+    /// Those of [`holds`](Self::holds), and the system's.
+    pub(super) fn look_again(
+        &self,
+        file: &OwnedFd,
+        read: u64,
+        had_writer: bool,
+    ) -> Result<(Self, bool), Error> {
+        let after = Self::of(&rustix::fs::fstat(file).map_err(io::Error::from)?);
+        let holds = self.holds(&after, read, file)?;
+        Ok((after, holds && !had_writer && !lease::has_writer(file)))
     }
 
     /// Waits until whatever changes the file from now on gives it another stamp than this.

@@ -330,8 +330,7 @@ where
         if self.jobs.is_empty() {
             return;
         }
-        for buffer in self.early.drain(..).filter_map(|early| early.buffer) {
-            let mut buffer = buffer;
+        for mut buffer in self.early.drain(..).filter_map(|early| early.buffer) {
             buffer.lane.release();
             self.buffers.push(buffer);
         }
