@@ -5,6 +5,7 @@ use std::iter;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 use lanesum_checksum::check::{Event, List, Options, Reading, Verdict, check, files};
@@ -25,6 +26,7 @@ fn setting() -> (tempfile::TempDir, Options) {
         reading: Reading::Examined,
         root: Some(folder.path().to_owned()),
         ignore_missing: false,
+        stdin_is_taken: false,
         engine: engine::Options { threads: 2, ..engine::Options::default() },
     };
     (folder, options)
@@ -193,7 +195,8 @@ fn consecutive_lines_of_one_file_are_one_read() {
          {MD5_EMPTY}  empty\n{MD5_ABC}  abc\n"
     );
     let list = write_list(folder.path(), "list", text);
-    for (reading, files, bytes) in [(Reading::Examined, 3, 6), (Reading::Gnu, 5, 12)] {
+    // The last line stands apart, and takes what the first ones read.
+    for (reading, files, bytes) in [(Reading::Examined, 2, 3), (Reading::Gnu, 5, 12)] {
         let progress = Arc::new(engine::Progress::default());
         options.engine.progress = Some(Arc::clone(&progress));
         options.reading = reading;
@@ -205,7 +208,10 @@ fn consecutive_lines_of_one_file_are_one_read() {
                 "list: abc differs",
                 "list: empty is well",
                 "list: abc is well",
-                "list: 5 entries, 4 well, 0 malformed, 6 bytes",
+                match reading {
+                    Reading::Examined => "list: 5 entries, 4 well, 0 malformed, 3 bytes",
+                    Reading::Gnu => "list: 5 entries, 4 well, 0 malformed, 6 bytes",
+                },
             ]
         );
         assert_eq!(progress.files.load(Relaxed), files, "{reading:?}");
@@ -214,8 +220,99 @@ fn consecutive_lines_of_one_file_are_one_read() {
     let gone = List::Path(folder.path().join("gone"));
     options.reading = Reading::Examined;
     let files: Vec<_> = files([gone, list.clone(), list].into_iter(), &options).collect();
-    let names = ["abc", "empty", "abc", "abc", "empty", "abc"];
-    assert_eq!(files, names.map(|name| folder.path().join(name)));
+    assert_eq!(files, ["abc", "empty"].map(|name| folder.path().join(name)));
+}
+
+/// As MD5SUMS and SHA256SUMS beside each other, and as both in one list.
+#[test]
+fn lines_far_apart_share_a_read() {
+    let (folder, mut options) = setting();
+    options.ignore_missing = true;
+    let md5 = format!("{MD5_ABC}  abc\n{MD5_ABC}  gone\n{MD5_ABC}  empty\n{MD5_ABC}  abc\n");
+    // Neither in the same order nor about the same files.
+    let sha256 =
+        format!("{SHA256_ABC}  gone\n{SHA256_ABC}  new\n{SHA256_ABC}  abc\n{SHA256_ABC}  empty\n");
+    fs::write(folder.path().join("new"), "abc").unwrap();
+    let lists =
+        [write_list(folder.path(), "md5", &md5), write_list(folder.path(), "sha256", &sha256)];
+    let progress = || {
+        let progress = Arc::new(engine::Progress::default());
+        (
+            Arc::clone(&progress),
+            engine::Options { progress: Some(progress), ..engine::Options::default() },
+        )
+    };
+
+    let (read, engine) = progress();
+    options.engine = engine;
+    assert_eq!(
+        events(lists.clone(), &options),
+        [
+            "md5: abc is well",
+            "md5: gone is missing",
+            "md5: empty differs",
+            "md5: abc is well",
+            "md5: 4 entries, 2 well, 0 malformed, 3 bytes",
+            "sha256: gone is missing",
+            "sha256: new is well",
+            "sha256: abc is well",
+            "sha256: empty differs",
+            "sha256: 4 entries, 2 well, 0 malformed, 3 bytes",
+        ]
+    );
+    assert_eq!((read.files.load(Relaxed), read.bytes.load(Relaxed)), (4, 6));
+    let names = ["abc", "gone", "empty", "new"].map(|name| folder.path().join(name));
+    assert_eq!(files(lists.into_iter(), &options).collect::<Vec<_>>(), names);
+
+    let (read, engine) = progress();
+    options.engine = engine;
+    let both = write_list(folder.path(), "both", [md5, sha256].concat());
+    let all = events([both], &options);
+    assert_eq!(all.last().unwrap(), "both: 8 entries, 4 well, 0 malformed, 6 bytes");
+    assert_eq!((read.files.load(Relaxed), read.bytes.load(Relaxed)), (4, 6));
+}
+
+/// What was found in the lists beforehand is a plan: the check goes by what they say now.
+#[test]
+fn lists_that_change_after_the_first_look_are_checked_as_they_are() {
+    let (folder, options) = setting();
+    let before = [format!("{MD5_ABC}  abc\n{MD5_EMPTY}  empty\n"), format!("{SHA256_ABC}  abc\n")];
+    let sha1 = "a9993e364706816aba3e25717850c26c9cd0d89d";
+    let after = [
+        format!("{MD5_ABC}  abc\n{MD5_ABC}  abc\n{MD5_ABC}  empty\n"),
+        format!("{sha1}  abc\n{MD5_ABC}  abc\n# \n{SHA256_ABC}  abc\n# \n{SHA256_ABC}  empty\n"),
+    ];
+    let write = |texts: &[String; 2]| {
+        [("a", &texts[0]), ("b", &texts[1])]
+            .map(|(name, text)| write_list(folder.path(), name, text))
+    };
+    let looks = AtomicUsize::new(0);
+    let mut told = Vec::new();
+    let lists = write(&before).into_iter().inspect(|_| {
+        // Both were given once for the plan.
+        if looks.fetch_add(1, Relaxed) == 2 {
+            write(&after);
+        }
+    });
+    check(lists, &options, |list, event| {
+        told.push(format!("{}: {}", list_name(list), self::told(&event)));
+        ControlFlow::Continue(())
+    });
+    assert!(looks.into_inner() > 2, "the plan took the lists");
+    assert_eq!(
+        told,
+        [
+            "a: abc is well",
+            "a: abc is well",
+            "a: empty differs",
+            "a: 3 entries, 2 well, 0 malformed, 3 bytes",
+            "b: abc is well",
+            "b: abc is well",
+            "b: abc is well",
+            "b: empty differs",
+            "b: 4 entries, 3 well, 0 malformed, 3 bytes",
+        ]
+    );
 }
 
 #[test]

@@ -46,7 +46,8 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     }
     let console = Arc::new(Mutex::new(console));
     signals::catch().handle(&console, None);
-    let mut options = options(&args, key_file.map(|file| file.key));
+    let stdin_is_taken = shared.is_some() || args.key_file.as_deref().is_some_and(stdin::is);
+    let mut options = options(&args, key_file.map(|file| file.key), stdin_is_taken);
     let display = Display::start(args.run.progress, || files_to_count(&lists, &options));
     console::lock(&console).set_bar(display.as_ref().map(|display| display.bar.clone()));
     options.engine =
@@ -71,7 +72,7 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     Ok(if report.all_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn options(args: &Check, key: Option<Key>) -> Options {
+fn options(args: &Check, key: Option<Key>, stdin_is_taken: bool) -> Options {
     let dialect = key.as_ref().map_or_else(Dialect::any, Dialect::keyed);
     let dialect = args.algorithm.map_or(dialect, |algorithm| dialect.with_untagged(algorithm));
     let ending = if args.zero { Ending::Nul } else { Ending::Newline };
@@ -80,6 +81,7 @@ fn options(args: &Check, key: Option<Key>) -> Options {
         reading: Reading::Examined,
         root: args.root.clone(),
         ignore_missing: args.ignore_missing,
+        stdin_is_taken,
         engine: engine::Options { key, ..args.run.engine(None) },
     }
 }
@@ -248,13 +250,18 @@ impl<'a> Report<'a> {
         }
         for taken_for in tally.doubtful().iter() {
             let has_its_key = |is: &Algorithm| self.args.key_file.is_some() || !is.needs_key();
-            if let Some(is) = self.dialect.mistaken_for(taken_for).find(has_its_key) {
-                let words = format!(
-                    "lines that name no algorithm were read as {taken_for}, and none of them \
-                     matches; if they are {is}, say -a {is}"
-                );
-                console.about(name(list), &words);
-            }
+            let remedy = match self.dialect.mistaken_for(taken_for).find(has_its_key) {
+                Some(is) => format!("if they are {is}, say -a {is}"),
+                None if taken_for == Algorithm::Sha512 => {
+                    "if they are BLAKE2b, check them with b2sum".to_owned()
+                }
+                None => continue,
+            };
+            let words = format!(
+                "lines that name no algorithm were read as {taken_for}, and none of them matches; \
+                 {remedy}"
+            );
+            console.about(name(list), &words);
         }
     }
 

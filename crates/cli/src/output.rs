@@ -66,7 +66,8 @@ impl Target {
             // A socket cannot be opened once more, and a file has its place to go on.
             return Ok(Self::Stdout);
         }
-        let special = || File::options().write(true).truncate(true).open(name).map(Self::Special);
+        // What is in it stays: a shell's `5>>old` wants that, and its `5>new` has left nothing.
+        let special = || File::options().append(true).open(name).map(Self::Special);
         if kind.is_some_and(|kind| kind != FileType::RegularFile) {
             return special();
         }
@@ -254,7 +255,7 @@ impl Output {
 pub enum NotPlaced {
     #[error("{}; it is as it was", message(.0))]
     AsItWas(io::Error),
-    #[error("{}; it is overwritten in part, and the whole list is {}", message(.error), .list.display())]
+    #[error("{}; it may be overwritten in part; the whole list is {}", message(.error), .list.display())]
     Damaged { error: io::Error, list: PathBuf },
 }
 

@@ -6,6 +6,7 @@ use std::iter::{Fuse, Peekable};
 use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 
+use super::shared::{Shared, Turn};
 use super::{List, ListError, Options, Reading};
 use crate::list::start::{self, NotAList};
 use crate::list::{Entry, Line, Lines, Parser, RawLine, names_standard_input};
@@ -28,6 +29,8 @@ pub(super) struct Expected {
     pub(super) first: ExpectedDigest,
     /// Those of the lines after the first; as a rule there are none.
     pub(super) others: Vec<ExpectedDigest>,
+    /// Which of the jobs about the file this is.
+    pub(super) turn: Turn,
 }
 
 /// The digest in a line.
@@ -53,6 +56,7 @@ pub(super) struct Jobs<L: Iterator<Item = List>> {
     lists: Peekable<Fuse<L>>,
     options: Options,
     parser: Parser,
+    shared: Shared,
     state: State,
     /// Whether a job was given out since the last `resume`, and may not be done.
     in_flight: bool,
@@ -65,11 +69,12 @@ enum State {
 }
 
 impl<L: Iterator<Item = List>> Jobs<L> {
-    pub(super) fn new(lists: L, options: &Options) -> Self {
+    pub(super) fn new(lists: L, options: &Options, shared: Shared) -> Self {
         Self {
             lists: lists.fuse().peekable(),
             options: options.clone(),
             parser: Parser::new(options.dialect),
+            shared,
             state: State::BetweenLists,
             in_flight: false,
         }
@@ -128,10 +133,21 @@ impl<L: Iterator<Item = List>> Iterator for Jobs<L> {
     type Item = Job<Note>;
 
     fn next(&mut self) -> Option<Job<Note>> {
-        let note = self.note()?;
+        let mut note = self.note()?;
         self.in_flight = true;
-        let (source, algorithms) = match &note {
-            Note::File(expected) => (self.source(&expected.name), expected.algorithms()),
+        let (source, algorithms) = match &mut note {
+            Note::File(expected) => {
+                let mut algorithms = expected.algorithms();
+                // Lines that come through a pipe are in no plan.
+                if matches!(&self.state, State::InList(list) if list.is_regular) {
+                    (expected.turn, algorithms) = self.shared.turn(&expected.name, algorithms);
+                }
+                let source = match expected.turn {
+                    Turn::Only | Turn::First { .. } => self.source(&expected.name),
+                    Turn::Later { .. } => Source::Nothing,
+                };
+                (source, algorithms)
+            }
             _ => (Source::Nothing, Algorithms::NONE),
         };
         Some(Job { source, algorithms, context: note })
@@ -221,8 +237,8 @@ impl OpenList {
                 Line::Malformed => return Ok(Step::Note(Note::Malformed(number))),
                 Line::Entry(entry) => entry,
             };
-        if self.is_stdin && is_standard_input(&name, options) {
-            // The list comes from there, so nothing else can.
+        if (self.is_stdin || options.stdin_is_taken) && is_standard_input(&name, options) {
+            // Something else comes from there, so its file cannot.
             return Ok(Step::Note(Note::Malformed(number)));
         }
         let algorithm = digest.algorithm();
@@ -230,7 +246,8 @@ impl OpenList {
             return Err(ListError::NoKey(algorithm));
         }
         let first = ExpectedDigest { digest, is_tagged };
-        Ok(Step::Note(Note::File(Expected { name, first, others: Vec::new() })))
+        let (others, turn) = (Vec::new(), Turn::Only);
+        Ok(Step::Note(Note::File(Expected { name, first, others, turn })))
     }
 }
 
@@ -250,10 +267,11 @@ fn is_standard_input(name: &[u8], options: &Options) -> bool {
 /// ([`List::Stdin`] is never read).
 pub fn files<L>(lists: L, options: &Options) -> impl Iterator<Item = PathBuf> + Send + use<L>
 where
-    L: Iterator<Item = List> + Send,
+    L: Iterator<Item = List> + Clone + Send,
 {
     let lists = lists.filter(|list| *list != List::Stdin);
-    Jobs::new(lists, options).filter_map(|job| match job.source {
+    let shared = Shared::find(lists.clone(), options);
+    Jobs::new(lists, options, shared).filter_map(|job| match job.source {
         Source::Path(path) | Source::Regular(path) => Some(path),
         // Has a size if it is a regular file.
         Source::Stdin => Some(PathBuf::from("/dev/stdin")),

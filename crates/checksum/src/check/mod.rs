@@ -8,27 +8,30 @@
 //!
 //! Consecutive lines about one file, of several algorithms as a rule, are one job: it is read once,
 //! and each line is judged by itself. To see whether the next line is one of them never waits for it.
+//! Lines about one file that stand far apart share its read as well (`shared.rs`).
 //!
 //! Only a list that is written while it is read, line by line into a pipe, takes a run for as much
 //! of it as is there: its writer may wait for the verdict on a line before it writes the next.
 
 mod jobs;
+mod shared;
+mod verdicts;
 
 use std::ffi::OsStr;
 use std::io;
-use std::iter;
 use std::ops::{AddAssign, ControlFlow};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::engine::Hashed;
 use crate::list::Dialect;
 use crate::list::start::NotAList;
-use crate::{Algorithm, Algorithms, Error, Outcome, engine};
+use crate::{Algorithm, Algorithms, Error, engine};
 
+use jobs::Jobs;
 pub use jobs::files;
-use jobs::{Expected, ExpectedDigest, Jobs, Note};
+use shared::Shared;
+use verdicts::{Finding, Verdicts};
 
 /// Where a list is read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +55,9 @@ pub struct Options {
     pub root: Option<PathBuf>,
     /// A file that does not exist is [`Verdict::Missing`], not [`Verdict::Unreadable`].
     pub ignore_missing: bool,
+    /// Something else comes through standard input, one of the lists or a key, so that no file can. An entry that
+    /// [stands for it](crate::list::names_standard_input) is malformed in each of the lists then.
+    pub stdin_is_taken: bool,
     /// How the files are read and hashed.
     pub engine: engine::Options,
 }
@@ -129,7 +135,8 @@ pub struct Tally {
     pub missing: u64,
     /// Entries whose file could not be read.
     pub unreadable: u64,
-    /// Files that the entries name but for missing ones. One that consecutive lines name counts once.
+    /// Files that were read for the entries, but for missing ones. One that was read once for several
+    /// counts with the first, in whichever list that is.
     pub files: u64,
     /// The bytes of those files.
     pub bytes: u64,
@@ -165,22 +172,6 @@ impl Tally {
     #[must_use]
     pub const fn doubtful(&self) -> Algorithms {
         self.untagged_mismatched.difference(self.untagged_matched)
-    }
-
-    fn count(&mut self, Judged { verdict, untagged }: &Judged) {
-        match verdict {
-            Verdict::Match => self.untagged_matched = self.untagged_matched.union(*untagged),
-            Verdict::Mismatch => {
-                self.untagged_mismatched = self.untagged_mismatched.union(*untagged);
-            }
-            Verdict::Missing | Verdict::Unreadable(_) => {}
-        }
-        *match verdict {
-            Verdict::Match => &mut self.matched,
-            Verdict::Mismatch => &mut self.mismatched,
-            Verdict::Missing => &mut self.missing,
-            Verdict::Unreadable(_) => &mut self.unreadable,
-        } += 1;
     }
 }
 
@@ -221,6 +212,7 @@ pub enum ListError {
 ///     reading: Reading::Examined,
 ///     root: Some(folder.path().to_owned()),
 ///     ignore_missing: false,
+///     stdin_is_taken: false,
 ///     engine: engine::Options::default(),
 /// };
 /// let mut matched = 0;
@@ -235,111 +227,18 @@ pub enum ListError {
 /// ```
 pub fn check<L, F>(lists: L, options: &Options, sink: F)
 where
-    L: Iterator<Item = List> + Send,
+    L: Iterator<Item = List> + Clone + Send,
     F: FnMut(&List, Event<'_>) -> ControlFlow<()> + Send,
 {
-    let mut jobs = Jobs::new(lists, options);
-    let mut verdicts = Verdicts { sink, current: None, last_name: None };
+    let shared = Shared::find(lists.clone(), options);
+    let mut jobs = Jobs::new(lists, options, shared);
+    let mut verdicts = Verdicts::new(sink, options.ignore_missing);
     let mut flow = ControlFlow::Continue(());
     while flow.is_continue() && jobs.resume() {
-        let judge = |outcome| judge(outcome, options.ignore_missing);
-        engine::run(&options.engine, &mut jobs, judge, |finding| {
+        let find = |outcome| Finding::of(outcome, options.ignore_missing);
+        engine::run(&options.engine, &mut jobs, find, |finding| {
             flow = verdicts.take(finding);
             flow
         });
-    }
-}
-
-/// What was found out about a job: all that is kept until its turn comes.
-enum Finding {
-    Begin(List),
-    Malformed(u64),
-    File { name: Vec<u8>, first: Judged, others: Vec<Judged>, bytes: u64 },
-    End(Option<ListError>),
-}
-
-/// A line that was compared with its file.
-struct Judged {
-    verdict: Verdict,
-    /// What it was taken for, if it names no algorithm.
-    untagged: Algorithms,
-}
-
-/// Compares an outcome with its lines.
-fn judge(outcome: Outcome<Note>, ignore_missing: bool) -> Finding {
-    match outcome.context {
-        Note::Begin(list) => Finding::Begin(list),
-        Note::Malformed(line) => Finding::Malformed(line),
-        Note::End(error) => Finding::End(error),
-        Note::File(Expected { name, first, others }) => {
-            let result = outcome.result.map_err(Arc::new);
-            let judge = |expected| judge_line(expected, &result, ignore_missing);
-            Finding::File {
-                name,
-                first: judge(first),
-                others: others.into_iter().map(judge).collect(),
-                bytes: result.as_ref().map_or(0, |hashed| hashed.bytes),
-            }
-        }
-    }
-}
-
-fn judge_line(
-    ExpectedDigest { digest, is_tagged }: ExpectedDigest,
-    result: &Result<Hashed, Arc<Error>>,
-    ignore_missing: bool,
-) -> Judged {
-    let verdict = match result {
-        Ok(hashed) if hashed.digests.contains(&digest) => Verdict::Match,
-        Ok(_) => Verdict::Mismatch,
-        Err(error) if ignore_missing && error.is_not_found() => Verdict::Missing,
-        Err(error) => Verdict::Unreadable(Arc::clone(error)),
-    };
-    let untagged = if is_tagged { Algorithms::NONE } else { digest.algorithm().into() };
-    Judged { verdict, untagged }
-}
-
-/// Counts what was found in each list, and passes it on.
-struct Verdicts<F> {
-    sink: F,
-    /// The list whose lines come; none before the first and between two.
-    current: Option<(List, Tally)>,
-    /// The last file's name in that list.
-    last_name: Option<Vec<u8>>,
-}
-
-impl<F: FnMut(&List, Event<'_>) -> ControlFlow<()>> Verdicts<F> {
-    fn take(&mut self, finding: Finding) -> ControlFlow<()> {
-        if let Finding::Begin(list) = finding {
-            self.current = Some((list, Tally::default()));
-            self.last_name = None;
-            return ControlFlow::Continue(());
-        }
-        let Some((list, tally)) = &mut self.current else {
-            unreachable!("a list begins before anything happens in it")
-        };
-        match finding {
-            Finding::Begin(_) => ControlFlow::Continue(()),
-            Finding::Malformed(line) => {
-                tally.malformed += 1;
-                (self.sink)(list, Event::Malformed { line })
-            }
-            Finding::File { name, first, others, bytes } => {
-                // By their names, since it may take two reads where the list comes through a pipe.
-                if !matches!(first.verdict, Verdict::Missing)
-                    && self.last_name.as_ref() != Some(&name)
-                {
-                    tally.files += 1;
-                    tally.bytes += bytes;
-                }
-                for judged in iter::once(first).chain(others) {
-                    tally.count(&judged);
-                    (self.sink)(list, Event::Checked { name: &name, verdict: judged.verdict })?;
-                }
-                self.last_name = Some(name);
-                ControlFlow::Continue(())
-            }
-            Finding::End(error) => (self.sink)(list, Event::End { tally: *tally, error }),
-        }
     }
 }

@@ -40,6 +40,8 @@ pub fn run(
         reading: Reading::Gnu,
         root: None,
         ignore_missing: rules.ignore_missing,
+        // What of it the list on it leaves, as GNU md5sum has it.
+        stdin_is_taken: false,
         engine,
     };
     console.expect_many();

@@ -2,6 +2,8 @@
 
 use std::io::BufRead as _;
 
+use ::sha2::Digest as _;
+
 use super::*;
 
 /// A folder with one file of each fate, and a list that holds them all.
@@ -230,6 +232,58 @@ fn consecutive_lines_of_one_file_are_one_read() {
     let run = folder.run("check --ignore-missing list");
     let summary = expect_check(run, 0, &"b: OK\n".repeat(3), "");
     assert!(summary.ends_with(": no failures, 3 missing\n"), "{summary}");
+}
+
+/// As MD5SUMS and SHA256SUMS beside each other, each with its own order, and both in one list.
+#[test]
+fn lines_far_apart_share_a_read() {
+    let folder = Folder::of(&["a", "b"]);
+    // What comes through a pipe can be read only once.
+    folder.fifo("fifo");
+    let content = "abc";
+    let sha256 = |content: &str| hex(&::sha2::Sha256::digest(content));
+    folder.write("MD5SUMS", lines(&["a", "b"]) + &line(content, "fifo"));
+    let reversed = format!("{}  fifo\n{}  b\n{}  a\n", sha256(content), sha256("no"), sha256("a"));
+    folder.write("SHA256SUMS", &reversed);
+    folder.write("both", folder.read("MD5SUMS") + &reversed);
+    let stdout = "a: OK\nb: OK\nfifo: OK\nfifo: OK\nb: FAILED\na: OK\n";
+    for (lists, threads) in
+        [("MD5SUMS SHA256SUMS", "1"), ("MD5SUMS SHA256SUMS", "2"), ("both", "2")]
+    {
+        let running = start(
+            &mut folder.lanesum(["check", "-j", threads].into_iter().chain(lists.split(' '))),
+        );
+        folder.writer("fifo").write_all(content.as_bytes()).unwrap();
+        let summary = expect_check(running.finish(), 1, stdout, "");
+        assert!(summary.starts_with("lanesum: 3 files (6 lines), 5 B in "), "{summary}");
+        assert!(summary.ends_with(": 1 FAILED\n"), "{summary}");
+    }
+    // A list that comes through a pipe is not waited for, and each of its lines has its own read.
+    folder.write("MD5SUMS", lines(&["a", "b"]));
+    folder.write("SHA256SUMS", format!("{}  a\n", sha256("a")));
+    let run = folder.run_with_stdin("check MD5SUMS - SHA256SUMS", lines(&["b", "a"]));
+    let summary = expect_check(run, 0, "a: OK\nb: OK\nb: OK\na: OK\na: OK\n", "");
+    assert!(summary.starts_with("lanesum: 4 files (5 lines), 4 B in "), "{summary}");
+}
+
+/// A line about standard input would read what is left of a list, or of a key, and may even find it well.
+#[test]
+fn a_file_is_not_what_is_left_of_a_list_or_a_key() {
+    let folder = Folder::of(&["a"]);
+    for name in ["-", "/dev/stdin"] {
+        folder.write("list", line("", name) + &line("a", "a"));
+        let words = "lanesum: list: 1 line is no checksum line; --warn tells which\n";
+        for lists in ["list -", "- list"] {
+            let run = folder.run_with_stdin(&format!("check --strict {lists}"), line("a", "a"));
+            let summary = expect_check(run, 1, "a: OK\na: OK\n", words);
+            assert!(summary.ends_with(": 1 malformed line\n"), "{summary}");
+        }
+        folder
+            .write("list", format!("BLAKE3 ({name}) = {}\n", blake3::keyed_hash(&[b'x'; 32], b"")));
+        let run = folder.run_with_stdin("check --key-file /dev/stdin list", [b'x'; 32]);
+        let words = "lanesum: list: no checksum line for this key in it; is it a list?\n";
+        expect_check(run, 1, "", words);
+    }
 }
 
 #[test]

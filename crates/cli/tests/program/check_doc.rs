@@ -74,6 +74,9 @@ fn rows() -> Vec<Row> {
     let wrong = line("x", "a");
     let sha1 = "SHA1 (a) = a9993e364706816aba3e25717850c26c9cd0d89d\n";
     let blake3 = format!("{}  a\n", blake3::hash(b"abc"));
+    // BLAKE2b of `abc`, from RFC 7693, Appendix A.
+    let blake2b = "ba80a53f981c4d0d6a2797b69f12f6e94c212f14685ac4b74b12bb6fdbffa2d1\
+                   7d87c5392aab792dc252d5de4533cc9518d38aa8dbc4925ab92386edd4009923";
     let utf16: Vec<u8> = both.encode_utf16().flat_map(u16::to_le_bytes).collect();
     vec![
         row("lines whose files are as they were", &*both, "list")
@@ -123,6 +126,13 @@ fn rows() -> Vec<Row> {
             )
             .is(1),
         row("the same", &*blake3, "-a blake3 list").prints("a: OK"),
+        row("lines of b2sum", format!("{blake2b}  a\n"), "list")
+            .prints("a: FAILED")
+            .says(
+                "list: lines that name no algorithm were read as sha512, and none of them matches; \
+                 if they are BLAKE2b, check them with b2sum",
+            )
+            .is(1),
         row("UTF-16", utf16, "list")
             .says("list: looks like UTF-16; convert it to UTF-8, e.g. iconv -f UTF-16 -t UTF-8")
             .is(1),

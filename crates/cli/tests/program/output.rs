@@ -268,8 +268,9 @@ fn a_list_goes_where_a_descriptor_leads() {
     expect(&bash("echo old >added; \"$0\" -o /dev/stdout t >>added"), 0, "", "");
     assert_eq!(folder.read("added"), format!("old\n{list}"));
     // Whoever has the file open goes on behind the list.
+    folder.write("open", "old\n");
     expect(&bash("(\"$0\" -o /dev/fd/5 t; echo end >&5) 5>>open"), 0, "", "");
-    assert_eq!(folder.read("open"), format!("{list}end\n"));
+    assert_eq!(folder.read("open"), format!("old\n{list}end\n"));
     // A file without a name.
     expect(&bash("exec 5>gone; rm gone; \"$0\" -o /dev/fd/5 t; cat /dev/fd/5"), 0, &list, "");
     assert_eq!(folder.names(), ["added", "got", "open", "t", "wait"]);

@@ -1,0 +1,187 @@
+//! What is found out about each line, by the workers, and told and counted in the order of the lines.
+
+use std::collections::HashMap;
+use std::iter;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::jobs::{Expected, ExpectedDigest, Note};
+use super::shared::Turn;
+use super::{Event, List, ListError, Tally, Verdict};
+use crate::engine::Hashed;
+use crate::{Algorithms, Error, Outcome};
+
+/// What was found out about a job: all that is kept until its turn comes.
+pub(super) enum Finding {
+    Begin(List),
+    Malformed(u64),
+    File {
+        lines: Lines,
+        bytes: u64,
+        kept: Option<Kept>,
+    },
+    /// Lines about a file that was read for others, and is kept under this number.
+    Later {
+        expected: Expected,
+        read: usize,
+        is_last: bool,
+    },
+    End(Option<ListError>),
+}
+
+/// Consecutive lines about one file, compared with it.
+pub(super) struct Lines {
+    name: Vec<u8>,
+    first: Judged,
+    others: Vec<Judged>,
+}
+
+/// A line that was compared with its file.
+struct Judged {
+    verdict: Verdict,
+    /// What it was taken for, if it names no algorithm.
+    untagged: Algorithms,
+}
+
+/// What came of a file.
+type Read = Result<Hashed, Arc<Error>>;
+
+/// What is kept of a read for later lines, with its number.
+pub(super) struct Kept(usize, Read);
+
+impl Finding {
+    /// Compares an outcome with its lines.
+    pub(super) fn of(outcome: Outcome<Note>, ignore_missing: bool) -> Self {
+        let expected = match outcome.context {
+            Note::Begin(list) => return Self::Begin(list),
+            Note::Malformed(line) => return Self::Malformed(line),
+            Note::End(error) => return Self::End(error),
+            Note::File(expected) => expected,
+        };
+        let turn = expected.turn;
+        if let Turn::Later { read, is_last } = turn {
+            return Self::Later { expected, read, is_last };
+        }
+        let read = outcome.result.map_err(Arc::new);
+        Self::File {
+            lines: Lines::compare(expected, &read, ignore_missing),
+            bytes: read.as_ref().map_or(0, |hashed| hashed.bytes),
+            kept: match turn {
+                Turn::First { read: number, later } => Some(Kept(number, only(later, read))),
+                Turn::Only | Turn::Later { .. } => None,
+            },
+        }
+    }
+}
+
+/// What came of a file, without the digests of other algorithms.
+fn only(algorithms: Algorithms, read: Read) -> Read {
+    let mut hashed = read?;
+    hashed.digests.retain(|digest| algorithms.contains(digest.algorithm()));
+    hashed.digests.shrink_to_fit();
+    Ok(hashed)
+}
+
+impl Lines {
+    fn compare(expected: Expected, read: &Read, ignore_missing: bool) -> Self {
+        let Expected { name, first, others, turn: _ } = expected;
+        let compare = |expected| Judged::compare(expected, read, ignore_missing);
+        Self { name, first: compare(first), others: others.into_iter().map(compare).collect() }
+    }
+}
+
+impl Judged {
+    fn compare(
+        ExpectedDigest { digest, is_tagged }: ExpectedDigest,
+        read: &Read,
+        ignore_missing: bool,
+    ) -> Self {
+        let verdict = match read {
+            Ok(hashed) if hashed.digests.contains(&digest) => Verdict::Match,
+            Ok(_) => Verdict::Mismatch,
+            Err(error) if ignore_missing && error.is_not_found() => Verdict::Missing,
+            Err(error) => Verdict::Unreadable(Arc::clone(error)),
+        };
+        let untagged = if is_tagged { Algorithms::NONE } else { digest.algorithm().into() };
+        Self { verdict, untagged }
+    }
+
+    fn count(&self, tally: &mut Tally) {
+        match self.verdict {
+            Verdict::Match => {
+                tally.matched += 1;
+                tally.untagged_matched = tally.untagged_matched.union(self.untagged);
+            }
+            Verdict::Mismatch => {
+                tally.mismatched += 1;
+                tally.untagged_mismatched = tally.untagged_mismatched.union(self.untagged);
+            }
+            Verdict::Missing => tally.missing += 1,
+            Verdict::Unreadable(_) => tally.unreadable += 1,
+        }
+    }
+}
+
+/// Counts what was found in each list, and passes it on.
+pub(super) struct Verdicts<F> {
+    sink: F,
+    ignore_missing: bool,
+    /// The list whose lines come; none before the first and between two.
+    current: Option<(List, Tally)>,
+    /// The last file's name in that list.
+    last_name: Option<Vec<u8>>,
+    /// What later lines are compared with, by its number.
+    kept: HashMap<usize, Read>,
+}
+
+impl<F: FnMut(&List, Event<'_>) -> ControlFlow<()>> Verdicts<F> {
+    pub(super) fn new(sink: F, ignore_missing: bool) -> Self {
+        Self { sink, ignore_missing, current: None, last_name: None, kept: HashMap::new() }
+    }
+
+    pub(super) fn take(&mut self, finding: Finding) -> ControlFlow<()> {
+        if let Finding::Begin(list) = finding {
+            self.current = Some((list, Tally::default()));
+            self.last_name = None;
+            return ControlFlow::Continue(());
+        }
+        let Some((list, tally)) = &mut self.current else {
+            unreachable!("a list begins before anything happens in it")
+        };
+        let Lines { name, first, others } = match finding {
+            Finding::Begin(_) => return ControlFlow::Continue(()),
+            Finding::Malformed(line) => {
+                tally.malformed += 1;
+                return (self.sink)(list, Event::Malformed { line });
+            }
+            Finding::End(error) => return (self.sink)(list, Event::End { tally: *tally, error }),
+            Finding::File { lines, bytes, kept } => {
+                self.kept.extend(kept.map(|Kept(number, read)| (number, read)));
+                // By their names, since it may take two reads where the list comes through a pipe.
+                if !matches!(lines.first.verdict, Verdict::Missing)
+                    && self.last_name.as_ref() != Some(&lines.name)
+                {
+                    tally.files += 1;
+                    tally.bytes += bytes;
+                }
+                lines
+            }
+            Finding::Later { expected, read: number, is_last } => {
+                let Some(read) = self.kept.get(&number) else {
+                    unreachable!("a file is read for the first of its lines")
+                };
+                let lines = Lines::compare(expected, read, self.ignore_missing);
+                if is_last {
+                    self.kept.remove(&number);
+                }
+                lines
+            }
+        };
+        for judged in iter::once(first).chain(others) {
+            judged.count(tally);
+            (self.sink)(list, Event::Checked { name: &name, verdict: judged.verdict })?;
+        }
+        self.last_name = Some(name);
+        ControlFlow::Continue(())
+    }
+}
