@@ -38,7 +38,7 @@ fn entries(list: &[u8], dialect: Dialect) -> Vec<Entry> {
     lines
         .filter_map(|line| match line {
             Line::Entry(entry) => Some(entry),
-            Line::Blank | Line::Malformed => None,
+            Line::Blank | Line::Unknown(_) | Line::Malformed => None,
         })
         .collect()
 }

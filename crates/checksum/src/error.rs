@@ -27,6 +27,10 @@ pub enum Error {
     /// It is one of the caller's own files, as of [`Options::own_files`](crate::engine::Options::own_files).
     #[error("is where the output goes; left out")]
     OwnOutput,
+    /// Somebody else reads it, as of [`Options::taken`](crate::engine::Options::taken), and would be robbed; or has read it,
+    /// and nothing is left.
+    #[error("a list, names or the key come from there, so no file can")]
+    Taken,
     /// The algorithm takes a key, and there is none of its length.
     #[error("there is no key of the length that {0} takes")]
     NoKey(Algorithm),

@@ -26,7 +26,6 @@ fn setting() -> (tempfile::TempDir, Options) {
         reading: Reading::Examined,
         root: Some(folder.path().to_owned()),
         ignore_missing: false,
-        stdin_is_taken: false,
         engine: engine::Options { threads: 2, ..engine::Options::default() },
     };
     (folder, options)
@@ -59,6 +58,7 @@ fn list_name(list: &List) -> String {
 fn told(event: &Event<'_>) -> String {
     match event {
         Event::Malformed { line } => format!("line {line} is malformed"),
+        Event::Unknown { line, algorithm } => format!("line {line} is of {algorithm}"),
         Event::Checked { name, verdict, .. } => {
             let name = name.escape_ascii();
             match verdict {
@@ -182,7 +182,7 @@ fn a_list_may_mix_algorithms_and_names_may_be_any_bytes() {
             "list: abc is well",
             r"list: a\nb is well",
             "list: abc differs",
-            "list: 4 entries, 3 well, 0 malformed, 9 bytes",
+            "list: 4 entries, 3 well, 0 malformed, 6 bytes",
         ]
     );
 }

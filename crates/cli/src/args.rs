@@ -45,8 +45,9 @@ pub enum Command {
     Sum(Sum),
     /// Check files against lists of checksums.
     ///
-    /// Reads what GNU md5sum, sha256sum and the like, cksum, b3sum, OpenSSL, RHash and BSD's md5 write: each
-    /// line is recognised by itself. Lists that hold no checksum line at all are a failure.
+    /// Reads what GNU md5sum, sha1sum, sha256sum, sha512sum and cksum -a, b3sum, xxhsum -H2, OpenSSL, RHash and BSD's md5
+    /// write, where lanesum has the algorithm: each line is recognised by itself. Lines of other algorithms, and lists that
+    /// hold no checksum line at all, are a failure.
     #[command(after_help = EXIT_CODES)]
     Check(Check),
     /// Measure every instruction set and algorithm on this machine.

@@ -1,7 +1,10 @@
 //! `lanesum check`: checks files against lists, and tells what came of it.
 
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, IsTerminal as _};
+use std::mem;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -46,12 +49,12 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     }
     let console = Arc::new(Mutex::new(console));
     signals::catch().handle(&console, None);
-    let stdin_is_taken = shared.is_some() || args.key_file.as_deref().is_some_and(stdin::is);
-    let mut options = options(&args, key_file.map(|file| file.key), stdin_is_taken);
+    let taken = stdin::taken(shared.is_some(), paths_read(&args));
+    let mut options = options(&args, key_file.map(|file| file.key));
     let display = Display::start(args.run.progress, || files_to_count(&lists, &options));
     console::lock(&console).set_bar(display.as_ref().map(|display| display.bar.clone()));
     options.engine =
-        engine::Options { key: options.engine.key, ..args.run.engine(display.as_ref()) };
+        engine::Options { key: options.engine.key, taken, ..args.run.engine(display.as_ref()) };
 
     let mut report = Report::new(&args, options.dialect);
     let mut printed = Ok(());
@@ -72,7 +75,7 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     Ok(if report.all_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn options(args: &Check, key: Option<Key>, stdin_is_taken: bool) -> Options {
+fn options(args: &Check, key: Option<Key>) -> Options {
     let dialect = key.as_ref().map_or_else(Dialect::any, Dialect::keyed);
     let dialect = args.algorithm.map_or(dialect, |algorithm| dialect.with_untagged(algorithm));
     let ending = if args.zero { Ending::Nul } else { Ending::Newline };
@@ -81,7 +84,6 @@ fn options(args: &Check, key: Option<Key>, stdin_is_taken: bool) -> Options {
         reading: Reading::Examined,
         root: args.root.clone(),
         ignore_missing: args.ignore_missing,
-        stdin_is_taken,
         engine: engine::Options { key, ..args.run.engine(None) },
     }
 }
@@ -90,6 +92,11 @@ fn options(args: &Check, key: Option<Key>, stdin_is_taken: bool) -> Options {
 /// It is no folder, so that no file would be found: told once, and not for each.
 fn look_at_root(root: &Path) -> io::Result<()> {
     if fs::metadata(root)?.is_dir() { Ok(()) } else { Err(Errno::NOTDIR.into()) }
+}
+
+/// What is read by this program itself.
+fn paths_read(args: &Check) -> impl Iterator<Item = &Path> {
+    args.lists.iter().chain(&args.key_file).map(PathBuf::as_path)
 }
 
 /// The lists in their order. One that comes by another name from where standard input does is the same.
@@ -135,6 +142,10 @@ struct Report<'a> {
     empty_lists: u64,
     /// How the lists are read.
     dialect: Dialect,
+    /// What lines of the list call algorithms that are not known here.
+    unknown: BTreeSet<String>,
+    /// Entries of the list whose file is not there, and the name of the first.
+    not_found: (u64, Vec<u8>),
 }
 
 impl<'a> Report<'a> {
@@ -146,6 +157,8 @@ impl<'a> Report<'a> {
             bad_lists: 0,
             empty_lists: 0,
             dialect,
+            unknown: BTreeSet::new(),
+            not_found: (0, Vec::new()),
         }
     }
 
@@ -154,6 +167,7 @@ impl<'a> Report<'a> {
             && self.total.entries() > 0
             && self.total.mismatched == 0
             && self.total.unreadable == 0
+            && self.total.unknown == 0
             && !(self.is_strict() && self.total.malformed > 0)
     }
 
@@ -177,6 +191,13 @@ impl<'a> Report<'a> {
                 }
                 Ok(())
             }
+            Event::Unknown { line, algorithm } => {
+                if self.args.warn {
+                    console.about(name(list), &format!("line {line}: of {algorithm}, not checked"));
+                }
+                self.unknown.insert(algorithm.to_owned());
+                Ok(())
+            }
             Event::Checked { name, verdict } => self.checked(name, &verdict, console),
             Event::End { tally, error } => {
                 self.end(list, &tally, error.as_ref(), console);
@@ -192,6 +213,12 @@ impl<'a> Report<'a> {
             Verdict::Match => "OK",
             Verdict::Mismatch => "FAILED",
             Verdict::Unreadable(error) => {
+                if error.is_not_found() {
+                    if self.not_found.0 == 0 {
+                        self.not_found.1 = name.to_owned();
+                    }
+                    self.not_found.0 += 1;
+                }
                 console.about(name, &error.to_string());
                 "FAILED open or read"
             }
@@ -215,17 +242,35 @@ impl<'a> Report<'a> {
         console: &mut Console,
     ) {
         self.total += *tally;
+        let unknown = mem::take(&mut self.unknown);
+        let (not_found, first) = mem::take(&mut self.not_found);
         if let Some(error) = error {
             self.bad_lists += 1;
             return console.about(name(list), &error.to_string());
         }
-        if tally.entries() == 0 && tally.malformed > 0 {
+        if tally.unknown > 0 {
+            console.about(name(list), &of_unknown(tally.unknown, &unknown));
+        }
+        if tally.entries() + tally.unknown == 0 && tally.malformed > 0 {
             self.bad_lists += 1;
-            let words = format!("no checksum line{} in it; is it a list?", self.for_key());
+            let words = match self.args.algorithm {
+                Some(algorithm) => {
+                    format!("no line in it has as many digits as {algorithm}; without -a they tell")
+                }
+                None => format!("no checksum line{} in it; is it a list?", self.for_key()),
+            };
             return console.about(name(list), &words);
         }
-        if tally.entries() == 0 {
+        if tally.entries() + tally.unknown == 0 {
             self.empty_lists += 1;
+        }
+        if not_found > 0
+            && not_found == tally.entries()
+            && let Some(folder) = beside(list, &first)
+            && self.args.root.is_none()
+        {
+            let words = format!("its files are beside it; say --root {folder}, or run in {folder}");
+            console.about(name(list), &words);
         }
         if tally.entries() > 0 && tally.entries() == tally.missing {
             self.bad_lists += 1;
@@ -243,23 +288,34 @@ impl<'a> Report<'a> {
         self.doubt(list, tally, console);
     }
 
-    /// Tells of untagged lines that may be of another algorithm than the one they were taken for.
+    /// Tells of lines that may be of another algorithm than the one they were taken for, or of another key.
     fn doubt(&self, list: &List, tally: &Tally, console: &mut Console) {
-        if self.args.status || self.args.algorithm.is_some() {
+        if self.args.status {
             return;
         }
-        for taken_for in tally.doubtful().iter() {
+        if tally.tagged.doubtful().contains(Algorithm::Blake3) {
+            let words = match &self.args.key_file {
+                None => {
+                    "no line of BLAKE3 matches; if they were made with a key, say --key-file FILE"
+                }
+                Some(_) => "no line of BLAKE3 matches; is it the key that made the list?",
+            };
+            console.about(name(list), words);
+        }
+        if self.args.algorithm.is_some() {
+            return;
+        }
+        for taken_for in tally.untagged.doubtful().iter() {
             let has_its_key = |is: &Algorithm| self.args.key_file.is_some() || !is.needs_key();
             let remedy = match self.dialect.mistaken_for(taken_for).find(has_its_key) {
-                Some(is) => format!("if they are {is}, say -a {is}"),
+                Some(is) => format!("the lines are of {is} (say -a {is})"),
                 None if taken_for == Algorithm::Sha512 => {
-                    "if they are BLAKE2b, check them with b2sum".to_owned()
+                    "the lines are of BLAKE2b (check them with b2sum)".to_owned()
                 }
                 None => continue,
             };
             let words = format!(
-                "lines that name no algorithm were read as {taken_for}, and none of them matches; \
-                 {remedy}"
+                "no line without an algorithm matches, read as {taken_for}: the files have changed, or {remedy}"
             );
             console.about(name(list), &words);
         }
@@ -267,14 +323,10 @@ impl<'a> Report<'a> {
 
     /// Tells that no list had anything to check, which must not pass for all well.
     fn nothing_checked(&self, lists: &[List], console: &mut Console) {
-        if self.total.entries() > 0 || self.bad_lists > 0 {
+        if self.total.entries() + self.total.unknown > 0 || self.bad_lists > 0 {
             return;
         }
         match lists {
-            [list @ List::Stdin] => console.about(
-                name(list),
-                "no checksum line came, so nothing was checked; did what writes the list fail?",
-            ),
             [list] => console.about(
                 name(list),
                 "no checksum line in it, so nothing was checked; is it the right list, and whole?",
@@ -290,7 +342,7 @@ impl<'a> Report<'a> {
     fn summary(&self, elapsed: Duration, console: &mut Console) {
         let total = &self.total;
         let lines = total.entries() - total.missing;
-        if self.args.status || lines < 2 {
+        if self.args.status || lines == 0 || (lines == 1 && self.empty_lists == 0) {
             return;
         }
         let files = if total.files == 1 { "file" } else { "files" };
@@ -320,6 +372,10 @@ impl<'a> Report<'a> {
         let mut failures = vec![
             (total.mismatched, "FAILED"),
             (total.unreadable, "could not be read"),
+            (
+                total.unknown,
+                plural(total.unknown, "of an unknown algorithm", "of unknown algorithms"),
+            ),
             (self.bad_lists, plural(self.bad_lists, "bad list", "bad lists")),
         ];
         let empty_lists = plural(self.empty_lists, "empty list", "empty lists");
@@ -335,6 +391,21 @@ impl<'a> Report<'a> {
         words.extend(passed_over.into_iter().filter_map(told));
         words.join(", ")
     }
+}
+
+/// What is said of lines whose algorithms are not known here.
+fn of_unknown(lines: u64, algorithms: &BTreeSet<String>) -> String {
+    let names: Vec<_> = algorithms.iter().map(String::as_str).collect();
+    let lines = if lines == 1 { "1 line is".to_owned() } else { format!("{lines} lines are") };
+    format!("{lines} of {}, which lanesum does not compute: not checked", names.join(", "))
+}
+
+/// The folder of a list, if that is where the file of this name is.
+fn beside(list: &List, file: &[u8]) -> Option<String> {
+    let List::Path(path) = list else { return None };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty())?;
+    let file = Path::new(OsStr::from_bytes(file));
+    (file.is_relative() && folder.join(file).exists()).then(|| folder.display().to_string())
 }
 
 /// What messages call a list.

@@ -130,7 +130,7 @@ impl Console {
     /// Tells whoever started the program without a word what it waits for: nothing else on a terminal does.
     pub fn tell_who_waits(&mut self) {
         if io::stdin().is_terminal() {
-            self.message(b"reading standard input, end it with ctrl-D; --help tells more");
+            self.message(b"reading standard input, Ctrl-D ends it; --help tells more");
         }
     }
 

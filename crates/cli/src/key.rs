@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use lanesum_checksum::list::names_standard_input;
 use lanesum_checksum::{Algorithm, Algorithms, Key};
 
 use crate::console::Console;
@@ -71,13 +72,18 @@ impl KeyFile {
 /// It does, and `shared` is what else comes from there.
 pub fn refuse_shared(path: Option<&Path>, shared: Option<&str>) -> Result<(), Usage> {
     match (path, shared) {
-        (Some(path), Some(shared)) if stdin::is(path) => Err(Usage(format!(
+        (Some(path), Some(shared)) if comes_from_there(path) => Err(Usage(format!(
             "{}: the key cannot come from standard input when {shared} from there; name a file, or \
              another descriptor: --key-file /dev/fd/3 3<FILE",
             path.display()
         ))),
         _ => Ok(()),
     }
+}
+
+/// Whether a key comes from standard input; as a file, too, which would give it once more as something else.
+fn comes_from_there(key: &Path) -> bool {
+    stdin::is(key) || names_standard_input(key.as_os_str().as_bytes())
 }
 
 /// The error of an algorithm that has no key.

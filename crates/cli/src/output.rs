@@ -80,18 +80,22 @@ impl Target {
         Ok(Self::File { name: name.to_owned(), path, existing })
     }
 
-    /// Refuses paths that lead to the target: they would be replaced by the list that should hold them.
+    /// Refuses paths that lead to the target, `-` for standard input: they would be replaced by the list that should hold them.
     ///
     /// # Errors
     /// A path is the target.
     pub fn refuse_as_input<'a>(
         &self,
-        mut paths: impl Iterator<Item = &'a PathBuf>,
+        mut paths: impl Iterator<Item = &'a Path>,
     ) -> Result<(), Usage> {
         let Self::File { name, existing: Some(existing), .. } = self else { return Ok(()) };
         let Ok(target) = FileId::of(&existing.file) else { return Ok(()) };
-        let is_target = |found| FileId::from(&found) == target;
-        match paths.find(|input| stat(input.as_path()).is_ok_and(is_target)) {
+        let found = |input: &Path| match input.to_str() {
+            Some("-") => fstat(io::stdin()),
+            _ => stat(input),
+        };
+        let is_target = |input: &&Path| found(input).is_ok_and(|it| FileId::from(&it) == target);
+        match paths.find(is_target) {
             None => Ok(()),
             Some(input) => Err(Usage(format!(
                 "{}: is to be read, and to be replaced by the list (--output {})",

@@ -76,6 +76,11 @@ impl Paths {
         }
     }
 
+    /// Whether nothing is named, so that standard input is read.
+    pub fn reads_only_stdin(args: &Sum) -> bool {
+        args.paths.is_empty() && args.files0_from.is_none()
+    }
+
     /// What comes from standard input, for the words of a message.
     pub fn from_stdin(args: &Sum) -> Option<&'static str> {
         match &args.files0_from {

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
 use lanesum_checksum::engine::FileId;
-use rustix::fs::{FileType, fstat, stat};
+use rustix::fs::{FileType, Stat, fstat, stat};
 
 /// Whether a path leads to what standard input is, where that gives its bytes only once: `/dev/stdin`
 /// and its like when it is a pipe, a socket or a terminal. What reads such a path takes from
@@ -18,6 +18,18 @@ pub fn is(path: &Path) -> bool {
         _ => false,
     };
     gives_once && stat(path).is_ok_and(|there| FileId::from(&there) == FileId::from(&stdin))
+}
+
+/// What gives its bytes only once and is read by this program itself: standard input where `stdin_is`, and what the paths
+/// lead to. No file can come from there.
+pub fn taken<'a>(stdin_is: bool, paths: impl Iterator<Item = &'a Path>) -> Vec<FileId> {
+    let gives_once = |stat: &Stat| {
+        let kind = FileType::from_raw_mode(stat.st_mode);
+        matches!(kind, FileType::Fifo | FileType::Socket)
+    };
+    let stdin = stdin_is.then(|| fstat(io::stdin()).ok()).flatten();
+    let others = paths.filter_map(|path| stat(path).ok()).filter(gives_once);
+    stdin.into_iter().chain(others).map(|stat| FileId::from(&stat)).collect()
 }
 
 /// Whether an argument stands for standard input, by its name or by where it leads.

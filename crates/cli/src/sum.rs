@@ -22,6 +22,7 @@ use crate::output::{Gap, Missing, Output, Target};
 use crate::paths::{Item, Looks, Paths, Trees};
 use crate::progress::Display;
 use crate::signals::{self, Interruptions};
+use crate::stdin;
 
 /// Prints a line for each file and algorithm, and a message for each file that has none.
 ///
@@ -40,7 +41,9 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     let key_file = KeyFile::open(args.key_file.as_deref(), args.algorithms())?;
     let target = Target::of(args.output.as_deref())?;
     let read_before = [&args.key_file, &args.files0_from].into_iter().flatten();
-    target.refuse_as_input(args.paths.iter().chain(read_before))?;
+    let inputs = args.paths.iter().chain(read_before).map(PathBuf::as_path);
+    let alone = Paths::reads_only_stdin(&args).then_some(Path::new("-"));
+    target.refuse_as_input(inputs.chain(alone))?;
     target.refuse_half(args.all_or_nothing)?;
     // Before there is a file that an interruption would have to remove.
     let signals = signals::catch();
@@ -58,7 +61,7 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     }
 
     let mut paths = Paths::of(&args)?;
-    if args.paths.is_empty() && args.files0_from.is_none() {
+    if Paths::reads_only_stdin(&args) {
         console::lock(&console).tell_who_waits();
     }
     let trees = Trees { walk };
@@ -67,6 +70,9 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     let mut options = args.run.engine(display.as_ref());
     options.key = key_file.map(|file| file.key);
     options.own_files = output.own_files().context("output")?;
+    let names_come = args.files0_from.as_deref().is_some_and(stdin::is_meant_by);
+    let read_before = [&args.key_file, &args.files0_from].into_iter().flatten();
+    options.taken = stdin::taken(names_come, read_before.map(PathBuf::as_path));
 
     let algorithms = args.algorithms();
     let mut printer = Printer {
@@ -191,8 +197,11 @@ enum Made {
     Folder(PathBuf),
     Skipped(PathBuf, Skip),
     Failed(Gap, Vec<u8>, String),
-    /// The list itself, by this name.
-    OwnOutput(Vec<u8>),
+    /// The list itself. In a tree it is met by chance.
+    OwnOutput {
+        name: Vec<u8>,
+        is_named: bool,
+    },
 }
 
 /// What came of printing.
@@ -243,8 +252,9 @@ impl Printer<'_> {
                 why.extend(failure::did_you_mean(&name));
                 console().about(&name, &why);
             }
-            Made::OwnOutput(name) => {
-                if self.tells_own_output {
+            // What somebody asked for by its name, and what a reader of the list on standard output may miss.
+            Made::OwnOutput { name, is_named } => {
+                if is_named || self.tells_own_output {
                     console().about(&name, &Error::OwnOutput.to_string());
                 }
             }
@@ -291,14 +301,13 @@ impl Lines {
                 looks.found_folder();
                 Made::Folder(path)
             }
-            Source::Path(path) | Source::Regular(path) => {
-                self.file(path.as_os_str().as_bytes(), outcome.result)
-            }
-            Source::Stdin | Source::Nothing => self.file(b"-", outcome.result),
+            Source::Path(path) => self.file(path.as_os_str().as_bytes(), true, outcome.result),
+            Source::Regular(path) => self.file(path.as_os_str().as_bytes(), false, outcome.result),
+            Source::Stdin | Source::Nothing => self.file(b"-", true, outcome.result),
         }
     }
 
-    fn file(self, name: &[u8], result: Result<engine::Hashed, Error>) -> Made {
+    fn file(self, name: &[u8], is_named: bool, result: Result<engine::Hashed, Error>) -> Made {
         match result {
             Ok(hashed) => {
                 // Room for what a line has beside the name: digits, blanks, a tag.
@@ -310,7 +319,7 @@ impl Lines {
                 }
                 Made::Lines(lines)
             }
-            Err(Error::OwnOutput) => Made::OwnOutput(name.to_vec()),
+            Err(Error::OwnOutput) => Made::OwnOutput { name: name.to_vec(), is_named },
             Err(error) => Made::Failed(Gap::File, name.to_vec(), error.to_string()),
         }
     }

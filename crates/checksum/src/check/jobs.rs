@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use super::shared::{Shared, Turn};
 use super::{List, ListError, Options, Reading};
 use crate::list::start::{self, NotAList};
-use crate::list::{Entry, Line, Lines, Parser, RawLine, names_standard_input};
+use crate::list::{Entry, Line, Lines, Parser, RawLine};
 use crate::{Algorithms, Digest, Job, Source};
 
 /// As many lines share one read of their file at most: a list of any length takes the same memory.
@@ -19,6 +19,8 @@ const MOST_AT_ONCE: usize = 16;
 pub(super) enum Note {
     Begin(List),
     Malformed(u64),
+    /// The line's number, and what it calls its algorithm.
+    Unknown(u64, String),
     File(Expected),
     End(Option<ListError>),
 }
@@ -162,6 +164,8 @@ struct OpenList {
     lines: Lines<Box<dyn BufRead + Send>>,
     /// What comes after the last one given, where that was read already.
     ahead: Option<Result<Step, ListError>>,
+    /// Whether no line but blank ones came so far.
+    is_empty: bool,
 }
 
 /// What the next line makes of a list.
@@ -192,7 +196,13 @@ impl OpenList {
             }
         };
         let is_stdin = *list == List::Stdin;
-        Ok(Self { is_stdin, is_regular, lines: Lines::new(text, ending), ahead: None })
+        Ok(Self {
+            is_stdin,
+            is_regular,
+            lines: Lines::new(text, ending),
+            ahead: None,
+            is_empty: true,
+        })
     }
 
     /// Goes on to the next line that is not blank, and takes those after it along that are about the
@@ -203,10 +213,23 @@ impl OpenList {
             match step {
                 Step::Pass => {}
                 Step::Note(Note::File(file)) => break file,
-                Step::Note(note) => return Ok(Some(note)),
+                Step::Note(note) => {
+                    self.is_empty = false;
+                    return Ok(Some(note));
+                }
+                // A file may be an empty list. Who writes one into a pipe says it by writing nothing, as does a writer
+                // that failed.
+                Step::End
+                    if self.is_empty
+                        && !self.is_regular
+                        && options.reading == Reading::Examined =>
+                {
+                    return Err(ListError::NothingCame);
+                }
                 Step::End => return Ok(None),
             }
         };
+        self.is_empty = false;
         while file.others.len() + 1 < MOST_AT_ONCE && self.may_look_ahead(options) {
             match self.step(parser, options) {
                 Ok(Step::Pass) => {}
@@ -235,10 +258,11 @@ impl OpenList {
             match text.map_or(Line::Malformed, |text| parser.parse(text)) {
                 Line::Blank => return Ok(Step::Pass),
                 Line::Malformed => return Ok(Step::Note(Note::Malformed(number))),
+                Line::Unknown(name) => return Ok(Step::Note(Note::Unknown(number, name))),
                 Line::Entry(entry) => entry,
             };
-        if (self.is_stdin || options.stdin_is_taken) && is_standard_input(&name, options) {
-            // Something else comes from there, so its file cannot.
+        if self.is_stdin && options.reading == Reading::Gnu && name == b"-" {
+            // The list comes from there, so nothing else can. Otherwise the engine says so.
             return Ok(Step::Note(Note::Malformed(number)));
         }
         let algorithm = digest.algorithm();
@@ -248,15 +272,6 @@ impl OpenList {
         let first = ExpectedDigest { digest, is_tagged };
         let (others, turn) = (Vec::new(), Turn::Only);
         Ok(Step::Note(Note::File(Expected { name, first, others, turn })))
-    }
-}
-
-/// Whether an entry of this name would read standard input. GNU md5sum knows only `-`.
-fn is_standard_input(name: &[u8], options: &Options) -> bool {
-    match (&options.root, options.reading) {
-        (Some(_), _) => false,
-        (None, Reading::Gnu) => name == b"-",
-        (None, Reading::Examined) => names_standard_input(name),
     }
 }
 

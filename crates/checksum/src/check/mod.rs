@@ -36,8 +36,8 @@ use verdicts::{Finding, Verdicts};
 /// Where a list is read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum List {
-    /// Standard input. An entry that [stands for it](crate::list::names_standard_input) is malformed in
-    /// such a list.
+    /// Standard input. What it is should be among [`engine::Options::taken`]. As to [`Reading::Gnu`], an entry `-` is
+    /// malformed in such a list.
     Stdin,
     /// A file.
     Path(PathBuf),
@@ -55,9 +55,6 @@ pub struct Options {
     pub root: Option<PathBuf>,
     /// A file that does not exist is [`Verdict::Missing`], not [`Verdict::Unreadable`].
     pub ignore_missing: bool,
-    /// Something else comes through standard input, one of the lists or a key, so that no file can. An entry that
-    /// [stands for it](crate::list::names_standard_input) is malformed in each of the lists then.
-    pub stdin_is_taken: bool,
     /// How the files are read and hashed.
     pub engine: engine::Options,
 }
@@ -93,6 +90,13 @@ pub enum Event<'a> {
         /// Its number, from 1.
         line: u64,
     },
+    /// A line is of an algorithm that is not known here, so its file was not checked. Of [`Reading::Gnu`] it is malformed.
+    Unknown {
+        /// Its number, from 1.
+        line: u64,
+        /// What the line calls the algorithm.
+        algorithm: &'a str,
+    },
     /// A line was compared with its file.
     Checked {
         /// Its name in the list, byte for byte.
@@ -127,6 +131,8 @@ pub enum Verdict {
 pub struct Tally {
     /// Lines that are neither entry nor comment.
     pub malformed: u64,
+    /// Lines of algorithms that are not known here.
+    pub unknown: u64,
     /// Entries whose file has the digest.
     pub matched: u64,
     /// Entries whose file has another digest.
@@ -140,23 +146,48 @@ pub struct Tally {
     pub files: u64,
     /// The bytes of those files.
     pub bytes: u64,
-    /// What untagged lines that match were taken for.
-    pub untagged_matched: Algorithms,
-    /// What untagged lines that do not match were taken for.
-    pub untagged_mismatched: Algorithms,
+    /// Of which algorithms lines are that name theirs.
+    pub tagged: Compared,
+    /// What other lines were taken for.
+    pub untagged: Compared,
+}
+
+/// The algorithms of lines that were compared with their files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Compared {
+    /// Of those that match.
+    pub matched: Algorithms,
+    /// Of those that do not.
+    pub mismatched: Algorithms,
+}
+
+impl Compared {
+    /// Those of which not one line matches: the lines may be of another algorithm, or of another key.
+    #[must_use]
+    pub const fn doubtful(&self) -> Algorithms {
+        self.mismatched.difference(self.matched)
+    }
+}
+
+impl AddAssign for Compared {
+    fn add_assign(&mut self, other: Self) {
+        self.matched = self.matched.union(other.matched);
+        self.mismatched = self.mismatched.union(other.mismatched);
+    }
 }
 
 impl AddAssign for Tally {
     fn add_assign(&mut self, other: Self) {
         self.malformed += other.malformed;
+        self.unknown += other.unknown;
         self.matched += other.matched;
         self.mismatched += other.mismatched;
         self.missing += other.missing;
         self.unreadable += other.unreadable;
         self.files += other.files;
         self.bytes += other.bytes;
-        self.untagged_matched = self.untagged_matched.union(other.untagged_matched);
-        self.untagged_mismatched = self.untagged_mismatched.union(other.untagged_mismatched);
+        self.tagged += other.tagged;
+        self.untagged += other.untagged;
     }
 }
 
@@ -165,13 +196,6 @@ impl Tally {
     #[must_use]
     pub const fn entries(&self) -> u64 {
         self.matched + self.mismatched + self.missing + self.unreadable
-    }
-
-    /// What untagged lines were taken for of which not one matches: they may be of another algorithm
-    /// with as many digits.
-    #[must_use]
-    pub const fn doubtful(&self) -> Algorithms {
-        self.untagged_mismatched.difference(self.untagged_matched)
     }
 }
 
@@ -187,6 +211,9 @@ pub enum ListError {
     /// A line is of an algorithm that needs a key, and there is none.
     #[error("{0} needs the key that made the list; check it with --key-file")]
     NoKey(Algorithm),
+    /// It is no regular file, which may be empty, and had no line that says anything.
+    #[error("no checksum line came; did what writes the list fail?")]
+    NothingCame,
     /// Reading it failed.
     #[error("read error: {}", crate::error::message(.0))]
     Read(io::Error),
@@ -212,7 +239,6 @@ pub enum ListError {
 ///     reading: Reading::Examined,
 ///     root: Some(folder.path().to_owned()),
 ///     ignore_missing: false,
-///     stdin_is_taken: false,
 ///     engine: engine::Options::default(),
 /// };
 /// let mut matched = 0;

@@ -9,12 +9,13 @@ use super::jobs::{Expected, ExpectedDigest, Note};
 use super::shared::Turn;
 use super::{Event, List, ListError, Tally, Verdict};
 use crate::engine::Hashed;
-use crate::{Algorithms, Error, Outcome};
+use crate::{Algorithm, Algorithms, Error, Outcome};
 
 /// What was found out about a job: all that is kept until its turn comes.
 pub(super) enum Finding {
     Begin(List),
     Malformed(u64),
+    Unknown(u64, String),
     File {
         lines: Lines,
         bytes: u64,
@@ -39,8 +40,9 @@ pub(super) struct Lines {
 /// A line that was compared with its file.
 struct Judged {
     verdict: Verdict,
-    /// What it was taken for, if it names no algorithm.
-    untagged: Algorithms,
+    algorithm: Algorithm,
+    /// Whether the line names it.
+    is_tagged: bool,
 }
 
 /// What came of a file.
@@ -55,6 +57,7 @@ impl Finding {
         let expected = match outcome.context {
             Note::Begin(list) => return Self::Begin(list),
             Note::Malformed(line) => return Self::Malformed(line),
+            Note::Unknown(line, algorithm) => return Self::Unknown(line, algorithm),
             Note::End(error) => return Self::End(error),
             Note::File(expected) => expected,
         };
@@ -102,22 +105,21 @@ impl Judged {
             Err(error) if ignore_missing && error.is_not_found() => Verdict::Missing,
             Err(error) => Verdict::Unreadable(Arc::clone(error)),
         };
-        let untagged = if is_tagged { Algorithms::NONE } else { digest.algorithm().into() };
-        Self { verdict, untagged }
+        Self { verdict, algorithm: digest.algorithm(), is_tagged }
     }
 
     fn count(&self, tally: &mut Tally) {
+        *match self.verdict {
+            Verdict::Match => &mut tally.matched,
+            Verdict::Mismatch => &mut tally.mismatched,
+            Verdict::Missing => &mut tally.missing,
+            Verdict::Unreadable(_) => &mut tally.unreadable,
+        } += 1;
+        let compared = if self.is_tagged { &mut tally.tagged } else { &mut tally.untagged };
         match self.verdict {
-            Verdict::Match => {
-                tally.matched += 1;
-                tally.untagged_matched = tally.untagged_matched.union(self.untagged);
-            }
-            Verdict::Mismatch => {
-                tally.mismatched += 1;
-                tally.untagged_mismatched = tally.untagged_mismatched.union(self.untagged);
-            }
-            Verdict::Missing => tally.missing += 1,
-            Verdict::Unreadable(_) => tally.unreadable += 1,
+            Verdict::Match => compared.matched = compared.matched.with(self.algorithm),
+            Verdict::Mismatch => compared.mismatched = compared.mismatched.with(self.algorithm),
+            Verdict::Missing | Verdict::Unreadable(_) => {}
         }
     }
 }
@@ -153,6 +155,10 @@ impl<F: FnMut(&List, Event<'_>) -> ControlFlow<()>> Verdicts<F> {
             Finding::Malformed(line) => {
                 tally.malformed += 1;
                 return (self.sink)(list, Event::Malformed { line });
+            }
+            Finding::Unknown(line, algorithm) => {
+                tally.unknown += 1;
+                return (self.sink)(list, Event::Unknown { line, algorithm: &algorithm });
             }
             Finding::End(error) => return (self.sink)(list, Event::End { tally: *tally, error }),
             Finding::File { lines, bytes, kept } => {

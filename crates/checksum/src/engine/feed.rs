@@ -302,6 +302,19 @@ mod tests {
     }
 
     #[test]
+    fn what_is_given_back_after_later_ones_goes_before_them() {
+        let (feed, order) = (Feed::new(2), order());
+        let [mut first, mut second, mut all] = [const { VecDeque::new() }; 3];
+        feed.pull(jobs(6), &order);
+        feed.take(0, 2, 2, &mut first);
+        feed.take(1, 2, 2, &mut second);
+        feed.give_back(0, &mut first);
+        feed.give_back(1, &mut second);
+        feed.take(0, 6, 6, &mut all);
+        assert!(all.iter().map(|(sequence, _)| *sequence).eq(0..6));
+    }
+
+    #[test]
     fn an_iterator_that_panics_ends_the_jobs() {
         let (feed, order) = (Feed::new(1), order());
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {

@@ -31,7 +31,7 @@ pub(super) enum Opened {
 }
 
 /// Looks at what was opened.
-fn look(file: OwnedFd, own_files: &[FileId]) -> Result<Opened, Error> {
+fn look(file: OwnedFd, Options { own_files, taken, .. }: &Options) -> Result<Opened, Error> {
     let stat = rustix::fs::fstat(&file).map_err(io::Error::from)?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile if own_files.contains(&FileId::from(&stat)) => Err(Error::OwnOutput),
@@ -40,6 +40,7 @@ fn look(file: OwnedFd, own_files: &[FileId]) -> Result<Opened, Error> {
             Ok(Opened::Regular(Begun { file, stamp, read: 0..0, has_writer: false }))
         }
         FileType::Directory => Err(io::Error::from(Errno::ISDIR).into()),
+        _ if taken.contains(&FileId::from(&stat)) => Err(Error::Taken),
         _ => Ok(Opened::Other(file)),
     }
 }
@@ -251,7 +252,7 @@ pub(super) fn read_and_look(
     options: &Options,
 ) -> Result<Opened, Error> {
     let early = options.detect_changes.then(|| read_first(&file));
-    let mut begun = match look(file, &options.own_files)? {
+    let mut begun = match look(file, options)? {
         Opened::Regular(begun) => begun,
         other => return Ok(other),
     };

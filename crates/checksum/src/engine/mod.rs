@@ -139,6 +139,9 @@ pub struct Options {
     /// Files that the caller writes to: under whatever names they come up, they are [`Error::OwnOutput`].
     /// The default is none.
     pub own_files: Vec<FileId>,
+    /// Inputs that the caller reads itself, a pipe that a list comes through for instance: whatever leads to one of them, and
+    /// gives its bytes only once, is [`Error::Taken`]. The default is none.
+    pub taken: Vec<FileId>,
     /// Counters that go up as bytes are read, for whoever shows them.
     pub progress: Option<Arc<Progress>>,
     /// Give each worker a table of file descriptors of its own, in which the kernel needs no locks:
@@ -157,6 +160,7 @@ impl Default for Options {
             backend: Backend::best(),
             key: None,
             own_files: Vec::new(),
+            taken: Vec::new(),
             progress: None,
             own_descriptors: false,
         }

@@ -95,7 +95,8 @@ where
             result
         }
         Input::Later => {
-            open(&job.source).and_then(|file| hash(options, file.as_fd(), job.algorithms))
+            let open = open(&job.source, options);
+            open.and_then(|file| hash(options, file.as_fd(), job.algorithms))
         }
     };
     options.count_file();
@@ -105,11 +106,12 @@ where
 }
 
 /// Opens a job's file in its turn.
-fn open(source: &Source) -> Result<OwnedFd, Error> {
+fn open(source: &Source, options: &Options) -> Result<OwnedFd, Error> {
     let (Source::Path(path) | Source::Regular(path)) = source else {
         unreachable!("only what has a path is opened later")
     };
-    Ok(Opener::default().open(path)?)
+    let file = Opener::default().open(path)?;
+    if options.taken.contains(&FileId::of(&file)?) { Err(Error::Taken) } else { Ok(file) }
 }
 
 /// Reads standard input to its end. If it is a regular file it is looked at before and after, as any other; it begins where
@@ -117,6 +119,9 @@ fn open(source: &Source) -> Result<OwnedFd, Error> {
 fn hash_stdin(options: &Options, algorithms: Algorithms) -> Result<Hashed, Error> {
     let file = rustix::stdio::stdin().try_clone_to_owned()?;
     let stat = rustix::fs::fstat(&file).map_err(io::Error::from)?;
+    if options.taken.contains(&FileId::from(&stat)) {
+        return Err(Error::Taken);
+    }
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || !options.detect_changes {
         return hash(options, file.as_fd(), algorithms);
     }

@@ -208,6 +208,8 @@ const PSEUDO_FILE_SYSTEMS: [u64; 13] = [
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
 
     fn stamp_of(changed: Time) -> Stamp {
@@ -258,6 +260,22 @@ mod tests {
             assert_eq!(holds(after, 5), "look again", "{after:?}");
             assert_eq!(holds(after, 4), "length", "{after:?}");
         }
+    }
+
+    #[test]
+    fn a_stamp_shows_nothing_where_there_is_or_was_a_writer() {
+        let named = tempfile::NamedTempFile::new().unwrap();
+        let reader = OwnedFd::from(std::fs::File::open(named.path()).unwrap());
+        let stamp = Stamp::of(&rustix::fs::fstat(&reader).unwrap());
+        let is_settled = |had_writer| stamp.look_again(&reader, 0, had_writer).unwrap().1;
+        if lease::has_writer(&reader) {
+            assert!(!is_settled(false));
+        } else {
+            // Past what the test run holds back.
+            let _ = writeln!(io::stderr(), "skipped: no leases on this file system");
+        }
+        let _path = named.into_temp_path();
+        assert_eq!([false, true].map(is_settled), [true, false]);
     }
 
     #[test]

@@ -27,6 +27,16 @@ pub(super) fn read(algorithm: Algorithm, digits: &[u8], base64: bool) -> Option<
     Digest::new(algorithm, &bytes[..decoded])
 }
 
+/// Whether these may be the digits of some digest.
+pub(super) fn may_be(digits: &[u8]) -> bool {
+    /// Those of 32 bits.
+    const FEWEST: usize = 8;
+    let is_base64 = |&byte: &u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
+    let is_hex = digits.iter().all(u8::is_ascii_hexdigit);
+    digits.len() >= FEWEST
+        && (is_hex || (digits.len().is_multiple_of(4) && digits.iter().all(is_base64)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -41,6 +41,7 @@
 
 mod digits;
 mod escape;
+mod foreign;
 mod gnu;
 mod lines;
 mod parser;

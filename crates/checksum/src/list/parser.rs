@@ -1,6 +1,6 @@
 //! What a line says, after the rules of the list it stands in.
 
-use super::{Ending, escape, gnu, skip_blanks, tag};
+use super::{Ending, escape, foreign, gnu, skip_blanks, tag};
 use crate::{Algorithm, Algorithms, Digest, Key};
 
 /// What a list says about one file.
@@ -22,6 +22,9 @@ pub enum Line {
     Entry(Entry),
     /// An empty line, or a comment: one whose first byte is `#`.
     Blank,
+    /// What may be a file and its digest, of an algorithm that is not known here: what the line calls it. With
+    /// [`Dialect::only`] it is malformed, as to md5sum.
+    Unknown(String),
     /// Anything else.
     Malformed,
 }
@@ -171,8 +174,22 @@ impl Parser {
         };
         match line.first() {
             None | Some(b'#') => Line::Blank,
-            Some(_) => self.entry(line).map_or(Line::Malformed, Line::Entry),
+            Some(_) => match self.entry(line) {
+                Some(entry) => Line::Entry(entry),
+                None => self.unknown(line).map_or(Line::Malformed, Line::Unknown),
+            },
         }
+    }
+
+    fn unknown(&self, line: &[u8]) -> Option<String> {
+        if !self.dialect.is_lenient || memchr::memchr(b'\0', line).is_some() {
+            return None;
+        }
+        let text = skip_blanks(line);
+        let named = foreign::algorithm(text.strip_prefix(&[escape::MARK]).unwrap_or(text))?;
+        let is_known =
+            Algorithm::ALL.iter().any(|&it| tag::is_of(named.to_ascii_uppercase().as_bytes(), it));
+        (!is_known).then(|| named.to_owned())
     }
 
     fn entry(&mut self, line: &[u8]) -> Option<Entry> {
@@ -213,14 +230,14 @@ mod tests {
     fn name(dialect: Dialect, line: &str) -> Option<Vec<u8>> {
         match one(dialect, line.as_bytes()) {
             Line::Entry(entry) => Some(entry.name),
-            Line::Blank | Line::Malformed => None,
+            Line::Blank | Line::Unknown(_) | Line::Malformed => None,
         }
     }
 
     fn algorithm(dialect: Dialect, line: &str) -> Option<Algorithm> {
         match one(dialect, line.as_bytes()) {
             Line::Entry(entry) => Some(entry.digest.algorithm()),
-            Line::Blank | Line::Malformed => None,
+            Line::Blank | Line::Unknown(_) | Line::Malformed => None,
         }
     }
 

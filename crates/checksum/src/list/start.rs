@@ -39,7 +39,7 @@ impl Start {
             Self::Marked
         } else if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
             Self::Utf16
-        } else if ending == Ending::Nul && !head.contains(&0) && begins(head, Ending::Newline) {
+        } else if ending == Ending::Nul && !head.contains(&0) && has_newlines(head) {
             Self::NewlineEnded
         } else if is_entry(head.split(|&byte| byte == ending.byte()).next(), ending) {
             // Names may hold any bytes, so an entry settles it.
@@ -65,6 +65,15 @@ fn is_entry(line: Option<&[u8]>, ending: Ending) -> bool {
 /// Whether the first line has this ending and holds a checksum.
 fn begins(head: &[u8], ending: Ending) -> bool {
     is_entry(memchr::memchr(ending.byte(), head).map(|end| &head[..end]), ending)
+}
+
+/// Whether each of the first two lines that end with a newline, or the only one, holds a checksum. The name in a line that ends with
+/// NUL may hold a newline, and what comes behind that looks like no line.
+fn has_newlines(head: &[u8]) -> bool {
+    let mut lines = head.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    begins(head, Ending::Newline)
+        && is_entry(lines.next(), Ending::Newline)
+        && lines.next().is_none_or(|second| is_entry(Some(second), Ending::Newline))
 }
 
 /// Whether every other byte is NUL, as it is in UTF-16 of ASCII: at least four characters, and
@@ -208,6 +217,11 @@ mod tests {
         assert_eq!(Start::of(lines.as_bytes(), Ending::Nul), Start::NewlineEnded);
         let name_of_two_lines = format!("{LINE}\n{LINE}\0");
         assert_eq!(Start::of(name_of_two_lines.as_bytes(), Ending::Nul), Start::Text);
+        // Cut within such a name, by a pipe or by what is looked at.
+        let cut = format!("{LINE}\nthe second");
+        assert_eq!(Start::of(cut.as_bytes(), Ending::Nul), Start::Text);
+        let one = format!("{LINE}\n");
+        assert_eq!(Start::of(one.as_bytes(), Ending::Nul), Start::NewlineEnded);
     }
 
     #[test]

@@ -29,18 +29,27 @@ pub(super) fn read(
     algorithms: Algorithms,
     is_lenient: bool,
 ) -> Option<(&[u8], Digest)> {
+    let (tag, name, digits) = split(text, is_lenient)?;
+    let algorithm = algorithms.iter().find(|&algorithm| is_of(tag, algorithm))?;
+    Some((name, digits::read(algorithm, digits, is_lenient)?))
+}
+
+/// Whether a tag is the one of an algorithm.
+pub(super) fn is_of(tag: &[u8], algorithm: Algorithm) -> bool {
+    algorithm.tag().as_bytes() == tag || ALIASES.contains(&(tag, algorithm))
+}
+
+/// Tag, name, still escaped, and digits of what has the shape of a tagged line.
+pub(super) fn split(text: &[u8], is_lenient: bool) -> Option<(&[u8], &[u8], &[u8])> {
     let open = text.iter().take(OPENS_WITHIN).position(|&byte| byte == b'(')?;
     let mut tag = text[..open].strip_suffix(b" ").unwrap_or(&text[..open]);
     while is_lenient && let Some(shorter) = tag.strip_suffix(b" ") {
         tag = shorter;
     }
-    let algorithm = algorithms.iter().find(|algorithm| {
-        algorithm.tag().as_bytes() == tag || ALIASES.contains(&(tag, *algorithm))
-    })?;
     let rest = &text[open + 1..];
     let close = memchr::memrchr(b')', rest)?;
     let digits = skip_blanks(skip_blanks(&rest[close + 1..]).strip_prefix(b"=")?);
-    Some((&rest[..close], digits::read(algorithm, digits, is_lenient)?))
+    Some((tag, &rest[..close], digits))
 }
 
 #[cfg(test)]

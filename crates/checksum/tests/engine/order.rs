@@ -77,17 +77,35 @@ fn small_files_do_not_wait_for_all_the_long_ones() {
 #[test]
 fn long_files_do_not_stick_to_the_worker_that_met_the_first() {
     const LONG: usize = 60;
+    /// As many of the long ones at most are under way together with the first.
+    const BEGUN: usize = 8;
+    /// So many jobs are there before a worker goes on from its first one: it may take many at once.
+    const PULLED: usize = 1000;
     let folder = Folder::new();
     let short = folder.job("short", b"abc");
     let long = folder.job("long", &bytes(1 << 20));
+    let gate = Job { source: Source::Nothing, ..folder.job_of("gate") };
     std::thread::sleep(Duration::from_millis(30));
-    let jobs = std::iter::repeat_n(short.clone(), 400)
+    let (pulled, are_there) = (Mutex::new(0), Condvar::new());
+    // Rounds of 64, after a gate and a short one for each worker, have all the long ones in one.
+    let jobs = std::iter::repeat_n(gate, 2)
+        .chain(std::iter::repeat_n(short.clone(), 2 + 6 * 64))
         .chain(std::iter::repeat_n(long, LONG))
-        .chain(std::iter::repeat_n(short, 4000));
+        .chain(std::iter::repeat_n(short, 4000))
+        .inspect(|_| {
+            *pulled.lock().unwrap() += 1;
+            are_there.notify_all();
+        });
     let (made, others_done) = (Mutex::new(0), Condvar::new());
     let make = |outcome: Outcome<String>| {
-        if outcome.context == "short" {
-            return true;
+        match &outcome.context[..] {
+            "short" => return true,
+            "gate" => {
+                let few = |pulled: &mut usize| *pulled < PULLED;
+                drop(are_there.wait_while(pulled.lock().unwrap(), few).unwrap());
+                return true;
+            }
+            _ => {}
         }
         let mut made = made.lock().unwrap();
         *made += 1;
@@ -95,8 +113,8 @@ fn long_files_do_not_stick_to_the_worker_that_met_the_first() {
         if *made > 1 {
             return true;
         }
-        // The first one goes no further before the other worker has done most of them.
-        let few = |made: &mut usize| *made < LONG * 3 / 4;
+        // The first one goes no further before the other worker has done the others.
+        let few = |made: &mut usize| *made < LONG - BEGUN;
         !others_done.wait_timeout_while(made, Duration::from_secs(60), few).unwrap().1.timed_out()
     };
     let mut all_well = true;

@@ -301,11 +301,13 @@ pub(super) fn long(length: usize) -> Vec<u8> {
 /// Hashes a file that was last written in 1970 and is changed while it is read: before half of it is,
 /// or it is done once more.
 fn hash_while(change: impl Fn(&Folder), options: &Options) -> Result<String, Error> {
-    hash_in_while(Folder::new, change, options)
+    let source = |folder: &Folder| Source::Path(folder.path("long"));
+    hash_in_while(Folder::new, source, change, options)
 }
 
 pub(super) fn hash_in_while(
     folder: impl Fn() -> Folder,
+    source: impl Fn(&Folder) -> Source,
     change: impl Fn(&Folder),
     options: &Options,
 ) -> Result<String, Error> {
@@ -324,7 +326,7 @@ pub(super) fn hash_in_while(
         let options = Options { progress: Some(Arc::clone(&progress)), ..options.clone() };
         let read = || progress.bytes.load(Ordering::Relaxed);
         let mut in_time = false;
-        let mut job = Some(job);
+        let mut job = Some(Job { source: source(&folder), ..job });
         let jobs = std::iter::from_fn(|| {
             // Asked for a second one, it sees to it that the first one is under way.
             job.take().or_else(|| {

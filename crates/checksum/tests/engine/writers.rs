@@ -4,12 +4,12 @@ use std::ffi::c_int;
 use std::os::fd::AsRawFd as _;
 use std::sync::atomic::AtomicBool;
 
-use rustix::mm::{MapFlags, ProtFlags, mmap};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use super::ways::{LONG, hash_in_while, long};
 use super::*;
 
-/// In a tmpfs, where a store through a mapping never moves a file's times.
+/// In a tmpfs, where a store through a mapping to a page that it has written to before moves no times.
 fn in_memory() -> Folder {
     tempfile::tempdir_in("/dev/shm").map_or_else(|_| Folder::new(), Folder)
 }
@@ -26,15 +26,26 @@ impl Mapping {
         Self(start.unwrap().cast())
     }
 
-    /// Stores a byte. The mapping lasts as long as the process, so that it has its writer.
+    /// Stores a byte. Unless it is ended the mapping lasts as long as the process, so that it has
+    /// its writer.
     fn store(&self, at: usize, byte: u8) {
         // SAFETY: it is within the mapping, to which nobody has a reference.
         unsafe { self.0.add(at).write_volatile(byte) };
+    }
+
+    /// Ends it: the file has no writer any more.
+    fn end(self, length: usize) {
+        // SAFETY: the mapping is of this length, and nobody has a reference to it.
+        unsafe { munmap(self.0.cast(), length) }.unwrap();
     }
 }
 
 fn writer(folder: &Folder) -> File {
     File::options().read(true).write(true).open(folder.path("long")).unwrap()
+}
+
+fn path(folder: &Folder) -> Source {
+    Source::Path(folder.path("long"))
 }
 
 #[test]
@@ -46,8 +57,65 @@ fn stores_through_a_mapping_give_no_digest_of_what_never_was() {
             mapping.store(0, b'x');
             mapping.store(LONG - 1, b'x');
         };
-        let result = hash_in_while(in_memory, change, &on(io, 1));
+        let result = hash_in_while(in_memory, path, change, &on(io, 1));
         assert!(matches!(result, Err(Error::Changed)), "{io}: {result:?}");
+    }
+}
+
+/// Standard input of this process, which no other test here reads.
+fn stdin(folder: &Folder) -> Source {
+    rustix::stdio::dup2_stdin(File::open(folder.path("long")).unwrap()).unwrap();
+    Source::Stdin
+}
+
+/// Whether a lease on a file there can be asked for.
+fn has_leases(folder: &Folder) -> bool {
+    folder.job("leased", b"abc");
+    let file = File::open(folder.path("leased")).unwrap();
+    fcntl(&file, libc::F_SETLEASE, libc::F_RDLCK) == 0
+        // A child of another test may have it open for a moment.
+        || std::io::Error::last_os_error().raw_os_error() == Some(libc::EAGAIN)
+}
+
+/// In a tmpfs a store to a page that was stored to before moves no time. Only the lease tells of
+/// such a writer, at the beginning if it is gone in the end; and only the second digest tells what
+/// it did.
+#[test]
+fn a_writer_from_before_is_known_without_any_time() {
+    if !has_leases(&in_memory()) {
+        let _ = writeln!(std::io::stderr(), "skipped: no leases on this file system");
+        return;
+    }
+    type Given = fn(&Folder) -> Source;
+    let given: [(Io, Given); 3] = [(Io::Read, path), (Io::Auto, path), (Io::Auto, stdin)];
+    // What was changed this very moment is looked at in another way.
+    let cases = [(true, true), (true, false), (false, true), (false, false)];
+    for ((io, source), (is_new, stays)) in
+        given.into_iter().flat_map(|it| cases.map(|case| (it, case)))
+    {
+        let held = std::cell::RefCell::new(None);
+        let begin = |folder: &Folder| {
+            let file = writer(folder);
+            let mapping = Mapping::of(&file, LONG);
+            mapping.store(0, b'l');
+            mapping.store(LONG - 1, 0);
+            file.set_times(FileTimes::new().set_modified(SystemTime::UNIX_EPOCH)).unwrap();
+            held.replace(Some(mapping));
+            if !is_new {
+                std::thread::sleep(Duration::from_millis(30));
+            }
+            source(folder)
+        };
+        let change = |_: &Folder| {
+            let mapping: Mapping = held.take().unwrap();
+            mapping.store(0, b'x');
+            mapping.store(LONG - 1, b'x');
+            if !stays {
+                mapping.end(LONG);
+            }
+        };
+        let result = hash_in_while(in_memory, begin, change, &on(io, 1));
+        assert!(matches!(result, Err(Error::Changed)), "{io} {is_new} {stays}: {result:?}");
     }
 }
 
@@ -55,7 +123,7 @@ fn stores_through_a_mapping_give_no_digest_of_what_never_was() {
 fn a_writer_that_does_nothing_changes_nothing() {
     let held = std::cell::RefCell::new(Vec::new());
     let open = |folder: &Folder| held.borrow_mut().push(writer(folder));
-    let digest = hash_in_while(in_memory, open, &on(Io::Auto, 1));
+    let digest = hash_in_while(in_memory, path, open, &on(Io::Auto, 1));
     assert_eq!(digest.unwrap(), md5(&long(LONG)));
 }
 

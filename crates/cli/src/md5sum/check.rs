@@ -40,8 +40,6 @@ pub fn run(
         reading: Reading::Gnu,
         root: None,
         ignore_missing: rules.ignore_missing,
-        // What of it the list on it leaves, as GNU md5sum has it.
-        stdin_is_taken: false,
         engine,
     };
     console.expect_many();
@@ -70,7 +68,8 @@ struct Reporter<'a> {
 impl Reporter<'_> {
     fn report(&mut self, list: &List, event: Event<'_>) -> io::Result<()> {
         match event {
-            Event::Malformed { line } => {
+            // Of a list as GNU reads it none is.
+            Event::Unknown { line, .. } | Event::Malformed { line } => {
                 if self.rules.report == Report::Warn {
                     let words = format!("{line}: improperly formatted MD5 checksum line");
                     self.console.about(list_name(list), &words);
@@ -123,7 +122,7 @@ impl Reporter<'_> {
             Some(ListError::Open(error)) => {
                 self.console.about(name, &lanesum_checksum::error::message(error));
             }
-            Some(ListError::Read(_) | ListError::NotAList(_) | ListError::NoKey(_)) => {
+            Some(_) => {
                 self.console.about(name, "read error");
             }
             None if tally.entries() == 0 => {

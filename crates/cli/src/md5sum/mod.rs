@@ -11,7 +11,7 @@ mod usage;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -85,7 +85,12 @@ pub fn main(
     let short_name = Path::new(program).file_name().unwrap_or(program);
     let mut console = match Console::new(short_name.as_bytes(), environment.locale) {
         Ok(console) => console,
-        Err(_) => return ExitCode::FAILURE,
+        Err(error) => {
+            let words = lanesum_checksum::error::message(&error);
+            // There is nobody else to tell.
+            let _ = writeln!(io::stderr(), "{}: standard output: {words}", short_name.display());
+            return ExitCode::FAILURE;
+        }
     };
     let all_well = match options::parse(environment.posixly_correct, args) {
         Err(refusal) => {

@@ -19,8 +19,6 @@ pub struct Existing {
     links: u64,
     owner: Owner,
     mode: u32,
-    /// In bytes.
-    size: u64,
 }
 
 /// User and group.
@@ -39,7 +37,6 @@ impl Existing {
             links: found.nlink(),
             owner: (found.uid(), found.gid()),
             mode: found.mode() & 0o7777,
-            size: found.len(),
         })
     }
 
@@ -88,8 +85,10 @@ impl Existing {
             && let Err(error @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG | Errno::IO)) =
                 fallocate(&self.file, FallocateFlags::KEEP_SIZE, 0, length)
         {
-            // Gives back what it took.
-            let _ = self.file.set_len(self.size);
+            // Gives back what it took, beyond the end that somebody else may have moved.
+            if let Ok(found) = self.file.metadata() {
+                let _ = self.file.set_len(found.len());
+            }
             return Err(Overwriting::NotBegun(error.into()));
         }
         list.rewind().map_err(Overwriting::NotBegun)?;

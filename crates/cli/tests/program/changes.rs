@@ -119,6 +119,14 @@ fn what_changes_on_standard_input_is_noticed() {
         let file = File::options().write(true).open(folder.path("long")).unwrap();
         file.write_all_at(b"x", LENGTH - 1).unwrap();
     });
+    // Also when its times are put back, by the second look.
+    is_noticed_on_standard_input(|folder| {
+        let file = File::options().write(true).open(folder.path("long")).unwrap();
+        for at in [0, LENGTH - 1] {
+            file.write_all_at(b"x", at).unwrap();
+        }
+        file.set_times(FileTimes::new().set_modified(SystemTime::UNIX_EPOCH)).unwrap();
+    });
     let digest = format!("{}  -\n", md5_of_long());
     expect(&run_and("", |_| ()), 0, &digest, "");
     let chmod = |folder: &Folder| {

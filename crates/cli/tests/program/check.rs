@@ -169,8 +169,8 @@ fn names_are_looked_up_in_the_root() {
     expect_check(output(command.arg(folder.path("root"))), 0, stdout, "");
     let gone = "lanesum: /b/c: No such file or directory\n\
                 lanesum: b/../a: No such file or directory\n\
-                lanesum: list: lines that name no algorithm were read as md5, and none of them \
-                matches; if they are xxh3, say -a xxh3\n";
+                lanesum: list: no line without an algorithm matches, read as md5: the files have \
+                changed, or the lines are of xxh3 (say -a xxh3)\n";
     let stdout = "a: FAILED\n/b/c: FAILED open or read\nb/../a: FAILED open or read\n";
     expect_check(folder.run("check list"), 1, stdout, gone);
 }
@@ -266,24 +266,95 @@ fn lines_far_apart_share_a_read() {
     assert!(summary.starts_with("lanesum: 4 files (5 lines), 4 B in "), "{summary}");
 }
 
-/// A line about standard input would read what is left of a list, or of a key, and may even find it well.
+/// It would take what is left of them, and may even find that well.
 #[test]
 fn a_file_is_not_what_is_left_of_a_list_or_a_key() {
     let folder = Folder::of(&["a"]);
-    for name in ["-", "/dev/stdin"] {
+    folder.link("/dev/stdin", "link");
+    let why = "a list, names or the key come from there, so no file can";
+    for name in ["-", "/dev/stdin", "/dev/./stdin", "/proc/thread-self/fd/0", "link"] {
         folder.write("list", line("", name) + &line("a", "a"));
-        let words = "lanesum: list: 1 line is no checksum line; --warn tells which\n";
-        for lists in ["list -", "- list"] {
-            let run = folder.run_with_stdin(&format!("check --strict {lists}"), line("a", "a"));
-            let summary = expect_check(run, 1, "a: OK\na: OK\n", words);
-            assert!(summary.ends_with(": 1 malformed line\n"), "{summary}");
-        }
-        folder
-            .write("list", format!("BLAKE3 ({name}) = {}\n", blake3::keyed_hash(&[b'x'; 32], b"")));
-        let run = folder.run_with_stdin("check --key-file /dev/stdin list", [b'x'; 32]);
-        let words = "lanesum: list: no checksum line for this key in it; is it a list?\n";
-        expect_check(run, 1, "", words);
+        let message = format!("lanesum: {name}: {why}\n");
+        let verdicts = format!("{name}: FAILED open or read\na: OK\n");
+        let run = folder.run_with_stdin("check", folder.read("list"));
+        expect_check(run, 1, &verdicts, &message);
+        let run = folder.run_with_stdin("check list -", line("a", "a"));
+        expect_check(run, 1, &[&verdicts, "a: OK\n"].concat(), &message);
+        let run = folder.run_with_stdin("check - list", line("a", "a"));
+        expect_check(run, 1, &["a: OK\n", &verdicts].concat(), &message);
+        let key = [b'x'; 32];
+        folder.write("list", format!("BLAKE3 ({name}) = {}\n", blake3::keyed_hash(&key, b"")));
+        let run = folder.run_with_stdin("check --key-file /dev/stdin list", key);
+        expect_check(run, 1, &format!("{name}: FAILED open or read\n"), &message);
+        let run = folder.run_with_stdin("--files0-from -", format!("{name}\0"));
+        assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), String::new()), "{name}");
     }
+    let run = folder.run_with_stdin("check --root /dev", line("", "stdin"));
+    expect_check(run, 1, "stdin: FAILED open or read\n", &format!("lanesum: stdin: {why}\n"));
+    // A list of a file, or of another pipe, may be checked.
+    let bash = |script: &str| output(folder.command("bash").args(["-c", script, PROGRAM]));
+    folder.write("list", line("abc", "-"));
+    expect(&bash("echo -n abc | \"$0\" check <(cat list)"), 0, "-: OK\n", "");
+    folder.write("list", line("", "/dev/fd/5"));
+    let message = format!("lanesum: /dev/fd/5: {why}\n");
+    let run = bash("\"$0\" check /dev/fd/5 5< <(cat list)");
+    expect_check(run, 1, "/dev/fd/5: FAILED open or read\n", &message);
+}
+
+/// A pipe that brings nothing is a list that did not come, and not one of a package without files.
+#[test]
+fn a_list_that_does_not_come_is_a_failure() {
+    let folder = Folder::of(&["a"]);
+    folder.write("good", line("a", "a"));
+    let bash = |script: &str| output(folder.command("bash").args(["-c", script, PROGRAM]));
+    for script in [
+        "\"$0\" check good <(true)",
+        "true | \"$0\" check good -",
+        "\"$0\" check good - </dev/null",
+    ] {
+        let run = bash(script);
+        let stderr = text(&run.stderr);
+        assert!(
+            stderr.contains(": no checksum line came; did what writes the list fail?\n"),
+            "{stderr}"
+        );
+        assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), "a: OK\n".to_owned()));
+    }
+}
+
+#[test]
+fn lines_of_algorithms_that_are_not_known_are_a_failure() {
+    let folder = Folder::of(&["a"]);
+    let unknown =
+        "BLAKE2b (a) = 333fcb4ee1aa7c115355ec66ceac917c8bfd815bf7587d325aec1864edd24e34\n";
+    folder.write("list", unknown.repeat(2) + &line("a", "a") + &format!("{}  a\n", "a".repeat(56)));
+    let words = "lanesum: list: 3 lines are of BLAKE2b, SHA-224, which lanesum does not compute: not checked\n";
+    let summary = expect_check(folder.run("check list"), 1, "a: OK\n", words);
+    assert!(summary.is_empty(), "{summary}");
+    expect_check(folder.run("check --status list"), 1, "", words);
+    let lines: String = [(1, "BLAKE2b"), (2, "BLAKE2b"), (4, "SHA-224")]
+        .map(|(line, of)| format!("lanesum: list: line {line}: of {of}, not checked\n"))
+        .concat();
+    expect_check(folder.run("check --warn list"), 1, "a: OK\n", &[&lines, words].concat());
+    folder.write("list", unknown);
+    let words =
+        "lanesum: list: 1 line is of BLAKE2b, which lanesum does not compute: not checked\n";
+    expect_check(folder.run("check list"), 1, "", words);
+}
+
+/// The commonest mistake: lists are checked from where they were made.
+#[test]
+fn files_that_are_beside_their_list_are_told_with_the_remedy() {
+    let folder = Folder::of(&["iso/a", "iso/b"]);
+    folder.write("iso/SUMS", line("iso/a", "a") + &line("iso/b", "b"));
+    let gone =
+        ["a", "b"].map(|name| format!("lanesum: {name}: No such file or directory\n")).concat();
+    let verdicts = "a: FAILED open or read\nb: FAILED open or read\n";
+    let remedy = "lanesum: iso/SUMS: its files are beside it; say --root iso, or run in iso\n";
+    expect_check(folder.run("check iso/SUMS"), 1, verdicts, &[&gone, remedy].concat());
+    expect_check(folder.run("check --root iso iso/SUMS"), 0, "a: OK\nb: OK\n", "");
+    fs::remove_file(folder.path("iso/a")).unwrap();
+    expect_check(folder.run("check iso/SUMS"), 1, verdicts, &gone);
 }
 
 #[test]

@@ -88,16 +88,36 @@ fn rows() -> Vec<Row> {
             .is(1),
         row("nothing", "", "list").says(NOTHING).is(1),
         row("nothing but comments and empty lines", "# x\n\n", "list").says(NOTHING).is(1),
-        row("nothing, and the other list has lines", "", "list good").prints("a: OK"),
+        row("nothing, and the other list has lines", "", "list good")
+            .prints("a: OK")
+            .says("no failures, 1 empty list"),
+        row("lines, and nothing comes through standard input", &*both, "list -")
+            .prints("a: OK, b: OK")
+            .says("1 bad list")
+            .is(1),
         row("no list, and nothing comes through standard input", "", "")
             .says(
-                "'standard input': no checksum line came, so nothing was checked; did what writes \
-                 the list fail?",
+                "'standard input': no checksum line came; did what writes the list fail?",
             )
             .is(1),
         row("no line that is a checksum line", "x\ny\n", "list").says(NONE).is(1),
         row("only lines of an unknown algorithm", format!("MD6 (a) = {ABC}\n"), "list")
-            .says(NONE)
+            .says("list: 1 line is of MD6, which lanesum does not compute: not checked")
+            .is(1),
+        row("a line of an unknown algorithm, among others", format!("MD6 (a) = {ABC}\n{both}"), "list")
+            .prints("a: OK, b: OK")
+            .says("1 of an unknown algorithm")
+            .is(1),
+        row("MD5s", &*both, "-a sha256 list")
+            .says("list: no line in it has as many digits as sha256; without -a they tell")
+            .is(1),
+        row("a line of BLAKE3 that was made with a key", format!("BLAKE3 (a) = {}\n", "0".repeat(64)), "list")
+            .prints("a: FAILED")
+            .says("list: no line of BLAKE3 matches; if they were made with a key, say --key-file FILE")
+            .is(1),
+        row("the same, with another key", format!("BLAKE3 (a) = {}\n", "0".repeat(64)), "--key-file key list")
+            .prints("a: FAILED")
+            .says("list: no line of BLAKE3 matches; is it the key that made the list?")
             .is(1),
         row("a line that is no checksum line, among others", both.clone() + "x\n", "list")
             .prints("a: OK, b: OK")
@@ -121,16 +141,16 @@ fn rows() -> Vec<Row> {
         row("untagged lines of BLAKE3", &*blake3, "list")
             .prints("a: FAILED")
             .says(
-                "list: lines that name no algorithm were read as sha256, and none of them matches; \
-                 if they are blake3, say -a blake3",
+                "list: no line without an algorithm matches, read as sha256: the files have changed, \
+                 or the lines are of blake3 (say -a blake3)",
             )
             .is(1),
         row("the same", &*blake3, "-a blake3 list").prints("a: OK"),
         row("lines of b2sum", format!("{blake2b}  a\n"), "list")
             .prints("a: FAILED")
             .says(
-                "list: lines that name no algorithm were read as sha512, and none of them matches; \
-                 if they are BLAKE2b, check them with b2sum",
+                "list: no line without an algorithm matches, read as sha512: the files have changed, \
+                 or the lines are of BLAKE2b (check them with b2sum)",
             )
             .is(1),
         row("UTF-16", utf16, "list")

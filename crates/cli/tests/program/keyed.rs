@@ -168,7 +168,7 @@ fn untagged_lines_are_told_by_their_digits() {
         let run = folder.run("check --status --key-file short list");
         assert_eq!(run.status.success(), told, "{algorithm}");
         let run = folder.run("check --key-file short list");
-        let remedy = format!("if they are {algorithm}, say -a {algorithm}\n");
+        let remedy = format!("or the lines are of {algorithm} (say -a {algorithm})\n");
         assert_eq!(!text(&run.stderr).contains(&remedy), told, "{algorithm}");
         let run = folder.run(&format!("check --status -a {algorithm} --key-file short list"));
         expect(&run, 0, "", "");

@@ -180,6 +180,16 @@ fn a_list_does_not_replace_what_is_to_be_in_it() {
         assert!(text(&run.stderr).starts_with(&message), "{}", text(&run.stderr));
         assert_eq!(folder.read("a"), "a");
     }
+    // Also where it comes through standard input.
+    for args in ["-o a -", "-o a t -", "-o a", "-o a --all-or-nothing t -", "-o a --files0-from -"]
+    {
+        let mut command = folder.lanesum(args.split(' '));
+        let run = output(command.stdin(File::open(folder.path("a")).unwrap()));
+        assert_eq!((run.status.code(), text(&run.stdout)), (Some(2), String::new()), "{args}");
+        let message = "lanesum: -: is to be read, and to be replaced by the list";
+        assert!(text(&run.stderr).starts_with(message), "{}", text(&run.stderr));
+        assert_eq!(folder.read("a"), "a");
+    }
     // A list in the folder that it is of is what -o is for.
     expect(&folder.run("-o t/list t"), 0, "", "");
     expect(&folder.run("-o t/list t"), 0, "", "");

@@ -151,7 +151,7 @@ fn line_of(terminal: &mut File) -> String {
 #[test]
 fn who_types_nothing_but_the_name_is_told_what_is_read() {
     let folder = Folder::new();
-    let told = "lanesum: reading standard input, end it with ctrl-D; --help tells more";
+    let told = "lanesum: reading standard input, Ctrl-D ends it; --help tells more";
     for args in [&[][..], &["sum"], &["-"]] {
         let (mut ours, theirs) = terminal();
         let mut command = folder.lanesum(args);
@@ -162,7 +162,7 @@ fn who_types_nothing_but_the_name_is_told_what_is_read() {
         if !args.contains(&"-") {
             assert_eq!(line_of(&mut ours), format!("{told}\r\n"));
         }
-        // ctrl-D twice ends a line and the input.
+        // Ctrl-D twice ends a line and the input.
         ours.write_all(b"abc\x04\x04").unwrap();
         let echo_and_line = line_of(&mut ours);
         assert!(echo_and_line.ends_with(&format!("abc{ABC}  -\r\n")), "{echo_and_line:?}");

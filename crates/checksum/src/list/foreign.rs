@@ -1,0 +1,70 @@
+//! Lines of algorithms that are not computed here: good lines, which say something that cannot be checked.
+
+use super::{digits, is_blank, skip_blanks, tag};
+
+/// What is known by its number of hexadecimal digits alone.
+const BY_DIGITS: [(usize, &str); 2] = [(56, "SHA-224"), (96, "SHA-384")];
+
+/// The longest tag, in bytes, is about as long as `BLAKE2SP-256` or `SHAKE128/256`.
+const LONGEST_TAG: usize = 14;
+
+/// What a line calls its algorithm, tagged or by the number of its digits; `None` where it is no line of a list at all.
+pub(super) fn algorithm(text: &[u8]) -> Option<&str> {
+    if let Some((tag, _, digits)) = tag::split(text, true)
+        && is_tag(tag)
+        && digits::may_be(digits)
+    {
+        return std::str::from_utf8(tag).ok();
+    }
+    let end = text.iter().position(|&byte| is_blank(byte))?;
+    let is_hex = text[..end].iter().all(u8::is_ascii_hexdigit);
+    let (_, name) = BY_DIGITS.into_iter().find(|&(digits, _)| is_hex && digits == end)?;
+    (!skip_blanks(&text[end..]).is_empty()).then_some(name)
+}
+
+fn is_tag(tag: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"-/_".contains(byte);
+    (2..=LONGEST_TAG).contains(&tag.len())
+        && tag[0].is_ascii_alphabetic()
+        && tag.iter().all(is_part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_other_programs_algorithms_are_known() {
+        let sha224 = "d14a028c2a3a2bc9476102bb288234c415a2b01f828ea62ac5b3e42f";
+        for (line, name) in [
+            ("BLAKE2b (a) = ba80a53f981c4d0d", "BLAKE2b"),
+            ("BLAKE2B-512(a b)= ba80a53f981c4d0d", "BLAKE2B-512"),
+            ("SHA3-256 (a) = 3a985da74fe225b2", "SHA3-256"),
+            ("SM3 (a) = ZsfwRifqWGU=", "SM3"),
+            (&format!("SHA224 (a) = {sha224}"), "SHA224"),
+            (&format!("{sha224}  a"), "SHA-224"),
+            (&format!("{sha224}{}  a", &sha224[..40]), "SHA-384"),
+        ] {
+            assert_eq!(algorithm(line.as_bytes()), Some(name), "{line}");
+        }
+    }
+
+    #[test]
+    fn anything_else_is_none() {
+        let sha224 = "d14a028c2a3a2bc9476102bb288234c415a2b01f828ea62ac5b3e42f";
+        for line in [
+            "",
+            "see (the manual) = page 5",
+            "f (x) = 12345678",
+            "see (there) = page12345",
+            "BLAKE2b (a) = ba80",
+            "BLAKE2b (a)",
+            "a long sentence (with) = 0123456789",
+            sha224,
+            &format!("{sha224} "),
+            &format!("{}  a", &sha224[1..]),
+        ] {
+            assert_eq!(algorithm(line.as_bytes()), None, "{line}");
+        }
+    }
+}
