@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::fs::{Advice, FileType, SeekFrom};
@@ -13,8 +14,9 @@ use rustix::io::{Errno, retry_on_intr};
 use zerocopy::FromZeros as _;
 
 use super::descriptors::Closing;
+use super::devices::Turn;
 use super::hashers::Hashers;
-use super::read::{Lane, lease};
+use super::read::{Lane, lease, medium};
 use super::stamp::{self, Stamp, Time, stamping_clock};
 use super::{FileId, Hashed, Options, Progress, serial};
 use crate::{Algorithms, Digest, Error};
@@ -217,6 +219,10 @@ pub(super) struct FileStream<T> {
     has_writer: bool,
     /// It is read once more, which no progress counts.
     is_again: bool,
+    /// Where it comes from a medium, the right to read it.
+    turn: Option<Turn>,
+    /// How much of it was asked for ahead, in bytes from its beginning.
+    asked: u64,
     shared: Rc<Shared>,
 }
 
@@ -300,6 +306,7 @@ impl<T> FileStream<T> {
         buffer: Buffer,
         algorithms: Algorithms,
         hashers: Hashers,
+        turn: Option<Turn>,
         shared: Rc<Shared>,
     ) -> Self {
         let is_whole = begun.is_whole();
@@ -318,6 +325,8 @@ impl<T> FileStream<T> {
             hashers,
             has_writer,
             is_again: false,
+            turn,
+            asked: 0,
             shared,
         };
         stream.took(read);
@@ -326,6 +335,7 @@ impl<T> FileStream<T> {
             stream.shared.closing.borrow_mut().extend(stream.file.take());
         }
         stream.advise();
+        stream.ask_ahead(Duration::ZERO);
         stream
     }
 
@@ -353,6 +363,13 @@ impl<T> FileStream<T> {
 
     /// Fills the buffer, or notes the end or an error.
     fn refill(&mut self) {
+        let begin = self.turn.as_ref().map(|_| Instant::now());
+        self.fill();
+        self.ask_ahead(begin.map_or(Duration::ZERO, |begin| begin.elapsed()));
+    }
+
+    /// As [`refill`](Self::refill), without a look at what comes next.
+    fn fill(&mut self) {
         let Some(file) = &self.file else { return };
         match self.buffer.lane.next(file, self.bytes, &self.before) {
             None => {}
@@ -401,6 +418,21 @@ impl<T> FileStream<T> {
         }
         (self.start, self.end) = (range.start, range.end);
         self.hashers.update(self.buffer.bytes(range));
+    }
+
+    /// Has the medium bring what comes next, while this is hashed: in pieces, since each may cost it a seek.
+    fn ask_ahead(&mut self, waited: Duration) {
+        if self.ended {
+            self.turn = None;
+        }
+        let (Some(turn), Some(file)) = (&mut self.turn, &self.file) else { return };
+        let ahead = turn.read(self.end - self.start, waited);
+        let size = self.before.size();
+        if self.asked < size && self.asked < self.bytes + ahead / 2 {
+            let end = size.min(self.bytes + ahead);
+            medium::ask_for_part(file, self.asked.max(self.bytes)..end);
+            self.asked = end;
+        }
     }
 
     /// The result with the lane's digest, when there was a lane; the ticket; and the buffer for the

@@ -6,7 +6,8 @@
 //!   -> a worker opens the file                                worker.rs, open.rs
 //!   -> small:  it is read behind others, and they are hashed
 //!              many at a time                                 batch.rs
-//!   -> others: a lane reads into its buffer, the kernel
+//!   -> others: from a medium in their turn,                    devices.rs, width.rs
+//!              a lane reads into its buffer, the kernel
 //!              hashes as much as all lanes have               file.rs, read/, hashers.rs
 //!   -> it is looked at again: it stayed as it was              stamp.rs
 //!   -> the outcome is made into what is wanted, and waits
@@ -49,6 +50,7 @@
 mod batch;
 mod bytes;
 mod descriptors;
+mod devices;
 mod feed;
 mod file;
 mod hashers;
@@ -57,6 +59,7 @@ mod order;
 mod read;
 mod serial;
 mod stamp;
+mod width;
 mod worker;
 
 use std::io;
@@ -268,9 +271,10 @@ where
     let options = &Options { threads, ..options.clone() };
     let feed = &feed::Feed::new(threads);
     let order = &order::Order::new(sink, threads);
+    let devices = &devices::Devices::of(options);
     thread::scope(|scope| {
         let started = (0..threads).take_while(|&number| {
-            let work = move || worker::work(number, options, feed, make, order, scope);
+            let work = move || worker::work(number, options, feed, devices, make, order, scope);
             read::is_memory_left() && thread::Builder::new().spawn_scoped(scope, work).is_ok()
         });
         let missing = threads - started.count();
@@ -294,6 +298,7 @@ where
     F: FnMut(R) -> ControlFlow<()> + Send,
 {
     let options = &Options { threads: 1, own_descriptors: false, ..options.clone() };
+    let devices = &devices::Devices::of(options);
     loop {
         let feed = &feed::Feed::new(1);
         let order = &order::Order::new(&mut sink, 1);
@@ -301,7 +306,7 @@ where
         thread::scope(|scope| {
             feed.all_are_started(0);
             feed.pull(jobs.by_ref().take(feed::AHEAD).inspect(|_| pulled += 1), order);
-            worker::work(0, options, feed, make, order, scope);
+            worker::work(0, options, feed, devices, make, order, scope);
         });
         if pulled < feed::AHEAD || order.is_stopped() {
             break;

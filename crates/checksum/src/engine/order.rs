@@ -5,7 +5,8 @@
 //! the next gap, under the lock, so that the sink sees one outcome at a time and needs no thread.
 //!
 //! Nothing waits for ever: a job may begin only when it lies within the window, the head's job
-//! always does, and whoever has it never waits.
+//! always does, and whoever has it waits for nothing but a turn of its device (`devices.rs`), whose
+//! holders read on without waiting.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};

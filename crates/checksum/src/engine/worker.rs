@@ -8,6 +8,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::io;
+use std::mem;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -19,11 +20,13 @@ use rustix::fs::FileType;
 
 use super::batch::{self, Batch};
 use super::descriptors;
+use super::devices::{self, Devices, Turn};
 use super::feed::{Feed, Taken};
 use super::file::{Begun, Buffer, FileStream, Opened, Shared, read_and_look};
 use super::hashers::{Hashers, md5_digest};
 use super::open::Opener;
 use super::order::{self, Order, Sequence};
+use super::read::medium::{self, Medium};
 use super::read::{Early, Reader, is_memory_left};
 use super::serial::{self, Input, OpenInputs, Serial};
 use super::{Hashed, Job, Options, Outcome, Source};
@@ -53,6 +56,7 @@ pub(super) fn work<'scope, T, R, M, F>(
     number: order::Worker,
     options: &'scope Options,
     feed: &'scope Feed<T>,
+    devices: &'scope Arc<Devices>,
     make: &'scope M,
     order: &'scope Order<T, R, F>,
     scope: &'scope Scope<'scope, '_>,
@@ -118,6 +122,13 @@ pub(super) fn work<'scope, T, R, M, F>(
         jobs: VecDeque::new(),
         early: VecDeque::new(),
         outcomes: Vec::new(),
+        devices,
+        medium: Medium::default(),
+        // Until the first files show otherwise.
+        is_cold: true,
+        is_first_round: true,
+        turn: None,
+        refused: None,
     };
     let open_inputs = Arc::new(OpenInputs::default());
     let mut has_serial_thread = false;
@@ -145,7 +156,7 @@ pub(super) fn work<'scope, T, R, M, F>(
     let is_full = || open_inputs.count() >= most_alone;
     while !order.is_stopped() {
         match worker.fill(feed, &mut serial, &is_full) {
-            Taken::Some => worker.advance(false),
+            Taken::Some => worker.advance(worker.refused.is_some()),
             // All jobs before these are taken, and whoever has them does not wait for this worker.
             Taken::None | Taken::End if worker.is_idle() && without_thread.get() > 0 => {
                 for _ in 0..without_thread.take() {
@@ -247,6 +258,15 @@ struct Worker<'a, T, R, M, F> {
     early: VecDeque<Early>,
     /// Outcomes not handed over yet.
     outcomes: Vec<(Sequence, R)>,
+    devices: &'a Arc<Devices>,
+    medium: Medium,
+    /// Whether files of the last round came from a medium, or somebody else's do, so that those of this one may as well.
+    is_cold: bool,
+    is_first_round: bool,
+    /// The right to read the next job's file, where that is long and cold.
+    turn: Option<Turn>,
+    /// The device of that file, where it has no room for one more reader.
+    refused: Option<devices::Number>,
 }
 
 impl<T, R, M, F> Worker<'_, T, R, M, F>
@@ -268,6 +288,9 @@ where
         is_full: &dyn Fn() -> bool,
     ) -> Taken {
         loop {
+            if !self.ask_again() {
+                return Taken::Some;
+            }
             let used = self.lanes.len();
             let free = match self.target.saturating_sub(used) {
                 0 if self.short_run > 0 && used < self.limit => 1,
@@ -275,6 +298,8 @@ where
                     self.give_back(feed);
                     return Taken::Some;
                 }
+                // One by one, since the device may not like more.
+                _ if self.is_cold && self.short_run == 0 => 1,
                 free => free,
             };
             if self.jobs.is_empty() {
@@ -298,6 +323,12 @@ where
                 }
                 let Some((sequence, job)) = self.jobs.pop_front() else { break };
                 self.begin(sequence, job, serial);
+                // Of a file that failed.
+                self.turn = None;
+                if self.refused.is_some() {
+                    self.keep_the_first(feed);
+                    return Taken::Some;
+                }
             }
             if self.lanes.is_empty() {
                 // Jobs without a lane may be long ones; nobody should wait for their outcomes.
@@ -327,6 +358,7 @@ where
 
     /// Gives back the jobs that are not begun: a long file came up, and other workers may have nothing to do.
     fn give_back(&mut self, feed: &Feed<T>) {
+        self.turn = None;
         if self.jobs.is_empty() {
             return;
         }
@@ -335,6 +367,58 @@ where
             self.buffers.push(buffer);
         }
         feed.give_back(self.number, &mut self.jobs);
+    }
+
+    /// Gives back all but the first, which waits for its device.
+    fn keep_the_first(&mut self, feed: &Feed<T>) {
+        let (job, early) = (self.jobs.pop_front(), self.early.pop_front());
+        self.give_back(feed);
+        self.jobs.extend(job);
+        self.early.extend(early);
+    }
+
+    /// Asks once more for the turn that was refused, and waits for it where there is nothing else to do; false where there
+    /// still is none.
+    fn ask_again(&mut self) -> bool {
+        let Some(device) = self.refused else { return true };
+        self.turn = if self.is_idle() {
+            self.shared.closing.borrow_mut().close();
+            Some(self.devices.wait_for_turn(device))
+        } else {
+            self.devices.try_turn(device)
+        };
+        if self.turn.is_some() {
+            self.refused = None;
+        }
+        self.refused.is_none()
+    }
+
+    /// Whether a file may be read now: what is long and not in the cache takes a turn of its device.
+    fn may_read(&mut self, file: &OwnedFd) -> bool {
+        if !self.is_cold || !self.reader.reads_anywhere() || self.turn.is_some() {
+            return true;
+        }
+        let Ok(stat) = rustix::fs::fstat(file) else { return true };
+        let is_long = stat.st_size > Buffer::CAPACITY as i64;
+        let is_regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+        if is_long && is_regular && !medium::is_cached(file) {
+            self.turn = self.devices.try_turn(stat.st_dev);
+            self.refused = self.turn.is_none().then_some(stat.st_dev);
+        }
+        self.refused.is_none()
+    }
+
+    /// The turn of a file that goes into a lane.
+    fn turn_of(&mut self, begun: &Begun) -> Option<Turn> {
+        let turn = self.turn.take();
+        if begun.is_whole() || turn.is_some() || !self.reader.reads_anywhere() {
+            return turn;
+        }
+        // Where its beginning came from the medium, so will the rest, though nobody asked.
+        self.medium.is_in_use().then(|| {
+            self.is_cold = true;
+            self.devices.take_turn(begun.stamp.device())
+        })
     }
 
     /// Has what is read alone opened in its turn.
@@ -349,6 +433,8 @@ where
 
     /// Is done with the files of the last round; looks at the tree and at the clock as they are now.
     fn look_anew(&mut self) {
+        let is_first = mem::take(&mut self.is_first_round);
+        self.is_cold = self.medium.is_in_use() || self.devices.are_read() || is_first;
         self.shared.closing.borrow_mut().close();
         self.shared.look_at_clock();
         self.opener.forget();
@@ -367,6 +453,10 @@ where
         }
         let (mut begun, place) = match self.open(&source) {
             Ok(Begin::File(begun, place)) => (begun, place),
+            Ok(Begin::Refused(file)) => {
+                self.early.push_front(Early { file: Ok(file), buffer: None });
+                return self.jobs.push_front((sequence, Job { source, algorithms, context }));
+            }
             Ok(Begin::Alone(input)) => {
                 let job = Job { source, algorithms, context };
                 return serial(sequence, Serial { job, input });
@@ -394,8 +484,9 @@ where
                 }
             };
         }
+        let turn = self.turn_of(&begun);
         let shared = Rc::clone(&self.shared);
-        let mut stream = FileStream::new(ticket, begun, buffer, algorithms, hashers, shared);
+        let mut stream = FileStream::new(ticket, begun, buffer, algorithms, hashers, turn, shared);
         if in_lane {
             self.short_run = if stream.is_short() { self.short_run + 1 } else { 0 };
             self.lanes.push(stream);
@@ -433,6 +524,9 @@ where
                 early.file?
             }
         };
+        if !self.may_read(&file) {
+            return Ok(Begin::Refused(file));
+        }
         let expects_small = self.batch.expects_more() && self.reader.reads_anywhere();
         let place = if expects_small { Place::Batch } else { Place::Buffer };
         let Self { batch, buffers, shared, .. } = self;
@@ -506,4 +600,6 @@ enum Begin {
     File(Begun, Place),
     /// By itself.
     Alone(Input),
+    /// Not yet: its device is read by as many as it likes.
+    Refused(OwnedFd),
 }

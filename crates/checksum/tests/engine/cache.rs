@@ -131,3 +131,29 @@ fn files_that_are_not_in_the_cache_come_in_order() {
         }
     }
 }
+
+/// Each worker may have to wait for its turn, and those in the cache stand between.
+#[test]
+fn long_files_that_are_not_in_the_cache_come_in_order() {
+    let folder = Folder(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap());
+    let lengths = [3 << 20, 5 << 20, 40_000, (128 << 10) + 1, 128 << 10, 1, 2 << 20];
+    let (mut jobs, mut expected) = (Vec::new(), Vec::new());
+    for index in 0..42 {
+        let content = bytes(lengths[index % lengths.len()] + index);
+        let name = format!("{index:02}");
+        jobs.push(folder.job(&name, &content));
+        expected.push(format!("{name}: {}", md5(&content)));
+    }
+    for io in Io::ALL {
+        for threads in 1..=4 {
+            for job in jobs.iter().step_by(threads) {
+                let Source::Path(path) = &job.source else { continue };
+                forget(path);
+            }
+            let outcomes = run(&on(io, threads), jobs.iter().cloned());
+            if !outcomes.contains(&format!("00: {}", Error::NoDirect)) {
+                assert_eq!(outcomes, expected, "{io}, {threads}");
+            }
+        }
+    }
+}

@@ -6,11 +6,14 @@
 //! long as the batch before had to wait.
 
 use std::cell::Cell;
+use std::io::IoSliceMut;
 use std::num::NonZero;
+use std::ops::Range;
 
 use nix::sys::resource::{UsageWho, getrusage};
 use rustix::fd::OwnedFd;
 use rustix::fs::{Advice, fadvise};
+use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
 use crate::engine::file::Buffer;
 
@@ -23,10 +26,29 @@ pub(in crate::engine) struct Medium {
 
 impl Medium {
     /// Whether the medium has read anything since this was asked last.
-    pub(super) fn is_in_use(&self) -> bool {
+    pub(in crate::engine) fn is_in_use(&self) -> bool {
         // Where the kernel does not count, nothing is ever read.
         let blocks = getrusage(UsageWho::RUSAGE_THREAD).map_or(0, |usage| usage.block_reads());
         self.blocks.replace(blocks) != blocks
+    }
+}
+
+/// Whether the beginning of a file is in the cache, or comes from no medium at all (a FIFO). Where the file system cannot
+/// tell, it is not.
+pub(in crate::engine) fn is_cached(file: &OwnedFd) -> bool {
+    let mut byte = [0];
+    let read = preadv2(file, &mut [IoSliceMut::new(&mut byte)], 0, ReadWriteFlags::NOWAIT);
+    !matches!(read, Err(Errno::AGAIN | Errno::OPNOTSUPP))
+}
+
+/// Has a part of a file brought into the cache, without waiting for it.
+pub(in crate::engine) fn ask_for_part(file: &OwnedFd, part: Range<u64>) {
+    /// No more than this is taken at a time: as much as one request to a medium has.
+    const STEP: u64 = 512 << 10;
+    for start in part.clone().step_by(STEP as usize) {
+        let length = NonZero::new(STEP.min(part.end - start));
+        // As below.
+        let _ = fadvise(file, start, length, Advice::WillNeed);
     }
 }
 

@@ -20,7 +20,7 @@ mod direct;
 mod fault;
 pub(super) mod lease;
 mod map;
-mod medium;
+pub(super) mod medium;
 mod memory;
 mod queue;
 

@@ -1,0 +1,327 @@
+//! How many files a device likes to be read from at once: found by measuring, while it is read.
+//!
+//! A rotating disk has one head: from two files at once it reads a seventh as fast as from one, unless it is in large
+//! pieces. A solid one, and storage that is far away, serves many requests in the time of one. What a device says of
+//! itself is a guess (virtual machines lie, network file systems say nothing), so what it does counts:
+//!
+//! ```text
+//! begin with one file
+//! read for a period, then try twice as many
+//!   1.2 times as many bytes a second: stay, and try twice as many again
+//!   otherwise:                        go back, and wait for a while, twice as long each time
+//! where nobody has to wait for it, it is not used up: twice as many at once
+//! after that while: try half as many (stay where that loses nothing), the next time twice as many
+//! ```
+//!
+//! A trial that goes badly is broken off before its period is over, since on a rotating disk it is dear.
+//! There is no clock in here: whoever notes what was read says when that was.
+
+use std::time::Duration;
+
+/// Bytes a second have to grow by this factor to make more files worth their seeks and their memory.
+const WORTH_IT: f64 = 1.2;
+
+/// Half as many files are enough if they bring this part of the bytes a second.
+const AS_GOOD: f64 = 0.95;
+
+/// A trial that brings less than this part of the bytes a second is broken off.
+const HOPELESS: f64 = 0.7;
+
+/// A period has so many bytes, and lasts so long, unless it lasts longer than [`LONGEST`].
+const PERIOD: (u64, Duration) = (16 << 20, Duration::from_millis(50));
+const LONGEST: Duration = Duration::from_millis(250);
+
+/// What is read first at another width says nothing of it, since it was asked for before: so many bytes, or for so long.
+const SETTLING: (u64, Duration) = (64 << 20, Duration::from_millis(250));
+
+/// What a trial reads before it may be broken off; or how long it lasts.
+const GLANCE: (u64, Duration) = (2 << 20, Duration::from_millis(60));
+
+/// Who waits for the device for less than this part of the time could read more from it.
+const IDLE: f64 = 0.3;
+
+/// Periods from a trial that failed to the next one, at first and at most.
+const PATIENCE: (u32, u32) = (16, 1024);
+
+/// The width of a device: from how many files it is read at once.
+#[derive(Debug)]
+pub(super) struct Width {
+    width: usize,
+    most: usize,
+    /// Bytes a second at the width that was found best, once they are known.
+    best: Option<f64>,
+    /// The width to go back to, where this one is a trial.
+    trial_from: Option<usize>,
+    /// Whether the last trial was of fewer files.
+    tried_fewer: bool,
+    /// Periods to the next trial.
+    wait: u32,
+    patience: u32,
+    /// Bytes of [`SETTLING`] that were read, and since when; none once it is over.
+    settling: Option<(u64, Option<Duration>)>,
+    period: Option<Period>,
+}
+
+/// What is being measured.
+#[derive(Debug)]
+struct Period {
+    begin: Duration,
+    bytes: u64,
+    /// How long readers waited, all together.
+    waited: Duration,
+    notes: u64,
+    /// Of all notes together.
+    readers: u64,
+}
+
+impl Width {
+    /// Of a device that nothing is known of; at most `most` files.
+    pub(super) fn new(most: usize) -> Self {
+        Self {
+            width: 1,
+            most,
+            best: None,
+            trial_from: None,
+            tried_fewer: true,
+            wait: 0,
+            patience: PATIENCE.0,
+            settling: None,
+            period: None,
+        }
+    }
+
+    /// From how many files to read now.
+    pub(super) const fn get(&self) -> usize {
+        self.width
+    }
+
+    /// Notes that so many bytes were read until now, for how long that was waited for, and from how many files at once
+    /// it was.
+    pub(super) fn note(&mut self, now: Duration, readers: usize, bytes: u64, waited: Duration) {
+        if let Some((settled, begin)) = &mut self.settling {
+            *settled += bytes;
+            let begin = *begin.get_or_insert(now);
+            if *settled < SETTLING.0 && now.saturating_sub(begin) < SETTLING.1 {
+                return;
+            }
+            self.settling = None;
+        }
+        let Some(period) = &mut self.period else {
+            let (bytes, waited) = (0, Duration::ZERO);
+            self.period = Some(Period { begin: now, bytes, waited, notes: 0, readers: 0 });
+            return;
+        };
+        period.bytes += bytes;
+        period.waited += waited;
+        period.notes += 1;
+        period.readers += readers as u64;
+        let time = now.saturating_sub(period.begin);
+        let has = |(bytes, least): (u64, Duration)| period.bytes >= bytes && time >= least;
+        let rate = period.bytes as f64 / time.as_secs_f64().max(1e-9);
+        let is_over = has(PERIOD) || time >= LONGEST;
+        let is_glanced_at = period.bytes >= GLANCE.0 || time >= GLANCE.1;
+        let is_hopeless = self.trial_from.is_some()
+            && is_glanced_at
+            && self.best.is_some_and(|best| rate < HOPELESS * best);
+        let is_idle = period.bytes >= PERIOD.0 / 2
+            && period.waited.as_secs_f64() < IDLE * time.as_secs_f64()
+            && readers == self.width
+            && self.width < self.most;
+        if is_idle {
+            self.period = None;
+            (self.best, self.trial_from) = (None, None);
+            self.width = self.most.min(2 * self.width);
+            // Should it have been busy with something else for a moment, fewer are tried next.
+            (self.tried_fewer, self.wait) = (false, 0);
+            return;
+        }
+        if !is_over && !is_hopeless {
+            return;
+        }
+        // Where there were not as many files, or more of an earlier trial, nothing was learnt of this width.
+        let readers = period.readers as f64 / period.notes as f64 / self.width as f64;
+        self.period = None;
+        if (0.75..=1.25).contains(&readers) {
+            self.learn(rate);
+        }
+    }
+
+    fn learn(&mut self, rate: f64) {
+        match (self.best, self.trial_from.take()) {
+            (Some(best), Some(from)) => {
+                let is_worth_it = if self.width > from { WORTH_IT } else { AS_GOOD };
+                if rate >= is_worth_it * best {
+                    self.best = Some(rate);
+                    self.patience = PATIENCE.0;
+                    self.try_next(self.width < from);
+                } else {
+                    self.go_to(from);
+                    self.wait = self.patience;
+                    self.patience = PATIENCE.1.min(2 * self.patience);
+                }
+            }
+            (best, _) => {
+                // A medium is as fast as it was of late.
+                self.best = Some(best.map_or(rate, |best| (3.0 * best + rate) / 4.0));
+                self.wait = self.wait.saturating_sub(1);
+                if self.wait == 0 {
+                    self.try_next(!self.tried_fewer);
+                }
+            }
+        }
+    }
+
+    fn go_to(&mut self, width: usize) {
+        self.width = width;
+        self.settling = Some((0, None));
+    }
+
+    /// Tries fewer or more files, as told; the other way round where that is not possible.
+    fn try_next(&mut self, fewer: bool) {
+        let fewer = if self.width == 1 { false } else { fewer || self.width == self.most };
+        let next = if fewer { self.width / 2 } else { self.most.min(2 * self.width) };
+        if next != self.width {
+            self.trial_from = Some(self.width);
+            self.go_to(next);
+        }
+        self.tried_fewer = fewer;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MB: f64 = 1e6;
+    const MOST: usize = 64;
+    const HASHED: f64 = 10_000.0 * MB;
+
+    /// A device without a clock: bytes a second when so many files are read.
+    struct Model<'a> {
+        rate: &'a dyn Fn(usize) -> f64,
+        /// What can be hashed, in bytes a second: what comes faster is not waited for.
+        hashed: f64,
+        now: Duration,
+    }
+
+    impl Model<'_> {
+        /// Reads so many bytes; gives the widths and the bytes that were read at each.
+        fn read(&mut self, width: &mut Width, bytes: u64) -> Vec<(usize, u64)> {
+            const PIECE: u64 = 128 << 10;
+            let mut widths: Vec<(usize, u64)> = Vec::new();
+            for _ in 0..bytes / PIECE {
+                let readers = width.get();
+                match widths.last_mut() {
+                    Some((last, bytes)) if *last == readers => *bytes += PIECE,
+                    _ => widths.push((readers, PIECE)),
+                }
+                let hashing = Duration::from_secs_f64(PIECE as f64 / self.hashed);
+                let reading = Duration::from_secs_f64(PIECE as f64 / (self.rate)(readers));
+                self.now += reading.max(hashing);
+                width.note(self.now, readers, PIECE, reading.saturating_sub(hashing));
+            }
+            widths
+        }
+    }
+
+    fn model(rate: &dyn Fn(usize) -> f64) -> (Width, Model<'_>) {
+        (Width::new(MOST), Model { rate, hashed: HASHED, now: Duration::ZERO })
+    }
+
+    fn read_at(widths: &[(usize, u64)], width: usize) -> f64 {
+        let bytes = |which: &dyn Fn(usize) -> bool| -> u64 {
+            widths.iter().filter(|(width, _)| which(*width)).map(|(_, bytes)| bytes).sum()
+        };
+        bytes(&|at| at == width) as f64 / bytes(&|_| true) as f64
+    }
+
+    /// One head, which seeks between files.
+    fn rotating(readers: usize) -> f64 {
+        if readers == 1 { 180.0 * MB } else { 12.0 * MB }
+    }
+
+    /// So many hands, each with a way of its own.
+    fn parallel(readers: usize) -> f64 {
+        readers.min(32) as f64 * 60.0 * MB
+    }
+
+    #[test]
+    fn one_head_reads_one_file_at_a_time() {
+        let (mut width, mut disk) = model(&rotating);
+        let widths = disk.read(&mut width, 4 << 30);
+        assert!(read_at(&widths, 1) > 0.98, "{widths:?}");
+        assert!(widths.iter().all(|&(width, bytes)| width == 1 || width == 2 && bytes <= 8 << 20));
+        // Tried again, since it may have changed its mind, but seldom.
+        let trials = widths.iter().filter(|(width, _)| *width == 2).count();
+        assert!((3..=8).contains(&trials), "{widths:?}");
+    }
+
+    #[test]
+    fn many_hands_are_all_used_soon() {
+        let (mut width, mut storage) = model(&parallel);
+        storage.read(&mut width, 512 << 20);
+        assert!(width.get() >= 32, "{width:?}");
+        let widths = storage.read(&mut width, 4 << 30);
+        assert!(read_at(&widths, 32) > 0.9, "{widths:?}");
+    }
+
+    /// A solid disk is faster than one lane, and no trial is needed to see it.
+    #[test]
+    fn a_device_that_nobody_waits_for_is_read_from_more_files_at_once() {
+        let mut width = Width::new(MOST);
+        let rate = |_| 3000.0 * MB;
+        let mut disk = Model { rate: &rate, hashed: 700.0 * MB, now: Duration::ZERO };
+        disk.read(&mut width, 64 << 20);
+        assert_eq!(width.get(), MOST);
+    }
+
+    #[test]
+    fn more_files_than_help_are_not_read() {
+        // As a disk array of four.
+        let (mut width, mut storage) = model(&|readers| readers.min(4) as f64 * 180.0 * MB);
+        storage.read(&mut width, 512 << 20);
+        let widths = storage.read(&mut width, 8 << 30);
+        assert!(read_at(&widths, 4) > 0.9, "{widths:?}");
+    }
+
+    #[test]
+    fn a_device_that_changes_its_mind_is_followed() {
+        let (mut width, mut storage) = model(&parallel);
+        storage.read(&mut width, 1 << 30);
+        let now = storage.now;
+        let mut disk = Model { rate: &rotating, hashed: HASHED, now };
+        let widths = disk.read(&mut width, 2 << 30);
+        assert_eq!(widths.last().expect("some were read").0, 1, "{widths:?}");
+        assert!(read_at(&widths, 1) > 0.5, "{widths:?}");
+        let mut storage = Model { rate: &parallel, hashed: HASHED, now: disk.now };
+        storage.read(&mut width, 16 << 30);
+        assert_eq!(width.get(), 32);
+    }
+
+    #[test]
+    fn what_was_not_read_at_a_width_says_nothing_of_it() {
+        let mut width = Width::new(MOST);
+        let mut now = Duration::ZERO;
+        let mut note = |width: &mut Width, readers| {
+            for _ in 0..1000 {
+                now += Duration::from_millis(1);
+                width.note(now, readers, 1 << 20, Duration::from_millis(1));
+            }
+        };
+        note(&mut width, 1);
+        assert_eq!(width.get(), 2, "a trial");
+        note(&mut width, 1);
+        assert_eq!(width.get(), 2, "there was no second file to try it with");
+    }
+
+    #[test]
+    fn it_is_never_wider_than_there_are_lanes() {
+        for most in [1, 2, 3, 5] {
+            let mut width = Width::new(most);
+            let mut storage = Model { rate: &parallel, hashed: HASHED, now: Duration::ZERO };
+            let widths = storage.read(&mut width, 2 << 30);
+            assert!(widths.iter().all(|(width, _)| (1..=most).contains(width)), "{widths:?}");
+            assert!(read_at(&widths, most) > 0.6, "{most}: {widths:?}");
+        }
+    }
+}
