@@ -11,25 +11,21 @@ use rustix::fs::{FileType, Stat, fstat, stat};
 /// whoever reads standard input.
 pub fn is(path: &Path) -> bool {
     let Ok(stdin) = fstat(io::stdin()) else { return false };
-    let gives_once = match FileType::from_raw_mode(stdin.st_mode) {
-        FileType::Fifo | FileType::Socket => true,
-        // Not /dev/null, which anybody may read as often as they like.
-        FileType::CharacterDevice => io::stdin().is_terminal(),
-        _ => false,
-    };
+    // Not /dev/null, which anybody may read as often as they like.
+    let gives_once = gives_once(&stdin) || io::stdin().is_terminal();
     gives_once && stat(path).is_ok_and(|there| FileId::from(&there) == FileId::from(&stdin))
 }
 
 /// What gives its bytes only once and is read by this program itself: standard input where `stdin_is`, and what the paths
 /// lead to. No file can come from there.
 pub fn taken<'a>(stdin_is: bool, paths: impl Iterator<Item = &'a Path>) -> Vec<FileId> {
-    let gives_once = |stat: &Stat| {
-        let kind = FileType::from_raw_mode(stat.st_mode);
-        matches!(kind, FileType::Fifo | FileType::Socket)
-    };
     let stdin = stdin_is.then(|| fstat(io::stdin()).ok()).flatten();
     let others = paths.filter_map(|path| stat(path).ok()).filter(gives_once);
     stdin.into_iter().chain(others).map(|stat| FileId::from(&stat)).collect()
+}
+
+fn gives_once(stat: &Stat) -> bool {
+    matches!(FileType::from_raw_mode(stat.st_mode), FileType::Fifo | FileType::Socket)
 }
 
 /// Whether an argument stands for standard input, by its name or by where it leads.

@@ -40,8 +40,9 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     key::refuse_shared(args.key_file.as_deref(), Paths::from_stdin(&args))?;
     let key_file = KeyFile::open(args.key_file.as_deref(), args.algorithms())?;
     let target = Target::of(args.output.as_deref())?;
-    let read_before = [&args.key_file, &args.files0_from].into_iter().flatten();
-    let inputs = args.paths.iter().chain(read_before).map(PathBuf::as_path);
+    let read_before = [&args.key_file, &args.files0_from].map(Option::as_deref);
+    let read_before = read_before.into_iter().flatten();
+    let inputs = args.paths.iter().map(PathBuf::as_path).chain(read_before.clone());
     let alone = Paths::reads_only_stdin(&args).then_some(Path::new("-"));
     target.refuse_as_input(inputs.chain(alone))?;
     target.refuse_half(args.all_or_nothing)?;
@@ -71,8 +72,7 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     options.key = key_file.map(|file| file.key);
     options.own_files = output.own_files().context("output")?;
     let names_come = args.files0_from.as_deref().is_some_and(stdin::is_meant_by);
-    let read_before = [&args.key_file, &args.files0_from].into_iter().flatten();
-    options.taken = stdin::taken(names_come, read_before.map(PathBuf::as_path));
+    options.taken = stdin::taken(names_come, read_before);
 
     let algorithms = args.algorithms();
     let mut printer = Printer {

@@ -6,7 +6,7 @@ use std::iter::{Fuse, Peekable};
 use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 
-use super::shared::{Shared, Turn};
+use super::shared::{Share, Shared};
 use super::{List, ListError, Options, Reading};
 use crate::list::start::{self, NotAList};
 use crate::list::{Entry, Line, Lines, Parser, RawLine};
@@ -32,7 +32,7 @@ pub(super) struct Expected {
     /// Those of the lines after the first; as a rule there are none.
     pub(super) others: Vec<ExpectedDigest>,
     /// Which of the jobs about the file this is.
-    pub(super) turn: Turn,
+    pub(super) share: Share,
 }
 
 /// The digest in a line.
@@ -142,11 +142,11 @@ impl<L: Iterator<Item = List>> Iterator for Jobs<L> {
                 let mut algorithms = expected.algorithms();
                 // Lines that come through a pipe are in no plan.
                 if matches!(&self.state, State::InList(list) if list.is_regular) {
-                    (expected.turn, algorithms) = self.shared.turn(&expected.name, algorithms);
+                    (expected.share, algorithms) = self.shared.share(&expected.name, algorithms);
                 }
-                let source = match expected.turn {
-                    Turn::Only | Turn::First { .. } => self.source(&expected.name),
-                    Turn::Later { .. } => Source::Nothing,
+                let source = match expected.share {
+                    Share::Only | Share::First { .. } => self.source(&expected.name),
+                    Share::Later { .. } => Source::Nothing,
                 };
                 (source, algorithms)
             }
@@ -270,8 +270,8 @@ impl OpenList {
             return Err(ListError::NoKey(algorithm));
         }
         let first = ExpectedDigest { digest, is_tagged };
-        let (others, turn) = (Vec::new(), Turn::Only);
-        Ok(Step::Note(Note::File(Expected { name, first, others, turn })))
+        let (others, share) = (Vec::new(), Share::Only);
+        Ok(Step::Note(Note::File(Expected { name, first, others, share })))
     }
 }
 

@@ -7,7 +7,7 @@
 //! says something else when it is checked, a file is read again.
 
 use std::collections::HashMap;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::os::unix::fs::FileExt as _;
 
 use super::jobs::{Jobs, Note};
@@ -45,7 +45,7 @@ struct SharedFile {
 
 /// Which of the jobs about its file a job is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum Share {
     /// The only one.
     Only,
     /// The first: what comes of the read is kept under this number, as far as it is for later ones.
@@ -93,9 +93,9 @@ impl Shared {
         shared
     }
 
-    /// The turn of the next job about a file, and what it is to compute.
-    pub(super) fn turn(&mut self, name: &[u8], algorithms: Algorithms) -> (Turn, Algorithms) {
-        let only = (Turn::Only, algorithms);
+    /// The share of the next job about a file, and what it is to compute.
+    pub(super) fn share(&mut self, name: &[u8], algorithms: Algorithms) -> (Share, Algorithms) {
+        let only = (Share::Only, algorithms);
         if self.files.is_empty() {
             return only;
         }
@@ -110,13 +110,13 @@ impl Shared {
             let read = self.reads;
             self.reads += 1;
             file.read = Some(read);
-            return (Turn::First { read, later: file.later }, file.algorithms);
+            return (Share::First { read, later: file.later }, file.algorithms);
         };
         let is_last = file.left == 0;
         if is_last {
             self.files.remove(name);
         }
-        (Turn::Later { read, is_last }, Algorithms::NONE)
+        (Share::Later { read, is_last }, Algorithms::NONE)
     }
 }
 
@@ -131,11 +131,9 @@ struct Ends {
 fn ends(list: &List, options: &Options) -> Option<Ends> {
     let List::Path(path) = list else { return None };
     // Before it is opened: to open a FIFO waits for its writer, and takes him from the check.
-    if !path.metadata().ok()?.is_file() {
-        return None;
-    }
+    let found = path.metadata().ok().filter(Metadata::is_file)?;
     let file = File::open(path).ok()?;
-    let bytes = file.metadata().ok()?.len();
+    let bytes = found.len();
     let head = algorithms(&piece(&file, 0, bytes.min(END))?, options);
     // The second half at most: short lists, too, may be of one algorithm first and then of another.
     let length = (bytes / 2).min(END);

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::jobs::{Expected, ExpectedDigest, Note};
-use super::shared::Turn;
+use super::shared::Share;
 use super::{Event, List, ListError, Tally, Verdict};
 use crate::engine::Hashed;
 use crate::{Algorithm, Algorithms, Error, Outcome};
@@ -61,17 +61,17 @@ impl Finding {
             Note::End(error) => return Self::End(error),
             Note::File(expected) => expected,
         };
-        let turn = expected.turn;
-        if let Turn::Later { read, is_last } = turn {
+        let share = expected.share;
+        if let Share::Later { read, is_last } = share {
             return Self::Later { expected, read, is_last };
         }
         let read = outcome.result.map_err(Arc::new);
         Self::File {
             lines: Lines::compare(expected, &read, ignore_missing),
             bytes: read.as_ref().map_or(0, |hashed| hashed.bytes),
-            kept: match turn {
-                Turn::First { read: number, later } => Some(Kept(number, only(later, read))),
-                Turn::Only | Turn::Later { .. } => None,
+            kept: match share {
+                Share::First { read: number, later } => Some(Kept(number, only(later, read))),
+                Share::Only | Share::Later { .. } => None,
             },
         }
     }
@@ -87,7 +87,7 @@ fn only(algorithms: Algorithms, read: Read) -> Read {
 
 impl Lines {
     fn compare(expected: Expected, read: &Read, ignore_missing: bool) -> Self {
-        let Expected { name, first, others, turn: _ } = expected;
+        let Expected { name, first, others, share: _ } = expected;
         let compare = |expected| Judged::compare(expected, read, ignore_missing);
         Self { name, first: compare(first), others: others.into_iter().map(compare).collect() }
     }
