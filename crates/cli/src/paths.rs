@@ -6,6 +6,7 @@ use std::io::{self, BufRead as _, BufReader};
 use std::os::fd::AsFd as _;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::vec;
 
@@ -119,7 +120,12 @@ impl Paths {
     }
 
     /// Each path, or each file below it if it is a folder.
-    pub fn items(&mut self, trees: &Trees, looks: &Looks) -> impl Iterator<Item = Item> + Send {
+    pub fn items(
+        self,
+        trees: &Trees,
+        looks: &Arc<Looks>,
+    ) -> impl Iterator<Item = Item> + Send + use<> {
+        let (trees, looks) = (trees.clone(), Arc::clone(looks));
         self.flat_map(move |path| {
             let (item, below) = match path {
                 Err((place, why)) => (Some(Item::Failed(place, why)), None),
@@ -127,7 +133,8 @@ impl Paths {
                 Ok(path) if looks.are_needed() => (None, Some(trees.items(path))),
                 Ok(path) => (Some(Item::Unseen(path)), None),
             };
-            let below = below.into_iter().flatten().inspect(|item| {
+            let looks = Arc::clone(&looks);
+            let below = below.into_iter().flatten().inspect(move |item| {
                 if let Item::Argument(_) = item {
                     looks.found_file();
                 }
@@ -250,9 +257,9 @@ mod tests {
                 ..WalkOptions::default()
             },
         };
-        let looks = Looks::default();
+        let looks = Arc::<Looks>::default();
         let paths = [&tree, &file, &file, &tree, &tree, &file, &file].map(PathBuf::clone);
-        let mut paths = Paths::Arguments(Vec::from(paths).into_iter());
+        let paths = Paths::Arguments(Vec::from(paths).into_iter());
         let mut items = paths.items(&trees, &looks);
         let mut next = || items.next().unwrap();
         assert!(matches!(next(), Item::Entry(Entry::File(path)) if path == tree.join("below")));

@@ -1,7 +1,6 @@
 //! `lanesum [sum]`: prints the checksums of files and trees.
 
 use std::io::{self, ErrorKind, IsTerminal as _};
-use std::ops::ControlFlow;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -50,18 +49,17 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     let signals = signals::catch();
     let output = target.open()?;
     let locale = locale_of_process();
-    let mut console = match output.file()? {
+    let console = match output.file()? {
         None => Console::new(b"lanesum", locale).context("standard output")?,
         Some(file) => Console::with_output(b"lanesum", locale, file),
     };
-    console.expect_many();
     let console = Arc::new(Mutex::new(console));
     let interruptions = signals.handle(&console, output.unfinished());
     if let Some(key_file) = &key_file {
         key_file.warn(&mut console::lock(&console));
     }
 
-    let mut paths = Paths::of(&args)?;
+    let paths = Paths::of(&args)?;
     if Paths::reads_only_stdin(&args) {
         console::lock(&console).tell_who_waits();
     }
@@ -80,12 +78,14 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
         algorithms,
         options: &options,
         lines,
-        looks: &Looks::default(),
+        looks: Arc::default(),
         console: &console,
         tells_own_output: args.output.is_none(),
+        line: Vec::new(),
         printed: Printed { missing: Missing::default(), is_empty: true, outcome: Ok(()) },
     };
-    printer.print(paths.items(&trees, printer.looks));
+    let items = paths.items(&trees, &printer.looks);
+    printer.print(items);
     let printed = printer.printed;
     drop(display);
 
@@ -190,20 +190,6 @@ enum Note {
     Failed(Gap, Vec<u8>, String),
 }
 
-/// What is printed for a job.
-enum Made {
-    Lines(Vec<u8>),
-    /// To be walked.
-    Folder(PathBuf),
-    Skipped(PathBuf, Skip),
-    Failed(Gap, Vec<u8>, String),
-    /// The list itself. In a tree it is met by chance.
-    OwnOutput {
-        name: Vec<u8>,
-        is_named: bool,
-    },
-}
-
 /// What came of printing.
 struct Printed {
     missing: Missing,
@@ -219,50 +205,71 @@ struct Printer<'run> {
     algorithms: Algorithms,
     options: &'run engine::Options,
     lines: Lines,
-    looks: &'run Looks,
+    looks: Arc<Looks>,
     console: &'run Mutex<Console>,
     /// Whether somebody who sees the list may wonder why it is not in it.
     tells_own_output: bool,
+    /// Reused from file to file.
+    line: Vec<u8>,
     printed: Printed,
 }
 
 impl Printer<'_> {
-    fn print(&mut self, items: impl Iterator<Item = Item> + Send) {
-        let Self { algorithms, options, lines, looks, .. } = *self;
+    fn print(&mut self, items: impl Iterator<Item = Item> + Send + 'static) {
+        let algorithms = self.algorithms;
         let jobs = items.map(move |item| {
             let (source, context) = item.job();
             Job { source, algorithms, context }
         });
-        engine::run(options, jobs, |outcome| lines.make(outcome, looks), |made| self.take(made));
+        let mut run = engine::run(self.options, jobs);
+        let console = self.console;
+        let write_out = || console::lock(console).write_out();
+        while self.printed.outcome.is_ok()
+            && let Some(outcome) = run.next_or_wait(write_out)
+        {
+            self.take(outcome);
+        }
     }
 
-    fn take(&mut self, made: Made) -> ControlFlow<()> {
+    fn take(&mut self, outcome: Outcome<Note>) {
         let console = || console::lock(self.console);
-        match made {
-            Made::Lines(lines) => {
+        let (name, is_named, error) = match (outcome.context, outcome.source, outcome.result) {
+            (Note::Skipped(path, why), ..) => {
+                return console().about(path.as_os_str().as_bytes(), &why.to_string());
+            }
+            (Note::Failed(gap, name, why), ..) => return self.failed(gap, &name, why),
+            (Note::Unseen, Source::Path(path), Err(error)) if is_folder(&error) => {
+                self.looks.found_folder();
+                return self.walk(path);
+            }
+            (_, source, Ok(hashed)) => {
+                let name = name(&source);
                 self.printed.is_empty = false;
-                self.printed.outcome = console().line(&lines);
+                self.line.clear();
+                self.lines.append(&mut self.line, name, &hashed.digests);
+                self.printed.outcome = console().line(&self.line);
+                return;
             }
-            Made::Folder(path) => self.walk(path),
-            Made::Skipped(path, why) => {
-                console().about(path.as_os_str().as_bytes(), &why.to_string())
+            (_, source, Err(error)) => {
+                let is_named = !matches!(source, Source::Regular(_));
+                (name(&source).to_vec(), is_named, error)
             }
-            Made::Failed(gap, name, mut why) => {
-                self.printed.missing.note(gap, &name);
-                why.extend(failure::did_you_mean(&name));
-                console().about(&name, &why);
+        };
+        match error {
+            // What somebody asked for by its name, and what a reader of the list on standard output may
+            // miss. In a tree the list itself is met by chance.
+            Error::OwnOutput if is_named || self.tells_own_output => {
+                console().about(&name, &error.to_string());
             }
-            // What somebody asked for by its name, and what a reader of the list on standard output may miss.
-            Made::OwnOutput { name, is_named } => {
-                if is_named || self.tells_own_output {
-                    console().about(&name, &Error::OwnOutput.to_string());
-                }
-            }
+            Error::OwnOutput => {}
+            error => self.failed(Gap::File, &name, error.to_string()),
         }
-        match self.printed.outcome {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(_) => ControlFlow::Break(()),
-        }
+    }
+
+    fn failed(&mut self, gap: Gap, name: &[u8], mut why: String) {
+        self.printed.missing.note(gap, name);
+        why.extend(failure::did_you_mean(name));
+        console::lock(self.console).about(name, &why);
     }
 
     /// Prints a folder that came up among files, in a run of its own.
@@ -272,6 +279,18 @@ impl Printer<'_> {
             progress.files.fetch_sub(1, Relaxed);
         }
         self.print(self.trees.items(path));
+    }
+}
+
+fn is_folder(error: &Error) -> bool {
+    matches!(error, Error::Io(why) if why.kind() == ErrorKind::IsADirectory)
+}
+
+/// What a list and messages call a source.
+fn name(source: &Source) -> &[u8] {
+    match source {
+        Source::Path(path) | Source::Regular(path) => path.as_os_str().as_bytes(),
+        Source::Stdin | Source::Nothing => b"-",
     }
 }
 
@@ -288,39 +307,10 @@ impl Lines {
         Ok(Self { style, ending: if args.zero { Ending::Nul } else { Ending::Newline } })
     }
 
-    fn make(self, outcome: Outcome<Note>, looks: &Looks) -> Made {
-        match outcome.context {
-            Note::Skipped(path, why) => return Made::Skipped(path, why),
-            Note::Failed(gap, name, why) => return Made::Failed(gap, name, why),
-            Note::File | Note::Unseen => {}
-        }
-        let is_folder =
-            matches!(&outcome.result, Err(Error::Io(why)) if why.kind() == ErrorKind::IsADirectory);
-        match outcome.source {
-            Source::Path(path) if is_folder && matches!(outcome.context, Note::Unseen) => {
-                looks.found_folder();
-                Made::Folder(path)
-            }
-            Source::Path(path) => self.file(path.as_os_str().as_bytes(), true, outcome.result),
-            Source::Regular(path) => self.file(path.as_os_str().as_bytes(), false, outcome.result),
-            Source::Stdin | Source::Nothing => self.file(b"-", true, outcome.result),
-        }
-    }
-
-    fn file(self, name: &[u8], is_named: bool, result: Result<engine::Hashed, Error>) -> Made {
-        match result {
-            Ok(hashed) => {
-                // Room for what a line has beside the name: digits, blanks, a tag.
-                let around = |digest: &Digest| 2 * digest.as_bytes().len() + 16;
-                let length = hashed.digests.iter().map(|digest| name.len() + around(digest)).sum();
-                let mut lines = Vec::with_capacity(length);
-                for digest in &hashed.digests {
-                    list::write_line(&mut lines, self.style, self.ending, name, digest);
-                }
-                Made::Lines(lines)
-            }
-            Err(Error::OwnOutput) => Made::OwnOutput { name: name.to_vec(), is_named },
-            Err(error) => Made::Failed(Gap::File, name.to_vec(), error.to_string()),
+    /// Appends a line for each digest.
+    fn append(self, lines: &mut Vec<u8>, name: &[u8], digests: &[Digest]) {
+        for digest in digests {
+            list::write_line(lines, self.style, self.ending, name, digest);
         }
     }
 }

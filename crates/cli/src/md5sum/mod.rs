@@ -16,7 +16,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use lanesum_checksum::engine;
+use lanesum_checksum::engine::{self, Io};
 use lanesum_checksum::list::quote::Locale;
 use lanesum_startup::Stream;
 
@@ -62,8 +62,8 @@ impl Environment {
             })?,
         };
         Ok(engine::Options {
-            threads: limits::threads(None, default.io),
-            io: limits::way(default.io),
+            threads: limits::threads(None, Io::Auto),
+            io: limits::way(Io::Auto),
             backend,
             detect_changes: false,
             own_descriptors: true,

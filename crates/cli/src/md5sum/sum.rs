@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 
 use lanesum_checksum::list::{self, Ending};
@@ -24,9 +23,6 @@ pub fn run(
     console: &mut Console,
 ) -> io::Result<bool> {
     let files = if files.is_empty() { vec![OsString::from("-")] } else { files };
-    if files.len() > 1 {
-        console.expect_many();
-    }
     let jobs = files.into_iter().map(|name| Job {
         source: if name == "-" { Source::Stdin } else { Source::Path((&name).into()) },
         algorithms: Algorithm::Md5.into(),
@@ -34,23 +30,17 @@ pub fn run(
     });
     let (list_style, ending) = style.of_list();
     let mut all_read = true;
-    let mut printed = Ok(());
-    engine::run(
-        engine,
-        jobs,
-        |outcome| line(outcome, list_style, ending),
-        |line| {
-            match line {
-                Ok(line) => printed = console.line(&line),
-                Err((name, error)) => {
-                    all_read = false;
-                    console.about(name.as_bytes(), &error.to_string());
-                }
+    let mut run = engine::run(engine, jobs);
+    while let Some(outcome) = run.next_or_wait(|| console.write_out()) {
+        match line(outcome, list_style, ending) {
+            Ok(line) => console.line(&line)?,
+            Err((name, error)) => {
+                all_read = false;
+                console.about(name.as_bytes(), &error.to_string());
             }
-            if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        },
-    );
-    printed.map(|()| all_read)
+        }
+    }
+    Ok(all_read)
 }
 
 /// The line of a file, or its name and why there is none.
