@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum, ValueHint};
 use lanesum_checksum::engine::Io;
-use lanesum_checksum::list::Dialect;
 use lanesum_checksum::{Algorithm, Algorithms};
+use lanesum_list::Dialect;
 use lanesum_md5::Backend;
 
 use crate::failure::Usage;

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::vec;
 
 use anyhow::Context as _;
-use lanesum_checksum::list;
 use lanesum_checksum::walk::{self, Entry, WalkOptions};
+use lanesum_list as list;
 
 use crate::args::Sum;
 use crate::stdin;

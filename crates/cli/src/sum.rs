@@ -9,9 +9,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
-use lanesum_checksum::list::{self, Ending, Style};
 use lanesum_checksum::walk::{Entry, Exclude, Skip, WalkOptions};
 use lanesum_checksum::{Algorithms, Digest, Error, Job, Outcome, Source, engine};
+use lanesum_list::{self as list, Ending, Style};
 
 use crate::args::{Run, Sum, When};
 use crate::console::{self, Console, fail_to_write, locale_of_process};

@@ -14,10 +14,18 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("lanesum-siphash", &["lanesum-lanes"]),
     ("lanesum-events", &[]),
     ("lanesum-startup", &[]),
-    ("lanesum-checksum", &["lanesum-lanes", "lanesum-md5", "lanesum-siphash"]),
+    ("lanesum-list", &[]),
+    ("lanesum-checksum", &["lanesum-lanes", "lanesum-list", "lanesum-md5", "lanesum-siphash"]),
     (
         "lanesum",
-        &["lanesum-lanes", "lanesum-md5", "lanesum-events", "lanesum-startup", "lanesum-checksum"],
+        &[
+            "lanesum-lanes",
+            "lanesum-md5",
+            "lanesum-events",
+            "lanesum-startup",
+            "lanesum-list",
+            "lanesum-checksum",
+        ],
     ),
     (
         "lanesum-bench",
@@ -26,6 +34,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "lanesum-md5",
             "lanesum-siphash",
             "lanesum-events",
+            "lanesum-list",
             "lanesum-checksum",
             "lanesum",
         ],

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 
 use super::shared::{Share, Shared};
 use super::{List, ListError, Options, Reading};
-use crate::list::start::{self, NotAList};
-use crate::list::{Entry, Line, Lines, Parser, RawLine};
 use crate::{Algorithms, Digest, Job, Source};
+use lanesum_list::start::{self, NotAList};
+use lanesum_list::{Entry, Line, Lines, Parser, RawLine};
 
 /// As many lines share one read of their file at most: a list of any length takes the same memory.
 const MOST_AT_ONCE: usize = 16;

@@ -24,9 +24,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::list::Dialect;
-use crate::list::start::NotAList;
 use crate::{Algorithm, Algorithms, Error, engine};
+use lanesum_list::Dialect;
+use lanesum_list::start::NotAList;
 
 use jobs::Jobs;
 pub use jobs::files;
@@ -226,8 +226,8 @@ pub enum ListError {
 /// use std::ops::ControlFlow;
 ///
 /// use lanesum_checksum::check::{Event, List, Options, Reading, check};
-/// use lanesum_checksum::list::Dialect;
 /// use lanesum_checksum::engine;
+/// use lanesum_list::Dialect;
 ///
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("a"), "abc")?;

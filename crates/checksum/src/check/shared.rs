@@ -13,7 +13,7 @@ use std::os::unix::fs::FileExt as _;
 use super::jobs::{Jobs, Note};
 use super::{List, Options, Reading};
 use crate::Algorithms;
-use crate::list::{Entries, Line};
+use lanesum_list::{Entries, Line};
 
 /// More lists are not the same files by other algorithms, but folders with a list each.
 const MOST_LISTS: usize = 64;

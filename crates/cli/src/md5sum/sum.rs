@@ -5,8 +5,8 @@ use std::io;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 
-use lanesum_checksum::list::{self, Ending};
 use lanesum_checksum::{Algorithm, Error, Job, Outcome, Source, engine};
+use lanesum_list::{self as list, Ending};
 
 use crate::console::Console;
 

@@ -6,7 +6,7 @@
 
 use std::io::{self, BufRead, Chain, Cursor, Read as _, Take};
 
-use super::{Dialect, Ending, Line, Parser};
+use crate::{Dialect, Ending, Line, Parser};
 
 /// The byte order mark in UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
@@ -123,7 +123,7 @@ pub type Text<R> = Chain<Cursor<Vec<u8>>, Take<R>>;
 /// line by line is not held up.
 ///
 /// ```
-/// use lanesum_checksum::list::{Dialect, Ending, Entries, start};
+/// use lanesum_list::{Dialect, Ending, Entries, start};
 ///
 /// let text = start::open(&b"\xef\xbb\xbfe3069283  a\n"[..], Ending::Newline)?;
 /// assert_eq!(Entries::new(text, Dialect::any()).count(), 1);

@@ -2,10 +2,9 @@
 
 use std::io::BufReader;
 
-use lanesum_checksum::list::{
-    Dialect, Ending, Entries, Entry, Line, Parser, Style, start, write_line,
+use lanesum_list::{
+    Algorithm, Dialect, Digest, Ending, Entries, Entry, Line, Parser, Style, start, write_line,
 };
-use lanesum_checksum::{Algorithm, Digest};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

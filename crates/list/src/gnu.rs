@@ -6,12 +6,11 @@
 //! in a reversed list everything after the one blank is the name. Mixing them would let whoever
 //! can rename files choose which file a line is about.
 
-use super::{digits, is_blank};
-use crate::{Algorithms, Digest};
+use crate::{Algorithms, Digest, digits, is_blank};
 
 /// The form of the untagged lines of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(crate) enum Form {
     /// A blank, a space or star, and the name.
     Standard,
     /// One blank and the name.
@@ -19,7 +18,7 @@ pub(super) enum Form {
 }
 
 /// Appends the line without its ending; the name is escaped where it must be.
-pub(super) fn write(out: &mut Vec<u8>, binary: bool, name: &[u8], digest: &Digest) {
+pub(crate) fn write(out: &mut Vec<u8>, binary: bool, name: &[u8], digest: &Digest) {
     digest.write_hex(out);
     out.extend_from_slice(if binary { b" *" } else { b"  " });
     out.extend_from_slice(name);
@@ -28,7 +27,7 @@ pub(super) fn write(out: &mut Vec<u8>, binary: bool, name: &[u8], digest: &Diges
 /// The name, still escaped, and the digest, of the first of `algorithms` that has one of as many
 /// digits. Sets the form when none is set. A NUL ends the digits as a blank does: it is a string's end to
 /// GNU, which goes on behind it as it does behind a blank.
-pub(super) fn read<'a>(
+pub(crate) fn read<'a>(
     text: &'a [u8],
     algorithms: Algorithms,
     base64: bool,

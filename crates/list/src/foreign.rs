@@ -1,6 +1,6 @@
 //! Lines of algorithms that are not computed here: good lines, which say something that cannot be checked.
 
-use super::{digits, is_blank, skip_blanks, tag};
+use crate::{digits, is_blank, skip_blanks, tag};
 
 /// What is known by its number of hexadecimal digits alone.
 const BY_DIGITS: [(usize, &str); 2] = [(56, "SHA-224"), (96, "SHA-384")];
@@ -9,7 +9,7 @@ const BY_DIGITS: [(usize, &str); 2] = [(56, "SHA-224"), (96, "SHA-384")];
 const LONGEST_TAG: usize = 14;
 
 /// What a line calls its algorithm, tagged or by the number of its digits; `None` where it is no line of a list at all.
-pub(super) fn algorithm(text: &[u8]) -> Option<&str> {
+pub(crate) fn algorithm(text: &[u8]) -> Option<&str> {
     if let Some((tag, _, digits)) = tag::split(text, true)
         && is_tag(tag)
         && digits::may_be(digits)

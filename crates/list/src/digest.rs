@@ -60,7 +60,7 @@ impl Digest {
 }
 
 /// The byte that two hexadecimal digits of either case spell.
-pub(crate) fn byte([high, low]: [u8; 2]) -> Option<u8> {
+fn byte([high, low]: [u8; 2]) -> Option<u8> {
     Some(nibble(high)? << 4 | nibble(low)?)
 }
 

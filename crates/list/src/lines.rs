@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead};
 
-use super::{Dialect, Ending, Line, Parser};
+use crate::{Dialect, Ending, Line, Parser};
 
 /// The longest line that is read, in bytes without its ending: 1 MiB. A name has at most
 /// `PATH_MAX`, 4096 bytes, and a longer line is nobody's list.
@@ -73,8 +73,8 @@ impl<R: BufRead> Lines<R> {
         Ok(Some(RawLine { number: self.number, text: (!too_long).then_some(&self.line) }))
     }
 
-    /// Whether the whole next line is in the reader's buffer: nobody has to be waited for to have it.
-    pub(crate) fn has_next(&mut self) -> bool {
+    /// Whether the whole next line is in the reader's buffer, so that reading it does not wait.
+    pub fn has_next(&mut self) -> bool {
         self.buffered > 0
             && self
                 .reader
@@ -86,7 +86,7 @@ impl<R: BufRead> Lines<R> {
 /// The lines of a list and what they say: `(number, line)`, numbers from 1.
 ///
 /// ```
-/// use lanesum_checksum::list::{Dialect, Entries, Line};
+/// use lanesum_list::{Dialect, Entries, Line};
 ///
 /// let list = "# sums of today\ne3069283  a\nnonsense\n";
 /// let lines = Entries::new(list.as_bytes(), Dialect::any()).collect::<Result<Vec<_>, _>>()?;

@@ -3,8 +3,7 @@
 //! OpenSSL's `MD5(name)= hex` differs in its blanks only, and so does RHash's `MD5   (name) = hex`. The name ends at the last `)` of the
 //! line, and no digit is one, so a name that holds `) = ` needs no escape.
 
-use super::{digits, skip_blanks};
-use crate::{Algorithm, Algorithms, Digest};
+use crate::{Algorithm, Algorithms, Digest, digits, skip_blanks};
 
 /// What OpenSSL 3 and GNU cksum call an algorithm beside its own tag.
 const ALIASES: [(&[u8], Algorithm); 2] =
@@ -14,7 +13,7 @@ const ALIASES: [(&[u8], Algorithm); 2] =
 const OPENS_WITHIN: usize = 15;
 
 /// Appends the line without its ending; the name is escaped where it must be.
-pub(super) fn write(out: &mut Vec<u8>, name: &[u8], digest: &Digest) {
+pub(crate) fn write(out: &mut Vec<u8>, name: &[u8], digest: &Digest) {
     out.extend_from_slice(digest.algorithm().tag().as_bytes());
     out.extend_from_slice(b" (");
     out.extend_from_slice(name);
@@ -24,7 +23,7 @@ pub(super) fn write(out: &mut Vec<u8>, name: &[u8], digest: &Digest) {
 
 /// The name, still escaped, and the digest, when the tag is that of one of `algorithms`. If `is_lenient`,
 /// several spaces may follow the tag, and the digits may be base64.
-pub(super) fn read(
+pub(crate) fn read(
     text: &[u8],
     algorithms: Algorithms,
     is_lenient: bool,
@@ -35,12 +34,12 @@ pub(super) fn read(
 }
 
 /// Whether a tag is the one of an algorithm.
-pub(super) fn is_of(tag: &[u8], algorithm: Algorithm) -> bool {
+pub(crate) fn is_of(tag: &[u8], algorithm: Algorithm) -> bool {
     algorithm.tag().as_bytes() == tag || ALIASES.contains(&(tag, algorithm))
 }
 
 /// Tag, name, still escaped, and digits of what has the shape of a tagged line.
-pub(super) fn split(text: &[u8], is_lenient: bool) -> Option<(&[u8], &[u8], &[u8])> {
+pub(crate) fn split(text: &[u8], is_lenient: bool) -> Option<(&[u8], &[u8], &[u8])> {
     let open = text.iter().take(OPENS_WITHIN).position(|&byte| byte == b'(')?;
     let mut tag = text[..open].strip_suffix(b" ").unwrap_or(&text[..open]);
     while is_lenient && let Some(shorter) = tag.strip_suffix(b" ") {

@@ -12,7 +12,7 @@ const ROOM: usize = 66;
 ///
 /// No length is both: every digest's length leaves a rest when divided by three, so its base64
 /// ends in `=`, which is required and is no hexadecimal digit.
-pub(super) fn read(algorithm: Algorithm, digits: &[u8], base64: bool) -> Option<Digest> {
+pub(crate) fn read(algorithm: Algorithm, digits: &[u8], base64: bool) -> Option<Digest> {
     let length = algorithm.digest_len();
     if digits.len() == 2 * length
         && let Some(digest) = Digest::from_hex(algorithm, digits)
@@ -28,7 +28,7 @@ pub(super) fn read(algorithm: Algorithm, digits: &[u8], base64: bool) -> Option<
 }
 
 /// Whether these may be the digits of some digest.
-pub(super) fn may_be(digits: &[u8]) -> bool {
+pub(crate) fn may_be(digits: &[u8]) -> bool {
     /// Those of 32 bits.
     const FEWEST: usize = 8;
     let is_base64 = |&byte: &u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);

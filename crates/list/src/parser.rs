@@ -1,7 +1,6 @@
 //! What a line says, after the rules of the list it stands in.
 
-use super::{Ending, escape, foreign, gnu, skip_blanks, tag};
-use crate::{Algorithm, Algorithms, Digest, Key};
+use crate::{Algorithm, Algorithms, Digest, Ending, escape, foreign, gnu, skip_blanks, tag};
 
 /// What a list says about one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +77,7 @@ impl Dialect {
 
     /// As [`any`](Self::any), but an untagged line may have as many digits as any algorithm's: for
     /// telling lists from other files.
-    pub(super) fn of_any_length() -> Self {
+    pub(crate) fn of_any_length() -> Self {
         Self { untagged: Algorithm::ALL.into_iter().collect(), ..Self::any() }
     }
 
@@ -88,19 +87,18 @@ impl Dialect {
         Self::any().with_untagged(algorithm)
     }
 
-    /// Lines of the algorithms that take such a key, and no others: they would pass for proof that
-    /// whoever wrote the list had the key. An untagged line's algorithm is told by its number of
-    /// hexadecimal digits: 64 BLAKE3, 16 SipHash-2-4, 32 its form of 128 bits.
+    /// Lines of these algorithms, those that take a key, and no others: they would pass for proof
+    /// that whoever wrote the list had the key. An untagged line's algorithm is told by its number
+    /// of hexadecimal digits: 64 BLAKE3, 16 SipHash-2-4, 32 its form of 128 bits.
     #[must_use]
-    pub fn keyed(key: &Key) -> Self {
+    pub fn keyed(algorithms: Algorithms) -> Self {
         const BY_LENGTH: Algorithms = Algorithms::NONE
             .with(Algorithm::Blake3)
             .with(Algorithm::Siphash24)
             .with(Algorithm::Siphash24Wide);
-        let fits = |algorithm: &Algorithm| key.fits(*algorithm);
         Self {
-            tagged: Algorithm::ALL.into_iter().filter(fits).collect(),
-            untagged: BY_LENGTH.iter().filter(fits).collect(),
+            tagged: algorithms,
+            untagged: BY_LENGTH.iter().filter(|&told| algorithms.contains(told)).collect(),
             ..Self::any()
         }
     }
@@ -126,7 +124,7 @@ impl Dialect {
     /// Whether an untagged line of this algorithm is read as one.
     ///
     /// ```
-    /// # use lanesum_checksum::{Algorithm, list::Dialect};
+    /// # use lanesum_list::{Algorithm, Dialect};
     /// assert!(Dialect::any().tells(Algorithm::Sha256));
     /// // As many digits as SHA-256, which it is taken for.
     /// assert!(!Dialect::any().tells(Algorithm::Blake3));
@@ -345,23 +343,26 @@ mod tests {
 
     #[test]
     fn where_there_is_a_key_only_lines_that_need_it_count() {
-        let key = |length| Key::from_file(&vec![1; length]).unwrap();
+        let key = |length| {
+            let takes_it = |algorithm: &Algorithm| algorithm.key_len() == Some(length);
+            Algorithm::ALL.into_iter().filter(takes_it).collect()
+        };
         for digits in 0..200 {
             let line = format!("{}  f", "0".repeat(digits));
             let blake3 = (digits == 64).then_some(Algorithm::Blake3);
-            assert_eq!(algorithm(Dialect::keyed(&key(32)), &line), blake3, "{digits}");
+            assert_eq!(algorithm(Dialect::keyed(key(32)), &line), blake3, "{digits}");
             let siphash = match digits {
                 16 => Some(Algorithm::Siphash24),
                 32 => Some(Algorithm::Siphash24Wide),
                 _ => None,
             };
-            assert_eq!(algorithm(Dialect::keyed(&key(16)), &line), siphash, "{digits}");
+            assert_eq!(algorithm(Dialect::keyed(key(16)), &line), siphash, "{digits}");
         }
         for tagged in Algorithm::ALL {
             let line = format!("{} (f) = {}", tagged.tag(), "0".repeat(2 * tagged.digest_len()));
             for length in [16, 32] {
                 let expected = (tagged.key_len() == Some(length)).then_some(tagged);
-                assert_eq!(algorithm(Dialect::keyed(&key(length)), &line), expected, "{line}");
+                assert_eq!(algorithm(Dialect::keyed(key(length)), &line), expected, "{line}");
             }
         }
     }

@@ -26,8 +26,7 @@
 //! # Example
 //!
 //! ```
-//! use lanesum_checksum::list::{Dialect, Ending, Line, Parser, Style, write_line};
-//! use lanesum_checksum::{Algorithm, Digest};
+//! use lanesum_list::{Algorithm, Dialect, Digest, Ending, Line, Parser, Style, write_line};
 //!
 //! let digest = Digest::from_hex(Algorithm::Crc32c, b"e3069283").unwrap();
 //! let mut list = Vec::new();
@@ -39,20 +38,23 @@
 //! assert_eq!((entry.name.as_slice(), entry.digest), (&b"a\nb"[..], digest));
 //! ```
 
+#![forbid(unsafe_code)]
+
+pub mod algorithm;
+pub mod digest;
 mod digits;
 mod escape;
 mod foreign;
 mod gnu;
 mod lines;
 mod parser;
-pub mod quote;
 pub mod start;
 mod tag;
 
 use std::borrow::Cow;
 
-use crate::Digest;
-
+pub use algorithm::{Algorithm, Algorithms};
+pub use digest::Digest;
 pub use lines::{Entries, Lines, MAX_LINE, RawLine};
 pub use parser::{Dialect, Entry, Line, Parser};
 
@@ -97,7 +99,7 @@ impl Ending {
 /// not read back (see the [module](self)).
 ///
 /// ```
-/// # use lanesum_checksum::{Algorithm, Digest, list::*};
+/// # use lanesum_list::*;
 /// let digest = Digest::from_hex(Algorithm::Crc32c, b"e3069283").unwrap();
 /// let mut line = Vec::new();
 /// write_line(&mut line, Style::Untagged { binary: false }, Ending::Newline, b"a b", &digest);
