@@ -5,7 +5,8 @@
 //!
 //! The life of a file: [`walk`] yields entries in a stable order, [`engine::run`] reads and hashes
 //! them in SIMD lanes on every CPU and gives the outcomes back in the order of the jobs, and
-//! [`lanesum_list`] writes or reads the lines that hold them; [`check`] compares them with the files.
+//! [`lanesum_list`] writes or reads the lines
+//! that hold them, [`list`] from where they come; [`check`] compares them with the files.
 
 #![deny(unsafe_code)]
 
@@ -14,6 +15,7 @@ pub mod engine;
 pub mod error;
 mod hops;
 mod key;
+pub mod list;
 pub mod walk;
 
 pub use engine::{Job, Outcome, Source, digests_of};

@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex};
 use anyhow::Context as _;
 use lanesum_checksum::walk::{Entry, Exclude, Skip, WalkOptions};
 use lanesum_checksum::{Algorithms, Digest, Error, Job, Outcome, Source, engine};
-use lanesum_list::{self as list, Ending, Style};
+use lanesum_list::formats::{Format, Gnu, Tag};
+use lanesum_list::{Dialect, Ending, Record};
 
 use crate::args::{Run, Sum, When};
 use crate::console::{self, Console, fail_to_write, locale_of_process};
@@ -29,7 +30,7 @@ use crate::stdin;
 /// # Errors
 /// What keeps it from beginning: a bad pattern, an output that cannot be made.
 pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
-    let lines = Lines::of(&args)?;
+    let format = format(&args)?;
     let walk = WalkOptions {
         follow: args.follow,
         one_file_system: args.one_file_system,
@@ -79,13 +80,13 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
         trees: &trees,
         algorithms,
         options: &options,
-        lines,
+        format: &*format,
         looks: &Looks::default(),
         console: &console,
         tells_own_output: args.output.is_none(),
         printed: Printed { missing: Missing::default(), is_empty: true, outcome: Ok(()) },
     };
-    printer.print(paths.items(&trees, printer.looks));
+    printer.print_list(paths.items(&trees, printer.looks));
     let printed = printer.printed;
     drop(display);
 
@@ -218,7 +219,7 @@ struct Printer<'run> {
     trees: &'run Trees,
     algorithms: Algorithms,
     options: &'run engine::Options,
-    lines: Lines,
+    format: &'run dyn Format,
     looks: &'run Looks,
     console: &'run Mutex<Console>,
     /// Whether somebody who sees the list may wonder why it is not in it.
@@ -227,21 +228,34 @@ struct Printer<'run> {
 }
 
 impl Printer<'_> {
+    fn print_list(&mut self, items: impl Iterator<Item = Item> + Send) {
+        let mut text = Vec::new();
+        self.format.begin(&mut text);
+        self.append(&text);
+        self.print(items);
+        text.clear();
+        self.format.end(&mut text);
+        self.append(&text);
+    }
+
     fn print(&mut self, items: impl Iterator<Item = Item> + Send) {
-        let Self { algorithms, options, lines, looks, .. } = *self;
+        let Self { algorithms, options, format, looks, .. } = *self;
         let jobs = items.map(move |item| {
             let (source, context) = item.job();
             Job { source, algorithms, context }
         });
-        engine::run(options, jobs, |outcome| lines.make(outcome, looks), |made| self.take(made));
+        engine::run(options, jobs, |outcome| make(outcome, format, looks), |made| self.take(made));
     }
 
     fn take(&mut self, made: Made) -> ControlFlow<()> {
         let console = || console::lock(self.console);
         match made {
             Made::Lines(lines) => {
+                if !self.printed.is_empty {
+                    self.append(self.format.separator());
+                }
                 self.printed.is_empty = false;
-                self.printed.outcome = console().line(&lines);
+                self.append(&lines);
             }
             Made::Folder(path) => self.walk(path),
             Made::Skipped(path, why) => {
@@ -265,6 +279,13 @@ impl Printer<'_> {
         }
     }
 
+    /// Prints a piece of the list, unless one before could not be printed.
+    fn append(&mut self, text: &[u8]) {
+        if !text.is_empty() && self.printed.outcome.is_ok() {
+            self.printed.outcome = console::lock(self.console).line(text);
+        }
+    }
+
     /// Prints a folder that came up among files, in a run of its own.
     fn walk(&mut self, path: PathBuf) {
         if let Some(progress) = &self.options.progress {
@@ -275,52 +296,45 @@ impl Printer<'_> {
     }
 }
 
-/// How lines are written.
-#[derive(Clone, Copy)]
-struct Lines {
-    style: Style,
-    ending: Ending,
+/// How the list is written.
+fn format(args: &Sum) -> Result<Box<dyn Format>, Usage> {
+    let ending = if args.zero { Ending::Nul } else { Ending::Newline };
+    let dialect = Dialect::any().with_ending(ending);
+    Ok(if args.tagged()? { Box::new(Tag::new(dialect)) } else { Box::new(Gnu::new(dialect)) })
 }
 
-impl Lines {
-    fn of(args: &Sum) -> Result<Self, Usage> {
-        let style = if args.tagged()? { Style::Tagged } else { Style::Untagged { binary: false } };
-        Ok(Self { style, ending: if args.zero { Ending::Nul } else { Ending::Newline } })
+/// What is printed for an outcome.
+fn make(outcome: Outcome<Note>, format: &dyn Format, looks: &Looks) -> Made {
+    match outcome.context {
+        Note::Skipped(path, why) => return Made::Skipped(path, why),
+        Note::Failed(gap, name, why) => return Made::Failed(gap, name, why),
+        Note::File | Note::Unseen => {}
     }
+    let is_folder =
+        matches!(&outcome.result, Err(Error::Io(why)) if why.kind() == ErrorKind::IsADirectory);
+    let (name, is_named) = match &outcome.source {
+        Source::Path(path) if is_folder && matches!(outcome.context, Note::Unseen) => {
+            looks.found_folder();
+            return Made::Folder(path.clone());
+        }
+        Source::Path(path) => (path.as_os_str().as_bytes(), true),
+        Source::Regular(path) => (path.as_os_str().as_bytes(), false),
+        Source::Stdin | Source::Nothing => (&b"-"[..], true),
+    };
+    match outcome.result {
+        Ok(hashed) => Made::Lines(lines(name, hashed, format)),
+        Err(Error::OwnOutput) => Made::OwnOutput { name: name.to_vec(), is_named },
+        Err(error) => Made::Failed(Gap::File, name.to_vec(), error.to_string()),
+    }
+}
 
-    fn make(self, outcome: Outcome<Note>, looks: &Looks) -> Made {
-        match outcome.context {
-            Note::Skipped(path, why) => return Made::Skipped(path, why),
-            Note::Failed(gap, name, why) => return Made::Failed(gap, name, why),
-            Note::File | Note::Unseen => {}
-        }
-        let is_folder =
-            matches!(&outcome.result, Err(Error::Io(why)) if why.kind() == ErrorKind::IsADirectory);
-        match outcome.source {
-            Source::Path(path) if is_folder && matches!(outcome.context, Note::Unseen) => {
-                looks.found_folder();
-                Made::Folder(path)
-            }
-            Source::Path(path) => self.file(path.as_os_str().as_bytes(), true, outcome.result),
-            Source::Regular(path) => self.file(path.as_os_str().as_bytes(), false, outcome.result),
-            Source::Stdin | Source::Nothing => self.file(b"-", true, outcome.result),
-        }
-    }
-
-    fn file(self, name: &[u8], is_named: bool, result: Result<engine::Hashed, Error>) -> Made {
-        match result {
-            Ok(hashed) => {
-                // Room for what a line has beside the name: digits, blanks, a tag.
-                let around = |digest: &Digest| 2 * digest.as_bytes().len() + 16;
-                let length = hashed.digests.iter().map(|digest| name.len() + around(digest)).sum();
-                let mut lines = Vec::with_capacity(length);
-                for digest in &hashed.digests {
-                    list::write_line(&mut lines, self.style, self.ending, name, digest);
-                }
-                Made::Lines(lines)
-            }
-            Err(Error::OwnOutput) => Made::OwnOutput { name: name.to_vec(), is_named },
-            Err(error) => Made::Failed(Gap::File, name.to_vec(), error.to_string()),
-        }
-    }
+/// The lines of a file.
+fn lines(name: &[u8], hashed: engine::Hashed, format: &dyn Format) -> Vec<u8> {
+    // Room for what a line has beside the name: digits, blanks, a tag.
+    let around = |digest: &Digest| 2 * digest.as_bytes().len() + 16;
+    let length = hashed.digests.iter().map(|digest| name.len() + around(digest)).sum();
+    let mut lines = Vec::with_capacity(length);
+    let (size, digests) = (Some(hashed.bytes), hashed.digests.into());
+    format.record(&mut lines, &Record { size, digests, ..Record::new(name) });
+    lines
 }

@@ -3,10 +3,11 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
+use crate::algorithm::LONGEST_DIGEST;
 use crate::{Algorithm, Digest};
 
 /// Room for the longest digest and the two bytes of slack that a decoder of base64 may ask for.
-const ROOM: usize = 66;
+const ROOM: usize = LONGEST_DIGEST + 2;
 
 /// The digest that the digits spell; `None` when they are not exactly that.
 ///

@@ -4,76 +4,85 @@
 //! Without this each of them is "no properly formatted lines", with it the reader learns the cure.
 //! GNU md5sum does not look, so neither does whoever follows it to the letter.
 
-use std::io::{self, BufRead, Chain, Cursor, Read as _, Take};
-
-use crate::{Dialect, Ending, Line, Parser};
+use crate::formats::{Format as _, Mixed};
+use crate::{Dialect, Ending};
 
 /// The byte order mark in UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// How much of a list is looked at, in bytes.
-const HEAD: usize = 1024;
+/// As much of a list as is to be looked at, in bytes. Four do where no more have come: the marks have
+/// three at most, and a fourth makes UTF-16 without one unlikely to be cut.
+pub const HEAD: usize = 1024;
 
-/// How a list begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Start {
-    /// As text should. It may still hold no checksums.
-    Text,
-    /// Text after a byte order mark in UTF-8, 3 bytes long.
-    Marked,
-    /// UTF-16 of either byte order, with a mark or without.
+/// What is no list, told by its start. Its name is the caller's to add.
+#[derive(Clone, Copy, Debug, thiserror::Error, PartialEq, Eq)]
+pub enum NotAList {
+    /// It is in UTF-16 of either byte order, with a mark or without.
+    #[error("looks like UTF-16; convert it to UTF-8, e.g. iconv -f UTF-16 -t UTF-8")]
     Utf16,
-    /// The first line ends with NUL where newlines were expected.
+    /// Its first line ends with NUL where newlines were expected.
+    #[error("its lines end with NUL; check it with --zero")]
     NulEnded,
-    /// The first line ends with a newline where NULs were expected, and none is in sight.
+    /// Its first line ends with a newline where NULs were expected, and none is in sight.
+    #[error("its lines end with newlines; check it without --zero")]
     NewlineEnded,
-    /// No text: control characters abound.
+    /// It is no text: control characters abound.
+    #[error("looks like binary data, not a list of checksums")]
     Binary,
 }
 
-impl Start {
-    /// Tells by the first bytes of a list whose lines are expected to have this ending.
-    #[must_use]
-    pub fn of(head: &[u8], ending: Ending) -> Self {
-        if head.starts_with(MARK) {
-            Self::Marked
-        } else if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-            Self::Utf16
-        } else if ending == Ending::Nul && !head.contains(&0) && has_newlines(head) {
-            Self::NewlineEnded
-        } else if is_entry(head.split(|&byte| byte == ending.byte()).next(), ending) {
-            // Names may hold any bytes, so an entry settles it.
-            Self::Text
-        } else if ending == Ending::Newline && begins(head, Ending::Nul) {
-            Self::NulEnded
-        } else if is_utf16(head) {
-            Self::Utf16
-        } else if is_binary(head, ending) {
-            Self::Binary
-        } else {
-            Self::Text
-        }
+/// Where the text of a list begins, told by its first bytes ([`HEAD`] of them do): at 3 after a byte
+/// order mark in UTF-8, at 0 without. It may still hold no checksums.
+///
+/// ```
+/// use lanesum_list::{Ending, start};
+///
+/// assert_eq!(start::of_text(b"\xef\xbb\xbfe3069283  a\n", Ending::Newline), Ok(3));
+/// let error = start::of_text(b"\xff\xfee\x003\x00", Ending::Newline).unwrap_err();
+/// assert!(error.to_string().contains("iconv"));
+/// ```
+///
+/// # Errors
+///
+/// [`NotAList`] says what it is instead of a list whose lines have this ending.
+pub fn of_text(head: &[u8], ending: Ending) -> Result<usize, NotAList> {
+    if head.starts_with(MARK) {
+        Ok(MARK.len())
+    } else if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+        Err(NotAList::Utf16)
+    } else if ending == Ending::Nul && !head.contains(&0) && has_newlines(head) {
+        Err(NotAList::NewlineEnded)
+    } else if begins_with_record(head, ending) {
+        // Names may hold any bytes, so a record settles it.
+        Ok(0)
+    } else if ending == Ending::Newline && begins(head, Ending::Nul) {
+        Err(NotAList::NulEnded)
+    } else if is_utf16(head) {
+        Err(NotAList::Utf16)
+    } else if is_binary(head, ending) {
+        Err(NotAList::Binary)
+    } else {
+        Ok(0)
     }
 }
 
-/// Whether a line holds a checksum of any kind.
-fn is_entry(line: Option<&[u8]>, ending: Ending) -> bool {
-    let mut parser = Parser::new(Dialect::of_any_length().with_ending(ending));
-    line.is_some_and(|line| matches!(parser.parse(line), Line::Entry(_)))
+/// Whether the first line holds a checksum of any kind.
+fn begins_with_record(head: &[u8], ending: Ending) -> bool {
+    Mixed::new(Dialect::of_any_length().with_ending(ending)).detect(head)
 }
 
 /// Whether the first line has this ending and holds a checksum.
 fn begins(head: &[u8], ending: Ending) -> bool {
-    is_entry(memchr::memchr(ending.byte(), head).map(|end| &head[..end]), ending)
+    memchr::memchr(ending.byte(), head).is_some() && begins_with_record(head, ending)
 }
 
-/// Whether each of the first two lines that end with a newline, or the only one, holds a checksum. The name in a line that ends with
-/// NUL may hold a newline, and what comes behind that looks like no line.
+/// Whether each of the first two lines that end with a newline, or the only one, holds a checksum.
+/// The name in a line that ends with NUL may hold a newline, and what comes behind that looks like no
+/// line.
 fn has_newlines(head: &[u8]) -> bool {
     let mut lines = head.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     begins(head, Ending::Newline)
-        && is_entry(lines.next(), Ending::Newline)
-        && lines.next().is_none_or(|second| is_entry(Some(second), Ending::Newline))
+        && lines.by_ref().take(2).all(|line| begins_with_record(line, Ending::Newline))
 }
 
 /// Whether every other byte is NUL, as it is in UTF-16 of ASCII: at least four characters, and
@@ -94,81 +103,8 @@ fn is_binary(head: &[u8], ending: Ending) -> bool {
     odd > 0 && odd * 10 >= head.len()
 }
 
-/// Why a list cannot be read at all. The list's name is the caller's to add.
-#[derive(Debug, thiserror::Error)]
-pub enum NotAList {
-    /// It is in UTF-16.
-    #[error("looks like UTF-16; convert it to UTF-8, e.g. iconv -f UTF-16 -t UTF-8")]
-    Utf16,
-    /// Its lines end with NUL.
-    #[error("its lines end with NUL; check it with --zero")]
-    NulEnded,
-    /// Its lines end with newlines.
-    #[error("its lines end with newlines; check it without --zero")]
-    NewlineEnded,
-    /// It is no text.
-    #[error("looks like binary data, not a list of checksums")]
-    Binary,
-    /// Its start could not be read.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-}
-
-/// A list behind its start: what was looked at comes again, without the byte order mark.
-pub type Text<R> = Chain<Cursor<Vec<u8>>, Take<R>>;
-
-/// Looks at the start of a list and gives it back whole, without a byte order mark.
-///
-/// Reads no further than the first bytes that the reader has, so a list that comes through a pipe
-/// line by line is not held up.
-///
-/// ```
-/// use lanesum_list::{Dialect, Ending, Entries, start};
-///
-/// let text = start::open(&b"\xef\xbb\xbfe3069283  a\n"[..], Ending::Newline)?;
-/// assert_eq!(Entries::new(text, Dialect::any()).count(), 1);
-///
-/// let error = start::open(&b"\xff\xfee\x003\x00"[..], Ending::Newline).unwrap_err();
-/// assert!(error.to_string().contains("iconv"));
-/// # Ok::<(), start::NotAList>(())
-/// ```
-///
-/// # Errors
-///
-/// [`NotAList`] says what the list is instead of text, or why it cannot be read.
-pub fn open<R: BufRead>(mut reader: R, ending: Ending) -> Result<Text<R>, NotAList> {
-    let (mut head, mut rest) = (Vec::new(), u64::MAX);
-    // The marks have at most three bytes; a fourth makes UTF-16 without one unlikely to be cut.
-    while head.len() < 4 {
-        let buffer = match reader.fill_buf() {
-            Ok(buffer) => buffer,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error.into()),
-        };
-        if buffer.is_empty() {
-            // Whoever types the end on a terminal types it once.
-            rest = 0;
-            break;
-        }
-        let taken = buffer.len().min(HEAD);
-        head.extend_from_slice(&buffer[..taken]);
-        reader.consume(taken);
-    }
-    match Start::of(&head, ending) {
-        Start::Text => {}
-        Start::Marked => drop(head.drain(..MARK.len())),
-        Start::Utf16 => return Err(NotAList::Utf16),
-        Start::NulEnded => return Err(NotAList::NulEnded),
-        Start::NewlineEnded => return Err(NotAList::NewlineEnded),
-        Start::Binary => return Err(NotAList::Binary),
-    }
-    Ok(Cursor::new(head).chain(reader.take(rest)))
-}
-
 #[cfg(test)]
 mod tests {
-    use std::io::BufReader;
-
     use super::*;
 
     const LINE: &str = "d41d8cd98f00b204e9800998ecf8427e  name";
@@ -182,17 +118,17 @@ mod tests {
         let escape = format!("{LINE}\x1b\x1b\x1b\x1b\x1b\x1b\x1b\x1b\n");
         let windows = format!("{LINE}\r\n{LINE}\r\n");
         for text in ["", "\n", "a", "# comment\n", "not a list\n", LINE, &windows, &escape] {
-            assert_eq!(Start::of(text.as_bytes(), Ending::Newline), Start::Text, "{text:?}");
+            assert_eq!(of_text(text.as_bytes(), Ending::Newline), Ok(0), "{text:?}");
         }
         let zero = format!("{LINE}\0{LINE}\0");
-        assert_eq!(Start::of(zero.as_bytes(), Ending::Nul), Start::Text);
-        assert_eq!(Start::of("\u{fc}\u{3b1}".as_bytes(), Ending::Newline), Start::Text);
+        assert_eq!(of_text(zero.as_bytes(), Ending::Nul), Ok(0));
+        assert_eq!(of_text("\u{fc}\u{3b1}".as_bytes(), Ending::Newline), Ok(0));
     }
 
     #[test]
     fn one_nul_in_a_line_is_for_the_parser() {
         let text = format!("# a comment\0, and\n{LINE}\n");
-        assert_eq!(Start::of(text.as_bytes(), Ending::Newline), Start::Text);
+        assert_eq!(of_text(text.as_bytes(), Ending::Newline), Ok(0));
     }
 
     #[test]
@@ -202,7 +138,7 @@ mod tests {
                 for marked in ["", "\u{feff}"] {
                     let list = utf16(&format!("{marked}{text}"), to_bytes);
                     for ending in [Ending::Newline, Ending::Nul] {
-                        assert_eq!(Start::of(&list, ending), Start::Utf16, "{list:?}");
+                        assert_eq!(of_text(&list, ending), Err(NotAList::Utf16), "{list:?}");
                     }
                 }
             }
@@ -212,16 +148,16 @@ mod tests {
     #[test]
     fn a_list_with_the_other_ending_is_told_so() {
         let zero = format!("{LINE}\0{LINE}\0");
-        assert_eq!(Start::of(zero.as_bytes(), Ending::Newline), Start::NulEnded);
+        assert_eq!(of_text(zero.as_bytes(), Ending::Newline), Err(NotAList::NulEnded));
         let lines = format!("{LINE}\n{LINE}\n");
-        assert_eq!(Start::of(lines.as_bytes(), Ending::Nul), Start::NewlineEnded);
+        assert_eq!(of_text(lines.as_bytes(), Ending::Nul), Err(NotAList::NewlineEnded));
         let name_of_two_lines = format!("{LINE}\n{LINE}\0");
-        assert_eq!(Start::of(name_of_two_lines.as_bytes(), Ending::Nul), Start::Text);
+        assert_eq!(of_text(name_of_two_lines.as_bytes(), Ending::Nul), Ok(0));
         // Cut within such a name, by a pipe or by what is looked at.
         let cut = format!("{LINE}\nthe second");
-        assert_eq!(Start::of(cut.as_bytes(), Ending::Nul), Start::Text);
+        assert_eq!(of_text(cut.as_bytes(), Ending::Nul), Ok(0));
         let one = format!("{LINE}\n");
-        assert_eq!(Start::of(one.as_bytes(), Ending::Nul), Start::NewlineEnded);
+        assert_eq!(of_text(one.as_bytes(), Ending::Nul), Err(NotAList::NewlineEnded));
     }
 
     #[test]
@@ -231,40 +167,8 @@ mod tests {
         for data in [&elf[..], png, &[0; 100], b"\x1f\x8b\x08\0\0\0\0\0\0\x03"] {
             for ending in [Ending::Newline, Ending::Nul] {
                 let zeros = ending == Ending::Nul && data == [0; 100];
-                let expected = if zeros { Start::Text } else { Start::Binary };
-                assert_eq!(Start::of(data, ending), expected, "{data:?}");
-            }
-        }
-    }
-
-    /// A terminal: its reader sees the end once, and then what is typed next.
-    #[test]
-    fn the_end_is_seen_once() {
-        struct Terminal(usize);
-        impl io::Read for Terminal {
-            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-                self.0 += 1;
-                let typed: &[u8] = if self.0 == 1 { b"" } else { b"more\n" };
-                buffer[..typed.len()].copy_from_slice(typed);
-                Ok(typed.len())
-            }
-        }
-        let mut text = String::new();
-        let list = open(BufReader::new(Terminal(0)), Ending::Newline);
-        list.unwrap().read_to_string(&mut text).unwrap();
-        assert_eq!(text, "");
-    }
-
-    #[test]
-    fn what_was_looked_at_comes_again() {
-        let list = format!("{LINE}\n").repeat(100);
-        let marked = [MARK, list.as_bytes()].concat();
-        for start in [list.as_bytes(), &marked] {
-            for buffer in [1, 2, 3, 5, 4096, 1 << 16] {
-                let reader = BufReader::with_capacity(buffer, start);
-                let mut text = String::new();
-                open(reader, Ending::Newline).unwrap().read_to_string(&mut text).unwrap();
-                assert_eq!(text, list, "{buffer}");
+                let expected = if zeros { Ok(0) } else { Err(NotAList::Binary) };
+                assert_eq!(of_text(data, ending), expected, "{data:?}");
             }
         }
     }

@@ -24,9 +24,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::{Algorithm, Algorithms, Error, engine};
 use lanesum_list::Dialect;
 use lanesum_list::start::NotAList;
+
+use crate::{Algorithm, Algorithms, Error, engine};
 
 use jobs::Jobs;
 pub use jobs::files;

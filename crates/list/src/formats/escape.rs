@@ -5,10 +5,10 @@
 use std::borrow::Cow;
 
 /// Stands at the start of a line whose name is escaped.
-pub(crate) const MARK: u8 = b'\\';
+pub(super) const MARK: u8 = b'\\';
 
 /// The name as a line holds it: owned when it had to be escaped.
-pub(crate) fn escape(name: &[u8]) -> Cow<'_, [u8]> {
+pub(super) fn escape(name: &[u8]) -> Cow<'_, [u8]> {
     let Some(first) = memchr::memchr3(b'\\', b'\n', b'\r', name) else {
         return Cow::Borrowed(name);
     };
@@ -27,7 +27,7 @@ pub(crate) fn escape(name: &[u8]) -> Cow<'_, [u8]> {
 
 /// The name that an escaped one stands for; `None` when a backslash is followed by anything but
 /// `n`, `r` or a backslash.
-pub(crate) fn unescape(escaped: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn unescape(escaped: &[u8]) -> Option<Vec<u8>> {
     let mut name = Vec::with_capacity(escaped.len());
     let mut rest = escaped;
     while let Some(at) = memchr::memchr(b'\\', rest) {
