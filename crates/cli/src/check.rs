@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use indicatif::{DecimalBytes, HumanCount};
 use lanesum_checksum::check::{self, Event, List, ListError, Options, Reading, Tally, Verdict};
-use lanesum_checksum::list::{Dialect, Ending};
 use lanesum_checksum::{Algorithm, Key, engine};
+use lanesum_list::{Dialect, Ending};
 use rustix::io::Errno;
 
 use crate::args::Check;
@@ -76,7 +76,7 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
 }
 
 fn options(args: &Check, key: Option<Key>) -> Options {
-    let dialect = key.as_ref().map_or_else(Dialect::any, Dialect::keyed);
+    let dialect = key.as_ref().map_or_else(Dialect::any, |key| Dialect::keyed(key.algorithms()));
     let dialect = args.algorithm.map_or(dialect, |algorithm| dialect.with_untagged(algorithm));
     let ending = if args.zero { Ending::Nul } else { Ending::Newline };
     Options {

@@ -12,8 +12,8 @@ use std::os::fd::AsFd as _;
 use std::process::ExitCode;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::quote::{self, Locale};
 use indicatif::ProgressBar;
-use lanesum_checksum::list::quote::{self, Locale};
 
 use crate::lines::Lines;
 use crate::streams;

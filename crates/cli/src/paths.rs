@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::vec;
 
 use anyhow::Context as _;
-use lanesum_checksum::list;
 use lanesum_checksum::walk::{self, Entry, WalkOptions};
+use lanesum_list::names_standard_input;
 
 use crate::args::Sum;
 use crate::stdin;
@@ -161,7 +161,7 @@ impl Iterator for Paths {
         };
         let why = match (name, *refusal) {
             (Ok(name), _) if name.is_empty() => format!("name {number} is empty"),
-            (Ok(name), Some(refusal)) if list::names_standard_input(&name) => {
+            (Ok(name), Some(refusal)) if names_standard_input(&name) => {
                 format!("{refusal}, no file name of '{}' allowed", name.escape_ascii())
             }
             (Ok(name), _) => return Some(Ok(PathBuf::from(OsString::from_vec(name)))),

@@ -1,6 +1,7 @@
 //! `lanesum [sum]`: prints the checksums of files and trees.
 
 use std::io::{self, ErrorKind, IsTerminal as _};
+use std::mem;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -8,9 +9,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
-use lanesum_checksum::list::{self, Ending, Style};
 use lanesum_checksum::walk::{Entry, Exclude, Skip, WalkOptions};
-use lanesum_checksum::{Algorithms, Digest, Error, Job, Outcome, Source, engine};
+use lanesum_checksum::{Algorithms, Error, Job, Outcome, Source, engine};
+use lanesum_list::formats::{Format, Gnu, Tag};
+use lanesum_list::{Dialect, Ending, Record};
 
 use crate::args::{Run, Sum, When};
 use crate::console::{self, Console, fail_to_write, locale_of_process};
@@ -28,7 +30,7 @@ use crate::stdin;
 /// # Errors
 /// What keeps it from beginning: a bad pattern, an output that cannot be made.
 pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
-    let lines = Lines::of(&args)?;
+    let format = format(&args)?;
     let walk = WalkOptions {
         follow: args.follow,
         one_file_system: args.one_file_system,
@@ -77,15 +79,15 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
         trees: &trees,
         algorithms,
         options: &options,
-        lines,
+        format: &*format,
         looks: Arc::default(),
         console: &console,
         tells_own_output: args.output.is_none(),
-        line: Vec::new(),
+        text: Vec::new(),
         printed: Printed { missing: Missing::default(), is_empty: true, outcome: Ok(()) },
     };
     let items = paths.items(&trees, &printer.looks);
-    printer.print(items);
+    printer.print_list(items);
     let printed = printer.printed;
     drop(display);
 
@@ -204,17 +206,23 @@ struct Printer<'run> {
     trees: &'run Trees,
     algorithms: Algorithms,
     options: &'run engine::Options,
-    lines: Lines,
+    format: &'run dyn Format,
     looks: Arc<Looks>,
     console: &'run Mutex<Console>,
     /// Whether somebody who sees the list may wonder why it is not in it.
     tells_own_output: bool,
-    /// Reused from file to file.
-    line: Vec<u8>,
+    /// A piece of the list; reused from file to file.
+    text: Vec<u8>,
     printed: Printed,
 }
 
 impl Printer<'_> {
+    fn print_list(&mut self, items: impl Iterator<Item = Item> + Send + 'static) {
+        self.append(|format, text| format.begin(text));
+        self.print(items);
+        self.append(|format, text| format.end(text));
+    }
+
     fn print(&mut self, items: impl Iterator<Item = Item> + Send + 'static) {
         let algorithms = self.algorithms;
         let jobs = items.map(move |item| {
@@ -243,12 +251,15 @@ impl Printer<'_> {
                 return self.walk(path);
             }
             (_, source, Ok(hashed)) => {
-                let name = name(&source);
-                self.printed.is_empty = false;
-                self.line.clear();
-                self.lines.append(&mut self.line, name, &hashed.digests);
-                self.printed.outcome = console().line(&self.line);
-                return;
+                let (size, digests) = (Some(hashed.bytes), hashed.digests);
+                let record = Record { size, digests, ..Record::new(name(&source)) };
+                let is_first = mem::take(&mut self.printed.is_empty);
+                return self.append(|format, text| {
+                    if !is_first {
+                        text.extend_from_slice(format.separator());
+                    }
+                    format.record(text, &record);
+                });
             }
             (_, source, Err(error)) => {
                 let is_named = !matches!(source, Source::Regular(_));
@@ -270,6 +281,15 @@ impl Printer<'_> {
         self.printed.missing.note(gap, name);
         why.extend(failure::did_you_mean(name));
         console::lock(self.console).about(name, &why);
+    }
+
+    /// Prints a piece of the list, unless one before could not be printed.
+    fn append(&mut self, make: impl FnOnce(&dyn Format, &mut Vec<u8>)) {
+        self.text.clear();
+        make(self.format, &mut self.text);
+        if !self.text.is_empty() && self.printed.outcome.is_ok() {
+            self.printed.outcome = console::lock(self.console).line(&self.text);
+        }
     }
 
     /// Prints a folder that came up among files, in a run of its own.
@@ -294,23 +314,9 @@ fn name(source: &Source) -> &[u8] {
     }
 }
 
-/// How lines are written.
-#[derive(Clone, Copy)]
-struct Lines {
-    style: Style,
-    ending: Ending,
-}
-
-impl Lines {
-    fn of(args: &Sum) -> Result<Self, Usage> {
-        let style = if args.tagged()? { Style::Tagged } else { Style::Untagged { binary: false } };
-        Ok(Self { style, ending: if args.zero { Ending::Nul } else { Ending::Newline } })
-    }
-
-    /// Appends a line for each digest.
-    fn append(self, lines: &mut Vec<u8>, name: &[u8], digests: &[Digest]) {
-        for digest in digests {
-            list::write_line(lines, self.style, self.ending, name, digest);
-        }
-    }
+/// How the list is written.
+fn format(args: &Sum) -> Result<Box<dyn Format>, Usage> {
+    let ending = if args.zero { Ending::Nul } else { Ending::Newline };
+    let dialect = Dialect::any().with_ending(ending);
+    Ok(if args.tagged()? { Box::new(Tag::new(dialect)) } else { Box::new(Gnu::new(dialect)) })
 }

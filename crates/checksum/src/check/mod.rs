@@ -26,9 +26,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use lanesum_list::Dialect;
+use lanesum_list::start::NotAList;
+
 use crate::engine::{self, Run};
-use crate::list::Dialect;
-use crate::list::start::NotAList;
 use crate::{Algorithm, Algorithms, Error, Job};
 
 pub use jobs::files;
@@ -227,8 +228,8 @@ pub enum ListError {
 ///
 /// ```
 /// use lanesum_checksum::check::{Event, List, Options, Reading, check};
-/// use lanesum_checksum::list::Dialect;
 /// use lanesum_checksum::engine;
+/// use lanesum_list::Dialect;
 ///
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("a"), "abc")?;

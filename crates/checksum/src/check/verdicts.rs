@@ -9,7 +9,7 @@ use super::jobs::{Expected, ExpectedDigest, Note};
 use super::shared::Share;
 use super::{Event, List, Tally, Verdict};
 use crate::engine::Hashed;
-use crate::{Algorithm, Algorithms, Error, Outcome};
+use crate::{Algorithm, Algorithms, Digest, Error, Outcome};
 
 /// What came of a file.
 type Read = Result<Hashed, Arc<Error>>;
@@ -17,8 +17,8 @@ type Read = Result<Hashed, Arc<Error>>;
 /// What came of a file, without the digests of other algorithms.
 fn only(algorithms: Algorithms, read: Read) -> Read {
     let mut hashed = read?;
-    hashed.digests.retain(|digest| algorithms.contains(digest.algorithm()));
-    hashed.digests.shrink_to_fit();
+    let is_of_one = |digest: &Digest| algorithms.contains(digest.algorithm());
+    hashed.digests = hashed.digests.iter().copied().filter(is_of_one).collect();
     Ok(hashed)
 }
 

@@ -65,11 +65,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use lanesum_list::Digests;
 use lanesum_md5::Backend;
 use rustix::fd::AsFd;
 use rustix::fs::Stat;
 
-use crate::{Algorithms, Digest, Error, Key};
+use crate::{Algorithms, Error, Key};
 
 pub use bytes::digests_of;
 pub use read::Io;
@@ -116,7 +117,7 @@ pub struct Outcome<T> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hashed {
     /// One for each algorithm of the job, in the order of [`Algorithm::ALL`](crate::Algorithm::ALL).
-    pub digests: Vec<Digest>,
+    pub digests: Digests,
     /// Bytes read.
     pub bytes: u64,
 }

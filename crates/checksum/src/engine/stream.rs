@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use lanesum_list::Digests;
 use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::fs::{Advice, SeekFrom};
 use rustix::io::{Errno, retry_on_intr};
@@ -203,7 +204,7 @@ impl<T> FileStream<T> {
         options: &Options,
     ) -> (T, Result<Hashed, Error>, Buffer) {
         self.buffer.lane.release();
-        let mut digests: Vec<_> = md5.into_iter().collect();
+        let mut digests: Digests = md5.into_iter().collect();
         std::mem::take(&mut self.hashers).finalize(&mut digests);
         let hashed = Hashed { digests, bytes: self.bytes };
         let result = match (self.error.take(), self.file.take()) {
@@ -246,7 +247,7 @@ impl<T> FileStream<T> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
-        let mut digests = Vec::new();
+        let mut digests = Digests::default();
         std::mem::take(&mut self.hashers).finalize(&mut digests);
         let hashed = Hashed { digests, bytes: self.bytes };
         let file = self.file.take().expect("it is put there, and reading leaves it there");

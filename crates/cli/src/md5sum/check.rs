@@ -5,8 +5,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 
 use lanesum_checksum::check::{self, Event, List, ListError, Options, Reading, Tally, Verdict};
-use lanesum_checksum::list::Dialect;
 use lanesum_checksum::{Algorithm, engine};
+use lanesum_list::Dialect;
 
 use crate::console::Console;
 

@@ -16,8 +16,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
+use crate::quote::Locale;
 use lanesum_checksum::engine::{self, Io};
-use lanesum_checksum::list::quote::Locale;
 use lanesum_startup::Stream;
 
 use crate::args::{self, BACKEND_VARIABLE};

@@ -22,6 +22,7 @@ use std::mem;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use lanesum_list::Digests;
 use lanesum_md5::Lanes;
 use rustix::fs::FileType;
 
@@ -368,7 +369,7 @@ impl<'a> Worker<'a> {
     fn hash_batch(&mut self) {
         let Self { batch, core, outcomes, .. } = self;
         batch.hash(core.options.backend, |((sequence, source), mut hashers), bytes, md5| {
-            let mut digests = vec![md5_digest(md5)];
+            let mut digests = Digests::from_iter([md5_digest(md5)]);
             hashers.update(bytes);
             hashers.finalize(&mut digests);
             core.options.count_file();
