@@ -24,3 +24,8 @@ pub use digest::Digest;
 pub use engine::{Job, Outcome, Source, digests_of};
 pub use error::Error;
 pub use key::Key;
+
+/// The example of the page on the registry, tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

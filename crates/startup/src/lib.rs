@@ -163,3 +163,8 @@ pub fn keep_one_arena() {
         let _ = libc::mallopt(libc::M_ARENA_MAX, 1);
     }
 }
+
+/// The example of the page on the registry, tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
