@@ -69,7 +69,8 @@ const LATENCY_BOUND: f64 = 4.0;
 /// bringing the words of sixteen messages into their lanes included.
 const THROUGHPUT_BOUND: f64 = 0.22;
 
-/// Lanesum and its peers in memory, without the rows held to an instruction set and the incarnations.
+/// Lanesum and its peers in memory, without the rows held to an instruction set and the
+/// incarnations.
 const PEERS: &[&str] = &[
     "lanesum",
     "openssl",

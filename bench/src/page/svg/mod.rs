@@ -1,8 +1,9 @@
 //! Plots as SVG, of two kinds: lines over a logarithmic axis, and bars.
 //!
 //! Drawn here because the crates that draw plots fix their colours in the file. These follow the
-//! reader's choice of a light or a dark page, also where the file is shown by itself or in an `<img>`
-//! ([`colours`]). Lines and bars are labelled where they are; there is no legend to look things up in.
+//! reader's choice of a light or a dark page, also where the file is shown by itself or in an
+//! `<img>` ([`colours`]). Lines and bars are labelled where they are; there is no legend to look
+//! things up in.
 
 mod bars;
 mod colours;
