@@ -90,10 +90,10 @@ bench: build
 bench-peers:
 	bench/peers.sh
 
-# The plots that README shows, from the rows of the last `make bench`.
+# The plots that README and docs/benchmarks.md show, from the rows of the last `make bench`.
 plots:
 	$(CARGO) run --locked --release -p lanesum-bench -- page bench/report \
-		--plot one-by-size --plot many-by-count --into docs/plots
+		--plot files --plot one-by-size --plot many-by-count --into docs/plots
 
 deny:
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check; \

@@ -1,12 +1,14 @@
 #!/bin/sh
 # Usage: bench/peers.sh
 #
-# Installs what the bench measures lanesum against, and says what it does: Debian packages, with root's rights
-# or sudo, Bouncy Castle from Maven Central into bench/cache/, which git ignores, and Go modules. What is there
-# already stays as it is. The crates among the peers come with the bench itself.
+# Installs what the bench measures lanesum against, and says what it does: Debian packages, with
+# root's rights or sudo, Bouncy Castle from Maven Central into bench/cache/, which git ignores, and
+# Go modules. What is there already stays as it is. The crates among the peers come with the bench
+# itself.
 set -eu
 
-# Checksum programs; then what the tables of the documents need: Haskell, Perl, Java and Maven; then Go.
+# Checksum programs; then what the tables of the documents need: Haskell, Perl, Java and Maven; then
+# Go.
 packages='findutils md5deep rhash b3sum xxhash openssl rclone
     ghc libghc-puremd5-dev libghc-cryptohash-md5-dev
     perl libfile-map-perl

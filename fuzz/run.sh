@@ -1,14 +1,14 @@
 #!/bin/sh
 # Usage: fuzz/run.sh SECONDS [TARGET...]
 #
-# Builds the fuzz targets with the compiler at hand, stable or not, and runs each of them, or those
-# that are named, for so many seconds, from the inputs in seeds/ and what earlier runs left in
-# corpus/. Exits with 1 when a target crashed, hung or ate the memory; the input that did it is then
-# in artifacts/TARGET/, and the target, given that file, repeats it.
+# Builds the fuzz targets with the compiler that is installed, stable or not, and runs each of them,
+# or those that are named, for so many seconds, from the inputs in seeds/ and what earlier runs left
+# in corpus/. Exits with 1 when a target crashed, hung or ate the memory; the input that did it is
+# then in artifacts/TARGET/, and the target, given that file, repeats it.
 #
 # The flags are cargo-fuzz's with `--sanitizer none`: none of them needs a nightly compiler. The
-# target is named so that build scripts and macros, which run here, are built without them. libFuzzer
-# itself comes as source with libfuzzer-sys and needs a C++ compiler.
+# target is named so that build scripts and macros, which run here, are built without them.
+# libFuzzer itself comes as source with libfuzzer-sys and needs a C++ compiler.
 set -eu
 
 case ${1-} in

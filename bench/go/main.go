@@ -1,6 +1,7 @@
-// Times github.com/minio/md5-simd for the bench, which gives it one order at a time on standard input:
+// Times github.com/minio/md5-simd for the bench, which gives it one order at a time on standard
+// input. Lengths are of 8 bytes, little-endian; messages are kept for the orders that follow:
 //
-//	load COUNT   then COUNT lengths, 8 bytes each, little-endian, then the messages: kept for what follows
+//	load COUNT   then COUNT lengths, then the messages
 //	run TIMES    hashes all of them so many times; answers with the seconds that took
 //	digests      answers with a line in hexadecimal for each message, as the last run had them
 package main
@@ -21,7 +22,7 @@ import (
 )
 
 // A server has 16 lanes, and "it may be perfectly reasonable to use more than 16 concurrent
-// hashes" (its README): the number that is fastest for the messages at hand is taken.
+// hashes" (its README): the number that is fastest for these messages is taken.
 var crowds = []int{16, 32, 64}
 
 type bench struct {

@@ -13,8 +13,8 @@ const MD5_HEX: usize = 32;
 const FAILED: &[u8] = b"FAILED";
 
 impl Answers {
-    /// Reads lines `DIGEST  NAME` or `DIGEST *NAME`; `prefix` is taken off names that begin with it,
-    /// since some programs print names as found and some as seen from the folder walked.
+    /// Reads lines `DIGEST  NAME` or `DIGEST *NAME`; `prefix` is taken off names that begin with
+    /// it, since some programs print names as found and some as seen from the folder walked.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
-//! Memory to read files into that begins with a page: `O_DIRECT` wants one that begins where a block of the medium could,
-//! of which none has larger ones; and a Zen 3 reads a quarter as fast to 16 bytes behind the beginning of a page, which is
-//! where `malloc` puts what is large.
+//! Memory to read files into that begins with a page: `O_DIRECT` wants one that begins where a
+//! block of the medium could, of which none has larger ones; and a Zen 3 reads a quarter as fast to
+//! 16 bytes behind the beginning of a page, which is where `malloc` puts what is large.
 
 const PAGE_BYTES: usize = 4096;
 

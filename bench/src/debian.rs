@@ -21,7 +21,8 @@ pub fn lists() -> Vec<PathBuf> {
     lists
 }
 
-/// The names in lists of lines `DIGEST  NAME`, escaped ones (a leading backslash) as they are meant.
+/// The names in lists of lines `DIGEST  NAME`, escaped ones (a leading backslash) as they are
+/// meant.
 pub fn names_in(lists: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut names = Vec::new();
     for list in lists {

@@ -2,11 +2,11 @@
 //!
 //! The bench does not start programs itself but through a copy of its own executable, called with
 //! the hidden word [`WORD`]. That launcher pins itself, starts the program (which inherits the
-//! pinning), waits, and prints one line: seconds, peak memory, exit code. Three things are had by this:
-//! the pinning needs no `unsafe` between fork and exec, its time is not measured, and the peak
-//! memory is the program's own. Linux counts what a process held before it called exec as well, so a
-//! child of the bench would be charged with the bench's lists; a child of the launcher is charged
-//! with the launcher's 5 MiB or so, which is therefore the least that is ever shown.
+//! pinning), waits, and prints one line: seconds, peak memory, exit code. Three things are had by
+//! this: the pinning needs no `unsafe` between fork and exec, its time is not measured, and the
+//! peak memory is the program's own. Linux counts what a process held before it called exec as
+//! well, so a child of the bench would be charged with the bench's lists; a child of the launcher
+//! is charged with the launcher's 5 MiB or so, which is therefore the least that is ever shown.
 //!
 //! Where the program starts others (xargs), the peak is that of the largest single process.
 
@@ -39,8 +39,8 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// `program` on `cpus` alone, in the root folder (Debian's lists are relative to it), its standard
-    /// output going to the file `output`, its standard error to a file beside it.
+    /// `program` on `cpus` alone, in the root folder (Debian's lists are relative to it), its
+    /// standard output going to the file `output`, its standard error to a file beside it.
     pub fn new(program: impl AsRef<OsStr>, cpus: &[usize], output: &Path) -> Self {
         Self {
             program: program.as_ref().to_owned(),
@@ -69,8 +69,8 @@ impl Launch {
         self
     }
 
-    /// The program does something before the work that counts, and says how long that took: its last line
-    /// on standard error is `seconds` and their number.
+    /// The program does something before the work that counts, and says how long that took: its
+    /// last line on standard error is `seconds` and their number.
     pub fn timing_itself(mut self) -> Self {
         self.times_itself = true;
         self

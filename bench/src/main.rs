@@ -1,5 +1,5 @@
-//! Measures lanesum beside its peers: `lanesum-bench SCENARIO` runs one scenario and prints its tables,
-//! `lanesum-bench all DIR` runs them all and makes a page of them.
+//! Measures lanesum beside its peers: `lanesum-bench SCENARIO` runs one scenario and prints its
+//! tables, `lanesum-bench all DIR` runs them all and makes a page of them.
 //!
 //! How a figure comes about is told in [`rig`] (rounds and ratios), [`clock`] (cycles) and
 //! [`launch`] (how a program is pinned, timed and its memory read).

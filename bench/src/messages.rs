@@ -12,8 +12,8 @@ use crate::hashers::{Batch, Digest, OneShot, reference};
 use crate::rig::{Competitor, Sample};
 
 /// Messages of pseudo-random content, the same in every run. Each is a vector of its own, as a
-/// caller's would be: at equal distances of a power of two they would fight for the same sets of the
-/// first-level cache.
+/// caller's would be: at equal distances of a power of two they would fight for the same sets of
+/// the first-level cache.
 pub struct Messages {
     contents: Vec<Vec<u8>>,
     /// What the peers' answers must be.

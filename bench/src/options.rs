@@ -11,8 +11,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::scenarios::{self, Scenario};
 
-/// Rounds of a case, where the scenario has no opinion of its own: of whole programs, so few that all
-/// scenarios together end within 15 minutes on two CPUs.
+/// Rounds of a case, where the scenario has no opinion of its own: of whole programs, so few that
+/// all scenarios together end within 15 minutes on two CPUs.
 const ROUNDS: usize = 3;
 
 /// Measures lanesum beside its peers.
@@ -30,8 +30,8 @@ struct Arguments {
     /// Only this case or this implementation, beside the baseline (may be repeated)
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
-    /// Rounds per case; slow rows take part in fewer of them [default: 3 for programs, more for what
-    /// takes milliseconds]
+    /// Rounds per case; slow rows take part in fewer of them [default: 3 for programs, more for
+    /// what takes milliseconds]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     rounds: Option<usize>,
     /// Where test files are made; anything but a tmpfs measures the disk as well
@@ -154,7 +154,8 @@ impl Only {
     }
 }
 
-/// Raised by ctrl-C and the like; whoever works for long looks at it and unwinds, so that test files are removed.
+/// Raised by ctrl-C and the like; whoever works for long looks at it and unwinds, so that test
+/// files are removed.
 #[derive(Clone, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 

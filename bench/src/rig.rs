@@ -2,12 +2,13 @@
 //!
 //! 1. Rounds: A B C, A B C, and so on, each competitor once a round, so that a machine that slows
 //!    down slows all of them. The CPU's clock is taken at the start of each round.
-//! 2. In the first round every answer is verified, outside the measured time. A competitor that fails,
-//!    then or later, has no figures, only a reason.
+//! 2. In the first round every answer is verified, outside the measured time. A competitor that
+//!    fails, then or later, has no figures, only a reason.
 //! 3. A competitor that needs long takes part in fewer rounds, spread evenly; the baseline (the
 //!    first of the case) and what the case is about take part in all.
 //!
-//! There is no round for warming up: whoever makes a case sees to it that its files are in the page cache.
+//! There is no round for warming up: whoever makes a case sees to it that its files are in the page
+//! cache.
 //!
 //! Speeds are compared within a round: the ratio of a row is the median, over its rounds, of
 //! the baseline's seconds by its own. Cycles per byte are computed within a round as well.
@@ -92,7 +93,8 @@ pub struct Figures {
     pub peak_bytes: Option<u64>,
 }
 
-/// Measures `case` in at most `rounds` rounds, which is at least one; `clock` gives the CPU's clock in Hz.
+/// Measures `case` in at most `rounds` rounds, which is at least one; `clock` gives the CPU's clock
+/// in Hz.
 ///
 /// # Errors
 ///
@@ -214,8 +216,8 @@ fn rounds_for(seconds: f64, rounds: usize) -> usize {
     affordable.max(least).min(rounds)
 }
 
-/// Whether a competitor with `own` rounds of `all` takes part in `round` (from 0). The `own`, if any, are
-/// spread evenly and begin with the first.
+/// Whether a competitor with `own` rounds of `all` takes part in `round` (from 0). The `own`, if
+/// any, are spread evenly and begin with the first.
 fn takes_part(round: usize, own: usize, all: usize) -> bool {
     round * own % all < own
 }
@@ -226,7 +228,8 @@ mod tests {
     use anyhow::{anyhow, bail};
     use std::cell::RefCell;
 
-    /// A competitor whose runs take the given seconds, one after the other, and are put down in `log`.
+    /// A competitor whose runs take the given seconds, one after the other, and are put down in
+    /// `log`.
     fn scripted<'case>(
         name: &'static str,
         seconds: &'case [f64],

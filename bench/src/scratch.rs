@@ -26,7 +26,8 @@ pub struct Scratch {
 impl Scratch {
     /// # Errors
     ///
-    /// If the file system of `parent` has no room for `bytes`, or memory has none where that is a tmpfs.
+    /// If the file system of `parent` has no room for `bytes`, or memory has none where that is a
+    /// tmpfs.
     pub fn new(parent: &Path, bytes: u64) -> Result<Self> {
         let named = || format!("scratch folder {}", parent.display());
         let status = statvfs(parent).with_context(named)?;

@@ -91,7 +91,8 @@ mod tests {
     const B: &str = "92eb5ffee6ae2fec3ad71c777531578f  b\n";
     const WRONG_B: &str = "00000000000000000000000000000000  b\n";
 
-    /// Verifies `outputs` one after the other, as the competitors of a case with two files of 10 bytes in all.
+    /// Verifies `outputs` one after the other, as the competitors of a case with two files of 10
+    /// bytes in all.
     fn verify(outputs: &[(Answer, &str)]) -> Vec<Option<String>> {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("output");

@@ -1,5 +1,5 @@
 //! Many MD5 streams of any lengths and in any chunks, put into lanes and taken out in any order: on
-//! every backend each has the digest that it has alone. So have they when they are at hand whole.
+//! every backend each has the digest that it has alone. So have they when they are in memory whole.
 //!
 //! An input is a plan: a 16-bit word, little-endian, for each chunk, as [`word`] names its parts.
 
@@ -42,7 +42,7 @@ fuzz_target!(|plan: &[u8]| {
     for backend in Backend::available() {
         let together = together(backend, &plans);
         assert_eq!(together, alone.iter().copied().map(Some).collect::<Vec<_>>(), "{backend}");
-        assert_eq!(md5_many_with(backend, &messages), alone, "{backend}, at hand");
+        assert_eq!(md5_many_with(backend, &messages), alone, "{backend}, in memory");
     }
 });
 

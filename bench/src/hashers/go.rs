@@ -1,6 +1,6 @@
-//! MinIO's md5-simd, which is Go: a child that is told when to do a round and says how long it took,
-//! so that it takes its turn among the others. It is built when it is wanted; the Go command fetches
-//! the package.
+//! MinIO's md5-simd, which is Go: a child that is told when to do a round and says how long it
+//! took, so that it takes its turn among the others. It is built when it is wanted; the Go command
+//! fetches the package.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};

@@ -295,6 +295,17 @@ mod tests {
     }
 
     #[test]
+    fn the_plots_of_the_documents_are_drawn_as_this_code_draws() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/plots");
+        let plots: Vec<_> =
+            fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+        assert!(!plots.is_empty());
+        for plot in plots {
+            svg::check_colours(&fs::read_to_string(plot).unwrap());
+        }
+    }
+
+    #[test]
     fn every_plot_is_of_a_name_of_its_own() {
         let names: Vec<&str> = plots::ALL.iter().map(|plot| plot.name).collect();
         assert_eq!(distinct(names.iter().copied()), names);

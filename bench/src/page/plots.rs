@@ -2,7 +2,7 @@
 //! goes up.
 
 use super::rows::{Row, distinct};
-use super::svg::{Bar, Bars, Curve, Line, Lines, Marked, is_ours};
+use super::svg::{Bar, Bars, Curve, Group, Line, Lines, Marked, is_ours};
 use crate::quantity;
 use crate::statistics::median;
 
@@ -31,7 +31,13 @@ pub enum Kind {
         /// The implementation that is drawn as a line, since nothing can be faster.
         limit: Option<&'static str>,
     },
+    /// The same for some implementations in several cases, with names for whoever knows no bench.
+    Groups { cases: &'static [Named], up: Up, only: &'static [Named], limit: Named },
 }
+
+/// What the rows call it, and what a plot calls it.
+#[derive(Clone, Copy)]
+pub struct Named(&'static str, &'static str);
 
 /// What the name of a case says, which goes across on a logarithmic scale.
 pub enum Across {
@@ -63,7 +69,8 @@ const LATENCY_BOUND: f64 = 4.0;
 /// bringing the words of sixteen messages into their lanes included.
 const THROUGHPUT_BOUND: f64 = 0.22;
 
-/// Lanesum and its peers in memory, without the rows held to an instruction set and the incarnations.
+/// Lanesum and its peers in memory, without the rows held to an instruction set and the
+/// incarnations.
 const PEERS: &[&str] = &[
     "lanesum",
     "openssl",
@@ -128,6 +135,26 @@ pub const ALL: &[Plot] = &[
             }),
         },
     },
+    Plot {
+        name: "files",
+        scenario: "files",
+        title: "Checksums of files in the page cache, on one CPU",
+        kind: Kind::Groups {
+            cases: &[
+                Named("4KiB", "100,000 files of 4 KiB"),
+                Named("1MiB", "2,000 files of 1 MiB"),
+                Named("1GiB", "One file of 1 GiB"),
+            ],
+            up: Up::SpeedOver("md5sum"),
+            only: &[
+                Named("lanesum", "lanesum"),
+                Named("b3sum", "b3sum (BLAKE3)"),
+                Named("md5deep", "md5deep (hashdeep)"),
+                Named("md5sum", "md5sum"),
+            ],
+            limit: Named("read-only", "reading alone"),
+        },
+    },
     files("files-4KiB", "4KiB", "Files of 4 KiB; one CPU, -j2 two"),
     files("files-1MiB", "1MiB", "Files of 1 MiB; one CPU, -j2 two"),
     files("files-512MiB", "512MiB", "Files of 512 MiB; one CPU"),
@@ -177,8 +204,13 @@ impl Plot {
                 self.lines(&rows, across, up, only, limit.as_ref())
             }
             Kind::Bars { case, up, limit } => {
-                let rows: Vec<&Row> = rows.into_iter().filter(|row| row.case == *case).collect();
-                self.bars(&rows, up, *limit)
+                let limit = limit.map(|limit| Named(limit, limit));
+                self.bars(group(Named(case, ""), &rows, up, &[], limit), up)
+            }
+            Kind::Groups { cases, up, only, limit } => {
+                let groups =
+                    cases.iter().filter_map(|case| group(*case, &rows, up, only, Some(*limit)));
+                self.bars(groups, up)
             }
         }
     }
@@ -231,26 +263,50 @@ impl Plot {
         })
     }
 
-    fn bars(&self, rows: &[&Row], up: &Up, limit: Option<&str>) -> Option<String> {
-        let mut bars = Vec::new();
-        let mut line = None;
-        for row in rows {
-            let value = up.value(row, rows)?;
-            if Some(row.implementation.as_str()) == limit {
-                line = Some(Marked { name: &row.implementation, value });
-            } else {
-                // In proportion, since every measure goes with the speed or against it.
-                let spread = (value * row.median_s / row.p90_s, value * row.median_s / row.min_s);
-                bars.push(Bar { name: &row.implementation, value, spread });
-            }
-        }
-        bars.sort_by(|a, b| b.value.total_cmp(&a.value));
-        let draw = || Bars { title: self.title, up: up.label(), bars, limit: line }.draw();
-        (!rows.is_empty()).then(draw)
+    fn bars<'row>(
+        &'row self,
+        groups: impl IntoIterator<Item = Group<'row>>,
+        up: &Up,
+    ) -> Option<String> {
+        let groups: Vec<Group<'_>> = groups.into_iter().collect();
+        let some = !groups.is_empty();
+        some.then(|| Bars { title: self.title, up: up.label(), groups }.draw())
     }
 }
 
-/// The colour of a line: lanesum's own, the same in every plot for its [`PEERS`], in turns for others.
+/// The bars of one case, the fastest first; none where there are no rows of it. Without names in
+/// `only` all implementations have one.
+fn group<'row>(
+    Named(case, name): Named,
+    rows: &[&'row Row],
+    up: &Up,
+    only: &[Named],
+    limit: Option<Named>,
+) -> Option<Group<'row>> {
+    let mut bars = Vec::new();
+    let mut line = None;
+    for row in rows.iter().filter(|row| row.case == case) {
+        let value = up.value(row, rows)?;
+        let own = row.implementation.as_str();
+        if let Some(Named(_, name)) = limit.filter(|limit| limit.0 == own) {
+            line = Some(Marked { name, value });
+            continue;
+        }
+        let name = match only.iter().find(|shown| shown.0 == own) {
+            Some(Named(_, name)) => name,
+            None if only.is_empty() => own,
+            None => continue,
+        };
+        // In proportion, since every measure goes with the speed or against it.
+        let spread = (value * row.median_s / row.p90_s, value * row.median_s / row.min_s);
+        bars.push(Bar { row: own, name, value, spread });
+    }
+    bars.sort_by(|a, b| b.value.total_cmp(&a.value));
+    (!bars.is_empty()).then_some(Group { name, bars, limit: line })
+}
+
+/// The colour of a line: lanesum's own, the same in every plot for its [`PEERS`], one after
+/// the other for others.
 fn next_colour(name: &str, others: &mut usize) -> usize {
     if is_ours(name) {
         return 0;
@@ -309,5 +365,59 @@ impl Up {
             Self::MillionsPerS => "million per second".to_owned(),
             Self::SpeedOver(name) => format!("speed relative to {name}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::rows::tests::row;
+    use crate::page::svg;
+
+    /// Rows of lanesum's, of a peer's and of the limit or base that `plot` may have.
+    fn rows(plot: &Plot) -> Vec<Row> {
+        let owned = |cases: &[&str]| cases.iter().map(|case| (*case).to_owned()).collect();
+        let (cases, extra): (Vec<String>, &str) = match &plot.kind {
+            Kind::Lines { across: Across::Length { prefix, .. }, up, .. } => {
+                let base = if let Up::SpeedOver(base) = up { base } else { "openssl" };
+                (["64B", "256B"].map(|bytes| format!("{prefix}{bytes}")).to_vec(), base)
+            }
+            Kind::Lines { across: Across::Streams { .. }, .. } => {
+                (owned(&["2x16KiB", "4x16KiB"]), "openssl")
+            }
+            Kind::Bars { case, limit, .. } => (owned(&[case]), limit.unwrap_or("openssl")),
+            Kind::Groups { cases, limit, .. } => {
+                (cases.iter().map(|case| case.0.to_owned()).collect(), limit.0)
+            }
+        };
+        let ours = match &plot.kind {
+            Kind::Lines { only, .. } => only.iter().copied().find(|name| is_ours(name)),
+            _ => None,
+        };
+        let names = [(ours.unwrap_or("lanesum"), 4.0), ("md5sum", 1.0), (extra, 9.0)];
+        let of_case =
+            |case: &String| names.map(|(name, speed)| row(plot.scenario, case, name, speed));
+        cases.iter().flat_map(of_case).collect()
+    }
+
+    #[test]
+    fn every_plot_shows_its_colours_without_a_style_sheet() {
+        for plot in ALL {
+            svg::check_colours(&plot.draw(&rows(plot)).expect(plot.name));
+        }
+    }
+
+    #[test]
+    fn a_plot_in_groups_has_its_own_names_and_leaves_out_the_other_rows() {
+        let plot = ALL.iter().find(|plot| plot.name == "files").unwrap();
+        let mut rows = rows(plot);
+        rows.push(row("files", "1GiB", "openssl", 2.0));
+        let svg = plot.draw(&rows).unwrap();
+        for text in ["2,000 files of 1 MiB", "One file of 1 GiB", "reading alone  9.00", "4.00"] {
+            assert!(svg.contains(&format!(">{text}</text>")), "{text} is not in {svg}");
+        }
+        assert!(!svg.contains("openssl"));
+        rows.retain(|row| row.case != "1MiB");
+        assert!(!plot.draw(&rows).unwrap().contains("1 MiB"));
     }
 }

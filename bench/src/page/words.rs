@@ -1,4 +1,4 @@
-//! What a scenario's figures say in words, made from the figures of the run at hand.
+//! What a scenario's figures say in words, made from the figures of this run.
 
 mod documents;
 mod events;

@@ -1,25 +1,27 @@
-//! `events`: adding, cancelling and running events, against timers in use and the document's own shape.
+//! `events`: adding, cancelling and running events, against timers in use and the document's own
+//! shape.
 //!
 //! 10^5 to 10^7 events, at random times within 10 s in steps of 1 ms (the finest that all of them
-//! know), half of them cancelled, the others run in virtual time, on one CPU. The cases `add`, `cancel`
-//! and `fire` of one size share their runs. The ids to be cancelled are put in order before the clock
-//! starts, so that looking them up is not in the time. Whoever can be told the number of events
-//! beforehand is told.
+//! know), half of them cancelled, the others run in virtual time, on one CPU. The cases `add`,
+//! `cancel` and `fire` of one size share their runs. The ids to be cancelled are put in order
+//! before the clock starts, so that looking them up is not in the time. Whoever can be told the
+//! number of events beforehand is told.
 //!
-//! `cancel` is in random order, which is hard on the memory: each event is one that nobody has touched
-//! since it was added. `cancel-in-turn` cancels the same events in the order in which they were added,
-//! as a server does whose requests take equally long. What a user sees lies between the two.
+//! `cancel` is in random order, which is hard on the memory: each event was not
+//! touched since it was added. `cancel-in-turn` cancels the same events in the order in which they
+//! were added, as a server does whose requests take equally long. What a user sees lies between the
+//! two.
 //!
 //! All rounds of all implementations take place in this process. So most of them find memory that
 //! has been used before; in a fresh process the kernel's clearing of pages adds some 10 ns to each
 //! addition, whoever makes it.
 //!
-//! Memory (`peak_mib` of the cases `add`, and in bytes after each size) is the growth of the resident
-//! set from before the first addition to after the last, in a process of its own: what an allocator
-//! needs for itself is included.
+//! Memory (`peak_mib` of the cases `add`, and in bytes after each size) is the growth of the
+//! resident set from before the first addition to after the last, in a process of its own: what an
+//! allocator needs for itself is included.
 //!
-//! `run-1e5`, the document's own test, `threads` and `lateness` are in real time, on all CPUs, each run
-//! in a process of its own.
+//! `run-1e5`, the document's own test, `threads` and `lateness` are in real time, on all CPUs, each
+//! run in a process of its own.
 
 mod real_time;
 mod subjects;
@@ -78,8 +80,8 @@ pub const SCENARIO: Scenario = Scenario {
 /// The first argument that makes this program the child of an `events` run.
 pub const WORD: &str = "events-run";
 
-/// The cases of a size: adding, cancelling, firing, and cancelling in turn, which takes runs of its own: too long
-/// among 10^7.
+/// The cases of a size: adding, cancelling, firing, and cancelling in turn, which takes runs of its
+/// own: too long among 10^7.
 const SIZES: [(usize, &[&str]); 3] = [
     (100_000, &["add-1e5", "cancel-1e5", "fire-1e5", "cancel-in-turn-1e5"]),
     (1_000_000, &["add-1e6", "cancel-1e6", "fire-1e6", "cancel-in-turn-1e6"]),
@@ -157,8 +159,8 @@ struct Run {
     cost_seconds: f64,
 }
 
-/// What a run of this round says: one that another case has had, or else a new one. A sample's seconds are
-/// what the answer has at `at`.
+/// What a run of this round says: one that another case has had, or else a new one. A sample's
+/// seconds are what the answer has at `at`.
 fn sample(
     runs: &Runs,
     name: &'static str,

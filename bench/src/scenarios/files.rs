@@ -1,11 +1,11 @@
 //! `files`: digests of many small, some middling and few large files, and the check of
 //! Debian's own lists, by every program that is installed.
 //!
-//! Everything lies in the page cache (on a tmpfs, unless `--scratch` says otherwise). Each
-//! program is bound to one CPU and told to use one thread, writes to a file, and is measured from its
-//! start to its end. Programs that walk a tree are given the tree; those that do not (md5sum,
-//! b3sum, xxhsum, openssl) are fed by `xargs -0` from a sorted list of the files that was written
-//! before, so that neither find nor sort is in their time. `lanesum-list` is given the same list.
+//! Everything lies in the page cache (on a tmpfs, unless `--scratch` says otherwise). Each program
+//! is bound to one CPU and told to use one thread, writes to a file, and is measured from its start
+//! to its end. Programs that walk a tree are given the tree; those that do not (md5sum, b3sum,
+//! xxhsum, openssl) are fed by `xargs -0` from a sorted list of the files that was written before,
+//! so that neither find nor sort is in their time. `lanesum-list` is given the same list.
 //!
 //! `read-only` is the limit: open, read, close. `b3sum` and `xxhsum` compute other digests.
 

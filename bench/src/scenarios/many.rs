@@ -1,11 +1,12 @@
 //! `many`: messages at once on one core, by their number and by mixes of their lengths.
 //!
 //! A round of a row hashes 8 MiB or all messages once, whichever is more; every pass over the
-//! messages begins with none of them begun and ends with all digests. The baseline is md5-many, which
-//! of the published ones is the fastest in most of these cases. `openssl` hashes one after the other.
+//! messages begins with none of them begun and ends with all digests. The baseline is md5-many,
+//! which of the published ones is the fastest in most of these cases. `openssl` hashes one after
+//! the other.
 //!
-//! Intel's isa-l_crypto, which refills lanes as lanesum does, is in no registry that the bench could
-//! take it from (crates.io and Debian have only isa-l, which is another library).
+//! Intel's isa-l_crypto, which refills lanes as lanesum does, is in no registry that the bench
+//! could take it from (crates.io and Debian have only isa-l, which is another library).
 
 use std::cell::RefCell;
 

@@ -11,13 +11,15 @@ use crate::verifier::{Answer, Verifier};
 /// A row before it is known whether it is wanted.
 pub struct Candidate {
     pub implementation: &'static str,
-    /// The peer it needs; none for lanesum and the limit, which are ours and take part in every round.
+    /// The peer it needs; none for lanesum and the limit, which are ours and take part in every
+    /// round.
     pub needs: Option<&'static str>,
     pub launch: Launch,
     pub answer: Answer,
 }
 
-/// Measures those of the candidates that `--only` leaves, and the first in any case: it is the baseline.
+/// Measures those of the candidates that `--only` leaves, and the first in any case: it is the
+/// baseline.
 pub fn measure(
     options: &Options,
     scenario: &'static str,

@@ -1,13 +1,15 @@
-//! `siphash`: hashes of short inputs, one at a time and many at once, beside other SipHashes, hashes that
-//! do not stand up to an attacker, and FNV-1, which the document of 2012 compares with.
+//! `siphash`: hashes of short inputs, one at a time and many at once, beside other SipHashes,
+//! hashes that do not stand up to an attacker, and FNV-1, which the document of 2012 compares with.
 //!
 //! - `one-5B` to `one-1MiB`: inputs of one length, one after the other, each a call of its own that
-//!   begins with the key and ends with the hash. Inputs do not depend on each other's hashes, so the
-//!   CPU may begin one before another has ended. They fit into the first-level cache, but for 1 MiB.
-//! - `many-8B` to `many-64B`: 4,096 records of one length, `many-u64`: 4,096 numbers. lanesum hashes
-//!   them at once, as records and as a column; the others, which cannot, one after the other.
-//! - `mixed-1-16` and so on: 131,072 strings of random lengths in one buffer with offsets, more than
-//!   a branch predictor can learn by heart.
+//!   begins with the key and ends with the hash. Inputs do not depend on each other's hashes, so
+//!   the CPU may begin one before another has ended. They fit into the first-level cache, but for 1
+//!   MiB.
+//! - `many-8B` to `many-64B`: 4,096 records of one length, `many-u64`: 4,096 numbers. lanesum
+//!   hashes them at once, as records and as a column; the others, which cannot, one after the
+//!   other.
+//! - `mixed-1-16` and so on: 131,072 strings of random lengths in one buffer with offsets, more
+//!   than a branch predictor can learn by heart.
 //!
 //! The baseline is the crate siphasher. `lanesum-2-4-avx2` is lanesum held to AVX2.
 
@@ -80,8 +82,8 @@ pub const SCENARIO: Scenario = Scenario {
 
 const BASELINE: &str = "siphasher-2-4";
 
-/// A run of a row takes some milliseconds: it hashes the inputs again and again, up to so many bytes,
-/// where an input counts for some bytes more than it has.
+/// A run of a row takes some milliseconds: it hashes the inputs again and again, up to so many
+/// bytes, where an input counts for some bytes more than it has.
 const RUN_BYTES: usize = 8 << 20;
 const BYTES_PER_INPUT: usize = 8;
 const ROUNDS: usize = 15;

@@ -1,15 +1,16 @@
-//! `table`: looking keys up in a hash table and putting them in, under hashes that can be flooded and
-//! hashes that cannot.
+//! `table`: looking keys up in a hash table and putting them in, under hashes that can be flooded
+//! and hashes that cannot.
 //!
 //! Tables of 10^4 to 10^6 strings of 17 bytes, each with a place of its own on the heap, and of
-//! numbers. `hit` looks up keys that are there, in random order, `miss` keys that are not, `insert` fills
-//! an empty table, which grows by itself. A run takes at least 10^6 keys, in as many rounds of the small
-//! tables as that takes. The strings asked for are others than those in the table, in the order in which
-//! they lie in memory.
+//! numbers. `hit` looks up keys that are there, in random order, `miss` keys that are not, `insert`
+//! fills an empty table, which grows by itself. A run takes at least 10^6 keys, in as many rounds
+//! of the small tables as that takes. The strings asked for are others than those in the table, in
+//! the order in which they lie in memory.
 //!
-//! `lanesum` and `lanesum-2-4` are its map under SipHash-1-3 and -2-4, called with 64 keys at a time;
-//! `lanesum-one` is the first with one key at a time. The others are the standard library's map with
-//! the hash function of their name; `std` with its own, SipHash-1-3, which is the baseline.
+//! `lanesum` and `lanesum-2-4` are its map under SipHash-1-3 and -2-4, called with 64 keys at a
+//! time; `lanesum-one` is the first with one key at a time. The others are the standard library's
+//! map with the hash function of their name; `std` with its own, SipHash-1-3, which is the
+//! baseline.
 
 mod subjects;
 

@@ -22,3 +22,8 @@ pub use engine::{Job, Outcome, Source, digests_of};
 pub use error::Error;
 pub use key::Key;
 pub use lanesum_list::{Algorithm, Algorithms, Digest, Digests};
+
+/// The example of the page on the registry, tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,4 +1,5 @@
-//! Reminders: add, cancel, a transaction, shutdown. `cargo run -p lanesum-events --example reminders`
+//! Reminders: add, cancel, a transaction, shutdown.
+//! `cargo run -p lanesum-events --example reminders`
 
 use std::error::Error;
 use std::time::{Duration, SystemTime};

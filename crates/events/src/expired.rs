@@ -15,7 +15,7 @@ struct State {
     /// No worker shall wait any more.
     stop: bool,
     /// Threads that wait for `filled`, and for `idle`. To notify costs a system call, also where
-    /// nobody waits.
+    /// no thread waits.
     workers: usize,
     onlookers: usize,
 }
@@ -65,7 +65,7 @@ impl Expired {
     /// The next event. Waits for one if it may; then `None` means that none will come.
     ///
     /// Before it waits it lets other threads run once: where events come one after the other and
-    /// CPUs are few, the next one is often there by then, and nobody has to be woken for it.
+    /// CPUs are few, the next one is often there by then, and no thread has to be woken for it.
     pub(crate) fn take(&self, may_wait: bool) -> Option<ActionId> {
         let mut state = lock(&self.state);
         if may_wait && state.is_dry() {

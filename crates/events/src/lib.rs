@@ -25,14 +25,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What it is not for: a cron with calendars and time zones (it knows intervals and points in time),
-//! and jobs that must survive the process (see [`Snapshot`] for what helps to build that).
+//! What it is not for: a cron with calendars and time zones (it knows intervals and points in
+//! time), and jobs that must survive the process (see [`Snapshot`] for what helps to build that).
 //!
 //! Features: `async` for [`Sleep`], [`Timeout`] and [`DueStream`], which work under any executor;
 //! `serde` for a [`Snapshot`] that can be stored.
 //!
-//! Deadlines have 64 bits of nanoseconds: wall-clock times from 1970 to 2554, earlier ones being due
-//! at once, later ones at the end. Linux only, for its timers.
+//! Deadlines have 64 bits of nanoseconds: wall-clock times from 1970 to 2554, earlier ones being
+//! due at once, later ones at the end. Linux only, for its timers.
 #![forbid(unsafe_code)]
 #![warn(missing_debug_implementations)]
 
@@ -76,3 +76,8 @@ fn nanos(duration: Duration) -> u64 {
 fn unix_nanos(time: SystemTime) -> u64 {
     time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, nanos)
 }
+
+/// The example of the page on the registry, tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -10,8 +10,8 @@
 //!                      the highest byte in which its deadline differs from the cursor names a
 //!                      level, and the value of that byte a bucket: push it there
 //!                    near, the open stretch of time, is not empty: its first
-//!                    else move the cursor to the first bucket of the lowest level that has one, and
-//!                      if it holds few events (1,024): sort them; they are near
+//!                    else move the cursor to the first bucket of the lowest level that has one,
+//!                      and if it holds few events (1,024): sort them; they are near
 //!                      else: sort in each again; it goes to a lower level now
 //! cancel(id):        empty the slot of the event; its entry in a list or bucket goes stale
 //! ```
@@ -38,8 +38,9 @@
 //! bucket comes up, or all at once as soon as there are more of them than events: each cancellation
 //! pays for one. What is cancelled in good time, as most timers are, was never sorted in at all.
 //!
-//! Putting events off like this is known from ladder queues (Tang, Goh and Thng, 2005); a wheel adds
-//! that buckets are found by bits of the deadline, for all of time and without looking at the events.
+//! Putting events off like this is known from ladder queues (Tang, Goh and Thng, 2005); a wheel
+//! adds that buckets are found by bits of the deadline, for all of time and without looking at the
+//! events.
 //!
 //! **Where it deviates from a wheel.** The cursor stands at the next event, which may be a year
 //! away, and then something is added for tomorrow. A wheel whose hand follows the clock never sees
@@ -53,9 +54,9 @@
 //! are only made for more.
 //!
 //! Memory: an event with a payload of 8 bytes has a slot of 16 and an entry of 16. Neither is ever
-//! copied into larger storage: slots and lists grow by chunks, and give them back by chunks. They go
-//! to the allocator; what that keeps is its own affair. Of 10^7 events that are all gone glibc keeps
-//! everything resident, since small pieces, which each thread holds on to, lie above it;
+//! copied into larger storage: slots and lists grow by chunks, and give them back by chunks. They
+//! go to the allocator; what that keeps is its own affair. Of 10^7 events that are all gone glibc
+//! keeps everything resident, since small pieces, which each thread holds on to, lie above it;
 //! `malloc_trim(0)` returns it to the last megabyte, for those who need that.
 
 mod arrivals;
@@ -123,7 +124,8 @@ impl<T> Default for Schedule<T> {
     }
 }
 
-/// Shows how many are pending: there may be millions, and payloads need not be [`Debug`](std::fmt::Debug).
+/// Shows how many are pending: there may be millions, and payloads need not be
+/// [`Debug`](std::fmt::Debug).
 impl<T> std::fmt::Debug for Schedule<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Schedule").field("pending", &self.len()).finish_non_exhaustive()

@@ -8,10 +8,10 @@
 //! expired    is taken after shards, or alone; never a shard after it
 //! ```
 //!
-//! An event is in one place from the time it is added until its action has ended: in its slot, under
-//! the lock of its shard, and its [`Phase`] says where it stands. The queue of expired events holds
-//! ids only. So whoever first takes the lock decides between "cancelled" and "ran", and between due
-//! and done there is no moment in which an event could be dropped.
+//! An event is in one place from the time it is added until its action has ended: in its slot,
+//! under the lock of its shard, and its [`Phase`] says where it stands. The queue of expired events
+//! holds ids only. So whoever first takes the lock decides between "cancelled" and "ran", and
+//! between due and done there is no moment in which an event could be dropped.
 //!
 //! Whoever takes an id from the queue and finds its event moved or gone leaves it alone.
 //!

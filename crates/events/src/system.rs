@@ -217,8 +217,8 @@ impl EventSystem {
         self.len() == 0
     }
 
-    /// The events that wait for their times, soonest first. Takes time in proportion to all of them,
-    /// in which nothing is added and nothing begins.
+    /// The events that wait for their times, soonest first. Takes time in proportion to all of
+    /// them, in which nothing is added and nothing begins.
     pub fn pending(&self) -> Vec<PendingAction> {
         let pending = self.shared.core.pending();
         let now = self.shared.clock.now();

@@ -1,9 +1,9 @@
 //! The machine's clocks, and a sleep that ends at an exact time on either of two.
 //!
 //! One timer is on the wall clock, the other on the clock that delays follow. The kernel keeps both
-//! as high-resolution timers: no tick, and none of the slack of 50 us that a timeout of `poll` or of
-//! a futex has. A wall-clock timer follows the clock when it is set (`TFD_TIMER_CANCEL_ON_SET` also
-//! ends the sleep, so that everything is looked at again), and both catch up after a suspend.
+//! as high-resolution timers: no tick, and none of the slack of 50 us that a timeout of `poll` or
+//! of a futex has. A wall-clock timer follows the clock when it is set (`TFD_TIMER_CANCEL_ON_SET`
+//! also ends the sleep, so that everything is looked at again), and both catch up after a suspend.
 
 use std::io;
 use std::os::fd::OwnedFd;

@@ -122,8 +122,8 @@ impl<'a> Transaction<'a> {
         Ok(id)
     }
 
-    /// Cancels an event, or one that this transaction has added. False, and without effect, if it is
-    /// not pending; if it begins between now and the commit, the transaction fails.
+    /// Cancels an event, or one that this transaction has added. False, and without effect, if it
+    /// is not pending; if it begins between now and the commit, the transaction fails.
     pub fn cancel(&mut self, id: ActionId) -> bool {
         let Some(&place) = self.places.get(&id) else {
             let pending = self.system.is_pending(id);

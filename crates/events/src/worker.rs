@@ -88,7 +88,7 @@ impl Shared {
     fn perform(&self, id: ActionId) {
         if let Some(mut action) = self.core.begin(id) {
             let before = CURRENT.replace(Some((self.address(), id)));
-            // The action is consumed, or dropped below if it panicked: nobody sees it half done.
+            // The action is consumed, or dropped below if it panicked: no code sees it half done.
             let result = catch_unwind(AssertUnwindSafe(|| match action {
                 Action::Once(once) => {
                     once();

@@ -1,8 +1,9 @@
 //! The locking code under thousands of interleavings.
 //!
-//! `src/state.rs`, `shard.rs` and `expired.rs` are compiled here a second time, the very files, with
-//! shuttle's mutexes, condition variables and atomics in place of the standard library's. Each run then follows one interleaving of
-//! the threads' steps, and one in which all of them wait for each other is reported as a deadlock.
+//! `src/state.rs`, `shard.rs` and `expired.rs` are compiled here a second time, the very files,
+//! with shuttle's mutexes, condition variables and atomics in place of the standard library's. Each
+//! run then follows one interleaving of the threads' steps, and one in which all of them wait for
+//! each other is reported as a deadlock.
 
 #![expect(dead_code, reason = "the tests do not call all that the system calls")]
 
@@ -39,8 +40,8 @@ use state::Core;
 const NOW: Times = Times { wall: 100, steady: 100 };
 const RUNS: usize = 2_000;
 
-/// The scheduler's sleep: until somebody wakes it. The time stands still, so it would sleep for ever
-/// if it were not woken when it must be.
+/// The scheduler's sleep: until another thread wakes it. The time stands still, so it would sleep
+/// for ever if it were not woken when it must be.
 #[derive(Default)]
 struct Bed {
     woken: Mutex<bool>,
@@ -137,8 +138,8 @@ fn check(test: fn()) {
     shuttle::check_pct(test, RUNS, 3);
 }
 
-/// The scheduler sleeps, or is about to: whoever adds wakes it. Nothing else does so here before all
-/// have run, so that an alarm missed is a deadlock.
+/// The scheduler sleeps, or is about to: whoever adds wakes it. Nothing else does so here before
+/// all have run, so that an alarm missed is a deadlock.
 #[test]
 fn no_addition_is_overlooked() {
     check(|| {
@@ -193,8 +194,8 @@ fn an_event_is_cancelled_or_runs() {
     });
 }
 
-/// A transaction replaces one event by two: either it was in time and the two run, or it was not and
-/// the one did.
+/// A transaction replaces one event by two: either it was in time and the two run, or it was not
+/// and the one did.
 #[test]
 fn a_transaction_is_whole() {
     check(|| {

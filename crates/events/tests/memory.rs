@@ -9,9 +9,9 @@ fn resident() -> usize {
     line.trim().strip_suffix(" kB").unwrap().parse::<usize>().unwrap() * 1024
 }
 
-/// What has been given back to the allocator the allocator may keep, for the next one who asks: glibc
-/// does, if small pieces that a thread holds on to lie above it. So the first time shows what the
-/// events take, and the next ones that nothing is lost.
+/// What has been given back to the allocator the allocator may keep, for the next one who asks:
+/// glibc does, if small pieces that a thread holds on to lie above it. So the first time shows what
+/// the events take, and the next ones that nothing is lost.
 #[test]
 fn ten_million_events_added_and_cancelled_leave_memory_where_it_was() {
     const EVENTS: usize = 10_000_000;

@@ -334,7 +334,8 @@ fn events_that_come_and_go_leave_no_memory() {
     assert!(schedule.heap_size() <= KEPT, "{} bytes", schedule.heap_size());
 }
 
-/// The slots of a few are spread over all of memory; new events must not take more of it in passing.
+/// The slots of a few are spread over all of memory; new events must not take more of it in
+/// passing.
 #[test]
 fn events_that_come_and_go_beside_a_few_take_no_more_memory() {
     let mut schedule = Schedule::new();

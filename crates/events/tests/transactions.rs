@@ -144,7 +144,7 @@ fn one_that_shutdown_overtakes_is_refused() {
     assert_eq!(f.runs_after(secs(1)), 0);
 }
 
-/// Two events that always move together: nobody ever sees one without the other.
+/// Two events that always move together: no reader sees one without the other.
 #[test]
 fn others_see_all_of_it_or_nothing() {
     let clock = TestClock::new();

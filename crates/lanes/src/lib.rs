@@ -61,3 +61,8 @@ pub use words::{Inputs, MAX_LANES_64, Records, Source, WORD_LEN, Words, rest_of}
 #[cfg(target_arch = "x86_64")]
 #[doc(hidden)]
 pub use x86_64::latency::Latency;
+
+/// The example of the page on the registry, tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

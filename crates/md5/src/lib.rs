@@ -86,3 +86,8 @@ mod tests {
         Backend::available()
     }
 }
+
+/// The example of the page on the registry, tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -70,3 +70,8 @@ pub use crate::{
     one::{KEY_LEN, SipHash, SipHash13, SipHash24, SipHash48},
 };
 pub use lanesum_lanes::Backend;
+
+/// The example of the page on the registry, tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

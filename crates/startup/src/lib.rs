@@ -62,8 +62,8 @@ const SIGPIPE_IGNORED: u8 = 1 << 3;
 /// The loader calls what stands in this section, in the first thread, before `main` and so before
 /// Rust's runtime.
 // SAFETY: the section is a table of functions of C's calling convention. They are called with three
-// arguments, which a function that takes none leaves where they are. The C library is ready by then;
-// of Rust's runtime `look` needs nothing.
+// arguments, which a function that takes none leaves where they are. The C library is ready by
+// then; of Rust's runtime `look` needs nothing.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static LOOK: extern "C" fn() = look;
@@ -107,11 +107,12 @@ pub fn keep_closed_streams_closed() {
     }
 }
 
-/// Something that can be neither read nor written, nor opened once more as `/dev/stdin` or the like.
+/// Something that can be neither read nor written, nor opened once more as `/dev/stdin` or the
+/// like.
 fn nothing(stream: Stream) -> Option<OwnedFd> {
     let place = |path: &str, flags| open(path, flags | OFlags::CLOEXEC, Mode::empty());
-    // A place that is nothing but a place. This one has no path, so nobody who looks where
-    // /dev/stdout leads finds a file to write to.
+    // A place that is nothing but a place. This one has no path, so whoever looks where
+    // /dev/stdout leads finds no file to write to.
     let nowhere = eventfd(0, EventfdFlags::CLOEXEC)
         .and_then(|event| place(&format!("/proc/self/fd/{}", event.as_raw_fd()), OFlags::PATH));
     // Without /proc there is no way to it but its number.
@@ -119,15 +120,15 @@ fn nothing(stream: Stream) -> Option<OwnedFd> {
     nowhere.or_else(|_| place("/dev/null", wrong_way)).ok()
 }
 
-/// Whether SIGPIPE was ignored when the process started: then a pipe that nobody reads is an error
+/// Whether SIGPIPE was ignored when the process started: then a pipe without a reader is an error
 /// like any other, and not the end of the process.
 #[must_use]
 pub fn sigpipe_was_ignored() -> bool {
     FOUND.load(Relaxed) & SIGPIPE_IGNORED != 0
 }
 
-/// Lets SIGPIPE do again what it did when the process started. Unless it was ignored then, writing to
-/// a pipe that nobody reads ends the process from now on.
+/// Lets SIGPIPE do again what it did when the process started. Unless it was ignored then, writing
+/// to a pipe without a reader ends the process from now on.
 pub fn restore_sigpipe() {
     if !sigpipe_was_ignored() {
         // SAFETY: no handler of ours is installed that could be wrong, but the system's default.
@@ -148,13 +149,13 @@ pub fn locale_is_utf8() -> bool {
     let codeset = unsafe { libc::nl_langinfo_l(libc::CODESET, locale) };
     // SAFETY: it is a string of the locale's, which is still there.
     let is_utf8 = unsafe { CStr::from_ptr(codeset) } == c"UTF-8";
-    // SAFETY: nobody else has the locale, and its string is not used any more.
+    // SAFETY: no other code has the locale, and its string is not used any more.
     unsafe { libc::freelocale(locale) };
     is_utf8
 }
 
-/// From now on `malloc` takes memory for all threads from one place. Otherwise glibc reserves 64 MiB
-/// of addresses for each thread, which is all there is where `ulimit -v` sets a limit.
+/// From now on `malloc` takes memory for all threads from one place. Otherwise glibc reserves 64
+/// MiB of addresses for each thread, which is all there is where `ulimit -v` sets a limit.
 pub fn keep_one_arena() {
     #[cfg(target_env = "gnu")]
     // SAFETY: two numbers; it may be called at any time.
@@ -163,3 +164,8 @@ pub fn keep_one_arena() {
         let _ = libc::mallopt(libc::M_ARENA_MAX, 1);
     }
 }
+
+/// The example of the page on the registry, tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

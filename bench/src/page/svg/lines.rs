@@ -1,7 +1,8 @@
 //! Lines over a logarithmic axis.
 
+use super::colours::{QUIET, series};
 use super::scale::{Scale, decades, spread_out, steps_to};
-use super::{COLOURS, Picture, WIDTH, is_ours, three_digits};
+use super::{Anchor, Lettering, NAME, NOTE, OUR_NAME, Picture, WIDTH, is_ours, three_digits};
 
 /// A line, from left to right.
 pub struct Line<'row> {
@@ -74,29 +75,29 @@ impl<Tick: Fn(f64) -> String> Lines<'_, Tick> {
         marks.retain(|mark| *mark <= ends.1);
         let up = if logarithmic { Scale::logarithmic } else { Scale::linear }(ends, (BOTTOM, TOP));
 
-        picture.text(0.0, TOP - 18.0, "quiet", "start", &self.up);
+        picture.text((0.0, TOP - 18.0), Anchor::Start, NOTE, &self.up);
         for mark in marks {
             let y = up.place(mark);
-            picture.line((LEFT, y), (RIGHT, y), "grid");
+            picture.grid_line((LEFT, y), (RIGHT, y));
             let text = (mark * 1e6).round() / 1e6;
-            picture.text(LEFT - 8.0, y + 4.0, "quiet value", "end", text);
+            picture.text((LEFT - 8.0, y + 4.0), Anchor::End, NOTE, text);
         }
         let mut marked: Vec<f64> = points().map(|(x, _)| *x).collect();
         marked.sort_by(f64::total_cmp);
         marked.dedup();
-        picture.line((LEFT, BOTTOM), (RIGHT, BOTTOM), "axis");
+        picture.line((LEFT, BOTTOM), (RIGHT, BOTTOM), &QUIET);
         // From the right, so that the greatest has its text; where they are close, some have none.
         let mut taken = f64::INFINITY;
         for x in marked.into_iter().rev() {
             let place = across.place(x);
-            picture.line((place, BOTTOM), (place, BOTTOM + 4.0), "axis");
+            picture.line((place, BOTTOM), (place, BOTTOM + 4.0), &QUIET);
             if taken - place >= TICK_DISTANCE {
-                picture.text(place, BOTTOM + 19.0, "quiet", "middle", (self.tick)(x));
+                picture.text((place, BOTTOM + 19.0), Anchor::Middle, NOTE, (self.tick)(x));
                 taken = place;
             }
         }
         let middle = f64::midpoint(LEFT, RIGHT);
-        picture.text(middle, BOTTOM + 40.0, "quiet", "middle", self.across);
+        picture.text((middle, BOTTOM + 40.0), Anchor::Middle, NOTE, self.across);
         (across, up)
     }
 
@@ -105,51 +106,38 @@ impl<Tick: Fn(f64) -> String> Lines<'_, Tick> {
         struct Name<'row> {
             text: &'row str,
             value: f64,
-            colour: Option<usize>,
+            look: Lettering,
         }
         let mut names: Vec<Name<'_>> = Vec::new();
         for line in &self.lines {
             let value = line.points[line.points.len() - 1].1;
-            names.push(Name { text: line.name, value, colour: Some(line.colour % COLOURS) });
+            let look = if is_ours(line.name) { OUR_NAME } else { NAME };
+            let look = Lettering { colour: series(line.colour), ..look };
+            names.push(Name { text: line.name, value, look });
         }
         if let Some(limit) = &self.limit {
             let (_, right) = extent(self.lines.iter().flat_map(|line| &line.points).map(|at| at.0));
-            names.push(Name { text: limit.label, value: (limit.y)(right), colour: None });
+            names.push(Name { text: limit.label, value: (limit.y)(right), look: NOTE });
         }
         names.sort_by(|a, b| b.value.total_cmp(&a.value));
         let mut places: Vec<f64> = names.iter().map(|name| up.place(name.value)).collect();
         spread_out(&mut places, NAME_DISTANCE, (TOP - 6.0, BOTTOM));
         for (name, y) in names.iter().zip(places) {
-            let x = RIGHT + 10.0;
             let text = format!("{}  {}", name.text, three_digits(name.value));
-            match name.colour {
-                None => picture.text(x, y + 4.0, "quiet value", "start", text),
-                Some(colour) => {
-                    let class = if is_ours(name.text) { "value ours" } else { "value" };
-                    let text = super::escape(&text);
-                    picture.add(format_args!(
-                        r#"<text x="{x:.1}" y="{:.1}" class="{class}" style="fill:var(--c{colour})">{text}</text>"#,
-                        y + 4.0,
-                    ));
-                }
-            }
+            picture.text((RIGHT + 10.0, y + 4.0), Anchor::Start, name.look, text);
         }
     }
 }
 
 fn draw_line(picture: &mut Picture, line: &Line<'_>, across: Scale, up: Scale) {
-    let colour = line.colour % COLOURS;
+    let colour = series(line.colour);
     let places: Vec<(f64, f64)> =
         line.points.iter().map(|(x, y)| (across.place(*x), up.place(*y))).collect();
-    let class = if is_ours(line.name) { "line ours" } else { "line" };
-    let path = path(&places);
-    picture
-        .add(format_args!(r#"<path d="{path}" class="{class}" style="stroke:var(--c{colour})"/>"#));
-    let radius = if is_ours(line.name) { 3.5 } else { 2.5 };
+    let (width, radius) = if is_ours(line.name) { (3.0, 3.5) } else { (1.75, 2.5) };
+    picture.path(&places, width, colour);
     for (x, y) in places {
-        picture.add(format_args!(
-            r#"<circle cx="{x:.1}" cy="{y:.1}" r="{radius}" style="fill:var(--c{colour})"/>"#
-        ));
+        let fill = colour.fill();
+        picture.add(format_args!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="{radius}" {fill}/>"#));
     }
 }
 
@@ -162,14 +150,7 @@ fn draw_curve(picture: &mut Picture, curve: &Curve<'_>, across: Scale, up: Scale
         .filter(|(_, y)| up.contains(*y))
         .map(|(x, y)| (across.place(x), up.place(y)))
         .collect();
-    picture.add(format_args!(r#"<path d="{}" class="limit"/>"#, path(&places)));
-}
-
-fn path(places: &[(f64, f64)]) -> String {
-    let point = |(index, (x, y)): (usize, &(f64, f64))| {
-        format!("{}{x:.1} {y:.1}", if index == 0 { 'M' } else { 'L' })
-    };
-    places.iter().enumerate().map(point).collect()
+    picture.limit(&places);
 }
 
 fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
@@ -179,6 +160,7 @@ fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::svg::colours;
 
     fn lines(limit: bool) -> String {
         let line = |name, colour, factor: f64| Line {
@@ -204,19 +186,21 @@ mod tests {
         for text in ["Speed", "number", "GB/s", "2 of", "8 of", "lanesum  8.00", "peer  4.00"] {
             assert!(svg.contains(&format!(">{text}</text>")), "{text} is not in {svg}");
         }
-        assert!(!svg.contains("\"limit\""));
+        assert!(!svg.contains("dasharray"));
+        colours::tests::check(&svg);
     }
 
     #[test]
     fn lanesum_has_its_own_colour_and_lies_on_top() {
         let svg = lines(false);
-        let stroke = |colour: usize| svg.find(&format!("stroke:var(--c{colour})"));
+        let stroke = |colour: usize| svg.find(&series(colour).stroke());
         assert!(stroke(1).expect("the peer") < stroke(0).expect("lanesum"));
     }
 
     #[test]
     fn the_limit_is_named_and_within_the_axes() {
         let svg = lines(true);
-        assert!(svg.contains("class=\"limit\"") && svg.contains(">ideal  10.0</text>"));
+        assert!(svg.contains("dasharray") && svg.contains(">ideal  10.0</text>"));
+        colours::tests::check(&svg);
     }
 }

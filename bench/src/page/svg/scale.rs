@@ -57,8 +57,8 @@ pub fn decades(lowest: f64, highest: f64) -> Vec<f64> {
     marks[first..=last].to_vec()
 }
 
-/// Moves places apart until they are `distance` from each other, in their order, within `range` where
-/// there is room. `places` must be ascending.
+/// Moves places apart until they are `distance` from each other, in their order, within `range`
+/// where there is room. `places` must be ascending.
 pub fn spread_out(places: &mut [f64], distance: f64, range: (f64, f64)) {
     let Some(last) = places.len().checked_sub(1) else { return };
     places[0] = places[0].max(range.0);

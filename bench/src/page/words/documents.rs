@@ -2,8 +2,8 @@
 
 use crate::page::rows::Row;
 
-/// A sentence or two for each document of which there are rows; all of times, as multiples of another's in the
-/// same rounds.
+/// A sentence or two for each document of which there are rows; all of times, as multiples of
+/// another's in the same rounds.
 pub fn about(rows: &[Row]) -> Option<String> {
     let tables = Tables(rows);
     let said: Vec<String> =

@@ -1,7 +1,7 @@
 //! lanesum-md5 as a library: the digests of files, got in several ways; and OpenSSL's in one.
 //!
-//! It runs in a process of its own (this executable, called with the hidden word [`WORD`]), so that it is
-//! pinned, timed and charged for its memory as the programs beside it are.
+//! It runs in a process of its own (this executable, called with the hidden word [`WORD`]), so that
+//! it is pinned, timed and charged for its memory as the programs beside it are.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -22,7 +22,7 @@ use crate::buffer::Buffer;
 pub const WORD: &str = "__library";
 
 const BUFFER_BYTES: usize = 128 * 1024;
-/// A disk is asked for more at a time, since nobody reads ahead.
+/// A disk is asked for more at a time, since the system does not read ahead.
 const DIRECT_BYTES: usize = 1 << 20;
 
 /// Prints the digest of each file, as md5sum does.
@@ -99,7 +99,8 @@ pub fn open_direct(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(OFlag::O_DIRECT.bits()).open(path)
 }
 
-/// Up to the length that the file has: after a last piece of odd length a direct read would be refused.
+/// Up to the length that the file has: after a last piece of odd length a direct read would be
+/// refused.
 fn read(mut file: File, buffer: &mut [u8]) -> Result<Digest> {
     let mut left = file.metadata()?.len();
     let mut md5 = Md5::new();

@@ -3,32 +3,36 @@
 //!
 //! | document | its table | here |
 //! |---|---|---|
-//! | TomMD, MD5 in Haskell (2007) | a file of 200 MB and one of 2 GB, relative to md5sum; does memory stay constant? | `200MB`, `2GB` |
+//! | TomMD, MD5 in Haskell (2007) | a file of 200 MB and one of 2 GB; memory | `200MB`, `2GB` |
 //! | Steve Hawley, MD5 in F# | 100 times 10 MB in memory: C#, F#, .NET's library | `100x10MB` |
-//! | Perl's Digest::MD5 (2019) | one file of 13 MB 500 times, read in four ways | `13MBx50`, `4KiB`, `1GiB` |
+//! | Perl's Digest::MD5 (2019) | 13 MB 500 times, read in four ways | `13MBx50`, `4KiB`, `1GiB` |
 //!
 //! The other two documents have scenarios of their own: `siphash` and `events`.
 //!
 //! Who stands for whom: `pureMD5` is the package that TomMD's program became; `openssl` and
-//! `cryptohash-md5` have the place of nanoMD5, a binding to C. Java's MessageDigest (`java`) has the place of
-//! .NET's library, Bouncy Castle for Java that of Bouncy Castle for C#, OpenSSL that of C. The shapes of the F#
-//! program, table-driven and written out, are rows of the scenario `one`. Rows whose runtime is not installed are skipped; `make bench-peers` installs all of them.
+//! `cryptohash-md5` have the place of nanoMD5, a binding to C. Java's MessageDigest (`java`) has
+//! the place of .NET's library, Bouncy Castle for Java that of Bouncy Castle for C#, OpenSSL that
+//! of C. The shapes of the F# program, table-driven and written out, are rows of the scenario
+//! `one`. Rows whose runtime is not installed are skipped; `make bench-peers` installs all of them.
 //!
-//! As in the scenario `files`: everything lies in the page cache on a tmpfs, each program is bound to one
-//! CPU and measured from its start to its end, so a JVM's start is in the rows `java` and `bouncycastle`.
-//! Rows that end in `-memory` are not: the files are loaded first, and only the digests are timed. The
-//! names of the files come from `xargs -0` or, for lanesum, as a list.
+//! As in the scenario `files`: everything lies in the page cache on a tmpfs, each program is bound
+//! to one CPU and measured from its start to its end, so a JVM's start is in the rows `java` and
+//! `bouncycastle`. Rows that end in `-memory` are not: the files are loaded first, and only the
+//! digests are timed. The names of the files come from `xargs -0` or, for lanesum, as a list.
 //!
 //! The rows of the Perl document's cases, which are about how a file is read:
 //!
-//! - `lanesum` has all files of the case in its lanes at once, read as it chooses; `lanesum-read`, `-mmap`, `-direct` and `-uring` are
-//!   the same with `--io`. `read-only` is the limit: open, read, close.
-//! - `library-blksize`, `-buffer`, `-readahead`, `-direct` are the same loops around the crate lanesum-md5, one file
-//!   after the other: reads of `st_blksize`, reads of 128 KiB, those after `posix_fadvise`, `O_DIRECT`.
+//! - `lanesum` has all files of the case in its lanes at once, read as it chooses; `lanesum-read`,
+//!   `-mmap`, `-direct` and `-uring` are the same with `--io`. `read-only` is the limit: open,
+//!   read, close.
+//! - `library-blksize`, `-buffer`, `-readahead`, `-direct` are the same loops around the crate
+//!   lanesum-md5, one file after the other: reads of `st_blksize`, reads of 128 KiB, those after
+//!   `posix_fadvise`, `O_DIRECT`.
 //! - `perl-addfile`, `-blksize`, `-map`, `-system` are the document's four.
 //! - `md5sum-call` and `lanesum-call` start the program anew for each file.
 //!
-//! On a tmpfs there is no medium, so `direct` reads from the page cache as well; `--scratch` names a disk.
+//! On a tmpfs there is no medium, so `direct` reads from the page cache as well; `--scratch` names
+//! a disk.
 
 mod haskell;
 mod java;
@@ -173,7 +177,8 @@ const TABLES: [Table; 6] = [
     },
 ];
 
-/// A program of a document: it prints the digests of the files that are named after its own arguments.
+/// A program of a document: it prints the digests of the files that are named after its own
+/// arguments.
 struct Program {
     implementation: &'static str,
     /// What has to be installed for it.
@@ -203,7 +208,8 @@ fn run(options: &Options, report: &mut Report) -> Result<()> {
 /// What all tables share.
 struct Bench<'run> {
     options: &'run Options,
-    /// The one that all programs are bound to, and the bench itself, so that the clock is that CPU's.
+    /// The one that all programs are bound to, and the bench itself, so that the clock is that
+    /// CPU's.
     cpu: [usize; 1],
     programs: Vec<(Document, Program)>,
     /// Where they were compiled.

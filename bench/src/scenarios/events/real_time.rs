@@ -50,8 +50,8 @@ impl<'a> Series<'a> {
         Self { what, events, implementations, runs: Runs::default() }
     }
 
-    /// A case in which a run's sample is one of the numbers it answers with. For a lateness, which is
-    /// a time of one event, "seconds" are just that.
+    /// A case in which a run's sample is one of the numbers it answers with. For a lateness, which
+    /// is a time of one event, "seconds" are just that.
     fn case(&self, options: &Options, report: &mut Report, name: &str, which: usize) -> Result<()> {
         if !options.only.case(name) {
             return Ok(());

@@ -57,8 +57,8 @@ pub enum Until {
     Fired,
 }
 
-/// Seconds to add, to cancel and to fire; resident bytes of all events; how many ran; their sum. Zeros for
-/// what it does not come to.
+/// Seconds to add, to cancel and to fire; resident bytes of all events; how many ran; their sum.
+/// Zeros for what it does not come to.
 pub fn measure(
     implementation: &str,
     events: usize,

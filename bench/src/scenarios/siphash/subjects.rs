@@ -51,9 +51,9 @@ const HOT_BYTES: usize = 32 << 10;
 const MOST_ONES: usize = 1_024;
 const RECORDS: usize = 4_096;
 
-/// What is hashed one by one branches by the length, and a run hashes the same strings again and again. A
-/// Zen 4 learns tens of thousands of random lengths by heart: of 1 to 16 bytes ahash takes 12 cycles a string with
-/// 16,384 of them, 17 to 21 with 32,768, and 26 and more from 65,536 on, as with strings that it has not met before.
+/// What is hashed one by one branches by the length, and a run hashes the same strings again and
+/// again. A Zen 4 learns tens of thousands of random lengths by heart, but not 65,536 of them
+/// (docs/decisions/siphash.md).
 const STRINGS: usize = 131_072;
 
 impl Inputs {

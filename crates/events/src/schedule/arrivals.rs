@@ -1,4 +1,5 @@
-//! Entries that nobody has asked for yet: a list in order of adding, and the earliest deadline in it.
+//! Entries that have not been asked for yet: a list in order of adding, and the earliest deadline
+//! in it.
 
 use super::bucket::Entry;
 

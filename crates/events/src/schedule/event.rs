@@ -40,7 +40,8 @@ impl<T> std::fmt::Display for Full<T> {
 
 impl<T> std::error::Error for Full<T> {}
 
-/// An event whose time has come and that still has its id: see [`Schedule::claim_due`](super::Schedule::claim_due).
+/// An event whose time has come and that still has its id: see
+/// [`Schedule::claim_due`](super::Schedule::claim_due).
 #[derive(Debug)]
 pub struct Claim<'a, T> {
     /// Its id, valid until it is cancelled.

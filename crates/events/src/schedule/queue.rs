@@ -11,8 +11,8 @@ pub(super) trait Events {
     /// Hands over those of up to 64 entries that stand for an event.
     ///
     /// All the look-ups first, without a branch between them: half of the entries may be stale, and
-    /// a wrong guess would wait for memory each time. And in this order: their slots often follow one
-    /// another, and a processor fetches ahead what is read in the order of addresses.
+    /// a wrong guess would wait for memory each time. And in this order: their slots often follow
+    /// one another, and a processor fetches ahead what is read in the order of addresses.
     #[inline]
     fn current(&self, entries: &[Entry], mut to: impl FnMut(Entry)) {
         let mut current = 0_u64;

@@ -7,10 +7,10 @@
 //! Taking an event out touches one line of memory, its slot's, beside the header of its chunk: 16
 //! bytes for 4 KiB, so that the headers of 10^7 events stay in the cache. And it takes few
 //! instructions: the more of them a processor must hold back until memory has answered, the fewer
-//! cancellations it can begin meanwhile. So there is neither a list of free slots nor a map of them:
-//! a cursor goes round the slots, 64 at a time, and looks which are empty when it fills them, as then
-//! their lines are needed anyway. Slots that were freed in any order are used again in the order of
-//! their addresses.
+//! cancellations it can begin meanwhile. So there is neither a list of free slots nor a map of
+//! them: a cursor goes round the slots, 64 at a time, and looks which are empty when it fills them,
+//! as then their lines are needed anyway. Slots that were freed in any order are used again in the
+//! order of their addresses.
 
 use std::num::NonZeroU32;
 
@@ -18,8 +18,8 @@ use std::num::NonZeroU32;
 const CHUNK: usize = 256;
 /// Slots that are looked at together for free ones: as many as a word has bits.
 const GROUP: usize = u64::BITS as usize;
-/// A chunk of which more slots are used is as good as full: those who looked for the free ones would
-/// look at more than eight for each.
+/// A chunk of which more slots are used is as good as full: those who looked for the free ones
+/// would look at more than eight for each.
 const MOST_USED: u32 = (CHUNK - CHUNK / 8) as u32;
 /// So many chunks have all the slots that an index of 32 bits can name.
 const MOST_CHUNKS: usize = 1 << (u32::BITS - CHUNK.ilog2());
@@ -79,8 +79,8 @@ impl<T> Slab<T> {
         self.used
     }
 
-    /// Puts an event into a slot; gives the payload back when 2^32 are taken, or nearly so. `seq` is
-    /// greater each time, by one.
+    /// Puts an event into a slot; gives the payload back when 2^32 are taken, or nearly so. `seq`
+    /// is greater each time, by one.
     #[inline]
     pub(super) fn insert(&mut self, seq: Seq, tag: Tag, payload: T) -> Result<u32, T> {
         let [era, seq] = seq;
@@ -104,9 +104,9 @@ impl<T> Slab<T> {
     /// Chooses a group with free slots; false if there are no more.
     ///
     /// It stays in a chunk as long as that has room, and so does not leave one that is empty. Then,
-    /// while an eighth of all slots is free, so that there must be a chunk that has room, it takes the
-    /// next. Only those of a past era may be passed over in vain; then the round pays for an eighth
-    /// more chunks.
+    /// while an eighth of all slots is free, so that there must be a chunk that has room, it takes
+    /// the next. Only those of a past era may be passed over in vain; then the round pays for an
+    /// eighth more chunks.
     #[cold]
     fn find_room(&mut self, era: u32) -> bool {
         let next = self.group + 1;

@@ -11,11 +11,12 @@ use super::queue::Events;
 const SORT: usize = 1024;
 /// Entries in the open stretch beyond which it is distributed, unless all of them are due at once.
 const NEAR: usize = 4 * SORT;
-/// At most this many entries in all are kept in one sorted line. Far below `NEAR`, so that a schedule
-/// does not go back and forth between the two forms.
+/// At most this many entries in all are kept in one sorted line. Far below `NEAR`, so that a
+/// schedule does not go back and forth between the two forms.
 const GATHER: usize = SORT / 2;
 /// Up to this many entries of a bucket are looked up in the slab, and stale ones dropped: then the
-/// lines of the slab still are in the cache when their turn comes. More are distributed as they are.
+/// lines of the slab still are in the cache when their turn comes. More are distributed as they
+/// are.
 const FILTER: usize = 4096;
 /// The look-ups of one chunk are kept in the bits of a word.
 const _: () = assert!(CHUNK <= 64);

@@ -1,9 +1,10 @@
 //! A wall clock that can be set, under the code that waits for the kernel's.
 //!
-//! No test may set the machine's clock, and a time namespace has none of its own. So here the kernel's
-//! side of a timerfd is played, for a whole running system: `gettime`, and `settime` with
-//! `TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET` as timerfd_create(2) describes it. The timer becomes
-//! readable when it expires and when the clock is set, and in the latter case refuses once to be set.
+//! No test may set the machine's clock, and a time namespace has none of its own. So here the
+//! kernel's side of a timerfd is played, for a whole running system: `gettime`, and `settime` with
+//! `TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET` as timerfd_create(2) describes it. The timer
+//! becomes readable when it expires and when the clock is set, and in the latter case refuses once
+//! to be set.
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::channel;

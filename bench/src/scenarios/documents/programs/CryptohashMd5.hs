@@ -1,4 +1,5 @@
--- The digest of each file named, as md5sum prints it, by cryptohash-md5: Haskell around C, as nanoMD5 was.
+-- The digest of each file named, as md5sum prints it, by cryptohash-md5: Haskell around C, as
+-- nanoMD5 was.
 module Main (main) where
 
 import qualified Crypto.Hash.MD5 as MD5

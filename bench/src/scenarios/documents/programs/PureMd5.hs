@@ -1,5 +1,6 @@
--- The digest of each file named, as md5sum prints it, by pureMD5: the package that the Haskell document became. The
--- lazy ByteString is read and forgotten piece by piece, so memory stays constant.
+-- The digest of each file named, as md5sum prints it, by pureMD5: the package that the Haskell
+-- document became. The lazy ByteString is read and forgotten piece by piece, so memory stays
+-- constant.
 module Main (main) where
 
 import qualified Data.ByteString.Lazy as Lazy

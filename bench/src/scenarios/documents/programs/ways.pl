@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
-# The digest of each file named, as md5sum prints it, got in one of the four ways of the Perl document:
-# ways.pl addfile|blksize|map|system FILE...
+# The digest of each file named, as md5sum prints it, got in one of the four ways of the Perl
+# document: ways.pl addfile|blksize|map|system FILE...
 use strict;
 use warnings;
 use Digest::MD5;
