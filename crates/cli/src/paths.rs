@@ -11,10 +11,12 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::vec;
 
 use anyhow::Context as _;
-use lanesum_checksum::walk::{self, Entry, WalkOptions};
+use lanesum_checksum::Source;
+use lanesum_checksum::walk::{self, Entry, Skip, WalkOptions};
 use lanesum_list::names_standard_input;
 
 use crate::args::Sum;
+use crate::output::Gap;
 use crate::stdin;
 
 /// Where the paths come from.
@@ -128,14 +130,14 @@ impl Paths {
         let (trees, looks) = (trees.clone(), Arc::clone(looks));
         self.flat_map(move |path| {
             let (item, below) = match path {
-                Err((place, why)) => (Some(Item::Failed(place, why)), None),
-                Ok(path) if path.as_os_str() == "-" => (Some(Item::Stdin), None),
+                Err((place, why)) => (Some(Item::failed(Gap::Unknown, place, why)), None),
+                Ok(path) if path.as_os_str() == "-" => (Some(Item::file(Source::Stdin)), None),
                 Ok(path) if looks.are_needed() => (None, Some(trees.items(path))),
-                Ok(path) => (Some(Item::Unseen(path)), None),
+                Ok(path) => (Some(Item { source: Source::Path(path), about: About::Unseen }), None),
             };
             let looks = Arc::clone(&looks);
             let below = below.into_iter().flatten().inspect(move |item| {
-                if let Item::Argument(_) = item {
+                if let Source::Path(_) = item.source {
                     looks.found_file();
                 }
             });
@@ -172,14 +174,46 @@ impl Iterator for Paths {
 }
 
 /// A file to be read, or why there is none. In the order of the paths.
-pub enum Item {
-    Stdin,
-    /// A path that nobody looked at.
-    Unseen(PathBuf),
-    /// An argument that is no folder, whatever else it is.
-    Argument(PathBuf),
-    Entry(Entry),
-    Failed(Vec<u8>, String),
+#[derive(Debug, PartialEq, Eq)]
+pub struct Item {
+    pub source: Source,
+    pub about: About,
+}
+
+/// What is known of an item beforehand.
+#[derive(Debug, PartialEq, Eq)]
+pub enum About {
+    /// It is no folder.
+    File,
+    /// Nobody looked at it.
+    Unseen,
+    Skipped(PathBuf, Skip),
+    /// What may be missing, its name, and why there is none.
+    Failed(Gap, Vec<u8>, String),
+}
+
+impl Item {
+    fn file(source: Source) -> Self {
+        Self { source, about: About::File }
+    }
+
+    fn failed(gap: Gap, name: Vec<u8>, why: String) -> Self {
+        Self { source: Source::Nothing, about: About::Failed(gap, name, why) }
+    }
+
+    /// What was met in a tree.
+    fn met(entry: Entry) -> Self {
+        match entry {
+            Entry::File(path) => Self::file(Source::Regular(path)),
+            Entry::Skipped { path, why } => {
+                Self { source: Source::Nothing, about: About::Skipped(path, why) }
+            }
+            Entry::Failed { path, error } => {
+                let why = lanesum_checksum::error::message(&error);
+                Self::failed(Gap::Tree, path.into_os_string().into_vec(), why)
+            }
+        }
+    }
 }
 
 /// How trees are walked.
@@ -200,9 +234,12 @@ impl Trees {
     /// What is below a path, or the path itself, for a run to print.
     pub fn items(&self, path: PathBuf) -> impl Iterator<Item = Item> + Send + use<> {
         walk::walk(&path, &self.walk).map(move |entry| match entry {
-            // Not as paths: their parts need not be told apart.
-            Entry::File(file) if file.as_os_str() == path.as_os_str() => Item::Argument(file),
-            entry => Item::Entry(entry),
+            // An argument, whatever else it is. (Not compared as paths: their parts need not be told
+            // apart.)
+            Entry::File(file) if file.as_os_str() == path.as_os_str() => {
+                Item::file(Source::Path(file))
+            }
+            entry => Item::met(entry),
         })
     }
 }
@@ -262,14 +299,18 @@ mod tests {
         let paths = Paths::Arguments(Vec::from(paths).into_iter());
         let mut items = paths.items(&trees, &looks);
         let mut next = || items.next().unwrap();
-        assert!(matches!(next(), Item::Entry(Entry::File(path)) if path == tree.join("below")));
-        assert!(matches!(next(), Item::Argument(path) if path == file));
-        assert!(matches!(next(), Item::Unseen(path) if path == file));
-        assert!(matches!(next(), Item::Unseen(path) if path == tree));
+        let below = || Item::file(Source::Regular(tree.join("below")));
+        let argument = || Item::file(Source::Path(file.clone()));
+        let unseen =
+            |path: &PathBuf| Item { source: Source::Path(path.clone()), about: About::Unseen };
+        assert_eq!(next(), below());
+        assert_eq!(next(), argument());
+        assert_eq!(next(), unseen(&file));
+        assert_eq!(next(), unseen(&tree));
         looks.found_folder();
-        assert!(matches!(next(), Item::Entry(Entry::File(path)) if path == tree.join("below")));
-        assert!(matches!(next(), Item::Argument(path) if path == file));
-        assert!(matches!(next(), Item::Argument(path) if path == file));
+        assert_eq!(next(), below());
+        assert_eq!(next(), argument());
+        assert_eq!(next(), argument());
         assert!(items.next().is_none());
     }
 }

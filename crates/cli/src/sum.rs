@@ -2,14 +2,14 @@
 
 use std::io::{self, ErrorKind, IsTerminal as _};
 use std::mem;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
-use lanesum_checksum::walk::{Entry, Exclude, Skip, WalkOptions};
+use lanesum_checksum::walk::{Exclude, WalkOptions};
 use lanesum_checksum::{Algorithms, Error, Job, Outcome, Source, engine};
 use lanesum_list::formats::{Format, Gnu, Tag};
 use lanesum_list::{Dialect, Ending, Record};
@@ -20,7 +20,7 @@ use crate::failure::{self, Usage};
 use crate::key::{self, KeyFile};
 use crate::limits;
 use crate::output::{Gap, Missing, Output, Target};
-use crate::paths::{Item, Looks, Paths, Trees};
+use crate::paths::{About, Item, Looks, Paths, Trees};
 use crate::progress::Display;
 use crate::signals::{self, Interruptions};
 use crate::stdin;
@@ -164,34 +164,6 @@ impl Run {
     }
 }
 
-impl Item {
-    fn job(self) -> (Source, Note) {
-        match self {
-            Self::Stdin => (Source::Stdin, Note::File),
-            Self::Unseen(path) => (Source::Path(path), Note::Unseen),
-            Self::Argument(path) => (Source::Path(path), Note::File),
-            Self::Entry(Entry::File(path)) => (Source::Regular(path), Note::File),
-            Self::Entry(Entry::Skipped { path, why }) => {
-                (Source::Nothing, Note::Skipped(path, why))
-            }
-            Self::Entry(Entry::Failed { path, error }) => {
-                let why = lanesum_checksum::error::message(&error);
-                (Source::Nothing, Note::Failed(Gap::Tree, path.into_os_string().into_vec(), why))
-            }
-            Self::Failed(place, why) => (Source::Nothing, Note::Failed(Gap::Unknown, place, why)),
-        }
-    }
-}
-
-/// What a job is about.
-enum Note {
-    File,
-    /// Whatever it is.
-    Unseen,
-    Skipped(PathBuf, Skip),
-    Failed(Gap, Vec<u8>, String),
-}
-
 /// What came of printing.
 struct Printed {
     missing: Missing,
@@ -225,10 +197,8 @@ impl Printer<'_> {
 
     fn print(&mut self, items: impl Iterator<Item = Item> + Send + 'static) {
         let algorithms = self.algorithms;
-        let jobs = items.map(move |item| {
-            let (source, context) = item.job();
-            Job { source, algorithms, context }
-        });
+        let jobs =
+            items.map(move |Item { source, about }| Job { source, algorithms, context: about });
         let mut run = engine::run(self.options, jobs);
         let console = self.console;
         let write_out = || console::lock(console).write_out();
@@ -239,14 +209,14 @@ impl Printer<'_> {
         }
     }
 
-    fn take(&mut self, outcome: Outcome<Note>) {
+    fn take(&mut self, outcome: Outcome<About>) {
         let console = || console::lock(self.console);
         let (name, is_named, error) = match (outcome.context, outcome.source, outcome.result) {
-            (Note::Skipped(path, why), ..) => {
+            (About::Skipped(path, why), ..) => {
                 return console().about(path.as_os_str().as_bytes(), &why.to_string());
             }
-            (Note::Failed(gap, name, why), ..) => return self.failed(gap, &name, why),
-            (Note::Unseen, Source::Path(path), Err(error)) if is_folder(&error) => {
+            (About::Failed(gap, name, why), ..) => return self.failed(gap, &name, why),
+            (About::Unseen, Source::Path(path), Err(error)) if is_folder(&error) => {
                 self.looks.found_folder();
                 return self.walk(path);
             }

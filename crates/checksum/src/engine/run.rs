@@ -95,7 +95,7 @@ pub(super) struct Core {
 
 impl Core {
     /// `is_asked` is the outbox's.
-    fn new(options: Options, is_asked: bool) -> Arc<Self> {
+    pub(super) fn new(options: Options, is_asked: bool) -> Arc<Self> {
         let workers = options.threads;
         let outbox = Outbox::new(options.delivery, is_asked);
         outbox.workers_begin(workers);

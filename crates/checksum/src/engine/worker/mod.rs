@@ -394,3 +394,53 @@ impl<'a> Worker<'a> {
         self.outcomes.push(Completed { sequence, source, result });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::Algorithm;
+    use crate::engine::Options;
+
+    /// Where a worker has taken many jobs that promised to be short, and one of them is not, the others
+    /// do not wait for it.
+    #[test]
+    fn long_files_do_not_stick_to_the_worker_that_met_the_first() {
+        const SHORT: usize = 6 * ROUND;
+        const LONG: usize = 60;
+        /// As many of the long ones at most are under way together with the first.
+        const BEGUN: usize = 8;
+        let folder = tempfile::tempdir().unwrap();
+        let paths = [("short", 3), ("long", 1 << 20)].map(|(name, length)| {
+            let path = folder.path().join(name);
+            fs::write(&path, vec![b'a'; length]).unwrap();
+            path
+        });
+        let core = Core::new(Options { threads: 2, ..Options::default() }, true);
+        core.queue.all_are_started(0);
+        for sequence in 0..SHORT + LONG + SHORT {
+            let is_long = (SHORT..SHORT + LONG).contains(&sequence);
+            let source = Source::Regular(paths[usize::from(is_long)].clone());
+            let algorithms = Algorithm::Md5.into();
+            core.queue.push(Task { sequence: sequence as Sequence, source, algorithms });
+        }
+        core.queue.end();
+        let mut worker = Worker::new(0, &core).unwrap();
+        let mut most = 0;
+        // Short ones need no lane.
+        while worker.lanes.is_empty() {
+            assert_eq!(worker.fill(), Taken::Some);
+            most = most.max(worker.short_run);
+            if worker.lanes.is_empty() {
+                worker.advance(false);
+            }
+        }
+        assert!(most >= SHORT - ROUND, "the jobs promised to be short: {most}");
+        let mut left = VecDeque::new();
+        core.queue.take(1, usize::MAX, 0, &mut left);
+        let is_long = |job: &&Task| job.source == Source::Regular(paths[1].clone());
+        let left = left.iter().filter(is_long).count();
+        assert!(left >= LONG - BEGUN, "{left}");
+    }
+}
