@@ -1,9 +1,9 @@
 //! Where outcomes wait for the caller.
 //!
-//! A ring of at most [`WINDOW`] places begins at the head, the first job whose outcome has not come.
-//! An outcome goes into its place, and once all before it are there it is ready: the caller's thread
-//! takes what is ready at a stroke. (Where the caller wants outcomes [as they come](Delivery), each
-//! is ready at once, and its place only notes that it came.)
+//! A ring of at most [`WINDOW`] places begins at the first job whose outcome the caller has not
+//! taken. An outcome goes into its place, and once all before it are there it is ready: the caller's
+//! thread takes many of those at a stroke. (Where the caller wants outcomes [as they come](Delivery),
+//! each is ready at once, and its place only notes that it came.)
 //!
 //! To wake a thread costs as much as to hash a small file. So the caller is woken when [`MANY`] are
 //! ready, at the end, or when it has waited for [`PATIENCE`]; but at once where it had nothing to do
@@ -31,6 +31,9 @@ pub(super) const WINDOW: u64 = 1 << 16;
 
 /// So many outcomes are worth waking the caller for.
 const MANY: usize = 512;
+
+/// So many are taken at a stroke at most. What is taken lies in memory of its own, beside the ring.
+const MOST: usize = 1024;
 
 /// How long an outcome may wait for company.
 const PATIENCE: Duration = Duration::from_millis(5);
@@ -65,10 +68,14 @@ pub(super) struct Outbox {
 #[derive(Debug)]
 struct State {
     delivery: Delivery,
+    /// The first job whose outcome has not come.
     head: Sequence,
-    /// From the head on.
+    /// Those before the head are ready, if they wait for the caller.
     places: VecDeque<Place>,
-    ready: VecDeque<Completed>,
+    /// How many places there are before the head.
+    before_head: usize,
+    /// What did not go into a place.
+    as_they_came: VecDeque<Completed>,
     /// How many outcomes the caller is done with.
     done: u64,
     /// How many it took last, and may not be done with.
@@ -109,15 +116,24 @@ impl State {
         self.head.min(self.done) + WINDOW
     }
 
+    /// How many outcomes the caller can take.
+    fn ready(&self) -> usize {
+        match self.delivery {
+            Delivery::InOrder => self.before_head,
+            Delivery::AsTheyCome => self.as_they_came.len(),
+        }
+    }
+
     fn put(&mut self, outcome: Completed) {
-        let place = usize::try_from(outcome.sequence - self.head).expect("within the window");
+        let behind_head = usize::try_from(outcome.sequence - self.head);
+        let place = self.before_head + behind_head.expect("within the window");
         if self.places.len() <= place {
             self.places.resize_with(place + 1, || Place::Empty);
         }
         self.places[place] = match self.delivery {
             Delivery::InOrder => Place::Waiting(outcome),
             Delivery::AsTheyCome => {
-                self.ready.push_back(outcome);
+                self.as_they_came.push_back(outcome);
                 Place::Came
             }
         };
@@ -125,13 +141,28 @@ impl State {
 
     /// Makes ready what has all before it.
     fn move_head(&mut self) {
-        while let Some(place) = self.places.pop_front() {
-            match place {
-                Place::Empty => return self.places.push_front(place),
-                Place::Waiting(outcome) => self.ready.push_back(outcome),
-                Place::Came => {}
-            }
+        while let Some(Place::Waiting(_)) = self.places.get(self.before_head) {
+            self.before_head += 1;
             self.head += 1;
+        }
+        while let Some(Place::Came) = self.places.front() {
+            self.places.pop_front();
+            self.head += 1;
+        }
+    }
+
+    /// Takes what is ready, the first so many of it.
+    fn take(&mut self, batch: &mut Vec<Completed>) {
+        let count = self.ready().min(MOST);
+        match self.delivery {
+            Delivery::AsTheyCome => batch.extend(self.as_they_came.drain(..count)),
+            Delivery::InOrder => {
+                self.before_head -= count;
+                batch.extend(self.places.drain(..count).filter_map(|place| match place {
+                    Place::Waiting(outcome) => Some(outcome),
+                    Place::Empty | Place::Came => None,
+                }));
+            }
         }
     }
 }
@@ -144,7 +175,8 @@ impl Outbox {
             delivery,
             head: 0,
             places: VecDeque::new(),
-            ready: VecDeque::new(),
+            before_head: 0,
+            as_they_came: VecDeque::new(),
             done: 0,
             taken: 0,
             serial: BTreeMap::new(),
@@ -172,17 +204,17 @@ impl Outbox {
         outcomes.drain(..).for_each(|outcome| state.put(outcome));
         state.move_head();
         self.end_of_window.store(state.end_of_window(), Ordering::Release);
-        if state.ready.len() >= state.wanted {
+        if state.ready() >= state.wanted {
             self.ready.notify_one();
         }
         self.wake(&state);
     }
 
-    /// Gives the caller all that is ready, which takes the place of `batch`; waits for it, for as long
-    /// as `patience` where there is one. Whether any can come after these.
+    /// Gives the caller what is ready, behind what is in `batch`; waits for it, for as long as
+    /// `patience` where there is one. Whether any can come after these.
     pub(super) fn take(
         &self,
-        batch: &mut VecDeque<Completed>,
+        batch: &mut Vec<Completed>,
         patience: Option<Duration>,
         stop: &Stop,
     ) -> bool {
@@ -192,12 +224,13 @@ impl Outbox {
         if patience != Some(Duration::ZERO) {
             state = self.await_many(state, deadline, stop);
         }
-        state.taken = state.ready.len() as u64;
         state.is_urgent = false;
-        mem::swap(batch, &mut state.ready);
+        let before = batch.len();
+        state.take(batch);
+        state.taken = (batch.len() - before) as u64;
         self.end_of_window.store(state.end_of_window(), Ordering::Release);
         self.wake(&state);
-        !(batch.is_empty() && state.is_at_end(stop))
+        state.taken > 0 || !state.is_at_end(stop)
     }
 
     /// Waits for many, but not for long; then for any.
@@ -214,7 +247,7 @@ impl Outbox {
         let soon = deadline.map_or(soon, |deadline| deadline.min(soon));
         for (wanted, until) in [(MANY, Some(soon)), (1, deadline)] {
             state.wanted = if state.is_urgent { 1 } else { wanted };
-            while state.ready.len() < state.wanted && !state.is_at_end(stop) {
+            while state.ready() < state.wanted && !state.is_at_end(stop) {
                 let Some(until) = until else {
                     state = self.ready.wait(state).unwrap_or_else(PoisonError::into_inner);
                     continue;
@@ -350,7 +383,7 @@ mod tests {
 
     /// The numbers of what is ready, and whether more can come.
     fn take(outbox: &Outbox, stop: &Stop) -> (Vec<Sequence>, bool) {
-        let mut batch = VecDeque::new();
+        let mut batch = Vec::new();
         let may_more_come = outbox.take(&mut batch, Some(Duration::ZERO), stop);
         (batch.iter().map(|outcome| outcome.sequence).collect(), may_more_come)
     }
@@ -420,7 +453,7 @@ mod tests {
             let (outbox, stop) = (outbox(Delivery::InOrder), Stop::default());
             thread::scope(|scope| {
                 let caller = scope.spawn(|| {
-                    let mut batch = VecDeque::new();
+                    let mut batch = Vec::new();
                     (outbox.take(&mut batch, None, &stop), batch.len())
                 });
                 // It has waited in vain for company.

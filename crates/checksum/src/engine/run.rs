@@ -69,9 +69,10 @@ type Jobs<T> = Box<dyn Iterator<Item = Job<T>> + Send>;
 /// Asking for an outcome panics when the iterator of the jobs did, with the same payload.
 pub struct Run<T> {
     threads: Threads<T>,
-    /// Taken but not given out.
-    batch: VecDeque<Completed>,
-    contexts: Contexts<T>,
+    contexts: Arc<Mutex<Contexts<T>>>,
+    /// Taken but not given out; and where they are taken to.
+    batch: VecDeque<Outcome<T>>,
+    taken: Vec<Completed>,
     is_at_end: bool,
     totals: Totals,
 }
@@ -115,26 +116,17 @@ impl Core {
     }
 }
 
-/// The contexts of the jobs that are under way.
+/// The contexts of the jobs that are under way, in their order.
 struct Contexts<T> {
-    /// Those that the caller's thread has not taken over yet.
-    pulled: Arc<Mutex<VecDeque<T>>>,
-    /// From the first on that is still under way.
+    /// From the first on that is not taken.
     known: VecDeque<Option<T>>,
     first: Sequence,
 }
 
 impl<T> Contexts<T> {
-    fn new() -> Self {
-        Self { pulled: Arc::default(), known: VecDeque::new(), first: 0 }
-    }
-
     fn take(&mut self, sequence: Sequence) -> T {
-        let place = usize::try_from(sequence - self.first).expect("within the window");
-        if place >= self.known.len() {
-            self.known.extend(lock(&self.pulled).drain(..).map(Some));
-        }
-        let context = self.known[place].take().expect("an outcome comes once");
+        let place = usize::try_from(sequence - self.first).expect("each is taken once");
+        let context = self.known[place].take().expect("each is taken once");
         while let Some(None) = self.known.front() {
             self.known.pop_front();
             self.first += 1;
@@ -144,7 +136,7 @@ impl<T> Contexts<T> {
 }
 
 /// What no panic leaves half changed.
-fn lock<T>(contexts: &Mutex<VecDeque<T>>) -> MutexGuard<'_, VecDeque<T>> {
+fn lock<T>(contexts: &Mutex<Contexts<T>>) -> MutexGuard<'_, Contexts<T>> {
     contexts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -180,14 +172,18 @@ impl Stopper {
 }
 
 impl<T: Send + 'static> Run<T> {
-    fn new(threads: Threads<T>, contexts: Contexts<T>) -> Self {
-        let (batch, totals) = (VecDeque::new(), Totals::default());
-        Self { threads, batch, contexts, is_at_end: false, totals }
+    fn new(threads: Threads<T>, contexts: Arc<Mutex<Contexts<T>>>) -> Self {
+        let (batch, taken) = (VecDeque::new(), Vec::new());
+        Self { threads, contexts, batch, taken, is_at_end: false, totals: Totals::default() }
+    }
+
+    fn no_contexts() -> Arc<Mutex<Contexts<T>>> {
+        Arc::new(Mutex::new(Contexts { known: VecDeque::new(), first: 0 }))
     }
 
     fn in_threads(threads: usize, options: &Options, jobs: Jobs<T>) -> Self {
         let core = Core::new(Options { threads, ..options.clone() }, true);
-        let contexts = Contexts::new();
+        let contexts = Self::no_contexts();
         // The jobs go to their thread once there are workers: without, they are done here.
         let Some((puller, send)) = start_puller(&core, &contexts) else {
             return Self::here(options, jobs);
@@ -213,7 +209,7 @@ impl<T: Send + 'static> Run<T> {
         let options = Options { threads: 1, own_descriptors: false, ..options.clone() };
         let core = Core::new(options, false);
         core.queue.all_are_started(0);
-        Self::new(Threads::None { core, jobs, pulled: 0 }, Contexts::new())
+        Self::new(Threads::None { core, jobs, pulled: 0 }, Self::no_contexts())
     }
 
     /// What stops this run.
@@ -270,19 +266,19 @@ impl<T: Send + 'static> Run<T> {
             self.batch.clear();
             self.end();
         }
-        let Completed { sequence, source, result } = self.batch.pop_front()?;
+        let outcome = self.batch.pop_front()?;
         self.totals.outcomes += 1;
-        match &result {
+        match &outcome.result {
             Ok(hashed) => self.totals.bytes += hashed.bytes,
             Err(_) => self.totals.failed += 1,
         }
-        Some(Outcome { source, context: self.contexts.take(sequence), result })
+        Some(outcome)
     }
 
     fn fetch(&mut self, patience: Option<Duration>) {
         match &mut self.threads {
             Threads::Started { core, .. } => {
-                if !core.outbox.take(&mut self.batch, patience, &core.stop) {
+                if !core.outbox.take(&mut self.taken, patience, &core.stop) {
                     self.end();
                 }
             }
@@ -290,14 +286,19 @@ impl<T: Send + 'static> Run<T> {
             Threads::None { core, jobs, pulled } => {
                 let before = *pulled;
                 let mut jobs = jobs.take(AHEAD);
-                pull(core, &mut jobs, &self.contexts.pulled, pulled);
+                pull(core, &mut jobs, &self.contexts, pulled);
                 worker::work(0, core);
-                core.outbox.take(&mut self.batch, Some(Duration::ZERO), &core.stop);
+                // At most as many are taken at a stroke.
+                core.outbox.take(&mut self.taken, Some(Duration::ZERO), &core.stop);
                 self.is_at_end = *pulled - before < AHEAD as u64;
                 core.queue.begin_again();
                 core.outbox.workers_begin(1);
             }
         }
+        let mut contexts = lock(&self.contexts);
+        self.batch.extend(self.taken.drain(..).map(|Completed { sequence, source, result }| {
+            Outcome { source, context: contexts.take(sequence), result }
+        }));
     }
 }
 
@@ -358,10 +359,10 @@ impl<T> fmt::Debug for Run<T> {
 /// The thread that pulls jobs, once it gets them.
 fn start_puller<T: Send + 'static>(
     core: &Arc<Core>,
-    contexts: &Contexts<T>,
+    contexts: &Arc<Mutex<Contexts<T>>>,
 ) -> Option<(JoinHandle<()>, SyncSender<Jobs<T>>)> {
     let (send, jobs) = mpsc::sync_channel::<Jobs<T>>(1);
-    let (core, contexts) = (Arc::clone(core), Arc::clone(&contexts.pulled));
+    let (core, contexts) = (Arc::clone(core), Arc::clone(contexts));
     let puller = move || {
         if let Ok(mut jobs) = jobs.recv() {
             pull(&core, &mut jobs, &contexts, &mut 0);
@@ -375,7 +376,7 @@ fn start_puller<T: Send + 'static>(
 fn pull<T>(
     core: &Core,
     jobs: &mut dyn Iterator<Item = Job<T>>,
-    contexts: &Mutex<VecDeque<T>>,
+    contexts: &Mutex<Contexts<T>>,
     pulled: &mut Sequence,
 ) {
     /// Tells the workers, also when the iterator panics.
@@ -396,7 +397,7 @@ fn pull<T>(
             return;
         }
         let Some(Job { source, algorithms, context }) = jobs.next() else { return };
-        lock(contexts).push_back(context);
+        lock(contexts).known.push_back(Some(context));
         let sequence = *pulled;
         *pulled += 1;
         if !core.queue.push(Task { sequence, source, algorithms }) {
