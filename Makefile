@@ -18,8 +18,9 @@ BASH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: build test test-format test-lints test-code test-instructions test-no-std test-aarch64 test-docs test-fuzz test-miri \
-	record-instructions fuzz bench bench-peers plots deny install install-md5sum-link uninstall
+.PHONY: build test test-format test-lints test-code test-instructions test-no-std test-aarch64 test-oldest test-docs \
+	test-fuzz test-bench test-miri record-instructions fuzz bench bench-peers plots deny install install-md5sum-link \
+	uninstall
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -27,16 +28,20 @@ build:
 	$(CARGO) build --release --locked -p lanesum
 
 # Cheapest first, so that the common mistakes show at once.
-test: test-format test-lints test-no-std test-aarch64 test-code test-instructions test-docs test-fuzz
+test: test-format test-lints test-no-std test-aarch64 test-oldest test-code test-instructions test-docs test-fuzz
 
 # Panics of a test still name their lines; full debug information would double the time to build.
-test-lints test-code test-no-std test-aarch64 test-docs: export CARGO_PROFILE_DEV_DEBUG = line-tables-only
+test-lints test-code test-no-std test-aarch64 test-oldest test-docs test-bench: \
+	export CARGO_PROFILE_DEV_DEBUG = line-tables-only
+
+# All but the bench, whose peers need a newer compiler than everything else and longer than that to build.
+OURS = --locked --workspace --exclude lanesum-bench --all-features
 
 test-format:
 	$(CARGO) fmt --all --check
 
 test-lints:
-	$(CARGO) clippy --locked --workspace --all-targets --all-features -- -D warnings
+	$(CARGO) clippy $(OURS) --all-targets -- -D warnings
 
 # The libraries without the standard library; `test-code` has them with everything.
 test-no-std:
@@ -52,13 +57,25 @@ test-aarch64:
 	else $(CARGO) clippy --locked --target $(AARCH64) -p lanesum-lanes -p lanesum-md5 -p lanesum-siphash \
 		-p lanesum-list -p lanesum-checksum -p lanesum --all-features -- -D warnings; fi
 
+# That the oldest compiler that Cargo.toml names builds everything.
+OLDEST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1.0/p' Cargo.toml)
+test-oldest:
+	@if ! command -v rustup >/dev/null || ! rustup toolchain install --profile minimal $(OLDEST) >/dev/null 2>&1; \
+	then echo 'Rust $(OLDEST) not tried: rustup cannot install it here'; \
+	else $(CARGO) +$(OLDEST) check $(OURS); fi
+
 # The examples in the documentation are tested with the rest.
 test-code:
-	$(CARGO) test --locked --workspace --all-features
+	$(CARGO) test $(OURS)
 
 # Of the released code, since nothing else's instructions matter; `test-code` leaves this one out.
 test-instructions:
 	$(CARGO) test --locked --release -p lanesum-md5 --test instructions -- --nocapture
+
+# The rig, with the versions of its peers; needs Rust 1.94.
+test-bench:
+	$(CARGO) clippy --locked -p lanesum-bench --all-targets --all-features -- -D warnings
+	$(CARGO) test --locked -p lanesum-bench --all-features
 
 # What needs no intrinsics, under Miri, for minutes; not part of `test`, since it needs a nightly toolchain.
 test-miri: export MIRIFLAGS = -Zmiri-disable-isolation
@@ -69,7 +86,7 @@ record-instructions: export LANESUM_RECORD = 1
 record-instructions: test-instructions
 
 test-docs:
-	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --locked --workspace --all-features --no-deps
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc $(OURS) --no-deps
 
 test-fuzz:
 	@if command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null; \
