@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Algorithm;
+use crate::{Algorithm, Algorithms};
 
 /// A secret key.
 ///
@@ -33,6 +33,12 @@ impl Key {
     pub fn from_file(content: &[u8]) -> Option<Self> {
         let key = Self { of_16: read(content), of_32: read(content) };
         (key.of_16.is_some() || key.of_32.is_some()).then_some(key)
+    }
+
+    /// The algorithms that take such a key.
+    #[must_use]
+    pub fn algorithms(&self) -> Algorithms {
+        Algorithm::ALL.into_iter().filter(|&algorithm| self.fits(algorithm)).collect()
     }
 
     /// Whether the algorithm takes a key, and one of this length.
@@ -73,9 +79,15 @@ fn read<const N: usize>(content: &[u8]) -> Option<[u8; N]> {
     let pairs: &[[u8; 2]; N] = pairs.try_into().ok()?;
     let mut key = [0; N];
     for (byte, pair) in key.iter_mut().zip(pairs) {
-        *byte = crate::digest::byte(*pair)?;
+        *byte = self::byte(*pair)?;
     }
     Some(key)
+}
+
+/// The byte that two hexadecimal digits of either case spell.
+fn byte(digits: [u8; 2]) -> Option<u8> {
+    let [high, low] = digits.map(|digit| char::from(digit).to_digit(16));
+    Some((high? << 4 | low?) as u8)
 }
 
 #[cfg(test)]

@@ -5,13 +5,12 @@
 //!
 //! The life of a file: [`walk`] yields entries in a stable order, [`engine::run`] reads and hashes
 //! them in SIMD lanes on every CPU and gives the outcomes back in the order of the jobs, and
-//! [`list`] writes or reads the lines that hold them; [`check`] compares them with the files.
+//! [`lanesum_list`] writes or reads the lines
+//! that hold them, [`list`] from where they come; [`check`] compares them with the files.
 
 #![deny(unsafe_code)]
 
-pub mod algorithm;
 pub mod check;
-pub mod digest;
 pub mod engine;
 pub mod error;
 mod hops;
@@ -19,11 +18,10 @@ mod key;
 pub mod list;
 pub mod walk;
 
-pub use algorithm::{Algorithm, Algorithms};
-pub use digest::Digest;
 pub use engine::{Job, Outcome, Source, digests_of};
 pub use error::Error;
 pub use key::Key;
+pub use lanesum_list::{Algorithm, Algorithms, Digest, Digests};
 
 /// The example of the page on the registry, tested.
 #[cfg(doctest)]

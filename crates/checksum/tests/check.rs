@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::iter;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -10,7 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use lanesum_checksum::check::{Event, List, Options, Reading, Verdict, check, files};
 use lanesum_checksum::engine;
-use lanesum_checksum::list::Dialect;
+use lanesum_list::Dialect;
 
 const MD5_ABC: &str = "900150983cd24fb0d6963f7d28e17f72";
 const MD5_EMPTY: &str = "d41d8cd98f00b204e9800998ecf8427e";
@@ -41,10 +40,9 @@ fn write_list(folder: &Path, name: &str, text: impl AsRef<[u8]>) -> List {
 fn events(lists: impl IntoIterator<Item = List>, options: &Options) -> Vec<String> {
     let mut events = Vec::new();
     let lists: Vec<_> = lists.into_iter().collect();
-    check(lists.into_iter(), options, |list, event| {
-        events.push(format!("{}: {}", list_name(list), told(&event)));
-        ControlFlow::Continue(())
-    });
+    for (list, event) in check(lists.into_iter(), options) {
+        events.push(format!("{}: {}", list_name(&list), told(&event)));
+    }
     events
 }
 
@@ -55,7 +53,7 @@ fn list_name(list: &List) -> String {
     }
 }
 
-fn told(event: &Event<'_>) -> String {
+fn told(event: &Event) -> String {
     match event {
         Event::Malformed { line } => format!("line {line} is malformed"),
         Event::Unknown { line, algorithm } => format!("line {line} is of {algorithm}"),
@@ -282,23 +280,23 @@ fn lists_that_change_after_the_first_look_are_checked_as_they_are() {
         format!("{MD5_ABC}  abc\n{MD5_ABC}  abc\n{MD5_ABC}  empty\n"),
         format!("{sha1}  abc\n{MD5_ABC}  abc\n# \n{SHA256_ABC}  abc\n# \n{SHA256_ABC}  empty\n"),
     ];
-    let write = |texts: &[String; 2]| {
-        [("a", &texts[0]), ("b", &texts[1])]
-            .map(|(name, text)| write_list(folder.path(), name, text))
+    let path = folder.path().to_owned();
+    let write = move |texts: &[String; 2]| {
+        [("a", &texts[0]), ("b", &texts[1])].map(|(name, text)| write_list(&path, name, text))
     };
-    let looks = AtomicUsize::new(0);
+    let looks = Arc::new(AtomicUsize::new(0));
     let mut told = Vec::new();
-    let lists = write(&before).into_iter().inspect(|_| {
+    let seen = Arc::clone(&looks);
+    let lists = write(&before).into_iter().inspect(move |_| {
         // Both were given once for the plan.
-        if looks.fetch_add(1, Relaxed) == 2 {
+        if seen.fetch_add(1, Relaxed) == 2 {
             write(&after);
         }
     });
-    check(lists, &options, |list, event| {
-        told.push(format!("{}: {}", list_name(list), self::told(&event)));
-        ControlFlow::Continue(())
-    });
-    assert!(looks.into_inner() > 2, "the plan took the lists");
+    for (list, event) in check(lists, &options) {
+        told.push(format!("{}: {}", list_name(&list), self::told(&event)));
+    }
+    assert!(looks.load(Relaxed) > 2, "the plan took the lists");
     assert_eq!(
         told,
         [
@@ -368,10 +366,12 @@ fn lists_are_taken_as_they_are_needed() {
     let (folder, options) = setting();
     let list = write_list(folder.path(), "list", format!("{MD5_ABC}  abc\n"));
     let mut ends = 0;
-    check(iter::repeat(list), &options, |_, event| {
+    for (_, event) in check(iter::repeat(list), &options) {
         ends += usize::from(matches!(event, Event::End { .. }));
-        if ends == 1000 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
+        if ends == 1000 {
+            break;
+        }
+    }
     assert_eq!(ends, 1000);
 }
 
@@ -388,16 +388,15 @@ fn a_long_list_stays_in_order() {
         .collect();
     let list = write_list(folder.path(), "list", text);
     let mut next = 0;
-    check([list].into_iter(), &options, |_, event| {
+    for (_, event) in check([list].into_iter(), &options) {
         match (next % 3, &event) {
             _ if next == lines => assert!(matches!(event, Event::End { .. }), "{event:?}"),
-            (0, Event::Checked { name: b"abc", verdict: Verdict::Match, .. })
-            | (1, Event::Checked { name: b"empty", verdict: Verdict::Match, .. }) => {}
+            (0, Event::Checked { name, verdict: Verdict::Match }) => assert_eq!(name, b"abc"),
+            (1, Event::Checked { name, verdict: Verdict::Match }) => assert_eq!(name, b"empty"),
             (2, Event::Malformed { line }) => assert_eq!(*line, u64::from(next) + 1),
             _ => panic!("line {next}: {event:?}"),
         }
         next += 1;
-        ControlFlow::Continue(())
-    });
+    }
     assert_eq!(next, lines + 1);
 }

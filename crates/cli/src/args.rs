@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum, ValueHint};
 use lanesum_checksum::engine::Io;
-use lanesum_checksum::list::Dialect;
 use lanesum_checksum::{Algorithm, Algorithms};
+use lanesum_list::Dialect;
 use lanesum_md5::Backend;
 
 use crate::failure::Usage;
@@ -260,8 +260,9 @@ pub enum When {
 
 /// Algorithms by name, with the names in help and completions.
 fn algorithms() -> impl clap::builder::TypedValueParser<Value = Algorithm> {
-    use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-    PossibleValuesParser::new(Algorithm::ALL.map(Algorithm::name))
+    use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
+    let value = |it: Algorithm| PossibleValue::new(it.name()).aliases(it.aliases());
+    PossibleValuesParser::new(Algorithm::ALL.map(value))
         .map(|name| name.parse().expect("one of the names"))
 }
 

@@ -5,7 +5,6 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, IsTerminal as _};
 use std::mem;
-use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,8 +14,8 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use indicatif::{DecimalBytes, HumanCount};
 use lanesum_checksum::check::{self, Event, List, ListError, Options, Reading, Tally, Verdict};
-use lanesum_checksum::list::{Dialect, Ending};
 use lanesum_checksum::{Algorithm, Key, engine};
+use lanesum_list::{Dialect, Ending};
 use rustix::io::Errno;
 
 use crate::args::Check;
@@ -37,7 +36,6 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     let algorithm = args.algorithm.into_iter().collect();
     let key_file = KeyFile::open(args.key_file.as_deref(), algorithm)?;
     let mut console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
-    console.expect_many();
     if let Some(key_file) = &key_file {
         key_file.warn(&mut console);
     }
@@ -58,12 +56,14 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
 
     let mut report = Report::new(&args, options.dialect);
     let mut printed = Ok(());
-    check::check(lists.iter().cloned(), &options, |list, event| {
-        let mut console = console::lock(&console);
-        printed = report.event(list, event, &mut console);
-        if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    });
-    drop(display);
+    let mut check = check::check(lists.clone().into_iter(), &options);
+    let write_out = || console::lock(&console).write_out();
+    while printed.is_ok()
+        && let Some((list, event)) = check.next_or_wait(write_out)
+    {
+        printed = report.event(&list, event, &mut console::lock(&console));
+    }
+    drop((check, display));
 
     let mut console = console::lock(&console);
     console.set_bar(None);
@@ -76,7 +76,7 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
 }
 
 fn options(args: &Check, key: Option<Key>) -> Options {
-    let dialect = key.as_ref().map_or_else(Dialect::any, Dialect::keyed);
+    let dialect = key.as_ref().map_or_else(Dialect::any, |key| Dialect::keyed(key.algorithms()));
     let dialect = args.algorithm.map_or(dialect, |algorithm| dialect.with_untagged(algorithm));
     let ending = if args.zero { Ending::Nul } else { Ending::Newline };
     Options {
@@ -180,7 +180,7 @@ impl<'a> Report<'a> {
         if self.args.key_file.is_some() { " for this key" } else { "" }
     }
 
-    fn event(&mut self, list: &List, event: Event<'_>, console: &mut Console) -> io::Result<()> {
+    fn event(&mut self, list: &List, event: Event, console: &mut Console) -> io::Result<()> {
         match event {
             Event::Malformed { line } => {
                 if self.args.warn {
@@ -195,10 +195,10 @@ impl<'a> Report<'a> {
                 if self.args.warn {
                     console.about(name(list), &format!("line {line}: of {algorithm}, not checked"));
                 }
-                self.unknown.insert(algorithm.to_owned());
+                self.unknown.insert(algorithm);
                 Ok(())
             }
-            Event::Checked { name, verdict } => self.checked(name, &verdict, console),
+            Event::Checked { name, verdict } => self.checked(&name, &verdict, console),
             Event::End { tally, error } => {
                 self.end(list, &tally, error.as_ref(), console);
                 Ok(())

@@ -1,7 +1,8 @@
 //! Standard output and standard error, in an order that their reader can follow.
 //!
-//! Everything printed is written before a message goes to standard error. Each line is written at once, until many
-//! are expected ([`Console::expect_many`]): then [`Lines`] gathers them, except on a terminal.
+//! Everything printed is written before a message goes to standard error, and before the program waits
+//! for anything ([`Console::write_out`]). On a terminal each line is written at once, since the bar may
+//! stand there.
 
 use std::env;
 use std::ffi::OsString;
@@ -11,8 +12,8 @@ use std::os::fd::AsFd as _;
 use std::process::ExitCode;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::quote::{self, Locale};
 use indicatif::ProgressBar;
-use lanesum_checksum::list::quote::{self, Locale};
 
 use crate::lines::Lines;
 use crate::streams;
@@ -57,11 +58,10 @@ impl Console {
         }
     }
 
-    /// More than a line or two will be printed.
-    pub fn expect_many(&mut self) {
-        if !self.on_terminal {
-            self.lines.gather();
-        }
+    /// Writes the lines that are not written yet, since nothing else is to be done at present. What
+    /// cannot be written is told with the next line, or in the end.
+    pub fn write_out(&mut self) {
+        self.lines.write();
     }
 
     /// Puts this bar aside whenever something is written where it stands.
@@ -87,9 +87,11 @@ impl Console {
     ///
     /// These lines or some before them could not be written.
     pub fn line(&mut self, line: &[u8]) -> io::Result<()> {
-        let lines = &mut self.lines;
-        match &self.bar {
-            Some(bar) if self.on_terminal => bar.suspend(|| lines.push(line)),
+        let Self { lines, bar, .. } = self;
+        let write = |lines: &mut Lines| lines.push(line).and_then(|()| lines.flush());
+        match bar {
+            Some(bar) if self.on_terminal => bar.suspend(|| write(lines)),
+            None if self.on_terminal => write(lines),
             _ => lines.push(line),
         }
     }

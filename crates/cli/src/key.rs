@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use lanesum_checksum::list::names_standard_input;
 use lanesum_checksum::{Algorithm, Algorithms, Key};
+use lanesum_list::names_standard_input;
 
 use crate::console::Console;
 use crate::failure::Usage;

@@ -14,6 +14,7 @@ mod md5sum;
 mod output;
 mod paths;
 mod progress;
+mod quote;
 mod signals;
 mod speed;
 mod stdin;

@@ -6,14 +6,17 @@ use std::io::{self, BufRead as _, BufReader};
 use std::os::fd::AsFd as _;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::vec;
 
 use anyhow::Context as _;
-use lanesum_checksum::list;
-use lanesum_checksum::walk::{self, Entry, WalkOptions};
+use lanesum_checksum::Source;
+use lanesum_checksum::walk::{self, Entry, Skip, WalkOptions};
+use lanesum_list::names_standard_input;
 
 use crate::args::Sum;
+use crate::output::Gap;
 use crate::stdin;
 
 /// Where the paths come from.
@@ -119,16 +122,22 @@ impl Paths {
     }
 
     /// Each path, or each file below it if it is a folder.
-    pub fn items(&mut self, trees: &Trees, looks: &Looks) -> impl Iterator<Item = Item> + Send {
+    pub fn items(
+        self,
+        trees: &Trees,
+        looks: &Arc<Looks>,
+    ) -> impl Iterator<Item = Item> + Send + use<> {
+        let (trees, looks) = (trees.clone(), Arc::clone(looks));
         self.flat_map(move |path| {
             let (item, below) = match path {
-                Err((place, why)) => (Some(Item::Failed(place, why)), None),
-                Ok(path) if path.as_os_str() == "-" => (Some(Item::Stdin), None),
+                Err((place, why)) => (Some(Item::failed(Gap::Unknown, place, why)), None),
+                Ok(path) if path.as_os_str() == "-" => (Some(Item::file(Source::Stdin)), None),
                 Ok(path) if looks.are_needed() => (None, Some(trees.items(path))),
-                Ok(path) => (Some(Item::Unseen(path)), None),
+                Ok(path) => (Some(Item { source: Source::Path(path), about: About::Unseen }), None),
             };
-            let below = below.into_iter().flatten().inspect(|item| {
-                if let Item::Argument(_) = item {
+            let looks = Arc::clone(&looks);
+            let below = below.into_iter().flatten().inspect(move |item| {
+                if let Source::Path(_) = item.source {
                     looks.found_file();
                 }
             });
@@ -154,7 +163,7 @@ impl Iterator for Paths {
         };
         let why = match (name, *refusal) {
             (Ok(name), _) if name.is_empty() => format!("name {number} is empty"),
-            (Ok(name), Some(refusal)) if list::names_standard_input(&name) => {
+            (Ok(name), Some(refusal)) if names_standard_input(&name) => {
                 format!("{refusal}, no file name of '{}' allowed", name.escape_ascii())
             }
             (Ok(name), _) => return Some(Ok(PathBuf::from(OsString::from_vec(name)))),
@@ -165,14 +174,46 @@ impl Iterator for Paths {
 }
 
 /// A file to be read, or why there is none. In the order of the paths.
-pub enum Item {
-    Stdin,
-    /// A path that nobody looked at.
-    Unseen(PathBuf),
-    /// An argument that is no folder, whatever else it is.
-    Argument(PathBuf),
-    Entry(Entry),
-    Failed(Vec<u8>, String),
+#[derive(Debug, PartialEq, Eq)]
+pub struct Item {
+    pub source: Source,
+    pub about: About,
+}
+
+/// What is known of an item beforehand.
+#[derive(Debug, PartialEq, Eq)]
+pub enum About {
+    /// It is no folder.
+    File,
+    /// Nobody looked at it.
+    Unseen,
+    Skipped(PathBuf, Skip),
+    /// What may be missing, its name, and why there is none.
+    Failed(Gap, Vec<u8>, String),
+}
+
+impl Item {
+    fn file(source: Source) -> Self {
+        Self { source, about: About::File }
+    }
+
+    fn failed(gap: Gap, name: Vec<u8>, why: String) -> Self {
+        Self { source: Source::Nothing, about: About::Failed(gap, name, why) }
+    }
+
+    /// What was met in a tree.
+    fn met(entry: Entry) -> Self {
+        match entry {
+            Entry::File(path) => Self::file(Source::Regular(path)),
+            Entry::Skipped { path, why } => {
+                Self { source: Source::Nothing, about: About::Skipped(path, why) }
+            }
+            Entry::Failed { path, error } => {
+                let why = lanesum_checksum::error::message(&error);
+                Self::failed(Gap::Tree, path.into_os_string().into_vec(), why)
+            }
+        }
+    }
 }
 
 /// How trees are walked.
@@ -193,9 +234,12 @@ impl Trees {
     /// What is below a path, or the path itself, for a run to print.
     pub fn items(&self, path: PathBuf) -> impl Iterator<Item = Item> + Send + use<> {
         walk::walk(&path, &self.walk).map(move |entry| match entry {
-            // Not as paths: their parts need not be told apart.
-            Entry::File(file) if file.as_os_str() == path.as_os_str() => Item::Argument(file),
-            entry => Item::Entry(entry),
+            // An argument, whatever else it is. (Not compared as paths: their parts need not be told
+            // apart.)
+            Entry::File(file) if file.as_os_str() == path.as_os_str() => {
+                Item::file(Source::Path(file))
+            }
+            entry => Item::met(entry),
         })
     }
 }
@@ -250,19 +294,23 @@ mod tests {
                 ..WalkOptions::default()
             },
         };
-        let looks = Looks::default();
+        let looks = Arc::<Looks>::default();
         let paths = [&tree, &file, &file, &tree, &tree, &file, &file].map(PathBuf::clone);
-        let mut paths = Paths::Arguments(Vec::from(paths).into_iter());
+        let paths = Paths::Arguments(Vec::from(paths).into_iter());
         let mut items = paths.items(&trees, &looks);
         let mut next = || items.next().unwrap();
-        assert!(matches!(next(), Item::Entry(Entry::File(path)) if path == tree.join("below")));
-        assert!(matches!(next(), Item::Argument(path) if path == file));
-        assert!(matches!(next(), Item::Unseen(path) if path == file));
-        assert!(matches!(next(), Item::Unseen(path) if path == tree));
+        let below = || Item::file(Source::Regular(tree.join("below")));
+        let argument = || Item::file(Source::Path(file.clone()));
+        let unseen =
+            |path: &PathBuf| Item { source: Source::Path(path.clone()), about: About::Unseen };
+        assert_eq!(next(), below());
+        assert_eq!(next(), argument());
+        assert_eq!(next(), unseen(&file));
+        assert_eq!(next(), unseen(&tree));
         looks.found_folder();
-        assert!(matches!(next(), Item::Entry(Entry::File(path)) if path == tree.join("below")));
-        assert!(matches!(next(), Item::Argument(path) if path == file));
-        assert!(matches!(next(), Item::Argument(path) if path == file));
+        assert_eq!(next(), below());
+        assert_eq!(next(), argument());
+        assert_eq!(next(), argument());
         assert!(items.next().is_none());
     }
 }

@@ -1,17 +1,18 @@
 //! `lanesum [sum]`: prints the checksums of files and trees.
 
 use std::io::{self, ErrorKind, IsTerminal as _};
-use std::ops::ControlFlow;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::mem;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
-use lanesum_checksum::list::{self, Ending, Style};
-use lanesum_checksum::walk::{Entry, Exclude, Skip, WalkOptions};
-use lanesum_checksum::{Algorithms, Digest, Error, Job, Outcome, Source, engine};
+use lanesum_checksum::walk::{Exclude, WalkOptions};
+use lanesum_checksum::{Algorithms, Error, Job, Outcome, Source, engine};
+use lanesum_list::formats::{Format, Gnu, Tag};
+use lanesum_list::{Dialect, Ending, Record};
 
 use crate::args::{Run, Sum, When};
 use crate::console::{self, Console, fail_to_write, locale_of_process};
@@ -19,7 +20,7 @@ use crate::failure::{self, Usage};
 use crate::key::{self, KeyFile};
 use crate::limits;
 use crate::output::{Gap, Missing, Output, Target};
-use crate::paths::{Item, Looks, Paths, Trees};
+use crate::paths::{About, Item, Looks, Paths, Trees};
 use crate::progress::Display;
 use crate::signals::{self, Interruptions};
 use crate::stdin;
@@ -29,7 +30,7 @@ use crate::stdin;
 /// # Errors
 /// What keeps it from beginning: a bad pattern, an output that cannot be made.
 pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
-    let lines = Lines::of(&args)?;
+    let format = format(&args)?;
     let walk = WalkOptions {
         follow: args.follow,
         one_file_system: args.one_file_system,
@@ -50,18 +51,17 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     let signals = signals::catch();
     let output = target.open()?;
     let locale = locale_of_process();
-    let mut console = match output.file()? {
+    let console = match output.file()? {
         None => Console::new(b"lanesum", locale).context("standard output")?,
         Some(file) => Console::with_output(b"lanesum", locale, file),
     };
-    console.expect_many();
     let console = Arc::new(Mutex::new(console));
     let interruptions = signals.handle(&console, output.unfinished());
     if let Some(key_file) = &key_file {
         key_file.warn(&mut console::lock(&console));
     }
 
-    let mut paths = Paths::of(&args)?;
+    let paths = Paths::of(&args)?;
     if Paths::reads_only_stdin(&args) {
         console::lock(&console).tell_who_waits();
     }
@@ -79,13 +79,15 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
         trees: &trees,
         algorithms,
         options: &options,
-        lines,
-        looks: &Looks::default(),
+        format: &*format,
+        looks: Arc::default(),
         console: &console,
         tells_own_output: args.output.is_none(),
+        text: Vec::new(),
         printed: Printed { missing: Missing::default(), is_empty: true, outcome: Ok(()) },
     };
-    printer.print(paths.items(&trees, printer.looks));
+    let items = paths.items(&trees, &printer.looks);
+    printer.print_list(items);
     let printed = printer.printed;
     drop(display);
 
@@ -162,48 +164,6 @@ impl Run {
     }
 }
 
-impl Item {
-    fn job(self) -> (Source, Note) {
-        match self {
-            Self::Stdin => (Source::Stdin, Note::File),
-            Self::Unseen(path) => (Source::Path(path), Note::Unseen),
-            Self::Argument(path) => (Source::Path(path), Note::File),
-            Self::Entry(Entry::File(path)) => (Source::Regular(path), Note::File),
-            Self::Entry(Entry::Skipped { path, why }) => {
-                (Source::Nothing, Note::Skipped(path, why))
-            }
-            Self::Entry(Entry::Failed { path, error }) => {
-                let why = lanesum_checksum::error::message(&error);
-                (Source::Nothing, Note::Failed(Gap::Tree, path.into_os_string().into_vec(), why))
-            }
-            Self::Failed(place, why) => (Source::Nothing, Note::Failed(Gap::Unknown, place, why)),
-        }
-    }
-}
-
-/// What a job is about.
-enum Note {
-    File,
-    /// Whatever it is.
-    Unseen,
-    Skipped(PathBuf, Skip),
-    Failed(Gap, Vec<u8>, String),
-}
-
-/// What is printed for a job.
-enum Made {
-    Lines(Vec<u8>),
-    /// To be walked.
-    Folder(PathBuf),
-    Skipped(PathBuf, Skip),
-    Failed(Gap, Vec<u8>, String),
-    /// The list itself. In a tree it is met by chance.
-    OwnOutput {
-        name: Vec<u8>,
-        is_named: bool,
-    },
-}
-
 /// What came of printing.
 struct Printed {
     missing: Missing,
@@ -218,50 +178,87 @@ struct Printer<'run> {
     trees: &'run Trees,
     algorithms: Algorithms,
     options: &'run engine::Options,
-    lines: Lines,
-    looks: &'run Looks,
+    format: &'run dyn Format,
+    looks: Arc<Looks>,
     console: &'run Mutex<Console>,
     /// Whether somebody who sees the list may wonder why it is not in it.
     tells_own_output: bool,
+    /// A piece of the list; reused from file to file.
+    text: Vec<u8>,
     printed: Printed,
 }
 
 impl Printer<'_> {
-    fn print(&mut self, items: impl Iterator<Item = Item> + Send) {
-        let Self { algorithms, options, lines, looks, .. } = *self;
-        let jobs = items.map(move |item| {
-            let (source, context) = item.job();
-            Job { source, algorithms, context }
-        });
-        engine::run(options, jobs, |outcome| lines.make(outcome, looks), |made| self.take(made));
+    fn print_list(&mut self, items: impl Iterator<Item = Item> + Send + 'static) {
+        self.append(|format, text| format.begin(text));
+        self.print(items);
+        self.append(|format, text| format.end(text));
     }
 
-    fn take(&mut self, made: Made) -> ControlFlow<()> {
-        let console = || console::lock(self.console);
-        match made {
-            Made::Lines(lines) => {
-                self.printed.is_empty = false;
-                self.printed.outcome = console().line(&lines);
-            }
-            Made::Folder(path) => self.walk(path),
-            Made::Skipped(path, why) => {
-                console().about(path.as_os_str().as_bytes(), &why.to_string())
-            }
-            Made::Failed(gap, name, mut why) => {
-                self.printed.missing.note(gap, &name);
-                why.extend(failure::did_you_mean(&name));
-                console().about(&name, &why);
-            }
-            // What somebody asked for by its name, and what a reader of the list on standard output may miss.
-            Made::OwnOutput { name, is_named } => {
-                if is_named || self.tells_own_output {
-                    console().about(&name, &Error::OwnOutput.to_string());
-                }
-            }
+    fn print(&mut self, items: impl Iterator<Item = Item> + Send + 'static) {
+        let algorithms = self.algorithms;
+        let jobs =
+            items.map(move |Item { source, about }| Job { source, algorithms, context: about });
+        let mut run = engine::run(self.options, jobs);
+        let console = self.console;
+        let write_out = || console::lock(console).write_out();
+        while self.printed.outcome.is_ok()
+            && let Some(outcome) = run.next_or_wait(write_out)
+        {
+            self.take(outcome);
         }
-        match self.printed.outcome {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(_) => ControlFlow::Break(()),
+    }
+
+    fn take(&mut self, outcome: Outcome<About>) {
+        let console = || console::lock(self.console);
+        let (name, is_named, error) = match (outcome.context, outcome.source, outcome.result) {
+            (About::Skipped(path, why), ..) => {
+                return console().about(path.as_os_str().as_bytes(), &why.to_string());
+            }
+            (About::Failed(gap, name, why), ..) => return self.failed(gap, &name, why),
+            (About::Unseen, Source::Path(path), Err(error)) if is_folder(&error) => {
+                self.looks.found_folder();
+                return self.walk(path);
+            }
+            (_, source, Ok(hashed)) => {
+                let (size, digests) = (Some(hashed.bytes), hashed.digests);
+                let record = Record { size, digests, ..Record::new(name(&source)) };
+                let is_first = mem::take(&mut self.printed.is_empty);
+                return self.append(|format, text| {
+                    if !is_first {
+                        text.extend_from_slice(format.separator());
+                    }
+                    format.record(text, &record);
+                });
+            }
+            (_, source, Err(error)) => {
+                let is_named = !matches!(source, Source::Regular(_));
+                (name(&source).to_vec(), is_named, error)
+            }
+        };
+        match error {
+            // What somebody asked for by its name, and what a reader of the list on standard output may
+            // miss. In a tree the list itself is met by chance.
+            Error::OwnOutput if is_named || self.tells_own_output => {
+                console().about(&name, &error.to_string());
+            }
+            Error::OwnOutput => {}
+            error => self.failed(Gap::File, &name, error.to_string()),
+        }
+    }
+
+    fn failed(&mut self, gap: Gap, name: &[u8], mut why: String) {
+        self.printed.missing.note(gap, name);
+        why.extend(failure::did_you_mean(name));
+        console::lock(self.console).about(name, &why);
+    }
+
+    /// Prints a piece of the list, unless one before could not be printed.
+    fn append(&mut self, make: impl FnOnce(&dyn Format, &mut Vec<u8>)) {
+        self.text.clear();
+        make(self.format, &mut self.text);
+        if !self.text.is_empty() && self.printed.outcome.is_ok() {
+            self.printed.outcome = console::lock(self.console).line(&self.text);
         }
     }
 
@@ -275,52 +272,21 @@ impl Printer<'_> {
     }
 }
 
-/// How lines are written.
-#[derive(Clone, Copy)]
-struct Lines {
-    style: Style,
-    ending: Ending,
+fn is_folder(error: &Error) -> bool {
+    matches!(error, Error::Io(why) if why.kind() == ErrorKind::IsADirectory)
 }
 
-impl Lines {
-    fn of(args: &Sum) -> Result<Self, Usage> {
-        let style = if args.tagged()? { Style::Tagged } else { Style::Untagged { binary: false } };
-        Ok(Self { style, ending: if args.zero { Ending::Nul } else { Ending::Newline } })
+/// What a list and messages call a source.
+fn name(source: &Source) -> &[u8] {
+    match source {
+        Source::Path(path) | Source::Regular(path) => path.as_os_str().as_bytes(),
+        Source::Stdin | Source::Nothing => b"-",
     }
+}
 
-    fn make(self, outcome: Outcome<Note>, looks: &Looks) -> Made {
-        match outcome.context {
-            Note::Skipped(path, why) => return Made::Skipped(path, why),
-            Note::Failed(gap, name, why) => return Made::Failed(gap, name, why),
-            Note::File | Note::Unseen => {}
-        }
-        let is_folder =
-            matches!(&outcome.result, Err(Error::Io(why)) if why.kind() == ErrorKind::IsADirectory);
-        match outcome.source {
-            Source::Path(path) if is_folder && matches!(outcome.context, Note::Unseen) => {
-                looks.found_folder();
-                Made::Folder(path)
-            }
-            Source::Path(path) => self.file(path.as_os_str().as_bytes(), true, outcome.result),
-            Source::Regular(path) => self.file(path.as_os_str().as_bytes(), false, outcome.result),
-            Source::Stdin | Source::Nothing => self.file(b"-", true, outcome.result),
-        }
-    }
-
-    fn file(self, name: &[u8], is_named: bool, result: Result<engine::Hashed, Error>) -> Made {
-        match result {
-            Ok(hashed) => {
-                // Room for what a line has beside the name: digits, blanks, a tag.
-                let around = |digest: &Digest| 2 * digest.as_bytes().len() + 16;
-                let length = hashed.digests.iter().map(|digest| name.len() + around(digest)).sum();
-                let mut lines = Vec::with_capacity(length);
-                for digest in &hashed.digests {
-                    list::write_line(&mut lines, self.style, self.ending, name, digest);
-                }
-                Made::Lines(lines)
-            }
-            Err(Error::OwnOutput) => Made::OwnOutput { name: name.to_vec(), is_named },
-            Err(error) => Made::Failed(Gap::File, name.to_vec(), error.to_string()),
-        }
-    }
+/// How the list is written.
+fn format(args: &Sum) -> Result<Box<dyn Format>, Usage> {
+    let ending = if args.zero { Ending::Nul } else { Ending::Newline };
+    let dialect = Dialect::any().with_ending(ending);
+    Ok(if args.tagged()? { Box::new(Tag::new(dialect)) } else { Box::new(Gnu::new(dialect)) })
 }

@@ -2,6 +2,7 @@
 //! `unsafe` may be.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -14,10 +15,18 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("lanesum-siphash", &["lanesum-lanes"]),
     ("lanesum-events", &[]),
     ("lanesum-startup", &[]),
-    ("lanesum-checksum", &["lanesum-lanes", "lanesum-md5", "lanesum-siphash"]),
+    ("lanesum-list", &[]),
+    ("lanesum-checksum", &["lanesum-lanes", "lanesum-list", "lanesum-md5", "lanesum-siphash"]),
     (
         "lanesum",
-        &["lanesum-lanes", "lanesum-md5", "lanesum-events", "lanesum-startup", "lanesum-checksum"],
+        &[
+            "lanesum-lanes",
+            "lanesum-md5",
+            "lanesum-events",
+            "lanesum-startup",
+            "lanesum-list",
+            "lanesum-checksum",
+        ],
     ),
     (
         "lanesum-bench",
@@ -26,6 +35,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "lanesum-md5",
             "lanesum-siphash",
             "lanesum-events",
+            "lanesum-list",
             "lanesum-checksum",
             "lanesum",
         ],
@@ -146,4 +156,45 @@ fn unsafe_stays_in_its_rooms() {
             assert!(source.lines().any(|line| line == rule), "{root} does not say {rule}");
         }
     }
+}
+
+/// Paths of the standard library that lead to files, streams, threads or the system.
+const WORLD: &[&str] = &["fs", "io", "env", "net", "os", "process", "thread", "time"];
+
+/// The parts of the world that a source asks for.
+fn uses_of_the_world(source: &str) -> Vec<&'static str> {
+    let is_used = |part: &&&str| {
+        source.split("std::").skip(1).any(|rest| {
+            let path = rest.split([';', '\n']).next().unwrap_or_default();
+            let names: Vec<_> = path.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+            if path.starts_with('{') { names.contains(*part) } else { names[0] == **part }
+        })
+    };
+    WORLD.iter().filter(is_used).copied().collect()
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries
+        .flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] })
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .collect()
+}
+
+#[test]
+fn lists_are_values() {
+    let sources = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../list/src"));
+    assert!(sources.len() > 5, "{sources:?}");
+    for source in sources {
+        let uses = uses_of_the_world(&fs::read_to_string(&source).unwrap());
+        assert!(uses.is_empty(), "{}: {uses:?}", source.display());
+    }
+}
+
+#[test]
+fn a_use_of_the_world_is_found() {
+    assert_eq!(uses_of_the_world("use std::io::{self, BufRead};"), ["io"]);
+    assert_eq!(uses_of_the_world("let now = std::time::SystemTime::now();"), ["time"]);
+    assert_eq!(uses_of_the_world("use std::{env, fmt};"), ["env"]);
+    assert_eq!(uses_of_the_world("use std::borrow::Cow;\nuse std::fmt; // no std::\n"), [""; 0]);
 }

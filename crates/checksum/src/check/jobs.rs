@@ -6,11 +6,13 @@ use std::iter::{Fuse, Peekable};
 use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 
+use lanesum_list::Record;
+use lanesum_list::formats::{Line, Mixed};
+
 use super::shared::{Share, Shared};
 use super::{List, ListError, Options, Reading};
-use crate::list::start::{self, NotAList};
-use crate::list::{Entry, Line, Lines, Parser, RawLine};
-use crate::{Algorithms, Digest, Job, Source};
+use crate::list::{self, ListReader, OpenError};
+use crate::{Algorithm, Algorithms, Digest, Job, Source};
 
 /// As many lines share one read of their file at most: a list of any length takes the same memory.
 const MOST_AT_ONCE: usize = 16;
@@ -44,6 +46,13 @@ pub(super) struct ExpectedDigest {
 }
 
 impl Expected {
+    /// What a line says of a file; `None` where that is nothing to compare it with.
+    fn of(record: Record<'_>, is_tagged: bool) -> Option<Self> {
+        let mut digests = record.digests.iter().map(|&digest| ExpectedDigest { digest, is_tagged });
+        let (first, others) = (digests.next()?, digests.collect());
+        Some(Self { name: record.name.into_owned(), first, others, share: Share::Only })
+    }
+
     fn algorithms(&self) -> Algorithms {
         let digests = [&self.first].into_iter().chain(&self.others);
         digests.map(|expected| expected.digest.algorithm()).collect()
@@ -57,7 +66,7 @@ impl Expected {
 pub(super) struct Jobs<L: Iterator<Item = List>> {
     lists: Peekable<Fuse<L>>,
     options: Options,
-    parser: Parser,
+    format: Mixed,
     shared: Shared,
     state: State,
     /// Whether a job was given out since the last `resume`, and may not be done.
@@ -75,7 +84,7 @@ impl<L: Iterator<Item = List>> Jobs<L> {
         Self {
             lists: lists.fuse().peekable(),
             options: options.clone(),
-            parser: Parser::new(options.dialect),
+            format: Mixed::new(options.dialect),
             shared,
             state: State::BetweenLists,
             in_flight: false,
@@ -97,7 +106,7 @@ impl<L: Iterator<Item = List>> Jobs<L> {
                     self.state = self.open(&list);
                     return Some(Note::Begin(list));
                 }
-                State::InList(list) => match list.next(&mut self.parser, &self.options) {
+                State::InList(list) => match list.next(&mut self.format, &self.options) {
                     Ok(Some(note)) => return Some(note),
                     Ok(None) => self.state = State::AtEnd(None),
                     Err(error) => self.state = State::AtEnd(Some(error)),
@@ -113,7 +122,7 @@ impl<L: Iterator<Item = List>> Jobs<L> {
 
     fn open(&mut self, list: &List) -> State {
         if self.options.reading == Reading::Examined {
-            self.parser = Parser::new(self.options.dialect);
+            self.format = Mixed::new(self.options.dialect);
         }
         match OpenList::open(list, &self.options) {
             Ok(list) => State::InList(list),
@@ -161,7 +170,7 @@ struct OpenList {
     /// Its lines are there, and may be read before they are needed. The writer of a pipe may wait
     /// for the verdict on a line before it writes the next.
     is_regular: bool,
-    lines: Lines<Box<dyn BufRead + Send>>,
+    lines: ListReader<Box<dyn BufRead + Send>>,
     /// What comes after the last one given, where that was read already.
     ahead: Option<Result<Step, ListError>>,
     /// Whether no line but blank ones came so far.
@@ -189,27 +198,21 @@ impl OpenList {
         let text: Box<dyn BufRead + Send> = match options.reading {
             Reading::Gnu => Box::new(text),
             Reading::Examined => {
-                Box::new(start::open(text, ending).map_err(|error| match error {
-                    NotAList::Io(error) => ListError::Read(error),
-                    other => ListError::NotAList(other),
+                Box::new(list::open(text, ending).map_err(|error| match error {
+                    OpenError::Io(error) => ListError::Read(error),
+                    OpenError::NotAList(other) => ListError::NotAList(other),
                 })?)
             }
         };
         let is_stdin = *list == List::Stdin;
-        Ok(Self {
-            is_stdin,
-            is_regular,
-            lines: Lines::new(text, ending),
-            ahead: None,
-            is_empty: true,
-        })
+        Ok(Self { is_stdin, is_regular, lines: ListReader::new(text), ahead: None, is_empty: true })
     }
 
     /// Goes on to the next line that is not blank, and takes those after it along that are about the
     /// same file.
-    fn next(&mut self, parser: &mut Parser, options: &Options) -> Result<Option<Note>, ListError> {
+    fn next(&mut self, format: &mut Mixed, options: &Options) -> Result<Option<Note>, ListError> {
         let mut file = loop {
-            let step = self.ahead.take().unwrap_or_else(|| self.step(parser, options))?;
+            let step = self.ahead.take().unwrap_or_else(|| self.step(format, options))?;
             match step {
                 Step::Pass => {}
                 Step::Note(Note::File(file)) => break file,
@@ -231,10 +234,11 @@ impl OpenList {
         };
         self.is_empty = false;
         while file.others.len() + 1 < MOST_AT_ONCE && self.may_look_ahead(options) {
-            match self.step(parser, options) {
+            match self.step(format, options) {
                 Ok(Step::Pass) => {}
                 Ok(Step::Note(Note::File(next))) if next.name == file.name => {
                     file.others.push(next.first);
+                    file.others.extend(next.others);
                 }
                 other => {
                     self.ahead = Some(other);
@@ -247,31 +251,34 @@ impl OpenList {
 
     /// Whether the next line can be read without waiting for it. GNU md5sum never does.
     fn may_look_ahead(&mut self, options: &Options) -> bool {
-        options.reading == Reading::Examined && (self.is_regular || self.lines.has_next())
+        options.reading == Reading::Examined
+            && (self.is_regular || self.lines.has_next(options.dialect.ending()))
     }
 
     /// Reads a line.
-    fn step(&mut self, parser: &mut Parser, options: &Options) -> Result<Step, ListError> {
-        let line = self.lines.next_line().map_err(ListError::Read)?;
-        let Some(RawLine { number, text }) = line else { return Ok(Step::End) };
-        let Entry { name, digest, is_tagged } =
-            match text.map_or(Line::Malformed, |text| parser.parse(text)) {
-                Line::Blank => return Ok(Step::Pass),
-                Line::Malformed => return Ok(Step::Note(Note::Malformed(number))),
-                Line::Unknown(name) => return Ok(Step::Note(Note::Unknown(number, name))),
-                Line::Entry(entry) => entry,
-            };
-        if self.is_stdin && options.reading == Reading::Gnu && name == b"-" {
+    fn step(&mut self, format: &mut Mixed, options: &Options) -> Result<Step, ListError> {
+        let line = self.lines.next_line(format).map_err(ListError::Read)?;
+        let Some(line) = line else { return Ok(Step::End) };
+        let number = line.number;
+        let (record, is_tagged) = match line.parse(format) {
+            Line::Blank => return Ok(Step::Pass),
+            Line::Malformed => return Ok(Step::Note(Note::Malformed(number))),
+            Line::Unknown(name) => return Ok(Step::Note(Note::Unknown(number, name.to_owned()))),
+            Line::Record { record, is_tagged } => (record, is_tagged),
+        };
+        if self.is_stdin && options.reading == Reading::Gnu && *record.name == *b"-" {
             // The list comes from there, so nothing else can. Otherwise the engine says so.
             return Ok(Step::Note(Note::Malformed(number)));
         }
-        let algorithm = digest.algorithm();
-        if algorithm.needs_key() && options.engine.key.is_none() {
+        let needs_key = |algorithm: &Algorithm| algorithm.needs_key();
+        let mut algorithms = record.digests.iter().map(Digest::algorithm);
+        if options.engine.key.is_none()
+            && let Some(algorithm) = algorithms.find(needs_key)
+        {
             return Err(ListError::NoKey(algorithm));
         }
-        let first = ExpectedDigest { digest, is_tagged };
-        let (others, share) = (Vec::new(), Share::Only);
-        Ok(Step::Note(Note::File(Expected { name, first, others, share })))
+        Ok(Expected::of(record, is_tagged)
+            .map_or(Step::Pass, |expected| Step::Note(Note::File(expected))))
     }
 }
 

@@ -18,20 +18,24 @@ mod shared;
 mod verdicts;
 
 use std::ffi::OsStr;
+use std::fmt;
 use std::io;
-use std::ops::{AddAssign, ControlFlow};
+use std::ops::AddAssign;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use crate::list::Dialect;
-use crate::list::start::NotAList;
-use crate::{Algorithm, Algorithms, Error, engine};
+use lanesum_list::Dialect;
+use lanesum_list::start::NotAList;
 
-use jobs::Jobs;
+use crate::engine::{self, Run};
+use crate::{Algorithm, Algorithms, Error, Job};
+
 pub use jobs::files;
+use jobs::{Jobs, Note};
 use shared::Shared;
-use verdicts::{Finding, Verdicts};
+use verdicts::Verdicts;
 
 /// Where a list is read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,7 +88,7 @@ pub enum Reading {
 
 /// What happened next in a list.
 #[derive(Debug)]
-pub enum Event<'a> {
+pub enum Event {
     /// A line is neither an entry nor a comment.
     Malformed {
         /// Its number, from 1.
@@ -95,12 +99,12 @@ pub enum Event<'a> {
         /// Its number, from 1.
         line: u64,
         /// What the line calls the algorithm.
-        algorithm: &'a str,
+        algorithm: String,
     },
     /// A line was compared with its file.
     Checked {
         /// Its name in the list, byte for byte.
-        name: &'a [u8],
+        name: Vec<u8>,
         /// How it compares.
         verdict: Verdict,
     },
@@ -219,15 +223,13 @@ pub enum ListError {
     Read(io::Error),
 }
 
-/// Checks the lists; calls `sink` with each list and what happened in it, in the order of the lists
-/// and their lines, [`Event::End`] once for each list. `ControlFlow::Break` from it ends the run.
+/// Checks the lists; gives each list with what happened in it, in the order of the lists and their
+/// lines, [`Event::End`] once for each list.
 ///
 /// ```
-/// use std::ops::ControlFlow;
-///
 /// use lanesum_checksum::check::{Event, List, Options, Reading, check};
-/// use lanesum_checksum::list::Dialect;
 /// use lanesum_checksum::engine;
+/// use lanesum_list::Dialect;
 ///
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("a"), "abc")?;
@@ -242,29 +244,106 @@ pub enum ListError {
 ///     engine: engine::Options::default(),
 /// };
 /// let mut matched = 0;
-/// check([List::Path(list)].into_iter(), &options, |_list, event| {
+/// for (_list, event) in check([List::Path(list)].into_iter(), &options) {
 ///     if let Event::End { tally, .. } = event {
 ///         matched += tally.matched;
 ///     }
-///     ControlFlow::Continue(())
-/// });
+/// }
 /// assert_eq!(matched, 1);
 /// # Ok::<(), std::io::Error>(())
 /// ```
-pub fn check<L, F>(lists: L, options: &Options, sink: F)
+#[must_use = "lists are checked as events are asked for"]
+pub fn check<L>(lists: L, options: &Options) -> Check<L>
 where
-    L: Iterator<Item = List> + Clone + Send,
-    F: FnMut(&List, Event<'_>) -> ControlFlow<()> + Send,
+    L: Iterator<Item = List> + Clone + Send + 'static,
 {
     let shared = Shared::find(lists.clone(), options);
-    let mut jobs = Jobs::new(lists, options, shared);
-    let mut verdicts = Verdicts::new(sink, options.ignore_missing);
-    let mut flow = ControlFlow::Continue(());
-    while flow.is_continue() && jobs.resume() {
-        let find = |outcome| Finding::of(outcome, options.ignore_missing);
-        engine::run(&options.engine, &mut jobs, find, |finding| {
-            flow = verdicts.take(finding);
-            flow
-        });
+    Check {
+        jobs: Arc::new(Mutex::new(Jobs::new(lists, options, shared))),
+        engine: options.engine.clone(),
+        run: None,
+        verdicts: Verdicts::new(options.ignore_missing),
     }
+}
+
+/// What happens in lists that are [checked](check()), event by event, each with its list.
+///
+/// To drop it ends the check.
+pub struct Check<L: Iterator<Item = List>> {
+    jobs: Arc<Mutex<Jobs<L>>>,
+    engine: engine::Options,
+    run: Option<Run<Note>>,
+    verdicts: Verdicts,
+}
+
+impl<L: Iterator<Item = List> + Send + 'static> Check<L> {
+    /// The next event if it comes within this time, as [`Run::next_within`] gives outcomes. None at the
+    /// end, too.
+    pub fn next_within(&mut self, patience: Duration) -> Option<(Arc<List>, Event)> {
+        self.next_event(Some(patience))
+    }
+
+    /// The next event; `before_waiting` is called if it is not there already.
+    pub fn next_or_wait(&mut self, before_waiting: impl FnOnce()) -> Option<(Arc<List>, Event)> {
+        self.next_within(Duration::ZERO).or_else(|| {
+            before_waiting();
+            self.next()
+        })
+    }
+
+    fn next_event(&mut self, patience: Option<Duration>) -> Option<(Arc<List>, Event)> {
+        loop {
+            if let Some(event) = self.verdicts.next() {
+                return Some(event);
+            }
+            let run = match &mut self.run {
+                Some(run) => run,
+                none => {
+                    if !lock(&self.jobs).resume() {
+                        return None;
+                    }
+                    none.insert(engine::run(&self.engine, Lines(Arc::clone(&self.jobs))))
+                }
+            };
+            let outcome = match patience {
+                None => run.next(),
+                Some(patience) => run.next_within(patience),
+            };
+            match outcome {
+                Some(outcome) => self.verdicts.take(outcome),
+                None if run.is_at_end() => self.run = None,
+                None => return None,
+            }
+        }
+    }
+}
+
+impl<L: Iterator<Item = List> + Send + 'static> Iterator for Check<L> {
+    type Item = (Arc<List>, Event);
+
+    fn next(&mut self) -> Option<(Arc<List>, Event)> {
+        self.next_event(None)
+    }
+}
+
+impl<L: Iterator<Item = List>> fmt::Debug for Check<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Check").field("run", &self.run).finish_non_exhaustive()
+    }
+}
+
+/// The jobs of one run. A run ends where the next job has to wait for what comes of those before.
+struct Lines<L: Iterator<Item = List>>(Arc<Mutex<Jobs<L>>>);
+
+impl<L: Iterator<Item = List>> Iterator for Lines<L> {
+    type Item = Job<Note>;
+
+    fn next(&mut self) -> Option<Job<Note>> {
+        lock(&self.0).next()
+    }
+}
+
+/// One thread at a time has the jobs: that of a run, or between two runs the caller's.
+fn lock<L: Iterator<Item = List>>(jobs: &Mutex<Jobs<L>>) -> MutexGuard<'_, Jobs<L>> {
+    jobs.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,10 +10,12 @@ use std::collections::HashMap;
 use std::fs::{File, Metadata};
 use std::os::unix::fs::FileExt as _;
 
+use lanesum_list::formats::{Line, Mixed};
+use lanesum_list::lines;
+
 use super::jobs::{Jobs, Note};
 use super::{List, Options, Reading};
 use crate::Algorithms;
-use crate::list::{Entries, Line};
 
 /// More lists are not the same files by other algorithms, but folders with a list each.
 const MOST_LISTS: usize = 64;
@@ -149,11 +151,11 @@ fn piece(file: &File, offset: u64, length: u64) -> Option<Vec<u8>> {
 }
 
 /// Those of the entries in a piece of a list.
-fn algorithms(lines: &[u8], options: &Options) -> Algorithms {
-    Entries::new(lines, options.dialect)
-        .filter_map(|line| match line {
-            Ok((_, Line::Entry(entry))) => Some(entry.digest.algorithm()),
-            _ => None,
+fn algorithms(piece: &[u8], options: &Options) -> Algorithms {
+    lines(piece, &mut Mixed::new(options.dialect))
+        .filter_map(|(_, line)| match line {
+            Line::Record { record, .. } => Some(record.algorithms()),
+            Line::Blank | Line::Unknown(_) | Line::Malformed => None,
         })
-        .collect()
+        .fold(Algorithms::NONE, Algorithms::union)
 }

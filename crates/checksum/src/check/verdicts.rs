@@ -1,40 +1,25 @@
-//! What is found out about each line, by the workers, and told and counted in the order of the lines.
+//! How files compare with their lines: judged and counted in the order of the lines.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::iter;
-use std::ops::ControlFlow;
+use std::mem;
 use std::sync::Arc;
 
 use super::jobs::{Expected, ExpectedDigest, Note};
 use super::shared::Share;
-use super::{Event, List, ListError, Tally, Verdict};
+use super::{Event, List, Tally, Verdict};
 use crate::engine::Hashed;
-use crate::{Algorithm, Algorithms, Error, Outcome};
+use crate::{Algorithm, Algorithms, Digest, Error, Outcome};
 
-/// What was found out about a job: all that is kept until its turn comes.
-pub(super) enum Finding {
-    Begin(List),
-    Malformed(u64),
-    Unknown(u64, String),
-    File {
-        lines: Lines,
-        bytes: u64,
-        kept: Option<Kept>,
-    },
-    /// Lines about a file that was read for others, and is kept under this number.
-    Later {
-        expected: Expected,
-        read: usize,
-        is_last: bool,
-    },
-    End(Option<ListError>),
-}
+/// What came of a file.
+type Read = Result<Hashed, Arc<Error>>;
 
-/// Consecutive lines about one file, compared with it.
-pub(super) struct Lines {
-    name: Vec<u8>,
-    first: Judged,
-    others: Vec<Judged>,
+/// What came of a file, without the digests of other algorithms.
+fn only(algorithms: Algorithms, read: Read) -> Read {
+    let mut hashed = read?;
+    let is_of_one = |digest: &Digest| algorithms.contains(digest.algorithm());
+    hashed.digests = hashed.digests.iter().copied().filter(is_of_one).collect();
+    Ok(hashed)
 }
 
 /// A line that was compared with its file.
@@ -43,54 +28,6 @@ struct Judged {
     algorithm: Algorithm,
     /// Whether the line names it.
     is_tagged: bool,
-}
-
-/// What came of a file.
-type Read = Result<Hashed, Arc<Error>>;
-
-/// What is kept of a read for later lines, with its number.
-pub(super) struct Kept(usize, Read);
-
-impl Finding {
-    /// Compares an outcome with its lines.
-    pub(super) fn of(outcome: Outcome<Note>, ignore_missing: bool) -> Self {
-        let expected = match outcome.context {
-            Note::Begin(list) => return Self::Begin(list),
-            Note::Malformed(line) => return Self::Malformed(line),
-            Note::Unknown(line, algorithm) => return Self::Unknown(line, algorithm),
-            Note::End(error) => return Self::End(error),
-            Note::File(expected) => expected,
-        };
-        let share = expected.share;
-        if let Share::Later { read, is_last } = share {
-            return Self::Later { expected, read, is_last };
-        }
-        let read = outcome.result.map_err(Arc::new);
-        Self::File {
-            lines: Lines::compare(expected, &read, ignore_missing),
-            bytes: read.as_ref().map_or(0, |hashed| hashed.bytes),
-            kept: match share {
-                Share::First { read: number, later } => Some(Kept(number, only(later, read))),
-                Share::Only | Share::Later { .. } => None,
-            },
-        }
-    }
-}
-
-/// What came of a file, without the digests of other algorithms.
-fn only(algorithms: Algorithms, read: Read) -> Read {
-    let mut hashed = read?;
-    hashed.digests.retain(|digest| algorithms.contains(digest.algorithm()));
-    hashed.digests.shrink_to_fit();
-    Ok(hashed)
-}
-
-impl Lines {
-    fn compare(expected: Expected, read: &Read, ignore_missing: bool) -> Self {
-        let Expected { name, first, others, share: _ } = expected;
-        let compare = |expected| Judged::compare(expected, read, ignore_missing);
-        Self { name, first: compare(first), others: others.into_iter().map(compare).collect() }
-    }
 }
 
 impl Judged {
@@ -102,7 +39,7 @@ impl Judged {
         let verdict = match read {
             Ok(hashed) if hashed.digests.contains(&digest) => Verdict::Match,
             Ok(_) => Verdict::Mismatch,
-            Err(error) if ignore_missing && error.is_not_found() => Verdict::Missing,
+            Err(_) if is_missing(read, ignore_missing) => Verdict::Missing,
             Err(error) => Verdict::Unreadable(Arc::clone(error)),
         };
         Self { verdict, algorithm: digest.algorithm(), is_tagged }
@@ -124,70 +61,100 @@ impl Judged {
     }
 }
 
-/// Counts what was found in each list, and passes it on.
-pub(super) struct Verdicts<F> {
-    sink: F,
+/// Counts what was found in each list, and keeps it for whoever asks.
+#[derive(Debug)]
+pub(super) struct Verdicts {
     ignore_missing: bool,
     /// The list whose lines come; none before the first and between two.
-    current: Option<(List, Tally)>,
-    /// The last file's name in that list.
-    last_name: Option<Vec<u8>>,
+    current: Option<(Arc<List>, Tally)>,
+    /// The last file's name in that list; empty before the first.
+    last_name: Vec<u8>,
     /// What later lines are compared with, by its number.
     kept: HashMap<usize, Read>,
+    events: VecDeque<(Arc<List>, Event)>,
 }
 
-impl<F: FnMut(&List, Event<'_>) -> ControlFlow<()>> Verdicts<F> {
-    pub(super) fn new(sink: F, ignore_missing: bool) -> Self {
-        Self { sink, ignore_missing, current: None, last_name: None, kept: HashMap::new() }
+impl Verdicts {
+    pub(super) fn new(ignore_missing: bool) -> Self {
+        let (current, last_name, kept) = (None, Vec::new(), HashMap::new());
+        Self { ignore_missing, current, last_name, kept, events: VecDeque::new() }
     }
 
-    pub(super) fn take(&mut self, finding: Finding) -> ControlFlow<()> {
-        if let Finding::Begin(list) = finding {
-            self.current = Some((list, Tally::default()));
-            self.last_name = None;
-            return ControlFlow::Continue(());
+    /// The next of the events that came of outcomes.
+    pub(super) fn next(&mut self) -> Option<(Arc<List>, Event)> {
+        self.events.pop_front()
+    }
+
+    pub(super) fn take(&mut self, outcome: Outcome<Note>) {
+        if let Note::Begin(list) = outcome.context {
+            self.current = Some((Arc::new(list), Tally::default()));
+            self.last_name.clear();
+            return;
         }
         let Some((list, tally)) = &mut self.current else {
             unreachable!("a list begins before anything happens in it")
         };
-        let Lines { name, first, others } = match finding {
-            Finding::Begin(_) => return ControlFlow::Continue(()),
-            Finding::Malformed(line) => {
+        let event = match outcome.context {
+            Note::Begin(_) => return,
+            Note::Malformed(line) => {
                 tally.malformed += 1;
-                return (self.sink)(list, Event::Malformed { line });
+                Event::Malformed { line }
             }
-            Finding::Unknown(line, algorithm) => {
+            Note::Unknown(line, algorithm) => {
                 tally.unknown += 1;
-                return (self.sink)(list, Event::Unknown { line, algorithm: &algorithm });
+                Event::Unknown { line, algorithm }
             }
-            Finding::End(error) => return (self.sink)(list, Event::End { tally: *tally, error }),
-            Finding::File { lines, bytes, kept } => {
-                self.kept.extend(kept.map(|Kept(number, read)| (number, read)));
-                // By their names, since it may take two reads where the list comes through a pipe.
-                if !matches!(lines.first.verdict, Verdict::Missing)
-                    && self.last_name.as_ref() != Some(&lines.name)
-                {
-                    tally.files += 1;
-                    tally.bytes += bytes;
-                }
-                lines
+            Note::End(error) => Event::End { tally: *tally, error },
+            Note::File(expected) => return self.compare(expected, outcome.result),
+        };
+        self.events.push_back((Arc::clone(list), event));
+    }
+
+    /// Compares a file with consecutive lines about it.
+    fn compare(&mut self, expected: Expected, result: Result<Hashed, Error>) {
+        let Self { ignore_missing, current: Some((list, tally)), last_name, kept, events } = self
+        else {
+            return;
+        };
+        let Expected { mut name, first, others, share } = expected;
+        // What came of the file; and the number under which it is kept for later lines, or of it what is
+        // of these algorithms.
+        let (read, later) = match share {
+            Share::Only => (result.map_err(Arc::new), None),
+            Share::First { read: number, later } => {
+                (result.map_err(Arc::new), Some((number, Some(later))))
             }
-            Finding::Later { expected, read: number, is_last } => {
-                let Some(read) = self.kept.get(&number) else {
-                    unreachable!("a file is read for the first of its lines")
-                };
-                let lines = Lines::compare(expected, read, self.ignore_missing);
-                if is_last {
-                    self.kept.remove(&number);
-                }
-                lines
+            Share::Later { read: number, is_last } => {
+                let read = kept.remove(&number).expect("a file is read for the first of its lines");
+                (read, (!is_last).then_some((number, None)))
             }
         };
-        for judged in iter::once(first).chain(others) {
-            judged.count(tally);
-            (self.sink)(list, Event::Checked { name: &name, verdict: judged.verdict })?;
+        // By their names, since it may take two reads where the list comes through a pipe.
+        let is_read = !matches!(share, Share::Later { .. }) && *last_name != name;
+        if is_read && !is_missing(&read, *ignore_missing) {
+            tally.files += 1;
+            tally.bytes += read.as_ref().map_or(0, |hashed| hashed.bytes);
         }
-        self.last_name = Some(name);
-        ControlFlow::Continue(())
+        last_name.clone_from(&name);
+        let mut lines = iter::once(first).chain(others).peekable();
+        while let Some(line) = lines.next() {
+            let judged = Judged::compare(line, &read, *ignore_missing);
+            judged.count(tally);
+            let is_last = lines.peek().is_none();
+            let name = if is_last { mem::take(&mut name) } else { name.clone() };
+            let event = Event::Checked { name, verdict: judged.verdict };
+            events.push_back((Arc::clone(list), event));
+        }
+        if let Some((number, algorithms)) = later {
+            let read = match algorithms {
+                Some(algorithms) => only(algorithms, read),
+                None => read,
+            };
+            kept.insert(number, read);
+        }
     }
+}
+
+fn is_missing(read: &Read, ignore_missing: bool) -> bool {
+    ignore_missing && read.as_ref().is_err_and(|error| error.is_not_found())
 }

@@ -21,7 +21,7 @@ use lanesum_md5::{Backend, Digest, md5_many_into};
 use rustix::fd::OwnedFd;
 use rustix::io::retry_on_intr;
 
-use super::file::{Buffer, zeros};
+use super::buffer::{Buffer, zeros};
 use super::read::is_memory_left;
 use crate::Error;
 

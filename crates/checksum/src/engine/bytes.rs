@@ -1,7 +1,9 @@
 //! Digests of what is in memory.
 
 use super::hashers::Hashers;
-use crate::{Algorithms, Digest, Error, Key};
+use lanesum_list::Digests;
+
+use crate::{Algorithms, Error, Key};
 
 /// The digests of some bytes, in the order of [`Algorithm::ALL`](crate::Algorithm::ALL).
 ///
@@ -26,10 +28,10 @@ pub fn digests_of(
     algorithms: Algorithms,
     key: Option<&Key>,
     bytes: &[u8],
-) -> Result<Vec<Digest>, Error> {
+) -> Result<Digests, Error> {
     let mut hashers = Hashers::new(algorithms, key)?;
     hashers.update(bytes);
-    let mut digests = Vec::new();
+    let mut digests = Digests::default();
     hashers.finalize(&mut digests);
     Ok(digests)
 }

@@ -1,28 +1,17 @@
 //! The algorithms, computed one after another over the same bytes: those beside MD5 in a lane, and
 //! all of them where there is no lane.
 
+use lanesum_list::Digests;
+use lanesum_md5::Md5;
 use lanesum_siphash::{SipHash13, SipHash24, SipHasher, SipHasher128};
+use sha2::Digest as _;
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::{Algorithm, Algorithms, Digest, Error, Key};
 
 /// One computation for each of several algorithms; none by default.
 #[derive(Default)]
-pub(super) struct Hashers(Vec<Hasher>);
-
-/// The large states live on the heap, so that the small ones need no room for them.
-enum Hasher {
-    Md5(lanesum_md5::Md5),
-    Sha1(sha1::Sha1),
-    Sha256(sha2::Sha256),
-    Sha512(sha2::Sha512),
-    Blake3(Box<blake3::Hasher>),
-    Xxh3(Box<xxhash_rust::xxh3::Xxh3>),
-    Crc32c(u32),
-    Siphash24(SipHasher<2, 4>),
-    Siphash13(SipHasher<1, 3>),
-    Siphash24Wide(SipHasher128<2, 4>),
-    Siphash13Wide(SipHasher128<1, 3>),
-}
+pub(super) struct Hashers(Vec<(Algorithm, Box<dyn Hasher>)>);
 
 impl Hashers {
     /// # Errors
@@ -30,76 +19,99 @@ impl Hashers {
     pub(super) fn new(algorithms: Algorithms, key: Option<&Key>) -> Result<Self, Error> {
         algorithms
             .iter()
-            .map(|algorithm| Hasher::new(algorithm, key))
+            .map(|algorithm| Ok((algorithm, hasher(algorithm, key)?)))
             .collect::<Result<_, _>>()
             .map(Self)
     }
 
     pub(super) fn update(&mut self, bytes: &[u8]) {
-        self.0.iter_mut().for_each(|hasher| hasher.update(bytes));
+        self.0.iter_mut().for_each(|(_, hasher)| hasher.update(bytes));
     }
 
     /// Appends the digests in the order of [`Algorithm::ALL`].
-    pub(super) fn finalize(self, digests: &mut Vec<Digest>) {
-        digests.extend(self.0.into_iter().map(Hasher::finalize));
+    pub(super) fn finalize(self, digests: &mut Digests) {
+        digests.extend(self.0.into_iter().map(|(algorithm, hasher)| hasher.finalize(algorithm)));
     }
 }
 
-impl Hasher {
-    fn new(algorithm: Algorithm, key: Option<&Key>) -> Result<Self, Error> {
-        let of_16 = || key.and_then(Key::of_16).ok_or(Error::NoKey(algorithm));
-        Ok(match algorithm {
-            Algorithm::Md5 => Self::Md5(lanesum_md5::Md5::new()),
-            Algorithm::Sha1 => Self::Sha1(sha1::Sha1::default()),
-            Algorithm::Sha256 => Self::Sha256(sha2::Sha256::default()),
-            Algorithm::Sha512 => Self::Sha512(sha2::Sha512::default()),
-            Algorithm::Blake3 => Self::Blake3(Box::new(match key {
+/// How each algorithm is computed: the only place beside its entry in
+/// [the table](lanesum_list::algorithm) that speaks of it.
+fn hasher(algorithm: Algorithm, key: Option<&Key>) -> Result<Box<dyn Hasher>, Error> {
+    let no_key = || Error::NoKey(algorithm);
+    let of_16 = || key.and_then(Key::of_16).ok_or_else(no_key);
+    Ok(match algorithm {
+        Algorithm::Md5 => by(Md5::new(), Md5::update, |md5| <[u8; 16]>::from(md5.finalize())),
+        Algorithm::Sha1 => rust_crypto(sha1::Sha1::new()),
+        Algorithm::Sha256 => rust_crypto(sha2::Sha256::new()),
+        Algorithm::Sha512 => rust_crypto(sha2::Sha512::new()),
+        Algorithm::Blake3 => {
+            let state = match key {
                 None => blake3::Hasher::new(),
-                Some(key) => blake3::Hasher::new_keyed(key.of_32().ok_or(Error::NoKey(algorithm))?),
-            })),
-            Algorithm::Xxh3 => Self::Xxh3(Box::default()),
-            Algorithm::Crc32c => Self::Crc32c(0),
-            Algorithm::Siphash24 => Self::Siphash24(SipHash24::new(of_16()?).hasher()),
-            Algorithm::Siphash13 => Self::Siphash13(SipHash13::new(of_16()?).hasher()),
-            Algorithm::Siphash24Wide => Self::Siphash24Wide(SipHash24::new(of_16()?).hasher128()),
-            Algorithm::Siphash13Wide => Self::Siphash13Wide(SipHash13::new(of_16()?).hasher128()),
-        })
-    }
+                Some(key) => blake3::Hasher::new_keyed(key.of_32().ok_or_else(no_key)?),
+            };
+            by(state, |state, bytes| _ = state.update(bytes), |state| *state.finalize().as_bytes())
+        }
+        Algorithm::Xxh3 => by(Xxh3::new(), Xxh3::update, |state| state.digest128().to_be_bytes()),
+        Algorithm::Crc32c => {
+            by(0, |crc, bytes| *crc = crc32c::crc32c_append(*crc, bytes), u32::to_be_bytes)
+        }
+        Algorithm::Siphash24 => siphash(SipHash24::new(of_16()?).hasher()),
+        Algorithm::Siphash13 => siphash(SipHash13::new(of_16()?).hasher()),
+        Algorithm::Siphash24Wide => siphash_wide(SipHash24::new(of_16()?).hasher128()),
+        Algorithm::Siphash13Wide => siphash_wide(SipHash13::new(of_16()?).hasher128()),
+    })
+}
 
+fn rust_crypto<D: sha2::Digest + Send + 'static>(state: D) -> Box<dyn Hasher> {
+    by(state, |state, bytes| state.update(bytes), D::finalize)
+}
+
+fn siphash<const C: usize, const D: usize>(state: SipHasher<C, D>) -> Box<dyn Hasher> {
+    by(state, SipHasher::update, |state| state.finalize().to_le_bytes())
+}
+
+fn siphash_wide<const C: usize, const D: usize>(state: SipHasher128<C, D>) -> Box<dyn Hasher> {
+    by(state, SipHasher128::update, |state| state.finalize().to_le_bytes())
+}
+
+/// The computation of one algorithm.
+trait Hasher: Send {
+    fn update(&mut self, bytes: &[u8]);
+
+    /// The digest, as one of the algorithm that it is of.
+    fn finalize(self: Box<Self>, algorithm: Algorithm) -> Digest;
+}
+
+/// A computation as its crate has it, with its functions.
+struct By<S, U, F> {
+    state: S,
+    update: U,
+    finalize: F,
+}
+
+fn by<S, U, F, D>(state: S, update: U, finalize: F) -> Box<dyn Hasher>
+where
+    S: Send + 'static,
+    U: FnMut(&mut S, &[u8]) + Send + 'static,
+    F: FnOnce(S) -> D + Send + 'static,
+    D: AsRef<[u8]> + 'static,
+{
+    Box::new(By { state, update, finalize })
+}
+
+impl<S, U, F, D> Hasher for By<S, U, F>
+where
+    S: Send,
+    U: FnMut(&mut S, &[u8]) + Send,
+    F: FnOnce(S) -> D + Send,
+    D: AsRef<[u8]>,
+{
     fn update(&mut self, bytes: &[u8]) {
-        use sha2::Digest as _;
-        match self {
-            Self::Md5(state) => state.update(bytes),
-            Self::Sha1(state) => state.update(bytes),
-            Self::Sha256(state) => state.update(bytes),
-            Self::Sha512(state) => state.update(bytes),
-            Self::Blake3(state) => {
-                state.update(bytes);
-            }
-            Self::Xxh3(state) => state.update(bytes),
-            Self::Crc32c(state) => *state = crc32c::crc32c_append(*state, bytes),
-            Self::Siphash24(state) => state.update(bytes),
-            Self::Siphash13(state) => state.update(bytes),
-            Self::Siphash24Wide(state) => state.update(bytes),
-            Self::Siphash13Wide(state) => state.update(bytes),
-        }
+        (self.update)(&mut self.state, bytes);
     }
 
-    fn finalize(self) -> Digest {
-        use sha2::Digest as _;
-        match self {
-            Self::Md5(state) => md5_digest(state.finalize()),
-            Self::Sha1(state) => digest(Algorithm::Sha1, &state.finalize()),
-            Self::Sha256(state) => digest(Algorithm::Sha256, &state.finalize()),
-            Self::Sha512(state) => digest(Algorithm::Sha512, &state.finalize()),
-            Self::Blake3(state) => digest(Algorithm::Blake3, state.finalize().as_bytes()),
-            Self::Xxh3(state) => digest(Algorithm::Xxh3, &state.digest128().to_be_bytes()),
-            Self::Crc32c(state) => digest(Algorithm::Crc32c, &state.to_be_bytes()),
-            Self::Siphash24(state) => siphash(Algorithm::Siphash24, state.finalize()),
-            Self::Siphash13(state) => siphash(Algorithm::Siphash13, state.finalize()),
-            Self::Siphash24Wide(state) => siphash_wide(Algorithm::Siphash24Wide, state.finalize()),
-            Self::Siphash13Wide(state) => siphash_wide(Algorithm::Siphash13Wide, state.finalize()),
-        }
+    fn finalize(self: Box<Self>, algorithm: Algorithm) -> Digest {
+        digest(algorithm, (self.finalize)(self.state).as_ref())
     }
 }
 
@@ -108,16 +120,8 @@ pub(super) fn md5_digest(md5: lanesum_md5::Digest) -> Digest {
     digest(Algorithm::Md5, md5.as_ref())
 }
 
-fn siphash(algorithm: Algorithm, hash: u64) -> Digest {
-    digest(algorithm, &hash.to_le_bytes())
-}
-
-fn siphash_wide(algorithm: Algorithm, hash: u128) -> Digest {
-    digest(algorithm, &hash.to_le_bytes())
-}
-
 fn digest(algorithm: Algorithm, bytes: &[u8]) -> Digest {
-    Digest::new(algorithm, bytes).expect("the crates know how long their digests are")
+    Digest::new(algorithm, bytes).expect("the table knows how long each digest is")
 }
 
 #[cfg(test)]
@@ -147,7 +151,7 @@ mod tests {
         hashers.update(b"");
         hashers.update(b"a");
         hashers.update(b"bc");
-        let mut digests = Vec::new();
+        let mut digests = Digests::default();
         hashers.finalize(&mut digests);
         let digests: Vec<_> = digests.iter().map(|d| (d.algorithm(), d.to_string())).collect();
         assert_eq!(digests, ABC.map(|(algorithm, digest)| (algorithm, digest.to_owned())));
@@ -156,7 +160,7 @@ mod tests {
     fn keyed(algorithm: Algorithm, key: &[u8], content: &[u8]) -> Result<String, Error> {
         let mut hashers = Hashers::new(algorithm.into(), Key::from_file(key).as_ref())?;
         hashers.update(content);
-        let mut digests = Vec::new();
+        let mut digests = Digests::default();
         hashers.finalize(&mut digests);
         Ok(digests[0].to_string())
     }

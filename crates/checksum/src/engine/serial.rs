@@ -5,30 +5,39 @@
 //! a tool that reads one file after another would.
 
 use std::io;
-use std::ops::ControlFlow;
+use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, JoinHandle};
 
-use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FileType, SeekFrom};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::file::Buffer;
+use super::buffer::Buffer;
 use super::hashers::Hashers;
 use super::open::Opener;
-use super::order::{Order, Worker};
-use super::read::{Lane, lease};
+use super::outbox::{Completed, Sequence, Worker};
+use super::read::{Lane, is_memory_left, lease};
+use super::run::Core;
 use super::stamp::{self, Stamp};
-use super::{FileId, Hashed, Job, Options, Outcome, Source};
+use super::stop::Stop;
+use super::{FileId, Hashed, Options, Source};
 use crate::{Algorithms, Error};
 
+/// How many inputs that wait to be read alone are open at most: more are opened in their turn.
+pub(super) const MOST_OPEN: usize = 64;
+
 /// A job to be done alone.
-pub(super) struct Serial<T> {
-    pub(super) job: Job<T>,
+#[derive(Debug)]
+pub(super) struct Serial {
+    pub(super) source: Source,
+    pub(super) algorithms: Algorithms,
     pub(super) input: Input,
 }
 
 /// What is read alone.
+#[derive(Debug)]
 pub(super) enum Input {
     Stdin,
     /// Opened without waiting. It stays open until its turn, so that a writer who waits for a reader can begin.
@@ -37,72 +46,124 @@ pub(super) enum Input {
     Later,
 }
 
-/// How many inputs of a worker are open and wait for their turn.
-#[derive(Default)]
-pub(super) struct OpenInputs(AtomicUsize);
+/// What a worker has read alone: by a thread that has the worker's files, once there is something to
+/// read, or by the worker itself where the system gives no thread.
+pub(super) struct Alone {
+    core: Arc<Core>,
+    worker: Worker,
+    /// How many inputs are open and wait for their turn, and how many may be.
+    open: Arc<AtomicUsize>,
+    most_open: usize,
+    thread: Option<JoinHandle<()>>,
+    /// Jobs for the worker itself.
+    without_thread: usize,
+}
 
-impl OpenInputs {
-    pub(super) fn count(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
+impl Alone {
+    pub(super) fn new(core: &Arc<Core>, worker: Worker, most_open: usize) -> Self {
+        let (core, open) = (Arc::clone(core), Arc::default());
+        Self { core, worker, open, most_open, thread: None, without_thread: 0 }
     }
 
-    pub(super) fn add(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
+    /// Whether as many inputs are open as may be.
+    pub(super) fn is_full(&self) -> bool {
+        self.open.load(Ordering::Relaxed) >= self.most_open
+    }
+
+    /// Takes a job, to be done when all before it are.
+    pub(super) fn hand_in(&mut self, sequence: Sequence, mut job: Serial) {
+        if let Input::Open(file) = &job.input {
+            // A FIFO stays open, since its writer may have begun.
+            if self.is_full() && !is_fifo(file) {
+                job.input = Input::Later;
+            } else {
+                self.open.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        if self.thread.is_none() {
+            self.thread = self.start();
+            // Such a thread does those of before as well.
+            self.without_thread = if self.thread.is_some() { 0 } else { self.without_thread + 1 };
+        }
+        self.core.outbox.hand_in_serial(sequence, self.worker, job);
+    }
+
+    fn start(&self) -> Option<JoinHandle<()>> {
+        if !is_memory_left() {
+            return None;
+        }
+        let (core, worker, open) = (Arc::clone(&self.core), self.worker, Arc::clone(&self.open));
+        core.outbox.thread_begins();
+        let serve = {
+            let core = Arc::clone(&core);
+            move || {
+                let _end = End(&core);
+                while serve_one(&core, worker, &open) {}
+            }
+        };
+        let thread = thread::Builder::new().spawn(serve).ok();
+        if thread.is_none() {
+            core.outbox.thread_ends(&core.stop);
+        }
+        thread
+    }
+
+    /// Does the jobs that there is no thread for, when their turns come; whether there were any.
+    pub(super) fn do_those_without_thread(&mut self) -> bool {
+        let jobs = std::mem::take(&mut self.without_thread);
+        for _ in 0..jobs {
+            serve_one(&self.core, self.worker, &self.open);
+        }
+        jobs > 0
+    }
+
+    /// Waits for the thread, which ends when no worker can hand in jobs any more.
+    pub(super) fn join(self) {
+        if let Some(Err(panic)) = self.thread.map(JoinHandle::join) {
+            resume_unwind(panic);
+        }
     }
 }
 
-/// Does a worker's serial jobs until no more can come.
-pub(super) fn serve<T, R, M, F>(
-    options: &Options,
-    make: &M,
-    order: &Order<T, R, F>,
-    worker: Worker,
-    open_inputs: &OpenInputs,
-) where
-    M: Fn(Outcome<T>) -> R,
-    F: FnMut(R) -> ControlFlow<()>,
-{
-    /// Ends the run when this thread panics.
-    struct End<'a, T, R, F: FnMut(R) -> ControlFlow<()>>(&'a Order<T, R, F>);
-    impl<T, R, F: FnMut(R) -> ControlFlow<()>> Drop for End<'_, T, R, F> {
-        fn drop(&mut self) {
-            self.0.thread_ends();
+/// Ends a thread beside a worker.
+struct End<'a>(&'a Core);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.outbox.thread_ends(&self.0.stop);
+        if self.0.stop.is_set() {
+            self.0.stop();
         }
     }
-    let _end = End(order);
-    while serve_one(options, make, order, worker, open_inputs) {}
 }
 
 /// Does a worker's next serial job when its turn comes; false when no more can come.
-pub(super) fn serve_one<T, R, M, F>(
-    options: &Options,
-    make: &M,
-    order: &Order<T, R, F>,
-    worker: Worker,
-    open_inputs: &OpenInputs,
-) -> bool
-where
-    M: Fn(Outcome<T>) -> R,
-    F: FnMut(R) -> ControlFlow<()>,
-{
-    let Some((sequence, Serial { job, input })) = order.next_serial(worker) else { return false };
+fn serve_one(core: &Core, worker: Worker, open_inputs: &AtomicUsize) -> bool {
+    let Core { options, outbox, stop, .. } = core;
+    let Some((sequence, job)) = outbox.next_serial(worker, stop) else { return false };
+    let Serial { source, algorithms, input } = job;
     let result = match input {
-        Input::Stdin => hash_stdin(options, job.algorithms),
+        Input::Stdin => hash_stdin(options, algorithms, stop),
         Input::Open(file) => {
-            let result = hash(options, file.as_fd(), job.algorithms);
+            let result = hash(options, file.as_fd(), algorithms, stop);
             drop(file);
-            open_inputs.0.fetch_sub(1, Ordering::Relaxed);
+            open_inputs.fetch_sub(1, Ordering::Relaxed);
             result
         }
         Input::Later => {
-            let open = open(&job.source, options);
-            open.and_then(|file| hash(options, file.as_fd(), job.algorithms))
+            let file = open(&source, options);
+            file.and_then(|file| hash(options, file.as_fd(), algorithms, stop))
         }
     };
     options.count_file();
-    let Job { source, context, .. } = job;
-    order.complete(&mut vec![(sequence, make(Outcome { source, context, result }))]);
+    outbox.complete(&mut vec![Completed { sequence, source, result }]);
     true
+}
+
+/// Whether what was opened is a named pipe.
+fn is_fifo(file: &OwnedFd) -> bool {
+    rustix::fs::fstat(file)
+        .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo)
 }
 
 /// Opens a job's file in its turn.
@@ -116,14 +177,14 @@ fn open(source: &Source, options: &Options) -> Result<OwnedFd, Error> {
 
 /// Reads standard input to its end. If it is a regular file it is looked at before and after, as any other; it begins where
 /// whoever had it before left off.
-fn hash_stdin(options: &Options, algorithms: Algorithms) -> Result<Hashed, Error> {
+fn hash_stdin(options: &Options, algorithms: Algorithms, stop: &Stop) -> Result<Hashed, Error> {
     let file = rustix::stdio::stdin().try_clone_to_owned()?;
     let stat = rustix::fs::fstat(&file).map_err(io::Error::from)?;
     if options.taken.contains(&FileId::from(&stat)) {
         return Err(Error::Taken);
     }
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || !options.detect_changes {
-        return hash(options, file.as_fd(), algorithms);
+        return hash(options, file.as_fd(), algorithms, stop);
     }
     if options.own_files.contains(&FileId::from(&stat)) {
         return Err(Error::OwnOutput);
@@ -134,7 +195,7 @@ fn hash_stdin(options: &Options, algorithms: Algorithms) -> Result<Hashed, Error
     }
     let start = rustix::fs::tell(&file).map_err(io::Error::from)?;
     let had_writer = lease::has_writer(&file);
-    let hashed = hash(options, file.as_fd(), algorithms)?;
+    let hashed = hash(options, file.as_fd(), algorithms, stop)?;
     // What begins beyond the end has nothing to read, and nothing is missing.
     let end = if start > before.size() { before.size() } else { start + hashed.bytes };
     let (middle, is_settled) = before.look_again(&file, end, had_writer)?;
@@ -143,7 +204,7 @@ fn hash_stdin(options: &Options, algorithms: Algorithms) -> Result<Hashed, Error
     }
     rustix::fs::seek(&file, SeekFrom::Start(start)).map_err(io::Error::from)?;
     let uncounted = Options { progress: None, ..options.clone() };
-    let again = hash(&uncounted, file.as_fd(), algorithms)?;
+    let again = hash(&uncounted, file.as_fd(), algorithms, stop)?;
     middle.look_again(&file, end, had_writer)?;
     if again == hashed { Ok(hashed) } else { Err(Error::Changed) }
 }
@@ -153,13 +214,14 @@ pub(super) fn hash(
     options: &Options,
     file: BorrowedFd<'_>,
     algorithms: Algorithms,
+    stop: &Stop,
 ) -> Result<Hashed, Error> {
     let mut hashers = Hashers::new(algorithms, options.key.as_ref())?;
     let mut buffer = Buffer::new(0, Lane::Read);
     let room = buffer.room()?;
     let mut hashed = Hashed::default();
     loop {
-        let read = read(file, room).map_err(io::Error::from)?;
+        let read = read(file, room, stop).map_err(io::Error::from)?;
         if read == 0 {
             break;
         }
@@ -177,10 +239,9 @@ pub(super) fn hash(
 ///
 /// A FIFO that no writer has opened yet reads as ended, but polls as not ready; one whose last
 /// writer has gone polls as ready. So polling first gives the end when it is one.
-fn read(file: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<usize, Errno> {
+fn read(file: BorrowedFd<'_>, buffer: &mut [u8], stop: &Stop) -> Result<usize, Errno> {
     loop {
-        let mut ready = [PollFd::new(&file, PollFlags::IN)];
-        retry_on_intr(|| poll(&mut ready, None))?;
+        stop.wait_for(file)?;
         match retry_on_intr(|| rustix::io::read(file, &mut *buffer)) {
             // Somebody else was faster to what was there.
             Err(Errno::AGAIN) => {}

@@ -10,7 +10,6 @@ mod writers;
 
 use std::fs::{self, File, FileTimes};
 use std::io::Write as _;
-use std::ops::ControlFlow;
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -111,10 +110,9 @@ with_every_way! {
     every_algorithm_gets_all_bytes
     jobs_without_a_source_and_failures_keep_their_places
     progress_counts_bytes_and_files
-    a_break_ends_an_endless_run
-    a_panic_ends_the_run_instead_of_hanging_it
-    a_panic_ends_the_run_of_what_waits_for_its_turn
-    a_panic_of_what_is_read_alone_ends_the_run
+    to_ask_no_more_ends_an_endless_run
+    a_stop_comes_in_the_middle_of_a_file
+    a_panic_of_the_jobs_is_the_callers
     fifos_are_read_in_the_order_of_the_jobs_without_holding_up_the_lanes
     files_that_say_nothing_about_their_size
     holes_and_others_that_nobody_wrote_to_lately
@@ -128,7 +126,8 @@ with_every_way! {
 #[test]
 fn every_way_has_a_name_of_its_own() {
     assert_eq!(Io::ALL.map(Io::name), ["auto", "read", "mmap", "direct", "uring"]);
-    assert_eq!(Io::default(), Io::Auto);
+    // Mapping brings a handler of signals into a process that did not ask for it.
+    assert_eq!(Io::default(), Io::Read);
 }
 
 /// An outcome in words: the context, and the digests or why there are none.
@@ -143,11 +142,6 @@ fn words(outcome: Outcome<String>) -> String {
     format!("{}: {result}", outcome.context)
 }
 
-fn run(options: &Options, jobs: impl Iterator<Item = Job<String>> + Send) -> Vec<String> {
-    let mut all = Vec::new();
-    engine::run(options, jobs, words, |outcome| {
-        all.push(outcome);
-        ControlFlow::Continue(())
-    });
-    all
+fn run(options: &Options, jobs: impl Iterator<Item = Job<String>>) -> Vec<String> {
+    engine::run(options, jobs.collect::<Vec<_>>().into_iter()).map(words).collect()
 }

@@ -90,11 +90,13 @@ fn touch_what_is_not_there() {
 /// Has a file mapped, and does something while the engine's handler is there.
 fn run_and(folder: &Folder, act: impl Fn() + Sync) {
     let job = folder.job("a", &bytes(1 << 20));
-    let make = |outcome: Outcome<String>| {
-        assert!(outcome.result.is_ok());
-        act();
-    };
-    engine::run(&on(Io::Mmap, 1), std::iter::once(job), make, |()| ControlFlow::Continue(()));
+    // A worker waits for another job.
+    let (end, ended) = std::sync::mpsc::channel();
+    let mut run = engine::run(&on(Io::Mmap, 1), std::iter::once(job).chain(ended));
+    assert!(run.next().unwrap().result.is_ok());
+    act();
+    drop(end);
+    assert!(run.next().is_none());
 }
 
 #[expect(unsafe_code, reason = "a fault of our own")]

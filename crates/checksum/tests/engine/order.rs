@@ -2,7 +2,7 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use std::sync::{Condvar, Mutex};
+use lanesum_checksum::engine::{Delivery, Totals};
 
 use super::*;
 
@@ -15,18 +15,62 @@ fn far_more_jobs_than_may_be_under_way_at_once_come_in_order() {
         context,
     });
     for threads in [1, 3] {
-        let mut next = 0;
-        engine::run(
-            &on(Io::default(), threads),
-            jobs.clone(),
-            |outcome| outcome.context,
-            |context| {
-                assert_eq!(context, next);
-                next += 1;
-                ControlFlow::Continue(())
-            },
-        );
-        assert_eq!(next, JOBS);
+        let run = engine::run(&on(Io::default(), threads), jobs.clone());
+        assert!(run.map(|outcome| outcome.context).eq(0..JOBS));
+        let as_they_come = Options { delivery: Delivery::AsTheyCome, ..on(Io::default(), threads) };
+        let mut run = engine::run(&as_they_come, jobs.clone());
+        let mut contexts: Vec<_> = run.by_ref().map(|outcome| outcome.context).collect();
+        contexts.sort_unstable();
+        assert!(contexts.into_iter().eq(0..JOBS));
+        assert_eq!(run.finish().unwrap().outcomes, JOBS as u64);
+    }
+}
+
+/// As they come: what is done does not wait for a job before it that is not.
+#[test]
+fn outcomes_come_as_they_are_done_where_that_is_wanted() {
+    let folder = Folder::new();
+    mknodat(CWD, folder.path("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let jobs = [folder.job_of("fifo"), folder.job("a", b"abc"), folder.job("b", b"xyz")];
+    for threads in [1, 3] {
+        let options = Options { delivery: Delivery::AsTheyCome, ..on(Io::default(), threads) };
+        let mut run = engine::run(&options, jobs.clone().into_iter());
+        let mut first: Vec<_> = run.by_ref().take(2).map(words).collect();
+        first.sort_unstable();
+        assert_eq!(first, [format!("a: {}", md5(b"abc")), format!("b: {}", md5(b"xyz"))]);
+        assert!(run.next_within(Duration::from_millis(1)).is_none() && !run.is_at_end());
+        let mut waited = false;
+        let write = || fs::write(folder.path("fifo"), b"fifo").unwrap();
+        let last = run.next_or_wait(|| {
+            waited = true;
+            write();
+        });
+        assert_eq!((waited, words(last.unwrap())), (true, format!("fifo: {}", md5(b"fifo"))));
+        assert!(run.next().is_none() && run.is_at_end());
+        assert_eq!(run.finish(), Ok(Totals { outcomes: 3, failed: 0, bytes: 10 }));
+    }
+}
+
+/// A FIFO without a writer, a terminal: nobody waits for them who wants no more.
+#[test]
+fn what_waits_for_an_input_hears_a_stop() {
+    let folder = Folder::new();
+    mknodat(CWD, folder.path("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let fifo = folder.job_of("fifo");
+    for count in [1, 2] {
+        let mut run = engine::run(&on(Io::default(), 2), std::iter::repeat_n(fifo.clone(), count));
+        let stopper = run.stopper();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                std::thread::sleep(Duration::from_millis(20));
+                stopper.stop();
+            });
+            assert!(run.next().is_none());
+        });
+        assert!(run.finish().is_err());
+        // Nor does a run that is dropped.
+        let mut run = engine::run(&on(Io::default(), 2), std::iter::repeat_n(fifo.clone(), 2));
+        assert!(run.next_within(Duration::from_millis(20)).is_none() && !run.is_at_end());
     }
 }
 
@@ -37,18 +81,17 @@ fn an_iterator_that_waits_holds_up_no_outcome() {
     let jobs = ["a", "b", "c"].map(|name| folder.job(name, name.as_bytes()));
     for threads in [1, 3] {
         let (out, is_out) = std::sync::mpsc::channel();
-        let mut left = jobs.iter().cloned();
+        let mut left = jobs.clone().into_iter();
         let first = left.next();
-        let rest = std::iter::from_fn(|| {
+        let rest = std::iter::from_fn(move || {
             is_out.recv().unwrap();
             left.next()
         });
         let mut seen = Vec::new();
-        engine::run(&on(Io::default(), threads), first.into_iter().chain(rest), words, |words| {
-            seen.push(words);
+        for outcome in engine::run(&on(Io::default(), threads), first.into_iter().chain(rest)) {
+            seen.push(words(outcome));
             out.send(()).unwrap();
-            ControlFlow::Continue(())
-        });
+        }
         assert_eq!(seen, ["a", "b", "c"].map(|name| format!("{name}: {}", md5(name.as_bytes()))));
     }
 }
@@ -63,66 +106,12 @@ fn small_files_do_not_wait_for_all_the_long_ones() {
     std::thread::sleep(Duration::from_millis(30));
     let progress = Arc::new(Progress::default());
     let options = Options { progress: Some(Arc::clone(&progress)), ..on(Io::default(), 1) };
-    let mut read = None;
-    let jobs = std::iter::once(small).chain(std::iter::repeat_n(long, 200));
-    engine::run(&options, jobs, words, |_| {
-        read.get_or_insert_with(|| progress.bytes.load(Ordering::Relaxed));
-        ControlFlow::Continue(())
-    });
-    // Of 200 MiB.
-    assert!(read.unwrap() < 32 << 20, "{read:?}");
-}
-
-/// Where a worker has taken many jobs that promised to be short, and one of them is not, the others do not wait for it.
-#[test]
-fn long_files_do_not_stick_to_the_worker_that_met_the_first() {
-    const LONG: usize = 60;
-    /// As many of the long ones at most are under way together with the first.
-    const BEGUN: usize = 8;
-    /// So many jobs are there before a worker goes on from its first one: it may take many at once.
-    const PULLED: usize = 1000;
-    let folder = Folder::new();
-    let short = folder.job("short", b"abc");
-    let long = folder.job("long", &bytes(1 << 20));
-    let gate = Job { source: Source::Nothing, ..folder.job_of("gate") };
-    std::thread::sleep(Duration::from_millis(30));
-    let (pulled, are_there) = (Mutex::new(0), Condvar::new());
-    // Rounds of 64, after a gate and a short one for each worker, have all the long ones in one.
-    let jobs = std::iter::repeat_n(gate, 2)
-        .chain(std::iter::repeat_n(short.clone(), 2 + 6 * 64))
-        .chain(std::iter::repeat_n(long, LONG))
-        .chain(std::iter::repeat_n(short, 4000))
-        .inspect(|_| {
-            *pulled.lock().unwrap() += 1;
-            are_there.notify_all();
-        });
-    let (made, others_done) = (Mutex::new(0), Condvar::new());
-    let make = |outcome: Outcome<String>| {
-        match &outcome.context[..] {
-            "short" => return true,
-            "gate" => {
-                let few = |pulled: &mut usize| *pulled < PULLED;
-                drop(are_there.wait_while(pulled.lock().unwrap(), few).unwrap());
-                return true;
-            }
-            _ => {}
-        }
-        let mut made = made.lock().unwrap();
-        *made += 1;
-        others_done.notify_all();
-        if *made > 1 {
-            return true;
-        }
-        // The first one goes no further before the other worker has done the others.
-        let few = |made: &mut usize| *made < LONG - BEGUN;
-        !others_done.wait_timeout_while(made, Duration::from_secs(60), few).unwrap().1.timed_out()
-    };
-    let mut all_well = true;
-    engine::run(&on(Io::Read, 2), jobs, make, |is_well| {
-        all_well &= is_well;
-        ControlFlow::Continue(())
-    });
-    assert!(all_well, "the others waited for the worker that had the first long file");
+    let jobs = std::iter::once(small).chain(std::iter::repeat_n(long, 1000));
+    let mut run = engine::run(&options, jobs);
+    assert!(run.next().is_some());
+    // Of 1,000 MiB, and the caller's thread may be late as well.
+    let read = progress.bytes.load(Ordering::Relaxed);
+    assert!(read < 500 << 20, "{read}");
 }
 
 /// A job that is known to be the only one is done by the calling thread, which needs no other for it.
@@ -133,17 +122,17 @@ fn a_single_job_is_done_here() {
         if has_digest {
             folder.job(name, b"abc");
         }
-        let mut threads = Vec::new();
-        engine::run(
-            &on(Io::default(), 3),
-            std::iter::once(folder.job_of(name)),
-            |outcome| (outcome.result.is_ok(), std::thread::current().id()),
-            |outcome| {
-                threads.push(outcome);
-                ControlFlow::Continue(())
-            },
-        );
-        assert_eq!(threads, [(has_digest, std::thread::current().id())]);
+        let (pulled, pulled_by) = std::sync::mpsc::channel();
+        let jobs = std::iter::once(folder.job_of(name))
+            .inspect(move |_| pulled.send(std::thread::current().id()).unwrap());
+        let mut run = engine::run(&on(Io::default(), 3), jobs);
+        assert!(run.next_within(Duration::ZERO).is_none(), "that would be work");
+        assert_eq!(run.next().unwrap().result.is_ok(), has_digest);
+        assert!(run.next().is_none());
+        assert_eq!(pulled_by.try_iter().collect::<Vec<_>>(), [std::thread::current().id()]);
+        let bytes = if has_digest { 3 } else { 0 };
+        let failed = u64::from(!has_digest);
+        assert_eq!(run.finish(), Ok(Totals { outcomes: 1, failed, bytes }));
     }
 }
 
@@ -153,10 +142,11 @@ fn a_slow_job_does_not_let_the_others_run_away() {
     let folder = Folder::new();
     mknodat(CWD, folder.path("slow"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     let (full, is_full) = std::sync::mpsc::channel();
-    let out = AtomicU64::new(0);
+    let out = Arc::new(AtomicU64::new(0));
     let slow = folder.job_of("slow");
-    let jobs = (0..2 * WINDOW).map(|index| {
-        assert!(index < out.load(Ordering::Relaxed) + WINDOW, "job {index} is too early");
+    let seen = Arc::clone(&out);
+    let jobs = (0..2 * WINDOW).map(move |index| {
+        assert!(index < seen.load(Ordering::Relaxed) + WINDOW, "job {index} is too early");
         if index == WINDOW - 1 {
             full.send(()).unwrap();
         }
@@ -172,12 +162,11 @@ fn a_slow_job_does_not_let_the_others_run_away() {
             (0..10_000).for_each(|_| std::thread::yield_now());
             slow.write_all(b"abc").unwrap();
         });
-        engine::run(&on(Io::default(), 2), jobs, words, |_| {
+        for _ in engine::run(&on(Io::default(), 2), jobs) {
             out.fetch_add(1, Ordering::Relaxed);
-            ControlFlow::Continue(())
-        });
+        }
     });
-    assert_eq!(out.into_inner(), 2 * WINDOW);
+    assert_eq!(out.load(Ordering::Relaxed), 2 * WINDOW);
 }
 
 /// Says how many threads are to do without memory in this process.

@@ -136,31 +136,21 @@ pub(super) fn fifos_are_read_in_the_order_of_the_jobs_without_holding_up_the_lan
     }
     let job = folder.job("a", b"abc");
     let jobs = [folder.job_of("first"), job.clone(), folder.job_of("second"), job];
-    let (done, a_is_done) = std::sync::mpsc::channel();
-    let mut all = Vec::new();
-    std::thread::scope(|scope| {
-        let folder = &folder;
-        scope.spawn(move || {
+    let progress = Arc::new(Progress::default());
+    let options = Options { progress: Some(Arc::clone(&progress)), ..on(io, 1) };
+    let all = std::thread::scope(|scope| {
+        scope.spawn(|| {
             let open = |name| File::options().write(true).open(folder.path(name)).unwrap();
             let mut first = open("first");
             // What lies behind the FIFO is hashed although nothing has come out of it yet.
-            for _ in 0..2 {
-                a_is_done.recv().unwrap();
+            while progress.files.load(Ordering::Relaxed) < 2 {
+                std::thread::yield_now();
             }
             first.write_all(&bytes(200_000)).unwrap();
             drop(first);
             open("second").write_all(b"xyz").unwrap();
         });
-        let make = |outcome: Outcome<String>| {
-            if outcome.context == "a" {
-                done.send(()).unwrap();
-            }
-            words(outcome)
-        };
-        engine::run(&on(io, 1), jobs.into_iter(), make, |outcome| {
-            all.push(outcome);
-            ControlFlow::Continue(())
-        });
+        run(&options, jobs.into_iter())
     });
     let a = format!("a: {}", md5(b"abc"));
     let first = format!("first: {}", md5(&bytes(200_000)));
@@ -168,78 +158,67 @@ pub(super) fn fifos_are_read_in_the_order_of_the_jobs_without_holding_up_the_lan
     assert_eq!(all, [first, a.clone(), second, a]);
 }
 
-pub(super) fn a_break_ends_an_endless_run(io: Io) {
+pub(super) fn to_ask_no_more_ends_an_endless_run(io: Io) {
     let folder = Folder::new();
     let job = folder.job("a", b"abc");
     for threads in 1..=4 {
-        let mut seen = 0;
-        engine::run(&on(io, threads), std::iter::repeat(job.clone()), words, |_| {
-            seen += 1;
-            if seen == 1_000 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        assert_eq!(seen, 1_000, "nothing comes after the break");
+        let jobs = || std::iter::repeat(job.clone());
+        assert_eq!(engine::run(&on(io, threads), jobs()).take(1_000).count(), 1_000);
+        let mut run = engine::run(&on(io, threads), jobs());
+        let stopper = run.stopper();
+        let seen = run.by_ref().take(1_000).inspect(|_| stopper.stop()).count();
+        assert_eq!((seen, run.next().is_none()), (1, true), "nothing comes after the stop");
+        assert_eq!(run.finish().unwrap_err().totals.outcomes, 1);
     }
 }
 
-pub(super) fn a_panic_ends_the_run_instead_of_hanging_it(io: Io) {
+/// A file that would take hours, in a lane and without.
+pub(super) fn a_stop_comes_in_the_middle_of_a_file(io: Io) {
+    const ENDLESS: u64 = 1 << 42;
     let folder = Folder::new();
-    let jobs: Vec<_> = (0..100).map(|i| folder.job(&format!("{i}"), b"abc")).collect();
-    for threads in [1, 4] {
-        let count = AtomicU64::new(0);
-        let make = |outcome: Outcome<String>| {
-            assert!(count.fetch_add(1, Ordering::Relaxed) != 50, "on purpose");
-            outcome.context
-        };
-        let run =
-            || {
-                engine::run(&on(io, threads), jobs.iter().cloned(), make, |_| {
-                    ControlFlow::Continue(())
+    let job = folder.job("long", b"long");
+    let file = File::options().append(true).open(folder.path("long")).unwrap();
+    if file.set_len(ENDLESS).is_err() {
+        return;
+    }
+    for algorithm in [Algorithm::Md5, Algorithm::Xxh3] {
+        // Several are done by threads, a single one by this.
+        for count in [1, 3] {
+            let progress = Arc::new(Progress::default());
+            let options = Options { progress: Some(Arc::clone(&progress)), ..on(io, 2) };
+            let jobs = vec![Job { algorithms: algorithm.into(), ..job.clone() }; count];
+            let mut run = engine::run(&options, jobs.into_iter());
+            let stopper = run.stopper();
+            std::thread::scope(|scope| {
+                scope.spawn(move || {
+                    while progress.bytes.load(Ordering::Relaxed) == 0 {
+                        std::thread::yield_now();
+                    }
+                    stopper.stop();
                 });
-            };
-        let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
-        assert!(unwound.is_err(), "{threads}");
+                assert!(run.next().is_none(), "{algorithm}, {count}");
+            });
+            assert_eq!(run.finish().unwrap_err().totals.outcomes, 0);
+        }
     }
 }
 
-/// Also when what panics is the outcome of a job that is done alone, in a thread of its own.
-pub(super) fn a_panic_of_what_is_read_alone_ends_the_run(io: Io) {
+pub(super) fn a_panic_of_the_jobs_is_the_callers(io: Io) {
     let folder = Folder::new();
-    let alone = Source::Path("/dev/null".into());
-    let alone = Job { source: alone, algorithms: Algorithm::Md5.into(), context: "alone".into() };
-    let after = folder.job("a", b"abc");
-    for threads in [1, 3] {
-        let jobs = [alone.clone(), after.clone(), alone.clone()].into_iter().cycle().take(3000);
-        let make = |outcome: Outcome<String>| {
-            assert!(outcome.context != "alone", "on purpose");
-            outcome.context
-        };
-        let (ended, end) = std::sync::mpsc::channel();
-        let options = on(io, threads);
-        let run = move || engine::run(&options, jobs, make, |_: String| ControlFlow::Continue(()));
-        std::thread::spawn(move || {
-            let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
-            ended.send(unwound.is_err()).unwrap();
-        });
-        assert_eq!(end.recv_timeout(HANGS), Ok(true), "{threads}");
-    }
-}
-
-/// What is read alone waits for the jobs before it, also for one whose outcome never comes.
-pub(super) fn a_panic_ends_the_run_of_what_waits_for_its_turn(io: Io) {
-    let folder = Folder::new();
-    let alone = Source::Path("/dev/null".into());
-    let alone = Job { source: alone, algorithms: Algorithm::Md5.into(), context: "alone".into() };
-    let jobs = [folder.job("a", b"abc"), alone.clone(), alone];
-    let make = |outcome: Outcome<String>| {
-        assert!(outcome.context != "a", "on purpose");
-        outcome.context
-    };
-    for threads in [1, 3] {
-        let jobs = jobs.iter().cloned();
-        let run =
-            || engine::run(&on(io, threads), jobs, make, |_: String| ControlFlow::Continue(()));
-        let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
-        assert!(unwound.is_err(), "{threads}");
+    mknodat(CWD, folder.path("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    // Nobody writes to the FIFO, and nobody shall wait for it.
+    for first in [folder.job("a", b"abc"), folder.job_of("fifo")] {
+        for threads in [1, 4] {
+            let mut jobs = std::iter::repeat_n(first.clone(), 100).enumerate();
+            let jobs = std::iter::from_fn(move || {
+                let (number, job) = jobs.next()?;
+                assert!(number != 50, "on purpose");
+                Some(job)
+            });
+            let run = || engine::run(&on(io, threads), jobs).count();
+            let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_err();
+            assert_eq!(panic.downcast_ref::<&str>(), Some(&"on purpose"), "{threads}");
+        }
     }
 }
 
@@ -285,9 +264,6 @@ pub(super) fn holes_and_others_that_nobody_wrote_to_lately(io: Io) {
     }
 }
 
-/// What takes so long will never end.
-const HANGS: Duration = Duration::from_secs(100);
-
 /// So long that a change comes in time when it is made as soon as something is read.
 pub(super) const LONG: usize = 64 << 20;
 
@@ -325,31 +301,21 @@ pub(super) fn hash_in_while(
         let progress = Arc::new(Progress::default());
         let options = Options { progress: Some(Arc::clone(&progress)), ..options.clone() };
         let read = || progress.bytes.load(Ordering::Relaxed);
-        let mut in_time = false;
-        let mut job = Some(Job { source: source(&folder), ..job });
-        let jobs = std::iter::from_fn(|| {
-            // Asked for a second one, it sees to it that the first one is under way.
-            job.take().or_else(|| {
-                while read() == 0 {
-                    std::thread::yield_now();
-                }
-                change(&folder);
-                in_time = read() + PIECE < LONG as u64 / 2;
-                None
-            })
-        });
-        let mut results = Vec::new();
-        engine::run(
-            &options,
-            jobs.fuse(),
-            |outcome| outcome.result,
-            |result| {
-                results.push(result.map(|hashed| hashed.digests[0].to_string()));
-                ControlFlow::Continue(())
-            },
-        );
+        // Another job may come, so the first one is done by a thread.
+        let (end, ended) = std::sync::mpsc::channel();
+        let job = Job { source: source(&folder), ..job };
+        let jobs = std::iter::once(job).chain(ended);
+        let mut run = engine::run(&options, jobs);
+        while read() == 0 {
+            std::thread::yield_now();
+        }
+        change(&folder);
+        let in_time = read() + PIECE < LONG as u64 / 2;
+        drop(end);
+        let outcome = run.next().unwrap();
+        assert!(run.next().is_none());
         if in_time {
-            return results.pop().unwrap();
+            return outcome.result.map(|hashed| hashed.digests[0].to_string());
         }
     }
 }

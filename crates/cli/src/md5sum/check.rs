@@ -2,12 +2,11 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 
 use lanesum_checksum::check::{self, Event, List, ListError, Options, Reading, Tally, Verdict};
-use lanesum_checksum::list::Dialect;
 use lanesum_checksum::{Algorithm, engine};
+use lanesum_list::Dialect;
 
 use crate::console::Console;
 
@@ -42,19 +41,17 @@ pub fn run(
         ignore_missing: rules.ignore_missing,
         engine,
     };
-    console.expect_many();
     let mut reporter = Reporter {
         rules,
         console,
         line: Vec::new(),
         checked: Checked { all_well: true, named_stdin: false },
     };
-    let mut printed = Ok(());
-    check::check(lists, &options, |list, event| {
-        printed = reporter.report(list, event);
-        if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    });
-    printed.map(|()| reporter.checked)
+    let mut check = check::check(lists, &options);
+    while let Some((list, event)) = check.next_or_wait(|| reporter.console.write_out()) {
+        reporter.report(&list, event)?;
+    }
+    Ok(reporter.checked)
 }
 
 struct Reporter<'a> {
@@ -66,7 +63,7 @@ struct Reporter<'a> {
 }
 
 impl Reporter<'_> {
-    fn report(&mut self, list: &List, event: Event<'_>) -> io::Result<()> {
+    fn report(&mut self, list: &List, event: Event) -> io::Result<()> {
         match event {
             // Of a list as GNU reads it none is.
             Event::Unknown { line, .. } | Event::Malformed { line } => {
@@ -78,7 +75,7 @@ impl Reporter<'_> {
             }
             Event::Checked { name, verdict, .. } => {
                 self.checked.named_stdin |= name == b"-";
-                self.checked(name, &verdict)
+                self.checked(&name, &verdict)
             }
             Event::End { tally, error } => {
                 self.end(list, &tally, error.as_ref());

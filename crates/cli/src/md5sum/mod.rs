@@ -16,8 +16,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use lanesum_checksum::engine;
-use lanesum_checksum::list::quote::Locale;
+use crate::quote::Locale;
+use lanesum_checksum::engine::{self, Io};
 use lanesum_startup::Stream;
 
 use crate::args::{self, BACKEND_VARIABLE};
@@ -62,8 +62,8 @@ impl Environment {
             })?,
         };
         Ok(engine::Options {
-            threads: limits::threads(None, default.io),
-            io: limits::way(default.io),
+            threads: limits::threads(None, Io::Auto),
+            io: limits::way(Io::Auto),
             backend,
             detect_changes: false,
             own_descriptors: true,

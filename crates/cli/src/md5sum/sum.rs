@@ -2,11 +2,11 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt as _;
 
-use lanesum_checksum::list::{self, Ending};
 use lanesum_checksum::{Algorithm, Error, Job, Outcome, Source, engine};
+use lanesum_list::formats::{Format, Gnu, Tag};
+use lanesum_list::{Dialect, Ending, Record};
 
 use crate::console::Console;
 
@@ -24,49 +24,34 @@ pub fn run(
     console: &mut Console,
 ) -> io::Result<bool> {
     let files = if files.is_empty() { vec![OsString::from("-")] } else { files };
-    if files.len() > 1 {
-        console.expect_many();
-    }
     let jobs = files.into_iter().map(|name| Job {
         source: if name == "-" { Source::Stdin } else { Source::Path((&name).into()) },
         algorithms: Algorithm::Md5.into(),
         context: name,
     });
-    let (list_style, ending) = style.of_list();
+    let format = style.format();
     let mut all_read = true;
-    let mut printed = Ok(());
-    engine::run(
-        engine,
-        jobs,
-        |outcome| line(outcome, list_style, ending),
-        |line| {
-            match line {
-                Ok(line) => printed = console.line(&line),
-                Err((name, error)) => {
-                    all_read = false;
-                    console.about(name.as_bytes(), &error.to_string());
-                }
+    let mut run = engine::run(engine, jobs);
+    while let Some(outcome) = run.next_or_wait(|| console.write_out()) {
+        match line(outcome, &*format) {
+            Ok(line) => console.line(&line)?,
+            Err((name, error)) => {
+                all_read = false;
+                console.about(name.as_bytes(), &error.to_string());
             }
-            if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        },
-    );
-    printed.map(|()| all_read)
+        }
+    }
+    Ok(all_read)
 }
 
 /// The line of a file, or its name and why there is none.
-fn line(
-    outcome: Outcome<OsString>,
-    style: list::Style,
-    ending: Ending,
-) -> Result<Vec<u8>, (OsString, Error)> {
+fn line(outcome: Outcome<OsString>, format: &dyn Format) -> Result<Vec<u8>, (OsString, Error)> {
     let name = outcome.context;
     match outcome.result {
         Ok(hashed) => {
-            let [digest] = &hashed.digests[..] else {
-                unreachable!("the job asked for one algorithm")
-            };
+            let record = Record { digests: hashed.digests, ..Record::new(name.as_bytes()) };
             let mut line = Vec::new();
-            list::write_line(&mut line, style, ending, name.as_bytes(), digest);
+            format.record(&mut line, &record);
             Ok(line)
         }
         Err(error) => Err((name, error)),
@@ -74,12 +59,13 @@ fn line(
 }
 
 impl Style {
-    const fn of_list(self) -> (list::Style, Ending) {
+    fn format(self) -> Box<dyn Format> {
         let ending = if self.zero { Ending::Nul } else { Ending::Newline };
-        if self.tag {
-            (list::Style::Tagged, ending)
-        } else {
-            (list::Style::Untagged { binary: self.binary }, ending)
+        let dialect = Dialect::only(Algorithm::Md5).with_ending(ending);
+        match self {
+            Self { tag: true, .. } => Box::new(Tag::new(dialect)),
+            Self { binary: true, .. } => Box::new(Gnu::new(dialect).binary()),
+            Self { .. } => Box::new(Gnu::new(dialect)),
         }
     }
 }

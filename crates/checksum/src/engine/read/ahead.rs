@@ -23,7 +23,7 @@ use super::queue::Queue;
 use super::{Early, Piece, direct};
 use crate::Error;
 use crate::engine::Source;
-use crate::engine::file::Buffer;
+use crate::engine::buffer::Buffer;
 use crate::engine::open::Opener;
 
 /// How much is read at a time, in bytes, and in how many lanes.

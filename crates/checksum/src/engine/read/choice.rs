@@ -12,7 +12,7 @@ use std::time::Duration;
 use rustix::fd::OwnedFd;
 
 use super::medium::Medium;
-use crate::engine::file::Buffer;
+use crate::engine::buffer::Buffer;
 use crate::engine::stamp::{Stamp, may_be_mapped};
 
 /// Bytes to be read from a device before the trial: it costs some 0.2 ms, which a short run would notice.

@@ -31,7 +31,7 @@ use super::fault::{self, Guard};
 use super::memory::page_size;
 use super::{Lane, Piece};
 use crate::Error;
-use crate::engine::file::Buffer;
+use crate::engine::buffer::Buffer;
 use crate::engine::stamp::{Stamp, can_be_mapped};
 
 pub(super) use super::fault::MAX_LANES;

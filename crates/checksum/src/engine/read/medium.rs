@@ -15,7 +15,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{Advice, fadvise};
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
-use crate::engine::file::Buffer;
+use crate::engine::buffer::Buffer;
 
 /// What the medium has read for this thread.
 #[derive(Default)]

@@ -33,7 +33,7 @@ use std::rc::Rc;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 
-use super::file::Buffer;
+use super::buffer::Buffer;
 use super::open::Opener;
 use super::stamp::Stamp;
 use super::{Options, Source};
@@ -51,9 +51,9 @@ pub enum Io {
     /// As [`Read`](Self::Read), or as [`Mmap`](Self::Mmap) where that was measured to be faster, device by device, in
     /// the same run; the trial begins when 16 MiB of long files were read. What is not in the cache, files
     /// with holes, and those of a network's file system are read.
-    #[default]
     Auto,
     /// Into a buffer of 128 KiB that is used again and again.
+    #[default]
     Read,
     /// Files that one such read does not take whole are mapped, 512 KiB at a time. A file that is cut
     /// off meanwhile is [`Error::Changed`], or read anew when changes are not to be detected. Once there are such files the

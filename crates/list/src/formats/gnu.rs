@@ -6,12 +6,97 @@
 //! in a reversed list everything after the one blank is the name. Mixing them would let whoever
 //! can rename files choose which file a line is about.
 
-use super::{digits, is_blank};
-use crate::{Algorithms, Digest};
+use super::line::{self, Text, is_blank};
+use super::{Format, Line, foreign};
+use crate::{Algorithms, Dialect, Digest, Record, digits};
+
+/// Lines without a tag, of one list.
+///
+/// ```
+/// use lanesum_list::formats::{Format, Gnu, Line};
+/// use lanesum_list::{Algorithm, Dialect, Digest, Record};
+///
+/// let digest = Digest::from_hex(Algorithm::Crc32c, b"e3069283").unwrap();
+/// let record = Record::new("a b").with(digest);
+/// let mut list = Gnu::new(Dialect::any());
+/// let mut line = Vec::new();
+/// list.record(&mut line, &record);
+/// assert_eq!(line, b"e3069283  a b\n");
+/// assert_eq!(list.next(b"E3069283 *a b"), Line::Record { record, is_tagged: false });
+/// ```
+#[derive(Clone, Debug)]
+pub struct Gnu {
+    dialect: Dialect,
+    /// Whether lines are written with a star.
+    is_binary: bool,
+    /// Of the lines read.
+    form: Option<Form>,
+}
+
+impl Gnu {
+    /// A list of this dialect.
+    #[must_use]
+    pub const fn new(dialect: Dialect) -> Self {
+        Self { dialect, is_binary: false, form: None }
+    }
+
+    /// The same, with a star before names that are written, `hex *name`. It says that files were
+    /// read in binary mode, which on Unix is the only one.
+    ///
+    /// ```
+    /// use lanesum_list::formats::{Format, Gnu};
+    /// use lanesum_list::{Algorithm, Dialect, Digest, Record};
+    ///
+    /// let digest = Digest::from_hex(Algorithm::Crc32c, b"e3069283").unwrap();
+    /// let mut line = Vec::new();
+    /// let list = Gnu::new(Dialect::any()).binary();
+    /// list.record(&mut line, &Record::new("a").with(digest));
+    /// assert_eq!(line, b"e3069283 *a\n");
+    /// ```
+    #[must_use]
+    pub const fn binary(self) -> Self {
+        Self { is_binary: true, ..self }
+    }
+
+    pub(super) fn read<'a>(&mut self, text: Text<'a>) -> Option<Line<'a>> {
+        let Dialect { untagged, is_lenient, .. } = self.dialect;
+        let (name, digest) = read(text.bytes, untagged, is_lenient, &mut self.form)?;
+        Some(Line::Record { record: text.record(name, digest)?, is_tagged: false })
+    }
+
+    /// What is a line of an algorithm that is not known.
+    pub(super) fn unknown<'a>(&self, text: Text<'a>) -> Option<Line<'a>> {
+        self.dialect.is_lenient.then(|| foreign::by_digits(text.unmarked()).map(Line::Unknown))?
+    }
+}
+
+impl Format for Gnu {
+    fn record(&self, out: &mut Vec<u8>, record: &Record<'_>) {
+        line::write(out, self.dialect.ending, record, |out, name, digest| {
+            write(out, self.is_binary, name, digest);
+        });
+    }
+
+    fn detect(&self, head: &[u8]) -> bool {
+        let first = line::first(head, self.dialect.ending);
+        matches!(Self::new(self.dialect).next(first), Line::Record { .. })
+    }
+
+    fn find_end(&mut self, bytes: &[u8]) -> Option<usize> {
+        memchr::memchr(self.dialect.ending.byte(), bytes)
+    }
+
+    fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a> {
+        match Text::of(text, &self.dialect) {
+            Ok(text) => self.read(text).or_else(|| self.unknown(text)).unwrap_or(Line::Malformed),
+            Err(line) => line,
+        }
+    }
+}
 
 /// The form of the untagged lines of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+enum Form {
     /// A blank, a space or star, and the name.
     Standard,
     /// One blank and the name.
@@ -19,7 +104,7 @@ pub(super) enum Form {
 }
 
 /// Appends the line without its ending; the name is escaped where it must be.
-pub(super) fn write(out: &mut Vec<u8>, binary: bool, name: &[u8], digest: &Digest) {
+fn write(out: &mut Vec<u8>, binary: bool, name: &[u8], digest: &Digest) {
     digest.write_hex(out);
     out.extend_from_slice(if binary { b" *" } else { b"  " });
     out.extend_from_slice(name);
@@ -28,7 +113,7 @@ pub(super) fn write(out: &mut Vec<u8>, binary: bool, name: &[u8], digest: &Diges
 /// The name, still escaped, and the digest, of the first of `algorithms` that has one of as many
 /// digits. Sets the form when none is set. A NUL ends the digits as a blank does: it is a string's end to
 /// GNU, which goes on behind it as it does behind a blank.
-pub(super) fn read<'a>(
+fn read<'a>(
     text: &'a [u8],
     algorithms: Algorithms,
     base64: bool,

@@ -2,6 +2,11 @@ use proptest::strategy::Strategy as _;
 
 use super::*;
 
+/// As a name is quoted where no colon follows.
+fn shell_word(out: &mut Vec<u8>, name: &[u8], locale: Locale) {
+    append(out, name, locale, false);
+}
+
 /// A name, and what `ls --quoting-style=shell-escape` shows under `LC_ALL=C` and `C.UTF-8`.
 /// All but the one marked row were seen from coreutils 9.1 with glibc 2.36 (those with a slash from
 /// its `printf %q`).

@@ -3,16 +3,17 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
+use crate::algorithm::LONGEST_DIGEST;
 use crate::{Algorithm, Digest};
 
 /// Room for the longest digest and the two bytes of slack that a decoder of base64 may ask for.
-const ROOM: usize = 66;
+const ROOM: usize = LONGEST_DIGEST + 2;
 
 /// The digest that the digits spell; `None` when they are not exactly that.
 ///
 /// No length is both: every digest's length leaves a rest when divided by three, so its base64
 /// ends in `=`, which is required and is no hexadecimal digit.
-pub(super) fn read(algorithm: Algorithm, digits: &[u8], base64: bool) -> Option<Digest> {
+pub(crate) fn read(algorithm: Algorithm, digits: &[u8], base64: bool) -> Option<Digest> {
     let length = algorithm.digest_len();
     if digits.len() == 2 * length
         && let Some(digest) = Digest::from_hex(algorithm, digits)
@@ -28,7 +29,7 @@ pub(super) fn read(algorithm: Algorithm, digits: &[u8], base64: bool) -> Option<
 }
 
 /// Whether these may be the digits of some digest.
-pub(super) fn may_be(digits: &[u8]) -> bool {
+pub(crate) fn may_be(digits: &[u8]) -> bool {
     /// Those of 32 bits.
     const FEWEST: usize = 8;
     let is_base64 = |&byte: &u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);

@@ -3,22 +3,20 @@
 use std::fmt;
 
 use crate::Algorithm;
-
-/// The longest digest, SHA-512's, in bytes.
-const MAX_LEN: usize = 64;
+use crate::algorithm::LONGEST_DIGEST;
 
 /// The digest of one input under one algorithm.
 #[derive(Clone, Copy)]
 pub struct Digest {
     algorithm: Algorithm,
-    bytes: [u8; MAX_LEN],
+    bytes: [u8; LONGEST_DIGEST],
 }
 
 impl Digest {
     /// A digest from its bytes; `None` when their number is not the algorithm's.
     #[must_use]
     pub fn new(algorithm: Algorithm, digest: &[u8]) -> Option<Self> {
-        let mut bytes = [0; MAX_LEN];
+        let mut bytes = [0; LONGEST_DIGEST];
         bytes.get_mut(..digest.len())?.copy_from_slice(digest);
         (digest.len() == algorithm.digest_len()).then_some(Self { algorithm, bytes })
     }
@@ -29,7 +27,7 @@ impl Digest {
         if hex.len() != 2 * algorithm.digest_len() {
             return None;
         }
-        let mut bytes = [0; MAX_LEN];
+        let mut bytes = [0; LONGEST_DIGEST];
         for (byte, digits) in bytes.iter_mut().zip(hex.chunks_exact(2)) {
             *byte = self::byte([digits[0], digits[1]])?;
         }
@@ -60,7 +58,7 @@ impl Digest {
 }
 
 /// The byte that two hexadecimal digits of either case spell.
-pub(crate) fn byte([high, low]: [u8; 2]) -> Option<u8> {
+fn byte([high, low]: [u8; 2]) -> Option<u8> {
     Some(nibble(high)? << 4 | nibble(low)?)
 }
 

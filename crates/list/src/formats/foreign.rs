@@ -1,6 +1,8 @@
 //! Lines of algorithms that are not computed here: good lines, which say something that cannot be checked.
 
-use super::{digits, is_blank, skip_blanks, tag};
+use super::line::{is_blank, skip_blanks};
+use super::tag;
+use crate::digits;
 
 /// What is known by its number of hexadecimal digits alone.
 const BY_DIGITS: [(usize, &str); 2] = [(56, "SHA-224"), (96, "SHA-384")];
@@ -8,14 +10,14 @@ const BY_DIGITS: [(usize, &str); 2] = [(56, "SHA-224"), (96, "SHA-384")];
 /// The longest tag, in bytes, is about as long as `BLAKE2SP-256` or `SHAKE128/256`.
 const LONGEST_TAG: usize = 14;
 
-/// What a line calls its algorithm, tagged or by the number of its digits; `None` where it is no line of a list at all.
-pub(super) fn algorithm(text: &[u8]) -> Option<&str> {
-    if let Some((tag, _, digits)) = tag::split(text, true)
-        && is_tag(tag)
-        && digits::may_be(digits)
-    {
-        return std::str::from_utf8(tag).ok();
-    }
+/// The tag of what may be a line of a list.
+pub(super) fn by_tag(text: &[u8]) -> Option<&str> {
+    let (tag, _, digits) = tag::split(text, true)?;
+    if is_tag(tag) && digits::may_be(digits) { str::from_utf8(tag).ok() } else { None }
+}
+
+/// The algorithm that the number of digits is enough for, in what may be a line of a list.
+pub(super) fn by_digits(text: &[u8]) -> Option<&'static str> {
     let end = text.iter().position(|&byte| is_blank(byte))?;
     let is_hex = text[..end].iter().all(u8::is_ascii_hexdigit);
     let (_, name) = BY_DIGITS.into_iter().find(|&(digits, _)| is_hex && digits == end)?;
@@ -32,6 +34,10 @@ fn is_tag(tag: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn algorithm(text: &[u8]) -> Option<&str> {
+        by_tag(text).or_else(|| by_digits(text))
+    }
 
     #[test]
     fn lines_of_other_programs_algorithms_are_known() {

@@ -3,18 +3,84 @@
 //! OpenSSL's `MD5(name)= hex` differs in its blanks only, and so does RHash's `MD5   (name) = hex`. The name ends at the last `)` of the
 //! line, and no digit is one, so a name that holds `) = ` needs no escape.
 
-use super::{digits, skip_blanks};
-use crate::{Algorithm, Algorithms, Digest};
+use super::line::{self, Text, skip_blanks};
+use super::{Format, Line, foreign};
+use crate::{Algorithm, Algorithms, Dialect, Digest, Record, digits};
 
-/// What OpenSSL 3 and GNU cksum call an algorithm beside its own tag.
-const ALIASES: [(&[u8], Algorithm); 2] =
-    [(b"SHA2-256", Algorithm::Sha256), (b"SHA2-512", Algorithm::Sha512)];
+/// Lines with a tag, of one list.
+///
+/// ```
+/// use lanesum_list::formats::{Format, Line, Tag};
+/// use lanesum_list::{Algorithm, Dialect, Digest, Record};
+///
+/// let digest = Digest::from_hex(Algorithm::Crc32c, b"e3069283").unwrap();
+/// let record = Record::new("a b").with(digest);
+/// let mut list = Tag::new(Dialect::any());
+/// let mut line = Vec::new();
+/// list.record(&mut line, &record);
+/// assert_eq!(line, b"CRC32C (a b) = e3069283\n");
+/// assert_eq!(list.next(b"CRC32C(a b)= E3069283"), Line::Record { record, is_tagged: true });
+/// ```
+#[derive(Clone, Debug)]
+pub struct Tag {
+    dialect: Dialect,
+}
+
+impl Tag {
+    /// A list of this dialect.
+    #[must_use]
+    pub const fn new(dialect: Dialect) -> Self {
+        Self { dialect }
+    }
+
+    pub(super) const fn dialect(&self) -> &Dialect {
+        &self.dialect
+    }
+
+    pub(super) fn read<'a>(&self, text: Text<'a>) -> Option<Line<'a>> {
+        let (name, digest) = read(text.bytes, self.dialect.tagged, self.dialect.is_lenient)?;
+        Some(Line::Record { record: text.record(name, digest)?, is_tagged: true })
+    }
+
+    /// What is a line of an algorithm that is not known.
+    pub(super) fn unknown<'a>(&self, text: Text<'a>) -> Option<Line<'a>> {
+        if !self.dialect.is_lenient {
+            return None;
+        }
+        let tag = foreign::by_tag(text.unmarked())?;
+        // In any case: what only has its tag in another case is malformed.
+        let is_known = |it: Algorithm| it.tags().any(|known| known.eq_ignore_ascii_case(tag));
+        (!Algorithm::ALL.into_iter().any(is_known)).then_some(Line::Unknown(tag))
+    }
+}
+
+impl Format for Tag {
+    fn record(&self, out: &mut Vec<u8>, record: &Record<'_>) {
+        line::write(out, self.dialect.ending, record, write);
+    }
+
+    fn detect(&self, head: &[u8]) -> bool {
+        let first = line::first(head, self.dialect.ending);
+        matches!(self.clone().next(first), Line::Record { .. })
+    }
+
+    fn find_end(&mut self, bytes: &[u8]) -> Option<usize> {
+        memchr::memchr(self.dialect.ending.byte(), bytes)
+    }
+
+    fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a> {
+        match Text::of(text, &self.dialect) {
+            Ok(text) => self.read(text).or_else(|| self.unknown(text)).unwrap_or(Line::Malformed),
+            Err(line) => line,
+        }
+    }
+}
 
 /// Within how many bytes the parenthesis opens, were the tag the longest, with a space after it.
 const OPENS_WITHIN: usize = 15;
 
 /// Appends the line without its ending; the name is escaped where it must be.
-pub(super) fn write(out: &mut Vec<u8>, name: &[u8], digest: &Digest) {
+fn write(out: &mut Vec<u8>, name: &[u8], digest: &Digest) {
     out.extend_from_slice(digest.algorithm().tag().as_bytes());
     out.extend_from_slice(b" (");
     out.extend_from_slice(name);
@@ -24,19 +90,10 @@ pub(super) fn write(out: &mut Vec<u8>, name: &[u8], digest: &Digest) {
 
 /// The name, still escaped, and the digest, when the tag is that of one of `algorithms`. If `is_lenient`,
 /// several spaces may follow the tag, and the digits may be base64.
-pub(super) fn read(
-    text: &[u8],
-    algorithms: Algorithms,
-    is_lenient: bool,
-) -> Option<(&[u8], Digest)> {
+fn read(text: &[u8], algorithms: Algorithms, is_lenient: bool) -> Option<(&[u8], Digest)> {
     let (tag, name, digits) = split(text, is_lenient)?;
-    let algorithm = algorithms.iter().find(|&algorithm| is_of(tag, algorithm))?;
+    let algorithm = algorithms.iter().find(|algorithm| algorithm.has_tag(tag))?;
     Some((name, digits::read(algorithm, digits, is_lenient)?))
-}
-
-/// Whether a tag is the one of an algorithm.
-pub(super) fn is_of(tag: &[u8], algorithm: Algorithm) -> bool {
-    algorithm.tag().as_bytes() == tag || ALIASES.contains(&(tag, algorithm))
 }
 
 /// Tag, name, still escaped, and digits of what has the shape of a tagged line.
@@ -88,10 +145,10 @@ mod tests {
 
     #[test]
     fn every_tag_and_alias_is_found() {
-        let own = Algorithm::ALL.map(|algorithm| (algorithm.tag().as_bytes(), algorithm));
-        for (tag, algorithm) in own.into_iter().chain(ALIASES) {
+        let tags = |algorithm: Algorithm| algorithm.tags().map(move |tag| (tag, algorithm));
+        for (tag, algorithm) in Algorithm::ALL.into_iter().flat_map(tags) {
             let digest = Digest::new(algorithm, &vec![7; algorithm.digest_len()]).unwrap();
-            let line = format!("{} (f) = {digest}", String::from_utf8_lossy(tag));
+            let line = format!("{tag} (f) = {digest}");
             assert_eq!(read(line.as_bytes(), ALL(), false), Some((&b"f"[..], digest)), "{line}");
             let others = ALL().iter().filter(|&other| other != algorithm).collect();
             assert_eq!(read(line.as_bytes(), others, false), None, "{line}");

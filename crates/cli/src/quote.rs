@@ -4,8 +4,8 @@
 //! prints: in results (`'a b': OK`, since 9.11), before errors of the system
 //! (`md5sum: 'a b': No such file or directory`) and for the list (`md5sum: 'a b': 3: improperly
 //! formatted MD5 checksum line`). It quotes a name with a colon, since a colon ends the name there.
-//! [`shell_word`] is the same without that, as `ls --quoting-style=shell-escape` and `printf %q`
-//! have it. The style that always quotes, `quote`, is used by no message that md5sum can print.
+//! But for that it is what `ls --quoting-style=shell-escape` and `printf %q` show. The style that
+//! always quotes, `quote`, is used by no message that md5sum can print.
 //!
 //! A name without special characters stays bare. Others stand in `'...'`, in which all but `'`
 //! stands for itself; what a terminal cannot show becomes `$'...'` with C's escapes; and a name
@@ -24,29 +24,8 @@ pub enum Locale {
 }
 
 /// Appends a name as coreutils prints it where a colon follows.
-///
-/// ```
-/// use lanesum_checksum::list::quote::{Locale, file_name};
-///
-/// let mut out = Vec::new();
-/// file_name(&mut out, b"a\nb", Locale::C);
-/// assert_eq!(out, br"'a'$'\n''b'");
-/// ```
 pub fn file_name(out: &mut Vec<u8>, name: &[u8], locale: Locale) {
     append(out, name, locale, name.contains(&b':'));
-}
-
-/// Appends a name as a word that a shell reads as this name.
-///
-/// ```
-/// use lanesum_checksum::list::quote::{Locale, shell_word};
-///
-/// let mut out = Vec::new();
-/// shell_word(&mut out, b"it's here", Locale::C);
-/// assert_eq!(out, b"\"it's here\"");
-/// ```
-pub fn shell_word(out: &mut Vec<u8>, name: &[u8], locale: Locale) {
-    append(out, name, locale, false);
 }
 
 /// What a character asks for.

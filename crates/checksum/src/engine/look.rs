@@ -1,0 +1,140 @@
+//! A file's beginning: what was opened, its first bytes, and a look at it.
+
+use std::io;
+use std::ops::Range;
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{FileType, SeekFrom};
+use rustix::io::Errno;
+
+use super::read::lease;
+use super::round::Shared;
+use super::stamp::Stamp;
+use super::{FileId, Options};
+use crate::Error;
+
+/// What a path leads to.
+pub(super) enum Opened {
+    /// A regular file.
+    Regular(Begun),
+    /// Something to be read alone: a FIFO, a device, a terminal.
+    Other(OwnedFd),
+}
+
+/// Looks at what was opened.
+fn look(file: OwnedFd, Options { own_files, taken, .. }: &Options) -> Result<Opened, Error> {
+    let stat = rustix::fs::fstat(&file).map_err(io::Error::from)?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile if own_files.contains(&FileId::from(&stat)) => Err(Error::OwnOutput),
+        FileType::RegularFile => {
+            let stamp = Stamp::of(&stat);
+            Ok(Opened::Regular(Begun { file, stamp, read: 0..0, has_writer: false }))
+        }
+        FileType::Directory => Err(io::Error::from(Errno::ISDIR).into()),
+        _ if taken.contains(&FileId::from(&stat)) => Err(Error::Taken),
+        _ => Ok(Opened::Other(file)),
+    }
+}
+
+/// A regular file that was looked at, and how much of it is in the buffer already.
+pub(super) struct Begun {
+    pub(super) file: OwnedFd,
+    pub(super) stamp: Stamp,
+    pub(super) read: Range<usize>,
+    /// Somebody may be writing to it.
+    pub(super) has_writer: bool,
+}
+
+impl Begun {
+    /// Whether all is read: as much as the size says, unless it is a pseudo file, whose size says nothing. (A file
+    /// of nothing but a hole looks like one.)
+    pub(super) fn is_whole(&self) -> bool {
+        let length = self.read.len() as u64;
+        length > 0 && length == self.stamp.size() && self.stamp.has_blocks()
+    }
+}
+
+/// Reads the first bytes of what was opened, and looks at it then.
+///
+/// Most files are small, and looking at them twice costs more than hashing them. What changed for
+/// the last time before it was opened did not change since, and if its size is what was read, it is
+/// done with. Of a file that may have changed meanwhile nothing counts as read: it is read anew from
+/// a time on at which a change shows, and looked at once more in the end. What is read as it comes, a FIFO or a terminal,
+/// has no place to read from, and keeps what it holds. Where nobody wants to know of changes, it is looked at first.
+///
+/// Whether somebody may be writing to it is asked where there is time for that: to ask costs half as much as all the
+/// rest with a small file, and such a one is read in some microseconds. So of what is whole it is asked only when it
+/// changed a moment ago.
+///
+/// `read_first` reads and gives the place of what it read.
+///
+/// # Errors
+/// The system's, and [`Error::OwnOutput`].
+pub(super) fn read_and_look(
+    file: OwnedFd,
+    mut read_first: impl FnMut(&OwnedFd) -> Result<Range<usize>, Error>,
+    shared: &Shared,
+    options: &Options,
+) -> Result<Opened, Error> {
+    let early = options.detect_changes.then(|| read_first(&file));
+    let mut begun = match look(file, options)? {
+        Opened::Regular(begun) => begun,
+        other => return Ok(other),
+    };
+    let read = match early {
+        Some(read) if shared.is_settled(&begun.stamp, &begun.file) => read?,
+        Some(_) => {
+            shared.await_clock(&begun.stamp, &begun.file);
+            begun.has_writer = lease::has_writer(&begun.file);
+            return Ok(Opened::Regular(begun));
+        }
+        // What is read of a pseudo file may not be there a second time.
+        None if !begun.stamp.has_blocks() => return Ok(Opened::Regular(begun)),
+        None => read_first(&begun.file)?,
+    };
+    let mut begun = Begun { read, ..begun };
+    if options.detect_changes && (!begun.is_whole() || begun.stamp.is_recent(shared.now.get())) {
+        begun.has_writer = lease::has_writer(&begun.file);
+        if begun.has_writer {
+            // To be read as it comes, and looked at in the end.
+            begun.read = 0..0;
+        }
+    }
+    if !begun.read.is_empty() && !begun.is_whole() {
+        // From there on it is read as it comes.
+        let next = SeekFrom::Start(begun.read.len() as u64);
+        rustix::fs::seek(&begun.file, next).map_err(io::Error::from)?;
+    }
+    Ok(Opened::Regular(begun))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::buffer::Buffer;
+    use crate::engine::read::Lane;
+    use crate::engine::stamp::stamping_clock;
+
+    #[test]
+    fn a_file_is_read_when_a_change_would_show() {
+        let shared = Shared::new(&std::sync::Arc::default(), None);
+        let mut buffer = Buffer::new(0, Lane::Read);
+        for round in 0..20 {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(&file, "abc").unwrap();
+            shared.look_at_clock();
+            let read_first = |file: &OwnedFd| buffer.read_first(file);
+            let Opened::Regular(begun) =
+                read_and_look(file.into_file().into(), read_first, &shared, &Options::default())
+                    .unwrap()
+            else {
+                panic!("a regular file")
+            };
+            if shared.is_stamped_here(begun.stamp.device(), &begun.file) {
+                assert!(begun.stamp.tells_from(stamping_clock()), "{round}");
+                // Only what was read after that counts.
+                assert!(begun.read.is_empty() || begun.stamp.tells_from(shared.now.get()));
+            }
+        }
+    }
+}

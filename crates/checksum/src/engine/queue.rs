@@ -1,0 +1,364 @@
+//! Jobs on their way from the iterator to the workers.
+//!
+//! One thread pulls the iterator, ahead of the workers (`run.rs`). So an iterator that waits, for a
+//! name to come through a pipe or for a folder to be read, holds up no worker whose lanes are in use,
+//! and no outcome; and what it keeps open is used by one thread only.
+//!
+//! A worker takes many jobs at once where files are short, and gives back what it has not begun when
+//! a long one comes up: the others may have nothing to do. So there is no end while a worker holds
+//! jobs that it may give back.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::Source;
+use super::outbox::{Sequence, Worker};
+use crate::Algorithms;
+
+/// How many jobs are pulled ahead of the workers. When they are all there nothing is pulled until half
+/// are gone: on a single CPU each time costs two changes of threads.
+pub(super) const AHEAD: usize = 1024;
+
+/// What a worker sees of a job: all but its context.
+#[derive(Debug)]
+pub(super) struct Task {
+    pub(super) sequence: Sequence,
+    pub(super) source: Source,
+    pub(super) algorithms: Algorithms,
+}
+
+/// The jobs that no worker has taken yet.
+#[derive(Debug)]
+pub(super) struct JobQueue {
+    state: Mutex<State>,
+    /// There are jobs again, or no more will come; before that, all workers are started. Workers wait for it.
+    filled: Condvar,
+    /// There is room again, or no worker is left. Who pulls the iterator waits for it.
+    drained: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    jobs: VecDeque<Task>,
+    /// No more jobs will come.
+    ended: bool,
+    /// And those that are there are not wanted.
+    stopped: bool,
+    /// Workers that may still take jobs.
+    workers: usize,
+    /// Whether these are all there will be.
+    all_started: bool,
+    /// Workers that wait for jobs.
+    waiting: usize,
+    /// Whether somebody waits for room.
+    is_full: bool,
+    /// Whether each worker has jobs that it took and may not have begun.
+    holds: Vec<bool>,
+}
+
+impl State {
+    /// Whether there are no jobs now, nor will be.
+    fn is_at_end(&self) -> bool {
+        self.stopped || (self.jobs.is_empty() && self.ended && !self.holds.contains(&true))
+    }
+}
+
+/// What came of asking for jobs.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    Some,
+    /// There are none now.
+    None,
+    /// There will be none.
+    End,
+}
+
+impl JobQueue {
+    pub(super) fn new(workers: usize) -> Self {
+        let jobs = VecDeque::with_capacity(AHEAD);
+        let state = State {
+            jobs,
+            ended: false,
+            stopped: false,
+            workers,
+            all_started: false,
+            waiting: 0,
+            is_full: false,
+            holds: vec![false; workers],
+        };
+        Self { state: Mutex::new(state), filled: Condvar::new(), drained: Condvar::new() }
+    }
+
+    /// Notes that no more workers will be started, and how many of those expected were not.
+    pub(super) fn all_are_started(&self, missing: usize) {
+        let mut state = self.change();
+        state.workers -= missing;
+        state.all_started = true;
+        self.filled.notify_all();
+    }
+
+    /// Notes that no more jobs come.
+    pub(super) fn end(&self) {
+        self.change().ended = true;
+        self.filled.notify_all();
+    }
+
+    /// Whether no more jobs come.
+    pub(super) fn has_ended(&self) -> bool {
+        self.change().ended
+    }
+
+    /// Notes that no more jobs are wanted.
+    pub(super) fn stop(&self) {
+        self.change().stopped = true;
+        self.filled.notify_all();
+        self.drained.notify_all();
+    }
+
+    /// Whether one worker does jobs again, for whom more come.
+    pub(super) fn begin_again(&self) {
+        let mut state = self.change();
+        (state.ended, state.workers) = (false, 1);
+    }
+
+    /// Adds a job, once there is room; false when it is not wanted, or no worker is left to do it.
+    pub(super) fn push(&self, job: Task) -> bool {
+        let mut state = self.change();
+        if state.jobs.len() >= AHEAD {
+            state.is_full = true;
+            let is_full = |state: &mut State| state.is_full && state.workers > 0 && !state.stopped;
+            let waited = self.drained.wait_while(state, is_full);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        state.jobs.push_back(job);
+        if state.waiting > 0 {
+            self.filled.notify_one();
+        }
+        state.workers > 0 && !state.stopped
+    }
+
+    /// Takes up to `count` jobs into `jobs`, and up to `most` where as many are left for each other
+    /// worker; does not wait for any. Those that the worker took before are begun.
+    pub(super) fn take(
+        &self,
+        worker: Worker,
+        count: usize,
+        most: usize,
+        jobs: &mut VecDeque<Task>,
+    ) -> Taken {
+        let mut state = self.change();
+        self.let_go(&mut state, worker);
+        if state.jobs.is_empty() || state.stopped {
+            return if state.is_at_end() { Taken::End } else { Taken::None };
+        }
+        let share = state.jobs.len() / state.workers;
+        let count = count.min(state.jobs.len()).max(most.min(share));
+        jobs.extend(state.jobs.drain(..count));
+        state.holds[worker] = count > 1;
+        if state.is_full && state.jobs.len() <= AHEAD / 2 {
+            state.is_full = false;
+            self.drained.notify_one();
+        }
+        Taken::Some
+    }
+
+    /// Takes back jobs that a worker has not begun.
+    pub(super) fn give_back(&self, worker: Worker, jobs: &mut VecDeque<Task>) {
+        let mut state = self.change();
+        let first_left = state.jobs.front().map(|job| job.sequence);
+        let is_before =
+            jobs.back().zip(first_left).is_none_or(|(last, first)| last.sequence < first);
+        while let Some(job) = jobs.pop_back() {
+            state.jobs.push_front(job);
+        }
+        if !is_before {
+            // Another worker gave back later ones in between.
+            state.jobs.make_contiguous().sort_unstable_by_key(|job| job.sequence);
+        }
+        self.let_go(&mut state, worker);
+        self.filled.notify_all();
+    }
+
+    /// Notes that a worker will not give back what it took.
+    fn let_go(&self, state: &mut State, worker: Worker) {
+        if std::mem::take(&mut state.holds[worker]) && state.is_at_end() {
+            self.filled.notify_all();
+        }
+    }
+
+    /// Waits until there are jobs, or none will come. Those that the worker took before are begun.
+    pub(super) fn wait(&self, worker: Worker) {
+        let mut state = self.change();
+        self.let_go(&mut state, worker);
+        state.waiting += 1;
+        let nothing = |state: &mut State| state.jobs.is_empty() && !state.is_at_end();
+        let waited = self.filled.wait_while(state, nothing);
+        waited.unwrap_or_else(PoisonError::into_inner).waiting -= 1;
+    }
+
+    /// Whether a worker may leave the jobs to others: if it is not the last one. Then it has ended. Waits until it
+    /// is known how many there are, before the first job comes.
+    pub(super) fn leave(&self) -> bool {
+        let started = self.filled.wait_while(self.change(), |state| !state.all_started);
+        let mut state = started.unwrap_or_else(PoisonError::into_inner);
+        let has_others = state.workers > 1;
+        if has_others {
+            state.workers -= 1;
+        }
+        has_others
+    }
+
+    /// Notes that a worker has ended.
+    pub(super) fn worker_ends(&self, worker: Worker) {
+        let mut state = self.change();
+        state.workers -= 1;
+        self.let_go(&mut state, worker);
+        self.drained.notify_one();
+    }
+
+    /// The state, which no panic leaves half changed.
+    fn change(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn jobs(count: u64) -> impl Iterator<Item = Task> {
+        let (source, algorithms) = (Source::Nothing, Algorithms::NONE);
+        (0..count).map(move |sequence| Task { sequence, source: source.clone(), algorithms })
+    }
+
+    fn fill(queue: &JobQueue, count: u64) {
+        assert!(jobs(count).all(|job| queue.push(job)));
+        queue.end();
+    }
+
+    fn numbers(jobs: &VecDeque<Task>) -> impl Iterator<Item = Sequence> {
+        jobs.iter().map(|job| job.sequence)
+    }
+
+    #[test]
+    fn every_job_is_taken_once_in_order() {
+        const JOBS: u64 = 10 * AHEAD as u64;
+        let (queue, mut taken) = (JobQueue::new(1), VecDeque::new());
+        std::thread::scope(|scope| {
+            scope.spawn(|| fill(&queue, JOBS));
+            while queue.take(0, 7, 7, &mut taken) != Taken::End {
+                queue.wait(0);
+            }
+        });
+        assert!(numbers(&taken).eq(0..JOBS));
+    }
+
+    #[test]
+    fn no_more_than_there_is_room_for_goes_in_nor_for_nobody() {
+        let queue = JobQueue::new(1);
+        std::thread::scope(|scope| {
+            let pushing = scope.spawn(|| {
+                jobs(10 * AHEAD as u64).take_while(|_| true).position(|job| !queue.push(job))
+            });
+            while !queue.change().is_full {
+                std::thread::yield_now();
+            }
+            assert_eq!(queue.change().jobs.len(), AHEAD);
+            queue.worker_ends(0);
+            assert_eq!(pushing.join().unwrap(), Some(AHEAD));
+        });
+    }
+
+    #[test]
+    fn a_stop_ends_all_waiting_and_gives_no_more() {
+        let (queue, mut taken) = (JobQueue::new(2), VecDeque::new());
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| queue.wait(0));
+            while queue.change().waiting == 0 {
+                std::thread::yield_now();
+            }
+            queue.stop();
+            waiting.join().unwrap();
+        });
+        assert!(jobs(1).all(|job| !queue.push(job)));
+        assert_eq!(queue.take(0, 1, 1, &mut taken), Taken::End);
+
+        let queue = JobQueue::new(1);
+        std::thread::scope(|scope| {
+            let pushing = scope.spawn(|| jobs(10 * AHEAD as u64).position(|job| !queue.push(job)));
+            while !queue.change().is_full {
+                std::thread::yield_now();
+            }
+            queue.stop();
+            assert_eq!(pushing.join().unwrap(), Some(AHEAD));
+        });
+    }
+
+    #[test]
+    fn all_but_the_last_may_leave() {
+        let queue = JobQueue::new(5);
+        let left = std::thread::scope(|scope| {
+            let leaving = scope.spawn(|| queue.leave());
+            queue.all_are_started(2);
+            leaving.join().unwrap()
+        });
+        assert_eq!([left, queue.leave(), queue.leave(), queue.leave()], [true, true, false, false]);
+        assert_eq!(queue.change().workers, 1);
+    }
+
+    #[test]
+    fn more_than_needed_is_taken_where_as_much_is_left_for_others() {
+        let (queue, mut taken) = (JobQueue::new(3), VecDeque::new());
+        fill(&queue, 30);
+        let mut count = |count, most| {
+            taken.clear();
+            queue.take(0, count, most, &mut taken);
+            taken.len()
+        };
+        assert_eq!(count(2, 8), 8);
+        assert_eq!(count(2, 8), 7);
+        assert_eq!(count(6, 8), 6);
+        assert_eq!(count(32, 32), 9);
+    }
+
+    #[test]
+    fn what_is_given_back_is_taken_again_in_its_order_and_before_the_end() {
+        let queue = JobQueue::new(2);
+        let [mut first, mut second, mut third] = [const { VecDeque::new() }; 3];
+        fill(&queue, 10);
+        queue.take(0, 4, 4, &mut first);
+        queue.take(1, 6, 6, &mut second);
+        assert_eq!(queue.take(1, 1, 1, &mut third), Taken::None, "the other one holds some");
+        let begun = [&mut first, &mut second].map(|jobs| jobs.pop_front().expect("a job").sequence);
+        assert_eq!(begun, [0, 4]);
+        queue.give_back(1, &mut second);
+        queue.give_back(0, &mut first);
+        assert!(first.is_empty() && second.is_empty());
+        assert_eq!(queue.take(0, 9, 9, &mut third), Taken::Some);
+        assert!(numbers(&third).eq([1, 2, 3, 5, 6, 7, 8, 9]));
+
+        // Nobody waits for jobs that nobody can give back.
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| queue.wait(1));
+            while queue.change().waiting == 0 {
+                std::thread::yield_now();
+            }
+            queue.worker_ends(0);
+            waiting.join().unwrap();
+        });
+        assert_eq!(queue.take(1, 1, 1, &mut third), Taken::End);
+    }
+
+    #[test]
+    fn what_is_given_back_after_later_ones_goes_before_them() {
+        let queue = JobQueue::new(2);
+        let [mut first, mut second, mut all] = [const { VecDeque::new() }; 3];
+        fill(&queue, 6);
+        queue.take(0, 2, 2, &mut first);
+        queue.take(1, 2, 2, &mut second);
+        queue.give_back(0, &mut first);
+        queue.give_back(1, &mut second);
+        queue.take(0, 6, 6, &mut all);
+        assert!(numbers(&all).eq(0..6));
+    }
+}

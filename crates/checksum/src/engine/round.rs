@@ -1,0 +1,76 @@
+//! What all lanes of a worker share: what they have read, and what they know of this round of files.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use rustix::fd::OwnedFd;
+
+use super::Progress;
+use super::descriptors::Closing;
+use super::stamp::{self, Stamp, Time, stamping_clock};
+use super::stop::Stop;
+
+/// What all lanes of a worker share.
+pub(super) struct Shared {
+    pub(super) stop: Arc<Stop>,
+    progress: Option<Arc<Progress>>,
+    /// Bytes that the worker has read.
+    pub(super) bytes: Cell<u64>,
+    /// A time before any file of this round was opened, by the clock that stamps files.
+    pub(super) now: Cell<Time>,
+    /// The device looked at last, and whether this machine's clock stamps its files.
+    clock: Cell<Option<(u64, bool)>>,
+    /// Files that are read.
+    pub(super) closing: RefCell<Closing>,
+}
+
+impl Shared {
+    pub(super) fn new(stop: &Arc<Stop>, progress: Option<Arc<Progress>>) -> Self {
+        Self {
+            stop: Arc::clone(stop),
+            progress,
+            bytes: Cell::default(),
+            now: Cell::default(),
+            clock: Cell::default(),
+            closing: RefCell::default(),
+        }
+    }
+
+    /// Notes that bytes of a file were read.
+    pub(super) fn count(&self, read: usize) {
+        self.bytes.set(self.bytes.get() + read as u64);
+        if let Some(progress) = &self.progress {
+            progress.bytes.fetch_add(read as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes the time of the clock that stamps files.
+    pub(super) fn look_at_clock(&self) {
+        self.now.set(stamping_clock());
+    }
+
+    /// Whether a file of this stamp certainly did not change since [`now`](Self::now): its last
+    /// change lies before, and was stamped by the same clock.
+    pub(super) fn is_settled(&self, stamp: &Stamp, file: &OwnedFd) -> bool {
+        stamp.tells_from(self.now.get()) && self.is_stamped_here(stamp.device(), file)
+    }
+
+    /// Waits until whatever changes the file from now on gives it another stamp than this, if this machine's clock does.
+    pub(super) fn await_clock(&self, stamp: &Stamp, file: &OwnedFd) {
+        if self.is_stamped_here(stamp.device(), file) {
+            stamp.await_clock();
+        }
+    }
+
+    pub(super) fn is_stamped_here(&self, device: u64, file: &OwnedFd) -> bool {
+        match self.clock.get() {
+            Some((known, answer)) if known == device => answer,
+            _ => {
+                let answer = stamp::is_stamped_here(file);
+                self.clock.set(Some((device, answer)));
+                answer
+            }
+        }
+    }
+}

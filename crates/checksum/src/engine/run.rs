@@ -1,0 +1,406 @@
+//! A run: the threads behind it, and the outcomes as an iterator on the caller's.
+//!
+//! ```text
+//! a thread of its own pulls the jobs, keeps their contexts, and queues the rest   queue.rs
+//! workers do them                                                                worker.rs
+//! the caller's thread takes the outcomes and puts the contexts back              outbox.rs
+//! ```
+//!
+//! So nothing of the caller's is run, dropped or even seen by a worker, which may have a table of
+//! descriptors of its own (`descriptors.rs`); and no worker is compiled for the caller's types.
+//!
+//! Where there is but one job, as the iterator's [`size_hint`](Iterator::size_hint) says, or where the
+//! system gives no threads, the caller's thread does all of this, some jobs at a time, when it asks
+//! for an outcome.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::fmt;
+use std::mem;
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::sync::mpsc::{self, SyncSender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use super::devices::Devices;
+use super::outbox::{Completed, Outbox, Sequence};
+use super::queue::{AHEAD, JobQueue, Task};
+use super::stop::Stop;
+use super::{Job, Options, Outcome, read, worker};
+
+/// Runs the jobs. The outcomes are the [iterator](Run)'s; nothing waits for the caller to ask for
+/// them, as long as no more than 65,536 jobs are under way.
+///
+/// The jobs are pulled by a thread of their own, up to a thousand ahead of the workers; where the
+/// iterator waits, what it gave is done meanwhile. Memory grows neither with the number of jobs nor
+/// with their sizes.
+///
+/// Fewer threads than asked for work where the system does not give as many. Where it gives none, and
+/// where there is but one job, as the iterator's [`size_hint`](Iterator::size_hint) says, the caller's
+/// thread works when it asks for an outcome.
+#[must_use = "it is stopped when it is dropped"]
+pub fn run<T, I>(options: &Options, jobs: I) -> Run<T>
+where
+    T: Send + 'static,
+    I: Iterator<Item = Job<T>> + Send + 'static,
+{
+    let most = jobs.size_hint().1.unwrap_or(usize::MAX);
+    let jobs: Jobs<T> = Box::new(jobs);
+    // Often there is a single file, and most of the time is that of starting.
+    if most <= 1 {
+        return Run::here(options, jobs);
+    }
+    let threads = match options.threads {
+        0 => thread::available_parallelism().map_or(1, NonZero::get),
+        threads => threads,
+    };
+    Run::in_threads(threads.min(most), options, jobs)
+}
+
+type Jobs<T> = Box<dyn Iterator<Item = Job<T>> + Send>;
+
+/// The outcomes of a [run](run), in the order that [`Options::delivery`] says.
+///
+/// To drop it stops the run, as [`stop`](Stopper::stop) does.
+///
+/// # Panics
+/// Asking for an outcome panics when the iterator of the jobs did, with the same payload.
+pub struct Run<T> {
+    threads: Threads<T>,
+    /// Taken but not given out.
+    batch: VecDeque<Completed>,
+    contexts: Contexts<T>,
+    is_at_end: bool,
+    totals: Totals,
+}
+
+enum Threads<T> {
+    /// The thread that pulls the jobs, and those that do them.
+    Started { core: Arc<Core>, puller: Option<JoinHandle<()>>, workers: Vec<JoinHandle<()>> },
+    /// None; and how many jobs were pulled.
+    None { core: Arc<Core>, jobs: Jobs<T>, pulled: Sequence },
+}
+
+/// What the threads of a run share.
+#[derive(Debug)]
+pub(super) struct Core {
+    pub(super) options: Options,
+    pub(super) queue: JobQueue,
+    pub(super) outbox: Outbox,
+    pub(super) devices: Arc<Devices>,
+    pub(super) stop: Arc<Stop>,
+}
+
+impl Core {
+    /// `is_asked` is the outbox's.
+    pub(super) fn new(options: Options, is_asked: bool) -> Arc<Self> {
+        let workers = options.threads;
+        let outbox = Outbox::new(options.delivery, is_asked);
+        outbox.workers_begin(workers);
+        Arc::new(Self {
+            queue: JobQueue::new(workers),
+            outbox,
+            devices: Devices::of(&options),
+            stop: Arc::new(Stop::with_signal()),
+            options,
+        })
+    }
+
+    pub(super) fn stop(&self) {
+        self.stop.set();
+        self.queue.stop();
+        self.outbox.wake_all();
+    }
+}
+
+/// The contexts of the jobs that are under way.
+struct Contexts<T> {
+    /// Those that the caller's thread has not taken over yet.
+    pulled: Arc<Mutex<VecDeque<T>>>,
+    /// From the first on that is still under way.
+    known: VecDeque<Option<T>>,
+    first: Sequence,
+}
+
+impl<T> Contexts<T> {
+    fn new() -> Self {
+        Self { pulled: Arc::default(), known: VecDeque::new(), first: 0 }
+    }
+
+    fn take(&mut self, sequence: Sequence) -> T {
+        let place = usize::try_from(sequence - self.first).expect("within the window");
+        if place >= self.known.len() {
+            self.known.extend(lock(&self.pulled).drain(..).map(Some));
+        }
+        let context = self.known[place].take().expect("an outcome comes once");
+        while let Some(None) = self.known.front() {
+            self.known.pop_front();
+            self.first += 1;
+        }
+        context
+    }
+}
+
+/// What no panic leaves half changed.
+fn lock<T>(contexts: &Mutex<VecDeque<T>>) -> MutexGuard<'_, VecDeque<T>> {
+    contexts.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What came of the outcomes that were given out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Outcomes, failed ones included.
+    pub outcomes: u64,
+    /// Those that have no digests.
+    pub failed: u64,
+    /// Bytes of the others.
+    pub bytes: u64,
+}
+
+/// A run was stopped, so that not all jobs were done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("stopped")]
+pub struct Stopped {
+    /// What was done.
+    pub totals: Totals,
+}
+
+/// Stops a run, from any thread.
+#[derive(Clone, Debug)]
+pub struct Stopper(Arc<Core>);
+
+impl Stopper {
+    /// Ends the run: what is being read is given up, after at most 512 KiB of each file, and what waits
+    /// for an input waits no longer. No outcome comes any more.
+    pub fn stop(&self) {
+        self.0.stop();
+    }
+}
+
+impl<T: Send + 'static> Run<T> {
+    fn new(threads: Threads<T>, contexts: Contexts<T>) -> Self {
+        let (batch, totals) = (VecDeque::new(), Totals::default());
+        Self { threads, batch, contexts, is_at_end: false, totals }
+    }
+
+    fn in_threads(threads: usize, options: &Options, jobs: Jobs<T>) -> Self {
+        let core = Core::new(Options { threads, ..options.clone() }, true);
+        let contexts = Contexts::new();
+        // The jobs go to their thread once there are workers: without, they are done here.
+        let Some((puller, send)) = start_puller(&core, &contexts) else {
+            return Self::here(options, jobs);
+        };
+        let start = |number| {
+            let worker = Arc::clone(&core);
+            let work = move || worker::work(number, &worker);
+            read::is_memory_left().then(|| thread::Builder::new().spawn(work).ok()).flatten()
+        };
+        let workers: Vec<_> = (0..threads).map_while(start).collect();
+        let missing = threads - workers.len();
+        if workers.is_empty() {
+            return Self::here(options, jobs);
+        }
+        (0..missing).for_each(|_| core.outbox.worker_ends(&core.stop));
+        core.queue.all_are_started(missing);
+        // It waits for nothing else.
+        let _ = send.send(jobs);
+        Self::new(Threads::Started { core, puller: Some(puller), workers }, contexts)
+    }
+
+    fn here(options: &Options, jobs: Jobs<T>) -> Self {
+        let options = Options { threads: 1, own_descriptors: false, ..options.clone() };
+        let core = Core::new(options, false);
+        core.queue.all_are_started(0);
+        Self::new(Threads::None { core, jobs, pulled: 0 }, Contexts::new())
+    }
+
+    /// What stops this run.
+    #[must_use]
+    pub fn stopper(&self) -> Stopper {
+        Stopper(Arc::clone(self.core()))
+    }
+
+    /// The next outcome if it comes within this time; without any time, if it is there already.
+    ///
+    /// Where the caller's thread does the jobs itself, any other time is as long as the job takes.
+    pub fn next_within(&mut self, patience: Duration) -> Option<Outcome<T>> {
+        self.next_outcome(Some(patience))
+    }
+
+    /// The next outcome; `before_waiting` is called if it is not there already, to do what else there
+    /// is, like writing out lines.
+    pub fn next_or_wait(&mut self, before_waiting: impl FnOnce()) -> Option<Outcome<T>> {
+        self.next_within(Duration::ZERO).or_else(|| {
+            before_waiting();
+            self.next()
+        })
+    }
+
+    /// Whether no outcome comes any more.
+    #[must_use]
+    pub fn is_at_end(&self) -> bool {
+        self.is_at_end && self.batch.is_empty()
+    }
+
+    /// The result: whether all jobs were done, and their outcomes given out. What is still to be done
+    /// is stopped.
+    ///
+    /// # Errors
+    /// They were not.
+    ///
+    /// # Panics
+    /// When the iterator of the jobs did, with the same payload.
+    pub fn finish(mut self) -> Result<Totals, Stopped> {
+        let is_complete = self.is_at_end() && !self.core().stop.is_set();
+        if !is_complete {
+            self.core().stop();
+        }
+        self.end();
+        let totals = self.totals;
+        if is_complete { Ok(totals) } else { Err(Stopped { totals }) }
+    }
+
+    fn next_outcome(&mut self, patience: Option<Duration>) -> Option<Outcome<T>> {
+        if self.batch.is_empty() && !self.is_at_end {
+            self.fetch(patience);
+        }
+        if self.core().stop.is_set() {
+            self.batch.clear();
+            self.end();
+        }
+        let Completed { sequence, source, result } = self.batch.pop_front()?;
+        self.totals.outcomes += 1;
+        match &result {
+            Ok(hashed) => self.totals.bytes += hashed.bytes,
+            Err(_) => self.totals.failed += 1,
+        }
+        Some(Outcome { source, context: self.contexts.take(sequence), result })
+    }
+
+    fn fetch(&mut self, patience: Option<Duration>) {
+        match &mut self.threads {
+            Threads::Started { core, .. } => {
+                if !core.outbox.take(&mut self.batch, patience, &core.stop) {
+                    self.end();
+                }
+            }
+            Threads::None { .. } if patience == Some(Duration::ZERO) => {}
+            Threads::None { core, jobs, pulled } => {
+                let before = *pulled;
+                let mut jobs = jobs.take(AHEAD);
+                pull(core, &mut jobs, &self.contexts.pulled, pulled);
+                worker::work(0, core);
+                core.outbox.take(&mut self.batch, Some(Duration::ZERO), &core.stop);
+                self.is_at_end = *pulled - before < AHEAD as u64;
+                core.queue.begin_again();
+                core.outbox.workers_begin(1);
+            }
+        }
+    }
+}
+
+impl<T> Run<T> {
+    fn core(&self) -> &Arc<Core> {
+        match &self.threads {
+            Threads::Started { core, .. } | Threads::None { core, .. } => core,
+        }
+    }
+
+    /// Waits for the threads, and goes on with the panic of one.
+    fn end(&mut self) {
+        if let Some(panic) = self.join() {
+            resume_unwind(panic);
+        }
+    }
+
+    /// Waits for the threads, which have ended or been stopped; the panic of one.
+    fn join(&mut self) -> Option<Box<dyn Any + Send>> {
+        self.is_at_end = true;
+        let Threads::Started { core, puller, workers } = &mut self.threads else { return None };
+        let mut panic = None;
+        for worker in mem::take(workers) {
+            panic = worker.join().err().or(panic);
+        }
+        // It may wait in the caller's iterator for as long as it likes, and only that.
+        if let Some(puller) = puller.take_if(|_| core.queue.has_ended()) {
+            panic = puller.join().err().or(panic);
+        }
+        panic
+    }
+}
+
+impl<T: Send + 'static> Iterator for Run<T> {
+    type Item = Outcome<T>;
+
+    fn next(&mut self) -> Option<Outcome<T>> {
+        self.next_outcome(None)
+    }
+}
+
+impl<T> Drop for Run<T> {
+    fn drop(&mut self) {
+        if !self.is_at_end {
+            self.core().stop();
+            // Its panic is told to whoever asks for outcomes.
+            drop(self.join());
+        }
+    }
+}
+
+impl<T> fmt::Debug for Run<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run").field("totals", &self.totals).finish_non_exhaustive()
+    }
+}
+
+/// The thread that pulls jobs, once it gets them.
+fn start_puller<T: Send + 'static>(
+    core: &Arc<Core>,
+    contexts: &Contexts<T>,
+) -> Option<(JoinHandle<()>, SyncSender<Jobs<T>>)> {
+    let (send, jobs) = mpsc::sync_channel::<Jobs<T>>(1);
+    let (core, contexts) = (Arc::clone(core), Arc::clone(&contexts.pulled));
+    let puller = move || {
+        if let Ok(mut jobs) = jobs.recv() {
+            pull(&core, &mut jobs, &contexts, &mut 0);
+        }
+    };
+    let puller = read::is_memory_left().then(|| thread::Builder::new().spawn(puller).ok());
+    Some((puller.flatten()?, send))
+}
+
+/// Pulls jobs to their end, or until they are not wanted any more; counts them in `pulled`.
+fn pull<T>(
+    core: &Core,
+    jobs: &mut dyn Iterator<Item = Job<T>>,
+    contexts: &Mutex<VecDeque<T>>,
+    pulled: &mut Sequence,
+) {
+    /// Tells the workers, also when the iterator panics.
+    struct End<'a>(&'a Core);
+    impl Drop for End<'_> {
+        fn drop(&mut self) {
+            // First: whoever sees the stop then sees that there is a panic to wait for.
+            self.0.queue.end();
+            if thread::panicking() {
+                self.0.stop();
+            }
+        }
+    }
+    let _end = End(core);
+    loop {
+        core.outbox.wait_for_window(*pulled, &core.stop);
+        if core.stop.is_set() {
+            return;
+        }
+        let Some(Job { source, algorithms, context }) = jobs.next() else { return };
+        lock(contexts).push_back(context);
+        let sequence = *pulled;
+        *pulled += 1;
+        if !core.queue.push(Task { sequence, source, algorithms }) {
+            return;
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The word that a run is to end before its jobs do.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::io::{Errno, retry_on_intr};
+
+/// Whether a run is stopped. What reads for long asks between two pieces; what waits for an input
+/// that may never come waits for this as well.
+#[derive(Debug, Default)]
+pub(super) struct Stop {
+    is_set: AtomicBool,
+    /// Can be read from then on; none where the system gives none, and then what waits goes on.
+    signal: Option<OwnedFd>,
+}
+
+impl Stop {
+    /// One that also wakes what waits for an input. It opens a descriptor: to be made before threads
+    /// have tables of their own, so that all know it by the same number.
+    pub(super) fn with_signal() -> Self {
+        Self { is_set: AtomicBool::new(false), signal: eventfd(0, EventfdFlags::CLOEXEC).ok() }
+    }
+
+    pub(super) fn is_set(&self) -> bool {
+        self.is_set.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set(&self) {
+        self.is_set.store(true, Ordering::Relaxed);
+        if let Some(signal) = &self.signal {
+            // It is full when it was set before.
+            let _ = rustix::io::write(signal, &1_u64.to_ne_bytes());
+        }
+    }
+
+    /// Waits until there is something to read, or the end of it.
+    ///
+    /// # Errors
+    /// The system's, and [`Errno::CANCELED`] once it is set.
+    pub(super) fn wait_for(&self, file: BorrowedFd<'_>) -> Result<(), Errno> {
+        let readable = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
+        match &self.signal {
+            None => retry_on_intr(|| poll(&mut [readable(file)], None))?,
+            Some(signal) => {
+                retry_on_intr(|| poll(&mut [readable(file), readable(signal.as_fd())], None))?
+            }
+        };
+        if self.is_set() { Err(Errno::CANCELED) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_wakes_what_waits_for_an_input() {
+        let stop = Stop::with_signal();
+        let (reader, writer) = std::io::pipe().unwrap();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| stop.wait_for(reader.as_fd()));
+            stop.set();
+            assert_eq!(waiting.join().unwrap(), Err(Errno::CANCELED));
+        });
+        assert_eq!(stop.wait_for(reader.as_fd()), Err(Errno::CANCELED));
+        let unset = Stop::with_signal();
+        drop(writer);
+        assert_eq!(unset.wait_for(reader.as_fd()), Ok(()), "the end");
+    }
+}

@@ -1,0 +1,282 @@
+//! One file in a lane: read piece by piece into a buffer, and looked at again in the end.
+
+use std::io;
+use std::ops::Range;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use lanesum_list::Digests;
+use rustix::fd::{AsFd as _, OwnedFd};
+use rustix::fs::{Advice, SeekFrom};
+use rustix::io::{Errno, retry_on_intr};
+
+use super::buffer::Buffer;
+use super::devices::Turn;
+use super::hashers::Hashers;
+use super::look::Begun;
+use super::read::medium;
+use super::round::Shared;
+use super::stamp::Stamp;
+use super::stop::Stop;
+use super::{Hashed, Options, serial};
+use crate::{Algorithms, Digest, Error};
+
+/// Files of this many bytes and more are announced to the kernel as read in sequence.
+const ADVISE_FROM: u64 = 1 << 20;
+
+/// A regular file, as a stream of a lane. `T` is whatever its outcome needs.
+pub(super) struct FileStream<T> {
+    pub(super) ticket: T,
+    /// None once all is read and looked at.
+    file: Option<OwnedFd>,
+    before: Stamp,
+    buffer: Buffer,
+    /// The part of the buffer that is read but not consumed.
+    start: usize,
+    end: usize,
+    /// Bytes read.
+    bytes: u64,
+    ended: bool,
+    /// [`Error::Changed`] is of a file that was mapped and cut off.
+    error: Option<Error>,
+    /// What is to be computed, and those computations that are done beside the lane's.
+    algorithms: Algorithms,
+    hashers: Hashers,
+    /// Somebody may have been writing to it when it was opened.
+    has_writer: bool,
+    /// It is read once more, which no progress counts.
+    is_again: bool,
+    /// Where it comes from a medium, the right to read it.
+    turn: Option<Turn>,
+    /// How much of it was asked for ahead, in bytes from its beginning.
+    asked: u64,
+    shared: Rc<Shared>,
+}
+
+impl<T> FileStream<T> {
+    /// A file as a stream; `buffer` holds what is read of it.
+    pub(super) fn new(
+        ticket: T,
+        begun: Begun,
+        buffer: Buffer,
+        algorithms: Algorithms,
+        hashers: Hashers,
+        turn: Option<Turn>,
+        shared: Rc<Shared>,
+    ) -> Self {
+        let is_whole = begun.is_whole();
+        let Begun { file, stamp: before, read, has_writer } = begun;
+        let mut stream = Self {
+            ticket,
+            file: Some(file),
+            before,
+            buffer,
+            start: 0,
+            end: 0,
+            bytes: 0,
+            ended: false,
+            error: None,
+            algorithms,
+            hashers,
+            has_writer,
+            is_again: false,
+            turn,
+            asked: 0,
+            shared,
+        };
+        stream.took(read);
+        if is_whole {
+            stream.ended = true;
+            stream.shared.closing.borrow_mut().extend(stream.file.take());
+        }
+        stream.advise();
+        stream.ask_ahead(Duration::ZERO);
+        stream
+    }
+
+    /// Whether one read takes all of it.
+    pub(super) fn is_short(&self) -> bool {
+        self.before.size() <= Buffer::CAPACITY as u64
+    }
+
+    /// Announces a long file to the kernel as read in sequence.
+    fn advise(&self) {
+        if let Some(file) = &self.file
+            && self.before.size() >= ADVISE_FROM
+        {
+            // A hint; a file system that has no use for it says so, and nothing is lost.
+            let _ = rustix::fs::fadvise(file, 0, None, Advice::Sequential);
+        }
+    }
+
+    /// Reads all that is left for the sake of the algorithms that need no lane.
+    pub(super) fn drain(&mut self) {
+        while !self.ended {
+            self.refill();
+        }
+    }
+
+    /// Fills the buffer, or notes the end or an error.
+    fn refill(&mut self) {
+        let begin = self.turn.as_ref().map(|_| Instant::now());
+        self.fill();
+        self.ask_ahead(begin.map_or(Duration::ZERO, |begin| begin.elapsed()));
+    }
+
+    /// As [`refill`](Self::refill), without a look at what comes next.
+    fn fill(&mut self) {
+        let Some(file) = &self.file else { return };
+        if self.shared.stop.is_set() {
+            // Its outcome is not wanted any more.
+            self.error = Some(io::Error::from(Errno::CANCELED).into());
+            self.ended = true;
+            return self.took(0..0);
+        }
+        match self.buffer.lane.next(file, self.bytes, &self.before) {
+            None => {}
+            Some(Ok(piece)) => {
+                self.ended = piece.is_last;
+                return self.took(piece.range);
+            }
+            Some(Err(error)) => {
+                self.error = Some(error);
+                self.ended = true;
+                return self.took(0..0);
+            }
+        }
+        let room = match self.buffer.room() {
+            Ok(room) => room,
+            Err(error) => {
+                self.error = Some(error.into());
+                self.ended = true;
+                return self.took(0..0);
+            }
+        };
+        let mut filled = 0;
+        while filled < room.len() && !self.ended {
+            match retry_on_intr(|| rustix::io::read(file, &mut room[filled..])) {
+                Ok(read) => {
+                    filled += read;
+                    // A short read that comes to the size is the end: no need to ask once more.
+                    let is_short = filled < room.len() && self.before.has_blocks();
+                    let bytes = self.bytes + filled as u64;
+                    self.ended = read == 0 || (is_short && bytes == self.before.size());
+                }
+                Err(error) => {
+                    self.error = Some(io::Error::from(error).into());
+                    self.ended = true;
+                }
+            }
+        }
+        self.took(self.buffer.place_of(filled));
+    }
+
+    /// Notes that these bytes of the buffer were read.
+    fn took(&mut self, range: Range<usize>) {
+        self.bytes += range.len() as u64;
+        if !self.is_again {
+            self.shared.count(range.len());
+        }
+        (self.start, self.end) = (range.start, range.end);
+        self.hashers.update(self.buffer.bytes(range));
+    }
+
+    /// Has the medium bring what comes next, while this is hashed: in pieces, since each may cost it a seek.
+    fn ask_ahead(&mut self, waited: Duration) {
+        if self.ended {
+            self.turn = None;
+        }
+        let (Some(turn), Some(file)) = (&mut self.turn, &self.file) else { return };
+        let ahead = turn.read(self.end - self.start, waited);
+        let size = self.before.size();
+        if self.asked < size && self.asked < self.bytes + ahead / 2 {
+            let end = size.min(self.bytes + ahead);
+            medium::ask_for_part(file, self.asked.max(self.bytes)..end);
+            self.asked = end;
+        }
+    }
+
+    /// The result with the lane's digest, when there was a lane; the ticket; and the buffer for the
+    /// next file.
+    pub(super) fn finish(
+        mut self,
+        md5: Option<Digest>,
+        options: &Options,
+    ) -> (T, Result<Hashed, Error>, Buffer) {
+        self.buffer.lane.release();
+        let mut digests: Digests = md5.into_iter().collect();
+        std::mem::take(&mut self.hashers).finalize(&mut digests);
+        let hashed = Hashed { digests, bytes: self.bytes };
+        let result = match (self.error.take(), self.file.take()) {
+            // What is left of it counts.
+            (Some(Error::Changed), Some(file)) if !options.detect_changes => {
+                read_again(&file, self.algorithms, options, &self.shared.stop)
+            }
+            (Some(error), _) => Err(error),
+            (None, Some(file)) if options.detect_changes => self.confirm(file, hashed, options),
+            (None, _) => Ok(hashed),
+        };
+        (self.ticket, result, self.buffer)
+    }
+
+    /// Looks whether the file stayed as it was. Where its stamp does not tell, its content has to be the same twice.
+    fn confirm(
+        &mut self,
+        file: OwnedFd,
+        hashed: Hashed,
+        options: &Options,
+    ) -> Result<Hashed, Error> {
+        let is_settled;
+        (self.before, is_settled) = self.before.look_again(&file, self.bytes, self.has_writer)?;
+        if self.is_again || is_settled {
+            return Ok(hashed);
+        }
+        let again = self.hash_again(file, options)?;
+        if again == hashed { Ok(hashed) } else { Err(Error::Changed) }
+    }
+
+    /// Reads the file a second time, from its stamp on.
+    fn hash_again(&mut self, file: OwnedFd, options: &Options) -> Result<Hashed, Error> {
+        rustix::fs::seek(&file, SeekFrom::Start(0)).map_err(io::Error::from)?;
+        (self.start, self.end, self.bytes) = (0, 0, 0);
+        (self.ended, self.is_again) = (false, true);
+        self.hashers = Hashers::new(self.algorithms, options.key.as_ref())?;
+        self.file = Some(file);
+        self.drain();
+        self.buffer.lane.release();
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        let mut digests = Digests::default();
+        std::mem::take(&mut self.hashers).finalize(&mut digests);
+        let hashed = Hashed { digests, bytes: self.bytes };
+        let file = self.file.take().expect("it is put there, and reading leaves it there");
+        self.confirm(file, hashed, options)
+    }
+}
+
+/// Reads a file from its beginning, by itself.
+fn read_again(
+    file: &OwnedFd,
+    algorithms: Algorithms,
+    options: &Options,
+    stop: &Stop,
+) -> Result<Hashed, Error> {
+    rustix::fs::seek(file, SeekFrom::Start(0)).map_err(io::Error::from)?;
+    serial::hash(options, file.as_fd(), algorithms, stop)
+}
+
+impl<T> lanesum_md5::Stream for FileStream<T> {
+    #[inline]
+    fn chunk(&mut self) -> &[u8] {
+        if self.start == self.end && !self.ended {
+            self.refill();
+        }
+        self.buffer.bytes(self.start..self.end)
+    }
+
+    #[inline]
+    fn consume(&mut self, count: usize) {
+        self.start += count;
+    }
+}

@@ -1,0 +1,133 @@
+//! How a job begins: its file is opened, read, looked at, and put where it belongs.
+
+use std::rc::Rc;
+
+use rustix::fd::OwnedFd;
+
+use super::{Ticket, Worker};
+use crate::Algorithm;
+use crate::Error;
+use crate::engine::batch;
+use crate::engine::hashers::Hashers;
+use crate::engine::look::{Begun, Opened, read_and_look};
+use crate::engine::queue::Task;
+use crate::engine::read::Early;
+use crate::engine::serial::{Input, Serial};
+use crate::engine::stream::FileStream;
+use crate::engine::{Hashed, Source};
+
+/// Where the first bytes of a file were read to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Batch,
+    /// The last of the free buffers.
+    Buffer,
+}
+
+/// How a job begins.
+enum Begin {
+    /// As a regular file.
+    File(Begun, Place),
+    /// By itself.
+    Alone(Input),
+    /// Not yet: its device is read by as many as it likes.
+    Refused(OwnedFd),
+}
+
+impl Worker<'_> {
+    /// Begins a job: puts it into a lane, or does what needs none.
+    pub(super) fn begin(&mut self, job: Task) {
+        let Task { sequence, source, algorithms } = job;
+        if source == Source::Nothing {
+            return self.deliver((sequence, source), Ok(Hashed::default()));
+        }
+        let (mut begun, place) = match self.open(&source) {
+            Ok(Begin::File(begun, place)) => (begun, place),
+            Ok(Begin::Refused(file)) => {
+                self.early.push_front(Early { file: Ok(file), buffer: None });
+                return self.jobs.push_front(Task { sequence, source, algorithms });
+            }
+            Ok(Begin::Alone(input)) => {
+                return self.alone.hand_in(sequence, Serial { source, algorithms, input });
+            }
+            Err(error) => return self.end((sequence, source), Err(error)),
+        };
+        let in_lane = algorithms.contains(Algorithm::Md5);
+        let ticket = (sequence, source);
+        let others = algorithms.without(Algorithm::Md5);
+        let hashers = match Hashers::new(others, self.core.options.key.as_ref()) {
+            Ok(hashers) => hashers,
+            Err(error) => return self.end(ticket, Err(error)),
+        };
+        let is_small = begun.is_whole() && begun.read.len() <= batch::SMALL;
+        if in_lane && is_small && self.batch.reserve() {
+            return self.begin_small((ticket, hashers), begun, place);
+        }
+        let mut buffer = self.buffers.pop().expect("a buffer for each lane up to the limit");
+        if place == Place::Batch {
+            begun.read = match buffer.bring(self.batch.give_back(begun.read)) {
+                Ok(read) => read,
+                Err(error) => {
+                    self.buffers.push(buffer);
+                    return self.end(ticket, Err(error.into()));
+                }
+            };
+        }
+        let turn = self.turn_of(&begun);
+        let shared = Rc::clone(&self.shared);
+        let mut stream = FileStream::new(ticket, begun, buffer, algorithms, hashers, turn, shared);
+        if in_lane {
+            self.short_run = if stream.is_short() { self.short_run + 1 } else { 0 };
+            self.lanes.push(stream);
+        } else {
+            stream.drain();
+            self.finish(stream, None);
+        }
+    }
+
+    /// Takes a file that needs no lane.
+    fn begin_small(&mut self, file: (Ticket, Hashers), begun: Begun, place: Place) {
+        let mut read = begun.read;
+        if place == Place::Buffer {
+            let buffer = self.buffers.last_mut().expect("the one that was read into");
+            read = self.batch.bring(buffer.bytes(read));
+            buffer.lane.release();
+        }
+        self.shared.count(read.len());
+        self.shared.closing.borrow_mut().extend([begun.file]);
+        self.batch.push(file, read, self.shared.bytes.get());
+        self.short_run += 1;
+    }
+
+    /// Opens a source and looks what it is.
+    fn open(&mut self, source: &Source) -> Result<Begin, Error> {
+        let (path, known) = match source {
+            Source::Nothing | Source::Stdin => return Ok(Begin::Alone(Input::Stdin)),
+            Source::Path(path) => (path, false),
+            Source::Regular(path) => (path, true),
+        };
+        let file = match self.early.pop_front() {
+            None => self.opener.open(path)?,
+            Some(early) => {
+                self.buffers.extend(early.buffer);
+                early.file?
+            }
+        };
+        if !self.may_read(&file) {
+            return Ok(Begin::Refused(file));
+        }
+        let expects_small = self.batch.expects_more() && self.reader.reads_anywhere();
+        let place = if expects_small { Place::Batch } else { Place::Buffer };
+        let Self { batch, buffers, shared, core, .. } = self;
+        let buffer = buffers.last_mut().expect("a buffer for each lane up to the limit");
+        let read = |file: &OwnedFd| match place {
+            Place::Batch => batch.read_first(file),
+            Place::Buffer => buffer.read_first(file),
+        };
+        match read_and_look(file, read, shared, &core.options)? {
+            Opened::Regular(begun) => Ok(Begin::File(begun, place)),
+            Opened::Other(_) if known => Err(Error::Changed),
+            Opened::Other(file) => Ok(Begin::Alone(Input::Open(file))),
+        }
+    }
+}

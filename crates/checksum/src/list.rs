@@ -1,0 +1,223 @@
+//! Lists that come from readers: files, pipes, terminals. What stands in them is
+//! [`lanesum_list`]'s business.
+
+use std::io::{self, BufRead, Chain, Cursor, Read as _, Take};
+
+use lanesum_list::formats::Format;
+use lanesum_list::start::{self, NotAList};
+use lanesum_list::{Ending, RawLine, Splitter};
+
+/// Why a list cannot be read at all. The list's name is the caller's to add.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// It is something else than text.
+    #[error(transparent)]
+    NotAList(#[from] NotAList),
+    /// Its start could not be read.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// A list behind its start: what was looked at comes again, without the byte order mark.
+pub type Text<R> = Chain<Cursor<Vec<u8>>, Take<R>>;
+
+/// Looks at the start of a list and gives it back whole, without a byte order mark.
+///
+/// Reads no further than the first bytes that the reader has, so a list that comes through a pipe
+/// line by line is not held up.
+///
+/// ```
+/// use lanesum_checksum::list::{ListReader, open};
+/// use lanesum_list::formats::{Line, Mixed};
+/// use lanesum_list::{Dialect, Ending};
+///
+/// let text = open(&b"\xef\xbb\xbfe3069283  a\n"[..], Ending::Newline)?;
+/// let mut list = ListReader::new(text);
+/// let mut format = Mixed::new(Dialect::any());
+/// let line = list.next_line(&mut format)?.unwrap();
+/// assert!(matches!(line.parse(&mut format), Line::Record { .. }));
+///
+/// let error = open(&b"\xff\xfee\x003\x00"[..], Ending::Newline).unwrap_err();
+/// assert!(error.to_string().contains("iconv"));
+/// # Ok::<(), lanesum_checksum::list::OpenError>(())
+/// ```
+///
+/// # Errors
+///
+/// [`OpenError`] says what the list is instead of text, or why it cannot be read.
+pub fn open<R: BufRead>(mut reader: R, ending: Ending) -> Result<Text<R>, OpenError> {
+    let (mut head, mut rest) = (Vec::new(), u64::MAX);
+    while head.len() < 4 {
+        let buffer = match reader.fill_buf() {
+            Ok(buffer) => buffer,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error.into()),
+        };
+        if buffer.is_empty() {
+            // Whoever types the end on a terminal types it once.
+            rest = 0;
+            break;
+        }
+        let taken = buffer.len().min(start::HEAD);
+        head.extend_from_slice(&buffer[..taken]);
+        reader.consume(taken);
+    }
+    let text = start::of_text(&head, ending)?;
+    head.drain(..text);
+    Ok(Cursor::new(head).chain(reader.take(rest)))
+}
+
+/// The lines of a list.
+///
+/// A last line without an ending is a line, as it is to GNU md5sum.
+#[derive(Debug)]
+pub struct ListReader<R> {
+    reader: R,
+    splitter: Splitter,
+    /// Bytes that the reader had behind the last line: it gives them without reading.
+    buffered: usize,
+}
+
+impl<R: BufRead> ListReader<R> {
+    /// The lines of what the reader still holds.
+    pub fn new(reader: R) -> Self {
+        Self { reader, splitter: Splitter::default(), buffered: 0 }
+    }
+
+    /// The next line, as the format finds its end; `None` at the end of the list.
+    ///
+    /// # Errors
+    ///
+    /// The reader's. The lines before have been given out.
+    pub fn next_line(
+        &mut self,
+        format: &mut (impl Format + ?Sized),
+    ) -> io::Result<Option<RawLine<'_>>> {
+        loop {
+            let buffer = match self.reader.fill_buf() {
+                Ok(buffer) => buffer,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            if buffer.is_empty() {
+                return Ok(self.splitter.finish());
+            }
+            let length = buffer.len();
+            let taken = self.splitter.push(format, buffer);
+            self.buffered = length - taken;
+            self.reader.consume(taken);
+            if self.splitter.line().is_some() {
+                break;
+            }
+        }
+        Ok(self.splitter.line())
+    }
+
+    /// Whether a line with this ending is in the reader's buffer: reading it does not wait.
+    pub fn has_next(&mut self, ending: Ending) -> bool {
+        self.buffered > 0
+            && self
+                .reader
+                .fill_buf()
+                .is_ok_and(|buffer| memchr::memchr(ending.byte(), buffer).is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufReader, Read};
+
+    use lanesum_list::formats::Mixed;
+    use lanesum_list::{Dialect, MAX_LINE};
+
+    use super::*;
+
+    fn format() -> Mixed {
+        Mixed::new(Dialect::any())
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_not_gathered() {
+        let mut list = vec![b'a'; MAX_LINE + 1];
+        list.extend_from_slice(b"\nb\n");
+        for buffer in [1000, 1 << 22] {
+            let mut lines = ListReader::new(BufReader::with_capacity(buffer, &list[..]));
+            let line = lines.next_line(&mut format()).unwrap();
+            assert_eq!(line, Some(RawLine { number: 1, text: None }));
+            let line = lines.next_line(&mut format()).unwrap();
+            assert_eq!(line, Some(RawLine { number: 2, text: Some(b"b") }));
+            assert_eq!(lines.next_line(&mut format()).unwrap(), None);
+        }
+    }
+
+    /// Gives a line, is interrupted once, gives half a line, and fails.
+    struct Failing(u32);
+
+    impl Read for Failing {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.0 += 1;
+            let text: &[u8] = match self.0 {
+                1 => b"a",
+                2 => return Err(io::ErrorKind::Interrupted.into()),
+                3 => b"b\nhalf",
+                _ => return Err(io::Error::from_raw_os_error(5)),
+            };
+            buffer[..text.len()].copy_from_slice(text);
+            Ok(text.len())
+        }
+    }
+
+    #[test]
+    fn a_next_line_is_known_without_reading_on() {
+        let newline = Ending::Newline;
+        let mut lines = ListReader::new(BufReader::new(Failing(1)));
+        assert!(!lines.has_next(newline), "nothing was read yet");
+        assert_eq!(lines.next_line(&mut format()).unwrap().unwrap().text, Some(&b"b"[..]));
+        assert!(!lines.has_next(newline), "half a line");
+        let list = b"one\ntwo\n\nhalf";
+        let mut lines = ListReader::new(BufReader::new(&list[..]));
+        for is_next in [true, true, false, false] {
+            assert!(lines.next_line(&mut format()).unwrap().is_some());
+            assert_eq!(lines.has_next(newline), is_next);
+        }
+    }
+
+    #[test]
+    fn errors_of_the_reader_come_through() {
+        let mut lines = ListReader::new(BufReader::new(Failing(0)));
+        assert_eq!(lines.next_line(&mut format()).unwrap().unwrap().text, Some(&b"ab"[..]));
+        assert_eq!(lines.next_line(&mut format()).unwrap_err().raw_os_error(), Some(5));
+    }
+
+    /// A terminal: its reader sees the end once, and then what is typed next.
+    #[test]
+    fn the_end_is_seen_once() {
+        struct Terminal(usize);
+        impl io::Read for Terminal {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                self.0 += 1;
+                let typed: &[u8] = if self.0 == 1 { b"" } else { b"more\n" };
+                buffer[..typed.len()].copy_from_slice(typed);
+                Ok(typed.len())
+            }
+        }
+        let mut text = String::new();
+        let list = open(BufReader::new(Terminal(0)), Ending::Newline);
+        list.unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "");
+    }
+
+    #[test]
+    fn what_was_looked_at_comes_again() {
+        let list = "d41d8cd98f00b204e9800998ecf8427e  name\n".repeat(100);
+        let marked = [b"\xef\xbb\xbf", list.as_bytes()].concat();
+        for start in [list.as_bytes(), &marked] {
+            for buffer in [1, 2, 3, 5, 4096, 1 << 16] {
+                let reader = BufReader::with_capacity(buffer, start);
+                let mut text = String::new();
+                open(reader, Ending::Newline).unwrap().read_to_string(&mut text).unwrap();
+                assert_eq!(text, list, "{buffer}");
+            }
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! The algorithms: one table.
+//!
+//! An algorithm is one entry of [`algorithms!`] below and one line of the engine, where it says how
+//! it is computed. Everything else is derived: names on the command line, in help and in messages,
+//! tags of lines, lengths, and which algorithm a line without a tag is of.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// What there is to say about an algorithm.
+struct Description {
+    /// On the command line, in lower case.
+    name: &'static str,
+    /// What else it may be called there.
+    aliases: &'static [&'static str],
+    /// In a tagged line that is written.
+    tag: &'static str,
+    /// In tagged lines of other programs.
+    other_tags: &'static [&'static str],
+    /// Of a digest, in bytes.
+    digest_len: usize,
+    key: TakesKey,
+    told_by_digits: Told,
+}
+
+/// Whether an algorithm takes a key, and of how many bytes.
+enum TakesKey {
+    No,
+    /// It does without one as well.
+    Optional(usize),
+    Required(usize),
+}
+
+/// In which lists the digits of a line without a tag tell that it is of an algorithm. In either kind
+/// one algorithm at most has as many digits.
+#[derive(PartialEq, Eq)]
+enum Told {
+    /// In none: another algorithm has as many digits, and lines of that are more common.
+    Nowhere,
+    WithoutKey,
+    WithKey,
+}
+
+/// What an entry leaves out.
+const DEFAULT: Description = Description {
+    name: "",
+    aliases: &[],
+    tag: "",
+    other_tags: &[],
+    digest_len: 0,
+    key: TakesKey::No,
+    told_by_digits: Told::Nowhere,
+};
+
+/// Makes [`Algorithm`] and its table of descriptions, in the order of the entries.
+macro_rules! algorithms {
+    ($($(#[$doc:meta])+ $variant:ident { $($field:ident: $value:expr),+ $(,)? })+) => {
+        /// A checksum or hash algorithm.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Algorithm { $($(#[$doc])+ $variant,)+ }
+
+        impl Algorithm {
+            /// Every algorithm, in the order in which help lists them.
+            pub const ALL: [Self; TABLE.len()] = [$(Self::$variant),+];
+        }
+
+        const TABLE: &[Description] = &[$(Description { $($field: $value,)+ ..DEFAULT }),+];
+    };
+}
+
+algorithms! {
+    /// MD5, RFC 1321: 16 bytes. Finds accidents, not attackers.
+    Md5 { name: "md5", tag: "MD5", digest_len: 16, told_by_digits: Told::WithoutKey }
+    /// SHA-1, FIPS 180-4: 20 bytes. Broken against attackers.
+    Sha1 { name: "sha1", tag: "SHA1", digest_len: 20, told_by_digits: Told::WithoutKey }
+    /// SHA-256, FIPS 180-4: 32 bytes. OpenSSL 3 calls it `SHA2-256`.
+    Sha256 {
+        name: "sha256",
+        tag: "SHA256",
+        other_tags: &["SHA2-256"],
+        digest_len: 32,
+        told_by_digits: Told::WithoutKey,
+    }
+    /// SHA-512, FIPS 180-4: 64 bytes. OpenSSL 3 calls it `SHA2-512`.
+    Sha512 {
+        name: "sha512",
+        tag: "SHA512",
+        other_tags: &["SHA2-512"],
+        digest_len: 64,
+        told_by_digits: Told::WithoutKey,
+    }
+    /// BLAKE3 with its default output of 32 bytes; in its keyed mode where there is a key.
+    Blake3 {
+        name: "blake3",
+        tag: "BLAKE3",
+        digest_len: 32,
+        key: TakesKey::Optional(32),
+        told_by_digits: Told::WithKey,
+    }
+    /// XXH3 of 128 bits, in the canonical (big-endian) form that `xxhsum -H2` prints: 16 bytes.
+    Xxh3 { name: "xxh3", tag: "XXH128", digest_len: 16 }
+    /// CRC-32C (Castagnoli), big-endian: 4 bytes.
+    Crc32c { name: "crc32c", tag: "CRC32C", digest_len: 4, told_by_digits: Told::WithoutKey }
+    /// SipHash-2-4 under a key: 8 bytes, in the order of the reference implementation.
+    Siphash24 {
+        name: "siphash24",
+        tag: "SIPHASH24",
+        digest_len: 8,
+        key: TakesKey::Required(16),
+        told_by_digits: Told::WithKey,
+    }
+    /// SipHash-1-3 under a key: 8 bytes.
+    Siphash13 {
+        name: "siphash13",
+        tag: "SIPHASH13",
+        digest_len: 8,
+        key: TakesKey::Required(16),
+    }
+    /// SipHash-2-4 of 128 bits under a key: 16 bytes.
+    Siphash24Wide {
+        name: "siphash24-128",
+        tag: "SIPHASH24-128",
+        digest_len: 16,
+        key: TakesKey::Required(16),
+        told_by_digits: Told::WithKey,
+    }
+    /// SipHash-1-3 of 128 bits under a key: 16 bytes.
+    Siphash13Wide {
+        name: "siphash13-128",
+        tag: "SIPHASH13-128",
+        digest_len: 16,
+        key: TakesKey::Required(16),
+    }
+}
+
+/// The longest digest, in bytes.
+pub(crate) const LONGEST_DIGEST: usize = {
+    let (mut longest, mut index) = (0, 0);
+    while index < TABLE.len() {
+        if TABLE[index].digest_len > longest {
+            longest = TABLE[index].digest_len;
+        }
+        index += 1;
+    }
+    longest
+};
+
+impl Algorithm {
+    const fn description(self) -> &'static Description {
+        &TABLE[self as usize]
+    }
+
+    /// The name on the command line: `md5`, `sha256`, `xxh3`.
+    ///
+    /// ```
+    /// # use lanesum_list::Algorithm;
+    /// assert_eq!(Algorithm::Sha256.name(), "sha256");
+    /// assert_eq!("SHA256".parse(), Ok(Algorithm::Sha256));
+    /// ```
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.description().name
+    }
+
+    /// What else it may be called on the command line.
+    ///
+    /// ```
+    /// # use lanesum_list::Algorithm;
+    /// for algorithm in Algorithm::ALL {
+    ///     assert!(algorithm.aliases().iter().all(|alias| alias.parse() == Ok(algorithm)));
+    /// }
+    /// ```
+    #[must_use]
+    pub const fn aliases(self) -> &'static [&'static str] {
+        self.description().aliases
+    }
+
+    /// The tag in a BSD line, `MD5 (name) = ...`: as GNU cksum, b3sum and xxhsum write it.
+    ///
+    /// ```
+    /// # use lanesum_list::Algorithm;
+    /// assert_eq!(Algorithm::Xxh3.tag(), "XXH128");
+    /// ```
+    #[must_use]
+    pub const fn tag(self) -> &'static str {
+        self.description().tag
+    }
+
+    /// Whether a tagged line of some program calls the algorithm so.
+    ///
+    /// ```
+    /// # use lanesum_list::Algorithm;
+    /// assert!(Algorithm::Sha256.has_tag(b"SHA256"));
+    /// assert!(Algorithm::Sha256.has_tag(b"SHA2-256"));
+    /// assert!(!Algorithm::Sha256.has_tag(b"sha256"));
+    /// ```
+    #[must_use]
+    pub fn has_tag(self, tag: &[u8]) -> bool {
+        self.tags().any(|known| known.as_bytes() == tag)
+    }
+
+    /// Every tag of the algorithm, its own first.
+    pub(crate) fn tags(self) -> impl Iterator<Item = &'static str> {
+        let Description { tag, other_tags, .. } = self.description();
+        [*tag].into_iter().chain(other_tags.iter().copied())
+    }
+
+    /// Length of a digest in bytes.
+    ///
+    /// ```
+    /// # use lanesum_list::Algorithm;
+    /// assert_eq!(Algorithm::Md5.digest_len(), 16);
+    /// ```
+    #[must_use]
+    pub const fn digest_len(self) -> usize {
+        self.description().digest_len
+    }
+
+    /// Length in bytes of the key that it takes, if it takes any. BLAKE3 does without one as well.
+    ///
+    /// ```
+    /// # use lanesum_list::Algorithm;
+    /// assert_eq!(Algorithm::Siphash24.key_len(), Some(16));
+    /// assert_eq!(Algorithm::Md5.key_len(), None);
+    /// ```
+    #[must_use]
+    pub const fn key_len(self) -> Option<usize> {
+        match self.description().key {
+            TakesKey::No => None,
+            TakesKey::Optional(len) | TakesKey::Required(len) => Some(len),
+        }
+    }
+
+    pub(crate) fn is_told_without_key(&self) -> bool {
+        self.description().told_by_digits == Told::WithoutKey
+    }
+
+    pub(crate) fn is_told_with_key(&self) -> bool {
+        self.description().told_by_digits == Told::WithKey
+    }
+
+    /// Whether it cannot do without a key.
+    ///
+    /// ```
+    /// # use lanesum_list::Algorithm;
+    /// assert!(Algorithm::Siphash24.needs_key() && !Algorithm::Blake3.needs_key());
+    /// ```
+    #[must_use]
+    pub const fn needs_key(self) -> bool {
+        matches!(self.description().key, TakesKey::Required(_))
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A name that is no algorithm's.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("unknown algorithm '{0}'; known are {known}", known = known())]
+pub struct UnknownAlgorithm(String);
+
+/// The names of all algorithms, as a sentence lists them.
+fn known() -> String {
+    let [names @ .., last] = &Algorithm::ALL.map(Algorithm::name);
+    format!("{} and {last}", names.join(", "))
+}
+
+impl FromStr for Algorithm {
+    type Err = UnknownAlgorithm;
+
+    /// The algorithm of a name or an alias, in any case.
+    fn from_str(name: &str) -> Result<Self, UnknownAlgorithm> {
+        let is_called = |known: &&str| known.eq_ignore_ascii_case(name);
+        Self::ALL
+            .into_iter()
+            .find(|it| is_called(&it.name()) || it.aliases().iter().any(|alias| is_called(alias)))
+            .ok_or_else(|| UnknownAlgorithm(name.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Algorithms;
+
+    #[test]
+    fn names_parse_back() {
+        for algorithm in Algorithm::ALL {
+            assert_eq!(algorithm.name().parse(), Ok(algorithm));
+            assert_eq!(algorithm.name().to_uppercase().parse(), Ok(algorithm));
+        }
+        let error = "md6".parse::<Algorithm>().unwrap_err();
+        for algorithm in Algorithm::ALL {
+            assert!(error.to_string().contains(algorithm.name()), "{error}");
+        }
+    }
+
+    #[test]
+    fn every_entry_is_whole_and_like_no_other() {
+        let mut names: Vec<_> = Vec::new();
+        let mut tags: Vec<_> = Vec::new();
+        for algorithm in Algorithm::ALL {
+            let called = [algorithm.name()].into_iter().chain(algorithm.aliases().iter().copied());
+            names.extend(called.map(str::to_ascii_lowercase));
+            tags.extend(algorithm.tags().map(str::to_ascii_lowercase));
+            assert!((1..=LONGEST_DIGEST).contains(&algorithm.digest_len()), "{algorithm}");
+            // A name would end at a blank, and a line's name begins at the parenthesis.
+            let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"-/_".contains(&byte);
+            assert!(names.iter().chain(&tags).all(|name| name.bytes().all(is_word)), "{algorithm}");
+        }
+        for mut all in [names, tags] {
+            assert!(all.iter().all(|name| !name.is_empty()), "{all:?}");
+            all.sort_unstable();
+            assert!(all.is_sorted_by(|a, b| a < b), "{all:?}");
+        }
+    }
+
+    #[test]
+    fn digits_tell_one_algorithm_at_most() {
+        for told in [Algorithms::told_without_key(), Algorithms::told_with_key()] {
+            let mut lengths: Vec<_> = told.iter().map(Algorithm::digest_len).collect();
+            lengths.sort_unstable();
+            assert!(lengths.is_sorted_by(|a, b| a < b), "{told:?}");
+        }
+        assert!(Algorithms::told_without_key().iter().all(|algorithm| !algorithm.needs_key()));
+        assert!(Algorithms::told_with_key().iter().all(|algorithm| algorithm.key_len().is_some()));
+    }
+}

@@ -1,0 +1,110 @@
+//! Which lines a list may hold, and how those without a tag are understood.
+
+use crate::{Algorithm, Algorithms, Ending};
+
+/// Which lines a list may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dialect {
+    /// The algorithms whose tagged lines are read.
+    pub(crate) tagged: Algorithms,
+    /// The algorithms that an untagged line may be of: the first that has as many digits.
+    pub(crate) untagged: Algorithms,
+    /// Also what GNU's programs for one algorithm do not read: digits in base64, a padded tag.
+    pub(crate) is_lenient: bool,
+    /// A NUL ends a name, as it ends a string in C; otherwise it makes a line malformed.
+    pub(crate) nul_ends_names: bool,
+    pub(crate) ending: Ending,
+}
+
+impl Dialect {
+    /// Lines of one algorithm only, in hexadecimal, as GNU md5sum, sha256sum and their like read
+    /// them: what follows a NUL in a name is not looked at.
+    #[must_use]
+    pub fn only(algorithm: Algorithm) -> Self {
+        Self {
+            tagged: algorithm.into(),
+            untagged: algorithm.into(),
+            is_lenient: false,
+            nul_ends_names: true,
+            ending: Ending::Newline,
+        }
+    }
+
+    /// Lines of any algorithm, in hexadecimal or base64. An untagged line's algorithm is told by
+    /// its number of hexadecimal digits: 8 CRC-32C, 32 MD5, 40 SHA-1, 64 SHA-256, 128 SHA-512.
+    #[must_use]
+    pub fn any() -> Self {
+        Self {
+            tagged: Algorithms::ALL,
+            untagged: Algorithms::told_without_key(),
+            is_lenient: true,
+            nul_ends_names: false,
+            ending: Ending::Newline,
+        }
+    }
+
+    /// As [`any`](Self::any), but an untagged line may have as many digits as any algorithm's: for
+    /// telling lists from other files.
+    pub(crate) fn of_any_length() -> Self {
+        Self { untagged: Algorithms::ALL, ..Self::any() }
+    }
+
+    /// As [`any`](Self::any), but untagged lines are of this algorithm.
+    #[must_use]
+    pub fn untagged_as(algorithm: Algorithm) -> Self {
+        Self::any().with_untagged(algorithm)
+    }
+
+    /// Lines of these algorithms, those that take a key, and no others: they would pass for proof
+    /// that whoever wrote the list had the key. An untagged line's algorithm is told by its number
+    /// of hexadecimal digits: 64 BLAKE3, 16 SipHash-2-4, 32 its form of 128 bits.
+    #[must_use]
+    pub fn keyed(algorithms: Algorithms) -> Self {
+        Self {
+            tagged: algorithms,
+            untagged: Algorithms::told_with_key().intersection(algorithms),
+            ..Self::any()
+        }
+    }
+
+    /// The same, but untagged lines are of this algorithm.
+    #[must_use]
+    pub fn with_untagged(self, algorithm: Algorithm) -> Self {
+        Self { untagged: algorithm.into(), ..self }
+    }
+
+    /// The same with lines that end otherwise. It is [`Ending::Newline`] unless set.
+    #[must_use]
+    pub const fn with_ending(self, ending: Ending) -> Self {
+        Self { ending, ..self }
+    }
+
+    /// What ends a line.
+    #[must_use]
+    pub const fn ending(&self) -> Ending {
+        self.ending
+    }
+
+    /// Whether an untagged line of this algorithm is read as one.
+    ///
+    /// ```
+    /// # use lanesum_list::{Algorithm, Dialect};
+    /// assert!(Dialect::any().tells(Algorithm::Sha256));
+    /// // As many digits as SHA-256, which it is taken for.
+    /// assert!(!Dialect::any().tells(Algorithm::Blake3));
+    /// ```
+    #[must_use]
+    pub fn tells(&self, algorithm: Algorithm) -> bool {
+        let has_as_many = |other: &Algorithm| other.digest_len() == algorithm.digest_len();
+        self.untagged.iter().find(has_as_many) == Some(algorithm)
+    }
+
+    /// The other algorithms of its lines that have as many digits as this one: what an untagged
+    /// line may be of that is read as this.
+    pub fn mistaken_for(&self, algorithm: Algorithm) -> impl Iterator<Item = Algorithm> {
+        self.tagged
+            .without(algorithm)
+            .iter()
+            .filter(move |other| other.digest_len() == algorithm.digest_len())
+    }
+}

@@ -1,0 +1,98 @@
+//! What lines with and without a tag have in common: their endings, escaped names, comments.
+//!
+//! The rules are GNU md5sum's: blanks before the digits are skipped, digits have either case, a
+//! carriage return before the newline is ignored. A NUL makes a line malformed, but with
+//! [`Dialect::only`], where it ends the name, as to md5sum.
+
+use std::borrow::Cow;
+
+use super::{Line, escape};
+use crate::{Dialect, Digest, Ending, Record};
+
+/// A line that is neither blank nor sure to be malformed, without what may stand around it.
+#[derive(Clone, Copy)]
+pub(super) struct Text<'a> {
+    /// From the tag or the first digit on.
+    pub(super) bytes: &'a [u8],
+    /// Whether the line says that the name is escaped.
+    is_escaped: bool,
+}
+
+impl<'a> Text<'a> {
+    /// # Errors
+    /// What the line says, if no format has to look at it.
+    pub(super) fn of(line: &'a [u8], dialect: &Dialect) -> Result<Self, Line<'a>> {
+        let line = match dialect.ending() {
+            Ending::Newline => line.strip_suffix(b"\r").unwrap_or(line),
+            Ending::Nul => line,
+        };
+        if matches!(line.first(), None | Some(b'#')) {
+            return Err(Line::Blank);
+        }
+        if !dialect.nul_ends_names && memchr::memchr(b'\0', line).is_some() {
+            return Err(Line::Malformed);
+        }
+        let bytes = skip_blanks(line);
+        Ok(match bytes.split_first() {
+            Some((&escape::MARK, bytes)) if dialect.ending() == Ending::Newline => {
+                Self { bytes, is_escaped: true }
+            }
+            _ => Self { bytes, is_escaped: false },
+        })
+    }
+
+    /// The record of a name, as it stands in the line, and its digest; `None` where the name is not
+    /// escaped as the line says.
+    pub(super) fn record(&self, name: &'a [u8], digest: Digest) -> Option<Record<'a>> {
+        let name = match (memchr::memchr(b'\0', name), self.is_escaped) {
+            (None, false) => Cow::Borrowed(name),
+            (None, true) => Cow::Owned(escape::unescape(name)?),
+            (Some(end), false) => Cow::Borrowed(&name[..end]),
+            // It would be the wrong name, and nobody escapes one that holds NUL.
+            (Some(_), true) => return None,
+        };
+        Some(Record::named(name).with(digest))
+    }
+
+    /// From the tag or the first digit on, also where a mark of an escaped name means nothing.
+    pub(super) fn unmarked(&self) -> &'a [u8] {
+        self.bytes.strip_prefix(&[escape::MARK]).filter(|_| !self.is_escaped).unwrap_or(self.bytes)
+    }
+}
+
+/// Appends a line for each digest of a record; `write` appends it with the name that it is given,
+/// which is escaped where it must be, and without its ending.
+pub(super) fn write(
+    out: &mut Vec<u8>,
+    ending: Ending,
+    record: &Record<'_>,
+    write: impl Fn(&mut Vec<u8>, &[u8], &Digest),
+) {
+    let name = match ending {
+        Ending::Newline => escape::escape(&record.name),
+        Ending::Nul => Cow::Borrowed(&*record.name),
+    };
+    for digest in record.digests.iter() {
+        if matches!(name, Cow::Owned(_)) {
+            out.push(escape::MARK);
+        }
+        write(out, &name, digest);
+        out.push(ending.byte());
+    }
+}
+
+/// The first line of a list.
+pub(super) fn first(head: &[u8], ending: Ending) -> &[u8] {
+    &head[..memchr::memchr(ending.byte(), head).unwrap_or(head.len())]
+}
+
+/// The text after the spaces and tabs at its start.
+pub(super) fn skip_blanks(text: &[u8]) -> &[u8] {
+    let blanks = text.iter().take_while(|&&byte| is_blank(byte)).count();
+    &text[blanks..]
+}
+
+/// Whether a byte is blank as C's `isblank` has it.
+pub(super) fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}

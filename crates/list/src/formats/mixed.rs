@@ -1,0 +1,226 @@
+//! Lists whose lines are recognised one by one: with a tag and without, as they come.
+
+use super::line::Text;
+use super::{Format, Gnu, Line, Tag};
+use crate::{Dialect, Record};
+
+/// Reads lines with and without a tag, of one list, in any order. Writes lines with a tag.
+///
+/// ```
+/// use lanesum_list::formats::{Format, Line, Mixed};
+/// use lanesum_list::{Algorithm, Dialect};
+///
+/// let mut list = Mixed::new(Dialect::any());
+/// for (line, algorithm) in [
+///     ("e3069283  a", Algorithm::Crc32c),
+///     ("MD5 (a) = d41d8cd98f00b204e9800998ecf8427e", Algorithm::Md5),
+/// ] {
+///     let Line::Record { record, .. } = list.next(line.as_bytes()) else { panic!("{line}") };
+///     assert_eq!(record.digests[0].algorithm(), algorithm);
+/// }
+/// assert_eq!(list.next(b"SM3 (a) = 1ab21d8355cfa17f"), Line::Unknown("SM3"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Mixed {
+    tag: Tag,
+    gnu: Gnu,
+}
+
+impl Mixed {
+    /// A list of this dialect.
+    #[must_use]
+    pub const fn new(dialect: Dialect) -> Self {
+        Self { tag: Tag::new(dialect), gnu: Gnu::new(dialect) }
+    }
+}
+
+impl Format for Mixed {
+    fn record(&self, out: &mut Vec<u8>, record: &Record<'_>) {
+        self.tag.record(out, record);
+    }
+
+    fn detect(&self, head: &[u8]) -> bool {
+        self.tag.detect(head) || self.gnu.detect(head)
+    }
+
+    fn find_end(&mut self, bytes: &[u8]) -> Option<usize> {
+        self.tag.find_end(bytes)
+    }
+
+    fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a> {
+        let text = match Text::of(text, self.tag.dialect()) {
+            Ok(text) => text,
+            Err(line) => return line,
+        };
+        // A line without a tag may look like one of an algorithm that is not known.
+        self.tag
+            .read(text)
+            .or_else(|| self.gnu.read(text))
+            .or_else(|| self.tag.unknown(text))
+            .or_else(|| self.gnu.unknown(text))
+            .unwrap_or(Line::Malformed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Algorithm, Ending};
+
+    const MD5: &str = "d41d8cd98f00b204e9800998ecf8427e";
+
+    fn one(dialect: Dialect, line: &[u8]) -> Line<'_> {
+        Mixed::new(dialect).next(line)
+    }
+
+    fn name(dialect: Dialect, line: &str) -> Option<Vec<u8>> {
+        match one(dialect, line.as_bytes()) {
+            Line::Record { record, .. } => Some(record.name.into_owned()),
+            Line::Blank | Line::Unknown(_) | Line::Malformed => None,
+        }
+    }
+
+    fn algorithm(dialect: Dialect, line: &str) -> Option<Algorithm> {
+        match one(dialect, line.as_bytes()) {
+            Line::Record { record, .. } => Some(record.digests[0].algorithm()),
+            Line::Blank | Line::Unknown(_) | Line::Malformed => None,
+        }
+    }
+
+    #[test]
+    fn comments_and_empty_lines_are_blank() {
+        let md5 = Dialect::only(Algorithm::Md5);
+        for blank in [&b""[..], b"\r", b"#", b"# d41d8", b"#\0"] {
+            assert_eq!(one(md5, blank), Line::Blank, "{blank:?}");
+        }
+        for bad in [&b" "[..], b" #", b"\r\r", b"\\", b"\0"] {
+            assert_eq!(one(md5, bad), Line::Malformed, "{bad:?}");
+        }
+        assert_eq!(one(md5.with_ending(Ending::Nul), b"\r"), Line::Malformed);
+    }
+
+    #[test]
+    fn blanks_before_and_a_return_after_are_ignored() {
+        let md5 = Dialect::only(Algorithm::Md5);
+        assert_eq!(name(md5, &format!(" \t {MD5}  a\r")).as_deref(), Some(&b"a"[..]));
+        assert_eq!(name(md5, &format!("\t\\MD5 (a\\r) = {MD5}\r")).as_deref(), Some(&b"a\r"[..]));
+        assert_eq!(name(md5, &format!("{MD5}  a\r\r")).as_deref(), Some(&b"a\r"[..]));
+        assert_eq!(name(md5, &format!("\\ {MD5}  a")), None);
+        let nul = md5.with_ending(Ending::Nul);
+        assert_eq!(name(nul, &format!("{MD5}  a\r")).as_deref(), Some(&b"a\r"[..]));
+    }
+
+    #[test]
+    fn a_nul_is_malformed_wherever_it_stands() {
+        let line = format!("{MD5}  name");
+        assert!(matches!(one(Dialect::any(), line.as_bytes()), Line::Record { .. }));
+        for at in 0..line.len() {
+            let mut line = line.clone().into_bytes();
+            line[at] = 0;
+            assert_eq!(one(Dialect::any(), &line), Line::Malformed, "at {at}");
+        }
+    }
+
+    #[test]
+    fn a_nul_ends_the_name_where_it_does_in_c() {
+        let md5 = Dialect::only(Algorithm::Md5);
+        // GNU md5sum 9.12 opens these names.
+        for (line, expected) in [
+            ("{}  a\0b", Some("a")),
+            ("{} *a\0b", Some("a")),
+            ("{} a\0b", Some("a")),
+            ("{}  \0b", Some("")),
+            ("{}\0 a", Some("a")),
+            ("{}\0\0", Some("")),
+            ("{}\0a b", Some("a b")),
+            ("{}\0", None),
+            ("\0{}  a", None),
+            (" \0{}  a", None),
+            ("\\{}  a\0b", None),
+            ("\\{}\0 a\\\\", Some("a\\")),
+            ("MD5 (a\0b) = {}", Some("a")),
+            ("MD5 (\0) = {}", Some("")),
+            ("\\MD5 (a\0b) = {}", None),
+            ("MD5 (a)\0= {}", None),
+            ("MD5\0(a) = {}", None),
+            ("MD5 (a) = {}\0", None),
+        ] {
+            let line = line.replace("{}", MD5);
+            assert_eq!(name(md5, &line).as_deref(), expected.map(str::as_bytes), "{line:?}");
+        }
+        for at in 0..MD5.len() {
+            let mut line = format!("{MD5}  name").into_bytes();
+            line[at] = 0;
+            assert_eq!(one(md5, &line), Line::Malformed, "at {at}");
+        }
+    }
+
+    #[test]
+    fn names_are_escaped_only_after_a_backslash_and_before_a_newline() {
+        let any = Dialect::any();
+        let nul = any.with_ending(Ending::Nul);
+        assert_eq!(name(any, &format!("{MD5}  a\\nb")).as_deref(), Some(&b"a\\nb"[..]));
+        assert_eq!(name(any, &format!("\\{MD5}  a\\nb")).as_deref(), Some(&b"a\nb"[..]));
+        assert_eq!(name(nul, &format!("{MD5}  a\\nb")).as_deref(), Some(&b"a\\nb"[..]));
+        assert_eq!(name(nul, &format!("\\{MD5}  a\\nb")), None);
+        for bad in ["a\\", "a\\t", "\\0"] {
+            assert_eq!(name(any, &format!("\\{MD5}  {bad}")), None, "{bad}");
+            assert_eq!(name(any, &format!("\\MD5 ({bad}) = {MD5}")), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_dialect_says_which_algorithms() {
+        use Algorithm::{Blake3, Crc32c, Md5, Sha1, Sha256, Sha512};
+        let lengths = [(8, Crc32c), (32, Md5), (40, Sha1), (64, Sha256), (128, Sha512)];
+        for digits in 0..200 {
+            let line = format!("{}  f", "0".repeat(digits));
+            let expected =
+                lengths.iter().find(|&&(length, _)| length == digits).map(|&(_, found)| found);
+            assert_eq!(algorithm(Dialect::any(), &line), expected, "{digits}");
+            let blake3 = (digits == 64).then_some(Blake3);
+            assert_eq!(algorithm(Dialect::untagged_as(Blake3), &line), blake3, "{digits}");
+            let md5 = (digits == 32).then_some(Md5);
+            assert_eq!(algorithm(Dialect::only(Md5), &line), md5, "{digits}");
+        }
+        let sha1 = format!("SHA1 (f) = {}", "0".repeat(40));
+        assert_eq!(algorithm(Dialect::any(), &sha1), Some(Sha1));
+        assert_eq!(algorithm(Dialect::untagged_as(Blake3), &sha1), Some(Sha1));
+        assert_eq!(algorithm(Dialect::only(Md5), &sha1), None);
+    }
+
+    #[test]
+    fn where_there_is_a_key_only_lines_that_need_it_count() {
+        let key = |length| {
+            let takes_it = |algorithm: &Algorithm| algorithm.key_len() == Some(length);
+            Algorithm::ALL.into_iter().filter(takes_it).collect()
+        };
+        for digits in 0..200 {
+            let line = format!("{}  f", "0".repeat(digits));
+            let blake3 = (digits == 64).then_some(Algorithm::Blake3);
+            assert_eq!(algorithm(Dialect::keyed(key(32)), &line), blake3, "{digits}");
+            let siphash = match digits {
+                16 => Some(Algorithm::Siphash24),
+                32 => Some(Algorithm::Siphash24Wide),
+                _ => None,
+            };
+            assert_eq!(algorithm(Dialect::keyed(key(16)), &line), siphash, "{digits}");
+        }
+        for tagged in Algorithm::ALL {
+            let line = format!("{} (f) = {}", tagged.tag(), "0".repeat(2 * tagged.digest_len()));
+            for length in [16, 32] {
+                let expected = (tagged.key_len() == Some(length)).then_some(tagged);
+                assert_eq!(algorithm(Dialect::keyed(key(length)), &line), expected, "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn base64_and_padded_tags_are_not_gnu_md5sums() {
+        let padded = format!("MD5   (f) = {MD5}");
+        for line in ["MD5 (f) = 1B2M2Y8AsgTpgAmY7PhCfg==", "1B2M2Y8AsgTpgAmY7PhCfg==  f", &padded] {
+            assert_eq!(algorithm(Dialect::any(), line), Some(Algorithm::Md5), "{line}");
+            assert_eq!(algorithm(Dialect::only(Algorithm::Md5), line), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The formats of lists: one trait, a file for each.
+//!
+//! | format | a line | written by |
+//! |---|---|---|
+//! | [`Gnu`] | `d41d8cd98f00b204e9800998ecf8427e  name` | GNU md5sum, b3sum, xxhsum |
+//! | [`Tag`] | `MD5 (name) = d41d8cd98f00b204e9800998ecf8427e` | BSD md5, `md5sum --tag` |
+//! | [`Mixed`] | either, each line recognised by itself | |
+
+mod escape;
+mod foreign;
+mod gnu;
+mod line;
+mod mixed;
+mod tag;
+
+use std::fmt;
+
+use crate::Record;
+
+pub use gnu::Gnu;
+pub use mixed::Mixed;
+pub use tag::Tag;
+
+/// A format of lists: how records are written, and how what stands in a list is read.
+///
+/// Nothing here reads or writes files: text is appended to memory, and comes in memory. A value
+/// reads one list, since what a list says may depend on what stands before it.
+///
+/// ```
+/// use lanesum_list::formats::{Format, Line, Tag};
+/// use lanesum_list::{Algorithm, Dialect, Digest, Record};
+///
+/// let digest = Digest::from_hex(Algorithm::Crc32c, b"e3069283").unwrap();
+/// let record = Record::new(b"a\nb").with(digest);
+/// let mut format = Tag::new(Dialect::any());
+/// let mut list = Vec::new();
+/// format.begin(&mut list);
+/// format.record(&mut list, &record);
+/// format.end(&mut list);
+/// assert_eq!(list, b"\\CRC32C (a\\nb) = e3069283\n");
+///
+/// assert!(format.detect(&list));
+/// let end = format.find_end(&list).unwrap();
+/// assert_eq!(format.next(&list[..end]), Line::Record { record, is_tagged: true });
+/// ```
+pub trait Format: fmt::Debug + Send + Sync {
+    /// Appends what stands before the first record.
+    fn begin(&self, _out: &mut Vec<u8>) {}
+
+    /// Appends a record. Records may be made in any order, and on any thread, before they are
+    /// put together.
+    fn record(&self, out: &mut Vec<u8>, record: &Record<'_>);
+
+    /// What stands between two records.
+    fn separator(&self) -> &'static [u8] {
+        b""
+    }
+
+    /// Appends what stands behind the last record.
+    fn end(&self, _out: &mut Vec<u8>) {}
+
+    /// Whether a list that begins with these bytes, which may be cut anywhere, is of this format.
+    fn detect(&self, head: &[u8]) -> bool;
+
+    /// Where the text of the next record ends in these bytes: the place of the byte that ends it. They
+    /// go on where the text or the bytes before ended. A format in which that byte depends on those
+    /// before it (on quotes, or brackets) keeps count of them from call to call.
+    fn find_end(&mut self, bytes: &[u8]) -> Option<usize>;
+
+    /// What the next text says: all up to the byte that ends it, or to the end of the list.
+    fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a>;
+}
+
+/// What a line says, or the text of a record where that is no line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line<'a> {
+    /// A file and its digests.
+    Record {
+        /// The file. Its name holds no NUL; it is empty only when a tagged line says so, or
+        /// where a NUL ends names.
+        record: Record<'a>,
+        /// Whether the list names the algorithms. Where it does not, the
+        /// [`Dialect`](crate::Dialect) says which they are.
+        is_tagged: bool,
+    },
+    /// An empty line, or a comment: one whose first byte is `#`.
+    Blank,
+    /// What may be a file and its digest, of an algorithm that is not known here: what the line calls
+    /// it. With [`Dialect::only`](crate::Dialect::only) it is malformed, as to md5sum.
+    Unknown(&'a str),
+    /// Anything else.
+    Malformed,
+}

@@ -1,0 +1,197 @@
+//! What is known of a file: a line of a list, an outcome of the engine, or a row of a catalog.
+
+use std::borrow::Cow;
+use std::ops::Deref;
+
+use crate::{Algorithm, Algorithms, Digest};
+
+/// A file and what is known of it. Everything but the name may be missing.
+///
+/// ```
+/// use lanesum_list::{Algorithm, Digest, Record};
+///
+/// let digest = Digest::from_hex(Algorithm::Crc32c, b"e3069283").unwrap();
+/// let record = Record::new(b"a").with(digest);
+/// assert_eq!(record.digest(Algorithm::Crc32c), Some(&digest));
+/// assert_eq!((record.size, record.digest(Algorithm::Md5)), (None, None));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// The name, byte for byte, as it was before a format escaped it.
+    pub name: Cow<'a, [u8]>,
+    /// The length in bytes.
+    pub size: Option<u64>,
+    /// When it changed.
+    pub times: Times,
+    /// What tells it from every other file of its machine, whatever its names are.
+    pub inode: Option<Inode>,
+    /// Its digests, of different algorithms.
+    pub digests: Digests,
+}
+
+/// When a file changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Times {
+    /// Its content: `mtime`, which its owner can set.
+    pub modified: Option<Time>,
+    /// Its content, mode, owner, names or times: `ctime`, which the kernel sets.
+    pub changed: Option<Time>,
+}
+
+/// A moment in the scale of POSIX, as file systems keep it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Time {
+    /// Seconds since 1970-01-01 00:00 UTC, negative before.
+    pub seconds: i64,
+    /// Nanoseconds after that second, fewer than 10^9.
+    pub nanoseconds: u32,
+}
+
+/// The number of a file on its device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Inode {
+    /// The device's number, `st_dev`.
+    pub device: u64,
+    /// The file's number on it, `st_ino`.
+    pub number: u64,
+}
+
+impl<'a> Record<'a> {
+    /// A file of which nothing but its name is known.
+    #[must_use]
+    pub fn new<N: AsRef<[u8]> + ?Sized>(name: &'a N) -> Self {
+        Self::named(Cow::Borrowed(name.as_ref()))
+    }
+
+    /// As [`new`](Self::new), of a name that may be owned.
+    pub(crate) fn named(name: Cow<'a, [u8]>) -> Self {
+        Self { name, ..Self::default() }
+    }
+
+    /// The same with one more digest.
+    #[must_use]
+    pub fn with(mut self, digest: Digest) -> Self {
+        self.digests.push(digest);
+        self
+    }
+
+    /// Its digest of an algorithm.
+    #[must_use]
+    pub fn digest(&self, algorithm: Algorithm) -> Option<&Digest> {
+        self.digests.iter().find(|digest| digest.algorithm() == algorithm)
+    }
+
+    /// The algorithms of its digests.
+    #[must_use]
+    pub fn algorithms(&self) -> Algorithms {
+        self.digests.iter().map(Digest::algorithm).collect()
+    }
+
+    /// The same, independent of the text it was read from.
+    #[must_use]
+    pub fn into_owned(self) -> Record<'static> {
+        Record { name: Cow::Owned(self.name.into_owned()), ..self }
+    }
+}
+
+/// A few digests, one as a rule, which needs no memory of its own. A slice otherwise.
+///
+/// ```
+/// use lanesum_list::{Algorithm, Digest, Digests};
+///
+/// let digest = Digest::from_hex(Algorithm::Crc32c, b"e3069283").unwrap();
+/// let mut digests = Digests::from_iter([digest]);
+/// digests.push(digest);
+/// assert_eq!(*digests, [digest, digest]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Digests(Inner);
+
+#[derive(Clone, Debug)]
+enum Inner {
+    One([Digest; 1]),
+    /// None or several.
+    Many(Vec<Digest>),
+}
+
+impl Digests {
+    /// Appends a digest.
+    pub fn push(&mut self, digest: Digest) {
+        self.0 = match std::mem::take(self).0 {
+            Inner::Many(digests) if digests.is_empty() => Inner::One([digest]),
+            Inner::One([first]) => Inner::Many(vec![first, digest]),
+            Inner::Many(mut digests) => {
+                digests.push(digest);
+                Inner::Many(digests)
+            }
+        };
+    }
+}
+
+impl Default for Digests {
+    fn default() -> Self {
+        Self(Inner::Many(Vec::new()))
+    }
+}
+
+impl Deref for Digests {
+    type Target = [Digest];
+
+    fn deref(&self) -> &[Digest] {
+        match &self.0 {
+            Inner::One(digest) => digest,
+            Inner::Many(digests) => digests,
+        }
+    }
+}
+
+impl PartialEq for Digests {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Digests {}
+
+impl From<Vec<Digest>> for Digests {
+    fn from(digests: Vec<Digest>) -> Self {
+        Self(Inner::Many(digests))
+    }
+}
+
+impl Extend<Digest> for Digests {
+    fn extend<I: IntoIterator<Item = Digest>>(&mut self, digests: I) {
+        digests.into_iter().for_each(|digest| self.push(digest));
+    }
+}
+
+impl FromIterator<Digest> for Digests {
+    fn from_iter<I: IntoIterator<Item = Digest>>(digests: I) -> Self {
+        let mut all = Self::default();
+        all.extend(digests);
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_are_a_list() {
+        let digest = |byte| Digest::new(Algorithm::Crc32c, &[byte; 4]).unwrap();
+        for count in 0..5 {
+            let list: Vec<_> = (0..count).map(digest).collect();
+            let digests: Digests = list.iter().copied().collect();
+            assert_eq!(*digests, *list);
+            assert_eq!(digests, list.into());
+        }
+    }
+
+    #[test]
+    fn a_record_outlives_its_text() {
+        let text = b"name".to_vec();
+        let record = Record { size: Some(4), ..Record::new(&text) };
+        assert_eq!(record.clone().into_owned(), record);
+    }
+}

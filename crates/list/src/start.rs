@@ -1,0 +1,175 @@
+//! What a list is, told by its start: text, or something that only looks like no checksums.
+//!
+//! PowerShell's `>` writes UTF-16, editors add a byte order mark, and a glob hands over an archive.
+//! Without this each of them is "no properly formatted lines", with it the reader learns the cure.
+//! GNU md5sum does not look, so neither does whoever follows it to the letter.
+
+use crate::formats::{Format as _, Mixed};
+use crate::{Dialect, Ending};
+
+/// The byte order mark in UTF-8.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// As much of a list as is to be looked at, in bytes. Four do where no more have come: the marks have
+/// three at most, and a fourth makes UTF-16 without one unlikely to be cut.
+pub const HEAD: usize = 1024;
+
+/// What is no list, told by its start. Its name is the caller's to add.
+#[derive(Clone, Copy, Debug, thiserror::Error, PartialEq, Eq)]
+pub enum NotAList {
+    /// It is in UTF-16 of either byte order, with a mark or without.
+    #[error("looks like UTF-16; convert it to UTF-8, e.g. iconv -f UTF-16 -t UTF-8")]
+    Utf16,
+    /// Its first line ends with NUL where newlines were expected.
+    #[error("its lines end with NUL; check it with --zero")]
+    NulEnded,
+    /// Its first line ends with a newline where NULs were expected, and none is in sight.
+    #[error("its lines end with newlines; check it without --zero")]
+    NewlineEnded,
+    /// It is no text: control characters abound.
+    #[error("looks like binary data, not a list of checksums")]
+    Binary,
+}
+
+/// Where the text of a list begins, told by its first bytes ([`HEAD`] of them do): at 3 after a byte
+/// order mark in UTF-8, at 0 without. It may still hold no checksums.
+///
+/// ```
+/// use lanesum_list::{Ending, start};
+///
+/// assert_eq!(start::of_text(b"\xef\xbb\xbfe3069283  a\n", Ending::Newline), Ok(3));
+/// let error = start::of_text(b"\xff\xfee\x003\x00", Ending::Newline).unwrap_err();
+/// assert!(error.to_string().contains("iconv"));
+/// ```
+///
+/// # Errors
+///
+/// [`NotAList`] says what it is instead of a list whose lines have this ending.
+pub fn of_text(head: &[u8], ending: Ending) -> Result<usize, NotAList> {
+    if head.starts_with(MARK) {
+        Ok(MARK.len())
+    } else if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+        Err(NotAList::Utf16)
+    } else if ending == Ending::Nul && !head.contains(&0) && has_newlines(head) {
+        Err(NotAList::NewlineEnded)
+    } else if begins_with_record(head, ending) {
+        // Names may hold any bytes, so a record settles it.
+        Ok(0)
+    } else if ending == Ending::Newline && begins(head, Ending::Nul) {
+        Err(NotAList::NulEnded)
+    } else if is_utf16(head) {
+        Err(NotAList::Utf16)
+    } else if is_binary(head, ending) {
+        Err(NotAList::Binary)
+    } else {
+        Ok(0)
+    }
+}
+
+/// Whether the first line holds a checksum of any kind.
+fn begins_with_record(head: &[u8], ending: Ending) -> bool {
+    Mixed::new(Dialect::of_any_length().with_ending(ending)).detect(head)
+}
+
+/// Whether the first line has this ending and holds a checksum.
+fn begins(head: &[u8], ending: Ending) -> bool {
+    memchr::memchr(ending.byte(), head).is_some() && begins_with_record(head, ending)
+}
+
+/// Whether each of the first two lines that end with a newline, or the only one, holds a checksum.
+/// The name in a line that ends with NUL may hold a newline, and what comes behind that looks like no
+/// line.
+fn has_newlines(head: &[u8]) -> bool {
+    let mut lines = head.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    begins(head, Ending::Newline)
+        && lines.by_ref().take(2).all(|line| begins_with_record(line, Ending::Newline))
+}
+
+/// Whether every other byte is NUL, as it is in UTF-16 of ASCII: at least four characters, and
+/// nine in ten of them.
+fn is_utf16(head: &[u8]) -> bool {
+    let characters = head.len() / 2;
+    let nuls = |half: usize| head.iter().skip(half).step_by(2).filter(|&&byte| byte == 0).count();
+    let (even, odd) = (nuls(0), nuls(1));
+    characters >= 4 && even.max(odd) * 10 >= characters * 9 && even.min(odd) * 10 <= characters
+}
+
+/// Whether at least one byte in ten is a control character that no list has between its names.
+fn is_binary(head: &[u8], ending: Ending) -> bool {
+    let is_odd = |&byte: &u8| {
+        (byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r')) && byte != ending.byte()
+    };
+    let odd = head.iter().filter(|byte| is_odd(byte)).count();
+    odd > 0 && odd * 10 >= head.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str = "d41d8cd98f00b204e9800998ecf8427e  name";
+
+    fn utf16(text: &str, to_bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+        text.encode_utf16().flat_map(to_bytes).collect()
+    }
+
+    #[test]
+    fn text_is_text() {
+        let escape = format!("{LINE}\x1b\x1b\x1b\x1b\x1b\x1b\x1b\x1b\n");
+        let windows = format!("{LINE}\r\n{LINE}\r\n");
+        for text in ["", "\n", "a", "# comment\n", "not a list\n", LINE, &windows, &escape] {
+            assert_eq!(of_text(text.as_bytes(), Ending::Newline), Ok(0), "{text:?}");
+        }
+        let zero = format!("{LINE}\0{LINE}\0");
+        assert_eq!(of_text(zero.as_bytes(), Ending::Nul), Ok(0));
+        assert_eq!(of_text("\u{fc}\u{3b1}".as_bytes(), Ending::Newline), Ok(0));
+    }
+
+    #[test]
+    fn one_nul_in_a_line_is_for_the_parser() {
+        let text = format!("# a comment\0, and\n{LINE}\n");
+        assert_eq!(of_text(text.as_bytes(), Ending::Newline), Ok(0));
+    }
+
+    #[test]
+    fn utf16_is_known_with_its_mark_and_without() {
+        for to_bytes in [u16::to_le_bytes, u16::to_be_bytes] {
+            for text in [LINE, "MD5 (name\u{3b1}) = d41d8cd98f00b204e9800998ecf8427e\r\n"] {
+                for marked in ["", "\u{feff}"] {
+                    let list = utf16(&format!("{marked}{text}"), to_bytes);
+                    for ending in [Ending::Newline, Ending::Nul] {
+                        assert_eq!(of_text(&list, ending), Err(NotAList::Utf16), "{list:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_with_the_other_ending_is_told_so() {
+        let zero = format!("{LINE}\0{LINE}\0");
+        assert_eq!(of_text(zero.as_bytes(), Ending::Newline), Err(NotAList::NulEnded));
+        let lines = format!("{LINE}\n{LINE}\n");
+        assert_eq!(of_text(lines.as_bytes(), Ending::Nul), Err(NotAList::NewlineEnded));
+        let name_of_two_lines = format!("{LINE}\n{LINE}\0");
+        assert_eq!(of_text(name_of_two_lines.as_bytes(), Ending::Nul), Ok(0));
+        // Cut within such a name, by a pipe or by what is looked at.
+        let cut = format!("{LINE}\nthe second");
+        assert_eq!(of_text(cut.as_bytes(), Ending::Nul), Ok(0));
+        let one = format!("{LINE}\n");
+        assert_eq!(of_text(one.as_bytes(), Ending::Nul), Err(NotAList::NewlineEnded));
+    }
+
+    #[test]
+    fn programs_and_pictures_are_binary() {
+        let elf = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0\x01\0\0\0";
+        let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x10\0\0\0\x10\x08\x02\0\0\0";
+        for data in [&elf[..], png, &[0; 100], b"\x1f\x8b\x08\0\0\0\0\0\0\x03"] {
+            for ending in [Ending::Newline, Ending::Nul] {
+                let zeros = ending == Ending::Nul && data == [0; 100];
+                let expected = if zeros { Ok(0) } else { Err(NotAList::Binary) };
+                assert_eq!(of_text(data, ending), expected, "{data:?}");
+            }
+        }
+    }
+}
