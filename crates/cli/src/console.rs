@@ -1,7 +1,7 @@
 //! Standard output and standard error, in an order that their reader can follow.
 //!
 //! Everything printed is written before a message goes to standard error. Each line is written at once, until many
-//! are expected ([`Console::expect_many`]): then [`Lines`] gathers them, except on a terminal.
+//! are expected ([`Console::expect_many`]): then [`LineWriter`] gathers them, except on a terminal.
 
 use std::env;
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::quote::{self, Locale};
 use indicatif::ProgressBar;
 
-use crate::lines::Lines;
+use crate::lines::LineWriter;
 use crate::streams;
 
 /// The streams of the program.
@@ -24,7 +24,7 @@ pub struct Console {
     name: Vec<u8>,
     locale: Locale,
     /// To standard output, or to a file.
-    lines: Lines,
+    lines: LineWriter,
     /// Whether lines go to a terminal, where the bar may stand.
     on_terminal: bool,
     /// A bar to be put aside while something is written.
@@ -51,7 +51,7 @@ impl Console {
             name: name.to_vec(),
             locale,
             on_terminal: out.is_terminal(),
-            lines: Lines::to(out),
+            lines: LineWriter::to(out),
             bar: None,
             message_lost: false,
         }
@@ -141,7 +141,7 @@ impl Console {
 }
 
 /// The console for as long as it is written to. A thread that panicked with it left whole lines behind, since
-/// [`Lines`] holds nothing else, so they may still be written.
+/// [`LineWriter`] holds nothing else, so they may still be written.
 pub fn lock(console: &Mutex<Console>) -> MutexGuard<'_, Console> {
     console.lock().unwrap_or_else(PoisonError::into_inner)
 }

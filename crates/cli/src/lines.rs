@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Writes lines to a file, a pipe or a terminal.
 #[derive(Debug)]
-pub struct Lines {
+pub struct LineWriter {
     shared: Arc<Shared>,
     pace: Pace,
 }
@@ -58,7 +58,7 @@ struct State {
     closed: bool,
 }
 
-impl Lines {
+impl LineWriter {
     /// Lines to this file, each by itself.
     #[must_use]
     pub fn to(out: File) -> Self {
@@ -114,7 +114,7 @@ impl Lines {
     }
 }
 
-impl Drop for Lines {
+impl Drop for LineWriter {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
         state.write();

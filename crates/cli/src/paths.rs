@@ -1,4 +1,5 @@
-//! The paths that `lanesum sum` is given, one after another, and what is below those that are folders.
+//! The paths that `lanesum sum` is given, one after another, and what is below those that are
+//! folders.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -10,10 +11,11 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::vec;
 
 use anyhow::Context as _;
-use lanesum_checksum::walk::{self, Entry, WalkOptions};
+use lanesum_checksum::walk::{self, Entry, Skip, WalkOptions};
 use lanesum_list::names_standard_input;
 
 use crate::args::Sum;
+use crate::output::Gap;
 use crate::stdin;
 
 /// Where the paths come from.
@@ -93,8 +95,8 @@ impl Paths {
         }
     }
 
-    /// The files whose sizes make up the total. `None` where nobody knows before the end: what comes through a
-    /// pipe comes only once.
+    /// The files whose sizes make up the total. `None` where nobody knows before the end: what
+    /// comes through a pipe comes only once.
     pub fn files_to_count(&self, trees: &Trees) -> Option<FilesToCount> {
         if self.read_stdin() {
             return None;
@@ -119,16 +121,20 @@ impl Paths {
     }
 
     /// Each path, or each file below it if it is a folder.
-    pub fn items(&mut self, trees: &Trees, looks: &Looks) -> impl Iterator<Item = Item> + Send {
+    pub fn items(
+        &mut self,
+        trees: &Trees,
+        looks: &Looks,
+    ) -> impl Iterator<Item = Item<Input>> + Send {
         self.flat_map(move |path| {
             let (item, below) = match path {
-                Err((place, why)) => (Some(Item::Failed(place, why)), None),
-                Ok(path) if path.as_os_str() == "-" => (Some(Item::Stdin), None),
+                Err((place, why)) => (Some(Item::Failed(Gap::Unknown, place, why)), None),
+                Ok(path) if path.as_os_str() == "-" => (Some(Item::File(Input::Stdin)), None),
                 Ok(path) if looks.are_needed() => (None, Some(trees.items(path))),
-                Ok(path) => (Some(Item::Unseen(path)), None),
+                Ok(path) => (Some(Item::File(Input::Unseen(path))), None),
             };
             let below = below.into_iter().flatten().inspect(|item| {
-                if let Item::Argument(_) = item {
+                if let Item::File(Input::Argument(_)) = item {
                     looks.found_file();
                 }
             });
@@ -164,15 +170,37 @@ impl Iterator for Paths {
     }
 }
 
-/// A file to be read, or why there is none. In the order of the paths.
-pub enum Item {
+/// What stands for a path, in the order of the paths: a file to be read, or what comes of it; or
+/// why there is none.
+pub enum Item<F> {
+    File(F),
+    Skipped(PathBuf, Skip),
+    /// What is missing, its name, and why.
+    Failed(Gap, Vec<u8>, String),
+}
+
+/// A file to be read.
+pub enum Input {
     Stdin,
     /// A path that nobody looked at.
     Unseen(PathBuf),
     /// An argument that is no folder, whatever else it is.
     Argument(PathBuf),
-    Entry(Entry),
-    Failed(Vec<u8>, String),
+    /// A regular file of a tree.
+    Found(PathBuf),
+}
+
+impl From<Entry> for Item<Input> {
+    fn from(entry: Entry) -> Self {
+        match entry {
+            Entry::File(path) => Self::File(Input::Found(path)),
+            Entry::Skipped { path, why } => Self::Skipped(path, why),
+            Entry::Failed { path, error } => {
+                let why = lanesum_checksum::error::message(&error);
+                Self::Failed(Gap::Tree, path.into_os_string().into_vec(), why)
+            }
+        }
+    }
 }
 
 /// How trees are walked.
@@ -191,20 +219,22 @@ impl Trees {
     }
 
     /// What is below a path, or the path itself, for a run to print.
-    pub fn items(&self, path: PathBuf) -> impl Iterator<Item = Item> + Send + use<> {
+    pub fn items(&self, path: PathBuf) -> impl Iterator<Item = Item<Input>> + Send + use<> {
         walk::walk(&path, &self.walk).map(move |entry| match entry {
             // Not as paths: their parts need not be told apart.
-            Entry::File(file) if file.as_os_str() == path.as_os_str() => Item::Argument(file),
-            entry => Item::Entry(entry),
+            Entry::File(file) if file.as_os_str() == path.as_os_str() => {
+                Item::File(Input::Argument(file))
+            }
+            entry => entry.into(),
         })
     }
 }
 
 /// Whether paths are looked at before they are opened.
 ///
-/// With a short file a look takes almost half as long as all the rest. So there are no more of them after one that found
-/// a file. A folder that comes up then is walked when it is its turn, in a run of its own that holds up what comes
-/// after it; from then on each path is looked at.
+/// With a short file a look takes almost half as long as all the rest. So there are no more of them
+/// after one that found a file. A folder that comes up then is walked when it is its turn, in a run
+/// of its own that holds up what comes after it; from then on each path is looked at.
 #[derive(Default)]
 pub struct Looks(AtomicU8);
 
@@ -255,14 +285,14 @@ mod tests {
         let mut paths = Paths::Arguments(Vec::from(paths).into_iter());
         let mut items = paths.items(&trees, &looks);
         let mut next = || items.next().unwrap();
-        assert!(matches!(next(), Item::Entry(Entry::File(path)) if path == tree.join("below")));
-        assert!(matches!(next(), Item::Argument(path) if path == file));
-        assert!(matches!(next(), Item::Unseen(path) if path == file));
-        assert!(matches!(next(), Item::Unseen(path) if path == tree));
+        assert!(matches!(next(), Item::File(Input::Found(path)) if path == tree.join("below")));
+        assert!(matches!(next(), Item::File(Input::Argument(path)) if path == file));
+        assert!(matches!(next(), Item::File(Input::Unseen(path)) if path == file));
+        assert!(matches!(next(), Item::File(Input::Unseen(path)) if path == tree));
         looks.found_folder();
-        assert!(matches!(next(), Item::Entry(Entry::File(path)) if path == tree.join("below")));
-        assert!(matches!(next(), Item::Argument(path) if path == file));
-        assert!(matches!(next(), Item::Argument(path) if path == file));
+        assert!(matches!(next(), Item::File(Input::Found(path)) if path == tree.join("below")));
+        assert!(matches!(next(), Item::File(Input::Argument(path)) if path == file));
+        assert!(matches!(next(), Item::File(Input::Argument(path)) if path == file));
         assert!(items.next().is_none());
     }
 }

@@ -2,14 +2,14 @@
 
 use std::io::{self, ErrorKind, IsTerminal as _};
 use std::ops::ControlFlow;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
-use lanesum_checksum::walk::{Entry, Exclude, Skip, WalkOptions};
+use lanesum_checksum::walk::{Exclude, WalkOptions};
 use lanesum_checksum::{Algorithms, Digest, Error, Job, Outcome, Source, engine};
 use lanesum_list::formats::{Format, Gnu, Tag};
 use lanesum_list::{Dialect, Ending, Record};
@@ -20,7 +20,7 @@ use crate::failure::{self, Usage};
 use crate::key::{self, KeyFile};
 use crate::limits;
 use crate::output::{Gap, Missing, Output, Target};
-use crate::paths::{Item, Looks, Paths, Trees};
+use crate::paths::{Input, Item, Looks, Paths, Trees};
 use crate::progress::Display;
 use crate::signals::{self, Interruptions};
 use crate::stdin;
@@ -163,41 +163,31 @@ impl Run {
     }
 }
 
-impl Item {
-    fn job(self) -> (Source, Note) {
+/// What the program knows of a file before it is opened.
+enum Look {
+    Taken,
+    /// It may be a folder.
+    NotTaken,
+}
+
+impl Item<Input> {
+    fn job(self) -> (Source, Item<Look>) {
         match self {
-            Self::Stdin => (Source::Stdin, Note::File),
-            Self::Unseen(path) => (Source::Path(path), Note::Unseen),
-            Self::Argument(path) => (Source::Path(path), Note::File),
-            Self::Entry(Entry::File(path)) => (Source::Regular(path), Note::File),
-            Self::Entry(Entry::Skipped { path, why }) => {
-                (Source::Nothing, Note::Skipped(path, why))
-            }
-            Self::Entry(Entry::Failed { path, error }) => {
-                let why = lanesum_checksum::error::message(&error);
-                (Source::Nothing, Note::Failed(Gap::Tree, path.into_os_string().into_vec(), why))
-            }
-            Self::Failed(place, why) => (Source::Nothing, Note::Failed(Gap::Unknown, place, why)),
+            Self::File(Input::Stdin) => (Source::Stdin, Item::File(Look::Taken)),
+            Self::File(Input::Unseen(path)) => (Source::Path(path), Item::File(Look::NotTaken)),
+            Self::File(Input::Argument(path)) => (Source::Path(path), Item::File(Look::Taken)),
+            Self::File(Input::Found(path)) => (Source::Regular(path), Item::File(Look::Taken)),
+            Self::Skipped(path, why) => (Source::Nothing, Item::Skipped(path, why)),
+            Self::Failed(gap, name, why) => (Source::Nothing, Item::Failed(gap, name, why)),
         }
     }
 }
 
-/// What a job is about.
-enum Note {
-    File,
-    /// Whatever it is.
-    Unseen,
-    Skipped(PathBuf, Skip),
-    Failed(Gap, Vec<u8>, String),
-}
-
-/// What is printed for a job.
+/// What is printed for a file.
 enum Made {
     Lines(Vec<u8>),
     /// To be walked.
     Folder(PathBuf),
-    Skipped(PathBuf, Skip),
-    Failed(Gap, Vec<u8>, String),
     /// The list itself. In a tree it is met by chance.
     OwnOutput {
         name: Vec<u8>,
@@ -228,7 +218,7 @@ struct Printer<'run> {
 }
 
 impl Printer<'_> {
-    fn print_list(&mut self, items: impl Iterator<Item = Item> + Send) {
+    fn print_list(&mut self, items: impl Iterator<Item = Item<Input>> + Send) {
         let mut text = Vec::new();
         self.format.begin(&mut text);
         self.append(&text);
@@ -238,7 +228,7 @@ impl Printer<'_> {
         self.append(&text);
     }
 
-    fn print(&mut self, items: impl Iterator<Item = Item> + Send) {
+    fn print(&mut self, items: impl Iterator<Item = Item<Input>> + Send) {
         let Self { algorithms, options, format, looks, .. } = *self;
         let jobs = items.map(move |item| {
             let (source, context) = item.job();
@@ -247,27 +237,28 @@ impl Printer<'_> {
         engine::run(options, jobs, |outcome| make(outcome, format, looks), |made| self.take(made));
     }
 
-    fn take(&mut self, made: Made) -> ControlFlow<()> {
+    fn take(&mut self, made: Item<Made>) -> ControlFlow<()> {
         let console = || console::lock(self.console);
         match made {
-            Made::Lines(lines) => {
+            Item::File(Made::Lines(lines)) => {
                 if !self.printed.is_empty {
                     self.append(self.format.separator());
                 }
                 self.printed.is_empty = false;
                 self.append(&lines);
             }
-            Made::Folder(path) => self.walk(path),
-            Made::Skipped(path, why) => {
+            Item::File(Made::Folder(path)) => self.walk(path),
+            Item::Skipped(path, why) => {
                 console().about(path.as_os_str().as_bytes(), &why.to_string())
             }
-            Made::Failed(gap, name, mut why) => {
+            Item::Failed(gap, name, mut why) => {
                 self.printed.missing.note(gap, &name);
                 why.extend(failure::did_you_mean(&name));
                 console().about(&name, &why);
             }
-            // What somebody asked for by its name, and what a reader of the list on standard output may miss.
-            Made::OwnOutput { name, is_named } => {
+            // What somebody asked for by its name, and what a reader of the list on standard output
+            // may miss.
+            Item::File(Made::OwnOutput { name, is_named }) => {
                 if is_named || self.tells_own_output {
                     console().about(&name, &Error::OwnOutput.to_string());
                 }
@@ -304,27 +295,27 @@ fn format(args: &Sum) -> Result<Box<dyn Format>, Usage> {
 }
 
 /// What is printed for an outcome.
-fn make(outcome: Outcome<Note>, format: &dyn Format, looks: &Looks) -> Made {
-    match outcome.context {
-        Note::Skipped(path, why) => return Made::Skipped(path, why),
-        Note::Failed(gap, name, why) => return Made::Failed(gap, name, why),
-        Note::File | Note::Unseen => {}
-    }
+fn make(outcome: Outcome<Item<Look>>, format: &dyn Format, looks: &Looks) -> Item<Made> {
+    let look = match outcome.context {
+        Item::Skipped(path, why) => return Item::Skipped(path, why),
+        Item::Failed(gap, name, why) => return Item::Failed(gap, name, why),
+        Item::File(look) => look,
+    };
     let is_folder =
         matches!(&outcome.result, Err(Error::Io(why)) if why.kind() == ErrorKind::IsADirectory);
     let (name, is_named) = match &outcome.source {
-        Source::Path(path) if is_folder && matches!(outcome.context, Note::Unseen) => {
+        Source::Path(path) if is_folder && matches!(look, Look::NotTaken) => {
             looks.found_folder();
-            return Made::Folder(path.clone());
+            return Item::File(Made::Folder(path.clone()));
         }
         Source::Path(path) => (path.as_os_str().as_bytes(), true),
         Source::Regular(path) => (path.as_os_str().as_bytes(), false),
         Source::Stdin | Source::Nothing => (&b"-"[..], true),
     };
     match outcome.result {
-        Ok(hashed) => Made::Lines(lines(name, hashed, format)),
-        Err(Error::OwnOutput) => Made::OwnOutput { name: name.to_vec(), is_named },
-        Err(error) => Made::Failed(Gap::File, name.to_vec(), error.to_string()),
+        Ok(hashed) => Item::File(Made::Lines(lines(name, hashed, format))),
+        Err(Error::OwnOutput) => Item::File(Made::OwnOutput { name: name.to_vec(), is_named }),
+        Err(error) => Item::Failed(Gap::File, name.to_vec(), error.to_string()),
     }
 }
 

@@ -17,14 +17,28 @@ use crate::{Algorithm, Algorithms, Digest, Job, Source};
 /// As many lines share one read of their file at most: a list of any length takes the same memory.
 const MOST_AT_ONCE: usize = 16;
 
-/// What a job is about.
-pub(super) enum Note {
+/// What stands next in the lists: what a job is about, with an [`Expected`] file, and what is found
+/// out about it.
+pub(super) enum Note<F> {
     Begin(List),
     Malformed(u64),
     /// The line's number, and what it calls its algorithm.
     Unknown(u64, String),
-    File(Expected),
+    File(F),
     End(Option<ListError>),
+}
+
+impl<F> Note<F> {
+    /// The same with what becomes of a file.
+    pub(super) fn map<G>(self, file: impl FnOnce(F) -> G) -> Note<G> {
+        match self {
+            Self::Begin(list) => Note::Begin(list),
+            Self::Malformed(line) => Note::Malformed(line),
+            Self::Unknown(line, algorithm) => Note::Unknown(line, algorithm),
+            Self::File(found) => Note::File(file(found)),
+            Self::End(error) => Note::End(error),
+        }
+    }
 }
 
 /// What consecutive lines of a list say about one file, which is read once for all of them.
@@ -61,8 +75,8 @@ impl Expected {
 
 /// The lines of the lists as jobs.
 ///
-/// A list on standard input must not be read while a job reads standard input as a file. So the jobs
-/// end before one; [`resume`](Self::resume) goes on once those given out are done.
+/// A list on standard input must not be read while a job reads standard input as a file. So the
+/// jobs end before one; [`resume`](Self::resume) goes on once those given out are done.
 pub(super) struct Jobs<L: Iterator<Item = List>> {
     lists: Peekable<Fuse<L>>,
     options: Options,
@@ -97,7 +111,7 @@ impl<L: Iterator<Item = List>> Jobs<L> {
         self.lists.peek().is_some()
     }
 
-    fn note(&mut self) -> Option<Note> {
+    fn note(&mut self) -> Option<Note<Expected>> {
         let in_flight = self.in_flight;
         loop {
             match &mut self.state {
@@ -141,9 +155,9 @@ impl<L: Iterator<Item = List>> Jobs<L> {
 }
 
 impl<L: Iterator<Item = List>> Iterator for Jobs<L> {
-    type Item = Job<Note>;
+    type Item = Job<Note<Expected>>;
 
-    fn next(&mut self) -> Option<Job<Note>> {
+    fn next(&mut self) -> Option<Job<Note<Expected>>> {
         let mut note = self.note()?;
         self.in_flight = true;
         let (source, algorithms) = match &mut note {
@@ -181,7 +195,7 @@ struct OpenList {
 enum Step {
     /// Nothing: it is blank.
     Pass,
-    Note(Note),
+    Note(Note<Expected>),
     End,
 }
 
@@ -208,9 +222,13 @@ impl OpenList {
         Ok(Self { is_stdin, is_regular, lines: ListReader::new(text), ahead: None, is_empty: true })
     }
 
-    /// Goes on to the next line that is not blank, and takes those after it along that are about the
-    /// same file.
-    fn next(&mut self, format: &mut Mixed, options: &Options) -> Result<Option<Note>, ListError> {
+    /// Goes on to the next line that is not blank, and takes those after it along that are about
+    /// the same file.
+    fn next(
+        &mut self,
+        format: &mut Mixed,
+        options: &Options,
+    ) -> Result<Option<Note<Expected>>, ListError> {
         let mut file = loop {
             let step = self.ahead.take().unwrap_or_else(|| self.step(format, options))?;
             match step {
@@ -220,8 +238,8 @@ impl OpenList {
                     self.is_empty = false;
                     return Ok(Some(note));
                 }
-                // A file may be an empty list. Who writes one into a pipe says it by writing nothing, as does a writer
-                // that failed.
+                // A file may be an empty list. Who writes one into a pipe says it by writing
+                // nothing, as does a writer that failed.
                 Step::End
                     if self.is_empty
                         && !self.is_regular

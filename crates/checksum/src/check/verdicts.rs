@@ -1,4 +1,5 @@
-//! What is found out about each line, by the workers, and told and counted in the order of the lines.
+//! What is found out about each line, by the workers, and told and counted in the order of the
+//! lines.
 
 use std::collections::HashMap;
 use std::iter;
@@ -7,31 +8,20 @@ use std::sync::Arc;
 
 use super::jobs::{Expected, ExpectedDigest, Note};
 use super::shared::Share;
-use super::{Event, List, ListError, Tally, Verdict};
+use super::{Event, List, Tally, Verdict};
 use crate::engine::Hashed;
 use crate::{Algorithm, Algorithms, Error, Outcome};
 
-/// What was found out about a job: all that is kept until its turn comes.
+/// What was found out about a file: all that is kept until its turn comes.
 pub(super) enum Finding {
-    Begin(List),
-    Malformed(u64),
-    Unknown(u64, String),
-    File {
-        lines: Lines,
-        bytes: u64,
-        kept: Option<Kept>,
-    },
-    /// Lines about a file that was read for others, and is kept under this number.
-    Later {
-        expected: Expected,
-        read: usize,
-        is_last: bool,
-    },
-    End(Option<ListError>),
+    /// It was read for these lines.
+    Read { lines: FileLines, bytes: u64, kept: Option<Kept> },
+    /// It was read for other lines, and what came of it is kept under this number.
+    Kept { expected: Expected, read: usize, is_last: bool },
 }
 
 /// Consecutive lines about one file, compared with it.
-pub(super) struct Lines {
+pub(super) struct FileLines {
     name: Vec<u8>,
     first: Judged,
     others: Vec<Judged>,
@@ -53,21 +43,19 @@ pub(super) struct Kept(usize, Read);
 
 impl Finding {
     /// Compares an outcome with its lines.
-    pub(super) fn of(outcome: Outcome<Note>, ignore_missing: bool) -> Self {
-        let expected = match outcome.context {
-            Note::Begin(list) => return Self::Begin(list),
-            Note::Malformed(line) => return Self::Malformed(line),
-            Note::Unknown(line, algorithm) => return Self::Unknown(line, algorithm),
-            Note::End(error) => return Self::End(error),
-            Note::File(expected) => expected,
-        };
+    pub(super) fn of(outcome: Outcome<Note<Expected>>, ignore_missing: bool) -> Note<Self> {
+        let Outcome { context, result, .. } = outcome;
+        context.map(|expected| Self::of_file(expected, result, ignore_missing))
+    }
+
+    fn of_file(expected: Expected, result: Result<Hashed, Error>, ignore_missing: bool) -> Self {
         let share = expected.share;
         if let Share::Later { read, is_last } = share {
-            return Self::Later { expected, read, is_last };
+            return Self::Kept { expected, read, is_last };
         }
-        let read = outcome.result.map_err(Arc::new);
-        Self::File {
-            lines: Lines::compare(expected, &read, ignore_missing),
+        let read = result.map_err(Arc::new);
+        Self::Read {
+            lines: FileLines::compare(expected, &read, ignore_missing),
             bytes: read.as_ref().map_or(0, |hashed| hashed.bytes),
             kept: match share {
                 Share::First { read: number, later } => Some(Kept(number, only(later, read))),
@@ -85,7 +73,7 @@ fn only(algorithms: Algorithms, read: Read) -> Read {
     Ok(hashed)
 }
 
-impl Lines {
+impl FileLines {
     fn compare(expected: Expected, read: &Read, ignore_missing: bool) -> Self {
         let Expected { name, first, others, share: _ } = expected;
         let compare = |expected| Judged::compare(expected, read, ignore_missing);
@@ -141,27 +129,39 @@ impl<F: FnMut(&List, Event<'_>) -> ControlFlow<()>> Verdicts<F> {
         Self { sink, ignore_missing, current: None, last_name: None, kept: HashMap::new() }
     }
 
-    pub(super) fn take(&mut self, finding: Finding) -> ControlFlow<()> {
-        if let Finding::Begin(list) = finding {
-            self.current = Some((list, Tally::default()));
-            self.last_name = None;
-            return ControlFlow::Continue(());
-        }
+    pub(super) fn take(&mut self, finding: Note<Finding>) -> ControlFlow<()> {
         let Some((list, tally)) = &mut self.current else {
-            unreachable!("a list begins before anything happens in it")
+            let Note::Begin(list) = finding else {
+                unreachable!("a list begins before anything happens in it")
+            };
+            self.current = Some((list, Tally::default()));
+            return ControlFlow::Continue(());
         };
-        let Lines { name, first, others } = match finding {
-            Finding::Begin(_) => return ControlFlow::Continue(()),
-            Finding::Malformed(line) => {
+        match finding {
+            Note::Begin(_) => unreachable!("a list ends before the next begins"),
+            Note::Malformed(line) => {
                 tally.malformed += 1;
-                return (self.sink)(list, Event::Malformed { line });
+                (self.sink)(list, Event::Malformed { line })
             }
-            Finding::Unknown(line, algorithm) => {
+            Note::Unknown(line, algorithm) => {
                 tally.unknown += 1;
-                return (self.sink)(list, Event::Unknown { line, algorithm: &algorithm });
+                (self.sink)(list, Event::Unknown { line, algorithm: &algorithm })
             }
-            Finding::End(error) => return (self.sink)(list, Event::End { tally: *tally, error }),
-            Finding::File { lines, bytes, kept } => {
+            Note::File(finding) => self.file(finding),
+            Note::End(error) => {
+                let flow = (self.sink)(list, Event::End { tally: *tally, error });
+                (self.current, self.last_name) = (None, None);
+                flow
+            }
+        }
+    }
+
+    fn file(&mut self, finding: Finding) -> ControlFlow<()> {
+        let Some((list, tally)) = &mut self.current else {
+            unreachable!("a list begins before its files")
+        };
+        let FileLines { name, first, others } = match finding {
+            Finding::Read { lines, bytes, kept } => {
                 self.kept.extend(kept.map(|Kept(number, read)| (number, read)));
                 // By their names, since it may take two reads where the list comes through a pipe.
                 if !matches!(lines.first.verdict, Verdict::Missing)
@@ -172,11 +172,11 @@ impl<F: FnMut(&List, Event<'_>) -> ControlFlow<()>> Verdicts<F> {
                 }
                 lines
             }
-            Finding::Later { expected, read: number, is_last } => {
+            Finding::Kept { expected, read: number, is_last } => {
                 let Some(read) = self.kept.get(&number) else {
                     unreachable!("a file is read for the first of its lines")
                 };
-                let lines = Lines::compare(expected, read, self.ignore_missing);
+                let lines = FileLines::compare(expected, read, self.ignore_missing);
                 if is_last {
                     self.kept.remove(&number);
                 }
