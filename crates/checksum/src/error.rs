@@ -10,7 +10,8 @@ pub enum Error {
     /// The system refused to open or read it.
     #[error("{}", message(.0))]
     Io(#[from] io::Error),
-    /// Size or time stamps before and after reading differ, its last name is gone, or two readings of it differ.
+    /// Size or time stamps before and after reading differ, its last name is gone, or two readings
+    /// of it differ.
     #[error("changed while it was read")]
     Changed,
     /// It ended before or behind the end that its size says, though it did not change.
@@ -24,11 +25,12 @@ pub enum Error {
     /// It was to be read past the cache, and its file system has no way to do that.
     #[error("its file system cannot read past the cache (O_DIRECT); read it through the cache")]
     NoDirect,
-    /// It is one of the caller's own files, as of [`Options::own_files`](crate::engine::Options::own_files).
+    /// It is one of the caller's own files, as of
+    /// [`Options::own_files`](crate::engine::Options::own_files).
     #[error("is where the output goes; left out")]
     OwnOutput,
-    /// Somebody else reads it, as of [`Options::taken`](crate::engine::Options::taken), and would be robbed; or has read it,
-    /// and nothing is left.
+    /// Somebody else reads it, as of [`Options::taken`](crate::engine::Options::taken), and would
+    /// be robbed; or has read it, and nothing is left.
     #[error("a list, names or the key come from there, so no file can")]
     Taken,
     /// The algorithm takes a key, and there is none of its length.

@@ -10,8 +10,8 @@ use rustix::io::Errno;
 /// Bytes of a path that the kernel takes, without the NUL.
 pub(crate) const LONGEST_PATH: usize = 4095;
 
-/// Opens the farthest folder that the kernel reaches on a path which is too long for it. Gives with it how much of
-/// the path leads there, all slashes behind it included.
+/// Opens the farthest folder that the kernel reaches on a path which is too long for it. Gives with
+/// it how much of the path leads there, all slashes behind it included.
 ///
 /// # Errors
 /// The system's, and `ENAMETOOLONG` where there is no folder to be reached.

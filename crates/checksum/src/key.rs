@@ -6,10 +6,10 @@ use crate::{Algorithm, Algorithms};
 
 /// A secret key.
 ///
-/// It comes as the bytes of a key file: as many as the algorithm takes, or twice as many hexadecimal
-/// digits of either case, which one newline may follow. 32 digits without a newline are a key of 16
-/// bytes to an algorithm that takes so many and a key of 32 bytes to one that takes those, so such
-/// a key has both forms.
+/// It comes as the bytes of a key file: as many as the algorithm takes, or twice as many
+/// hexadecimal digits of either case, which one newline may follow. 32 digits without a newline are
+/// a key of 16 bytes to an algorithm that takes so many and a key of 32 bytes to one that takes
+/// those, so such a key has both forms.
 ///
 /// ```
 /// use lanesum_checksum::{Algorithm, Key};

@@ -1,4 +1,5 @@
-//! An entry in the table of algorithms is all that an algorithm needs beside the line that computes it.
+//! An entry in the table of algorithms is all that an algorithm needs beside the line that computes
+//! it.
 
 use lanesum_checksum::{Algorithm, Algorithms, Digest, Key, digests_of};
 use lanesum_list::formats::{Format, Gnu, Line, Mixed, Tag};

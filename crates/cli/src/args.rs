@@ -45,9 +45,10 @@ pub enum Command {
     Sum(Sum),
     /// Check files against lists of checksums.
     ///
-    /// Reads what GNU md5sum, sha1sum, sha256sum, sha512sum and cksum -a, b3sum, xxhsum -H2, OpenSSL, RHash and BSD's md5
-    /// write, where lanesum has the algorithm: each line is recognised by itself. Lines of other algorithms, and lists that
-    /// hold no checksum line at all, are a failure.
+    /// Reads what GNU md5sum, sha1sum, sha256sum, sha512sum and cksum -a, b3sum, xxhsum -H2,
+    /// OpenSSL, RHash and BSD's md5 write, where lanesum has the algorithm: each line is recognised
+    /// by itself. Lines of other algorithms, and lists that hold no checksum line at all, are a
+    /// failure.
     #[command(after_help = EXIT_CODES)]
     Check(Check),
     /// Measure every instruction set and algorithm on this machine.
@@ -74,8 +75,8 @@ pub enum Generate {
 pub struct Sum {
     /// Algorithms, all computed in one read.
     ///
-    /// More than one implies --tag, and so does one that the number of its digits does not tell: blake3,
-    /// xxh3 and siphash.
+    /// More than one implies --tag, and so does one that the number of its digits does not tell:
+    /// blake3, xxh3 and siphash.
     ///
     /// md5, sha1, sha256, sha512, blake3, xxh3 (128 bits) and crc32c. With --key-file: blake3,
     /// siphash24 and siphash13 (64 bits), siphash24-128 and siphash13-128.
@@ -109,7 +110,8 @@ pub struct Sum {
     #[arg(long, value_name = "GLOB", action = ArgAction::Append)]
     pub exclude: Vec<std::ffi::OsString>,
 
-    /// Leave out what git would ignore; asks git what is tracked, without git the rules alone decide.
+    /// Leave out what git would ignore; asks git what is tracked, without git the rules alone
+    /// decide.
     #[arg(long)]
     pub gitignore: bool,
 
@@ -127,8 +129,9 @@ pub struct Sum {
 
     /// Write the list to FILE, which appears when it is whole and is itself left out.
     ///
-    /// What cannot be read is missing in it, and told. A list that is there keeps its owner, group, mode and names; it stays as
-    /// it was when the new one cannot be written, the run is interrupted, or there is nothing to write. `-` is standard output.
+    /// What cannot be read is missing in it, and told. A list that is there keeps its owner, group,
+    /// mode and names; it stays as it was when the new one cannot be written, the run is
+    /// interrupted, or there is nothing to write. `-` is standard output.
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
@@ -158,7 +161,8 @@ impl Sum {
         self.algorithm.iter().copied().collect()
     }
 
-    /// Whether lines name their algorithm: on demand, and where nobody could tell it from the digits.
+    /// Whether lines name their algorithm: on demand, and where nobody could tell it from the
+    /// digits.
     ///
     /// # Errors
     /// There are several algorithms, and they are not to be named.
@@ -181,8 +185,8 @@ pub struct Check {
 
     /// The algorithm of lines that do not name theirs.
     ///
-    /// By default the number of their digits tells: 8 crc32c, 32 md5, 40 sha1, 64 sha256, 128 sha512.
-    /// Untagged lines of blake3 (64) and xxh3 (32) need this option.
+    /// By default the number of their digits tells: 8 crc32c, 32 md5, 40 sha1, 64 sha256, 128
+    /// sha512. Untagged lines of blake3 (64) and xxh3 (32) need this option.
     #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
     pub algorithm: Option<Algorithm>,
 
@@ -238,10 +242,10 @@ pub struct Run {
 
     /// How files are read.
     ///
-    /// auto: as with read, or as with mmap where that proves faster in the same run. read: into a buffer, through the
-    /// system's cache. direct: past the cache, which stays as it
-    /// was, to see what the medium holds. mmap: long files are mapped. uring: the beginnings of many
-    /// files at once, by io_uring.
+    /// auto: as with read, or as with mmap where that proves faster in the same run. read: into a
+    /// buffer, through the system's cache. direct: past the cache, which stays as it was, to see
+    /// what the medium holds. mmap: long files are mapped. uring: the beginnings of many files at
+    /// once, by io_uring.
     #[arg(long, value_name = "HOW", default_value = "auto", value_parser = io())]
     pub io: Io,
 
@@ -266,7 +270,8 @@ fn algorithms() -> impl clap::builder::TypedValueParser<Value = Algorithm> {
         .map(|name| name.parse().expect("one of the names"))
 }
 
-/// Ways to read by name, with the names in help and completions; one that the system lacks is wrong.
+/// Ways to read by name, with the names in help and completions; one that the system lacks is
+/// wrong.
 fn io() -> impl clap::builder::TypedValueParser<Value = Io> {
     use clap::builder::{PossibleValuesParser, TypedValueParser as _};
     PossibleValuesParser::new(Io::ALL.map(Io::name)).try_map(|name| {
@@ -288,8 +293,8 @@ fn threads(text: &str) -> Result<usize, String> {
     }
 }
 
-/// The command that a word which is none may be meant for: the nearest, if at most two letters are wrong,
-/// missing, too many or in each other's places; one in a short command.
+/// The command that a word which is none may be meant for: the nearest, if at most two letters are
+/// wrong, missing, too many or in each other's places; one in a short command.
 pub fn command_like(word: &str) -> Option<String> {
     let distance = |command: &str| strsim::osa_distance(&word.to_lowercase(), command);
     COMMANDS
@@ -304,8 +309,8 @@ pub fn is_command(word: &[u8]) -> bool {
     COMMANDS.iter().any(|command| command.as_bytes() == word)
 }
 
-/// The names of the commands. Each file that is not there is held against them, and to build the definition takes
-/// longer than to find that out.
+/// The names of the commands. Each file that is not there is held against them, and to build the
+/// definition takes longer than to find that out.
 static COMMANDS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let cli = Cli::command();
     cli.get_subcommands().map(|command| command.get_name().to_owned()).collect()
@@ -314,7 +319,8 @@ static COMMANDS: LazyLock<Vec<String>> = LazyLock::new(|| {
 /// The environment variable that says what `--backend` would; md5sum mode has nothing else for it.
 pub const BACKEND_VARIABLE: &str = "LANESUM_BACKEND";
 
-/// The backend of this name, or the names there are. A variable that is set to nothing asks for none.
+/// The backend of this name, or the names there are. A variable that is set to nothing asks for
+/// none.
 pub fn backend(name: &str) -> Result<Backend, String> {
     if name.is_empty() {
         return Ok(Backend::best());

@@ -99,7 +99,8 @@ fn paths_read(args: &Check) -> impl Iterator<Item = &Path> {
     args.lists.iter().chain(&args.key_file).map(PathBuf::as_path)
 }
 
-/// The lists in their order. One that comes by another name from where standard input does is the same.
+/// The lists in their order. One that comes by another name from where standard input does is the
+/// same.
 fn lists(args: &Check) -> Vec<List> {
     if args.lists.is_empty() {
         return vec![List::Stdin];
@@ -110,8 +111,8 @@ fn lists(args: &Check) -> Vec<List> {
     args.lists.iter().map(list).collect()
 }
 
-/// The files of the lists, for the total. None where that is unknown: a list that is no regular file
-/// gives its lines only once, and the check wants them all.
+/// The files of the lists, for the total. None where that is unknown: a list that is no regular
+/// file gives its lines only once, and the check wants them all.
 fn files_to_count(
     lists: &[List],
     options: &Options,
@@ -288,7 +289,8 @@ impl<'a> Report<'a> {
         self.doubt(list, tally, console);
     }
 
-    /// Tells of lines that may be of another algorithm than the one they were taken for, or of another key.
+    /// Tells of lines that may be of another algorithm than the one they were taken for, or of
+    /// another key.
     fn doubt(&self, list: &List, tally: &Tally, console: &mut Console) {
         if self.args.status {
             return;

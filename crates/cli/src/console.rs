@@ -1,8 +1,8 @@
 //! Standard output and standard error, in an order that their reader can follow.
 //!
-//! Everything printed is written before a message goes to standard error, and before the program waits
-//! for anything ([`Console::write_out`]). On a terminal each line is written at once, since the bar may
-//! stand there.
+//! Everything printed is written before a message goes to standard error, and before the program
+//! waits for anything ([`Console::write_out`]). On a terminal each line is written at once, since
+//! the bar may stand there.
 
 use std::env;
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::quote::{self, Locale};
 use indicatif::ProgressBar;
 
-use crate::lines::Lines;
+use crate::lines::LineWriter;
 use crate::streams;
 
 /// The streams of the program.
@@ -25,7 +25,7 @@ pub struct Console {
     name: Vec<u8>,
     locale: Locale,
     /// To standard output, or to a file.
-    lines: Lines,
+    lines: LineWriter,
     /// Whether lines go to a terminal, where the bar may stand.
     on_terminal: bool,
     /// A bar to be put aside while something is written.
@@ -52,7 +52,7 @@ impl Console {
             name: name.to_vec(),
             locale,
             on_terminal: out.is_terminal(),
-            lines: Lines::to(out),
+            lines: LineWriter::to(out),
             bar: None,
             message_lost: false,
         }
@@ -88,7 +88,7 @@ impl Console {
     /// These lines or some before them could not be written.
     pub fn line(&mut self, line: &[u8]) -> io::Result<()> {
         let Self { lines, bar, .. } = self;
-        let write = |lines: &mut Lines| lines.push(line).and_then(|()| lines.flush());
+        let write = |lines: &mut LineWriter| lines.push(line).and_then(|()| lines.flush());
         match bar {
             Some(bar) if self.on_terminal => bar.suspend(|| write(lines)),
             None if self.on_terminal => write(lines),
@@ -129,7 +129,8 @@ impl Console {
         self.message_lost |= written.is_err();
     }
 
-    /// Tells whoever started the program without a word what it waits for: nothing else on a terminal does.
+    /// Tells whoever started the program without a word what it waits for: nothing else on a
+    /// terminal does.
     pub fn tell_who_waits(&mut self) {
         if io::stdin().is_terminal() {
             self.message(b"reading standard input, Ctrl-D ends it; --help tells more");
@@ -142,8 +143,8 @@ impl Console {
     }
 }
 
-/// The console for as long as it is written to. A thread that panicked with it left whole lines behind, since
-/// [`Lines`] holds nothing else, so they may still be written.
+/// The console for as long as it is written to. A thread that panicked with it left whole lines
+/// behind, since [`LineWriter`] holds nothing else, so they may still be written.
 pub fn lock(console: &Mutex<Console>) -> MutexGuard<'_, Console> {
     console.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -166,8 +167,8 @@ pub fn locale_of_process() -> Locale {
     }
 }
 
-/// Whether there is a locale of characters to look for: whether the first of its three variables that
-/// says something names another one than C, which the system always has.
+/// Whether there is a locale of characters to look for: whether the first of its three variables
+/// that says something names another one than C, which the system always has.
 fn names_a_locale(variable: impl Fn(&'static str) -> Option<OsString>) -> bool {
     ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()

@@ -19,8 +19,8 @@ use crate::streams::{self, WriteError};
 #[error("{0}")]
 pub struct Usage(pub String);
 
-/// Tells an error; the exit code is 2 for wrong usage and 1 for what the system refused. Where nobody
-/// reads what is printed, SIGPIPE ends the process.
+/// Tells an error; the exit code is 2 for wrong usage and 1 for what the system refused. Where
+/// nobody reads what is printed, SIGPIPE ends the process.
 pub fn fail(error: &anyhow::Error) -> ExitCode {
     if let Some(WriteError(error)) = error.downcast_ref() {
         streams::end_by_sigpipe(error);
@@ -31,8 +31,8 @@ pub fn fail(error: &anyhow::Error) -> ExitCode {
     if error.is::<Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
 
-/// What else a word of the command line may have been meant for, when it is this name of a file that is not there: a
-/// command after its options, or one that is misspelt, as the first word.
+/// What else a word of the command line may have been meant for, when it is this name of a file
+/// that is not there: a command after its options, or one that is misspelt, as the first word.
 pub fn did_you_mean(name: &[u8]) -> Option<String> {
     if args::is_command(name) && fs::symlink_metadata(OsStr::from_bytes(name)).is_err() {
         let name = String::from_utf8_lossy(name);

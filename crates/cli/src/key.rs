@@ -65,8 +65,8 @@ impl KeyFile {
     }
 }
 
-/// Refuses a key that comes from standard input where something else does: whoever reads first takes
-/// both.
+/// Refuses a key that comes from standard input where something else does: whoever reads first
+/// takes both.
 ///
 /// # Errors
 /// It does, and `shared` is what else comes from there.
@@ -81,7 +81,8 @@ pub fn refuse_shared(path: Option<&Path>, shared: Option<&str>) -> Result<(), Us
     }
 }
 
-/// Whether a key comes from standard input; as a file, too, which would give it once more as something else.
+/// Whether a key comes from standard input; as a file, too, which would give it once more as
+/// something else.
 fn comes_from_there(key: &Path) -> bool {
     stdin::is(key) || names_standard_input(key.as_os_str().as_bytes())
 }

@@ -15,8 +15,8 @@ use rustix::process::{Resource, getrlimit};
 
 const MIB: u64 = 1 << 20;
 
-/// What all but the workers may take: the outcomes that wait for their turn, the jobs, the threads of
-/// the bar, of signals and of standard output.
+/// What all but the workers may take: the outcomes that wait for their turn, the jobs, the threads
+/// of the bar, of signals and of standard output.
 const REST: u64 = 24 * MIB;
 
 /// What must be left for another thread to be started: its stack and the least that all else takes.
@@ -37,8 +37,8 @@ pub fn threads(asked: Option<usize>, io: Io) -> usize {
     fitting(asked.unwrap_or_else(each_cpu), left, io)
 }
 
-/// How files are read: where memory is limited a trial of what is faster takes too much of it, and so
-/// does what is only meant to be faster where not even one worker has room for it.
+/// How files are read: where memory is limited a trial of what is faster takes too much of it, and
+/// so does what is only meant to be faster where not even one worker has room for it.
 pub fn way(asked: Io) -> Io {
     left().map_or(asked, |left| affordable(asked, left))
 }
@@ -72,7 +72,8 @@ fn fitting(asked: usize, left: u64, io: Io) -> usize {
 }
 
 /// Bytes that a worker takes at most: its stack and that of the thread for what is read alone, the
-/// buffers of its lanes, its memory for small files, and where it reads otherwise the memory for that.
+/// buffers of its lanes, its memory for small files, and where it reads otherwise the memory for
+/// that.
 const fn worker(io: Io) -> u64 {
     const USUAL: u64 = 14 * MIB;
     match io {

@@ -1,11 +1,11 @@
 //! Whole lines and few writes.
 //!
-//! GNU md5sum writes each line by itself, at once: a reader sees it as soon as the file is done, and
-//! the lines of several processes that share a pipe do not mix. A write for each of 100,000 small
-//! files costs more than it must, so lines are gathered here until the program has nothing else to do
-//! ([`Lines::write`]). A write holds whole lines and, but for a single longer line and a regular file,
-//! at most `PIPE_BUF` bytes, which a pipe takes in one piece. So no line is ever torn, not by another
-//! process that writes to the same pipe and not by a signal.
+//! GNU md5sum writes each line by itself, at once: a reader sees it as soon as the file is done,
+//! and the lines of several processes that share a pipe do not mix. A write for each of 100,000
+//! small files costs more than it must, so lines are gathered here until the program has nothing
+//! else to do ([`LineWriter::write`]). A write holds whole lines and, but for a single longer line
+//! and a regular file, at most `PIPE_BUF` bytes, which a pipe takes in one piece. So no line is
+//! ever torn, not by another process that writes to the same pipe and not by a signal.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -18,7 +18,7 @@ const AT_ONCE: usize = 64 << 10;
 
 /// Writes lines to a file, a pipe or a terminal.
 #[derive(Debug)]
-pub struct Lines {
+pub struct LineWriter {
     out: File,
     pending: Vec<u8>,
     /// As many bytes wait for company at most.
@@ -27,7 +27,7 @@ pub struct Lines {
     failure: Option<io::Error>,
 }
 
-impl Lines {
+impl LineWriter {
     /// Lines to this file.
     #[must_use]
     pub fn to(out: File) -> Self {
@@ -72,7 +72,7 @@ impl Lines {
     }
 }
 
-impl Drop for Lines {
+impl Drop for LineWriter {
     fn drop(&mut self) {
         self.write();
     }

@@ -1,7 +1,8 @@
 //! Where a list goes: standard output, or a file that appears only when it is whole.
 //!
-//! A list in a file is written beside it and takes its name in the end. That would cut a list that is there off from its other
-//! names, and lose its ACL or an owner that cannot be passed on; such a one is overwritten when the new list is whole.
+//! A list in a file is written beside it and takes its name in the end. That would cut a list that
+//! is there off from its other names, and lose its ACL or an owner that cannot be passed on; such a
+//! one is overwritten when the new list is whole.
 
 mod existing;
 mod missing;
@@ -28,7 +29,8 @@ pub use missing::{Gap, Missing};
 /// Where a list is to go. Nothing is made yet.
 pub enum Target {
     Stdout,
-    /// Not a regular file (`/dev/null`, a FIFO), or one that somebody has open (`/dev/fd/5`): written to as it is.
+    /// Not a regular file (`/dev/null`, a FIFO), or one that somebody has open (`/dev/fd/5`):
+    /// written to as it is.
     Special(File),
     /// A file, which need not exist.
     File {
@@ -80,7 +82,8 @@ impl Target {
         Ok(Self::File { name: name.to_owned(), path, existing })
     }
 
-    /// Refuses paths that lead to the target, `-` for standard input: they would be replaced by the list that should hold them.
+    /// Refuses paths that lead to the target, `-` for standard input: they would be replaced by the
+    /// list that should hold them.
     ///
     /// # Errors
     /// A path is the target.
@@ -231,7 +234,8 @@ impl Output {
             match (temporary.persist(&target), &existing) {
                 (Ok(()), _) => return Ok(()),
                 (Err(why), None) => return Err(NotPlaced::AsItWas(why.error)),
-                // It is a mount point, or somebody else's in a folder where only the owner may remove it.
+                // It is a mount point, or somebody else's in a folder where only the owner may
+                // remove it.
                 (Err(why), Some(_)) => why.path,
             }
         } else {
@@ -286,8 +290,8 @@ fn is_name_of_file(path: &Path) -> bool {
     last.is_some_and(|last| ![&b""[..], b".", b".."].contains(&last))
 }
 
-/// What a path leads to, so that a link stays and its target is replaced or made. `None` of a link of /proc, which leads to
-/// what somebody has open, whatever its text says.
+/// What a path leads to, so that a link stays and its target is replaced or made. `None` of a link
+/// of /proc, which leads to what somebody has open, whatever its text says.
 ///
 /// # Errors
 /// The links lead in a circle.

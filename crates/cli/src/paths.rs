@@ -1,4 +1,5 @@
-//! The paths that `lanesum sum` is given, one after another, and what is below those that are folders.
+//! The paths that `lanesum sum` is given, one after another, and what is below those that are
+//! folders.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -96,8 +97,8 @@ impl Paths {
         }
     }
 
-    /// The files whose sizes make up the total. `None` where nobody knows before the end: what comes through a
-    /// pipe comes only once.
+    /// The files whose sizes make up the total. `None` where nobody knows before the end: what
+    /// comes through a pipe comes only once.
     pub fn files_to_count(&self, trees: &Trees) -> Option<FilesToCount> {
         if self.read_stdin() {
             return None;
@@ -234,8 +235,8 @@ impl Trees {
     /// What is below a path, or the path itself, for a run to print.
     pub fn items(&self, path: PathBuf) -> impl Iterator<Item = Item> + Send + use<> {
         walk::walk(&path, &self.walk).map(move |entry| match entry {
-            // An argument, whatever else it is. (Not compared as paths: their parts need not be told
-            // apart.)
+            // An argument, whatever else it is. (Not compared as paths: their parts need not be
+            // told apart.)
             Entry::File(file) if file.as_os_str() == path.as_os_str() => {
                 Item::file(Source::Path(file))
             }
@@ -246,9 +247,9 @@ impl Trees {
 
 /// Whether paths are looked at before they are opened.
 ///
-/// With a short file a look takes almost half as long as all the rest. So there are no more of them after one that found
-/// a file. A folder that comes up then is walked when it is its turn, in a run of its own that holds up what comes
-/// after it; from then on each path is looked at.
+/// With a short file a look takes almost half as long as all the rest. So there are no more of them
+/// after one that found a file. A folder that comes up then is walked when it is its turn, in a run
+/// of its own that holds up what comes after it; from then on each path is looked at.
 #[derive(Default)]
 pub struct Looks(AtomicU8);
 

@@ -43,9 +43,9 @@ impl Display {
         }
     }
 
-    /// Begins to show how far a run is, when it is to be shown. `files` gives the files that the run will read, for the
-    /// total; `None` where nobody knows them. They are looked at in a thread of their own, once the bar is drawn. No thread,
-    /// no bar.
+    /// Begins to show how far a run is, when it is to be shown. `files` gives the files that the
+    /// run will read, for the total; `None` where nobody knows them. They are looked at in a thread
+    /// of their own, once the bar is drawn. No thread, no bar.
     pub fn start<F, P>(when: When, files: impl FnOnce() -> Option<F>) -> Option<Self>
     where
         F: FnOnce() -> P + Send + 'static,
@@ -109,8 +109,8 @@ fn follow<F, P>(
     }
 }
 
-/// Shows what is done, of the whole where that is known. It is not where more is done already: files grow, and those of
-/// /proc have no size.
+/// Shows what is done, of the whole where that is known. It is not where more is done already:
+/// files grow, and those of /proc have no size.
 fn draw(bar: &ProgressBar, done: Totals, whole: Option<Totals>) {
     let whole = whole.filter(|whole| done.bytes <= whole.bytes);
     let files = HumanCount(done.files);

@@ -1,11 +1,11 @@
 //! File names as GNU coreutils shows them in messages: quoted for the shell where they need it.
 //!
-//! [`file_name`] is coreutils' `quotef`, which `cksum.c`, and so md5sum, uses for every name that it
-//! prints: in results (`'a b': OK`, since 9.11), before errors of the system
-//! (`md5sum: 'a b': No such file or directory`) and for the list (`md5sum: 'a b': 3: improperly
-//! formatted MD5 checksum line`). It quotes a name with a colon, since a colon ends the name there.
-//! But for that it is what `ls --quoting-style=shell-escape` and `printf %q` show. The style that
-//! always quotes, `quote`, is used by no message that md5sum can print.
+//! [`file_name`] is coreutils' `quotef`, which `cksum.c`, and so md5sum, uses for every name that
+//! it prints: in results (`'a b': OK`, since 9.11), before errors of the system (`md5sum: 'a b': No
+//! such file or directory`) and for the list (`md5sum: 'a b': 3: improperly formatted MD5 checksum
+//! line`). It quotes a name with a colon, since a colon ends the name there. But for that it is
+//! what `ls --quoting-style=shell-escape` and `printf %q` show. The style that always quotes,
+//! `quote`, is used by no message that md5sum can print.
 //!
 //! A name without special characters stays bare. Others stand in `'...'`, in which all but `'`
 //! stands for itself; what a terminal cannot show becomes `$'...'` with C's escapes; and a name

@@ -1,5 +1,5 @@
-//! What an interruption leaves behind: whole lines and no half file. The program then dies of the signal, so that
-//! whoever started it, a shell with a loop for one, knows and ends as well.
+//! What an interruption leaves behind: whole lines and no half file. The program then dies of the
+//! signal, so that whoever started it, a shell with a loop for one, knows and ends as well.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Sender};
@@ -17,14 +17,14 @@ use signal_hook::{flag, low_level};
 use crate::console::{self, Console};
 use crate::limits;
 
-/// What somebody may send to end a program, and limits of time. The others that end one tell of a fault of its own,
-/// or nobody sends them.
+/// What somebody may send to end a program, and limits of time. The others that end one tell of a
+/// fault of its own, or nobody sends them.
 const ENDING: [i32; 11] = [
     SIGHUP, SIGINT, SIGQUIT, SIGALRM, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF, SIGXCPU, SIGIO,
 ];
 
-/// How long the last lines may take. They take longer where they go to a pipe that is full; a pipe takes what the
-/// console writes whole or not at all.
+/// How long the last lines may take. They take longer where they go to a pipe that is full; a pipe
+/// takes what the console writes whole or not at all.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Signals that are caught: none of them ends the program until they are handled.
@@ -32,7 +32,8 @@ pub struct Caught(Option<(Signals, Sender<Handler>)>);
 
 /// From now on an interruption is kept for [`Caught::handle`].
 ///
-/// Where the system gives no thread for that, or no handlers, signals end the program as they end any other.
+/// Where the system gives no thread for that, or no handlers, signals end the program as they end
+/// any other.
 pub fn catch() -> Caught {
     let not_ignored = not_ignored();
     // A limit on the size of files then is an error of a write.

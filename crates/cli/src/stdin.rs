@@ -6,9 +6,9 @@ use std::path::Path;
 use lanesum_checksum::engine::FileId;
 use rustix::fs::{FileType, Stat, fstat, stat};
 
-/// Whether a path leads to what standard input is, where that gives its bytes only once: `/dev/stdin`
-/// and its like when it is a pipe, a socket or a terminal. What reads such a path takes from
-/// whoever reads standard input.
+/// Whether a path leads to what standard input is, where that gives its bytes only once:
+/// `/dev/stdin` and its like when it is a pipe, a socket or a terminal. What reads such a path
+/// takes from whoever reads standard input.
 pub fn is(path: &Path) -> bool {
     let Ok(stdin) = fstat(io::stdin()) else { return false };
     // Not /dev/null, which anybody may read as often as they like.
@@ -16,8 +16,8 @@ pub fn is(path: &Path) -> bool {
     gives_once && stat(path).is_ok_and(|there| FileId::from(&there) == FileId::from(&stdin))
 }
 
-/// What gives its bytes only once and is read by this program itself: standard input where `stdin_is`, and what the paths
-/// lead to. No file can come from there.
+/// What gives its bytes only once and is read by this program itself: standard input where
+/// `stdin_is`, and what the paths lead to. No file can come from there.
 pub fn taken<'a>(stdin_is: bool, paths: impl Iterator<Item = &'a Path>) -> Vec<FileId> {
     let stdin = stdin_is.then(|| fstat(io::stdin()).ok()).flatten();
     let others = paths.filter_map(|path| stat(path).ok()).filter(gives_once);

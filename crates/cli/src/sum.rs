@@ -237,8 +237,8 @@ impl Printer<'_> {
             }
         };
         match error {
-            // What somebody asked for by its name, and what a reader of the list on standard output may
-            // miss. In a tree the list itself is met by chance.
+            // What somebody asked for by its name, and what a reader of the list on standard output
+            // may miss. In a tree the list itself is met by chance.
             Error::OwnOutput if is_named || self.tells_own_output => {
                 console().about(&name, &error.to_string());
             }

@@ -31,8 +31,8 @@ enum TakesKey {
     Required(usize),
 }
 
-/// In which lists the digits of a line without a tag tell that it is of an algorithm. In either kind
-/// one algorithm at most has as many digits.
+/// In which lists the digits of a line without a tag tell that it is of an algorithm. In either
+/// kind one algorithm at most has as many digits.
 #[derive(PartialEq, Eq)]
 enum Told {
     /// In none: another algorithm has as many digits, and lines of that are more common.
@@ -277,7 +277,7 @@ impl FromStr for Algorithm {
         let is_called = |known: &&str| known.eq_ignore_ascii_case(name);
         Self::ALL
             .into_iter()
-            .find(|it| is_called(&it.name()) || it.aliases().iter().any(|alias| is_called(alias)))
+            .find(|it| is_called(&it.name()) || it.aliases().iter().any(is_called))
             .ok_or_else(|| UnknownAlgorithm(name.to_owned()))
     }
 }

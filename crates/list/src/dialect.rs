@@ -3,6 +3,24 @@
 use crate::{Algorithm, Algorithms, Ending};
 
 /// Which lines a list may hold.
+///
+/// ```
+/// use lanesum_list::formats::{Format, Line, Mixed};
+/// use lanesum_list::{Algorithm, Dialect};
+///
+/// let blake3 = format!("{}  name", "0".repeat(64));
+/// for (dialect, algorithm) in [
+///     (Dialect::any(), Algorithm::Sha256),
+///     (Dialect::untagged_as(Algorithm::Blake3), Algorithm::Blake3),
+///     (Dialect::keyed(Algorithm::Blake3.into()), Algorithm::Blake3),
+/// ] {
+///     let mut list = Mixed::new(dialect);
+///     let Line::Record { record, .. } = list.next(blake3.as_bytes()) else { panic!() };
+///     assert!(record.digest(algorithm).is_some());
+/// }
+/// let mut list = Mixed::new(Dialect::only(Algorithm::Md5));
+/// assert_eq!(list.next(blake3.as_bytes()), Line::Malformed);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
     /// The algorithms whose tagged lines are read.
@@ -74,6 +92,12 @@ impl Dialect {
     }
 
     /// The same with lines that end otherwise. It is [`Ending::Newline`] unless set.
+    ///
+    /// ```
+    /// # use lanesum_list::{Dialect, Ending};
+    /// assert_eq!(Dialect::any().ending(), Ending::Newline);
+    /// assert_eq!(Dialect::any().with_ending(Ending::Nul).ending(), Ending::Nul);
+    /// ```
     #[must_use]
     pub const fn with_ending(self, ending: Ending) -> Self {
         Self { ending, ..self }
@@ -101,6 +125,12 @@ impl Dialect {
 
     /// The other algorithms of its lines that have as many digits as this one: what an untagged
     /// line may be of that is read as this.
+    ///
+    /// ```
+    /// # use lanesum_list::{Algorithm, Dialect};
+    /// let others: Vec<_> = Dialect::any().mistaken_for(Algorithm::Sha256).collect();
+    /// assert_eq!(others, [Algorithm::Blake3]);
+    /// ```
     pub fn mistaken_for(&self, algorithm: Algorithm) -> impl Iterator<Item = Algorithm> {
         self.tagged
             .without(algorithm)

@@ -14,6 +14,13 @@ pub struct Digest {
 
 impl Digest {
     /// A digest from its bytes; `None` when their number is not the algorithm's.
+    ///
+    /// ```
+    /// # use lanesum_list::{Algorithm, Digest};
+    /// let digest = Digest::new(Algorithm::Crc32c, &[0xe3, 0x06, 0x92, 0x83]).unwrap();
+    /// assert_eq!(digest.to_string(), "e3069283");
+    /// assert_eq!(Digest::new(Algorithm::Md5, digest.as_bytes()), None);
+    /// ```
     #[must_use]
     pub fn new(algorithm: Algorithm, digest: &[u8]) -> Option<Self> {
         let mut bytes = [0; LONGEST_DIGEST];
@@ -22,16 +29,26 @@ impl Digest {
     }
 
     /// A digest from hexadecimal digits of either case; `None` when they are not exactly that.
+    ///
+    /// ```
+    /// # use lanesum_list::{Algorithm, Digest};
+    /// let digest = Digest::from_hex(Algorithm::Crc32c, b"E3069283").unwrap();
+    /// assert_eq!(digest.as_bytes(), [0xe3, 0x06, 0x92, 0x83]);
+    /// assert_eq!(Digest::from_hex(Algorithm::Crc32c, b"E306928"), None);
+    /// ```
     #[must_use]
     pub fn from_hex(algorithm: Algorithm, hex: &[u8]) -> Option<Self> {
         if hex.len() != 2 * algorithm.digest_len() {
             return None;
         }
         let mut bytes = [0; LONGEST_DIGEST];
-        for (byte, digits) in bytes.iter_mut().zip(hex.chunks_exact(2)) {
-            *byte = self::byte([digits[0], digits[1]])?;
+        let mut all = 0;
+        for (byte, digits) in bytes.iter_mut().zip(hex.as_chunks::<2>().0) {
+            let [high, low] = digits.map(|digit| VALUES[usize::from(digit)]);
+            *byte = high << 4 | low;
+            all |= high | low;
         }
-        Some(Self { algorithm, bytes })
+        (all < 16).then_some(Self { algorithm, bytes })
     }
 
     /// The algorithm that made it.
@@ -47,6 +64,13 @@ impl Digest {
     }
 
     /// Appends the digest in lower-case hexadecimal.
+    ///
+    /// ```
+    /// # use lanesum_list::{Algorithm, Digest};
+    /// let mut hex = Vec::new();
+    /// Digest::new(Algorithm::Crc32c, &[1, 2, 3, 255]).unwrap().write_hex(&mut hex);
+    /// assert_eq!(hex, b"010203ff");
+    /// ```
     pub fn write_hex(&self, out: &mut Vec<u8>) {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         out.extend(
@@ -57,20 +81,18 @@ impl Digest {
     }
 }
 
-/// The byte that two hexadecimal digits of either case spell.
-fn byte([high, low]: [u8; 2]) -> Option<u8> {
-    Some(nibble(high)? << 4 | nibble(low)?)
-}
-
-/// The value of a hexadecimal digit.
-fn nibble(digit: u8) -> Option<u8> {
-    match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        b'A'..=b'F' => Some(digit - b'A' + 10),
-        _ => None,
+/// The value of each hexadecimal digit of either case; 255 of any other byte.
+const VALUES: [u8; 256] = {
+    let mut values = [u8::MAX; 256];
+    let mut value = 0;
+    while value < 16 {
+        let digit = b"0123456789abcdef"[value];
+        values[digit as usize] = value as u8;
+        values[digit.to_ascii_uppercase() as usize] = value as u8;
+        value += 1;
     }
-}
+    values
+};
 
 impl PartialEq for Digest {
     fn eq(&self, other: &Self) -> bool {
@@ -111,6 +133,14 @@ mod tests {
     fn what_is_no_digest_is_none() {
         for hex in ["", "e306928", "e30692833", "e306928g", "e30692\u{e9}"] {
             assert_eq!(Digest::from_hex(Algorithm::Crc32c, hex.as_bytes()), None, "{hex}");
+        }
+        for byte in 0..=255 {
+            for at in 0..8 {
+                let mut hex = *b"e3069283";
+                hex[at] = byte;
+                let digest = Digest::from_hex(Algorithm::Crc32c, &hex);
+                assert_eq!(digest.is_some(), byte.is_ascii_hexdigit(), "{byte}");
+            }
         }
         assert_eq!(Digest::new(Algorithm::Md5, &[0; 15]), None);
         assert_eq!(Digest::new(Algorithm::Md5, &[0; 65]), None);

@@ -62,6 +62,22 @@ pub use split::{MAX_LINE, RawLine, Splitter, lines};
 struct Readme;
 
 /// What ends a line.
+///
+/// ```
+/// use lanesum_list::formats::{Format, Gnu};
+/// use lanesum_list::{Algorithm, Dialect, Digest, Ending, Record};
+///
+/// let digest = Digest::from_hex(Algorithm::Crc32c, b"e3069283").unwrap();
+/// let record = Record::new("a\nb").with(digest);
+/// for (ending, line) in [
+///     (Ending::Newline, &b"\\e3069283  a\\nb\n"[..]),
+///     (Ending::Nul, b"e3069283  a\nb\0"),
+/// ] {
+///     let mut out = Vec::new();
+///     Gnu::new(Dialect::any().with_ending(ending)).record(&mut out, &record);
+///     assert_eq!(out, line);
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ending {
     /// A newline. A name that holds a backslash, newline or carriage return is escaped, and a
@@ -83,8 +99,15 @@ impl Ending {
     }
 }
 
-/// Whether a name of a list stands for standard input: `-`, or a path that the system has for it. To
-/// read it where the names themselves come from there would swallow those that follow.
+/// Whether a name of a list stands for standard input: `-`, or a path that the system has for it.
+/// To read it where the names themselves come from there would swallow those that follow.
+///
+/// ```
+/// use lanesum_list::names_standard_input;
+///
+/// assert!(names_standard_input(b"-") && names_standard_input(b"/dev/stdin"));
+/// assert!(!names_standard_input(b"./-"));
+/// ```
 #[must_use]
 pub fn names_standard_input(name: &[u8]) -> bool {
     matches!(name, b"-" | b"/dev/stdin" | b"/dev/fd/0" | b"/proc/self/fd/0")

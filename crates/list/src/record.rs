@@ -30,6 +30,19 @@ pub struct Record<'a> {
 }
 
 /// When a file changed.
+///
+/// ```
+/// use lanesum_list::{Inode, Record, Time, Times};
+///
+/// let modified = Some(Time { seconds: 1_700_000_000, nanoseconds: 500 });
+/// let record = Record {
+///     size: Some(42),
+///     times: Times { modified, ..Times::default() },
+///     inode: Some(Inode { device: 1, number: 2 }),
+///     ..Record::new("a")
+/// };
+/// assert!(record.times.modified > Some(Time { seconds: 0, nanoseconds: 0 }));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Times {
     /// Its content: `mtime`, which its owner can set.
@@ -60,12 +73,7 @@ impl<'a> Record<'a> {
     /// A file of which nothing but its name is known.
     #[must_use]
     pub fn new<N: AsRef<[u8]> + ?Sized>(name: &'a N) -> Self {
-        Self::named(Cow::Borrowed(name.as_ref()))
-    }
-
-    /// As [`new`](Self::new), of a name that may be owned.
-    pub(crate) fn named(name: Cow<'a, [u8]>) -> Self {
-        Self { name, ..Self::default() }
+        Self { name: Cow::Borrowed(name.as_ref()), ..Self::default() }
     }
 
     /// The same with one more digest.
@@ -125,6 +133,12 @@ impl Digests {
                 Inner::Many(digests)
             }
         };
+    }
+}
+
+impl From<Digest> for Digests {
+    fn from(digest: Digest) -> Self {
+        Self(Inner::One([digest]))
     }
 }
 

@@ -17,6 +17,15 @@ pub struct RawLine<'a> {
 
 impl<'a> RawLine<'a> {
     /// What the line says. One that is too long is malformed.
+    ///
+    /// ```
+    /// use lanesum_list::formats::{Line, Mixed};
+    /// use lanesum_list::{Dialect, RawLine};
+    ///
+    /// let mut format = Mixed::new(Dialect::any());
+    /// assert_eq!(RawLine { number: 1, text: Some(b"#") }.parse(&mut format), Line::Blank);
+    /// assert_eq!(RawLine { number: 2, text: None }.parse(&mut format), Line::Malformed);
+    /// ```
     pub fn parse(self, format: &mut (impl Format + ?Sized)) -> Line<'a> {
         self.text.map_or(Line::Malformed, |text| format.next(text))
     }

@@ -10,8 +10,8 @@ use crate::{Dialect, Ending};
 /// The byte order mark in UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// As much of a list as is to be looked at, in bytes. Four do where no more have come: the marks have
-/// three at most, and a fourth makes UTF-16 without one unlikely to be cut.
+/// As much of a list as is to be looked at, in bytes. Four do where no more have come: the marks
+/// have three at most, and a fourth makes UTF-16 without one unlikely to be cut.
 pub const HEAD: usize = 1024;
 
 /// What is no list, told by its start. Its name is the caller's to add.
@@ -31,8 +31,8 @@ pub enum NotAList {
     Binary,
 }
 
-/// Where the text of a list begins, told by its first bytes ([`HEAD`] of them do): at 3 after a byte
-/// order mark in UTF-8, at 0 without. It may still hold no checksums.
+/// Where the text of a list begins, told by its first bytes ([`HEAD`] of them do): at 3 after a
+/// byte order mark in UTF-8, at 0 without. It may still hold no checksums.
 ///
 /// ```
 /// use lanesum_list::{Ending, start};
@@ -77,8 +77,8 @@ fn begins(head: &[u8], ending: Ending) -> bool {
 }
 
 /// Whether each of the first two lines that end with a newline, or the only one, holds a checksum.
-/// The name in a line that ends with NUL may hold a newline, and what comes behind that looks like no
-/// line.
+/// The name in a line that ends with NUL may hold a newline, and what comes behind that looks like
+/// no line.
 fn has_newlines(head: &[u8]) -> bool {
     let mut lines = head.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     begins(head, Ending::Newline)

@@ -17,7 +17,7 @@ use crate::{Algorithm, Algorithms, Digest, Job, Source};
 /// As many lines share one read of their file at most: a list of any length takes the same memory.
 const MOST_AT_ONCE: usize = 16;
 
-/// What a job is about.
+/// What stands next in the lists: what a job is about.
 pub(super) enum Note {
     Begin(List),
     Malformed(u64),
@@ -61,8 +61,8 @@ impl Expected {
 
 /// The lines of the lists as jobs.
 ///
-/// A list on standard input must not be read while a job reads standard input as a file. So the jobs
-/// end before one; [`resume`](Self::resume) goes on once those given out are done.
+/// A list on standard input must not be read while a job reads standard input as a file. So the
+/// jobs end before one; [`resume`](Self::resume) goes on once those given out are done.
 pub(super) struct Jobs<L: Iterator<Item = List>> {
     lists: Peekable<Fuse<L>>,
     options: Options,
@@ -208,8 +208,8 @@ impl OpenList {
         Ok(Self { is_stdin, is_regular, lines: ListReader::new(text), ahead: None, is_empty: true })
     }
 
-    /// Goes on to the next line that is not blank, and takes those after it along that are about the
-    /// same file.
+    /// Goes on to the next line that is not blank, and takes those after it along that are about
+    /// the same file.
     fn next(&mut self, format: &mut Mixed, options: &Options) -> Result<Option<Note>, ListError> {
         let mut file = loop {
             let step = self.ahead.take().unwrap_or_else(|| self.step(format, options))?;
@@ -220,8 +220,8 @@ impl OpenList {
                     self.is_empty = false;
                     return Ok(Some(note));
                 }
-                // A file may be an empty list. Who writes one into a pipe says it by writing nothing, as does a writer
-                // that failed.
+                // A file may be an empty list. Who writes one into a pipe says it by writing
+                // nothing, as does a writer that failed.
                 Step::End
                     if self.is_empty
                         && !self.is_regular

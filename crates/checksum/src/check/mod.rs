@@ -7,8 +7,8 @@
 //! that read nothing. So every event comes in the order of the lists and of their lines.
 //!
 //! Consecutive lines about one file, of several algorithms as a rule, are one job: it is read once,
-//! and each line is judged by itself. To see whether the next line is one of them never waits for it.
-//! Lines about one file that stand far apart share its read as well (`shared.rs`).
+//! and each line is judged by itself. To see whether the next line is one of them never waits for
+//! it. Lines about one file that stand far apart share its read as well (`shared.rs`).
 //!
 //! Only a list that is written while it is read, line by line into a pipe, takes a run for as much
 //! of it as is there: its writer may wait for the verdict on a line before it writes the next.
@@ -40,8 +40,8 @@ use verdicts::Verdicts;
 /// Where a list is read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum List {
-    /// Standard input. What it is should be among [`engine::Options::taken`]. As to [`Reading::Gnu`], an entry `-` is
-    /// malformed in such a list.
+    /// Standard input. What it is should be among [`engine::Options::taken`]. As to
+    /// [`Reading::Gnu`], an entry `-` is malformed in such a list.
     Stdin,
     /// A file.
     Path(PathBuf),
@@ -94,7 +94,8 @@ pub enum Event {
         /// Its number, from 1.
         line: u64,
     },
-    /// A line is of an algorithm that is not known here, so its file was not checked. Of [`Reading::Gnu`] it is malformed.
+    /// A line is of an algorithm that is not known here, so its file was not checked. Of
+    /// [`Reading::Gnu`] it is malformed.
     Unknown {
         /// Its number, from 1.
         line: u64,
@@ -145,8 +146,8 @@ pub struct Tally {
     pub missing: u64,
     /// Entries whose file could not be read.
     pub unreadable: u64,
-    /// Files that were read for the entries, but for missing ones. One that was read once for several
-    /// counts with the first, in whichever list that is.
+    /// Files that were read for the entries, but for missing ones. One that was read once for
+    /// several counts with the first, in whichever list that is.
     pub files: u64,
     /// The bytes of those files.
     pub bytes: u64,
@@ -166,7 +167,8 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// Those of which not one line matches: the lines may be of another algorithm, or of another key.
+    /// Those of which not one line matches: the lines may be of another algorithm, or of another
+    /// key.
     #[must_use]
     pub const fn doubtful(&self) -> Algorithms {
         self.mismatched.difference(self.matched)
@@ -277,8 +279,8 @@ pub struct Check<L: Iterator<Item = List>> {
 }
 
 impl<L: Iterator<Item = List> + Send + 'static> Check<L> {
-    /// The next event if it comes within this time, as [`Run::next_within`] gives outcomes. None at the
-    /// end, too.
+    /// The next event if it comes within this time, as [`Run::next_within`] gives outcomes. None at
+    /// the end, too.
     pub fn next_within(&mut self, patience: Duration) -> Option<(Arc<List>, Event)> {
         self.next_event(Some(patience))
     }

@@ -1,5 +1,5 @@
-//! Files that lines far apart name, in one list or in several (MD5SUMS and SHA256SUMS): each is read
-//! once for all of them.
+//! Files that lines far apart name, in one list or in several (MD5SUMS and SHA256SUMS): each is
+//! read once for all of them.
 //!
 //! The lists are read for such names before the check begins. Then the first line about a file is a
 //! job for the algorithms of all its lines, and what came of it is kept for the others, which read
@@ -20,8 +20,8 @@ use crate::Algorithms;
 /// More lists are not the same files by other algorithms, but folders with a list each.
 const MOST_LISTS: usize = 64;
 
-/// Longer lists, in bytes together, are not planned for: the plan and what is kept take two or three times as much
-/// memory as the lists.
+/// Longer lists, in bytes together, are not planned for: the plan and what is kept take two or
+/// three times as much memory as the lists.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// At either end of a list its algorithms are looked for in so many bytes at most.

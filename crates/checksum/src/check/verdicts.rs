@@ -117,8 +117,8 @@ impl Verdicts {
             return;
         };
         let Expected { mut name, first, others, share } = expected;
-        // What came of the file; and the number under which it is kept for later lines, or of it what is
-        // of these algorithms.
+        // What came of the file; and the number under which it is kept for later lines, or of it
+        // what is of these algorithms.
         let (read, later) = match share {
             Share::Only => (result.map_err(Arc::new), None),
             Share::First { read: number, later } => {

@@ -1,8 +1,8 @@
 //! Small files: read one behind the other into one memory, and hashed many at a time.
 //!
-//! A file that is there whole need not be a stream of a lane, which says piece by piece what comes next and stops the
-//! others when it ends. As messages at hand ([`md5_many_into`]) many are sorted by their lengths and hashed in few large
-//! steps.
+//! A file that is there whole need not be a stream of a lane, which says piece by piece what comes
+//! next and stops the others when it ends. As messages at hand ([`md5_many_into`]) many are sorted
+//! by their lengths and hashed in few large steps.
 //!
 //! ```text
 //! read a file behind those that are there
@@ -11,8 +11,8 @@
 //! as many as the widest kernel has lanes, or nothing more to read: hash them
 //! ```
 //!
-//! After a file that was not small the next one is read into the buffer of a lane, and moves here if it is small. So nothing
-//! is moved where files of a kind follow each other.
+//! After a file that was not small the next one is read into the buffer of a lane, and moves here
+//! if it is small. So nothing is moved where files of a kind follow each other.
 
 use std::io;
 use std::ops::Range;
@@ -31,7 +31,8 @@ pub(super) const SMALL: usize = 32 << 10;
 /// How many files are hashed at a time: as many as the widest kernel has lanes.
 const MOST: usize = 64;
 
-/// Bytes behind which none begins: what is more would leave the second-level cache before it is hashed.
+/// Bytes behind which none begins: what is more would leave the second-level cache before it is
+/// hashed.
 const ROOM: usize = 512 << 10;
 
 /// For how many bytes of other files small ones wait for their like: a few milliseconds' worth.
@@ -72,14 +73,15 @@ impl<T> Batch<T> {
         self.files.len() == MOST || self.end() > ROOM
     }
 
-    /// Whether these have waited for others for long enough, now that the worker has read so many bytes.
+    /// Whether these have waited for others for long enough, now that the worker has read so many
+    /// bytes.
     pub(super) fn is_late(&self, bytes: u64) -> bool {
         !self.is_empty() && bytes - self.since > PATIENCE
     }
 
-    /// Where the next file begins: at a cache line, and at another one of its page than its neighbours of the same length.
-    /// If they all began at the same one, the lines that the kernel reads at a time would push each other out of the
-    /// first-level cache.
+    /// Where the next file begins: at a cache line, and at another one of its page than its
+    /// neighbours of the same length. If they all began at the same one, the lines that the kernel
+    /// reads at a time would push each other out of the first-level cache.
     fn end(&self) -> usize {
         match self.files.last() {
             None => self.memory.as_ptr().align_offset(LINE).min(LINE),
@@ -98,7 +100,8 @@ impl<T> Batch<T> {
         !self.memory.is_empty()
     }
 
-    /// Where the next file goes: where its bytes begin, and [`Buffer::CAPACITY`] bytes from there on.
+    /// Where the next file goes: where its bytes begin, and [`Buffer::CAPACITY`] bytes from there
+    /// on.
     fn room(&mut self) -> (usize, &mut [u8]) {
         assert!(self.reserve(), "there is memory before a file is to come here");
         let end = self.end();
@@ -129,7 +132,8 @@ impl<T> Batch<T> {
         &self.memory[place]
     }
 
-    /// Adds a small file whose bytes were read or brought here; `bytes` is what the worker has read in all.
+    /// Adds a small file whose bytes were read or brought here; `bytes` is what the worker has read
+    /// in all.
     pub(super) fn push(&mut self, file: T, place: Range<usize>, bytes: u64) {
         if self.is_empty() {
             self.since = bytes;
@@ -138,7 +142,8 @@ impl<T> Batch<T> {
         self.files.push((file, place));
     }
 
-    /// Hashes all files and takes them out; gives each with its bytes and its digest, in their order.
+    /// Hashes all files and takes them out; gives each with its bytes and its digest, in their
+    /// order.
     pub(super) fn hash(&mut self, backend: Backend, mut each: impl FnMut(T, &[u8], Digest)) {
         if self.is_empty() {
             return;

@@ -22,13 +22,14 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    /// What one read takes. The buffers of 32 lanes together leave a second-level cache of 1 MiB with
-    /// this, and still it is what measures best: of 2,000 files of 1 MiB, reads of 16, 32, 64 and
-    /// 128 KiB take 1.25, 1.12, 1.04 and 1 times as long, since each brings the lanes to a halt.
+    /// What one read takes. The buffers of 32 lanes together leave a second-level cache of 1 MiB
+    /// with this, and still it is what measures best: of 2,000 files of 1 MiB, reads of 16, 32, 64
+    /// and 128 KiB take 1.25, 1.12, 1.04 and 1 times as long, since each brings the lanes to a
+    /// halt.
     pub(super) const CAPACITY: usize = 128 << 10;
 
-    /// Bytes of all sets of a first-level cache, 64 lines, whatever the size of a page: addresses a multiple of
-    /// it apart share their sets.
+    /// Bytes of all sets of a first-level cache, 64 lines, whatever the size of a page: addresses a
+    /// multiple of it apart share their sets.
     pub(super) const SETS: usize = 4096;
 
     /// The buffer of lane `index`.
@@ -38,9 +39,9 @@ impl Buffer {
 
     /// Where a read puts its bytes. They begin at a cache line, at another one of the page in each
     /// lane: if they all began at the same one, the 32 lines that the kernel reads at a time would
-    /// push each other out of the first-level cache. And a Zen 3 reads a quarter as fast to places 1 to 31 bytes
-    /// behind the beginning of a page, among which is where `malloc` puts what is large. The memory is the system's
-    /// untouched pages, so what no read reaches costs nothing.
+    /// push each other out of the first-level cache. And a Zen 3 reads a quarter as fast to places
+    /// 1 to 31 bytes behind the beginning of a page, among which is where `malloc` puts what is
+    /// large. The memory is the system's untouched pages, so what no read reaches costs nothing.
     ///
     /// # Errors
     /// There is no memory.
@@ -84,7 +85,8 @@ impl Buffer {
         }
     }
 
-    /// Reads the first bytes of a file, whose position stays at its beginning; gives where they are.
+    /// Reads the first bytes of a file, whose position stays at its beginning; gives where they
+    /// are.
     pub(super) fn read_first(&mut self, file: &OwnedFd) -> Result<Range<usize>, Error> {
         if let Lane::Ahead(ahead) = &mut self.lane {
             return ahead.next(file, 0, u64::MAX).map(|piece| piece.range);

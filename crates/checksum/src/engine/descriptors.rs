@@ -4,8 +4,8 @@
 //! lock: two workers took 1.1 times as long for 100,000 files of 4 KiB. So a worker may have
 //! [a table of its own](own_table).
 //!
-//! The kernel hands out the lowest descriptors that are free, so the short files of a round lie side
-//! by side, and one call [closes](Closing) them all, which saves 2 % of the time.
+//! The kernel hands out the lowest descriptors that are free, so the short files of a round lie
+//! side by side, and one call [closes](Closing) them all, which saves 2 % of the time.
 
 #![expect(
     unsafe_code,
@@ -16,8 +16,8 @@ use std::os::fd::{FromRawFd as _, IntoRawFd as _, OwnedFd, RawFd};
 
 /// Gives the calling thread a table of descriptors of its own, a copy of the one that it shared.
 ///
-/// What other threads open from now on is not in it, and what this one opens is in no other; but for
-/// the threads that it starts itself.
+/// What other threads open from now on is not in it, and what this one opens is in no other; but
+/// for the threads that it starts itself.
 pub(super) fn own_table() {
     // No descriptor has this number, so none is closed. Unlike unshare(2) no container forbids it.
     let none = libc::c_uint::MAX;
@@ -76,8 +76,8 @@ mod tests {
     use std::os::unix::net::UnixStream;
     use std::time::Duration;
 
-    /// Our ends of these streams are closed, or will be: a thread of another test that has given itself
-    /// a table of its own holds copies of them until it ends.
+    /// Our ends of these streams are closed, or will be: a thread of another test that has given
+    /// itself a table of its own holds copies of them until it ends.
     fn assert_closed(others: &mut [UnixStream]) {
         for other in others {
             other.set_nonblocking(false).unwrap();

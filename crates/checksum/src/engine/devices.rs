@@ -1,8 +1,10 @@
-//! The devices that long files come from, and from how many files at once each is read: no more than it likes ([`Width`]).
+//! The devices that long files come from, and from how many files at once each is read: no more
+//! than it likes ([`Width`]).
 //!
-//! Only what comes from a medium counts: a file in the cache is read without asking. Who reads a cold one has a [`Turn`]
-//! until it is read. A worker that gets none goes on with what it has, and waits once it has nothing. Short files, which one
-//! read takes whole, need no turn: a round of them is asked for together (`read/medium.rs`), and costs a seek or two.
+//! Only what comes from a medium counts: a file in the cache is read without asking. Who reads a
+//! cold one has a [`Turn`] until it is read. A worker that gets none goes on with what it has, and
+//! waits once it has nothing. Short files, which one read takes whole, need no turn: a round of
+//! them is asked for together (`read/medium.rs`), and costs a seek or two.
 //!
 //! Nobody waits for ever: whoever waits has no turn.
 
@@ -15,8 +17,8 @@ use super::width::Width;
 /// The number of a device, as a file's inode has it.
 pub(super) type Number = u64;
 
-/// Bytes asked for ahead of what is hashed, of all files together: where a seek takes twelve milliseconds, and a second
-/// brings 180 MB, pieces of 21 MiB keep nine tenths of a disk's rate.
+/// Bytes asked for ahead of what is hashed, of all files together: where a seek takes twelve
+/// milliseconds, and a second brings 180 MB, pieces of 21 MiB keep nine tenths of a disk's rate.
 const AHEAD: u64 = 64 << 20;
 
 /// The least that is asked for ahead, in bytes.
@@ -124,8 +126,8 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// Notes that so many bytes were read, and for how long they were waited for; gives how many to ask for ahead of what is
-    /// hashed.
+    /// Notes that so many bytes were read, and for how long they were waited for; gives how many to
+    /// ask for ahead of what is hashed.
     pub(super) fn read(&self, bytes: usize, waited: Duration) -> u64 {
         let now = self.devices.begin.elapsed();
         let (is_wider, ahead) = self.change(|device| {

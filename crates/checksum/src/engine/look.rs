@@ -46,8 +46,8 @@ pub(super) struct Begun {
 }
 
 impl Begun {
-    /// Whether all is read: as much as the size says, unless it is a pseudo file, whose size says nothing. (A file
-    /// of nothing but a hole looks like one.)
+    /// Whether all is read: as much as the size says, unless it is a pseudo file, whose size says
+    /// nothing. (A file of nothing but a hole looks like one.)
     pub(super) fn is_whole(&self) -> bool {
         let length = self.read.len() as u64;
         length > 0 && length == self.stamp.size() && self.stamp.has_blocks()
@@ -58,13 +58,14 @@ impl Begun {
 ///
 /// Most files are small, and looking at them twice costs more than hashing them. What changed for
 /// the last time before it was opened did not change since, and if its size is what was read, it is
-/// done with. Of a file that may have changed meanwhile nothing counts as read: it is read anew from
-/// a time on at which a change shows, and looked at once more in the end. What is read as it comes, a FIFO or a terminal,
-/// has no place to read from, and keeps what it holds. Where nobody wants to know of changes, it is looked at first.
+/// done with. Of a file that may have changed meanwhile nothing counts as read: it is read anew
+/// from a time on at which a change shows, and looked at once more in the end. What is read as it
+/// comes, a FIFO or a terminal, has no place to read from, and keeps what it holds. Where nobody
+/// wants to know of changes, it is looked at first.
 ///
-/// Whether somebody may be writing to it is asked where there is time for that: to ask costs half as much as all the
-/// rest with a small file, and such a one is read in some microseconds. So of what is whole it is asked only when it
-/// changed a moment ago.
+/// Whether somebody may be writing to it is asked where there is time for that: to ask costs half
+/// as much as all the rest with a small file, and such a one is read in some microseconds. So of
+/// what is whole it is asked only when it changed a moment ago.
 ///
 /// `read_first` reads and gives the place of what it read.
 ///

@@ -116,7 +116,8 @@ pub struct Outcome<T> {
 /// Digests of one input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hashed {
-    /// One for each algorithm of the job, in the order of [`Algorithm::ALL`](crate::Algorithm::ALL).
+    /// One for each algorithm of the job, in the order of
+    /// [`Algorithm::ALL`](crate::Algorithm::ALL).
     pub digests: Digests,
     /// Bytes read.
     pub bytes: u64,
@@ -136,18 +137,19 @@ pub struct Options {
     pub backend: Backend,
     /// The key of those algorithms that take one; the others do without. The default is none.
     pub key: Option<Key>,
-    /// Files that the caller writes to: under whatever names they come up, they are [`Error::OwnOutput`].
-    /// The default is none.
+    /// Files that the caller writes to: under whatever names they come up, they are
+    /// [`Error::OwnOutput`]. The default is none.
     pub own_files: Vec<FileId>,
-    /// Inputs that the caller reads itself, a pipe that a list comes through for instance: whatever leads to one of them, and
-    /// gives its bytes only once, is [`Error::Taken`]. The default is none.
+    /// Inputs that the caller reads itself, a pipe that a list comes through for instance: whatever
+    /// leads to one of them, and gives its bytes only once, is [`Error::Taken`]. The default is
+    /// none.
     pub taken: Vec<FileId>,
     /// Counters that go up as bytes are read, for whoever shows them.
     pub progress: Option<Arc<Progress>>,
     /// Give each worker a table of file descriptors of its own, in which the kernel needs no locks:
-    /// two threads then do 1.1 times as much with many short files. What is open when the run begins
-    /// stays open in these tables until it ends, so that the other end of a pipe, for instance, does
-    /// not see that it was closed. The default is false.
+    /// two threads then do 1.1 times as much with many short files. What is open when the run
+    /// begins stays open in these tables until it ends, so that the other end of a pipe, for
+    /// instance, does not see that it was closed. The default is false.
     pub own_descriptors: bool,
     /// In which order the outcomes come. The default is that of the jobs.
     pub delivery: Delivery,
@@ -176,8 +178,8 @@ pub enum Delivery {
     /// In the order of the jobs: each waits for those before it.
     #[default]
     InOrder,
-    /// As they come, so that none waits for a long file. (What is read alone, a FIFO for instance, is
-    /// still read when all before it is done.)
+    /// As they come, so that none waits for a long file. (What is read alone, a FIFO for instance,
+    /// is still read when all before it is done.)
     AsTheyCome,
 }
 

@@ -1,8 +1,8 @@
 //! Opens the files of a batch, those of one folder by their names in it.
 //!
 //! To the kernel a long path is as many look-ups as it has parts. Files come folder by folder, so
-//! from the second one of a folder on the folder is open already. A path longer than the kernel takes is opened
-//! in hops each time.
+//! from the second one of a folder on the folder is open already. A path longer than the kernel
+//! takes is opened in hops each time.
 
 use std::ffi::OsStr;
 use std::io;
@@ -82,8 +82,8 @@ fn open_at(folder: BorrowedFd<'_>, name: &OsStr, foreign: &mut bool) -> Result<O
     open_soon(folder, name, FILE)
 }
 
-/// Opens a file without waiting for anybody, but for the holder of a lease (a Samba or NFS server): the kernel asks
-/// the holder to give it up, and takes it away after a while.
+/// Opens a file without waiting for anybody, but for the holder of a lease (a Samba or NFS server):
+/// the kernel asks the holder to give it up, and takes it away after a while.
 fn open_soon(folder: BorrowedFd<'_>, name: &OsStr, flags: OFlags) -> Result<OwnedFd, Errno> {
     let open = |flags| retry_on_intr(|| openat(folder, name, flags, Mode::empty()));
     match open(flags) {

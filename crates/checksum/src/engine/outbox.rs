@@ -1,13 +1,13 @@
 //! Where outcomes wait for the caller.
 //!
 //! A ring of at most [`WINDOW`] places begins at the first job whose outcome the caller has not
-//! taken. An outcome goes into its place, and once all before it are there it is ready: the caller's
-//! thread takes many of those at a stroke. (Where the caller wants outcomes [as they come](Delivery),
-//! each is ready at once, and its place only notes that it came.)
+//! taken. An outcome goes into its place, and once all before it are there it is ready: the
+//! caller's thread takes many of those at a stroke. (Where the caller wants outcomes [as they
+//! come](Delivery), each is ready at once, and its place only notes that it came.)
 //!
 //! To wake a thread costs as much as to hash a small file. So the caller is woken when [`MANY`] are
-//! ready, at the end, or when it has waited for [`PATIENCE`]; but at once where it had nothing to do
-//! for that long.
+//! ready, at the end, or when it has waited for [`PATIENCE`]; but at once where it had nothing to
+//! do for that long.
 //!
 //! Nothing waits for ever: a job may begin only when it lies within the window, the head's job
 //! always does, and the worker that has it waits for nothing but a turn of its device
@@ -56,12 +56,13 @@ pub(super) struct Completed {
 #[derive(Debug)]
 pub(super) struct Outbox {
     state: Mutex<State>,
-    /// The head moved, the caller took some, serial jobs or the number of workers changed: worker and
-    /// serial threads wait for it, and the thread that pulls the jobs.
+    /// The head moved, the caller took some, serial jobs or the number of workers changed: worker
+    /// and serial threads wait for it, and the thread that pulls the jobs.
     changed: Condvar,
     /// As many are ready as the caller waits for, or no more come.
     ready: Condvar,
-    /// The first job that may not begin yet; a copy of what the state says, to be read without the lock.
+    /// The first job that may not begin yet; a copy of what the state says, to be read without the
+    /// lock.
     end_of_window: AtomicU64,
 }
 
@@ -168,8 +169,8 @@ impl State {
 }
 
 impl Outbox {
-    /// `is_asked` says whether the caller asks for outcomes while jobs are done: that its own thread does
-    /// none.
+    /// `is_asked` says whether the caller asks for outcomes while jobs are done: that its own
+    /// thread does none.
     pub(super) fn new(delivery: Delivery, is_asked: bool) -> Self {
         let state = State {
             delivery,
@@ -264,8 +265,8 @@ impl Outbox {
         state
     }
 
-    /// Waits until a job may begin: until few enough of those before it are out. Only for the thread
-    /// that has nothing under way.
+    /// Waits until a job may begin: until few enough of those before it are out. Only for the
+    /// thread that has nothing under way.
     pub(super) fn wait_for_window(&self, sequence: Sequence, stop: &Stop) {
         if sequence < self.end_of_window.load(Ordering::Acquire) {
             return;
@@ -283,9 +284,9 @@ impl Outbox {
         self.wake(&state);
     }
 
-    /// The worker's next serial job, once all jobs before it are out, and the caller is done with them:
-    /// it may take for ever, and whoever is to type it may want to see them. `None` when no more can
-    /// come.
+    /// The worker's next serial job, once all jobs before it are out, and the caller is done with
+    /// them: it may take for ever, and whoever is to type it may want to see them. `None` when no
+    /// more can come.
     pub(super) fn next_serial(&self, worker: Worker, stop: &Stop) -> Option<(Sequence, Serial)> {
         let mut state = self.lock();
         loop {
@@ -319,8 +320,8 @@ impl Outbox {
         self.lock().threads += 1;
     }
 
-    /// Notes that a worker has ended. One that panics ends the run: the outcomes of its jobs will not
-    /// come, and nobody shall wait for them.
+    /// Notes that a worker has ended. One that panics ends the run: the outcomes of its jobs will
+    /// not come, and nobody shall wait for them.
     pub(super) fn worker_ends(&self, stop: &Stop) {
         self.lock().workers -= 1;
         self.thread_ends(stop);

@@ -1,12 +1,12 @@
 //! Jobs on their way from the iterator to the workers.
 //!
 //! One thread pulls the iterator, ahead of the workers (`run.rs`). So an iterator that waits, for a
-//! name to come through a pipe or for a folder to be read, holds up no worker whose lanes are in use,
-//! and no outcome; and what it keeps open is used by one thread only.
+//! name to come through a pipe or for a folder to be read, holds up no worker whose lanes are in
+//! use, and no outcome; and what it keeps open is used by one thread only.
 //!
-//! A worker takes many jobs at once where files are short, and gives back what it has not begun when
-//! a long one comes up: the others may have nothing to do. So there is no end while a worker holds
-//! jobs that it may give back.
+//! A worker takes many jobs at once where files are short, and gives back what it has not begun
+//! when a long one comes up: the others may have nothing to do. So there is no end while a worker
+//! holds jobs that it may give back.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,8 +15,8 @@ use super::Source;
 use super::outbox::{Sequence, Worker};
 use crate::Algorithms;
 
-/// How many jobs are pulled ahead of the workers. When they are all there nothing is pulled until half
-/// are gone: on a single CPU each time costs two changes of threads.
+/// How many jobs are pulled ahead of the workers. When they are all there nothing is pulled until
+/// half are gone: on a single CPU each time costs two changes of threads.
 pub(super) const AHEAD: usize = 1024;
 
 /// What a worker sees of a job: all but its context.
@@ -31,7 +31,8 @@ pub(super) struct Task {
 #[derive(Debug)]
 pub(super) struct JobQueue {
     state: Mutex<State>,
-    /// There are jobs again, or no more will come; before that, all workers are started. Workers wait for it.
+    /// There are jobs again, or no more will come; before that, all workers are started. Workers
+    /// wait for it.
     filled: Condvar,
     /// There is room again, or no worker is left. Who pulls the iterator waits for it.
     drained: Condvar,
@@ -196,8 +197,8 @@ impl JobQueue {
         waited.unwrap_or_else(PoisonError::into_inner).waiting -= 1;
     }
 
-    /// Whether a worker may leave the jobs to others: if it is not the last one. Then it has ended. Waits until it
-    /// is known how many there are, before the first job comes.
+    /// Whether a worker may leave the jobs to others: if it is not the last one. Then it has ended.
+    /// Waits until it is known how many there are, before the first job comes.
     pub(super) fn leave(&self) -> bool {
         let started = self.filled.wait_while(self.change(), |state| !state.all_started);
         let mut state = started.unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,5 @@
-//! What all lanes of a worker share: what they have read, and what they know of this round of files.
+//! What all lanes of a worker share: what they have read, and what they know of this round of
+//! files.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -56,7 +57,8 @@ impl Shared {
         stamp.tells_from(self.now.get()) && self.is_stamped_here(stamp.device(), file)
     }
 
-    /// Waits until whatever changes the file from now on gives it another stamp than this, if this machine's clock does.
+    /// Waits until whatever changes the file from now on gives it another stamp than this, if this
+    /// machine's clock does.
     pub(super) fn await_clock(&self, stamp: &Stamp, file: &OwnedFd) {
         if self.is_stamped_here(stamp.device(), file) {
             stamp.await_clock();

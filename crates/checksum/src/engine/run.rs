@@ -9,9 +9,9 @@
 //! So nothing of the caller's is run, dropped or even seen by a worker, which may have a table of
 //! descriptors of its own (`descriptors.rs`); and no worker is compiled for the caller's types.
 //!
-//! Where there is but one job, as the iterator's [`size_hint`](Iterator::size_hint) says, or where the
-//! system gives no threads, the caller's thread does all of this, some jobs at a time, when it asks
-//! for an outcome.
+//! Where there is but one job, as the iterator's [`size_hint`](Iterator::size_hint) says, or where
+//! the system gives no threads, the caller's thread does all of this, some jobs at a time, when it
+//! asks for an outcome.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -37,9 +37,9 @@ use super::{Job, Options, Outcome, read, worker};
 /// iterator waits, what it gave is done meanwhile. Memory grows neither with the number of jobs nor
 /// with their sizes.
 ///
-/// Fewer threads than asked for work where the system does not give as many. Where it gives none, and
-/// where there is but one job, as the iterator's [`size_hint`](Iterator::size_hint) says, the caller's
-/// thread works when it asks for an outcome.
+/// Fewer threads than asked for work where the system does not give as many. Where it gives none,
+/// and where there is but one job, as the iterator's [`size_hint`](Iterator::size_hint) says, the
+/// caller's thread works when it asks for an outcome.
 #[must_use = "it is stopped when it is dropped"]
 pub fn run<T, I>(options: &Options, jobs: I) -> Run<T>
 where
@@ -164,8 +164,8 @@ pub struct Stopped {
 pub struct Stopper(Arc<Core>);
 
 impl Stopper {
-    /// Ends the run: what is being read is given up, after at most 512 KiB of each file, and what waits
-    /// for an input waits no longer. No outcome comes any more.
+    /// Ends the run: what is being read is given up, after at most 512 KiB of each file, and what
+    /// waits for an input waits no longer. No outcome comes any more.
     pub fn stop(&self) {
         self.0.stop();
     }
@@ -225,8 +225,8 @@ impl<T: Send + 'static> Run<T> {
         self.next_outcome(Some(patience))
     }
 
-    /// The next outcome; `before_waiting` is called if it is not there already, to do what else there
-    /// is, like writing out lines.
+    /// The next outcome; `before_waiting` is called if it is not there already, to do what else
+    /// there is, like writing out lines.
     pub fn next_or_wait(&mut self, before_waiting: impl FnOnce()) -> Option<Outcome<T>> {
         self.next_within(Duration::ZERO).or_else(|| {
             before_waiting();
@@ -240,8 +240,8 @@ impl<T: Send + 'static> Run<T> {
         self.is_at_end && self.batch.is_empty()
     }
 
-    /// The result: whether all jobs were done, and their outcomes given out. What is still to be done
-    /// is stopped.
+    /// The result: whether all jobs were done, and their outcomes given out. What is still to be
+    /// done is stopped.
     ///
     /// # Errors
     /// They were not.

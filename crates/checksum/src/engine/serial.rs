@@ -40,14 +40,15 @@ pub(super) struct Serial {
 #[derive(Debug)]
 pub(super) enum Input {
     Stdin,
-    /// Opened without waiting. It stays open until its turn, so that a writer who waits for a reader can begin.
+    /// Opened without waiting. It stays open until its turn, so that a writer who waits for a
+    /// reader can begin.
     Open(OwnedFd),
     /// The job's path, to be opened in its turn: as many as may be are open already.
     Later,
 }
 
-/// What a worker has read alone: by a thread that has the worker's files, once there is something to
-/// read, or by the worker itself where the system gives no thread.
+/// What a worker has read alone: by a thread that has the worker's files, once there is something
+/// to read, or by the worker itself where the system gives no thread.
 pub(super) struct Alone {
     core: Arc<Core>,
     worker: Worker,
@@ -175,8 +176,8 @@ fn open(source: &Source, options: &Options) -> Result<OwnedFd, Error> {
     if options.taken.contains(&FileId::of(&file)?) { Err(Error::Taken) } else { Ok(file) }
 }
 
-/// Reads standard input to its end. If it is a regular file it is looked at before and after, as any other; it begins where
-/// whoever had it before left off.
+/// Reads standard input to its end. If it is a regular file it is looked at before and after, as
+/// any other; it begins where whoever had it before left off.
 fn hash_stdin(options: &Options, algorithms: Algorithms, stop: &Stop) -> Result<Hashed, Error> {
     let file = rustix::stdio::stdin().try_clone_to_owned()?;
     let stat = rustix::fs::fstat(&file).map_err(io::Error::from)?;

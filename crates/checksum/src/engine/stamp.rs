@@ -3,7 +3,7 @@
 //! | since the look before | |
 //! |---|---|
 //! | nothing moved, and as many bytes were read as its size says | it stayed as it was |
-//! | only the time of the inode's change, or the number of links: a chmod, a link, a rename | it is read once more |
+//! | only the inode's time or its number of links: a chmod, a link, a rename | it is read once more |
 //! | its size or the time of its last change, or its last link is gone | it changed |
 //!
 //! What moves no stamp does not show: see [`lease`](super::read::lease).
@@ -67,8 +67,8 @@ impl Stamp {
         self.blocks != 0
     }
 
-    /// Whether the content of a file that had this stamp, of which so many bytes were read since, stayed as it was; false
-    /// where that takes another look at the content.
+    /// Whether the content of a file that had this stamp, of which so many bytes were read since,
+    /// stayed as it was; false where that takes another look at the content.
     ///
     /// # Errors
     /// [`Error::Changed`], and [`Error::Length`] of a file that holds not as much as it says.
@@ -78,15 +78,17 @@ impl Stamp {
         if is_gone || of_content(self) != of_content(after) {
             return Err(Error::Changed);
         }
-        // What has no blocks may be a hole, or of a file system that does not count them, or be made up as it is read.
+        // What has no blocks may be a hole, or of a file system that does not count them, or be
+        // made up as it is read.
         if read != self.size && (self.has_blocks() || self.size != 0 && !is_made_up(file)) {
             return Err(Error::Length { size: self.size, read });
         }
         Ok((self.links, self.changed) == (after.links, after.changed))
     }
 
-    /// Looks at the file once more, of which so many bytes were read since. Gives its stamp now, and whether that shows
-    /// that the content stayed as it was; where somebody may be writing to it (`had_writer`: at the first look) none shows it.
+    /// Looks at the file once more, of which so many bytes were read since. Gives its stamp now,
+    /// and whether that shows that the content stayed as it was; where somebody may be writing to
+    /// it (`had_writer`: at the first look) none shows it.
     ///
     /// # Errors
     /// Those of [`holds`](Self::holds), and the system's.
@@ -103,9 +105,9 @@ impl Stamp {
 
     /// Waits until whatever changes the file from now on gives it another stamp than this.
     ///
-    /// The clock stands still for some milliseconds at a time, and all that is written meanwhile has the same
-    /// time. Linux 6.13 and later stamp more finely what somebody has looked at, but not on every file
-    /// system.
+    /// The clock stands still for some milliseconds at a time, and all that is written meanwhile
+    /// has the same time. Linux 6.13 and later stamp more finely what somebody has looked at, but
+    /// not on every file system.
     pub(super) fn await_clock(&self) {
         const PAUSE: Duration = Duration::from_millis(1);
         while self.is_of_this_moment(stamping_clock()) {
@@ -113,14 +115,15 @@ impl Stamp {
         }
     }
 
-    /// Whether something about the file changed so lately, in a span of seconds, that whoever did it may be at it still.
+    /// Whether something about the file changed so lately, in a span of seconds, that whoever did
+    /// it may be at it still.
     pub(super) fn is_recent(&self, now: Time) -> bool {
         const SECONDS: i64 = 2;
         self.changed.0 >= now.0 - SECONDS
     }
 
-    /// Whether a change at this time or later would have given another stamp: only then do two equal
-    /// ones show that there was none. The time is by the clock that stamped the file.
+    /// Whether a change at this time or later would have given another stamp: only then do two
+    /// equal ones show that there was none. The time is by the clock that stamped the file.
     pub(super) fn tells_from(&self, now: Time) -> bool {
         match self.changed {
             // ext2, ext3 and old ext4 keep whole seconds.
@@ -129,8 +132,8 @@ impl Stamp {
         }
     }
 
-    /// Whether [`tells_from`](Self::tells_from) will hold in a moment: not of a time to come, from before the
-    /// clock was set.
+    /// Whether [`tells_from`](Self::tells_from) will hold in a moment: not of a time to come, from
+    /// before the clock was set.
     fn is_of_this_moment(&self, now: Time) -> bool {
         // A hundredth of a second is the longest tick, and Linux 6.13 stamps up to one ahead.
         const TICK: i128 = 10_000_000;
@@ -160,15 +163,15 @@ fn is_made_up(file: &OwnedFd) -> bool {
     file_system(file).is_some_and(|it| PSEUDO_FILE_SYSTEMS.contains(&it))
 }
 
-/// Whether a file may be mapped by whoever asks for it: not what the kernel makes up, since a file of sysfs can be a
-/// device's registers, nor of hugetlbfs, whose pages are larger than a window.
+/// Whether a file may be mapped by whoever asks for it: not what the kernel makes up, since a file
+/// of sysfs can be a device's registers, nor of hugetlbfs, whose pages are larger than a window.
 pub(super) fn can_be_mapped(file: &OwnedFd) -> bool {
     const HUGETLBFS: u64 = 0x9584_58f6;
     file_system(file).is_some_and(|it| it != HUGETLBFS && !PSEUDO_FILE_SYSTEMS.contains(&it))
 }
 
-/// Whether it makes sense to map a file at all: not one that is elsewhere and may be gone, nor one of ZFS, which would
-/// keep what is mapped in memory twice.
+/// Whether it makes sense to map a file at all: not one that is elsewhere and may be gone, nor one
+/// of ZFS, which would keep what is mapped in memory twice.
 pub(super) fn may_be_mapped(file: &OwnedFd) -> bool {
     file_system(file).is_some_and(|it| it != ZFS && LOCAL_FILE_SYSTEMS.contains(&it))
 }
@@ -189,7 +192,8 @@ const LOCAL_FILE_SYSTEMS: [u64; 9] = [
     0x794c_7630, // overlayfs
 ];
 
-/// File systems that show what the kernel knows. A text of sysfs has the size of a page, whatever it holds.
+/// File systems that show what the kernel knows. A text of sysfs has the size of a page, whatever
+/// it holds.
 const PSEUDO_FILE_SYSTEMS: [u64; 13] = [
     0x0000_9fa0, // proc
     0x6265_6572, // sysfs

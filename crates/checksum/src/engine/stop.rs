@@ -16,8 +16,8 @@ pub(super) struct Stop {
 }
 
 impl Stop {
-    /// One that also wakes what waits for an input. It opens a descriptor: to be made before threads
-    /// have tables of their own, so that all know it by the same number.
+    /// One that also wakes what waits for an input. It opens a descriptor: to be made before
+    /// threads have tables of their own, so that all know it by the same number.
     pub(super) fn with_signal() -> Self {
         Self { is_set: AtomicBool::new(false), signal: eventfd(0, EventfdFlags::CLOEXEC).ok() }
     }

@@ -181,7 +181,8 @@ impl<T> FileStream<T> {
         self.hashers.update(self.buffer.bytes(range));
     }
 
-    /// Has the medium bring what comes next, while this is hashed: in pieces, since each may cost it a seek.
+    /// Has the medium bring what comes next, while this is hashed: in pieces, since each may cost
+    /// it a seek.
     fn ask_ahead(&mut self, waited: Duration) {
         if self.ended {
             self.turn = None;
@@ -219,7 +220,8 @@ impl<T> FileStream<T> {
         (self.ticket, result, self.buffer)
     }
 
-    /// Looks whether the file stayed as it was. Where its stamp does not tell, its content has to be the same twice.
+    /// Looks whether the file stayed as it was. Where its stamp does not tell, its content has to
+    /// be the same twice.
     fn confirm(
         &mut self,
         file: OwnedFd,

@@ -1,8 +1,9 @@
 //! How many files a device likes to be read from at once: found by measuring, while it is read.
 //!
-//! A rotating disk has one head: from two files at once it reads a seventh as fast as from one, unless it is in large
-//! pieces. A solid one, and storage that is far away, serves many requests in the time of one. What a device says of
-//! itself is a guess (virtual machines lie, network file systems say nothing), so what it does counts:
+//! A rotating disk has one head: from two files at once it reads a seventh as fast as from one,
+//! unless it is in large pieces. A solid one, and storage that is far away, serves many requests in
+//! the time of one. What a device says of itself is a guess (virtual machines lie, network file
+//! systems say nothing), so what it does counts:
 //!
 //! ```text
 //! begin with one file
@@ -13,12 +14,13 @@
 //! after that while: try half as many (stay where that loses nothing), the next time twice as many
 //! ```
 //!
-//! A trial that goes badly is broken off before its period is over, since on a rotating disk it is dear.
-//! There is no clock in here: whoever notes what was read says when that was.
+//! A trial that goes badly is broken off before its period is over, since on a rotating disk it is
+//! dear. There is no clock in here: whoever notes what was read says when that was.
 
 use std::time::Duration;
 
-/// Bytes a second have to grow by this factor to make more files worth their seeks and their memory.
+/// Bytes a second have to grow by this factor to make more files worth their seeks and their
+/// memory.
 const WORTH_IT: f64 = 1.2;
 
 /// Half as many files are enough if they bring this part of the bytes a second.
@@ -31,7 +33,8 @@ const HOPELESS: f64 = 0.7;
 const PERIOD: (u64, Duration) = (16 << 20, Duration::from_millis(50));
 const LONGEST: Duration = Duration::from_millis(250);
 
-/// What is read first at another width says nothing of it, since it was asked for before: so many bytes, or for so long.
+/// What is read first at another width says nothing of it, since it was asked for before: so many
+/// bytes, or for so long.
 const SETTLING: (u64, Duration) = (64 << 20, Duration::from_millis(250));
 
 /// What a trial reads before it may be broken off; or how long it lasts.
@@ -95,8 +98,8 @@ impl Width {
         self.width
     }
 
-    /// Notes that so many bytes were read until now, for how long that was waited for, and from how many files at once
-    /// it was.
+    /// Notes that so many bytes were read until now, for how long that was waited for, and from how
+    /// many files at once it was.
     pub(super) fn note(&mut self, now: Duration, readers: usize, bytes: u64, waited: Duration) {
         if let Some((settled, begin)) = &mut self.settling {
             *settled += bytes;
@@ -138,7 +141,8 @@ impl Width {
         if !is_over && !is_hopeless {
             return;
         }
-        // Where there were not as many files, or more of an earlier trial, nothing was learnt of this width.
+        // Where there were not as many files, or more of an earlier trial, nothing was learnt of
+        // this width.
         let readers = period.readers as f64 / period.notes as f64 / self.width as f64;
         self.period = None;
         if (0.75..=1.25).contains(&readers) {

@@ -35,9 +35,9 @@ struct Shared {
 }
 
 impl Count {
-    /// Begins to look at files, all of those that a run will read: `paths` gives them, in that thread. What cannot be
-    /// looked at counts without a size; the run itself will report it. Among what has no size, a FIFO or a device, the count
-    /// ends, and is never complete.
+    /// Begins to look at files, all of those that a run will read: `paths` gives them, in that
+    /// thread. What cannot be looked at counts without a size; the run itself will report it. Among
+    /// what has no size, a FIFO or a device, the count ends, and is never complete.
     ///
     /// # Errors
     ///
@@ -114,7 +114,8 @@ impl Shared {
     }
 }
 
-/// The size of a regular file; `None` of what gives bytes but has no size. What cannot be read gives none.
+/// The size of a regular file; `None` of what gives bytes but has no size. What cannot be read
+/// gives none.
 fn size(path: &Path) -> Option<u64> {
     let Ok(stat) = stat(path) else { return Some(0) };
     match FileType::from_raw_mode(stat.st_mode) {

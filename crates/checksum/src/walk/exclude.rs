@@ -53,8 +53,8 @@ impl Exclude {
     ///
     /// # Errors
     ///
-    /// A pattern that is empty, is not UTF-8 (`?` stands for a byte that is not), or has a set or an
-    /// alternative that is not closed.
+    /// A pattern that is empty, is not UTF-8 (`?` stands for a byte that is not), or has a set or
+    /// an alternative that is not closed.
     pub fn new<I>(patterns: I) -> Result<Self, BadPattern>
     where
         I: IntoIterator<Item: AsRef<OsStr>>,

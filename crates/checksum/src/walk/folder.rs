@@ -27,7 +27,8 @@ pub(super) struct Folder {
 /// Where an entry's name is, and what it is the name of.
 struct Slot {
     /// The eight bytes of the name that follow what all names of the folder begin with, as a
-    /// big-endian number. Decides nearly every comparison without a look at the name. Set by `sort`.
+    /// big-endian number. Decides nearly every comparison without a look at the name. Set by
+    /// `sort`.
     key: u64,
     offset: u32,
     len: u16,

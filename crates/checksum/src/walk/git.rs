@@ -10,8 +10,9 @@ use std::process::{Command, Output, Stdio};
 
 use rustix::fs::{MemfdFlags, memfd_create};
 
-/// The variables of git's own that it may see: its configuration, and how it looks for a repository.
-/// Any other would lead it to another repository or another index than those of the folder.
+/// The variables of git's own that it may see: its configuration, and how it looks for a
+/// repository. Any other would lead it to another repository or another index than those of the
+/// folder.
 const KEPT_VARIABLES: [&str; 3] =
     ["GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH"];
 const KEPT_PREFIX: &[u8] = b"GIT_CONFIG_";
@@ -55,8 +56,8 @@ impl Git {
         Self(program)
     }
 
-    /// What `git ls-files --cached --others --exclude-standard` lists in a folder, or in a part of it
-    /// only; and what it warns of.
+    /// What `git ls-files --cached --others --exclude-standard` lists in a folder, or in a part of
+    /// it only; and what it warns of.
     pub(super) fn list(
         &self,
         folder: &Path,
@@ -109,9 +110,9 @@ impl Git {
 
 /// Runs a command to its end; gives what it wrote.
 ///
-/// It writes into memory, not into pipes: a pipe has an end only when nobody can write to it any more, and a
-/// worker that gives itself a table of descriptors of its own meanwhile keeps the end that is written to for as long
-/// as it lives. It would then wait for files, and the walk for it.
+/// It writes into memory, not into pipes: a pipe has an end only when nobody can write to it any
+/// more, and a worker that gives itself a table of descriptors of its own meanwhile keeps the end
+/// that is written to for as long as it lives. It would then wait for files, and the walk for it.
 fn output(command: &mut Command) -> io::Result<Output> {
     let memory = || memfd_create("git", MemfdFlags::CLOEXEC).map(File::from);
     let (stdout, stderr) = (memory()?, memory()?);

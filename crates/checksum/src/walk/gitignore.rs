@@ -51,8 +51,8 @@ enum Decides {
 }
 
 impl Rules {
-    /// Those above an argument, which is a folder itself, if it lies in a repository. What cannot be
-    /// read is put to `failures`.
+    /// Those above an argument, which is a folder itself, if it lies in a repository. What cannot
+    /// be read is put to `failures`.
     pub(super) fn above(
         argument: &Path,
         git: Option<&Path>,
@@ -138,7 +138,8 @@ impl Rules {
     }
 
     /// What git lists of a part of a repository that the argument is. It says nothing of the
-    /// repository's own folder, nor of what it ignores, and such an argument is walked nevertheless.
+    /// repository's own folder, nor of what it ignores, and such an argument is walked
+    /// nevertheless.
     fn list_part(
         &mut self,
         root: &Path,
@@ -271,8 +272,8 @@ fn git_folder(repository: &Path) -> PathBuf {
     }
 }
 
-/// Opens a file of rules; git does not follow links named `.gitignore` either. Never waits: whatever
-/// stands there may be a named pipe.
+/// Opens a file of rules; git does not follow links named `.gitignore` either. Never waits:
+/// whatever stands there may be a named pipe.
 fn open(fd: impl AsFd, path: &Path, more: OFlags) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | more;
     Ok(openat(fd, path, flags, Mode::empty())?.into())

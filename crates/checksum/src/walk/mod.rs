@@ -80,8 +80,8 @@ pub struct WalkOptions {
     /// looked for in `PATH` when it is a bare name. `None` starts no process.
     ///
     /// For each repository that the walk comes to, and for one that the argument lies in, it runs
-    /// `git ls-files --cached --others --exclude-standard` and holds the paths that this lists. What
-    /// git does not list (a named pipe, a file that comes later) is no entry. Variables like
+    /// `git ls-files --cached --others --exclude-standard` and holds the paths that this lists.
+    /// What git does not list (a named pipe, a file that comes later) is no entry. Variables like
     /// `GIT_DIR` do not reach it. Without such a program the rules decide alone; where git refuses,
     /// [`Skip::ForeignGit`] or [`Skip::BrokenGit`] says so as well.
     pub git: Option<PathBuf>,

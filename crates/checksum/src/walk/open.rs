@@ -1,10 +1,10 @@
 //! Opens folders by their whole path, however long it is.
 //!
-//! A path longer than the kernel takes is opened in hops ([`crate::hops`]). The folders hopped to are
-//! kept open as anchors while the walk is below them, so that their children need no hops of their
-//! own, but never more than [`MAX_ANCHORS`]: the outermost is closed first, and hopped to again should
-//! the walk come back that far. So a walk holds no descriptor in an ordinary tree, and a bounded
-//! number in a tree of any depth.
+//! A path longer than the kernel takes is opened in hops ([`crate::hops`]). The folders hopped to
+//! are kept open as anchors while the walk is below them, so that their children need no hops of
+//! their own, but never more than [`MAX_ANCHORS`]: the outermost is closed first, and hopped to
+//! again should the walk come back that far. So a walk holds no descriptor in an ordinary tree, and
+//! a bounded number in a tree of any depth.
 
 use std::collections::VecDeque;
 use std::io;

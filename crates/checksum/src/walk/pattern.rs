@@ -10,10 +10,10 @@
 //! # How it matches
 //!
 //! A pattern is a row of tokens, matched from the left. What takes any number of bytes takes as few
-//! as it can at first. When a token fails, the last `*` takes one byte more; when it stands before a
-//! `/`, the last `**` does. None before those need be tried again: a `*` ends at the next `/`
-//! whatever it took, and all that an earlier `**` could take besides, the last one can take as well.
-//! So the time is at most the product of both lengths.
+//! as it can at first. When a token fails, the last `*` takes one byte more; when it stands before
+//! a `/`, the last `**` does. None before those need be tried again: a `*` ends at the next `/`
+//! whatever it took, and all that an earlier `**` could take besides, the last one can take as
+//! well. So the time is at most the product of both lengths.
 
 /// A pattern, and what it is about.
 #[derive(Debug)]
@@ -193,8 +193,8 @@ fn matches(tokens: &[Token], text: &[u8]) -> bool {
 struct Set([u64; 4]);
 
 impl Set {
-    /// The set whose first element stands at `at` in a pattern, and where the pattern goes on; `None`
-    /// when it has no end, or a class that does not exist.
+    /// The set whose first element stands at `at` in a pattern, and where the pattern goes on;
+    /// `None` when it has no end, or a class that does not exist.
     fn parse(pattern: &[u8], mut at: usize) -> Option<(Self, usize)> {
         let byte_at = |at: usize| pattern.get(at).copied();
         let is_inverted = matches!(byte_at(at)?, b'!' | b'^');

@@ -47,7 +47,8 @@ proptest! {
             expected.push(format!("{name}: {}", md5(&write(&folder.path(&name), layout))));
             jobs.push(folder.job_of(&name));
         }
-        // Once while the clock that files are stamped with may stand still, and then when it has gone on.
+        // Once while the clock that files are stamped with may stand still, and then when it has
+        // gone on.
         for pause in [0, 30] {
             std::thread::sleep(Duration::from_millis(pause));
             for io in Io::ALL {

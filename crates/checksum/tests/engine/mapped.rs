@@ -119,8 +119,8 @@ static NEXT: AtomicUsize = AtomicUsize::new(0);
 /// The exit code of a process in which one fault came to each handler once.
 const EACH_ONCE: c_int = 7;
 
-/// One that is installed between two runs, goes on to the engine's of the first run, and stays. That one's must go
-/// on to what was there before it, though the engine's is on top again.
+/// One that is installed between two runs, goes on to the engine's of the first run, and stays.
+/// That one's must go on to what was there before it, though the engine's is on top again.
 #[test]
 fn handlers_that_go_on_to_each_other_do_so_once() {
     if std::env::var_os(VICTIM).is_some() {

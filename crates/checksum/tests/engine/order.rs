@@ -114,7 +114,8 @@ fn small_files_do_not_wait_for_all_the_long_ones() {
     assert!(read < 500 << 20, "{read}");
 }
 
-/// A job that is known to be the only one is done by the calling thread, which needs no other for it.
+/// A job that is known to be the only one is done by the calling thread, which needs no other for
+/// it.
 #[test]
 fn a_single_job_is_done_here() {
     let folder = Folder::new();
@@ -172,8 +173,8 @@ fn a_slow_job_does_not_let_the_others_run_away() {
 /// Says how many threads are to do without memory in this process.
 const POOR: &str = "LANESUM_TEST_POOR";
 
-/// What is read past the cache needs memory at a stroke. Where there is none for any worker, each job has an
-/// error; the run neither panics nor hangs.
+/// What is read past the cache needs memory at a stroke. Where there is none for any worker, each
+/// job has an error; the run neither panics nor hangs.
 #[test]
 fn without_memory_every_job_has_an_error() {
     if let Some(threads) = std::env::var_os(POOR) {

@@ -241,8 +241,8 @@ pub(super) fn files_that_say_nothing_about_their_size(io: Io) {
     }
 }
 
-/// Files that were written a while ago are read as soon as they are opened. Those of nothing but a hole have no
-/// blocks, as pseudo files.
+/// Files that were written a while ago are read as soon as they are opened. Those of nothing but a
+/// hole have no blocks, as pseudo files.
 pub(super) fn holes_and_others_that_nobody_wrote_to_lately(io: Io) {
     /// More than the ticks of the clock that files are stamped with.
     const A_WHILE: Duration = Duration::from_millis(30);
@@ -274,8 +274,8 @@ pub(super) fn long(length: usize) -> Vec<u8> {
     content
 }
 
-/// Hashes a file that was last written in 1970 and is changed while it is read: before half of it is,
-/// or it is done once more.
+/// Hashes a file that was last written in 1970 and is changed while it is read: before half of it
+/// is, or it is done once more.
 fn hash_while(change: impl Fn(&Folder), options: &Options) -> Result<String, Error> {
     let source = |folder: &Folder| Source::Path(folder.path("long"));
     hash_in_while(Folder::new, source, change, options)
@@ -365,7 +365,8 @@ pub(super) fn what_leaves_the_content_alone_is_no_change(io: Io) {
     }
 }
 
-/// Content that changes together with a chmod, and whose times are put back, is noticed by the second look.
+/// Content that changes together with a chmod, and whose times are put back, is noticed by the
+/// second look.
 pub(super) fn times_that_are_put_back_hide_no_change(io: Io) {
     let change = |folder: &Folder| {
         let file = File::options().write(true).open(folder.path("long")).unwrap();

@@ -9,7 +9,8 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use super::ways::{LONG, hash_in_while, long};
 use super::*;
 
-/// In a tmpfs, where a store through a mapping to a page that it has written to before moves no times.
+/// In a tmpfs, where a store through a mapping to a page that it has written to before moves no
+/// times.
 fn in_memory() -> Folder {
     tempfile::tempdir_in("/dev/shm").map_or_else(|_| Folder::new(), Folder)
 }

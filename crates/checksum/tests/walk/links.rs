@@ -68,7 +68,8 @@ fn loops_are_told_once_each_and_left() {
 fn a_loop_through_the_argument_is_seen_whatever_it_is_called() {
     let tree = Tree::of(&["d/x", "d/back -> ../l", "l -> d"]);
     assert_eq!(tree.walk_in("l", &following()), ["back: Loop", "x"]);
-    // From outside: the folder above contains the argument, which then is no loop until it is met again.
+    // From outside: the folder above contains the argument, which then is no loop until it is met
+    // again.
     let tree = Tree::of(&["d/up -> ..", "x"]);
     assert_eq!(tree.walk_in("d", &following()), ["up/d: Loop", "up/x"]);
 }

@@ -7,8 +7,9 @@
 //! - `-xyz`: the flags x, y and z;
 //! - `-` alone: an operand.
 //!
-//! Options and operands may come in any order, unless POSIXLY_CORRECT is set: then the first operand
-//! ends the options. Every flag of md5sum stands for itself, so none takes an argument here.
+//! Options and operands may come in any order, unless POSIXLY_CORRECT is set: then the first
+//! operand ends the options. Every flag of md5sum stands for itself, so none takes an argument
+//! here.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -144,8 +145,8 @@ mod tests {
         Flag { long: "tag-all", short: Some(b'a'), id: 'A' },
     ];
 
-    /// The arguments as one string: flags by their letter, operands in parentheses, a refusal as `!`
-    /// and its words.
+    /// The arguments as one string: flags by their letter, operands in parentheses, a refusal as
+    /// `!` and its words.
     fn read(posixly_correct: bool, args: &[&str]) -> String {
         let args = args.iter().map(OsString::from);
         Arguments::new(&FLAGS, posixly_correct, args)

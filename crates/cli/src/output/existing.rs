@@ -1,5 +1,5 @@
-//! A list that is there already: what it has that its successor must have, and how it is overwritten where a successor
-//! could not.
+//! A list that is there already: what it has that its successor must have, and how it is
+//! overwritten where a successor could not.
 
 use std::fs::{File, Permissions};
 use std::io::{self, Seek as _};
@@ -40,7 +40,8 @@ impl Existing {
         })
     }
 
-    /// Gives a new file the owner, group and mode of this one; whether it may then take its place, with nothing lost.
+    /// Gives a new file the owner, group and mode of this one; whether it may then take its place,
+    /// with nothing lost.
     pub fn pass_on(&self, to: &File) -> bool {
         self.links == 1
             && !self.has_attributes()
@@ -63,8 +64,8 @@ impl Existing {
         }
     }
 
-    /// Whether somebody attached something to it: an ACL or attributes of users. Those of the system a new file gets by
-    /// itself.
+    /// Whether somebody attached something to it: an ACL or attributes of users. Those of the
+    /// system a new file gets by itself.
     fn has_attributes(&self) -> bool {
         /// `XATTR_LIST_MAX`.
         const MOST: usize = 64 << 10;

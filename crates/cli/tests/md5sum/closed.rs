@@ -1,5 +1,5 @@
-//! Standard streams that are closed, and a SIGPIPE that is ignored, as a shell or a supervisor leaves
-//! them.
+//! Standard streams that are closed, and a SIGPIPE that is ignored, as a shell or a supervisor
+//! leaves them.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;

@@ -142,7 +142,8 @@ fn lines_are_written_whole_and_in_pieces_that_a_pipe_keeps_together() {
     assert_eq!(printed, format!("{ABC}  abc\n").repeat(FILES).as_bytes());
 }
 
-/// Many inputs that are no regular files wait for their turn, with fewer descriptors than there are of them.
+/// Many inputs that are no regular files wait for their turn, with fewer descriptors than there are
+/// of them.
 #[test]
 fn more_devices_than_descriptors() {
     let folder = folder();

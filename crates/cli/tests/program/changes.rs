@@ -1,8 +1,9 @@
 //! Files that change while they are read.
 //!
-//! Nothing here depends on time. The program is stopped, by SIGSTOP, when /proc tells that it has read a part of the
-//! file; the file is changed; the program goes on. The file is so long that there is much left to read when the
-//! signal comes, and should the program be through all the same, it is begun once more.
+//! Nothing here depends on time. The program is stopped, by SIGSTOP, when /proc tells that it has
+//! read a part of the file; the file is changed; the program goes on. The file is so long that
+//! there is much left to read when the signal comes, and should the program be through all the
+//! same, it is begun once more.
 
 use std::fs::FileTimes;
 use std::io::{Seek as _, SeekFrom};
@@ -15,7 +16,8 @@ use super::*;
 /// Most of it is a hole, so it takes no room.
 const LENGTH: u64 = 64 << 20;
 
-/// So much is read before the program is stopped: more than what it begins with, looking at the file.
+/// So much is read before the program is stopped: more than what it begins with, looking at the
+/// file.
 const PART: u64 = 1 << 20;
 
 /// A folder with the file `long`, last written in 1970, and with a list of it.
@@ -89,7 +91,8 @@ impl Running {
         }
     }
 
-    /// The letter that /proc has for its state: T is stopped, Z is ended but not asked for its exit code.
+    /// The letter that /proc has for its state: T is stopped, Z is ended but not asked for its exit
+    /// code.
     fn state(&self) -> char {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
         // It follows the name, which is in parentheses.

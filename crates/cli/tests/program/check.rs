@@ -413,8 +413,8 @@ fn the_summary_leaves_nothing_out() {
     assert_eq!(strict, "1 could not be read, 2 bad lists, 2 malformed lines");
 }
 
-/// The list of 3,000 files, one of which is not as it was, comes whole by whatever way; nothing of it is
-/// read for the bar.
+/// The list of 3,000 files, one of which is not as it was, comes whole by whatever way; nothing of
+/// it is read for the bar.
 #[test]
 fn a_list_through_a_pipe_is_checked_to_its_end() {
     let folder = Folder::new();

@@ -1,4 +1,5 @@
-//! The table of docs/check.md, row by row: what it says is what happens, and all that happens here stands there.
+//! The table of docs/check.md, row by row: what it says is what happens, and all that happens here
+//! stands there.
 
 use super::*;
 

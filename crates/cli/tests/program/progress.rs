@@ -11,7 +11,8 @@ fn waiting(folder: &Folder, args: &str) -> (Running, File) {
     (running, fifo)
 }
 
-/// A folder of files whose list is longer than a pipe holds, so that a run waits for its reader: the paths.
+/// A folder of files whose list is longer than a pipe holds, so that a run waits for its reader:
+/// the paths.
 fn many() -> (Folder, Vec<String>) {
     let folder = Folder::in_memory();
     let paths: Vec<_> = (0..1_000).map(|i| format!("t/{i:0200}")).collect();

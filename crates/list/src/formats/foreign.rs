@@ -1,4 +1,5 @@
-//! Lines of algorithms that are not computed here: good lines, which say something that cannot be checked.
+//! Lines of algorithms that are not known here: good lines, which say something that cannot be
+//! checked.
 
 use super::line::{is_blank, skip_blanks};
 use super::tag;

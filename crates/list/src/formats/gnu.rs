@@ -6,7 +6,7 @@
 //! in a reversed list everything after the one blank is the name. Mixing them would let whoever
 //! can rename files choose which file a line is about.
 
-use super::line::{self, Text, is_blank};
+use super::line::{self, Found, Text, is_blank};
 use super::{Format, Line, foreign};
 use crate::{Algorithms, Dialect, Digest, Record, digits};
 
@@ -58,15 +58,15 @@ impl Gnu {
         Self { is_binary: true, ..self }
     }
 
-    pub(super) fn read<'a>(&mut self, text: Text<'a>) -> Option<Line<'a>> {
+    pub(super) fn read<'a>(&mut self, text: Text<'a>) -> Option<Found<'a>> {
         let Dialect { untagged, is_lenient, .. } = self.dialect;
         let (name, digest) = read(text.bytes, untagged, is_lenient, &mut self.form)?;
-        Some(Line::Record { record: text.record(name, digest)?, is_tagged: false })
+        Some((text.name(name)?, digest))
     }
 
     /// What is a line of an algorithm that is not known.
-    pub(super) fn unknown<'a>(&self, text: Text<'a>) -> Option<Line<'a>> {
-        self.dialect.is_lenient.then(|| foreign::by_digits(text.unmarked()).map(Line::Unknown))?
+    pub(super) fn unknown(&self, text: Text<'_>) -> Option<&'static str> {
+        if self.dialect.is_lenient { foreign::by_digits(text.unmarked()) } else { None }
     }
 }
 
@@ -88,8 +88,11 @@ impl Format for Gnu {
 
     fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a> {
         match Text::of(text, &self.dialect) {
-            Ok(text) => self.read(text).or_else(|| self.unknown(text)).unwrap_or(Line::Malformed),
-            Err(line) => line,
+            Ok(text) => match self.read(text) {
+                Some(found) => line::line(found, false),
+                None => self.unknown(text).map_or(Line::Malformed, Line::Unknown),
+            },
+            Err(settled) => settled.into(),
         }
     }
 }
@@ -111,8 +114,8 @@ fn write(out: &mut Vec<u8>, binary: bool, name: &[u8], digest: &Digest) {
 }
 
 /// The name, still escaped, and the digest, of the first of `algorithms` that has one of as many
-/// digits. Sets the form when none is set. A NUL ends the digits as a blank does: it is a string's end to
-/// GNU, which goes on behind it as it does behind a blank.
+/// digits. Sets the form when none is set. A NUL ends the digits as a blank does: it is a string's
+/// end to GNU, which goes on behind it as it does behind a blank.
 fn read<'a>(
     text: &'a [u8],
     algorithms: Algorithms,

@@ -18,19 +18,44 @@ pub(super) struct Text<'a> {
     is_escaped: bool,
 }
 
+/// A name as it was before it was escaped, and its digest: what a line says, which is made a
+/// [`Line`] when all formats have looked.
+pub(super) type Found<'a> = (Cow<'a, [u8]>, Digest);
+
+/// A line that no format has to look at.
+pub(super) enum Settled {
+    Blank,
+    Malformed,
+}
+
+impl From<Settled> for Line<'_> {
+    fn from(settled: Settled) -> Self {
+        match settled {
+            Settled::Blank => Line::Blank,
+            Settled::Malformed => Line::Malformed,
+        }
+    }
+}
+
+/// What was found as a line.
+pub(super) fn line((name, digest): Found<'_>, is_tagged: bool) -> Line<'_> {
+    let record = Record { name, digests: digest.into(), ..Record::default() };
+    Line::Record { record, is_tagged }
+}
+
 impl<'a> Text<'a> {
     /// # Errors
-    /// What the line says, if no format has to look at it.
-    pub(super) fn of(line: &'a [u8], dialect: &Dialect) -> Result<Self, Line<'a>> {
+    /// What the line is, if no format has to look at it.
+    pub(super) fn of(line: &'a [u8], dialect: &Dialect) -> Result<Self, Settled> {
         let line = match dialect.ending() {
             Ending::Newline => line.strip_suffix(b"\r").unwrap_or(line),
             Ending::Nul => line,
         };
         if matches!(line.first(), None | Some(b'#')) {
-            return Err(Line::Blank);
+            return Err(Settled::Blank);
         }
         if !dialect.nul_ends_names && memchr::memchr(b'\0', line).is_some() {
-            return Err(Line::Malformed);
+            return Err(Settled::Malformed);
         }
         let bytes = skip_blanks(line);
         Ok(match bytes.split_first() {
@@ -41,17 +66,15 @@ impl<'a> Text<'a> {
         })
     }
 
-    /// The record of a name, as it stands in the line, and its digest; `None` where the name is not
-    /// escaped as the line says.
-    pub(super) fn record(&self, name: &'a [u8], digest: Digest) -> Option<Record<'a>> {
-        let name = match (memchr::memchr(b'\0', name), self.is_escaped) {
+    /// The name that stands in the line so; `None` where it is not escaped as the line says.
+    pub(super) fn name(&self, name: &'a [u8]) -> Option<Cow<'a, [u8]>> {
+        Some(match (memchr::memchr(b'\0', name), self.is_escaped) {
             (None, false) => Cow::Borrowed(name),
             (None, true) => Cow::Owned(escape::unescape(name)?),
             (Some(end), false) => Cow::Borrowed(&name[..end]),
             // It would be the wrong name, and nobody escapes one that holds NUL.
             (Some(_), true) => return None,
-        };
-        Some(Record::named(name).with(digest))
+        })
     }
 
     /// From the tag or the first digit on, also where a mark of an escaped name means nothing.

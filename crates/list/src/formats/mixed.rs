@@ -1,6 +1,6 @@
 //! Lists whose lines are recognised one by one: with a tag and without, as they come.
 
-use super::line::Text;
+use super::line::{self, Text};
 use super::{Format, Gnu, Line, Tag};
 use crate::{Dialect, Record};
 
@@ -50,15 +50,18 @@ impl Format for Mixed {
     fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a> {
         let text = match Text::of(text, self.tag.dialect()) {
             Ok(text) => text,
-            Err(line) => return line,
+            Err(settled) => return settled.into(),
         };
-        // A line without a tag may look like one of an algorithm that is not known.
-        self.tag
-            .read(text)
-            .or_else(|| self.gnu.read(text))
-            .or_else(|| self.tag.unknown(text))
-            .or_else(|| self.gnu.unknown(text))
-            .unwrap_or(Line::Malformed)
+        if let Some(found) = self.tag.read(text) {
+            return line::line(found, true);
+        }
+        // First, since such a line may look like one with the tag of an algorithm that is not
+        // known.
+        if let Some(found) = self.gnu.read(text) {
+            return line::line(found, false);
+        }
+        let unknown = self.tag.unknown(text).or_else(|| self.gnu.unknown(text));
+        unknown.map_or(Line::Malformed, Line::Unknown)
     }
 }
 

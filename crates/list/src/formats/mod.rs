@@ -62,9 +62,9 @@ pub trait Format: fmt::Debug + Send + Sync {
     /// Whether a list that begins with these bytes, which may be cut anywhere, is of this format.
     fn detect(&self, head: &[u8]) -> bool;
 
-    /// Where the text of the next record ends in these bytes: the place of the byte that ends it. They
-    /// go on where the text or the bytes before ended. A format in which that byte depends on those
-    /// before it (on quotes, or brackets) keeps count of them from call to call.
+    /// Where the text of the next record ends in these bytes: the place of the byte that ends it.
+    /// They go on where the text or the bytes before ended. A format in which that byte depends on
+    /// those before it (on quotes, or brackets) keeps count of them from call to call.
     fn find_end(&mut self, bytes: &[u8]) -> Option<usize>;
 
     /// What the next text says: all up to the byte that ends it, or to the end of the list.
@@ -85,8 +85,8 @@ pub enum Line<'a> {
     },
     /// An empty line, or a comment: one whose first byte is `#`.
     Blank,
-    /// What may be a file and its digest, of an algorithm that is not known here: what the line calls
-    /// it. With [`Dialect::only`](crate::Dialect::only) it is malformed, as to md5sum.
+    /// What may be a file and its digest, of an algorithm that is not known here: what the line
+    /// calls it. With [`Dialect::only`](crate::Dialect::only) it is malformed, as to md5sum.
     Unknown(&'a str),
     /// Anything else.
     Malformed,

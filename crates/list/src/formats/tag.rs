@@ -1,9 +1,10 @@
 //! Tagged lines: `MD5 (name) = hex`, as the md5 of the BSDs and `md5sum --tag` write them.
 //!
-//! OpenSSL's `MD5(name)= hex` differs in its blanks only, and so does RHash's `MD5   (name) = hex`. The name ends at the last `)` of the
-//! line, and no digit is one, so a name that holds `) = ` needs no escape.
+//! OpenSSL's `MD5(name)= hex` differs in its blanks only, and so does RHash's `MD5   (name) = hex`.
+//! The name ends at the last `)` of the line, and no digit is one, so a name that holds `) = `
+//! needs no escape.
 
-use super::line::{self, Text, skip_blanks};
+use super::line::{self, Found, Text, skip_blanks};
 use super::{Format, Line, foreign};
 use crate::{Algorithm, Algorithms, Dialect, Digest, Record, digits};
 
@@ -37,20 +38,20 @@ impl Tag {
         &self.dialect
     }
 
-    pub(super) fn read<'a>(&self, text: Text<'a>) -> Option<Line<'a>> {
+    pub(super) fn read<'a>(&self, text: Text<'a>) -> Option<Found<'a>> {
         let (name, digest) = read(text.bytes, self.dialect.tagged, self.dialect.is_lenient)?;
-        Some(Line::Record { record: text.record(name, digest)?, is_tagged: true })
+        Some((text.name(name)?, digest))
     }
 
     /// What is a line of an algorithm that is not known.
-    pub(super) fn unknown<'a>(&self, text: Text<'a>) -> Option<Line<'a>> {
+    pub(super) fn unknown<'a>(&self, text: Text<'a>) -> Option<&'a str> {
         if !self.dialect.is_lenient {
             return None;
         }
         let tag = foreign::by_tag(text.unmarked())?;
         // In any case: what only has its tag in another case is malformed.
         let is_known = |it: Algorithm| it.tags().any(|known| known.eq_ignore_ascii_case(tag));
-        (!Algorithm::ALL.into_iter().any(is_known)).then_some(Line::Unknown(tag))
+        (!Algorithm::ALL.into_iter().any(is_known)).then_some(tag)
     }
 }
 
@@ -70,8 +71,11 @@ impl Format for Tag {
 
     fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a> {
         match Text::of(text, &self.dialect) {
-            Ok(text) => self.read(text).or_else(|| self.unknown(text)).unwrap_or(Line::Malformed),
-            Err(line) => line,
+            Ok(text) => match self.read(text) {
+                Some(found) => line::line(found, true),
+                None => self.unknown(text).map_or(Line::Malformed, Line::Unknown),
+            },
+            Err(settled) => settled.into(),
         }
     }
 }
@@ -88,8 +92,8 @@ fn write(out: &mut Vec<u8>, name: &[u8], digest: &Digest) {
     digest.write_hex(out);
 }
 
-/// The name, still escaped, and the digest, when the tag is that of one of `algorithms`. If `is_lenient`,
-/// several spaces may follow the tag, and the digits may be base64.
+/// The name, still escaped, and the digest, when the tag is that of one of `algorithms`. If
+/// `is_lenient`, several spaces may follow the tag, and the digits may be base64.
 fn read(text: &[u8], algorithms: Algorithms, is_lenient: bool) -> Option<(&[u8], Digest)> {
     let (tag, name, digits) = split(text, is_lenient)?;
     let algorithm = algorithms.iter().find(|algorithm| algorithm.has_tag(tag))?;

@@ -1,11 +1,11 @@
-//! Pieces of files read ahead of their use: the first ones of many files together, and past the cache
-//! one while the one before it is hashed.
+//! Pieces of files read ahead of their use: the first ones of many files together, and past the
+//! cache one while the one before it is hashed.
 //!
-//! Through the cache only the first: for the others the kernel reads ahead by itself, and to ask it by
-//! io_uring for what it has not read yet costs several times the work of waiting for it.
+//! Through the cache only the first: for the others the kernel reads ahead by itself, and to ask it
+//! by io_uring for what it has not read yet costs several times the work of waiting for it.
 //!
-//! A lane has memory for two pieces. At any time it hashes one ([`Ahead::current`]) while nothing or
-//! the piece that follows is on its way into the other; so no byte is read and written at once.
+//! A lane has memory for two pieces. At any time it hashes one ([`Ahead::current`]) while nothing
+//! or the piece that follows is on its way into the other; so no byte is read and written at once.
 
 #![expect(unsafe_code, reason = "the kernel writes to memory while we do something else")]
 
@@ -162,8 +162,9 @@ impl Ahead {
     pub(in crate::engine) fn bytes(&self, range: Range<usize>) -> &[u8] {
         let current = self.shape.range(self.index, self.current);
         assert!(range.is_empty() || current.start <= range.start && range.end <= current.end);
-        // SAFETY: the current piece is read whole before it becomes that, and what is under way goes
-        // into the other one. The next becomes current in `next` and `begin`, which take `&mut self`.
+        // SAFETY: the current piece is read whole before it becomes that, and what is under way
+        // goes into the other one. The next becomes current in `next` and `begin`, which take `&mut
+        // self`.
         unsafe { self.memory.bytes(range) }
     }
 
@@ -193,7 +194,8 @@ impl Ahead {
         // Of a file whose end is not at a block's end, what lies before the position comes again.
         let known = (position - from) as usize;
         let (known, read) = match read {
-            // A file system that gives less than was asked for before the end may not mind where a read begins.
+            // A file system that gives less than was asked for before the end may not mind where a
+            // read begins.
             read if 0 < known && read <= known => (0, self.read_unaligned(file, position)?),
             read => (known, read),
         };
@@ -221,8 +223,9 @@ impl Ahead {
     fn wait(&self, file: &OwnedFd, from: u64, size: u64) -> Result<usize, Errno> {
         let read = self.queue.borrow_mut().wait(self.index);
         match read {
-            // With a file system in user space that keeps nothing in the cache (FUSE's `direct_io`), Linux 6.18 tells of
-            // more bytes than it brought, at the end of a file that is read by io_uring.
+            // With a file system in user space that keeps nothing in the cache (FUSE's
+            // `direct_io`), Linux 6.18 tells of more bytes than it brought, at the end of a file
+            // that is read by io_uring.
             Ok(read) if from + read as u64 > size => self.read_now(file, from),
             // Files are opened so that nobody waits for a FIFO, which kernels before 5.19 take to
             // mean that no read shall wait either.
@@ -238,10 +241,12 @@ impl Ahead {
         unsafe { self.queue.borrow().read(file, from, range) }
     }
 
-    /// Reads from any offset into the current piece, of which nothing is in use; where the file system minds, nothing.
+    /// Reads from any offset into the current piece, of which nothing is in use; where the file
+    /// system minds, nothing.
     fn read_unaligned(&self, file: &OwnedFd, position: u64) -> Result<usize, Error> {
         let range = self.shape.range(self.index, self.current);
-        // SAFETY: nothing is under way in this lane, and `next` has given out no bytes of the piece yet.
+        // SAFETY: nothing is under way in this lane, and `next` has given out no bytes of the piece
+        // yet.
         match unsafe { self.queue.borrow().read(file, position, range) } {
             Err(Errno::INVAL) => Ok(0),
             read => read.map_err(|error| self.error(error)),

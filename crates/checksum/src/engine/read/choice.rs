@@ -1,10 +1,12 @@
 //! Whether long files are read or mapped: whichever is faster here, by a trial on each device.
 //!
-//! Reading copies, mapping has the CPU fill page tables, and which of them costs more differs from machine to
-//! machine: of files in a tmpfs a mapping with its pages costs 0.4 to 0.6 of what reading does on an Intel Granite Rapids, and
-//! more than twice as much on an AMD Zen 4, each in a virtual machine. It differs by file system as well, since some keep
-//! their files in large pieces. So once a worker has read a few MiB from a device, some windows of its files are timed,
-//! one mapped and one read in turns: never the same one in both ways, since the second finds much of it in the nearest caches.
+//! Reading copies, mapping has the CPU fill page tables, and which of them costs more differs from
+//! machine to machine: of files in a tmpfs a mapping with its pages costs 0.4 to 0.6 of what
+//! reading does on an Intel Granite Rapids, and more than twice as much on an AMD Zen 4, each in a
+//! virtual machine. It differs by file system as well, since some keep their files in large pieces.
+//! So once a worker has read a few MiB from a device, some windows of its files are timed, one
+//! mapped and one read in turns: never the same one in both ways, since the second finds much of it
+//! in the nearest caches.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -15,15 +17,16 @@ use super::medium::Medium;
 use crate::engine::buffer::Buffer;
 use crate::engine::stamp::{Stamp, may_be_mapped};
 
-/// Bytes to be read from a device before the trial: it costs some 0.2 ms, which a short run would notice.
+/// Bytes to be read from a device before the trial: it costs some 0.2 ms, which a short run would
+/// notice.
 const READ_BEFORE: u64 = 16 << 20;
 
 /// How many windows are timed in each way. The least time of each counts.
 const TRIALS: usize = 4;
 
-/// Mapping is chosen when it takes less than this of the time of reading, in percent: what it saves has to be
-/// worth the signals that a mapped file can raise, and the memory that counts as the process's. Trials took 0.84 to 1.0 of it on
-/// a Zen 4 with one thread, where nothing is saved.
+/// Mapping is chosen when it takes less than this of the time of reading, in percent: what it saves
+/// has to be worth the signals that a mapped file can raise, and the memory that counts as the
+/// process's. Trials took 0.84 to 1.0 of it on a Zen 4 with one thread, where nothing is saved.
 const WORTH_IT: u32 = 70;
 
 /// What to do with the next bytes of a file.
@@ -95,7 +98,8 @@ impl Choice {
         }
     }
 
-    /// Notes how long it took to bring in a window in the way that was to be tried; `None` when that could not be done.
+    /// Notes how long it took to bring in a window in the way that was to be tried; `None` when
+    /// that could not be done.
     pub(super) fn tried(&self, stamp: &Stamp, time: Option<Duration>) {
         let mut devices = self.devices.borrow_mut();
         let Some(device) = devices.iter_mut().find(|device| device.number == stamp.device()) else {

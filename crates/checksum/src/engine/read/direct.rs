@@ -1,8 +1,9 @@
 //! Reading past the cache: O_DIRECT.
 //!
 //! The flag asks for addresses, offsets and lengths that are multiples of the medium's blocks. All
-//! of ours are multiples of [`ALIGNMENT`], which is one for every medium that Linux drives by default;
-//! where it is not, the read fails as invalid, and the file counts as one that cannot be read so.
+//! of ours are multiples of [`ALIGNMENT`], which is one for every medium that Linux drives by
+//! default; where it is not, the read fails as invalid, and the file counts as one that cannot be
+//! read so.
 //!
 //! The kernel writes pages of the file that are not on the medium yet out before it reads, and
 //! leaves those in the cache where they are.
@@ -13,7 +14,8 @@ use rustix::io::Errno;
 
 use crate::Error;
 
-/// What addresses and offsets are a multiple of, in bytes: a multiple of a medium's blocks, whatever the size of a page.
+/// What addresses and offsets are a multiple of, in bytes: a multiple of a medium's blocks,
+/// whatever the size of a page.
 pub(super) const ALIGNMENT: u64 = 4096;
 
 /// Makes an open file be read past the cache.

@@ -1,30 +1,34 @@
 //! What happens when a mapped file is cut off: SIGBUS, and a handler that survives it.
 //!
-//! Whoever touches a page of a mapped file that lies beyond the file's end, or cannot be read from the
-//! medium, gets SIGBUS, which ends a process that has no answer. The answer here is that of
+//! Whoever touches a page of a mapped file that lies beyond the file's end, or cannot be read from
+//! the medium, gets SIGBUS, which ends a process that has no answer. The answer here is that of
 //! libwayland's server and of systemd's journal: zeros are mapped over the rest of the window, a
 //! note is made that they are, and the instruction is done again. The hash goes on over the zeros,
 //! and the lane reports the file, or has it read anew, when it asks for more.
 //!
 //! The handler runs between any two instructions of the thread that touched the page, so it may use
 //! nothing that could be half done at that moment. It uses atomic numbers and two system calls. It
-//! is installed while there are workers that map, and what was there before gets what is not about them.
+//! is installed while there are workers that map, and what was there before gets what is not about
+//! them.
 //!
 //! # Why it replaces nobody else's memory
 //!
-//! 1. The kernel chooses where a window lies ([`Window`](super::map::Window)), so a mapping that fails
-//!    leaves no hole, and one that succeeds replaces nothing. The handler's is the only MAP_FIXED.
+//! 1. The kernel chooses where a window lies ([`Window`](super::map::Window)), so a mapping that
+//!    fails leaves no hole, and one that succeeds replaces nothing. The handler's is the only
+//!    MAP_FIXED.
 //! 2. A window is [entered](Guard::enter) once it is mapped and before anybody touches it, and
-//!    [left](Guard::leave) before it is unmapped. So all addresses of a window that is entered are ours.
+//!    [left](Guard::leave) before it is unmapped. So all addresses of a window that is entered are
+//!    ours.
 //! 3. The handler looks at the windows of its own thread only. What it reads there no other thread
-//!    changes; and its own thread is at the instruction that reads the window, not within `enter` or
-//!    `leave`, which touch no window. (Of other threads' entries it reads the owner, whom only a thread
-//!    itself enters and takes away.)
-//! 4. When zeros cannot be mapped, the kernel may have unmapped the rest of the window, and other threads'
-//!    memory may come to lie there at any time. Then the process dies, before the instruction is done again.
+//!    changes; and its own thread is at the instruction that reads the window, not within `enter`
+//!    or `leave`, which touch no window. (Of other threads' entries it reads the owner, whom only a
+//!    thread itself enters and takes away.)
+//! 4. When zeros cannot be mapped, the kernel may have unmapped the rest of the window, and other
+//!    threads' memory may come to lie there at any time. Then the process dies, before the
+//!    instruction is done again.
 //!
-//! Another way would be to have the kernel copy (process_vm_readv of our own memory fails instead of
-//! raising a signal). Then mapping would save nothing over read, which copies as well.
+//! Another way would be to have the kernel copy (process_vm_readv of our own memory fails instead
+//! of raising a signal). Then mapping would save nothing over read, which copies as well.
 
 #![expect(unsafe_code, reason = "installs a handler for a signal")]
 
@@ -112,7 +116,8 @@ impl Guard {
         let window = &self.entry.windows[index];
         window.end.store(addresses.end, Ordering::Relaxed);
         window.start.store(addresses.start, Ordering::Relaxed);
-        // The handler runs in this thread: all that matters is that nothing of the window is read before.
+        // The handler runs in this thread: all that matters is that nothing of the window is read
+        // before.
         compiler_fence(Ordering::SeqCst);
     }
 
@@ -149,8 +154,8 @@ impl Drop for Guard {
     }
 }
 
-/// Blocks or unblocks SIGBUS in this thread; whether it was blocked. A fault whose signal is blocked ends the
-/// process whatever the handler.
+/// Blocks or unblocks SIGBUS in this thread; whether it was blocked. A fault whose signal is
+/// blocked ends the process whatever the handler.
 pub(super) fn block(how: c_int) -> io::Result<bool> {
     // SAFETY: all zeros is memory for a mask, which is filled in before it is looked at.
     let [mut bus, mut old] = [(); 2].map(|()| unsafe { MaybeUninit::zeroed().assume_init() });
@@ -167,9 +172,10 @@ pub(super) fn block(how: c_int) -> io::Result<bool> {
     }
 }
 
-/// How many handlers of ours there are. Whoever installs one on top of ours may have it go on to ours, and stay when
-/// ours would go. Then ours stays below, and the next run installs another one on top of that. If both were
-/// the same function, nobody could tell who goes on to whom, and a signal would go in a circle.
+/// How many handlers of ours there are. Whoever installs one on top of ours may have it go on to
+/// ours, and stay when ours would go. Then ours stays below, and the next run installs another one
+/// on top of that. If both were the same function, nobody could tell who goes on to whom, and a
+/// signal would go in a circle.
 const LEVELS: usize = 8;
 
 type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
@@ -284,8 +290,8 @@ fn mend(address: usize) -> Mended {
             if let Some(rest) = rest_of(&window, address, page_size()) {
                 let flags = MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE;
                 let at = ptr::with_exposed_provenance_mut(rest.start);
-                // SAFETY: these are pages of a window that this thread has mapped, see the module. What
-                // is replaced is not there: reading it is the fault.
+                // SAFETY: these are pages of a window that this thread has mapped, see the module.
+                // What is replaced is not there: reading it is the fault.
                 let zeros = unsafe { mmap_anonymous(at, rest.len(), ProtFlags::READ, flags) };
                 if zeros.is_err() {
                     return Mended::No;
@@ -304,7 +310,8 @@ fn rest_of(window: &Range<usize>, address: usize, page: usize) -> Option<Range<u
     window.contains(&address).then(|| address - address % page..last_page)
 }
 
-/// Has the signal end the process as soon as the handler returns, before another instruction of this thread.
+/// Has the signal end the process as soon as the handler returns, before another instruction of
+/// this thread.
 fn die(signal: c_int) {
     // SAFETY: the default action is one; within the handler the signal is blocked.
     unsafe {

@@ -3,10 +3,12 @@
 //! Size and times do not show every change. One long `write` moves them once, when it begins, and a
 //! store through a shared mapping moves them when its page is first written to since it was last
 //! written back; in a tmpfs never. But the kernel grants a read lease on a file only while nobody
-//! has it open or mapped for writing. So a lease is asked for and given back at once, for its answer.
+//! has it open or mapped for writing. So a lease is asked for and given back at once, for its
+//! answer.
 //!
-//! Whoever opens the file for writing between these two calls waits for the second, or, having asked
-//! not to wait, is told to try again. We are told by a signal, which is one that nobody notices.
+//! Whoever opens the file for writing between these two calls waits for the second, or, having
+//! asked not to wait, is told to try again. We are told by a signal, which is one that nobody
+//! notices.
 //!
 //! Only the file's owner and who has `CAP_LEASE` may ask, and not of every file system.
 
@@ -17,8 +19,8 @@ use std::ffi::c_int;
 use rustix::fd::{AsRawFd as _, OwnedFd};
 use rustix::io::Errno;
 
-/// The signal that tells of somebody who opens the file: its default is to be ignored, where that of
-/// the usual one, SIGIO, ends the process.
+/// The signal that tells of somebody who opens the file: its default is to be ignored, where that
+/// of the usual one, SIGIO, ends the process.
 const UNNOTICED: c_int = libc::SIGURG;
 
 /// fcntl(2)'s command to choose that signal, which the crate libc lacks: the same on all of Linux.
@@ -40,7 +42,8 @@ pub(in crate::engine) fn has_writer(file: &OwnedFd) -> bool {
 }
 
 fn fcntl(file: &OwnedFd, command: c_int, argument: c_int) -> Result<(), Errno> {
-    // SAFETY: the descriptor is open, and both commands take a number; neither touches memory of ours.
+    // SAFETY: the descriptor is open, and both commands take a number; neither touches memory of
+    // ours.
     match unsafe { libc::fcntl(file.as_raw_fd(), command, argument) } {
         -1 => Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::INVAL)),
         _ => Ok(()),

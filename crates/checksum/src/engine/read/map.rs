@@ -1,10 +1,11 @@
 //! Files that are mapped, a window at a time.
 //!
-//! Each lane has a window, one part of its file after another, so memory that is mapped does not grow
-//! with the files. Where a window lies is for the kernel to choose, each time anew: to map a file over
-//! addresses that are kept for it (MAP_FIXED) unmaps them first, and when the mapping then fails (a file
-//! system's own error, no memory) they belong to nobody, and another thread's memory may come to lie
-//! there, which the next mapping would destroy. The handler of [`fault`](super::fault) is told of each.
+//! Each lane has a window, one part of its file after another, so memory that is mapped does not
+//! grow with the files. Where a window lies is for the kernel to choose, each time anew: to map a
+//! file over addresses that are kept for it (MAP_FIXED) unmaps them first, and when the mapping
+//! then fails (a file system's own error, no memory) they belong to nobody, and another thread's
+//! memory may come to lie there, which the next mapping would destroy. The handler of
+//! [`fault`](super::fault) is told of each.
 //!
 //! Pages come as they are touched, sixteen at a time, which measures better than to ask for all of
 //! a window at once (MAP_POPULATE). Whether it is faster than to read depends on the machine
@@ -36,8 +37,8 @@ use crate::engine::stamp::{Stamp, can_be_mapped};
 
 pub(super) use super::fault::MAX_LANES;
 
-/// Bytes of a window. What is mapped counts as the process's own, so there is no more than needs to be: windows of 256 KiB
-/// are 6 to 8 % slower for files of 1 MiB, larger ones no faster.
+/// Bytes of a window. What is mapped counts as the process's own, so there is no more than needs to
+/// be: windows of 256 KiB are 6 to 8 % slower for files of 1 MiB, larger ones no faster.
 pub(super) const WINDOW: usize = 512 << 10;
 
 /// The windows of a worker's lanes, from the first one on that is needed.
@@ -94,12 +95,12 @@ impl Window {
         let mapped = self.mapped.as_ref()?;
         assert!(range.start <= range.end && range.end <= mapped.given, "{range:?}");
         let start = mapped.start.cast::<u8>();
-        // SAFETY: these bytes are mapped until `next` or `release`, which take `&mut self`; those that
-        // a shorter file no longer has are zeros (see `fault`). Nobody of this process writes to them.
-        // Another process may write to the file. No language has a word for that; what we rely on
-        // is that whoever gets these bytes is a hash function, which looks at each byte for its value
-        // only, never for where to go or what to touch, so that any bytes do no more than give some
-        // digest. And that one is not believed: the file has changed.
+        // SAFETY: these bytes are mapped until `next` or `release`, which take `&mut self`; those
+        // that a shorter file no longer has are zeros (see `fault`). Nobody of this process writes
+        // to them. Another process may write to the file. No language has a word for that; what we
+        // rely on is that whoever gets these bytes is a hash function, which looks at each byte for
+        // its value only, never for where to go or what to touch, so that any bytes do no more than
+        // give some digest. And that one is not believed: the file has changed.
         Some(unsafe { std::slice::from_raw_parts(start.add(range.start), range.len()) })
     }
 
@@ -138,7 +139,8 @@ impl Window {
         Ok(None)
     }
 
-    /// Whether to map the next bytes of a file. Of what is mapped, only whole windows are given up for reading.
+    /// Whether to map the next bytes of a file. Of what is mapped, only whole windows are given up
+    /// for reading.
     fn is_worth_it(&mut self, file: &OwnedFd, position: u64, length: usize, stamp: &Stamp) -> bool {
         let windows = Rc::clone(&self.windows);
         let Some(choice) = &windows.choice else { return can_be_mapped(file) };
@@ -232,8 +234,8 @@ impl Drop for Window {
     }
 }
 
-/// Whether a window may begin at this offset of a file, with pages of so many bytes. Pages of which a window is not a
-/// multiple would have the next one begin in mid-page.
+/// Whether a window may begin at this offset of a file, with pages of so many bytes. Pages of which
+/// a window is not a multiple would have the next one begin in mid-page.
 fn may_begin_at(offset: u64, page: usize) -> bool {
     WINDOW.is_multiple_of(page) && offset.is_multiple_of(page as u64)
 }
@@ -360,7 +362,8 @@ mod tests {
         });
     }
 
-    /// A file that goes on after the windows, of which a mapping fails, is read from where the last one ended.
+    /// A file that goes on after the windows, of which a mapping fails, is read from where the last
+    /// one ended.
     #[test]
     fn what_cannot_be_mapped_any_more_is_read_from_its_place() {
         let _alone = alone();

@@ -20,7 +20,8 @@ pub(super) struct Region {
 }
 
 impl Region {
-    /// Zeros to be read and written, from the beginning of a page on; pages that nobody touches take no memory.
+    /// Zeros to be read and written, from the beginning of a page on; pages that nobody touches
+    /// take no memory.
     pub(super) fn zeros(length: usize) -> io::Result<Self> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;

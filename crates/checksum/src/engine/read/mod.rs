@@ -2,17 +2,19 @@
 //!
 //! [`Io::Read`] is `file.rs` by itself: a lane reads into its buffer when it has nothing left. The
 //! others stand here, behind two enums. A worker has a [`Reader`], each of its lanes a [`Lane`],
-//! and both say "as usual" ([`Lane::Read`], `None` from [`Lane::next`]) wherever they have no way of
-//! their own: the usual way pays for them with one comparison a read.
+//! and both say "as usual" ([`Lane::Read`], `None` from [`Lane::next`]) wherever they have no way
+//! of their own: the usual way pays for them with one comparison a read.
 //!
 //! ```text
 //! auto             choice.rs (read or mmap, by a trial)
 //! read, mmap       medium.rs (files that are not in the cache are asked for together)
 //! mmap             map.rs (windows over the file), fault.rs (what is cut off reads as zeros)
-//! direct, uring    ahead.rs (pieces read ahead of their use), queue.rs (io_uring), direct.rs (O_DIRECT)
+//! direct, uring    ahead.rs (pieces read ahead of their use), queue.rs (io_uring),
+//!                  direct.rs (O_DIRECT)
 //! ```
 //!
-//! `unsafe` is in `memory.rs`, `map.rs`, `fault.rs`, `ahead.rs` and `queue.rs`, and in `lease.rs`, which tells of writers.
+//! `unsafe` is in `memory.rs`, `map.rs`, `fault.rs`, `ahead.rs` and `queue.rs`, and in `lease.rs`,
+//! which tells of writers.
 
 mod ahead;
 mod choice;
@@ -48,22 +50,22 @@ use memory::Region;
 /// How regular files are read. What else there is (a FIFO, a terminal) is always read as it comes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Io {
-    /// As [`Read`](Self::Read), or as [`Mmap`](Self::Mmap) where that was measured to be faster, device by device, in
-    /// the same run; the trial begins when 16 MiB of long files were read. What is not in the cache, files
-    /// with holes, and those of a network's file system are read.
+    /// As [`Read`](Self::Read), or as [`Mmap`](Self::Mmap) where that was measured to be faster,
+    /// device by device, in the same run; the trial begins when 16 MiB of long files were read.
+    /// What is not in the cache, files with holes, and those of a network's file system are read.
     Auto,
     /// Into a buffer of 128 KiB that is used again and again.
     #[default]
     Read,
-    /// Files that one such read does not take whole are mapped, 512 KiB at a time. A file that is cut
-    /// off meanwhile is [`Error::Changed`], or read anew when changes are not to be detected. Once there are such files the
-    /// process has a handler for SIGBUS as long as the run lasts.
+    /// Files that one such read does not take whole are mapped, 512 KiB at a time. A file that is
+    /// cut off meanwhile is [`Error::Changed`], or read anew when changes are not to be detected.
+    /// Once there are such files the process has a handler for SIGBUS as long as the run lasts.
     Mmap,
     /// Past the cache, which stays as it was: what is hashed is what the medium holds. Where a file
     /// system has no way to do that, its files are [`Error::NoDirect`].
     Direct,
-    /// The beginnings of many files at once by io_uring, the rest as [`Read`](Self::Read). Where the
-    /// system has none (see [`check`](Self::check)) all of it.
+    /// The beginnings of many files at once by io_uring, the rest as [`Read`](Self::Read). Where
+    /// the system has none (see [`check`](Self::check)) all of it.
     Uring,
 }
 
@@ -102,8 +104,9 @@ impl fmt::Display for Io {
     }
 }
 
-/// Whether the system would give some memory still. What can do without more asks before it takes it: much else
-/// cannot, a line of the result for one, and there a refusal is the end of the process.
+/// Whether the system would give some memory still. What can do without more asks before it takes
+/// it: much else cannot, a line of the result for one, and there a refusal is the end of the
+/// process.
 pub(super) fn is_memory_left() -> bool {
     const CUSHION: usize = 8 << 20;
     Region::zeros(CUSHION).is_ok()
@@ -177,8 +180,8 @@ impl Reader {
         early: &mut VecDeque<Early>,
     ) {
         match self {
-            // Nobody comes along with a single one. The same call again and again finds the kernel's
-            // code in the caches: 2 % of the time of short files.
+            // Nobody comes along with a single one. The same call again and again finds the
+            // kernel's code in the caches: 2 % of the time of short files.
             Self::Read(medium) | Self::Map(_, medium) if sources.len() > 1 => {
                 let ask = medium.is_in_use();
                 early.extend(sources.filter_map(|source| open(source, opener, ask)));

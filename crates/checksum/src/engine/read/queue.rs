@@ -1,4 +1,5 @@
-//! Reads under way: those of a worker's lanes, at most one for each, by io_uring where there is one.
+//! Reads under way: those of a worker's lanes, at most one for each, by io_uring where there is
+//! one.
 //!
 //! The kernel writes to memory at times of its own. So that memory is the queue's, and the queue
 //! does not end before the last read has.
@@ -84,7 +85,8 @@ impl Queue {
     }
 
     /// Adds a lane's read from an offset of a file into a range of the memory.
-    /// [`submit`](Self::submit) or [`wait`](Self::wait) sets it off; the file must be open until then.
+    /// [`submit`](Self::submit) or [`wait`](Self::wait) sets it off; the file must be open until
+    /// then.
     ///
     /// # Safety
     /// Until [`wait`](Self::wait) has been called for the lane, nobody else uses the range.

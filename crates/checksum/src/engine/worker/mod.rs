@@ -9,9 +9,9 @@
 //!
 //! A worker begins with one lane and uses one more for each MiB that it has read, up to as many as
 //! keep the CPU busy. So a run of few long files spreads over the workers, also when one of them
-//! starts late. Files so short that one read takes them whole go into any free lane at once, and all
-//! end together. Those that are small need no lane: they are hashed many at a time (`batch.rs`). Long
-//! ones that come from a medium wait for their turn (`turns.rs`).
+//! starts late. Files so short that one read takes them whole go into any free lane at once, and
+//! all end together. Those that are small need no lane: they are hashed many at a time
+//! (`batch.rs`). Long ones that come from a medium wait for their turn (`turns.rs`).
 
 mod begin;
 mod turns;
@@ -46,8 +46,9 @@ use crate::{Digest, Error};
 /// Descriptors that are left to the rest of the program.
 const RESERVED_DESCRIPTORS: u64 = 32;
 
-/// How many short files are opened at a time, where there are fewer lanes: 100,000 files of 4 KiB take
-/// 3 % less time than in rounds of 32, since the kernel stays with one kind of call for longer.
+/// How many short files are opened at a time, where there are fewer lanes: 100,000 files of 4 KiB
+/// take 3 % less time than in rounds of 32, since the kernel stays with one kind of call for
+/// longer.
 const ROUND: usize = 64;
 
 /// Bytes to read before another lane is used for a long file: about a millisecond's worth.
@@ -139,9 +140,9 @@ struct Worker<'a> {
     batch: Batch<(Ticket, Hashers)>,
     /// The most lanes to use.
     limit: usize,
-    /// The most for files that are not short. More buffers leave the caches, which costs more than a
-    /// wider kernel gains: with 64 instead of 32 two threads take 8 % longer for 2,000 files of 1 MiB
-    /// on a Zen 5.
+    /// The most for files that are not short. More buffers leave the caches, which costs more than
+    /// a wider kernel gains: with 64 instead of 32 two threads take 8 % longer for 2,000 files of 1
+    /// MiB on a Zen 5.
     long_limit: usize,
     /// The most files to open at a time.
     round: usize,
@@ -164,8 +165,8 @@ struct Worker<'a> {
     medium: Medium,
     /// Whether files of this round came from a medium.
     came_from_medium: bool,
-    /// Whether files of the last round did, or another worker's do, so that those of this one may as
-    /// well. Until the first files show otherwise they may.
+    /// Whether files of the last round did, or another worker's do, so that those of this one may
+    /// as well. Until the first files show otherwise they may.
     is_cold: bool,
     /// The right to read the next job's file, where that is long and cold.
     turn: Option<Turn>,
@@ -214,7 +215,8 @@ impl<'a> Worker<'a> {
         while !self.core.stop.is_set() {
             match self.fill() {
                 Taken::Some => self.advance(self.refused.is_some()),
-                // All jobs before these are taken, and the workers that have them do not wait for this one.
+                // All jobs before these are taken, and the workers that have them do not wait for
+                // this one.
                 _ if self.is_idle() && self.alone.do_those_without_thread() => {}
                 Taken::End if self.is_idle() => break,
                 Taken::None if self.is_idle() => {
@@ -302,7 +304,8 @@ impl<'a> Worker<'a> {
         taken
     }
 
-    /// Is done with the files of the last round; looks at the tree and at the clock as they are now.
+    /// Is done with the files of the last round; looks at the tree and at the clock as they are
+    /// now.
     fn look_anew(&mut self) {
         self.came_from_medium |= self.medium.is_in_use();
         self.is_cold = mem::take(&mut self.came_from_medium) || self.core.devices.are_read();
@@ -311,8 +314,9 @@ impl<'a> Worker<'a> {
         self.opener.forget();
     }
 
-    /// Whether there is memory for the next file to be read to. Where the system refuses it to another
-    /// lane, those in use are all there are from now on. Without any the file has to try, and fail.
+    /// Whether there is memory for the next file to be read to. Where the system refuses it to
+    /// another lane, those in use are all there are from now on. Without any the file has to try,
+    /// and fail.
     fn has_memory(&mut self) -> bool {
         let used = self.lanes.len();
         let is_there = |buffer: &mut Buffer| {
@@ -327,8 +331,8 @@ impl<'a> Worker<'a> {
         false
     }
 
-    /// Gives back the jobs that are not begun: a long file came up, and other workers may have nothing
-    /// to do.
+    /// Gives back the jobs that are not begun: a long file came up, and other workers may have
+    /// nothing to do.
     fn give_back(&mut self) {
         self.turn = None;
         if self.jobs.is_empty() {
@@ -351,8 +355,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Hashes the small files, unless they wait for others (none come now where `are_last`), takes the
-    /// lanes forward, and gives back what has ended.
+    /// Hashes the small files, unless they wait for others (none come now where `are_last`), takes
+    /// the lanes forward, and gives back what has ended.
     fn advance(&mut self, are_last: bool) {
         if are_last || self.batch.is_full() || self.batch.is_late(self.shared.bytes.get()) {
             self.hash_batch();
@@ -403,8 +407,8 @@ mod tests {
     use crate::Algorithm;
     use crate::engine::Options;
 
-    /// Where a worker has taken many jobs that promised to be short, and one of them is not, the others
-    /// do not wait for it.
+    /// Where a worker has taken many jobs that promised to be short, and one of them is not, the
+    /// others do not wait for it.
     #[test]
     fn long_files_do_not_stick_to_the_worker_that_met_the_first() {
         const SHORT: usize = 6 * ROUND;

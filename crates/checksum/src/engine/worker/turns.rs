@@ -1,5 +1,5 @@
-//! Turns of a device: a long file that is not in the cache is begun when its device has room for one
-//! more reader (`devices.rs`). Until then it waits at the head of the worker's jobs, opened.
+//! Turns of a device: a long file that is not in the cache is begun when its device has room for
+//! one more reader (`devices.rs`). Until then it waits at the head of the worker's jobs, opened.
 
 use rustix::fd::OwnedFd;
 use rustix::fs::FileType;
@@ -11,7 +11,8 @@ use crate::engine::look::Begun;
 use crate::engine::read::medium;
 
 impl Worker<'_> {
-    /// Whether a file may be read now: what is long and not in the cache takes a turn of its device.
+    /// Whether a file may be read now: what is long and not in the cache takes a turn of its
+    /// device.
     pub(super) fn may_read(&mut self, file: &OwnedFd) -> bool {
         if !self.is_cold || !self.reader.reads_anywhere() || self.turn.is_some() {
             return true;
@@ -26,8 +27,8 @@ impl Worker<'_> {
         self.refused.is_none()
     }
 
-    /// Asks once more for the turn that was refused, and waits for it where there is nothing else to
-    /// do; false where there still is none.
+    /// Asks once more for the turn that was refused, and waits for it where there is nothing else
+    /// to do; false where there still is none.
     pub(super) fn ask_again(&mut self) -> bool {
         let Some(device) = self.refused else { return true };
         self.turn = if self.is_idle() {
