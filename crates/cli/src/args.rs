@@ -353,6 +353,19 @@ mod tests {
     }
 
     #[test]
+    fn help_says_what_digits_tell() {
+        let mut cli = Cli::command();
+        let help = cli.find_subcommand_mut("check").unwrap().render_long_help().to_string();
+        let words: Vec<_> =
+            help.split_whitespace().map(|word| word.trim_end_matches([',', '.'])).collect();
+        let told = |it: &Algorithm| Dialect::any().tells(*it);
+        for algorithm in Algorithm::ALL.into_iter().filter(told) {
+            let digits = (2 * algorithm.digest_len()).to_string();
+            assert!(words.windows(2).any(|pair| pair == [&digits, algorithm.name()]), "{help}");
+        }
+    }
+
+    #[test]
     fn a_first_word_that_is_almost_a_command_is_known() {
         for (word, command) in [
             ("chekc", Some("check")),

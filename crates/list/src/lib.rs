@@ -1,5 +1,5 @@
 //! Lists of checksums as values, without I/O: algorithms, digests, records, and the
-//! [formats](formats) in which they are written and read.
+//! [formats] in which they are written and read.
 //!
 //! A [`Record`] is a file and what is known of it. A [`Format`](formats::Format) appends records to
 //! memory and says what the text of a line means; a [`Dialect`] tells it which lines a list may
