@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use lanesum_list::Record;
 use lanesum_list::formats::{Line, Mixed};
 
-use super::shared::{Share, Shared};
+use super::shared::{Share, SharedReads};
 use super::{List, ListError, Options, Reading};
 use crate::list::{self, ListReader, OpenError};
 use crate::{Algorithm, Algorithms, Digest, Job, Source};
@@ -67,7 +67,7 @@ pub(super) struct Jobs<L: Iterator<Item = List>> {
     lists: Peekable<Fuse<L>>,
     options: Options,
     format: Mixed,
-    shared: Shared,
+    shared: SharedReads,
     state: State,
     /// Whether a job was given out since the last `resume`, and may not be done.
     in_flight: bool,
@@ -80,7 +80,7 @@ enum State {
 }
 
 impl<L: Iterator<Item = List>> Jobs<L> {
-    pub(super) fn new(lists: L, options: &Options, shared: Shared) -> Self {
+    pub(super) fn new(lists: L, options: &Options, shared: SharedReads) -> Self {
         Self {
             lists: lists.fuse().peekable(),
             options: options.clone(),
@@ -292,7 +292,7 @@ where
     L: Iterator<Item = List> + Clone + Send,
 {
     let lists = lists.filter(|list| *list != List::Stdin);
-    let shared = Shared::find(lists.clone(), options);
+    let shared = SharedReads::find(lists.clone(), options);
     Jobs::new(lists, options, shared).filter_map(|job| match job.source {
         Source::Path(path) | Source::Regular(path) => Some(path),
         // Has a size if it is a regular file.

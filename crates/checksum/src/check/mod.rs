@@ -3,12 +3,12 @@
 //! All lists together are one run of the [engine], read while the files of the lines
 //! before are hashed: the next list's files are under way before the last of this list is done, so
 //! many small lists go as fast as one long one, and a list of any length takes the same memory.
-//! Lines that have no file, and the beginning and the end of a list, go through the engine as jobs
+//! JobsOfRun that have no file, and the beginning and the end of a list, go through the engine as jobs
 //! that read nothing. So every event comes in the order of the lists and of their lines.
 //!
 //! Consecutive lines about one file, of several algorithms as a rule, are one job: it is read once,
 //! and each line is judged by itself. To see whether the next line is one of them never waits for
-//! it. Lines about one file that stand far apart share its read as well (`shared.rs`).
+//! it. JobsOfRun about one file that stand far apart share its read as well (`shared.rs`).
 //!
 //! Only a list that is written while it is read, line by line into a pipe, takes a run for as much
 //! of it as is there: its writer may wait for the verdict on a line before it writes the next.
@@ -34,7 +34,7 @@ use crate::{Algorithm, Algorithms, Error, Job};
 
 pub use jobs::files;
 use jobs::{Jobs, Note};
-use shared::Shared;
+use shared::SharedReads;
 use verdicts::Verdicts;
 
 /// Where a list is read from.
@@ -127,16 +127,16 @@ pub enum Verdict {
     Mismatch,
     /// The file does not exist, and that is to be ignored.
     Missing,
-    /// There is no digest that one could trust. Lines whose file was read once have one reason.
+    /// There is no digest that one could trust. JobsOfRun whose file was read once have one reason.
     Unreadable(Arc<Error>),
 }
 
 /// How many lines of a list were what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Lines that are neither entry nor comment.
+    /// JobsOfRun that are neither entry nor comment.
     pub malformed: u64,
-    /// Lines of algorithms that are not known here.
+    /// JobsOfRun of algorithms that are not known here.
     pub unknown: u64,
     /// Entries whose file has the digest.
     pub matched: u64,
@@ -198,7 +198,7 @@ impl AddAssign for Tally {
 }
 
 impl Tally {
-    /// Lines that name a file and its digest.
+    /// JobsOfRun that name a file and its digest.
     #[must_use]
     pub const fn entries(&self) -> u64 {
         self.matched + self.mismatched + self.missing + self.unreadable
@@ -259,7 +259,7 @@ pub fn check<L>(lists: L, options: &Options) -> Check<L>
 where
     L: Iterator<Item = List> + Clone + Send + 'static,
 {
-    let shared = Shared::find(lists.clone(), options);
+    let shared = SharedReads::find(lists.clone(), options);
     Check {
         jobs: Arc::new(Mutex::new(Jobs::new(lists, options, shared))),
         engine: options.engine.clone(),
@@ -304,7 +304,7 @@ impl<L: Iterator<Item = List> + Send + 'static> Check<L> {
                     if !lock(&self.jobs).resume() {
                         return None;
                     }
-                    none.insert(engine::run(&self.engine, Lines(Arc::clone(&self.jobs))))
+                    none.insert(engine::run(&self.engine, JobsOfRun(Arc::clone(&self.jobs))))
                 }
             };
             let outcome = match patience {
@@ -335,9 +335,9 @@ impl<L: Iterator<Item = List>> fmt::Debug for Check<L> {
 }
 
 /// The jobs of one run. A run ends where the next job has to wait for what comes of those before.
-struct Lines<L: Iterator<Item = List>>(Arc<Mutex<Jobs<L>>>);
+struct JobsOfRun<L: Iterator<Item = List>>(Arc<Mutex<Jobs<L>>>);
 
-impl<L: Iterator<Item = List>> Iterator for Lines<L> {
+impl<L: Iterator<Item = List>> Iterator for JobsOfRun<L> {
     type Item = Job<Note>;
 
     fn next(&mut self) -> Option<Job<Note>> {

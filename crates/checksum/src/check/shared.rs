@@ -29,7 +29,7 @@ const END: u64 = 4096;
 
 /// The files that have another line to come.
 #[derive(Default)]
-pub(super) struct Shared {
+pub(super) struct SharedReads {
     files: HashMap<Vec<u8>, SharedFile>,
     reads: usize,
 }
@@ -56,7 +56,7 @@ pub(super) enum Share {
     Later { read: usize, is_last: bool },
 }
 
-impl Shared {
+impl SharedReads {
     /// Reads those of the lists that are regular files.
     pub(super) fn find(lists: impl Iterator<Item = List>, options: &Options) -> Self {
         let lists: Vec<_> = lists.take(MOST_LISTS + 1).collect();

@@ -4,7 +4,7 @@
 //! Only what comes from a medium counts: a file in the cache is read without asking. Who reads a
 //! cold one has a [`Turn`] until it is read. A worker that gets none goes on with what it has, and
 //! waits once it has nothing. Short files, which one read takes whole, need no turn: a round of
-//! them is asked for together (`read/medium.rs`), and costs a seek or two.
+//! them is asked for together (`read/cold.rs`), and costs a seek or two.
 //!
 //! Nobody waits for ever: whoever waits has no turn.
 

@@ -8,8 +8,8 @@ use rustix::fs::{FileType, SeekFrom};
 use rustix::io::Errno;
 
 use super::read::lease;
-use super::round::Shared;
-use super::stamp::Stamp;
+use super::round::LaneShared;
+use super::version::FileVersion;
 use super::{FileId, Options};
 use crate::Error;
 
@@ -27,8 +27,8 @@ fn look(file: OwnedFd, Options { own_files, taken, .. }: &Options) -> Result<Ope
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile if own_files.contains(&FileId::from(&stat)) => Err(Error::OwnOutput),
         FileType::RegularFile => {
-            let stamp = Stamp::of(&stat);
-            Ok(Opened::Regular(Begun { file, stamp, read: 0..0, has_writer: false }))
+            let version = FileVersion::of(&stat);
+            Ok(Opened::Regular(Begun { file, version, read: 0..0, has_writer: false }))
         }
         FileType::Directory => Err(io::Error::from(Errno::ISDIR).into()),
         _ if taken.contains(&FileId::from(&stat)) => Err(Error::Taken),
@@ -39,7 +39,7 @@ fn look(file: OwnedFd, Options { own_files, taken, .. }: &Options) -> Result<Ope
 /// A regular file that was looked at, and how much of it is in the buffer already.
 pub(super) struct Begun {
     pub(super) file: OwnedFd,
-    pub(super) stamp: Stamp,
+    pub(super) version: FileVersion,
     pub(super) read: Range<usize>,
     /// Somebody may be writing to it.
     pub(super) has_writer: bool,
@@ -50,7 +50,7 @@ impl Begun {
     /// nothing. (A file of nothing but a hole looks like one.)
     pub(super) fn is_whole(&self) -> bool {
         let length = self.read.len() as u64;
-        length > 0 && length == self.stamp.size() && self.stamp.has_blocks()
+        length > 0 && length == self.version.size() && self.version.has_blocks()
     }
 }
 
@@ -74,7 +74,7 @@ impl Begun {
 pub(super) fn read_and_look(
     file: OwnedFd,
     mut read_first: impl FnMut(&OwnedFd) -> Result<Range<usize>, Error>,
-    shared: &Shared,
+    shared: &LaneShared,
     options: &Options,
 ) -> Result<Opened, Error> {
     let early = options.detect_changes.then(|| read_first(&file));
@@ -83,18 +83,18 @@ pub(super) fn read_and_look(
         other => return Ok(other),
     };
     let read = match early {
-        Some(read) if shared.is_settled(&begun.stamp, &begun.file) => read?,
+        Some(read) if shared.is_settled(&begun.version, &begun.file) => read?,
         Some(_) => {
-            shared.await_clock(&begun.stamp, &begun.file);
+            shared.await_clock(&begun.version, &begun.file);
             begun.has_writer = lease::has_writer(&begun.file);
             return Ok(Opened::Regular(begun));
         }
         // What is read of a pseudo file may not be there a second time.
-        None if !begun.stamp.has_blocks() => return Ok(Opened::Regular(begun)),
+        None if !begun.version.has_blocks() => return Ok(Opened::Regular(begun)),
         None => read_first(&begun.file)?,
     };
     let mut begun = Begun { read, ..begun };
-    if options.detect_changes && (!begun.is_whole() || begun.stamp.is_recent(shared.now.get())) {
+    if options.detect_changes && (!begun.is_whole() || begun.version.is_recent(shared.now.get())) {
         begun.has_writer = lease::has_writer(&begun.file);
         if begun.has_writer {
             // To be read as it comes, and looked at in the end.
@@ -114,11 +114,11 @@ mod tests {
     use super::*;
     use crate::engine::buffer::Buffer;
     use crate::engine::read::Lane;
-    use crate::engine::stamp::stamping_clock;
+    use crate::engine::version::stamping_clock;
 
     #[test]
     fn a_file_is_read_when_a_change_would_show() {
-        let shared = Shared::new(&std::sync::Arc::default(), None);
+        let shared = LaneShared::new(&std::sync::Arc::default(), None);
         let mut buffer = Buffer::new(0, Lane::Read);
         for round in 0..20 {
             let file = tempfile::NamedTempFile::new().unwrap();
@@ -131,10 +131,10 @@ mod tests {
             else {
                 panic!("a regular file")
             };
-            if shared.is_stamped_here(begun.stamp.device(), &begun.file) {
-                assert!(begun.stamp.tells_from(stamping_clock()), "{round}");
+            if shared.is_stamped_here(begun.version.device(), &begun.file) {
+                assert!(begun.version.tells_from(stamping_clock()), "{round}");
                 // Only what was read after that counts.
-                assert!(begun.read.is_empty() || begun.stamp.tells_from(shared.now.get()));
+                assert!(begun.read.is_empty() || begun.version.tells_from(shared.now.get()));
             }
         }
     }

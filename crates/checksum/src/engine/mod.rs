@@ -54,9 +54,9 @@ mod read;
 mod round;
 mod run;
 mod serial;
-mod stamp;
 mod stop;
 mod stream;
+mod version;
 mod width;
 mod worker;
 

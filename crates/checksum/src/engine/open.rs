@@ -24,7 +24,7 @@ const FOLDER: OFlags = OFlags::PATH.union(OFlags::CLOEXEC).union(OFlags::DIRECTO
 
 /// Opens files, and remembers the folder of the last one.
 #[derive(Default)]
-pub(super) struct Opener {
+pub(super) struct FileOpener {
     /// The last file's folder, with the slash.
     folder: Vec<u8>,
     /// Open from the second file of it on.
@@ -33,7 +33,7 @@ pub(super) struct Opener {
     foreign: bool,
 }
 
-impl Opener {
+impl FileOpener {
     /// Forgets the folder. What is opened later is looked up as the tree stands then.
     pub(super) fn forget(&mut self) {
         self.folder.clear();
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    fn read(opener: &mut Opener, path: &Path) -> String {
+    fn read(opener: &mut FileOpener, path: &Path) -> String {
         io::read_to_string(fs::File::from(opener.open(path).unwrap())).unwrap()
     }
 
@@ -110,7 +110,7 @@ mod tests {
         for path in [&a, &b, &c] {
             fs::write(path, path.file_name().unwrap().as_bytes()).unwrap();
         }
-        let mut opener = Opener::default();
+        let mut opener = FileOpener::default();
         assert_eq!(read(&mut opener, &a), "a");
         assert!(opener.open.is_none());
         assert_eq!(read(&mut opener, &b), "b");
@@ -128,7 +128,7 @@ mod tests {
         let (a, b) = (folder.join("a"), folder.join("b"));
         fs::create_dir(&folder).unwrap();
         fs::write(&a, "a").unwrap();
-        let mut opener = Opener::default();
+        let mut opener = FileOpener::default();
         assert_eq!(read(&mut opener, &a), "a");
         assert_eq!(read(&mut opener, &a), "a");
         fs::rename(&folder, parent.path().join("away")).unwrap();

@@ -9,11 +9,11 @@ use rustix::fd::OwnedFd;
 
 use super::Progress;
 use super::descriptors::Closing;
-use super::stamp::{self, Stamp, Time, stamping_clock};
 use super::stop::Stop;
+use super::version::{self, FileVersion, Time, stamping_clock};
 
 /// What all lanes of a worker share.
-pub(super) struct Shared {
+pub(super) struct LaneShared {
     pub(super) stop: Arc<Stop>,
     progress: Option<Arc<Progress>>,
     /// Bytes that the worker has read.
@@ -26,7 +26,7 @@ pub(super) struct Shared {
     pub(super) closing: RefCell<Closing>,
 }
 
-impl Shared {
+impl LaneShared {
     pub(super) fn new(stop: &Arc<Stop>, progress: Option<Arc<Progress>>) -> Self {
         Self {
             stop: Arc::clone(stop),
@@ -51,17 +51,17 @@ impl Shared {
         self.now.set(stamping_clock());
     }
 
-    /// Whether a file of this stamp certainly did not change since [`now`](Self::now): its last
+    /// Whether a file of this version certainly did not change since [`now`](Self::now): its last
     /// change lies before, and was stamped by the same clock.
-    pub(super) fn is_settled(&self, stamp: &Stamp, file: &OwnedFd) -> bool {
-        stamp.tells_from(self.now.get()) && self.is_stamped_here(stamp.device(), file)
+    pub(super) fn is_settled(&self, version: &FileVersion, file: &OwnedFd) -> bool {
+        version.tells_from(self.now.get()) && self.is_stamped_here(version.device(), file)
     }
 
-    /// Waits until whatever changes the file from now on gives it another stamp than this, if this
+    /// Waits until whatever changes the file from now on gives it another version than this, if this
     /// machine's clock does.
-    pub(super) fn await_clock(&self, stamp: &Stamp, file: &OwnedFd) {
-        if self.is_stamped_here(stamp.device(), file) {
-            stamp.await_clock();
+    pub(super) fn await_clock(&self, version: &FileVersion, file: &OwnedFd) {
+        if self.is_stamped_here(version.device(), file) {
+            version.await_clock();
         }
     }
 
@@ -69,7 +69,7 @@ impl Shared {
         match self.clock.get() {
             Some((known, answer)) if known == device => answer,
             _ => {
-                let answer = stamp::is_stamped_here(file);
+                let answer = version::is_stamped_here(file);
                 self.clock.set(Some((device, answer)));
                 answer
             }

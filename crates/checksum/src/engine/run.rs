@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! a thread of its own pulls the jobs, keeps their contexts, and queues the rest   queue.rs
-//! workers do them                                                                worker.rs
+//! workers do them                                                                worker/
 //! the caller's thread takes the outcomes and puts the contexts back              outbox.rs
 //! ```
 //!

@@ -16,12 +16,12 @@ use rustix::io::{Errno, retry_on_intr};
 
 use super::buffer::Buffer;
 use super::hashers::Hashers;
-use super::open::Opener;
+use super::open::FileOpener;
 use super::outbox::{Completed, Sequence, Worker};
 use super::read::{Lane, is_memory_left, lease};
 use super::run::Core;
-use super::stamp::{self, Stamp};
 use super::stop::Stop;
+use super::version::{self, FileVersion};
 use super::{FileId, Hashed, Options, Source};
 use crate::{Algorithms, Error};
 
@@ -172,7 +172,7 @@ fn open(source: &Source, options: &Options) -> Result<OwnedFd, Error> {
     let (Source::Path(path) | Source::Regular(path)) = source else {
         unreachable!("only what has a path is opened later")
     };
-    let file = Opener::default().open(path)?;
+    let file = FileOpener::default().open(path)?;
     if options.taken.contains(&FileId::of(&file)?) { Err(Error::Taken) } else { Ok(file) }
 }
 
@@ -190,8 +190,8 @@ fn hash_stdin(options: &Options, algorithms: Algorithms, stop: &Stop) -> Result<
     if options.own_files.contains(&FileId::from(&stat)) {
         return Err(Error::OwnOutput);
     }
-    let before = Stamp::of(&stat);
-    if stamp::is_stamped_here(&file) {
+    let before = FileVersion::of(&stat);
+    if version::is_stamped_here(&file) {
         before.await_clock();
     }
     let start = rustix::fs::tell(&file).map_err(io::Error::from)?;

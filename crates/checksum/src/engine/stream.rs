@@ -14,10 +14,10 @@ use super::buffer::Buffer;
 use super::devices::Turn;
 use super::hashers::Hashers;
 use super::look::Begun;
-use super::read::medium;
-use super::round::Shared;
-use super::stamp::Stamp;
+use super::read::cold;
+use super::round::LaneShared;
 use super::stop::Stop;
+use super::version::FileVersion;
 use super::{Hashed, Options, serial};
 use crate::{Algorithms, Digest, Error};
 
@@ -29,7 +29,7 @@ pub(super) struct FileStream<T> {
     pub(super) ticket: T,
     /// None once all is read and looked at.
     file: Option<OwnedFd>,
-    before: Stamp,
+    before: FileVersion,
     buffer: Buffer,
     /// The part of the buffer that is read but not consumed.
     start: usize,
@@ -50,7 +50,7 @@ pub(super) struct FileStream<T> {
     turn: Option<Turn>,
     /// How much of it was asked for ahead, in bytes from its beginning.
     asked: u64,
-    shared: Rc<Shared>,
+    shared: Rc<LaneShared>,
 }
 
 impl<T> FileStream<T> {
@@ -62,10 +62,10 @@ impl<T> FileStream<T> {
         algorithms: Algorithms,
         hashers: Hashers,
         turn: Option<Turn>,
-        shared: Rc<Shared>,
+        shared: Rc<LaneShared>,
     ) -> Self {
         let is_whole = begun.is_whole();
-        let Begun { file, stamp: before, read, has_writer } = begun;
+        let Begun { file, version: before, read, has_writer } = begun;
         let mut stream = Self {
             ticket,
             file: Some(file),
@@ -192,7 +192,7 @@ impl<T> FileStream<T> {
         let size = self.before.size();
         if self.asked < size && self.asked < self.bytes + ahead / 2 {
             let end = size.min(self.bytes + ahead);
-            medium::ask_for_part(file, self.asked.max(self.bytes)..end);
+            cold::ask_for_part(file, self.asked.max(self.bytes)..end);
             self.asked = end;
         }
     }
@@ -220,7 +220,7 @@ impl<T> FileStream<T> {
         (self.ticket, result, self.buffer)
     }
 
-    /// Looks whether the file stayed as it was. Where its stamp does not tell, its content has to
+    /// Looks whether the file stayed as it was. Where its version does not tell, its content has to
     /// be the same twice.
     fn confirm(
         &mut self,
@@ -237,7 +237,7 @@ impl<T> FileStream<T> {
         if again == hashed { Ok(hashed) } else { Err(Error::Changed) }
     }
 
-    /// Reads the file a second time, from its stamp on.
+    /// Reads the file a second time, from its version on.
     fn hash_again(&mut self, file: OwnedFd, options: &Options) -> Result<Hashed, Error> {
         rustix::fs::seek(&file, SeekFrom::Start(0)).map_err(io::Error::from)?;
         (self.start, self.end, self.bytes) = (0, 0, 0);

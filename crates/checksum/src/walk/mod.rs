@@ -51,7 +51,7 @@ pub use count::{Count, Totals};
 pub use exclude::{BadPattern, Exclude};
 use folder::{Folder, Kind};
 use gitignore::Rules;
-use open::Opener;
+use open::FolderOpener;
 pub use skip::Skip;
 
 use crate::hops::Within;
@@ -148,7 +148,7 @@ pub fn walk(root: &Path, options: &WalkOptions) -> Walk {
         device: None,
         path: Vec::new(),
         folders: Vec::new(),
-        opener: Opener::new(options.follow),
+        opener: FolderOpener::new(options.follow),
         rules: Rules::default(),
         pending: VecDeque::new(),
         buffer: Box::new_uninit_slice(READ_BUFFER),
@@ -168,7 +168,7 @@ pub struct Walk {
     path: Vec<u8>,
     /// The folders from the argument down to the current one.
     folders: Vec<Level>,
-    opener: Opener,
+    opener: FolderOpener,
     rules: Rules,
     /// What to yield before anything else.
     pending: VecDeque<Entry>,

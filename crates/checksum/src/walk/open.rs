@@ -19,7 +19,7 @@ use crate::hops::{LONGEST_PATH, hop};
 const MAX_ANCHORS: usize = 32;
 
 /// Opens the folders of one walk.
-pub(super) struct Opener {
+pub(super) struct FolderOpener {
     follow: bool,
     /// From the outermost to the innermost.
     anchors: VecDeque<Anchor>,
@@ -40,7 +40,7 @@ pub(super) fn folder(fd: impl AsFd, path: &[u8], follow: bool) -> Result<OwnedFd
     openat(fd, path, flags, Mode::empty())
 }
 
-impl Opener {
+impl FolderOpener {
     /// `follow` says whether a folder may be reached through a link.
     pub(super) const fn new(follow: bool) -> Self {
         Self { follow, anchors: VecDeque::new() }
@@ -95,8 +95,8 @@ mod tests {
             inodes.push(fstat(&fd).unwrap().st_ino);
         }
 
-        let mut opener = Opener::new(false);
-        let mut check = |level: usize, opener: &mut Opener| {
+        let mut opener = FolderOpener::new(false);
+        let mut check = |level: usize, opener: &mut FolderOpener| {
             path.truncate(root_len);
             for _ in 0..=level {
                 path.push(b'/');

@@ -19,12 +19,12 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::memory::Region;
-use super::queue::Queue;
-use super::{Early, Piece, direct};
+use super::uring::Queue;
+use super::{Piece, PreOpened, direct};
 use crate::Error;
 use crate::engine::Source;
 use crate::engine::buffer::Buffer;
-use crate::engine::open::Opener;
+use crate::engine::open::FileOpener;
 
 /// How much is read at a time, in bytes, and in how many lanes.
 #[derive(Clone, Copy)]
@@ -87,9 +87,9 @@ impl Reader {
     pub(super) fn open(
         &self,
         source: &Source,
-        opener: &mut Opener,
+        opener: &mut FileOpener,
         buffers: &mut Vec<Buffer>,
-    ) -> Option<Early> {
+    ) -> Option<PreOpened> {
         let (path, is_regular) = match source {
             Source::Nothing | Source::Stdin => return None,
             Source::Path(path) => (path, false),
@@ -97,18 +97,18 @@ impl Reader {
         };
         let file = match opener.open(path).map_err(Error::from) {
             Ok(file) if is_regular || is_regular_file(&file) => file,
-            file => return Some(Early { file, buffer: None }),
+            file => return Some(PreOpened { file, buffer: None }),
         };
         if self.shape.is_direct
             && let Err(error) = direct::set(&file)
         {
-            return Some(Early { file: Err(error), buffer: None });
+            return Some(PreOpened { file: Err(error), buffer: None });
         }
         let mut buffer = buffers.pop().expect("as many buffers as jobs may begin");
         if let super::Lane::Ahead(ahead) = &mut buffer.lane {
             ahead.begin(&file);
         }
-        Some(Early { file: Ok(file), buffer: Some(buffer) })
+        Some(PreOpened { file: Ok(file), buffer: Some(buffer) })
     }
 
     /// Sets off what was begun.

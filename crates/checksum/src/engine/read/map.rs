@@ -9,7 +9,7 @@
 //!
 //! Pages come as they are touched, sixteen at a time, which measures better than to ask for all of
 //! a window at once (MAP_POPULATE). Whether it is faster than to read depends on the machine
-//! (see [`choice`](super::choice)).
+//! (see [`trial`](super::trial)).
 
 #![expect(unsafe_code, reason = "maps files and looks at what is mapped")]
 
@@ -27,13 +27,13 @@ use rustix::fs::SeekFrom;
 use rustix::io::{pread, retry_on_intr};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-use super::choice::{Choice, Step, Way};
 use super::fault::{self, Guard};
 use super::memory::page_size;
+use super::trial::{MapTrial, Step, Way};
 use super::{Lane, Piece};
 use crate::Error;
 use crate::engine::buffer::Buffer;
-use crate::engine::stamp::{Stamp, can_be_mapped};
+use crate::engine::version::{FileVersion, can_be_mapped};
 
 pub(super) use super::fault::MAX_LANES;
 
@@ -48,12 +48,12 @@ pub(in crate::engine) struct Windows {
     /// Whether a window could not be unmapped. There are no more then, or each might stay.
     are_stuck: Cell<bool>,
     /// What chooses between mapping and reading, if that is to be chosen.
-    choice: Option<Choice>,
+    trial: Option<MapTrial>,
 }
 
 impl Windows {
-    pub(super) fn new(choice: Option<Choice>) -> Self {
-        Self { guard: OnceCell::new(), are_stuck: Cell::new(false), choice }
+    pub(super) fn new(trial: Option<MapTrial>) -> Self {
+        Self { guard: OnceCell::new(), are_stuck: Cell::new(false), trial }
     }
 
     fn guard(&self) -> Option<&Guard> {
@@ -112,7 +112,7 @@ impl Window {
         &mut self,
         file: &OwnedFd,
         position: u64,
-        stamp: &Stamp,
+        version: &FileVersion,
     ) -> Result<Option<Piece>, Error> {
         if let Some(mapped) = &self.mapped {
             if self.was_hit() {
@@ -126,10 +126,11 @@ impl Window {
         }
         // Bytes that were mapped were not read: from here on the file's own position is another.
         let was_mapped = self.unmap();
-        let rest = stamp.size().saturating_sub(position);
+        let rest = version.size().saturating_sub(position);
         if rest > Buffer::CAPACITY as u64 && may_begin_at(position, page_size()) {
             let length = usize::try_from(rest).unwrap_or(usize::MAX).min(WINDOW);
-            if self.is_worth_it(file, position, length, stamp) && self.map(file, position, length) {
+            if self.is_worth_it(file, position, length, version) && self.map(file, position, length)
+            {
                 return Ok(Some(self.give()));
             }
         }
@@ -141,10 +142,16 @@ impl Window {
 
     /// Whether to map the next bytes of a file. Of what is mapped, only whole windows are given up
     /// for reading.
-    fn is_worth_it(&mut self, file: &OwnedFd, position: u64, length: usize, stamp: &Stamp) -> bool {
+    fn is_worth_it(
+        &mut self,
+        file: &OwnedFd,
+        position: u64,
+        length: usize,
+        version: &FileVersion,
+    ) -> bool {
         let windows = Rc::clone(&self.windows);
-        let Some(choice) = &windows.choice else { return can_be_mapped(file) };
-        match choice.step(file, stamp) {
+        let Some(trial) = &windows.trial else { return can_be_mapped(file) };
+        match trial.step(file, version) {
             Step::Read => false,
             Step::Map => true,
             Step::Try(_) if length < WINDOW => false,
@@ -153,7 +160,7 @@ impl Window {
                     Way::Map => self.time_of_mapping(file, position, length),
                     Way::Read => time_of_reading(file, position, length),
                 };
-                choice.tried(stamp, time);
+                trial.tried(version, time);
                 false
             }
         }
@@ -312,11 +319,11 @@ mod tests {
         assert!(window.time_of_mapping(&file, 0, WINDOW).is_some());
     }
 
-    /// A stamp that says that the file has so many bytes.
-    fn stamp_of(file: &OwnedFd, size: usize) -> Stamp {
+    /// A version that says that the file has so many bytes.
+    fn version_of(file: &OwnedFd, size: usize) -> FileVersion {
         let mut stat = rustix::fs::fstat(file).unwrap();
         stat.st_size = size as i64;
-        Stamp::of(&stat)
+        FileVersion::of(&stat)
     }
 
     #[test]
@@ -330,12 +337,12 @@ mod tests {
                 let ended = &ended;
                 scope.spawn(move || {
                     let (file, socket) = (file_of(WINDOW), never_mapped());
-                    let stamps = [&file, &socket].map(|file| stamp_of(file, WINDOW));
+                    let versions = [&file, &socket].map(|file| version_of(file, WINDOW));
                     let mut window = Window::new(&Rc::new(Windows::new(None)), index);
                     for _ in 0..ROUNDS {
-                        assert!(window.next(&socket, 0, &stamps[1]).unwrap().is_none());
+                        assert!(window.next(&socket, 0, &versions[1]).unwrap().is_none());
                         thread::yield_now();
-                        let piece = window.next(&file, 0, &stamps[0]).unwrap().expect("mapped");
+                        let piece = window.next(&file, 0, &versions[0]).unwrap().expect("mapped");
                         let bytes = window.bytes(&piece.range).expect("mapped");
                         assert!(bytes.iter().step_by(512).all(|byte| *byte == 7));
                         window.release();
@@ -373,19 +380,19 @@ mod tests {
         io::Write::write_all(&mut file, &content).unwrap();
         io::Seek::rewind(&mut file).unwrap();
         let file = OwnedFd::from(file);
-        let stamp = stamp_of(&file, content.len());
+        let version = version_of(&file, content.len());
         let windows = Rc::new(Windows::new(None));
         let mut window = Window::new(&windows, 0);
         let mut position = 0;
         while position < WINDOW {
-            let piece = window.next(&file, position as u64, &stamp).unwrap().expect("mapped");
+            let piece = window.next(&file, position as u64, &version).unwrap().expect("mapped");
             assert!(
                 window.bytes(&piece.range).unwrap() == &content[position..][..piece.range.len()]
             );
             position += piece.range.len();
         }
         windows.are_stuck.set(true);
-        assert!(window.next(&file, position as u64, &stamp).unwrap().is_none());
+        assert!(window.next(&file, position as u64, &version).unwrap().is_none());
         assert!(window.bytes(&(0..0)).is_none(), "nothing is mapped");
         let mut rest = Vec::new();
         io::Read::read_to_end(&mut std::fs::File::from(file), &mut rest).unwrap();
@@ -397,12 +404,12 @@ mod tests {
         let _alone = alone();
         let was_blocked = fault::block(libc::SIG_BLOCK).unwrap();
         let file = file_of(WINDOW);
-        let stamp = stamp_of(&file, WINDOW);
+        let version = version_of(&file, WINDOW);
         let mut window = Window::new(&Rc::new(Windows::new(None)), 0);
-        let piece = window.next(&file, 0, &stamp).unwrap().expect("mapped");
+        let piece = window.next(&file, 0, &version).unwrap().expect("mapped");
         rustix::fs::ftruncate(&file, 0).unwrap();
         assert!(window.bytes(&piece.range).unwrap().iter().all(|byte| *byte == 0));
-        assert!(matches!(window.next(&file, WINDOW as u64, &stamp), Err(Error::Changed)));
+        assert!(matches!(window.next(&file, WINDOW as u64, &version), Err(Error::Changed)));
         drop(window);
         assert!(fault::block(libc::SIG_BLOCK).unwrap(), "as it was before");
         if !was_blocked {

@@ -1,30 +1,30 @@
 //! The ways in which the bytes of regular files come to the lanes.
 //!
-//! [`Io::Read`] is `file.rs` by itself: a lane reads into its buffer when it has nothing left. The
+//! [`Io::Read`] is `stream.rs` by itself: a lane reads into its buffer when it has nothing left. The
 //! others stand here, behind two enums. A worker has a [`Reader`], each of its lanes a [`Lane`],
 //! and both say "as usual" ([`Lane::Read`], `None` from [`Lane::next`]) wherever they have no way
 //! of their own: the usual way pays for them with one comparison a read.
 //!
 //! ```text
-//! auto             choice.rs (read or mmap, by a trial)
-//! read, mmap       medium.rs (files that are not in the cache are asked for together)
+//! auto             trial.rs (read or mmap, by a trial)
+//! read, mmap       cold.rs (files that are not in the cache are asked for together)
 //! mmap             map.rs (windows over the file), fault.rs (what is cut off reads as zeros)
-//! direct, uring    ahead.rs (pieces read ahead of their use), queue.rs (io_uring),
+//! direct, uring    ahead.rs (pieces read ahead of their use), uring.rs (io_uring),
 //!                  direct.rs (O_DIRECT)
 //! ```
 //!
-//! `unsafe` is in `memory.rs`, `map.rs`, `fault.rs`, `ahead.rs` and `queue.rs`, and in `lease.rs`,
+//! `unsafe` is in `memory.rs`, `map.rs`, `fault.rs`, `ahead.rs` and `uring.rs`, and in `lease.rs`,
 //! which tells of writers.
 
 mod ahead;
-mod choice;
+pub(super) mod cold;
 mod direct;
 mod fault;
 pub(super) mod lease;
 mod map;
-pub(super) mod medium;
 mod memory;
-mod queue;
+mod trial;
+mod uring;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -36,16 +36,15 @@ use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 
 use super::buffer::Buffer;
-use super::open::Opener;
-use super::stamp::Stamp;
+use super::open::FileOpener;
+use super::version::FileVersion;
 use super::{Options, Source};
 use crate::Error;
 
 use ahead::Ahead;
-use choice::Choice;
 use map::{Window, Windows};
-use medium::Medium;
 use memory::Region;
+use trial::MapTrial;
 
 /// How regular files are read. What else there is (a FIFO, a terminal) is always read as it comes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -93,7 +92,7 @@ impl Io {
     pub fn check(self) -> io::Result<()> {
         match self {
             Self::Auto | Self::Read | Self::Mmap | Self::Direct => Ok(()),
-            Self::Uring => queue::check(),
+            Self::Uring => uring::check(),
         }
     }
 }
@@ -114,13 +113,13 @@ pub(super) fn is_memory_left() -> bool {
 
 /// How a worker reads.
 pub(super) enum Reader {
-    Read(Medium),
-    Map(Rc<Windows>, Medium),
+    Read,
+    Map(Rc<Windows>),
     Ahead(ahead::Reader),
 }
 
 /// A file that was opened before its turn.
-pub(super) struct Early {
+pub(super) struct PreOpened {
     pub(super) file: Result<OwnedFd, Error>,
     /// The buffer that its first bytes are on their way to; none if it is not a regular file.
     pub(super) buffer: Option<Buffer>,
@@ -132,9 +131,9 @@ impl Reader {
     /// # Errors
     /// There is no memory to read past the cache.
     pub(super) fn new(options: &Options, lanes: usize) -> io::Result<Self> {
-        let map = |choice| Self::Map(Rc::new(Windows::new(choice)), Medium::default());
+        let map = |trial| Self::Map(Rc::new(Windows::new(trial)));
         let reader = match options.io {
-            Io::Auto => Some(map(Some(Choice::default()))),
+            Io::Auto => Some(map(Some(MapTrial::default()))),
             Io::Read => None,
             Io::Mmap => Some(map(None)),
             Io::Direct => {
@@ -144,14 +143,14 @@ impl Reader {
             Io::Uring => ahead::Reader::cached(lanes).map(Self::Ahead).ok(),
         };
         // What is only meant to be faster need not be.
-        Ok(reader.unwrap_or_else(|| Self::Read(Medium::default())))
+        Ok(reader.unwrap_or(Self::Read))
     }
 
     /// The most lanes that it can read for.
     pub(super) fn lanes_limit(&self) -> usize {
         match self {
-            Self::Read(_) => usize::MAX,
-            Self::Map(..) => map::MAX_LANES,
+            Self::Read => usize::MAX,
+            Self::Map(_) => map::MAX_LANES,
             Self::Ahead(reader) => reader.lanes(),
         }
     }
@@ -164,31 +163,33 @@ impl Reader {
     /// What lane `index` reads with.
     pub(super) fn lane(&self, index: usize) -> Lane {
         match self {
-            Self::Read(_) => Lane::Read,
-            Self::Map(windows, _) => Lane::Map(Window::new(windows, index)),
+            Self::Read => Lane::Read,
+            Self::Map(windows) => Lane::Map(Window::new(windows, index)),
             Self::Ahead(reader) => Lane::Ahead(reader.lane(index)),
         }
     }
 
     /// Opens the files of jobs that are about to begin, and begins to read them, where there is
-    /// something to be gained by that. What is read takes the last of the buffers.
+    /// something to be gained by that; `ask` says whether they may have to come from a medium. What is
+    /// read takes the last of the buffers.
     pub(super) fn open<'a>(
         &self,
         sources: impl ExactSizeIterator<Item = &'a Source>,
-        opener: &mut Opener,
+        ask: bool,
+        opener: &mut FileOpener,
         buffers: &mut Vec<Buffer>,
-        early: &mut VecDeque<Early>,
+        pre_opened: &mut VecDeque<PreOpened>,
     ) {
         match self {
             // Nobody comes along with a single one. The same call again and again finds the
             // kernel's code in the caches: 2 % of the time of short files.
-            Self::Read(medium) | Self::Map(_, medium) if sources.len() > 1 => {
-                let ask = medium.is_in_use();
-                early.extend(sources.filter_map(|source| open(source, opener, ask)));
+            Self::Read | Self::Map(_) if sources.len() > 1 => {
+                pre_opened.extend(sources.filter_map(|source| open(source, opener, ask)));
             }
-            Self::Read(_) | Self::Map(..) => {}
+            Self::Read | Self::Map(_) => {}
             Self::Ahead(reader) => {
-                early.extend(sources.filter_map(|source| reader.open(source, opener, buffers)));
+                pre_opened
+                    .extend(sources.filter_map(|source| reader.open(source, opener, buffers)));
                 reader.submit();
             }
         }
@@ -196,13 +197,13 @@ impl Reader {
 }
 
 /// Opens a job's file, if it has one, and asks for it if told so.
-fn open(source: &Source, opener: &mut Opener, ask: bool) -> Option<Early> {
+fn open(source: &Source, opener: &mut FileOpener, ask: bool) -> Option<PreOpened> {
     let (Source::Path(path) | Source::Regular(path)) = source else { return None };
     let file = opener.open(path);
     if ask && let Ok(file) = &file {
-        medium::ask_for(file);
+        cold::ask_for(file);
     }
-    Some(Early { file: file.map_err(Error::from), buffer: None })
+    Some(PreOpened { file: file.map_err(Error::from), buffer: None })
 }
 
 /// How a lane reads.
@@ -221,19 +222,19 @@ pub(super) struct Piece {
 }
 
 impl Lane {
-    /// The bytes from `position` on of a file that had this stamp when it was opened; `None` when
+    /// The bytes from `position` on of a file that had this version when it was opened; `None` when
     /// they are to be read as usual. All bytes of the piece before must be hashed.
     #[inline]
     pub(super) fn next(
         &mut self,
         file: &OwnedFd,
         position: u64,
-        stamp: &Stamp,
+        version: &FileVersion,
     ) -> Option<Result<Piece, Error>> {
         match self {
             Self::Read => None,
-            Self::Map(window) => window.next(file, position, stamp).transpose(),
-            Self::Ahead(ahead) => Some(ahead.next(file, position, stamp.size())),
+            Self::Map(window) => window.next(file, position, version).transpose(),
+            Self::Ahead(ahead) => Some(ahead.next(file, position, version.size())),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::engine::batch;
 use crate::engine::hashers::Hashers;
 use crate::engine::look::{Begun, Opened, read_and_look};
 use crate::engine::queue::Task;
-use crate::engine::read::Early;
+use crate::engine::read::PreOpened;
 use crate::engine::serial::{Input, Serial};
 use crate::engine::stream::FileStream;
 use crate::engine::{Hashed, Source};
@@ -44,7 +44,7 @@ impl Worker<'_> {
         let (mut begun, place) = match self.open(&source) {
             Ok(Begin::File(begun, place)) => (begun, place),
             Ok(Begin::Refused(file)) => {
-                self.early.push_front(Early { file: Ok(file), buffer: None });
+                self.pre_opened.push_front(PreOpened { file: Ok(file), buffer: None });
                 return self.jobs.push_front(Task { sequence, source, algorithms });
             }
             Ok(Begin::Alone(input)) => {
@@ -106,11 +106,11 @@ impl Worker<'_> {
             Source::Path(path) => (path, false),
             Source::Regular(path) => (path, true),
         };
-        let file = match self.early.pop_front() {
+        let file = match self.pre_opened.pop_front() {
             None => self.opener.open(path)?,
-            Some(early) => {
-                self.buffers.extend(early.buffer);
-                early.file?
+            Some(pre_opened) => {
+                self.buffers.extend(pre_opened.buffer);
+                pre_opened.file?
             }
         };
         if !self.may_read(&file) {

@@ -31,12 +31,12 @@ use super::buffer::Buffer;
 use super::descriptors;
 use super::devices::{self, Turn};
 use super::hashers::{Hashers, md5_digest};
-use super::open::Opener;
+use super::open::FileOpener;
 use super::outbox::{self, Completed, Sequence};
 use super::queue::{Taken, Task};
-use super::read::medium::Medium;
-use super::read::{Early, Reader, is_memory_left};
-use super::round::Shared;
+use super::read::cold::ColdReads;
+use super::read::{PreOpened, Reader, is_memory_left};
+use super::round::LaneShared;
 use super::run::Core;
 use super::serial::{self, Alone, Input, Serial};
 use super::stream::FileStream;
@@ -150,19 +150,19 @@ struct Worker<'a> {
     target: usize,
     /// How many files in a row were short.
     short_run: usize,
-    shared: Rc<Shared>,
-    opener: Opener,
+    shared: Rc<LaneShared>,
+    opener: FileOpener,
     reader: Reader,
     /// Buffers of the lanes that are free.
     buffers: Vec<Buffer>,
     /// Jobs taken but not begun.
     jobs: VecDeque<Task>,
     /// The files of the first of these jobs, where files are opened before their turn.
-    early: VecDeque<Early>,
+    pre_opened: VecDeque<PreOpened>,
     /// Outcomes not handed over yet.
     outcomes: Vec<Completed>,
     alone: Alone,
-    medium: Medium,
+    cold_reads: ColdReads,
     /// Whether files of this round came from a medium.
     came_from_medium: bool,
     /// Whether files of the last round did, or another worker's do, so that those of this one may
@@ -195,15 +195,15 @@ impl<'a> Worker<'a> {
             round: files.min(ROUND),
             target: 1,
             short_run: 0,
-            shared: Rc::new(Shared::new(&core.stop, options.progress.clone())),
-            opener: Opener::default(),
+            shared: Rc::new(LaneShared::new(&core.stop, options.progress.clone())),
+            opener: FileOpener::default(),
             buffers: (0..limit).rev().map(|index| Buffer::new(index, reader.lane(index))).collect(),
             reader,
             jobs: VecDeque::new(),
-            early: VecDeque::new(),
+            pre_opened: VecDeque::new(),
             outcomes: Vec::new(),
             alone: Alone::new(core, number, most_alone),
-            medium: Medium::default(),
+            cold_reads: ColdReads::default(),
             came_from_medium: true,
             is_cold: true,
             turn: None,
@@ -299,7 +299,8 @@ impl<'a> Worker<'a> {
                 self.set_aside();
             }
             let sources = self.jobs.iter().map(|job| &job.source);
-            self.reader.open(sources, &mut self.opener, &mut self.buffers, &mut self.early);
+            let Self { opener, buffers, pre_opened, .. } = self;
+            self.reader.open(sources, self.is_cold, opener, buffers, pre_opened);
         }
         taken
     }
@@ -307,7 +308,7 @@ impl<'a> Worker<'a> {
     /// Is done with the files of the last round; looks at the tree and at the clock as they are
     /// now.
     fn look_anew(&mut self) {
-        self.came_from_medium |= self.medium.is_in_use();
+        self.came_from_medium |= self.cold_reads.are_new();
         self.is_cold = mem::take(&mut self.came_from_medium) || self.core.devices.are_read();
         self.shared.closing.borrow_mut().close();
         self.shared.look_at_clock();
@@ -338,7 +339,7 @@ impl<'a> Worker<'a> {
         if self.jobs.is_empty() {
             return;
         }
-        for mut buffer in self.early.drain(..).filter_map(|early| early.buffer) {
+        for mut buffer in self.pre_opened.drain(..).filter_map(|pre_opened| pre_opened.buffer) {
             buffer.lane.release();
             self.buffers.push(buffer);
         }

@@ -8,7 +8,7 @@ use super::Worker;
 use crate::engine::buffer::Buffer;
 use crate::engine::devices::Turn;
 use crate::engine::look::Begun;
-use crate::engine::read::medium;
+use crate::engine::read::cold;
 
 impl Worker<'_> {
     /// Whether a file may be read now: what is long and not in the cache takes a turn of its
@@ -20,7 +20,7 @@ impl Worker<'_> {
         let Ok(stat) = rustix::fs::fstat(file) else { return true };
         let is_long = stat.st_size > Buffer::CAPACITY as i64;
         let is_regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-        if is_long && is_regular && !medium::is_cached(file) {
+        if is_long && is_regular && !cold::is_cached(file) {
             self.turn = self.core.devices.try_turn(stat.st_dev);
             self.refused = self.turn.is_none().then_some(stat.st_dev);
         }
@@ -50,17 +50,17 @@ impl Worker<'_> {
             return turn;
         }
         // Where its beginning came from the medium, so will the rest, though nobody asked.
-        self.medium.is_in_use().then(|| {
+        self.cold_reads.are_new().then(|| {
             (self.came_from_medium, self.is_cold) = (true, true);
-            self.core.devices.take_turn(begun.stamp.device())
+            self.core.devices.take_turn(begun.version.device())
         })
     }
 
     /// Gives back all jobs but the first, which waits for its device.
     pub(super) fn keep_the_first(&mut self) {
-        let (job, early) = (self.jobs.pop_front(), self.early.pop_front());
+        let (job, pre_opened) = (self.jobs.pop_front(), self.pre_opened.pop_front());
         self.give_back();
         self.jobs.extend(job);
-        self.early.extend(early);
+        self.pre_opened.extend(pre_opened);
     }
 }

@@ -19,14 +19,14 @@ use crate::engine::buffer::Buffer;
 
 /// What the medium has read for this thread.
 #[derive(Default)]
-pub(in crate::engine) struct Medium {
+pub(in crate::engine) struct ColdReads {
     /// In blocks, as the kernel counts them.
     blocks: Cell<i64>,
 }
 
-impl Medium {
+impl ColdReads {
     /// Whether the medium has read anything since this was asked last.
-    pub(in crate::engine) fn is_in_use(&self) -> bool {
+    pub(in crate::engine) fn are_new(&self) -> bool {
         // Where the kernel does not count, nothing is ever read.
         let blocks = getrusage(UsageWho::RUSAGE_THREAD).map_or(0, |usage| usage.block_reads());
         self.blocks.replace(blocks) != blocks
@@ -69,9 +69,9 @@ mod tests {
 
     #[test]
     fn what_comes_from_the_medium_is_noticed_once() {
-        let medium = Medium::default();
-        let _ = medium.is_in_use();
-        assert!(!medium.is_in_use());
+        let cold_reads = ColdReads::default();
+        let _ = cold_reads.are_new();
+        assert!(!cold_reads.are_new());
 
         let mut file = tempfile::NamedTempFile::new().unwrap();
         if !ON_A_MEDIUM.contains(&rustix::fs::fstatfs(&file).unwrap().f_type) {
@@ -80,9 +80,9 @@ mod tests {
         file.write_all(b"abc").unwrap();
         file.as_file().sync_all().unwrap();
         fadvise(&file, 0, None, Advice::DontNeed).unwrap();
-        let _ = medium.is_in_use();
+        let _ = cold_reads.are_new();
         std::fs::File::open(file.path()).unwrap().read_to_end(&mut Vec::new()).unwrap();
-        assert!(medium.is_in_use());
-        assert!(!medium.is_in_use());
+        assert!(cold_reads.are_new());
+        assert!(!cold_reads.are_new());
     }
 }

@@ -1,4 +1,4 @@
-//! What shows whether a file stayed as it was while it was read: its stamp, before and after.
+//! What shows whether a file stayed as it was while it was read: its version, before and after.
 //!
 //! | since the look before | |
 //! |---|---|
@@ -6,7 +6,7 @@
 //! | only the inode's time or its number of links: a chmod, a link, a rename | it is read once more |
 //! | its size or the time of its last change, or its last link is gone | it changed |
 //!
-//! What moves no stamp does not show: see [`lease`](super::read::lease).
+//! What moves no version does not show: see [`lease`](super::read::lease).
 
 use std::io;
 use std::thread;
@@ -24,7 +24,7 @@ pub(super) type Time = (i64, u64);
 /// What shows that a file was changed: a write or truncation moves size or times, a rename or
 /// removal of the file the number of links or the time of the inode's change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stamp {
+pub(super) struct FileVersion {
     device: u64,
     size: u64,
     links: libc::nlink_t,
@@ -34,7 +34,7 @@ pub(super) struct Stamp {
     blocks: i64,
 }
 
-impl Stamp {
+impl FileVersion {
     pub(super) fn of(stat: &Stat) -> Self {
         Self {
             device: stat.st_dev,
@@ -67,14 +67,14 @@ impl Stamp {
         self.blocks != 0
     }
 
-    /// Whether the content of a file that had this stamp, of which so many bytes were read since,
+    /// Whether the content of a file that had this version, of which so many bytes were read since,
     /// stayed as it was; false where that takes another look at the content.
     ///
     /// # Errors
     /// [`Error::Changed`], and [`Error::Length`] of a file that holds not as much as it says.
     fn holds(&self, after: &Self, read: u64, file: &OwnedFd) -> Result<bool, Error> {
         let is_gone = after.links == 0 && self.links != 0;
-        let of_content = |stamp: &Self| (stamp.device, stamp.size, stamp.modified);
+        let of_content = |version: &Self| (version.device, version.size, version.modified);
         if is_gone || of_content(self) != of_content(after) {
             return Err(Error::Changed);
         }
@@ -86,7 +86,7 @@ impl Stamp {
         Ok((self.links, self.changed) == (after.links, after.changed))
     }
 
-    /// Looks at the file once more, of which so many bytes were read since. Gives its stamp now,
+    /// Looks at the file once more, of which so many bytes were read since. Gives its version now,
     /// and whether that shows that the content stayed as it was; where somebody may be writing to
     /// it (`had_writer`: at the first look) none shows it.
     ///
@@ -103,7 +103,7 @@ impl Stamp {
         Ok((after, holds && !had_writer && !lease::has_writer(file)))
     }
 
-    /// Waits until whatever changes the file from now on gives it another stamp than this.
+    /// Waits until whatever changes the file from now on gives it another version than this.
     ///
     /// The clock stands still for some milliseconds at a time, and all that is written meanwhile
     /// has the same time. Linux 6.13 and later stamp more finely what somebody has looked at, but
@@ -122,7 +122,7 @@ impl Stamp {
         self.changed.0 >= now.0 - SECONDS
     }
 
-    /// Whether a change at this time or later would have given another stamp: only then do two
+    /// Whether a change at this time or later would have given another version: only then do two
     /// equal ones show that there was none. The time is by the clock that stamped the file.
     pub(super) fn tells_from(&self, now: Time) -> bool {
         match self.changed {
@@ -216,62 +216,63 @@ mod tests {
 
     use super::*;
 
-    fn stamp_of(changed: Time) -> Stamp {
-        Stamp { device: 1, size: 5, links: 1, modified: (1, 2), changed, blocks: 8 }
+    fn version_of(changed: Time) -> FileVersion {
+        FileVersion { device: 1, size: 5, links: 1, modified: (1, 2), changed, blocks: 8 }
     }
 
     #[test]
-    fn a_stamp_tells_from_what_its_clock_can_tell() {
+    fn a_version_tells_from_what_its_clock_can_tell() {
         for (changed, first) in [((7, 5), (7, 6)), ((7, 999_999_999), (8, 0)), ((7, 0), (8, 0))] {
-            let stamp = stamp_of(changed);
-            assert!(stamp.tells_from(first), "{changed:?}");
+            let version = version_of(changed);
+            assert!(version.tells_from(first), "{changed:?}");
             let before = if first.1 == 0 { (first.0 - 1, 999_999_999) } else { (7, first.1 - 1) };
-            assert!(!stamp.tells_from(before), "{changed:?}");
-            assert!(stamp.is_of_this_moment(before) && !stamp.is_of_this_moment(first));
+            assert!(!version.tells_from(before), "{changed:?}");
+            assert!(version.is_of_this_moment(before) && !version.is_of_this_moment(first));
         }
         // Nobody waits for the time to come.
-        assert!(stamp_of((7, 10_000_000)).is_of_this_moment((7, 0)));
-        assert!(!stamp_of((7, 10_000_001)).is_of_this_moment((7, 0)));
+        assert!(version_of((7, 10_000_000)).is_of_this_moment((7, 0)));
+        assert!(!version_of((7, 10_000_001)).is_of_this_moment((7, 0)));
     }
 
     #[test]
-    fn a_stamp_holds_only_while_nothing_moves() {
+    fn a_version_holds_only_while_nothing_moves() {
         let file = OwnedFd::from(tempfile::tempfile().unwrap());
-        let stamp = stamp_of((3, 4));
-        let holds = |after: Stamp, read| match stamp.holds(&after, read, &file) {
+        let version = version_of((3, 4));
+        let holds = |after: FileVersion, read| match version.holds(&after, read, &file) {
             Ok(true) => "holds",
             Ok(false) => "look again",
             Err(Error::Changed) => "changed",
             Err(Error::Length { size: 5, .. }) => "length",
             Err(error) => panic!("{error}"),
         };
-        assert_eq!(holds(stamp, 5), "holds");
-        assert_eq!(holds(Stamp { blocks: 16, ..stamp }, 5), "holds");
-        assert_eq!([4, 6].map(|read| holds(stamp, read)), ["length"; 2]);
+        assert_eq!(holds(version, 5), "holds");
+        assert_eq!(holds(FileVersion { blocks: 16, ..version }, 5), "holds");
+        assert_eq!([4, 6].map(|read| holds(version, read)), ["length"; 2]);
         for after in [
-            Stamp { size: 6, ..stamp },
-            Stamp { links: 0, ..stamp },
-            Stamp { modified: (1, 3), ..stamp },
-            Stamp { modified: (1, 3), changed: (4, 4), ..stamp },
-            Stamp { device: 2, ..stamp },
+            FileVersion { size: 6, ..version },
+            FileVersion { links: 0, ..version },
+            FileVersion { modified: (1, 3), ..version },
+            FileVersion { modified: (1, 3), changed: (4, 4), ..version },
+            FileVersion { device: 2, ..version },
         ] {
             assert_eq!(holds(after, 5), "changed", "{after:?}");
         }
         // A chmod, a link, a rename.
-        for after in
-            [Stamp { changed: (4, 4), ..stamp }, Stamp { links: 2, changed: (4, 4), ..stamp }]
-        {
+        for after in [
+            FileVersion { changed: (4, 4), ..version },
+            FileVersion { links: 2, changed: (4, 4), ..version },
+        ] {
             assert_eq!(holds(after, 5), "look again", "{after:?}");
             assert_eq!(holds(after, 4), "length", "{after:?}");
         }
     }
 
     #[test]
-    fn a_stamp_shows_nothing_where_there_is_or_was_a_writer() {
+    fn a_version_shows_nothing_where_there_is_or_was_a_writer() {
         let named = tempfile::NamedTempFile::new().unwrap();
         let reader = OwnedFd::from(std::fs::File::open(named.path()).unwrap());
-        let stamp = Stamp::of(&rustix::fs::fstat(&reader).unwrap());
-        let is_settled = |had_writer| stamp.look_again(&reader, 0, had_writer).unwrap().1;
+        let version = FileVersion::of(&rustix::fs::fstat(&reader).unwrap());
+        let is_settled = |had_writer| version.look_again(&reader, 0, had_writer).unwrap().1;
         if lease::has_writer(&reader) {
             assert!(!is_settled(false));
         } else {
@@ -286,11 +287,14 @@ mod tests {
     fn without_blocks_a_size_counts_but_where_content_is_made_up() {
         let of = |path: &str| OwnedFd::from(std::fs::File::open(path).unwrap());
         let stored = OwnedFd::from(tempfile::tempfile().unwrap());
-        let stamp = Stamp { size: 4096, blocks: 0, ..stamp_of((3, 4)) };
-        assert!(matches!(stamp.holds(&stamp, 4096, &stored), Ok(true)));
-        assert!(matches!(stamp.holds(&stamp, 17, &stored), Err(Error::Length { read: 17, .. })));
-        assert!(matches!(stamp.holds(&stamp, 17, &of("/proc/self/stat")), Ok(true)));
-        let empty = Stamp { size: 0, ..stamp };
+        let version = FileVersion { size: 4096, blocks: 0, ..version_of((3, 4)) };
+        assert!(matches!(version.holds(&version, 4096, &stored), Ok(true)));
+        assert!(matches!(
+            version.holds(&version, 17, &stored),
+            Err(Error::Length { read: 17, .. })
+        ));
+        assert!(matches!(version.holds(&version, 17, &of("/proc/self/stat")), Ok(true)));
+        let empty = FileVersion { size: 0, ..version };
         assert!(matches!(empty.holds(&empty, 17, &stored), Ok(true)));
     }
 
@@ -302,7 +306,7 @@ mod tests {
 
     #[test]
     fn what_changed_in_the_last_seconds_is_recent() {
-        let recent = [7, 8, 9, 12].map(|seconds| stamp_of((seconds, 1)).is_recent((10, 0)));
+        let recent = [7, 8, 9, 12].map(|seconds| version_of((seconds, 1)).is_recent((10, 0)));
         assert_eq!(recent, [false, true, true, true]);
     }
 }

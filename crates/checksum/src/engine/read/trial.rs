@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use rustix::fd::OwnedFd;
 
-use super::medium::Medium;
+use super::cold::ColdReads;
 use crate::engine::buffer::Buffer;
-use crate::engine::stamp::{Stamp, may_be_mapped};
+use crate::engine::version::{FileVersion, may_be_mapped};
 
 /// Bytes to be read from a device before the trial: it costs some 0.2 ms, which a short run would
 /// notice.
@@ -47,9 +47,9 @@ pub(super) enum Way {
 
 /// What a worker knows of the devices that its files are on.
 #[derive(Default)]
-pub(super) struct Choice {
+pub(super) struct MapTrial {
     devices: RefCell<Vec<Device>>,
-    medium: Medium,
+    cold_reads: ColdReads,
 }
 
 struct Device {
@@ -67,24 +67,24 @@ enum State {
     Known(bool),
 }
 
-impl Choice {
+impl MapTrial {
     /// How the next bytes of a file are to come.
-    pub(super) fn step(&self, file: &OwnedFd, stamp: &Stamp) -> Step {
+    pub(super) fn step(&self, file: &OwnedFd, version: &FileVersion) -> Step {
         // A mapped hole takes memory in a tmpfs, where one that is read takes none.
-        if stamp.has_holes() {
+        if version.has_holes() {
             return Step::Read;
         }
         let mut devices = self.devices.borrow_mut();
-        let place = devices.iter().position(|device| device.number == stamp.device());
+        let place = devices.iter().position(|device| device.number == version.device());
         let place = place.unwrap_or_else(|| {
             let state = if may_be_mapped(file) { State::New(0) } else { State::Known(false) };
-            devices.push(Device { number: stamp.device(), state });
+            devices.push(Device { number: version.device(), state });
             devices.len() - 1
         });
         match &mut devices[place].state {
             State::Known(false) => Step::Read,
             // What comes from the medium is read ahead better for who reads.
-            State::Known(true) if self.medium.is_in_use() => Step::Read,
+            State::Known(true) if self.cold_reads.are_new() => Step::Read,
             State::Known(true) => Step::Map,
             State::New(bytes) if *bytes < READ_BEFORE => {
                 *bytes += Buffer::CAPACITY as u64;
@@ -92,7 +92,7 @@ impl Choice {
             }
             state => {
                 // From now on it counts whether the medium is.
-                let _ = self.medium.is_in_use();
+                let _ = self.cold_reads.are_new();
                 Step::Try(state.next_trial())
             }
         }
@@ -100,14 +100,15 @@ impl Choice {
 
     /// Notes how long it took to bring in a window in the way that was to be tried; `None` when
     /// that could not be done.
-    pub(super) fn tried(&self, stamp: &Stamp, time: Option<Duration>) {
+    pub(super) fn tried(&self, version: &FileVersion, time: Option<Duration>) {
         let mut devices = self.devices.borrow_mut();
-        let Some(device) = devices.iter_mut().find(|device| device.number == stamp.device()) else {
+        let Some(device) = devices.iter_mut().find(|device| device.number == version.device())
+        else {
             return;
         };
         device.state = match time {
             // It waited for the medium: nothing was learnt.
-            Some(_) if self.medium.is_in_use() => State::New(0),
+            Some(_) if self.cold_reads.are_new() => State::New(0),
             Some(time) => device.state.with(time),
             None => State::Known(false),
         };
@@ -146,53 +147,53 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// A file that is all on its medium, with its stamp.
-    fn file() -> (OwnedFd, Stamp) {
+    /// A file that is all on its medium, with its version.
+    fn file() -> (OwnedFd, FileVersion) {
         let file = tempfile::tempfile().unwrap();
         std::io::Write::write_all(&mut &file, &[7; 4096]).unwrap();
         // Until then it has no place there on many file systems.
         file.sync_all().unwrap();
         let file = OwnedFd::from(file);
-        let stamp = Stamp::of(&rustix::fs::fstat(&file).unwrap());
-        (file, stamp)
+        let version = FileVersion::of(&rustix::fs::fstat(&file).unwrap());
+        (file, version)
     }
 
-    /// A choice that has read so much that the trial is due; `None` where files are never mapped.
-    fn due(file: &OwnedFd, stamp: &Stamp) -> Option<Choice> {
-        let choice = Choice::default();
+    /// A trial that has read so much that the trial is due; `None` where files are never mapped.
+    fn due(file: &OwnedFd, version: &FileVersion) -> Option<MapTrial> {
+        let trial = MapTrial::default();
         for _ in 0..READ_BEFORE / Buffer::CAPACITY as u64 {
-            assert_eq!(choice.step(file, stamp), Step::Read);
+            assert_eq!(trial.step(file, version), Step::Read);
         }
-        may_be_mapped(file).then_some(choice)
+        may_be_mapped(file).then_some(trial)
     }
 
     #[test]
     fn what_takes_less_in_its_best_trial_is_chosen() {
-        let (file, stamp) = file();
+        let (file, version) = file();
         let outlier = [500 * MS, 500 * MS];
         for (mapped, read, expected) in
             [(69, 100, Step::Map), (71, 100, Step::Read), (250, 100, Step::Read)]
         {
-            let Some(choice) = due(&file, &stamp) else { return };
+            let Some(trial) = due(&file, &version) else { return };
             for times in [outlier, [mapped * MS, 500 * MS], [500 * MS, read * MS], outlier] {
                 for (way, time) in [Way::Map, Way::Read].into_iter().zip(times) {
-                    assert_eq!(choice.step(&file, &stamp), Step::Try(way));
-                    choice.tried(&stamp, Some(time));
+                    assert_eq!(trial.step(&file, &version), Step::Try(way));
+                    trial.tried(&version, Some(time));
                 }
             }
             for _ in 0..3 {
-                assert_eq!(choice.step(&file, &stamp), expected, "{mapped} {read}");
+                assert_eq!(trial.step(&file, &version), expected, "{mapped} {read}");
             }
         }
     }
 
     #[test]
     fn what_cannot_be_mapped_is_read() {
-        let (file, stamp) = file();
-        let Some(choice) = due(&file, &stamp) else { return };
-        assert_eq!(choice.step(&file, &stamp), Step::Try(Way::Map));
-        choice.tried(&stamp, None);
-        assert_eq!(choice.step(&file, &stamp), Step::Read);
+        let (file, version) = file();
+        let Some(trial) = due(&file, &version) else { return };
+        assert_eq!(trial.step(&file, &version), Step::Try(Way::Map));
+        trial.tried(&version, None);
+        assert_eq!(trial.step(&file, &version), Step::Read);
     }
 
     #[test]
@@ -201,10 +202,10 @@ mod tests {
         hole.set_len(1 << 30).unwrap();
         let pseudo = std::fs::File::open("/proc/self/maps").unwrap();
         for file in [hole, pseudo].map(OwnedFd::from) {
-            let stamp = Stamp::of(&rustix::fs::fstat(&file).unwrap());
-            let choice = Choice::default();
+            let version = FileVersion::of(&rustix::fs::fstat(&file).unwrap());
+            let trial = MapTrial::default();
             for _ in 0..2 * READ_BEFORE / Buffer::CAPACITY as u64 {
-                assert_eq!(choice.step(&file, &stamp), Step::Read);
+                assert_eq!(trial.step(&file, &version), Step::Read);
             }
         }
     }
