@@ -5,10 +5,11 @@
 //! use, and no outcome; and what it keeps open is used by one thread only.
 //!
 //! A worker takes many jobs at once where files are short, and gives back what it has not begun
-//! when a long one comes up: the others may have nothing to do. So there is no end while a worker
+//! when a long one comes up and another worker has nothing to do. So there is no end while a worker
 //! holds jobs that it may give back.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::Source;
@@ -31,6 +32,8 @@ pub(super) struct Task {
 #[derive(Debug)]
 pub(super) struct JobQueue {
     state: Mutex<State>,
+    /// Whether any worker waits for jobs; a copy of what the state says, to be read without the lock.
+    has_waiting: AtomicBool,
     /// There are jobs again, or no more will come; before that, all workers are started. Workers
     /// wait for it.
     filled: Condvar,
@@ -87,7 +90,12 @@ impl JobQueue {
             is_full: false,
             holds: vec![false; workers],
         };
-        Self { state: Mutex::new(state), filled: Condvar::new(), drained: Condvar::new() }
+        Self {
+            state: Mutex::new(state),
+            has_waiting: AtomicBool::new(false),
+            filled: Condvar::new(),
+            drained: Condvar::new(),
+        }
     }
 
     /// Notes that no more workers will be started, and how many of those expected were not.
@@ -163,6 +171,11 @@ impl JobQueue {
         Taken::Some
     }
 
+    /// Whether any worker waits for jobs.
+    pub(super) fn has_waiting(&self) -> bool {
+        self.has_waiting.load(Ordering::Relaxed)
+    }
+
     /// Takes back jobs that a worker has not begun.
     pub(super) fn give_back(&self, worker: Worker, jobs: &mut VecDeque<Task>) {
         let mut state = self.change();
@@ -192,9 +205,12 @@ impl JobQueue {
         let mut state = self.change();
         self.let_go(&mut state, worker);
         state.waiting += 1;
+        self.has_waiting.store(true, Ordering::Relaxed);
         let nothing = |state: &mut State| state.jobs.is_empty() && !state.is_at_end();
         let waited = self.filled.wait_while(state, nothing);
-        waited.unwrap_or_else(PoisonError::into_inner).waiting -= 1;
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner);
+        state.waiting -= 1;
+        self.has_waiting.store(state.waiting > 0, Ordering::Relaxed);
     }
 
     /// Whether a worker may leave the jobs to others: if it is not the last one. Then it has ended.

@@ -22,7 +22,7 @@ use crate::engine::version::{FileVersion, may_be_mapped};
 const READ_BEFORE: u64 = 16 << 20;
 
 /// How many windows are timed in each way. The least time of each counts.
-const TRIALS: usize = 4;
+const TRIALS: usize = 8;
 
 /// Mapping is chosen when it takes less than this of the time of reading, in percent: what it saves
 /// has to be worth the signals that a mapped file can raise, and the memory that counts as the

@@ -241,7 +241,7 @@ impl<'a> Worker<'a> {
             }
             let free = match self.free_lanes() {
                 0 => {
-                    self.give_back();
+                    self.share();
                     return Taken::Some;
                 }
                 free => free,
@@ -261,7 +261,6 @@ impl<'a> Worker<'a> {
                 // Of a file that failed.
                 self.turn = None;
                 if self.refused.is_some() {
-                    self.keep_the_first();
                     return Taken::Some;
                 }
             }
@@ -290,8 +289,8 @@ impl<'a> Worker<'a> {
     /// Takes the jobs of another round, and opens their files.
     fn take_jobs(&mut self, free: usize) -> Taken {
         self.look_anew();
-        // No more than there is reason to expect short ones: the others are given back, which costs
-        // opening them twice.
+        // No more than there is reason to expect short ones: others may have to be given back, which
+        // costs opening them twice.
         let most = self.round.min(2 * self.short_run).saturating_sub(self.lanes.len());
         let taken = self.core.queue.take(self.number, free, most.max(free), &mut self.jobs);
         if taken == Taken::Some {
@@ -332,8 +331,15 @@ impl<'a> Worker<'a> {
         false
     }
 
-    /// Gives back the jobs that are not begun: a long file came up, and other workers may have
-    /// nothing to do.
+    /// Gives back the jobs that are not begun where another worker has nothing to do: a long file
+    /// came up, and it may take a while until they are begun here.
+    fn share(&mut self) {
+        if self.core.queue.has_waiting() {
+            self.give_back();
+        }
+    }
+
+    /// Gives back the jobs that are not begun.
     fn give_back(&mut self) {
         self.turn = None;
         if self.jobs.is_empty() {
@@ -443,6 +449,14 @@ mod tests {
         }
         assert!(most >= SHORT - ROUND, "the jobs promised to be short: {most}");
         let mut left = VecDeque::new();
+        core.queue.take(1, usize::MAX, 0, &mut left);
+        // The other worker comes to the end of what there is, and the first one goes on.
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| core.queue.wait(1));
+            while !waiting.is_finished() {
+                assert_eq!(worker.fill(), Taken::Some);
+            }
+        });
         core.queue.take(1, usize::MAX, 0, &mut left);
         let is_long = |job: &&Task| job.source == Source::Regular(paths[1].clone());
         let left = left.iter().filter(is_long).count();

@@ -31,6 +31,9 @@ impl Worker<'_> {
     /// to do; false where there still is none.
     pub(super) fn ask_again(&mut self) -> bool {
         let Some(device) = self.refused else { return true };
+        if self.is_idle() || self.core.queue.has_waiting() {
+            self.keep_the_first();
+        }
         self.turn = if self.is_idle() {
             self.shared.closing.borrow_mut().close();
             Some(self.core.devices.wait_for_turn(device))
