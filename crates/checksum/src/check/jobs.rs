@@ -277,8 +277,9 @@ impl OpenList {
         {
             return Err(ListError::NoKey(algorithm));
         }
-        Ok(Expected::of(record, is_tagged)
-            .map_or(Step::Pass, |expected| Step::Note(Note::File(expected))))
+        // A file without a digest must not pass for one that was checked.
+        let expected = Expected::of(record, is_tagged);
+        Ok(Step::Note(expected.map_or(Note::Malformed(number), Note::File)))
     }
 }
 
