@@ -428,6 +428,8 @@ mod tests {
             fs::write(&path, vec![b'a'; length]).unwrap();
             path
         });
+        // What was written this very moment is not read ahead of its turn.
+        std::thread::sleep(std::time::Duration::from_millis(30));
         let core = Core::new(Options { threads: 2, ..Options::default() }, true);
         core.queue.all_are_started(0);
         for sequence in 0..SHORT + LONG + SHORT {
