@@ -1,6 +1,6 @@
 //! The bar on standard error: bytes done of all bytes, rate, time left, files done.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -8,7 +8,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
+use console::Term;
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lanesum_checksum::engine::Progress;
 use lanesum_checksum::walk::{Count, Totals};
 
@@ -54,11 +55,9 @@ impl Display {
         if !Self::is_shown(when) {
             return None;
         }
-        let target = if io::stderr().is_terminal() {
-            ProgressDrawTarget::stderr()
-        } else {
-            ProgressDrawTarget::term_like(Box::new(Plain))
-        };
+        // indicatif's own stays hidden where there is no terminal. Who asks for a bar gets one, and 80
+        // columns are assumed at its other end.
+        let target = ProgressDrawTarget::term_like(Box::new(Term::buffered_stderr()));
         let bar = ProgressBar::with_draw_target(None, target).with_style(style(UNKNOWN));
         let progress = Arc::new(Progress::default());
         let files = files();
@@ -137,47 +136,6 @@ fn draw(bar: &ProgressBar, done: Totals, whole: Option<Totals>) {
 
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("the templates are right: a test draws them")
-}
-
-/// Standard error that is no terminal, for those who ask for a bar all the same: a terminal of 80
-/// columns is assumed at its other end.
-#[derive(Debug)]
-struct Plain;
-
-impl Plain {
-    fn write(&self, text: &str) -> io::Result<()> {
-        io::stderr().write_all(text.as_bytes())
-    }
-}
-
-impl TermLike for Plain {
-    fn width(&self) -> u16 {
-        80
-    }
-    fn move_cursor_up(&self, n: usize) -> io::Result<()> {
-        if n > 0 { self.write(&format!("\x1b[{n}A")) } else { Ok(()) }
-    }
-    fn move_cursor_down(&self, n: usize) -> io::Result<()> {
-        if n > 0 { self.write(&format!("\x1b[{n}B")) } else { Ok(()) }
-    }
-    fn move_cursor_right(&self, n: usize) -> io::Result<()> {
-        if n > 0 { self.write(&format!("\x1b[{n}C")) } else { Ok(()) }
-    }
-    fn move_cursor_left(&self, n: usize) -> io::Result<()> {
-        if n > 0 { self.write(&format!("\x1b[{n}D")) } else { Ok(()) }
-    }
-    fn write_line(&self, line: &str) -> io::Result<()> {
-        self.write(&format!("{line}\n"))
-    }
-    fn write_str(&self, text: &str) -> io::Result<()> {
-        self.write(text)
-    }
-    fn clear_line(&self) -> io::Result<()> {
-        self.write("\r\x1b[2K")
-    }
-    fn flush(&self) -> io::Result<()> {
-        io::stderr().flush()
-    }
 }
 
 #[cfg(test)]
