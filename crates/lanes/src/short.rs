@@ -15,8 +15,8 @@
 //! hints go to the memory behind it, where the next chunk is: a column of a million strings of 1 to 64 bytes takes
 //! less than half as long with them.
 
-use crate::apart::apart;
 use crate::fetch::{LINE, fetch_line};
+use crate::opaque::opaque;
 use crate::{MAX_LANES_64, Offset, PICK_ROOM, Source, WORD_LEN, Word64};
 
 /// The most pieces that are sorted together: whole registers, and three of them, of any width.
@@ -124,7 +124,7 @@ impl<'a> ShortPieces<'a> {
     pub fn scatter<T: Copy>(&self, first: usize, values: &[T], places: &mut [T]) {
         assert!(places.len() == self.count);
         let items = &self.sorted[..self.count][first..][..values.len()];
-        for (item, value) in items.iter().zip(apart(values)) {
+        for (item, value) in items.iter().zip(opaque(values)) {
             // In order, so that the places are not computed in a vector, from which each had to be extracted.
             let place = (u64::from(item >> PLACE_SHIFT) % PLACES as u64).in_order() as usize;
             // SAFETY: `sort` numbered the pieces' places from 0 on, and there are as many.
@@ -221,7 +221,7 @@ impl Source for ShortLanes<'_> {
 
     #[inline(always)]
     fn lengths<W: Word64>(&self, first: usize) -> W {
-        let items = &apart(self.items)[first..][..W::LANES];
+        let items = &opaque(self.items)[first..][..W::LANES];
         let mut lengths = [0; MAX_LANES_64];
         for (length, item) in lengths.iter_mut().zip(items) {
             *length = u64::from(item >> LENGTH_SHIFT);

@@ -2,13 +2,14 @@
 
 use core::ops::RangeInclusive;
 
+use crate::word::sealed::Sealed;
 use crate::{Source, WORD_LEN};
 
 /// A word of 64 bits in each of [`LANES`](Word64::LANES) lanes.
 ///
 /// Lane `i` of a result depends on lane `i` of the operands alone. The operations are those from
 /// which SipHash rounds are made.
-pub trait Word64: Copy {
+pub trait Word64: Copy + Sealed {
     /// How many lanes there are.
     const LANES: usize;
 
@@ -61,6 +62,12 @@ pub trait Word64: Copy {
     /// Shifts to the right by `count` bits, 0 to 63; zeros come in.
     #[must_use]
     fn shift_right(self, count: u32) -> Self;
+
+    /// Runs a function compiled with the instructions of the word.
+    #[inline(always)]
+    fn call<R>(function: impl FnOnce() -> R) -> R {
+        function()
+    }
 
     /// Where the lane of `self` is more than that of `other`. Numbers below 2^63 only.
     fn more_than(self, other: Self) -> Self::Mask;

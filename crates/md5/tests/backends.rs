@@ -2,7 +2,7 @@
 //!
 //! `LANESUM_BACKEND=NAME` holds the tests to one backend.
 
-use lanesum_md5::{Backend, Chunks, Digest, Lanes, Stream, md5, md5_many_with};
+use lanesum_md5::{Backend, Chunks, Digest, Lanes, Stream, md5, md5_many_with, most_streams};
 
 /// The digest by an independent implementation.
 fn peer(message: &[u8]) -> Digest {
@@ -182,7 +182,7 @@ macro_rules! stamp {
             #[test]
             fn every_length_in_every_width() {
                 let Some(backend) = backend() else { return };
-                let most = backend.most_streams();
+                let most = super::most_streams(backend);
                 for &width in backend.widths().iter().filter(|&&width| width <= most) {
                     super::every_length(backend, width);
                 }
@@ -236,16 +236,13 @@ fn every_backend_of_the_cpu_is_covered() {
     assert_eq!(Backend::from_name("mmx"), None);
 }
 
-/// No lane is idle where there are as many streams as a caller is advised to have.
+/// No lane is idle where there are as many streams as fit.
 #[test]
 fn numbers_of_streams_are_widths() {
     for backend in backends() {
-        let (most, enough) = (backend.most_streams(), backend.enough_streams());
-        assert!(enough <= most.min(32), "{backend}: {enough} of {most}");
-        for streams in [most, enough] {
-            assert_eq!(backend.width_for(streams), streams, "{backend}");
-            assert!(backend.widths().contains(&streams), "{backend}: {streams}");
-        }
+        let most = most_streams(backend);
+        assert_eq!(most, Lanes::<&[u8]>::with_backend(backend).capacity(), "{backend}");
+        assert!(most <= 32 && backend.widths().contains(&most), "{backend}: {most}");
     }
 }
 

@@ -21,7 +21,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Stdio};
 
 use lanesum_lanes::Latency;
-use lanesum_md5::{Backend, Lanes};
+use lanesum_md5::{Backend, Lanes, md5_many_into, most_streams};
 use nix::errno::Errno;
 use nix::sys::ptrace;
 use nix::sys::signal::{Signal, raise};
@@ -119,7 +119,7 @@ fn callgrind_counts_the_same() {
     // The widest of each, since valgrind needs a second to start.
     let widest = Backend::available()
         .filter(|backend| backend.name() != "avx512")
-        .map(|backend| format!("One {backend} {}", backend.most_streams()));
+        .map(|backend| format!("One {backend} {}", most_streams(backend)));
     for plan in widest.chain(["One portable 1".to_owned()]) {
         let Ok(stepped) = count_by_steps(&plan) else {
             println!("SKIPPED: this machine does not let a process be stepped");
@@ -135,13 +135,11 @@ fn callgrind_counts_the_same() {
 /// lanes run in, and `LATENCY one 1`, a message by itself.
 fn plans() -> Vec<String> {
     let mut plans = Vec::new();
-    for latency in Latency::possible() {
+    for latency in Latency::ALL {
         latency.pretend();
         plans.push(format!("{latency:?} one 1"));
         for backend in Backend::available() {
-            let most = backend.most_streams();
-            let own = |width: &&usize| **width <= most && backend.width_for(**width) == **width;
-            let widths = backend.widths().iter().filter(own);
+            let widths = backend.widths().iter();
             plans.extend(widths.map(|width| format!("{latency:?} {backend} {width}")));
         }
     }
@@ -155,7 +153,7 @@ fn workload() {
     let Ok(plan) = std::env::var(PLAN) else { return };
     let [latency, backend, lanes] = plan.split(' ').collect::<Vec<_>>().try_into().unwrap();
     let is_named = |other: &Latency| format!("{other:?}") == latency;
-    Latency::possible().find(is_named).unwrap().pretend();
+    Latency::ALL.into_iter().find(is_named).unwrap().pretend();
     let lanes: usize = lanes.parse().unwrap();
     let message = vec![7; 64 * (LONG_FOR_CALLGRIND + MAX_LANES)];
     let backend = Backend::from_name(backend);
@@ -165,9 +163,15 @@ fn workload() {
         }
         Some(backend) => {
             assert_eq!(backend.width_for(lanes), lanes);
+            let messages = (0..lanes).map(|lane| &message[64 * lane..][..64 * blocks]);
+            if lanes > most_streams(backend) {
+                let mut digests = [[0; 16]; MAX_LANES];
+                md5_many_into(backend, messages, &mut digests[..lanes]);
+                std::hint::black_box(&mut digests);
+                return;
+            }
             let mut all = Lanes::with_backend(backend);
-            // At different places of their pages: more than 32 would take turns otherwise.
-            (0..lanes).for_each(|lane| all.push(&message[64 * lane..][..64 * blocks]));
+            messages.for_each(|message| all.push(message));
             all.advance();
             std::hint::black_box(&mut all);
         }

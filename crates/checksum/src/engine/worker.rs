@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::thread::{self, Scope};
 
-use lanesum_md5::Lanes;
+use lanesum_md5::{Lanes, most_streams};
 use rustix::fd::OwnedFd;
 use rustix::fs::FileType;
 
@@ -110,7 +110,7 @@ pub(super) fn work<'scope, T, R, M, F>(
         order,
         lanes,
         limit,
-        long_limit: limit.min(options.backend.enough_streams()),
+        long_limit: limit.min(most_streams(options.backend)),
         round: files.min(ROUND),
         target: 1,
         short_run: 0,
@@ -549,7 +549,7 @@ where
             self.hash_batch();
         }
         self.lanes.advance();
-        while let Some((stream, digest)) = self.lanes.ended() {
+        while let Some((stream, digest)) = self.lanes.take_finished() {
             self.finish(stream, Some(md5_digest(digest)));
         }
         let grown = usize::try_from(self.shared.bytes.get() / BYTES_A_LANE).unwrap_or(usize::MAX);

@@ -5,8 +5,8 @@ use core::arch::x86_64::*;
 use core::ops::RangeInclusive;
 
 use super::word64::{number, pair, rest_by_shift, word64};
-use crate::backend::no_such_width;
-use crate::{Kernel64, PICK_ROOM, Pair, Source, WORD_LEN, Word64};
+use super::words::Avx512;
+use crate::{PICK_ROOM, Source, WORD_LEN, Word64};
 
 /// The truth table of `a ^ b ^ c` for `vpternlog`.
 const XOR3: i32 = 0x96;
@@ -16,6 +16,7 @@ const SELECT: i32 = 0xca;
 
 word64! {
     U64x8, __m512i, 8,
+    set: Avx512<false>,
     load: _mm512_loadu_si512, store: _mm512_storeu_si512,
     splat: _mm512_set1_epi64, add: _mm512_add_epi64, xor: _mm512_xor_si512,
     shift: [_mm512_sll_epi64, _mm512_srl_epi64],
@@ -179,16 +180,5 @@ fn row8(piece: impl Fn(usize) -> __m128i) -> __m512i {
         let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(piece(0)), piece(1));
         let high = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(piece(2)), piece(3));
         _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
-    }
-}
-
-/// Runs a kernel in one to three sets of eight lanes.
-#[target_feature(enable = "avx512f,avx512vl,avx512bw,avx2,popcnt")]
-pub(crate) fn run<K: Kernel64>(width: usize, kernel: K) -> K::Output {
-    match width {
-        8 => kernel.run::<U64x8>(),
-        16 => kernel.run::<Pair<U64x8, U64x8>>(),
-        24 => kernel.run::<Pair<Pair<U64x8, U64x8>, U64x8>>(),
-        _ => no_such_width(width),
     }
 }

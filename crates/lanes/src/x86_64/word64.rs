@@ -13,6 +13,7 @@ use crate::WORD_LEN;
 macro_rules! word64 {
     (
         $name:ident, $register:ident, $lanes:literal,
+        set: $set:ty,
         load: $load:ident, store: $store:ident, splat: $splat:ident, add: $add:ident, xor: $xor:ident,
         shift: [$left:ident, $right:ident],
         unpack: [$low:ident, $high:ident], row: $row:ident,
@@ -21,8 +22,15 @@ macro_rules! word64 {
         #[derive(Clone, Copy, Debug)]
         pub(crate) struct $name($register);
 
+        impl $crate::word::sealed::Sealed for $name {}
+
         impl $crate::Word64 for $name {
             const LANES: usize = $lanes;
+
+            #[inline(always)]
+            fn call<T>(function: impl FnOnce() -> T) -> T {
+                <$set as super::words::Set>::call(function)
+            }
 
             #[inline(always)]
             fn splat(value: u64) -> Self {

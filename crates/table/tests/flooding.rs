@@ -2,8 +2,6 @@
 //! comparisons that grows with the square of theirs, and a flood-safe map next to none. Counted, not
 //! timed.
 
-#![cfg(feature = "map")]
-
 #[path = "../examples/flooding/collisions.rs"]
 mod collisions;
 #[path = "../examples/flooding/tables.rs"]
