@@ -18,7 +18,7 @@ BASH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: build test test-format test-lints test-code test-instructions test-no-std test-aarch64 test-docs test-fuzz test-miri \
+.PHONY: build test test-format test-lints test-code test-stranger test-instructions test-no-std test-aarch64 test-docs test-fuzz test-miri \
 	record-instructions fuzz bench bench-peers plots deny install install-md5sum-link uninstall
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
@@ -27,7 +27,7 @@ build:
 	$(CARGO) build --release --locked -p lanesum
 
 # Cheapest first, so that the common mistakes show at once.
-test: test-format test-lints test-no-std test-aarch64 test-code test-instructions test-docs test-fuzz
+test: test-format test-lints test-no-std test-aarch64 test-stranger test-code test-instructions test-docs test-fuzz
 
 # Panics of a test still name their lines; full debug information would double the time to build.
 test-lints test-code test-no-std test-aarch64 test-docs: export CARGO_PROFILE_DEV_DEBUG = line-tables-only
@@ -55,6 +55,10 @@ test-aarch64:
 # The examples in the documentation are tested with the rest.
 test-code:
 	$(CARGO) test --locked --workspace --all-features
+
+# As a program that uses the libraries: without this workspace's profiles, which optimise everything.
+test-stranger:
+	$(CARGO) run --locked --manifest-path tests/stranger/Cargo.toml --target-dir $(or $(CARGO_TARGET_DIR),target)/stranger
 
 # Of the released code, since nothing else's instructions matter; `test-code` leaves this one out.
 test-instructions:

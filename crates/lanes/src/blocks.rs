@@ -1,5 +1,8 @@
 //! The inputs of a kernel: as many blocks of 64 bytes from each lane.
 
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+
 /// Bytes in a block of MD5 and its relatives.
 pub const BLOCK_LEN: usize = 64;
 
@@ -38,35 +41,77 @@ impl<'a> Blocks<'a> {
         self.count
     }
 
-    /// Block `index` of the inputs `first .. first + lanes`.
+    /// As many blocks as all inputs have whole, and the lengths of the shortest and the longest.
     #[inline(always)]
-    pub(crate) fn row(&self, first: usize, lanes: usize, index: usize) -> BlockRow<'a> {
-        assert!(index < self.count);
-        BlockRow { inputs: &self.inputs[first..][..lanes], offset: index * BLOCK_LEN }
+    #[must_use]
+    pub fn whole(inputs: &'a [&'a [u8]]) -> (Self, [usize; 2]) {
+        let lengths = inputs.iter().fold([usize::MAX, 0], |[shortest, longest], input| {
+            [shortest.min(input.len()), longest.max(input.len())]
+        });
+        (Self { inputs, count: lengths[0] / BLOCK_LEN }, lengths)
+    }
+
+    /// The same of the inputs `first .. first + lanes`.
+    ///
+    /// # Panics
+    /// When there are not so many.
+    #[inline(always)]
+    #[must_use]
+    pub fn lanes(&self, first: usize, lanes: usize) -> Self {
+        Self { inputs: &self.inputs[first..][..lanes], count: self.count }
+    }
+
+    /// How many inputs there are.
+    #[inline(always)]
+    #[must_use]
+    pub const fn lanes_count(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// Block `index` of the first `lanes` inputs.
+    #[inline(always)]
+    pub(crate) fn row(&self, index: usize, lanes: usize) -> BlockRow<'a> {
+        assert!(index < self.count && lanes <= self.inputs.len(), "no such block of all lanes");
+        let inputs = NonNull::from(self.inputs).cast();
+        BlockRow { inputs, offset: index * BLOCK_LEN, blocks: PhantomData }
     }
 }
 
-/// A block of each of some lanes.
+/// A block of each of as many lanes as a word has. Words rely on that without another check.
 #[derive(Clone, Copy)]
 pub struct BlockRow<'a> {
-    /// Each has a whole block from `offset` on.
-    inputs: &'a [&'a [u8]],
+    /// That of the first lane; the others follow. Each has a whole block from `offset` on.
+    inputs: NonNull<&'a [u8]>,
     offset: usize,
+    blocks: PhantomData<&'a [&'a [u8]]>,
 }
 
 impl<'a> BlockRow<'a> {
+    /// The same of the lanes from `first` on.
+    #[inline(always)]
+    pub(crate) fn from_lane(&self, first: usize) -> Self {
+        // SAFETY: words ask for the lanes that they have alone.
+        Self { inputs: unsafe { self.inputs.add(first) }, ..*self }
+    }
+
+    #[inline(always)]
+    fn input(&self, lane: usize) -> &'a [u8] {
+        // SAFETY: words ask for the lanes that they have alone, and `row` saw that there are these.
+        unsafe { *self.inputs.add(lane).as_ref() }
+    }
+
     /// Where the block of a lane lies.
     #[inline(always)]
     pub(crate) fn address(&self, lane: usize) -> *const u8 {
-        self.inputs[lane].as_ptr().wrapping_add(self.offset)
+        self.input(lane).as_ptr().wrapping_add(self.offset)
     }
 
     /// `N` bytes of the block of a lane, from `at` on.
     #[inline(always)]
     pub(crate) fn bytes<const N: usize>(&self, lane: usize, at: usize) -> &'a [u8; N] {
         assert!(at <= BLOCK_LEN && N <= BLOCK_LEN - at);
-        // SAFETY: these are bytes of the block, which the lane's input has, says `inputs`.
-        unsafe { &*self.inputs[lane].as_ptr().add(self.offset + at).cast() }
+        // SAFETY: these are bytes of the block, which the lane's input has.
+        unsafe { &*self.input(lane).as_ptr().add(self.offset + at).cast() }
     }
 
     /// Words `4 * quarter` to `4 * quarter + 3` of a lane.
@@ -88,9 +133,18 @@ mod tests {
         let inputs: [&[u8]; 2] = [&[1; 130], &[2; 128]];
         let blocks = Blocks::new(&inputs, 2);
         assert_eq!(blocks.count(), 2);
-        let row = blocks.row(0, 2, 1);
+        let row = blocks.row(1, 2);
         assert_eq!([0, 1].map(|lane| row.bytes::<1>(lane, 63)), [&[1], &[2]]);
-        assert_eq!(blocks.row(1, 1, 0).quarter(0, 3), [0x0202_0202; 4]);
+        assert_eq!(blocks.row(0, 2).from_lane(1).quarter(0, 3), [0x0202_0202; 4]);
+    }
+
+    #[test]
+    fn whole_blocks_are_those_that_all_have() {
+        let inputs: [&[u8]; 3] = [&[1; 200], &[2; 191], &[3; 130]];
+        let (blocks, lengths) = Blocks::whole(&inputs);
+        assert_eq!((blocks.count(), lengths), (2, [130, 200]));
+        assert_eq!(blocks.lanes(1, 2).row(1, 2).bytes::<1>(0, 0), &[2]);
+        assert_eq!(Blocks::whole(&[&[], &[0; 64]]).0.count(), 0);
     }
 
     #[test]
@@ -100,14 +154,14 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "index < self.count")]
+    #[should_panic(expected = "no such block")]
     fn a_block_past_the_end_is_refused() {
-        let _ = Blocks::new(&[&[0; 128]], 1).row(0, 1, 1);
+        let _ = Blocks::new(&[&[0; 128]], 1).row(1, 1);
     }
 
     #[test]
-    #[should_panic(expected = "out of range")]
+    #[should_panic(expected = "no such block")]
     fn more_lanes_than_inputs_are_refused() {
-        let _ = Blocks::new(&[&[0; 128]], 1).row(0, 2, 0);
+        let _ = Blocks::new(&[&[0; 128]], 1).row(0, 2);
     }
 }

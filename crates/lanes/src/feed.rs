@@ -22,25 +22,34 @@ use crate::word::{Word, WordSource};
 /// Turns for a block.
 pub const TURNS: usize = 16;
 
-/// What a kernel does with a block.
+/// What a kernel does with blocks.
 pub trait Compression {
     /// The state after a block. Takes all turns of the feed, in their order.
     fn block<W: Word>(state: [W; 4], feed: &mut BlockFeed<'_, W>) -> [W; 4];
+
+    /// The state from which to go on after the last block of a part. Parts are numbered from 0.
+    fn end_part<W: Word>(&mut self, state: [W; 4], part: usize) -> [W; 4];
 }
 
-/// The state after all blocks, of each lane by itself.
+/// Runs a compression over all blocks of one part after the other, in each lane by itself.
 ///
 /// ```
 /// use lanesum_lanes::{Backend, BlockFeed, Blocks, Compression, Kernel, TURNS, Word, compress};
 ///
 /// /// The sum of the first words of all blocks, in each lane.
-/// struct Sum;
+/// struct Sum([[u8; 16]; 4]);
 ///
 /// impl Compression for Sum {
 ///     #[inline(always)]
 ///     fn block<W: Word>([sum, ..]: [W; 4], feed: &mut BlockFeed<'_, W>) -> [W; 4] {
 ///         (0..TURNS).for_each(|turn| feed.turn(turn));
 ///         [sum.add(feed.word(0)); 4]
+///     }
+///
+///     #[inline(always)]
+///     fn end_part<W: Word>(&mut self, state: [W; 4], _: usize) -> [W; 4] {
+///         W::store_rows(state, &mut self.0);
+///         state
 ///     }
 /// }
 ///
@@ -51,9 +60,9 @@ pub trait Compression {
 ///
 ///     #[inline(always)]
 ///     fn run<W: Word>(self) -> [[u8; 16]; 4] {
-///         let mut rows = [[0; 16]; 4];
-///         W::store_rows(compress::<Sum, W>([W::splat(0); 4], &self.0), &mut rows);
-///         rows
+///         let mut sum = Sum([[0; 16]; 4]);
+///         compress(&mut sum, [W::splat(0); 4], &[self.0]);
+///         sum.0
 ///     }
 /// }
 ///
@@ -63,31 +72,61 @@ pub trait Compression {
 /// ```
 ///
 /// # Panics
-/// When there are fewer inputs than lanes, or the compression does not take all turns.
+/// When a part has fewer inputs than lanes, or the compression does not take all turns.
 #[inline(always)]
-pub fn compress<C: Compression, W: Word>(mut state: [W; 4], blocks: &Blocks<'_>) -> [W; 4] {
-    if blocks.count() == 0 {
-        return state;
-    }
+pub fn compress<C: Compression, W: Word>(
+    compression: &mut C,
+    mut state: [W; 4],
+    parts: &[Blocks<'_>],
+) {
     let mut memory = MaybeUninit::uninit();
     let transposed = Plain::any(&mut memory);
-    let mut source = W::Source::begin(transposed, blocks, 0);
-    for index in 0..blocks.count() {
-        let mut feed = BlockFeed { transposed, source, blocks, index, turns: 0 };
-        state = C::block(state, &mut feed);
-        // Otherwise the next block's words would be whatever lay in memory.
-        assert!(feed.turns == TURNS, "{} turns of {TURNS}", feed.turns);
-        source = feed.source;
+    let mut source = W::Source::nothing();
+    if BlockFeed::<W>::IS_AHEAD
+        && let Some(row) = first_of(parts, W::LANES)
+    {
+        source = W::in_own_frame(
+            #[inline(always)]
+            || W::Source::begin(transposed, row, 0),
+        );
     }
-    state
+    let mut number = 0;
+    for (part, blocks) in parts.iter().enumerate() {
+        for index in 0..blocks.count() {
+            let row = if !BlockFeed::<W>::IS_AHEAD {
+                Some(blocks.row(index, W::LANES))
+            } else if index + 1 < blocks.count() {
+                Some(blocks.row(index + 1, W::LANES))
+            } else {
+                first_of(&parts[part + 1..], W::LANES)
+            };
+            let mut feed = BlockFeed { transposed, source, row, number, turns: 0 };
+            state = C::block(state, &mut feed);
+            // Otherwise the next block's words would be whatever lay in memory.
+            // (A message with the number would keep the feed out of registers.)
+            assert!(feed.turns == TURNS, "not all turns of a block were taken");
+            source = feed.source;
+            number += 1;
+        }
+        state = compression.end_part(state, part);
+    }
+}
+
+/// The first block of some parts.
+#[inline(always)]
+fn first_of<'a>(parts: &[Blocks<'a>], lanes: usize) -> Option<BlockRow<'a>> {
+    parts.iter().find(|blocks| blocks.count() > 0).map(|blocks| blocks.row(0, lanes))
 }
 
 /// The words of a block.
 pub struct BlockFeed<'r, W: Word> {
     transposed: &'r mut <W::Source as WordSource<W>>::Transposed,
     source: W::Source,
-    blocks: &'r Blocks<'r>,
-    index: usize,
+    /// The block on which work is done: this one, or of words that are ahead the next one, if there
+    /// is one.
+    row: Option<BlockRow<'r>>,
+    /// How many blocks came before.
+    number: usize,
     /// How many have been taken.
     turns: usize,
 }
@@ -102,11 +141,16 @@ impl<W: Word> BlockFeed<'_, W> {
     /// When it is not the next one.
     #[inline(always)]
     pub fn turn(&mut self, turn: usize) {
-        assert!(turn == self.turns && turn < TURNS, "turn {turn} after {}", self.turns);
+        assert!(turn == self.turns && turn < TURNS, "not the next turn");
         self.turns += 1;
-        let index = self.index + usize::from(Self::IS_AHEAD);
-        let turn = Turn { turn, others: 0, all: <W::Source as WordSource<W>>::PARTS };
-        self.source = self.source.prepare(self.transposed, self.blocks, 0, index, turn);
+        if let Some(row) = self.row {
+            let number = self.number + usize::from(Self::IS_AHEAD);
+            let turn = Turn { turn, others: 0, all: <W::Source as WordSource<W>>::PARTS };
+            self.source = self.source.prepare(self.transposed, row, 0, number, turn);
+        } else {
+            // Nothing is to be kept in registers for the turns that follow.
+            self.source = W::Source::nothing();
+        }
         self.transposed.leave_in_memory();
     }
 
@@ -115,7 +159,7 @@ impl<W: Word> BlockFeed<'_, W> {
     #[inline(always)]
     #[must_use]
     pub fn word(&self, number: usize) -> W {
-        self.source.word(self.transposed, self.index, number)
+        self.source.word(self.transposed, self.number, number)
     }
 }
 
@@ -164,21 +208,26 @@ impl<W: LoadQuarter> WordSource<W> for InTurns<W> {
     const PARTS: usize = 0;
 
     #[inline(always)]
-    fn begin((): &mut (), _: &Blocks<'_>, _: usize) -> Self {
+    fn nothing() -> Self {
         Self([W::splat(0); 16])
+    }
+
+    #[inline(always)]
+    fn begin((): &mut (), _: BlockRow<'_>, _: usize) -> Self {
+        Self::nothing()
     }
 
     #[inline(always)]
     fn prepare(
         mut self,
         (): &mut (),
-        blocks: &Blocks<'_>,
+        row: BlockRow<'_>,
         first: usize,
-        index: usize,
+        _: usize,
         Turn { turn, .. }: Turn,
     ) -> Self {
         if turn < 4 {
-            let row = blocks.row(first, W::LANES, index);
+            let row = row.from_lane(first);
             if turn == 0 && W::FETCH_AHEAD > 0 {
                 for lane in 0..W::LANES {
                     let ahead = row.address(lane).wrapping_add(W::FETCH_AHEAD * BLOCK_LEN);
@@ -245,12 +294,19 @@ mod tests {
     use crate::{Backend, Kernel, MAX_LANES};
 
     /// Takes some turns of each block only.
-    struct Some<const TAKEN: usize>;
+    struct Few<const TAKEN: usize>;
 
-    impl<const TAKEN: usize> Compression for Some<TAKEN> {
+    impl<const TAKEN: usize> Compression for Few<TAKEN> {
         fn block<W: Word>(state: [W; 4], feed: &mut BlockFeed<'_, W>) -> [W; 4] {
             (0..TAKEN).for_each(|turn| feed.turn(turn));
             [state[0].add(feed.word(15)); 4]
+        }
+
+        fn end_part<W: Word>(&mut self, state: [W; 4], _: usize) -> [W; 4] {
+            let mut rows = [[0; 16]; MAX_LANES];
+            W::store_rows(state, &mut rows);
+            assert_eq!(rows[..W::LANES], [[3; 16]; MAX_LANES][..W::LANES]);
+            [W::splat(0); 4]
         }
     }
 
@@ -262,10 +318,8 @@ mod tests {
         #[inline(always)]
         fn run<W: Word>(self) {
             let inputs: [&[u8]; MAX_LANES] = [&[1; 192]; MAX_LANES];
-            let state = compress::<Some<TAKEN>, W>([W::splat(0); 4], &Blocks::new(&inputs, 3));
-            let mut rows = [[0; 16]; MAX_LANES];
-            W::store_rows(state, &mut rows);
-            assert_eq!(rows[..W::LANES], [[3; 16]; MAX_LANES][..W::LANES]);
+            let parts = [Blocks::new(&inputs, 3); 2];
+            compress(&mut Few::<TAKEN>, [W::splat(0); 4], &parts);
         }
     }
 
@@ -276,8 +330,8 @@ mod tests {
             for &width in backend.widths() {
                 backend.run(width, Run::<16>);
                 let of_fewer = std::panic::catch_unwind(|| backend.run(width, Run::<15>));
-                let message = *of_fewer.unwrap_err().downcast::<String>().unwrap();
-                assert_eq!(message, "15 turns of 16", "{backend} {width}");
+                let message = *of_fewer.unwrap_err().downcast::<&str>().unwrap();
+                assert_eq!(message, "not all turns of a block were taken", "{backend} {width}");
             }
         }
     }

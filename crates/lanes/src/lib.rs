@@ -26,9 +26,9 @@
 //!
 //! The files say what they hold: `word.rs` the traits, `portable.rs` words made of plain Rust,
 //! `x86_64/` those of registers, `backend.rs` the table of instruction sets, which of them this CPU
-//! has and how to run a kernel there, `blocks.rs` what a kernel reads, `feed.rs` when it reads what.
-//! This is the only crate of lanesum with SIMD `unsafe`; `x86_64/mod.rs`, `blocks.rs` and `feed.rs`
-//! state the obligations.
+//! has and how to run a kernel there, `blocks.rs` what a kernel reads, `feed.rs` when it reads
+//! what. This is the only crate of lanesum with SIMD `unsafe`; `x86_64/mod.rs`, `blocks.rs` and
+//! `feed.rs` state the obligations.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 

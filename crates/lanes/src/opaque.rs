@@ -1,8 +1,8 @@
 //! Memory of which the optimiser does not know what has been read from it or written to it before.
 //!
-//! It would otherwise load what lies side by side in one vector and then extract the numbers one by one, or
-//! extract them from a vector that has just been stored. Loading each from memory costs less: there are
-//! more units for loads than for moves out of vectors.
+//! It would otherwise load what lies side by side in one vector and then extract the numbers one by
+//! one, or extract them from a vector that has just been stored. Loading each from memory costs
+//! less: there are more units for loads than for moves out of vectors.
 
 /// The same slice.
 #[inline(always)]

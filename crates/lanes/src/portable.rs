@@ -1,6 +1,6 @@
 //! Words that need no instruction set: an array of lanes, and two words as one.
 
-use crate::blocks::{BlockRow, Blocks};
+use crate::blocks::BlockRow;
 use crate::feed::{InTurns, LoadQuarter, Turn};
 use crate::word::{Bits, WordSource, end_step, sealed::Sealed};
 use crate::{Function, Word};
@@ -9,6 +9,8 @@ impl<const N: usize> Sealed for [u32; N] {}
 
 /// Plain loops, which the compiler turns into whatever vectors the target has.
 impl<const N: usize> Bits for [u32; N] {
+    const IS_VECTOR: bool = false;
+
     #[inline(always)]
     fn splat(value: u32) -> Self {
         [value; N]
@@ -190,28 +192,33 @@ impl<A: Word, B: Word> WordSource<Pair<A, B>> for (A::Source, B::Source) {
     const PARTS: usize = A::Source::PARTS + B::Source::PARTS;
 
     #[inline(always)]
-    fn begin(transposed: &mut Self::Transposed, blocks: &Blocks<'_>, first: usize) -> Self {
-        let a = A::Source::begin(&mut transposed.0, blocks, first);
-        (a, B::Source::begin(&mut transposed.1, blocks, first + A::LANES))
+    fn nothing() -> Self {
+        (A::Source::nothing(), B::Source::nothing())
+    }
+
+    #[inline(always)]
+    fn begin(transposed: &mut Self::Transposed, row: BlockRow<'_>, first: usize) -> Self {
+        let a = A::Source::begin(&mut transposed.0, row, first);
+        (a, B::Source::begin(&mut transposed.1, row, first + A::LANES))
     }
 
     #[inline(always)]
     fn prepare(
         self,
         transposed: &mut Self::Transposed,
-        blocks: &Blocks<'_>,
+        row: BlockRow<'_>,
         first: usize,
-        index: usize,
+        number: usize,
         turn: Turn,
     ) -> Self {
-        let a = self.0.prepare(&mut transposed.0, blocks, first, index, turn);
+        let a = self.0.prepare(&mut transposed.0, row, first, number, turn);
         let (first, turn) = (first + A::LANES, turn.after(A::Source::PARTS));
-        (a, self.1.prepare(&mut transposed.1, blocks, first, index, turn))
+        (a, self.1.prepare(&mut transposed.1, row, first, number, turn))
     }
 
     #[inline(always)]
-    fn word(&self, transposed: &Self::Transposed, index: usize, word: usize) -> Pair<A, B> {
-        let a = self.0.word(&transposed.0, index, word);
-        Pair(a, self.1.word(&transposed.1, index, word))
+    fn word(&self, transposed: &Self::Transposed, number: usize, word: usize) -> Pair<A, B> {
+        let a = self.0.word(&transposed.0, number, word);
+        Pair(a, self.1.word(&transposed.1, number, word))
     }
 }

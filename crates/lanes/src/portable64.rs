@@ -1,4 +1,5 @@
-//! Words of 64 bits that need no instruction set: one lane, an array of lanes, and two words as one.
+//! Words of 64 bits that need no instruction set: one lane, an array of lanes, and two words as
+//! one.
 
 use core::ops::RangeInclusive;
 
@@ -31,7 +32,8 @@ impl Word64 for u64 {
     #[inline(always)]
     fn in_order(self) -> Self {
         let mut value = self;
-        // SAFETY: no instruction, so nothing that could be violated. Not `pure`, so that it keeps its place.
+        // SAFETY: no instruction, so nothing that could be violated. Not `pure`, so that it keeps
+        // its place.
         unsafe {
             core::arch::asm!("/* {0} */", inout(reg) value, options(nomem, nostack, preserves_flags));
         }
@@ -196,8 +198,8 @@ impl<const N: usize> Word64 for [u64; N] {
     }
 }
 
-/// The methods of a [`Pair`] that are those of its two words: what fills lanes of a type and empties
-/// them, those with so many words more, and those with a count.
+/// The methods of a [`Pair`] that are those of its two words: what fills lanes of a type and
+/// empties them, those with so many words more, and those with a count.
 macro_rules! pairwise {
     ($lane:ty; $($of_words:ident($($word:ident),*))*; $($by_count:ident)*) => {
         const LANES: usize = A::LANES + B::LANES;

@@ -1,6 +1,6 @@
 //! The traits that a kernel is written against.
 
-use crate::blocks::Blocks;
+use crate::blocks::BlockRow;
 use crate::feed::{Plain, Turn};
 
 /// In a module that others cannot name, so that the words of this crate are the only ones: kernels
@@ -28,6 +28,9 @@ pub trait Function {
 
 /// Sums and single bits of numbers of 32 bits, one number in each lane.
 pub trait Bits: Copy + sealed::Sealed {
+    /// Whether it is a register of several lanes.
+    const IS_VECTOR: bool;
+
     /// The same number in every lane.
     fn splat(value: u32) -> Self;
 
@@ -75,6 +78,7 @@ pub trait Bits: Copy + sealed::Sealed {
 #[inline(always)]
 pub(crate) fn end_step<F: Function, B: Bits, const COUNT: u32>(sum: B, b: B, c: B, d: B) -> B {
     let [sum, late] = F::add_to(sum, b, c, d);
+    let sum = if B::IS_VECTOR { sum.opaque() } else { sum };
     sum.add(late).rotate_left(COUNT).add(b)
 }
 
@@ -118,6 +122,21 @@ pub trait Word: Copy + sealed::Sealed {
 
     /// Runs a function compiled with the instructions of the word.
     fn call<R>(function: impl FnOnce() -> R) -> R;
+
+    /// Runs a function, which in code that is not optimised has a frame of its own: that of a whole
+    /// kernel of many lanes would not fit into the stack of a thread.
+    #[inline(always)]
+    fn in_own_frame<R>(function: impl FnOnce() -> R) -> R {
+        #[inline(never)]
+        fn called<W: Word, R>(function: impl FnOnce() -> R) -> R {
+            W::call(function)
+        }
+        if cfg!(debug_assertions) && Self::LANES > 1 {
+            called::<Self, R>(function)
+        } else {
+            function()
+        }
+    }
 }
 
 /// The words of one block after the other, and what is carried in registers from turn to turn: see
@@ -129,27 +148,23 @@ pub trait WordSource<W>: Copy {
     /// In how many parts the work on a block is done ahead; 0 where it is not.
     const PARTS: usize;
 
-    /// Makes the first block of the inputs `first .. first + LANES` ready.
-    ///
-    /// # Panics
-    /// When there is no block, or the lanes are not all lanes of `blocks`.
-    fn begin(transposed: &mut Self::Transposed, blocks: &Blocks<'_>, first: usize) -> Self;
+    /// Nothing carried.
+    fn nothing() -> Self;
 
-    /// Does what is due in a turn for block `index`. Words that are ahead have nothing to do for a
-    /// block that is not there.
-    ///
-    /// # Panics
-    /// Otherwise when there is no such block, or when the lanes are not all lanes of `blocks`.
+    /// Makes the lanes `first .. first + LANES` of the first block ready.
+    fn begin(transposed: &mut Self::Transposed, row: BlockRow<'_>, first: usize) -> Self;
+
+    /// Does what is due in a turn for block `number`.
     #[must_use]
     fn prepare(
         self,
         transposed: &mut Self::Transposed,
-        blocks: &Blocks<'_>,
+        row: BlockRow<'_>,
         first: usize,
-        index: usize,
+        number: usize,
         turn: Turn,
     ) -> Self;
 
-    /// Word `word` of block `index`.
-    fn word(&self, transposed: &Self::Transposed, index: usize, word: usize) -> W;
+    /// Word `word` of block `number`.
+    fn word(&self, transposed: &Self::Transposed, number: usize, word: usize) -> W;
 }

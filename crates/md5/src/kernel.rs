@@ -9,12 +9,13 @@
 //! ```
 //!
 //! Here A to D are words of many lanes, which hold a state of another message each. Four things
-//! differ from the text. X comes from a [`BlockFeed`], which has a turn before every fourth step: in
-//! few lanes to load four words, in many to transpose a part of the next block while these steps wait
-//! for each other. X\[k\] + T\[i\] is added to A before the round's function, because both are known
-//! long before B is. G is a selection between operands of which one comes late, so it is added as two
-//! disjoint halves. And the end of a step, from the function on, is one operation of the word,
-//! [`Word::end_step`], since the shortest way to do it depends on the instruction set and on the CPU.
+//! differ from the text. X comes from a [`BlockFeed`], which has a turn before every fourth step:
+//! in few lanes to load four words, in many to transpose a part of the next block while these steps
+//! wait for each other. X\[k\] + T\[i\] is added to A before the round's function, because both are
+//! known long before B is. G is a selection between operands of which one comes late, so it is
+//! added as two disjoint halves. And the end of a step, from the function on, is one operation of
+//! the word, [`Word::end_step`], since the shortest way to do it depends on the instruction set and
+//! on the CPU.
 
 use lanesum_lanes::{Backend, Bits, BlockFeed, Blocks, Compression, Function, Kernel, Word};
 
@@ -45,28 +46,31 @@ pub(crate) enum Start {
 /// X\[k\] + T\[i\] of each step, for a block that is the same in all lanes.
 pub(crate) type Sums = [u32; 64];
 
-/// Takes the first `width` states forward: lane by lane by all blocks of one part after the other,
-/// and then perhaps by one that is the same in all lanes.
+/// What a kernel does with messages.
+#[derive(Clone, Copy)]
+pub(crate) struct Plan<'a> {
+    pub(crate) start: Start,
+    /// The blocks of some messages, one part after the other, and then those of the next messages,
+    /// as many as lanes each time.
+    pub(crate) parts: &'a [Blocks<'a>],
+    /// How many parts messages have.
+    pub(crate) parts_each: usize,
+    /// A block that is the same in all lanes, if messages end in such a one.
+    pub(crate) last: Option<&'a Sums>,
+}
+
+/// Takes states forward as planned, `width` at a time: of one message after the other from row 0 on.
 ///
 /// All kernels are compiled here, once.
 ///
 /// # Panics
 /// When `width` is not one of the backend's, or there are fewer states or inputs.
-pub(crate) fn compress(
-    backend: Backend,
-    width: usize,
-    from: Start,
-    parts: &[Blocks<'_>],
-    last: Option<&Sums>,
-    states: &mut [State],
-) {
-    backend.run(width, Compress { from, parts, last, states });
+pub(crate) fn compress(backend: Backend, width: usize, plan: Plan<'_>, states: &mut [State]) {
+    backend.run(width, Compress { plan, states });
 }
 
 struct Compress<'a> {
-    from: Start,
-    parts: &'a [Blocks<'a>],
-    last: Option<&'a Sums>,
+    plan: Plan<'a>,
     states: &'a mut [State],
 }
 
@@ -74,23 +78,22 @@ impl Kernel for Compress<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<W: Word>(self) {
-        let mut state = match self.from {
-            // No closure: that would not be compiled with the instructions.
-            Start::Initial => {
-                let [a, b, c, d] = INITIAL;
-                [W::splat(a), W::splat(b), W::splat(c), W::splat(d)]
-            }
+    fn run<W: Word>(mut self) {
+        let state = match self.plan.start {
+            Start::Initial => initial(),
             Start::States => W::load_rows(self.states),
         };
-        for blocks in self.parts {
-            state = lanesum_lanes::compress::<Steps, W>(state, blocks);
-        }
-        if let Some(sums) = self.last {
-            state = forward_by_sums(state, sums);
-        }
-        W::store_rows(state, self.states);
+        let parts = self.plan.parts;
+        lanesum_lanes::compress(&mut self, state, parts);
     }
+}
+
+/// The state before the first block, in all lanes.
+#[inline(always)]
+fn initial<W: Word>() -> [W; 4] {
+    // No closure: that would not be compiled with the instructions.
+    let [a, b, c, d] = INITIAL;
+    [W::splat(a), W::splat(b), W::splat(c), W::splat(d)]
 }
 
 /// The function of each round as a type: its truth table, and how words compute it.
@@ -113,7 +116,7 @@ macro_rules! functions {
 }
 functions! {
     F: (b & c) | (!b & d), |sum, b, c, d| [sum, d.xor(b.and(c.xor(d)))];
-    G: (b & d) | (c & !d), |sum, b, c, d| [sum.add(c.and_not(d)).opaque(), b.and(d)];
+    G: (b & d) | (c & !d), |sum, b, c, d| [sum.add(c.and_not(d)), b.and(d)];
     H: b ^ c ^ d, |sum, b, c, d| [sum, b.xor(c.xor(d))];
     I: c ^ (b | !d), |sum, b, c, d| [sum, c.xor(b.or(d.not()))];
 }
@@ -132,21 +135,8 @@ fn step<W: Word, const INDEX: usize, const SHIFT: u32>([a, b, c, d]: [W; 4], sum
     [d, result, b, c]
 }
 
-/// Four steps. In code that is not optimised they have a frame of their own: that of all 64 would not
-/// fit into the stack of a thread, where there are many lanes.
-#[inline(always)]
-fn four_steps<W: Word, T>(steps: impl FnOnce() -> T) -> T {
-    #[inline(never)]
-    fn in_own_frame<W: Word, T>(steps: impl FnOnce() -> T) -> T {
-        W::call(steps)
-    }
-    if cfg!(debug_assertions) && W::LANES > 1 { in_own_frame::<W, T>(steps) } else { steps() }
-}
-
 /// The 64 steps. They are written out by index since the compiler does not unroll so long a loop.
-struct Steps;
-
-impl Compression for Steps {
+impl Compression for Compress<'_> {
     #[inline(always)]
     fn block<W: Word>(before: [W; 4], feed: &mut BlockFeed<'_, W>) -> [W; 4] {
         let mut state = before;
@@ -156,7 +146,7 @@ impl Compression for Steps {
                     // Steps before the turn come before it: otherwise the compiler would sink them.
                     state[1] = state[1].opaque();
                 }
-                state = four_steps::<W, _>(#[inline(always)] || {
+                state = W::in_own_frame(#[inline(always)] || {
                     feed.turn($turn);
                     $(
                         let Step { word, constant, .. } = const { STEPS[$index] };
@@ -175,6 +165,19 @@ impl Compression for Steps {
         }
         add_each(state, before)
     }
+
+    #[inline(always)]
+    fn end_part<W: Word>(&mut self, mut state: [W; 4], part: usize) -> [W; 4] {
+        if !(part + 1).is_multiple_of(self.plan.parts_each) {
+            return state;
+        }
+        if let Some(sums) = self.plan.last {
+            state = forward_by_sums(state, sums);
+        }
+        let group = part / self.plan.parts_each;
+        W::store_rows(state, &mut self.states[group * W::LANES..]);
+        initial()
+    }
 }
 
 /// States after one more block, the same in all lanes. Four steps of a round are like the four
@@ -186,10 +189,16 @@ fn forward_by_sums<W: Word>(before: [W; 4], sums: &Sums) -> [W; 4] {
     macro_rules! round {
         ($($index:literal)*: $from:literal) => {
             for four in &sums[$from..$from + 16].as_chunks::<4>().0[..] {
-                $(
-                    let sum = W::splat(four[$index % 4]);
-                    state = step::<W, $index, { STEPS[$index].shift }>(state, sum);
-                )*
+                state = W::in_own_frame(
+                    #[inline(always)]
+                    || {
+                        $(
+                            let sum = W::splat(four[$index % 4]);
+                            state = step::<W, $index, { STEPS[$index].shift }>(state, sum);
+                        )*
+                        state
+                    },
+                );
             }
         };
     }
@@ -237,7 +246,8 @@ mod tests {
         let bytes: Vec<u8> = (0..64 * 4096).map(|byte| (byte * 31 % 251) as u8).collect();
         let other: [State; MAX_LANES] =
             core::array::from_fn(|lane| core::array::from_fn(|byte| (byte * 99 + lane) as u8));
-        for (distance, from) in [(192, Start::States), (4096, Start::States), (192, Start::Initial)]
+        for (distance, start) in
+            [(192, Start::States), (4096, Start::States), (192, Start::Initial)]
         {
             let first: Vec<&[u8]> =
                 (0..MAX_LANES).map(|lane| &bytes[lane * distance..][..192]).collect();
@@ -245,14 +255,16 @@ mod tests {
                 (0..MAX_LANES).map(|lane| &bytes[lane * distance + 192..][..64]).collect();
             let all: Vec<&[u8]> =
                 (0..MAX_LANES).map(|lane| &bytes[lane * distance..][..256]).collect();
-            let initial = match from {
+            let initial = match start {
                 Start::Initial => [INITIAL_STATE; MAX_LANES],
                 Start::States => other,
             };
             let expected = |lane: usize| {
                 let mut state = [initial[lane]];
                 let blocks = Blocks::new(&all[lane..=lane], 4);
-                compress(Backend::PORTABLE, 1, Start::States, &[blocks], None, &mut state);
+                let plan =
+                    Plan { start: Start::States, parts: &[blocks], parts_each: 1, last: None };
+                compress(Backend::PORTABLE, 1, plan, &mut state);
                 state[0]
             };
             let expected: Vec<State> = (0..MAX_LANES).map(expected).collect();
@@ -260,7 +272,8 @@ mod tests {
                 for &width in backend.widths() {
                     let mut states = other;
                     let parts = [Blocks::new(&first, 3), Blocks::new(&second, 1)];
-                    compress(backend, width, from, &parts, None, &mut states);
+                    let plan = Plan { start, parts: &parts, parts_each: 2, last: None };
+                    compress(backend, width, plan, &mut states);
                     assert_eq!(states[..width], expected[..width], "{backend} {width}");
                     assert_eq!(states[width..], other[width..], "{backend} {width}: beyond");
                 }

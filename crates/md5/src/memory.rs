@@ -21,25 +21,13 @@ use alloc::vec::Vec;
 
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES, fetch};
 
-use crate::kernel::{INITIAL_STATE, Start, State, compress};
-use crate::lockstep::{Lockstep, lengths};
+use crate::kernel::{INITIAL_STATE, Plan, Start, State, compress};
+use crate::lockstep::{CROWD, Lockstep, SHORT};
 use crate::padding::{PaddedTail, blocks_of};
 use crate::streams::most_streams;
 
-/// The most blocks that a short message takes, padding included.
-const SHORT: usize = 16;
-
-/// Bytes of messages that may go together in more lanes than [`most_streams`], which does not pay
-/// for what comes from far.
-const NEAR: usize = 4 << 20;
-
-/// How many lanes go forward together at most when all messages begin at the same place of their
-/// pages. With more, the lines that were fetched ahead push each other out of the first-level cache
-/// before they are used.
-const CROWD: usize = 32;
-
-/// Bytes of the messages that are next which are fetched into a cache meanwhile. The kernel asks for
-/// those behind in time.
+/// Bytes of the messages that are next which are fetched into a cache meanwhile. The kernel asks
+/// for those behind in time.
 const FETCHED: usize = 4 * BLOCK_LEN;
 
 /// Puts the digest of each message into its place.
@@ -67,8 +55,6 @@ struct Left {
 
 struct Scheduler<'a> {
     backend: Backend,
-    /// The most messages to take forward together, if they are near.
-    lanes: usize,
     lockstep: Lockstep,
     messages: &'a [&'a [u8]],
     /// The state of each message that has begun, and in the end its digest.
@@ -87,7 +73,6 @@ impl<'a> Scheduler<'a> {
     fn new(backend: Backend, messages: &'a [&'a [u8]], states: &'a mut [State]) -> Self {
         Self {
             backend,
-            lanes: backend.width_for(MAX_LANES),
             lockstep: Lockstep::new(backend),
             messages,
             states,
@@ -102,20 +87,15 @@ impl<'a> Scheduler<'a> {
     /// hashes those of which there are as many as lanes.
     fn take_rows(&mut self) {
         let mut are_others = false;
-        for first in (0..self.messages.len()).step_by(self.lanes) {
-            let row = &self.messages[first..][..self.lanes.min(self.messages.len() - first)];
-            let (shortest, longest) = lengths(row);
-            let are_alike = blocks_of(shortest) == blocks_of(longest);
+        let lanes = self.lockstep.lanes;
+        for (row, messages) in self.messages.chunks(lanes).enumerate() {
+            let first = row * lanes;
             // A few in the end go beside others, if there are such.
-            if are_alike && (row.len() >= self.fewest() || !are_others) {
-                let lanes = self.lanes_for(row);
-                let states = &mut self.states[first..][..row.len()];
-                for (row, states) in row.chunks(lanes).zip(states.chunks_mut(lanes)) {
-                    self.lockstep.hash(row, states);
-                }
-            } else {
+            let may_be_alike = messages.len() >= self.fewest() || !are_others;
+            let states = &mut self.states[first..][..messages.len()];
+            if !(may_be_alike && self.lockstep.hash_if_alike(messages, states)) {
                 are_others = true;
-                (first..first + row.len()).for_each(|message| self.sort(message));
+                (first..first + messages.len()).for_each(|message| self.sort(message));
             }
         }
         for blocks in 1..=SHORT {
@@ -130,7 +110,7 @@ impl<'a> Scheduler<'a> {
 
     /// The fewest short messages that go in lockstep by themselves.
     fn fewest(&self) -> usize {
-        (self.lanes / 4).max(1)
+        (self.lockstep.lanes / 4).max(1)
     }
 
     /// Puts a message into its bucket, or among those that wait.
@@ -143,7 +123,7 @@ impl<'a> Scheduler<'a> {
         // When it goes forward, others have been read in between.
         fetch(bytes);
         self.buckets[blocks - 1].push(message);
-        if self.buckets[blocks - 1].len() == self.lanes {
+        if self.buckets[blocks - 1].len() == self.lockstep.lanes {
             let bucket = core::mem::take(&mut self.buckets[blocks - 1]);
             self.hash_in_lockstep(&bucket);
             self.buckets[blocks - 1] = bucket;
@@ -158,19 +138,6 @@ impl<'a> Scheduler<'a> {
         self.waiting.push(Left { blocks, message });
     }
 
-    /// How many of some messages that are alike go forward together.
-    fn lanes_for(&self, alike: &[&[u8]]) -> usize {
-        let streams = most_streams(self.backend);
-        let is_near = |length: usize| length <= NEAR / self.lanes;
-        if self.lanes > streams && !alike.iter().all(|message| is_near(message.len())) {
-            streams
-        } else if self.lanes > CROWD && blocks_of(alike[0].len()) > SHORT && are_crowded(alike) {
-            CROWD
-        } else {
-            self.lanes
-        }
-    }
-
     /// Hashes messages that take as many blocks each, as many as there are lanes at most.
     fn hash_in_lockstep(&mut self, numbers: &[usize]) {
         let (mut messages, mut digests) = ([&[][..]; MAX_LANES], [[0; 16]; MAX_LANES]);
@@ -178,7 +145,8 @@ impl<'a> Scheduler<'a> {
         for (message, &number) in messages.iter_mut().zip(numbers) {
             *message = self.messages[number];
         }
-        self.lockstep.hash(messages, digests);
+        let are_alike = self.lockstep.hash_if_alike(messages, digests);
+        assert!(are_alike, "as many blocks each");
         for (digest, &number) in digests.iter().zip(numbers) {
             self.states[number] = *digest;
         }
@@ -195,20 +163,16 @@ impl<'a> Scheduler<'a> {
         for count in runs {
             let mut alike;
             (alike, rest) = rest.split_at(count);
-            while alike.len() >= self.lanes.min(CROWD) {
+            while alike.len() >= self.lockstep.lanes.min(CROWD) {
+                let now;
+                let most = self.lockstep.lanes;
+                (now, alike) =
+                    alike.split_at(if alike.len() < most { CROWD.min(most) } else { most });
                 let mut numbers = [0; MAX_LANES];
-                let most = self.lanes.min(alike.len());
-                let mut messages = [&[][..]; MAX_LANES];
-                for (place, left) in alike[..most].iter().enumerate() {
-                    (numbers[place], messages[place]) = (left.message, self.messages[left.message]);
+                for (number, left) in numbers.iter_mut().zip(now) {
+                    *number = left.message;
                 }
-                let mut lanes = self.lanes_for(&messages[..most]);
-                if alike.len() < self.lanes {
-                    lanes = lanes.min(CROWD);
-                }
-                let lanes = lanes.min(most);
-                self.hash_in_lockstep(&numbers[..lanes]);
-                alike = &alike[lanes..];
+                self.hash_in_lockstep(&numbers[..now.len()]);
             }
             alike.iter().for_each(|&left| self.put(left));
         }
@@ -282,8 +246,8 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// Takes messages forward by so many blocks of what is left of each. Lanes without a message get
-    /// the first one's.
+    /// Takes messages forward by so many blocks of what is left of each. Lanes without a message
+    /// get the first one's.
     fn forward(&mut self, numbers: &[usize], rests: &mut [&[u8]; MAX_LANES], blocks: usize) {
         let width = self.backend.width_for(numbers.len());
         let first = rests[0];
@@ -293,22 +257,12 @@ impl<'a> Scheduler<'a> {
             *state = self.states[number];
         }
         let blocks = Blocks::new(&rests[..width], blocks);
-        compress(self.backend, width, Start::States, &[blocks], None, &mut states);
+        let plan = Plan { start: Start::States, parts: &[blocks], parts_each: 1, last: None };
+        compress(self.backend, width, plan, &mut states);
         for (state, &number) in states.iter().zip(numbers) {
             self.states[number] = *state;
         }
     }
-}
-
-/// Whether messages begin at few places of their pages. Lines of the same place share the few ways
-/// (8 to 12) of one set of the first-level cache, so that each pushes out another before it is used.
-fn are_crowded(messages: &[&[u8]]) -> bool {
-    const LINES_A_PAGE: usize = 64;
-    const WAYS: u32 = 8;
-    let places = messages.iter().fold(0_u64, |places, message| {
-        places | 1 << (message.as_ptr().addr() / BLOCK_LEN % LINES_A_PAGE)
-    });
-    places.count_ones() * WAYS < messages.len() as u32
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use core::fmt;
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks};
 
 use crate::Digest;
-use crate::kernel::{INITIAL_STATE, Start, State, compress};
+use crate::kernel::{INITIAL_STATE, Plan, Start, State, compress};
 use crate::padding::{BlockBuffer, PaddedTail};
 
 /// MD5 of a message that comes in chunks. Memory: the state and two blocks, whatever the length.
@@ -83,7 +83,10 @@ impl Md5 {
 fn take(state: &mut State, blocks: &[u8]) {
     if !blocks.is_empty() {
         let states = core::slice::from_mut(state);
-        compress(Backend::best(), 1, Start::States, &[whole(&[blocks])], None, states);
+        let piece = [blocks];
+        let parts = [whole(&piece)];
+        let plan = Plan { start: Start::States, parts: &parts, parts_each: 1, last: None };
+        compress(Backend::best(), 1, plan, states);
     }
 }
 
@@ -131,7 +134,8 @@ pub fn md5(message: &[u8]) -> Digest {
     let mut states = [[0; 16]];
     let (message, tail) = ([message], [tail.blocks()]);
     let parts = [whole(&message), whole(&tail)];
-    compress(Backend::best(), 1, Start::Initial, &parts, None, &mut states);
+    let plan = Plan { start: Start::Initial, parts: &parts, parts_each: 2, last: None };
+    compress(Backend::best(), 1, plan, &mut states);
     Digest(states[0])
 }
 

@@ -99,8 +99,8 @@ pub(crate) const fn blocks_of(length: usize) -> usize {
 }
 
 /// Ends a message of which the first `filled` bytes are the last, and zeros follow; gives how many
-/// bytes it has then. As RFC 1321 sections 3.1 and 3.2 say: a byte 0x80, zeros, and the length in bits
-/// modulo 2^64 at the end of a block.
+/// bytes it has then. As RFC 1321 sections 3.1 and 3.2 say: a byte 0x80, zeros, and the length in
+/// bits modulo 2^64 at the end of a block.
 #[inline]
 pub(crate) fn pad(bytes: &mut [u8; 2 * BLOCK_LEN], filled: usize, length: u64) -> usize {
     let end = blocks_of(filled) * BLOCK_LEN;

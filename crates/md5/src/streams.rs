@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks};
 
-use crate::kernel::{INITIAL_STATE, Start, State, compress};
+use crate::kernel::{INITIAL_STATE, Plan, Start, State, compress};
 use crate::padding::BlockBuffer;
 use crate::{Digest, Stream};
 
@@ -26,7 +26,8 @@ use crate::{Digest, Stream};
 const MOST: usize = 32;
 
 /// How many long messages a backend takes forward together, if there are so many: as many as a
-/// width of it has, 32 at most. More are faster only as long as they come out of the nearest caches.
+/// width of it has, 32 at most. More are faster only as long as they come out of the nearest
+/// caches.
 ///
 /// ```
 /// use lanesum_md5::{Backend, most_streams};
@@ -174,7 +175,8 @@ impl<S: Stream> Lanes<S> {
         let first = inputs[0];
         inputs[lanes..width].fill(first);
         let blocks = Blocks::new(&inputs[..width], count);
-        compress(self.backend, width, Start::States, &[blocks], None, &mut self.states);
+        let plan = Plan { start: Start::States, parts: &[blocks], parts_each: 1, last: None };
+        compress(self.backend, width, plan, &mut self.states);
         for (ready, lane) in self.ready.iter_mut().zip(&mut self.lanes) {
             *ready -= count;
             lane.advance(count);
@@ -221,7 +223,8 @@ impl<S: Stream> Lane<S> {
         Self { stream, buffer: BlockBuffer::new(), buffer_done: 0, length: 0, ended: false }
     }
 
-    /// Makes at least one block ready, and says how many there are; none when the message is hashed to its end.
+    /// Makes at least one block ready, and says how many there are; none when the message is hashed
+    /// to its end.
     #[inline]
     fn prepare(&mut self) -> usize {
         loop {

@@ -95,8 +95,8 @@ fn many_streams(backend: Backend, count: usize) {
     assert!(seen.iter().all(|&seen| seen), "{backend}: of {count} streams one is lost");
 }
 
-/// Messages of one length, in numbers that fill gangs or do not: every length with every few numbers, and every number with
-/// lengths around the ends of blocks.
+/// Messages of one length, in numbers that fill the lanes or do not: every length with every few
+/// numbers, and every number with lengths around the ends of blocks.
 fn equal_lengths(backend: Backend) {
     const LONGEST: usize = 300;
     const MOST: usize = 130;
@@ -113,7 +113,8 @@ fn equal_lengths(backend: Backend) {
     }
 }
 
-/// Longer messages, of which some are alike: in numbers that fill gangs or do not, alone and among others, in any order.
+/// Longer messages, of which some are alike: in numbers that fill the lanes or do not, alone and
+/// among others, in any order.
 fn longer_alike(backend: Backend) {
     const LENGTHS: [usize; 6] = [1_015, 1_016, 1_079, 1_080, 4_096, 5_000];
     const FAR: usize = 70_000;

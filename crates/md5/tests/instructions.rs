@@ -1,14 +1,15 @@
-//! How many instructions a block takes in every backend and width, held to a record: a spilled register
-//! or a vector instruction that the compiler no longer finds shows here, on any machine, without a
-//! clock.
+//! How many instructions a block takes in every backend and width, held to a record: a spilled
+//! register or a vector instruction that the compiler no longer finds shows here, on any machine,
+//! without a clock.
 //!
-//! The test starts itself as a child that hashes [`SHORT`] blocks in each lane and then [`LONG`], and counts
-//! the instructions of each by letting it go one step at a time under ptrace. The difference is the
-//! kernel's alone. Where valgrind is installed, its tool callgrind counts the widest of each backend a
-//! second time, and both must agree; AVX-512 it does not know, hence the steps.
+//! The test starts itself as a child that hashes [`SHORT`] blocks in each lane and then [`LONG`],
+//! and counts the instructions of each by letting it go one step at a time under ptrace. The
+//! difference is the kernel's alone. Where valgrind is installed, its tool callgrind counts the
+//! widest of each backend a second time, and both must agree; AVX-512 it does not know, hence the
+//! steps.
 //!
-//! Which words run a width depends on the CPU's latencies (`lanes/src/x86_64/latency.rs`). Each child chooses as such a
-//! CPU would, so that any CPU with AVX-512 counts for all of them.
+//! Which words run a width depends on the CPU's latencies (`lanes/src/x86_64/latency.rs`). Each
+//! child chooses as such a CPU would, so that any CPU with AVX-512 counts for all of them.
 //!
 //! `make test-instructions` runs this with the optimisation of a release; only those counts mean
 //! anything. `make record-instructions` writes the record anew.
@@ -35,8 +36,8 @@ const RECORD_PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/instructio
 /// Blocks in each lane, in the two runs of a child. Few, as a step takes microseconds.
 const SHORT: usize = 2;
 const LONG: usize = 6;
-/// The long run under callgrind, which counts whole processes: the thousands of instructions by which
-/// these differ from one to the next must not matter.
+/// The long run under callgrind, which counts whole processes: the thousands of instructions by
+/// which these differ from one to the next must not matter.
 const LONG_FOR_CALLGRIND: usize = 4_002;
 
 /// The most lanes of any backend.
@@ -131,8 +132,8 @@ fn callgrind_counts_the_same() {
     }
 }
 
-/// `LATENCY BACKEND LANES` for every latency that this CPU can have, every backend and every width that as many
-/// lanes run in, and `LATENCY one 1`, a message by itself.
+/// `LATENCY BACKEND LANES` for every latency that this CPU can have, every backend and every width
+/// that as many lanes run in, and `LATENCY one 1`, a message by itself.
 fn plans() -> Vec<String> {
     let mut plans = Vec::new();
     for latency in Latency::ALL {
@@ -268,7 +269,8 @@ fn text(compiler: &str, counts: &BTreeMap<String, f64>) -> String {
     text
 }
 
-/// The compiler and the counts of a record: a line `rustc VERSION`, then lines `[LATENCY ]BACKEND LANES COUNT`.
+/// The compiler and the counts of a record: a line `rustc VERSION`, then lines `[LATENCY ]BACKEND
+/// LANES COUNT`.
 fn parse(record: &str) -> (&str, BTreeMap<&str, f64>) {
     let mut lines = record.lines();
     let compiler = lines.next().unwrap_or_default();

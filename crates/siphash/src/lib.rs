@@ -37,9 +37,9 @@
 //! | a hash table, and many keys to look up in it | `FloodSafeMap` of the crate `lanesum-table` |
 //! | code written against the RustCrypto traits | [`SipHasher128`] with the feature `digest` |
 //!
-//! **Stable.** The hash of bytes under a key is what the paper defines: the same on every machine, with
-//! every backend and in every version of this crate. Hashes made by way of the trait `Hash` are not
-//! ([`SipHasher`] says why).
+//! **Stable.** The hash of bytes under a key is what the paper defines: the same on every machine,
+//! with every backend and in every version of this crate. Hashes made by way of the trait `Hash`
+//! are not ([`SipHasher`] says why).
 //!
 //! How it works: `round.rs` holds the one round, `one.rs` and `hasher.rs` run it over one input's
 //! words, `many/` over many inputs' in as many lanes as a word of [`lanesum_lanes`] has.

@@ -1,4 +1,5 @@
-//! Counts the words of a large text: a group-by, with one key after the other and with many at once.
+//! Counts the words of a large text: a group-by, with one key after the other and with many at
+//! once.
 //!
 //! `cargo run --release -p lanesum-table --example group_by [FILE...]`
 

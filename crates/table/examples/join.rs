@@ -1,5 +1,6 @@
-//! Joins two tables by a column of strings: the words of one half of a large text, each with the place
-//! where it first stands, and the words of the other half. One key after the other and many at once.
+//! Joins two tables by a column of strings: the words of one half of a large text, each with the
+//! place where it first stands, and the words of the other half. One key after the other and many
+//! at once.
 //!
 //! `cargo run --release -p lanesum-table --example join [FILE...]`
 

@@ -60,7 +60,8 @@ word64! {
 
     #[inline(always)]
     fn rest(self, lengths: Self, above: Self) -> Self {
-        // SAFETY: the ground rule. Of an index the lowest three bits count, so a length looks its mask up.
+        // SAFETY: the ground rule. Of an index the lowest three bits count, so a length looks its
+        // mask up.
         Self(unsafe {
             let masks = _mm512_sllv_epi64(
                 _mm512_set1_epi64(-1),
@@ -120,8 +121,8 @@ impl Picked<'_> {
         let Self { picked, count, range } = self;
         assert!(*count + AT_ONCE <= picked.len());
         let there = u16::MAX >> (AT_ONCE - numbers.len());
-        // SAFETY: the ground rule; only numbers that are there are read, there is room for as many as a register
-        // has, and neither the load nor the store asks for alignment.
+        // SAFETY: the ground rule; only numbers that are there are read, there is room for as many
+        // as a register has, and neither the load nor the store asks for alignment.
         unsafe {
             let some = _mm512_maskz_loadu_epi32(there, numbers.as_ptr().cast());
             let first = _mm512_set1_epi32(range.start().cast_signed());
@@ -147,8 +148,8 @@ fn short_rests<S: Source>(source: &S, first: usize) -> U64x8 {
     rests
 }
 
-/// In the lowest sixteen bits of each a bit for each of the bytes from `from` on that an input of so
-/// many bytes has.
+/// In the lowest sixteen bits of each a bit for each of the bytes from `from` on that an input of
+/// so many bytes has.
 #[inline(always)]
 fn masks(lengths: U64x8, from: U64x8) -> [u64; 8] {
     // SAFETY: the ground rule.
@@ -167,8 +168,8 @@ fn masks(lengths: U64x8, from: U64x8) -> [u64; 8] {
 #[inline(always)]
 fn some_of_pair(input: &[u8], from: usize, mask: u64) -> __m128i {
     debug_assert!((0..16).all(|byte| mask >> byte & 1 == 0 || from + byte < input.len()));
-    // SAFETY: the ground rule; what the mask leaves out is not read, and the functions above set its
-    // bits for bytes that are there alone.
+    // SAFETY: the ground rule; what the mask leaves out is not read, and the functions above set
+    // its bits for bytes that are there alone.
     unsafe { _mm_maskz_loadu_epi8(mask as __mmask16, input.as_ptr().wrapping_add(from).cast()) }
 }
 

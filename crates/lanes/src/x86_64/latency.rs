@@ -1,5 +1,5 @@
-//! How many cycles a vector operation takes: one, as on Intel's CPUs; one, but two for a rotation, as
-//! on AMD's Zen 4; or two for each, as on AMD's Zen 5, where two start in each cycle.
+//! How many cycles a vector operation takes: one, as on Intel's CPUs; one, but two for a rotation,
+//! as on AMD's Zen 4; or two for each, as on AMD's Zen 5, where two start in each cycle.
 //!
 //! Few streams are bound by that latency. A step of MD5 in one register of AVX-512 is a chain of
 //! ternary logic, sum, rotation and sum, in one lane as in four. Cycles for a step:
@@ -13,9 +13,9 @@
 //! So a register is the fastest from the first stream on, except on Zen 5, where up to four streams
 //! are fastest in scalar lanes (four of them take 7.4 cycles for a step).
 //!
-//! Many streams fill the cycles in which one chain waits. Two sets of 512 bits, enough for CPUs with
-//! a latency of one, take 8.4 cycles a step on Zen 5 and leave half of the units idle; four take
-//! 10.9, which is 1.56 times as many lanes in the same time.
+//! Many streams fill the cycles in which one chain waits. Two sets of 512 bits, enough for CPUs
+//! with a latency of one, take 8.4 cycles a step on Zen 5 and leave half of the units idle; four
+//! take 10.9, which is 1.56 times as many lanes in the same time.
 
 use core::arch::x86_64::__cpuid;
 use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -84,8 +84,9 @@ fn amd_family() -> Option<u32> {
     })
 }
 
-/// Makes a module with a test that runs all tests of its binary again as on CPUs of other latencies, in processes of their
-/// own. Each of these tests must begin with `other_latencies::pretend()`.
+/// Makes a module with a test that runs all tests of its binary again as on CPUs of other
+/// latencies, in processes of their own. Each of these tests must begin with
+/// `other_latencies::pretend()`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! test_other_latencies {

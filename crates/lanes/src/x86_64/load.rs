@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 
 use super::register::Register;
 use super::words::{Set, Vector};
-use crate::blocks::{BLOCK_LEN, BlockRow, Blocks};
+use crate::blocks::{BLOCK_LEN, BlockRow};
 use crate::feed::{InTurns, LoadQuarter, Plain, Turn};
 use crate::fetch::fetch_line;
 use crate::word::WordSource;
@@ -82,8 +82,13 @@ where
     const PARTS: usize = T::PARTS;
 
     #[inline(always)]
-    fn begin(transposed: &mut Self::Transposed, blocks: &Blocks<'_>, first: usize) -> Self {
-        T::all(&mut transposed[0], blocks.row(first, R::LANES, 0));
+    fn nothing() -> Self {
+        Self(T::no_carry())
+    }
+
+    #[inline(always)]
+    fn begin(transposed: &mut Self::Transposed, row: BlockRow<'_>, first: usize) -> Self {
+        T::all(&mut transposed[0], row.from_lane(first));
         Self(T::no_carry())
     }
 
@@ -91,18 +96,15 @@ where
     fn prepare(
         self,
         transposed: &mut Self::Transposed,
-        blocks: &Blocks<'_>,
+        row: BlockRow<'_>,
         first: usize,
-        index: usize,
+        number: usize,
         turn: Turn,
     ) -> Self {
-        if index >= blocks.count() {
-            return Self(T::no_carry());
-        }
-        let row = blocks.row(first, R::LANES, index);
+        let row = row.from_lane(first);
         let Self(mut carry) = self;
         for part in turn.parts(T::PARTS) {
-            carry = T::part(carry, &mut transposed[index % 2], row, part);
+            carry = T::part(carry, &mut transposed[number % 2], row, part);
         }
         Self(carry)
     }
@@ -111,10 +113,10 @@ where
     fn word(
         &self,
         transposed: &[[R; 16]; 2],
-        index: usize,
+        number: usize,
         word: usize,
     ) -> Vector<R, S, InParts<T>> {
-        Vector::new(transposed[index % 2][word])
+        Vector::new(transposed[number % 2][word])
     }
 }
 

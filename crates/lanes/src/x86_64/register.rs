@@ -64,6 +64,8 @@ macro_rules! register {
         impl Sealed for $register {}
 
         impl Bits for $register {
+            const IS_VECTOR: bool = true;
+
             #[inline(always)]
             fn splat(value: u32) -> Self {
                 // SAFETY: the ground rule.

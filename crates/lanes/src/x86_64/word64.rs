@@ -116,7 +116,8 @@ pub(super) fn pair(bytes: &[u8; 2 * WORD_LEN]) -> __m128i {
 /// A word in the low half.
 #[inline(always)]
 pub(super) fn number(bytes: &[u8; WORD_LEN]) -> __m128i {
-    // SAFETY: SSE2 is part of x86-64; the array has eight bytes, and the load asks for no alignment.
+    // SAFETY: SSE2 is part of x86-64; the array has eight bytes, and the load asks for no
+    // alignment.
     unsafe { _mm_loadl_epi64(bytes.as_ptr().cast()) }
 }
 
@@ -154,7 +155,8 @@ macro_rules! one_by_one {
 }
 pub(super) use one_by_one;
 
-/// The rotations and xors that AVX-512 has instructions for, made of shifts, shuffles and logic where it is missing.
+/// The rotations and xors that AVX-512 has instructions for, made of shifts, shuffles and logic
+/// where it is missing.
 macro_rules! shifts_and_logic_64 {
     ($left:ident, $right:ident, $or:ident, $xor:ident, $shuffle32:ident) => {
         #[inline(always)]

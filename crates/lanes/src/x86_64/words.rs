@@ -44,7 +44,7 @@ impl<const ALONE: bool> Set for Avx2<ALONE> {
     fn end_step<R: Register, F: Function, const COUNT: u32>(sum: R, b: R, c: R, d: R) -> R {
         if ALONE {
             let [sum, late] = F::add_to(sum, b, c, d);
-            R::shortest_sum::<COUNT>(sum, late, b)
+            R::shortest_sum::<COUNT>(sum.opaque(), late, b)
         } else {
             end_step::<F, R, COUNT>(sum, b, c, d)
         }

@@ -3,8 +3,8 @@
 //! `cargo run --release -p lanesum-table --example flooding`
 //!
 //! The keys are made here, for FNV-1 and for the polynomial in 31 of Java's strings. A table under
-//! the hash function they are made for compares each new key with all the others; under a secret key
-//! nobody can make such keys, and the same ones are keys as any.
+//! the hash function they are made for compares each new key with all the others; under a secret
+//! key such keys cannot be made, and the same ones are keys as any.
 
 mod collisions;
 mod tables;
