@@ -89,7 +89,7 @@ pub struct BlockRow<'a> {
 impl<'a> BlockRow<'a> {
     /// The same of the lanes from `first` on.
     #[inline(always)]
-    pub(crate) fn from_lane(&self, first: usize) -> Self {
+    pub(crate) fn skip_lanes(&self, first: usize) -> Self {
         // SAFETY: words ask for the lanes that they have alone.
         Self { inputs: unsafe { self.inputs.add(first) }, ..*self }
     }
@@ -97,7 +97,7 @@ impl<'a> BlockRow<'a> {
     #[inline(always)]
     fn input(&self, lane: usize) -> &'a [u8] {
         // SAFETY: words ask for the lanes that they have alone, and `row` saw that there are these.
-        unsafe { *self.inputs.add(lane).as_ref() }
+        unsafe { self.inputs.add(lane).as_ref() }
     }
 
     /// Where the block of a lane lies.
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(blocks.count(), 2);
         let row = blocks.row(1, 2);
         assert_eq!([0, 1].map(|lane| row.bytes::<1>(lane, 63)), [&[1], &[2]]);
-        assert_eq!(blocks.row(0, 2).from_lane(1).quarter(0, 3), [0x0202_0202; 4]);
+        assert_eq!(blocks.row(0, 2).skip_lanes(1).quarter(0, 3), [0x0202_0202; 4]);
     }
 
     #[test]

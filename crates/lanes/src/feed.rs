@@ -227,7 +227,7 @@ impl<W: LoadQuarter> WordSource<W> for InTurns<W> {
         Turn { turn, .. }: Turn,
     ) -> Self {
         if turn < 4 {
-            let row = row.from_lane(first);
+            let row = row.skip_lanes(first);
             if turn == 0 && W::FETCH_AHEAD > 0 {
                 for lane in 0..W::LANES {
                     let ahead = row.address(lane).wrapping_add(W::FETCH_AHEAD * BLOCK_LEN);

@@ -88,7 +88,7 @@ where
 
     #[inline(always)]
     fn begin(transposed: &mut Self::Transposed, row: BlockRow<'_>, first: usize) -> Self {
-        T::all(&mut transposed[0], row.from_lane(first));
+        T::all(&mut transposed[0], row.skip_lanes(first));
         Self(T::no_carry())
     }
 
@@ -101,7 +101,7 @@ where
         number: usize,
         turn: Turn,
     ) -> Self {
-        let row = row.from_lane(first);
+        let row = row.skip_lanes(first);
         let Self(mut carry) = self;
         for part in turn.parts(T::PARTS) {
             carry = T::part(carry, &mut transposed[number % 2], row, part);
