@@ -18,9 +18,9 @@ BASH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: build test test-format test-lints test-code test-instructions test-no-std test-aarch64 test-oldest test-docs \
-	test-fuzz test-bench test-miri record-instructions fuzz bench bench-peers plots deny install install-md5sum-link \
-	uninstall
+.PHONY: build test test-format test-lints test-no-std test-aarch64 test-oldest test-code test-stranger \
+	test-instructions test-docs test-fuzz test-bench test-miri record-instructions fuzz bench bench-peers plots deny \
+	install install-md5sum-link uninstall
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -28,7 +28,8 @@ build:
 	$(CARGO) build --release --locked -p lanesum
 
 # Cheapest first, so that the common mistakes show at once.
-test: test-format test-lints test-no-std test-aarch64 test-oldest test-code test-instructions test-docs test-fuzz
+test: test-format test-lints test-no-std test-aarch64 test-oldest test-code test-stranger test-instructions test-docs \
+	test-fuzz
 
 # Panics of a test still name their lines; full debug information would double the time to build.
 test-lints test-code test-no-std test-aarch64 test-oldest test-docs test-bench: \
@@ -45,8 +46,8 @@ test-lints:
 
 # The libraries without the standard library; `test-code` has them with everything.
 test-no-std:
-	$(CARGO) check --locked -p lanesum-lanes -p lanesum-md5 -p lanesum-siphash --no-default-features \
-		--features lanesum-siphash/map
+	$(CARGO) check --locked -p lanesum-lanes -p lanesum-md5 -p lanesum-siphash -p lanesum-table \
+		--no-default-features
 
 # That everything compiles for another CPU, with its own numbers for what the system calls by one name.
 test-aarch64:
@@ -55,7 +56,7 @@ test-aarch64:
 	elif ! command -v aarch64-linux-gnu-gcc >/dev/null; \
 	then echo 'aarch64 not checked: blake3 needs a compiler for it, aarch64-linux-gnu-gcc'; \
 	else $(CARGO) clippy --locked --target $(AARCH64) -p lanesum-lanes -p lanesum-md5 -p lanesum-siphash \
-		-p lanesum-list -p lanesum-checksum -p lanesum --all-features -- -D warnings; fi
+		-p lanesum-table -p lanesum-list -p lanesum-checksum -p lanesum --all-features -- -D warnings; fi
 
 # That the oldest compiler that Cargo.toml names builds everything.
 OLDEST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1.0/p' Cargo.toml)
@@ -67,6 +68,10 @@ test-oldest:
 # The examples in the documentation are tested with the rest.
 test-code:
 	$(CARGO) test $(OURS)
+
+# As a program that uses the libraries: without this workspace's profiles, which optimise everything.
+test-stranger:
+	$(CARGO) run --locked --manifest-path tests/stranger/Cargo.toml --target-dir $(or $(CARGO_TARGET_DIR),target)/stranger
 
 # Of the released code, since nothing else's instructions matter; `test-code` leaves this one out.
 test-instructions:

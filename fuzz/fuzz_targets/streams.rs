@@ -83,7 +83,7 @@ fn together(backend: Backend, plans: &[Plan]) -> Vec<Option<Digest>> {
     for (index, plan) in plans.iter().enumerate() {
         if plan.advance_before {
             lanes.advance();
-            take(lanes.ended());
+            take(lanes.take_finished());
         }
         if plan.pop_before || lanes.is_full() {
             take(lanes.pop());

@@ -1,11 +1,20 @@
-//! Which instruction sets this CPU has, and how to run a kernel with one of them.
+//! The instruction sets, as one table, and how to run a kernel with one of them.
 
 use core::fmt;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 #[cfg(target_arch = "x86_64")]
-use crate::x86_64::{avx2, avx512, latency, sse2};
-use crate::{MAX_LANES, Pair, Word};
+use crate::x86_64::{
+    avx2_64::U64x4,
+    avx512_64::U64x8,
+    latency::Latency,
+    load::{Eighths, Halves, InParts, Quarters, WordPairs},
+    sse2_64::U64x2,
+    words::{Avx2, Avx512, Lane, Sse2, Vector},
+};
+use crate::{Kernel64, Pair, Word, Word64};
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::{__m128i, __m256i, __m512i};
 
 /// A computation written against [`Word`].
 pub trait Kernel {
@@ -22,135 +31,303 @@ pub trait Kernel {
 
 /// An instruction set that this CPU has. There is no value of this type for one that it lacks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Backend(pub(crate) InstructionSet);
+pub struct Backend(InstructionSet);
 
-/// In ascending order of what they can do.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum InstructionSet {
-    Portable,
-    #[cfg(target_arch = "x86_64")]
-    Sse2,
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
+/// The table: for each instruction set its name, what a CPU must have for it, perhaps for which
+/// latency it is, its words of 32 bits and of 64 bits by their numbers of lanes, ascending, and for
+/// words of 64 bits what [`Backend::gathering_width_64`] and [`Backend::loads_by_mask`] say.
+macro_rules! instruction_sets {
+    ($(
+        $(#[$attribute:meta])*
+        $set:ident, $name:literal, needs: [$($feature:literal),*], on: $on:expr,
+        words: { $($width:literal: $word:ty),* },
+        words_64: { $($width_64:literal: $word_64:ty),* },
+        gathering: $gathering:literal, by_mask: $by_mask:literal;
+    )*) => {
+        /// In ascending order of what they can do.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+        enum InstructionSet {
+            $($(#[$attribute])* $set,)*
+        }
+
+        impl InstructionSet {
+            const ALL: &[Self] = &[$($(#[$attribute])* Self::$set,)*];
+
+            const fn name(self) -> &'static str {
+                match self {
+                    $($(#[$attribute])* Self::$set => $name,)*
+                }
+            }
+
+            const fn needs(self) -> &'static [&'static str] {
+                match self {
+                    $($(#[$attribute])* Self::$set => &[$($feature),*],)*
+                }
+            }
+
+            /// Whether it is for CPUs like this one, provided that it has what is needed.
+            fn is_for_this_cpu(self) -> bool {
+                match self {
+                    $($(#[$attribute])* Self::$set => $on,)*
+                }
+            }
+        }
+
+        impl Backend {
+            /// The numbers of lanes in which it runs a kernel, ascending.
+            #[must_use]
+            pub const fn widths(self) -> &'static [usize] {
+                match self.0 {
+                    $($(#[$attribute])* InstructionSet::$set => &[$($width),*],)*
+                }
+            }
+
+            /// Runs a kernel in `width` lanes.
+            ///
+            /// # Panics
+            /// When `width` is not one of [`widths`](Self::widths).
+            #[inline]
+            pub fn run<K: Kernel>(self, width: usize, kernel: K) -> K::Output {
+                match self.0 {
+                    $($(#[$attribute])* InstructionSet::$set => match width {
+                        $($width => run_in::<$word, K>(kernel),)*
+                        _ => no_such_width(width),
+                    },)*
+                }
+            }
+
+            /// The numbers of lanes in which it runs a kernel of 64-bit words, ascending.
+            #[must_use]
+            pub const fn widths_64(self) -> &'static [usize] {
+                match self.0 {
+                    $($(#[$attribute])* InstructionSet::$set => &[$($width_64),*],)*
+                }
+            }
+
+            /// Runs a kernel of 64-bit words in `width` lanes.
+            ///
+            /// # Panics
+            /// When `width` is not one of [`widths_64`](Self::widths_64).
+            #[inline]
+            pub fn run_64<K: Kernel64>(self, width: usize, kernel: K) -> K::Output {
+                match self.0 {
+                    $($(#[$attribute])* InstructionSet::$set => match width {
+                        $($width_64 => run_in_64::<$word_64, K>(kernel),)*
+                        _ => no_such_width(width),
+                    },)*
+                }
+            }
+
+            /// The number of lanes for kernels whose words have to be brought together from many
+            /// places: the most, or fewer where these keep the units busy. There is room then for
+            /// the CPU to begin with the next lanes before the last are done.
+            #[must_use]
+            pub const fn gathering_width_64(self) -> usize {
+                match self.0 {
+                    $($(#[$attribute])* InstructionSet::$set => $gathering,)*
+                }
+            }
+
+            /// Whether its words are loaded by a mask: [`Word64::load_pair_or_zeros`] is as fast
+            /// as [`Word64::load_pair`].
+            #[must_use]
+            pub const fn loads_by_mask(self) -> bool {
+                match self.0 {
+                    $($(#[$attribute])* InstructionSet::$set => $by_mask,)*
+                }
+            }
+        }
+    };
 }
 
-use InstructionSet::*;
+type Scalars2 = Pair<[u32; 1], [u32; 1]>;
+#[cfg(target_arch = "x86_64")]
+type Sse2x4 = Vector<__m128i, Sse2, Quarters<0>>;
+#[cfg(target_arch = "x86_64")]
+type Avx2x16 = Pair<
+    Vector<__m256i, Avx2<false>, InParts<Halves>>,
+    Vector<__m256i, Avx2<false>, InParts<Halves>>,
+>;
+#[cfg(target_arch = "x86_64")]
+type Shared8 = Vector<__m256i, Avx512<false>, InParts<Eighths>>;
+#[cfg(target_arch = "x86_64")]
+type U32x16 = Vector<__m512i, Avx512<false>, InParts<Eighths>>;
+#[cfg(target_arch = "x86_64")]
+type U32x32 = Pair<U32x16, U32x16>;
 
-/// Whether the CPU has all of the features; without `std`, whether the build target promises them.
-#[cfg(target_arch = "x86_64")]
-macro_rules! cpu_has {
-    ($($feature:tt),+) => {{
-        #[cfg(feature = "std")]
-        let has = $(std::arch::is_x86_feature_detected!($feature))&&+;
-        #[cfg(not(feature = "std"))]
-        let has = cfg!(all($(target_feature = $feature),+));
-        has
-    }};
+// AVX-512 is three sets, by what its operations take on a CPU. Where those that rotate take two
+// cycles, few lanes are fastest with the shortest chain of other ones, and two registers of 256
+// bits leave shorter gaps than one of 512, which occupies two units. Where all take two, few
+// streams are fastest in scalar lanes, and two sets of 512 bits leave half of the units idle.
+instruction_sets! {
+    Portable, "portable", needs: [], on: true,
+    words: { 1: [u32; 1], 2: Scalars2, 4: [u32; 4] },
+    words_64: { 1: u64, 2: [u64; 2] }, gathering: 2, by_mask: false;
+
+    #[cfg(target_arch = "x86_64")]
+    Sse2, "sse2", needs: [], on: true,
+    words: { 1: [u32; 1], 2: Scalars2, 4: Sse2x4, 8: Pair<Sse2x4, Sse2x4> },
+    words_64: { 1: u64, 2: U64x2, 4: Pair<U64x2, U64x2>, 6: Pair<Pair<U64x2, U64x2>, U64x2> },
+    gathering: 6, by_mask: false;
+
+    #[cfg(target_arch = "x86_64")]
+    Avx2, "avx2", needs: ["avx2"], on: true,
+    words: {
+        1: [u32; 1], 2: Scalars2, 4: Vector<__m128i, Avx2<true>, InParts<WordPairs>>,
+        8: Vector<__m256i, Avx2<true>, InParts<WordPairs>>, 16: Avx2x16
+    },
+    words_64: { 1: u64, 4: U64x4, 8: Pair<U64x4, U64x4>, 12: Pair<Pair<U64x4, U64x4>, U64x4> },
+    gathering: 12, by_mask: false;
+
+    #[cfg(target_arch = "x86_64")]
+    Avx512, "avx512", needs: ["avx512f", "avx512vl", "avx512bw", "avx2", "popcnt"],
+    on: Latency::of_this_cpu() == Latency::One,
+    words: {
+        1: Lane<Avx512<false>>, 4: Vector<__m128i, Avx512<false>, Quarters<32>>,
+        8: Vector<__m256i, Avx512<false>, Quarters<0>>, 16: U32x16, 32: U32x32
+    },
+    words_64: { 1: u64, 8: U64x8, 16: Pair<U64x8, U64x8>, 24: Pair<Pair<U64x8, U64x8>, U64x8> },
+    gathering: 16, by_mask: true;
+
+    #[cfg(target_arch = "x86_64")]
+    Avx512SlowRotations, "avx512", needs: ["avx512f", "avx512vl", "avx512bw", "avx2", "popcnt"],
+    on: Latency::of_this_cpu() == Latency::TwoToRotate,
+    words: {
+        1: Lane<Avx512<true>>, 4: Vector<__m128i, Avx512<true>, InParts<WordPairs>>,
+        8: Vector<__m256i, Avx512<true>, InParts<WordPairs>>, 16: Pair<Shared8, Shared8>, 32: U32x32,
+        64: Pair<U32x32, U32x32>
+    },
+    words_64: { 1: u64, 8: U64x8, 16: Pair<U64x8, U64x8>, 24: Pair<Pair<U64x8, U64x8>, U64x8> },
+    gathering: 16, by_mask: true;
+
+    #[cfg(target_arch = "x86_64")]
+    Avx512TwoCycles, "avx512", needs: ["avx512f", "avx512vl", "avx512bw", "avx2", "popcnt"],
+    on: Latency::of_this_cpu() == Latency::Two,
+    words: {
+        1: [u32; 1], 2: Scalars2, 4: Pair<Scalars2, Scalars2>,
+        8: Vector<__m256i, Avx512<false>, Quarters<0>>, 16: U32x16, 32: U32x32,
+        64: Pair<U32x32, U32x32>
+    },
+    words_64: { 1: u64, 8: U64x8, 16: Pair<U64x8, U64x8>, 24: Pair<Pair<U64x8, U64x8>, U64x8> },
+    gathering: 24, by_mask: true;
 }
+
+/// A function of its own for each word: without optimisation the frames of all together take more
+/// than the stack of a thread.
+#[inline(never)]
+fn run_in<W: Word, K: Kernel>(kernel: K) -> K::Output {
+    W::call(
+        #[inline(always)]
+        || {
+            if W::LANES > 1 {
+                align_frame();
+            }
+            kernel.run::<W>()
+        },
+    )
+}
+
+/// See [`run_in`].
+#[inline(never)]
+fn run_in_64<W: Word64, K: Kernel64>(kernel: K) -> K::Output {
+    W::call(
+        #[inline(always)]
+        || kernel.run::<W>(),
+    )
+}
+
+/// Lets the caller's frame begin at a cache line. The compiler does so for what is in it by the
+/// program's will, but not for the registers that it spills, of which every other one lies across
+/// two lines otherwise.
+#[inline(always)]
+fn align_frame() {
+    #[repr(align(64))]
+    struct Line {
+        _bytes: [u8; 64],
+    }
+    core::hint::black_box(&core::mem::MaybeUninit::<Line>::uninit());
+}
+
+/// A caller asked for a number of lanes that is not among a backend's [`Backend::widths`].
+#[cold]
+fn no_such_width(width: usize) -> ! {
+    panic!("no word of this backend has {width} lanes")
+}
+
+/// Whether this CPU has a feature, and the system saves the registers that it is about; without
+/// `std`, whether the build target promises it.
 #[cfg(target_arch = "x86_64")]
-pub(crate) use cpu_has;
+fn cpu_has(feature: &str) -> bool {
+    macro_rules! any_of {
+        ($($name:tt)*) => {
+            match feature {
+                $(
+                    #[cfg(feature = "std")]
+                    $name => std::arch::is_x86_feature_detected!($name),
+                    #[cfg(not(feature = "std"))]
+                    $name => cfg!(target_feature = $name),
+                )*
+                _ => false,
+            }
+        };
+    }
+    any_of!("avx2" "avx512f" "avx512vl" "avx512bw" "popcnt")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn cpu_has(_: &str) -> bool {
+    false
+}
+
+/// The place of the best instruction set among all, and one; 0 before it is known. Looking at the
+/// CPU takes as long as a message of 64 bytes.
+static BEST: AtomicUsize = AtomicUsize::new(0);
 
 impl InstructionSet {
-    const ALL: &[Self] = &[
-        Portable,
-        #[cfg(target_arch = "x86_64")]
-        Sse2,
-        #[cfg(target_arch = "x86_64")]
-        Avx2,
-        #[cfg(target_arch = "x86_64")]
-        Avx512,
-    ];
-
-    /// What a CPU must have for it: the features that the functions of its file enable.
-    const fn needs(self) -> &'static [Feature] {
-        match self {
-            Portable => &[],
-            #[cfg(target_arch = "x86_64")]
-            Sse2 => &[],
-            #[cfg(target_arch = "x86_64")]
-            Avx2 => &[Feature::Avx2],
-            #[cfg(target_arch = "x86_64")]
-            Avx512 => &[
-                Feature::Avx512f,
-                Feature::Avx512vl,
-                Feature::Avx512bw,
-                Feature::Avx2,
-                Feature::Popcnt,
-            ],
-        }
-    }
-
     /// The instruction sets of a CPU that has these features, the best last.
-    fn of_cpu(has: impl Fn(Feature) -> bool) -> impl DoubleEndedIterator<Item = Self> {
-        let runs = move |set: &Self| set.needs().iter().all(|&feature| has(feature));
+    fn of_cpu(has: impl Fn(&str) -> bool) -> impl DoubleEndedIterator<Item = Self> {
+        let runs = move |set: &Self| set.needs().iter().all(|feature| has(feature));
         Self::ALL.iter().copied().filter(runs)
-    }
-}
-
-/// What an instruction set may need of a CPU, beyond what every CPU of the architecture has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Feature {
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    #[cfg(target_arch = "x86_64")]
-    Avx512f,
-    #[cfg(target_arch = "x86_64")]
-    Avx512vl,
-    #[cfg(target_arch = "x86_64")]
-    Avx512bw,
-    #[cfg(target_arch = "x86_64")]
-    Popcnt,
-}
-
-impl Feature {
-    /// Whether this CPU has it, and the system saves the registers that it is about.
-    fn is_here(self) -> bool {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => cpu_has!("avx2"),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512f => cpu_has!("avx512f"),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512vl => cpu_has!("avx512vl"),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512bw => cpu_has!("avx512bw"),
-            #[cfg(target_arch = "x86_64")]
-            Self::Popcnt => cpu_has!("popcnt"),
-        }
     }
 }
 
 impl Backend {
     /// Plain Rust, which every machine runs.
-    pub const PORTABLE: Self = Self(Portable);
+    pub const PORTABLE: Self = Self(InstructionSet::Portable);
 
     /// Every backend that this CPU has, the best last.
     pub fn available() -> impl DoubleEndedIterator<Item = Self> {
-        InstructionSet::of_cpu(Feature::is_here).map(Self)
+        InstructionSet::of_cpu(cpu_has).filter(|set| set.is_for_this_cpu()).map(Self)
     }
 
     /// The best that this CPU has.
     #[must_use]
     #[inline]
     pub fn best() -> Self {
-        /// Its place among all, and one; 0 before it is known. A message of 64 bytes would notice.
-        static BEST: AtomicUsize = AtomicUsize::new(0);
         match BEST.load(Relaxed) {
-            0 => {
-                let best = Self::available().next_back().unwrap_or(Self::PORTABLE);
-                let place = InstructionSet::ALL.iter().position(|set| *set == best.0).unwrap_or(0);
-                BEST.store(1 + place, Relaxed);
-                best
-            }
+            0 => Self::find_best(),
             known => Self(InstructionSet::ALL[known - 1]),
         }
     }
 
+    #[cold]
+    fn find_best() -> Self {
+        let best = Self::available().next_back().unwrap_or(Self::PORTABLE);
+        let place = InstructionSet::ALL.iter().position(|set| *set == best.0).unwrap_or(0);
+        BEST.store(1 + place, Relaxed);
+        best
+    }
+
+    /// Lets [`best`](Self::best) look again.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn forget_best() {
+        BEST.store(0, Relaxed);
+    }
+
     /// The names of all backends of this architecture, on whatever CPU.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        InstructionSet::ALL.iter().map(|&set| Self(set).name())
+        let sets = InstructionSet::ALL.chunk_by(|a, b| a.name() == b.name());
+        sets.map(|alike| alike[0].name())
     }
 
     /// The backend with this name, when this CPU has it.
@@ -162,120 +339,16 @@ impl Backend {
     /// Its name: `portable`, `sse2`, `avx2` or `avx512`.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self.0 {
-            Portable => "portable",
-            #[cfg(target_arch = "x86_64")]
-            Sse2 => "sse2",
-            #[cfg(target_arch = "x86_64")]
-            Avx2 => "avx2",
-            #[cfg(target_arch = "x86_64")]
-            Avx512 => "avx512",
-        }
+        self.0.name()
     }
 
-    /// The numbers of lanes in which it runs a kernel, ascending.
-    #[must_use]
-    pub fn widths(self) -> &'static [usize] {
-        match self.0 {
-            Portable => &[1, 2, 4],
-            #[cfg(target_arch = "x86_64")]
-            Sse2 if latency::vectors_take_two_cycles() => &[1, 2, 3, 4, 8],
-            #[cfg(target_arch = "x86_64")]
-            Avx2 if latency::vectors_take_two_cycles() => &[1, 2, 3, 4, 8, 16],
-            #[cfg(target_arch = "x86_64")]
-            Avx512 if latency::vectors_take_two_cycles() => &[1, 2, 3, 4, 8, 16, 32, 48, 64],
-            #[cfg(target_arch = "x86_64")]
-            Sse2 => &[1, 2, 4, 8],
-            #[cfg(target_arch = "x86_64")]
-            Avx2 => &[1, 2, 4, 8, 16],
-            #[cfg(target_arch = "x86_64")]
-            Avx512 if latency::rotations_take_two_cycles() => &[1, 4, 8, 16, 32, 64],
-            #[cfg(target_arch = "x86_64")]
-            Avx512 => &[1, 4, 8, 16, 32],
-        }
-    }
-
-    /// The width in which to take so many lanes forward: the narrowest that holds them all, or
-    /// failing that the widest. It may be less than `lanes` where fewer at a time, in turns, are
-    /// faster.
+    /// The narrowest of its [`widths`](Self::widths) that holds so many lanes, or failing that the
+    /// widest.
     #[must_use]
     pub fn width_for(self, lanes: usize) -> usize {
-        if lanes == 4 && self.widths().contains(&3) { 3 } else { self.width_for_all(lanes) }
-    }
-
-    /// The narrowest width that holds so many lanes, or failing that the widest.
-    #[must_use]
-    pub fn width_for_all(self, lanes: usize) -> usize {
         let widths = self.widths();
         *widths.iter().find(|&&width| width >= lanes).unwrap_or(&widths[widths.len() - 1])
     }
-
-    /// How many long inputs to take forward together, if there are so many: the widest of the widths, except where
-    /// that is faster only as long as they come out of the nearest caches.
-    #[must_use]
-    pub fn most_streams(self) -> usize {
-        match self.0 {
-            #[cfg(target_arch = "x86_64")]
-            Avx512 if latency::rotations_take_two_cycles() => 32,
-            _ => self.width_for(MAX_LANES),
-        }
-    }
-
-    /// How many long inputs to take forward together where memory for each of them counts as well: fewer than
-    /// [`most_streams`](Self::most_streams) if these keep the units nearly as busy.
-    #[must_use]
-    pub fn enough_streams(self) -> usize {
-        match self.0 {
-            // MD5 of 16 takes 0.28 cycles a byte on a Granite Rapids, of 32 0.265.
-            #[cfg(target_arch = "x86_64")]
-            Avx512
-                if !latency::rotations_take_two_cycles() && !latency::vectors_take_two_cycles() =>
-            {
-                16
-            }
-            _ => self.most_streams().min(32),
-        }
-    }
-
-    /// Runs a kernel in `width` lanes.
-    ///
-    /// # Panics
-    /// When `width` is not one of [`widths`](Self::widths).
-    #[inline]
-    pub fn run<K: Kernel>(self, width: usize, kernel: K) -> K::Output {
-        match (width, self.0) {
-            // SAFETY: `of_cpu` looked, when this value was made, that the CPU has what AVX-512 needs.
-            #[cfg(target_arch = "x86_64")]
-            (1, Avx512) if !latency::vectors_take_two_cycles() => unsafe {
-                avx512::run1(latency::rotations_take_two_cycles(), kernel)
-            },
-            (1, _) => kernel.run::<u32>(),
-            (2, _) => kernel.run::<Pair<u32, u32>>(),
-            (4, Portable) => kernel.run::<[u32; 4]>(),
-            // SAFETY: it says so only of CPUs that have what `run3` enables.
-            #[cfg(target_arch = "x86_64")]
-            (3, Sse2 | Avx2 | Avx512) if latency::vectors_take_two_cycles() => unsafe {
-                latency::run3(kernel)
-            },
-            #[cfg(target_arch = "x86_64")]
-            (_, Sse2) => sse2::run(width, kernel),
-            // SAFETY: `of_cpu` looked, when this value was made, that the CPU has what AVX2 needs.
-            #[cfg(target_arch = "x86_64")]
-            (_, Avx2) => unsafe { avx2::run(width, kernel) },
-            // SAFETY: `of_cpu` looked, when this value was made, that the CPU has what AVX-512 needs.
-            #[cfg(target_arch = "x86_64")]
-            (_, Avx512) => unsafe {
-                avx512::run(width, latency::rotations_take_two_cycles(), kernel)
-            },
-            (_, Portable) => no_such_width(width),
-        }
-    }
-}
-
-/// A caller asked for a number of lanes that is not among a backend's [`Backend::widths`].
-#[cold]
-pub(crate) fn no_such_width(width: usize) -> ! {
-    panic!("no word of this backend has {width} lanes")
 }
 
 impl fmt::Display for Backend {
@@ -294,14 +367,13 @@ impl fmt::Debug for Backend {
 mod tests {
     use super::*;
 
-    const FEATURES: [Feature; 5] =
-        [Feature::Avx2, Feature::Avx512f, Feature::Avx512vl, Feature::Avx512bw, Feature::Popcnt];
+    const FEATURES: [&str; 5] = ["avx2", "avx512f", "avx512vl", "avx512bw", "popcnt"];
 
     /// Every CPU that can be thought of, each feature there or not.
     #[test]
     fn the_best_backend_under_every_mask_of_features() {
         for mask in 0..1 << FEATURES.len() {
-            let has = |feature| {
+            let has = |feature: &str| {
                 let bit = FEATURES.iter().position(|&each| each == feature).unwrap();
                 mask >> bit & 1 == 1
             };
@@ -311,31 +383,53 @@ mod tests {
                 (true, false) => &["portable", "sse2", "avx2"],
                 (false, _) => &["portable", "sse2"],
             };
-            let found: Vec<&str> =
-                InstructionSet::of_cpu(has).map(|set| Backend(set).name()).collect();
+            let mut found: Vec<&str> = InstructionSet::of_cpu(has).map(|set| set.name()).collect();
+            found.dedup();
             assert_eq!(found, expected, "of {FEATURES:?} {:?}", FEATURES.map(has));
+        }
+    }
+
+    /// On every CPU one of those for AVX-512 is chosen, whatever its latency.
+    #[test]
+    fn each_name_is_there_once_whatever_the_latency() {
+        for latency in Latency::ALL {
+            let of_latency = |set: &&InstructionSet| match set {
+                InstructionSet::Avx512 => latency == Latency::One,
+                InstructionSet::Avx512SlowRotations => latency == Latency::TwoToRotate,
+                InstructionSet::Avx512TwoCycles => latency == Latency::Two,
+                _ => true,
+            };
+            let names = InstructionSet::ALL.iter().filter(of_latency).map(|set| set.name());
+            assert!(names.eq(Backend::names()), "{latency:?}");
         }
     }
 
     /// What keeps `Backend::run` sound: no function enables a feature that was not looked for.
     #[test]
     fn backends_need_all_that_their_functions_enable() {
-        let name = |feature: &Feature| format!("{feature:?}").to_lowercase();
+        let words = include_str!("x86_64/words.rs");
+        let of_set = |name: &str| {
+            let (_, code) = words.split_once(&format!("Set for {name}")).expect("a set");
+            code.split("\nimpl").next().expect("its code")
+        };
+        let avx512 = [
+            of_set("Avx512<SHORTEST>"),
+            include_str!("x86_64/avx512_64.rs"),
+            include_str!("x86_64/register.rs"),
+            include_str!("x86_64/load.rs"),
+        ];
         for (set, sources) in [
-            (Sse2, [include_str!("x86_64/sse2.rs"), include_str!("x86_64/sse2_64.rs")]),
-            (Avx2, [include_str!("x86_64/avx2.rs"), include_str!("x86_64/avx2_64.rs")]),
-            (Avx512, [include_str!("x86_64/avx512.rs"), include_str!("x86_64/avx512_64.rs")]),
+            (InstructionSet::Sse2, &[of_set("Sse2"), include_str!("x86_64/sse2_64.rs")][..]),
+            (InstructionSet::Avx2, &[of_set("Avx2<ALONE>"), include_str!("x86_64/avx2_64.rs")]),
+            (InstructionSet::Avx512, &avx512),
         ] {
-            let needs: Vec<String> = set.needs().iter().map(name).collect();
-            for source in sources {
-                for enabled in features_enabled(source) {
-                    let is_there = enabled == "sse2" || needs.iter().any(|need| need == enabled);
-                    assert!(is_there, "{}: {enabled} is enabled, but not needed", Backend(set));
-                }
+            for enabled in sources.iter().flat_map(|source| features_enabled(source)) {
+                let is_there = enabled == "sse2" || set.needs().contains(&enabled);
+                assert!(is_there, "{}: {enabled} is enabled, but not needed", set.name());
             }
         }
         assert_eq!(features_enabled("#[target_feature(enable = \"a,b\")] \"c\""), ["a", "b"]);
-        assert!(features_enabled(include_str!("x86_64/avx512.rs")).contains(&"avx512f"));
+        assert!(features_enabled(avx512[0]).contains(&"avx512f"));
     }
 
     /// The features in the attributes of a source.

@@ -1,6 +1,7 @@
 //! The inputs of a kernel: as many blocks of 64 bytes from each lane.
 
 use core::marker::PhantomData;
+use core::ptr::NonNull;
 
 /// Bytes in a block of MD5 and its relatives.
 pub const BLOCK_LEN: usize = 64;
@@ -8,99 +9,118 @@ pub const BLOCK_LEN: usize = 64;
 /// The most lanes that any word has: four registers of sixteen.
 pub const MAX_LANES: usize = 64;
 
-/// The same number of blocks from each of up to `N` inputs.
+/// The same number of blocks from the beginning of each input.
 ///
 /// Lengths are checked once, when the value is made, so that kernels load without checks for each
-/// lane. Lanes that got no input read the first one's: their results are nobody's.
+/// lane. A kernel reads as many inputs as its words have lanes: lanes without a message of their
+/// own get some other one, and what they compute is of no use.
 #[derive(Clone, Copy, Debug)]
-pub struct Blocks<'a, const N: usize = MAX_LANES> {
-    /// Each is valid for reads of `count * BLOCK_LEN` bytes during `'a`.
-    starts: [*const u8; N],
-    lanes: usize,
+pub struct Blocks<'a> {
+    /// Each has at least `count * BLOCK_LEN` bytes.
+    inputs: &'a [&'a [u8]],
     count: usize,
-    inputs: PhantomData<&'a [u8]>,
 }
 
-impl<'a, const N: usize> Blocks<'a, N> {
+impl<'a> Blocks<'a> {
     /// The first `count` blocks of each input.
     ///
     /// # Panics
-    /// When there is no input, there are more than `N`, or one is shorter than
-    /// `count * BLOCK_LEN` bytes.
-    #[inline]
-    pub fn new<I: IntoIterator<Item = &'a [u8]>>(inputs: I, count: usize) -> Self {
-        let whole = Self::whole(inputs);
-        assert!(count <= whole.count, "an input has {} blocks, not {count}", whole.count);
-        whole.first(count)
-    }
-
-    /// As many blocks of each input as all of them have whole.
-    ///
-    /// # Panics
-    /// When there is no input, or there are more than `N`.
-    #[inline]
-    pub fn whole<I: IntoIterator<Item = &'a [u8]>>(inputs: I) -> Self {
-        let mut starts = [core::ptr::null(); N];
-        let (mut lanes, mut shortest) = (0, usize::MAX);
-        // An inner iteration: short messages would notice the looks of an outer one.
-        inputs.into_iter().for_each(|input| {
-            assert!(lanes < N, "more than {N} inputs");
-            starts[lanes] = input.as_ptr();
-            shortest = shortest.min(input.len());
-            lanes += 1;
-        });
-        assert!(lanes > 0, "no input");
-        let first = starts[0];
-        starts[lanes..].fill(first);
-        Self { starts, lanes, count: shortest / BLOCK_LEN, inputs: PhantomData }
-    }
-
-    /// The first `count` of these blocks of each lane, or all if there are no more.
-    #[inline]
+    /// When an input is shorter than `count * BLOCK_LEN` bytes.
+    #[inline(always)]
     #[must_use]
-    pub fn first(self, count: usize) -> Self {
-        Self { count: self.count.min(count), ..self }
-    }
-
-    /// How many inputs there are.
-    #[inline]
-    #[must_use]
-    pub const fn lanes(&self) -> usize {
-        self.lanes
+    pub fn new(inputs: &'a [&'a [u8]], count: usize) -> Self {
+        let has_all = |input: &&[u8]| input.len() / BLOCK_LEN >= count;
+        assert!(inputs.iter().all(has_all), "an input has less than {count} blocks");
+        Self { inputs, count }
     }
 
     /// How many blocks each lane has.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub const fn count(&self) -> usize {
         self.count
     }
 
-    /// Whether the lanes' blocks begin at few places of their pages. Lines of the same place share the few ways (8
-    /// to 12) of one set of the first-level cache, so that each pushes out another before it is used up.
+    /// As many blocks as all inputs have whole, and the lengths of the shortest and the longest.
     #[inline(always)]
     #[must_use]
-    pub fn are_crowded(&self) -> bool {
-        const LINES_A_PAGE: usize = 64;
-        const WAYS: u32 = 8;
-        let places = self.starts[..self.lanes]
-            .iter()
-            .fold(0_u64, |places, start| places | 1 << (start.addr() / BLOCK_LEN % LINES_A_PAGE));
-        places.count_ones() * WAYS < self.lanes as u32
+    pub fn whole(inputs: &'a [&'a [u8]]) -> (Self, [usize; 2]) {
+        let lengths = inputs.iter().fold([usize::MAX, 0], |[shortest, longest], input| {
+            [shortest.min(input.len()), longest.max(input.len())]
+        });
+        (Self { inputs, count: lengths[0] / BLOCK_LEN }, lengths)
     }
 
-    /// Block `index` of the inputs `first .. first + M`.
+    /// The same of the inputs `first .. first + lanes`.
+    ///
+    /// # Panics
+    /// When there are not so many.
     #[inline(always)]
-    pub(crate) fn get<const M: usize>(
-        &self,
-        first: usize,
-        index: usize,
-    ) -> [&'a [u8; BLOCK_LEN]; M] {
-        assert!(index < self.count);
-        let starts: &[*const u8; M] = self.starts[first..][..M].try_into().expect("M of them");
-        // SAFETY: each start is valid for `count` blocks, as `whole` counted, and `index` is one
-        // of these.
-        starts.map(|start| unsafe { &*start.add(index * BLOCK_LEN).cast() })
+    #[must_use]
+    pub fn lanes(&self, first: usize, lanes: usize) -> Self {
+        Self { inputs: &self.inputs[first..][..lanes], count: self.count }
+    }
+
+    /// How many inputs there are.
+    #[inline(always)]
+    #[must_use]
+    pub const fn lanes_count(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// Block `index` of the first `lanes` inputs.
+    #[inline(always)]
+    pub(crate) fn row(&self, index: usize, lanes: usize) -> BlockRow<'a> {
+        assert!(index < self.count && lanes <= self.inputs.len(), "no such block of all lanes");
+        let inputs = NonNull::from(self.inputs).cast();
+        BlockRow { inputs, offset: index * BLOCK_LEN, blocks: PhantomData }
+    }
+}
+
+/// A block of each of as many lanes as a word has. Words rely on that without another check.
+#[derive(Clone, Copy)]
+pub struct BlockRow<'a> {
+    /// That of the first lane; the others follow. Each has a whole block from `offset` on.
+    inputs: NonNull<&'a [u8]>,
+    offset: usize,
+    blocks: PhantomData<&'a [&'a [u8]]>,
+}
+
+impl<'a> BlockRow<'a> {
+    /// The same of the lanes from `first` on.
+    #[inline(always)]
+    pub(crate) fn skip_lanes(&self, first: usize) -> Self {
+        // SAFETY: words ask for the lanes that they have alone.
+        Self { inputs: unsafe { self.inputs.add(first) }, ..*self }
+    }
+
+    #[inline(always)]
+    fn input(&self, lane: usize) -> &'a [u8] {
+        // SAFETY: words ask for the lanes that they have alone, and `row` saw that there are these.
+        unsafe { self.inputs.add(lane).as_ref() }
+    }
+
+    /// Where the block of a lane lies.
+    #[inline(always)]
+    pub(crate) fn address(&self, lane: usize) -> *const u8 {
+        self.input(lane).as_ptr().wrapping_add(self.offset)
+    }
+
+    /// `N` bytes of the block of a lane, from `at` on.
+    #[inline(always)]
+    pub(crate) fn bytes<const N: usize>(&self, lane: usize, at: usize) -> &'a [u8; N] {
+        assert!(at <= BLOCK_LEN && N <= BLOCK_LEN - at);
+        // SAFETY: these are bytes of the block, which the lane's input has.
+        unsafe { &*self.input(lane).as_ptr().add(self.offset + at).cast() }
+    }
+
+    /// Words `4 * quarter` to `4 * quarter + 3` of a lane.
+    #[inline(always)]
+    pub(crate) fn quarter(&self, lane: usize, quarter: usize) -> [u32; 4] {
+        let bytes = self.bytes::<16>(lane, 16 * quarter);
+        core::array::from_fn(|word| {
+            u32::from_le_bytes(bytes[4 * word..][..4].try_into().expect("four bytes"))
+        })
     }
 }
 
@@ -109,38 +129,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn idle_lanes_read_the_first_input() {
-        let inputs = [[1; 130], [2; 130]];
-        let blocks = Blocks::<MAX_LANES>::new(inputs.iter().map(|input| &input[..]), 2);
+    fn a_row_has_a_block_of_each_input() {
+        let inputs: [&[u8]; 2] = [&[1; 130], &[2; 128]];
+        let blocks = Blocks::new(&inputs, 2);
         assert_eq!(blocks.count(), 2);
-        assert_eq!(blocks.get::<4>(0, 1).map(|block| block[63]), [1, 2, 1, 1]);
-        assert_eq!(blocks.get::<1>(MAX_LANES - 1, 0).map(|block| block[0]), [1]);
+        let row = blocks.row(1, 2);
+        assert_eq!([0, 1].map(|lane| row.bytes::<1>(lane, 63)), [&[1], &[2]]);
+        assert_eq!(blocks.row(0, 2).skip_lanes(1).quarter(0, 3), [0x0202_0202; 4]);
     }
 
     #[test]
     fn whole_blocks_are_those_that_all_have() {
-        let inputs = [[1; 200], [2; 200]];
-        let blocks = Blocks::<2>::whole([&inputs[0][..], &inputs[1][..191]]);
-        assert_eq!(blocks.count(), 2);
-        assert_eq!(blocks.get::<2>(0, 1).map(|block| block[0]), [1, 2]);
-        assert_eq!(Blocks::<2>::whole([&[][..]]).count(), 0);
+        let inputs: [&[u8]; 3] = [&[1; 200], &[2; 191], &[3; 130]];
+        let (blocks, lengths) = Blocks::whole(&inputs);
+        assert_eq!((blocks.count(), lengths), (2, [130, 200]));
+        assert_eq!(blocks.lanes(1, 2).row(1, 2).bytes::<1>(0, 0), &[2]);
+        assert_eq!(Blocks::whole(&[&[], &[0; 64]]).0.count(), 0);
     }
 
     #[test]
-    #[should_panic(expected = "more than 2 inputs")]
-    fn more_inputs_than_lanes_are_refused() {
-        let _ = Blocks::<2>::whole([&[0; 64][..]; 3]);
-    }
-
-    #[test]
-    #[should_panic(expected = "an input has 1 blocks, not 2")]
+    #[should_panic(expected = "an input has less than 2 blocks")]
     fn a_short_input_is_refused() {
-        let _ = Blocks::<2>::new([&[0; 128][..], &[0; 127]], 2);
+        let _ = Blocks::new(&[&[0; 128], &[0; 127]], 2);
     }
 
     #[test]
-    #[should_panic(expected = "index < self.count")]
+    #[should_panic(expected = "no such block")]
     fn a_block_past_the_end_is_refused() {
-        let _ = Blocks::<1>::new([&[0; 128][..]], 1).get::<1>(0, 1);
+        let _ = Blocks::new(&[&[0; 128]], 1).row(1, 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "no such block")]
+    fn more_lanes_than_inputs_are_refused() {
+        let _ = Blocks::new(&[&[0; 128]], 1).row(0, 2);
     }
 }

@@ -1,225 +1,166 @@
 //! What hands a kernel the words of its blocks, a lane of each word from another input.
 //!
-//! A kernel has sixteen turns for a block: with MD5's 64 steps, one before every fourth. In a turn some words have
-//! a part of their work done:
+//! A kernel has sixteen turns for a block: with MD5's 64 steps, one before every fourth. In a turn
+//! some words have a part of their work done:
 //!
-//! - Words that are not ahead load four words in each of the first four turns, right before the first round needs them, or
-//!   all in the first turn.
-//! - Others are *ahead*. Their blocks have to be transposed first, which of many lanes is as much work as a dozen
-//!   steps. Done in front of the steps, it leaves some units idle and the steps leave others idle;
-//!   done between the steps of the block before, in small parts, it takes half of the time. Few lanes leave their units idle
-//!   as well, but their steps wait for each other, and so must not wait for a unit: those are transposed in units that the
-//!   steps do not use. Words that are ready lie in memory, from where they are operands of sums.
+//! - Words that are not ahead load four words in each of the first four turns, right before the
+//!   first round needs them ([`InTurns`]).
+//! - Others are *ahead*. Their blocks have to be transposed first, which of many lanes is as much
+//!   work as a dozen steps. Done in front of the steps, it leaves some units idle and the steps
+//!   leave others idle; done between the steps of the block before, in small parts, it takes half
+//!   of the time. Few lanes leave their units idle as well, but their steps wait for each other,
+//!   and so must not wait for a unit: those are transposed in units that the steps do not use.
+//!   Words that are ready lie in memory, from where they are operands of sums.
 
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use plain::Plain;
-
-use crate::{Blocks, Word};
+use crate::blocks::{BLOCK_LEN, BlockRow, Blocks};
+use crate::fetch::fetch_line;
+use crate::word::{Word, WordSource};
 
 /// Turns for a block.
 pub const TURNS: usize = 16;
 
-/// Memory for the words that are ready.
-pub struct Room<W: Word>(MaybeUninit<W::Ahead>);
+/// What a kernel does with blocks.
+pub trait Compression {
+    /// The state after a block. Takes all turns of the feed, in their order.
+    fn block<W: Word>(state: [W; 4], feed: &mut BlockFeed<'_, W>) -> [W; 4];
 
-impl<W: Word> Room<W> {
-    /// Memory that holds anything.
-    #[inline(always)]
-    #[must_use]
-    pub const fn new() -> Self {
-        Self(MaybeUninit::uninit())
-    }
-
-    /// Begins with the first of blocks, if there is one.
-    #[inline(always)]
-    pub fn begin<'r, const N: usize>(
-        &'r mut self,
-        blocks: &'r Blocks<'r, N>,
-    ) -> Option<Feed<'r, W, InOrder<'r, N>, N>> {
-        (blocks.count() > 0).then(|| self.begin_at(InOrder { blocks, index: 0 }))
-    }
-
-    /// Begins with the first block of the first lanes, if there is one. Behind the blocks of one part come those of the
-    /// next, and behind all of these lanes the same of as many lanes more, as long as there are less than `lanes`.
-    #[inline(always)]
-    pub fn begin_gangs<'r, const N: usize>(
-        &'r mut self,
-        parts: &'r [Blocks<'r, N>],
-        lanes: usize,
-    ) -> Option<Feed<'r, W, InGangs<'r, N>, N>> {
-        let part = part_from(0, parts)?;
-        Some(self.begin_at(InGangs { parts, lanes, number: 0, first: 0, part, index: 0 }))
-    }
-
-    #[inline(always)]
-    fn begin_at<P: Place<N>, const N: usize>(&mut self, mut place: P) -> Feed<'_, W, P, N> {
-        let ahead = W::Ahead::any(&mut self.0);
-        let (blocks, first, _) = place.block();
-        W::begin(ahead, blocks, first);
-        if W::PARTS > 0 {
-            place = place.next::<W>();
-        }
-        Feed { ahead, held: W::hold_nothing(), place }
-    }
+    /// The state from which to go on after the last block of a part. Parts are numbered from 0.
+    fn end_part<W: Word>(&mut self, state: [W; 4], part: usize) -> [W; 4];
 }
 
-impl<W: Word> Default for Room<W> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-/// The words of one block after the other.
+/// Runs a compression over all blocks of one part after the other, in each lane by itself.
 ///
 /// ```
-/// use lanesum_lanes::{Backend, Blocks, Kernel, MAX_LANES, Room, TURNS, Word};
+/// use lanesum_lanes::{Backend, BlockFeed, Blocks, Compression, Kernel, TURNS, Word, compress};
 ///
 /// /// The sum of the first words of all blocks, in each lane.
-/// struct Sum<'a>(Blocks<'a>);
+/// struct Sum([[u8; 16]; 4]);
 ///
-/// impl Kernel for Sum<'_> {
-///     type Output = [u32; MAX_LANES];
+/// impl Compression for Sum {
+///     #[inline(always)]
+///     fn block<W: Word>([sum, ..]: [W; 4], feed: &mut BlockFeed<'_, W>) -> [W; 4] {
+///         (0..TURNS).for_each(|turn| feed.turn(turn));
+///         [sum.add(feed.word(0)); 4]
+///     }
 ///
 ///     #[inline(always)]
-///     fn run<W: Word>(self) -> [u32; MAX_LANES] {
-///         let mut sums = [0; MAX_LANES];
-///         let mut room = Room::<W>::new();
-///         let mut feed = room.begin(&self.0).expect("two blocks");
-///         let mut sum = W::splat(0);
-///         for _ in 0..self.0.count() {
-///             (0..TURNS).for_each(|turn| feed.turn(turn));
-///             sum = sum.add(feed.word(0));
-///             feed.next_block();
-///         }
-///         sum.store(&mut sums);
-///         sums
+///     fn end_part<W: Word>(&mut self, state: [W; 4], _: usize) -> [W; 4] {
+///         W::store_rows(state, &mut self.0);
+///         state
 ///     }
 /// }
 ///
-/// let inputs = [[1; 128], [2; 128]];
-/// let blocks = Blocks::new(inputs.iter().map(|input| &input[..]), 2);
-/// let sums = Backend::best().run(4, Sum(blocks));
-/// assert_eq!(sums[..2], [2 * 0x0101_0101, 2 * 0x0202_0202]);
+/// struct SumOf<'a>(Blocks<'a>);
+///
+/// impl Kernel for SumOf<'_> {
+///     type Output = [[u8; 16]; 4];
+///
+///     #[inline(always)]
+///     fn run<W: Word>(self) -> [[u8; 16]; 4] {
+///         let mut sum = Sum([[0; 16]; 4]);
+///         compress(&mut sum, [W::splat(0); 4], &[self.0]);
+///         sum.0
+///     }
+/// }
+///
+/// let inputs: [&[u8]; 4] = [&[1; 128], &[2; 128], &[3; 128], &[4; 128]];
+/// let sums = Backend::best().run(4, SumOf(Blocks::new(&inputs, 2)));
+/// assert_eq!(sums, [[2; 16], [4; 16], [6; 16], [8; 16]]);
 /// ```
-pub struct Feed<'r, W: Word, P, const N: usize> {
-    ahead: &'r mut W::Ahead,
-    held: W::Held,
-    /// The block on which work is done: this one, or where words are ahead the next one.
-    place: P,
+///
+/// # Panics
+/// When a part has fewer inputs than lanes, or the compression does not take all turns.
+#[inline(always)]
+pub fn compress<C: Compression, W: Word>(
+    compression: &mut C,
+    mut state: [W; 4],
+    parts: &[Blocks<'_>],
+) {
+    let mut memory = MaybeUninit::uninit();
+    let transposed = Plain::any(&mut memory);
+    let mut source = W::Source::nothing();
+    if BlockFeed::<W>::IS_AHEAD
+        && let Some(row) = first_of(parts, W::LANES)
+    {
+        source = W::in_own_frame(
+            #[inline(always)]
+            || W::Source::begin(transposed, row, 0),
+        );
+    }
+    let mut number = 0;
+    for (part, blocks) in parts.iter().enumerate() {
+        for index in 0..blocks.count() {
+            let row = if !BlockFeed::<W>::IS_AHEAD {
+                Some(blocks.row(index, W::LANES))
+            } else if index + 1 < blocks.count() {
+                Some(blocks.row(index + 1, W::LANES))
+            } else {
+                first_of(&parts[part + 1..], W::LANES)
+            };
+            let mut feed = BlockFeed { transposed, source, row, number, turns: 0 };
+            state = C::block(state, &mut feed);
+            // Otherwise the next block's words would be whatever lay in memory.
+            // (A message with the number would keep the feed out of registers.)
+            assert!(feed.turns == TURNS, "not all turns of a block were taken");
+            source = feed.source;
+            number += 1;
+        }
+        state = compression.end_part(state, part);
+    }
 }
 
-impl<W: Word, P: Place<N>, const N: usize> Feed<'_, W, P, N> {
+/// The first block of some parts.
+#[inline(always)]
+fn first_of<'a>(parts: &[Blocks<'a>], lanes: usize) -> Option<BlockRow<'a>> {
+    parts.iter().find(|blocks| blocks.count() > 0).map(|blocks| blocks.row(0, lanes))
+}
+
+/// The words of a block.
+pub struct BlockFeed<'r, W: Word> {
+    transposed: &'r mut <W::Source as WordSource<W>>::Transposed,
+    source: W::Source,
+    /// The block on which work is done: this one, or of words that are ahead the next one, if there
+    /// is one.
+    row: Option<BlockRow<'r>>,
+    /// How many blocks came before.
+    number: usize,
+    /// How many have been taken.
+    turns: usize,
+}
+
+impl<W: Word> BlockFeed<'_, W> {
+    /// Whether words are transposed ahead, between the steps of the block before.
+    pub const IS_AHEAD: bool = <W::Source as WordSource<W>>::PARTS > 0;
+
     /// Takes turn number `turn`, 0 to 15. For speed it should be a constant.
     ///
     /// # Panics
-    /// Behind the last block.
+    /// When it is not the next one.
     #[inline(always)]
     pub fn turn(&mut self, turn: usize) {
-        let turn = Turn { turn, others: 0, all: W::PARTS };
-        let (blocks, first, index) = self.place.block();
-        let number = self.place.number();
-        self.held = W::prepare(self.held, self.ahead, number, blocks, first, index, turn);
-        self.ahead.leave_in_memory();
+        assert!(turn == self.turns && turn < TURNS, "not the next turn");
+        self.turns += 1;
+        if let Some(row) = self.row {
+            let number = self.number + usize::from(Self::IS_AHEAD);
+            let turn = Turn { turn, others: 0, all: <W::Source as WordSource<W>>::PARTS };
+            self.source = self.source.prepare(self.transposed, row, 0, number, turn);
+        } else {
+            // Nothing is to be kept in registers for the turns that follow.
+            self.source = W::Source::nothing();
+        }
+        self.transposed.leave_in_memory();
     }
 
-    /// Word `number` of this block, little-endian and transposed: lane `i` is that word of input `i`. It is there
-    /// after turn `number / 4`.
+    /// Word `number` of this block, little-endian and transposed: lane `i` is that word of input
+    /// `i`. It is there after turn `number / 4`.
     #[inline(always)]
     #[must_use]
     pub fn word(&self, number: usize) -> W {
-        let block = self.place.number() - usize::from(W::PARTS > 0);
-        W::word(&self.held, self.ahead, block, number)
+        self.source.word(self.transposed, self.number, number)
     }
-
-    /// Goes on to the next block, after sixteen turns.
-    #[inline(always)]
-    pub fn next_block(&mut self) {
-        self.place = self.place.next::<W>();
-    }
-}
-
-/// Where a feed is: at a block, or behind the last one.
-pub trait Place<const N: usize>: Copy {
-    /// Of which blocks, from which lane on, and which of them. Behind the last block there is none of this number.
-    fn block(&self) -> (&Blocks<'_, N>, usize, usize);
-
-    /// How many blocks of each lane came before.
-    fn number(&self) -> usize;
-
-    /// The next one.
-    #[must_use]
-    fn next<W: Word>(self) -> Self;
-}
-
-/// One block of each lane after the other.
-#[derive(Clone, Copy, Debug)]
-pub struct InOrder<'r, const N: usize> {
-    blocks: &'r Blocks<'r, N>,
-    index: usize,
-}
-
-impl<const N: usize> Place<N> for InOrder<'_, N> {
-    #[inline(always)]
-    fn block(&self) -> (&Blocks<'_, N>, usize, usize) {
-        (self.blocks, 0, self.index)
-    }
-
-    #[inline(always)]
-    fn number(&self) -> usize {
-        self.index
-    }
-
-    #[inline(always)]
-    fn next<W: Word>(self) -> Self {
-        Self { index: self.index + 1, ..self }
-    }
-}
-
-/// The blocks of some lanes, one part after the other, and then those of the lanes behind these.
-#[derive(Clone, Copy, Debug)]
-pub struct InGangs<'r, const N: usize> {
-    parts: &'r [Blocks<'r, N>],
-    lanes: usize,
-    number: usize,
-    first: usize,
-    part: usize,
-    index: usize,
-}
-
-impl<const N: usize> Place<N> for InGangs<'_, N> {
-    #[inline(always)]
-    fn block(&self) -> (&Blocks<'_, N>, usize, usize) {
-        (&self.parts[self.part], self.first, self.index)
-    }
-
-    #[inline(always)]
-    fn number(&self) -> usize {
-        self.number
-    }
-
-    #[inline(always)]
-    fn next<W: Word>(self) -> Self {
-        let next = Self { number: self.number + 1, index: self.index + 1, ..self };
-        if next.index < self.parts[self.part].count() {
-            return next;
-        }
-        if let Some(part) = part_from(self.part + 1, self.parts) {
-            return Self { part, index: 0, ..next };
-        }
-        let first = self.first + W::LANES;
-        match part_from(0, self.parts) {
-            Some(part) if first < self.lanes => Self { part, first, index: 0, ..next },
-            _ => next,
-        }
-    }
-}
-
-/// The first part from one on that has blocks.
-#[inline(always)]
-fn part_from<const N: usize>(part: usize, parts: &[Blocks<'_, N>]) -> Option<usize> {
-    parts[part..].iter().position(|blocks| blocks.count() > 0).map(|place| part + place)
 }
 
 /// A turn, and whose parts come when.
@@ -233,71 +174,165 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// The same for who comes after so many more parts.
+    /// The same for what comes after so many more parts.
     #[inline(always)]
     pub(crate) const fn after(self, parts: usize) -> Self {
         Self { others: self.others + parts, ..self }
     }
 
-    /// The number of the turn.
-    #[inline(always)]
-    pub(crate) const fn number(self) -> usize {
-        self.turn
-    }
-
-    /// Which of its parts somebody has to do. The parts of all are spread evenly over the turns.
+    /// Which of its `parts` are due. The parts of all are spread evenly over the turns.
     #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "no words are ahead"))]
     #[inline(always)]
-    pub(crate) const fn parts(self) -> Range<usize> {
+    pub(crate) fn parts(self, parts: usize) -> Range<usize> {
         let from = self.turn * self.all / TURNS;
         let to = (self.turn + 1) * self.all / TURNS;
-        from.saturating_sub(self.others)..to.saturating_sub(self.others)
+        from.saturating_sub(self.others)..to.saturating_sub(self.others).min(parts)
     }
 }
 
-/// In a module that others cannot name, so that they cannot implement it.
-pub(crate) mod plain {
-    use core::mem::MaybeUninit;
+/// Words that are loaded a quarter of a block at a time.
+pub trait LoadQuarter: Word {
+    /// How many blocks ahead of the one that is loaded a hint goes to fetch another; 0 for none.
+    const FETCH_AHEAD: usize = 0;
 
-    /// Types for memory of which every content is a value.
-    ///
-    /// # Safety
-    /// Every content of the type's memory must be a value.
-    pub unsafe trait Plain: Sized {
-        /// Some value.
-        #[inline(always)]
-        fn any(memory: &mut MaybeUninit<Self>) -> &mut Self {
-            if size_of::<Self>() > 0 {
-                perhaps_write(memory.as_mut_ptr());
-            }
-            // SAFETY: either there is no memory, or assembly might have written it, so that there is some content;
-            // and every content is a value, as who implements this promises.
-            unsafe { memory.assume_init_mut() }
-        }
+    /// Words `4 * quarter` to `4 * quarter + 3` of a block of each lane.
+    fn load_quarter(row: BlockRow<'_>, quarter: usize) -> [Self; 4];
+}
 
-        /// The same value, which the optimiser has to read again where it is used: registers are for others.
-        #[inline(always)]
-        fn leave_in_memory(&mut self) {
-            if size_of::<Self>() > 0 {
-                perhaps_write(self);
-            }
-        }
-    }
+/// A source of words that are loaded in the first four turns of their own block.
+#[derive(Clone, Copy)]
+pub struct InTurns<W>([W; 16]);
 
-    /// Assembly of no instruction that might have written there.
+impl<W: LoadQuarter> WordSource<W> for InTurns<W> {
+    type Transposed = ();
+    const PARTS: usize = 0;
+
     #[inline(always)]
-    fn perhaps_write<T>(memory: *mut T) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: no instruction, so nothing that could be violated.
-        unsafe {
-            core::arch::asm!("/* {0} */", in(reg) memory, options(nostack, preserves_flags));
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        unreachable!("no word is ahead, so there is no {memory:?}");
+    fn nothing() -> Self {
+        Self([W::splat(0); 16])
     }
 
-    // SAFETY: there is no content.
-    unsafe impl Plain for () {}
-    // SAFETY: every content of one is a value, and so is that of both.
-    unsafe impl<A: Plain, B: Plain> Plain for (A, B) {}
+    #[inline(always)]
+    fn begin((): &mut (), _: BlockRow<'_>, _: usize) -> Self {
+        Self::nothing()
+    }
+
+    #[inline(always)]
+    fn prepare(
+        mut self,
+        (): &mut (),
+        row: BlockRow<'_>,
+        first: usize,
+        _: usize,
+        Turn { turn, .. }: Turn,
+    ) -> Self {
+        if turn < 4 {
+            let row = row.skip_lanes(first);
+            if turn == 0 && W::FETCH_AHEAD > 0 {
+                for lane in 0..W::LANES {
+                    let ahead = row.address(lane).wrapping_add(W::FETCH_AHEAD * BLOCK_LEN);
+                    fetch_line::<1>(ahead);
+                }
+            }
+            self.0[4 * turn..][..4].copy_from_slice(&W::load_quarter(row, turn));
+        }
+        self
+    }
+
+    #[inline(always)]
+    fn word(&self, (): &(), _: usize, word: usize) -> W {
+        self.0[word]
+    }
+}
+
+/// Types for memory of which every content is a value.
+///
+/// # Safety
+/// Every content of the type's memory must be a value.
+pub unsafe trait Plain: Sized {
+    /// Some value.
+    #[inline(always)]
+    fn any(memory: &mut MaybeUninit<Self>) -> &mut Self {
+        if size_of::<Self>() > 0 {
+            perhaps_write(memory.as_mut_ptr());
+        }
+        // SAFETY: either there is no memory, or assembly might have written it, so that there is
+        // some content; and every content is a value, as the implementation promises.
+        unsafe { memory.assume_init_mut() }
+    }
+
+    /// The same value, which the optimiser has to read again where it is used: registers are for
+    /// others.
+    #[inline(always)]
+    fn leave_in_memory(&mut self) {
+        if size_of::<Self>() > 0 {
+            perhaps_write(self);
+        }
+    }
+}
+
+/// Assembly of no instruction that might have written there.
+#[inline(always)]
+fn perhaps_write<T>(memory: *mut T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: no instruction, so nothing that could be violated.
+    unsafe {
+        core::arch::asm!("/* {0} */", in(reg) memory, options(nostack, preserves_flags));
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    unreachable!("no word is ahead, so there is no {memory:?}");
+}
+
+// SAFETY: there is no content.
+unsafe impl Plain for () {}
+// SAFETY: every content of one is a value, and so is that of both.
+unsafe impl<A: Plain, B: Plain> Plain for (A, B) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Backend, Kernel, MAX_LANES};
+
+    /// Takes some turns of each block only.
+    struct Few<const TAKEN: usize>;
+
+    impl<const TAKEN: usize> Compression for Few<TAKEN> {
+        fn block<W: Word>(state: [W; 4], feed: &mut BlockFeed<'_, W>) -> [W; 4] {
+            (0..TAKEN).for_each(|turn| feed.turn(turn));
+            [state[0].add(feed.word(15)); 4]
+        }
+
+        fn end_part<W: Word>(&mut self, state: [W; 4], _: usize) -> [W; 4] {
+            let mut rows = [[0; 16]; MAX_LANES];
+            W::store_rows(state, &mut rows);
+            assert_eq!(rows[..W::LANES], [[3; 16]; MAX_LANES][..W::LANES]);
+            [W::splat(0); 4]
+        }
+    }
+
+    struct Run<const TAKEN: usize>;
+
+    impl<const TAKEN: usize> Kernel for Run<TAKEN> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<W: Word>(self) {
+            let inputs: [&[u8]; MAX_LANES] = [&[1; 192]; MAX_LANES];
+            let parts = [Blocks::new(&inputs, 3); 2];
+            compress(&mut Few::<TAKEN>, [W::splat(0); 4], &parts);
+        }
+    }
+
+    /// No kernel sees words that have not been loaded or transposed.
+    #[test]
+    fn all_turns_must_be_taken() {
+        for backend in Backend::available() {
+            for &width in backend.widths() {
+                backend.run(width, Run::<16>);
+                let of_fewer = std::panic::catch_unwind(|| backend.run(width, Run::<15>));
+                let message = *of_fewer.unwrap_err().downcast::<&str>().unwrap();
+                assert_eq!(message, "not all turns of a block were taken", "{backend} {width}");
+            }
+        }
+    }
 }

@@ -5,8 +5,8 @@ pub(crate) const LINE: usize = 64;
 
 /// Hints that all of this will be read soon, but not at once: into the second-level cache.
 ///
-/// For what is put in order before it is read, since the CPU sees only those reads coming that go on where others
-/// were. On CPUs other than x86-64 nothing happens.
+/// For what is put in order before it is read, since the CPU sees only those reads coming that go
+/// on where others were. On CPUs other than x86-64 nothing happens.
 ///
 /// ```
 /// use lanesum_lanes::fetch;

@@ -5,38 +5,39 @@
 //! ```
 //! use lanesum_lanes::{Backend, Kernel, Word};
 //!
-//! /// Adds a number to each of many.
-//! struct Add<'a>(u32, &'a mut [u32]);
+//! /// Adds a number to each of many: four in each row of bytes.
+//! struct Add<'a>(u32, &'a mut [[u8; 16]]);
 //!
 //! impl Kernel for Add<'_> {
 //!     type Output = ();
 //!
 //!     #[inline(always)] // so that it compiles with the instructions of the backend
 //!     fn run<W: Word>(self) {
-//!         for lanes in self.1.chunks_exact_mut(W::LANES) {
-//!             W::load(lanes).add(W::splat(self.0)).store(lanes);
+//!         for rows in self.1.chunks_exact_mut(W::LANES) {
+//!             W::store_rows(W::load_rows(rows).map(|word| word.add(W::splat(self.0))), rows);
 //!         }
 //!     }
 //! }
 //!
-//! let mut values = [1; 8];
-//! Backend::best().run(4, Add(2, &mut values));
-//! assert_eq!(values, [3; 8]);
+//! let mut rows = [[1; 16]; 8];
+//! Backend::best().run(4, Add(2, &mut rows));
+//! assert_eq!(rows, [[3, 1, 1, 1, 3, 1, 1, 1, 3, 1, 1, 1, 3, 1, 1, 1]; 8]);
 //! ```
 //!
-//! The files say what they hold: `word.rs` the trait, `portable.rs` words made of plain Rust,
-//! `x86_64/` one file for each instruction set, `backend.rs` which of them this CPU has and how
-//! to run a kernel there, `blocks.rs` what a kernel reads, `feed.rs` when it reads what. This is the only crate
-//! of lanesum with SIMD `unsafe`; `x86_64/mod.rs`, `blocks.rs` and `feed.rs` state the obligations.
+//! The files say what they hold: `word.rs` the traits, `portable.rs` words made of plain Rust,
+//! `x86_64/` those of registers, `backend.rs` the table of instruction sets, which of them this CPU
+//! has and how to run a kernel there, `blocks.rs` what a kernel reads, `feed.rs` when it reads
+//! what. This is the only crate of lanesum with SIMD `unsafe`; `x86_64/mod.rs`, `blocks.rs` and
+//! `feed.rs` state the obligations.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
-mod apart;
 mod backend;
-mod backend64;
 mod blocks;
 mod feed;
 mod fetch;
+mod kernel64;
+mod opaque;
 mod pieces;
 mod portable;
 mod portable64;
@@ -48,14 +49,14 @@ mod words;
 mod x86_64;
 
 pub use backend::{Backend, Kernel};
-pub use backend64::Kernel64;
 pub use blocks::{BLOCK_LEN, Blocks, MAX_LANES};
-pub use feed::{Feed, InGangs, InOrder, Place, Room, TURNS, Turn};
+pub use feed::{BlockFeed, Compression, TURNS, compress};
 pub use fetch::fetch;
+pub use kernel64::Kernel64;
 pub use pieces::{Offset, Pieces};
 pub use portable::Pair;
 pub use short::{CHUNK, ShortLanes, ShortPieces};
-pub use word::{Function, Word};
+pub use word::{Bits, Function, Word};
 pub use word64::{PICK_ROOM, Word64};
 pub use words::{Inputs, MAX_LANES_64, Records, Source, WORD_LEN, Words, rest_of};
 #[cfg(target_arch = "x86_64")]

@@ -55,7 +55,8 @@ impl<'a, O: Offset> Pieces<'a, O> {
     pub fn new(buffer: &'a [u8], offsets: &'a [O]) -> Self {
         // Without a branch for each, so that many are compared at once.
         let rising = offsets.windows(2).fold(true, |all, pair| all & (pair[0] <= pair[1]));
-        // The first one is no more than the last, so it is not negative if it does not look greater.
+        // The first one is no more than the last, so it is not negative if it does not look
+        // greater.
         let ends = offsets.first().map(|o| o.to_u64()).zip(offsets.last().map(|o| o.to_u64()));
         let within = ends.is_none_or(|(first, last)| first <= last && last <= buffer.len() as u64);
         if !rising || !within {
@@ -96,8 +97,8 @@ impl<'a, O: Offset> Pieces<'a, O> {
     #[must_use]
     pub fn get(&self, place: usize) -> &'a [u8] {
         let [start, end] = [self.offsets[place], self.offsets[place + 1]];
-        // SAFETY: `new` saw that offsets rise, to no more than the length of the buffer; and numbers
-        // do not change while they are borrowed.
+        // SAFETY: `new` saw that offsets rise, to no more than the length of the buffer; and
+        // numbers do not change while they are borrowed.
         unsafe { self.buffer.get_unchecked(start.to_u64() as usize..end.to_u64() as usize) }
     }
 }

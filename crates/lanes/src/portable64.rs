@@ -1,10 +1,13 @@
-//! Words of 64 bits that need no instruction set: one lane, an array of lanes, and two words as one.
+//! Words of 64 bits that need no instruction set: one lane, an array of lanes, and two words as
+//! one.
 
 use core::ops::RangeInclusive;
 
-use crate::portable::pairwise;
+use crate::word::sealed::Sealed;
 use crate::words::{rest_of, word_or_zeros};
 use crate::{Pair, Source, Word64};
+
+impl Sealed for u64 {}
 
 impl Word64 for u64 {
     const LANES: usize = 1;
@@ -29,7 +32,8 @@ impl Word64 for u64 {
     #[inline(always)]
     fn in_order(self) -> Self {
         let mut value = self;
-        // SAFETY: no instruction, so nothing that could be violated. Not `pure`, so that it keeps its place.
+        // SAFETY: no instruction, so nothing that could be violated. Not `pure`, so that it keeps
+        // its place.
         unsafe {
             core::arch::asm!("/* {0} */", inout(reg) value, options(nomem, nostack, preserves_flags));
         }
@@ -103,6 +107,8 @@ impl Word64 for u64 {
         [word_or_zeros(input, index), word_or_zeros(input, index + 1)]
     }
 }
+
+impl<const N: usize> Sealed for [u64; N] {}
 
 /// Several lanes as plain loops, which the compiler turns into whatever vectors the target has.
 impl<const N: usize> Word64 for [u64; N] {
@@ -192,11 +198,50 @@ impl<const N: usize> Word64 for [u64; N] {
     }
 }
 
+/// The methods of a [`Pair`] that are those of its two words: what fills lanes of a type and
+/// empties them, those with so many words more, and those with a count.
+macro_rules! pairwise {
+    ($lane:ty; $($of_words:ident($($word:ident),*))*; $($by_count:ident)*) => {
+        const LANES: usize = A::LANES + B::LANES;
+
+        #[inline(always)]
+        fn splat(value: $lane) -> Self {
+            Self(A::splat(value), B::splat(value))
+        }
+
+        #[inline(always)]
+        fn load(values: &[$lane]) -> Self {
+            Self(A::load(values), B::load(&values[A::LANES..]))
+        }
+
+        #[inline(always)]
+        fn store(self, values: &mut [$lane]) {
+            self.0.store(values);
+            self.1.store(&mut values[A::LANES..]);
+        }
+
+        $(#[inline(always)]
+        fn $of_words(self, $($word: Self),*) -> Self {
+            Self(self.0.$of_words($($word.0),*), self.1.$of_words($($word.1),*))
+        })*
+
+        $(#[inline(always)]
+        fn $by_count(self, count: u32) -> Self {
+            Self(self.0.$by_count(count), self.1.$by_count(count))
+        })*
+    };
+}
+
 /// Two words as one, as for 32 bits: independent chains of dependent instructions.
 impl<A: Word64, B: Word64> Word64 for Pair<A, B> {
     pairwise! { u64; add(other) xor(b) xor3(b, c) below(counts, above) rest(lengths, above); rotate_left shift_left shift_right }
 
     type Mask = (A::Mask, B::Mask);
+
+    #[inline(always)]
+    fn call<R>(function: impl FnOnce() -> R) -> R {
+        A::call(function)
+    }
 
     #[inline(always)]
     fn more_than(self, other: Self) -> Self::Mask {

@@ -7,16 +7,16 @@
 //!   append the items of that length                          (`Word64::pick`)
 //! ```
 //!
-//! Lanes then have pieces of the same number of words, except where one number ends and the next begins.
-//! And since pieces lie in one buffer, what follows a piece may be read as well: all lanes load whole words,
-//! without looking where each ends.
+//! Lanes then have pieces of the same number of words, except where one number ends and the next
+//! begins. And since pieces lie in one buffer, what follows a piece may be read as well: all lanes
+//! load whole words, without looking where each ends.
 //!
-//! Sorted pieces are read from here and there, which no CPU foresees. So while the pieces of a chunk are hashed,
-//! hints go to the memory behind it, where the next chunk is: a column of a million strings of 1 to 64 bytes takes
-//! less than half as long with them.
+//! Sorted pieces are read from here and there, which no CPU foresees. So while the pieces of a
+//! chunk are hashed, hints go to the memory behind it, where the next chunk is: a column of a
+//! million strings of 1 to 64 bytes takes less than half as long with them.
 
-use crate::apart::apart;
 use crate::fetch::{LINE, fetch_line};
+use crate::opaque::opaque;
 use crate::{MAX_LANES_64, Offset, PICK_ROOM, Source, WORD_LEN, Word64};
 
 /// The most pieces that are sorted together: whole registers, and three of them, of any width.
@@ -41,13 +41,14 @@ pub struct ShortPieces<'a> {
     bytes: &'a [u8],
     /// How many bytes follow the beginning of each piece, those of the piece among them.
     readable: usize,
-    /// What lies in `bytes` and beyond them: from where on there has been no hint yet, up to where there should be
-    /// some, and how many bytes are added to that at a time.
+    /// What lies in `bytes` and beyond them: from where on there has been no hint yet, up to where
+    /// there should be some, and how many bytes are added to that at a time.
     unfetched: usize,
     fetched: usize,
     step: usize,
     items: [u32; CHUNK],
-    /// The items in their order. The pieces of the first `count` begin within `bytes`, and end there.
+    /// The items in their order. The pieces of the first `count` begin within `bytes`, and end
+    /// there.
     sorted: [u32; CHUNK + PICK_ROOM],
     count: usize,
 }
@@ -62,9 +63,9 @@ impl<'a> ShortPieces<'a> {
         Self { bytes: &[], readable: 0, unfetched, fetched, step, items, sorted, count: 0 }
     }
 
-    /// Takes pieces in the place of those that are here: piece `i` lies from `offsets[i]` to `offsets[i + 1]`.
-    /// Says whether that is so, and all are short, that is of fewer than 128 bytes: if not, there are none
-    /// afterwards.
+    /// Takes pieces in the place of those that are here: piece `i` lies from `offsets[i]` to
+    /// `offsets[i + 1]`. Says whether that is so, and all are short, that is of fewer than 128
+    /// bytes: if not, there are none afterwards.
     ///
     /// # Panics
     /// When there is no piece, or more than [`CHUNK`].
@@ -88,8 +89,8 @@ impl<'a> ShortPieces<'a> {
             *item = length << LENGTH_SHIFT | (place as u32) << PLACE_SHIFT | from;
         }
         let (shortest, longest) = (shortest.into(), longest.into());
-        // Offsets that fall somewhere have a length that is not short. For the lengths, whose sum modulo the
-        // width is `end - start`, are that sum itself if all are: they are few.
+        // Offsets that fall somewhere have a length that is not short. For the lengths, whose sum
+        // modulo the width is `end - start`, are that sum itself if all are: they are few.
         if longest >= SHORT as u64 {
             return false;
         }
@@ -105,8 +106,8 @@ impl<'a> ShortPieces<'a> {
         true
     }
 
-    /// Hints at bytes behind the pieces, once for each time that all lanes are filled with some: in the end at as
-    /// many as the pieces have.
+    /// Hints at bytes behind the pieces, once for each time that all lanes are filled with some: in
+    /// the end at as many as the pieces have.
     #[inline(always)]
     pub fn fetch_behind(&mut self) {
         self.fetched += self.step;
@@ -124,8 +125,9 @@ impl<'a> ShortPieces<'a> {
     pub fn scatter<T: Copy>(&self, first: usize, values: &[T], places: &mut [T]) {
         assert!(places.len() == self.count);
         let items = &self.sorted[..self.count][first..][..values.len()];
-        for (item, value) in items.iter().zip(apart(values)) {
-            // In order, so that the places are not computed in a vector, from which each had to be extracted.
+        for (item, value) in items.iter().zip(opaque(values)) {
+            // In order, so that the places are not computed in a vector, from which each had to be
+            // extracted.
             let place = (u64::from(item >> PLACE_SHIFT) % PLACES as u64).in_order() as usize;
             // SAFETY: `sort` numbered the pieces' places from 0 on, and there are as many.
             unsafe { *places.get_unchecked_mut(place) = *value };
@@ -221,7 +223,7 @@ impl Source for ShortLanes<'_> {
 
     #[inline(always)]
     fn lengths<W: Word64>(&self, first: usize) -> W {
-        let items = &apart(self.items)[first..][..W::LANES];
+        let items = &opaque(self.items)[first..][..W::LANES];
         let mut lengths = [0; MAX_LANES_64];
         for (length, item) in lengths.iter_mut().zip(items) {
             *length = u64::from(item >> LENGTH_SHIFT);

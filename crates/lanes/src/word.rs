@@ -1,7 +1,13 @@
-//! The one trait that a kernel is written against.
+//! The traits that a kernel is written against.
 
-use crate::feed::plain::Plain;
-use crate::{Blocks, MAX_LANES, Turn};
+use crate::blocks::BlockRow;
+use crate::feed::{Plain, Turn};
+
+/// In a module that others cannot name, so that the words of this crate are the only ones: kernels
+/// rely on what they say.
+pub(crate) mod sealed {
+    pub trait Sealed {}
+}
 
 /// A function of three words, bit by bit.
 pub trait Function {
@@ -12,144 +18,153 @@ pub trait Function {
     /// See [`B`](Self::B).
     const D: u8 = 0b1010_1010;
 
-    /// The function's truth table: bit i is the result where the bit of `b` is bit 2 of i, that of `c` bit 1, and
-    /// that of `d` bit 0.
+    /// The function's truth table: bit i is the result where the bit of `b` is bit 2 of i, that of
+    /// `c` bit 1, and that of `d` bit 0.
     const TRUTH: u8;
 
     /// Two words that add up to `sum + f(b, c, d)`, the first of them without waiting for `b`.
-    fn add_to<W: Word>(sum: W, b: W, c: W, d: W) -> [W; 2];
+    fn add_to<W: Bits>(sum: W, b: W, c: W, d: W) -> [W; 2];
 }
 
-/// A word of 32 bits in each of [`LANES`](Word::LANES) lanes.
-///
-/// Lane `i` of a result depends on lane `i` of the operands alone. The operations are those from
-/// which MD5 (and SHA-1, SHA-256, BLAKE3) rounds are made; the ones with several operands exist
-/// because some instruction sets have one instruction for them, or a shorter dependent chain.
-pub trait Word: Copy {
-    /// How many lanes there are.
-    const LANES: usize;
+/// Sums and single bits of numbers of 32 bits, one number in each lane.
+pub trait Bits: Copy + sealed::Sealed {
+    /// Whether it is a register of several lanes.
+    const IS_VECTOR: bool;
 
-    /// Where words lie that are ready ahead of their block: see [`Feed`](crate::Feed), which alone uses this and what
-    /// follows from it.
-    type Ahead: Plain;
-
-    /// What is in registers of this block, or of the next one.
-    type Held: Copy;
-
-    /// In how many parts the work on a block is done ahead.
-    const PARTS: usize;
-
-    /// The same value in every lane.
+    /// The same number in every lane.
     fn splat(value: u32) -> Self;
-
-    /// Takes the first `LANES` values.
-    ///
-    /// # Panics
-    /// When there are fewer.
-    fn load(values: &[u32]) -> Self;
-
-    /// Puts the lanes into the first `LANES` places.
-    ///
-    /// # Panics
-    /// When there are fewer.
-    fn store(self, values: &mut [u32]);
 
     /// The same value, of whose making the optimiser knows nothing any more.
     ///
     /// It adds up operands in an order of its own: constants last, as a rule. In a chain of
     /// dependent sums that puts one more addition behind the operand that comes last. What is
-    /// settled is added up before.
+    /// opaque is added up before.
     #[must_use]
-    fn settled(self) -> Self;
+    fn opaque(self) -> Self;
 
     /// Sum modulo 2^32.
     #[must_use]
     fn add(self, other: Self) -> Self;
 
+    /// `self & other`.
+    #[must_use]
+    fn and(self, other: Self) -> Self;
+
+    /// `self & !other`.
+    #[must_use]
+    fn and_not(self, other: Self) -> Self;
+
+    /// `self | other`.
+    #[must_use]
+    fn or(self, other: Self) -> Self;
+
+    /// `self ^ other`.
+    #[must_use]
+    fn xor(self, other: Self) -> Self;
+
+    /// `!self`.
+    #[must_use]
+    #[inline(always)]
+    fn not(self) -> Self {
+        self.xor(Self::splat(u32::MAX))
+    }
+
     /// Rotation to the left by `count` bits, 1 to 31.
     #[must_use]
     fn rotate_left(self, count: u32) -> Self;
+}
 
-    /// `a ^ b ^ c`, with `self` as `a`.
+/// `((sum + F(b, c, d)) <<< COUNT) + b` in the fewest operations.
+#[inline(always)]
+pub(crate) fn end_step<F: Function, B: Bits, const COUNT: u32>(sum: B, b: B, c: B, d: B) -> B {
+    let [sum, late] = F::add_to(sum, b, c, d);
+    let sum = if B::IS_VECTOR { sum.opaque() } else { sum };
+    sum.add(late).rotate_left(COUNT).add(b)
+}
+
+/// A word of 32 bits in each of [`LANES`](Word::LANES) lanes.
+///
+/// Lane `i` of a result depends on lane `i` of the operands alone.
+pub trait Word: Copy + sealed::Sealed {
+    /// How many lanes there are.
+    const LANES: usize;
+
+    /// Where its blocks' words come from.
+    type Source: WordSource<Self>;
+
+    /// The same value in every lane.
+    fn splat(value: u32) -> Self;
+
+    /// Sum modulo 2^32.
     #[must_use]
-    fn xor3(self, b: Self, c: Self) -> Self;
+    fn add(self, other: Self) -> Self;
 
-    /// `a ^ (b | !c)`, with `self` as `a`.
+    /// See [`Bits::opaque`].
     #[must_use]
-    fn xor_or_not(self, b: Self, c: Self) -> Self;
+    fn opaque(self) -> Self;
 
-    /// `mask ? yes : no`, bit by bit, with `self` as `mask`.
+    /// `((self + F(b, c, d)) <<< COUNT) + b`, where `b` comes after the other operands: the end of
+    /// a step of MD5. `COUNT` is 1 to 31.
     #[must_use]
-    fn select(self, yes: Self, no: Self) -> Self;
+    fn end_step<F: Function, const COUNT: u32>(self, b: Self, c: Self, d: Self) -> Self;
 
-    /// Two words that add up to `self + mask.select(yes, no)`; `yes` comes late, and the first of
-    /// them does not wait for it: the two halves of a selection are disjoint and may be added one
-    /// after the other.
-    #[must_use]
-    #[inline(always)]
-    fn and_select(self, mask: Self, yes: Self, no: Self) -> [Self; 2] {
-        [self, mask.select(yes, no)]
-    }
-
-    /// `((self + late) <<< COUNT) + other`, where `late` comes after the other operands: as written here in
-    /// the fewest operations, which is best for words that share the units with others, and where a
-    /// rotation takes one cycle. `COUNT` is 1 to 31.
-    #[must_use]
-    #[inline(always)]
-    fn add_rotate_add<const COUNT: u32>(self, late: Self, other: Self) -> Self {
-        self.add(late).rotate_left(COUNT).add(other)
-    }
-
-    /// `((self + F(b, c, d)) <<< COUNT) + b`, where `b` comes after the other operands: the end of a step of MD5.
-    /// `COUNT` is 1 to 31.
-    #[must_use]
-    #[inline(always)]
-    fn end_step<F: Function, const COUNT: u32>(self, b: Self, c: Self, d: Self) -> Self {
-        let [sum, late] = F::add_to(self, b, c, d);
-        sum.add_rotate_add::<COUNT>(late, b)
-    }
-
-    /// Makes the first block of the inputs `first .. first + LANES` ready, as block number 0.
-    ///
-    /// # Panics
-    /// When there is no block, or the lanes are not all lanes of `blocks`.
-    fn begin<const N: usize>(ahead: &mut Self::Ahead, blocks: &Blocks<'_, N>, first: usize);
-
-    /// Nothing.
-    fn hold_nothing() -> Self::Held;
-
-    /// Does what is due in a turn for block `index` of these, which is number `number` of all that are taken. Words that are
-    /// ahead have nothing to do for a block that is not there.
-    ///
-    /// # Panics
-    /// Otherwise when there is no such block, or when the lanes are not all lanes of `blocks`.
-    fn prepare<const N: usize>(
-        held: Self::Held,
-        ahead: &mut Self::Ahead,
-        number: usize,
-        blocks: &Blocks<'_, N>,
-        first: usize,
-        index: usize,
-        turn: Turn,
-    ) -> Self::Held;
-
-    /// Word `word` of block number `number`.
-    fn word(held: &Self::Held, ahead: &Self::Ahead, number: usize, word: usize) -> Self;
-
-    /// Puts four words into rows of bytes: row `i` is lane `i` of each of them, little-endian.
+    /// Four words from rows of bytes: row `i` is lane `i` of each of them, little-endian.
     ///
     /// # Panics
     /// When there are fewer rows than lanes.
+    fn load_rows(rows: &[[u8; 16]]) -> [Self; 4];
+
+    /// Puts four words into such rows.
+    ///
+    /// # Panics
+    /// When there are fewer rows than lanes.
+    fn store_rows(words: [Self; 4], rows: &mut [[u8; 16]]);
+
+    /// Runs a function compiled with the instructions of the word.
+    fn call<R>(function: impl FnOnce() -> R) -> R;
+
+    /// Runs a function, which in code that is not optimised has a frame of its own: that of a whole
+    /// kernel of many lanes would not fit into the stack of a thread.
     #[inline(always)]
-    fn store_rows(words: [Self; 4], rows: &mut [[u8; 16]]) {
-        let mut columns = [[0; MAX_LANES]; 4];
-        for (column, word) in columns.iter_mut().zip(words) {
-            word.store(column);
+    fn in_own_frame<R>(function: impl FnOnce() -> R) -> R {
+        #[inline(never)]
+        fn called<W: Word, R>(function: impl FnOnce() -> R) -> R {
+            W::call(function)
         }
-        for (lane, row) in rows[..Self::LANES].iter_mut().enumerate() {
-            for (place, column) in row.as_chunks_mut().0.iter_mut().zip(&columns) {
-                *place = column[lane].to_le_bytes();
-            }
+        if cfg!(debug_assertions) && Self::LANES > 1 {
+            called::<Self, R>(function)
+        } else {
+            function()
         }
     }
+}
+
+/// The words of one block after the other, and what is carried in registers from turn to turn: see
+/// [`BlockFeed`](crate::BlockFeed), which alone uses it.
+pub trait WordSource<W>: Copy {
+    /// Where words lie that are transposed ahead of their block.
+    type Transposed: Plain;
+
+    /// In how many parts the work on a block is done ahead; 0 where it is not.
+    const PARTS: usize;
+
+    /// Nothing carried.
+    fn nothing() -> Self;
+
+    /// Makes the lanes `first .. first + LANES` of the first block ready.
+    fn begin(transposed: &mut Self::Transposed, row: BlockRow<'_>, first: usize) -> Self;
+
+    /// Does what is due in a turn for block `number`.
+    #[must_use]
+    fn prepare(
+        self,
+        transposed: &mut Self::Transposed,
+        row: BlockRow<'_>,
+        first: usize,
+        number: usize,
+        turn: Turn,
+    ) -> Self;
+
+    /// Word `word` of block `number`.
+    fn word(&self, transposed: &Self::Transposed, number: usize, word: usize) -> W;
 }

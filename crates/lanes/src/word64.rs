@@ -2,13 +2,14 @@
 
 use core::ops::RangeInclusive;
 
+use crate::word::sealed::Sealed;
 use crate::{Source, WORD_LEN};
 
 /// A word of 64 bits in each of [`LANES`](Word64::LANES) lanes.
 ///
 /// Lane `i` of a result depends on lane `i` of the operands alone. The operations are those from
 /// which SipHash rounds are made.
-pub trait Word64: Copy {
+pub trait Word64: Copy + Sealed {
     /// How many lanes there are.
     const LANES: usize;
 
@@ -30,8 +31,8 @@ pub trait Word64: Copy {
     /// When there are fewer.
     fn store(self, values: &mut [u64]);
 
-    /// The same value. In a register of one lane it is there before the next value that is made in order:
-    /// what makes them is not reordered.
+    /// The same value. In a register of one lane it is there before the next value that is made in
+    /// order: what makes them is not reordered.
     #[must_use]
     #[inline(always)]
     fn in_order(self) -> Self {
@@ -62,11 +63,32 @@ pub trait Word64: Copy {
     #[must_use]
     fn shift_right(self, count: u32) -> Self;
 
+    /// Runs a function compiled with the instructions of the word.
+    #[inline(always)]
+    fn call<R>(function: impl FnOnce() -> R) -> R {
+        function()
+    }
+
+    /// Runs a function, which in code that is not optimised has a frame of its own: that of a whole
+    /// kernel of many lanes would not fit into the stack of a thread.
+    #[inline(always)]
+    fn in_own_frame<R>(function: impl FnOnce() -> R) -> R {
+        #[inline(never)]
+        fn called<W: Word64, R>(function: impl FnOnce() -> R) -> R {
+            W::call(function)
+        }
+        if cfg!(debug_assertions) && Self::LANES > 1 {
+            called::<Self, R>(function)
+        } else {
+            function()
+        }
+    }
+
     /// Where the lane of `self` is more than that of `other`. Numbers below 2^63 only.
     fn more_than(self, other: Self) -> Self::Mask;
 
-    /// In each lane the lowest `counts` bits of `self`, and above them those of `above`: all of `self`
-    /// where 64 or more are counted.
+    /// In each lane the lowest `counts` bits of `self`, and above them those of `above`: all of
+    /// `self` where 64 or more are counted.
     #[must_use]
     fn below(self, counts: Self, above: Self) -> Self;
 
@@ -82,8 +104,8 @@ pub trait Word64: Copy {
     /// `mask ? yes : no`, lane by lane.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
 
-    /// Words `index` and `index + 1` of the inputs `first .. first + LANES`: lane `i` of the results
-    /// is of input `first + i`.
+    /// Words `index` and `index + 1` of the inputs `first .. first + LANES`: lane `i` of the
+    /// results is of input `first + i`.
     ///
     /// # Panics
     /// When not all inputs have these words, or the lanes are not all lanes of `source`.
@@ -109,8 +131,8 @@ pub trait Word64: Copy {
     /// When the lanes are not all lanes of `source`.
     fn load_pair_or_zeros<S: Source>(source: &S, first: usize, index: usize) -> [Self; 2];
 
-    /// Puts those of `numbers` that are within a range to the front of `picked`, in their order, and
-    /// says how many these are. What it writes beyond them is nothing.
+    /// Puts those of `numbers` that are within a range to the front of `picked`, in their order,
+    /// and says how many these are. What it writes beyond them is nothing.
     ///
     /// # Panics
     /// When there is not room for these and [`PICK_ROOM`] more.
@@ -119,7 +141,7 @@ pub trait Word64: Copy {
         let (first, span) = (*range.start(), range.end() - range.start());
         let mut count = 0;
         for &number in numbers {
-            // Without a branch, which nobody could guess.
+            // Without a branch, which no CPU could foresee.
             picked[count] = number;
             count += usize::from(number.wrapping_sub(first) <= span);
         }
@@ -129,3 +151,35 @@ pub trait Word64: Copy {
 
 /// Numbers by which [`Word64::pick`] may write too many.
 pub const PICK_ROOM: usize = 16;
+
+/// No other crate can make words, which memory safety relies on. This compiles but for the seal:
+///
+/// ```compile_fail,E0277
+/// use lanesum_lanes::{Source, Word64};
+///
+/// #[derive(Clone, Copy)]
+/// struct Mine;
+///
+/// impl Word64 for Mine {
+///     const LANES: usize = 1;
+///     type Mask = bool;
+///     fn splat(_: u64) -> Self { Self }
+///     fn load(_: &[u64]) -> Self { Self }
+///     fn store(self, _: &mut [u64]) {}
+///     fn add(self, _: Self) -> Self { Self }
+///     fn rotate_left(self, _: u32) -> Self { Self }
+///     fn xor(self, _: Self) -> Self { Self }
+///     fn xor3(self, _: Self, _: Self) -> Self { Self }
+///     fn shift_left(self, _: u32) -> Self { Self }
+///     fn shift_right(self, _: u32) -> Self { Self }
+///     fn more_than(self, _: Self) -> bool { false }
+///     fn below(self, _: Self, _: Self) -> Self { Self }
+///     fn select(_: bool, _: Self, _: Self) -> Self { Self }
+///     fn load_pair<S: Source>(_: &S, _: usize, _: usize) -> [Self; 2] { [Self; 2] }
+///     fn load_word<S: Source>(_: &S, _: usize, _: usize) -> Self { Self }
+///     fn load_rest<S: Source>(_: &S, _: usize) -> Self { Self }
+///     fn load_pair_or_zeros<S: Source>(_: &S, _: usize, _: usize) -> [Self; 2] { [Self; 2] }
+/// }
+/// ```
+#[cfg(doctest)]
+struct Sealed64;

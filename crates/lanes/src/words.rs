@@ -12,7 +12,7 @@ pub const MAX_LANES_64: usize = 24;
 
 /// One input for each of up to [`MAX_LANES_64`] lanes.
 ///
-/// Lanes without an input have an empty one: their results are nobody's.
+/// Lanes without an input have an empty one: their results are of no use.
 #[derive(Clone, Debug)]
 pub struct Inputs<'a> {
     /// Each is valid for reads of as many bytes as `lengths` says, during `'a`.
@@ -52,8 +52,8 @@ impl<'a> Inputs<'a> {
         self.lengths[lane] = input.len() as u64;
     }
 
-    /// The inputs of the first `width` lanes as words. Of these, lanes from `lanes` on read the first
-    /// one's input.
+    /// The inputs of the first `width` lanes as words. Of these, lanes from `lanes` on read the
+    /// first one's input.
     ///
     /// # Panics
     /// When there are not so many lanes.
@@ -87,7 +87,8 @@ impl Default for Inputs<'_> {
     }
 }
 
-/// The words of the inputs of all lanes: whole ones, little-endian, and rests of zero to seven bytes.
+/// The words of the inputs of all lanes: whole ones, little-endian, and rests of zero to seven
+/// bytes.
 ///
 /// How many words all of them have is found once, when the value is made, so that kernels load
 /// these without checks for each lane.
@@ -102,7 +103,7 @@ pub struct Words<'a> {
 
 /// What kernels load words from: the inputs of all lanes.
 ///
-/// Nobody else can implement it, because the words of the instruction sets rely on what it says.
+/// It is sealed, because the words of the instruction sets rely on what it says.
 pub trait Source: Copy + sealed::Source {
     /// The least number of whole words of an input.
     fn least(&self) -> usize;
@@ -216,8 +217,8 @@ impl<const N: usize> Source for Records<'_, N> {
     }
 }
 
-/// Word `index` of an input as a little-endian number, with zeros in the place of what lies beyond its
-/// end.
+/// Word `index` of an input as a little-endian number, with zeros in the place of what lies beyond
+/// its end.
 #[inline(always)]
 pub(crate) fn word_or_zeros(input: &[u8], index: usize) -> u64 {
     let from = index * WORD_LEN;

@@ -1,6 +1,6 @@
-//! Which backend is chosen on other CPUs than this one: those that QEMU imitates, where it is installed
-//! (Debian's qemu-user). The choice for every mask of features there could be is tested in
-//! `src/backend.rs`; this is the detection, for real.
+//! Which backend is chosen on other CPUs than this one: those that QEMU imitates, where it is
+//! installed (Debian's qemu-user). The choice for every mask of features there could be is tested
+//! in `src/backend.rs`; this is the detection, for real.
 
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 

@@ -1,5 +1,5 @@
 //! Words of 64 bits: loads give what the inputs have, in every backend and width, and read nothing
-//! beyond them, not even where the next byte is on a page that nobody may read.
+//! beyond them, not even where the next byte is on a page that may not be read.
 
 use std::ffi::c_void;
 use std::ops::RangeInclusive;
@@ -11,7 +11,7 @@ use lanesum_lanes::{
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 use rustix::param::page_size;
 
-/// A page between two that nobody may read.
+/// A page between two that may not be read.
 struct Page {
     start: *mut c_void,
 }
@@ -19,7 +19,7 @@ struct Page {
 impl Page {
     fn new() -> Self {
         let (size, access) = (page_size(), ProtFlags::READ | ProtFlags::WRITE);
-        // SAFETY: a new mapping at a place of the system's choice is nobody else's.
+        // SAFETY: a new mapping at a place of the system's choice belongs to no other.
         let start =
             unsafe { mmap_anonymous(std::ptr::null_mut(), 3 * size, access, MapFlags::PRIVATE) };
         let start = start.expect("three pages");
@@ -279,7 +279,8 @@ fn what_is_no_piece_is_not_sorted() {
     each_width(|backend, width| {
         assert!(backend.run_64(width, Sort(&[all - 2, all - 1, all])));
         assert!(!backend.run_64(width, Sort(&[all - 1, all, all + 1])));
-        // Some fall: in the middle, at both ends, by a whole turn of numbers, to where short ones would lead.
+        // Some fall: in the middle, at both ends, by a whole turn of numbers, to where short ones
+        // would lead.
         assert!(!backend.run_64(width, Sort(&[5_u64, 4, 6])));
         assert!(!backend.run_64(width, Sort(&[5_u64, 6, 4])));
         assert!(!backend.run_64(width, Sort(&[0_u64, (1 << 32) + 5, 10])));

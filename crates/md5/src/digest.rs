@@ -16,16 +16,6 @@ use crate::DIGEST_LEN;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Digest(pub [u8; DIGEST_LEN]);
 
-impl Digest {
-    /// The digest that a final state stands for: its words in little-endian order.
-    #[inline]
-    pub(crate) fn from_state([a, b, c, d]: [u32; 4]) -> Self {
-        // By one number: bytes that are written in pieces and read whole make the CPU wait.
-        let [a, b, c, d] = [a, b, c, d].map(u128::from);
-        Self((a | b << 32 | c << 64 | d << 96).to_le_bytes())
-    }
-}
-
 impl AsRef<[u8]> for Digest {
     fn as_ref(&self) -> &[u8] {
         &self.0
@@ -93,11 +83,5 @@ mod tests {
         for text in ["", "d41d8cd98f00b204e9800998ecf8427", "g41d8cd98f00b204e9800998ecf8427e"] {
             assert_eq!(text.parse::<Digest>(), Err(NotADigest), "{text}");
         }
-    }
-
-    #[test]
-    fn a_state_is_little_endian() {
-        let digest = Digest::from_state([0x0302_0100, 0x0706_0504, 0x0b0a_0908, 0x0f0e_0d0c]);
-        assert_eq!(digest.0, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
     }
 }

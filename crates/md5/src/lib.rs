@@ -42,27 +42,29 @@ extern crate alloc;
 #[cfg(feature = "digest")]
 pub mod crypto;
 mod digest;
-mod edge;
-#[cfg(feature = "alloc")]
-mod gang;
 mod kernel;
 #[cfg(feature = "alloc")]
-mod many;
-mod one;
+mod lockstep;
 #[cfg(feature = "alloc")]
-mod short;
+mod many;
+#[cfg(feature = "alloc")]
+mod memory;
+mod one;
+mod padding;
 #[cfg(feature = "alloc")]
 mod stream;
-mod table;
 #[cfg(feature = "alloc")]
-mod uneven;
+mod streams;
+mod table;
 
 #[cfg(feature = "alloc")]
-pub use crate::many::{Lanes, md5_many, md5_many_into, md5_many_with};
+pub use crate::many::{md5_many, md5_many_into, md5_many_with};
 #[cfg(feature = "std")]
 pub use crate::one::md5_reader;
 #[cfg(feature = "alloc")]
 pub use crate::stream::{Chunks, Stream};
+#[cfg(feature = "alloc")]
+pub use crate::streams::{Lanes, most_streams};
 pub use crate::{
     digest::{Digest, NotADigest},
     one::{Md5, md5, md5_chunks},

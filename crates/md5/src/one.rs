@@ -4,9 +4,9 @@ use core::fmt;
 
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks};
 
-use crate::edge::{Edge, End};
-use crate::kernel::{States, compress};
-use crate::{Digest, table};
+use crate::Digest;
+use crate::kernel::{INITIAL_STATE, Plan, Start, State, compress};
+use crate::padding::{BlockBuffer, PaddedTail};
 
 /// MD5 of a message that comes in chunks. Memory: the state and two blocks, whatever the length.
 ///
@@ -25,8 +25,8 @@ use crate::{Digest, table};
 /// ```
 #[derive(Clone)]
 pub struct Md5 {
-    state: States<1>,
-    edge: Edge,
+    state: State,
+    buffer: BlockBuffer,
     /// Bytes so far. RFC 1321 counts bits modulo 2^64; so does this, in the end.
     length: u64,
 }
@@ -35,23 +35,23 @@ impl Md5 {
     /// The state before the first byte.
     #[must_use]
     pub const fn new() -> Self {
-        Self { state: INITIAL, edge: Edge::new(), length: 0 }
+        Self { state: INITIAL_STATE, buffer: BlockBuffer::new(), length: 0 }
     }
 
     /// Takes the next bytes.
     pub fn update(&mut self, mut bytes: &[u8]) {
         self.length = self.length.wrapping_add(bytes.len() as u64);
-        if !self.edge.is_empty() {
-            bytes = &bytes[self.edge.fill(bytes)..];
-            if self.edge.blocks().is_empty() {
+        if !self.buffer.is_empty() {
+            bytes = &bytes[self.buffer.fill(bytes)..];
+            if self.buffer.blocks().is_empty() {
                 return;
             }
-            take(&mut self.state, self.edge.blocks());
-            self.edge.clear();
+            take(&mut self.state, self.buffer.blocks());
+            self.buffer.clear();
         }
         let (blocks, rest) = bytes.split_at(bytes.len() - bytes.len() % BLOCK_LEN);
         take(&mut self.state, blocks);
-        self.edge.fill(rest);
+        self.buffer.fill(rest);
     }
 
     /// The digest of all bytes taken.
@@ -73,33 +73,26 @@ impl Md5 {
     }
 
     fn finish(&mut self) -> Digest {
-        self.edge.pad(self.length);
-        take(&mut self.state, self.edge.blocks());
-        digest(self.state)
+        self.buffer.pad(self.length);
+        take(&mut self.state, self.buffer.blocks());
+        Digest(self.state)
     }
 }
 
-/// The digest that a final state stands for.
-fn digest(state: States<1>) -> Digest {
-    Digest::from_state(state.map(|[word]| word))
-}
-
-/// The state before the first block.
-const INITIAL: States<1> = {
-    let [a, b, c, d] = table::INITIAL;
-    [[a], [b], [c], [d]]
-};
-
 /// Takes a state forward by whole blocks.
-fn take(state: &mut States<1>, blocks: &[u8]) {
+fn take(state: &mut State, blocks: &[u8]) {
     if !blocks.is_empty() {
-        compress(Backend::best(), 1, state, &[whole(blocks)]);
+        let states = core::slice::from_mut(state);
+        let piece = [blocks];
+        let parts = [whole(&piece)];
+        let plan = Plan { start: Start::States, parts: &parts, parts_each: 1, last: None };
+        compress(Backend::best(), 1, plan, states);
     }
 }
 
 /// All whole blocks of a piece.
-fn whole(piece: &[u8]) -> Blocks<'_, 1> {
-    Blocks::new([piece], piece.len() / BLOCK_LEN)
+fn whole<'a>(piece: &'a [&'a [u8]; 1]) -> Blocks<'a> {
+    Blocks::new(piece, piece[0].len() / BLOCK_LEN)
 }
 
 impl Default for Md5 {
@@ -128,7 +121,7 @@ impl std::io::Write for Md5 {
     }
 }
 
-/// MD5 of a message that is at hand.
+/// MD5 of a message that is in memory.
 ///
 /// ```
 /// let digest = lanesum_md5::md5(b"message digest");
@@ -136,11 +129,14 @@ impl std::io::Write for Md5 {
 /// ```
 #[must_use]
 pub fn md5(message: &[u8]) -> Digest {
-    let mut state = INITIAL;
-    let mut end = End::new();
-    end.write(&message[message.len() - message.len() % BLOCK_LEN..], message.len() as u64);
-    compress(Backend::best(), 1, &mut state, &[whole(message), whole(end.blocks())]);
-    digest(state)
+    let mut tail = PaddedTail::new();
+    tail.write(&message[message.len() - message.len() % BLOCK_LEN..], message.len() as u64);
+    let mut states = [[0; 16]];
+    let (message, tail) = ([message], [tail.blocks()]);
+    let parts = [whole(&message), whole(&tail)];
+    let plan = Plan { start: Start::Initial, parts: &parts, parts_each: 2, last: None };
+    compress(Backend::best(), 1, plan, &mut states);
+    Digest(states[0])
 }
 
 /// MD5 of a message that an iterator yields in chunks of any lengths: the lazy `ByteString`. One

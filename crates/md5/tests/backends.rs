@@ -2,7 +2,7 @@
 //!
 //! `LANESUM_BACKEND=NAME` holds the tests to one backend.
 
-use lanesum_md5::{Backend, Chunks, Digest, Lanes, Stream, md5, md5_many_with};
+use lanesum_md5::{Backend, Chunks, Digest, Lanes, Stream, md5, md5_many_with, most_streams};
 
 /// The digest by an independent implementation.
 fn peer(message: &[u8]) -> Digest {
@@ -95,8 +95,8 @@ fn many_streams(backend: Backend, count: usize) {
     assert!(seen.iter().all(|&seen| seen), "{backend}: of {count} streams one is lost");
 }
 
-/// Messages of one length, in numbers that fill gangs or do not: every length with every few numbers, and every number with
-/// lengths around the ends of blocks.
+/// Messages of one length, in numbers that fill the lanes or do not: every length with every few
+/// numbers, and every number with lengths around the ends of blocks.
 fn equal_lengths(backend: Backend) {
     const LONGEST: usize = 300;
     const MOST: usize = 130;
@@ -113,7 +113,8 @@ fn equal_lengths(backend: Backend) {
     }
 }
 
-/// Longer messages, of which some are alike: in numbers that fill gangs or do not, alone and among others, in any order.
+/// Longer messages, of which some are alike: in numbers that fill the lanes or do not, alone and
+/// among others, in any order.
 fn longer_alike(backend: Backend) {
     const LENGTHS: [usize; 6] = [1_015, 1_016, 1_079, 1_080, 4_096, 5_000];
     const FAR: usize = 70_000;
@@ -182,7 +183,7 @@ macro_rules! stamp {
             #[test]
             fn every_length_in_every_width() {
                 let Some(backend) = backend() else { return };
-                let most = backend.most_streams();
+                let most = super::most_streams(backend);
                 for &width in backend.widths().iter().filter(|&&width| width <= most) {
                     super::every_length(backend, width);
                 }
@@ -236,16 +237,13 @@ fn every_backend_of_the_cpu_is_covered() {
     assert_eq!(Backend::from_name("mmx"), None);
 }
 
-/// No lane is idle where there are as many streams as a caller is advised to have.
+/// No lane is idle where there are as many streams as fit.
 #[test]
 fn numbers_of_streams_are_widths() {
     for backend in backends() {
-        let (most, enough) = (backend.most_streams(), backend.enough_streams());
-        assert!(enough <= most.min(32), "{backend}: {enough} of {most}");
-        for streams in [most, enough] {
-            assert_eq!(backend.width_for(streams), streams, "{backend}");
-            assert!(backend.widths().contains(&streams), "{backend}: {streams}");
-        }
+        let most = most_streams(backend);
+        assert_eq!(most, Lanes::<&[u8]>::with_backend(backend).capacity(), "{backend}");
+        assert!(most <= 32 && backend.widths().contains(&most), "{backend}: {most}");
     }
 }
 

@@ -14,8 +14,8 @@ struct Account {
     most: Cell<usize>,
 }
 
-/// A message that says when it is taken and when it is dropped. The bytes are all messages' own, since only the time that
-/// they are kept for matters.
+/// A message that says when it is taken and when it is dropped. The bytes are all messages' own,
+/// since only the time that they are kept for matters.
 struct Message<'a> {
     bytes: &'a [u8],
     account: &'a Account,

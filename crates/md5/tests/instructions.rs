@@ -1,14 +1,15 @@
-//! How many instructions a block takes in every backend and width, held to a record: a spilled register
-//! or a vector instruction that the compiler no longer finds shows here, on any machine, without a
-//! clock.
+//! How many instructions a block takes in every backend and width, held to a record: a spilled
+//! register or a vector instruction that the compiler no longer finds shows here, on any machine,
+//! without a clock.
 //!
-//! The test starts itself as a child that hashes [`SHORT`] blocks in each lane and then [`LONG`], and counts
-//! the instructions of each by letting it go one step at a time under ptrace. The difference is the
-//! kernel's alone. Where valgrind is installed, its tool callgrind counts the widest of each backend a
-//! second time, and both must agree; AVX-512 it does not know, hence the steps.
+//! The test starts itself as a child that hashes [`SHORT`] blocks in each lane and then [`LONG`],
+//! and counts the instructions of each by letting it go one step at a time under ptrace. The
+//! difference is the kernel's alone. Where valgrind is installed, its tool callgrind counts the
+//! widest of each backend a second time, and both must agree; AVX-512 it does not know, hence the
+//! steps.
 //!
-//! Which words run a width depends on the CPU's latencies (`lanes/src/x86_64/latency.rs`). Each child chooses as such a
-//! CPU would, so that any CPU with AVX-512 counts for all of them.
+//! Which words run a width depends on the CPU's latencies (`lanes/src/x86_64/latency.rs`). Each
+//! child chooses as such a CPU would, so that any CPU with AVX-512 counts for all of them.
 //!
 //! `make test-instructions` runs this with the optimisation of a release; only those counts mean
 //! anything. `make record-instructions` writes the record anew.
@@ -21,7 +22,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Stdio};
 
 use lanesum_lanes::Latency;
-use lanesum_md5::{Backend, Lanes};
+use lanesum_md5::{Backend, Lanes, md5_many_into, most_streams};
 use nix::errno::Errno;
 use nix::sys::ptrace;
 use nix::sys::signal::{Signal, raise};
@@ -35,8 +36,8 @@ const RECORD_PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/instructio
 /// Blocks in each lane, in the two runs of a child. Few, as a step takes microseconds.
 const SHORT: usize = 2;
 const LONG: usize = 6;
-/// The long run under callgrind, which counts whole processes: the thousands of instructions by which
-/// these differ from one to the next must not matter.
+/// The long run under callgrind, which counts whole processes: the thousands of instructions by
+/// which these differ from one to the next must not matter.
 const LONG_FOR_CALLGRIND: usize = 4_002;
 
 /// The most lanes of any backend.
@@ -119,7 +120,7 @@ fn callgrind_counts_the_same() {
     // The widest of each, since valgrind needs a second to start.
     let widest = Backend::available()
         .filter(|backend| backend.name() != "avx512")
-        .map(|backend| format!("One {backend} {}", backend.most_streams()));
+        .map(|backend| format!("One {backend} {}", most_streams(backend)));
     for plan in widest.chain(["One portable 1".to_owned()]) {
         let Ok(stepped) = count_by_steps(&plan) else {
             println!("SKIPPED: this machine does not let a process be stepped");
@@ -131,17 +132,15 @@ fn callgrind_counts_the_same() {
     }
 }
 
-/// `LATENCY BACKEND LANES` for every latency that this CPU can have, every backend and every width that as many
-/// lanes run in, and `LATENCY one 1`, a message by itself.
+/// `LATENCY BACKEND LANES` for every latency that this CPU can have, every backend and every width
+/// that as many lanes run in, and `LATENCY one 1`, a message by itself.
 fn plans() -> Vec<String> {
     let mut plans = Vec::new();
-    for latency in Latency::possible() {
+    for latency in Latency::ALL {
         latency.pretend();
         plans.push(format!("{latency:?} one 1"));
         for backend in Backend::available() {
-            let most = backend.most_streams();
-            let own = |width: &&usize| **width <= most && backend.width_for(**width) == **width;
-            let widths = backend.widths().iter().filter(own);
+            let widths = backend.widths().iter();
             plans.extend(widths.map(|width| format!("{latency:?} {backend} {width}")));
         }
     }
@@ -155,7 +154,7 @@ fn workload() {
     let Ok(plan) = std::env::var(PLAN) else { return };
     let [latency, backend, lanes] = plan.split(' ').collect::<Vec<_>>().try_into().unwrap();
     let is_named = |other: &Latency| format!("{other:?}") == latency;
-    Latency::possible().find(is_named).unwrap().pretend();
+    Latency::ALL.into_iter().find(is_named).unwrap().pretend();
     let lanes: usize = lanes.parse().unwrap();
     let message = vec![7; 64 * (LONG_FOR_CALLGRIND + MAX_LANES)];
     let backend = Backend::from_name(backend);
@@ -165,9 +164,15 @@ fn workload() {
         }
         Some(backend) => {
             assert_eq!(backend.width_for(lanes), lanes);
+            let messages = (0..lanes).map(|lane| &message[64 * lane..][..64 * blocks]);
+            if lanes > most_streams(backend) {
+                let mut digests = [[0; 16]; MAX_LANES];
+                md5_many_into(backend, messages, &mut digests[..lanes]);
+                std::hint::black_box(&mut digests);
+                return;
+            }
             let mut all = Lanes::with_backend(backend);
-            // At different places of their pages: more than 32 would take turns otherwise.
-            (0..lanes).for_each(|lane| all.push(&message[64 * lane..][..64 * blocks]));
+            messages.for_each(|message| all.push(message));
             all.advance();
             std::hint::black_box(&mut all);
         }
@@ -264,7 +269,8 @@ fn text(compiler: &str, counts: &BTreeMap<String, f64>) -> String {
     text
 }
 
-/// The compiler and the counts of a record: a line `rustc VERSION`, then lines `[LATENCY ]BACKEND LANES COUNT`.
+/// The compiler and the counts of a record: a line `rustc VERSION`, then lines `[LATENCY ]BACKEND
+/// LANES COUNT`.
 fn parse(record: &str) -> (&str, BTreeMap<&str, f64>) {
     let mut lines = record.lines();
     let compiler = lines.next().unwrap_or_default();

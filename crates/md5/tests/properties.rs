@@ -27,7 +27,7 @@ proptest! {
     fn lanes_are_reused_in_any_order(
         messages in vec((vec(any::<u8>(), 0..300), 1_usize..6), 0..60),
     ) {
-        // Between pops, a few streams are pushed: lanes are full, half full, and empty in turns.
+        // Between pops, a few streams are pushed: lanes are full, half full, and empty alternately.
         let mut lanes = Lanes::new();
         let mut digests = Vec::new();
         for (message, pops) in &messages {
@@ -68,7 +68,7 @@ proptest! {
     }
 }
 
-/// Gangs of short messages, those that wait, and long ones.
+/// Short messages in lockstep, those that wait, and long ones.
 #[test]
 fn a_column_has_a_place_for_each_message() {
     for length in [64, 100, 5_000] {

@@ -1,6 +1,6 @@
 //! SipHash: keyed hashes of short inputs, of one at a time or of many at once.
 //!
-//! Who does not know the key can neither predict the hash of an input nor find two inputs of the
+//! Without the key one can neither predict the hash of an input nor find two inputs of the
 //! same hash. So a table with a key of its own cannot be flooded with colliding keys, and a hash of
 //! 128 bits under a secret key authenticates a message. It is not for inputs without a key (take
 //! XXH3 or BLAKE3), nor for passwords.
@@ -34,12 +34,12 @@
 //! | many records of one length | [`SipHash::hash_records`] |
 //! | a column of numbers | [`SipHash::hash_u64s`] |
 //! | a `HashMap` | [`RandomState`], or a [`SipHash`] with a key of your own |
-//! | a hash table, and many keys to look up in it | [`map::FloodSafeMap`](crate::map) with the feature `map` |
+//! | a hash table, and many keys to look up in it | `FloodSafeMap` of the crate `lanesum-table` |
 //! | code written against the RustCrypto traits | [`SipHasher128`] with the feature `digest` |
 //!
-//! **Stable.** The hash of bytes under a key is what the paper defines: the same on every machine, with
-//! every backend and in every version of this crate. Hashes made by way of the trait `Hash` are not
-//! ([`SipHasher`] says why).
+//! **Stable.** The hash of bytes under a key is what the paper defines: the same on every machine,
+//! with every backend and in every version of this crate. Hashes made by way of the trait `Hash`
+//! are not ([`SipHasher`] says why).
 //!
 //! How it works: `round.rs` holds the one round, `one.rs` and `hasher.rs` run it over one input's
 //! words, `many/` over many inputs' in as many lanes as a word of [`lanesum_lanes`] has.
@@ -47,15 +47,10 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(feature = "std"), no_std)]
 
-#[cfg(feature = "map")]
-extern crate alloc;
-
 #[cfg(feature = "digest")]
 pub mod crypto;
 mod hasher;
 mod many;
-#[cfg(feature = "map")]
-pub mod map;
 mod one;
 #[cfg(feature = "std")]
 mod random;

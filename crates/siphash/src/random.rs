@@ -1,4 +1,4 @@
-//! Keys that nobody can know: from the system.
+//! Keys that are secret: from the system.
 
 use core::hash::BuildHasher;
 

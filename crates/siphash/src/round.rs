@@ -18,19 +18,19 @@
 //! Four things differ from the text.
 //!
 //! What the first two rows of a round do to v0 and v1 needs neither v2 nor v3, and so not the word
-//! that has just been mixed into v3. Here it is done at the end of the round before ([`State::left`]).
-//! For the first word that is when the key becomes known, once for all inputs.
+//! that has just been mixed into v3. Here it is done at the end of the round before
+//! ([`State::left`]). For the first word that is when the key becomes known, once for all inputs.
 //!
 //! In the last round v0 is needed for the hash alone, where it meets v3, which has v0 in it as
 //! well: they cancel. So v0 is not computed any more ([`State::last_round`]).
 //!
-//! One input alone waits for its own results: from v3 to the v3 of the next round four operations follow
-//! one another, and all fourteen can be done in the same four cycles. They are if they come in the
-//! order of [`State::rest_of_round`], what is waited for early and rotations between; in the order
-//! of the text a Zen 4 takes 5.3 cycles, in that of compilers 5.0.
+//! One input alone waits for its own results: from v3 to the v3 of the next round four operations
+//! follow one another, and all fourteen can be done in the same four cycles. They are if they come
+//! in the order of [`State::rest_of_round`], what is waited for early and rotations between; in the
+//! order of the text a Zen 4 takes 5.3 cycles, in that of compilers 5.0.
 //!
-//! `v3 ^= m` makes v3 wait once more. So words are taken two at a time, and the second is mixed into v3 in
-//! the last round of the first, where v3 waits for v0 anyway ([`State::absorb_pair`]).
+//! `v3 ^= m` makes v3 wait once more. So words are taken two at a time, and the second is mixed
+//! into v3 in the last round of the first, where v3 waits for v0 anyway ([`State::absorb_pair`]).
 
 use lanesum_lanes::{WORD_LEN, Word64};
 
@@ -98,8 +98,8 @@ impl<W: Word64> State<W> {
         Self([v0, v1, v2, v3])
     }
 
-    /// That rotation, the first half of a round on v2 and v3, and its second half; then the next word
-    /// is mixed into v3, if there is one.
+    /// That rotation, the first half of a round on v2 and v3, and its second half; then the next
+    /// word is mixed into v3, if there is one.
     ///
     /// The order of the lines is that of the instructions: see the top of the file.
     #[inline(always)]
@@ -154,43 +154,58 @@ impl<W: Word64> State<W> {
     #[inline(always)]
     fn absorb_begun<const C: usize>(self, word: W, next: Option<W>) -> Self {
         const { assert!(C > 0, "SipHash needs a round for each word") };
-        let mut state = self;
-        for _ in 1..C {
-            state = state.round();
-        }
-        state = state.rest_of_round(next);
-        state.0[0] = state.0[0].xor(word);
-        state.left()
+        W::in_own_frame(
+            #[inline(always)]
+            || {
+                let mut state = self;
+                for _ in 1..C {
+                    state = state.round();
+                }
+                state = state.rest_of_round(next);
+                state.0[0] = state.0[0].xor(word);
+                state.left()
+            },
+        )
     }
 
     /// The hash of 64 bits, after the last word.
     #[inline(always)]
     pub(crate) fn finish<const D: usize>(self) -> W {
         const { assert!(D > 0, "SipHash needs a round in the end") };
-        let mut state = self;
-        state.0[2] = state.0[2].xor(W::splat(END));
-        for _ in 1..D {
-            state = state.round();
-        }
-        state.last_round()
+        W::in_own_frame(
+            #[inline(always)]
+            || {
+                let mut state = self;
+                state.0[2] = state.0[2].xor(W::splat(END));
+                for _ in 1..D {
+                    state = state.round();
+                }
+                state.last_round()
+            },
+        )
     }
 
     /// The hash of 128 bits, low word first, of a state that began [`wide`](State::wide).
     #[inline(always)]
     pub(crate) fn finish_wide<const D: usize>(self) -> [W; 2] {
         const { assert!(D > 0, "SipHash needs a round in the end") };
-        let mut state = self;
-        state.0[2] = state.0[2].xor(W::splat(WIDE_END));
-        for _ in 1..D {
-            state = state.round();
-        }
-        let Self([v0, v1, v2, v3]) = state.rest_of_round(None);
-        let low = v0.xor3(v1, v2).xor(v3);
-        state = Self([v0, v1.xor(W::splat(WIDE_SECOND)), v2, v3]).left();
-        for _ in 1..D {
-            state = state.round();
-        }
-        [low, state.last_round()]
+        W::in_own_frame(
+            #[inline(always)]
+            || {
+                let mut state = self;
+                state.0[2] = state.0[2].xor(W::splat(WIDE_END));
+                for _ in 1..D {
+                    state = state.round();
+                }
+                let Self([v0, v1, v2, v3]) = state.rest_of_round(None);
+                let low = v0.xor3(v1, v2).xor(v3);
+                state = Self([v0, v1.xor(W::splat(WIDE_SECOND)), v2, v3]).left();
+                for _ in 1..D {
+                    state = state.round();
+                }
+                [low, state.last_round()]
+            },
+        )
     }
 }
 
@@ -221,8 +236,8 @@ impl State<u64> {
 
     /// Mixes in words as long as there are two. Gives the one that is left, too.
     ///
-    /// With neither `as_chunks`, which computes ahead what 16 bytes never need, nor `fold`, which is a call
-    /// for some callers, with the state in memory.
+    /// With neither `as_chunks`, which computes ahead what 16 bytes never need, nor `fold`, which
+    /// is a call for some callers, with the state in memory.
     #[inline(always)]
     fn absorb_pairs<const C: usize>(self, words: &[[u8; WORD_LEN]]) -> (Self, Option<u64>) {
         let (mut state, mut words) = (self, words);

@@ -5,8 +5,8 @@ use lanesum_lanes::{WORD_LEN, rest_of};
 /// The word that ends an input of eight bytes: its length.
 pub(crate) const EIGHT_BYTES: u64 = 8 << 56;
 
-/// The whole words of an input, and the last one: its rest of 0 to 7 bytes, and in the highest byte the
-/// length modulo 256.
+/// The whole words of an input, and the last one: its rest of 0 to 7 bytes, and in the highest byte
+/// the length modulo 256.
 #[inline(always)]
 pub(crate) fn words(input: &[u8]) -> (&[[u8; WORD_LEN]], u64) {
     (input.as_chunks().0, rest_of(input) | (input.len() as u64) << 56)

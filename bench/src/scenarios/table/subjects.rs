@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash};
 
-use lanesum_siphash::map::{BATCH, FloodSafeMap, Key};
+use lanesum_table::{BATCH, FloodSafeMap, Key};
 use siphasher::sip::SipHasher24;
 
 use super::Found;

@@ -11,6 +11,8 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use lanesum_md5::most_streams;
+
 use super::Options;
 use super::width::Width;
 
@@ -54,7 +56,7 @@ impl Device {
 impl Devices {
     /// Of a run with these options.
     pub(super) fn of(options: &Options) -> Arc<Self> {
-        Arc::new(Self::new(options.threads * options.backend.enough_streams()))
+        Arc::new(Self::new(options.threads * most_streams(options.backend)))
     }
 
     fn new(most: usize) -> Self {

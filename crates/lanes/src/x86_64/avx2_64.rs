@@ -3,11 +3,12 @@
 use core::arch::x86_64::*;
 
 use super::word64::{number, one_by_one, pair, rest_by_shift, shifts_and_logic_64, word64};
-use crate::backend::no_such_width;
-use crate::{Kernel64, Pair, Source, Word64};
+use super::words::Avx2;
+use crate::{Source, Word64};
 
 word64! {
     U64x4, __m256i, 4,
+    set: Avx2<false>,
     load: _mm256_loadu_si256, store: _mm256_storeu_si256,
     splat: _mm256_set1_epi64x, add: _mm256_add_epi64, xor: _mm256_xor_si256,
     shift: [_mm256_sll_epi64, _mm256_srl_epi64],
@@ -57,15 +58,4 @@ fn short_rests<S: Source>(source: &S, first: usize) -> U64x4 {
 fn row4(piece: impl Fn(usize) -> __m128i) -> __m256i {
     // SAFETY: the ground rule.
     unsafe { _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(piece(0)), piece(1)) }
-}
-
-/// Runs a kernel in one to three sets of four lanes.
-#[target_feature(enable = "avx2")]
-pub(crate) fn run<K: Kernel64>(width: usize, kernel: K) -> K::Output {
-    match width {
-        4 => kernel.run::<U64x4>(),
-        8 => kernel.run::<Pair<U64x4, U64x4>>(),
-        12 => kernel.run::<Pair<Pair<U64x4, U64x4>, U64x4>>(),
-        _ => no_such_width(width),
-    }
 }

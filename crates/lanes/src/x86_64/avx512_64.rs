@@ -5,8 +5,8 @@ use core::arch::x86_64::*;
 use core::ops::RangeInclusive;
 
 use super::word64::{number, pair, rest_by_shift, word64};
-use crate::backend::no_such_width;
-use crate::{Kernel64, PICK_ROOM, Pair, Source, WORD_LEN, Word64};
+use super::words::Avx512;
+use crate::{PICK_ROOM, Source, WORD_LEN, Word64};
 
 /// The truth table of `a ^ b ^ c` for `vpternlog`.
 const XOR3: i32 = 0x96;
@@ -16,6 +16,7 @@ const SELECT: i32 = 0xca;
 
 word64! {
     U64x8, __m512i, 8,
+    set: Avx512<false>,
     load: _mm512_loadu_si512, store: _mm512_storeu_si512,
     splat: _mm512_set1_epi64, add: _mm512_add_epi64, xor: _mm512_xor_si512,
     shift: [_mm512_sll_epi64, _mm512_srl_epi64],
@@ -59,7 +60,8 @@ word64! {
 
     #[inline(always)]
     fn rest(self, lengths: Self, above: Self) -> Self {
-        // SAFETY: the ground rule. Of an index the lowest three bits count, so a length looks its mask up.
+        // SAFETY: the ground rule. Of an index the lowest three bits count, so a length looks its
+        // mask up.
         Self(unsafe {
             let masks = _mm512_sllv_epi64(
                 _mm512_set1_epi64(-1),
@@ -119,8 +121,8 @@ impl Picked<'_> {
         let Self { picked, count, range } = self;
         assert!(*count + AT_ONCE <= picked.len());
         let there = u16::MAX >> (AT_ONCE - numbers.len());
-        // SAFETY: the ground rule; only numbers that are there are read, there is room for as many as a register
-        // has, and neither the load nor the store asks for alignment.
+        // SAFETY: the ground rule; only numbers that are there are read, there is room for as many
+        // as a register has, and neither the load nor the store asks for alignment.
         unsafe {
             let some = _mm512_maskz_loadu_epi32(there, numbers.as_ptr().cast());
             let first = _mm512_set1_epi32(range.start().cast_signed());
@@ -146,8 +148,8 @@ fn short_rests<S: Source>(source: &S, first: usize) -> U64x8 {
     rests
 }
 
-/// In the lowest sixteen bits of each a bit for each of the bytes from `from` on that an input of so
-/// many bytes has.
+/// In the lowest sixteen bits of each a bit for each of the bytes from `from` on that an input of
+/// so many bytes has.
 #[inline(always)]
 fn masks(lengths: U64x8, from: U64x8) -> [u64; 8] {
     // SAFETY: the ground rule.
@@ -166,8 +168,8 @@ fn masks(lengths: U64x8, from: U64x8) -> [u64; 8] {
 #[inline(always)]
 fn some_of_pair(input: &[u8], from: usize, mask: u64) -> __m128i {
     debug_assert!((0..16).all(|byte| mask >> byte & 1 == 0 || from + byte < input.len()));
-    // SAFETY: the ground rule; what the mask leaves out is not read, and the functions above set its
-    // bits for bytes that are there alone.
+    // SAFETY: the ground rule; what the mask leaves out is not read, and the functions above set
+    // its bits for bytes that are there alone.
     unsafe { _mm_maskz_loadu_epi8(mask as __mmask16, input.as_ptr().wrapping_add(from).cast()) }
 }
 
@@ -179,16 +181,5 @@ fn row8(piece: impl Fn(usize) -> __m128i) -> __m512i {
         let low = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(piece(0)), piece(1));
         let high = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(piece(2)), piece(3));
         _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
-    }
-}
-
-/// Runs a kernel in one to three sets of eight lanes.
-#[target_feature(enable = "avx512f,avx512vl,avx512bw,avx2,popcnt")]
-pub(crate) fn run<K: Kernel64>(width: usize, kernel: K) -> K::Output {
-    match width {
-        8 => kernel.run::<U64x8>(),
-        16 => kernel.run::<Pair<U64x8, U64x8>>(),
-        24 => kernel.run::<Pair<Pair<U64x8, U64x8>, U64x8>>(),
-        _ => no_such_width(width),
     }
 }

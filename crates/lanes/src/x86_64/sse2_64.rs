@@ -3,11 +3,12 @@
 use core::arch::x86_64::*;
 
 use super::word64::{number, one_by_one, pair, shifts_and_logic_64, word64};
-use crate::backend::no_such_width;
-use crate::{Kernel64, Pair, Source, Word64};
+use super::words::Sse2;
+use crate::{Source, Word64};
 
 word64! {
     U64x2, __m128i, 2,
+    set: Sse2,
     load: _mm_loadu_si128, store: _mm_storeu_si128,
     splat: _mm_set1_epi64x, add: _mm_add_epi64, xor: _mm_xor_si128,
     shift: [_mm_sll_epi64, _mm_srl_epi64],
@@ -59,14 +60,4 @@ impl U64x2 {
 #[inline(always)]
 fn row2(piece: impl Fn(usize) -> __m128i) -> __m128i {
     piece(0)
-}
-
-/// Runs a kernel in one to three sets of two lanes.
-pub(crate) fn run<K: Kernel64>(width: usize, kernel: K) -> K::Output {
-    match width {
-        2 => kernel.run::<U64x2>(),
-        4 => kernel.run::<Pair<U64x2, U64x2>>(),
-        6 => kernel.run::<Pair<Pair<U64x2, U64x2>, U64x2>>(),
-        _ => no_such_width(width),
-    }
 }

@@ -13,6 +13,7 @@ use crate::WORD_LEN;
 macro_rules! word64 {
     (
         $name:ident, $register:ident, $lanes:literal,
+        set: $set:ty,
         load: $load:ident, store: $store:ident, splat: $splat:ident, add: $add:ident, xor: $xor:ident,
         shift: [$left:ident, $right:ident],
         unpack: [$low:ident, $high:ident], row: $row:ident,
@@ -21,8 +22,15 @@ macro_rules! word64 {
         #[derive(Clone, Copy, Debug)]
         pub(crate) struct $name($register);
 
+        impl $crate::word::sealed::Sealed for $name {}
+
         impl $crate::Word64 for $name {
             const LANES: usize = $lanes;
+
+            #[inline(always)]
+            fn call<T>(function: impl FnOnce() -> T) -> T {
+                <$set as super::words::Set>::call(function)
+            }
 
             #[inline(always)]
             fn splat(value: u64) -> Self {
@@ -108,7 +116,8 @@ pub(super) fn pair(bytes: &[u8; 2 * WORD_LEN]) -> __m128i {
 /// A word in the low half.
 #[inline(always)]
 pub(super) fn number(bytes: &[u8; WORD_LEN]) -> __m128i {
-    // SAFETY: SSE2 is part of x86-64; the array has eight bytes, and the load asks for no alignment.
+    // SAFETY: SSE2 is part of x86-64; the array has eight bytes, and the load asks for no
+    // alignment.
     unsafe { _mm_loadl_epi64(bytes.as_ptr().cast()) }
 }
 
@@ -146,7 +155,8 @@ macro_rules! one_by_one {
 }
 pub(super) use one_by_one;
 
-/// The rotations and xors that AVX-512 has instructions for, made of shifts, shuffles and logic where it is missing.
+/// The rotations and xors that AVX-512 has instructions for, made of shifts, shuffles and logic
+/// where it is missing.
 macro_rules! shifts_and_logic_64 {
     ($left:ident, $right:ident, $or:ident, $xor:ident, $shuffle32:ident) => {
         #[inline(always)]

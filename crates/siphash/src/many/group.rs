@@ -10,9 +10,9 @@
 //!   hash what is left side by side, but nothing beside what is more than twice as long
 //! ```
 //!
-//! Side by side, the longest decides how long it takes. What lanes with shorter inputs lose is less,
-//! up to [`SPREAD`] words, than the way through a bucket costs. (Where words cannot be loaded by a
-//! mask, inputs of another number of words have to be loaded one by one, and no spread pays.)
+//! Side by side, the longest decides how long it takes. What lanes with shorter inputs lose is
+//! less, up to [`SPREAD`] words, than the way through a bucket costs. (Where words cannot be loaded
+//! by a mask, inputs of another number of words have to be loaded one by one, and no spread pays.)
 
 use lanesum_lanes::{
     Backend, Inputs, Kernel64, MAX_LANES_64, Source as _, WORD_LEN, Word64, Words, fetch,
@@ -41,7 +41,8 @@ const POWERS: usize = 16;
 /// Buckets; the last one is for all that is longer, which is hashed alone.
 const BUCKETS: usize = EXACT + 4 * POWERS + 1;
 
-/// How much of the beginning of an input that waits in a bucket is fetched into a cache; as it goes on, the CPU sees where.
+/// How much of the beginning of an input that waits in a bucket is fetched into a cache; as it goes
+/// on, the CPU sees where.
 const FETCHED: usize = 1 << 10;
 
 /// Fewer inputs than this are faster one by one.

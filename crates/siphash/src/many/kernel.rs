@@ -58,8 +58,8 @@ pub(super) fn absorb_ragged<S: Source, W: Word64, const C: usize>(
     state
 }
 
-/// The state after the last words of short pieces, where words follow that may be read. Their first two
-/// words are there already.
+/// The state after the last words of short pieces, where words follow that may be read. Their first
+/// two words are there already.
 #[inline(always)]
 pub(super) fn absorb_short<W: Word64, const C: usize>(
     start: State<W>,

@@ -16,8 +16,8 @@ use group::Grouping;
 use records::{HashNumbers, HashRecords};
 use short::HashShort;
 
-/// How many pieces are hashed as any inputs where one is not short, before the next are tried again: so many
-/// that few lanes are left idle.
+/// How many pieces are hashed as any inputs where one is not short, before the next are tried
+/// again: so many that few lanes are left idle.
 const OTHERS: usize = 16 * CHUNK;
 
 /// A hash as a number: `u64` or, of the wider function, `u128`.

@@ -33,7 +33,8 @@ impl<O: Offset, H: Output, const C: usize, const D: usize> Kernel64 for HashShor
             }
             let last = count - W::LANES;
             let (mut lanes, mut words) = lanes_from(&pieces, 0);
-            // Whose hashes are in `own`. At first nobody's: what is put into the first places then is replaced.
+            // Whose hashes are in `own`. At first none: what is put into the first places then is
+            // replaced.
             let mut hashed = 0;
             for first in (0..count).step_by(W::LANES) {
                 let state = if lanes.words_follow() {

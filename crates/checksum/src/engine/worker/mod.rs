@@ -23,7 +23,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use lanesum_list::Digests;
-use lanesum_md5::Lanes;
+use lanesum_md5::{Lanes, most_streams};
 use rustix::fs::FileType;
 
 use super::batch::Batch;
@@ -191,7 +191,7 @@ impl<'a> Worker<'a> {
             lanes,
             batch: Batch::new(),
             limit,
-            long_limit: limit.min(options.backend.enough_streams()),
+            long_limit: limit.min(most_streams(options.backend)),
             round: files.min(ROUND),
             target: 1,
             short_run: 0,
@@ -369,7 +369,7 @@ impl<'a> Worker<'a> {
             self.hash_batch();
         }
         self.lanes.advance();
-        while let Some((stream, digest)) = self.lanes.ended() {
+        while let Some((stream, digest)) = self.lanes.take_finished() {
             self.finish(stream, Some(md5_digest(digest)));
         }
         let grown = usize::try_from(self.shared.bytes.get() / BYTES_A_LANE).unwrap_or(usize::MAX);

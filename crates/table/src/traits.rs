@@ -75,7 +75,7 @@ where
 #[cfg(feature = "std")]
 mod random {
     use super::{FloodSafeMap, Key};
-    use crate::SipHash;
+    use lanesum_siphash::SipHash;
 
     /// An empty map with a random key.
     impl<K, V, const C: usize, const D: usize> Default for FloodSafeMap<K, V, C, D> {

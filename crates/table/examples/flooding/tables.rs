@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use lanesum_siphash::SipHash;
-use lanesum_siphash::map::{FloodSafeMap, Key};
+use lanesum_table::{FloodSafeMap, Key};
 
 use super::collisions::{OFFSET, fnv1, times_31};
 

@@ -2,8 +2,8 @@
 //!
 //! FNV-1 multiplies its state by a prime P and xors the next byte into the lowest eight bits. So a
 //! step is `h' = h * P + (x - l)`, where l is the lowest byte of `h * P` and x what the byte of the
-//! input makes of it, which the attacker chooses. The high bits only ever see the sum. After n bytes
-//! two inputs meet in the same state when the differences c of their (x - l) give
+//! input makes of it, which the attacker chooses. The high bits only ever see the sum. After n
+//! bytes two inputs meet in the same state when the differences c of their (x - l) give
 //!
 //! ```text
 //! c[0] * P^(n-1) + c[1] * P^(n-2) + ... + c[n-1] = 0   modulo 2^64
@@ -43,7 +43,8 @@ pub fn for_fnv1(doublings: usize) -> Vec<Vec<u8>> {
     rows(&pairs.collect::<Vec<_>>())
 }
 
-/// 2^`doublings` different keys of one hash under the polynomial in 31: 31 * 'A' + 'a' is 31 * 'B' + 'B'.
+/// 2^`doublings` different keys of one hash under the polynomial in 31: 31 * 'A' + 'a' is 31 * 'B'
+/// + 'B'.
 pub fn for_times_31(doublings: usize) -> Vec<Vec<u8>> {
     rows(&vec![[b"Aa".to_vec(), b"BB".to_vec()]; doublings])
 }
@@ -60,9 +61,9 @@ fn rows(pairs: &[[Vec<u8>; 2]]) -> Vec<Vec<u8>> {
 
 /// Small numbers c, not all of them zero, whose sum with the powers of P is zero.
 ///
-/// All such vectors are the lattice of the rows that `basis` begins with. Each row is made shorter by
-/// multiples of each other row until none gets shorter: not the best reduction there is, but all that
-/// is needed.
+/// All such vectors are the lattice of the rows that `basis` begins with. Each row is made shorter
+/// by multiples of each other row until none gets shorter: not the best reduction there is, but all
+/// that is needed.
 fn short_zero_sum() -> [i64; BLOCK] {
     let mut powers = [1_u64; BLOCK];
     for place in (0..BLOCK - 1).rev() {

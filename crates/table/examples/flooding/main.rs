@@ -1,10 +1,10 @@
 //! Floods hash tables with keys that collide, and counts what that costs them.
 //!
-//! `cargo run --release -p lanesum-siphash --features map --example flooding`
+//! `cargo run --release -p lanesum-table --example flooding`
 //!
 //! The keys are made here, for FNV-1 and for the polynomial in 31 of Java's strings. A table under
-//! the hash function they are made for compares each new key with all the others; under a secret key
-//! nobody can make such keys, and the same ones are keys as any.
+//! the hash function they are made for compares each new key with all the others; under a secret
+//! key such keys cannot be made, and the same ones are keys as any.
 
 mod collisions;
 mod tables;

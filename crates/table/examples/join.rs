@@ -1,14 +1,15 @@
-//! Joins two tables by a column of strings: the words of one half of a large text, each with the place
-//! where it first stands, and the words of the other half. One key after the other and many at once.
+//! Joins two tables by a column of strings: the words of one half of a large text, each with the
+//! place where it first stands, and the words of the other half. One key after the other and many
+//! at once.
 //!
-//! `cargo run --release -p lanesum-siphash --features map --example join [FILE...]`
+//! `cargo run --release -p lanesum-table --example join [FILE...]`
 
 mod text;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use lanesum_siphash::map::FloodSafeMap;
+use lanesum_table::FloodSafeMap;
 
 /// A row of the first table: a word, and the number of its file and of the word in it.
 type Row = (String, (u32, u32));

@@ -1,8 +1,6 @@
 //! Keys made to collide under FNV-1 and under a polynomial cost tables under these a number of
-//! comparisons that grows with the square of theirs, and a flood-safe map next to none. Counted, not
-//! timed.
-
-#![cfg(feature = "map")]
+//! comparisons that grows with the square of theirs, and a flood-safe map next to none. Counted,
+//! not timed.
 
 #[path = "../examples/flooding/collisions.rs"]
 mod collisions;

@@ -1,4 +1,5 @@
-//! Maps in serde's data model. The key for hashing is not part of it: who reads a map draws a new one.
+//! Maps in serde's data model. The key for hashing is not part of it: who reads a map draws a new
+//! one.
 
 use core::fmt;
 use core::marker::PhantomData;

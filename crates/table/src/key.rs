@@ -18,7 +18,7 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// their hashes are the same under every key of the map.
 ///
 /// ```
-/// use lanesum_siphash::map::{FloodSafeMap, Key};
+/// use lanesum_table::{FloodSafeMap, Key};
 ///
 /// #[derive(PartialEq, Eq)]
 /// struct Point(i32, i32);
@@ -52,7 +52,7 @@ impl KeyBytes for &[u8] {}
 impl<const N: usize> KeyBytes for [u8; N] {}
 
 pub(super) mod sealed {
-    use crate::SipHash;
+    use lanesum_siphash::SipHash;
 
     pub trait KeyBytes: Copy + AsRef<[u8]> {
         /// Stands where there is no key. Not empty, so that a loop over keys that are not empty

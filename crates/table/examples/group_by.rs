@@ -1,13 +1,14 @@
-//! Counts the words of a large text: a group-by, with one key after the other and with many at once.
+//! Counts the words of a large text: a group-by, with one key after the other and with many at
+//! once.
 //!
-//! `cargo run --release -p lanesum-siphash --features map --example group_by [FILE...]`
+//! `cargo run --release -p lanesum-table --example group_by [FILE...]`
 
 mod text;
 
 use std::collections::HashMap;
 use std::time::Instant;
 
-use lanesum_siphash::map::FloodSafeMap;
+use lanesum_table::FloodSafeMap;
 
 fn main() {
     let texts = text::texts();

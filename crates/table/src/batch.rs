@@ -81,7 +81,7 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
     /// Takes the keys in batches of [`BATCH`] as the iterator is advanced.
     ///
     /// ```
-    /// use lanesum_siphash::map::FloodSafeMap;
+    /// use lanesum_table::FloodSafeMap;
     ///
     /// let squares: FloodSafeMap<u64, u64> = (0..100).map(|i| (i, i * i)).collect();
     /// let found: Vec<_> = squares.get_many(&[7, 100, 99]).collect();
@@ -99,7 +99,7 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
     /// Whether the map has each key, in their order.
     ///
     /// ```
-    /// use lanesum_siphash::map::FloodSafeMap;
+    /// use lanesum_table::FloodSafeMap;
     ///
     /// let seen: FloodSafeMap<&str, ()> = [("a", ()), ("b", ())].into();
     /// assert!(seen.contains_many(["b", "c", "a"]).eq([true, false, true]));
@@ -116,7 +116,7 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
     /// Gives each key its value, in their order: of a key that comes twice the last value stays.
     ///
     /// ```
-    /// use lanesum_siphash::map::FloodSafeMap;
+    /// use lanesum_table::FloodSafeMap;
     ///
     /// let mut map = FloodSafeMap::new();
     /// map.insert_many((0_u32..1000).map(|i| (i % 10, i)));
@@ -147,7 +147,7 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
     /// the default value. For counting, summing and gathering by key.
     ///
     /// ```
-    /// use lanesum_siphash::map::FloodSafeMap;
+    /// use lanesum_table::FloodSafeMap;
     ///
     /// let mut counts: FloodSafeMap<String, u32> = FloodSafeMap::new();
     /// let words = "the lane and the sum".split(' ');
@@ -328,6 +328,6 @@ where
 /// Shows how many values of the current batch are to come.
 impl<K, V, I, const C: usize, const D: usize> fmt::Debug for GetMany<'_, K, V, I, C, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("GetMany").field("at_hand", &(self.len - self.next)).finish_non_exhaustive()
+        f.debug_struct("GetMany").field("ready", &(self.len - self.next)).finish_non_exhaustive()
     }
 }

@@ -1,12 +1,10 @@
 //! The map against the standard library's as a model: thousands of operations of every kind, on
 //! keys so few that they meet, one at a time and in batches that hold the same key twice.
 
-#![cfg(feature = "map")]
-
 use std::collections::HashMap;
 
 use lanesum_siphash::SipHash;
-use lanesum_siphash::map::{BATCH, Entry, FloodSafeMap, Key};
+use lanesum_table::{BATCH, Entry, FloodSafeMap, Key};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

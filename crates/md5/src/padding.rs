@@ -1,4 +1,4 @@
-//! The edge of a message: the bytes that do not fill a block yet, and in the end the padding.
+//! The bytes of a message that do not fill a block, and the padding that ends it.
 
 use lanesum_lanes::BLOCK_LEN;
 
@@ -7,14 +7,14 @@ const LENGTH_LEN: usize = 8;
 
 /// The bytes of a message after its last whole block.
 #[derive(Clone, Debug)]
-pub(crate) struct Edge {
+pub(crate) struct BlockBuffer {
     /// A block under construction; padding may need a second one.
     bytes: [u8; 2 * BLOCK_LEN],
     /// How many of them count.
     filled: usize,
 }
 
-impl Edge {
+impl BlockBuffer {
     pub(crate) const fn new() -> Self {
         Self { bytes: [0; 2 * BLOCK_LEN], filled: 0 }
     }
@@ -53,13 +53,13 @@ impl Edge {
 
 /// The end of a message: the bytes after some whole block, and the padding.
 #[derive(Clone, Debug)]
-pub(crate) struct End {
+pub(crate) struct PaddedTail {
     bytes: [u8; 2 * BLOCK_LEN],
     /// How many bytes of the message are in it, and how many the message has.
     of: (usize, u64),
 }
 
-impl End {
+impl PaddedTail {
     /// Of the empty message.
     pub(crate) fn new() -> Self {
         let mut bytes = [0; 2 * BLOCK_LEN];
@@ -98,9 +98,9 @@ pub(crate) const fn blocks_of(length: usize) -> usize {
     (length + LENGTH_LEN) / BLOCK_LEN + 1
 }
 
-/// Ends a message of which the first `filled` bytes are the last, and zeros follow; gives how many bytes
-/// it has then. As RFC 1321 sections 3.1 and 3.2 say: a byte 0x80, zeros, and the length in bits
-/// modulo 2^64 at the end of a block.
+/// Ends a message of which the first `filled` bytes are the last, and zeros follow; gives how many
+/// bytes it has then. As RFC 1321 sections 3.1 and 3.2 say: a byte 0x80, zeros, and the length in
+/// bits modulo 2^64 at the end of a block.
 #[inline]
 pub(crate) fn pad(bytes: &mut [u8; 2 * BLOCK_LEN], filled: usize, length: u64) -> usize {
     let end = blocks_of(filled) * BLOCK_LEN;
@@ -113,14 +113,14 @@ pub(crate) fn pad(bytes: &mut [u8; 2 * BLOCK_LEN], filled: usize, length: u64) -
 mod tests {
     use super::*;
 
-    /// The padding's shape for every number of bytes at the edge, by its definition.
+    /// The padding's shape for every number of bytes in the buffer, by its definition.
     #[test]
     fn padding_ends_in_the_length() {
         for filled in 0..BLOCK_LEN {
-            let mut edge = Edge::new();
-            assert_eq!(edge.fill(&[0xff; BLOCK_LEN][..filled]), filled);
-            edge.pad((1 << 32) + filled as u64);
-            let blocks = edge.blocks();
+            let mut buffer = BlockBuffer::new();
+            assert_eq!(buffer.fill(&[0xff; BLOCK_LEN][..filled]), filled);
+            buffer.pad((1 << 32) + filled as u64);
+            let blocks = buffer.blocks();
             assert_eq!(blocks.len(), if filled < 56 { 64 } else { 128 }, "{filled}");
             assert!(blocks[..filled].iter().all(|&byte| byte == 0xff), "{filled}");
             assert_eq!(blocks[filled], 0x80, "{filled}");
@@ -132,27 +132,27 @@ mod tests {
 
     #[test]
     fn what_takes_two_blocks_may_fill_one() {
-        let mut end = End::new();
+        let mut tail = PaddedTail::new();
         for byte in [7, 8] {
             let rest = [byte; 2 * BLOCK_LEN - 9];
-            end.write(&rest, 1 << 10);
-            assert_eq!(end.blocks()[..rest.len()], rest);
-            assert_eq!(end.blocks()[rest.len()..], [0x80, 0, 0x20, 0, 0, 0, 0, 0, 0]);
+            tail.write(&rest, 1 << 10);
+            assert_eq!(tail.blocks()[..rest.len()], rest);
+            assert_eq!(tail.blocks()[rest.len()..], [0x80, 0, 0x20, 0, 0, 0, 0, 0, 0]);
         }
         assert_eq!((blocks_of(2 * BLOCK_LEN - 9), blocks_of(2 * BLOCK_LEN - 8)), (2, 3));
-        end.write(&[], 0);
-        assert_eq!(end.blocks()[0], 0x80);
-        assert!(end.blocks()[1..].iter().all(|&byte| byte == 0));
+        tail.write(&[], 0);
+        assert_eq!(tail.blocks()[0], 0x80);
+        assert!(tail.blocks()[1..].iter().all(|&byte| byte == 0));
     }
 
     #[test]
     fn a_block_is_filled_and_not_more() {
-        let mut edge = Edge::new();
-        assert_eq!(edge.fill(&[1; 60]), 60);
-        assert!(edge.blocks().is_empty() && !edge.is_empty());
-        assert_eq!(edge.fill(&[2; 60]), 4);
-        assert_eq!(edge.blocks()[59..], [1, 2, 2, 2, 2]);
-        edge.clear();
-        assert!(edge.is_empty());
+        let mut buffer = BlockBuffer::new();
+        assert_eq!(buffer.fill(&[1; 60]), 60);
+        assert!(buffer.blocks().is_empty() && !buffer.is_empty());
+        assert_eq!(buffer.fill(&[2; 60]), 4);
+        assert_eq!(buffer.blocks()[59..], [1, 2, 2, 2, 2]);
+        buffer.clear();
+        assert!(buffer.is_empty());
     }
 }

@@ -2,14 +2,14 @@
 //!
 //! Whoever may choose the keys of a table without a secret key, and its hash function is known, can
 //! make all of them collide; every operation then walks through all entries. Under SipHash with a
-//! random key nobody knows which keys collide.
+//! random key, which keys collide is as secret as the key.
 //!
 //! That costs time with one key after another: SipHash takes three times as long as the hashes
-//! that can be flooded. With many keys at hand it does not: they are hashed side by side in the
+//! that can be flooded. With many keys in memory it does not: they are hashed side by side in the
 //! lanes of SIMD registers, and while one entry is on its way from memory the next is asked for.
 //!
 //! ```
-//! use lanesum_siphash::map::FloodSafeMap;
+//! use lanesum_table::FloodSafeMap;
 //!
 //! let mut ages: FloodSafeMap<String, u32> = FloodSafeMap::new();
 //! ages.insert_many([("Ada".to_owned(), 36), ("Grace".to_owned(), 85)]);
@@ -23,6 +23,11 @@
 //!
 //! It is hashbrown's table, as the standard library's is; what differs is who hashes. `key.rs` says
 //! what can be a key, `batch.rs` how many are looked up.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(feature = "std"), no_std)]
+
+extern crate alloc;
 
 mod batch;
 mod entry;
@@ -38,7 +43,7 @@ use core::mem;
 use hashbrown::HashTable;
 use hashbrown::hash_table;
 
-use crate::SipHash;
+use lanesum_siphash::SipHash;
 
 pub use batch::{BATCH, GetMany};
 pub use entry::{Entry, OccupiedEntry, VacantEntry};
@@ -48,7 +53,7 @@ pub use key::{Key, KeyBytes};
 /// A hash map under SipHash-`C`-`D` with a key of its own.
 ///
 /// Everything has the meaning that it has in [`std::collections::HashMap`], and the methods ending
-/// in `_many` do with each key what their namesakes do with one. See the [module](self).
+/// in `_many` do with each key what their namesakes do with one. See the [crate](crate).
 pub struct FloodSafeMap<K, V, const C: usize = 1, const D: usize = 3> {
     table: HashTable<(K, V)>,
     sip: SipHash<C, D>,
@@ -80,7 +85,7 @@ impl<K, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
     ///
     /// ```
     /// use lanesum_siphash::SipHash24;
-    /// use lanesum_siphash::map::FloodSafeMap;
+    /// use lanesum_table::FloodSafeMap;
     ///
     /// let sip = SipHash24::new(b"sixteen bytes...");
     /// let mut map = FloodSafeMap::with_hasher(sip);

@@ -1,0 +1,345 @@
+//! Many messages that are in memory whole: the longest first, so that all lanes come to their ends
+//! together.
+//!
+//! ```text
+//! for each row of neighbours, as many as there are lanes:
+//!   if all take as many blocks, hash them in lockstep as they stand
+//!   otherwise put each short one into the bucket for its number of blocks; a full one is hashed
+//! in the end sort all that are left by their lengths; those that are alike go in lockstep
+//! until nothing but tails is left of the others:
+//!   take those that have most left, as many as there are lanes
+//!   run the kernel over as many blocks of each as the shortest of them has left
+//! with the tails, those of one block and those of two: the same
+//! ```
+//!
+//! What is left of each is then much the same for many again. So they come to their ends in a few
+//! large steps, with all lanes in use. [`Lanes`](crate::Lanes) could do all of this too, as it does
+//! with whatever ends at its own time, but asks every stream what it has next, several times a
+//! message.
+
+use alloc::vec::Vec;
+
+use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES, fetch};
+
+use crate::kernel::{INITIAL_STATE, Plan, Start, State, compress};
+use crate::lockstep::{CROWD, Lockstep, SHORT};
+use crate::padding::{PaddedTail, blocks_of};
+use crate::streams::most_streams;
+
+/// Bytes of the messages that are next which are fetched into a cache meanwhile. The kernel asks
+/// for those behind in time.
+const FETCHED: usize = 4 * BLOCK_LEN;
+
+/// Puts the digest of each message into its place.
+///
+/// # Panics
+/// When there are not as many digests as messages.
+pub(crate) fn hash(backend: Backend, messages: &[&[u8]], digests: &mut [State]) {
+    assert!(messages.len() == digests.len());
+    let mut scheduler = Scheduler::new(backend, messages, digests);
+    scheduler.take_rows();
+    scheduler.take_alike();
+    while !scheduler.waiting.is_empty() || !scheduler.later.is_empty() {
+        scheduler.go_forward();
+    }
+    scheduler.end();
+}
+
+/// How many whole blocks are left of a message, and which one that is: small, since there is much
+/// sorting.
+#[derive(Clone, Copy, Default)]
+struct Left {
+    blocks: usize,
+    message: usize,
+}
+
+struct Scheduler<'a> {
+    backend: Backend,
+    lockstep: Lockstep,
+    messages: &'a [&'a [u8]],
+    /// The state of each message that has begun, and in the end its digest.
+    states: &'a mut [State],
+    /// Short messages that take another number of blocks than their neighbours, by that number.
+    buckets: [Vec<usize>; SHORT],
+    /// Those that have most left, ascending.
+    waiting: Vec<Left>,
+    /// Those that have gone forward, and that others have more left than.
+    later: Vec<Left>,
+    /// Those of which nothing is left but a tail of one block, and of two.
+    tails: [Vec<usize>; 2],
+}
+
+impl<'a> Scheduler<'a> {
+    fn new(backend: Backend, messages: &'a [&'a [u8]], states: &'a mut [State]) -> Self {
+        Self {
+            backend,
+            lockstep: Lockstep::new(backend),
+            messages,
+            states,
+            buckets: [const { Vec::new() }; SHORT],
+            waiting: Vec::new(),
+            later: Vec::new(),
+            tails: [const { Vec::new() }; 2],
+        }
+    }
+
+    /// Hashes rows of neighbours that are alike; sorts the other messages by their blocks, and
+    /// hashes those of which there are as many as lanes.
+    fn take_rows(&mut self) {
+        let mut are_others = false;
+        let lanes = self.lockstep.lanes;
+        for (row, messages) in self.messages.chunks(lanes).enumerate() {
+            let first = row * lanes;
+            // A few in the end go beside others, if there are such.
+            let may_be_alike = messages.len() >= self.fewest() || !are_others;
+            let states = &mut self.states[first..][..messages.len()];
+            if !(may_be_alike && self.lockstep.hash_if_alike(messages, states)) {
+                are_others = true;
+                (first..first + messages.len()).for_each(|message| self.sort(message));
+            }
+        }
+        for blocks in 1..=SHORT {
+            let bucket = core::mem::take(&mut self.buckets[blocks - 1]);
+            if bucket.len() >= self.fewest() {
+                self.hash_in_lockstep(&bucket);
+            } else {
+                bucket.into_iter().for_each(|message| self.begin(message));
+            }
+        }
+    }
+
+    /// The fewest short messages that go in lockstep by themselves.
+    fn fewest(&self) -> usize {
+        (self.lockstep.lanes / 4).max(1)
+    }
+
+    /// Puts a message into its bucket, or among those that wait.
+    fn sort(&mut self, message: usize) {
+        let bytes = self.messages[message];
+        let blocks = blocks_of(bytes.len());
+        if blocks > SHORT {
+            return self.begin(message);
+        }
+        // When it goes forward, others have been read in between.
+        fetch(bytes);
+        self.buckets[blocks - 1].push(message);
+        if self.buckets[blocks - 1].len() == self.lockstep.lanes {
+            let bucket = core::mem::take(&mut self.buckets[blocks - 1]);
+            self.hash_in_lockstep(&bucket);
+            self.buckets[blocks - 1] = bucket;
+            self.buckets[blocks - 1].clear();
+        }
+    }
+
+    /// Puts a message among those that wait.
+    fn begin(&mut self, message: usize) {
+        self.states[message] = INITIAL_STATE;
+        let blocks = self.messages[message].len() / BLOCK_LEN;
+        self.waiting.push(Left { blocks, message });
+    }
+
+    /// Hashes messages that take as many blocks each, as many as there are lanes at most.
+    fn hash_in_lockstep(&mut self, numbers: &[usize]) {
+        let (mut messages, mut digests) = ([&[][..]; MAX_LANES], [[0; 16]; MAX_LANES]);
+        let (messages, digests) = (&mut messages[..numbers.len()], &mut digests[..numbers.len()]);
+        for (message, &number) in messages.iter_mut().zip(numbers) {
+            *message = self.messages[number];
+        }
+        let are_alike = self.lockstep.hash_if_alike(messages, digests);
+        assert!(are_alike, "as many blocks each");
+        for (digest, &number) in digests.iter().zip(numbers) {
+            self.states[number] = *digest;
+        }
+    }
+
+    /// Sorts the messages that wait, and hashes those that are alike, where there are many of them.
+    fn take_alike(&mut self) {
+        let mut waiting = core::mem::take(&mut self.waiting);
+        waiting.sort_unstable_by_key(|left| self.messages[left.message].len());
+        let blocks = |left: &Left| blocks_of(self.messages[left.message].len());
+        let runs: Vec<usize> =
+            waiting.chunk_by(|a, b| blocks(a) == blocks(b)).map(<[Left]>::len).collect();
+        let mut rest = &waiting[..];
+        for count in runs {
+            let mut alike;
+            (alike, rest) = rest.split_at(count);
+            while alike.len() >= self.lockstep.lanes.min(CROWD) {
+                let now;
+                let most = self.lockstep.lanes;
+                (now, alike) =
+                    alike.split_at(if alike.len() < most { CROWD.min(most) } else { most });
+                let mut numbers = [0; MAX_LANES];
+                for (number, left) in numbers.iter_mut().zip(now) {
+                    *number = left.message;
+                }
+                self.hash_in_lockstep(&numbers[..now.len()]);
+            }
+            alike.iter().for_each(|&left| self.put(left));
+        }
+        // They came in ascending order.
+        debug_assert!(self.waiting.is_sorted_by_key(|left| left.blocks) && self.later.is_empty());
+    }
+
+    /// What is not hashed yet of a message.
+    fn rest(&self, left: Left) -> &'a [u8] {
+        let message = self.messages[left.message];
+        &message[(message.len() / BLOCK_LEN - left.blocks) * BLOCK_LEN..]
+    }
+
+    /// Puts a message where it belongs. Comes with those that have more left afterwards.
+    fn put(&mut self, left: Left) {
+        if left.blocks == 0 {
+            let blocks = blocks_of(self.rest(left).len());
+            self.tails[blocks - 1].push(left.message);
+        } else if self.waiting.last().is_none_or(|last| last.blocks <= left.blocks) {
+            self.waiting.push(left);
+        } else {
+            self.later.push(left);
+        }
+    }
+
+    /// Takes those forward that have most left, by as many blocks as all of them have.
+    fn go_forward(&mut self) {
+        let most = most_streams(self.backend);
+        if self.waiting.len() < most && !self.later.is_empty() {
+            self.waiting.append(&mut self.later);
+            self.waiting.sort_unstable_by_key(|left| left.blocks);
+        }
+        let others = self.waiting.len().saturating_sub(most);
+        for &next in &self.waiting[others.saturating_sub(most)..others] {
+            let rest = self.rest(next);
+            fetch(&rest[..rest.len().min(FETCHED)]);
+        }
+        let mut moving = [Left::default(); MAX_LANES];
+        let moving = &mut moving[..self.waiting.len() - others];
+        moving.copy_from_slice(&self.waiting[others..]);
+        self.waiting.truncate(others);
+        let (mut messages, mut rests) = ([0; MAX_LANES], [&[][..]; MAX_LANES]);
+        for (lane, &left) in moving.iter().enumerate() {
+            (messages[lane], rests[lane]) = (left.message, self.rest(left));
+        }
+        // The first one has least left.
+        let count = moving[0].blocks;
+        self.forward(&messages[..moving.len()], &mut rests, count);
+        for left in moving {
+            left.blocks -= count;
+            self.put(*left);
+        }
+    }
+
+    /// Ends messages of which nothing but the tail is left.
+    fn end(&mut self) {
+        let mut padded = Vec::new();
+        padded.resize(most_streams(self.backend), PaddedTail::new());
+        for blocks in [1, 2] {
+            let tails = core::mem::take(&mut self.tails[blocks - 1]);
+            for ending in tails.chunks(padded.len()) {
+                let mut rests = [&[][..]; MAX_LANES];
+                for ((tail, rest), &number) in padded.iter_mut().zip(&mut rests).zip(ending) {
+                    let message = self.messages[number];
+                    let length = message.len();
+                    tail.write(&message[length - length % BLOCK_LEN..], length as u64);
+                    *rest = tail.blocks();
+                }
+                self.forward(ending, &mut rests, blocks);
+            }
+        }
+    }
+
+    /// Takes messages forward by so many blocks of what is left of each. Lanes without a message
+    /// get the first one's.
+    fn forward(&mut self, numbers: &[usize], rests: &mut [&[u8]; MAX_LANES], blocks: usize) {
+        let width = self.backend.width_for(numbers.len());
+        let first = rests[0];
+        rests[numbers.len()..width].fill(first);
+        let mut states = [[0; 16]; MAX_LANES];
+        for (state, &number) in states.iter_mut().zip(numbers) {
+            *state = self.states[number];
+        }
+        let blocks = Blocks::new(&rests[..width], blocks);
+        let plan = Plan { start: Start::States, parts: &[blocks], parts_each: 1, last: None };
+        compress(self.backend, width, plan, &mut states);
+        for (state, &number) in states.iter().zip(numbers) {
+            self.states[number] = *state;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::md5;
+    use crate::tests::backends;
+
+    /// Lengths up to a limit, in no order.
+    fn lengths(count: usize, limit: usize) -> impl Iterator<Item = usize> {
+        (0..count).map(move |index| index * 7919 % (limit + 1))
+    }
+
+    /// Hashes messages into digests of which each must be written.
+    fn check(backend: Backend, messages: &[&[u8]]) {
+        let mut digests = alloc::vec![[0xee; 16]; messages.len()];
+        hash(backend, messages, &mut digests);
+        for (digest, message) in digests.iter().zip(messages) {
+            assert_eq!(*digest, md5(message).0, "{backend}: {} bytes", message.len());
+        }
+    }
+
+    #[test]
+    fn every_length_is_hashed_beside_its_like_and_beside_others() {
+        let bytes: Vec<u8> = (0..2000_u32).map(|index| (index * 31 % 251) as u8).collect();
+        for backend in backends() {
+            let lanes = backend.width_for(MAX_LANES);
+            // Each length as often as there are lanes, at other bytes each time: first alternately,
+            // so that each waits for its like, then side by side.
+            let turns = (0..lanes).flat_map(|turn| (0..=1100).map(move |length| (turn, length)));
+            let runs = (0..=1100).flat_map(|length| (0..lanes).map(move |turn| (turn, length)));
+            let messages: Vec<&[u8]> =
+                turns.chain(runs).map(|(turn, length)| &bytes[turn..][..length]).collect();
+            check(backend, &messages);
+        }
+    }
+
+    #[test]
+    fn each_message_is_found_once() {
+        let bytes: Vec<u8> = (0..9000_u32).map(|index| (index * 31 % 251) as u8).collect();
+        for backend in backends() {
+            // A long one at the beginning, and more than one filling of the lanes.
+            let lengths: Vec<usize> = [8900].into_iter().chain(lengths(300, 3000)).collect();
+            let messages: Vec<&[u8]> = lengths
+                .iter()
+                .enumerate()
+                .map(|(at, &length)| &bytes[at % 64..][..length])
+                .collect();
+            for count in [0, 1, 5, 100, messages.len()] {
+                check(backend, &messages[..count]);
+            }
+        }
+    }
+
+    #[test]
+    fn many_come_to_their_ends_in_few_runs() {
+        const COUNT: usize = 512;
+        const LIMIT: usize = 64 << 10;
+        let bytes = [0; LIMIT + 64 * BLOCK_LEN];
+        for backend in backends() {
+            let starts = (0..64).cycle().map(|place| place * BLOCK_LEN);
+            let messages: Vec<&[u8]> = lengths(COUNT, LIMIT)
+                .zip(starts)
+                .map(|(length, start)| &bytes[start..][..length])
+                .collect();
+            let mut states = [[0; 16]; COUNT];
+            let mut scheduler = Scheduler::new(backend, &messages, &mut states);
+            scheduler.take_rows();
+            scheduler.take_alike();
+            let mut runs = 0;
+            while !scheduler.waiting.is_empty() || !scheduler.later.is_empty() {
+                scheduler.go_forward();
+                runs += 1;
+            }
+            let lanes = most_streams(backend);
+            // The last filling as often as its lengths differ.
+            assert!(runs <= 2 * COUNT / lanes + 16, "{backend}: {runs} of {lanes} lanes");
+        }
+    }
+}
