@@ -295,6 +295,16 @@ impl Backend {
     /// Plain Rust, which every machine runs.
     pub const PORTABLE: Self = Self(InstructionSet::Portable);
 
+    /// Whether the units of this CPU are half idle with 32 lanes of 32 bits, so that 64 take little
+    /// longer.
+    #[must_use]
+    pub const fn leaves_units_idle(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return matches!(self.0, InstructionSet::Avx512TwoCycles);
+        #[cfg(not(target_arch = "x86_64"))]
+        return false;
+    }
+
     /// Every backend that this CPU has, the best last.
     pub fn available() -> impl DoubleEndedIterator<Item = Self> {
         InstructionSet::of_cpu(cpu_has).filter(|set| set.is_for_this_cpu()).map(Self)

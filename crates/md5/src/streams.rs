@@ -16,18 +16,18 @@
 
 use alloc::vec::Vec;
 
-use lanesum_lanes::{BLOCK_LEN, Backend, Blocks};
+use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES};
 
 use crate::kernel::{INITIAL_STATE, Plan, Start, State, compress};
 use crate::padding::BlockBuffer;
 use crate::{Digest, Stream};
 
 /// The most streams of any backend.
-const MOST: usize = 32;
+const MOST: usize = MAX_LANES;
 
 /// How many long messages a backend takes forward together, if there are so many: as many as a
-/// width of it has, 32 at most. More are faster only as long as they come out of the nearest
-/// caches.
+/// width of it has; 32 at most, unless these leave units idle. More are faster only as long as they
+/// come out of the nearest caches.
 ///
 /// ```
 /// use lanesum_md5::{Backend, most_streams};
@@ -36,7 +36,7 @@ const MOST: usize = 32;
 /// ```
 #[must_use]
 pub fn most_streams(backend: Backend) -> usize {
-    backend.width_for(MOST)
+    backend.width_for(if backend.leaves_units_idle() { MOST } else { 32 })
 }
 
 /// Computes the MD5 of many streams at once, of any lengths, one in each lane.

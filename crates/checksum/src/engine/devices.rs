@@ -11,10 +11,9 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use lanesum_md5::most_streams;
-
 use super::Options;
 use super::width::Width;
+use super::worker;
 
 /// The number of a device, as a file's inode has it.
 pub(super) type Number = u64;
@@ -56,7 +55,7 @@ impl Device {
 impl Devices {
     /// Of a run with these options.
     pub(super) fn of(options: &Options) -> Arc<Self> {
-        Arc::new(Self::new(options.threads * most_streams(options.backend)))
+        Arc::new(Self::new(options.threads * worker::MOST_LONG))
     }
 
     fn new(most: usize) -> Self {
