@@ -31,31 +31,16 @@ use crate::stdin;
 /// What keeps it from beginning: a bad pattern, an output that cannot be made.
 pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     let format = format(&args)?;
-    let walk = WalkOptions {
-        follow: args.follow,
-        one_file_system: args.one_file_system,
-        gitignore: args.gitignore,
-        git: Some("git".into()),
-        exclude: Exclude::new(&args.exclude).map_err(|error| Usage(error.to_string()))?,
-    };
+    let trees = Trees { walk: walk(&args)? };
     key::refuse_shared(args.key_file.as_deref(), Paths::from_stdin(&args))?;
     let key_file = KeyFile::open(args.key_file.as_deref(), args.algorithms())?;
     let target = Target::of(args.output.as_deref())?;
-    let read_before = [&args.key_file, &args.files0_from].map(Option::as_deref);
-    let read_before = read_before.into_iter().flatten();
-    let inputs = args.paths.iter().map(PathBuf::as_path).chain(read_before.clone());
-    let alone = Paths::reads_only_stdin(&args).then_some(Path::new("-"));
-    target.refuse_as_input(inputs.chain(alone))?;
+    target.refuse_as_input(inputs(&args))?;
     target.refuse_half(args.all_or_nothing)?;
     // Before there is a file that an interruption would have to remove.
     let signals = signals::catch();
     let output = target.open()?;
-    let locale = locale_of_process();
-    let console = match output.file()? {
-        None => Console::new(b"lanesum", locale).context("standard output")?,
-        Some(file) => Console::with_output(b"lanesum", locale, file),
-    };
-    let console = Arc::new(Mutex::new(console));
+    let console = Arc::new(Mutex::new(console(&output)?));
     let interruptions = signals.handle(&console, output.unfinished());
     if let Some(key_file) = &key_file {
         key_file.warn(&mut console::lock(&console));
@@ -65,19 +50,17 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     if Paths::reads_only_stdin(&args) {
         console::lock(&console).tell_who_waits();
     }
-    let trees = Trees { walk };
     let display = start_display(args.run.progress, &paths, &trees);
     console::lock(&console).set_bar(display.as_ref().map(|d| d.bar.clone()));
     let mut options = args.run.engine(display.as_ref());
     options.key = key_file.map(|file| file.key);
     options.own_files = output.own_files().context("output")?;
     let names_come = args.files0_from.as_deref().is_some_and(stdin::is_meant_by);
-    options.taken = stdin::taken(names_come, read_before);
+    options.taken = stdin::taken(names_come, read_before(&args));
 
-    let algorithms = args.algorithms();
     let mut printer = Printer {
         trees: &trees,
-        algorithms,
+        algorithms: args.algorithms(),
         options: &options,
         format: &*format,
         looks: Arc::default(),
@@ -94,6 +77,36 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     let mut console = console::lock(&console);
     console.set_bar(None);
     end(&args, printed, output, &interruptions, &mut console)
+}
+
+/// How trees are walked.
+fn walk(args: &Sum) -> Result<WalkOptions, Usage> {
+    Ok(WalkOptions {
+        follow: args.follow,
+        one_file_system: args.one_file_system,
+        gitignore: args.gitignore,
+        git: Some("git".into()),
+        exclude: Exclude::new(&args.exclude).map_err(|error| Usage(error.to_string()))?,
+    })
+}
+
+/// What is read before the files.
+fn read_before(args: &Sum) -> impl Iterator<Item = &Path> + Clone {
+    [&args.key_file, &args.files0_from].into_iter().filter_map(|path| path.as_deref())
+}
+
+/// All that the output must not overwrite.
+fn inputs(args: &Sum) -> impl Iterator<Item = &Path> {
+    let alone = Paths::reads_only_stdin(args).then_some(Path::new("-"));
+    args.paths.iter().map(PathBuf::as_path).chain(read_before(args)).chain(alone)
+}
+
+fn console(output: &Output) -> anyhow::Result<Console> {
+    let locale = locale_of_process();
+    Ok(match output.file()? {
+        None => Console::new(b"lanesum", locale).context("standard output")?,
+        Some(file) => Console::with_output(b"lanesum", locale, file),
+    })
 }
 
 /// A bar, but none where somebody types what is read.
