@@ -50,6 +50,11 @@ pub use entry::{Entry, OccupiedEntry, VacantEntry};
 pub use iter::{Drain, IntoIter, Iter, IterMut};
 pub use key::{Key, KeyBytes};
 
+/// The example of the page on the registry, tested.
+#[cfg(all(doctest, feature = "std"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 /// A hash map under SipHash-`C`-`D` with a key of its own.
 ///
 /// Everything has the meaning that it has in [`std::collections::HashMap`], and the methods ending
