@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use lanesum_checksum::walk::{Exclude, WalkOptions};
 use lanesum_checksum::{Algorithms, Error, Job, Outcome, Source, engine};
 use lanesum_list::formats::{Format, Gnu, Tag};
-use lanesum_list::{Dialect, Ending, Record};
+use lanesum_list::{Dialect, Ending};
 
 use crate::args::{Run, Sum, When};
 use crate::console::{self, Console, fail_to_write, locale_of_process};
@@ -234,8 +234,7 @@ impl Printer<'_> {
                 return self.walk(path);
             }
             (_, source, Ok(hashed)) => {
-                let (size, digests) = (Some(hashed.bytes), hashed.digests);
-                let record = Record { size, digests, ..Record::new(name(&source)) };
+                let record = hashed.into_record(name(&source));
                 let is_first = mem::take(&mut self.printed.is_empty);
                 return self.append(|format, text| {
                     if !is_first {

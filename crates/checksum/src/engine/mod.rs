@@ -65,7 +65,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lanesum_list::Digests;
+use lanesum_list::{Digests, Inode, Record, Times};
 use lanesum_md5::Backend;
 use rustix::fd::AsFd;
 use rustix::fs::Stat;
@@ -74,6 +74,8 @@ use crate::{Algorithms, Error, Key};
 
 pub use bytes::digests_of;
 pub use read::Io;
+use version::FileVersion;
+
 pub use run::{Run, Stopped, Stopper, Totals, run};
 
 /// One thing to do.
@@ -113,14 +115,31 @@ pub struct Outcome<T> {
     pub result: Result<Hashed, Error>,
 }
 
-/// Digests of one input.
+/// What one input holds, and of a regular file what it was when its last byte was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hashed {
-    /// One for each algorithm of the job, in the order of
-    /// [`Algorithm::ALL`](crate::Algorithm::ALL).
+    /// One for each algorithm of the job, in the order of [`Algorithm::ALL`](crate::Algorithm::ALL).
     pub digests: Digests,
     /// Bytes read.
     pub bytes: u64,
+    /// When the file changed last; unknown of what is no regular file.
+    pub times: Times,
+    /// Which file it is, whatever its names are; none of what is no regular file.
+    pub inode: Option<Inode>,
+}
+
+impl Hashed {
+    /// All of it as the record of a file of this name.
+    #[must_use]
+    pub fn into_record<N: AsRef<[u8]> + ?Sized>(self, name: &N) -> Record<'_> {
+        let Self { digests, bytes, times, inode } = self;
+        Record { size: Some(bytes), times, inode, digests, ..Record::new(name) }
+    }
+
+    /// The same of a file that was of this version when its last byte was read.
+    fn of(self, version: &FileVersion) -> Self {
+        Self { times: version.times(), inode: Some(version.inode()), ..self }
+    }
 }
 
 /// How to run.

@@ -201,13 +201,13 @@ fn hash_stdin(options: &Options, algorithms: Algorithms, stop: &Stop) -> Result<
     let end = if start > before.size() { before.size() } else { start + hashed.bytes };
     let (middle, is_settled) = before.look_again(&file, end, had_writer)?;
     if is_settled {
-        return Ok(hashed);
+        return Ok(hashed.of(&middle));
     }
     rustix::fs::seek(&file, SeekFrom::Start(start)).map_err(io::Error::from)?;
     let uncounted = Options { progress: None, ..options.clone() };
     let again = hash(&uncounted, file.as_fd(), algorithms, stop)?;
-    middle.look_again(&file, end, had_writer)?;
-    if again == hashed { Ok(hashed) } else { Err(Error::Changed) }
+    let (last, _) = middle.look_again(&file, end, had_writer)?;
+    if again == hashed { Ok(hashed.of(&last)) } else { Err(Error::Changed) }
 }
 
 /// Reads a file to its end, by itself.

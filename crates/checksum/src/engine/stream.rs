@@ -207,7 +207,7 @@ impl<T> FileStream<T> {
         self.buffer.lane.release();
         let mut digests: Digests = md5.into_iter().collect();
         std::mem::take(&mut self.hashers).finalize(&mut digests);
-        let hashed = Hashed { digests, bytes: self.bytes };
+        let hashed = Hashed { digests, bytes: self.bytes, ..Hashed::default() };
         let result = match (self.error.take(), self.file.take()) {
             // What is left of it counts.
             (Some(Error::Changed), Some(file)) if !options.detect_changes => {
@@ -217,6 +217,7 @@ impl<T> FileStream<T> {
             (None, Some(file)) if options.detect_changes => self.confirm(file, hashed, options),
             (None, _) => Ok(hashed),
         };
+        let result = result.map(|hashed| hashed.of(&self.before));
         (self.ticket, result, self.buffer)
     }
 
@@ -251,7 +252,7 @@ impl<T> FileStream<T> {
         }
         let mut digests = Digests::default();
         std::mem::take(&mut self.hashers).finalize(&mut digests);
-        let hashed = Hashed { digests, bytes: self.bytes };
+        let hashed = Hashed { digests, bytes: self.bytes, ..Hashed::default() };
         let file = self.file.take().expect("it is put there, and reading leaves it there");
         self.confirm(file, hashed, options)
     }

@@ -12,6 +12,7 @@ use std::io;
 use std::thread;
 use std::time::Duration;
 
+use lanesum_list::{Inode, Times};
 use rustix::fd::OwnedFd;
 use rustix::fs::Stat;
 
@@ -26,6 +27,7 @@ pub(super) type Time = (i64, u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileVersion {
     device: u64,
+    inode: u64,
     size: u64,
     links: libc::nlink_t,
     modified: Time,
@@ -38,6 +40,7 @@ impl FileVersion {
     pub(super) fn of(stat: &Stat) -> Self {
         Self {
             device: stat.st_dev,
+            inode: stat.st_ino,
             size: stat.st_size.cast_unsigned(),
             links: stat.st_nlink,
             modified: (stat.st_mtime, stat.st_mtime_nsec),
@@ -49,6 +52,19 @@ impl FileVersion {
     /// The number of the device, as of [`Stat`].
     pub(super) fn device(&self) -> u64 {
         self.device
+    }
+
+    pub(super) fn inode(&self) -> Inode {
+        Inode { device: self.device, number: self.inode }
+    }
+
+    pub(super) fn times(&self) -> Times {
+        let time = |(seconds, nanoseconds): Time| {
+            // There are fewer than 10^9 of them.
+            let nanoseconds = u32::try_from(nanoseconds).ok()?;
+            Some(lanesum_list::Time { seconds, nanoseconds })
+        };
+        Times { modified: time(self.modified), changed: time(self.changed) }
     }
 
     /// Bytes of the file.
@@ -217,7 +233,7 @@ mod tests {
     use super::*;
 
     fn version_of(changed: Time) -> FileVersion {
-        FileVersion { device: 1, size: 5, links: 1, modified: (1, 2), changed, blocks: 8 }
+        FileVersion { device: 1, inode: 1, size: 5, links: 1, modified: (1, 2), changed, blocks: 8 }
     }
 
     #[test]

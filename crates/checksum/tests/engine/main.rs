@@ -110,6 +110,7 @@ with_every_way! {
     every_algorithm_gets_all_bytes
     jobs_without_a_source_and_failures_keep_their_places
     progress_counts_bytes_and_files
+    an_outcome_is_a_record_of_the_file_that_was_read
     to_ask_no_more_ends_an_endless_run
     a_stop_comes_in_the_middle_of_a_file
     a_panic_of_the_jobs_is_the_callers

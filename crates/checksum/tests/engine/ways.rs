@@ -119,6 +119,34 @@ pub(super) fn jobs_without_a_source_and_failures_keep_their_places(io: Io) {
     }
 }
 
+pub(super) fn an_outcome_is_a_record_of_the_file_that_was_read(io: Io) {
+    use std::os::unix::fs::MetadataExt as _;
+    let folder = Folder::new();
+    let lengths = [1, 4096, 100_000, 3 << 20];
+    let names = lengths.map(|length| length.to_string());
+    let jobs: Vec<_> =
+        names.iter().zip(lengths).map(|(name, length)| folder.job(name, &bytes(length))).collect();
+    for detect_changes in [true, false] {
+        let options = Options { detect_changes, ..on(io, 2) };
+        for outcome in engine::run(&options, jobs.clone().into_iter()) {
+            let name = &outcome.context;
+            let file = fs::metadata(folder.path(name)).unwrap();
+            let record = outcome.result.unwrap().into_record(name);
+            assert_eq!(record.size, Some(file.len()));
+            let [modified, changed] = [record.times.modified, record.times.changed]
+                .map(|time| time.map(|time| (time.seconds, i64::from(time.nanoseconds))));
+            assert_eq!(modified, Some((file.mtime(), file.mtime_nsec())), "{name}");
+            assert_eq!(changed, Some((file.ctime(), file.ctime_nsec())), "{name}");
+            let inode = record.inode.map(|inode| (inode.device, inode.number));
+            assert_eq!(inode, Some((file.dev(), file.ino())), "{name}");
+        }
+    }
+    let source = Source::Path("/dev/null".into());
+    let job = Job { source, ..folder.job_of("null") };
+    let null = engine::run(&on(io, 1), std::iter::once(job)).next().unwrap().result.unwrap();
+    assert_eq!((null.bytes, null.inode, null.times.modified), (0, None, None));
+}
+
 pub(super) fn progress_counts_bytes_and_files(io: Io) {
     let folder = Folder::new();
     let jobs = [folder.job("a", &bytes(300_000)), folder.job("b", b"abc"), folder.job_of("gone")];

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use lanesum_checksum::{Algorithm, Error, Job, Outcome, Source, engine};
 use lanesum_list::formats::{Format, Gnu, Tag};
-use lanesum_list::{Dialect, Ending, Record};
+use lanesum_list::{Dialect, Ending};
 
 use crate::console::Console;
 
@@ -49,7 +49,7 @@ fn line(outcome: Outcome<OsString>, format: &dyn Format) -> Result<Vec<u8>, (OsS
     let name = outcome.context;
     match outcome.result {
         Ok(hashed) => {
-            let record = Record { digests: hashed.digests, ..Record::new(name.as_bytes()) };
+            let record = hashed.into_record(name.as_bytes());
             let mut line = Vec::new();
             format.record(&mut line, &record);
             Ok(line)

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use rustix::fd::OwnedFd;
 
-use super::{Ticket, Worker};
+use super::{Small, Ticket, Worker};
 use crate::Algorithm;
 use crate::Error;
 use crate::engine::batch;
@@ -61,7 +61,7 @@ impl Worker<'_> {
         };
         let is_small = begun.is_whole() && begun.read.len() <= batch::SMALL;
         if in_lane && is_small && self.batch.reserve() {
-            return self.begin_small((ticket, hashers), begun, place);
+            return self.begin_small(ticket, hashers, begun, place);
         }
         let mut buffer = self.buffers.pop().expect("a buffer for each lane up to the limit");
         if place == Place::Batch {
@@ -86,7 +86,7 @@ impl Worker<'_> {
     }
 
     /// Takes a file that needs no lane.
-    fn begin_small(&mut self, file: (Ticket, Hashers), begun: Begun, place: Place) {
+    fn begin_small(&mut self, ticket: Ticket, hashers: Hashers, begun: Begun, place: Place) {
         let mut read = begun.read;
         if place == Place::Buffer {
             let buffer = self.buffers.last_mut().expect("the one that was read into");
@@ -95,6 +95,7 @@ impl Worker<'_> {
         }
         self.shared.count(read.len());
         self.shared.closing.borrow_mut().extend([begun.file]);
+        let file = Small { ticket, hashers, version: begun.version };
         self.batch.push(file, read, self.shared.bytes.get());
         self.short_run += 1;
     }

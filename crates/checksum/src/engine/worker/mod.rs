@@ -40,6 +40,7 @@ use super::round::LaneShared;
 use super::run::Core;
 use super::serial::{self, Alone, Input, Serial};
 use super::stream::FileStream;
+use super::version::FileVersion;
 use super::{Hashed, Source};
 use crate::{Digest, Error};
 
@@ -61,6 +62,14 @@ const BYTES_A_LANE: u64 = 1 << 20;
 
 /// What a lane keeps of its job.
 type Ticket = (Sequence, Source);
+
+/// A small file.
+struct Small {
+    ticket: Ticket,
+    /// What is computed beside MD5.
+    hashers: Hashers,
+    version: FileVersion,
+}
 
 /// Works until there are no more jobs, or the run is stopped.
 pub(super) fn work(number: outbox::Worker, core: &Arc<Core>) {
@@ -141,8 +150,8 @@ struct Worker<'a> {
     number: outbox::Worker,
     core: &'a Arc<Core>,
     lanes: Lanes<FileStream<Ticket>>,
-    /// Files that need no lane, each with what is computed beside MD5.
-    batch: Batch<(Ticket, Hashers)>,
+    /// Files that need no lane.
+    batch: Batch<Small>,
     /// The most lanes to use.
     limit: usize,
     /// The most for files that are not short.
@@ -382,12 +391,14 @@ impl<'a> Worker<'a> {
 
     fn hash_batch(&mut self) {
         let Self { batch, core, outcomes, .. } = self;
-        batch.hash(core.options.backend, |((sequence, source), mut hashers), bytes, md5| {
+        batch.hash(core.options.backend, |small, bytes, md5| {
+            let Small { ticket: (sequence, source), mut hashers, version } = small;
             let mut digests = Digests::from_iter([md5_digest(md5)]);
             hashers.update(bytes);
             hashers.finalize(&mut digests);
             core.options.count_file();
-            let result = Ok(Hashed { digests, bytes: bytes.len() as u64 });
+            let hashed = Hashed { digests, bytes: bytes.len() as u64, ..Hashed::default() };
+            let result = Ok(hashed.of(&version));
             outcomes.push(Completed { sequence, source, result });
         });
     }
