@@ -290,10 +290,7 @@ fn is_folder(error: &Error) -> bool {
 
 /// What a list and messages call a source.
 fn name(source: &Source) -> &[u8] {
-    match source {
-        Source::Path(path) | Source::Regular(path) => path.as_os_str().as_bytes(),
-        Source::Stdin | Source::Nothing => b"-",
-    }
+    source.path().map_or(b"-", |path| path.as_os_str().as_bytes())
 }
 
 /// How the list is written.

@@ -295,7 +295,7 @@ where
     let lists = lists.filter(|list| *list != List::Stdin);
     let shared = SharedReads::find(lists.clone(), options);
     Jobs::new(lists, options, shared).filter_map(|job| match job.source {
-        Source::Path(path) | Source::Regular(path) => Some(path),
+        Source::Path(path) | Source::Regular(path) | Source::Extent { path, .. } => Some(path),
         // Has a size if it is a regular file.
         Source::Stdin => Some(PathBuf::from("/dev/stdin")),
         Source::Nothing => None,

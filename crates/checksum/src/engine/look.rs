@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use super::read::lease;
 use super::round::LaneShared;
-use super::version::FileVersion;
+use super::version::{FileVersion, is_made_up};
 use super::{FileId, Options};
 use crate::Error;
 
@@ -28,7 +28,7 @@ fn look(file: OwnedFd, Options { own_files, taken, .. }: &Options) -> Result<Ope
         FileType::RegularFile if own_files.contains(&FileId::from(&stat)) => Err(Error::OwnOutput),
         FileType::RegularFile => {
             let version = FileVersion::of(&stat);
-            Ok(Opened::Regular(Begun { file, version, read: 0..0, has_writer: false }))
+            Ok(Opened::Regular(Begun { file, version, read: 0..0, has_writer: false, part: None }))
         }
         FileType::Directory => Err(io::Error::from(Errno::ISDIR).into()),
         _ if taken.contains(&FileId::from(&stat)) => Err(Error::Taken),
@@ -43,6 +43,8 @@ pub(super) struct Begun {
     pub(super) read: Range<usize>,
     /// Somebody may be writing to it.
     pub(super) has_writer: bool,
+    /// Which bytes of it are to be read, where that is not all.
+    pub(super) part: Option<Range<u64>>,
 }
 
 impl Begun {
@@ -52,6 +54,36 @@ impl Begun {
         let length = self.read.len() as u64;
         length > 0 && length == self.version.size() && self.version.has_blocks()
     }
+}
+
+/// Looks at a file of which a part is to be read, and goes to where that begins.
+///
+/// # Errors
+/// The system's, and [`Error::OwnOutput`].
+pub(super) fn look_at_part(
+    file: OwnedFd,
+    part: &Range<u64>,
+    shared: &LaneShared,
+    options: &Options,
+) -> Result<Begun, Error> {
+    let Opened::Regular(mut begun) = look(file, options)? else {
+        return Err(io::Error::from(Errno::SPIPE).into());
+    };
+    // Its size says nothing of where a part of it would be.
+    if !begun.version.has_blocks() && is_made_up(&begun.file) {
+        return Err(io::Error::from(Errno::SPIPE).into());
+    }
+    if options.detect_changes {
+        if !shared.is_settled(&begun.version, &begun.file) {
+            shared.await_clock(&begun.version, &begun.file);
+        }
+        begun.has_writer = lease::has_writer(&begun.file);
+    }
+    // What begins behind the end is empty, wherever that is.
+    let size = begun.version.size();
+    let part = part.start.min(size)..part.end.min(size);
+    rustix::fs::seek(&begun.file, SeekFrom::Start(part.start)).map_err(io::Error::from)?;
+    Ok(Begun { part: Some(part), ..begun })
 }
 
 /// Reads the first bytes of what was opened, and looks at it then.

@@ -61,7 +61,7 @@ mod width;
 mod worker;
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -102,6 +102,28 @@ pub enum Source {
     /// A file that a moment ago was known to be a regular one, as a [walk](crate::walk) knows of
     /// what it finds. If it has become something else it is [`Error::Changed`], and not read.
     Regular(PathBuf),
+    /// A part of a regular file: `length` bytes from `offset` on, or as many as there are. Parts of
+    /// one file are jobs like any others; each is checked for changes as the whole file is. What is
+    /// no regular file is [`Error::Io`], and with [`Io::Direct`] any part is [`Error::NoDirect`].
+    Extent {
+        /// The file.
+        path: PathBuf,
+        /// Where the part begins, in bytes from the beginning of the file.
+        offset: u64,
+        /// Its length in bytes.
+        length: u64,
+    },
+}
+
+impl Source {
+    /// The file that it names, if it does.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Nothing | Self::Stdin => None,
+            Self::Path(path) | Self::Regular(path) | Self::Extent { path, .. } => Some(path),
+        }
+    }
 }
 
 /// What came of a job.

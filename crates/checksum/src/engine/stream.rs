@@ -34,6 +34,12 @@ pub(super) struct FileStream<T> {
     /// The part of the buffer that is read but not consumed.
     start: usize,
     end: usize,
+    /// Where in the file reading begins, and how many bytes there are from there on, as far as its
+    /// size says.
+    offset: u64,
+    length: u64,
+    /// Whether what lies behind them is not to be read.
+    is_part: bool,
     /// Bytes read.
     bytes: u64,
     ended: bool,
@@ -65,7 +71,9 @@ impl<T> FileStream<T> {
         shared: Rc<LaneShared>,
     ) -> Self {
         let is_whole = begun.is_whole();
-        let Begun { file, version: before, read, has_writer } = begun;
+        let Begun { file, version: before, read, has_writer, part } = begun;
+        let is_part = part.is_some();
+        let part = part.unwrap_or(0..before.size());
         let mut stream = Self {
             ticket,
             file: Some(file),
@@ -73,6 +81,9 @@ impl<T> FileStream<T> {
             buffer,
             start: 0,
             end: 0,
+            offset: part.start,
+            length: part.end - part.start,
+            is_part,
             bytes: 0,
             ended: false,
             error: None,
@@ -81,7 +92,7 @@ impl<T> FileStream<T> {
             has_writer,
             is_again: false,
             turn,
-            asked: 0,
+            asked: part.start,
             shared,
         };
         stream.took(read);
@@ -96,13 +107,13 @@ impl<T> FileStream<T> {
 
     /// Whether one read takes all of it.
     pub(super) fn is_short(&self) -> bool {
-        self.before.size() <= Buffer::CAPACITY as u64
+        self.length <= Buffer::CAPACITY as u64
     }
 
     /// Announces a long file to the kernel as read in sequence.
     fn advise(&self) {
         if let Some(file) = &self.file
-            && self.before.size() >= ADVISE_FROM
+            && self.length >= ADVISE_FROM
         {
             // A hint; a file system that has no use for it says so, and nothing is lost.
             let _ = rustix::fs::fadvise(file, 0, None, Advice::Sequential);
@@ -132,7 +143,9 @@ impl<T> FileStream<T> {
             self.ended = true;
             return self.took(0..0);
         }
-        match self.buffer.lane.next(file, self.bytes, &self.before) {
+        let elsewhere =
+            if self.is_part { None } else { self.buffer.lane.next(file, self.bytes, &self.before) };
+        match elsewhere {
             None => {}
             Some(Ok(piece)) => {
                 self.ended = piece.is_last;
@@ -152,6 +165,14 @@ impl<T> FileStream<T> {
                 return self.took(0..0);
             }
         };
+        let room = if self.is_part {
+            let left = usize::try_from(self.length - self.bytes).unwrap_or(usize::MAX);
+            let length = room.len().min(left);
+            &mut room[..length]
+        } else {
+            room
+        };
+        self.ended = room.is_empty();
         let mut filled = 0;
         while filled < room.len() && !self.ended {
             match retry_on_intr(|| rustix::io::read(file, &mut room[filled..])) {
@@ -160,7 +181,8 @@ impl<T> FileStream<T> {
                     // A short read that comes to the size is the end: no need to ask once more.
                     let is_short = filled < room.len() && self.before.has_blocks();
                     let bytes = self.bytes + filled as u64;
-                    self.ended = read == 0 || (is_short && bytes == self.before.size());
+                    let is_all = is_short || self.is_part;
+                    self.ended = read == 0 || (is_all && bytes == self.length);
                 }
                 Err(error) => {
                     self.error = Some(io::Error::from(error).into());
@@ -189,10 +211,10 @@ impl<T> FileStream<T> {
         }
         let (Some(turn), Some(file)) = (&mut self.turn, &self.file) else { return };
         let ahead = turn.read(self.end - self.start, waited);
-        let size = self.before.size();
-        if self.asked < size && self.asked < self.bytes + ahead / 2 {
-            let end = size.min(self.bytes + ahead);
-            cold::ask_for_part(file, self.asked.max(self.bytes)..end);
+        let (at, all) = (self.offset + self.bytes, self.offset + self.length);
+        if self.asked < all && self.asked < at + ahead / 2 {
+            let end = all.min(at + ahead);
+            cold::ask_for_part(file, self.asked.max(at)..end);
             self.asked = end;
         }
     }
@@ -230,7 +252,9 @@ impl<T> FileStream<T> {
         options: &Options,
     ) -> Result<Hashed, Error> {
         let is_settled;
-        (self.before, is_settled) = self.before.look_again(&file, self.bytes, self.has_writer)?;
+        // What lies around a part counts as read.
+        let read = self.before.size().saturating_sub(self.length) + self.bytes;
+        (self.before, is_settled) = self.before.look_again(&file, read, self.has_writer)?;
         if self.is_again || is_settled {
             return Ok(hashed);
         }
@@ -240,7 +264,7 @@ impl<T> FileStream<T> {
 
     /// Reads the file a second time, from its version on.
     fn hash_again(&mut self, file: OwnedFd, options: &Options) -> Result<Hashed, Error> {
-        rustix::fs::seek(&file, SeekFrom::Start(0)).map_err(io::Error::from)?;
+        rustix::fs::seek(&file, SeekFrom::Start(self.offset)).map_err(io::Error::from)?;
         (self.start, self.end, self.bytes) = (0, 0, 0);
         (self.ended, self.is_again) = (false, true);
         self.hashers = Hashers::new(self.algorithms, options.key.as_ref())?;

@@ -175,7 +175,7 @@ pub(super) fn is_stamped_here(file: &OwnedFd) -> bool {
 }
 
 /// Whether a file's content is made as it is read, so that its size says nothing.
-fn is_made_up(file: &OwnedFd) -> bool {
+pub(super) fn is_made_up(file: &OwnedFd) -> bool {
     file_system(file).is_some_and(|it| PSEUDO_FILE_SYSTEMS.contains(&it))
 }
 

@@ -111,6 +111,8 @@ with_every_way! {
     jobs_without_a_source_and_failures_keep_their_places
     progress_counts_bytes_and_files
     an_outcome_is_a_record_of_the_file_that_was_read
+    parts_of_a_file_are_jobs_like_any_others
+    a_part_of_a_file_that_changes_has_no_digest
     to_ask_no_more_ends_an_endless_run
     a_stop_comes_in_the_middle_of_a_file
     a_panic_of_the_jobs_is_the_callers

@@ -1,5 +1,7 @@
 //! What holds whichever way files are read.
 
+use lanesum_checksum::digests_of;
+
 use super::*;
 
 pub(super) fn digests_are_right_on_every_backend_with_any_number_of_threads(io: Io) {
@@ -145,6 +147,72 @@ pub(super) fn an_outcome_is_a_record_of_the_file_that_was_read(io: Io) {
     let job = Job { source, ..folder.job_of("null") };
     let null = engine::run(&on(io, 1), std::iter::once(job)).next().unwrap().result.unwrap();
     assert_eq!((null.bytes, null.inode, null.times.modified), (0, None, None));
+}
+
+/// Where a read ends, and where a mapped window does, among others.
+pub(super) fn parts_of_a_file_are_jobs_like_any_others(io: Io) {
+    const SIZE: u64 = (3 << 20) + 17;
+    let folder = Folder::new();
+    let content = bytes(SIZE as usize);
+    let whole = folder.job("a", &content);
+    let job = |offset, length, algorithm: Algorithm| {
+        let source = Source::Extent { path: folder.path("a"), offset, length };
+        let context = format!("{offset}+{length}");
+        Job { source, algorithms: algorithm.into(), context }
+    };
+    let edges = [0, 1, 63, 4095, 4097, 128 << 10, (128 << 10) + 1, 512 << 10, SIZE - 1, SIZE];
+    let mut parts = Vec::new();
+    for offset in edges {
+        for length in edges {
+            parts.push((offset, length));
+        }
+    }
+    parts.extend([(SIZE + 9, 1), (5, u64::MAX), (1 << 62, u64::MAX)]);
+    for threads in [1, 3] {
+        let mut jobs = vec![whole.clone()];
+        let mut expected = vec![format!("a: {}", md5(&content))];
+        for &(offset, length) in &parts {
+            let begin = offset.min(SIZE) as usize;
+            let end = offset.saturating_add(length).min(SIZE) as usize;
+            let part = &content[begin..end.max(begin)];
+            for algorithm in [Algorithm::Md5, Algorithm::Crc32c] {
+                jobs.push(job(offset, length, algorithm));
+                let digest = digests_of(algorithm.into(), None, part).unwrap()[0].to_string();
+                expected.push(match io {
+                    Io::Direct => format!("{offset}+{length}: {}", Error::NoDirect),
+                    _ => format!("{offset}+{length}: {digest}"),
+                });
+            }
+        }
+        let outcomes = run(&on(io, threads), jobs.into_iter());
+        assert_eq!(outcomes.len(), expected.len());
+        for (outcome, expected) in outcomes.iter().zip(&expected) {
+            assert_eq!(outcome, expected, "{threads}");
+        }
+    }
+    // What has no parts.
+    for (path, why) in [("/dev/null", "Illegal seek"), ("/proc/stat", "Illegal seek")] {
+        let source = Source::Extent { path: path.into(), offset: 0, length: 1 };
+        let outcome = run(&on(io, 1), std::iter::once(Job { source, ..job(0, 1, Algorithm::Md5) }));
+        assert!(outcome[0].ends_with(why) || io == Io::Direct, "{outcome:?}");
+    }
+}
+
+pub(super) fn a_part_of_a_file_that_changes_has_no_digest(io: Io) {
+    if io == Io::Direct {
+        return;
+    }
+    let part = |folder: &Folder| Source::Extent {
+        path: folder.path("long"),
+        offset: 1,
+        length: (LONG - 2) as u64,
+    };
+    for change in [grow, shrink, touch, replace] {
+        let result = hash_in_while(Folder::new, part, change, &on(io, 1));
+        assert!(matches!(result, Err(Error::Changed)), "{result:?}");
+    }
+    let result = hash_in_while(Folder::new, part, |_| (), &on(io, 1));
+    assert_eq!(result.unwrap(), md5(&long(LONG)[1..LONG - 1]));
 }
 
 pub(super) fn progress_counts_bytes_and_files(io: Io) {

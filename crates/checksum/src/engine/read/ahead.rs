@@ -92,6 +92,11 @@ impl Reader {
     ) -> Option<PreOpened> {
         let (path, is_regular) = match source {
             Source::Nothing | Source::Stdin => return None,
+            Source::Extent { path, .. } => {
+                // It is read as usual.
+                let file = opener.open(path).map_err(Error::from);
+                return Some(PreOpened { file, buffer: None });
+            }
             Source::Path(path) => (path, false),
             Source::Regular(path) => (path, true),
         };

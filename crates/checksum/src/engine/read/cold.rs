@@ -33,11 +33,11 @@ impl ColdReads {
     }
 }
 
-/// Whether the beginning of a file is in the cache, or comes from no medium at all (a FIFO). Where
+/// Whether what a file has at an offset is in the cache, or comes from no medium at all (a FIFO). Where
 /// the file system cannot tell, it is not.
-pub(in crate::engine) fn is_cached(file: &OwnedFd) -> bool {
+pub(in crate::engine) fn is_cached(file: &OwnedFd, offset: u64) -> bool {
     let mut byte = [0];
-    let read = preadv2(file, &mut [IoSliceMut::new(&mut byte)], 0, ReadWriteFlags::NOWAIT);
+    let read = preadv2(file, &mut [IoSliceMut::new(&mut byte)], offset, ReadWriteFlags::NOWAIT);
     !matches!(read, Err(Errno::AGAIN | Errno::OPNOTSUPP))
 }
 

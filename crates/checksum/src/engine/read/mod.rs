@@ -198,7 +198,7 @@ impl Reader {
 
 /// Opens a job's file, if it has one, and asks for it if told so.
 fn open(source: &Source, opener: &mut FileOpener, ask: bool) -> Option<PreOpened> {
-    let (Source::Path(path) | Source::Regular(path)) = source else { return None };
+    let path = source.path()?;
     let file = opener.open(path);
     if ask && let Ok(file) = &file {
         cold::ask_for(file);

@@ -5,16 +5,16 @@ use std::rc::Rc;
 use rustix::fd::OwnedFd;
 
 use super::{Small, Ticket, Worker};
-use crate::Algorithm;
-use crate::Error;
 use crate::engine::batch;
+use crate::engine::buffer::Buffer;
 use crate::engine::hashers::Hashers;
-use crate::engine::look::{Begun, Opened, read_and_look};
+use crate::engine::look::{Begun, Opened, look_at_part, read_and_look};
 use crate::engine::queue::Task;
-use crate::engine::read::PreOpened;
+use crate::engine::read::{Io, Lane, PreOpened};
 use crate::engine::serial::{Input, Serial};
 use crate::engine::stream::FileStream;
 use crate::engine::{Hashed, Source};
+use crate::{Algorithm, Algorithms, Error};
 
 /// Where the first bytes of a file were read to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,8 +52,11 @@ impl Worker<'_> {
             }
             Err(error) => return self.end((sequence, source), Err(error)),
         };
-        let in_lane = algorithms.contains(Algorithm::Md5);
         let ticket = (sequence, source);
+        if begun.part.is_some() && !self.reader.reads_anywhere() {
+            return self.read_part(ticket, begun, algorithms);
+        }
+        let in_lane = algorithms.contains(Algorithm::Md5);
         let others = algorithms.without(Algorithm::Md5);
         let hashers = match Hashers::new(others, self.core.options.key.as_ref()) {
             Ok(hashers) => hashers,
@@ -85,6 +88,22 @@ impl Worker<'_> {
         }
     }
 
+    /// Reads a part of a file as usual, where lanes read otherwise.
+    fn read_part(&mut self, ticket: Ticket, begun: Begun, algorithms: Algorithms) {
+        if self.core.options.io == Io::Direct {
+            return self.end(ticket, Err(Error::NoDirect));
+        }
+        let hashers = match Hashers::new(algorithms, self.core.options.key.as_ref()) {
+            Ok(hashers) => hashers,
+            Err(error) => return self.end(ticket, Err(error)),
+        };
+        let (buffer, shared) = (Buffer::new(0, Lane::Read), Rc::clone(&self.shared));
+        let mut stream = FileStream::new(ticket, begun, buffer, algorithms, hashers, None, shared);
+        stream.drain();
+        let (ticket, result, _) = stream.finish(None, &self.core.options);
+        self.end(ticket, result);
+    }
+
     /// Takes a file that needs no lane.
     fn begin_small(&mut self, ticket: Ticket, hashers: Hashers, begun: Begun, place: Place) {
         let mut read = begun.read;
@@ -102,10 +121,10 @@ impl Worker<'_> {
 
     /// Opens a source and looks what it is.
     fn open(&mut self, source: &Source) -> Result<Begin, Error> {
-        let (path, known) = match source {
-            Source::Nothing | Source::Stdin => return Ok(Begin::Alone(Input::Stdin)),
-            Source::Path(path) => (path, false),
-            Source::Regular(path) => (path, true),
+        let Some(path) = source.path() else { return Ok(Begin::Alone(Input::Stdin)) };
+        let part = match source {
+            Source::Extent { offset, length, .. } => Some(*offset..offset.saturating_add(*length)),
+            _ => None,
         };
         let file = match self.pre_opened.pop_front() {
             None => self.opener.open(path)?,
@@ -114,8 +133,12 @@ impl Worker<'_> {
                 pre_opened.file?
             }
         };
-        if !self.may_read(&file) {
+        if !self.may_read(&file, part.as_ref()) {
             return Ok(Begin::Refused(file));
+        }
+        if let Some(part) = part {
+            let begun = look_at_part(file, &part, &self.shared, &self.core.options)?;
+            return Ok(Begin::File(begun, Place::Buffer));
         }
         let expects_small = self.batch.expects_more() && self.reader.reads_anywhere();
         let place = if expects_small { Place::Batch } else { Place::Buffer };
@@ -127,7 +150,7 @@ impl Worker<'_> {
         };
         match read_and_look(file, read, shared, &core.options)? {
             Opened::Regular(begun) => Ok(Begin::File(begun, place)),
-            Opened::Other(_) if known => Err(Error::Changed),
+            Opened::Other(_) if matches!(source, Source::Regular(_)) => Err(Error::Changed),
             Opened::Other(file) => Ok(Begin::Alone(Input::Open(file))),
         }
     }

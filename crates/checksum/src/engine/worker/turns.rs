@@ -1,6 +1,8 @@
 //! Turns of a device: a long file that is not in the cache is begun when its device has room for
 //! one more reader (`devices.rs`). Until then it waits at the head of the worker's jobs, opened.
 
+use std::ops::Range;
+
 use rustix::fd::OwnedFd;
 use rustix::fs::FileType;
 
@@ -13,14 +15,16 @@ use crate::engine::read::cold;
 impl Worker<'_> {
     /// Whether a file may be read now: what is long and not in the cache takes a turn of its
     /// device.
-    pub(super) fn may_read(&mut self, file: &OwnedFd) -> bool {
+    pub(super) fn may_read(&mut self, file: &OwnedFd, extent: Option<&Range<u64>>) -> bool {
         if !self.is_cold || !self.reader.reads_anywhere() || self.turn.is_some() {
             return true;
         }
         let Ok(stat) = rustix::fs::fstat(file) else { return true };
-        let is_long = stat.st_size > Buffer::CAPACITY as i64;
+        let all = 0..stat.st_size.cast_unsigned();
+        let part = extent.unwrap_or(&all);
+        let is_long = all.end.min(part.end).saturating_sub(part.start) > Buffer::CAPACITY as u64;
         let is_regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-        if is_long && is_regular && !cold::is_cached(file) {
+        if is_long && is_regular && !cold::is_cached(file, part.start) {
             self.turn = self.core.devices.try_turn(stat.st_dev);
             self.refused = self.turn.is_none().then_some(stat.st_dev);
         }
