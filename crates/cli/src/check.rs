@@ -49,20 +49,16 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     signals::catch().handle(&console, None);
     let taken = stdin::taken(shared.is_some(), paths_read(&args));
     let mut options = options(&args, key_file.map(|file| file.key));
-    let display = Display::start(args.run.progress, || files_to_count(&lists, &options));
+    let is_typed = lists.contains(&List::Stdin) && io::stdin().is_terminal();
+    let display =
+        Display::start_unless(is_typed, args.run.progress, || files_to_count(&lists, &options));
     console::lock(&console).set_bar(display.as_ref().map(|display| display.bar.clone()));
     options.engine =
         engine::Options { key: options.engine.key, taken, ..args.run.engine(display.as_ref()) };
 
     let mut report = Report::new(&args, options.dialect);
-    let mut printed = Ok(());
     let mut check = check::check(lists.clone().into_iter(), &options);
-    let write_out = || console::lock(&console).write_out();
-    while printed.is_ok()
-        && let Some((list, event)) = check.next_or_wait(write_out)
-    {
-        printed = report.event(&list, event, &mut console::lock(&console));
-    }
+    let printed = print(&mut check, &mut report, &console);
     drop((check, display));
 
     let mut console = console::lock(&console);
@@ -73,6 +69,19 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     report.nothing_checked(&lists, &mut console);
     report.summary(begin.elapsed(), &mut console);
     Ok(if report.all_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Prints what happens, to the end or until that fails.
+fn print(
+    check: &mut check::Check<impl Iterator<Item = List> + Send + 'static>,
+    report: &mut Report<'_>,
+    console: &Mutex<Console>,
+) -> io::Result<()> {
+    let flush = || console::lock(console).flush();
+    while let Some((list, event)) = check.next_or_wait(flush)? {
+        report.event(&list, event, &mut console::lock(console))?;
+    }
+    Ok(())
 }
 
 fn options(args: &Check, key: Option<Key>) -> Options {

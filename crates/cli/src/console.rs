@@ -1,7 +1,7 @@
 //! Standard output and standard error, in an order that their reader can follow.
 //!
 //! Everything printed is written before a message goes to standard error, and before the program
-//! waits for anything ([`Console::write_out`]). On a terminal each line is written at once, since
+//! waits for anything ([`Console::flush`]). On a terminal each line is written at once, since
 //! the bar may stand there.
 
 use std::env;
@@ -56,12 +56,6 @@ impl Console {
             bar: None,
             message_lost: false,
         }
-    }
-
-    /// Writes the lines that are not written yet, since nothing else is to be done at present. What
-    /// cannot be written is told with the next line, or in the end.
-    pub fn write_out(&mut self) {
-        self.lines.write();
     }
 
     /// Puts this bar aside whenever something is written where it stands.

@@ -47,24 +47,30 @@ impl Display {
     /// Begins to show how far a run is, when it is to be shown. `files` gives the files that the
     /// run will read, for the total; `None` where nobody knows them. They are looked at in a thread
     /// of their own, once the bar is drawn. No thread, no bar.
-    pub fn start<F, P>(when: When, files: impl FnOnce() -> Option<F>) -> Option<Self>
+    ///
+    /// Where `is_typed`, what is read is typed on a terminal, where the bar would be in the way.
+    pub fn start_unless<F, P>(
+        is_typed: bool,
+        when: When,
+        files: impl FnOnce() -> Option<F>,
+    ) -> Option<Self>
     where
         F: FnOnce() -> P + Send + 'static,
         P: Iterator<Item = PathBuf>,
     {
-        if !Self::is_shown(when) {
+        if !Self::is_shown(when) || (is_typed && when == When::Auto) {
             return None;
         }
         // indicatif's own stays hidden where there is no terminal. Who asks for a bar gets one, and 80
         // columns are assumed at its other end.
         let target = ProgressDrawTarget::term_like(Box::new(Term::buffered_stderr()));
-        let bar = ProgressBar::with_draw_target(None, target).with_style(style(UNKNOWN));
+        let bar = ProgressBar::hidden().with_style(style(UNKNOWN));
         let progress = Arc::new(Progress::default());
         let files = files();
         let (end, ended) = mpsc::channel::<()>();
         let follow = {
             let (bar, progress) = (bar.clone(), Arc::clone(&progress));
-            move || follow(&bar, &progress, files, &ended)
+            move || follow(&bar, target, &progress, files, &ended)
         };
         let thread = limits::spawn("progress", follow).ok()?;
         Some(Self { bar, progress, end: Some(end), thread: Some(thread) })
@@ -85,6 +91,7 @@ impl Drop for Display {
 /// Takes what the run counts over into the bar until told to end.
 fn follow<F, P>(
     bar: &ProgressBar,
+    target: ProgressDrawTarget,
     progress: &Progress,
     files: Option<F>,
     ended: &mpsc::Receiver<()>,
@@ -96,6 +103,8 @@ fn follow<F, P>(
     if !lasts(PATIENCE) {
         return;
     }
+    // Until then it is hidden, so that whoever prints beside it draws none.
+    bar.set_draw_target(target);
     // Without a thread for it there is no total.
     let count = files.and_then(|files| Count::start(files).ok());
     loop {
@@ -174,6 +183,6 @@ mod tests {
         let (end, ended) = mpsc::channel();
         drop(end);
         let files = || -> std::iter::Empty<PathBuf> { panic!("nobody sees the total") };
-        follow(&bar, &progress, Some(files), &ended);
+        follow(&bar, ProgressDrawTarget::hidden(), &progress, Some(files), &ended);
     }
 }

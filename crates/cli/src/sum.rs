@@ -111,10 +111,8 @@ fn console(output: &Output) -> anyhow::Result<Console> {
 
 /// A bar, but none where somebody types what is read.
 fn start_display(when: When, paths: &Paths, trees: &Trees) -> Option<Display> {
-    if when == When::Auto && paths.read_stdin() && io::stdin().is_terminal() {
-        return None;
-    }
-    Display::start(when, || paths.files_to_count(trees))
+    let is_typed = paths.read_stdin() && io::stdin().is_terminal();
+    Display::start_unless(is_typed, when, || paths.files_to_count(trees))
 }
 
 /// Puts the list in its place, and tells what is missing in it.
@@ -214,11 +212,12 @@ impl Printer<'_> {
             items.map(move |Item { source, about }| Job { source, algorithms, context: about });
         let mut run = engine::run(self.options, jobs);
         let console = self.console;
-        let write_out = || console::lock(console).write_out();
-        while self.printed.outcome.is_ok()
-            && let Some(outcome) = run.next_or_wait(write_out)
-        {
-            self.take(outcome);
+        while self.printed.outcome.is_ok() {
+            match run.next_or_wait(|| console::lock(console).flush()) {
+                Ok(Some(outcome)) => self.take(outcome),
+                Ok(None) => break,
+                Err(error) => self.printed.outcome = Err(error),
+            }
         }
     }
 

@@ -58,7 +58,7 @@ struct Readme;
 /// A hash map under SipHash-`C`-`D` with a key of its own.
 ///
 /// Everything has the meaning that it has in [`std::collections::HashMap`], and the methods ending
-/// in `_many` do with each key what their namesakes do with one. See the [crate](crate).
+/// in `_many` do with each key what their namesakes do with one. See the [crate].
 pub struct FloodSafeMap<K, V, const C: usize = 1, const D: usize = 3> {
     table: HashTable<(K, V)>,
     sip: SipHash<C, D>,

@@ -3,12 +3,12 @@
 //! All lists together are one run of the [engine], read while the files of the lines
 //! before are hashed: the next list's files are under way before the last of this list is done, so
 //! many small lists go as fast as one long one, and a list of any length takes the same memory.
-//! JobsOfRun that have no file, and the beginning and the end of a list, go through the engine as jobs
+//! Lines that have no file, and the beginning and the end of a list, go through the engine as jobs
 //! that read nothing. So every event comes in the order of the lists and of their lines.
 //!
 //! Consecutive lines about one file, of several algorithms as a rule, are one job: it is read once,
 //! and each line is judged by itself. To see whether the next line is one of them never waits for
-//! it. JobsOfRun about one file that stand far apart share its read as well (`shared.rs`).
+//! it. Lines about one file that stand far apart share its read as well (`shared.rs`).
 //!
 //! Only a list that is written while it is read, line by line into a pipe, takes a run for as much
 //! of it as is there: its writer may wait for the verdict on a line before it writes the next.
@@ -127,16 +127,16 @@ pub enum Verdict {
     Mismatch,
     /// The file does not exist, and that is to be ignored.
     Missing,
-    /// There is no digest that one could trust. JobsOfRun whose file was read once have one reason.
+    /// There is no digest that one could trust. Lines whose file was read once have one reason.
     Unreadable(Arc<Error>),
 }
 
 /// How many lines of a list were what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// JobsOfRun that are neither entry nor comment.
+    /// Lines that are neither entry nor comment.
     pub malformed: u64,
-    /// JobsOfRun of algorithms that are not known here.
+    /// Lines of algorithms that are not known here.
     pub unknown: u64,
     /// Entries whose file has the digest.
     pub matched: u64,
@@ -198,7 +198,7 @@ impl AddAssign for Tally {
 }
 
 impl Tally {
-    /// JobsOfRun that name a file and its digest.
+    /// Lines that name a file and its digest.
     #[must_use]
     pub const fn entries(&self) -> u64 {
         self.matched + self.mismatched + self.missing + self.unreadable
@@ -285,12 +285,32 @@ impl<L: Iterator<Item = List> + Send + 'static> Check<L> {
         self.next_event(Some(patience))
     }
 
-    /// The next event; `before_waiting` is called if it is not there already.
-    pub fn next_or_wait(&mut self, before_waiting: impl FnOnce()) -> Option<(Arc<List>, Event)> {
-        self.next_within(Duration::ZERO).or_else(|| {
-            before_waiting();
-            self.next()
-        })
+    /// The next event; `before_waiting` is called whenever it has to be waited for.
+    ///
+    /// # Errors
+    /// Those of `before_waiting`, and then nothing was waited for.
+    pub fn next_or_wait<E>(
+        &mut self,
+        mut before_waiting: impl FnMut() -> Result<(), E>,
+    ) -> Result<Option<(Arc<List>, Event)>, E> {
+        loop {
+            if let Some(event) = self.verdicts.next() {
+                return Ok(Some(event));
+            }
+            let Some(run) = self.run() else { return Ok(None) };
+            match run.next_or_wait(&mut before_waiting)? {
+                Some(outcome) => self.verdicts.take(outcome),
+                None => self.run = None,
+            }
+        }
+    }
+
+    /// The run of the jobs that come next; none at the end.
+    fn run(&mut self) -> Option<&mut Run<Note>> {
+        if self.run.is_none() && lock(&self.jobs).resume() {
+            self.run = Some(engine::run(&self.engine, JobsOfRun(Arc::clone(&self.jobs))));
+        }
+        self.run.as_mut()
     }
 
     fn next_event(&mut self, patience: Option<Duration>) -> Option<(Arc<List>, Event)> {
@@ -298,15 +318,7 @@ impl<L: Iterator<Item = List> + Send + 'static> Check<L> {
             if let Some(event) = self.verdicts.next() {
                 return Some(event);
             }
-            let run = match &mut self.run {
-                Some(run) => run,
-                none => {
-                    if !lock(&self.jobs).resume() {
-                        return None;
-                    }
-                    none.insert(engine::run(&self.engine, JobsOfRun(Arc::clone(&self.jobs))))
-                }
-            };
+            let run = self.run()?;
             let outcome = match patience {
                 None => run.next(),
                 Some(patience) => run.next_within(patience),

@@ -1,6 +1,6 @@
 //! A file's beginning: what was opened, its first bytes, and a look at it.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::ops::Range;
 
 use rustix::fd::OwnedFd;
@@ -67,11 +67,11 @@ pub(super) fn look_at_part(
     options: &Options,
 ) -> Result<Begun, Error> {
     let Opened::Regular(mut begun) = look(file, options)? else {
-        return Err(io::Error::from(Errno::SPIPE).into());
+        return Err(no_parts());
     };
     // Its size says nothing of where a part of it would be.
     if !begun.version.has_blocks() && is_made_up(&begun.file) {
-        return Err(io::Error::from(Errno::SPIPE).into());
+        return Err(no_parts());
     }
     if options.detect_changes {
         if !shared.is_settled(&begun.version, &begun.file) {
@@ -84,6 +84,10 @@ pub(super) fn look_at_part(
     let part = part.start.min(size)..part.end.min(size);
     rustix::fs::seek(&begun.file, SeekFrom::Start(part.start)).map_err(io::Error::from)?;
     Ok(Begun { part: Some(part), ..begun })
+}
+
+fn no_parts() -> Error {
+    io::Error::new(ErrorKind::Unsupported, "only a regular file with a size has parts").into()
 }
 
 /// Reads the first bytes of what was opened, and looks at it then.

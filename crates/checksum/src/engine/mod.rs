@@ -103,8 +103,8 @@ pub enum Source {
     /// what it finds. If it has become something else it is [`Error::Changed`], and not read.
     Regular(PathBuf),
     /// A part of a regular file: `length` bytes from `offset` on, or as many as there are. Parts of
-    /// one file are jobs like any others; each is checked for changes as the whole file is. What is
-    /// no regular file is [`Error::Io`], and with [`Io::Direct`] any part is [`Error::NoDirect`].
+    /// one file are jobs like any others; each is checked for changes as the whole file is. A part of
+    /// what is no regular file, and any part with [`Io::Direct`], is [`Error::Io`].
     Extent {
         /// The file.
         path: PathBuf,
@@ -176,7 +176,8 @@ pub struct Options {
     pub io: Io,
     /// The instruction set for MD5; the default is the best that the CPU has.
     pub backend: Backend,
-    /// The key of those algorithms that take one; the others do without. The default is none.
+    /// The key of those algorithms that take one; the others do without. Where it has not the length
+    /// that one of a job's algorithms takes, the job is [`Error::NoKey`]. The default is none.
     pub key: Option<Key>,
     /// Files that the caller writes to: under whatever names they come up, they are
     /// [`Error::OwnOutput`]. The default is none.

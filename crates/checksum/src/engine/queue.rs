@@ -18,7 +18,7 @@ use crate::Algorithms;
 
 /// How many jobs are pulled ahead of the workers. When they are all there nothing is pulled until
 /// half are gone: on a single CPU each time costs two changes of threads.
-pub(super) const AHEAD: usize = 1024;
+const AHEAD: usize = 1024;
 
 /// What a worker sees of a job: all but its context.
 #[derive(Debug)]

@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use super::devices::Devices;
 use super::outbox::{Completed, Outbox, Sequence};
-use super::queue::{AHEAD, JobQueue, Task};
+use super::queue::{JobQueue, Task};
 use super::stop::Stop;
 use super::{Job, Options, Outcome, read, worker};
 
@@ -35,7 +35,8 @@ use super::{Job, Options, Outcome, read, worker};
 ///
 /// The jobs are pulled by a thread of their own, up to a thousand ahead of the workers; where the
 /// iterator waits, what it gave is done meanwhile. Memory grows neither with the number of jobs nor
-/// with their sizes.
+/// with their sizes. A job's context is kept until its outcome is given out, so there may be 65,536
+/// of them: what there are few of, like open files, does not belong into one.
 ///
 /// Fewer threads than asked for work where the system does not give as many. Where it gives none,
 /// and where there is but one job, as the iterator's [`size_hint`](Iterator::size_hint) says, the
@@ -63,10 +64,12 @@ type Jobs<T> = Box<dyn Iterator<Item = Job<T>> + Send>;
 
 /// The outcomes of a [run](run), in the order that [`Options::delivery`] says.
 ///
-/// To drop it stops the run, as [`stop`](Stopper::stop) does.
+/// To drop it stops the run, as [`stop`](Stopper::stop) does, and waits for its threads; but for the
+/// one that waits in the iterator of the jobs, if it does, which ends when that returns.
 ///
 /// # Panics
-/// Asking for an outcome panics when the iterator of the jobs did, with the same payload.
+/// Asking for an outcome panics when the iterator of the jobs did, with the same payload. Outcomes
+/// that were not given out by then are lost. A run that is dropped says nothing of such a panic.
 pub struct Run<T> {
     threads: Threads<T>,
     contexts: Arc<Mutex<Contexts<T>>>,
@@ -74,6 +77,8 @@ pub struct Run<T> {
     batch: VecDeque<Outcome<T>>,
     taken: Vec<Completed>,
     is_at_end: bool,
+    /// All jobs were done.
+    is_complete: bool,
     totals: Totals,
 }
 
@@ -174,7 +179,8 @@ impl Stopper {
 impl<T: Send + 'static> Run<T> {
     fn new(threads: Threads<T>, contexts: Arc<Mutex<Contexts<T>>>) -> Self {
         let (batch, taken) = (VecDeque::new(), Vec::new());
-        Self { threads, contexts, batch, taken, is_at_end: false, totals: Totals::default() }
+        let (is_at_end, is_complete, totals) = (false, false, Totals::default());
+        Self { threads, contexts, batch, taken, is_at_end, is_complete, totals }
     }
 
     fn no_contexts() -> Arc<Mutex<Contexts<T>>> {
@@ -218,20 +224,31 @@ impl<T: Send + 'static> Run<T> {
         Stopper(Arc::clone(self.core()))
     }
 
-    /// The next outcome if it comes within this time; without any time, if it is there already.
+    /// The next outcome if it comes within this time; none at the end, too, as
+    /// [`is_at_end`](Self::is_at_end) tells.
     ///
-    /// Where the caller's thread does the jobs itself, any other time is as long as the job takes.
+    /// Where the caller's thread does the jobs itself it takes as long as they do.
     pub fn next_within(&mut self, patience: Duration) -> Option<Outcome<T>> {
         self.next_outcome(Some(patience))
     }
 
     /// The next outcome; `before_waiting` is called if it is not there already, to do what else
     /// there is, like writing out lines.
-    pub fn next_or_wait(&mut self, before_waiting: impl FnOnce()) -> Option<Outcome<T>> {
-        self.next_within(Duration::ZERO).or_else(|| {
-            before_waiting();
-            self.next()
-        })
+    ///
+    /// # Errors
+    /// Those of `before_waiting`, and then nothing was waited for.
+    pub fn next_or_wait<E>(
+        &mut self,
+        before_waiting: impl FnOnce() -> Result<(), E>,
+    ) -> Result<Option<Outcome<T>>, E> {
+        let works_here = matches!(self.threads, Threads::None { .. });
+        if !(works_here && self.batch.is_empty())
+            && let Some(outcome) = self.next_within(Duration::ZERO)
+        {
+            return Ok(Some(outcome));
+        }
+        before_waiting()?;
+        Ok(self.next())
     }
 
     /// Whether no outcome comes any more.
@@ -240,8 +257,8 @@ impl<T: Send + 'static> Run<T> {
         self.is_at_end && self.batch.is_empty()
     }
 
-    /// The result: whether all jobs were done, and their outcomes given out. What is still to be
-    /// done is stopped.
+    /// The result: whether all jobs were done and all outcomes given out, as is known once
+    /// [`is_at_end`](Self::is_at_end) says so. What is still to be done is stopped.
     ///
     /// # Errors
     /// They were not.
@@ -249,7 +266,7 @@ impl<T: Send + 'static> Run<T> {
     /// # Panics
     /// When the iterator of the jobs did, with the same payload.
     pub fn finish(mut self) -> Result<Totals, Stopped> {
-        let is_complete = self.is_at_end() && !self.core().stop.is_set();
+        let is_complete = self.is_complete && self.batch.is_empty();
         if !is_complete {
             self.core().stop();
         }
@@ -262,8 +279,9 @@ impl<T: Send + 'static> Run<T> {
         if self.batch.is_empty() && !self.is_at_end {
             self.fetch(patience);
         }
-        if self.core().stop.is_set() {
+        if self.core().stop.is_set() && !self.is_at_end() {
             self.batch.clear();
+            self.is_complete = false;
             self.end();
         }
         let outcome = self.batch.pop_front()?;
@@ -279,18 +297,18 @@ impl<T: Send + 'static> Run<T> {
         match &mut self.threads {
             Threads::Started { core, .. } => {
                 if !core.outbox.take(&mut self.taken, patience, &core.stop) {
+                    self.is_complete = !core.stop.is_set();
                     self.end();
                 }
             }
-            Threads::None { .. } if patience == Some(Duration::ZERO) => {}
             Threads::None { core, jobs, pulled } => {
                 let before = *pulled;
-                let mut jobs = jobs.take(AHEAD);
-                pull(core, &mut jobs, &self.contexts, pulled);
+                // One by one: whoever gives the next one may wait for what came of this.
+                pull(core, &mut jobs.take(1), &self.contexts, pulled);
                 worker::work(0, core);
-                // At most as many are taken at a stroke.
                 core.outbox.take(&mut self.taken, Some(Duration::ZERO), &core.stop);
-                self.is_at_end = *pulled - before < AHEAD as u64;
+                self.is_at_end = *pulled == before;
+                self.is_complete = self.is_at_end && !core.stop.is_set();
                 core.queue.begin_again();
                 core.outbox.workers_begin(1);
             }
@@ -403,5 +421,29 @@ fn pull<T>(
         if !core.queue.push(Task { sequence, source, algorithms }) {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Algorithms;
+    use crate::engine::Source;
+
+    /// Whoever gives the jobs may wait for what came of one before giving the next.
+    #[test]
+    fn without_threads_each_job_is_done_before_the_next_is_pulled() {
+        let (out, is_out) = mpsc::channel();
+        let job = |context| Job { source: Source::Nothing, algorithms: Algorithms::NONE, context };
+        let rest = (1..5).inspect(move |_| is_out.recv().unwrap());
+        let jobs = std::iter::once(0).chain(rest).map(job);
+        let mut run = Run::here(&Options::default(), Box::new(jobs));
+        let mut seen = Vec::new();
+        while let Some(outcome) = run.next() {
+            seen.push(outcome.context);
+            out.send(()).unwrap();
+        }
+        assert_eq!(seen, [0, 1, 2, 3, 4]);
+        assert_eq!(run.finish().unwrap().outcomes, 5);
     }
 }

@@ -44,8 +44,12 @@ fn outcomes_come_as_they_are_done_where_that_is_wanted() {
         let last = run.next_or_wait(|| {
             waited = true;
             write();
+            Ok::<_, ()>(())
         });
-        assert_eq!((waited, words(last.unwrap())), (true, format!("fifo: {}", md5(b"fifo"))));
+        assert_eq!(
+            (waited, words(last.unwrap().unwrap())),
+            (true, format!("fifo: {}", md5(b"fifo")))
+        );
         assert!(run.next().is_none() && run.is_at_end());
         assert_eq!(run.finish(), Ok(Totals { outcomes: 3, failed: 0, bytes: 10 }));
     }
@@ -114,6 +118,27 @@ fn small_files_do_not_wait_for_all_the_long_ones() {
     assert!(read < 500 << 20, "{read}");
 }
 
+/// Whoever only looks whether anything is there comes to the end, and a stop that comes later changes
+/// nothing.
+#[test]
+fn looking_without_waiting_comes_to_the_end() {
+    let folder = Folder::new();
+    let job = folder.job("a", b"abc");
+    for count in 0..4 {
+        let mut run = engine::run(&on(Io::default(), 2), std::iter::repeat_n(job.clone(), count));
+        let mut seen = 0;
+        while !run.is_at_end() {
+            match run.next_within(Duration::ZERO) {
+                Some(_) => seen += 1,
+                None => std::thread::yield_now(),
+            }
+        }
+        run.stopper().stop();
+        assert!(run.next().is_none());
+        assert_eq!((seen, run.finish().unwrap().outcomes), (count, count as u64));
+    }
+}
+
 /// A job that is known to be the only one is done by the calling thread, which needs no other for
 /// it.
 #[test]
@@ -127,8 +152,10 @@ fn a_single_job_is_done_here() {
         let jobs = std::iter::once(folder.job_of(name))
             .inspect(move |_| pulled.send(std::thread::current().id()).unwrap());
         let mut run = engine::run(&on(Io::default(), 3), jobs);
-        assert!(run.next_within(Duration::ZERO).is_none(), "that would be work");
-        assert_eq!(run.next().unwrap().result.is_ok(), has_digest);
+        let mut waited = false;
+        assert!(run.next_or_wait(|| Err("not yet")).is_err_and(|why| why == "not yet"));
+        let outcome = run.next_or_wait(|| Ok::<_, ()>(waited = true)).unwrap().unwrap();
+        assert_eq!((outcome.result.is_ok(), waited), (has_digest, true), "that was work");
         assert!(run.next().is_none());
         assert_eq!(pulled_by.try_iter().collect::<Vec<_>>(), [std::thread::current().id()]);
         let bytes = if has_digest { 3 } else { 0 };

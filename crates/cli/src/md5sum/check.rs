@@ -48,7 +48,7 @@ pub fn run(
         checked: Checked { all_well: true, named_stdin: false },
     };
     let mut check = check::check(lists, &options);
-    while let Some((list, event)) = check.next_or_wait(|| reporter.console.write_out()) {
+    while let Some((list, event)) = check.next_or_wait(|| reporter.console.flush())? {
         reporter.report(&list, event)?;
     }
     Ok(reporter.checked)

@@ -32,7 +32,7 @@ pub fn run(
     let format = style.format();
     let mut all_read = true;
     let mut run = engine::run(engine, jobs);
-    while let Some(outcome) = run.next_or_wait(|| console.write_out()) {
+    while let Some(outcome) = run.next_or_wait(|| console.flush())? {
         match line(outcome, &*format) {
             Ok(line) => console.line(&line)?,
             Err((name, error)) => {

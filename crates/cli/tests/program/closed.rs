@@ -102,3 +102,18 @@ fn a_reader_that_went_away_ends_it_as_whoever_started_it_has_it() {
         expect(&unread(format!("trap '' PIPE; lanesum {args}")), 1, "", told);
     }
 }
+
+/// It waits for the next line of its list, and still notices that nobody reads what came of the last.
+#[test]
+fn a_reader_that_went_away_ends_a_check_that_waits() {
+    let folder = Folder::of(&["a"]);
+    let mut check = folder.command("env");
+    check.args(["--default-signal=PIPE", PROGRAM, "check"]).stdin(Stdio::piped());
+    let mut running = start(&mut check);
+    drop(running.child.stdout.take());
+    let mut list = running.child.stdin.take().unwrap();
+    list.write_all(lines(&["a"]).as_bytes()).unwrap();
+    let run = running.finish();
+    drop(list);
+    assert_eq!(run.status.signal(), Some(Signal::PIPE.as_raw()), "{:?}", run.status);
+}

@@ -1,5 +1,6 @@
 //! How a job begins: its file is opened, read, looked at, and put where it belongs.
 
+use std::io::{self, ErrorKind};
 use std::rc::Rc;
 
 use rustix::fd::OwnedFd;
@@ -91,7 +92,8 @@ impl Worker<'_> {
     /// Reads a part of a file as usual, where lanes read otherwise.
     fn read_part(&mut self, ticket: Ticket, begun: Begun, algorithms: Algorithms) {
         if self.core.options.io == Io::Direct {
-            return self.end(ticket, Err(Error::NoDirect));
+            let why = "a part of a file cannot be read past the cache";
+            return self.end(ticket, Err(io::Error::new(ErrorKind::Unsupported, why).into()));
         }
         let hashers = match Hashers::new(algorithms, self.core.options.key.as_ref()) {
             Ok(hashers) => hashers,
