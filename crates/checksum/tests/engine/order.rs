@@ -154,7 +154,11 @@ fn a_single_job_is_done_here() {
         let mut run = engine::run(&on(Io::default(), 3), jobs);
         let mut waited = false;
         assert!(run.next_or_wait(|| Err("not yet")).is_err_and(|why| why == "not yet"));
-        let outcome = run.next_or_wait(|| Ok::<_, ()>(waited = true)).unwrap().unwrap();
+        let wait = || {
+            waited = true;
+            Ok::<_, ()>(())
+        };
+        let outcome = run.next_or_wait(wait).unwrap().unwrap();
         assert_eq!((outcome.result.is_ok(), waited), (has_digest, true), "that was work");
         assert!(run.next().is_none());
         assert_eq!(pulled_by.try_iter().collect::<Vec<_>>(), [std::thread::current().id()]);
