@@ -439,7 +439,7 @@ mod tests {
         let jobs = std::iter::once(0).chain(rest).map(job);
         let mut run = Run::here(&Options::default(), Box::new(jobs));
         let mut seen = Vec::new();
-        while let Some(outcome) = run.next() {
+        for outcome in run.by_ref() {
             seen.push(outcome.context);
             out.send(()).unwrap();
         }
