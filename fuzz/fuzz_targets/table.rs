@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use lanesum_siphash::SipHash;
-use lanesum_siphash::map::FloodSafeMap;
+use lanesum_table::FloodSafeMap;
 use libfuzzer_sys::fuzz_target;
 
 /// Reads the script: bytes, and zero when it is over.
