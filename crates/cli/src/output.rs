@@ -15,8 +15,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use lanesum_checksum::engine::FileId;
+use lanesum_checksum::engine::{inode_of, inode_of_file};
 use lanesum_checksum::error::message;
+use lanesum_list::Inode;
 use rustix::fs::{FileType, PROC_SUPER_MAGIC, fstat, stat, statfs};
 use rustix::io::Errno;
 use tempfile::{NamedTempFile, TempPath};
@@ -64,7 +65,7 @@ impl Target {
         if kind == Some(FileType::Directory) {
             return Err(Errno::ISDIR.into());
         }
-        if found.is_some_and(|found| id_of_stdout().is_ok_and(|id| id == FileId::from(&found))) {
+        if found.is_some_and(|found| id_of_stdout().is_ok_and(|id| id == inode_of(&found))) {
             // A socket cannot be opened once more, and a file has its place to go on.
             return Ok(Self::Stdout);
         }
@@ -92,12 +93,12 @@ impl Target {
         mut paths: impl Iterator<Item = &'a Path>,
     ) -> Result<(), Usage> {
         let Self::File { name, existing: Some(existing), .. } = self else { return Ok(()) };
-        let Ok(target) = FileId::of(&existing.file) else { return Ok(()) };
+        let Ok(target) = inode_of_file(&existing.file) else { return Ok(()) };
         let found = |input: &Path| match input.to_str() {
             Some("-") => fstat(io::stdin()),
             _ => stat(input),
         };
-        let is_target = |input: &&Path| found(input).is_ok_and(|it| FileId::from(&it) == target);
+        let is_target = |input: &&Path| found(input).is_ok_and(|it| inode_of(&it) == target);
         match paths.find(is_target) {
             None => Ok(()),
             Some(input) => Err(Usage(format!(
@@ -194,20 +195,17 @@ impl Output {
     ///
     /// # Errors
     /// The system's.
-    pub fn own_files(&self) -> io::Result<Vec<FileId>> {
+    pub fn own_files(&self) -> io::Result<Vec<Inode>> {
         match self {
             Self::Stdout => {
                 let stdout = fstat(io::stdout())?;
                 let kind = FileType::from_raw_mode(stdout.st_mode);
-                Ok((kind == FileType::RegularFile)
-                    .then(|| FileId::from(&stdout))
-                    .into_iter()
-                    .collect())
+                Ok((kind == FileType::RegularFile).then(|| inode_of(&stdout)).into_iter().collect())
             }
-            Self::Special(file) => Ok(vec![FileId::of(file)?]),
+            Self::Special(file) => Ok(vec![inode_of_file(file)?]),
             Self::File { file, existing, .. } => {
                 let existing = existing.iter().map(|existing| &existing.file);
-                [file].into_iter().chain(existing).map(FileId::of).collect()
+                [file].into_iter().chain(existing).map(inode_of_file).collect()
             }
         }
     }
@@ -280,8 +278,8 @@ fn is_denied(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
 
-fn id_of_stdout() -> io::Result<FileId> {
-    FileId::of(io::stdout())
+fn id_of_stdout() -> io::Result<Inode> {
+    inode_of_file(io::stdout())
 }
 
 /// Whether a path can name a file: not `folder/` nor `folder/.`.

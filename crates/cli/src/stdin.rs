@@ -3,7 +3,8 @@
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
-use lanesum_checksum::engine::FileId;
+use lanesum_checksum::engine::inode_of;
+use lanesum_list::Inode;
 use rustix::fs::{FileType, Stat, fstat, stat};
 
 /// Whether a path leads to what standard input is, where that gives its bytes only once:
@@ -13,15 +14,15 @@ pub fn is(path: &Path) -> bool {
     let Ok(stdin) = fstat(io::stdin()) else { return false };
     // Not /dev/null, which anybody may read as often as they like.
     let gives_once = gives_once(&stdin) || io::stdin().is_terminal();
-    gives_once && stat(path).is_ok_and(|there| FileId::from(&there) == FileId::from(&stdin))
+    gives_once && stat(path).is_ok_and(|there| inode_of(&there) == inode_of(&stdin))
 }
 
 /// What gives its bytes only once and is read by this program itself: standard input where
 /// `stdin_is`, and what the paths lead to. No file can come from there.
-pub fn taken<'a>(stdin_is: bool, paths: impl Iterator<Item = &'a Path>) -> Vec<FileId> {
+pub fn taken<'a>(stdin_is: bool, paths: impl Iterator<Item = &'a Path>) -> Vec<Inode> {
     let stdin = stdin_is.then(|| fstat(io::stdin()).ok()).flatten();
     let others = paths.filter_map(|path| stat(path).ok()).filter(gives_once);
-    stdin.into_iter().chain(others).map(|stat| FileId::from(&stat)).collect()
+    stdin.into_iter().chain(others).map(|stat| inode_of(&stat)).collect()
 }
 
 fn gives_once(stat: &Stat) -> bool {

@@ -17,6 +17,7 @@ mod jobs;
 mod shared;
 mod verdicts;
 
+use std::convert::Infallible;
 use std::ffi::OsStr;
 use std::fmt;
 use std::io;
@@ -30,7 +31,7 @@ use lanesum_list::Dialect;
 use lanesum_list::start::NotAList;
 
 use crate::engine::{self, Run};
-use crate::{Algorithm, Algorithms, Error, Job};
+use crate::{Algorithm, Algorithms, Error, Job, Outcome};
 
 pub use jobs::files;
 use jobs::{Jobs, Note};
@@ -282,7 +283,8 @@ impl<L: Iterator<Item = List> + Send + 'static> Check<L> {
     /// The next event if it comes within this time, as [`Run::next_within`] gives outcomes. None at
     /// the end, too.
     pub fn next_within(&mut self, patience: Duration) -> Option<(Arc<List>, Event)> {
-        self.next_event(Some(patience))
+        let Ok(event) = self.ask(|run| Ok::<_, Infallible>(run.next_within(patience)));
+        event
     }
 
     /// The next event; `before_waiting` is called whenever it has to be waited for.
@@ -293,14 +295,23 @@ impl<L: Iterator<Item = List> + Send + 'static> Check<L> {
         &mut self,
         mut before_waiting: impl FnMut() -> Result<(), E>,
     ) -> Result<Option<(Arc<List>, Event)>, E> {
+        self.ask(|run| run.next_or_wait(&mut before_waiting))
+    }
+
+    /// The next event, with a way to ask a run for an outcome.
+    fn ask<E>(
+        &mut self,
+        mut outcome: impl FnMut(&mut Run<Note>) -> Result<Option<Outcome<Note>>, E>,
+    ) -> Result<Option<(Arc<List>, Event)>, E> {
         loop {
             if let Some(event) = self.verdicts.next() {
                 return Ok(Some(event));
             }
             let Some(run) = self.run() else { return Ok(None) };
-            match run.next_or_wait(&mut before_waiting)? {
+            match outcome(run)? {
                 Some(outcome) => self.verdicts.take(outcome),
-                None => self.run = None,
+                None if run.is_at_end() => self.run = None,
+                None => return Ok(None),
             }
         }
     }
@@ -312,31 +323,14 @@ impl<L: Iterator<Item = List> + Send + 'static> Check<L> {
         }
         self.run.as_mut()
     }
-
-    fn next_event(&mut self, patience: Option<Duration>) -> Option<(Arc<List>, Event)> {
-        loop {
-            if let Some(event) = self.verdicts.next() {
-                return Some(event);
-            }
-            let run = self.run()?;
-            let outcome = match patience {
-                None => run.next(),
-                Some(patience) => run.next_within(patience),
-            };
-            match outcome {
-                Some(outcome) => self.verdicts.take(outcome),
-                None if run.is_at_end() => self.run = None,
-                None => return None,
-            }
-        }
-    }
 }
 
 impl<L: Iterator<Item = List> + Send + 'static> Iterator for Check<L> {
     type Item = (Arc<List>, Event);
 
     fn next(&mut self) -> Option<(Arc<List>, Event)> {
-        self.next_event(None)
+        let Ok(event) = self.ask(|run| Ok::<_, Infallible>(run.next()));
+        event
     }
 }
 

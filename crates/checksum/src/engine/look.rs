@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use super::read::lease;
 use super::round::LaneShared;
 use super::version::{FileVersion, is_made_up};
-use super::{FileId, Options};
+use super::{Options, inode_of};
 use crate::Error;
 
 /// What a path leads to.
@@ -25,13 +25,13 @@ pub(super) enum Opened {
 fn look(file: OwnedFd, Options { own_files, taken, .. }: &Options) -> Result<Opened, Error> {
     let stat = rustix::fs::fstat(&file).map_err(io::Error::from)?;
     match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile if own_files.contains(&FileId::from(&stat)) => Err(Error::OwnOutput),
+        FileType::RegularFile if own_files.contains(&inode_of(&stat)) => Err(Error::OwnOutput),
         FileType::RegularFile => {
             let version = FileVersion::of(&stat);
             Ok(Opened::Regular(Begun { file, version, read: 0..0, has_writer: false, part: None }))
         }
         FileType::Directory => Err(io::Error::from(Errno::ISDIR).into()),
-        _ if taken.contains(&FileId::from(&stat)) => Err(Error::Taken),
+        _ if taken.contains(&inode_of(&stat)) => Err(Error::Taken),
         _ => Ok(Opened::Other(file)),
     }
 }

@@ -181,11 +181,11 @@ pub struct Options {
     pub key: Option<Key>,
     /// Files that the caller writes to: under whatever names they come up, they are
     /// [`Error::OwnOutput`]. The default is none.
-    pub own_files: Vec<FileId>,
+    pub own_files: Vec<Inode>,
     /// Inputs that the caller reads itself, a pipe that a list comes through for instance: whatever
     /// leads to one of them, and gives its bytes only once, is [`Error::Taken`]. The default is
     /// none.
-    pub taken: Vec<FileId>,
+    pub taken: Vec<Inode>,
     /// Counters that go up as bytes are read, for whoever shows them.
     pub progress: Option<Arc<Progress>>,
     /// Give each worker a table of file descriptors of its own, in which the kernel needs no locks:
@@ -234,29 +234,18 @@ impl Options {
     }
 }
 
-/// What a file is known by, whatever its names are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct FileId {
-    /// The number of its device.
-    pub device: u64,
-    /// The number of its inode there.
-    pub inode: u64,
+/// What a file is known by, whatever its names are: the one that was looked at.
+#[must_use]
+pub fn inode_of(stat: &Stat) -> Inode {
+    Inode { device: stat.st_dev, number: stat.st_ino }
 }
 
-impl FileId {
-    /// Of an open file.
-    ///
-    /// # Errors
-    /// The system's.
-    pub fn of(file: impl AsFd) -> io::Result<Self> {
-        Ok(Self::from(&rustix::fs::fstat(file)?))
-    }
-}
-
-impl From<&Stat> for FileId {
-    fn from(stat: &Stat) -> Self {
-        Self { device: stat.st_dev, inode: stat.st_ino }
-    }
+/// What an open file is known by, as [`inode_of`].
+///
+/// # Errors
+/// The system's.
+pub fn inode_of_file(file: impl AsFd) -> io::Result<Inode> {
+    Ok(inode_of(&rustix::fs::fstat(file)?))
 }
 
 /// How far a run is.

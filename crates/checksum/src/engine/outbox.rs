@@ -17,7 +17,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::serial::Serial;
@@ -204,11 +203,10 @@ impl Outbox {
         let mut state = self.lock();
         outcomes.drain(..).for_each(|outcome| state.put(outcome));
         state.move_head();
-        self.end_of_window.store(state.end_of_window(), Ordering::Release);
         if state.ready() >= state.wanted {
             self.ready.notify_one();
         }
-        self.wake(&state);
+        self.tell(&state);
     }
 
     /// Gives the caller what is ready, behind what is in `batch`; waits for it, for as long as
@@ -222,6 +220,7 @@ impl Outbox {
         let deadline = patience.and_then(|patience| Instant::now().checked_add(patience));
         let mut state = self.lock();
         state.done += mem::take(&mut state.taken);
+        self.tell(&state);
         if patience != Some(Duration::ZERO) {
             state = self.await_many(state, deadline, stop);
         }
@@ -229,8 +228,6 @@ impl Outbox {
         let before = batch.len();
         state.take(batch);
         state.taken = (batch.len() - before) as u64;
-        self.end_of_window.store(state.end_of_window(), Ordering::Release);
-        self.wake(&state);
         state.taken > 0 || !state.is_at_end(stop)
     }
 
@@ -241,9 +238,6 @@ impl Outbox {
         deadline: Option<Instant>,
         stop: &Stop,
     ) -> MutexGuard<'a, State> {
-        // Whoever waits for room in the window waits for this.
-        self.end_of_window.store(state.end_of_window(), Ordering::Release);
-        self.wake(&state);
         let soon = Instant::now() + PATIENCE;
         let soon = deadline.map_or(soon, |deadline| deadline.min(soon));
         for (wanted, until) in [(MANY, Some(soon)), (1, deadline)] {
@@ -320,21 +314,15 @@ impl Outbox {
         self.lock().threads += 1;
     }
 
-    /// Notes that a worker has ended. One that panics ends the run: the outcomes of its jobs will
-    /// not come, and nobody shall wait for them.
-    pub(super) fn worker_ends(&self, stop: &Stop) {
+    /// Notes that a worker has ended.
+    pub(super) fn worker_ends(&self) {
         self.lock().workers -= 1;
-        self.thread_ends(stop);
+        self.thread_ends();
     }
 
-    /// Notes that a thread has ended; as [`worker_ends`](Self::worker_ends).
-    pub(super) fn thread_ends(&self, stop: &Stop) {
-        if thread::panicking() {
-            stop.set();
-        }
-        let mut state = self.lock();
-        state.threads -= 1;
-        drop(state);
+    /// Notes that a thread has ended, a worker or one beside it.
+    pub(super) fn thread_ends(&self) {
+        self.lock().threads -= 1;
         self.wake_all();
     }
 
@@ -358,6 +346,12 @@ impl Outbox {
         state
     }
 
+    /// Tells where the window ends now to whoever waits for that, or for the head.
+    fn tell(&self, state: &State) {
+        self.end_of_window.store(state.end_of_window(), Ordering::Release);
+        self.wake(state);
+    }
+
     fn wake(&self, state: &State) {
         if state.waiters > 0 {
             self.changed.notify_all();
@@ -367,6 +361,8 @@ impl Outbox {
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use super::*;
     use crate::Algorithms;
     use crate::engine::serial::Input;
@@ -398,7 +394,7 @@ mod tests {
         assert_eq!(take(&outbox, &stop), (vec![0, 1, 2], true));
         outbox.complete(&mut vec![outcome(4)]);
         outbox.complete(&mut vec![outcome(3)]);
-        outbox.worker_ends(&stop);
+        outbox.worker_ends();
         assert_eq!(take(&outbox, &stop), (vec![3, 4], true));
         assert_eq!(take(&outbox, &stop), (vec![], false));
     }
@@ -412,7 +408,7 @@ mod tests {
         outbox.complete(&mut vec![outcome(0)]);
         assert_eq!(take(&outbox, &stop), (vec![3, 0], true));
         assert_eq!(outbox.lock().head, 4);
-        outbox.worker_ends(&stop);
+        outbox.worker_ends();
         assert_eq!(take(&outbox, &stop), (vec![], false));
     }
 
@@ -442,7 +438,7 @@ mod tests {
                 wait(WINDOW + 1);
                 // Nor does it wait when no worker is left to do what is before it.
                 let waiting = scope.spawn(|| wait(WINDOW + 2));
-                outbox.worker_ends(&stop);
+                outbox.worker_ends();
                 waiting.join().unwrap();
             });
         }
@@ -463,7 +459,7 @@ mod tests {
                 }
                 match how {
                     0 => outbox.complete(&mut vec![outcome(0)]),
-                    1 => outbox.worker_ends(&stop),
+                    1 => outbox.worker_ends(),
                     _ => {
                         stop.set();
                         outbox.wake_all();
@@ -493,8 +489,8 @@ mod tests {
         };
         thread::scope(|scope| {
             let serial = [0, 1].map(|worker| scope.spawn(move || serve(worker)));
-            outbox.worker_ends(&stop);
-            outbox.worker_ends(&stop);
+            outbox.worker_ends();
+            outbox.worker_ends();
             assert_eq!(serial.map(|thread| thread.join().unwrap()), [[0, 3], [1, 2]]);
         });
         stop.set();

@@ -25,7 +25,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use super::devices::Devices;
-use super::outbox::{Completed, Outbox, Sequence};
+use super::outbox::{self, Completed, Outbox, Sequence};
 use super::queue::{JobQueue, Task};
 use super::stop::Stop;
 use super::{Job, Options, Outcome, read, worker};
@@ -112,6 +112,28 @@ impl Core {
             stop: Arc::new(Stop::with_signal()),
             options,
         })
+    }
+
+    /// Notes that a worker has ended, of the queue's unless it left that before. One that panics ends
+    /// the run: the outcomes of its jobs will not come, and nobody shall wait for them.
+    pub(super) fn worker_ends(&self, in_queue: Option<outbox::Worker>) {
+        if let Some(worker) = in_queue {
+            self.queue.worker_ends(worker);
+        }
+        self.stop_after_panic();
+        self.outbox.worker_ends();
+    }
+
+    /// Notes that a thread beside a worker has ended; as [`worker_ends`](Self::worker_ends).
+    pub(super) fn thread_ends(&self) {
+        self.stop_after_panic();
+        self.outbox.thread_ends();
+    }
+
+    fn stop_after_panic(&self) {
+        if thread::panicking() {
+            self.stop();
+        }
     }
 
     pub(super) fn stop(&self) {
@@ -204,7 +226,7 @@ impl<T: Send + 'static> Run<T> {
         if workers.is_empty() {
             return Self::here(options, jobs);
         }
-        (0..missing).for_each(|_| core.outbox.worker_ends(&core.stop));
+        (0..missing).for_each(|_| core.outbox.worker_ends());
         core.queue.all_are_started(missing);
         // It waits for nothing else.
         let _ = send.send(jobs);
@@ -403,9 +425,7 @@ fn pull<T>(
         fn drop(&mut self) {
             // First: whoever sees the stop then sees that there is a panic to wait for.
             self.0.queue.end();
-            if thread::panicking() {
-                self.0.stop();
-            }
+            self.0.stop_after_panic();
         }
     }
     let _end = End(core);

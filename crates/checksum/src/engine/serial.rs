@@ -22,7 +22,7 @@ use super::read::{Lane, is_memory_left, lease};
 use super::run::Core;
 use super::stop::Stop;
 use super::version::{self, FileVersion};
-use super::{FileId, Hashed, Options, Source};
+use super::{Hashed, Options, Source, inode_of, inode_of_file};
 use crate::{Algorithms, Error};
 
 /// How many inputs that wait to be read alone are open at most: more are opened in their turn.
@@ -104,7 +104,7 @@ impl Alone {
         };
         let thread = thread::Builder::new().spawn(serve).ok();
         if thread.is_none() {
-            core.outbox.thread_ends(&core.stop);
+            core.outbox.thread_ends();
         }
         thread
     }
@@ -131,10 +131,7 @@ struct End<'a>(&'a Core);
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
-        self.0.outbox.thread_ends(&self.0.stop);
-        if self.0.stop.is_set() {
-            self.0.stop();
-        }
+        self.0.thread_ends();
     }
 }
 
@@ -173,7 +170,7 @@ fn open(source: &Source, options: &Options) -> Result<OwnedFd, Error> {
         unreachable!("only what has a path is opened later")
     };
     let file = FileOpener::default().open(path)?;
-    if options.taken.contains(&FileId::of(&file)?) { Err(Error::Taken) } else { Ok(file) }
+    if options.taken.contains(&inode_of_file(&file)?) { Err(Error::Taken) } else { Ok(file) }
 }
 
 /// Reads standard input to its end. If it is a regular file it is looked at before and after, as
@@ -181,13 +178,13 @@ fn open(source: &Source, options: &Options) -> Result<OwnedFd, Error> {
 fn hash_stdin(options: &Options, algorithms: Algorithms, stop: &Stop) -> Result<Hashed, Error> {
     let file = rustix::stdio::stdin().try_clone_to_owned()?;
     let stat = rustix::fs::fstat(&file).map_err(io::Error::from)?;
-    if options.taken.contains(&FileId::from(&stat)) {
+    if options.taken.contains(&inode_of(&stat)) {
         return Err(Error::Taken);
     }
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || !options.detect_changes {
         return hash(options, file.as_fd(), algorithms, stop);
     }
-    if options.own_files.contains(&FileId::from(&stat)) {
+    if options.own_files.contains(&inode_of(&stat)) {
         return Err(Error::OwnOutput);
     }
     let before = FileVersion::of(&stat);

@@ -16,6 +16,7 @@ use lanesum_list::{Inode, Times};
 use rustix::fd::OwnedFd;
 use rustix::fs::Stat;
 
+use super::inode_of;
 use super::read::lease;
 use crate::Error;
 
@@ -26,8 +27,7 @@ pub(super) type Time = (i64, u64);
 /// removal of the file the number of links or the time of the inode's change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileVersion {
-    device: u64,
-    inode: u64,
+    inode: Inode,
     size: u64,
     links: libc::nlink_t,
     modified: Time,
@@ -39,8 +39,7 @@ pub(super) struct FileVersion {
 impl FileVersion {
     pub(super) fn of(stat: &Stat) -> Self {
         Self {
-            device: stat.st_dev,
-            inode: stat.st_ino,
+            inode: inode_of(stat),
             size: stat.st_size.cast_unsigned(),
             links: stat.st_nlink,
             modified: (stat.st_mtime, stat.st_mtime_nsec),
@@ -51,11 +50,11 @@ impl FileVersion {
 
     /// The number of the device, as of [`Stat`].
     pub(super) fn device(&self) -> u64 {
-        self.device
+        self.inode.device
     }
 
     pub(super) fn inode(&self) -> Inode {
-        Inode { device: self.device, number: self.inode }
+        self.inode
     }
 
     pub(super) fn times(&self) -> Times {
@@ -90,7 +89,7 @@ impl FileVersion {
     /// [`Error::Changed`], and [`Error::Length`] of a file that holds not as much as it says.
     fn holds(&self, after: &Self, read: u64, file: &OwnedFd) -> Result<bool, Error> {
         let is_gone = after.links == 0 && self.links != 0;
-        let of_content = |version: &Self| (version.device, version.size, version.modified);
+        let of_content = |version: &Self| (version.device(), version.size, version.modified);
         if is_gone || of_content(self) != of_content(after) {
             return Err(Error::Changed);
         }
@@ -233,7 +232,14 @@ mod tests {
     use super::*;
 
     fn version_of(changed: Time) -> FileVersion {
-        FileVersion { device: 1, inode: 1, size: 5, links: 1, modified: (1, 2), changed, blocks: 8 }
+        FileVersion {
+            inode: Inode { device: 1, number: 1 },
+            size: 5,
+            links: 1,
+            modified: (1, 2),
+            changed,
+            blocks: 8,
+        }
     }
 
     #[test]
@@ -269,7 +275,7 @@ mod tests {
             FileVersion { links: 0, ..version },
             FileVersion { modified: (1, 3), ..version },
             FileVersion { modified: (1, 3), changed: (4, 4), ..version },
-            FileVersion { device: 2, ..version },
+            FileVersion { inode: Inode { device: 2, number: 1 }, ..version },
         ] {
             assert_eq!(holds(after, 5), "changed", "{after:?}");
         }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use lanesum_checksum::engine::{self, FileId, Io, Options, Progress};
+use lanesum_checksum::engine::{self, Io, Options, Progress, inode_of_file};
 use lanesum_checksum::{Algorithm, Algorithms, Error, Job, Outcome, Source};
 use lanesum_md5::Backend;
 use rustix::fs::{CWD, FileType, Mode, mknodat};

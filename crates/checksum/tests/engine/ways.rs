@@ -494,7 +494,7 @@ pub fn own_files_are_known_by_whatever_name(io: Io) {
         let others = [folder.job("a", content), folder.job("c", b"abc")];
         let own = folder.job("own", content);
         fs::hard_link(folder.path("own"), folder.path("link")).unwrap();
-        let own_files = vec![FileId::of(File::open(folder.path("own")).unwrap()).unwrap()];
+        let own_files = vec![inode_of_file(File::open(folder.path("own")).unwrap()).unwrap()];
         let link = Job { source: Source::Regular(folder.path("link")), ..folder.job_of("link") };
         let jobs = [own, others[0].clone(), link, others[1].clone()].into_iter();
         let options = Options { own_files, detect_changes, ..on(io, 2) };

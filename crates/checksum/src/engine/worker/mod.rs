@@ -73,7 +73,7 @@ struct Small {
 
 /// Works until there are no more jobs, or the run is stopped.
 pub(super) fn work(number: outbox::Worker, core: &Arc<Core>) {
-    let mut end = End { number, core, is_in_queue: true };
+    let mut end = End { core, in_queue: Some(number) };
     if core.options.own_descriptors {
         descriptors::own_table();
     }
@@ -84,27 +84,21 @@ pub(super) fn work(number: outbox::Worker, core: &Arc<Core>) {
             drop(end);
             alone.join();
         }
-        Err(_) if core.queue.leave() => end.is_in_queue = false,
+        Err(_) if core.queue.leave() => end.in_queue = None,
         Err(error) => refuse(&error, number, core),
     }
 }
 
 /// Tells the others that a worker has ended, also when it ends in a panic.
 struct End<'a> {
-    number: outbox::Worker,
     core: &'a Core,
-    is_in_queue: bool,
+    /// Its number, unless it left the jobs to others.
+    in_queue: Option<outbox::Worker>,
 }
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
-        if self.is_in_queue {
-            self.core.queue.worker_ends(self.number);
-        }
-        self.core.outbox.worker_ends(&self.core.stop);
-        if self.core.stop.is_set() {
-            self.core.stop();
-        }
+        self.core.worker_ends(self.in_queue);
     }
 }
 
