@@ -1,12 +1,14 @@
 //! The devices that long files come from, and from how many files at once each is read: no more
 //! than it likes ([`Width`]).
 //!
-//! Only what comes from a medium counts: a file in the cache is read without asking. Who reads a
-//! cold one has a [`Turn`] until it is read. A worker that gets none goes on with what it has, and
-//! waits once it has nothing. Short files, which one read takes whole, need no turn: a round of
-//! them is asked for together (`read/cold.rs`), and costs a seek or two.
+//! Only what comes from a medium counts: a file in the cache is read without asking. Whoever takes
+//! a cold one has a [`Turn`]; short files, which one read takes whole, share one for a round of
+//! them. What comes next is asked for ahead of what is hashed, each piece by itself, so that the
+//! device has it in one place. Once all of a turn is asked for the next one may begin to ask, if
+//! not too much is under way: so a disk goes from one file on to the next without a pause.
 //!
-//! Nobody waits for ever: whoever waits has no turn.
+//! A worker that gets no turn goes on with what it has, and waits once it has nothing. Nobody waits
+//! for ever: whoever waits has no turn.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -28,27 +30,56 @@ const LEAST_AHEAD: u64 = 1 << 20;
 /// All devices that cold files were met on.
 #[derive(Debug)]
 pub(super) struct Devices {
-    state: Mutex<Vec<Device>>,
-    /// There may be room for another turn.
-    room: Condvar,
+    state: Mutex<State>,
+    changed: Condvar,
     begin: Instant,
     /// The most files to be read at once from any.
     most: usize,
 }
 
+#[derive(Debug, Default)]
+struct State {
+    devices: Vec<Device>,
+    /// How often there was something new for who waits.
+    changes: Changes,
+}
+
+/// How often there was room for a reader again, or something to read.
+pub(super) type Changes = u64;
+
 #[derive(Debug)]
 struct Device {
     number: Number,
-    /// Turns that are taken.
-    readers: usize,
+    /// Turns that are taken, and of which more is still to be asked for.
+    asking: usize,
+    /// Turns of long files.
+    streams: usize,
+    /// Bytes asked for and not read yet.
+    under_way: u64,
     width: Width,
-    /// Workers that wait for a turn.
-    waiting: usize,
+    /// Held while something is asked for: what one asks for lies in one place.
+    one_by_one: Arc<Mutex<()>>,
 }
 
 impl Device {
+    fn new(number: Number, most: usize) -> Self {
+        let (width, one_by_one) = (Width::new(most), Arc::default());
+        Self { number, asking: 0, streams: 0, under_way: 0, width, one_by_one }
+    }
+
     fn has_room(&self) -> bool {
-        self.readers < self.width.get()
+        self.asking < self.width.get() && self.under_way < AHEAD / 2
+    }
+}
+
+impl State {
+    fn device(&mut self, number: Number, most: usize) -> &mut Device {
+        let place = self.devices.iter().position(|device| device.number == number);
+        let place = place.unwrap_or_else(|| {
+            self.devices.push(Device::new(number, most));
+            self.devices.len() - 1
+        });
+        &mut self.devices[place]
     }
 }
 
@@ -61,98 +92,140 @@ impl Devices {
     fn new(most: usize) -> Self {
         Self {
             state: Mutex::default(),
-            room: Condvar::new(),
+            changed: Condvar::new(),
             begin: Instant::now(),
             most: most.max(1),
         }
     }
 
-    /// A turn, if there is room for one, and if no worker waits that has nothing else to do.
+    /// A turn, if there is room for one.
     pub(super) fn try_turn(self: &Arc<Self>, number: Number) -> Option<Turn> {
         let mut state = self.lock();
-        let device = self.device(&mut state, number);
-        (device.waiting == 0 && device.has_room()).then(|| self.turn(device))
+        let device = state.device(number, self.most);
+        device.has_room().then(|| self.turn(device))
     }
 
     /// A turn, whether there is room or not: what is read already has to be counted.
     pub(super) fn take_turn(self: &Arc<Self>, number: Number) -> Turn {
-        let mut state = self.lock();
-        let device = self.device(&mut state, number);
-        self.turn(device)
-    }
-
-    /// Waits for a turn. Only for who has none: they would wait for each other.
-    pub(super) fn wait_for_turn(self: &Arc<Self>, number: Number) -> Turn {
-        let mut state = self.lock();
-        self.device(&mut state, number).waiting += 1;
-        while !self.device(&mut state, number).has_room() {
-            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        let device = self.device(&mut state, number);
-        device.waiting -= 1;
-        self.turn(device)
+        self.turn(self.lock().device(number, self.most))
     }
 
     /// Whether any long file comes from a medium at present.
     pub(super) fn are_read(&self) -> bool {
-        self.lock().iter().any(|device| device.readers > 0)
+        self.lock().devices.iter().any(|device| device.streams > 0)
+    }
+
+    /// What there was until now, for [`wait`](Self::wait).
+    pub(super) fn changes(&self) -> Changes {
+        self.lock().changes
+    }
+
+    /// Waits until there is more than there was: room for a reader, or what was [told](Self::tell).
+    pub(super) fn wait(&self, seen: Changes) {
+        let waited = self.changed.wait_while(self.lock(), |state| state.changes == seen);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Tells those who wait that there is more to read, or nothing any more.
+    pub(super) fn tell(&self) {
+        self.lock().changes += 1;
+        self.changed.notify_all();
     }
 
     fn turn(self: &Arc<Self>, device: &mut Device) -> Turn {
-        device.readers += 1;
-        Turn { devices: Arc::clone(self), number: device.number }
-    }
-
-    fn device<'a>(&self, devices: &'a mut Vec<Device>, number: Number) -> &'a mut Device {
-        let place = devices.iter().position(|device| device.number == number);
-        let place = place.unwrap_or_else(|| {
-            let width = Width::new(self.most);
-            devices.push(Device { number, readers: 0, width, waiting: 0 });
-            devices.len() - 1
-        });
-        &mut devices[place]
+        device.asking += 1;
+        let (devices, one_by_one) = (Arc::clone(self), Arc::clone(&device.one_by_one));
+        let number = device.number;
+        Turn { devices, number, is_asking: true, is_stream: false, under_way: 0, one_by_one }
     }
 
     /// The state, which no panic leaves half changed.
-    fn lock(&self) -> MutexGuard<'_, Vec<Device>> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The right to read a long file from its medium.
+/// The right to read from a medium: a long file, or one short file after another.
 #[derive(Debug)]
 pub(super) struct Turn {
     devices: Arc<Devices>,
     number: Number,
+    is_asking: bool,
+    is_stream: bool,
+    under_way: u64,
+    one_by_one: Arc<Mutex<()>>,
 }
 
 impl Turn {
+    /// The same for a long file.
+    pub(super) fn for_stream(mut self) -> Self {
+        if !self.is_stream {
+            self.is_stream = true;
+            self.change(|device| device.streams += 1);
+        }
+        self
+    }
+
+    /// Whether more is to be asked for.
+    pub(super) fn is_asking(&self) -> bool {
+        self.is_asking
+    }
+
+    /// Asks the device for so many bytes by this call, and nobody else asks meanwhile; `is_all`
+    /// says that they are all. Then it is somebody else's turn to ask.
+    pub(super) fn ask(&mut self, bytes: u64, is_all: bool, ask: impl FnOnce()) {
+        self.under_way += bytes;
+        self.change(|device| device.under_way += bytes);
+        let one_by_one = Arc::clone(&self.one_by_one);
+        let guard = one_by_one.lock().unwrap_or_else(PoisonError::into_inner);
+        ask();
+        drop(guard);
+        if is_all {
+            self.end_asking();
+        }
+    }
+
     /// Notes that so many bytes were read, and for how long they were waited for; gives how many to
     /// ask for ahead of what is hashed.
-    pub(super) fn read(&self, bytes: usize, waited: Duration) -> u64 {
+    pub(super) fn read(&mut self, bytes: usize, waited: Duration) -> u64 {
         let now = self.devices.begin.elapsed();
-        let (is_wider, ahead) = self.change(|device| {
-            let width = device.width.get();
-            device.width.note(now, device.readers, bytes as u64, waited);
-            let ahead = AHEAD / (device.readers as u64 + 1);
-            (device.width.get() > width, ahead.max(LEAST_AHEAD))
+        let bytes = bytes as u64;
+        let arrived = bytes.min(self.under_way);
+        self.under_way -= arrived;
+        let (has_more_room, ahead) = self.change(|device| {
+            let had_room = device.has_room();
+            device.under_way -= arrived;
+            device.width.note(now, device.asking, bytes, waited);
+            let ahead = AHEAD / (device.asking as u64 + 1);
+            (device.has_room() && !had_room, ahead.max(LEAST_AHEAD))
         });
-        if is_wider {
-            self.devices.room.notify_all();
+        if has_more_room {
+            self.devices.tell();
         }
         ahead
     }
 
+    fn end_asking(&mut self) {
+        if std::mem::take(&mut self.is_asking) {
+            self.change(|device| device.asking -= 1);
+            self.devices.tell();
+        }
+    }
+
     fn change<R>(&self, change: impl FnOnce(&mut Device) -> R) -> R {
         let mut state = self.devices.lock();
-        change(self.devices.device(&mut state, self.number))
+        change(state.device(self.number, self.devices.most))
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        self.change(|device| device.readers -= 1);
-        self.devices.room.notify_all();
+        self.change(|device| {
+            device.asking -= usize::from(self.is_asking);
+            device.streams -= usize::from(self.is_stream);
+            device.under_way -= self.under_way;
+        });
+        self.devices.tell();
     }
 }
 
@@ -164,9 +237,8 @@ mod tests {
     #[test]
     fn a_device_begins_with_one_reader_and_waits_for_no_other() {
         let devices = Arc::new(Devices::new(8));
-        assert!(!devices.are_read());
         let turn = devices.try_turn(1).expect("nobody reads yet");
-        assert!(devices.try_turn(1).is_none() && devices.are_read());
+        assert!(devices.try_turn(1).is_none());
         let other = devices.try_turn(2).expect("another device");
         drop(turn);
         drop(devices.try_turn(1).expect("nobody reads any more"));
@@ -178,19 +250,52 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_is_next() {
+    fn once_all_is_asked_for_the_next_may_ask_but_not_for_ever_more() {
+        let devices = Arc::new(Devices::new(8));
+        let mut turns = Vec::new();
+        for number in 0..3 {
+            let mut turn = devices.try_turn(1).expect("little is under way");
+            turn.ask(1 << 20, false, || assert!(devices.try_turn(1).is_none(), "{number}"));
+            assert!(devices.try_turn(1).is_none() && turn.is_asking());
+            turn.ask(1 << 20, true, || ());
+            assert!(!turn.is_asking());
+            turns.push(turn);
+        }
+        let mut turn = devices.try_turn(1).expect("little is under way");
+        turn.ask(AHEAD / 2, true, || ());
+        assert!(devices.try_turn(1).is_none());
+        drop(turns);
+        assert!(devices.try_turn(1).is_none());
+        turn.read(1, Duration::ZERO);
+        assert!(devices.try_turn(1).is_some());
+    }
+
+    #[test]
+    fn only_long_files_tell_that_more_may_be_cold() {
         let devices = Arc::new(Devices::new(8));
         let turn = devices.take_turn(1);
-        thread::scope(|scope| {
-            let waiting = scope.spawn(|| devices.wait_for_turn(1));
-            while devices.lock()[0].waiting == 0 {
-                thread::yield_now();
-            }
-            drop(turn);
-            // Whoever ended it does not take it again.
-            assert!(devices.try_turn(1).is_none());
-            drop(waiting.join().unwrap());
-        });
+        assert!(!devices.are_read());
+        let turn = turn.for_stream().for_stream();
+        assert!(devices.are_read());
+        drop(turn);
+        assert!(!devices.are_read());
+    }
+
+    #[test]
+    fn who_waits_hears_of_room_and_of_more_to_read() {
+        let devices = Arc::new(Devices::new(8));
+        let turn = devices.take_turn(1);
+        for what in [Some(turn), None] {
+            let seen = devices.changes();
+            thread::scope(|scope| {
+                let waiting = scope.spawn(|| devices.wait(seen));
+                match what {
+                    Some(turn) => drop(turn),
+                    None => devices.tell(),
+                }
+                waiting.join().unwrap();
+            });
+        }
         assert!(devices.try_turn(1).is_some());
     }
 
@@ -202,7 +307,7 @@ mod tests {
         let mut turns = vec![devices.take_turn(1)];
         while turns.len() < 4 {
             assert!(begin.elapsed() < Duration::from_secs(60), "{devices:?}");
-            for turn in &turns {
+            for turn in &mut turns {
                 assert!(
                     (LEAST_AHEAD..=AHEAD).contains(&turn.read(1 << 20, Duration::from_millis(1)))
                 );

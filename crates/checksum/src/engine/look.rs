@@ -54,6 +54,11 @@ impl Begun {
         let length = self.read.len() as u64;
         length > 0 && length == self.version.size() && self.version.has_blocks()
     }
+
+    /// Where reading goes on, in bytes from the beginning of the file.
+    pub(super) fn position(&self) -> u64 {
+        self.part.as_ref().map_or(self.read.len() as u64, |part| part.start)
+    }
 }
 
 /// Looks at a file of which a part is to be read, and goes to where that begins.

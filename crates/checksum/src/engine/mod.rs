@@ -2,12 +2,11 @@
 //!
 //! ```text
 //! jobs (an iterator, pulled by a thread of its own)                 run.rs
-//!   -> wait for a worker                                            queue.rs
-//!   -> a worker opens the file                                      worker/, open.rs
+//!   -> wait for a worker; from a medium in its order                queue.rs, plan.rs
+//!   -> a worker opens the file, from a medium in its turn           worker/, devices.rs
 //!   -> small:  it is read behind others, and they are hashed
 //!              many at a time                                       batch.rs
-//!   -> others: from a medium in their turn,                         devices.rs, width.rs
-//!              a lane reads into its buffer, the kernel
+//!   -> others: a lane reads into its buffer, the kernel
 //!              hashes as much as all lanes have                     stream.rs, read/, hashers.rs
 //!   -> it is looked at again: it stayed as it was                   version.rs
 //!   -> the outcome waits until all before it are out                outbox.rs
@@ -49,6 +48,7 @@ mod hashers;
 mod look;
 mod open;
 mod outbox;
+mod plan;
 mod queue;
 mod read;
 mod round;

@@ -7,18 +7,36 @@
 //! A worker takes many jobs at once where files are short, and gives back what it has not begun
 //! when a long one comes up and another worker has nothing to do. So there is no end while a worker
 //! holds jobs that it may give back.
+//!
+//! Where files come from a medium, a worker takes all jobs that are there, looks where each lies,
+//! and brings them back as a [`Plan`]: from then on they are taken in its order, and with a turn of
+//! their device.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use super::Source;
-use super::outbox::{Sequence, Worker};
+use super::devices;
+use super::outbox::{Sequence, WINDOW, Worker};
+use super::plan::{Place, Plan, Round};
 use crate::Algorithms;
 
 /// How many jobs are pulled ahead of the workers. When they are all there nothing is pulled until
 /// half are gone: on a single CPU each time costs two changes of threads.
 const AHEAD: usize = 1024;
+
+/// And how many where they are planned: as many as may be under way.
+const AHEAD_OF_PLAN: usize = WINDOW as usize;
+
+/// More jobs are waited for before they are planned, as long as so many come in this time: a walk
+/// through folders on the same disk is not to be interrupted by reading files. Names that somebody
+/// types, or a program gives one by one, come more slowly.
+const PACE: (usize, Duration) = (4, Duration::from_millis(50));
+
+/// That is waited for at most.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// What a worker sees of a job: all but its context.
 #[derive(Debug)]
@@ -43,7 +61,14 @@ pub(super) struct JobQueue {
 
 #[derive(Debug)]
 struct State {
+    /// In the order in which they were pulled.
     jobs: VecDeque<Task>,
+    /// Those whose places are known; they go first.
+    plan: Plan,
+    /// A worker looks where jobs lie, and the others wait for that.
+    is_planning: bool,
+    /// How many jobs are pulled ahead.
+    ahead: usize,
     /// No more jobs will come.
     ended: bool,
     /// And those that are there are not wanted.
@@ -61,9 +86,14 @@ struct State {
 }
 
 impl State {
+    /// Whether there are no jobs to be taken now.
+    fn is_empty(&self) -> bool {
+        self.plan.is_empty() && (self.jobs.is_empty() || self.is_planning)
+    }
+
     /// Whether there are no jobs now, nor will be.
     fn is_at_end(&self) -> bool {
-        self.stopped || (self.jobs.is_empty() && self.ended && !self.holds.contains(&true))
+        self.stopped || (self.is_empty() && self.ended && !self.holds.contains(&true))
     }
 }
 
@@ -77,11 +107,24 @@ pub(super) enum Taken {
     End,
 }
 
+/// What came of asking for planned jobs.
+#[derive(Debug)]
+pub(super) enum Planned<R> {
+    Some(Round<R>),
+    /// There are some, of devices that have no room for one more reader.
+    NoRoom,
+    /// Nothing is planned.
+    None,
+}
+
 impl JobQueue {
     pub(super) fn new(workers: usize) -> Self {
         let jobs = VecDeque::with_capacity(AHEAD);
         let state = State {
             jobs,
+            plan: Plan::default(),
+            is_planning: false,
+            ahead: AHEAD,
             ended: false,
             stopped: false,
             workers,
@@ -133,7 +176,7 @@ impl JobQueue {
     /// Adds a job, once there is room; false when it is not wanted, or no worker is left to do it.
     pub(super) fn push(&self, job: Task) -> bool {
         let mut state = self.change();
-        if state.jobs.len() >= AHEAD {
+        if state.jobs.len() >= state.ahead {
             state.is_full = true;
             let is_full = |state: &mut State| state.is_full && state.workers > 0 && !state.stopped;
             let waited = self.drained.wait_while(state, is_full);
@@ -157,18 +200,80 @@ impl JobQueue {
     ) -> Taken {
         let mut state = self.change();
         self.let_go(&mut state, worker);
-        if state.jobs.is_empty() || state.stopped {
+        if state.is_empty() || state.stopped {
             return if state.is_at_end() { Taken::End } else { Taken::None };
         }
         let share = state.jobs.len() / state.workers;
         let count = count.min(state.jobs.len()).max(most.min(share));
         jobs.extend(state.jobs.drain(..count));
         state.holds[worker] = count > 1;
-        if state.is_full && state.jobs.len() <= AHEAD / 2 {
+        self.have_more_pulled(&mut state);
+        Taken::Some
+    }
+
+    /// Takes the next jobs of the plan, up to `most`, from a device for which `room` gives
+    /// something; none where there is no plan.
+    pub(super) fn take_planned<R>(
+        &self,
+        worker: Worker,
+        most: usize,
+        room: impl FnMut(devices::Number) -> Option<R>,
+        jobs: &mut VecDeque<Task>,
+    ) -> Planned<R> {
+        let mut state = self.change();
+        self.let_go(&mut state, worker);
+        if state.plan.is_empty() || state.stopped {
+            return Planned::None;
+        }
+        let Some(round) = state.plan.take(most, room, jobs) else { return Planned::NoRoom };
+        state.holds[worker] = true;
+        Planned::Some(round)
+    }
+
+    /// Takes all jobs that are not planned, for a worker that will [plan](Self::plan) them; waits
+    /// for more where they come fast. None as long as there is a plan.
+    pub(super) fn take_unplanned(&self, worker: Worker) -> Vec<Task> {
+        let mut state = self.change();
+        if state.is_empty() || !state.plan.is_empty() || state.stopped {
+            return Vec::new();
+        }
+        state.is_planning = true;
+        state.holds[worker] = true;
+        state.ahead = AHEAD_OF_PLAN;
+        self.have_more_pulled(&mut state);
+        let begin = Instant::now();
+        let mut count = 0;
+        while state.jobs.len() > 1
+            && state.jobs.len() >= count + PACE.0
+            && begin.elapsed() < LONGEST_WAIT
+        {
+            count = state.jobs.len();
+            let more = |state: &mut State| {
+                !state.ended && !state.stopped && state.jobs.len() < state.ahead
+            };
+            let waited = self.filled.wait_timeout_while(state, PACE.1, more);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let jobs = state.jobs.drain(..).collect();
+        self.have_more_pulled(&mut state);
+        jobs
+    }
+
+    /// Brings jobs back, each with its place if that is known.
+    pub(super) fn plan(&self, worker: Worker, jobs: impl Iterator<Item = (Task, Option<Place>)>) {
+        let mut state = self.change();
+        jobs.for_each(|(job, place)| state.plan.add(job, place));
+        state.is_planning = false;
+        self.let_go(&mut state, worker);
+        self.filled.notify_all();
+    }
+
+    /// Lets the pulling go on where there is room again.
+    fn have_more_pulled(&self, state: &mut State) {
+        if state.is_full && state.jobs.len() <= state.ahead / 2 {
             state.is_full = false;
             self.drained.notify_one();
         }
-        Taken::Some
     }
 
     /// Whether any worker waits for jobs.
@@ -180,13 +285,12 @@ impl JobQueue {
     pub(super) fn give_back(&self, worker: Worker, jobs: &mut VecDeque<Task>) {
         let mut state = self.change();
         let first_left = state.jobs.front().map(|job| job.sequence);
-        let is_before =
-            jobs.back().zip(first_left).is_none_or(|(last, first)| last.sequence < first);
+        let is_before = jobs.iter().map(|job| job.sequence).chain(first_left).is_sorted();
         while let Some(job) = jobs.pop_back() {
             state.jobs.push_front(job);
         }
         if !is_before {
-            // Another worker gave back later ones in between.
+            // They were planned, or another worker gave back later ones in between.
             state.jobs.make_contiguous().sort_unstable_by_key(|job| job.sequence);
         }
         self.let_go(&mut state, worker);
@@ -206,7 +310,7 @@ impl JobQueue {
         self.let_go(&mut state, worker);
         state.waiting += 1;
         self.has_waiting.store(true, Ordering::Relaxed);
-        let nothing = |state: &mut State| state.jobs.is_empty() && !state.is_at_end();
+        let nothing = |state: &mut State| state.is_empty() && !state.is_at_end();
         let waited = self.filled.wait_while(state, nothing);
         let mut state = waited.unwrap_or_else(PoisonError::into_inner);
         state.waiting -= 1;

@@ -140,6 +140,7 @@ impl Core {
         self.stop.set();
         self.queue.stop();
         self.outbox.wake_all();
+        self.devices.tell();
     }
 }
 

@@ -211,11 +211,15 @@ impl<T> FileStream<T> {
         }
         let (Some(turn), Some(file)) = (&mut self.turn, &self.file) else { return };
         let ahead = turn.read(self.end - self.start, waited);
+        if !self.buffer.lane.has_cache() {
+            return;
+        }
         let (at, all) = (self.offset + self.bytes, self.offset + self.length);
-        if self.asked < all && self.asked < at + ahead / 2 {
-            let end = all.min(at + ahead);
-            cold::ask_for_part(file, self.asked.max(at)..end);
-            self.asked = end;
+        if turn.is_asking() && (self.asked < at + ahead / 2 || self.asked >= all) {
+            let part = self.asked.max(at).min(all)..all.min(at + ahead);
+            self.asked = part.end;
+            let (bytes, is_all) = (part.end.saturating_sub(part.start), part.end == all);
+            turn.ask(bytes, is_all, || cold::ask_for_part(file, part));
         }
     }
 

@@ -30,8 +30,8 @@ const AS_GOOD: f64 = 0.95;
 const HOPELESS: f64 = 0.7;
 
 /// A period has so many bytes, and lasts so long, unless it lasts longer than [`LONGEST`].
-const PERIOD: (u64, Duration) = (16 << 20, Duration::from_millis(50));
-const LONGEST: Duration = Duration::from_millis(250);
+const PERIOD: (u64, Duration) = (16 << 20, Duration::from_millis(150));
+const LONGEST: Duration = Duration::from_millis(400);
 
 /// What is read first at another width says nothing of it, since it was asked for before: so many
 /// bytes, or for so long.
@@ -40,8 +40,9 @@ const SETTLING: (u64, Duration) = (64 << 20, Duration::from_millis(250));
 /// What a trial reads before it may be broken off; or how long it lasts.
 const GLANCE: (u64, Duration) = (2 << 20, Duration::from_millis(60));
 
-/// Who waits for the device for less than this part of the time could read more from it.
-const IDLE: f64 = 0.3;
+/// Who waits for the device for less than this part of the time could read more from it; so long a
+/// time, since what was asked for ahead is not waited for.
+const IDLE: (f64, Duration) = (0.3, Duration::from_millis(150));
 
 /// Periods from a trial that failed to the next one, at first and at most.
 const PATIENCE: (u32, u32) = (16, 1024);
@@ -126,8 +127,8 @@ impl Width {
         let is_hopeless = self.trial_from.is_some()
             && is_glanced_at
             && self.best.is_some_and(|best| rate < HOPELESS * best);
-        let is_idle = period.bytes >= PERIOD.0 / 2
-            && period.waited.as_secs_f64() < IDLE * time.as_secs_f64()
+        let is_idle = time >= IDLE.1
+            && period.waited.as_secs_f64() < IDLE.0 * time.as_secs_f64()
             && readers == self.width
             && self.width < self.most;
         if is_idle {

@@ -162,6 +162,11 @@ pub(in crate::engine) struct Ahead {
 }
 
 impl Ahead {
+    /// Whether it reads past the cache.
+    pub(super) fn is_direct(&self) -> bool {
+        self.shape.is_direct
+    }
+
     /// Bytes of the current piece.
     #[inline]
     pub(in crate::engine) fn bytes(&self, range: Range<usize>) -> &[u8] {

@@ -238,6 +238,11 @@ impl Lane {
         }
     }
 
+    /// Whether what it reads goes through the cache, where it may be before it is read.
+    pub(super) fn has_cache(&self) -> bool {
+        !matches!(self, Self::Ahead(ahead) if ahead.is_direct())
+    }
+
     /// Lets go of the file.
     #[inline]
     pub(super) fn release(&mut self) {

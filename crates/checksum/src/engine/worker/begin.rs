@@ -11,7 +11,7 @@ use crate::engine::buffer::Buffer;
 use crate::engine::hashers::Hashers;
 use crate::engine::look::{Begun, Opened, look_at_part, read_and_look};
 use crate::engine::queue::Task;
-use crate::engine::read::{Io, Lane, PreOpened};
+use crate::engine::read::{Io, Lane};
 use crate::engine::serial::{Input, Serial};
 use crate::engine::stream::FileStream;
 use crate::engine::{Hashed, Source};
@@ -31,8 +31,6 @@ enum Begin {
     File(Begun, Place),
     /// By itself.
     Alone(Input),
-    /// Not yet: its device is read by as many as it likes.
-    Refused(OwnedFd),
 }
 
 impl Worker<'_> {
@@ -44,10 +42,6 @@ impl Worker<'_> {
         }
         let (mut begun, place) = match self.open(&source) {
             Ok(Begin::File(begun, place)) => (begun, place),
-            Ok(Begin::Refused(file)) => {
-                self.pre_opened.push_front(PreOpened { file: Ok(file), buffer: None });
-                return self.jobs.push_front(Task { sequence, source, algorithms });
-            }
             Ok(Begin::Alone(input)) => {
                 return self.alone.hand_in(sequence, Serial { source, algorithms, input });
             }
@@ -135,9 +129,6 @@ impl Worker<'_> {
                 pre_opened.file?
             }
         };
-        if !self.may_read(&file, part.as_ref()) {
-            return Ok(Begin::Refused(file));
-        }
         if let Some(part) = part {
             let begun = look_at_part(file, &part, &self.shared, &self.core.options)?;
             return Ok(Begin::File(begun, Place::Buffer));

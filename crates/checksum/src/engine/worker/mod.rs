@@ -18,7 +18,6 @@ mod turns;
 
 use std::collections::VecDeque;
 use std::io;
-use std::mem;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -29,11 +28,11 @@ use rustix::fs::FileType;
 use super::batch::Batch;
 use super::buffer::Buffer;
 use super::descriptors;
-use super::devices::{self, Turn};
+use super::devices::{Changes, Turn};
 use super::hashers::{Hashers, md5_digest};
 use super::open::FileOpener;
 use super::outbox::{self, Completed, Sequence};
-use super::queue::{Taken, Task};
+use super::queue::{Planned, Taken, Task};
 use super::read::cold::ColdReads;
 use super::read::{PreOpened, Reader, is_memory_left};
 use super::round::LaneShared;
@@ -172,12 +171,13 @@ struct Worker<'a> {
     /// Whether files of this round came from a medium.
     came_from_medium: bool,
     /// Whether files of the last round did, or another worker's do, so that those of this one may
-    /// as well. Until the first files show otherwise they may.
+    /// as well.
     is_cold: bool,
-    /// The right to read the next job's file, where that is long and cold.
+    /// The right to read the files of these jobs, where they are planned and may be cold.
     turn: Option<Turn>,
-    /// The device of that file, where it has no room for one more reader.
-    refused: Option<devices::Number>,
+    /// Whether there was no room for one, with the devices as they were then.
+    has_no_room: bool,
+    seen: Changes,
 }
 
 impl<'a> Worker<'a> {
@@ -210,27 +210,35 @@ impl<'a> Worker<'a> {
             outcomes: Vec::new(),
             alone: Alone::new(core, number, most_alone),
             cold_reads: ColdReads::default(),
-            came_from_medium: true,
-            is_cold: true,
+            came_from_medium: false,
+            is_cold: false,
             turn: None,
-            refused: None,
+            has_no_room: false,
+            seen: 0,
         })
     }
 
     fn run(&mut self) {
         while !self.core.stop.is_set() {
             match self.fill() {
-                Taken::Some => self.advance(self.refused.is_some()),
+                Taken::Some => self.advance(false),
                 // All jobs before these are taken, and the workers that have them do not wait for
                 // this one.
                 _ if self.is_idle() && self.alone.do_those_without_thread() => {}
                 Taken::End if self.is_idle() => break,
-                Taken::None if self.is_idle() => {
-                    self.shared.closing.borrow_mut().close();
-                    self.core.queue.wait(self.number);
-                }
+                Taken::None if self.is_idle() => self.wait(),
                 Taken::None | Taken::End => self.advance(true),
             }
+        }
+    }
+
+    /// Waits for jobs, or until one of those that are there may begin.
+    fn wait(&mut self) {
+        self.shared.closing.borrow_mut().close();
+        if self.has_no_room {
+            self.core.devices.wait(self.seen);
+        } else {
+            self.core.queue.wait(self.number);
         }
     }
 
@@ -242,9 +250,6 @@ impl<'a> Worker<'a> {
     /// Begins jobs in the lanes that are to be used.
     fn fill(&mut self) -> Taken {
         loop {
-            if !self.ask_again() {
-                return Taken::Some;
-            }
             let free = match self.free_lanes() {
                 0 => {
                     self.share();
@@ -263,12 +268,15 @@ impl<'a> Worker<'a> {
                     return Taken::Some;
                 }
                 let Some(job) = self.jobs.pop_front() else { break };
+                let was_cold = self.is_cold;
                 self.begin(job);
-                // Of a file that failed.
-                self.turn = None;
-                if self.refused.is_some() {
-                    return Taken::Some;
+                if self.is_cold && !was_cold {
+                    // The others may be as well, and then are planned.
+                    self.give_back();
                 }
+            }
+            if self.jobs.is_empty() {
+                self.turn = None;
             }
             if self.lanes.is_empty() {
                 // Jobs without a lane may be long ones; nobody should wait for their outcomes.
@@ -295,26 +303,51 @@ impl<'a> Worker<'a> {
     /// Takes the jobs of another round, and opens their files.
     fn take_jobs(&mut self, free: usize) -> Taken {
         self.look_anew();
+        self.plan();
+        self.has_no_room = false;
+        match self.take_planned() {
+            Planned::Some(round) => {
+                self.open_round(round);
+                Taken::Some
+            }
+            Planned::NoRoom => {
+                self.has_no_room = true;
+                Taken::None
+            }
+            Planned::None => {
+                let taken = self.take_as_they_came(free);
+                if taken == Taken::Some {
+                    self.open_jobs(self.is_cold);
+                }
+                taken
+            }
+        }
+    }
+
+    /// Opens the files of the jobs that were taken, and asks for them where they may be cold.
+    fn open_jobs(&mut self, ask: bool) {
+        self.came_from_medium = false;
+        if self.alone.is_full() {
+            self.set_aside();
+        }
+        let sources = self.jobs.iter().map(|job| &job.source);
+        let Self { opener, buffers, pre_opened, .. } = self;
+        self.reader.open(sources, ask, opener, buffers, pre_opened);
+    }
+
+    /// Takes jobs that are not planned.
+    fn take_as_they_came(&mut self, free: usize) -> Taken {
         // No more than there is reason to expect short ones: others may have to be given back, which
         // costs opening them twice.
         let most = self.round.min(2 * self.short_run).saturating_sub(self.lanes.len());
-        let taken = self.core.queue.take(self.number, free, most.max(free), &mut self.jobs);
-        if taken == Taken::Some {
-            if self.alone.is_full() {
-                self.set_aside();
-            }
-            let sources = self.jobs.iter().map(|job| &job.source);
-            let Self { opener, buffers, pre_opened, .. } = self;
-            self.reader.open(sources, self.is_cold, opener, buffers, pre_opened);
-        }
-        taken
+        self.core.queue.take(self.number, free, most.max(free), &mut self.jobs)
     }
 
     /// Is done with the files of the last round; looks at the tree and at the clock as they are
     /// now.
     fn look_anew(&mut self) {
         self.came_from_medium |= self.cold_reads.are_new();
-        self.is_cold = mem::take(&mut self.came_from_medium) || self.core.devices.are_read();
+        self.is_cold = self.came_from_medium || self.core.devices.are_read();
         self.shared.closing.borrow_mut().close();
         self.shared.look_at_clock();
         self.opener.forget();

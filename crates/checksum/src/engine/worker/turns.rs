@@ -1,73 +1,77 @@
-//! Turns of a device: a long file that is not in the cache is begun when its device has room for
-//! one more reader (`devices.rs`). Until then it waits at the head of the worker's jobs, opened.
-
-use std::ops::Range;
-
-use rustix::fd::OwnedFd;
-use rustix::fs::FileType;
+//! What comes from a medium: planned first (`plan.rs`), then taken with a turn of its device
+//! (`devices.rs`).
 
 use super::Worker;
-use crate::engine::buffer::Buffer;
 use crate::engine::devices::Turn;
 use crate::engine::look::Begun;
+use crate::engine::plan::{Round, place_of};
+use crate::engine::queue::{Planned, Task};
 use crate::engine::read::cold;
 
 impl Worker<'_> {
-    /// Whether a file may be read now: what is long and not in the cache takes a turn of its
-    /// device.
-    pub(super) fn may_read(&mut self, file: &OwnedFd, extent: Option<&Range<u64>>) -> bool {
-        if !self.is_cold || !self.reader.reads_anywhere() || self.turn.is_some() {
-            return true;
+    /// Looks where the jobs that wait lie, if files come from a medium.
+    pub(super) fn plan(&mut self) {
+        if !self.is_cold {
+            return;
         }
-        let Ok(stat) = rustix::fs::fstat(file) else { return true };
-        let all = 0..stat.st_size.cast_unsigned();
-        let part = extent.unwrap_or(&all);
-        let is_long = all.end.min(part.end).saturating_sub(part.start) > Buffer::CAPACITY as u64;
-        let is_regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-        if is_long && is_regular && !cold::is_cached(file, part.start) {
-            self.turn = self.core.devices.try_turn(stat.st_dev);
-            self.refused = self.turn.is_none().then_some(stat.st_dev);
+        let mut jobs = self.core.queue.take_unplanned(self.number);
+        if jobs.is_empty() {
+            return;
         }
-        self.refused.is_none()
+        // Folder by folder, and within one as its inodes lie.
+        jobs.sort_by(|one, other| path(one).cmp(path(other)));
+        let places = jobs.into_iter().map(|job| {
+            let place = if self.core.stop.is_set() { None } else { place_of(&job.source) };
+            (job, place)
+        });
+        let places: Vec<_> = places.collect();
+        self.core.queue.plan(self.number, places.into_iter());
+        self.core.devices.tell();
     }
 
-    /// Asks once more for the turn that was refused, and waits for it where there is nothing else
-    /// to do; false where there still is none.
-    pub(super) fn ask_again(&mut self) -> bool {
-        let Some(device) = self.refused else { return true };
-        if self.is_idle() || self.core.queue.has_waiting() {
-            self.keep_the_first();
-        }
-        self.turn = if self.is_idle() {
-            self.shared.closing.borrow_mut().close();
-            Some(self.core.devices.wait_for_turn(device))
-        } else {
-            self.core.devices.try_turn(device)
-        };
-        if self.turn.is_some() {
-            self.refused = None;
-        }
-        self.refused.is_none()
+    /// Takes planned jobs, with a turn of their device: whoever planned them had seen that files
+    /// come from it.
+    pub(super) fn take_planned(&mut self) -> Planned<Turn> {
+        self.seen = self.core.devices.changes();
+        let most = self.round.saturating_sub(self.lanes.len()).max(1);
+        let devices = &self.core.devices;
+        let room = |device| devices.try_turn(device);
+        self.core.queue.take_planned(self.number, most, room, &mut self.jobs)
     }
 
-    /// The turn of a file that goes into a lane.
+    /// Opens the files of a round, and asks for what is short.
+    pub(super) fn open_round(&mut self, Round { room: turn, bytes, is_long }: Round<Turn>) {
+        match turn {
+            Some(mut turn) if !is_long => {
+                turn.ask(bytes, true, || self.open_jobs(true));
+                self.turn = Some(turn);
+            }
+            turn => {
+                self.open_jobs(false);
+                self.turn = turn;
+            }
+        }
+    }
+
+    /// The turn of a file that goes into a lane: none if the rest of it is in the cache.
     pub(super) fn turn_of(&mut self, begun: &Begun) -> Option<Turn> {
-        let turn = self.turn.take();
-        if begun.is_whole() || turn.is_some() || !self.reader.reads_anywhere() {
-            return turn;
+        // One of a round of short ones leaves the turn to those that follow.
+        if begun.is_whole() {
+            return None;
         }
-        // Where its beginning came from the medium, so will the rest, though nobody asked.
-        self.cold_reads.are_new().then(|| {
-            (self.came_from_medium, self.is_cold) = (true, true);
-            self.core.devices.take_turn(begun.version.device())
-        })
+        let has_turn = self.turn.is_some();
+        let is_cold = self.cold_reads.are_new()
+            || (has_turn && !cold::is_cached(&begun.file, begun.position()));
+        if !is_cold {
+            return None;
+        }
+        (self.came_from_medium, self.is_cold) = (true, true);
+        let turn = self.turn.take_if(|turn| turn.is_asking());
+        let turn = turn.unwrap_or_else(|| self.core.devices.take_turn(begun.version.device()));
+        Some(turn.for_stream())
     }
+}
 
-    /// Gives back all jobs but the first, which waits for its device.
-    pub(super) fn keep_the_first(&mut self) {
-        let (job, pre_opened) = (self.jobs.pop_front(), self.pre_opened.pop_front());
-        self.give_back();
-        self.jobs.extend(job);
-        self.pre_opened.extend(pre_opened);
-    }
+fn path(job: &Task) -> &[u8] {
+    job.source.path().map_or(b"", |path| path.as_os_str().as_encoded_bytes())
 }

@@ -1,0 +1,236 @@
+//! Cold jobs in the order in which their devices like to be read.
+//!
+//! A seek costs a rotating disk as much as two megabytes. 6,000 files of 20 kB in the order of a
+//! shuffled list cost one a file, in the order of their inodes one for every sixty: file systems
+//! put what was written together side by side, and number it so. Outcomes keep the order of the
+//! jobs, so this one is free.
+//!
+//! ```text
+//! jobs as they were pulled -> sorted by path, looked at   each folder and its inodes once
+//!                          -> by device and inode         a sweep over the disk, and round again
+//! ```
+//!
+//! There is no clock and no lock in here.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Bound::{Excluded, Unbounded};
+
+use rustix::fs::FileType;
+
+use super::Source;
+use super::buffer::Buffer;
+use super::devices;
+use super::outbox::Sequence;
+use super::queue::Task;
+
+/// Where a job's file lies, as far as its inode tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    device: devices::Number,
+    inode: u64,
+    /// In bytes.
+    length: u64,
+}
+
+/// Looks where a job's file lies. Nobody knows of what is not there, or is no regular file.
+pub(super) fn place_of(source: &Source) -> Option<Place> {
+    let stat = rustix::fs::stat(source.path()?).ok()?;
+    let is_regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    let size = stat.st_size.cast_unsigned();
+    let length = match source {
+        Source::Extent { offset, length, .. } => size.saturating_sub(*offset).min(*length),
+        _ => size,
+    };
+    is_regular.then_some(Place { device: stat.st_dev, inode: stat.st_ino, length })
+}
+
+/// Whether one read takes no file of this length whole.
+fn is_long(length: u64) -> bool {
+    length > Buffer::CAPACITY as u64
+}
+
+/// Jobs with their places, by device.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    devices: Vec<Sweep>,
+    /// Jobs without a place.
+    unplaced: VecDeque<Task>,
+}
+
+/// The jobs of a device, and how far it is.
+#[derive(Debug)]
+struct Sweep {
+    device: devices::Number,
+    /// Each with its length.
+    jobs: BTreeMap<Key, (Task, u64)>,
+    at: Key,
+}
+
+/// Jobs that are to be read one behind the other.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Round<R> {
+    /// The right to read them, from a device; none where they lie nowhere.
+    pub(super) room: Option<R>,
+    /// Bytes of all of them.
+    pub(super) bytes: u64,
+    /// Whether it is one that no single read takes whole.
+    pub(super) is_long: bool,
+}
+
+/// Parts of a file lie as they do in it.
+type Key = (u64, u64, Sequence);
+
+impl Sweep {
+    /// The next job, from where it is or else from the beginning, if it is of this kind.
+    fn next(&mut self, wanted: impl FnOnce(u64) -> bool) -> Option<(Task, u64)> {
+        let ahead = self.jobs.range((Excluded(self.at), Unbounded)).next();
+        let (&key, (_, length)) = ahead.or_else(|| self.jobs.iter().next())?;
+        if !wanted(*length) {
+            return None;
+        }
+        self.at = key;
+        self.jobs.remove(&key)
+    }
+}
+
+impl Plan {
+    pub(super) fn is_empty(&self) -> bool {
+        self.unplaced.is_empty() && self.devices.iter().all(|sweep| sweep.jobs.is_empty())
+    }
+
+    pub(super) fn add(&mut self, job: Task, place: Option<Place>) {
+        let Some(Place { device, inode, length }) = place else {
+            return self.unplaced.push_back(job);
+        };
+        let found = self.devices.iter().position(|sweep| sweep.device == device);
+        let found = found.unwrap_or_else(|| {
+            self.devices.push(Sweep { device, jobs: BTreeMap::new(), at: (0, 0, 0) });
+            self.devices.len() - 1
+        });
+        let offset = match job.source {
+            Source::Extent { offset, .. } => offset,
+            _ => 0,
+        };
+        self.devices[found].jobs.insert((inode, offset, job.sequence), (job, length));
+    }
+
+    /// Takes the next jobs of a device that has room for their reader: one long one, or up to
+    /// `most` short ones. Those without a place come first, and need no room.
+    ///
+    /// `room` is asked for each device that has jobs; none is left where it never gives any.
+    pub(super) fn take<R>(
+        &mut self,
+        most: usize,
+        mut room: impl FnMut(devices::Number) -> Option<R>,
+        jobs: &mut VecDeque<Task>,
+    ) -> Option<Round<R>> {
+        if !self.unplaced.is_empty() {
+            jobs.extend(self.unplaced.drain(..most.min(self.unplaced.len())));
+            return Some(Round { room: None, bytes: 0, is_long: false });
+        }
+        let with_jobs = self.devices.iter_mut().filter(|sweep| !sweep.jobs.is_empty());
+        let (sweep, room) =
+            with_jobs.filter_map(|sweep| room(sweep.device).map(|room| (sweep, room))).next()?;
+        let (first, mut bytes) = sweep.next(|_| true)?;
+        jobs.push_back(first);
+        let is_long = is_long(bytes);
+        if !is_long {
+            let others = std::iter::from_fn(|| sweep.next(|length| !self::is_long(length)));
+            for (job, length) in others.take(most.saturating_sub(1)) {
+                jobs.push_back(job);
+                bytes += length;
+            }
+        }
+        Some(Round { room: Some(room), bytes, is_long })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Algorithms;
+
+    fn job(sequence: Sequence) -> Task {
+        Task { sequence, source: Source::Nothing, algorithms: Algorithms::NONE }
+    }
+
+    fn part(sequence: Sequence, offset: u64) -> Task {
+        let source = Source::Extent { path: "file".into(), offset, length: 1 };
+        Task { source, ..job(sequence) }
+    }
+
+    fn place(device: devices::Number, inode: u64) -> Option<Place> {
+        Some(Place { device, inode, length: 10 })
+    }
+
+    /// The next jobs, and the device that they come from.
+    fn take(plan: &mut Plan, most: usize, busy: &[u64]) -> (Option<u64>, Vec<Sequence>) {
+        let mut jobs = VecDeque::new();
+        let room = |device| (!busy.contains(&device)).then_some(device);
+        let round = plan.take(most, room, &mut jobs);
+        if let Some(Round { room: Some(_), bytes, is_long }) = round {
+            assert_eq!((is_long, is_long || bytes == 10 * jobs.len() as u64), (bytes > 1000, true));
+        }
+        let device = round.and_then(|round| round.room);
+        (device, jobs.iter().map(|job| job.sequence).collect())
+    }
+
+    #[test]
+    fn jobs_come_in_the_order_of_their_inodes_and_those_without_first() {
+        let mut plan = Plan::default();
+        assert!(plan.is_empty());
+        for (sequence, inode) in [30, 10, 40, 20].into_iter().enumerate() {
+            plan.add(job(sequence as Sequence), place(1, inode));
+        }
+        plan.add(job(4), None);
+        assert_eq!(take(&mut plan, 9, &[1]), (None, vec![4]));
+        assert_eq!(take(&mut plan, 9, &[1]), (None, vec![]), "there is no room");
+        assert!(!plan.is_empty());
+        assert_eq!(take(&mut plan, 3, &[]), (Some(1), vec![1, 3, 0]));
+        assert_eq!(take(&mut plan, 3, &[]), (Some(1), vec![2]));
+        assert!(plan.is_empty());
+    }
+
+    #[test]
+    fn what_comes_behind_is_taken_in_this_sweep_and_what_comes_before_in_the_next() {
+        let mut plan = Plan::default();
+        plan.add(job(0), place(1, 20));
+        plan.add(job(1), place(1, 30));
+        assert_eq!(take(&mut plan, 1, &[]), (Some(1), vec![0]));
+        plan.add(job(2), place(1, 10));
+        plan.add(job(3), place(1, 25));
+        assert_eq!(take(&mut plan, 9, &[]), (Some(1), vec![3, 1, 2]));
+    }
+
+    #[test]
+    fn a_long_file_comes_alone() {
+        let mut plan = Plan::default();
+        for (inode, is_long) in [(1, false), (2, false), (3, true), (4, true), (5, false)] {
+            let length = if is_long { 1 << 20 } else { 10 };
+            plan.add(job(inode), Some(Place { device: 1, inode, length }));
+        }
+        let mut rounds = std::iter::from_fn(|| Some(take(&mut plan, 9, &[]).1));
+        for expected in [vec![1, 2], vec![3], vec![4], vec![5], vec![]] {
+            assert_eq!(rounds.next(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn parts_come_as_they_lie_in_their_file() {
+        let mut plan = Plan::default();
+        for (sequence, offset) in [50, 0, 25].into_iter().enumerate() {
+            plan.add(part(sequence as Sequence, offset), place(1, 7));
+        }
+        assert_eq!(take(&mut plan, 9, &[]), (Some(1), vec![1, 2, 0]));
+    }
+
+    #[test]
+    fn a_device_without_room_holds_up_no_other() {
+        let mut plan = Plan::default();
+        for (sequence, device) in [1, 2, 1, 2].into_iter().enumerate() {
+            plan.add(job(sequence as Sequence), place(device, 9));
+        }
+        assert_eq!(take(&mut plan, 9, &[1]), (Some(2), vec![1, 3]));
+        assert_eq!(take(&mut plan, 9, &[]), (Some(1), vec![0, 2]));
+    }
+}
