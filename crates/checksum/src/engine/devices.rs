@@ -27,6 +27,13 @@ const AHEAD: u64 = 64 << 20;
 /// The least that is asked for ahead, in bytes.
 const LEAST_AHEAD: u64 = 1 << 20;
 
+/// The most that may be under way before somebody else begins to ask, in bytes: for each file that
+/// the device likes to be read from at once, and of all.
+const UNDER_WAY: (u64, u64) = (AHEAD / 2, 4 * AHEAD);
+
+/// A read that takes longer than this had to wait for the medium.
+const WAITED: Duration = Duration::from_micros(500);
+
 /// All devices that cold files were met on.
 #[derive(Debug)]
 pub(super) struct Devices {
@@ -68,7 +75,8 @@ impl Device {
     }
 
     fn has_room(&self) -> bool {
-        self.asking < self.width.get() && self.under_way < AHEAD / 2
+        let width = self.width.get();
+        self.asking < width && self.under_way < UNDER_WAY.1.min(width as u64 * UNDER_WAY.0)
     }
 }
 
@@ -195,7 +203,7 @@ impl Turn {
         let (has_more_room, ahead) = self.change(|device| {
             let had_room = device.has_room();
             device.under_way -= arrived;
-            device.width.note(now, device.asking, bytes, waited);
+            device.width.note(now, device.asking, bytes, waited > WAITED);
             let ahead = AHEAD / (device.asking as u64 + 1);
             (device.has_room() && !had_room, ahead.max(LEAST_AHEAD))
         });
@@ -203,6 +211,18 @@ impl Turn {
             self.devices.tell();
         }
         ahead
+    }
+
+    /// Notes whether all that was asked for had come when half of it was used.
+    pub(super) fn note_whether_in_time(&self, is_in_time: bool) {
+        let has_more_room = self.change(|device| {
+            let had_room = device.has_room();
+            device.width.note_whether_in_time(is_in_time);
+            device.has_room() && !had_room
+        });
+        if has_more_room {
+            self.devices.tell();
+        }
     }
 
     fn end_asking(&mut self) {

@@ -56,6 +56,8 @@ pub(super) struct FileStream<T> {
     turn: Option<Turn>,
     /// How much of it was asked for ahead, in bytes from its beginning.
     asked: u64,
+    /// Where half of that is used: the place to look whether it came in time, and to ask for more.
+    half_asked: u64,
     shared: Rc<LaneShared>,
 }
 
@@ -93,6 +95,7 @@ impl<T> FileStream<T> {
             is_again: false,
             turn,
             asked: part.start,
+            half_asked: 0,
             shared,
         };
         stream.took(read);
@@ -215,10 +218,17 @@ impl<T> FileStream<T> {
             return;
         }
         let (at, all) = (self.offset + self.bytes, self.offset + self.length);
-        if turn.is_asking() && (self.asked < at + ahead / 2 || self.asked >= all) {
+        if at < self.half_asked {
+            return;
+        }
+        if self.asked > at {
+            turn.note_whether_in_time(cold::is_cached(file, self.asked - 1));
+        }
+        self.half_asked = u64::MAX;
+        if turn.is_asking() {
             let part = self.asked.max(at).min(all)..all.min(at + ahead);
-            self.asked = part.end;
-            let (bytes, is_all) = (part.end.saturating_sub(part.start), part.end == all);
+            (self.asked, self.half_asked) = (part.end, at.midpoint(part.end));
+            let (bytes, is_all) = (part.end.saturating_sub(part.start), part.end >= all);
             turn.ask(bytes, is_all, || cold::ask_for_part(file, part));
         }
     }
