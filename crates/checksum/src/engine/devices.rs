@@ -213,7 +213,8 @@ impl Turn {
         ahead
     }
 
-    /// Notes whether all that was asked for had come when half of it was used.
+    /// Notes whether all that was asked for had come when half of it was used, as
+    /// [`Width::note_whether_in_time`].
     pub(super) fn note_whether_in_time(&self, is_in_time: bool) {
         let has_more_room = self.change(|device| {
             let had_room = device.has_room();

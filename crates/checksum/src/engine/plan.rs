@@ -14,6 +14,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound::{Excluded, Unbounded};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use rustix::fs::FileType;
 
@@ -22,6 +24,8 @@ use super::buffer::Buffer;
 use super::devices;
 use super::outbox::Sequence;
 use super::queue::Task;
+use super::read::is_memory_left;
+use super::stop::Stop;
 
 /// Where a job's file lies, as far as its inode tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +36,13 @@ pub(super) struct Place {
     length: u64,
 }
 
+/// How many threads look where jobs lie, and how many jobs each takes at a time: 6,000 cost a
+/// simulated disk 0.34 s with one thread, 0.35 with 4, 0.49 with 8.
+const HANDS: usize = 4;
+const PIECE: usize = 64;
+
 /// Looks where a job's file lies. Nobody knows of what is not there, or is no regular file.
-pub(super) fn place_of(source: &Source) -> Option<Place> {
+fn place_of(source: &Source) -> Option<Place> {
     let stat = rustix::fs::stat(source.path()?).ok()?;
     let is_regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
     let size = stat.st_size.cast_unsigned();
@@ -44,9 +53,38 @@ pub(super) fn place_of(source: &Source) -> Option<Place> {
     is_regular.then_some(Place { device: stat.st_dev, inode: stat.st_ino, length })
 }
 
+/// Looks where jobs lie, which are sorted by path; a few threads do, since the way to each may be
+/// long. All that lies in the same folder is looked at together. Where the run is stopped meanwhile
+/// nobody needs to know.
+pub(super) fn places_of(jobs: &[Task], stop: &Stop) -> Vec<Option<Place>> {
+    let mut places = vec![None; jobs.len()];
+    let pieces = Mutex::new(jobs.chunks(PIECE).zip(places.chunks_mut(PIECE)));
+    let look = || {
+        while let Some((jobs, places)) = lock(&pieces).next() {
+            for (job, place) in jobs.iter().zip(places) {
+                *place = if stop.is_set() { None } else { place_of(&job.source) };
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..HANDS.min(jobs.len().div_ceil(PIECE)) {
+            // Whoever is refused a thread does without.
+            if is_memory_left() {
+                let _ = thread::Builder::new().spawn_scoped(scope, look);
+            }
+        }
+        look();
+    });
+    places
+}
+
 /// Whether one read takes no file of this length whole.
 fn is_long(length: u64) -> bool {
     length > Buffer::CAPACITY as u64
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Jobs with their places, by device.
@@ -147,6 +185,8 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::MetadataExt as _;
+
     use super::*;
     use crate::Algorithms;
 
@@ -173,6 +213,36 @@ mod tests {
         }
         let device = round.and_then(|round| round.room);
         (device, jobs.iter().map(|job| job.sequence).collect())
+    }
+
+    #[test]
+    fn places_are_those_of_the_files_whoever_looks() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "12345").unwrap();
+        let metadata = std::fs::metadata(&file).unwrap();
+        let (device, inode) = (metadata.dev(), metadata.ino());
+        let here = |length| Some(Place { device, inode, length });
+        let extent = Source::Extent { path: file.clone(), offset: 2, length: 100 };
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let sources = [
+            (Source::Nothing, None),
+            (Source::Stdin, None),
+            (Source::Path("/dev/null".into()), None),
+            (Source::Path(folder.path().join("missing")), None),
+            (Source::Path(file.clone()), here(5)),
+            (Source::Regular(file), here(5)),
+            (Source::Path(link), here(5)),
+            (extent, here(3)),
+        ];
+        for count in [1, sources.len(), 10 * PIECE + 1] {
+            let cases = sources.iter().cycle().take(count);
+            let jobs: Vec<_> =
+                cases.clone().map(|(source, _)| Task { source: source.clone(), ..job(0) }).collect();
+            let expected: Vec<_> = cases.map(|(_, place)| *place).collect();
+            assert_eq!(places_of(&jobs, &Stop::default()), expected);
+        }
     }
 
     #[test]

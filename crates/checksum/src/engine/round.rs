@@ -4,6 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use rustix::fd::OwnedFd;
 
@@ -18,6 +19,8 @@ pub(super) struct LaneShared {
     progress: Option<Arc<Progress>>,
     /// Bytes that the worker has read.
     pub(super) bytes: Cell<u64>,
+    /// For how long the worker has waited for cold files.
+    pub(super) waited: Cell<Duration>,
     /// A time before any file of this round was opened, by the clock that stamps files.
     pub(super) now: Cell<Time>,
     /// The device looked at last, and whether this machine's clock stamps its files.
@@ -32,6 +35,7 @@ impl LaneShared {
             stop: Arc::clone(stop),
             progress,
             bytes: Cell::default(),
+            waited: Cell::default(),
             now: Cell::default(),
             clock: Cell::default(),
             closing: RefCell::default(),
@@ -44,6 +48,15 @@ impl LaneShared {
         if let Some(progress) = &self.progress {
             progress.bytes.fetch_add(read as u64, Ordering::Relaxed);
         }
+    }
+
+    /// Does what reads from a medium; gives for how long that was waited for as well.
+    pub(super) fn timed<R>(&self, read: impl FnOnce() -> R) -> (R, Duration) {
+        let begin = Instant::now();
+        let result = read();
+        let waited = begin.elapsed();
+        self.waited.set(self.waited.get() + waited);
+        (result, waited)
     }
 
     /// Takes the time of the clock that stamps files.

@@ -58,6 +58,8 @@ pub(super) struct FileStream<T> {
     asked: u64,
     /// Where half of that is used: the place to look whether it came in time, and to ask for more.
     half_asked: u64,
+    /// When it was asked for, and for how long the worker had waited by then.
+    asked_at: Option<(Instant, Duration)>,
     shared: Rc<LaneShared>,
 }
 
@@ -96,6 +98,7 @@ impl<T> FileStream<T> {
             turn,
             asked: part.start,
             half_asked: 0,
+            asked_at: None,
             shared,
         };
         stream.took(read);
@@ -132,9 +135,12 @@ impl<T> FileStream<T> {
 
     /// Fills the buffer, or notes the end or an error.
     fn refill(&mut self) {
-        let begin = self.turn.as_ref().map(|_| Instant::now());
-        self.fill();
-        self.ask_ahead(begin.map_or(Duration::ZERO, |begin| begin.elapsed()));
+        if self.turn.is_none() {
+            return self.fill();
+        }
+        let shared = Rc::clone(&self.shared);
+        let ((), waited) = shared.timed(|| self.fill());
+        self.ask_ahead(waited);
     }
 
     /// As [`refill`](Self::refill), without a look at what comes next.
@@ -221,8 +227,11 @@ impl<T> FileStream<T> {
         if at < self.half_asked {
             return;
         }
-        if self.asked > at {
-            turn.note_whether_in_time(cold::is_cached(file, self.asked - 1));
+        let now = (Instant::now(), self.shared.waited.get());
+        if let Some((then, waited)) = self.asked_at.replace(now) {
+            // Whoever waits for one file gives the others all the time to come.
+            let is_busy = (now.1 - waited) * 4 < now.0 - then;
+            turn.note_whether_in_time(is_busy && cold::is_cached(file, self.asked - 1));
         }
         self.half_asked = u64::MAX;
         if turn.is_asking() {

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! begin with one file
-//! what is asked for ahead of its use comes in time, again and again, and nobody waits:
+//! what is asked for ahead of its use comes in time, again and again:
 //!     the device has time left: twice as many at once
 //! otherwise, measure the bytes a second; try twice as many
 //!     1.2 times as many bytes a second: stay, and try twice as many again
@@ -103,7 +103,8 @@ impl Width {
         self.best
     }
 
-    /// Notes whether all that was asked for ahead had come when half of it was used.
+    /// Notes whether all that was asked for ahead had come when half of it was used, by somebody who
+    /// did not wait for something else meanwhile.
     pub(super) fn note_whether_in_time(&mut self, is_in_time: bool) {
         self.in_time = if is_in_time { self.in_time + 1 } else { 0 };
         if self.in_time >= IN_TIME && self.width < self.most {
@@ -117,10 +118,6 @@ impl Width {
     /// Notes that so many bytes were read until now, whether that had to wait, and from how many
     /// files at once it was.
     pub(super) fn note(&mut self, now: Duration, readers: usize, bytes: u64, has_waited: bool) {
-        if has_waited {
-            // Whoever waits for one file leaves time for the others to come.
-            self.in_time = 0;
-        }
         if let Some((settled, begin)) = &mut self.settling {
             *settled += bytes;
             let begin = *begin.get_or_insert(now);
@@ -292,14 +289,10 @@ mod tests {
         assert_eq!(width.get(), MOST);
     }
 
-    /// Where one lane waits for its file, the others' have all the time to come.
     #[test]
-    fn what_comes_in_time_while_somebody_waits_shows_nothing() {
+    fn what_comes_in_time_now_and_then_shows_nothing() {
         let mut width = Width::new(MOST);
-        for second in 0..100 {
-            width.note_whether_in_time(true);
-            width.note(Duration::from_secs(second), 0, 1 << 20, true);
-        }
+        (0..100).for_each(|time| width.note_whether_in_time(time % IN_TIME != 0));
         assert_eq!(width.get(), 1);
     }
 

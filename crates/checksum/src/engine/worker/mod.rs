@@ -269,7 +269,12 @@ impl<'a> Worker<'a> {
                 }
                 let Some(job) = self.jobs.pop_front() else { break };
                 let was_cold = self.is_cold;
-                self.begin(job);
+                if self.turn.is_some() {
+                    let shared = Rc::clone(&self.shared);
+                    shared.timed(|| self.begin(job));
+                } else {
+                    self.begin(job);
+                }
                 if self.is_cold && !was_cold {
                     // The others may be as well, and then are planned.
                     self.give_back();

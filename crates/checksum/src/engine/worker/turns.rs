@@ -4,7 +4,7 @@
 use super::Worker;
 use crate::engine::devices::Turn;
 use crate::engine::look::Begun;
-use crate::engine::plan::{Round, place_of};
+use crate::engine::plan::{Round, places_of};
 use crate::engine::queue::{Planned, Task};
 use crate::engine::read::cold;
 
@@ -20,12 +20,8 @@ impl Worker<'_> {
         }
         // Folder by folder, and within one as its inodes lie.
         jobs.sort_by(|one, other| path(one).cmp(path(other)));
-        let places = jobs.into_iter().map(|job| {
-            let place = if self.core.stop.is_set() { None } else { place_of(&job.source) };
-            (job, place)
-        });
-        let places: Vec<_> = places.collect();
-        self.core.queue.plan(self.number, places.into_iter());
+        let places = places_of(&jobs, &self.core.stop);
+        self.core.queue.plan(self.number, jobs.into_iter().zip(places));
         self.core.devices.tell();
     }
 
