@@ -31,6 +31,10 @@ const LEAST_AHEAD: u64 = 1 << 20;
 /// the device likes to be read from at once, and of all.
 const UNDER_WAY: (u64, u64) = (AHEAD / 2, 4 * AHEAD);
 
+/// A first read that waits for so long had to seek: half a rotation alone takes 4 ms. A solid disk
+/// needs a tenth of one, and storage that is far away but has many hands one or two.
+pub(super) const SEEK: Duration = Duration::from_millis(4);
+
 /// A read that takes longer than this had to wait for the medium.
 const WAITED: Duration = Duration::from_micros(500);
 
@@ -47,6 +51,8 @@ pub(super) struct Devices {
 #[derive(Debug, Default)]
 struct State {
     devices: Vec<Device>,
+    /// Whether to go from one place to another takes long on any of them.
+    has_seeks: bool,
     /// How often there was something new for who waits.
     changes: Changes,
 }
@@ -121,6 +127,18 @@ impl Devices {
     /// Whether any long file comes from a medium at present.
     pub(super) fn are_read(&self) -> bool {
         self.lock().devices.iter().any(|device| device.streams > 0)
+    }
+
+    /// Notes that a first read took as long as a [`SEEK`]: unless it waited for what others had
+    /// asked for.
+    pub(super) fn note_seek(&self) {
+        let mut state = self.lock();
+        state.has_seeks |= state.devices.iter().all(|device| device.under_way == 0);
+    }
+
+    /// Whether the order in which files are read matters, and how many at once.
+    pub(super) fn have_seeks(&self) -> bool {
+        self.lock().has_seeks
     }
 
     /// What there was until now, for [`wait`](Self::wait).

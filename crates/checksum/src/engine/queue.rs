@@ -33,7 +33,7 @@ const AHEAD_OF_PLAN: usize = WINDOW as usize;
 /// More jobs are waited for before they are planned, as long as so many come in this time: a walk
 /// through folders on the same disk is not to be interrupted by reading files. Names that somebody
 /// types, or a program gives one by one, come more slowly.
-const PACE: (usize, Duration) = (4, Duration::from_millis(50));
+const PACE: (usize, Duration) = (4, Duration::from_millis(200));
 
 /// That is waited for at most.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);

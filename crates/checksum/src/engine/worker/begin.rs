@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind};
 use std::rc::Rc;
+use std::time::Instant;
 
 use rustix::fd::OwnedFd;
 
@@ -141,7 +142,12 @@ impl Worker<'_> {
             Place::Batch => batch.read_first(file),
             Place::Buffer => buffer.read_first(file),
         };
-        match read_and_look(file, read, shared, &core.options)? {
+        let begin = std::mem::take(&mut self.is_first).then(Instant::now);
+        let opened = read_and_look(file, read, shared, &core.options);
+        if let Some(begin) = begin {
+            self.note_first_read(begin.elapsed());
+        }
+        match opened? {
             Opened::Regular(begun) => Ok(Begin::File(begun, place)),
             Opened::Other(_) if matches!(source, Source::Regular(_)) => Err(Error::Changed),
             Opened::Other(file) => Ok(Begin::Alone(Input::Open(file))),

@@ -170,6 +170,8 @@ struct Worker<'a> {
     cold_reads: ColdReads,
     /// Whether files of this round came from a medium.
     came_from_medium: bool,
+    /// Whether none of this round has been read.
+    is_first: bool,
     /// Whether files of the last round did, or another worker's do, so that those of this one may
     /// as well.
     is_cold: bool,
@@ -211,6 +213,7 @@ impl<'a> Worker<'a> {
             alone: Alone::new(core, number, most_alone),
             cold_reads: ColdReads::default(),
             came_from_medium: false,
+            is_first: false,
             is_cold: false,
             turn: None,
             has_no_room: false,
@@ -332,6 +335,7 @@ impl<'a> Worker<'a> {
     /// Opens the files of the jobs that were taken, and asks for them where they may be cold.
     fn open_jobs(&mut self, ask: bool) {
         self.came_from_medium = false;
+        self.is_first = true;
         if self.alone.is_full() {
             self.set_aside();
         }

@@ -1,17 +1,22 @@
 //! What comes from a medium: planned first (`plan.rs`), then taken with a turn of its device
 //! (`devices.rs`).
 
+use std::time::Duration;
+
 use super::Worker;
-use crate::engine::devices::Turn;
+use crate::engine::devices::{self, Turn};
 use crate::engine::look::Begun;
 use crate::engine::plan::{Round, places_of};
 use crate::engine::queue::{Planned, Task};
 use crate::engine::read::cold;
 
 impl Worker<'_> {
-    /// Looks where the jobs that wait lie, if files come from a medium.
+    /// Looks where the jobs that wait lie, if files come from a medium that has to seek, or long ones
+    /// from any. (Where short ones come from one that does not, they are as fast in any order, and
+    /// to look costs more than to open them.)
     pub(super) fn plan(&mut self) {
-        if !self.is_cold {
+        let devices = &self.core.devices;
+        if !self.is_cold || !(devices.have_seeks() || devices.are_read()) {
             return;
         }
         let mut jobs = self.core.queue.take_unplanned(self.number);
@@ -49,15 +54,23 @@ impl Worker<'_> {
         }
     }
 
+    /// Notes how long a first read of a round took, which may have had to seek.
+    pub(super) fn note_first_read(&mut self, took: Duration) {
+        if took >= devices::SEEK && self.cold_reads.are_new() {
+            self.came_from_medium = true;
+            self.core.devices.note_seek();
+        }
+    }
+
     /// The turn of a file that goes into a lane: none if the rest of it is in the cache.
     pub(super) fn turn_of(&mut self, begun: &Begun) -> Option<Turn> {
         // One of a round of short ones leaves the turn to those that follow.
         if begun.is_whole() {
             return None;
         }
-        let has_turn = self.turn.is_some();
+        let may_be_cold = self.turn.is_some() || self.came_from_medium;
         let is_cold = self.cold_reads.are_new()
-            || (has_turn && !cold::is_cached(&begun.file, begun.position()));
+            || (may_be_cold && !cold::is_cached(&begun.file, begun.position()));
         if !is_cold {
             return None;
         }
