@@ -51,8 +51,8 @@ pub enum Command {
     /// failure.
     #[command(after_help = EXIT_CODES)]
     Check(Check),
-    /// Measure every instruction set and algorithm on this machine.
-    Speed,
+    /// Measure every instruction set and algorithm on this machine, or the storage of PATH.
+    Speed(Speed),
     /// Be GNU md5sum, to the letter; also when called through a link named md5sum.
     #[command(name = "md5sum", disable_help_flag = true)]
     Md5sum {
@@ -252,6 +252,16 @@ pub struct Run {
     /// The instruction set for MD5 in lanes; by default the best that the CPU has.
     #[arg(long, value_name = "NAME", env = BACKEND_VARIABLE, hide_env = true, value_parser = backend)]
     pub backend: Option<Backend>,
+}
+
+#[derive(Debug, Args)]
+pub struct Speed {
+    /// Read what lies there, for ten seconds at most, and tell how its storage likes to be read.
+    ///
+    /// Files or folders. What the system's cache holds of them is dropped first: from the cache
+    /// everything is fast.
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub paths: Vec<PathBuf>,
 }
 
 /// When to show something.

@@ -18,6 +18,7 @@ mod quote;
 mod signals;
 mod speed;
 mod stdin;
+mod storage;
 mod streams;
 mod sum;
 
@@ -28,7 +29,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use args::{Cli, Command};
+use args::{Cli, Command, Speed};
 
 fn main() -> ExitCode {
     lanesum_startup::keep_closed_streams_closed();
@@ -50,7 +51,10 @@ fn main() -> ExitCode {
     let result = match cli {
         Cli { generate: Some(kind), .. } => generate::generate(kind),
         Cli { command: Some(Command::Check(check)), .. } => check::run(check),
-        Cli { command: Some(Command::Speed), .. } => speed::run(),
+        Cli { command: Some(Command::Speed(Speed { paths })), .. } if !paths.is_empty() => {
+            storage::run(&paths)
+        }
+        Cli { command: Some(Command::Speed(_)), .. } => speed::run(),
         Cli { command: Some(Command::Sum(sum)), .. } | Cli { command: None, sum, .. } => {
             sum::run(sum)
         }

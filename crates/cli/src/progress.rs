@@ -22,8 +22,9 @@ const PATIENCE: Duration = Duration::from_millis(400);
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// While the whole is not known.
-const UNKNOWN: &str = "{spinner} {bytes} ({bytes_per_sec}), {msg}";
-const BAR: &str = "{wide_bar} {bytes} of {total_bytes} ({bytes_per_sec}, {eta} left), {msg}";
+const UNKNOWN: &str = "{spinner} {decimal_bytes} ({decimal_bytes_per_sec}), {msg}";
+const BAR: &str = "{wide_bar} {decimal_bytes} of {decimal_total_bytes} \
+                   ({decimal_bytes_per_sec}, {eta} left), {msg}";
 
 /// A bar that follows a run until it is dropped.
 pub struct Display {
@@ -161,17 +162,17 @@ mod tests {
             terminal.contents()
         };
         let of = |files, bytes| Totals { files, bytes };
-        let (third, whole) = (of(3, 1 << 20), of(9, 3 << 20));
+        let (third, whole) = (of(3, 1_000_000), of(9, 3_000_000));
         for _ in 0..2 {
             let unknown = shown(third, None);
-            assert!(unknown.contains("1.00 MiB (") && unknown.ends_with(", 3 files"), "{unknown}");
+            assert!(unknown.contains("1.00 MB (") && unknown.ends_with(", 3 files"), "{unknown}");
             assert!(!unknown.contains(" of ") && !unknown.contains("left"), "{unknown}");
             let known = shown(third, Some(whole));
-            assert!(known.contains("1.00 MiB of 3.00 MiB ("), "{known}");
+            assert!(known.contains("1.00 MB of 3.00 MB ("), "{known}");
             assert!(known.ends_with(" left), 3 of 9 files"), "{known}");
-            assert!(shown(whole, Some(whole)).contains("3.00 MiB of 3.00 MiB"));
+            assert!(shown(whole, Some(whole)).contains("3.00 MB of 3.00 MB"));
             // It has grown, and an argument that is missing is done as well.
-            let grown = shown(of(9, (3 << 20) + 1), Some(whole));
+            let grown = shown(of(9, 3_000_001), Some(whole));
             assert!(!grown.contains(" of ") && !grown.contains("left"), "{grown}");
             assert!(shown(of(10, 3 << 20), Some(whole)).contains("10 of 10 files"));
         }

@@ -38,6 +38,28 @@ pub(super) const SEEK: Duration = Duration::from_millis(4);
 /// A read that takes longer than this had to wait for the medium.
 const WAITED: Duration = Duration::from_micros(500);
 
+/// What a run found of the devices that files came from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Media {
+    /// Whether any file came from a medium: what is in the cache tells nothing.
+    pub were_read: bool,
+    /// Whether one of them has to seek, as a rotating disk does. Then files are read in the order in
+    /// which they lie.
+    pub have_seeks: bool,
+    /// From how many long files at once each device is read by now; those are missing that no long
+    /// file came from.
+    pub at_once: Vec<AtOnce>,
+}
+
+/// From how many long files at once a device is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AtOnce {
+    /// The number of the device, as in a file's [`Inode`](lanesum_list::Inode).
+    pub device: u64,
+    /// How many.
+    pub files: usize,
+}
+
 /// All devices that cold files were met on.
 #[derive(Debug)]
 pub(super) struct Devices {
@@ -51,6 +73,8 @@ pub(super) struct Devices {
 #[derive(Debug, Default)]
 struct State {
     devices: Vec<Device>,
+    /// Whether files came from any medium.
+    is_cold: bool,
     /// Whether to go from one place to another takes long on any of them.
     has_seeks: bool,
     /// How often there was something new for who waits.
@@ -134,6 +158,22 @@ impl Devices {
     pub(super) fn note_seek(&self) {
         let mut state = self.lock();
         state.has_seeks |= state.devices.iter().all(|device| device.under_way == 0);
+    }
+
+    /// Notes that files come from a medium.
+    pub(super) fn note_cold(&self) {
+        self.lock().is_cold = true;
+    }
+
+    /// What was found so far.
+    pub(super) fn media(&self) -> Media {
+        let state = self.lock();
+        let at_once = |device: &Device| AtOnce { device: device.number, files: device.width.get() };
+        Media {
+            were_read: state.is_cold || state.has_seeks || !state.devices.is_empty(),
+            have_seeks: state.has_seeks,
+            at_once: state.devices.iter().map(at_once).collect(),
+        }
     }
 
     /// Whether the order in which files are read matters, and how many at once.

@@ -73,6 +73,7 @@ use rustix::fs::Stat;
 use crate::{Algorithms, Error, Key};
 
 pub use bytes::digests_of;
+pub use devices::{AtOnce, Media};
 pub use read::Io;
 use version::FileVersion;
 

@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use super::devices::Devices;
+use super::devices::{Devices, Media};
 use super::outbox::{self, Completed, Outbox, Sequence};
 use super::queue::{JobQueue, Task};
 use super::stop::Stop;
@@ -278,6 +278,12 @@ impl<T: Send + 'static> Run<T> {
     #[must_use]
     pub fn is_at_end(&self) -> bool {
         self.is_at_end && self.batch.is_empty()
+    }
+
+    /// What is known by now of the devices that files come from.
+    #[must_use]
+    pub fn media(&self) -> Media {
+        self.core().devices.media()
     }
 
     /// The result: whether all jobs were done and all outcomes given out, as is known once

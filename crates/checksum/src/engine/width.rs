@@ -98,11 +98,6 @@ impl Width {
         self.width
     }
 
-    /// Bytes a second at this width, where that was measured.
-    pub(super) const fn rate(&self) -> Option<f64> {
-        self.best
-    }
-
     /// Notes whether all that was asked for ahead had come when half of it was used, by somebody who
     /// did not wait for something else meanwhile.
     pub(super) fn note_whether_in_time(&mut self, is_in_time: bool) {

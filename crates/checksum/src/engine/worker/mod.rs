@@ -355,7 +355,10 @@ impl<'a> Worker<'a> {
     /// Is done with the files of the last round; looks at the tree and at the clock as they are
     /// now.
     fn look_anew(&mut self) {
-        self.came_from_medium |= self.cold_reads.are_new();
+        if self.cold_reads.are_new() {
+            self.came_from_medium = true;
+            self.core.devices.note_cold();
+        }
         self.is_cold = self.came_from_medium || self.core.devices.are_read();
         self.shared.closing.borrow_mut().close();
         self.shared.look_at_clock();
