@@ -31,13 +31,18 @@ pub struct Verifier {
     prefix: Vec<u8>,
     pub items: usize,
     pub bytes: u64,
-    /// The baseline's answers: it is the first to be verified.
+    /// The baseline's answers, unless they are known beforehand: it is the first to be verified.
     reference: OnceCell<Answers>,
 }
 
 impl Verifier {
     pub fn new(output: PathBuf, prefix: Vec<u8>, items: usize, bytes: u64) -> Self {
         Self { output, prefix, items, bytes, reference: OnceCell::new() }
+    }
+
+    /// With the answers known beforehand, which the baseline's must be as well.
+    pub fn expecting(self, answers: Answers) -> Self {
+        Self { reference: answers.into(), ..self }
     }
 
     pub fn verify(&self, answer: Answer) -> Result<()> {

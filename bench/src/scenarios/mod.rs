@@ -1,5 +1,6 @@
 //! The scenarios, one file each. A new one is a module here and a line in [`ALL`].
 
+mod disk;
 pub mod documents;
 pub mod events;
 mod files;
@@ -30,6 +31,7 @@ pub const ALL: &[Scenario] = &[
     one::SCENARIO,
     many::SCENARIO,
     files::SCENARIO,
+    disk::SCENARIO,
     documents::SCENARIO,
     siphash::SCENARIO,
     table::SCENARIO,
