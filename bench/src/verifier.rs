@@ -21,6 +21,8 @@ pub enum Answer {
     Failures,
     /// The same in rhash's form.
     RhashFailures,
+    /// The same in rclone's form.
+    RcloneFailures,
 }
 
 /// Looks at what the competitors of one case wrote.
@@ -61,6 +63,9 @@ impl Verifier {
                 Ok(())
             }
             Answer::Failures => self.compare(Answers::of_failures(&output)),
+            Answer::RcloneFailures => {
+                self.compare(Answers::of_rclone_failures(&output, &self.prefix))
+            }
             // rhash 1.4.3 does not know GNU's escaped names, and fails on them.
             Answer::RhashFailures => {
                 let Some(reference) = self.reference.get() else {

@@ -44,7 +44,28 @@ pub const SCENARIO: Scenario = Scenario {
     name: "disk",
     about: "files on simulated disks, rotating and far, against the installed programs",
     cases: &["big", "big-list", "small", "small-list", "mixed", TWO_DISKS, "far-big", "far-small"],
-    implementations: &["md5sum", "md5sum-shuffled", "lanesum"],
+    implementations: &[
+        "md5sum",
+        "md5sum-shuffled",
+        "md5sum-P2",
+        "md5sum-P32",
+        "lanesum",
+        "lanesum-j32",
+        "md5deep",
+        "md5deep-j0",
+        "md5deep-j1",
+        "md5deep-sorted",
+        "md5deep-j32",
+        "rhash",
+        "rhash-sorted",
+        "rhash-P32",
+        "b3sum",
+        "b3sum-sequential",
+        "b3sum-P32",
+        "rclone",
+        "rclone-1",
+        "rclone-32",
+    ],
     run,
 };
 
@@ -55,6 +76,8 @@ struct DiskCase {
     files: Files,
     /// Whether a list is checked.
     list: bool,
+    /// How many requests the disks serve at once.
+    hands: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -64,20 +87,20 @@ enum Files {
     Both,
 }
 
-const fn case(name: &'static str, files: Files, list: bool) -> DiskCase {
-    DiskCase { name, files, list }
+const fn case(name: &'static str, files: Files, list: bool, hands: usize) -> DiskCase {
+    DiskCase { name, files, list, hands }
 }
 
 const ROTATING: [DiskCase; 5] = [
-    case("big", Files::Big, false),
-    case("big-list", Files::Big, true),
-    case("small", Files::Small, false),
-    case("small-list", Files::Small, true),
-    case("mixed", Files::Both, false),
+    case("big", Files::Big, false, 1),
+    case("big-list", Files::Big, true, 1),
+    case("small", Files::Small, false, 1),
+    case("small-list", Files::Small, true, 1),
+    case("mixed", Files::Both, false, 1),
 ];
-const TWO_ROTATING: [DiskCase; 1] = [case(TWO_DISKS, Files::Big, false)];
+const TWO_ROTATING: [DiskCase; 1] = [case(TWO_DISKS, Files::Big, false, 2)];
 const FAR: [DiskCase; 2] =
-    [case("far-big", Files::Big, false), case("far-small", Files::Small, false)];
+    [case("far-big", Files::Big, false, 32), case("far-small", Files::Small, false, 32)];
 
 const BASELINE: &str = "md5sum";
 
@@ -92,10 +115,18 @@ const FIRST: Make = Make { name: "a", model: disk::ROTATING, seed: 1 };
 const SECOND: Make = Make { name: "b", model: disk::ROTATING, seed: 2 };
 const FAR_AWAY: Make = Make { name: "far", model: disk::FAR, seed: 3 };
 
-const PEERS: [Peer; 2] = [
+const PEERS: [Peer; 6] = [
     Peer { name: BASELINE, version_argument: "--version" },
     Peer { name: "xargs", version_argument: "--version" },
+    Peer { name: "md5deep", version_argument: "-v" },
+    Peer { name: "rhash", version_argument: "--version" },
+    Peer { name: "b3sum", version_argument: "--version" },
+    Peer { name: "rclone", version_argument: "version" },
 ];
+
+/// b3sum as one reader of whole files.
+const SEQUENTIAL: [&str; 3] = ["b3sum", "--num-threads=1", "--no-mmap"];
+const RCLONE: [&str; 3] = ["md5sum", "--config", "/dev/null"];
 
 /// A run takes seconds to minutes, and of a disk the model decides: there is little to average.
 const ROUNDS: usize = 1;
@@ -246,10 +277,11 @@ impl<'run> Bench<'run> {
         let prefix = [prefix.as_os_str().as_bytes(), b"/"].concat();
         let verifier = Verifier::new(output.clone(), prefix.clone(), files.len(), bytes);
         let (candidates, expected) = if case.list {
-            self.checks(&files, scratch, &output)?
+            self.checks(&folders, &files, scratch, &output)?
         } else {
-            let expected = Answers::of_digests(&lines(&files), &prefix)?;
-            (self.sums(&folders, &files, scratch, &output)?, expected)
+            let expected = Answers::of_digests(&lines(&files, Path::new("")), &prefix)?;
+            let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
+            (self.sums(case.hands, &folders, &paths, scratch, &output)?, expected)
         };
         let there = candidates.into_iter().filter(|each| self.is_there(each)).collect();
         let verifier = verifier.expecting(expected);
@@ -293,63 +325,171 @@ impl<'run> Bench<'run> {
         Ok(())
     }
 
-    /// The programs that compute the digests of these folders.
+    /// The programs that compute the digests of these folders, whose files have these paths.
+    ///
+    /// What reads one file at a time has a row `-P` where a disk serves more: so many processes,
+    /// which xargs starts. What walks in the order of the folders has a row `-sorted` where that
+    /// matters: it is fed as md5sum is. rclone computes as many digests at once as it has
+    /// transfers.
     fn sums(
         &self,
+        hands: usize,
         folders: &[PathBuf],
-        files: &[FileOnDisk],
+        paths: &[PathBuf],
         scratch: &Scratch,
         output: &Path,
     ) -> Result<Vec<Candidate>> {
-        let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
-        let list = scratch.write_list(&paths)?;
+        let list = scratch.write_list(paths)?;
         let on_all = |program: &str| Launch::new(program, &self.cpus, output);
-        let fed = |program: &'static str, words: &[&str]| {
-            let xargs = on_all("xargs").args(["-0", "-a"]).args([&list]);
-            (Some(program), xargs.args([program]).args(words))
+        let walking = |program: &'static str, words: &[&str]| {
+            (Some(program), on_all(program).args(words).args(folders))
         };
         let lanesum = |words: &[&str]| {
             let launch = Launch::new(&self.options.lanesum, &self.cpus, output);
             (None, launch.args(words).args(folders))
         };
-        Ok(candidates(vec![
-            ("md5sum", fed(BASELINE, &[]), Answer::Md5),
+        let fed = |words: &[&'static str]| {
+            (Some(words[0]), on_all("xargs").args(["-0", "-a"]).args([&list]).args(words))
+        };
+        let share = share(paths, hands).to_string();
+        let shared = |words: &[&'static str]| {
+            let several = ["-P", &hands.to_string(), "-n", &share];
+            let xargs = on_all("xargs").args(["-0", "-a"]).args([&list]).args(several);
+            (Some(words[0]), xargs.args(words))
+        };
+        let rclone = |words: &[&str]| {
+            let launch = on_all("rclone").args(RCLONE).args(words);
+            let launch = match folders {
+                [folder] => launch.args([folder]),
+                // It takes one folder only: the one above the disks.
+                _ => launch.args(["--include", "/*/big/**"]).args([roots(scratch)]),
+            };
+            (Some("rclone"), launch)
+        };
+        let mut rows = vec![
+            ("md5sum", fed(&[BASELINE]), Answer::Md5),
             ("lanesum", lanesum(&[]), Answer::Md5),
-        ]))
+            ("md5deep", walking("md5deep", &["-r"]), Answer::Md5),
+            ("md5deep-j0", walking("md5deep", &["-r", "-j0"]), Answer::Md5),
+            ("md5deep-j1", walking("md5deep", &["-r", "-j1"]), Answer::Md5),
+            ("rhash", walking("rhash", &["--md5", "-r"]), Answer::Md5),
+            ("b3sum", fed(&["b3sum"]), Answer::OtherDigests),
+            ("b3sum-sequential", fed(&SEQUENTIAL), Answer::OtherDigests),
+            ("rclone", rclone(&[]), Answer::Md5),
+            ("rclone-1", rclone(&["--checkers=1", "--transfers=1"]), Answer::Md5),
+        ];
+        let in_order = [
+            ("md5deep-sorted", fed(&["md5deep", "-j0"]), Answer::Md5),
+            ("rhash-sorted", fed(&["rhash", "--md5"]), Answer::Md5),
+        ];
+        match hands {
+            1 => rows.extend(in_order),
+            2 => {
+                rows.extend(in_order);
+                rows.push(("md5sum-P2", shared(&[BASELINE]), Answer::Md5));
+            }
+            _ => rows.extend([
+                ("md5sum-P32", shared(&[BASELINE]), Answer::Md5),
+                ("lanesum-j32", lanesum(&["-j", "32"]), Answer::Md5),
+                ("md5deep-j32", walking("md5deep", &["-r", "-j32"]), Answer::Md5),
+                ("rhash-P32", shared(&["rhash", "--md5"]), Answer::Md5),
+                ("b3sum-P32", shared(&SEQUENTIAL), Answer::OtherDigests),
+                ("rclone-32", rclone(&["--checkers=32", "--transfers=32"]), Answer::Md5),
+            ]),
+        }
+        Ok(candidates(rows))
     }
 
-    /// The programs that check a list of these files, and what they must find.
+    /// The programs that check a list of these files, which are all of a folder's, and what they
+    /// must find.
     fn checks(
         &self,
+        folders: &[PathBuf],
         files: &[FileOnDisk],
         scratch: &Scratch,
         output: &Path,
     ) -> Result<(Vec<Candidate>, Answers)> {
-        let sorted = scratch.path().join("sorted.md5");
-        let shuffled = scratch.path().join("shuffled.md5");
+        let write = |name: &str, files: &[FileOnDisk], below: &Path| {
+            let path = scratch.path().join(name);
+            let written = fs::write(&path, lines(files, below));
+            written.with_context(|| path.display().to_string()).map(|()| path)
+        };
         let (listed, wrong) = with_one_wrong(files);
-        write(&sorted, &lines(&listed))?;
-        write(&shuffled, &lines(&disk::shuffled(listed)))?;
+        let sorted = write("sorted.md5", &listed, Path::new(""))?;
+        let listed = disk::shuffled(listed);
+        let shuffled = write("shuffled.md5", &listed, Path::new(""))?;
+        let relative = write("relative.md5", &listed, &folders[0])?;
+        let blake3 = match self.blake3(files, scratch, output)? {
+            Some(files) => {
+                let listed = disk::shuffled(with_one_wrong(&files).0);
+                write("shuffled.b3", &listed, Path::new(""))?
+            }
+            None => PathBuf::new(),
+        };
         let check = |program: &Path, words: &[&str], list: &Path| {
             let launch = Launch::new(program, &self.cpus, output);
             launch.args(words).args([list]).accepting(&[1])
         };
-        let md5sum = |list| (Some(BASELINE), check(Path::new(BASELINE), &["-c", "--quiet"], list));
-        let lanesum = |words: &[&str]| {
-            let words = [&["check", "--quiet"], words].concat();
-            (None, check(&self.options.lanesum, &words, &shuffled))
+        let peer = |words: &[&'static str], list: &Path| {
+            (Some(words[0]), check(Path::new(words[0]), &words[1..], list))
         };
+        let lanesum = (None, check(&self.options.lanesum, &["check", "--quiet"], &shuffled));
+        let rclone = |words: &[&str]| {
+            let words = [&["checksum", "--config", "/dev/null", "--combined", "-"], words].concat();
+            let launch = check(Path::new("rclone"), &[&words[..], &["MD5"]].concat(), &relative);
+            (Some("rclone"), launch.args(folders))
+        };
+        let quiet = ["-c", "--quiet"];
         let rows = candidates(vec![
-            ("md5sum", md5sum(&sorted), Answer::Failures),
-            ("md5sum-shuffled", md5sum(&shuffled), Answer::Failures),
-            ("lanesum", lanesum(&[]), Answer::Failures),
+            ("md5sum", peer(&[BASELINE, "-c", "--quiet"], &sorted), Answer::Failures),
+            ("md5sum-shuffled", peer(&[BASELINE, "-c", "--quiet"], &shuffled), Answer::Failures),
+            ("lanesum", lanesum, Answer::Failures),
+            // Without --md5 it would try every digest that is as long as an MD5.
+            (
+                "rhash",
+                peer(&["rhash", "-c", "--md5", "--skip-ok"], &shuffled),
+                Answer::RhashFailures,
+            ),
+            ("b3sum", peer(&["b3sum", "-c", "--quiet"], &blake3), Answer::Failures),
+            (
+                "b3sum-sequential",
+                peer(&[&SEQUENTIAL[..], &quiet].concat(), &blake3),
+                Answer::Failures,
+            ),
+            ("rclone", rclone(&[]), Answer::RcloneFailures),
+            ("rclone-1", rclone(&["--checkers=1"]), Answer::RcloneFailures),
         ]);
         Ok((rows, Answers::of_failures(&failure(&wrong))))
     }
 
+    /// The files with their BLAKE3, which b3sum itself computes; none where it is not installed.
+    fn blake3(
+        &self,
+        files: &[FileOnDisk],
+        scratch: &Scratch,
+        output: &Path,
+    ) -> Result<Option<Vec<FileOnDisk>>> {
+        if !self.is_installed("b3sum") {
+            return Ok(None);
+        }
+        let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
+        let list = scratch.write_list(&paths)?;
+        let launch = Launch::new("xargs", &self.cpus, output).args(["-0", "-a"]).args([list]);
+        launch.args(["b3sum", "--no-names"]).run()?;
+        let digests = fs::read_to_string(output)?;
+        let with_digest = |(file, digest): (&FileOnDisk, &str)| FileOnDisk {
+            digest: digest.to_owned(),
+            ..file.clone()
+        };
+        Ok(Some(files.iter().zip(digests.lines()).map(with_digest).collect()))
+    }
+
     fn is_there(&self, candidate: &Candidate) -> bool {
-        let is_there = |program| self.installed.iter().any(|peer| peer.name == program);
-        candidate.needs.is_none_or(is_there)
+        candidate.needs.is_none_or(|program| self.is_installed(program))
+    }
+
+    fn is_installed(&self, program: &str) -> bool {
+        self.installed.iter().any(|peer| peer.name == program)
     }
 }
 
@@ -388,18 +528,87 @@ fn failure(path: &Path) -> Vec<u8> {
     [path.as_os_str().as_bytes(), b": FAILED\n"].concat()
 }
 
-fn write(path: &Path, text: &[u8]) -> Result<()> {
-    fs::write(path, text).with_context(|| path.display().to_string())
+/// How many files each process gets that xargs starts: that all hands have something to do, and
+/// what a process prints is written at once, so that no line of another stands within one.
+fn share(paths: &[PathBuf], hands: usize) -> usize {
+    const PIPE: usize = 4096;
+    const DIGEST: usize = 70;
+    let longest = paths.iter().map(|path| path.as_os_str().len()).max().unwrap_or_default();
+    (PIPE / (longest + DIGEST)).min(paths.len().div_ceil(hands)).max(1)
 }
 
-/// As md5sum writes them.
-fn lines(files: &[FileOnDisk]) -> Vec<u8> {
+/// As md5sum writes them, with names as seen from the folder `below`.
+fn lines(files: &[FileOnDisk], below: &Path) -> Vec<u8> {
     let mut text = Vec::new();
     for file in files {
+        let name = file.path.strip_prefix(below).unwrap_or(&file.path);
         text.extend_from_slice(file.digest.as_bytes());
         text.extend_from_slice(b"  ");
-        text.extend_from_slice(file.path.as_os_str().as_bytes());
+        text.extend_from_slice(name.as_os_str().as_bytes());
         text.push(b'\n');
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(count: usize) -> Vec<FileOnDisk> {
+        let file = |index| FileOnDisk {
+            path: PathBuf::from(format!("/disk/{index}")),
+            bytes: 1,
+            digest: "a".repeat(32),
+        };
+        (0..count).map(file).collect()
+    }
+
+    #[test]
+    fn every_case_and_row_has_its_name_in_the_scenario() {
+        let options = Options::for_tests();
+        let bench = Bench { options: &options, installed: Vec::new(), cpus: vec![0] };
+        let scratch = bench.scratch(0).unwrap();
+        let (folders, output) = ([PathBuf::from("/disk")], Path::new("/x"));
+        let mut names = Vec::new();
+        for case in ROTATING.iter().chain(&TWO_ROTATING).chain(&FAR) {
+            assert!(SCENARIO.cases.contains(&case.name), "{}", case.name);
+            names.extend(bench.sums(case.hands, &folders, &[], &scratch, output).unwrap());
+        }
+        names.extend(bench.checks(&folders, &files(3), &scratch, output).unwrap().0);
+        let names: Vec<_> = names.iter().map(|row| row.implementation).collect();
+        for name in &names {
+            assert!(SCENARIO.implementations.contains(name), "{name}");
+        }
+        for name in SCENARIO.implementations {
+            assert!(names.contains(name), "no row {name}");
+        }
+    }
+
+    #[test]
+    fn one_line_of_a_list_is_wrong() {
+        let files = files(3);
+        let (listed, wrong) = with_one_wrong(&files);
+        assert_eq!(wrong, Path::new("/disk/1"));
+        let differing: Vec<_> = listed.iter().filter(|file| !files.contains(file)).collect();
+        assert_eq!(differing.len(), 1);
+        let text = String::from_utf8(lines(&listed, Path::new("/disk"))).unwrap();
+        assert!(text.contains(&format!("{}  1\n", "0".repeat(32))), "{text}");
+        let text = String::from_utf8(lines(&listed, Path::new(""))).unwrap();
+        assert!(text.starts_with(&format!("{}  /disk/0\n", "a".repeat(32))), "{text}");
+    }
+
+    #[test]
+    fn a_process_gets_its_share_and_prints_no_more_than_is_written_at_once() {
+        let paths: Vec<PathBuf> = files(64).into_iter().map(|file| file.path).collect();
+        assert_eq!(share(&paths, 2), 32);
+        assert_eq!(share(&paths, 32), 2);
+        assert_eq!(share(&paths, 1), 52, "4096 by 70 and 8");
+        assert_eq!(share(&[], 32), 1);
+    }
+
+    #[test]
+    fn the_program_of_a_row_stands_before_its_setting() {
+        assert_eq!(program_of("md5sum-P32"), "md5sum");
+        assert_eq!(program_of("lanesum"), "lanesum");
+    }
 }
