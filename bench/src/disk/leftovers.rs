@@ -11,12 +11,12 @@ use anyhow::Result;
 use nix::errno::Errno;
 
 use super::mounted::{detach, unmount};
-use super::served::{FILE, SUBTYPE};
+use super::served::{FILE, SOURCE};
 
 /// Removes it, and says so.
 pub fn remove() -> Result<()> {
     let mounts = fs::read_to_string("/proc/self/mounts")?;
-    for dead in disks(&mounts).into_iter().filter(|folder| is_dead(folder)) {
+    for dead in mounted_from(&mounts, SOURCE).into_iter().filter(|folder| is_dead(folder)) {
         let file = dead.join(FILE);
         for device in devices_on(&file)? {
             for folder in mounted_from(&mounts, &device) {
@@ -35,23 +35,14 @@ fn is_dead(folder: &Path) -> bool {
     fs::metadata(folder).err().is_some_and(is_dead)
 }
 
-/// Where disks are served.
-fn disks(mounts: &str) -> Vec<PathBuf> {
-    let kind = format!("fuse.{SUBTYPE}");
-    fields(mounts).filter(|[_, _, own]| *own == kind).map(|[_, at, _]| unescape(at)).collect()
-}
-
 /// Where the file systems of a device are mounted.
 fn mounted_from(mounts: &str, device: &str) -> Vec<PathBuf> {
-    fields(mounts).filter(|[own, ..]| *own == device).map(|[_, at, _]| unescape(at)).collect()
-}
-
-/// Device, folder and kind of each line.
-fn fields(mounts: &str) -> impl Iterator<Item = [&str; 3]> {
-    mounts.lines().filter_map(|line| {
-        let mut fields = line.split_ascii_whitespace();
-        Some([fields.next()?, fields.next()?, fields.next()?])
-    })
+    let folder = |line: &str| {
+        let (own, rest) = line.split_once(' ')?;
+        let (folder, _) = rest.split_once(' ')?;
+        (own == device).then(|| unescape(folder))
+    };
+    mounts.lines().filter_map(folder).collect()
 }
 
 /// As the kernel writes blanks and backslashes: three octal digits.
@@ -85,13 +76,13 @@ mod tests {
     use super::*;
 
     const MOUNTS: &str = "tmpfs /dev/shm tmpfs rw 0 0\n\
-        lanesum-bench /dev/shm/a\\040b/devices/0 fuse.lanesum-bench rw 0 0\n\
+        lanesum-bench /dev/shm/a\\040b/devices/0 fuse rw 0 0\n\
         /dev/loop0 /dev/shm/a\\040b/roots/0 ext4 ro 0 0\n\
         sshfs /mnt fuse.sshfs rw 0 0\n";
 
     #[test]
     fn own_disks_and_what_is_on_them_are_found() {
-        assert_eq!(disks(MOUNTS), [Path::new("/dev/shm/a b/devices/0")]);
+        assert_eq!(mounted_from(MOUNTS, SOURCE), [Path::new("/dev/shm/a b/devices/0")]);
         assert_eq!(mounted_from(MOUNTS, "/dev/loop0"), [Path::new("/dev/shm/a b/roots/0")]);
         assert!(mounted_from(MOUNTS, "/dev/loop1").is_empty());
     }

@@ -25,8 +25,8 @@ use super::model::{Drive, Model, Work};
 
 /// The file's name in the folder where it is mounted.
 pub const FILE: &str = "disk";
-/// What `/proc/self/mountinfo` has as the file system's kind, after `fuse.`.
-pub const SUBTYPE: &str = "lanesum-bench";
+/// What is mounted, as `/proc/self/mounts` names it.
+pub const SOURCE: &str = "lanesum-bench";
 
 const INODE: INodeNo = INodeNo(2);
 /// Requests that the kernel may have under way: more than any device below a loop device gets.
@@ -52,8 +52,7 @@ impl Served {
             changed: Condvar::new(),
         });
         let mut config = Config::default();
-        let name = SUBTYPE.to_owned();
-        config.mount_options = vec![MountOption::FSName(name.clone()), MountOption::Subtype(name)];
+        config.mount_options = vec![MountOption::FSName(SOURCE.to_owned())];
         let session = fuser::spawn_mount(Session(Arc::clone(&shared)), folder, &config)?;
         let sending = Arc::clone(&shared);
         let sender =

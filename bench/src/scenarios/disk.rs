@@ -9,14 +9,14 @@
 //! and their libraries is not in the time. All CPUs are theirs, in every setting that is named.
 //!
 //! * `big`, `small`, `mixed`: a folder of a rotating disk with the big files, the small ones, both.
-//! * `big-list`, `small-list`: the check of a list in another order than the disk's. One line of it
-//!   is wrong and must be told.
+//! * `big-list`, `small-list`: the check of a list in another order than the disk's; `md5sum-sorted`
+//!   checks the same in its order. One line is wrong and must be told.
 //! * `two-disks`: the big files of two rotating disks. The baseline reads one disk after the other,
 //!   so 2 is what both heads can do.
 //! * `far-big`, `far-small`: the same folders of a far disk.
 //!
-//! The baseline is md5sum on names in byte order, fed by `xargs -0` from a list, or the check of a
-//! list in that order. `busy s` is what the disks themselves needed, which does not depend on how
+//! The baseline is md5sum on names in byte order, fed by `xargs -0` from a list. A program has a row
+//! for each setting that may suit it: threads, processes, names in order. `busy s` is what the disks themselves needed, which does not depend on how
 //! loaded the machine is; of a far one it is the sum over its hands.
 
 use std::fs;
@@ -27,8 +27,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use nix::unistd::sync;
 
-use super::Scenario;
 use super::programs::{self, Candidate, candidates};
+use super::{Scenario, program_of};
 use crate::answers::Answers;
 use crate::clock;
 use crate::disk::{self, Content, Disk, FileOnDisk, Model, Work};
@@ -46,7 +46,7 @@ pub const SCENARIO: Scenario = Scenario {
     cases: &["big", "big-list", "small", "small-list", "mixed", TWO_DISKS, "far-big", "far-small"],
     implementations: &[
         "md5sum",
-        "md5sum-shuffled",
+        SORTED,
         "md5sum-P2",
         "md5sum-P32",
         "lanesum",
@@ -103,6 +103,8 @@ const FAR: [DiskCase; 2] =
     [case("far-big", Files::Big, false, 32), case("far-small", Files::Small, false, 32)];
 
 const BASELINE: &str = "md5sum";
+/// The baseline where a list is checked, whose own list is in the order of the disk.
+const SORTED: &str = "md5sum-sorted";
 
 /// Name and model of a disk, and what its files are made from: they differ from disk to disk.
 struct Make {
@@ -441,8 +443,8 @@ impl<'run> Bench<'run> {
         };
         let quiet = ["-c", "--quiet"];
         let rows = candidates(vec![
-            ("md5sum", peer(&[BASELINE, "-c", "--quiet"], &sorted), Answer::Failures),
-            ("md5sum-shuffled", peer(&[BASELINE, "-c", "--quiet"], &shuffled), Answer::Failures),
+            (SORTED, peer(&[BASELINE, "-c", "--quiet"], &sorted), Answer::Failures),
+            ("md5sum", peer(&[BASELINE, "-c", "--quiet"], &shuffled), Answer::Failures),
             ("lanesum", lanesum, Answer::Failures),
             // Without --md5 it would try every digest that is as long as an MD5.
             (
@@ -506,11 +508,6 @@ impl Filled {
 /// The folder of all file systems.
 fn roots(scratch: &Scratch) -> PathBuf {
     scratch.path().join("roots")
-}
-
-/// The program of a row: what stands before its setting.
-fn program_of(implementation: &str) -> &str {
-    implementation.split('-').next().unwrap_or_default()
 }
 
 /// The same files, but one in the middle is said to have another digest; and that one's path.
@@ -604,11 +601,5 @@ mod tests {
         assert_eq!(share(&paths, 32), 2);
         assert_eq!(share(&paths, 1), 52, "4096 by 70 and 8");
         assert_eq!(share(&[], 32), 1);
-    }
-
-    #[test]
-    fn the_program_of_a_row_stands_before_its_setting() {
-        assert_eq!(program_of("md5sum-P32"), "md5sum");
-        assert_eq!(program_of("lanesum"), "lanesum");
     }
 }

@@ -37,3 +37,19 @@ pub const ALL: &[Scenario] = &[
     table::SCENARIO,
     events::SCENARIO,
 ];
+
+/// The program of a row: what stands before its setting, if it has one.
+pub fn program_of(implementation: &str) -> &str {
+    implementation.split('-').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_of_a_row_stands_before_its_setting() {
+        assert_eq!(program_of("md5sum-P32"), "md5sum");
+        assert_eq!(program_of("lanesum"), "lanesum");
+    }
+}
