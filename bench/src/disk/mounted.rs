@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result};
 use super::model::{Model, Work};
 use super::served::{FILE, Served};
 use super::tools::{self, LOSETUP, MKFS, MOUNT, UMOUNT};
+use crate::options::Interrupt;
 
 /// Of every disk; what is on it takes a quarter.
 const DISK_BYTES: u64 = 4 << 30;
@@ -40,12 +41,13 @@ impl Disk {
         name: &str,
         devices: &Path,
         roots: &Path,
+        interrupt: &Interrupt,
         fill: impl FnOnce(&Path) -> Result<T>,
     ) -> Result<(Self, T)> {
         let (below, root) = (devices.join(name), roots.join(name));
         fs::create_dir_all(&below)?;
         fs::create_dir_all(&root)?;
-        let served = Served::mount(model, DISK_BYTES, &below)
+        let served = Served::mount(model, DISK_BYTES, &below, interrupt)
             .with_context(|| format!("mounting a disk through FUSE at {}", below.display()))?;
         let device = LoopDevice::attach(&below.join(FILE))?;
         device.tune(model)?;

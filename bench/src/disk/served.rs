@@ -22,6 +22,7 @@ use fuser::{
 
 use super::image::Image;
 use super::model::{Drive, Model, Work};
+use crate::options::Interrupt;
 
 /// The file's name in the folder where it is mounted.
 pub const FILE: &str = "disk";
@@ -42,9 +43,16 @@ pub struct Served {
 }
 
 impl Served {
-    /// Mounts a disk of so many bytes in `folder`.
-    pub fn mount(model: Model, bytes: u64, folder: &Path) -> io::Result<Self> {
+    /// Mounts a disk of so many bytes in `folder`. Once interrupted it serves at once, so that
+    /// whoever reads from it comes to an end.
+    pub fn mount(
+        model: Model,
+        bytes: u64,
+        folder: &Path,
+        interrupt: &Interrupt,
+    ) -> io::Result<Self> {
         let shared = Arc::new(Shared {
+            interrupt: interrupt.clone(),
             image: Image::new(bytes)?,
             start: Instant::now(),
             drive: Mutex::new(Drive::new(model, bytes)),
@@ -87,6 +95,7 @@ impl Drop for Served {
 
 /// What the session's thread and the sender share.
 struct Shared {
+    interrupt: Interrupt,
     image: Image,
     /// The moment that the drive's times count from.
     start: Instant,
@@ -124,7 +133,9 @@ impl Shared {
 
     /// Lets the drive serve a request and queues its answer.
     fn serve(&self, at: u64, bytes: u64, to: To) {
-        let due = self.drive().serve(self.start.elapsed(), at, bytes);
+        let now = self.start.elapsed();
+        let served = self.drive().serve(now, at, bytes);
+        let due = if self.interrupt.check().is_ok() { served } else { now };
         let mut queue = self.queue();
         let is_first = queue.answers.peek().is_none_or(|first| due < first.due);
         queue.answers.push(Answer { due, to });

@@ -230,11 +230,9 @@ impl<'run> Bench<'run> {
         let Make { name, model, seed } = *make;
         eprintln!("making disk {name} for {}", SCENARIO.name);
         let (devices, roots) = (scratch.path().join("devices"), roots(scratch));
-        let fill = |root: &Path| {
-            let Options { scale, interrupt, .. } = self.options;
-            Content::make(root, seed, *scale, interrupt)
-        };
-        match Disk::new(model, name, &devices, &roots, fill) {
+        let Options { scale, interrupt, .. } = self.options;
+        let fill = |root: &Path| Content::make(root, seed, *scale, interrupt);
+        match Disk::new(model, name, &devices, &roots, interrupt, fill) {
             Ok((disk, content)) => {
                 println!("{:<9} {name}: {}", "disk", disk.describe()?);
                 Ok(Some(Filled { disk, content }))
