@@ -121,11 +121,11 @@ const fn disk(name: &'static str, up: Up, cases: &'static [Named], title: &'stat
 
 const ROTATING: &[Named] = &[
     Named("big", "24 files of 40 MB"),
-    Named("big-list", "Check of a shuffled list of them"),
     Named("small", "6,000 files of 20 kB"),
-    Named("small-list", "Check of a shuffled list of them"),
     Named("mixed", "Both"),
 ];
+const LISTS: &[Named] =
+    &[Named("big-list", "24 files of 40 MB"), Named("small-list", "6,000 files of 20 kB")];
 const TWO_DISKS: &[Named] = &[Named("two-disks", "24 files of 40 MB on each of two disks")];
 const FAR: &[Named] =
     &[Named("far-big", "24 files of 40 MB"), Named("far-small", "6,000 files of 20 kB")];
@@ -189,6 +189,18 @@ pub const ALL: &[Plot] = &[
     files("files-debian", "debian", "The check of Debian's own lists; one CPU"),
     disk("disk-busy", Up::BusySeconds, ROTATING, "A rotating disk: the time that it needs"),
     disk("disk-seeks", Up::Seeks, ROTATING, "A rotating disk: how often its head is moved"),
+    disk(
+        "disk-list-busy",
+        Up::BusySeconds,
+        LISTS,
+        "A rotating disk, a shuffled list checked: the time that it needs",
+    ),
+    disk(
+        "disk-list-seeks",
+        Up::Seeks,
+        LISTS,
+        "A rotating disk, a shuffled list checked: how often its head is moved",
+    ),
     disk("disk-two", Up::Seconds, TWO_DISKS, "Two rotating disks: how long it takes"),
     disk(
         "disk-far",

@@ -19,6 +19,8 @@
 //! for each setting that may suit it: threads, processes, names in order. `busy s` is what the disks themselves needed, which does not depend on how
 //! loaded the machine is; of a far one it is the sum over its hands.
 
+mod rows;
+
 use std::fs;
 use std::ops::Add as _;
 use std::os::unix::ffi::OsStrExt as _;
@@ -27,18 +29,19 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use nix::unistd::sync;
 
-use super::programs::{self, Candidate, candidates};
+use super::programs::{self, Candidate};
 use super::{Scenario, program_of};
 use crate::answers::Answers;
 use crate::clock;
 use crate::disk::{self, Content, Disk, FileOnDisk, Model, Work};
-use crate::launch::{Launch, allowed_cpus};
+use crate::launch::allowed_cpus;
 use crate::options::{Interrupted, Options};
 use crate::peers::{self, Found, Peer};
 use crate::report::Report;
 use crate::rig::{self, Competitor, Sample};
 use crate::scratch::Scratch;
-use crate::verifier::{Answer, Verifier};
+use crate::verifier::Verifier;
+use rows::{BASELINE, Rows, SORTED, lines};
 
 pub const SCENARIO: Scenario = Scenario {
     name: "disk",
@@ -102,10 +105,6 @@ const TWO_ROTATING: [DiskCase; 1] = [case(TWO_DISKS, Files::Big, false, 2)];
 const FAR: [DiskCase; 2] =
     [case("far-big", Files::Big, false, 32), case("far-small", Files::Small, false, 32)];
 
-const BASELINE: &str = "md5sum";
-/// The baseline where a list is checked, whose own list is in the order of the disk.
-const SORTED: &str = "md5sum-sorted";
-
 /// Name and model of a disk, and what its files are made from: they differ from disk to disk.
 struct Make {
     name: &'static str,
@@ -125,10 +124,6 @@ const PEERS: [Peer; 6] = [
     Peer { name: "b3sum", version_argument: "--version" },
     Peer { name: "rclone", version_argument: "version" },
 ];
-
-/// b3sum as one reader of whole files.
-const SEQUENTIAL: [&str; 3] = ["b3sum", "--num-threads=1", "--no-mmap"];
-const RCLONE: [&str; 3] = ["md5sum", "--config", "/dev/null"];
 
 /// A run takes seconds to minutes, and of a disk the model decides: there is little to average.
 const ROUNDS: usize = 1;
@@ -276,12 +271,13 @@ impl<'run> Bench<'run> {
         let prefix = if let [folder] = &folders[..] { folder } else { &roots(scratch) };
         let prefix = [prefix.as_os_str().as_bytes(), b"/"].concat();
         let verifier = Verifier::new(output.clone(), prefix.clone(), files.len(), bytes);
+        let rows = self.rows(scratch, &output);
         let (candidates, expected) = if case.list {
-            self.checks(&folders, &files, scratch, &output)?
+            rows.checks(&folders, &files)?
         } else {
             let expected = Answers::of_digests(&lines(&files, Path::new("")), &prefix)?;
             let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
-            (self.sums(case.hands, &folders, &paths, scratch, &output)?, expected)
+            (rows.sums(case.hands, &folders, &paths)?, expected)
         };
         let there = candidates.into_iter().filter(|each| self.is_there(each)).collect();
         let verifier = verifier.expecting(expected);
@@ -325,163 +321,14 @@ impl<'run> Bench<'run> {
         Ok(())
     }
 
-    /// The programs that compute the digests of these folders, whose files have these paths.
-    ///
-    /// What reads one file at a time has a row `-P` where a disk serves more: so many processes,
-    /// which xargs starts. What walks in the order of the folders has a row `-sorted` where that
-    /// matters: it is fed as md5sum is. rclone computes as many digests at once as it has
-    /// transfers.
-    fn sums(
-        &self,
-        hands: usize,
-        folders: &[PathBuf],
-        paths: &[PathBuf],
-        scratch: &Scratch,
-        output: &Path,
-    ) -> Result<Vec<Candidate>> {
-        let list = scratch.write_list(paths)?;
-        let on_all = |program: &str| Launch::new(program, &self.cpus, output);
-        let walking = |program: &'static str, words: &[&str]| {
-            (Some(program), on_all(program).args(words).args(folders))
-        };
-        let lanesum = |words: &[&str]| {
-            let launch = Launch::new(&self.options.lanesum, &self.cpus, output);
-            (None, launch.args(words).args(folders))
-        };
-        let fed = |words: &[&'static str]| {
-            (Some(words[0]), on_all("xargs").args(["-0", "-a"]).args([&list]).args(words))
-        };
-        let share = share(paths, hands).to_string();
-        let shared = |words: &[&'static str]| {
-            let several = ["-P", &hands.to_string(), "-n", &share];
-            let xargs = on_all("xargs").args(["-0", "-a"]).args([&list]).args(several);
-            (Some(words[0]), xargs.args(words))
-        };
-        let rclone = |words: &[&str]| {
-            let launch = on_all("rclone").args(RCLONE).args(words);
-            let launch = match folders {
-                [folder] => launch.args([folder]),
-                // It takes one folder only: the one above the disks.
-                _ => launch.args(["--include", "/*/big/**"]).args([roots(scratch)]),
-            };
-            (Some("rclone"), launch)
-        };
-        let mut rows = vec![
-            ("md5sum", fed(&[BASELINE]), Answer::Md5),
-            ("lanesum", lanesum(&[]), Answer::Md5),
-            ("md5deep", walking("md5deep", &["-r"]), Answer::Md5),
-            ("md5deep-j0", walking("md5deep", &["-r", "-j0"]), Answer::Md5),
-            ("md5deep-j1", walking("md5deep", &["-r", "-j1"]), Answer::Md5),
-            ("rhash", walking("rhash", &["--md5", "-r"]), Answer::Md5),
-            ("b3sum", fed(&["b3sum"]), Answer::OtherDigests),
-            ("b3sum-sequential", fed(&SEQUENTIAL), Answer::OtherDigests),
-            ("rclone", rclone(&[]), Answer::Md5),
-            ("rclone-1", rclone(&["--checkers=1", "--transfers=1"]), Answer::Md5),
-        ];
-        let in_order = [
-            ("md5deep-sorted", fed(&["md5deep", "-j0"]), Answer::Md5),
-            ("rhash-sorted", fed(&["rhash", "--md5"]), Answer::Md5),
-        ];
-        match hands {
-            1 => rows.extend(in_order),
-            2 => {
-                rows.extend(in_order);
-                rows.push(("md5sum-P2", shared(&[BASELINE]), Answer::Md5));
-            }
-            _ => rows.extend([
-                ("md5sum-P32", shared(&[BASELINE]), Answer::Md5),
-                ("lanesum-j32", lanesum(&["-j", "32"]), Answer::Md5),
-                ("md5deep-j32", walking("md5deep", &["-r", "-j32"]), Answer::Md5),
-                ("rhash-P32", shared(&["rhash", "--md5"]), Answer::Md5),
-                ("b3sum-P32", shared(&SEQUENTIAL), Answer::OtherDigests),
-                ("rclone-32", rclone(&["--checkers=32", "--transfers=32"]), Answer::Md5),
-            ]),
+    fn rows<'case>(&'case self, scratch: &'case Scratch, output: &'case Path) -> Rows<'case> {
+        Rows {
+            lanesum: &self.options.lanesum,
+            has_b3sum: self.is_installed("b3sum"),
+            cpus: &self.cpus,
+            scratch,
+            output,
         }
-        Ok(candidates(rows))
-    }
-
-    /// The programs that check a list of these files, which are all of a folder's, and what they
-    /// must find.
-    fn checks(
-        &self,
-        folders: &[PathBuf],
-        files: &[FileOnDisk],
-        scratch: &Scratch,
-        output: &Path,
-    ) -> Result<(Vec<Candidate>, Answers)> {
-        let write = |name: &str, files: &[FileOnDisk], below: &Path| {
-            let path = scratch.path().join(name);
-            let written = fs::write(&path, lines(files, below));
-            written.with_context(|| path.display().to_string()).map(|()| path)
-        };
-        let (listed, wrong) = with_one_wrong(files);
-        let sorted = write("sorted.md5", &listed, Path::new(""))?;
-        let listed = disk::shuffled(listed);
-        let shuffled = write("shuffled.md5", &listed, Path::new(""))?;
-        let relative = write("relative.md5", &listed, &folders[0])?;
-        let blake3 = match self.blake3(files, scratch, output)? {
-            Some(files) => {
-                let listed = disk::shuffled(with_one_wrong(&files).0);
-                write("shuffled.b3", &listed, Path::new(""))?
-            }
-            None => PathBuf::new(),
-        };
-        let check = |program: &Path, words: &[&str], list: &Path| {
-            let launch = Launch::new(program, &self.cpus, output);
-            launch.args(words).args([list]).accepting(&[1])
-        };
-        let peer = |words: &[&'static str], list: &Path| {
-            (Some(words[0]), check(Path::new(words[0]), &words[1..], list))
-        };
-        let lanesum = (None, check(&self.options.lanesum, &["check", "--quiet"], &shuffled));
-        let rclone = |words: &[&str]| {
-            let words = [&["checksum", "--config", "/dev/null", "--combined", "-"], words].concat();
-            let launch = check(Path::new("rclone"), &[&words[..], &["MD5"]].concat(), &relative);
-            (Some("rclone"), launch.args(folders))
-        };
-        let quiet = ["-c", "--quiet"];
-        let rows = candidates(vec![
-            (SORTED, peer(&[BASELINE, "-c", "--quiet"], &sorted), Answer::Failures),
-            ("md5sum", peer(&[BASELINE, "-c", "--quiet"], &shuffled), Answer::Failures),
-            ("lanesum", lanesum, Answer::Failures),
-            // Without --md5 it would try every digest that is as long as an MD5.
-            (
-                "rhash",
-                peer(&["rhash", "-c", "--md5", "--skip-ok"], &shuffled),
-                Answer::RhashFailures,
-            ),
-            ("b3sum", peer(&["b3sum", "-c", "--quiet"], &blake3), Answer::Failures),
-            (
-                "b3sum-sequential",
-                peer(&[&SEQUENTIAL[..], &quiet].concat(), &blake3),
-                Answer::Failures,
-            ),
-            ("rclone", rclone(&[]), Answer::RcloneFailures),
-            ("rclone-1", rclone(&["--checkers=1"]), Answer::RcloneFailures),
-        ]);
-        Ok((rows, Answers::of_failures(&failure(&wrong))))
-    }
-
-    /// The files with their BLAKE3, which b3sum itself computes; none where it is not installed.
-    fn blake3(
-        &self,
-        files: &[FileOnDisk],
-        scratch: &Scratch,
-        output: &Path,
-    ) -> Result<Option<Vec<FileOnDisk>>> {
-        if !self.is_installed("b3sum") {
-            return Ok(None);
-        }
-        let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
-        let list = scratch.write_list(&paths)?;
-        let launch = Launch::new("xargs", &self.cpus, output).args(["-0", "-a"]).args([list]);
-        launch.args(["b3sum", "--no-names"]).run()?;
-        let digests = fs::read_to_string(output)?;
-        let with_digest = |(file, digest): (&FileOnDisk, &str)| FileOnDisk {
-            digest: digest.to_owned(),
-            ..file.clone()
-        };
-        Ok(Some(files.iter().zip(digests.lines()).map(with_digest).collect()))
     }
 
     fn is_there(&self, candidate: &Candidate) -> bool {
@@ -508,68 +355,23 @@ fn roots(scratch: &Scratch) -> PathBuf {
     scratch.path().join("roots")
 }
 
-/// The same files, but one in the middle is said to have another digest; and that one's path.
-fn with_one_wrong(files: &[FileOnDisk]) -> (Vec<FileOnDisk>, PathBuf) {
-    let mut files = files.to_vec();
-    let middle = files.len() / 2;
-    let FileOnDisk { path, digest, .. } = &mut files[middle];
-    *digest = "0".repeat(digest.len());
-    let path = path.clone();
-    (files, path)
-}
-
-/// As `md5sum --check` tells it.
-fn failure(path: &Path) -> Vec<u8> {
-    [path.as_os_str().as_bytes(), b": FAILED\n"].concat()
-}
-
-/// How many files each process gets that xargs starts: that all hands have something to do, and
-/// what a process prints is written at once, so that no line of another stands within one.
-fn share(paths: &[PathBuf], hands: usize) -> usize {
-    const PIPE: usize = 4096;
-    const DIGEST: usize = 70;
-    let longest = paths.iter().map(|path| path.as_os_str().len()).max().unwrap_or_default();
-    (PIPE / (longest + DIGEST)).min(paths.len().div_ceil(hands)).max(1)
-}
-
-/// As md5sum writes them, with names as seen from the folder `below`.
-fn lines(files: &[FileOnDisk], below: &Path) -> Vec<u8> {
-    let mut text = Vec::new();
-    for file in files {
-        let name = file.path.strip_prefix(below).unwrap_or(&file.path);
-        text.extend_from_slice(file.digest.as_bytes());
-        text.extend_from_slice(b"  ");
-        text.extend_from_slice(name.as_os_str().as_bytes());
-        text.push(b'\n');
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn files(count: usize) -> Vec<FileOnDisk> {
-        let file = |index| FileOnDisk {
-            path: PathBuf::from(format!("/disk/{index}")),
-            bytes: 1,
-            digest: "a".repeat(32),
-        };
-        (0..count).map(file).collect()
-    }
 
     #[test]
     fn every_case_and_row_has_its_name_in_the_scenario() {
         let options = Options::for_tests();
         let bench = Bench { options: &options, installed: Vec::new(), cpus: vec![0] };
         let scratch = bench.scratch(0).unwrap();
-        let (folders, output) = ([PathBuf::from("/disk")], Path::new("/x"));
+        let rows = bench.rows(&scratch, Path::new("/x"));
+        let folders = [PathBuf::from("/disk")];
         let mut names = Vec::new();
         for case in ROTATING.iter().chain(&TWO_ROTATING).chain(&FAR) {
             assert!(SCENARIO.cases.contains(&case.name), "{}", case.name);
-            names.extend(bench.sums(case.hands, &folders, &[], &scratch, output).unwrap());
+            names.extend(rows.sums(case.hands, &folders, &[]).unwrap());
         }
-        names.extend(bench.checks(&folders, &files(3), &scratch, output).unwrap().0);
+        names.extend(rows.checks(&folders, &rows::tests::files(3)).unwrap().0);
         let names: Vec<_> = names.iter().map(|row| row.implementation).collect();
         for name in &names {
             assert!(SCENARIO.implementations.contains(name), "{name}");
@@ -577,27 +379,5 @@ mod tests {
         for name in SCENARIO.implementations {
             assert!(names.contains(name), "no row {name}");
         }
-    }
-
-    #[test]
-    fn one_line_of_a_list_is_wrong() {
-        let files = files(3);
-        let (listed, wrong) = with_one_wrong(&files);
-        assert_eq!(wrong, Path::new("/disk/1"));
-        let differing: Vec<_> = listed.iter().filter(|file| !files.contains(file)).collect();
-        assert_eq!(differing.len(), 1);
-        let text = String::from_utf8(lines(&listed, Path::new("/disk"))).unwrap();
-        assert!(text.contains(&format!("{}  1\n", "0".repeat(32))), "{text}");
-        let text = String::from_utf8(lines(&listed, Path::new(""))).unwrap();
-        assert!(text.starts_with(&format!("{}  /disk/0\n", "a".repeat(32))), "{text}");
-    }
-
-    #[test]
-    fn a_process_gets_its_share_and_prints_no_more_than_is_written_at_once() {
-        let paths: Vec<PathBuf> = files(64).into_iter().map(|file| file.path).collect();
-        assert_eq!(share(&paths, 2), 32);
-        assert_eq!(share(&paths, 32), 2);
-        assert_eq!(share(&paths, 1), 52, "4096 by 70 and 8");
-        assert_eq!(share(&[], 32), 1);
     }
 }
