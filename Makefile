@@ -103,7 +103,8 @@ fuzz:
 	fuzz/run.sh $(SECONDS)
 
 # Every scenario beside every peer, and the report: bench/report/index.html. It takes
-# 5 GiB in /dev/shm. `make bench OPTIONS='--rounds 1 --scale 100'` tries it out in two.
+# 5 GiB in /dev/shm. Simulated disks need root, and 35 minutes more.
+# `make bench OPTIONS='--rounds 1 --scale 100'` tries it out in three.
 bench: build
 	$(CARGO) run --locked --release -p lanesum-bench -- all bench/report -- $(OPTIONS)
 

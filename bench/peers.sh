@@ -7,9 +7,10 @@
 # itself.
 set -eu
 
-# Checksum programs; then what the tables of the documents need: Haskell, Perl, Java and Maven; then
-# Go.
+# Checksum programs; what simulated disks need (losetup, mount, mkfs.ext4); then what the tables of
+# the documents need: Haskell, Perl, Java and Maven; then Go.
 packages='findutils md5deep rhash b3sum xxhash openssl rclone
+    mount e2fsprogs
     ghc libghc-puremd5-dev libghc-cryptohash-md5-dev
     perl libfile-map-perl
     default-jdk-headless maven
@@ -32,6 +33,7 @@ program_of() {
     default-jdk-headless) echo javac ;;
     maven) echo mvn ;;
     golang-go) echo go ;;
+    e2fsprogs) echo ;; # its programs may not be in PATH
     perl | lib*) echo ;; # perl-base has the program, but not Digest::MD5
     *) echo "$1" ;;
     esac

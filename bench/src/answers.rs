@@ -50,6 +50,18 @@ impl Answers {
         Self::failed(lines(output).filter_map(name))
     }
 
+    /// Reads the failures out of what `rclone checksum --combined` prints: lines `* NAME` for what
+    /// differs, `! NAME`, `+ NAME` and `- NAME` for what could not be compared. Its names are seen
+    /// from the folder that it walks; `prefix` goes before them.
+    pub fn of_rclone_failures(output: &[u8], prefix: &[u8]) -> Self {
+        let name = |line: &[u8]| {
+            let signs = [&b"* "[..], b"! ", b"+ ", b"- "];
+            let name = signs.iter().find_map(|sign| line.strip_prefix(*sign))?;
+            Some([prefix, name].concat())
+        };
+        Self::failed(lines(output).filter_map(name))
+    }
+
     /// Without the names that hold a backslash.
     pub fn without_backslashes(&self) -> Self {
         let plain = self.0.iter().filter(|(name, _)| !name.contains(&b'\\'));
@@ -146,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_of_both_programs_are_the_same() {
+    fn failures_of_all_programs_are_the_same() {
         let md5sum = Answers::of_failures(b"usr/a: FAILED\nusr/b c: FAILED open or read\n");
         let lanesum = Answers::of_failures(b"/usr/b c: FAILED open or read\n/usr/a: FAILED\n");
         let rhash = Answers::of_rhash_failures(
@@ -154,6 +166,8 @@ mod tests {
               Everything OK\nx\\y     ERR\n",
         );
         assert_eq!(md5sum.len(), 2);
+        let rclone = Answers::of_rclone_failures(b"= c\n* a\n! b c\n", b"/usr/");
+        rclone.agree_with(&md5sum).unwrap();
         lanesum.agree_with(&md5sum).unwrap();
         assert!(rhash.agree_with(&md5sum).is_err());
         rhash.without_backslashes().agree_with(&md5sum).unwrap();

@@ -108,7 +108,7 @@ impl Launch {
         } else {
             cost_seconds
         };
-        Ok(Sample { seconds, cost_seconds, peak_bytes: Some(peak_bytes) })
+        Ok(Sample { seconds, cost_seconds, peak_bytes: Some(peak_bytes), disk: None })
     }
 }
 

@@ -10,6 +10,7 @@ mod answers;
 mod buffer;
 mod clock;
 mod debian;
+mod disk;
 mod hashers;
 mod incarnations;
 mod launch;

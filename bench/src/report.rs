@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use comfy_table::{CellAlignment, Table, presets};
 
-use crate::rig::{Figures, Measured};
+use crate::rig::{DiskFigures, Figures, Measured};
 
-/// The last column is empty where the run was no process of its own.
-const CSV_HEADER: [&str; 13] = [
+/// `peak_mib` is empty where the run was no process of its own, what follows it where no disk is
+/// simulated.
+const CSV_HEADER: [&str; 17] = [
     "scenario",
     "case",
     "implementation",
@@ -23,20 +24,60 @@ const CSV_HEADER: [&str; 13] = [
     "ns_per_item",
     "ratio_to_baseline",
     "peak_mib",
+    "requests",
+    "seeks",
+    "disk_mb",
+    "busy_s",
 ];
 
-const TABLE_HEADER: [&str; 11] = [
-    "implementation",
-    "rounds",
-    "median s",
-    "min s",
-    "p90 s",
-    "spread",
-    "GB/s",
-    "cycles/B",
-    "ns/item",
-    "x baseline",
-    "peak_mib",
+/// What a column of a table says of a row.
+struct Column {
+    head: &'static str,
+    cell: fn(&Measured, &Figures) -> String,
+}
+
+const fn column(head: &'static str, cell: fn(&Measured, &Figures) -> String) -> Column {
+    Column { head, cell }
+}
+
+const ROUNDS: Column = column("rounds", |_, figures| figures.rounds.to_string());
+const MEDIAN: Column = column("median s", |_, figures| four_digits(figures.median_s));
+const MIN: Column = column("min s", |_, figures| four_digits(figures.min_s));
+const P90: Column = column("p90 s", |_, figures| four_digits(figures.p90_s));
+const SPREAD: Column = column("spread", |_, figures| {
+    format!("{:.1} %", (figures.p90_s - figures.min_s) / figures.median_s * 100.0)
+});
+const RATIO: Column =
+    column("x baseline", |_, figures| format!("{:.3}", figures.ratio_to_baseline));
+const PEAK: Column = column("peak_mib", |_, figures| peak_mib(figures));
+
+/// Of every table but those of [`DISK_COLUMNS`].
+const COLUMNS: [Column; 10] = [
+    ROUNDS,
+    MEDIAN,
+    MIN,
+    P90,
+    SPREAD,
+    column("GB/s", |measured, figures| format!("{:.3}", gb_per_s(measured, figures))),
+    column("cycles/B", |_, figures| format!("{:.3}", figures.cycles_per_byte)),
+    column("ns/item", |measured, figures| format!("{:.0}", ns_per_item(measured, figures))),
+    RATIO,
+    PEAK,
+];
+
+/// Where disks are simulated, what they did says more than what the CPU did.
+const DISK_COLUMNS: [Column; 11] = [
+    ROUNDS,
+    MEDIAN,
+    MIN,
+    P90,
+    column("MB/s", |measured, figures| format!("{:.1}", gb_per_s(measured, figures) * 1e3)),
+    column("requests", |_, figures| of_disk(figures, |disk| disk.requests, 0)),
+    column("seeks", |_, figures| of_disk(figures, |disk| disk.seeks, 0)),
+    column("disk MB", |_, figures| of_disk(figures, |disk| disk.bytes / 1e6, 1)),
+    column("busy s", |_, figures| of_disk(figures, |disk| disk.busy_s, 3)),
+    RATIO,
+    PEAK,
 ];
 
 /// Takes cases as they are measured.
@@ -103,33 +144,21 @@ fn title(measured: &Measured) -> String {
 }
 
 fn table(measured: &Measured) -> Table {
+    let outcomes = || measured.rows.iter().filter_map(|row| row.outcome.as_ref().ok());
+    let has_disk = outcomes().any(|figures| figures.disk.is_some());
+    let columns: &[Column] = if has_disk { &DISK_COLUMNS } else { &COLUMNS };
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(TABLE_HEADER);
+    let heads = columns.iter().map(|column| column.head);
+    table.load_style(presets::NOTHING).set_header(std::iter::once("implementation").chain(heads));
     for row in &measured.rows {
         let cells = match &row.outcome {
-            Ok(figures) => table_cells(measured, figures),
+            Ok(figures) => columns.iter().map(|column| (column.cell)(measured, figures)).collect(),
             Err(_) => vec!["failed".to_owned()],
         };
         table.add_row(std::iter::once(row.implementation.to_owned()).chain(cells));
     }
     table.column_iter_mut().skip(1).for_each(|each| each.set_cell_alignment(CellAlignment::Right));
     table
-}
-
-fn table_cells(measured: &Measured, figures: &Figures) -> Vec<String> {
-    let spread = (figures.p90_s - figures.min_s) / figures.median_s;
-    vec![
-        figures.rounds.to_string(),
-        four_digits(figures.median_s),
-        four_digits(figures.min_s),
-        four_digits(figures.p90_s),
-        format!("{:.1} %", spread * 100.0),
-        format!("{:.3}", gb_per_s(measured, figures)),
-        format!("{:.3}", figures.cycles_per_byte),
-        format!("{:.0}", ns_per_item(measured, figures)),
-        format!("{:.3}", figures.ratio_to_baseline),
-        peak_mib(figures),
-    ]
 }
 
 /// In the order of [`CSV_HEADER`]; rows without figures are left out.
@@ -150,6 +179,10 @@ fn records(measured: &Measured) -> impl Iterator<Item = [String; CSV_HEADER.len(
             format!("{:.3}", ns_per_item(measured, figures)),
             format!("{:.6}", figures.ratio_to_baseline),
             peak_mib(figures),
+            of_disk(figures, |disk| disk.requests, 0),
+            of_disk(figures, |disk| disk.seeks, 0),
+            of_disk(figures, |disk| disk.bytes / 1e6, 3),
+            of_disk(figures, |disk| disk.busy_s, 6),
         ])
     })
 }
@@ -166,6 +199,11 @@ fn gb_per_s(measured: &Measured, figures: &Figures) -> f64 {
 
 fn ns_per_item(measured: &Measured, figures: &Figures) -> f64 {
     figures.median_s * 1e9 / measured.items as f64
+}
+
+/// Empty where no disk is simulated.
+fn of_disk(figures: &Figures, value: fn(&DiskFigures) -> f64, decimals: usize) -> String {
+    figures.disk.as_ref().map_or(String::new(), |disk| format!("{:.*}", decimals, value(disk)))
 }
 
 fn peak_mib(figures: &Figures) -> String {
@@ -186,6 +224,7 @@ mod tests {
             cycles_per_byte: 2.0,
             ratio_to_baseline: 3.0,
             peak_bytes: Some(3 << 20),
+            disk: None,
         };
         let rows = vec![
             Row { implementation: "good", outcome: Ok(figures) },
@@ -205,9 +244,9 @@ mod tests {
         assert_eq!(
             std::fs::read_to_string(path).unwrap(),
             "scenario,case,implementation,median_s,min_s,p90_s,bytes,items,gb_per_s,\
-             cycles_per_byte,ns_per_item,ratio_to_baseline,peak_mib\n\
+             cycles_per_byte,ns_per_item,ratio_to_baseline,peak_mib,requests,seeks,disk_mb,busy_s\n\
              test,1MiB+16KiB,good,0.5,0.25,0.75,1000000000,1000,2.000000,2.000000,500000.000,\
-             3.000000,3.0\n"
+             3.000000,3.0,,,,\n"
         );
     }
 

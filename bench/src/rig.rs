@@ -15,6 +15,7 @@
 
 use anyhow::Result;
 
+use crate::disk::Work;
 use crate::options::Interrupt;
 use crate::statistics::{median, min, p90};
 
@@ -31,12 +32,14 @@ pub struct Sample {
     pub cost_seconds: f64,
     /// Peak resident memory, where the run was a process of its own.
     pub peak_bytes: Option<u64>,
+    /// What the disks did meanwhile, where they are simulated.
+    pub disk: Option<Work>,
 }
 
 impl Sample {
     /// A run of which all is measured.
     pub const fn whole(seconds: f64) -> Self {
-        Self { seconds, cost_seconds: seconds, peak_bytes: None }
+        Self { seconds, cost_seconds: seconds, peak_bytes: None, disk: None }
     }
 }
 
@@ -91,6 +94,29 @@ pub struct Figures {
     pub ratio_to_baseline: f64,
     /// The highest of all rounds.
     pub peak_bytes: Option<u64>,
+    pub disk: Option<DiskFigures>,
+}
+
+/// What the simulated disks did in one run: medians over the rounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DiskFigures {
+    pub requests: f64,
+    pub seeks: f64,
+    pub bytes: f64,
+    pub busy_s: f64,
+}
+
+impl DiskFigures {
+    fn of(rounds: &[Work]) -> Option<Self> {
+        let median_of =
+            |value: fn(&Work) -> f64| median(&rounds.iter().map(value).collect::<Vec<_>>());
+        (!rounds.is_empty()).then(|| Self {
+            requests: median_of(|work| work.requests as f64),
+            seeks: median_of(|work| work.seeks as f64),
+            bytes: median_of(|work| work.bytes as f64),
+            busy_s: median_of(|work| work.busy.as_secs_f64()),
+        })
+    }
 }
 
 /// Measures `case` in at most `rounds` rounds, which is at least one; `clock` gives the CPU's clock
@@ -198,6 +224,7 @@ fn figures(
             cycles.push(own.seconds * clock / bytes as f64);
         }
     }
+    let disk: Vec<Work> = samples.iter().flatten().filter_map(|sample| sample.disk).collect();
     Figures {
         rounds: seconds.len(),
         median_s: median(&seconds),
@@ -206,6 +233,7 @@ fn figures(
         cycles_per_byte: median(&cycles),
         ratio_to_baseline: median(&ratios),
         peak_bytes: samples.iter().flatten().filter_map(|sample| sample.peak_bytes).max(),
+        disk: DiskFigures::of(&disk),
     }
 }
 

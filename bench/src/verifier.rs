@@ -21,6 +21,8 @@ pub enum Answer {
     Failures,
     /// The same in rhash's form.
     RhashFailures,
+    /// The same in rclone's form.
+    RcloneFailures,
 }
 
 /// Looks at what the competitors of one case wrote.
@@ -31,13 +33,18 @@ pub struct Verifier {
     prefix: Vec<u8>,
     pub items: usize,
     pub bytes: u64,
-    /// The baseline's answers: it is the first to be verified.
+    /// The baseline's answers, unless they are known beforehand: it is the first to be verified.
     reference: OnceCell<Answers>,
 }
 
 impl Verifier {
     pub fn new(output: PathBuf, prefix: Vec<u8>, items: usize, bytes: u64) -> Self {
         Self { output, prefix, items, bytes, reference: OnceCell::new() }
+    }
+
+    /// With the answers known beforehand, which the baseline's must be as well.
+    pub fn expecting(self, answers: Answers) -> Self {
+        Self { reference: answers.into(), ..self }
     }
 
     pub fn verify(&self, answer: Answer) -> Result<()> {
@@ -56,6 +63,9 @@ impl Verifier {
                 Ok(())
             }
             Answer::Failures => self.compare(Answers::of_failures(&output)),
+            Answer::RcloneFailures => {
+                self.compare(Answers::of_rclone_failures(&output, &self.prefix))
+            }
             // rhash 1.4.3 does not know GNU's escaped names, and fails on them.
             Answer::RhashFailures => {
                 let Some(reference) = self.reference.get() else {

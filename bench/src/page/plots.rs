@@ -1,9 +1,12 @@
 //! Which plots the report has. A new one is an entry in [`ALL`]: a scenario, what goes across, what
 //! goes up.
 
+use std::collections::BTreeMap;
+
 use super::rows::{Row, distinct};
 use super::svg::{Bar, Bars, Curve, Group, Line, Lines, Marked, is_ours};
 use crate::quantity;
+use crate::scenarios::program_of;
 use crate::statistics::median;
 
 /// A plot of one scenario's rows.
@@ -31,6 +34,9 @@ pub enum Kind {
         /// The implementation that is drawn as a line, since nothing can be faster.
         limit: Option<&'static str>,
     },
+    /// For each case a group with the row of lanesum and, of every other program, the one that
+    /// takes the least time: the setting that suits it best. That of `limit` is drawn as a line.
+    Best { cases: &'static [Named], up: Up, limit: Named },
     /// The same for some implementations in several cases, with names for whoever knows no bench.
     Groups { cases: &'static [Named], up: Up, only: &'static [Named], limit: Named },
 }
@@ -53,6 +59,11 @@ pub enum Up {
     MillionsPerS,
     /// The speed of a row by the speed of the same case's row of this implementation.
     SpeedOver(&'static str),
+    /// What takes less is better.
+    Seconds,
+    /// What the heads of simulated disks did, which is better if it is less.
+    Seeks,
+    BusySeconds,
 }
 
 /// A curve that no implementation crosses.
@@ -102,6 +113,22 @@ const fn per_item(
     let kind = Kind::Bars { case, up: Up::MillionsPerS, limit: None };
     Plot { name, scenario, title, kind }
 }
+
+const fn disk(name: &'static str, up: Up, cases: &'static [Named], title: &'static str) -> Plot {
+    let limit = Named("md5sum-sorted", "md5sum, list in order");
+    Plot { name, scenario: "disk", title, kind: Kind::Best { cases, up, limit } }
+}
+
+const ROTATING: &[Named] = &[
+    Named("big", "24 files of 40 MB"),
+    Named("small", "6,000 files of 20 kB"),
+    Named("mixed", "Both"),
+];
+const LISTS: &[Named] =
+    &[Named("big-list", "24 files of 40 MB"), Named("small-list", "6,000 files of 20 kB")];
+const TWO_DISKS: &[Named] = &[Named("two-disks", "24 files of 40 MB on each of two disks")];
+const FAR: &[Named] =
+    &[Named("far-big", "24 files of 40 MB"), Named("far-small", "6,000 files of 20 kB")];
 
 pub const ALL: &[Plot] = &[
     Plot {
@@ -160,6 +187,27 @@ pub const ALL: &[Plot] = &[
     files("files-512MiB", "512MiB", "Files of 512 MiB; one CPU"),
     files("files-1GiB", "1GiB", "One file of 1 GiB; one CPU"),
     files("files-debian", "debian", "The check of Debian's own lists; one CPU"),
+    disk("disk-busy", Up::BusySeconds, ROTATING, "A rotating disk: the time that it needs"),
+    disk("disk-seeks", Up::Seeks, ROTATING, "A rotating disk: how often its head is moved"),
+    disk(
+        "disk-list-busy",
+        Up::BusySeconds,
+        LISTS,
+        "A rotating disk, a shuffled list checked: the time that it needs",
+    ),
+    disk(
+        "disk-list-seeks",
+        Up::Seeks,
+        LISTS,
+        "A rotating disk, a shuffled list checked: how often its head is moved",
+    ),
+    disk("disk-two", Up::Seconds, TWO_DISKS, "Two rotating disks: how long it takes"),
+    disk(
+        "disk-far",
+        Up::Seconds,
+        FAR,
+        "A disk 1 ms away that serves 32 at once: how long it takes",
+    ),
     documents("documents-200MB", "200MB", "The Haskell document: a file of 200 MB"),
     documents("documents-2GB", "2GB", "The Haskell document: a file of 2 GB"),
     documents("documents-100x10MB", "100x10MB", "The F# document: 10 MB, a hundred times"),
@@ -206,6 +254,12 @@ impl Plot {
             Kind::Bars { case, up, limit } => {
                 let limit = limit.map(|limit| Named(limit, limit));
                 self.bars(group(Named(case, ""), &rows, up, &[], limit), up)
+            }
+            Kind::Best { cases, up, limit } => {
+                let best = best_of_each_program(&rows, limit.0);
+                let groups =
+                    cases.iter().filter_map(|case| group(*case, &best, up, &[], Some(*limit)));
+                self.bars(groups, up)
             }
             Kind::Groups { cases, up, only, limit } => {
                 let groups =
@@ -297,12 +351,30 @@ fn group<'row>(
             None if only.is_empty() => own,
             None => continue,
         };
-        // In proportion, since every measure goes with the speed or against it.
-        let spread = (value * row.median_s / row.p90_s, value * row.median_s / row.min_s);
-        bars.push(Bar { row: own, name, value, spread });
+        bars.push(Bar { row: own, name, value, spread: up.spread(row, value) });
     }
     bars.sort_by(|a, b| b.value.total_cmp(&a.value));
+    if up.less_is_better() {
+        bars.reverse();
+    }
     (!bars.is_empty()).then_some(Group { name, bars, limit: line })
+}
+
+/// The rows of lanesum as it is and of `limit`, and of every other program in each case the one of
+/// its settings that takes the least time.
+fn best_of_each_program<'row>(rows: &[&'row Row], limit: &str) -> Vec<&'row Row> {
+    let (mut best, others): (Vec<_>, Vec<_>) =
+        rows.iter().copied().partition(|row| ["lanesum", limit].contains(&&*row.implementation));
+    let mut by_program: BTreeMap<_, &Row> = BTreeMap::new();
+    for row in others.into_iter().filter(|row| !is_ours(&row.implementation)) {
+        let program = (&row.case, program_of(&row.implementation));
+        let fastest = by_program.entry(program).or_insert(row);
+        if row.median_s < fastest.median_s {
+            *fastest = row;
+        }
+    }
+    best.extend(by_program.into_values());
+    best
 }
 
 /// The colour of a line: lanesum's own, the same in every plot for its [`PEERS`], one after
@@ -356,7 +428,27 @@ impl Up {
                 let base = all.iter().find(is_base)?;
                 Some(row.ratio_to_baseline / base.ratio_to_baseline)
             }
+            Self::Seconds => Some(row.median_s),
+            Self::Seeks => row.disk.map(|disk| disk.seeks),
+            Self::BusySeconds => row.disk.map(|disk| disk.busy_s),
         }
+    }
+
+    /// The slow and the fast end of a row's `value`.
+    fn spread(&self, row: &Row, value: f64) -> (f64, f64) {
+        match self {
+            Self::Seconds => (row.min_s, row.p90_s),
+            // Of what is counted there is the median alone.
+            Self::Seeks | Self::BusySeconds => (value, value),
+            // In proportion, since these go with the speed.
+            Self::GbPerS | Self::MillionsPerS | Self::SpeedOver(_) => {
+                (value * row.median_s / row.p90_s, value * row.median_s / row.min_s)
+            }
+        }
+    }
+
+    fn less_is_better(&self) -> bool {
+        matches!(self, Self::Seconds | Self::Seeks | Self::BusySeconds)
     }
 
     fn label(&self) -> String {
@@ -364,6 +456,9 @@ impl Up {
             Self::GbPerS => "GB/s".to_owned(),
             Self::MillionsPerS => "million per second".to_owned(),
             Self::SpeedOver(name) => format!("speed relative to {name}"),
+            Self::Seconds => "seconds; less is better".to_owned(),
+            Self::Seeks => "seeks; less is better".to_owned(),
+            Self::BusySeconds => "seconds that the disk is busy; less is better".to_owned(),
         }
     }
 }
@@ -371,6 +466,7 @@ impl Up {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::rows::Disk;
     use crate::page::rows::tests::row;
     use crate::page::svg;
 
@@ -389,14 +485,22 @@ mod tests {
             Kind::Groups { cases, limit, .. } => {
                 (cases.iter().map(|case| case.0.to_owned()).collect(), limit.0)
             }
+            Kind::Best { cases, limit, .. } => {
+                (cases.iter().map(|case| case.0.to_owned()).collect(), limit.0)
+            }
         };
         let ours = match &plot.kind {
             Kind::Lines { only, .. } => only.iter().copied().find(|name| is_ours(name)),
             _ => None,
         };
         let names = [(ours.unwrap_or("lanesum"), 4.0), ("md5sum", 1.0), (extra, 9.0)];
-        let of_case =
-            |case: &String| names.map(|(name, speed)| row(plot.scenario, case, name, speed));
+        let disk = |speed: f64| Some(Disk { seeks: 100.0 / speed, busy_s: 10.0 / speed });
+        let of_case = |case: &String| {
+            names.map(|(name, speed)| Row {
+                disk: disk(speed),
+                ..row(plot.scenario, case, name, speed)
+            })
+        };
         cases.iter().flat_map(of_case).collect()
     }
 
@@ -419,5 +523,31 @@ mod tests {
         assert!(!svg.contains("openssl"));
         rows.retain(|row| row.case != "1MiB");
         assert!(!plot.draw(&rows).unwrap().contains("1 MiB"));
+    }
+
+    #[test]
+    fn of_each_program_but_lanesum_the_best_setting_is_drawn_the_least_first() {
+        let of = |implementation, seconds, seeks| Row {
+            disk: Some(Disk { seeks, busy_s: seconds }),
+            ..row("disk", "big", implementation, 1.0 / seconds)
+        };
+        let rows = [
+            of("md5sum-sorted", 1.0, 10.0),
+            of("lanesum", 2.0, 22.0),
+            of("lanesum-j32", 1.5, 44.0),
+            of("md5deep", 9.0, 900.0),
+            of("md5deep-j0", 4.0, 400.0),
+            of("md5deep-j1", 5.0, 500.0),
+            of("rhash", 3.0, 300.0),
+        ];
+        let plot = ALL.iter().find(|plot| plot.name == "disk-seeks").unwrap();
+        let svg = plot.draw(&rows).unwrap();
+        let place = |text: &str| svg.find(&format!(">{text}</text>")).expect(text);
+        assert!(place("lanesum") < place("rhash") && place("rhash") < place("md5deep-j0"));
+        assert!(place("22.0") < place("300") && place("300") < place("400"));
+        for text in [">lanesum-j32<", ">md5deep<", ">md5deep-j1<", ">md5sum-sorted<", ">900<"] {
+            assert!(!svg.contains(text), "{text} is in {svg}");
+        }
+        assert!(svg.contains("md5sum, list in order  10.0"));
     }
 }

@@ -19,6 +19,14 @@ pub struct Row {
     pub ns_per_item: f64,
     pub ratio_to_baseline: f64,
     pub peak_mib: Option<f64>,
+    pub disk: Option<Disk>,
+}
+
+/// What simulated disks did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Disk {
+    pub seeks: f64,
+    pub busy_s: f64,
 }
 
 impl Row {
@@ -48,6 +56,8 @@ pub fn read(file: &Path) -> Result<Vec<Row>> {
             let text = cell(column)?;
             text.parse().with_context(|| format!("{column}: {text:?} is not a number"))
         };
+        // Empty, or not there, in rows without one.
+        let disk = |column: &str| cell(column).ok()?.parse().ok();
         Ok(Row {
             scenario: cell("scenario")?.to_owned(),
             case: cell("case")?.to_owned(),
@@ -61,6 +71,7 @@ pub fn read(file: &Path) -> Result<Vec<Row>> {
             ns_per_item: number("ns_per_item")?,
             ratio_to_baseline: number("ratio_to_baseline")?,
             peak_mib: cell("peak_mib")?.parse().ok(),
+            disk: disk("seeks").zip(disk("busy_s")).map(|(seeks, busy_s)| Disk { seeks, busy_s }),
         })
     });
     rows.collect::<Result<_>>().with_context(name)
@@ -96,6 +107,7 @@ pub mod tests {
             ns_per_item: 1e9 / gb_per_s,
             ratio_to_baseline: gb_per_s,
             peak_mib: None,
+            disk: None,
         }
     }
 
@@ -109,7 +121,14 @@ pub mod tests {
         let rows = read(&path).unwrap();
         assert_eq!(rows.len(), 1);
         assert_eq!((rows[0].case.as_str(), rows[0].ratio_to_baseline), ("b", 5.0));
-        assert_eq!((rows[0].noise(), rows[0].peak_mib), (1.0, None));
+        assert_eq!((rows[0].noise(), rows[0].peak_mib, rows[0].disk), (1.0, None, None));
+
+        let head_of_disk = head.replace('\n', ",requests,seeks,disk_mb,busy_s\n");
+        let of_disk = "a,b,c,0.5,0.25,0.75,100,1,2,3,4,5,6,7,8,9,10.5\na,b,d,0.5,0.25,0.75,100,1,2,3,4,5,6,,,,\n";
+        std::fs::write(&path, format!("{head_of_disk}{of_disk}")).unwrap();
+        let rows = read(&path).unwrap();
+        assert_eq!(rows[0].disk, Some(Disk { seeks: 8.0, busy_s: 10.5 }));
+        assert_eq!(rows[1].disk, None);
 
         std::fs::write(&path, format!("{head}a,b,c,x,0.25,0.75,100,1,2,3,4,5,\n")).unwrap();
         let error = format!("{:#}", read(&path).unwrap_err());

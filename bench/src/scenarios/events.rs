@@ -177,7 +177,7 @@ fn sample(
     }
     let Run { answer, cost_seconds } = &runs[round];
     let seconds = *answer.get(at).context("the run answered nothing")?;
-    Ok(Sample { seconds, cost_seconds: *cost_seconds, peak_bytes: None })
+    Ok(Sample { cost_seconds: *cost_seconds, ..Sample::whole(seconds) })
 }
 
 fn virtual_time(

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 
 use super::Scenario;
-use super::programs::{self, Candidate};
+use super::programs::{self, Candidate, candidates};
 use crate::debian;
 use crate::launch::{Launch, allowed_cpus, pin};
 use crate::options::Options;
@@ -266,18 +266,6 @@ impl<'run> Bench<'run> {
     fn is_there(&self, candidate: &Candidate) -> bool {
         candidate.needs.is_none_or(|program| self.installed.contains(&program))
     }
-}
-
-type CandidateRow = (&'static str, (Option<&'static str>, Launch), Answer);
-
-fn candidates(rows: Vec<CandidateRow>) -> Vec<Candidate> {
-    let candidate = |(implementation, (needs, launch), answer): CandidateRow| Candidate {
-        implementation,
-        needs,
-        launch,
-        answer,
-    };
-    rows.into_iter().map(candidate).collect()
 }
 
 #[cfg(test)]

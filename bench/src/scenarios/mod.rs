@@ -1,5 +1,6 @@
 //! The scenarios, one file each. A new one is a module here and a line in [`ALL`].
 
+mod disk;
 pub mod documents;
 pub mod events;
 mod files;
@@ -30,8 +31,25 @@ pub const ALL: &[Scenario] = &[
     one::SCENARIO,
     many::SCENARIO,
     files::SCENARIO,
+    disk::SCENARIO,
     documents::SCENARIO,
     siphash::SCENARIO,
     table::SCENARIO,
     events::SCENARIO,
 ];
+
+/// The program of a row: what stands before its setting, if it has one.
+pub fn program_of(implementation: &str) -> &str {
+    implementation.split('-').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_of_a_row_stands_before_its_setting() {
+        assert_eq!(program_of("md5sum-P32"), "md5sum");
+        assert_eq!(program_of("lanesum"), "lanesum");
+    }
+}

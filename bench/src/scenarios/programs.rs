@@ -18,8 +18,20 @@ pub struct Candidate {
     pub answer: Answer,
 }
 
-/// Measures those of the candidates that `--only` leaves, and the first in any case: it is the
-/// baseline.
+/// Its name, the peer it needs and how it is started, and its answer.
+pub type CandidateRow = (&'static str, (Option<&'static str>, Launch), Answer);
+
+pub fn candidates(rows: Vec<CandidateRow>) -> Vec<Candidate> {
+    let candidate = |(implementation, (needs, launch), answer): CandidateRow| Candidate {
+        implementation,
+        needs,
+        launch,
+        answer,
+    };
+    rows.into_iter().map(candidate).collect()
+}
+
+/// Measures the [`case`] of these candidates.
 pub fn measure(
     options: &Options,
     scenario: &'static str,
@@ -28,20 +40,31 @@ pub fn measure(
     candidates: Vec<Candidate>,
     verifier: &Verifier,
 ) -> Result<Measured> {
+    let case = self::case(options, scenario, case, candidates, verifier);
+    rig::measure(case, rounds, &options.interrupt, clock::hertz)
+}
+
+/// Those of the candidates that `--only` leaves, and the first in any case: it is the baseline.
+pub fn case<'case>(
+    options: &'case Options,
+    scenario: &'static str,
+    name: &str,
+    candidates: Vec<Candidate>,
+    verifier: &'case Verifier,
+) -> Case<'case> {
     let competitors = candidates
         .into_iter()
         .enumerate()
         .filter(|(place, each)| *place == 0 || options.only.implementation(each.implementation))
         .map(|(_, candidate)| competitor(options, candidate, verifier))
         .collect();
-    let case = Case {
+    Case {
         scenario,
-        name: case.to_owned(),
+        name: name.to_owned(),
         bytes: verifier.bytes,
         items: verifier.items as u64,
         competitors,
-    };
-    rig::measure(case, rounds, &options.interrupt, clock::hertz)
+    }
 }
 
 fn competitor<'case>(
