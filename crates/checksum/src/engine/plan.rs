@@ -238,8 +238,10 @@ mod tests {
         ];
         for count in [1, sources.len(), 10 * PIECE + 1] {
             let cases = sources.iter().cycle().take(count);
-            let jobs: Vec<_> =
-                cases.clone().map(|(source, _)| Task { source: source.clone(), ..job(0) }).collect();
+            let jobs: Vec<_> = cases
+                .clone()
+                .map(|(source, _)| Task { source: source.clone(), ..job(0) })
+                .collect();
             let expected: Vec<_> = cases.map(|(_, place)| *place).collect();
             assert_eq!(places_of(&jobs, &Stop::default()), expected);
         }

@@ -84,3 +84,127 @@ impl Worker<'_> {
 fn path(job: &Task) -> &[u8] {
     job.source.path().map_or(b"", |path| path.as_os_str().as_encoded_bytes())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::io::Write as _;
+    use std::os::unix::fs::MetadataExt as _;
+    use std::path::Path;
+    use std::sync::Arc;
+    use std::thread;
+
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    use super::*;
+    use crate::engine::outbox::Completed;
+    use crate::engine::queue::Taken;
+    use crate::engine::run::Core;
+    use crate::engine::worker::work;
+    use crate::engine::{Io, Options, Source};
+    use crate::{Algorithm, Error};
+
+    /// A run whose files all may be cold, on a medium that has to seek.
+    fn core(options: Options) -> (Arc<Core>, Turn) {
+        let core = Core::new(options, true);
+        core.devices.note_seek();
+        // Somebody reads a long file, from a device of their own.
+        let turn = core.devices.take_turn(u64::MAX).for_stream();
+        core.queue.all_are_started(0);
+        (core, turn)
+    }
+
+    fn push(core: &Core, sources: impl IntoIterator<Item = Source>) {
+        for (sequence, source) in (0..).zip(sources) {
+            core.queue.push(Task { sequence, source, algorithms: Algorithm::Md5.into() });
+        }
+        core.queue.end();
+    }
+
+    #[test]
+    fn cold_jobs_are_begun_in_the_order_of_their_inodes() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths: Vec<_> = (0..300).map(|number| folder.path().join(number.to_string())).collect();
+        paths.iter().for_each(|path| fs::write(path, "abc").unwrap());
+        // Every seventh, and round again.
+        let order = (0..300).map(|place| paths[place * 7 % 300].clone());
+        let (core, _turn) = core(Options { threads: 1, ..Options::default() });
+        push(&core, order.map(Source::Regular));
+        let mut worker = Worker::new(0, &core).unwrap();
+        let mut inodes = Vec::new();
+        while inodes.len() < 300 {
+            assert_eq!(worker.take_jobs(1), Taken::Some);
+            let taken = worker.jobs.drain(..);
+            inodes.extend(taken.map(|job| fs::metadata(path_of(&job)).unwrap().ino()));
+            worker.pre_opened.clear();
+            worker.turn = None;
+        }
+        assert!(inodes.is_sorted(), "{inodes:?}");
+    }
+
+    fn path_of(job: &Task) -> &Path {
+        job.source.path().expect("each has one")
+    }
+
+    /// Files of all lengths, parts of some, and what is no file; with what is to come of each.
+    fn sources(folder: &Path, io: Io) -> Vec<(Source, String)> {
+        let md5 = |bytes: &[u8]| lanesum_md5::md5(bytes).to_string();
+        let lengths = [0, 1, 64, 5000, 40_000, 128 << 10, (128 << 10) + 1, 3 << 20];
+        let mut sources = Vec::new();
+        for (number, length) in lengths.into_iter().cycle().take(160).enumerate() {
+            let content: Vec<u8> = (0..length).map(|at| (at * 31 + number) as u8).collect();
+            let path = folder.join(format!("{}/{number}", number % 7));
+            fs::create_dir_all(path.parent().expect("a folder")).unwrap();
+            fs::write(&path, &content).unwrap();
+            if io != Io::Direct && number % 5 == 0 {
+                let (offset, end) = (length / 3, length / 2);
+                let (offset, part) = (offset as u64, &content[offset..end]);
+                let length = part.len() as u64;
+                sources.push((Source::Extent { path: path.clone(), offset, length }, md5(part)));
+            }
+            sources.push((Source::Path(path), md5(&content)));
+        }
+        let missing = Source::Path(folder.join("missing"));
+        sources.insert(9, (missing, "No such file or directory".to_owned()));
+        sources.insert(99, (Source::Path(folder.join("3")), "Is a directory".to_owned()));
+        for place in [5, 70] {
+            let fifo = folder.join(format!("fifo {place}"));
+            mknodat(CWD, &fifo, FileType::Fifo, Mode::RWXU, 0).unwrap();
+            let writer = fifo.clone();
+            thread::spawn(move || File::create(writer).unwrap().write_all(b"flow").unwrap());
+            sources.insert(place, (Source::Path(fifo), md5(b"flow")));
+        }
+        sources
+    }
+
+    #[test]
+    fn in_whatever_order_files_are_read_outcomes_are_right_and_in_theirs() {
+        for (io, threads) in Io::ALL.into_iter().flat_map(|io| [(io, 1), (io, 3)]) {
+            if io.check().is_err() {
+                continue;
+            }
+            let folder = tempfile::tempdir().unwrap();
+            let sources = sources(folder.path(), io);
+            let (core, _turn) = core(Options { threads, io, ..Options::default() });
+            push(&core, sources.iter().map(|(source, _)| source.clone()));
+            let mut outcomes = Vec::new();
+            thread::scope(|scope| {
+                let core = &core;
+                (0..threads).for_each(|number| drop(scope.spawn(move || work(number, core))));
+                while core.outbox.take(&mut outcomes, None, &core.stop) {}
+            });
+            assert_eq!(outcomes.len(), sources.len(), "{io} {threads}");
+            for (Completed { source, result, .. }, (expected, words)) in
+                outcomes.iter().zip(&sources)
+            {
+                assert_eq!(source, expected);
+                let found = match result {
+                    Ok(hashed) => hashed.digests[0].to_string(),
+                    Err(Error::NoDirect) => continue,
+                    Err(error) => error.to_string(),
+                };
+                assert_eq!(found, *words, "{io} {threads} {source:?}");
+            }
+        }
+    }
+}
