@@ -7,9 +7,9 @@
 //!
 //! ```text
 //! begin with one file
-//! what is asked for ahead of its use comes in time, again and again:
+//! what is asked for ahead of its use comes in time, from the beginning:
 //!     the device has time left: twice as many at once
-//! otherwise, measure the bytes a second; try twice as many
+//! otherwise measure the bytes a second; try twice as many
 //!     1.2 times as many bytes a second: stay, and try twice as many again
 //!     otherwise:                        go back, and wait for a while, twice as long each time
 //!     they fall by themselves:          try half as many
@@ -61,6 +61,8 @@ pub(super) struct Width {
     patience: u32,
     /// How often in a row what was asked for came in time.
     in_time: u32,
+    /// Whether anything was measured.
+    is_measured: bool,
     /// Bytes of [`SETTLING`] that were read, and since when; none once it is over.
     settling: Option<(u64, Option<Duration>)>,
     period: Option<Period>,
@@ -88,6 +90,7 @@ impl Width {
             wait: 0,
             patience: PATIENCE.0,
             in_time: 0,
+            is_measured: false,
             settling: None,
             period: None,
         }
@@ -102,10 +105,11 @@ impl Width {
     /// did not wait for something else meanwhile.
     pub(super) fn note_whether_in_time(&mut self, is_in_time: bool) {
         self.in_time = if is_in_time { self.in_time + 1 } else { 0 };
-        if self.in_time >= IN_TIME && self.width < self.most {
+        // What was measured tells more: on a busy machine much comes in time.
+        if self.in_time >= IN_TIME && self.width < self.most && !self.is_measured {
             self.width = self.most.min(2 * self.width);
             // Should they have been in the cache, fewer are tried next.
-            (self.best, self.trial_from, self.tried_fewer, self.wait) = (None, None, false, 0);
+            self.tried_fewer = false;
             (self.in_time, self.period) = (0, None);
         }
     }
@@ -145,6 +149,7 @@ impl Width {
     }
 
     fn learn(&mut self, rate: f64) {
+        self.is_measured = true;
         match (self.best, self.trial_from.take()) {
             (Some(best), Some(from)) => {
                 let is_worth_it = if self.width > from { WORTH_IT } else { AS_GOOD };
@@ -282,6 +287,15 @@ mod tests {
         let mut disk = Model { rate: &rate, hashed: 700.0 * MB, now: Duration::ZERO };
         disk.read(&mut width, 512 << 20);
         assert_eq!(width.get(), MOST);
+    }
+
+    #[test]
+    fn what_comes_in_time_shows_nothing_once_there_are_measurements() {
+        let (mut width, mut disk) = model(&rotating);
+        disk.read(&mut width, 1 << 30);
+        assert_eq!(width.get(), 1);
+        (0..100).for_each(|_| width.note_whether_in_time(true));
+        assert_eq!(width.get(), 1);
     }
 
     #[test]
