@@ -142,6 +142,7 @@ impl Worker<'_> {
             Place::Batch => batch.read_first(file),
             Place::Buffer => buffer.read_first(file),
         };
+        self.has_sought = false;
         let begin = std::mem::take(&mut self.is_first).then(Instant::now);
         let opened = read_and_look(file, read, shared, &core.options);
         if let Some(begin) = begin {

@@ -172,6 +172,8 @@ struct Worker<'a> {
     came_from_medium: bool,
     /// Whether none of this round has been read.
     is_first: bool,
+    /// Whether the medium had to seek for the file that was opened last.
+    has_sought: bool,
     /// Whether files of the last round did, or another worker's do, so that those of this one may
     /// as well.
     is_cold: bool,
@@ -214,6 +216,7 @@ impl<'a> Worker<'a> {
             cold_reads: ColdReads::default(),
             came_from_medium: false,
             is_first: false,
+            has_sought: false,
             is_cold: false,
             turn: None,
             has_no_room: false,

@@ -1,6 +1,7 @@
 //! What comes from a medium: planned first (`plan.rs`), then taken with a turn of its device
 //! (`devices.rs`).
 
+use std::mem;
 use std::time::Duration;
 
 use super::Worker;
@@ -57,7 +58,7 @@ impl Worker<'_> {
     /// Notes how long a first read of a round took, which may have had to seek.
     pub(super) fn note_first_read(&mut self, took: Duration) {
         if took >= devices::SEEK && self.cold_reads.are_new() {
-            self.came_from_medium = true;
+            (self.came_from_medium, self.has_sought) = (true, true);
             self.core.devices.note_seek();
         }
     }
@@ -69,7 +70,8 @@ impl Worker<'_> {
             return None;
         }
         let may_be_cold = self.turn.is_some() || self.came_from_medium;
-        let is_cold = self.cold_reads.are_new()
+        let is_cold = mem::take(&mut self.has_sought)
+            || self.cold_reads.are_new()
             || (may_be_cold && !cold::is_cached(&begun.file, begun.position()));
         if !is_cold {
             return None;
