@@ -3,14 +3,17 @@
 use core::fmt;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use crate::portable::Scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::x86_64::{
+    avx2::Avx2,
     avx2_64::U64x4,
+    avx512::{Avx512, Avx512Shortest},
     avx512_64::U64x8,
     latency::Latency,
-    load::{Eighths, Halves, InParts, Quarters, WordPairs},
+    sse2::Sse2,
     sse2_64::U64x2,
-    words::{Avx2, Avx512, Lane, Sse2, Vector},
+    vector::Vector,
 };
 use crate::{Kernel64, Pair, Word, Word64};
 #[cfg(target_arch = "x86_64")]
@@ -140,20 +143,18 @@ macro_rules! instruction_sets {
     };
 }
 
-type Scalars2 = Pair<[u32; 1], [u32; 1]>;
+type Scalar2 = Pair<Scalar, Scalar>;
+type AnyOrder2 = Pair<Scalar<false>, Scalar<false>>;
 #[cfg(target_arch = "x86_64")]
-type Sse2x4 = Vector<__m128i, Sse2, Quarters<0>>;
+type Sse2x4 = Vector<__m128i, Sse2, 4>;
 #[cfg(target_arch = "x86_64")]
-type Avx2x16 = Pair<
-    Vector<__m256i, Avx2<false>, InParts<Halves>>,
-    Vector<__m256i, Avx2<false>, InParts<Halves>>,
->;
+type Avx2x8 = Vector<__m256i, Avx2<false>, 8>;
 #[cfg(target_arch = "x86_64")]
-type Shared8 = Vector<__m256i, Avx512<false>, InParts<Eighths>>;
+type Avx512x8 = Vector<__m256i, Avx512, 8>;
 #[cfg(target_arch = "x86_64")]
-type U32x16 = Vector<__m512i, Avx512<false>, InParts<Eighths>>;
+type Avx512x16 = Vector<__m512i, Avx512, 16>;
 #[cfg(target_arch = "x86_64")]
-type U32x32 = Pair<U32x16, U32x16>;
+type Avx512x32 = Pair<Avx512x16, Avx512x16>;
 
 // AVX-512 is three sets, by what its operations take on a CPU. Where those that rotate take two
 // cycles, few lanes are fastest with the shortest chain of other ones, and two registers of 256
@@ -161,20 +162,20 @@ type U32x32 = Pair<U32x16, U32x16>;
 // streams are fastest in scalar lanes, and two sets of 512 bits leave half of the units idle.
 instruction_sets! {
     Portable, "portable", needs: [], on: true,
-    words: { 1: [u32; 1], 2: Scalars2, 4: [u32; 4] },
+    words: { 1: Scalar, 2: Scalar2, 4: Pair<AnyOrder2, AnyOrder2> },
     words_64: { 1: u64, 2: [u64; 2] }, gathering: 2, by_mask: false;
 
     #[cfg(target_arch = "x86_64")]
     Sse2, "sse2", needs: [], on: true,
-    words: { 1: [u32; 1], 2: Scalars2, 4: Sse2x4, 8: Pair<Sse2x4, Sse2x4> },
+    words: { 1: Scalar, 2: Scalar2, 4: Sse2x4, 8: Pair<Sse2x4, Sse2x4> },
     words_64: { 1: u64, 2: U64x2, 4: Pair<U64x2, U64x2>, 6: Pair<Pair<U64x2, U64x2>, U64x2> },
     gathering: 6, by_mask: false;
 
     #[cfg(target_arch = "x86_64")]
     Avx2, "avx2", needs: ["avx2"], on: true,
     words: {
-        1: [u32; 1], 2: Scalars2, 4: Vector<__m128i, Avx2<true>, InParts<WordPairs>>,
-        8: Vector<__m256i, Avx2<true>, InParts<WordPairs>>, 16: Avx2x16
+        1: Scalar, 2: Scalar2, 4: Vector<__m256i, Avx2<true>, 4>, 8: Vector<__m256i, Avx2<true>, 8>,
+        16: Pair<Avx2x8, Avx2x8>
     },
     words_64: { 1: u64, 4: U64x4, 8: Pair<U64x4, U64x4>, 12: Pair<Pair<U64x4, U64x4>, U64x4> },
     gathering: 12, by_mask: false;
@@ -183,8 +184,8 @@ instruction_sets! {
     Avx512, "avx512", needs: ["avx512f", "avx512vl", "avx512bw", "avx2", "popcnt"],
     on: Latency::of_this_cpu() == Latency::One,
     words: {
-        1: Lane<Avx512<false>>, 4: Vector<__m128i, Avx512<false>, Quarters<32>>,
-        8: Vector<__m256i, Avx512<false>, Quarters<0>>, 16: U32x16, 32: U32x32
+        1: Vector<__m256i, Avx512, 1>, 4: Vector<__m256i, Avx512, 4>,
+        8: Avx512x8, 16: Avx512x16, 32: Avx512x32
     },
     words_64: { 1: u64, 8: U64x8, 16: Pair<U64x8, U64x8>, 24: Pair<Pair<U64x8, U64x8>, U64x8> },
     gathering: 16, by_mask: true;
@@ -193,9 +194,9 @@ instruction_sets! {
     Avx512SlowRotations, "avx512", needs: ["avx512f", "avx512vl", "avx512bw", "avx2", "popcnt"],
     on: Latency::of_this_cpu() == Latency::TwoToRotate,
     words: {
-        1: Lane<Avx512<true>>, 4: Vector<__m128i, Avx512<true>, InParts<WordPairs>>,
-        8: Vector<__m256i, Avx512<true>, InParts<WordPairs>>, 16: Pair<Shared8, Shared8>, 32: U32x32,
-        64: Pair<U32x32, U32x32>
+        1: Vector<__m256i, Avx512Shortest, 1>, 4: Vector<__m256i, Avx512Shortest, 4>,
+        8: Vector<__m256i, Avx512Shortest, 8>, 16: Pair<Avx512x8, Avx512x8>, 32: Avx512x32,
+        64: Pair<Avx512x32, Avx512x32>
     },
     words_64: { 1: u64, 8: U64x8, 16: Pair<U64x8, U64x8>, 24: Pair<Pair<U64x8, U64x8>, U64x8> },
     gathering: 16, by_mask: true;
@@ -204,9 +205,8 @@ instruction_sets! {
     Avx512TwoCycles, "avx512", needs: ["avx512f", "avx512vl", "avx512bw", "avx2", "popcnt"],
     on: Latency::of_this_cpu() == Latency::Two,
     words: {
-        1: [u32; 1], 2: Scalars2, 4: Pair<Scalars2, Scalars2>,
-        8: Vector<__m256i, Avx512<false>, Quarters<0>>, 16: U32x16, 32: U32x32,
-        64: Pair<U32x32, U32x32>
+        1: Scalar, 2: Scalar2, 4: Pair<Scalar2, Scalar2>, 8: Avx512x8, 16: Avx512x16,
+        32: Avx512x32, 64: Pair<Avx512x32, Avx512x32>
     },
     words_64: { 1: u64, 8: U64x8, 16: Pair<U64x8, U64x8>, 24: Pair<Pair<U64x8, U64x8>, U64x8> },
     gathering: 24, by_mask: true;
@@ -417,21 +417,16 @@ mod tests {
     /// What keeps `Backend::run` sound: no function enables a feature that was not looked for.
     #[test]
     fn backends_need_all_that_their_functions_enable() {
-        let words = include_str!("x86_64/words.rs");
-        let of_set = |name: &str| {
-            let (_, code) = words.split_once(&format!("Set for {name}")).expect("a set");
-            code.split("\nimpl").next().expect("its code")
-        };
-        let avx512 = [
-            of_set("Avx512<SHORTEST>"),
-            include_str!("x86_64/avx512_64.rs"),
-            include_str!("x86_64/register.rs"),
-            include_str!("x86_64/load.rs"),
-        ];
+        let avx2 = [include_str!("x86_64/avx2.rs"), include_str!("x86_64/avx2_64.rs")];
+        let avx512 = [include_str!("x86_64/avx512.rs"), include_str!("x86_64/avx512_64.rs")];
         for (set, sources) in [
-            (InstructionSet::Sse2, &[of_set("Sse2"), include_str!("x86_64/sse2_64.rs")][..]),
-            (InstructionSet::Avx2, &[of_set("Avx2<ALONE>"), include_str!("x86_64/avx2_64.rs")]),
-            (InstructionSet::Avx512, &avx512),
+            (
+                InstructionSet::Sse2,
+                [include_str!("x86_64/sse2.rs"), include_str!("x86_64/sse2_64.rs")],
+            ),
+            (InstructionSet::Avx2, avx2),
+            (InstructionSet::Avx512, avx512),
+            (InstructionSet::Sse2, [include_str!("x86_64/vector.rs"), include_str!("portable.rs")]),
         ] {
             for enabled in sources.iter().flat_map(|source| features_enabled(source)) {
                 let is_there = enabled == "sse2" || set.needs().contains(&enabled);

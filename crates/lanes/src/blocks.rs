@@ -1,8 +1,5 @@
 //! The inputs of a kernel: as many blocks of 64 bytes from each lane.
 
-use core::marker::PhantomData;
-use core::ptr::NonNull;
-
 /// Bytes in a block of MD5 and its relatives.
 pub const BLOCK_LEN: usize = 64;
 
@@ -22,6 +19,9 @@ pub struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
+    /// None, of no input.
+    pub const NONE: Self = Self { inputs: &[], count: 0 };
+
     /// The first `count` blocks of each input.
     ///
     /// # Panics
@@ -61,49 +61,34 @@ impl<'a> Blocks<'a> {
         Self { inputs: &self.inputs[first..][..lanes], count: self.count }
     }
 
-    /// How many inputs there are.
+    /// The inputs, whole.
     #[inline(always)]
     #[must_use]
-    pub const fn lanes_count(&self) -> usize {
-        self.inputs.len()
+    pub const fn inputs(&self) -> &'a [&'a [u8]] {
+        self.inputs
     }
 
     /// Block `index` of the first `lanes` inputs.
     #[inline(always)]
     pub(crate) fn row(&self, index: usize, lanes: usize) -> BlockRow<'a> {
         assert!(index < self.count && lanes <= self.inputs.len(), "no such block of all lanes");
-        let inputs = NonNull::from(self.inputs).cast();
-        BlockRow { inputs, offset: index * BLOCK_LEN, blocks: PhantomData }
+        BlockRow { inputs: self.inputs, offset: index * BLOCK_LEN }
     }
 }
 
 /// A block of each of as many lanes as a word has. Words rely on that without another check.
 #[derive(Clone, Copy)]
 pub struct BlockRow<'a> {
-    /// That of the first lane; the others follow. Each has a whole block from `offset` on.
-    inputs: NonNull<&'a [u8]>,
+    /// Each has a whole block from `offset` on.
+    inputs: &'a [&'a [u8]],
     offset: usize,
-    blocks: PhantomData<&'a [&'a [u8]]>,
 }
 
 impl<'a> BlockRow<'a> {
-    /// The same of the lanes from `first` on.
-    #[inline(always)]
-    pub(crate) fn skip_lanes(&self, first: usize) -> Self {
-        // SAFETY: words ask for the lanes that they have alone.
-        Self { inputs: unsafe { self.inputs.add(first) }, ..*self }
-    }
-
     #[inline(always)]
     fn input(&self, lane: usize) -> &'a [u8] {
         // SAFETY: words ask for the lanes that they have alone, and `row` saw that there are these.
-        unsafe { self.inputs.add(lane).as_ref() }
-    }
-
-    /// Where the block of a lane lies.
-    #[inline(always)]
-    pub(crate) fn address(&self, lane: usize) -> *const u8 {
-        self.input(lane).as_ptr().wrapping_add(self.offset)
+        unsafe { self.inputs.get_unchecked(lane) }
     }
 
     /// `N` bytes of the block of a lane, from `at` on.
@@ -114,13 +99,10 @@ impl<'a> BlockRow<'a> {
         unsafe { &*self.input(lane).as_ptr().add(self.offset + at).cast() }
     }
 
-    /// Words `4 * quarter` to `4 * quarter + 3` of a lane.
+    /// Word `number` of the block of a lane.
     #[inline(always)]
-    pub(crate) fn quarter(&self, lane: usize, quarter: usize) -> [u32; 4] {
-        let bytes = self.bytes::<16>(lane, 16 * quarter);
-        core::array::from_fn(|word| {
-            u32::from_le_bytes(bytes[4 * word..][..4].try_into().expect("four bytes"))
-        })
+    pub(crate) fn word(&self, lane: usize, number: usize) -> u32 {
+        u32::from_le_bytes(*self.bytes(lane, 4 * number))
     }
 }
 
@@ -135,7 +117,6 @@ mod tests {
         assert_eq!(blocks.count(), 2);
         let row = blocks.row(1, 2);
         assert_eq!([0, 1].map(|lane| row.bytes::<1>(lane, 63)), [&[1], &[2]]);
-        assert_eq!(blocks.row(0, 2).skip_lanes(1).quarter(0, 3), [0x0202_0202; 4]);
     }
 
     #[test]

@@ -1,23 +1,18 @@
 //! What hands a kernel the words of its blocks, a lane of each word from another input.
 //!
-//! A kernel has sixteen turns for a block: with MD5's 64 steps, one before every fourth. In a turn
-//! some words have a part of their work done:
-//!
-//! - Words that are not ahead load four words in each of the first four turns, right before the
-//!   first round needs them ([`InTurns`]).
-//! - Others are *ahead*. Their blocks have to be transposed first, which of many lanes is as much
-//!   work as a dozen steps. Done in front of the steps, it leaves some units idle and the steps
-//!   leave others idle; done between the steps of the block before, in small parts, it takes half
-//!   of the time. Few lanes leave their units idle as well, but their steps wait for each other,
-//!   and so must not wait for a unit: those are transposed in units that the steps do not use.
-//!   Words that are ready lie in memory, from where they are operands of sums.
+//! Words of one lane are loaded when they are needed. Blocks of many lanes have to be transposed
+//! first, which is as much work as a dozen steps. Done in front of the steps, it leaves some units
+//! idle and the steps leave others idle; done between the steps of the block before, in parts, it
+//! takes half of the time. So a kernel has sixteen turns for a block, with MD5's 64 steps one
+//! before every fourth, and in some turns a part of the next block is transposed. Words that are
+//! ready lie in memory, from where they are operands of sums.
 
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
-use core::ops::Range;
 
-use crate::blocks::{BLOCK_LEN, BlockRow, Blocks};
+use crate::blocks::{BlockRow, Blocks, MAX_LANES};
 use crate::fetch::fetch_line;
-use crate::word::{Word, WordSource};
+use crate::word::Word;
 
 /// Turns for a block.
 pub const TURNS: usize = 16;
@@ -34,7 +29,9 @@ pub trait Compression {
 /// Runs a compression over all blocks of one part after the other, in each lane by itself.
 ///
 /// ```
-/// use lanesum_lanes::{Backend, BlockFeed, Blocks, Compression, Kernel, TURNS, Word, compress};
+/// use lanesum_lanes::{
+///     Backend, BlockFeed, Blocks, Compression, Kernel, Numbers, TURNS, Word, compress,
+/// };
 ///
 /// /// The sum of the first words of all blocks, in each lane.
 /// struct Sum([[u8; 16]; 4]);
@@ -79,36 +76,55 @@ pub fn compress<C: Compression, W: Word>(
     mut state: [W; 4],
     parts: &[Blocks<'_>],
 ) {
-    let mut memory = MaybeUninit::uninit();
-    let transposed = Plain::any(&mut memory);
-    let mut source = W::Source::nothing();
-    if BlockFeed::<W>::IS_AHEAD
+    let ready = &mut [Transposed([[MaybeUninit::uninit(); MAX_LANES]; 16]); 2];
+    if W::PARTS > 0
         && let Some(row) = first_of(parts, W::LANES)
     {
-        source = W::in_own_frame(
+        // Places that no lane has hold something, too.
+        perhaps_write(ready);
+        W::in_own_frame(
             #[inline(always)]
-            || W::Source::begin(transposed, row, 0),
+            || W::transpose_all(row, &mut ready[0], 0),
         );
     }
     let mut number = 0;
     for (part, blocks) in parts.iter().enumerate() {
         for index in 0..blocks.count() {
-            let row = if !BlockFeed::<W>::IS_AHEAD {
-                Some(blocks.row(index, W::LANES))
+            fetch_ahead::<W>(blocks, index);
+            let row = blocks.row(index, W::LANES);
+            let next = if W::PARTS == 0 {
+                None
             } else if index + 1 < blocks.count() {
                 Some(blocks.row(index + 1, W::LANES))
             } else {
                 first_of(&parts[part + 1..], W::LANES)
             };
-            let mut feed = BlockFeed { transposed, source, row, number, turns: 0 };
+            let mut feed = BlockFeed { ready, row, next, number, turns: 0, word: PhantomData };
             state = C::block(state, &mut feed);
             // Otherwise the next block's words would be whatever lay in memory.
             // (A message with the number would keep the feed out of registers.)
             assert!(feed.turns == TURNS, "not all turns of a block were taken");
-            source = feed.source;
             number += 1;
         }
         state = compression.end_part(state, part);
+    }
+}
+
+/// Hints at blocks further on. The CPU finds out by itself where a few lanes go on, though not
+/// early enough for the cache of the first level; but not where 32 do, of which another one ends
+/// every few blocks.
+#[inline(always)]
+fn fetch_ahead<W: Word>(blocks: &Blocks<'_>, index: usize) {
+    let index = index + if W::LANES < 8 { 32 } else { 4 };
+    if W::LANES != 8 && index < blocks.count() {
+        let row = blocks.row(index, W::LANES);
+        for address in (0..W::LANES).map(|lane| row.bytes::<1>(lane, 0)) {
+            if W::LANES < 8 {
+                fetch_line::<1>(address.as_ptr())
+            } else {
+                fetch_line::<2>(address.as_ptr())
+            }
+        }
     }
 }
 
@@ -119,22 +135,20 @@ fn first_of<'a>(parts: &[Blocks<'a>], lanes: usize) -> Option<BlockRow<'a>> {
 }
 
 /// The words of a block.
-pub struct BlockFeed<'r, W: Word> {
-    transposed: &'r mut <W::Source as WordSource<W>>::Transposed,
-    source: W::Source,
-    /// The block on which work is done: this one, or of words that are ahead the next one, if there
-    /// is one.
-    row: Option<BlockRow<'r>>,
+pub struct BlockFeed<'r, W> {
+    /// Those of this block and of the next one, by their numbers modulo 2.
+    ready: &'r mut [Transposed; 2],
+    row: BlockRow<'r>,
+    /// What is transposed meanwhile.
+    next: Option<BlockRow<'r>>,
     /// How many blocks came before.
     number: usize,
     /// How many have been taken.
     turns: usize,
+    word: PhantomData<W>,
 }
 
 impl<W: Word> BlockFeed<'_, W> {
-    /// Whether words are transposed ahead, between the steps of the block before.
-    pub const IS_AHEAD: bool = <W::Source as WordSource<W>>::PARTS > 0;
-
     /// Takes turn number `turn`, 0 to 15. For speed it should be a constant.
     ///
     /// # Panics
@@ -143,15 +157,16 @@ impl<W: Word> BlockFeed<'_, W> {
     pub fn turn(&mut self, turn: usize) {
         assert!(turn == self.turns && turn < TURNS, "not the next turn");
         self.turns += 1;
-        if let Some(row) = self.row {
-            let number = self.number + usize::from(Self::IS_AHEAD);
-            let turn = Turn { turn, others: 0, all: <W::Source as WordSource<W>>::PARTS };
-            self.source = self.source.prepare(self.transposed, row, 0, number, turn);
-        } else {
-            // Nothing is to be kept in registers for the turns that follow.
-            self.source = W::Source::nothing();
+        if W::PARTS == 0 {
+            return;
         }
-        self.transposed.leave_in_memory();
+        if let Some(next) = self.next {
+            for part in turn * W::PARTS / TURNS..(turn + 1) * W::PARTS / TURNS {
+                W::transpose(next, &mut self.ready[(self.number + 1) % 2], 0, part);
+            }
+        }
+        // Words are read again where they are used: registers are for others.
+        perhaps_write(self.ready);
     }
 
     /// Word `number` of this block, little-endian and transposed: lane `i` is that word of input
@@ -159,134 +174,27 @@ impl<W: Word> BlockFeed<'_, W> {
     #[inline(always)]
     #[must_use]
     pub fn word(&self, number: usize) -> W {
-        self.source.word(self.transposed, self.number, number)
+        W::word(self.row, &self.ready[self.number % 2], 0, number)
     }
 }
 
-/// A turn, and whose parts come when.
+/// The words of a block of each lane, transposed: number `n` of lane `l` is `0[n][l]`.
 #[derive(Clone, Copy, Debug)]
-pub struct Turn {
-    turn: usize,
-    /// Parts of others that come first.
-    others: usize,
-    /// The parts of all.
-    all: usize,
-}
-
-impl Turn {
-    /// The same for what comes after so many more parts.
-    #[inline(always)]
-    pub(crate) const fn after(self, parts: usize) -> Self {
-        Self { others: self.others + parts, ..self }
-    }
-
-    /// Which of its `parts` are due. The parts of all are spread evenly over the turns.
-    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "no words are ahead"))]
-    #[inline(always)]
-    pub(crate) fn parts(self, parts: usize) -> Range<usize> {
-        let from = self.turn * self.all / TURNS;
-        let to = (self.turn + 1) * self.all / TURNS;
-        from.saturating_sub(self.others)..to.saturating_sub(self.others).min(parts)
-    }
-}
-
-/// Words that are loaded a quarter of a block at a time.
-pub trait LoadQuarter: Word {
-    /// How many blocks ahead of the one that is loaded a hint goes to fetch another; 0 for none.
-    const FETCH_AHEAD: usize = 0;
-
-    /// Words `4 * quarter` to `4 * quarter + 3` of a block of each lane.
-    fn load_quarter(row: BlockRow<'_>, quarter: usize) -> [Self; 4];
-}
-
-/// A source of words that are loaded in the first four turns of their own block.
-#[derive(Clone, Copy)]
-pub struct InTurns<W>([W; 16]);
-
-impl<W: LoadQuarter> WordSource<W> for InTurns<W> {
-    type Transposed = ();
-    const PARTS: usize = 0;
-
-    #[inline(always)]
-    fn nothing() -> Self {
-        Self([W::splat(0); 16])
-    }
-
-    #[inline(always)]
-    fn begin((): &mut (), _: BlockRow<'_>, _: usize) -> Self {
-        Self::nothing()
-    }
-
-    #[inline(always)]
-    fn prepare(
-        mut self,
-        (): &mut (),
-        row: BlockRow<'_>,
-        first: usize,
-        _: usize,
-        Turn { turn, .. }: Turn,
-    ) -> Self {
-        if turn < 4 {
-            let row = row.skip_lanes(first);
-            if turn == 0 && W::FETCH_AHEAD > 0 {
-                for lane in 0..W::LANES {
-                    let ahead = row.address(lane).wrapping_add(W::FETCH_AHEAD * BLOCK_LEN);
-                    fetch_line::<1>(ahead);
-                }
-            }
-            self.0[4 * turn..][..4].copy_from_slice(&W::load_quarter(row, turn));
-        }
-        self
-    }
-
-    #[inline(always)]
-    fn word(&self, (): &(), _: usize, word: usize) -> W {
-        self.0[word]
-    }
-}
-
-/// Types for memory of which every content is a value.
-///
-/// # Safety
-/// Every content of the type's memory must be a value.
-pub unsafe trait Plain: Sized {
-    /// Some value.
-    #[inline(always)]
-    fn any(memory: &mut MaybeUninit<Self>) -> &mut Self {
-        if size_of::<Self>() > 0 {
-            perhaps_write(memory.as_mut_ptr());
-        }
-        // SAFETY: either there is no memory, or assembly might have written it, so that there is
-        // some content; and every content is a value, as the implementation promises.
-        unsafe { memory.assume_init_mut() }
-    }
-
-    /// The same value, which the optimiser has to read again where it is used: registers are for
-    /// others.
-    #[inline(always)]
-    fn leave_in_memory(&mut self) {
-        if size_of::<Self>() > 0 {
-            perhaps_write(self);
-        }
-    }
-}
+#[repr(align(64))]
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "no words are ahead"))]
+pub struct Transposed(pub(crate) [[MaybeUninit<u32>; MAX_LANES]; 16]);
 
 /// Assembly of no instruction that might have written there.
 #[inline(always)]
-fn perhaps_write<T>(memory: *mut T) {
-    #[cfg(target_arch = "x86_64")]
+fn perhaps_write<T>(memory: &mut T) {
+    #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
     // SAFETY: no instruction, so nothing that could be violated.
     unsafe {
         core::arch::asm!("/* {0} */", in(reg) memory, options(nostack, preserves_flags));
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    unreachable!("no word is ahead, so there is no {memory:?}");
+    #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))))]
+    core::hint::black_box(memory);
 }
-
-// SAFETY: there is no content.
-unsafe impl Plain for () {}
-// SAFETY: every content of one is a value, and so is that of both.
-unsafe impl<A: Plain, B: Plain> Plain for (A, B) {}
 
 #[cfg(test)]
 mod tests {

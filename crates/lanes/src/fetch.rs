@@ -25,16 +25,15 @@ pub fn fetch(bytes: &[u8]) {
 /// Hints at the line of an address, for the cache of a level, the first or the second.
 #[inline(always)]
 pub(crate) fn fetch_line<const LEVEL: u8>(address: *const u8) {
-    const { assert!(LEVEL == 1 || LEVEL == 2) };
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: SSE is part of x86-64, and a hint does not access memory.
     unsafe {
         use core::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
-        match LEVEL {
-            1 => _mm_prefetch::<_MM_HINT_T0>(address.cast()),
-            _ => _mm_prefetch::<_MM_HINT_T1>(address.cast()),
+        if LEVEL == 1 {
+            _mm_prefetch::<_MM_HINT_T0>(address.cast());
+        } else {
+            _mm_prefetch::<_MM_HINT_T1>(address.cast());
         }
     }
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = address;
 }

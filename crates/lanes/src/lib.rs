@@ -3,7 +3,7 @@
 //! A hash kernel is written once, against [`Word`], and runs in one lane or in sixty-four:
 //!
 //! ```
-//! use lanesum_lanes::{Backend, Kernel, Word};
+//! use lanesum_lanes::{Backend, Kernel, Numbers, Word};
 //!
 //! /// Adds a number to each of many: four in each row of bytes.
 //! struct Add<'a>(u32, &'a mut [[u8; 16]]);
@@ -56,12 +56,15 @@ pub use kernel64::Kernel64;
 pub use pieces::{Offset, Pieces};
 pub use portable::Pair;
 pub use short::{CHUNK, ShortLanes, ShortPieces};
-pub use word::{Bits, Function, Word};
+pub use word::{Numbers, Word, function};
 pub use word64::{PICK_ROOM, Word64};
 pub use words::{Inputs, MAX_LANES_64, Records, Source, WORD_LEN, Words, rest_of};
 #[cfg(target_arch = "x86_64")]
 #[doc(hidden)]
 pub use x86_64::latency::Latency;
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[doc(hidden)]
+pub use x86_64::other_latencies;
 
 /// The example of the page on the registry, tested.
 #[cfg(doctest)]

@@ -10,81 +10,57 @@
 //!
 //! Here A to D are words of many lanes, which hold a state of another message each. Four things
 //! differ from the text. X comes from a [`BlockFeed`], which has a turn before every fourth step:
-//! in few lanes to load four words, in many to transpose a part of the next block while these steps
-//! wait for each other. X\[k\] + T\[i\] is added to A before the round's function, because both are
-//! known long before B is. G is a selection between operands of which one comes late, so it is
-//! added as two disjoint halves. And the end of a step, from the function on, is one operation of
-//! the word, [`Word::end_step`], since the shortest way to do it depends on the instruction set and
-//! on the CPU.
+//! in many lanes it transposes a part of the next block while these steps wait for each other.
+//! X\[k\] + T\[i\] is added to A before the round's function, because both are known long before B
+//! is. G is a selection between operands of which one comes late, so it is added as two disjoint
+//! halves. And the end of a step, from the function on, is one operation of the word,
+//! [`Word::end_step`], since the shortest way to do it depends on the instruction set and on the
+//! CPU: `end_step` of `lanes/src/x86_64/avx512.rs`, `avx2.rs` and `sse2.rs`, and of
+//! `lanes/src/portable.rs`.
 
-use lanesum_lanes::{Backend, Bits, BlockFeed, Blocks, Compression, Function, Kernel, Word};
+use lanesum_lanes::{Backend, BlockFeed, Blocks, Compression, Kernel, Word, compress};
 
-use crate::table::{INITIAL, Round, STEPS, Step};
+use crate::table::{INITIAL, STEPS, Step};
 
 /// The state of a message as bytes: A, B, C and D, little-endian. In the end it is the digest.
 pub(crate) type State = [u8; 16];
 
 /// The state before the first block.
-pub(crate) const INITIAL_STATE: State = {
-    let ([a, b, c, d], mut state, mut byte) = (INITIAL, [0; 16], 0);
-    while byte < 16 {
-        state[byte] = [a, b, c, d][byte / 4].to_le_bytes()[byte % 4];
-        byte += 1;
-    }
-    state
-};
-
-/// From which states a kernel goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Start {
-    /// Each message is at its beginning.
-    Initial,
-    /// The states are those that are given.
-    States,
-}
+pub(crate) const INITIAL_STATE: State =
+    [1, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0xfe, 0xdc, 0xba, 0x98, 0x76, 0x54, 0x32, 0x10];
 
 /// X\[k\] + T\[i\] of each step, for a block that is the same in all lanes.
-pub(crate) type Sums = [u32; 64];
+pub(crate) type Sums = [[u32; 4]; 16];
 
-/// What a kernel does with messages.
-#[derive(Clone, Copy)]
+/// What a kernel does: takes states forward, of as many messages at a time as there are lanes.
 pub(crate) struct Plan<'a> {
-    pub(crate) start: Start,
-    /// The blocks of some messages, one part after the other, and then those of the next messages,
-    /// as many as lanes each time.
-    pub(crate) parts: &'a [Blocks<'a>],
-    /// How many parts messages have.
-    pub(crate) parts_each: usize,
-    /// A block that is the same in all lanes, if messages end in such a one.
+    /// The blocks of some messages in two parts, then those of the next messages.
+    pub(crate) blocks: &'a [[Blocks<'a>; 2]],
+    /// A block behind them that is the same in all lanes, if messages end in such a one.
     pub(crate) last: Option<&'a Sums>,
+    /// Of one message after the other: where the first of them stand, and those after them where
+    /// they will stand, from their beginning on.
+    pub(crate) states: &'a mut [State],
 }
 
-/// Takes states forward as planned, `width` at a time: of one message after the other from row 0 on.
-///
-/// All kernels are compiled here, once.
-///
-/// # Panics
-/// When `width` is not one of the backend's, or there are fewer states or inputs.
-pub(crate) fn compress(backend: Backend, width: usize, plan: Plan<'_>, states: &mut [State]) {
-    backend.run(width, Compress { plan, states });
+impl Plan<'_> {
+    /// All kernels are compiled here, once.
+    ///
+    /// # Panics
+    /// When `width` is not one of the backend's, or there are fewer states or inputs.
+    pub(crate) fn run(self, backend: Backend, width: usize) {
+        backend.run(width, self);
+    }
 }
 
-struct Compress<'a> {
-    plan: Plan<'a>,
-    states: &'a mut [State],
-}
-
-impl Kernel for Compress<'_> {
+impl Kernel for Plan<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<W: Word>(mut self) {
-        let state = match self.plan.start {
-            Start::Initial => initial(),
-            Start::States => W::load_rows(self.states),
-        };
-        let parts = self.plan.parts;
-        lanesum_lanes::compress(&mut self, state, parts);
+        let state = W::load_rows(self.states);
+        let parts = self.blocks.as_flattened();
+        compress(&mut self, state, parts);
     }
 }
 
@@ -96,86 +72,67 @@ fn initial<W: Word>() -> [W; 4] {
     [W::splat(a), W::splat(b), W::splat(c), W::splat(d)]
 }
 
-/// The function of each round as a type: its truth table, and how words compute it.
-macro_rules! functions {
-    ($($name:ident: $truth:expr, |$sum:ident, $b:ident, $c:ident, $d:ident| $two:expr;)*) => {$(
-        struct $name;
-
-        impl Function for $name {
-            const TRUTH: u8 = {
-                let ($b, $c, $d) = (Self::B, Self::C, Self::D);
-                $truth
-            };
-
-            #[inline(always)]
-            fn add_to<W: Bits>($sum: W, $b: W, $c: W, $d: W) -> [W; 2] {
-                $two
-            }
-        }
-    )*};
-}
-functions! {
-    F: (b & c) | (!b & d), |sum, b, c, d| [sum, d.xor(b.and(c.xor(d)))];
-    G: (b & d) | (c & !d), |sum, b, c, d| [sum.add(c.and_not(d)), b.and(d)];
-    H: b ^ c ^ d, |sum, b, c, d| [sum, b.xor(c.xor(d))];
-    I: c ^ (b | !d), |sum, b, c, d| [sum, c.xor(b.or(d.not()))];
-}
-
-/// Step `INDEX` of the table, for which `sum` is X\[k\] + T\[i\]; the result's roles are already
-/// those of the next step.
+/// A step, for which `sum` is X\[k\] + T\[i\]; the result's roles are already those of the next
+/// one.
 #[inline(always)]
-fn step<W: Word, const INDEX: usize, const SHIFT: u32>([a, b, c, d]: [W; 4], sum: W) -> [W; 4] {
-    let sum = a.add(sum).opaque();
-    let result = match const { STEPS[INDEX].round } {
-        Round::F => sum.end_step::<F, SHIFT>(b, c, d),
-        Round::G => sum.end_step::<G, SHIFT>(b, c, d),
-        Round::H => sum.end_step::<H, SHIFT>(b, c, d),
-        Round::I => sum.end_step::<I, SHIFT>(b, c, d),
-    };
-    [d, result, b, c]
+fn step<W: Word, const F: i32, const SHIFT: u32>([a, b, c, d]: [W; 4], sum: W) -> [W; 4] {
+    [d, a.add(sum).opaque().end_step::<F, SHIFT>(b, c, d), b, c]
 }
 
-/// The 64 steps. They are written out by index since the compiler does not unroll so long a loop.
-impl Compression for Compress<'_> {
+/// The four steps of a turn.
+macro_rules! turn {
+    ($turn:literal, $state:expr, $sums:expr) => {{
+        const STEP: [Step; 4] = STEPS[$turn];
+        let [s0, s1, s2, s3] = $sums;
+        let state = step::<W, { STEP[0].function }, { STEP[0].shift }>($state, s0);
+        let state = step::<W, { STEP[1].function }, { STEP[1].shift }>(state, s1);
+        let state = step::<W, { STEP[2].function }, { STEP[2].shift }>(state, s2);
+        step::<W, { STEP[3].function }, { STEP[3].shift }>(state, s3)
+    }};
+}
+
+/// X\[k\] + T\[i\] of the steps of a turn.
+#[inline(always)]
+fn sums<W: Word>(feed: &BlockFeed<'_, W>, turn: usize) -> [W; 4] {
+    let [a, b, c, d] = STEPS[turn];
+    [
+        feed.word(a.word).add(W::splat(a.constant)),
+        feed.word(b.word).add(W::splat(b.constant)),
+        feed.word(c.word).add(W::splat(c.constant)),
+        feed.word(d.word).add(W::splat(d.constant)),
+    ]
+}
+
+/// The 64 steps. Turns are written out since the compiler does not unroll so long a loop.
+impl Compression for Plan<'_> {
     #[inline(always)]
     fn block<W: Word>(before: [W; 4], feed: &mut BlockFeed<'_, W>) -> [W; 4] {
         let mut state = before;
         macro_rules! turns {
-            ($($turn:literal: $($index:literal)*;)*) => {$(
-                if BlockFeed::<W>::IS_AHEAD {
+            ($($turn:literal)*) => {$(
+                if W::PARTS > 0 {
                     // Steps before the turn come before it: otherwise the compiler would sink them.
                     state[1] = state[1].opaque();
                 }
                 state = W::in_own_frame(#[inline(always)] || {
                     feed.turn($turn);
-                    $(
-                        let Step { word, constant, .. } = const { STEPS[$index] };
-                        let sum = feed.word(word).add(W::splat(constant));
-                        state = step::<W, $index, { STEPS[$index].shift }>(state, sum);
-                    )*
-                    state
+                    turn!($turn, state, sums(feed, $turn))
                 });
             )*};
         }
-        turns! {
-            0: 0 1 2 3; 1: 4 5 6 7; 2: 8 9 10 11; 3: 12 13 14 15;
-            4: 16 17 18 19; 5: 20 21 22 23; 6: 24 25 26 27; 7: 28 29 30 31;
-            8: 32 33 34 35; 9: 36 37 38 39; 10: 40 41 42 43; 11: 44 45 46 47;
-            12: 48 49 50 51; 13: 52 53 54 55; 14: 56 57 58 59; 15: 60 61 62 63;
-        }
+        turns!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
         add_each(state, before)
     }
 
     #[inline(always)]
     fn end_part<W: Word>(&mut self, mut state: [W; 4], part: usize) -> [W; 4] {
-        if !(part + 1).is_multiple_of(self.plan.parts_each) {
+        if part.is_multiple_of(2) {
             return state;
         }
-        if let Some(sums) = self.plan.last {
+        if let Some(sums) = self.last {
             state = forward_by_sums(state, sums);
         }
-        let group = part / self.plan.parts_each;
-        W::store_rows(state, &mut self.states[group * W::LANES..]);
+        W::store_rows(state, &mut self.states[part / 2 * W::LANES..]);
         initial()
     }
 }
@@ -186,26 +143,16 @@ impl Compression for Compress<'_> {
 #[inline(always)]
 fn forward_by_sums<W: Word>(before: [W; 4], sums: &Sums) -> [W; 4] {
     let mut state = before;
-    macro_rules! round {
-        ($($index:literal)*: $from:literal) => {
-            for four in &sums[$from..$from + 16].as_chunks::<4>().0[..] {
-                state = W::in_own_frame(
-                    #[inline(always)]
-                    || {
-                        $(
-                            let sum = W::splat(four[$index % 4]);
-                            state = step::<W, $index, { STEPS[$index].shift }>(state, sum);
-                        )*
-                        state
-                    },
-                );
+    macro_rules! rounds {
+        ($($turn:literal)*) => {$(
+            for &[a, b, c, d] in &sums[$turn..$turn + 4] {
+                state = W::in_own_frame(#[inline(always)] || {
+                    turn!($turn, state, [W::splat(a), W::splat(b), W::splat(c), W::splat(d)])
+                });
             }
-        };
+        )*};
     }
-    round! { 0 1 2 3: 0 }
-    round! { 16 17 18 19: 16 }
-    round! { 32 33 34 35: 32 }
-    round! { 48 49 50 51: 48 }
+    rounds!(0 4 8 12);
     add_each(state, before)
 }
 
@@ -221,19 +168,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn functions_are_as_their_truth_tables() {
-        fn check<F: Function>() {
-            let [b, c, d] = [F::B, F::C, F::D].map(|table| [u32::from(table)]);
-            let [[sum], [late]] = F::add_to([7], b, c, d);
-            assert_eq!(sum.wrapping_add(late).wrapping_sub(7) as u8, F::TRUTH);
-        }
-        check::<F>();
-        check::<G>();
-        check::<H>();
-        check::<I>();
-    }
-
-    #[test]
     fn the_initial_state_is_that_of_the_table() {
         let words = INITIAL_STATE.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes));
         assert!(words.eq(INITIAL));
@@ -246,8 +180,7 @@ mod tests {
         let bytes: Vec<u8> = (0..64 * 4096).map(|byte| (byte * 31 % 251) as u8).collect();
         let other: [State; MAX_LANES] =
             core::array::from_fn(|lane| core::array::from_fn(|byte| (byte * 99 + lane) as u8));
-        for (distance, start) in
-            [(192, Start::States), (4096, Start::States), (192, Start::Initial)]
+        for (distance, initial) in [(192, other), (4096, other), (192, [INITIAL_STATE; MAX_LANES])]
         {
             let first: Vec<&[u8]> =
                 (0..MAX_LANES).map(|lane| &bytes[lane * distance..][..192]).collect();
@@ -255,27 +188,21 @@ mod tests {
                 (0..MAX_LANES).map(|lane| &bytes[lane * distance + 192..][..64]).collect();
             let all: Vec<&[u8]> =
                 (0..MAX_LANES).map(|lane| &bytes[lane * distance..][..256]).collect();
-            let initial = match start {
-                Start::Initial => [INITIAL_STATE; MAX_LANES],
-                Start::States => other,
-            };
             let expected = |lane: usize| {
                 let mut state = [initial[lane]];
                 let blocks = Blocks::new(&all[lane..=lane], 4);
-                let plan =
-                    Plan { start: Start::States, parts: &[blocks], parts_each: 1, last: None };
-                compress(Backend::PORTABLE, 1, plan, &mut state);
+                let blocks = &[[blocks, Blocks::NONE]];
+                Plan { blocks, last: None, states: &mut state }.run(Backend::PORTABLE, 1);
                 state[0]
             };
             let expected: Vec<State> = (0..MAX_LANES).map(expected).collect();
             for backend in crate::tests::backends() {
                 for &width in backend.widths() {
-                    let mut states = other;
-                    let parts = [Blocks::new(&first, 3), Blocks::new(&second, 1)];
-                    let plan = Plan { start, parts: &parts, parts_each: 2, last: None };
-                    compress(backend, width, plan, &mut states);
+                    let mut states = initial;
+                    let blocks = &[[Blocks::new(&first, 3), Blocks::new(&second, 1)]];
+                    Plan { blocks, last: None, states: &mut states }.run(backend, width);
                     assert_eq!(states[..width], expected[..width], "{backend} {width}");
-                    assert_eq!(states[width..], other[width..], "{backend} {width}: beyond");
+                    assert_eq!(states[width..], initial[width..], "{backend} {width}: beyond");
                 }
             }
         }

@@ -12,10 +12,10 @@ use alloc::vec::Vec;
 
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES};
 
-use crate::kernel::{Plan, Start, State, Sums, compress};
+use crate::kernel::{INITIAL_STATE, Plan, State, Sums};
 use crate::padding::{PaddedTail, blocks_of};
 use crate::streams::most_streams;
-use crate::table::STEPS;
+use crate::table::{STEPS, Step};
 
 /// The most blocks that a short message takes, padding included.
 pub(crate) const SHORT: usize = 16;
@@ -42,14 +42,14 @@ pub(crate) struct Lockstep {
     pub(crate) lanes: usize,
     /// The tails of some messages before, since those of the next ones may be similar.
     tails: Vec<PaddedTail>,
-    /// The last block of some messages before that had nothing else in it.
-    padding: Option<Padding>,
+    /// The length of some messages before that had nothing in their last block, and that.
+    padding: (usize, Sums),
 }
 
 impl Lockstep {
     pub(crate) fn new(backend: Backend) -> Self {
         let lanes = backend.width_for(MAX_LANES);
-        Self { backend, lanes, tails: Vec::new(), padding: None }
+        Self { backend, lanes, tails: Vec::new(), padding: (usize::MAX, [[0; 4]; 16]) }
     }
 
     /// The digest of each message, of any number, if all take as many blocks; says whether they do.
@@ -66,7 +66,7 @@ impl Lockstep {
         while messages.len() - first >= lanes {
             let count = together.min((messages.len() - first) / lanes * lanes);
             let blocks = whole.lanes(first, count);
-            self.fill(lanes, &messages[first..], blocks, longest, &mut digests[first..]);
+            self.fill(lanes, blocks, longest, &mut digests[first..]);
             first += count;
         }
         let (messages, digests) = (&messages[first..], &mut digests[first..]);
@@ -77,7 +77,7 @@ impl Lockstep {
             let (mut all, mut found) = ([messages[0]; MAX_LANES], [[0; 16]; MAX_LANES]);
             all[..count].copy_from_slice(messages);
             let blocks = Blocks::new(&all[..width], whole.count());
-            self.fill(width, &all, blocks, longest, &mut found);
+            self.fill(width, blocks, longest, &mut found);
             digests.copy_from_slice(&found[..count]);
         }
         true
@@ -96,48 +96,35 @@ impl Lockstep {
         }
     }
 
-    /// The digests of messages by their whole blocks, which all lanes of some groups of a width have.
-    fn fill(
-        &mut self,
-        width: usize,
-        messages: &[&[u8]],
-        whole: Blocks<'_>,
-        longest: usize,
-        digests: &mut [State],
-    ) {
-        let count = whole.lanes_count();
-        let groups = count / width;
+    /// The digests of messages by their whole blocks, which all lanes of some groups of a width
+    /// have.
+    fn fill(&mut self, width: usize, whole: Blocks<'_>, longest: usize, digests: &mut [State]) {
+        let (messages, count) = (whole.inputs(), whole.inputs().len());
         let length = whole.count() * BLOCK_LEN;
-        let mut parts = [Blocks::new(&[], 0); 2 * MOST_GROUPS];
-        if longest == length {
-            if self.padding.as_ref().is_none_or(|padding| padding.length != length) {
-                self.padding = Some(Padding::of(length));
+        let mut bytes;
+        let (tails, last) = if longest == length {
+            if self.padding.0 != length {
+                self.padding = (length, padding(length));
             }
-            for (group, part) in parts[..groups].iter_mut().enumerate() {
-                *part = whole.lanes(group * width, width);
-            }
-            let last = self.padding.as_ref().map(|padding| &padding.sums);
-            let parts = &parts[..groups];
-            let plan = Plan { start: Start::Initial, parts, parts_each: 1, last };
-            compress(self.backend, width, plan, digests);
+            (None, Some(&self.padding.1))
         } else {
             self.tails.resize(count.max(self.tails.len()), PaddedTail::new());
-            let mut tails = [&[][..]; ROW];
-            for ((tail, message), bytes) in
-                self.tails.iter_mut().zip(messages).zip(&mut tails[..count])
-            {
+            bytes = [&[][..]; ROW];
+            let places = self.tails.iter_mut().zip(&mut bytes);
+            for (message, (tail, bytes)) in messages.iter().zip(places) {
                 tail.write(&message[length..], message.len() as u64);
                 *bytes = tail.blocks();
             }
-            let tails = Blocks::new(&tails[..count], tails[0].len() / BLOCK_LEN);
-            for (group, part) in parts[..2 * groups].chunks_mut(2).enumerate() {
-                part[0] = whole.lanes(group * width, width);
-                part[1] = tails.lanes(group * width, width);
-            }
-            let parts = &parts[..2 * groups];
-            let plan = Plan { start: Start::Initial, parts, parts_each: 2, last: None };
-            compress(self.backend, width, plan, digests);
+            (Some(Blocks::new(&bytes[..count], bytes[0].len() / BLOCK_LEN)), None)
+        };
+        let mut blocks = [[Blocks::NONE; 2]; MOST_GROUPS];
+        let blocks = &mut blocks[..count / width];
+        for (group, [first, second]) in blocks.iter_mut().enumerate() {
+            *first = whole.lanes(group * width, width);
+            *second = tails.map_or(Blocks::NONE, |tails| tails.lanes(group * width, width));
         }
+        digests[..width].fill(INITIAL_STATE);
+        Plan { blocks, last, states: digests }.run(self.backend, width);
     }
 }
 
@@ -153,20 +140,11 @@ fn are_crowded(messages: &[&[u8]]) -> bool {
     places.count_ones() * WAYS < messages.len() as u32
 }
 
-/// The last block of messages of so many whole blocks: nothing but padding, the same for all.
-struct Padding {
-    length: usize,
-    /// Its words, each added to the constant of the step that takes it.
-    sums: Sums,
-}
-
-impl Padding {
-    fn of(length: usize) -> Self {
-        let mut tail = PaddedTail::new();
-        tail.write(&[], length as u64);
-        let (words, _) = tail.blocks().as_chunks();
-        let sums =
-            STEPS.map(|step| u32::from_le_bytes(words[step.word]).wrapping_add(step.constant));
-        Self { length, sums }
-    }
+/// The last block of messages of so many whole blocks: nothing but padding, the same for all. Its
+/// words are added to the constants of the steps that take them.
+fn padding(length: usize) -> Sums {
+    let tail = PaddedTail::of(&[], length as u64);
+    let (words, _) = tail.blocks().as_chunks();
+    let sum = |step: Step| u32::from_le_bytes(words[step.word]).wrapping_add(step.constant);
+    STEPS.map(|steps| steps.map(sum))
 }

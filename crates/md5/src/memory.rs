@@ -21,7 +21,7 @@ use alloc::vec::Vec;
 
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES, fetch};
 
-use crate::kernel::{INITIAL_STATE, Plan, Start, State, compress};
+use crate::kernel::{INITIAL_STATE, Plan, State};
 use crate::lockstep::{CROWD, Lockstep, SHORT};
 use crate::padding::{PaddedTail, blocks_of};
 use crate::streams::most_streams;
@@ -257,8 +257,8 @@ impl<'a> Scheduler<'a> {
             *state = self.states[number];
         }
         let blocks = Blocks::new(&rests[..width], blocks);
-        let plan = Plan { start: Start::States, parts: &[blocks], parts_each: 1, last: None };
-        compress(self.backend, width, plan, &mut states);
+        let blocks = &[[blocks, Blocks::NONE]];
+        Plan { blocks, last: None, states: &mut states }.run(self.backend, width);
         for (state, &number) in states.iter().zip(numbers) {
             self.states[number] = *state;
         }

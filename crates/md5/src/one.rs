@@ -5,7 +5,7 @@ use core::fmt;
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks};
 
 use crate::Digest;
-use crate::kernel::{INITIAL_STATE, Plan, Start, State, compress};
+use crate::kernel::{INITIAL_STATE, Plan, State};
 use crate::padding::{BlockBuffer, PaddedTail};
 
 /// MD5 of a message that comes in chunks. Memory: the state and two blocks, whatever the length.
@@ -84,9 +84,8 @@ fn take(state: &mut State, blocks: &[u8]) {
     if !blocks.is_empty() {
         let states = core::slice::from_mut(state);
         let piece = [blocks];
-        let parts = [whole(&piece)];
-        let plan = Plan { start: Start::States, parts: &parts, parts_each: 1, last: None };
-        compress(Backend::best(), 1, plan, states);
+        let blocks = &[[whole(&piece), Blocks::NONE]];
+        Plan { blocks, last: None, states }.run(Backend::best(), 1);
     }
 }
 
@@ -129,13 +128,13 @@ impl std::io::Write for Md5 {
 /// ```
 #[must_use]
 pub fn md5(message: &[u8]) -> Digest {
-    let mut tail = PaddedTail::new();
-    tail.write(&message[message.len() - message.len() % BLOCK_LEN..], message.len() as u64);
-    let mut states = [[0; 16]];
+    let rest = &message[message.len() - message.len() % BLOCK_LEN..];
+    let tail = PaddedTail::of(rest, message.len() as u64);
+    let mut states = [INITIAL_STATE];
     let (message, tail) = ([message], [tail.blocks()]);
-    let parts = [whole(&message), whole(&tail)];
-    let plan = Plan { start: Start::Initial, parts: &parts, parts_each: 2, last: None };
-    compress(Backend::best(), 1, plan, &mut states);
+    let blocks = &[[whole(&message), whole(&tail)]];
+    let plan = Plan { blocks, last: None, states: &mut states };
+    plan.run(Backend::best(), 1);
     Digest(states[0])
 }
 

@@ -61,16 +61,28 @@ pub(crate) struct PaddedTail {
 
 impl PaddedTail {
     /// Of the empty message.
+    #[cfg(feature = "alloc")]
     pub(crate) fn new() -> Self {
+        Self::of(&[], 0)
+    }
+
+    /// That of a message of `length` bytes, of which `rest` are the last.
+    ///
+    /// # Panics
+    /// When they take more than two blocks.
+    #[inline]
+    pub(crate) fn of(rest: &[u8], length: u64) -> Self {
         let mut bytes = [0; 2 * BLOCK_LEN];
-        pad(&mut bytes, 0, 0);
-        Self { bytes, of: (0, 0) }
+        bytes[..rest.len()].copy_from_slice(rest);
+        pad(&mut bytes, rest.len(), length);
+        Self { bytes, of: (rest.len(), length) }
     }
 
     /// Becomes that of a message of `length` bytes, of which `rest` are the last.
     ///
     /// # Panics
     /// When they take more than two blocks.
+    #[cfg(feature = "alloc")]
     #[inline]
     pub(crate) fn write(&mut self, rest: &[u8], length: u64) {
         let of = (rest.len(), length);

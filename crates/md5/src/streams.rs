@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES};
 
-use crate::kernel::{INITIAL_STATE, Plan, Start, State, compress};
+use crate::kernel::{INITIAL_STATE, Plan, State};
 use crate::padding::BlockBuffer;
 use crate::{Digest, Stream};
 
@@ -175,8 +175,8 @@ impl<S: Stream> Lanes<S> {
         let first = inputs[0];
         inputs[lanes..width].fill(first);
         let blocks = Blocks::new(&inputs[..width], count);
-        let plan = Plan { start: Start::States, parts: &[blocks], parts_each: 1, last: None };
-        compress(self.backend, width, plan, &mut self.states);
+        let blocks = &[[blocks, Blocks::NONE]];
+        Plan { blocks, last: None, states: &mut self.states }.run(self.backend, width);
         for (ready, lane) in self.ready.iter_mut().zip(&mut self.lanes) {
             *ready -= count;
             lane.advance(count);

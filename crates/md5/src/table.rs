@@ -1,22 +1,11 @@
 //! The 64 steps of MD5 as one table, from the formulas of RFC 1321 section 3.4.
 
-/// The function of a round, by its letter in RFC 1321.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Round {
-    /// (x & y) | (!x & z)
-    F,
-    /// (x & z) | (y & !z)
-    G,
-    /// x ^ y ^ z
-    H,
-    /// y ^ (x | !z)
-    I,
-}
+use lanesum_lanes::function::{F, G, H, I};
 
-/// One step: a = b + ((a + round(b, c, d) + block\[word\] + constant) <<< shift).
+/// One step: a = b + ((a + function(b, c, d) + block\[word\] + constant) <<< shift).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
-    pub(crate) round: Round,
+    pub(crate) function: i32,
     pub(crate) word: usize,
     pub(crate) shift: u32,
     pub(crate) constant: u32,
@@ -25,20 +14,21 @@ pub(crate) struct Step {
 /// The state before the first block: A, B, C, D.
 pub(crate) const INITIAL: [u32; 4] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
 
-/// The steps in order.
-pub(crate) const STEPS: [Step; 64] = steps();
+/// The steps in order, four in each turn.
+pub(crate) const STEPS: [[Step; 4]; 16] = steps();
 
-const fn steps() -> [Step; 64] {
-    let mut steps = [Step { round: Round::F, word: 0, shift: 0, constant: 0 }; 64];
+const fn steps() -> [[Step; 4]; 16] {
+    let mut steps = [[Step { function: F, word: 0, shift: 0, constant: 0 }; 4]; 16];
     let mut i = 0;
     while i < 64 {
-        let (round, word, shifts) = match i / 16 {
-            0 => (Round::F, i, [7, 12, 17, 22]),
-            1 => (Round::G, 5 * i + 1, [5, 9, 14, 20]),
-            2 => (Round::H, 3 * i + 5, [4, 11, 16, 23]),
-            _ => (Round::I, 7 * i, [6, 10, 15, 21]),
+        let (function, word, shifts) = match i / 16 {
+            0 => (F, i, [7, 12, 17, 22]),
+            1 => (G, 5 * i + 1, [5, 9, 14, 20]),
+            2 => (H, 3 * i + 5, [4, 11, 16, 23]),
+            _ => (I, 7 * i, [6, 10, 15, 21]),
         };
-        steps[i] = Step { round, word: word % 16, shift: shifts[i % 4], constant: SINES[i] };
+        steps[i / 4][i % 4] =
+            Step { function, word: word % 16, shift: shifts[i % 4], constant: SINES[i] };
         i += 1;
     }
     steps
@@ -64,7 +54,7 @@ mod tests {
 
     #[test]
     fn constants_are_the_sines() {
-        for (i, step) in STEPS.iter().enumerate() {
+        for (i, step) in STEPS.as_flattened().iter().enumerate() {
             let sine = f64::from(i as u32 + 1).sin().abs();
             assert_eq!(step.constant, (sine * 4_294_967_296.0).floor() as u32, "step {i}");
         }
@@ -72,18 +62,20 @@ mod tests {
 
     #[test]
     fn every_round_uses_every_word_once() {
-        for (round, steps) in STEPS.chunks(16).enumerate() {
+        for (round, steps) in STEPS.as_flattened().chunks(16).enumerate() {
             let mut words: Vec<_> = steps.iter().map(|step| step.word).collect();
             words.sort_unstable();
             assert_eq!(words, (0..16).collect::<Vec<_>>(), "round {round}");
-            assert!(steps.iter().all(|step| step.round as usize == round), "round {round}");
+            let function = [F, G, H, I][round];
+            assert!(steps.iter().all(|step| step.function == function), "round {round}");
         }
     }
 
     /// Spot checks against the lines of RFC 1321 section 3.4, `[ABCD k s i]`.
     #[test]
     fn steps_are_those_of_the_rfc() {
-        let k_and_s = |i: usize| (STEPS[i - 1].word, STEPS[i - 1].shift);
+        let k_and_s =
+            |i: usize| (STEPS.as_flattened()[i - 1].word, STEPS.as_flattened()[i - 1].shift);
         assert_eq!([1, 2, 3, 4].map(k_and_s), [(0, 7), (1, 12), (2, 17), (3, 22)]);
         assert_eq!([17, 18, 19, 20].map(k_and_s), [(1, 5), (6, 9), (11, 14), (0, 20)]);
         assert_eq!([33, 34, 35, 36].map(k_and_s), [(5, 4), (8, 11), (11, 16), (14, 23)]);

@@ -156,7 +156,7 @@ impl<S: Stream> Stream for Tagged<S> {
 /// The backends to test: the one that `LANESUM_BACKEND` names, or all.
 fn backends() -> Vec<Backend> {
     #[cfg(target_arch = "x86_64")]
-    other_latencies::pretend();
+    lanesum_lanes::other_latencies::pretend();
     match std::env::var("LANESUM_BACKEND") {
         Ok(name) => vec![Backend::from_name(&name).unwrap_or_else(|| {
             panic!("LANESUM_BACKEND={name}: not one of those that this CPU has: {:?}", all())
@@ -249,4 +249,7 @@ fn numbers_of_streams_are_widths() {
 }
 
 #[cfg(target_arch = "x86_64")]
-lanesum_lanes::test_other_latencies!();
+#[test]
+fn every_test_holds_for_other_latencies() {
+    lanesum_lanes::other_latencies::test_each();
+}

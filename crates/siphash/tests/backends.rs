@@ -197,7 +197,7 @@ impl Random {
 /// The backends to test: the one that `LANESUM_BACKEND` names, or all.
 fn backends() -> Vec<Backend> {
     #[cfg(target_arch = "x86_64")]
-    other_latencies::pretend();
+    lanesum_lanes::other_latencies::pretend();
     match std::env::var("LANESUM_BACKEND") {
         Ok(name) => vec![Backend::from_name(&name).unwrap_or_else(|| {
             panic!("LANESUM_BACKEND={name}: not one of those that this CPU has: {:?}", all())
@@ -281,4 +281,7 @@ fn one_at_a_time_is_as_the_peer() {
 }
 
 #[cfg(target_arch = "x86_64")]
-lanesum_lanes::test_other_latencies!();
+#[test]
+fn every_test_holds_for_other_latencies() {
+    lanesum_lanes::other_latencies::test_each();
+}

@@ -4,8 +4,8 @@
 use core::arch::x86_64::*;
 use core::ops::RangeInclusive;
 
+use super::avx512::Avx512;
 use super::word64::{number, pair, rest_by_shift, word64};
-use super::words::Avx512;
 use crate::{PICK_ROOM, Source, WORD_LEN, Word64};
 
 /// The truth table of `a ^ b ^ c` for `vpternlog`.
@@ -16,7 +16,7 @@ const SELECT: i32 = 0xca;
 
 word64! {
     U64x8, __m512i, 8,
-    set: Avx512<false>,
+    set: Avx512,
     load: _mm512_loadu_si512, store: _mm512_storeu_si512,
     splat: _mm512_set1_epi64, add: _mm512_add_epi64, xor: _mm512_xor_si512,
     shift: [_mm512_sll_epi64, _mm512_srl_epi64],

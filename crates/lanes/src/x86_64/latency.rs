@@ -39,9 +39,8 @@ pub enum Latency {
     Two,
 }
 
-/// That of this CPU as a number, once it has been asked.
-static ANSWER: AtomicU8 = AtomicU8::new(NOT_ASKED);
-const NOT_ASKED: u8 = 0;
+/// That of this CPU as a number; 0 before it has been asked.
+static ANSWER: AtomicU8 = AtomicU8::new(0);
 
 impl Latency {
     /// All.
@@ -82,42 +81,4 @@ fn amd_family() -> Option<u32> {
         // AMD64 Architecture Programmer's Manual volume 3, CPUID Fn0000_0001_EAX.
         if base == 0xf { base + extended } else { base }
     })
-}
-
-/// Makes a module with a test that runs all tests of its binary again as on CPUs of other
-/// latencies, in processes of their own. Each of these tests must begin with
-/// `other_latencies::pretend()`.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! test_other_latencies {
-    () => {
-        mod other_latencies {
-            use std::env;
-            use std::process::Command;
-
-            use $crate::Latency;
-
-            const VARIABLE: &str = "LANESUM_TEST_LATENCY";
-
-            /// In the child of the test below: chooses as such a CPU would.
-            pub fn pretend() {
-                if let Ok(name) = env::var(VARIABLE) {
-                    let is_named = |latency: &Latency| format!("{latency:?}") == name;
-                    Latency::ALL.into_iter().find(is_named).expect("a latency").pretend();
-                }
-            }
-
-            #[test]
-            fn every_test_holds() {
-                if env::var_os(VARIABLE).is_some() {
-                    return;
-                }
-                for latency in Latency::ALL {
-                    let mut tests = Command::new(env::current_exe().unwrap());
-                    let ended = tests.env(VARIABLE, format!("{latency:?}")).status().unwrap();
-                    assert!(ended.success(), "{latency:?}");
-                }
-            }
-        }
-    };
 }

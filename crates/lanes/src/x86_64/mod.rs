@@ -7,11 +7,14 @@
 //! instructions. The methods are `#[inline(always)]` and compile as part of the functions that
 //! enable them: `call` of the words.
 
+pub(crate) mod avx2;
 pub(crate) mod avx2_64;
+pub(crate) mod avx512;
 pub(crate) mod avx512_64;
 pub(crate) mod latency;
-pub(crate) mod load;
-mod register;
+#[cfg(feature = "std")]
+pub mod other_latencies;
+pub(crate) mod sse2;
 pub(crate) mod sse2_64;
+pub(crate) mod vector;
 mod word64;
-pub(crate) mod words;

@@ -2,8 +2,8 @@
 
 use core::arch::x86_64::*;
 
+use super::sse2::Sse2;
 use super::word64::{number, one_by_one, pair, shifts_and_logic_64, word64};
-use super::words::Sse2;
 use crate::{Source, Word64};
 
 word64! {

@@ -29,7 +29,7 @@ macro_rules! word64 {
 
             #[inline(always)]
             fn call<T>(function: impl FnOnce() -> T) -> T {
-                <$set as super::words::Set>::call(function)
+                <$set as super::vector::Set<$register>>::call(function)
             }
 
             #[inline(always)]

@@ -1,0 +1,134 @@
+//! AVX2: eight lanes of 32 bits.
+
+use core::arch::asm;
+use core::arch::x86_64::{__m256i as Ymm, *};
+
+use super::vector::{Register, Set};
+use crate::word::{Bits, Numbers};
+
+/// The instruction set. In a register that shares the units the longer chain of fewer operations is
+/// faster.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx2<const ALONE: bool>;
+
+impl<const ALONE: bool> Set<Ymm> for Avx2<ALONE> {
+    const ALONE: bool = ALONE;
+
+    #[inline(always)]
+    fn end_step<const F: i32, const COUNT: u32>(sum: Ymm, b: Ymm, c: Ymm, d: Ymm) -> Ymm {
+        if ALONE {
+            let [sum, late] = sum.add_function::<F>(b, c, d);
+            // SAFETY: the ground rule.
+            unsafe { shortest::<COUNT>(sum.opaque(), late, b) }
+        } else {
+            sum.fewest::<F, COUNT>(b, c, d)
+        }
+    }
+
+    #[inline(always)]
+    fn call<T>(function: impl FnOnce() -> T) -> T {
+        #[target_feature(enable = "avx2")]
+        fn call<T>(function: impl FnOnce() -> T) -> T {
+            function()
+        }
+        // SAFETY: the ground rule.
+        unsafe { call(function) }
+    }
+}
+
+/// `((sum + late) <<< COUNT) + other` in which the result is three operations of one cycle behind
+/// `late`, for a word that has the units for itself.
+///
+/// A rotation is two shifts and a sum, which take two cycles (and so does AMD's one instruction for
+/// it on Zen 4); with the sums before and behind that is four. But a left shift of a sum is the sum
+/// of the left shifts, so that only the right shift has to wait for the first sum:
+///
+/// ```text
+/// ((s + l) <<< n) + o  =  ((s << n) + o + (l << n))  +  ((s + l) >> (32 - n))
+/// ```
+///
+/// In assembly, because the order matters: in this one no other operation takes the unit of one
+/// that is waited for.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn shortest<const COUNT: u32>(sum: Ymm, late: Ymm, other: Ymm) -> Ymm {
+    let result;
+    // SAFETY: reads and writes registers alone.
+    unsafe {
+        asm!(
+            "vpslld {left}, {late}, {n}",
+            "vpaddd {result}, {sum}, {late}",
+            "vpsrld {result}, {result}, 32 - {n}",
+            "vpslld {sum}, {sum}, {n}",
+            "vpaddd {sum}, {sum}, {other}",
+            "vpaddd {sum}, {sum}, {left}",
+            "vpaddd {result}, {result}, {sum}",
+            sum = inout(ymm_reg) sum => _,
+            late = in(ymm_reg) late,
+            other = in(ymm_reg) other,
+            left = out(ymm_reg) _,
+            result = out(ymm_reg) result,
+            n = const COUNT,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    result
+}
+
+impl Numbers for Ymm {
+    #[inline(always)]
+    fn splat(value: u32) -> Self {
+        // SAFETY: the ground rule.
+        unsafe { _mm256_set1_epi32(value.cast_signed()) }
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        // SAFETY: the ground rule.
+        unsafe { _mm256_add_epi32(self, other) }
+    }
+
+    #[inline(always)]
+    fn opaque(self) -> Self {
+        #[target_feature(enable = "avx2")]
+        #[inline]
+        fn opaque(mut value: Ymm) -> Ymm {
+            // SAFETY: no instruction, so nothing that could be violated.
+            unsafe {
+                asm!("/* {0} */", inout(ymm_reg) value, options(pure, nomem, nostack, preserves_flags))
+            }
+            value
+        }
+        // SAFETY: the ground rule.
+        unsafe { opaque(self) }
+    }
+}
+
+impl Bits for Ymm {
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        // SAFETY: the ground rule.
+        unsafe { _mm256_and_si256(self, other) }
+    }
+
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        // SAFETY: the ground rule.
+        unsafe { _mm256_xor_si256(self, other) }
+    }
+
+    #[inline(always)]
+    fn rotate_left(self, count: u32) -> Self {
+        let (left, right) = (Self::splat(count), Self::splat(32 - count));
+        // SAFETY: the ground rule. The compiler makes the immediate forms of constant counts.
+        unsafe { _mm256_or_si256(_mm256_sllv_epi32(self, left), _mm256_srlv_epi32(self, right)) }
+    }
+}
+
+impl Register for Ymm {
+    #[inline(always)]
+    fn interleave(self, other: Self) -> [Self; 2] {
+        // SAFETY: the ground rule.
+        unsafe { [_mm256_unpacklo_epi32(self, other), _mm256_unpackhi_epi32(self, other)] }
+    }
+}

@@ -1,0 +1,161 @@
+//! AVX-512 (F, VL and BW): up to sixteen lanes of 32 bits, and logic of three operands.
+
+use core::arch::asm;
+use core::arch::x86_64::{__m256i as Ymm, __m512i as Zmm, *};
+
+use super::vector::{Register, Set};
+use crate::word::Numbers;
+
+/// The instruction set, with steps of the fewest operations.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx512;
+
+impl<R: Ternary> Set<R> for Avx512 {
+    const ALONE: bool = false;
+
+    /// Ternary logic replaces an operand, and has to be given a copy if that is needed again. The
+    /// compiler copies whichever it likes, c or d as a rule; b, where it is opaque. On Zen 4 the
+    /// copy of a value that has been there for long delays what waits for it; the copy of b, which
+    /// has just been computed, costs nothing.
+    #[inline(always)]
+    fn end_step<const F: i32, const COUNT: u32>(sum: R, b: R, c: R, d: R) -> R {
+        sum.add(R::ternary::<F>(b.opaque(), c, d)).rotate_left(COUNT).add(b)
+    }
+
+    #[inline(always)]
+    fn call<T>(function: impl FnOnce() -> T) -> T {
+        #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx2,popcnt")]
+        fn call<T>(function: impl FnOnce() -> T) -> T {
+            function()
+        }
+        // SAFETY: the ground rule.
+        unsafe { call(function) }
+    }
+}
+
+/// The same with the shortest steps, for registers that have the units for themselves, where a
+/// rotation takes two cycles.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx512Shortest;
+
+impl Set<Ymm> for Avx512Shortest {
+    const ALONE: bool = true;
+
+    #[inline(always)]
+    fn end_step<const F: i32, const COUNT: u32>(sum: Ymm, b: Ymm, c: Ymm, d: Ymm) -> Ymm {
+        // SAFETY: the ground rule.
+        unsafe { shortest::<F, COUNT>(sum, b, c, d) }
+    }
+
+    #[inline(always)]
+    fn call<T>(function: impl FnOnce() -> T) -> T {
+        <Avx512 as Set<Ymm>>::call(function)
+    }
+}
+
+/// The end of a step in which the result is four operations of one cycle behind `b`: the chain of
+/// [`avx2`](super::avx2) with the step's function before it. Its order matters even more: which
+/// unit an operation waits for is settled as it comes, not when it is ready.
+#[target_feature(enable = "avx512f,avx512vl")]
+#[inline]
+fn shortest<const F: i32, const COUNT: u32>(sum: Ymm, b: Ymm, c: Ymm, d: Ymm) -> Ymm {
+    let result;
+    // SAFETY: reads and writes registers alone.
+    unsafe {
+        asm!(
+            "vpslld {left}, {sum}, {n}",
+            "vpaddd {left}, {left}, {b}",
+            "vmovdqa32 {late}, {b}",
+            "vpternlogd {late}, {c}, {d}, {truth}",
+            "vpaddd {result}, {sum}, {late}",
+            "vpslld {late}, {late}, {n}",
+            "vpaddd {left}, {left}, {late}",
+            "vpsrld {result}, {result}, 32 - {n}",
+            "vpaddd {result}, {result}, {left}",
+            sum = in(ymm_reg) sum,
+            b = in(ymm_reg) b,
+            c = in(ymm_reg) c,
+            d = in(ymm_reg) d,
+            left = out(ymm_reg) _,
+            late = out(ymm_reg) _,
+            result = out(ymm_reg) result,
+            n = const COUNT,
+            truth = const F,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    result
+}
+
+/// What AVX-512 adds to a register.
+pub(crate) trait Ternary: Register {
+    /// A [function](crate::function) of MD5.
+    fn ternary<const F: i32>(b: Self, c: Self, d: Self) -> Self;
+
+    fn rotate_left(self, count: u32) -> Self;
+}
+
+impl Ternary for Ymm {
+    #[inline(always)]
+    fn ternary<const F: i32>(b: Self, c: Self, d: Self) -> Self {
+        // SAFETY: the ground rule.
+        unsafe { _mm256_ternarylogic_epi32::<F>(b, c, d) }
+    }
+
+    #[inline(always)]
+    fn rotate_left(self, count: u32) -> Self {
+        // SAFETY: the ground rule. The compiler makes the immediate form of a constant count.
+        unsafe { _mm256_rolv_epi32(self, Self::splat(count)) }
+    }
+}
+
+impl Ternary for Zmm {
+    #[inline(always)]
+    fn ternary<const F: i32>(b: Self, c: Self, d: Self) -> Self {
+        // SAFETY: the ground rule.
+        unsafe { _mm512_ternarylogic_epi32::<F>(b, c, d) }
+    }
+
+    #[inline(always)]
+    fn rotate_left(self, count: u32) -> Self {
+        // SAFETY: the ground rule. The compiler makes the immediate form of a constant count.
+        unsafe { _mm512_rolv_epi32(self, Self::splat(count)) }
+    }
+}
+
+impl Numbers for Zmm {
+    #[inline(always)]
+    fn splat(value: u32) -> Self {
+        // SAFETY: the ground rule.
+        unsafe { _mm512_set1_epi32(value.cast_signed()) }
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        // SAFETY: the ground rule.
+        unsafe { _mm512_add_epi32(self, other) }
+    }
+
+    #[inline(always)]
+    fn opaque(self) -> Self {
+        #[target_feature(enable = "avx512f")]
+        #[inline]
+        fn opaque(mut value: Zmm) -> Zmm {
+            // SAFETY: no instruction, so nothing that could be violated.
+            unsafe {
+                asm!("/* {0} */", inout(zmm_reg) value, options(pure, nomem, nostack, preserves_flags))
+            }
+            value
+        }
+        // SAFETY: the ground rule.
+        unsafe { opaque(self) }
+    }
+}
+
+impl Register for Zmm {
+    #[inline(always)]
+    fn interleave(self, other: Self) -> [Self; 2] {
+        // SAFETY: the ground rule.
+        unsafe { [_mm512_unpacklo_epi32(self, other), _mm512_unpackhi_epi32(self, other)] }
+    }
+}

@@ -1,0 +1,202 @@
+//! Words of the registers of an instruction set: how they are loaded, transposed and stored.
+
+use core::arch::x86_64::*;
+use core::marker::PhantomData;
+
+use crate::Word;
+use crate::blocks::BlockRow;
+use crate::feed::Transposed;
+use crate::word::{Numbers, sealed::Sealed};
+
+/// A register of 128, 256 or 512 bits. The ground rule of [`x86_64`](super) holds for all methods.
+pub(crate) trait Register: Numbers {
+    /// The numbers of the low halves of two registers alternately, and those of the high halves, in
+    /// each piece of 128 bits by itself.
+    fn interleave(self, other: Self) -> [Self; 2];
+
+    /// Makes four columns of four rows, in each piece of 128 bits by itself.
+    #[inline(always)]
+    fn columns([r0, r1, r2, r3]: [Self; 4]) -> [Self; 4] {
+        let ([a, c], [b, d]) = (r0.interleave(r2), r1.interleave(r3));
+        let ([c0, c1], [c2, c3]) = (a.interleave(b), c.interleave(d));
+        [c0, c1, c2, c3]
+    }
+}
+
+/// An instruction set by what words of a register take of it.
+pub(crate) trait Set<R>: Copy {
+    /// Whether a word has the units for itself, so that its steps wait for each other alone. Others
+    /// share them with a word beside them.
+    const ALONE: bool;
+
+    /// [`Word::end_step`].
+    fn end_step<const F: i32, const COUNT: u32>(sum: R, b: R, c: R, d: R) -> R;
+
+    /// [`Word::call`].
+    fn call<T>(function: impl FnOnce() -> T) -> T;
+}
+
+/// A word of so many lanes in a register, which may have places for more. Of one lane all places
+/// hold the same number, since that takes no instruction more.
+#[derive(Clone, Copy)]
+pub(crate) struct Vector<R, S, const LANES: usize>(R, PhantomData<S>);
+
+impl<R: Register, S, const LANES: usize> Vector<R, S, LANES> {
+    /// Pieces of 16 bytes that a register has place for.
+    const PIECES: usize = size_of::<R>() / 16;
+
+    /// How many quarters of a block, of how many lanes, four registers hold, and how many times
+    /// they are filled: with a quarter of four lanes, a half of four, or a half of eight.
+    const QUARTERS: usize = if Self::PIECES == 1 { 1 } else { 2 };
+    const SHUFFLED_LANES: usize = 4 * Self::PIECES / Self::QUARTERS;
+    const SHUFFLED_PARTS: usize = LANES / Self::SHUFFLED_LANES * 4 / Self::QUARTERS;
+
+    /// Makes one of these parts ready by shuffles. Both halves of a lane follow each other, so that
+    /// its line of the cache is read while it is there.
+    #[inline(always)]
+    fn shuffle(row: BlockRow<'_>, ready: &mut Transposed, first: usize, part: usize) {
+        let first = first + part * Self::QUARTERS / 4 * Self::SHUFFLED_LANES;
+        let quarter = part * Self::QUARTERS % 4;
+        let place = |piece: usize| (4 * (piece / Self::QUARTERS), quarter + piece % Self::QUARTERS);
+        let columns = columns_of::<R>(
+            #[inline(always)]
+            |lane, piece| {
+                let (lanes, quarter) = place(piece);
+                row.bytes(first + lane + lanes, 16 * quarter)
+            },
+        );
+        // By value: through references the compiler would keep the columns in memory.
+        for (column, register) in columns.into_iter().enumerate() {
+            for piece in 0..Self::PIECES {
+                let (lanes, quarter) = place(piece);
+                let words = &mut ready.0[4 * quarter + column][first + lanes..][..4];
+                // SAFETY: a piece has four words, and the store asks for no alignment.
+                unsafe { _mm_storeu_si128(words.as_mut_ptr().cast(), piece_of(&register, piece)) };
+            }
+        }
+    }
+}
+
+impl<R, S, const LANES: usize> Sealed for Vector<R, S, LANES> {}
+
+impl<R: Register, S: Copy, const LANES: usize> Numbers for Vector<R, S, LANES> {
+    #[inline(always)]
+    fn splat(value: u32) -> Self {
+        Self(R::splat(value), PhantomData)
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Self(self.0.add(other.0), PhantomData)
+    }
+
+    #[inline(always)]
+    fn opaque(self) -> Self {
+        Self(self.0.opaque(), PhantomData)
+    }
+}
+
+impl<R: Register, S: Set<R>, const LANES: usize> Word for Vector<R, S, LANES> {
+    const LANES: usize = LANES;
+    const PARTS: usize = match (LANES, S::ALONE) {
+        (1, _) => 0,
+        (_, true) => 8,
+        (_, false) => Self::SHUFFLED_PARTS,
+    };
+
+    #[inline(always)]
+    fn end_step<const F: i32, const COUNT: u32>(self, b: Self, c: Self, d: Self) -> Self {
+        Self(S::end_step::<F, COUNT>(self.0, b.0, c.0, d.0), PhantomData)
+    }
+
+    #[inline(always)]
+    fn load_rows(rows: &[[u8; 16]]) -> [Self; 4] {
+        let rows = &rows[..LANES];
+        let [a, b, c, d] = columns_of::<R>(
+            #[inline(always)]
+            |lane, piece| &rows[(lane + 4 * piece) % LANES],
+        );
+        [Self(a, PhantomData), Self(b, PhantomData), Self(c, PhantomData), Self(d, PhantomData)]
+    }
+
+    #[inline(always)]
+    fn store_rows([a, b, c, d]: [Self; 4], rows: &mut [[u8; 16]]) {
+        let columns = R::columns([a.0, b.0, c.0, d.0]);
+        for (lane, row) in rows[..LANES].iter_mut().enumerate() {
+            let piece = piece_of(&columns[lane % 4], lane / 4);
+            // SAFETY: a piece has 16 bytes, and the store asks for no alignment.
+            unsafe { _mm_storeu_si128(row.as_mut_ptr().cast(), piece) };
+        }
+    }
+
+    #[inline(always)]
+    fn word(row: BlockRow<'_>, ready: &Transposed, first: usize, number: usize) -> Self {
+        if LANES == 1 {
+            return Self::splat(row.word(first, number));
+        }
+        let words = ready.0[number][first..][..4 * Self::PIECES].as_ptr();
+        // SAFETY: there are so many words, of which the feed says that they are there.
+        Self(unsafe { words.cast::<R>().read_unaligned() }, PhantomData)
+    }
+
+    /// Where a word has the units for itself, without any vector operation: two words of each lane
+    /// in each of eight parts. A shuffle that is ready before an operation of the chain takes the
+    /// unit that this needs next, as shifts have but two. Eight bytes are loaded instead, and
+    /// stored as two times four: when a vector of them is loaded, hundreds of cycles later, they
+    /// are in the cache.
+    #[inline(always)]
+    fn transpose(row: BlockRow<'_>, ready: &mut Transposed, first: usize, part: usize) {
+        if !S::ALONE {
+            return Self::shuffle(row, ready, first, part);
+        }
+        for lane in first..first + LANES {
+            let pair = u64::from_le_bytes(*row.bytes(lane, 8 * part));
+            for (word, number) in [pair as u32, (pair >> 32) as u32].into_iter().enumerate() {
+                let place = ready.0[2 * part + word][lane].as_mut_ptr();
+                // Volatile: of other stores the compiler makes one of a vector, with more shuffles
+                // than there were.
+                // SAFETY: the place is borrowed.
+                unsafe { place.write_volatile(number) };
+            }
+        }
+    }
+
+    /// By shuffles, since what is stored in pieces is not in the cache yet when it is loaded.
+    #[inline(always)]
+    fn transpose_all(row: BlockRow<'_>, ready: &mut Transposed, first: usize) {
+        for part in 0..Self::SHUFFLED_PARTS {
+            Self::shuffle(row, ready, first, part);
+        }
+    }
+
+    #[inline(always)]
+    fn call<T>(function: impl FnOnce() -> T) -> T {
+        S::call(function)
+    }
+}
+
+/// Four columns of four rows, of which each has its pieces side by side in a register: piece
+/// `piece(row, place)` at each place.
+#[inline(always)]
+fn columns_of<'a, R: Register>(piece: impl Fn(usize, usize) -> &'a [u8; 16]) -> [R; 4] {
+    let mut rows = [R::splat(0); 4];
+    for (number, row) in rows.iter_mut().enumerate() {
+        for place in 0..size_of::<R>() / 16 {
+            // SAFETY: SSE2 is part of x86-64; the load asks for no alignment, and the register has
+            // so many pieces.
+            unsafe {
+                let loaded = _mm_loadu_si128(piece(number, place).as_ptr().cast());
+                (&raw mut *row).cast::<__m128i>().add(place).write(loaded);
+            }
+        }
+    }
+    R::columns(rows)
+}
+
+/// A piece of a register.
+#[inline(always)]
+fn piece_of<R: Register>(register: &R, piece: usize) -> __m128i {
+    assert!(piece < size_of::<R>() / 16);
+    // SAFETY: the register has so many pieces.
+    unsafe { (&raw const *register).cast::<__m128i>().add(piece).read() }
+}
