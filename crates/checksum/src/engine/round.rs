@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::fd::OwnedFd;
 
@@ -50,13 +50,9 @@ impl LaneShared {
         }
     }
 
-    /// Does what reads from a medium; gives for how long that was waited for as well.
-    pub(super) fn timed<R>(&self, read: impl FnOnce() -> R) -> (R, Duration) {
-        let begin = Instant::now();
-        let result = read();
-        let waited = begin.elapsed();
+    /// Notes for how long the worker has waited for a medium.
+    pub(super) fn note_wait(&self, waited: Duration) {
         self.waited.set(self.waited.get() + waited);
-        (result, waited)
     }
 
     /// Takes the time of the clock that stamps files.

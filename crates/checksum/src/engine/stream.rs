@@ -138,8 +138,10 @@ impl<T> FileStream<T> {
         if self.turn.is_none() {
             return self.fill();
         }
-        let shared = Rc::clone(&self.shared);
-        let ((), waited) = shared.timed(|| self.fill());
+        let begin = Instant::now();
+        self.fill();
+        let waited = begin.elapsed();
+        self.shared.note_wait(waited);
         self.ask_ahead(waited);
     }
 

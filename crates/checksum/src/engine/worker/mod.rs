@@ -20,6 +20,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
 
 use lanesum_list::Digests;
 use lanesum_md5::Lanes;
@@ -275,11 +276,10 @@ impl<'a> Worker<'a> {
                 }
                 let Some(job) = self.jobs.pop_front() else { break };
                 let was_cold = self.is_cold;
-                if self.turn.is_some() {
-                    let shared = Rc::clone(&self.shared);
-                    shared.timed(|| self.begin(job));
-                } else {
-                    self.begin(job);
+                let since = self.turn.is_some().then(Instant::now);
+                self.begin(job);
+                if let Some(since) = since {
+                    self.shared.note_wait(since.elapsed());
                 }
                 if self.is_cold && !was_cold {
                     // The others may be as well, and then are planned.
