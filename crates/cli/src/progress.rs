@@ -174,7 +174,7 @@ mod tests {
             // It has grown, and an argument that is missing is done as well.
             let grown = shown(of(9, 3_000_001), Some(whole));
             assert!(!grown.contains(" of ") && !grown.contains("left"), "{grown}");
-            assert!(shown(of(10, 3 << 20), Some(whole)).contains("10 of 10 files"));
+            assert!(shown(of(10, 3_000_000), Some(whole)).contains("10 of 10 files"));
         }
     }
 

@@ -2,15 +2,21 @@
 
 use std::fs::File;
 use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use lanesum_checksum::engine::{self, AtOnce, Media, Totals};
+use anyhow::Context as _;
+use indicatif::{DecimalBytes, HumanCount};
+use lanesum_checksum::engine::{self, AtOnce, Media, Progress};
 use lanesum_checksum::walk::{Entry, WalkOptions, walk};
-use lanesum_checksum::{Algorithm, Job, Outcome, Source};
+use lanesum_checksum::{Algorithm, Error, Job, Outcome, Source};
 use rustix::fs::{Advice, fadvise};
 
+use crate::console::{Console, locale_of_process};
 use crate::limits;
 use crate::streams::{self, WriteError};
 
@@ -22,40 +28,66 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// # Errors
 /// Standard output's.
 pub fn run(paths: &[PathBuf]) -> anyhow::Result<ExitCode> {
+    let progress = Arc::new(Progress::default());
     let options = engine::Options {
         threads: limits::threads(None, engine::Io::Read),
         own_descriptors: true,
         delivery: engine::Delivery::AsTheyCome,
+        progress: Some(Arc::clone(&progress)),
         ..engine::Options::default()
     };
+    let mut console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
     let begin = Instant::now();
     let mut run = engine::run(&options, jobs(paths.to_vec()));
-    let mut failed = 0;
+    let (mut read, mut failed) = (0, 0);
     while let Some(left) = PATIENCE.checked_sub(begin.elapsed())
         && !run.is_at_end()
     {
-        if let Some(Outcome { context, result: Err(error), .. }) = run.next_within(left) {
-            failed += 1;
-            let _ = writeln!(streams::stderr(), "lanesum: {}: {error}", context.display());
+        let Some(Outcome { context: Found { path, error }, result, .. }) = run.next_within(left)
+        else {
+            continue;
+        };
+        match error.or(result.err()) {
+            None => read += 1,
+            Some(error) => {
+                failed += 1;
+                console.about(path.as_os_str().as_bytes(), &error.to_string());
+            }
         }
     }
     let time = begin.elapsed();
     let media = run.media();
-    let totals = run.finish().unwrap_or_else(|stopped| stopped.totals);
-    let words = words(totals, time, &media);
+    // What is read of the last files counts, though they are not done.
+    let bytes = progress.bytes.load(Ordering::Relaxed);
+    drop(run);
+    let words = words(read, bytes, time, &media);
     streams::stdout().write_all(words.as_bytes()).map_err(WriteError)?;
     Ok(if failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
+/// What a walk has found.
+struct Found {
+    path: PathBuf,
+    /// Why it cannot be read, as far as that is known.
+    error: Option<Error>,
+}
+
 /// A job for each file, which is dropped from the cache when its job is given out.
-fn jobs(paths: Vec<PathBuf>) -> impl Iterator<Item = Job<PathBuf>> + Send {
+fn jobs(paths: Vec<PathBuf>) -> impl Iterator<Item = Job<Found>> + Send {
     let options = WalkOptions::default();
     let entries = paths.into_iter().flat_map(move |path| walk(&path, &options));
     entries.filter_map(|entry| {
-        let (Entry::File(path) | Entry::Failed { path, .. }) = entry else { return None };
-        drop_from_cache(&path);
-        let algorithms = Algorithm::Md5.into();
-        Some(Job { source: Source::Path(path.clone()), algorithms, context: path })
+        let (source, found) = match entry {
+            Entry::Skipped { .. } => return None,
+            Entry::Failed { path, error } => {
+                (Source::Nothing, Found { path, error: Some(error.into()) })
+            }
+            Entry::File(path) => {
+                drop_from_cache(&path);
+                (Source::Path(path.clone()), Found { path, error: None })
+            }
+        };
+        Some(Job { source, algorithms: Algorithm::Md5.into(), context: found })
     })
 }
 
@@ -69,20 +101,25 @@ fn drop_from_cache(path: &Path) {
     }
 }
 
-fn words(totals: Totals, time: Duration, media: &Media) -> String {
+/// What is told of so many files and bytes that were read in this time.
+fn words(files: u64, bytes: u64, time: Duration, media: &Media) -> String {
     let seconds = time.as_secs_f64();
-    let bytes = indicatif::DecimalBytes(totals.bytes);
-    let rate = indicatif::DecimalBytes((totals.bytes as f64 / seconds.max(1e-9)) as u64);
-    let files = indicatif::HumanCount(totals.outcomes - totals.failed);
+    let rate = DecimalBytes((bytes as f64 / seconds.max(1e-9)) as u64);
+    let (files, bytes) = (HumanCount(files), DecimalBytes(bytes));
     let mut words = format!("{files} files, {bytes} in {seconds:.1} s ({rate}/s)\n");
     if !media.were_read {
         words += "nothing came from a medium: it is in memory, or the system cannot drop it\n";
         return words;
     }
-    words += if media.have_seeks {
-        "it has to seek, as a rotating disk: files are read in the order in which they lie\n"
-    } else {
-        "it does not have to seek: files are read in the order in which they come\n"
+    words += &match media.seek {
+        Some(seek) => format!(
+            "a first read took {:.1} ms, as on a disk that has to seek: files are read in the order in \
+             which they lie\n",
+            seek.as_secs_f64() * 1e3
+        ),
+        None => {
+            "no first read took 4 ms: short files are read in the order in which they come\n".into()
+        }
     };
     for AtOnce { device, files } in &media.at_once {
         let (major, minor) = (rustix::fs::major(*device), rustix::fs::minor(*device));
@@ -100,8 +137,7 @@ mod tests {
 
     #[test]
     fn what_was_found_is_told() {
-        let totals = Totals { outcomes: 25, failed: 1, bytes: 1_000_000_000 };
-        let of = |media| words(totals, Duration::from_secs(5), &media);
+        let of = |media| words(24, 1_000_000_000, Duration::from_secs(5), &media);
         assert_eq!(
             of(Media::default()),
             "24 files, 1.00 GB in 5.0 s (200.00 MB/s)\n\
@@ -109,14 +145,16 @@ mod tests {
         );
         let one = AtOnce { device: rustix::fs::makedev(8, 1), files: 1 };
         let many = AtOnce { device: rustix::fs::makedev(259, 0), files: 32 };
-        let seeks = Media { were_read: true, have_seeks: true, at_once: vec![one, many] };
+        let seek = Some(Duration::from_micros(8100));
+        let seeks = Media { were_read: true, seek, at_once: vec![one, many] };
         assert_eq!(
             of(seeks).split_once('\n').expect("lines").1,
-            "it has to seek, as a rotating disk: files are read in the order in which they lie\n\
+            "a first read took 8.1 ms, as on a disk that has to seek: files are read in the order in \
+             which they lie\n\
              device 8:1 likes long files to be read one at a time\n\
              device 259:0 likes 32 long files to be read at once\n"
         );
         let solid = Media { were_read: true, ..Media::default() };
-        assert!(of(solid).ends_with("read in the order in which they come\n"));
+        assert!(of(solid).ends_with("short files are read in the order in which they come\n"));
     }
 }

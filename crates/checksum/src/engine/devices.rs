@@ -43,9 +43,9 @@ const WAITED: Duration = Duration::from_micros(500);
 pub struct Media {
     /// Whether any file came from a medium: what is in the cache tells nothing.
     pub were_read: bool,
-    /// Whether one of them has to seek, as a rotating disk does. Then files are read in the order in
-    /// which they lie.
-    pub have_seeks: bool,
+    /// How long the first read of a file took that had to seek, as on a rotating disk: 4 ms or more.
+    /// From then on files are read in the order in which they lie.
+    pub seek: Option<Duration>,
     /// From how many long files at once each device is read by now; those are missing that no long
     /// file came from.
     pub at_once: Vec<AtOnce>,
@@ -75,8 +75,8 @@ struct State {
     devices: Vec<Device>,
     /// Whether files came from any medium.
     is_cold: bool,
-    /// Whether to go from one place to another takes long on any of them.
-    has_seeks: bool,
+    /// How long it took to go from one place to another, where that took long on any of them.
+    seek: Option<Duration>,
     /// How often there was something new for who waits.
     changes: Changes,
 }
@@ -155,9 +155,11 @@ impl Devices {
 
     /// Notes that a first read took as long as a [`SEEK`]: unless it waited for what others had
     /// asked for.
-    pub(super) fn note_seek(&self) {
+    pub(super) fn note_seek(&self, took: Duration) {
         let mut state = self.lock();
-        state.has_seeks |= state.devices.iter().all(|device| device.under_way == 0);
+        if state.seek.is_none() && state.devices.iter().all(|device| device.under_way == 0) {
+            state.seek = Some(took);
+        }
     }
 
     /// Notes that files come from a medium.
@@ -170,15 +172,15 @@ impl Devices {
         let state = self.lock();
         let at_once = |device: &Device| AtOnce { device: device.number, files: device.width.get() };
         Media {
-            were_read: state.is_cold || state.has_seeks || !state.devices.is_empty(),
-            have_seeks: state.has_seeks,
+            were_read: state.is_cold || state.seek.is_some() || !state.devices.is_empty(),
+            seek: state.seek,
             at_once: state.devices.iter().map(at_once).collect(),
         }
     }
 
     /// Whether the order in which files are read matters, and how many at once.
     pub(super) fn have_seeks(&self) -> bool {
-        self.lock().has_seeks
+        self.lock().seek.is_some()
     }
 
     /// What there was until now, for [`wait`](Self::wait).

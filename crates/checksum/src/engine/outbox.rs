@@ -10,8 +10,8 @@
 //! do for that long.
 //!
 //! Nothing waits for ever: a job may begin only when it lies within the window, the head's job
-//! always does, and the worker that has it waits for nothing but a turn of its device
-//! (`devices.rs`), whose holders read on without waiting.
+//! always does, and the worker that has it waits for nothing: whoever waits for a turn of a device
+//! (`devices.rs`) has no job, and the holders of turns read on.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;

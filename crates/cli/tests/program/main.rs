@@ -18,6 +18,7 @@ mod names;
 mod output;
 mod progress;
 mod signals;
+mod speed;
 mod sum;
 mod ways;
 

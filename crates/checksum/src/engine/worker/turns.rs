@@ -59,7 +59,7 @@ impl Worker<'_> {
     pub(super) fn note_first_read(&mut self, took: Duration) {
         if took >= devices::SEEK && self.cold_reads.are_new() {
             (self.came_from_medium, self.has_sought) = (true, true);
-            self.core.devices.note_seek();
+            self.core.devices.note_seek(took);
         }
     }
 
@@ -109,7 +109,7 @@ mod tests {
     /// A run whose files all may be cold, on a medium that has to seek.
     fn core(options: Options) -> (Arc<Core>, Turn) {
         let core = Core::new(options, true);
-        core.devices.note_seek();
+        core.devices.note_seek(devices::SEEK);
         // Somebody reads a long file, from a device of their own.
         let turn = core.devices.take_turn(u64::MAX).for_stream();
         core.queue.all_are_started(0);
