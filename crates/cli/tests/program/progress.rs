@@ -59,7 +59,7 @@ fn a_bar_is_drawn_on_demand() {
         let args = format!("--progress always {args}");
         let mut running = start(&mut folder.lanesum(args.split_whitespace()));
         let mut stderr = running.stderr();
-        let bar = drawn(&mut stderr, " of 5.86 KiB (");
+        let bar = drawn(&mut stderr, " of 6.00 kB (");
         assert!(bar.contains("\r\x1b[2K"), "{bar:?}");
         assert!(drawn(&mut stderr, " of 1,000 files").contains(" left), "));
         let rest = end(running, stderr, 0, &list);
@@ -74,7 +74,7 @@ fn a_check_has_a_bar_too() {
     let results: String = paths.iter().map(|path| format!("{path}: OK\n")).collect();
     let mut running = start(&mut folder.lanesum(["check", "--progress", "always", "list"]));
     let mut stderr = running.stderr();
-    drawn(&mut stderr, " of 5.86 KiB (");
+    drawn(&mut stderr, " of 6.00 kB (");
     drawn(&mut stderr, " of 1,000 files");
     let rest = end(running, stderr, 0, &results);
     assert!(rest.contains("\r\x1b[2Klanesum: 1,000 files, "), "{rest:?}");
