@@ -106,14 +106,50 @@ fn follow<F, P>(
     }
     // Until then it is hidden, so that whoever prints beside it draws none.
     bar.set_draw_target(target);
-    // Without a thread for it there is no total.
-    let count = files.and_then(|files| Count::start(files).ok());
+    let mut counting = Counting::Not(files);
     loop {
+        counting = counting.go_on(progress);
+        let count = counting.count();
         let done =
             Totals { files: progress.files.load(Relaxed), bytes: progress.bytes.load(Relaxed) };
-        draw(bar, done, count.as_ref().and_then(Count::complete));
+        draw(bar, done, count.and_then(Count::complete));
         if !lasts(INTERVAL) {
             return;
+        }
+    }
+}
+
+/// As many files are looked at again without a seek once it was looked where they lie.
+const PLANNED: u64 = 1 << 16;
+
+/// The total on its way: a look at each file. On a disk that has to seek that would cost a seek
+/// for each, so there it begins once the run has looked at them.
+enum Counting<F> {
+    Not(Option<F>),
+    Yes(Count),
+}
+
+impl<F, P> Counting<F>
+where
+    F: FnOnce() -> P + Send + 'static,
+    P: Iterator<Item = PathBuf>,
+{
+    fn go_on(self, progress: &Progress) -> Self {
+        let has_seeks = progress.seeks.load(Relaxed);
+        match self {
+            Self::Not(Some(files)) if !has_seeks || progress.plans.load(Relaxed) > 0 => {
+                // Without a thread for it there is no total.
+                Count::start(files).map_or(Self::Not(None), Self::Yes)
+            }
+            Self::Yes(count) if has_seeks && count.so_far().files > PLANNED => Self::Not(None),
+            counting => counting,
+        }
+    }
+
+    fn count(&self) -> Option<&Count> {
+        match self {
+            Self::Not(_) => None,
+            Self::Yes(count) => Some(count),
         }
     }
 }
@@ -175,6 +211,25 @@ mod tests {
             let grown = shown(of(9, 3_000_001), Some(whole));
             assert!(!grown.contains(" of ") && !grown.contains("left"), "{grown}");
             assert!(shown(of(10, 3_000_000), Some(whole)).contains("10 of 10 files"));
+        }
+    }
+
+    #[test]
+    fn on_a_disk_that_seeks_files_are_counted_once_their_places_are_known() {
+        let progress = Progress::default();
+        let two = || Some(|| ["/", "/"].map(PathBuf::from).into_iter());
+        let has_begun =
+            |progress: &Progress| matches!(Counting::Not(two()).go_on(progress), Counting::Yes(_));
+        assert!(has_begun(&progress));
+        progress.seeks.store(true, Relaxed);
+        assert!(!has_begun(&progress));
+        progress.plans.store(1, Relaxed);
+        assert!(has_begun(&progress));
+
+        let many = || std::iter::repeat_n(PathBuf::from("/"), 100 * PLANNED as usize);
+        let mut counting = Counting::Not(Some(many));
+        while !matches!(counting, Counting::Not(None)) {
+            counting = counting.go_on(&progress);
         }
     }
 

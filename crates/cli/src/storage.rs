@@ -1,7 +1,7 @@
 //! `lanesum speed PATH`: how the storage of a path likes to be read.
 
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -60,6 +60,10 @@ pub fn run(paths: &[PathBuf]) -> anyhow::Result<ExitCode> {
     // What is read of the last files counts, though they are not done.
     let bytes = progress.bytes.load(Ordering::Relaxed);
     drop(run);
+    if bytes == 0 {
+        console.message(b"nothing was read: name files that hold something, or folders of them");
+        return Ok(ExitCode::FAILURE);
+    }
     let words = words(read, bytes, time, &media);
     streams::stdout().write_all(words.as_bytes()).map_err(WriteError)?;
     Ok(if failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -77,28 +81,34 @@ fn jobs(paths: Vec<PathBuf>) -> impl Iterator<Item = Job<Found>> + Send {
     let options = WalkOptions::default();
     let entries = paths.into_iter().flat_map(move |path| walk(&path, &options));
     entries.filter_map(|entry| {
-        let (source, found) = match entry {
+        let (path, result) = match entry {
             Entry::Skipped { .. } => return None,
-            Entry::Failed { path, error } => {
-                (Source::Nothing, Found { path, error: Some(error.into()) })
-            }
+            Entry::Failed { path, error } => (path, Err(error)),
             Entry::File(path) => {
-                drop_from_cache(&path);
-                (Source::Path(path.clone()), Found { path, error: None })
+                let result = drop_from_cache(&path);
+                (path, result)
             }
         };
-        Some(Job { source, algorithms: Algorithm::Md5.into(), context: found })
+        let source = if result.is_ok() { Source::Regular(path.clone()) } else { Source::Nothing };
+        let context = Found { path, error: result.err().map(Error::from) };
+        Some(Job { source, algorithms: Algorithm::Md5.into(), context })
     })
 }
 
 /// Forgets what the cache holds of a file, as far as that is on its medium already.
-fn drop_from_cache(path: &Path) {
-    if path.is_file()
-        && let Ok(file) = File::open(path)
-    {
-        // Where that is not possible, the files come from the cache, which is told then.
+///
+/// # Errors
+/// The system's, and that it is no regular file.
+fn drop_from_cache(path: &Path) -> io::Result<()> {
+    if !path.metadata()?.is_file() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "no regular file; left out"));
+    }
+    // Where that is not possible, the files come from the cache, which is told then; or it may not
+    // be read, which is told when it is.
+    if let Ok(file) = File::open(path) {
         let _ = fadvise(&file, 0, None, Advice::DontNeed);
     }
+    Ok(())
 }
 
 /// What is told of so many files and bytes that were read in this time.
@@ -108,7 +118,7 @@ fn words(files: u64, bytes: u64, time: Duration, media: &Media) -> String {
     let (files, bytes) = (HumanCount(files), DecimalBytes(bytes));
     let mut words = format!("{files} files, {bytes} in {seconds:.1} s ({rate}/s)\n");
     if !media.were_read {
-        words += "nothing came from a medium: it is in memory, or the system cannot drop it\n";
+        words += "all came from memory: it has no medium, or is not written to it yet\n";
         return words;
     }
     words += &match media.seek {
@@ -121,6 +131,10 @@ fn words(files: u64, bytes: u64, time: Duration, media: &Media) -> String {
             "no first read took 4 ms: short files are read in the order in which they come\n".into()
         }
     };
+    if media.at_once.is_empty() {
+        words +=
+            "there was too little of long files to tell how many at once it likes to be read\n";
+    }
     for AtOnce { device, files } in &media.at_once {
         let (major, minor) = (rustix::fs::major(*device), rustix::fs::minor(*device));
         words += &match files {
@@ -141,7 +155,7 @@ mod tests {
         assert_eq!(
             of(Media::default()),
             "24 files, 1.00 GB in 5.0 s (200.00 MB/s)\n\
-             nothing came from a medium: it is in memory, or the system cannot drop it\n"
+             all came from memory: it has no medium, or is not written to it yet\n"
         );
         let one = AtOnce { device: rustix::fs::makedev(8, 1), files: 1 };
         let many = AtOnce { device: rustix::fs::makedev(259, 0), files: 32 };
@@ -155,6 +169,12 @@ mod tests {
              device 259:0 likes 32 long files to be read at once\n"
         );
         let solid = Media { were_read: true, ..Media::default() };
-        assert!(of(solid).ends_with("short files are read in the order in which they come\n"));
+        let words = of(solid);
+        assert!(words.contains("4 ms: short files are read in the order in which they come\n"));
+        assert!(
+            words.ends_with(
+                "too little of long files to tell how many at once it likes to be read\n"
+            )
+        );
     }
 }

@@ -46,8 +46,8 @@ pub struct Media {
     /// How long the first read of a file took that had to seek, as on a rotating disk: 4 ms or more.
     /// From then on files are read in the order in which they lie.
     pub seek: Option<Duration>,
-    /// From how many long files at once each device is read by now; those are missing that no long
-    /// file came from.
+    /// From how many long files at once each device is read by now; those are missing of which too
+    /// few came to tell.
     pub at_once: Vec<AtOnce>,
 }
 
@@ -136,6 +136,11 @@ impl Devices {
         }
     }
 
+    /// Bytes of a device that were asked for and are not read yet.
+    pub(super) fn under_way(&self, number: Number) -> u64 {
+        self.lock().device(number, self.most).under_way
+    }
+
     /// A turn, if there is room for one.
     pub(super) fn try_turn(self: &Arc<Self>, number: Number) -> Option<Turn> {
         let mut state = self.lock();
@@ -170,11 +175,12 @@ impl Devices {
     /// What was found so far.
     pub(super) fn media(&self) -> Media {
         let state = self.lock();
-        let at_once = |device: &Device| AtOnce { device: device.number, files: device.width.get() };
+        let at_once =
+            |device: &Device| Some(AtOnce { device: device.number, files: device.width.found()? });
         Media {
             were_read: state.is_cold || state.seek.is_some() || !state.devices.is_empty(),
             seek: state.seek,
-            at_once: state.devices.iter().map(at_once).collect(),
+            at_once: state.devices.iter().filter_map(at_once).collect(),
         }
     }
 

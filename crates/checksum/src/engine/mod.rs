@@ -63,7 +63,7 @@ mod worker;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use lanesum_list::{Digests, Inode, Record, Times};
 use lanesum_md5::Backend;
@@ -256,4 +256,10 @@ pub struct Progress {
     pub bytes: AtomicU64,
     /// Jobs with a source that are done, failed ones included.
     pub files: AtomicU64,
+    /// Whether files come from a medium that has to seek: whoever looks at many files beside the
+    /// run, in another order, makes it seek for each.
+    pub seeks: AtomicBool,
+    /// How often it was looked where files lie, so that to look at them again costs no seek; up to
+    /// 65,536 at a time.
+    pub plans: AtomicU64,
 }

@@ -155,10 +155,11 @@ impl Plan {
     /// Takes the next jobs of a device that has room for their reader: one long one, or up to
     /// `most` short ones. Those without a place come first, and need no room.
     ///
-    /// `room` is asked for each device that has jobs; none is left where it never gives any.
+    /// The device that is the least busy, as `load` says, is asked for room first.
     pub(super) fn take<R>(
         &mut self,
         most: usize,
+        load: impl Fn(devices::Number) -> u64,
         mut room: impl FnMut(devices::Number) -> Option<R>,
         jobs: &mut VecDeque<Task>,
     ) -> Option<Round<R>> {
@@ -167,8 +168,11 @@ impl Plan {
             return Some(Round { room: None, bytes: 0, is_long: false });
         }
         let with_jobs = self.devices.iter_mut().filter(|sweep| !sweep.jobs.is_empty());
-        let (sweep, room) =
-            with_jobs.filter_map(|sweep| room(sweep.device).map(|room| (sweep, room))).next()?;
+        let mut with_jobs: Vec<_> = with_jobs.collect();
+        with_jobs.sort_by_key(|sweep| load(sweep.device));
+        let mut with_room =
+            with_jobs.into_iter().filter_map(|sweep| room(sweep.device).map(|room| (sweep, room)));
+        let (sweep, room) = with_room.next()?;
         let (first, mut bytes) = sweep.next(|_| true)?;
         jobs.push_back(first);
         let is_long = is_long(bytes);
@@ -207,7 +211,7 @@ mod tests {
     fn take(plan: &mut Plan, most: usize, busy: &[u64]) -> (Option<u64>, Vec<Sequence>) {
         let mut jobs = VecDeque::new();
         let room = |device| (!busy.contains(&device)).then_some(device);
-        let round = plan.take(most, room, &mut jobs);
+        let round = plan.take(most, |_| 0, room, &mut jobs);
         if let Some(Round { room: Some(_), bytes, is_long }) = round {
             assert_eq!((is_long, is_long || bytes == 10 * jobs.len() as u64), (bytes > 1000, true));
         }
@@ -294,6 +298,17 @@ mod tests {
             plan.add(part(sequence as Sequence, offset), place(1, 7));
         }
         assert_eq!(take(&mut plan, 9, &[]), (Some(1), vec![1, 2, 0]));
+    }
+
+    #[test]
+    fn the_least_busy_device_comes_first() {
+        let mut plan = Plan::default();
+        for (sequence, device) in [1, 2, 3].into_iter().enumerate() {
+            plan.add(job(sequence as Sequence), place(device, 9));
+        }
+        let load = |device| [0, 7, 2, 5][device as usize];
+        let devices = std::iter::from_fn(|| plan.take(9, load, Some, &mut VecDeque::new())?.room);
+        assert!(devices.eq([2, 3, 1]));
     }
 
     #[test]

@@ -33,7 +33,10 @@ const AHEAD_OF_PLAN: usize = WINDOW as usize;
 /// More jobs are waited for before they are planned, as long as so many come in this time: a walk
 /// through folders on the same disk is not to be interrupted by reading files. Names that somebody
 /// types, or a program gives one by one, come more slowly.
-const PACE: (usize, Duration) = (4, Duration::from_millis(200));
+const PACE: (usize, Duration) = (4, Duration::from_millis(500));
+
+/// So many are planned beside those that are: they may lie on another device.
+const MANY: usize = 1024;
 
 /// That is waited for at most.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
@@ -211,12 +214,12 @@ impl JobQueue {
         Taken::Some
     }
 
-    /// Takes the next jobs of the plan, up to `most`, from a device for which `room` gives
-    /// something; none where there is no plan.
+    /// Takes the next jobs of the plan, up to `most`, as [`Plan::take`]; none where there is no plan.
     pub(super) fn take_planned<R>(
         &self,
         worker: Worker,
         most: usize,
+        load: impl Fn(devices::Number) -> u64,
         room: impl FnMut(devices::Number) -> Option<R>,
         jobs: &mut VecDeque<Task>,
     ) -> Planned<R> {
@@ -225,16 +228,20 @@ impl JobQueue {
         if state.plan.is_empty() || state.stopped {
             return Planned::None;
         }
-        let Some(round) = state.plan.take(most, room, jobs) else { return Planned::NoRoom };
+        let Some(round) = state.plan.take(most, load, room, jobs) else { return Planned::NoRoom };
         state.holds[worker] = true;
         Planned::Some(round)
     }
 
-    /// Takes all jobs that are not planned, for a worker that will [plan](Self::plan) them; waits
-    /// for more where they come fast. None as long as there is a plan.
+    /// Takes all jobs that are not planned, for a worker that will [plan](Self::plan) them. Where
+    /// there is no plan it waits for more, as long as they come fast. Where there is one there have
+    /// to be many, or the last.
     pub(super) fn take_unplanned(&self, worker: Worker) -> Vec<Task> {
         let mut state = self.change();
-        if state.is_empty() || !state.plan.is_empty() || state.stopped {
+        if state.jobs.is_empty() || state.is_planning || state.stopped {
+            return Vec::new();
+        }
+        if !state.plan.is_empty() && state.jobs.len() < MANY && !state.ended {
             return Vec::new();
         }
         state.is_planning = true;
@@ -243,7 +250,8 @@ impl JobQueue {
         self.have_more_pulled(&mut state);
         let begin = Instant::now();
         let mut count = 0;
-        while state.jobs.len() > 1
+        while state.plan.is_empty()
+            && state.jobs.len() > 1
             && state.jobs.len() >= count + PACE.0
             && begin.elapsed() < LONGEST_WAIT
         {

@@ -154,8 +154,12 @@ impl<T> FileStream<T> {
             self.ended = true;
             return self.took(0..0);
         }
-        let elsewhere =
-            if self.is_part { None } else { self.buffer.lane.next(file, self.bytes, &self.before) };
+        let is_cold = self.turn.is_some();
+        let elsewhere = if self.is_part || (is_cold && self.buffer.lane.maps_by_trial()) {
+            None
+        } else {
+            self.buffer.lane.next(file, self.bytes, &self.before)
+        };
         match elsewhere {
             None => {}
             Some(Ok(piece)) => {

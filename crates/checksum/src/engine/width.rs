@@ -101,6 +101,11 @@ impl Width {
         self.width
     }
 
+    /// The same, where anything has shown it.
+    pub(super) fn found(&self) -> Option<usize> {
+        (self.is_measured || self.width > 1).then_some(self.width)
+    }
+
     /// Notes whether all that was asked for ahead had come when half of it was used, by somebody who
     /// did not wait for something else meanwhile.
     pub(super) fn note_whether_in_time(&mut self, is_in_time: bool) {
@@ -296,6 +301,16 @@ mod tests {
         assert_eq!(width.get(), 1);
         (0..100).for_each(|_| width.note_whether_in_time(true));
         assert_eq!(width.get(), 1);
+    }
+
+    #[test]
+    fn nothing_is_found_before_there_is_a_measurement() {
+        let (mut width, mut disk) = model(&rotating);
+        assert_eq!(width.found(), None);
+        disk.read(&mut width, 64 << 20);
+        assert_eq!(width.found(), None);
+        disk.read(&mut width, 1 << 30);
+        assert_eq!(width.found(), Some(1));
     }
 
     #[test]

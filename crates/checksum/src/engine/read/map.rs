@@ -140,6 +140,11 @@ impl Window {
         Ok(None)
     }
 
+    /// Whether a trial decides what is mapped.
+    pub(super) fn is_by_trial(&self) -> bool {
+        self.windows.trial.is_some()
+    }
+
     /// Whether to map the next bytes of a file. Of what is mapped, only whole windows are given up
     /// for reading.
     fn is_worth_it(

@@ -243,6 +243,12 @@ impl Lane {
         !matches!(self, Self::Ahead(ahead) if ahead.is_direct())
     }
 
+    /// Whether it maps what a trial shows to be faster mapped. That is not so of what comes from a
+    /// medium, though a trial that runs behind what was asked for would not see it.
+    pub(super) fn maps_by_trial(&self) -> bool {
+        matches!(self, Self::Map(window) if window.is_by_trial())
+    }
+
     /// Lets go of the file.
     #[inline]
     pub(super) fn release(&mut self) {

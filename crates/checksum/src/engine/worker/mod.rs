@@ -314,8 +314,8 @@ impl<'a> Worker<'a> {
     /// Takes the jobs of another round, and opens their files.
     fn take_jobs(&mut self, free: usize) -> Taken {
         self.look_anew();
-        self.plan();
         self.has_no_room = false;
+        self.plan();
         match self.take_planned() {
             Planned::Some(round) => {
                 self.open_round(round);

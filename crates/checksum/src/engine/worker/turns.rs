@@ -2,6 +2,7 @@
 //! (`devices.rs`).
 
 use std::mem;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::Worker;
@@ -29,6 +30,9 @@ impl Worker<'_> {
         let places = places_of(&jobs, &self.core.stop);
         self.core.queue.plan(self.number, jobs.into_iter().zip(places));
         self.core.devices.tell();
+        if let Some(progress) = &self.core.options.progress {
+            progress.plans.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// Takes planned jobs, with a turn of their device: whoever planned them had seen that files
@@ -37,8 +41,8 @@ impl Worker<'_> {
         self.seen = self.core.devices.changes();
         let most = self.round.saturating_sub(self.lanes.len()).max(1);
         let devices = &self.core.devices;
-        let room = |device| devices.try_turn(device);
-        self.core.queue.take_planned(self.number, most, room, &mut self.jobs)
+        let (load, room) = (|device| devices.under_way(device), |device| devices.try_turn(device));
+        self.core.queue.take_planned(self.number, most, load, room, &mut self.jobs)
     }
 
     /// Opens the files of a round, and asks for what is short.
@@ -60,6 +64,9 @@ impl Worker<'_> {
         if took >= devices::SEEK && self.cold_reads.are_new() {
             (self.came_from_medium, self.has_sought) = (true, true);
             self.core.devices.note_seek(took);
+            if let Some(progress) = &self.core.options.progress {
+                progress.seeks.store(true, Ordering::Relaxed);
+            }
         }
     }
 
