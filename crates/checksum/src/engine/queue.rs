@@ -234,9 +234,9 @@ impl JobQueue {
     }
 
     /// Takes all jobs that are not planned, for a worker that will [plan](Self::plan) them. Where
-    /// there is no plan it waits for more, as long as they come fast. Where there is one there have
-    /// to be many, or the last.
-    pub(super) fn take_unplanned(&self, worker: Worker) -> Vec<Task> {
+    /// their order matters, and there is no plan, it waits for more, as long as they come fast.
+    /// Where there is one there have to be many, or the last.
+    pub(super) fn take_unplanned(&self, worker: Worker, has_order: bool) -> Vec<Task> {
         let mut state = self.change();
         if state.jobs.is_empty() || state.is_planning || state.stopped {
             return Vec::new();
@@ -246,11 +246,14 @@ impl JobQueue {
         }
         state.is_planning = true;
         state.holds[worker] = true;
-        state.ahead = AHEAD_OF_PLAN;
+        if has_order {
+            state.ahead = AHEAD_OF_PLAN;
+        }
         self.have_more_pulled(&mut state);
         let begin = Instant::now();
         let mut count = 0;
-        while state.plan.is_empty()
+        while has_order
+            && state.plan.is_empty()
             && state.jobs.len() > 1
             && state.jobs.len() >= count + PACE.0
             && begin.elapsed() < LONGEST_WAIT

@@ -18,10 +18,11 @@ impl Worker<'_> {
     /// to look costs more than to open them.)
     pub(super) fn plan(&mut self) {
         let devices = &self.core.devices;
-        if !self.is_cold || !(devices.have_seeks() || devices.are_read()) {
+        let has_order = devices.have_seeks();
+        if !self.is_cold || !(has_order || devices.are_read()) {
             return;
         }
-        let mut jobs = self.core.queue.take_unplanned(self.number);
+        let mut jobs = self.core.queue.take_unplanned(self.number, has_order);
         if jobs.is_empty() {
             return;
         }
