@@ -119,11 +119,8 @@ fn follow<F, P>(
     }
 }
 
-/// As many files are looked at again without a seek once it was looked where they lie.
-const PLANNED: u64 = 1 << 16;
-
 /// The total on its way: a look at each file. On a disk that has to seek that would cost a seek
-/// for each, so there it begins once the run has looked at them.
+/// for each, so there it begins once the run has looked at all of them, and ends if it had begun.
 enum Counting<F> {
     Not(Option<F>),
     Yes(Count),
@@ -135,14 +132,13 @@ where
     P: Iterator<Item = PathBuf>,
 {
     fn go_on(self, progress: &Progress) -> Self {
-        let has_seeks = progress.seeks.load(Relaxed);
-        match self {
-            Self::Not(Some(files)) if !has_seeks || progress.plans.load(Relaxed) > 0 => {
-                // Without a thread for it there is no total.
+        match (self, progress.seeks.load(Relaxed)) {
+            // Without a thread for it there is no total.
+            (Self::Not(Some(files)), false) => {
                 Count::start(files).map_or(Self::Not(None), Self::Yes)
             }
-            Self::Yes(count) if has_seeks && count.so_far().files > PLANNED => Self::Not(None),
-            counting => counting,
+            (Self::Yes(count), true) if count.complete().is_none() => Self::Not(None),
+            (counting, _) => counting,
         }
     }
 
@@ -223,14 +219,20 @@ mod tests {
         assert!(has_begun(&progress));
         progress.seeks.store(true, Relaxed);
         assert!(!has_begun(&progress));
-        progress.plans.store(1, Relaxed);
-        assert!(has_begun(&progress));
+        progress.seeks.store(false, Relaxed);
 
-        let many = || std::iter::repeat_n(PathBuf::from("/"), 100 * PLANNED as usize);
-        let mut counting = Counting::Not(Some(many));
-        while !matches!(counting, Counting::Not(None)) {
-            counting = counting.go_on(&progress);
+        // One that has begun ends where it would seek, but what is known stays.
+        let endless = || std::iter::repeat(PathBuf::from("/"));
+        let counting = Counting::Not(Some(endless)).go_on(&progress);
+        assert!(counting.count().is_some());
+        let mut known = Counting::Not(two()).go_on(&progress);
+        while known.count().is_some_and(|count| count.complete().is_none()) {
+            std::thread::yield_now();
         }
+        progress.seeks.store(true, Relaxed);
+        assert!(counting.go_on(&progress).count().is_none());
+        known = known.go_on(&progress);
+        assert!(known.count().is_some_and(|count| count.complete().is_some()));
     }
 
     #[test]

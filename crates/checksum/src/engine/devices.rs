@@ -10,6 +10,7 @@
 //! A worker that gets no turn goes on with what it has, and waits once it has nothing. Nobody waits
 //! for ever: whoever waits has no turn.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -72,7 +73,7 @@ pub(super) struct Devices {
 
 #[derive(Debug, Default)]
 struct State {
-    devices: Vec<Device>,
+    devices: BTreeMap<Number, Device>,
     /// Whether files came from any medium.
     is_cold: bool,
     /// How long it took to go from one place to another, where that took long on any of them.
@@ -86,7 +87,6 @@ pub(super) type Changes = u64;
 
 #[derive(Debug)]
 struct Device {
-    number: Number,
     /// Turns that are taken, and of which more is still to be asked for.
     asking: usize,
     /// Turns of long files.
@@ -99,9 +99,9 @@ struct Device {
 }
 
 impl Device {
-    fn new(number: Number, most: usize) -> Self {
+    fn new(most: usize) -> Self {
         let (width, one_by_one) = (Width::new(most), Arc::default());
-        Self { number, asking: 0, streams: 0, under_way: 0, width, one_by_one }
+        Self { asking: 0, streams: 0, under_way: 0, width, one_by_one }
     }
 
     fn has_room(&self) -> bool {
@@ -112,12 +112,7 @@ impl Device {
 
 impl State {
     fn device(&mut self, number: Number, most: usize) -> &mut Device {
-        let place = self.devices.iter().position(|device| device.number == number);
-        let place = place.unwrap_or_else(|| {
-            self.devices.push(Device::new(number, most));
-            self.devices.len() - 1
-        });
-        &mut self.devices[place]
+        self.devices.entry(number).or_insert_with(|| Device::new(most))
     }
 }
 
@@ -145,24 +140,24 @@ impl Devices {
     pub(super) fn try_turn(self: &Arc<Self>, number: Number) -> Option<Turn> {
         let mut state = self.lock();
         let device = state.device(number, self.most);
-        device.has_room().then(|| self.turn(device))
+        device.has_room().then(|| self.turn(number, device))
     }
 
     /// A turn, whether there is room or not: what is read already has to be counted.
     pub(super) fn take_turn(self: &Arc<Self>, number: Number) -> Turn {
-        self.turn(self.lock().device(number, self.most))
+        self.turn(number, self.lock().device(number, self.most))
     }
 
     /// Whether any long file comes from a medium at present.
     pub(super) fn are_read(&self) -> bool {
-        self.lock().devices.iter().any(|device| device.streams > 0)
+        self.lock().devices.values().any(|device| device.streams > 0)
     }
 
     /// Notes that a first read took as long as a [`SEEK`]: unless it waited for what others had
     /// asked for.
     pub(super) fn note_seek(&self, took: Duration) {
         let mut state = self.lock();
-        if state.seek.is_none() && state.devices.iter().all(|device| device.under_way == 0) {
+        if state.seek.is_none() && state.devices.values().all(|device| device.under_way == 0) {
             state.seek = Some(took);
         }
     }
@@ -175,8 +170,9 @@ impl Devices {
     /// What was found so far.
     pub(super) fn media(&self) -> Media {
         let state = self.lock();
-        let at_once =
-            |device: &Device| Some(AtOnce { device: device.number, files: device.width.found()? });
+        let at_once = |(number, device): (&Number, &Device)| {
+            Some(AtOnce { device: *number, files: device.width.found()? })
+        };
         Media {
             were_read: state.is_cold || state.seek.is_some() || !state.devices.is_empty(),
             seek: state.seek,
@@ -206,10 +202,9 @@ impl Devices {
         self.changed.notify_all();
     }
 
-    fn turn(self: &Arc<Self>, device: &mut Device) -> Turn {
+    fn turn(self: &Arc<Self>, number: Number, device: &mut Device) -> Turn {
         device.asking += 1;
         let (devices, one_by_one) = (Arc::clone(self), Arc::clone(&device.one_by_one));
-        let number = device.number;
         Turn { devices, number, is_asking: true, is_stream: false, under_way: 0, one_by_one }
     }
 

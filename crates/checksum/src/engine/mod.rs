@@ -15,7 +15,8 @@
 //!
 //! Each worker thread owns its lanes, its batch of small files, their memory and their descriptors;
 //! workers meet at two locks only, one around the jobs that wait and one around the outcomes, each
-//! taken once for many files. What is not a regular file is read by a thread beside the worker, one
+//! taken once for many files; and where those come from a medium, at a third around its devices.
+//! What is not a regular file is read by a thread beside the worker, one
 //! after another (`serial.rs`), so that a FIFO whose writer never comes holds up no lane.
 //!
 //! ```
@@ -256,10 +257,7 @@ pub struct Progress {
     pub bytes: AtomicU64,
     /// Jobs with a source that are done, failed ones included.
     pub files: AtomicU64,
-    /// Whether files come from a medium that has to seek: whoever looks at many files beside the
-    /// run, in another order, makes it seek for each.
+    /// Whether files come from a medium that has to seek, and of some it is not known yet where
+    /// they lie: whoever looks at them beside the run, in another order, makes it seek for each.
     pub seeks: AtomicBool,
-    /// How often it was looked where files lie, so that to look at them again costs no seek; up to
-    /// 65,536 at a time.
-    pub plans: AtomicU64,
 }

@@ -10,28 +10,28 @@
 //!                          -> by device and inode         a sweep over the disk, and round again
 //! ```
 //!
-//! There is no clock and no lock in here.
+//! Nothing in here depends on the time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound::{Excluded, Unbounded};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use lanesum_list::Inode;
 use rustix::fs::FileType;
 
-use super::Source;
 use super::buffer::Buffer;
 use super::devices;
 use super::outbox::Sequence;
 use super::queue::Task;
 use super::read::is_memory_left;
 use super::stop::Stop;
+use super::{Source, inode_of};
 
 /// Where a job's file lies, as far as its inode tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    device: devices::Number,
-    inode: u64,
+    inode: Inode,
     /// In bytes.
     length: u64,
 }
@@ -50,7 +50,7 @@ fn place_of(source: &Source) -> Option<Place> {
         Source::Extent { offset, length, .. } => size.saturating_sub(*offset).min(*length),
         _ => size,
     };
-    is_regular.then_some(Place { device: stat.st_dev, inode: stat.st_ino, length })
+    is_regular.then_some(Place { inode: inode_of(&stat), length })
 }
 
 /// Looks where jobs lie, which are sorted by path; a few threads do, since the way to each may be
@@ -90,15 +90,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Jobs with their places, by device.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    devices: Vec<Sweep>,
+    devices: BTreeMap<devices::Number, Sweep>,
     /// Jobs without a place.
     unplaced: VecDeque<Task>,
 }
 
 /// The jobs of a device, and how far it is.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Sweep {
-    device: devices::Number,
     /// Each with its length.
     jobs: BTreeMap<Key, (Task, u64)>,
     at: Key,
@@ -133,23 +132,19 @@ impl Sweep {
 
 impl Plan {
     pub(super) fn is_empty(&self) -> bool {
-        self.unplaced.is_empty() && self.devices.iter().all(|sweep| sweep.jobs.is_empty())
+        self.unplaced.is_empty() && self.devices.values().all(|sweep| sweep.jobs.is_empty())
     }
 
     pub(super) fn add(&mut self, job: Task, place: Option<Place>) {
-        let Some(Place { device, inode, length }) = place else {
+        let Some(Place { inode, length }) = place else {
             return self.unplaced.push_back(job);
         };
-        let found = self.devices.iter().position(|sweep| sweep.device == device);
-        let found = found.unwrap_or_else(|| {
-            self.devices.push(Sweep { device, jobs: BTreeMap::new(), at: (0, 0, 0) });
-            self.devices.len() - 1
-        });
         let offset = match job.source {
             Source::Extent { offset, .. } => offset,
             _ => 0,
         };
-        self.devices[found].jobs.insert((inode, offset, job.sequence), (job, length));
+        let sweep = self.devices.entry(inode.device).or_default();
+        sweep.jobs.insert((inode.number, offset, job.sequence), (job, length));
     }
 
     /// Takes the next jobs of a device that has room for their reader: one long one, or up to
@@ -167,11 +162,11 @@ impl Plan {
             jobs.extend(self.unplaced.drain(..most.min(self.unplaced.len())));
             return Some(Round { room: None, bytes: 0, is_long: false });
         }
-        let with_jobs = self.devices.iter_mut().filter(|sweep| !sweep.jobs.is_empty());
+        let with_jobs = self.devices.iter_mut().filter(|(_, sweep)| !sweep.jobs.is_empty());
         let mut with_jobs: Vec<_> = with_jobs.collect();
-        with_jobs.sort_by_key(|sweep| load(sweep.device));
+        with_jobs.sort_by_key(|(device, _)| load(**device));
         let mut with_room =
-            with_jobs.into_iter().filter_map(|sweep| room(sweep.device).map(|room| (sweep, room)));
+            with_jobs.into_iter().filter_map(|(device, sweep)| Some((sweep, room(*device)?)));
         let (sweep, room) = with_room.next()?;
         let (first, mut bytes) = sweep.next(|_| true)?;
         jobs.push_back(first);
@@ -203,8 +198,8 @@ mod tests {
         Task { source, ..job(sequence) }
     }
 
-    fn place(device: devices::Number, inode: u64) -> Option<Place> {
-        Some(Place { device, inode, length: 10 })
+    fn place(device: devices::Number, number: u64) -> Option<Place> {
+        Some(Place { inode: Inode { device, number }, length: 10 })
     }
 
     /// The next jobs, and the device that they come from.
@@ -225,8 +220,8 @@ mod tests {
         let file = folder.path().join("file");
         std::fs::write(&file, "12345").unwrap();
         let metadata = std::fs::metadata(&file).unwrap();
-        let (device, inode) = (metadata.dev(), metadata.ino());
-        let here = |length| Some(Place { device, inode, length });
+        let inode = Inode { device: metadata.dev(), number: metadata.ino() };
+        let here = |length| Some(Place { inode, length });
         let extent = Source::Extent { path: file.clone(), offset: 2, length: 100 };
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&file, &link).unwrap();
@@ -283,7 +278,7 @@ mod tests {
         let mut plan = Plan::default();
         for (inode, is_long) in [(1, false), (2, false), (3, true), (4, true), (5, false)] {
             let length = if is_long { 1 << 20 } else { 10 };
-            plan.add(job(inode), Some(Place { device: 1, inode, length }));
+            plan.add(job(inode), Some(Place { length, ..place(1, inode).unwrap() }));
         }
         let mut rounds = std::iter::from_fn(|| Some(take(&mut plan, 9, &[]).1));
         for expected in [vec![1, 2], vec![3], vec![4], vec![5], vec![]] {

@@ -35,10 +35,7 @@ const AHEAD_OF_PLAN: usize = WINDOW as usize;
 /// types, or a program gives one by one, come more slowly.
 const PACE: (usize, Duration) = (4, Duration::from_millis(500));
 
-/// So many are planned beside those that are: they may lie on another device.
-const MANY: usize = 1024;
-
-/// That is waited for at most.
+/// So long they are waited for at most.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// What a worker sees of a job: all but its context.
@@ -235,39 +232,48 @@ impl JobQueue {
 
     /// Takes all jobs that are not planned, for a worker that will [plan](Self::plan) them. Where
     /// their order matters, and there is no plan, it waits for more, as long as they come fast.
-    /// Where there is one there have to be many, or the last.
+    /// Where there is one, which may be of another device, it takes many or the last.
     pub(super) fn take_unplanned(&self, worker: Worker, has_order: bool) -> Vec<Task> {
         let mut state = self.change();
         if state.jobs.is_empty() || state.is_planning || state.stopped {
             return Vec::new();
         }
-        if !state.plan.is_empty() && state.jobs.len() < MANY && !state.ended {
+        if !state.plan.is_empty() && state.jobs.len() < AHEAD && !state.ended {
             return Vec::new();
         }
         state.is_planning = true;
         state.holds[worker] = true;
         if has_order {
             state.ahead = AHEAD_OF_PLAN;
+            self.have_more_pulled(&mut state);
+            if state.plan.is_empty() && state.jobs.len() > 1 {
+                state = self.await_more(state);
+            }
         }
+        let jobs = state.jobs.drain(..).collect();
         self.have_more_pulled(&mut state);
+        jobs
+    }
+
+    /// Waits for jobs as long as they come fast.
+    fn await_more<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         let begin = Instant::now();
-        let mut count = 0;
-        while has_order
-            && state.plan.is_empty()
-            && state.jobs.len() > 1
-            && state.jobs.len() >= count + PACE.0
-            && begin.elapsed() < LONGEST_WAIT
-        {
-            count = state.jobs.len();
+        let mut before = 0;
+        while state.jobs.len() >= before + PACE.0 && begin.elapsed() < LONGEST_WAIT {
+            before = state.jobs.len();
             let more = |state: &mut State| {
                 !state.ended && !state.stopped && state.jobs.len() < state.ahead
             };
             let waited = self.filled.wait_timeout_while(state, PACE.1, more);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        let jobs = state.jobs.drain(..).collect();
-        self.have_more_pulled(&mut state);
-        jobs
+        state
+    }
+
+    /// Whether somebody has looked, or need not look, where each of all jobs lies.
+    pub(super) fn is_all_planned(&self) -> bool {
+        let state = self.change();
+        state.ended && state.jobs.is_empty() && !state.is_planning
     }
 
     /// Brings jobs back, each with its place if that is known.

@@ -11,7 +11,7 @@
 //! keep the CPU busy. So a run of few long files spreads over the workers, also when one of them
 //! starts late. Files so short that one read takes them whole go into any free lane at once, and
 //! all end together. Those that are small need no lane: they are hashed many at a time
-//! (`batch.rs`). Long ones that come from a medium wait for their turn (`turns.rs`).
+//! (`batch.rs`). What comes from a medium waits for a turn of its device (`turns.rs`).
 
 mod begin;
 mod turns;
@@ -180,9 +180,8 @@ struct Worker<'a> {
     is_cold: bool,
     /// The right to read the files of these jobs, where they are planned and may be cold.
     turn: Option<Turn>,
-    /// Whether there was no room for one, with the devices as they were then.
-    has_no_room: bool,
-    seen: Changes,
+    /// The devices as they were when there was no room for one, if there was none.
+    no_room_since: Option<Changes>,
 }
 
 impl<'a> Worker<'a> {
@@ -220,8 +219,7 @@ impl<'a> Worker<'a> {
             has_sought: false,
             is_cold: false,
             turn: None,
-            has_no_room: false,
-            seen: 0,
+            no_room_since: None,
         })
     }
 
@@ -242,10 +240,9 @@ impl<'a> Worker<'a> {
     /// Waits for jobs, or until one of those that are there may begin.
     fn wait(&mut self) {
         self.shared.closing.borrow_mut().close();
-        if self.has_no_room {
-            self.core.devices.wait(self.seen);
-        } else {
-            self.core.queue.wait(self.number);
+        match self.no_room_since {
+            Some(seen) => self.core.devices.wait(seen),
+            None => self.core.queue.wait(self.number),
         }
     }
 
@@ -314,17 +311,13 @@ impl<'a> Worker<'a> {
     /// Takes the jobs of another round, and opens their files.
     fn take_jobs(&mut self, free: usize) -> Taken {
         self.look_anew();
-        self.has_no_room = false;
         self.plan();
         match self.take_planned() {
             Planned::Some(round) => {
                 self.open_round(round);
                 Taken::Some
             }
-            Planned::NoRoom => {
-                self.has_no_room = true;
-                Taken::None
-            }
+            Planned::NoRoom => Taken::None,
             Planned::None => {
                 let taken = self.take_as_they_came(free);
                 if taken == Taken::Some {

@@ -11,39 +11,44 @@ use crate::engine::look::Begun;
 use crate::engine::plan::{Round, places_of};
 use crate::engine::queue::{Planned, Task};
 use crate::engine::read::cold;
+use crate::engine::run::Core;
 
 impl Worker<'_> {
     /// Looks where the jobs that wait lie, if files come from a medium that has to seek, or long ones
     /// from any. (Where short ones come from one that does not, they are as fast in any order, and
     /// to look costs more than to open them.)
     pub(super) fn plan(&mut self) {
-        let devices = &self.core.devices;
+        let Core { devices, queue, options, stop, .. } = &**self.core;
+        if !self.is_cold {
+            return;
+        }
         let has_order = devices.have_seeks();
-        if !self.is_cold || !(has_order || devices.are_read()) {
+        if !has_order && !devices.are_read() {
             return;
         }
-        let mut jobs = self.core.queue.take_unplanned(self.number, has_order);
-        if jobs.is_empty() {
-            return;
+        let mut jobs = queue.take_unplanned(self.number, has_order);
+        if !jobs.is_empty() {
+            // Folder by folder, and within one as its inodes lie.
+            jobs.sort_by(|one, other| path(one).cmp(path(other)));
+            let places = places_of(&jobs, stop);
+            queue.plan(self.number, jobs.into_iter().zip(places));
+            devices.tell();
         }
-        // Folder by folder, and within one as its inodes lie.
-        jobs.sort_by(|one, other| path(one).cmp(path(other)));
-        let places = places_of(&jobs, &self.core.stop);
-        self.core.queue.plan(self.number, jobs.into_iter().zip(places));
-        self.core.devices.tell();
-        if let Some(progress) = &self.core.options.progress {
-            progress.plans.fetch_add(1, Ordering::Relaxed);
+        if let Some(progress) = &options.progress {
+            progress.seeks.store(has_order && !queue.is_all_planned(), Ordering::Relaxed);
         }
     }
 
     /// Takes planned jobs, with a turn of their device: whoever planned them had seen that files
     /// come from it.
     pub(super) fn take_planned(&mut self) -> Planned<Turn> {
-        self.seen = self.core.devices.changes();
+        let Core { devices, queue, .. } = &**self.core;
+        let seen = devices.changes();
         let most = self.round.saturating_sub(self.lanes.len()).max(1);
-        let devices = &self.core.devices;
         let (load, room) = (|device| devices.under_way(device), |device| devices.try_turn(device));
-        self.core.queue.take_planned(self.number, most, load, room, &mut self.jobs)
+        let planned = queue.take_planned(self.number, most, load, room, &mut self.jobs);
+        self.no_room_since = matches!(planned, Planned::NoRoom).then_some(seen);
+        planned
     }
 
     /// Opens the files of a round, and asks for what is short.
@@ -65,9 +70,6 @@ impl Worker<'_> {
         if took >= devices::SEEK && self.cold_reads.are_new() {
             (self.came_from_medium, self.has_sought) = (true, true);
             self.core.devices.note_seek(took);
-            if let Some(progress) = &self.core.options.progress {
-                progress.seeks.store(true, Ordering::Relaxed);
-            }
         }
     }
 
@@ -109,7 +111,6 @@ mod tests {
     use super::*;
     use crate::engine::outbox::Completed;
     use crate::engine::queue::Taken;
-    use crate::engine::run::Core;
     use crate::engine::worker::work;
     use crate::engine::{Io, Options, Source};
     use crate::{Algorithm, Error};
