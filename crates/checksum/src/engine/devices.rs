@@ -39,6 +39,9 @@ pub(super) const SEEK: Duration = Duration::from_millis(4);
 /// A read that takes longer than this had to wait for the medium.
 const WAITED: Duration = Duration::from_micros(500);
 
+/// How long a worker waits for room without a look at what else there is to do.
+const LONGEST_WAIT: Duration = Duration::from_millis(20);
+
 /// What a run found of the devices that files came from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Media {
@@ -143,11 +146,6 @@ impl Devices {
         device.has_room().then(|| self.turn(number, device))
     }
 
-    /// A turn, whether there is room or not: what is read already has to be counted.
-    pub(super) fn take_turn(self: &Arc<Self>, number: Number) -> Turn {
-        self.turn(number, self.lock().device(number, self.most))
-    }
-
     /// Whether any long file comes from a medium at present.
     pub(super) fn are_read(&self) -> bool {
         self.lock().devices.values().any(|device| device.streams > 0)
@@ -190,9 +188,11 @@ impl Devices {
         self.lock().changes
     }
 
-    /// Waits until there is more than there was: room for a reader, or what was [told](Self::tell).
+    /// Waits until there is more than there was: room for a reader, or what was [told](Self::tell);
+    /// not for long, since a job may come that needs no room.
     pub(super) fn wait(&self, seen: Changes) {
-        let waited = self.changed.wait_while(self.lock(), |state| state.changes == seen);
+        let nothing = |state: &mut State| state.changes == seen;
+        let waited = self.changed.wait_timeout_while(self.lock(), LONGEST_WAIT, nothing);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 
@@ -324,10 +324,7 @@ mod tests {
         let other = devices.try_turn(2).expect("another device");
         drop(turn);
         drop(devices.try_turn(1).expect("nobody reads any more"));
-        let over = devices.take_turn(2);
         drop(other);
-        assert!(devices.try_turn(2).is_none(), "the one without room still reads");
-        drop(over);
         assert!(devices.try_turn(2).is_some());
     }
 
@@ -355,7 +352,7 @@ mod tests {
     #[test]
     fn only_long_files_tell_that_more_may_be_cold() {
         let devices = Arc::new(Devices::new(8));
-        let turn = devices.take_turn(1);
+        let turn = devices.try_turn(1).expect("room");
         assert!(!devices.are_read());
         let turn = turn.for_stream().for_stream();
         assert!(devices.are_read());
@@ -366,7 +363,7 @@ mod tests {
     #[test]
     fn who_waits_hears_of_room_and_of_more_to_read() {
         let devices = Arc::new(Devices::new(8));
-        let turn = devices.take_turn(1);
+        let turn = devices.try_turn(1).expect("room");
         for what in [Some(turn), None] {
             let seen = devices.changes();
             thread::scope(|scope| {
@@ -386,7 +383,7 @@ mod tests {
     fn a_device_that_gains_by_it_gets_more_readers() {
         let devices = Arc::new(Devices::new(8));
         let begin = Instant::now();
-        let mut turns = vec![devices.take_turn(1)];
+        let mut turns = vec![devices.try_turn(1).expect("room")];
         while turns.len() < 4 {
             assert!(begin.elapsed() < Duration::from_secs(60), "{devices:?}");
             for turn in &mut turns {

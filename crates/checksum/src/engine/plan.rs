@@ -10,6 +10,10 @@
 //!                          -> by device and inode         a sweep over the disk, and round again
 //! ```
 //!
+//! Where there is no seek the order is as good as any, and to look costs more than to open a short
+//! file. There only long ones are here, once one was opened and its device had no room: those that
+//! [wait](Plan::waiting) for it.
+//!
 //! Nothing in here depends on the time.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -31,9 +35,9 @@ use super::{Source, inode_of};
 /// Where a job's file lies, as far as its inode tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    inode: Inode,
+    pub(super) inode: Inode,
     /// In bytes.
-    length: u64,
+    pub(super) length: u64,
 }
 
 /// How many threads look where jobs lie, and how many jobs each takes at a time: 6,000 cost a
@@ -133,6 +137,11 @@ impl Sweep {
 impl Plan {
     pub(super) fn is_empty(&self) -> bool {
         self.unplaced.is_empty() && self.devices.values().all(|sweep| sweep.jobs.is_empty())
+    }
+
+    /// How many jobs wait for a device.
+    pub(super) fn waiting(&self) -> usize {
+        self.devices.values().map(|sweep| sweep.jobs.len()).sum()
     }
 
     pub(super) fn add(&mut self, job: Task, place: Option<Place>) {

@@ -111,8 +111,8 @@ pub(super) enum Taken {
 #[derive(Debug)]
 pub(super) enum Planned<R> {
     Some(Round<R>),
-    /// There are some, of devices that have no room for one more reader.
-    NoRoom,
+    /// There are so many, of devices that have no room for one more reader.
+    NoRoom(usize),
     /// Nothing is planned.
     None,
 }
@@ -200,7 +200,7 @@ impl JobQueue {
     ) -> Taken {
         let mut state = self.change();
         self.let_go(&mut state, worker);
-        if state.is_empty() || state.stopped {
+        if state.jobs.is_empty() || state.is_planning || state.stopped {
             return if state.is_at_end() { Taken::End } else { Taken::None };
         }
         let share = state.jobs.len() / state.workers;
@@ -225,15 +225,19 @@ impl JobQueue {
         if state.plan.is_empty() || state.stopped {
             return Planned::None;
         }
-        let Some(round) = state.plan.take(most, load, room, jobs) else { return Planned::NoRoom };
-        state.holds[worker] = true;
-        Planned::Some(round)
+        match state.plan.take(most, load, room, jobs) {
+            None => Planned::NoRoom(state.plan.waiting()),
+            Some(round) => {
+                state.holds[worker] = true;
+                Planned::Some(round)
+            }
+        }
     }
 
     /// Takes all jobs that are not planned, for a worker that will [plan](Self::plan) them. Where
-    /// their order matters, and there is no plan, it waits for more, as long as they come fast.
-    /// Where there is one, which may be of another device, it takes many or the last.
-    pub(super) fn take_unplanned(&self, worker: Worker, has_order: bool) -> Vec<Task> {
+    /// there is no plan it waits for more, as long as they come fast. Where there is one, which may
+    /// be of another device, it takes many or the last.
+    pub(super) fn take_unplanned(&self, worker: Worker) -> Vec<Task> {
         let mut state = self.change();
         if state.jobs.is_empty() || state.is_planning || state.stopped {
             return Vec::new();
@@ -243,12 +247,10 @@ impl JobQueue {
         }
         state.is_planning = true;
         state.holds[worker] = true;
-        if has_order {
-            state.ahead = AHEAD_OF_PLAN;
-            self.have_more_pulled(&mut state);
-            if state.plan.is_empty() && state.jobs.len() > 1 {
-                state = self.await_more(state);
-            }
+        state.ahead = AHEAD_OF_PLAN;
+        self.have_more_pulled(&mut state);
+        if state.plan.is_empty() && state.jobs.len() > 1 {
+            state = self.await_more(state);
         }
         let jobs = state.jobs.drain(..).collect();
         self.have_more_pulled(&mut state);
@@ -282,6 +284,12 @@ impl JobQueue {
         jobs.for_each(|(job, place)| state.plan.add(job, place));
         state.is_planning = false;
         self.let_go(&mut state, worker);
+        self.filled.notify_all();
+    }
+
+    /// Brings back a job that was begun and whose device has no room.
+    pub(super) fn defer(&self, job: Task, place: Place) {
+        self.change().plan.add(job, Some(place));
         self.filled.notify_all();
     }
 

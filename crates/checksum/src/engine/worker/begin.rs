@@ -6,11 +6,13 @@ use std::time::Instant;
 
 use rustix::fd::OwnedFd;
 
+use super::turns::NoRoom;
 use super::{Small, Ticket, Worker};
 use crate::engine::batch;
 use crate::engine::buffer::Buffer;
 use crate::engine::hashers::Hashers;
 use crate::engine::look::{Begun, Opened, look_at_part, read_and_look};
+use crate::engine::plan;
 use crate::engine::queue::Task;
 use crate::engine::read::{Io, Lane};
 use crate::engine::serial::{Input, Serial};
@@ -62,6 +64,10 @@ impl Worker<'_> {
         if in_lane && is_small && self.batch.reserve() {
             return self.begin_small(ticket, hashers, begun, place);
         }
+        let turn = match self.turn_of(&begun) {
+            Ok(turn) => turn,
+            Err(NoRoom) => return self.defer(ticket, &begun, place, algorithms),
+        };
         let mut buffer = self.buffers.pop().expect("a buffer for each lane up to the limit");
         if place == Place::Batch {
             begun.read = match buffer.bring(self.batch.give_back(begun.read)) {
@@ -72,7 +78,6 @@ impl Worker<'_> {
                 }
             };
         }
-        let turn = self.turn_of(&begun);
         let shared = Rc::clone(&self.shared);
         let mut stream = FileStream::new(ticket, begun, buffer, algorithms, hashers, turn, shared);
         if in_lane {
@@ -82,6 +87,23 @@ impl Worker<'_> {
             stream.drain();
             self.finish(stream, None);
         }
+    }
+
+    /// Gives back the job of a long file that comes from a medium, until its device has room. What
+    /// was read of it is in the cache by now.
+    fn defer(&mut self, ticket: Ticket, begun: &Begun, place: Place, algorithms: Algorithms) {
+        match place {
+            Place::Batch => drop(self.batch.give_back(begun.read.clone())),
+            Place::Buffer => {
+                let buffer = self.buffers.last_mut().expect("the one that was read into");
+                buffer.lane.release();
+            }
+        }
+        let part = begun.part.as_ref().map_or(begun.version.size(), |part| part.end - part.start);
+        let at = plan::Place { inode: begun.version.inode(), length: part };
+        let (sequence, source) = ticket;
+        self.core.queue.defer(Task { sequence, source, algorithms }, at);
+        self.short_run = 0;
     }
 
     /// Reads a part of a file as usual, where lanes read otherwise.

@@ -278,7 +278,7 @@ impl<'a> Worker<'a> {
                 if let Some(since) = since {
                     self.shared.note_wait(since.elapsed());
                 }
-                if self.is_cold && !was_cold {
+                if self.is_cold && !was_cold && self.core.devices.have_seeks() {
                     // The others may be as well, and then are planned.
                     self.give_back();
                 }
@@ -317,8 +317,8 @@ impl<'a> Worker<'a> {
                 self.open_round(round);
                 Taken::Some
             }
-            Planned::NoRoom => Taken::None,
-            Planned::None => {
+            Planned::NoRoom(waiting) if !self.may_defer(waiting) => Taken::None,
+            Planned::NoRoom(_) | Planned::None => {
                 let taken = self.take_as_they_came(free);
                 if taken == Taken::Some {
                     self.open_jobs(self.is_cold);

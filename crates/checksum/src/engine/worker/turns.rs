@@ -13,20 +13,18 @@ use crate::engine::queue::{Planned, Task};
 use crate::engine::read::cold;
 use crate::engine::run::Core;
 
+/// So many long files may wait for room while what comes behind them is looked at: the beginning of
+/// each is read once more.
+const MOST_DEFERRED: usize = 16;
+
 impl Worker<'_> {
-    /// Looks where the jobs that wait lie, if files come from a medium that has to seek, or long ones
-    /// from any. (Where short ones come from one that does not, they are as fast in any order, and
-    /// to look costs more than to open them.)
+    /// Looks where the jobs that wait lie, if files come from a medium that has to seek.
     pub(super) fn plan(&mut self) {
         let Core { devices, queue, options, stop, .. } = &**self.core;
-        if !self.is_cold {
+        if !self.is_cold || !devices.have_seeks() {
             return;
         }
-        let has_order = devices.have_seeks();
-        if !has_order && !devices.are_read() {
-            return;
-        }
-        let mut jobs = queue.take_unplanned(self.number, has_order);
+        let mut jobs = queue.take_unplanned(self.number);
         if !jobs.is_empty() {
             // Folder by folder, and within one as its inodes lie.
             jobs.sort_by(|one, other| path(one).cmp(path(other)));
@@ -35,7 +33,7 @@ impl Worker<'_> {
             devices.tell();
         }
         if let Some(progress) = &options.progress {
-            progress.seeks.store(has_order && !queue.is_all_planned(), Ordering::Relaxed);
+            progress.seeks.store(!queue.is_all_planned(), Ordering::Relaxed);
         }
     }
 
@@ -47,8 +45,13 @@ impl Worker<'_> {
         let most = self.round.saturating_sub(self.lanes.len()).max(1);
         let (load, room) = (|device| devices.under_way(device), |device| devices.try_turn(device));
         let planned = queue.take_planned(self.number, most, load, room, &mut self.jobs);
-        self.no_room_since = matches!(planned, Planned::NoRoom).then_some(seen);
+        self.no_room_since = matches!(planned, Planned::NoRoom(_)).then_some(seen);
         planned
+    }
+
+    /// Whether more jobs may be begun where so many wait for room.
+    pub(super) fn may_defer(&self, waiting: usize) -> bool {
+        waiting < MOST_DEFERRED && !self.core.devices.have_seeks()
     }
 
     /// Opens the files of a round, and asks for what is short.
@@ -74,24 +77,30 @@ impl Worker<'_> {
     }
 
     /// The turn of a file that goes into a lane: none if the rest of it is in the cache.
-    pub(super) fn turn_of(&mut self, begun: &Begun) -> Option<Turn> {
+    ///
+    /// # Errors
+    /// Its device has no room.
+    pub(super) fn turn_of(&mut self, begun: &Begun) -> Result<Option<Turn>, NoRoom> {
         // One of a round of short ones leaves the turn to those that follow.
         if begun.is_whole() {
-            return None;
+            return Ok(None);
         }
         let may_be_cold = self.turn.is_some() || self.came_from_medium;
         let is_cold = mem::take(&mut self.has_sought)
             || self.cold_reads.are_new()
             || (may_be_cold && !cold::is_cached(&begun.file, begun.position()));
         if !is_cold {
-            return None;
+            return Ok(None);
         }
         (self.came_from_medium, self.is_cold) = (true, true);
         let turn = self.turn.take_if(|turn| turn.is_asking());
-        let turn = turn.unwrap_or_else(|| self.core.devices.take_turn(begun.version.device()));
-        Some(turn.for_stream())
+        let turn = turn.or_else(|| self.core.devices.try_turn(begun.version.device()));
+        turn.map(|turn| Some(turn.for_stream())).ok_or(NoRoom)
     }
 }
+
+/// The device of a cold file has no room for one more reader.
+pub(super) struct NoRoom;
 
 fn path(job: &Task) -> &[u8] {
     job.source.path().map_or(b"", |path| path.as_os_str().as_encoded_bytes())
@@ -112,7 +121,7 @@ mod tests {
     use crate::engine::outbox::Completed;
     use crate::engine::queue::Taken;
     use crate::engine::worker::work;
-    use crate::engine::{Io, Options, Source};
+    use crate::engine::{Delivery, Io, Options, Source};
     use crate::{Algorithm, Error};
 
     /// A run whose files all may be cold, on a medium that has to seek.
@@ -120,7 +129,7 @@ mod tests {
         let core = Core::new(options, true);
         core.devices.note_seek(devices::SEEK);
         // Somebody reads a long file, from a device of their own.
-        let turn = core.devices.take_turn(u64::MAX).for_stream();
+        let turn = core.devices.try_turn(u64::MAX).expect("room").for_stream();
         core.queue.all_are_started(0);
         (core, turn)
     }
@@ -186,6 +195,54 @@ mod tests {
             sources.insert(place, (Source::Path(fifo), md5(b"flow")));
         }
         sources
+    }
+
+    /// ext2 to ext4, XFS, btrfs: what is dropped from the cache is read from the medium again.
+    const ON_A_MEDIUM: [i64; 3] = [0xef53, 0x5846_5342, 0x9123_683e];
+
+    #[test]
+    fn where_nothing_seeks_long_files_wait_for_room_and_short_ones_go_on() {
+        const LONG: usize = MOST_DEFERRED - 1;
+        for io in Io::ALL.into_iter().filter(|io| io.check().is_ok()) {
+            let folder = tempfile::tempdir().unwrap();
+            if !ON_A_MEDIUM.contains(&rustix::fs::statfs(folder.path()).unwrap().f_type) {
+                return;
+            }
+            let path = |name: usize| folder.path().join(format!("{name:03}"));
+            for name in 0..4 * LONG {
+                let length = if name < LONG { 1 << 20 } else { 100 };
+                let mut file = File::create(path(name)).unwrap();
+                file.write_all(&vec![name as u8; length]).unwrap();
+                file.sync_all().unwrap();
+                rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+            }
+            let options =
+                Options { threads: 1, io, delivery: Delivery::AsTheyCome, ..Options::default() };
+            let core = Core::new(options, false);
+            core.queue.all_are_started(0);
+            let device = fs::metadata(folder.path()).unwrap().dev();
+            let mut turn = core.devices.try_turn(device).expect("room").for_stream();
+            // Who waits behind this does not take it for a seek.
+            turn.ask(1, false, || ());
+            push(&core, (0..4 * LONG).map(|name| Source::Path(path(name))));
+            let mut outcomes = Vec::new();
+            thread::scope(|scope| {
+                scope.spawn(|| work(0, &core));
+                while outcomes.len() < 3 * LONG {
+                    assert!(core.outbox.take(&mut outcomes, None, &core.stop));
+                }
+                let is_short = |outcome: &Completed| outcome.sequence >= LONG as u64;
+                assert!(outcomes.iter().all(is_short), "{io}");
+                drop(turn);
+                while core.outbox.take(&mut outcomes, None, &core.stop) {}
+            });
+            assert_eq!(outcomes.len(), 4 * LONG, "{io}");
+            for Completed { source, result, .. } in outcomes {
+                let content = fs::read(source.path().expect("each has one")).unwrap();
+                let found = result.unwrap().digests[0].to_string();
+                assert_eq!(found, lanesum_md5::md5(&content).to_string(), "{io}");
+            }
+        }
     }
 
     #[test]
