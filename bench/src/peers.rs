@@ -8,26 +8,6 @@ use std::process::Command;
 /// What to do about a peer that is not there.
 pub const REMEDY: &str = "`make bench-peers` installs it";
 
-/// A program that may be installed.
-pub struct Peer {
-    pub name: &'static str,
-    /// What makes it print its version.
-    pub version_argument: &'static str,
-}
-
-/// What became of looking for a [`Peer`].
-pub struct Found {
-    pub name: &'static str,
-    /// Its version, or the word why it is skipped.
-    pub version: Result<String, String>,
-}
-
-impl Found {
-    pub fn look_for(peer: &Peer) -> Self {
-        Self { name: peer.name, version: version(peer.name, peer.version_argument) }
-    }
-}
-
 /// The lock file of the workspace: which version of each crate is built in.
 const LOCK: &str = include_str!("../../Cargo.lock");
 
@@ -88,16 +68,14 @@ mod tests {
 
     #[test]
     fn what_is_not_installed_is_skipped_with_a_word() {
-        let peer = Peer { name: "lanesum-no-such-program", version_argument: "--version" };
-        let found = Found::look_for(&peer);
-        assert_eq!(found.name, "lanesum-no-such-program");
-        assert_eq!(found.version, Err(format!("not installed: {REMEDY}")));
+        let found = version("lanesum-no-such-program", "--version");
+        assert_eq!(found, Err(format!("not installed: {REMEDY}")));
     }
 
     #[test]
     fn what_is_installed_names_its_version() {
-        let found = Found::look_for(&Peer { name: "md5sum", version_argument: "--version" });
-        assert!(found.version.expect("md5sum is installed").contains("md5sum"));
+        let found = version("md5sum", "--version");
+        assert!(found.expect("md5sum is installed").contains("md5sum"));
     }
 
     #[test]

@@ -13,14 +13,14 @@ use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 
 use super::Scenario;
+use super::installed::{BASELINE, Installed};
 use super::programs::{self, Candidate, candidates};
 use crate::debian;
 use crate::launch::{Launch, allowed_cpus, pin};
 use crate::options::Options;
-use crate::peers::{self, Found, Peer};
 use crate::read_only;
 use crate::report::Report;
 use crate::rig;
@@ -67,19 +67,6 @@ const TREES: [Tree; 4] = [
     Tree { case: "1GiB", files: 1, file_bytes: 1 << 30, many: false },
 ];
 
-const PEERS: [Peer; 8] = [
-    Peer { name: BASELINE, version_argument: "--version" },
-    Peer { name: "xargs", version_argument: "--version" },
-    Peer { name: "md5deep", version_argument: "-v" },
-    Peer { name: "rhash", version_argument: "--version" },
-    Peer { name: "b3sum", version_argument: "--version" },
-    Peer { name: "xxhsum", version_argument: "--version" },
-    Peer { name: "openssl", version_argument: "version" },
-    Peer { name: "rclone", version_argument: "version" },
-];
-
-const BASELINE: &str = "md5sum";
-
 fn run(options: &Options, report: &mut Report) -> Result<()> {
     let bench = Bench::new(options, report)?;
     for tree in TREES.iter().filter(|tree| options.only.case(tree.case)) {
@@ -100,33 +87,14 @@ fn run(options: &Options, report: &mut Report) -> Result<()> {
 /// What all cases share.
 struct Bench<'run> {
     options: &'run Options,
-    /// The programs that are there, by name.
-    installed: Vec<&'static str>,
+    installed: Installed,
     /// The first one measures; the bench itself is bound to it, so that the clock is that CPU's.
     cpus: Vec<usize>,
 }
 
 impl<'run> Bench<'run> {
     fn new(options: &'run Options, report: &Report) -> Result<Self> {
-        let mut installed = Vec::new();
-        for found in PEERS.iter().map(Found::look_for) {
-            match found.version {
-                Ok(version) => {
-                    println!("{:<9} {version}", found.name);
-                    installed.push(found.name);
-                }
-                Err(why) => report.skip(found.name, &why),
-            }
-        }
-        for needed in [BASELINE, "xargs"] {
-            ensure!(
-                installed.contains(&needed),
-                "{needed} is not installed, and nothing is measured without it"
-            );
-        }
-        let version = peers::version(&options.lanesum, "--version");
-        let version = version.unwrap_or_else(|why| why);
-        println!("{:<9} {version}, {}", "lanesum", options.lanesum.display());
+        let installed = Installed::look_for(options, report, &[])?;
         let cpus = allowed_cpus()?;
         pin(&cpus[..1])?;
         println!("{:<9} to CPU {}", "pinned", cpus[0]);
@@ -258,13 +226,9 @@ impl<'run> Bench<'run> {
         candidates: Vec<Candidate>,
         verifier: &Verifier,
     ) -> Result<rig::Measured> {
-        let there = candidates.into_iter().filter(|each| self.is_there(each)).collect();
+        let there = self.installed.there(candidates);
         let rounds = self.options.rounds;
         programs::measure(self.options, SCENARIO.name, case, rounds, there, verifier)
-    }
-
-    fn is_there(&self, candidate: &Candidate) -> bool {
-        candidate.needs.is_none_or(|program| self.installed.contains(&program))
     }
 }
 
@@ -278,7 +242,7 @@ mod tests {
             assert!(SCENARIO.cases.contains(&tree.case), "{}", tree.case);
         }
         let options = Options::for_tests();
-        let bench = Bench { options: &options, installed: Vec::new(), cpus: vec![0, 1] };
+        let bench = Bench { options: &options, installed: Installed::only(&[]), cpus: vec![0, 1] };
         let path = Path::new("/x");
         let mut rows = bench.tree_candidates(&TREES[0], path, path, path).unwrap();
         assert_eq!(
@@ -294,11 +258,12 @@ mod tests {
     #[test]
     fn a_row_whose_program_is_not_installed_does_not_take_part() {
         let options = Options::for_tests();
-        let bench = Bench { options: &options, installed: vec!["md5sum"], cpus: vec![0] };
+        let installed = Installed::only(&["md5sum"]);
+        let bench = Bench { options: &options, installed, cpus: vec![0] };
         let path = Path::new("/x");
         let rows = bench.tree_candidates(&TREES[0], path, path, path).unwrap();
         let there: Vec<_> =
-            rows.iter().filter(|row| bench.is_there(row)).map(|row| row.implementation).collect();
+            bench.installed.there(rows).iter().map(|row| row.implementation).collect();
         assert_eq!(there, ["md5sum", "read-only", "lanesum", "lanesum-list", "lanesum-md5sum"]);
     }
 }

@@ -4,6 +4,7 @@ mod disk;
 pub mod documents;
 pub mod events;
 mod files;
+mod installed;
 mod many;
 mod one;
 mod programs;

@@ -16,8 +16,9 @@
 //! * `far-big`, `far-small`: the same folders of a far disk.
 //!
 //! The baseline is md5sum on names in byte order, fed by `xargs -0` from a list. A program has a row
-//! for each setting that may suit it: threads, processes, names in order. `busy s` is what the disks themselves needed, which does not depend on how
-//! loaded the machine is; of a far one it is the sum over its hands.
+//! for each setting that may suit it: threads, processes, names in order. `busy s` is what the disks
+//! themselves needed, which does not depend on how loaded the machine is; of a far one it is the
+//! sum over its hands.
 
 mod rows;
 
@@ -26,22 +27,23 @@ use std::ops::Add as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use nix::unistd::sync;
 
-use super::programs::{self, Candidate};
+use super::installed::Installed;
+use super::programs;
 use super::{Scenario, program_of};
 use crate::answers::Answers;
 use crate::clock;
 use crate::disk::{self, Content, Disk, FileOnDisk, Model, Work};
 use crate::launch::allowed_cpus;
 use crate::options::{Interrupted, Options};
-use crate::peers::{self, Found, Peer};
+use crate::peers;
 use crate::report::Report;
 use crate::rig::{self, Competitor, Sample};
 use crate::scratch::Scratch;
 use crate::verifier::Verifier;
-use rows::{BASELINE, Rows, SORTED, lines};
+use rows::{Rows, SORTED, lines};
 
 pub const SCENARIO: Scenario = Scenario {
     name: "disk",
@@ -116,14 +118,8 @@ const FIRST: Make = Make { name: "a", model: disk::ROTATING, seed: 1 };
 const SECOND: Make = Make { name: "b", model: disk::ROTATING, seed: 2 };
 const FAR_AWAY: Make = Make { name: "far", model: disk::FAR, seed: 3 };
 
-const PEERS: [Peer; 6] = [
-    Peer { name: BASELINE, version_argument: "--version" },
-    Peer { name: "xargs", version_argument: "--version" },
-    Peer { name: "md5deep", version_argument: "-v" },
-    Peer { name: "rhash", version_argument: "--version" },
-    Peer { name: "b3sum", version_argument: "--version" },
-    Peer { name: "rclone", version_argument: "version" },
-];
+/// They have no row.
+const NOT_HERE: [&str; 2] = ["xxhsum", "openssl"];
 
 /// A run takes seconds to minutes, and of a disk the model decides: there is little to average.
 const ROUNDS: usize = 1;
@@ -142,8 +138,7 @@ fn run(options: &Options, report: &mut Report) -> Result<()> {
 /// What all cases share.
 struct Bench<'run> {
     options: &'run Options,
-    /// The peers that are there.
-    installed: Vec<Peer>,
+    installed: Installed,
     cpus: Vec<usize>,
 }
 
@@ -155,25 +150,7 @@ struct Filled {
 
 impl<'run> Bench<'run> {
     fn new(options: &'run Options, report: &Report) -> Result<Self> {
-        let mut installed = Vec::new();
-        for peer in PEERS {
-            match Found::look_for(&peer).version {
-                Ok(version) => {
-                    println!("{:<9} {version}", peer.name);
-                    installed.push(peer);
-                }
-                Err(why) => report.skip(peer.name, &why),
-            }
-        }
-        for needed in [BASELINE, "xargs"] {
-            ensure!(
-                installed.iter().any(|peer| peer.name == needed),
-                "{needed} is not installed, and nothing is measured without it"
-            );
-        }
-        let version = peers::version(&options.lanesum, "--version");
-        let version = version.unwrap_or_else(|why| why);
-        println!("{:<9} {version}, {}", "lanesum", options.lanesum.display());
+        let installed = Installed::look_for(options, report, &NOT_HERE)?;
         Ok(Self { options, installed, cpus: allowed_cpus()? })
     }
 
@@ -279,7 +256,7 @@ impl<'run> Bench<'run> {
             let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
             (rows.sums(case.hands, &folders, &paths)?, expected)
         };
-        let there = candidates.into_iter().filter(|each| self.is_there(each)).collect();
+        let there = self.installed.there(candidates);
         let verifier = verifier.expecting(expected);
         let mut case = programs::case(self.options, SCENARIO.name, case.name, there, &verifier);
         case.competitors =
@@ -311,9 +288,9 @@ impl<'run> Bench<'run> {
         sync();
         fs::write(DROP, "3").context(DROP)?;
         let program = program_of(implementation);
-        for peer in self.installed.iter().filter(|peer| [program, "xargs"].contains(&peer.name)) {
+        for peer in self.installed.peers().filter(|peer| [program, "xargs"].contains(&peer.name)) {
             // Whether they run shows when they are measured.
-            let _ = peers::version(peer.name, peer.version_argument);
+            let _ = peer.version();
         }
         if program == "lanesum" {
             let _ = peers::version(&self.options.lanesum, "--version");
@@ -324,19 +301,11 @@ impl<'run> Bench<'run> {
     fn rows<'case>(&'case self, scratch: &'case Scratch, output: &'case Path) -> Rows<'case> {
         Rows {
             lanesum: &self.options.lanesum,
-            has_b3sum: self.is_installed("b3sum"),
+            has_b3sum: self.installed.has("b3sum"),
             cpus: &self.cpus,
             scratch,
             output,
         }
-    }
-
-    fn is_there(&self, candidate: &Candidate) -> bool {
-        candidate.needs.is_none_or(|program| self.is_installed(program))
-    }
-
-    fn is_installed(&self, program: &str) -> bool {
-        self.installed.iter().any(|peer| peer.name == program)
     }
 }
 
@@ -362,7 +331,7 @@ mod tests {
     #[test]
     fn every_case_and_row_has_its_name_in_the_scenario() {
         let options = Options::for_tests();
-        let bench = Bench { options: &options, installed: Vec::new(), cpus: vec![0] };
+        let bench = Bench { options: &options, installed: Installed::only(&[]), cpus: vec![0] };
         let scratch = bench.scratch(0).unwrap();
         let rows = bench.rows(&scratch, Path::new("/x"));
         let folders = [PathBuf::from("/disk")];

@@ -10,12 +10,11 @@ use super::roots;
 use crate::answers::Answers;
 use crate::disk::{self, FileOnDisk};
 use crate::launch::Launch;
+use crate::scenarios::installed::BASELINE;
 use crate::scenarios::programs::{Candidate, candidates};
 use crate::scratch::Scratch;
 use crate::verifier::Answer;
 
-/// The baseline.
-pub const BASELINE: &str = "md5sum";
 /// The baseline where a list is checked, whose own list is in the order of the disk.
 pub const SORTED: &str = "md5sum-sorted";
 
