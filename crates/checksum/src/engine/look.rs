@@ -55,6 +55,11 @@ impl Begun {
         length > 0 && length == self.version.size() && self.version.has_blocks()
     }
 
+    /// Where reading ends, as far as its size says, in bytes from the beginning of the file.
+    pub(super) fn end(&self) -> u64 {
+        self.part.as_ref().map_or(self.version.size(), |part| part.end)
+    }
+
     /// Where reading goes on, in bytes from the beginning of the file.
     pub(super) fn position(&self) -> u64 {
         self.part.as_ref().map_or(self.read.len() as u64, |part| part.start)

@@ -235,9 +235,12 @@ impl<T> FileStream<T> {
         }
         let now = (Instant::now(), self.shared.waited.get());
         if let Some((then, waited)) = self.asked_at.replace(now) {
+            let is_there = cold::is_cached(file, self.asked - 1);
             // Whoever waits for one file gives the others all the time to come.
             let is_busy = (now.1 - waited) * 4 < now.0 - then;
-            turn.note_whether_in_time(is_busy && cold::is_cached(file, self.asked - 1));
+            if is_busy || !is_there {
+                turn.note_whether_in_time(is_there);
+            }
         }
         self.half_asked = u64::MAX;
         if turn.is_asking() {

@@ -273,7 +273,7 @@ impl<'a> Worker<'a> {
                 }
                 let Some(job) = self.jobs.pop_front() else { break };
                 let was_cold = self.is_cold;
-                let since = self.turn.is_some().then(Instant::now);
+                let since = (self.is_cold || self.turn.is_some()).then(Instant::now);
                 self.begin(job);
                 if let Some(since) = since {
                     self.shared.note_wait(since.elapsed());

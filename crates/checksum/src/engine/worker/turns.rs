@@ -88,7 +88,7 @@ impl Worker<'_> {
         let may_be_cold = self.turn.is_some() || self.came_from_medium;
         let is_cold = mem::take(&mut self.has_sought)
             || self.cold_reads.are_new()
-            || (may_be_cold && !cold::is_cached(&begun.file, begun.position()));
+            || (may_be_cold && !is_cached(begun));
         if !is_cold {
             return Ok(None);
         }
@@ -97,6 +97,13 @@ impl Worker<'_> {
         let turn = turn.or_else(|| self.core.devices.try_turn(begun.version.device()));
         turn.map(|turn| Some(turn.for_stream())).ok_or(NoRoom)
     }
+}
+
+/// Whether what is left of a file is in the cache, as far as its two ends tell: the kernel may have
+/// read ahead behind what was read.
+fn is_cached(begun: &Begun) -> bool {
+    let last = begun.end().saturating_sub(1).max(begun.position());
+    [begun.position(), last].into_iter().all(|offset| cold::is_cached(&begun.file, offset))
 }
 
 /// The device of a cold file has no room for one more reader.
