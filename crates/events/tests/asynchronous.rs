@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use futures_core::Stream;
-use lanesum_events::{AddError, DueStream, Elapsed, EventSystem, Shutdown, TestClock};
+use lanesum_events::{AddError, Closed, DueStream, EventSystem, Shutdown, TestClock, TimeoutError};
 
 fn system() -> (TestClock, EventSystem) {
     let clock = TestClock::new();
@@ -22,7 +22,7 @@ fn poll<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-async fn next<T>(stream: &mut DueStream<'_, T>) -> Option<T> {
+async fn next<T>(stream: &mut DueStream<T>) -> Option<T> {
     let mut stream = pin!(stream);
     std::future::poll_fn(|context| stream.as_mut().poll_next(context)).await
 }
@@ -40,7 +40,7 @@ async fn sleepers_are_woken_at_their_times() {
     let tasks = sleeps.map(|(name, sleep)| {
         let order = order.clone();
         tokio::spawn(async move {
-            sleep.await;
+            sleep.await.unwrap();
             order.lock().unwrap().push(name);
         })
     });
@@ -62,7 +62,7 @@ async fn sleepers_are_woken_at_their_times() {
 async fn a_real_sleep_wakes_its_task() {
     let system = EventSystem::start().unwrap();
     let start = std::time::Instant::now();
-    system.sleep(millis(2)).unwrap().await;
+    system.sleep(millis(2)).unwrap().await.unwrap();
     assert!(start.elapsed() >= millis(2), "woken early");
 }
 
@@ -78,8 +78,8 @@ fn a_sleep_that_is_dropped_is_cancelled() {
     assert_eq!(poll(sleep.as_mut()), Poll::Pending);
     clock.advance(millis(10));
     system.wait_idle();
-    assert_eq!(poll(sleep.as_mut()), Poll::Ready(()));
-    assert_eq!(poll(sleep.as_mut()), Poll::Ready(()));
+    assert_eq!(poll(sleep.as_mut()), Poll::Ready(Ok(())));
+    assert_eq!(poll(sleep.as_mut()), Poll::Ready(Ok(())));
 }
 
 #[tokio::test]
@@ -89,7 +89,7 @@ async fn a_future_is_in_time_or_not() {
     assert!(system.is_empty(), "the limit of what was in time is cancelled");
     let late = tokio::spawn(system.timeout(millis(1), pending::<()>()).unwrap());
     clock.advance(millis(1));
-    assert_eq!(late.await.unwrap(), Err(Elapsed));
+    assert_eq!(late.await.unwrap(), Err(TimeoutError::Elapsed));
 }
 
 #[tokio::test]

@@ -19,6 +19,16 @@ mod outcome;
 mod shard;
 #[path = "../src/state.rs"]
 mod state;
+#[path = "../src/waits.rs"]
+mod waits;
+
+mod handle {
+    /// What an action is told.
+    pub(crate) struct Context<'a> {
+        pub(crate) world: &'a super::World,
+        pub(crate) id: super::ActionId,
+    }
+}
 
 mod sync {
     pub(crate) use shuttle::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -29,6 +39,7 @@ mod sync {
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize as Count, Ordering};
 
+use handle::Context;
 use job::Action;
 use lanesum_events::{EventId, Schedule};
 use outcome::{ActionId, Base, Cancel, Change, Life, Next, Times, Wake};
@@ -77,7 +88,7 @@ struct World {
 impl World {
     /// Starts a scheduler and workers as the system does.
     fn start(shards: usize, workers: usize) -> (Arc<Self>, Vec<thread::JoinHandle<()>>) {
-        let world = Arc::new(World { core: Core::new(shards, 8), bed: Bed::default() });
+        let world = Arc::new(World { core: Core::new(0, shards, 8), bed: Bed::default() });
         let mut threads = vec![];
         let me = world.clone();
         threads.push(thread::spawn(move || me.schedule()));
@@ -101,34 +112,70 @@ impl World {
 
     fn work(&self) {
         while let Some(id) = self.core.expired.take(true) {
-            if let Some(action) = self.core.begin(id) {
-                let again = match action {
-                    Action::Once(once) => {
-                        once();
-                        None
-                    }
-                    Action::Repeated(mut repeated) => {
-                        repeated();
-                        Some(Action::Repeated(repeated))
-                    }
-                };
-                self.bed.notify(self.core.end(id, again));
+            match self.core.begin(id) {
+                Ok(action) => self.act(id, action),
+                Err(job) => self.discard(job),
             }
             self.bed.notify(self.core.expired.settle());
         }
     }
 
+    /// As the system does it.
+    fn act(&self, id: ActionId, action: Action) {
+        let context = Context { world: self, id };
+        match action {
+            Action::Once(once) => _ = self.catch(|| once(&context)),
+            Action::Repeated(mut repeated) => {
+                let ended = self.catch(|| repeated(&context));
+                let action = Action::Repeated(repeated);
+                let left = if ended { self.core.repeat(id, action) } else { Err(action) };
+                match left {
+                    Ok(wake) => return self.bed.notify(wake),
+                    Err(action) => self.discard(action),
+                }
+            }
+        }
+        self.core.end(id);
+    }
+
+    fn catch(&self, run: impl FnOnce()) -> bool {
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_ok()
+    }
+
+    fn discard<T>(&self, what: T) {
+        self.catch(|| drop(what));
+    }
+
+    fn cancel(&self, id: ActionId) -> Cancel {
+        let (found, job) = self.core.cancel(id);
+        self.discard(job);
+        found
+    }
+
+    fn cancel_and_wait(&self, waiter: Option<ActionId>, id: ActionId) -> Cancel {
+        let found = self.cancel(id);
+        if found == Cancel::Running {
+            self.core.wait_for(waiter, id);
+        }
+        found
+    }
+
+    fn close(&self, life: Life) {
+        let taken = self.core.close(life);
+        self.bed.wake();
+        self.discard(taken);
+    }
+
     fn add(&self, shard: usize, deadline: Option<u64>, runs: &Arc<Count>) -> ActionId {
         let runs = runs.clone();
-        let action = Action::Once(Box::new(move || _ = runs.fetch_add(1, Ordering::SeqCst)));
+        let action = Action::Once(Box::new(move |_| _ = runs.fetch_add(1, Ordering::SeqCst)));
         let (id, wake) = self.core.add(shard, Base::Steady, deadline, action, None).unwrap();
         self.bed.notify(wake);
         id
     }
 
     fn end(&self, life: Life, threads: Vec<thread::JoinHandle<()>>) {
-        self.core.close(life);
-        self.bed.wake();
+        self.close(life);
         threads.into_iter().for_each(|thread| thread.join().unwrap());
     }
 }
@@ -151,7 +198,7 @@ fn no_addition_is_overlooked() {
                 thread::spawn(move || {
                     for deadline in [100, 50] {
                         let ran = ran.clone();
-                        let action = Action::Once(Box::new(move || ran.send(()).unwrap()));
+                        let action = Action::Once(Box::new(move |_| ran.send(()).unwrap()));
                         let added =
                             world.core.add(shard, Base::Steady, Some(deadline), action, None);
                         world.bed.notify(added.unwrap().1);
@@ -178,10 +225,8 @@ fn an_event_is_cancelled_or_runs() {
                 let (world, cancelled) = (world.clone(), cancelled.clone());
                 thread::spawn(move || {
                     for id in ids {
-                        match world.core.cancel(id) {
-                            Cancel::Cancelled => _ = cancelled.fetch_add(1, Ordering::SeqCst),
-                            Cancel::Running => world.core.wait_for(id),
-                            Cancel::Gone => {}
+                        if world.cancel_and_wait(None, id) == Cancel::Cancelled {
+                            cancelled.fetch_add(1, Ordering::SeqCst);
                         }
                     }
                 })
@@ -204,9 +249,10 @@ fn a_transaction_is_whole() {
         let old = world.add(1, Some(100), &old_runs);
         let new = [0, 1].map(|shard| world.add(shard, None, &new_runs));
         let changes = [Change::Cancel(old), Change::Arm(new[0], 100), Change::Arm(new[1], 10)];
-        let committed = world.core.commit(&changes).map(|wake| world.bed.notify(wake)).is_ok();
+        let committed = world.core.commit(&changes);
+        let committed = committed.map(|(wake, _taken)| world.bed.notify(wake)).is_ok();
         if !committed {
-            new.into_iter().for_each(|id| world.core.forget(id));
+            new.into_iter().for_each(|id| drop(world.core.forget(id)));
         }
         world.end(Life::Draining, threads);
         let ran = (old_runs.load(Ordering::SeqCst), new_runs.load(Ordering::SeqCst));
@@ -238,7 +284,7 @@ fn closing_ends_all_threads() {
         let other = world.clone();
         let more = runs.clone();
         let adder = thread::spawn(move || {
-            let action = Action::Once(Box::new(move || _ = more.fetch_add(1, Ordering::SeqCst)));
+            let action = Action::Once(Box::new(move |_| _ = more.fetch_add(1, Ordering::SeqCst)));
             if let Ok((_, wake)) = other.core.add(1, Base::Wall, Some(1), action, None) {
                 other.bed.notify(wake);
             }

@@ -5,9 +5,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use lanesum_events::{AddError, Cancel, EventSystem, Shutdown, TestClock, TransactionError};
+use lanesum_events::{
+    AddError, Cancel, Context, EventSystem, Shutdown, TestClock, TransactionError,
+};
 
-type Failed = TransactionError<&'static str>;
+/// What the closures here return: an error of their own, or the system's.
+#[derive(Debug, PartialEq)]
+enum Failed {
+    Mine(&'static str),
+    System(TransactionError),
+}
+
+impl From<TransactionError> for Failed {
+    fn from(error: TransactionError) -> Self {
+        Failed::System(error)
+    }
+}
+
+const CLOSED: TransactionError = TransactionError::Refused(AddError::Closed);
 
 fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
@@ -26,9 +41,9 @@ impl Fixture {
         Fixture { clock, system: system.unwrap(), runs: Arc::default() }
     }
 
-    fn run(&self) -> impl FnOnce() + Send + 'static {
+    fn run(&self) -> impl FnOnce(&Context<'_>) + Send + 'static {
         let runs = self.runs.clone();
-        move || _ = runs.fetch_add(1, Ordering::Relaxed)
+        move |_| _ = runs.fetch_add(1, Ordering::Relaxed)
     }
 
     fn runs_after(&self, time: Duration) -> usize {
@@ -54,7 +69,7 @@ fn all_changes_take_effect_and_none_before_the_commit() {
         assert_eq!(f.runs_after(secs(5)), 0);
         assert!(f.system.is_pending(old) && !f.system.is_pending(added));
         assert_eq!((f.system.len(), f.system.cancel(added)), (2, Cancel::Gone));
-        Ok::<_, AddError>(added)
+        Ok::<_, TransactionError>(added)
     });
     assert!(added.is_ok());
     assert_eq!(f.runs_after(Duration::ZERO), 2);
@@ -72,9 +87,9 @@ fn a_failed_one_has_no_effect() {
         }
         assert_eq!(tx.add_after(Duration::ZERO, f.run()), Err(AddError::Full));
         assert!(tx.cancel(old));
-        Err::<(), _>("no")
+        Err::<(), _>(Failed::Mine("no"))
     });
-    assert_eq!(failed, Err(Failed::Failed("no")));
+    assert_eq!(failed, Err(Failed::Mine("no")));
     assert_eq!((f.system.len(), f.runs_after(secs(1))), (1, 0));
     // What it had reserved has been given back.
     for _ in 0..3 {
@@ -93,13 +108,13 @@ fn one_that_panics_has_no_effect() {
             tx.cancel(old);
             panic!("in the middle");
             #[expect(unreachable_code, reason = "gives the closure its type")]
-            Ok::<(), &str>(())
+            Ok::<(), TransactionError>(())
         })
     }));
     assert!(unwound.is_err());
     assert_eq!((f.system.len(), f.runs_after(secs(1))), (1, 0));
     // And the thread can begin another.
-    assert_eq!(f.system.transaction(|tx| Ok::<_, &str>(tx.cancel(old))), Ok(true));
+    assert_eq!(f.system.transaction(|tx| Ok::<_, TransactionError>(tx.cancel(old))), Ok(true));
     assert_eq!(f.runs_after(secs(100)), 0);
 }
 
@@ -108,11 +123,11 @@ fn one_within_another_is_refused() {
     let f = Fixture::new();
     let outer = f.system.transaction(|tx| {
         tx.add_after(secs(1), f.run()).unwrap();
-        let inner = f.system.transaction(|_| Ok::<(), &str>(()));
-        assert_eq!(inner, Err(Failed::Nested));
+        let inner = f.system.transaction(|_| Ok::<(), TransactionError>(()));
+        assert_eq!(inner, Err(TransactionError::Nested));
         let text = inner.unwrap_err().to_string();
         assert!(text.contains("cannot begin within another"), "{text}");
-        Ok::<(), &str>(())
+        Ok::<(), TransactionError>(())
     });
     assert_eq!(outer, Ok(()));
     assert_eq!(f.runs_after(secs(1)), 1);
@@ -126,9 +141,9 @@ fn one_whose_event_has_run_meanwhile_is_refused_whole() {
         assert!(tx.cancel(soon));
         tx.add_after(secs(1), f.run()).unwrap();
         assert_eq!(f.runs_after(secs(1)), 1);
-        Ok::<(), &str>(())
+        Ok::<(), TransactionError>(())
     });
-    assert_eq!(refused, Err(Failed::Conflict(soon)));
+    assert_eq!(refused, Err(TransactionError::Conflict(soon)));
     assert_eq!((f.system.len(), f.runs_after(secs(100))), (0, 1));
 }
 
@@ -138,9 +153,9 @@ fn one_that_shutdown_overtakes_is_refused() {
     let refused = f.system.transaction(|tx| {
         tx.add_after(Duration::ZERO, f.run()).unwrap();
         f.system.shutdown(Shutdown::DropPending);
-        Ok::<(), &str>(())
+        Ok::<(), TransactionError>(())
     });
-    assert_eq!(refused, Err(Failed::Closed));
+    assert_eq!(refused, Err(CLOSED));
     assert_eq!(f.runs_after(secs(1)), 0);
 }
 
@@ -155,14 +170,15 @@ fn others_see_all_of_it_or_nothing() {
                 scope.spawn(|| {
                     for _ in 0..5_000 {
                         let pair = system.transaction(|tx| {
-                            Ok::<_, AddError>([
-                                tx.add_after(secs(1), || {})?,
-                                tx.add_after(secs(2), || {})?,
+                            Ok::<_, TransactionError>([
+                                tx.add_after(secs(1), |_| {})?,
+                                tx.add_after(secs(2), |_| {})?,
                             ])
                         });
                         let pair = pair.unwrap();
-                        let both =
-                            system.transaction(|tx| Ok::<_, ()>(pair.map(|id| tx.cancel(id))));
+                        let both = system.transaction(|tx| {
+                            Ok::<_, TransactionError>(pair.map(|id| tx.cancel(id)))
+                        });
                         assert_eq!(both, Ok([true, true]));
                     }
                 })
