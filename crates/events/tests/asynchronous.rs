@@ -1,12 +1,18 @@
 //! The futures, under tokio's executor and with nothing of its timers.
 
 use std::future::{Future, pending, ready};
-use std::pin::pin;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use futures_core::Stream;
-use lanesum_events::{AddError, Closed, DueStream, EventSystem, Shutdown, TestClock, TimeoutError};
+use lanesum_events::{
+    AddError, Closed, Context as ActionContext, DueStream, EventSystem, Handle, Shutdown,
+    TestClock, TimeoutError,
+};
 
 fn system() -> (TestClock, EventSystem) {
     let clock = TestClock::new();
@@ -116,4 +122,132 @@ fn a_system_that_has_ended_refuses() {
     let (_clock, system) = system();
     system.shutdown(Shutdown::Drain);
     assert_eq!(system.sleep(millis(1)).err(), Some(AddError::Closed));
+}
+
+/// Pending, or due and behind a busy action.
+#[tokio::test]
+async fn what_the_system_drops_is_ready_with_an_error() {
+    let ends: [fn(EventSystem); 2] = [|system| system.shutdown(Shutdown::DropPending), drop];
+    for end in ends {
+        let (_clock, system) = system();
+        let sleep = tokio::spawn(system.sleep(millis(1)).unwrap());
+        let limited = tokio::spawn(system.timeout(millis(1), pending::<()>()).unwrap());
+        let mut stream: DueStream<u8> = system.due_stream();
+        stream.add_after(millis(1), 7).unwrap();
+        let streamed = tokio::spawn(async move { next(&mut stream).await });
+        // Until each has left its waker.
+        tokio::task::yield_now().await;
+        end(system);
+        assert_eq!(sleep.await.unwrap(), Err(Closed));
+        assert_eq!(limited.await.unwrap(), Err(TimeoutError::Closed));
+        assert_eq!(streamed.await.unwrap(), None);
+    }
+
+    let (clock, system) = system();
+    let handle = system.handle();
+    let (begun, has_begun) = channel();
+    let (release, released) = channel::<()>();
+    let busy = move |_: &ActionContext<'_>| {
+        begun.send(()).unwrap();
+        let _ = released.recv();
+    };
+    system.add_after(millis(1), busy).unwrap();
+    let mut sleep = pin!(system.sleep(millis(1)).unwrap());
+    assert_eq!(poll(sleep.as_mut()), Poll::Pending);
+    clock.advance(millis(1));
+    has_begun.recv().unwrap();
+    drop(system);
+    release.send(()).unwrap();
+    handle.shutdown(Shutdown::DropPending);
+    assert_eq!(poll(sleep.as_mut()), Poll::Ready(Err(Closed)));
+    assert_eq!(poll(sleep), Poll::Ready(Err(Closed)));
+}
+
+#[test]
+fn a_stream_ends_when_nothing_is_pending_and_goes_on_after_an_addition() {
+    let (clock, system) = system();
+    let mut stream = system.due_stream();
+    assert_eq!(poll(pin!(next(&mut stream))), Poll::Ready(None));
+    for n in 0..2 {
+        let id = stream.add_after(millis(1), n).unwrap();
+        let other = system.add_after(millis(1), |_| {}).unwrap();
+        assert_eq!(poll(pin!(next(&mut stream))), Poll::Pending);
+        assert!(!stream.cancel(other), "it is not of this stream");
+        clock.advance(millis(1));
+        system.wait_idle();
+        assert_eq!(poll(pin!(next(&mut stream))), Poll::Ready(Some(n)));
+        assert_eq!(poll(pin!(next(&mut stream))), Poll::Ready(None));
+        assert!(!stream.cancel(id));
+    }
+    let id = stream.add_after(millis(1), 9).unwrap();
+    assert!(stream.cancel(id));
+    assert_eq!(poll(pin!(next(&mut stream))), Poll::Ready(None));
+}
+
+/// A waker that lets an event of its own future run, and waits for it, whenever anything is done
+/// with it.
+struct Meddler {
+    clock: TestClock,
+    system: Handle,
+    uses: Arc<AtomicUsize>,
+}
+
+impl Meddler {
+    fn meddle(&self) {
+        self.uses.fetch_add(1, Ordering::Relaxed);
+        self.clock.advance(millis(1));
+        self.system.wait_idle();
+        let _ = self.system.pending();
+    }
+}
+
+impl std::task::Wake for Meddler {
+    fn wake(self: Arc<Self>) {
+        self.meddle();
+    }
+}
+
+impl Drop for Meddler {
+    fn drop(&mut self) {
+        self.meddle();
+    }
+}
+
+#[test]
+fn a_waker_may_use_the_system_when_it_is_woken_and_dropped() {
+    let (end, has_ended) = channel();
+    let test = std::thread::spawn(move || {
+        let (clock, system) = system();
+        let uses = Arc::new(AtomicUsize::new(0));
+        let waker = || {
+            let (clock, system, uses) = (clock.clone(), system.handle(), uses.clone());
+            Waker::from(Arc::new(Meddler { clock, system, uses }))
+        };
+        // Replaced, which drops the first; woken in the action; and dropped with the future.
+        let mut sleep = Box::pin(system.sleep(millis(100)).unwrap());
+        assert!(sleep.as_mut().poll(&mut Context::from_waker(&waker())).is_pending());
+        assert!(sleep.as_mut().poll(&mut Context::from_waker(&waker())).is_pending());
+        assert_eq!(uses.load(Ordering::Relaxed), 1);
+        clock.advance(millis(100));
+        system.wait_idle();
+        assert_eq!(uses.load(Ordering::Relaxed), 3);
+        assert!(sleep.as_mut().poll(&mut Context::from_waker(&waker())).is_ready());
+
+        let mut stream = system.due_stream();
+        stream.add_after(millis(100), waker()).unwrap();
+        stream.add_after(millis(100), waker()).unwrap();
+        let polled = Pin::new(&mut stream).poll_next(&mut Context::from_waker(&waker()));
+        assert!(polled.is_pending());
+        drop(stream);
+        assert!(system.is_empty());
+
+        let mut sleep = Box::pin(system.sleep(millis(100)).unwrap());
+        assert!(sleep.as_mut().poll(&mut Context::from_waker(&waker())).is_pending());
+        system.shutdown(Shutdown::DropPending);
+        assert!(sleep.as_mut().poll(&mut Context::from_waker(&waker())).is_ready());
+        end.send(()).unwrap();
+    });
+    let ended = has_ended.recv_timeout(Duration::from_secs(60));
+    assert_ne!(ended, Err(RecvTimeoutError::Timeout), "it hangs");
+    test.join().unwrap();
 }

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use lanesum_events::{
-    AddError, Builder, Cancel, Context, DelayClock, EventSystem, Every, Missed, Shutdown, TestClock,
+    AddError, Builder, Cancel, Context, DelayClock, EventSystem, Every, Missed, Shutdown,
+    TestClock, TransactionError,
 };
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -491,4 +492,164 @@ fn nothing_is_added_after_shutdown() {
     assert_eq!(system.add_after(secs(1), log.entry("never")), Err(AddError::Closed));
     // A second time is harmless.
     system.shutdown(Shutdown::DropPending);
+}
+
+#[test]
+fn every_shutdown_waits_for_the_end() {
+    let (clock, system, _) = with(EventSystem::builder().workers(1));
+    let (action, begun, release) = blocking();
+    let done = Arc::new(AtomicUsize::new(0));
+    let flag = done.clone();
+    system
+        .add_after(secs(1), move |_| {
+            action();
+            flag.store(1, Ordering::SeqCst);
+        })
+        .unwrap();
+    clock.advance(secs(1));
+    begun.recv().unwrap();
+    std::thread::scope(|scope| {
+        for how in [Shutdown::DropPending, Shutdown::Drain] {
+            let (system, done) = (&system, &done);
+            scope.spawn(move || {
+                system.shutdown(how);
+                assert_eq!(done.load(Ordering::SeqCst), 1, "{how:?} does not wait");
+            });
+        }
+        while system.add_after(YEAR, |_| {}).is_ok() {}
+        // Time for one that does not wait.
+        (0..10_000).for_each(|_| std::thread::yield_now());
+        release.send(()).unwrap();
+    });
+}
+
+#[test]
+fn an_id_means_nothing_to_another_system() {
+    let (_clock, system, log) = with(EventSystem::builder().workers(1));
+    let (clock, other, _) = with(EventSystem::builder().workers(1));
+    let id = system.add_after(secs(1), log.entry("theirs")).unwrap();
+    other.add_after(secs(1), log.entry("ours")).unwrap();
+    assert_eq!(other.cancel(id), Cancel::Gone);
+    assert_eq!(other.cancel_and_wait(id), Cancel::Gone);
+    assert!(!other.is_pending(id) && !other.reschedule_after(id, secs(9)));
+    let changed = other.transaction(|tx| {
+        Ok::<_, TransactionError>(tx.cancel(id) || tx.reschedule_after(id, secs(9)))
+    });
+    assert_eq!(changed, Ok(false));
+    clock.advance(secs(1));
+    other.wait_idle();
+    assert_eq!(log.take(), ["ours"]);
+    assert!(system.is_pending(id));
+}
+
+#[test]
+fn a_handle_does_not_keep_the_system_running() {
+    for workers in [0, 1] {
+        let (clock, system, log) = with(EventSystem::builder().workers(workers));
+        let handle = system.handle();
+        let mine = handle.clone();
+        let mut action = log.entry("ran");
+        // The system has an action that has a handle to the system.
+        let kept = Arc::new(());
+        let held = kept.clone();
+        let count = move |context: &Context<'_>| {
+            assert!(context.system().is_empty() && mine.is_empty() && Arc::strong_count(&held) > 0);
+            action(context);
+        };
+        handle.repeat_after(secs(1), Every::new(secs(1)), count).unwrap();
+        clock.advance(secs(1));
+        handle.wait_idle();
+        assert_eq!(log.take(), ["ran"]);
+        drop(system);
+        assert_eq!(Arc::strong_count(&kept), 1, "the action is dropped with the system");
+        assert_eq!(handle.add_after(secs(1), |_| {}), Err(AddError::Closed));
+        handle.shutdown(Shutdown::Drain);
+    }
+}
+
+/// What an action adds within the span runs too, each at its own time.
+#[test]
+fn the_clock_runs_through_chains_of_events() {
+    fn chain(
+        log: Arc<Mutex<Vec<(u64, &'static str)>>>,
+        clock: TestClock,
+        start: SystemTime,
+    ) -> impl FnOnce(&Context<'_>) + Send + 'static {
+        move |context| {
+            let now = clock.wall().duration_since(start).unwrap().as_secs();
+            log.lock().unwrap().push((now, "link"));
+            let (system, next) = (context.system(), chain(log, clock, start));
+            match now % 2 {
+                0 => system.add_after(secs(3), next).unwrap(),
+                _ => system.add_at(start + secs(now + 3), next).unwrap(),
+            };
+        }
+    }
+    for workers in [0, 2] {
+        let (clock, system, _) = with(EventSystem::builder().workers(workers));
+        let (start, log) = (clock.wall(), Arc::new(Mutex::new(Vec::new())));
+        system.add_after(secs(2), chain(log.clone(), clock.clone(), start)).unwrap();
+        let (ticks, watch) = (log.clone(), clock.clone());
+        let tick = move |_: &Context<'_>| {
+            let now = watch.wall().duration_since(start).unwrap().as_secs();
+            ticks.lock().unwrap().push((now, "tick"));
+        };
+        system.repeat_at(start + secs(4), Every::new(secs(4)), tick).unwrap();
+        clock.run_until(&system, start + secs(11));
+        let mut seen = std::mem::take(&mut *log.lock().unwrap());
+        let expected =
+            [(2, "link"), (4, "tick"), (5, "link"), (8, "link"), (8, "tick"), (11, "link")];
+        assert!(seen.is_sorted_by_key(|&(at, _)| at), "{seen:?}");
+        // Those of the same time run at once.
+        seen.sort();
+        assert_eq!(seen, expected);
+        assert_eq!(clock.wall(), start + secs(11));
+        // A time that has passed, and the end of time.
+        clock.run_until(&system, start);
+        assert_eq!((clock.wall(), log.lock().unwrap().len()), (start + secs(11), 0));
+        system.shutdown(Shutdown::DropPending);
+        clock.run_until(&system, start + 10_000 * YEAR);
+    }
+}
+
+#[test]
+#[should_panic(expected = "does not take its time from this clock")]
+fn a_clock_runs_no_other_system() {
+    let (clock, _system, _) = inline();
+    clock.run_until(&EventSystem::start().unwrap(), clock.wall());
+}
+
+/// When a repeating action begins whose runs take so long, by tokio's interval and by ours.
+#[test]
+fn skip_means_what_it_means_to_tokio() {
+    let takes = [3, 12, 0, 10, 25, 7, 40, 1, 9, 30].map(secs);
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_time().start_paused(true).build().unwrap();
+    let theirs: Vec<Duration> = runtime.block_on(async {
+        let start = tokio::time::Instant::now();
+        let mut interval = tokio::time::interval_at(start + secs(10), secs(10));
+        interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+        let mut begins = Vec::new();
+        for takes in takes {
+            interval.tick().await;
+            begins.push(start.elapsed());
+            tokio::time::advance(takes).await;
+        }
+        begins
+    });
+
+    let (clock, system, _) = inline();
+    let (start, begins) = (clock.wall(), Arc::new(Mutex::new(Vec::new())));
+    let (log, time, mut takes) = (begins.clone(), clock.clone(), takes.into_iter());
+    let action = move |context: &Context<'_>| match takes.next() {
+        Some(takes) => {
+            log.lock().unwrap().push(time.wall().duration_since(start).unwrap());
+            time.advance(takes);
+        }
+        None => _ = context.system().cancel(context.id()),
+    };
+    system.repeat_after(secs(10), Every::new(secs(10)), action).unwrap();
+    clock.run_until(&system, start + secs(1_000));
+    let millis = |times: &[Duration]| times.iter().map(Duration::as_millis).collect::<Vec<_>>();
+    assert_eq!(millis(&begins.lock().unwrap()), millis(&theirs));
 }

@@ -1,12 +1,13 @@
 //! All of a transaction, or nothing.
 
+use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use lanesum_events::{
-    AddError, Cancel, Context, EventSystem, Shutdown, TestClock, TransactionError,
+    AddError, Cancel, Context, EventSystem, Every, Missed, Shutdown, TestClock, TransactionError,
 };
 
 /// What the closures here return: an error of their own, or the system's.
@@ -42,6 +43,11 @@ impl Fixture {
     }
 
     fn run(&self) -> impl FnOnce(&Context<'_>) + Send + 'static {
+        let runs = self.runs.clone();
+        move |_| _ = runs.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn repeated(&self) -> impl FnMut(&Context<'_>) + Send + 'static {
         let runs = self.runs.clone();
         move |_| _ = runs.fetch_add(1, Ordering::Relaxed)
     }
@@ -192,4 +198,57 @@ fn others_see_all_of_it_or_nothing() {
     });
     assert!(counts.iter().all(|count| count % 2 == 0), "half a transaction was seen");
     assert!(system.is_empty());
+}
+
+#[test]
+fn a_repetition_can_be_part_of_one() {
+    let f = Fixture::new();
+    let every = Every::new(secs(10)).jitter(secs(4)).seed(1).missed(Missed::RunAll);
+    let [late, moved] = f
+        .system
+        .transaction(|tx| {
+            let late = tx.repeat_after(secs(10), every, f.repeated())?;
+            let moved = tx.repeat_at(f.clock.wall() + secs(10), every, f.repeated())?;
+            assert!(tx.reschedule_at(moved, f.clock.wall() + secs(1_000)));
+            assert_eq!(f.runs_after(secs(0)), 0);
+            Ok::<_, TransactionError>([late, moved])
+        })
+        .unwrap();
+    let (first, second) = (f.system.pending()[0], f.system.pending()[1]);
+    assert_eq!((first.id, second.id, first.repeats), (late, moved, true));
+    assert!(first.remaining <= secs(14) && second.remaining >= secs(1_000));
+    // At 10, 20 and 30, each at most 4 s late: jitter does not add up.
+    assert_eq!(f.runs_after(secs(34)), 3);
+    assert_eq!([f.system.cancel(late), f.system.cancel(moved)], [Cancel::Cancelled; 2]);
+    assert_eq!(f.runs_after(secs(10_000)), 3);
+
+    let none = Every::new(Duration::ZERO);
+    let refused = f.system.transaction(|tx| {
+        tx.repeat_after(secs(1), every, f.repeated())?;
+        tx.repeat_after(secs(1), none, f.repeated())?;
+        Ok::<_, TransactionError>(())
+    });
+    assert_eq!(refused, Err(TransactionError::Refused(AddError::NoInterval)));
+    assert!(f.system.is_empty());
+}
+
+/// The error goes where `?` takes it, also into another thread.
+#[test]
+fn its_error_is_one_of_the_standard_library() {
+    fn commit(system: &EventSystem) -> Result<(), Box<dyn Error + Send + Sync>> {
+        system.transaction(|_| Ok::<_, TransactionError>(()))?;
+        // One in which all sorts of errors come up.
+        system.transaction(|tx| {
+            "7".parse::<u64>()?;
+            tx.add_after(secs(1), |_| {})?;
+            Ok::<_, Box<dyn Error + Send + Sync>>(())
+        })
+    }
+    let f = Fixture::new();
+    assert!(commit(&f.system).is_ok());
+    f.system.shutdown(Shutdown::DropPending);
+    let error = std::thread::scope(|scope| scope.spawn(|| commit(&f.system)).join().unwrap());
+    let error = error.unwrap_err();
+    assert_eq!(error.downcast_ref(), Some(&CLOSED));
+    assert_eq!(error.to_string(), AddError::Closed.to_string());
 }
