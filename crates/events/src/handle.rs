@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use crate::job::{Action, Job, Repeat, Repeated};
+use crate::job::{Action, Repeat, Repeated};
 use crate::lock::lock;
 use crate::outcome::{ActionId, AddError, Base, Cancel, Life, Wake};
 use crate::settings::{Every, PendingAction, Shutdown};
@@ -176,8 +176,9 @@ impl Handle {
     /// Cancels an event, and tells whether that was in time. What was cancelled is dropped here.
     pub fn cancel(&self, id: ActionId) -> Cancel {
         let Some(core) = self.core() else { return Cancel::Gone };
-        let (found, job) = core.cancel(id);
-        self.discard::<Option<Job>>(id, job);
+        let (found, job, wake) = core.cancel(id);
+        self.notify(wake);
+        self.discard(id, job);
         found
     }
 

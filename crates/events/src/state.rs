@@ -47,7 +47,7 @@ pub(crate) struct Core {
     alarm: [AtomicU64; 2],
     orders: AtomicU64,
     /// Events that have a slot. Counted only if there is a bound: every thread writes here.
-    held: AtomicUsize,
+    pub(crate) held: AtomicUsize,
     bound: usize,
 }
 
@@ -149,9 +149,10 @@ impl Core {
         )
     }
 
-    /// Cancels an event. What was cancelled is for the caller to drop.
-    pub(crate) fn cancel(&self, id: ActionId) -> (Cancel, Option<Job>) {
-        const GONE: (Cancel, Option<Job>) = (Cancel::Gone, None);
+    /// Cancels an event. What was cancelled is for the caller to drop. The scheduler has to know if
+    /// it sleeps until the last event has run.
+    pub(crate) fn cancel(&self, id: ActionId) -> (Cancel, Option<Job>, Wake) {
+        const GONE: (Cancel, Option<Job>, Wake) = (Cancel::Gone, None, Wake(false));
         let Some(shard) = self.own_shard(id) else { return GONE };
         let mut shard = lock(shard);
         let Some(job) = shard.job(id) else { return GONE };
@@ -161,13 +162,14 @@ impl Core {
                 let repeat = job.repeat.take();
                 drop(shard);
                 drop(repeat);
-                (Cancel::Running, None)
+                (Cancel::Running, None, Wake(false))
             }
             Phase::Pending | Phase::Queued => {
                 let job = shard.on(id.base).cancel(id.id);
+                let draining = shard.life == Life::Draining;
                 drop(shard);
                 self.release(1);
-                (Cancel::Cancelled, job)
+                (Cancel::Cancelled, job, Wake(draining))
             }
         }
     }

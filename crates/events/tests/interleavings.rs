@@ -40,7 +40,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize as Count, Ordering};
 
 use handle::Context;
-use job::Action;
+use job::{Action, Missed, Repeat};
 use lanesum_events::{EventId, Schedule};
 use outcome::{ActionId, Base, Cancel, Change, Life, Next, Times, Wake};
 use shuttle::sync::mpsc::channel;
@@ -147,7 +147,8 @@ impl World {
     }
 
     fn cancel(&self, id: ActionId) -> Cancel {
-        let (found, job) = self.core.cancel(id);
+        let (found, job, wake) = self.core.cancel(id);
+        self.bed.notify(wake);
         self.discard(job);
         found
     }
@@ -295,4 +296,154 @@ fn closing_ends_all_threads() {
         adder.join().unwrap();
         assert!(ran <= 2 && ran == runs.load(Ordering::SeqCst));
     });
+}
+
+/// Belongs to an action. When it is dropped it uses the system under all its locks, and panics.
+struct Guest {
+    world: Arc<World>,
+    drops: Arc<Count>,
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        let core = &self.world.core;
+        let far = core.add(0, Base::Wall, Some(u64::MAX), Action::Once(Box::new(|_| ())), None);
+        if let Ok((id, wake)) = far {
+            self.world.bed.notify(wake);
+            let _ = self.world.cancel(id);
+        }
+        core.len();
+        self.drops.fetch_add(1, Ordering::SeqCst);
+        panic();
+    }
+}
+
+/// Without the message, of which there would be thousands.
+fn panic() {
+    if !std::thread::panicking() {
+        std::panic::resume_unwind(Box::new(()));
+    }
+}
+
+/// Due three times by now.
+fn repeat() -> Option<Box<Repeat>> {
+    Some(Box::new(Repeat { every: 1, jitter: 0, missed: Missed::RunAll, grid: 98, random: 0 }))
+}
+
+impl World {
+    fn repeat(&self, shard: usize, action: impl FnMut(&Context<'_>) + Send + 'static) -> ActionId {
+        let action = Action::Repeated(Box::new(action));
+        let (id, wake) = self.core.add(shard, Base::Steady, Some(98), action, repeat()).unwrap();
+        self.bed.notify(wake);
+        id
+    }
+}
+
+/// Wherever it is dropped: after a run in which it was cancelled, by itself or by others, after a
+/// panic, in a transaction, out of the queue, or at the end.
+#[test]
+fn an_action_may_use_the_system_and_panic_when_it_is_dropped() {
+    check(|| {
+        let (world, threads) = World::start(2, 2);
+        let drops = Arc::new(Count::new(0));
+        let guest = || Guest { world: world.clone(), drops: drops.clone() };
+        let runs = Arc::new(Count::new(0));
+        let (mine, count) = (guest(), runs.clone());
+        world.repeat(0, move |context| {
+            let _ = &mine;
+            if count.fetch_add(1, Ordering::SeqCst) == 1 {
+                let _ = context.world.cancel_and_wait(Some(context.id), context.id);
+            }
+        });
+        let mine = guest();
+        world.repeat(1, move |_| {
+            let _ = &mine;
+            panic();
+        });
+        let mine = guest();
+        let repeated = world.repeat(1, move |_| _ = &mine);
+        let mine = guest();
+        let once = Action::Once(Box::new(move |_| drop(mine)));
+        let (once, wake) = world.core.add(0, Base::Steady, Some(100), once, None).unwrap();
+        world.bed.notify(wake);
+        let other = world.clone();
+        let canceller = thread::spawn(move || {
+            let _ = other.cancel_and_wait(None, repeated);
+        });
+        if let Ok((wake, taken)) = world.core.commit(&[Change::Cancel(once)]) {
+            world.bed.notify(wake);
+            taken.into_iter().for_each(|job| world.discard(job));
+        }
+        canceller.join().unwrap();
+        world.end(Life::Draining, threads);
+        assert_eq!(drops.load(Ordering::SeqCst), 4);
+        // Once if the system was closed before the second time.
+        assert!((1..=2).contains(&runs.load(Ordering::SeqCst)));
+        assert_eq!(world.core.len(), 0);
+        // All places under the bound of 8 are free.
+        assert_eq!(world.core.held.load(Ordering::SeqCst), 0);
+    });
+}
+
+/// Each waits for the next one round about, if they run at the same time.
+#[test]
+fn actions_that_wait_for_each_other_end() {
+    for count in [2, 3] {
+        let test = move || {
+            let (world, threads) = World::start(2, count);
+            let ids = Arc::new(Mutex::new(Vec::new()));
+            let mut circle = ids.lock().unwrap();
+            for n in 0..count {
+                let ids = ids.clone();
+                let action = Action::Once(Box::new(move |context: &Context<'_>| {
+                    let next = ids.lock().unwrap()[(n + 1) % count];
+                    let _ = context.world.cancel_and_wait(Some(context.id), next);
+                }));
+                let added = world.core.add(n, Base::Steady, Some(100), action, None);
+                let (id, wake) = added.unwrap();
+                world.bed.notify(wake);
+                circle.push(id);
+            }
+            drop(circle);
+            world.end(Life::Draining, threads);
+        };
+        shuttle::check_random(test, RUNS);
+        shuttle::check_pct(test, RUNS, 3);
+    }
+}
+
+#[test]
+fn an_action_may_close_the_system() {
+    for life in [Life::Draining, Life::Closed] {
+        let test = move || {
+            let (world, threads) = World::start(2, 2);
+            let drops = Arc::new(Count::new(0));
+            let guest = || Guest { world: world.clone(), drops: drops.clone() };
+            // All but the first may come too late, and be dropped, which panics, here.
+            for shard in 0..2 {
+                let mine = guest();
+                let close = move |context: &Context<'_>| {
+                    let _ = &mine;
+                    context.world.close(life);
+                };
+                world.catch(|| _ = world.repeat(shard, close));
+            }
+            let mine = guest();
+            let far = Action::Once(Box::new(move |_| drop(mine)));
+            world.catch(|| {
+                let added = world.core.add(1, Base::Wall, Some(u64::MAX), far, None);
+                if let Ok((id, wake)) = added {
+                    world.bed.notify(wake);
+                    let _ = world.cancel(id);
+                }
+            });
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
+            assert_eq!(
+                (drops.load(Ordering::SeqCst), world.core.held.load(Ordering::SeqCst)),
+                (3, 0)
+            );
+        };
+        shuttle::check_random(test, RUNS);
+        shuttle::check_pct(test, RUNS, 3);
+    }
 }
