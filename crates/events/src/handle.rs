@@ -178,7 +178,9 @@ impl Handle {
         let Some(core) = self.core() else { return Cancel::Gone };
         let (found, job, wake) = core.cancel(id);
         self.notify(wake);
-        self.discard(id, job);
+        if let Some(job) = job {
+            self.discard(id, job);
+        }
         found
     }
 
@@ -196,14 +198,14 @@ impl Handle {
         found
     }
 
-    /// Moves a pending event to another time of the wall clock. A repeating one goes on from there,
-    /// with its jitter. False if it was not pending on that
-    /// clock any more.
+    /// Moves a pending event to another time of the wall clock; a repeating one goes on from there,
+    /// with its jitter. False if it was not pending on that clock any more.
     pub fn reschedule_at(&self, id: ActionId, at: SystemTime) -> bool {
         id.is_on(Base::Wall) && self.reschedule(id, unix_nanos(at))
     }
 
-    /// Moves a pending event to when this time has passed. False if it was not pending on the clock
+    /// Moves a pending event to when this time has passed; a repeating one goes on from there, with
+    /// its jitter. False if it was not pending on the clock
     /// of delays any more.
     pub fn reschedule_after(&self, id: ActionId, delay: Duration) -> bool {
         id.is_on(Base::Steady) && self.reschedule(id, self.in_nanos(delay))

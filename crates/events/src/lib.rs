@@ -25,11 +25,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! An action gets a [`Context`]: its own id, and the system as a [`Handle`], to be used and to be
+//! cloned. Actions, and all that they own, run and are dropped with no lock held: there and in
+//! `Drop` they may use the system, panic and end it. A panic is caught, counted, and told to the
+//! [hook](Builder::on_panic).
+//!
 //! What it is not for: a cron with calendars and time zones (it knows intervals and points in
 //! time), and jobs that must survive the process (see [`Snapshot`] for what helps to build that).
 //!
-//! Features: `async` for [`Sleep`], [`Timeout`] and [`DueStream`], which work under any executor;
-//! `serde` for a [`Snapshot`] that can be stored.
+//! Features: `async` for [`Sleep`], [`Timeout`] and [`DueStream`], which work under any executor,
+//! and end when the system does; `serde` for a [`Snapshot`] that can be stored.
 //!
 //! Deadlines have 64 bits of nanoseconds: wall-clock times from 1970 to 2554, earlier ones being
 //! due at once, later ones at the end. Linux only, for its timers.

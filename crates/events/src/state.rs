@@ -397,7 +397,9 @@ impl Core {
 
     /// Whether anything is due, or claimed and not ended.
     pub(crate) fn is_busy(&self, now: Times) -> bool {
-        let [wall, steady] = self.first_deadlines();
+        // Locked to the end: a running action may add what is due, and end.
+        let mut shards = self.lock_all();
+        let [wall, steady] = first_deadlines(&mut shards);
         wall.is_some_and(|at| at <= now.wall)
             || steady.is_some_and(|at| at <= now.steady)
             || self.expired.is_busy()

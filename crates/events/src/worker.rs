@@ -121,7 +121,8 @@ impl Handle {
                 self.act(id, action);
                 CURRENT.set(None);
             }
-            Err(job) => self.discard(id, job),
+            Err(Some(job)) => self.discard(id, job),
+            Err(None) => {}
         }
         self.notify(self.shared.core.expired.settle());
     }

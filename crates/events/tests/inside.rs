@@ -3,13 +3,14 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use lanesum_events::{
-    AddError, Cancel, Context, EventSystem, Every, Handle, Shutdown, TestClock, TransactionError,
+    ActionId, AddError, Cancel, Context, EventSystem, Every, Handle, Shutdown, TestClock,
+    TransactionError,
 };
 
 const BOUND: usize = 6;
@@ -23,11 +24,8 @@ fn ends(test: impl FnOnce() + Send + 'static) {
         test();
         end.send(()).unwrap();
     });
-    if has_ended.recv_timeout(Duration::from_secs(60))
-        == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
-    {
-        panic!("it hangs");
-    }
+    let ended = has_ended.recv_timeout(Duration::from_secs(60));
+    assert_ne!(ended, Err(RecvTimeoutError::Timeout), "it hangs");
     thread.join().unwrap();
 }
 
@@ -51,10 +49,7 @@ impl World {
     }
 
     /// An event that is due, while an earlier one keeps the thread busy until it is released.
-    fn queued(
-        &self,
-        action: impl FnOnce(&Context<'_>) + Send + 'static,
-    ) -> (lanesum_events::ActionId, Sender<()>) {
+    fn queued(&self, action: impl FnOnce(&Context<'_>) + Send + 'static) -> (ActionId, Sender<()>) {
         let (begun, has_begun) = channel();
         let (release, released) = channel();
         let busy = move |_: &Context<'_>| {
@@ -79,27 +74,25 @@ impl Drop for Guest {
 }
 
 impl Guest {
-    /// Not needed: to be moved into an action is enough.
+    /// Makes a closure that calls it own the guest.
     fn stay(&self) {}
 }
 
+type Place = fn(&World, Guest);
+
 /// Where an action is dropped.
-const PLACES: [(&str, fn(&World, Guest)); 15] = [
+const PLACES: [(&str, Place); 15] = [
     ("has run", |world, guest| {
         world.system.add_after(SECOND, move |_| guest.stay()).unwrap();
         world.pass(SECOND);
     }),
     ("panics", |world, guest| {
-        let first = Mutex::new(Some(guest));
-        world
-            .system
-            .add_after(SECOND, move |_| {
-                // A second panic while the first unwinds ends the process, as everywhere.
-                let guest = first.lock().unwrap().take();
-                drop(guest);
-                panic!("after that");
-            })
-            .unwrap();
+        // Dropped before: what panics while another panic unwinds ends the process, as everywhere.
+        let action = move |_: &Context<'_>| {
+            drop(guest);
+            panic!("after that");
+        };
+        world.system.add_after(SECOND, action).unwrap();
         world.pass(SECOND);
     }),
     ("repeats, and is cancelled while it runs", |world, guest| {
@@ -161,7 +154,7 @@ const PLACES: [(&str, fn(&World, Guest)); 15] = [
         });
         assert_eq!(added, Ok(()));
         // The transaction is whole, unless the guest ended the system after it.
-        if world.system.len() > 0 {
+        if !world.system.is_empty() {
             world.pass(SECOND);
             assert_eq!(runs.load(Ordering::Relaxed), 1);
         }

@@ -261,6 +261,26 @@ fn a_transaction_is_whole() {
     });
 }
 
+/// An action that has something due follow it: whoever finds the system idle finds both have run.
+#[test]
+fn idle_is_after_what_actions_have_added() {
+    check(|| {
+        let (world, threads) = World::start(2, 1);
+        let runs = Arc::new(Count::new(0));
+        let count = runs.clone();
+        let first = Action::Once(Box::new(move |context: &Context<'_>| {
+            context.world.add(0, Some(100), &count);
+        }));
+        world.bed.notify(world.core.add(1, Base::Steady, Some(100), first, None).unwrap().1);
+        while world.core.is_busy(NOW) {
+            world.core.expired.wait_idle();
+            thread::yield_now();
+        }
+        assert_eq!(runs.load(Ordering::SeqCst), 1);
+        world.end(Life::Draining, threads);
+    });
+}
+
 /// An event that is moved while it is queued, or run, runs once.
 #[test]
 fn a_moved_event_runs_once() {
