@@ -2,10 +2,10 @@
 
 use std::future::{Future, pending, ready};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::task::{Context, Poll, Waker};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use futures_core::Stream;
@@ -173,6 +173,7 @@ fn a_stream_ends_when_nothing_is_pending_and_goes_on_after_an_addition() {
         let other = system.add_after(millis(1), |_| {}).unwrap();
         assert_eq!(poll(pin!(next(&mut stream))), Poll::Pending);
         assert!(!stream.cancel(other), "it is not of this stream");
+        assert!(system.is_pending(other));
         clock.advance(millis(1));
         system.wait_idle();
         assert_eq!(poll(pin!(next(&mut stream))), Poll::Ready(Some(n)));
@@ -184,24 +185,29 @@ fn a_stream_ends_when_nothing_is_pending_and_goes_on_after_an_addition() {
     assert_eq!(poll(pin!(next(&mut stream))), Poll::Ready(None));
 }
 
-/// A waker that lets an event of its own future run, and waits for it, whenever anything is done
-/// with it.
+/// A future or stream that may be dropped, by its own waker.
+type Place = Arc<Mutex<Option<Box<dyn Send>>>>;
+
+/// Whatever is done with it, the waker lets the event of its future run, waits for that, and drops
+/// the future: each takes the lock between the two.
 struct Meddler {
     clock: TestClock,
     system: Handle,
+    place: Place,
     uses: Arc<AtomicUsize>,
 }
 
 impl Meddler {
     fn meddle(&self) {
         self.uses.fetch_add(1, Ordering::Relaxed);
-        self.clock.advance(millis(1));
+        self.clock.advance(millis(10));
         self.system.wait_idle();
-        let _ = self.system.pending();
+        let future = self.place.lock().unwrap().take();
+        drop(future);
     }
 }
 
-impl std::task::Wake for Meddler {
+impl Wake for Meddler {
     fn wake(self: Arc<Self>) {
         self.meddle();
     }
@@ -213,41 +219,90 @@ impl Drop for Meddler {
     }
 }
 
+struct World {
+    clock: TestClock,
+    system: EventSystem,
+    place: Place,
+    uses: Arc<AtomicUsize>,
+}
+
+impl World {
+    fn waker(&self) -> Waker {
+        let (clock, system) = (self.clock.clone(), self.system.handle());
+        let (place, uses) = (self.place.clone(), self.uses.clone());
+        Waker::from(Arc::new(Meddler { clock, system, place, uses }))
+    }
+
+    fn uses(&self) -> usize {
+        self.uses.swap(0, Ordering::Relaxed)
+    }
+
+    fn poll<F: Future + Unpin>(&self, future: &mut F) -> Poll<F::Output> {
+        Pin::new(future).poll(&mut Context::from_waker(&self.waker()))
+    }
+}
+
 #[test]
-fn a_waker_may_use_the_system_when_it_is_woken_and_dropped() {
-    let (end, has_ended) = channel();
-    let test = std::thread::spawn(move || {
-        let (clock, system) = system();
-        let uses = Arc::new(AtomicUsize::new(0));
-        let waker = || {
-            let (clock, system, uses) = (clock.clone(), system.handle(), uses.clone());
-            Waker::from(Arc::new(Meddler { clock, system, uses }))
-        };
-        // Replaced, which drops the first; woken in the action; and dropped with the future.
-        let mut sleep = Box::pin(system.sleep(millis(100)).unwrap());
-        assert!(sleep.as_mut().poll(&mut Context::from_waker(&waker())).is_pending());
-        assert!(sleep.as_mut().poll(&mut Context::from_waker(&waker())).is_pending());
-        assert_eq!(uses.load(Ordering::Relaxed), 1);
-        clock.advance(millis(100));
-        system.wait_idle();
-        assert_eq!(uses.load(Ordering::Relaxed), 3);
-        assert!(sleep.as_mut().poll(&mut Context::from_waker(&waker())).is_ready());
-
-        let mut stream = system.due_stream();
-        stream.add_after(millis(100), waker()).unwrap();
-        stream.add_after(millis(100), waker()).unwrap();
-        let polled = Pin::new(&mut stream).poll_next(&mut Context::from_waker(&waker()));
-        assert!(polled.is_pending());
-        drop(stream);
-        assert!(system.is_empty());
-
-        let mut sleep = Box::pin(system.sleep(millis(100)).unwrap());
-        assert!(sleep.as_mut().poll(&mut Context::from_waker(&waker())).is_pending());
-        system.shutdown(Shutdown::DropPending);
-        assert!(sleep.as_mut().poll(&mut Context::from_waker(&waker())).is_ready());
-        end.send(()).unwrap();
-    });
-    let ended = has_ended.recv_timeout(Duration::from_secs(60));
-    assert_ne!(ended, Err(RecvTimeoutError::Timeout), "it hangs");
-    test.join().unwrap();
+fn a_waker_may_use_the_system_and_the_future() {
+    let meddle: [fn(&World); 6] = [
+        // Another takes its place, which drops it, before the event has run.
+        |world| {
+            let mut sleep = world.system.sleep(millis(10)).unwrap();
+            assert!(world.poll(&mut sleep).is_pending());
+            assert!(world.poll(&mut sleep).is_pending());
+            assert!(world.poll(&mut sleep).is_ready());
+        },
+        // It is woken, and dropped after that.
+        |world| {
+            let mut sleep = world.system.sleep(millis(10)).unwrap();
+            assert!(world.poll(&mut sleep).is_pending());
+            *world.place.lock().unwrap() = Some(Box::new(sleep));
+            world.clock.advance(millis(10));
+            world.system.wait_idle();
+        },
+        // It is dropped with the future.
+        |world| {
+            let mut sleep = world.system.sleep(millis(10)).unwrap();
+            assert!(world.poll(&mut sleep).is_pending());
+        },
+        // With the stream; and items that have such wakers are.
+        |world| {
+            let mut stream = world.system.due_stream();
+            for _ in 0..2 {
+                stream.add_after(millis(10), world.waker()).unwrap();
+            }
+            assert!(poll(pin!(next(&mut stream))).is_pending());
+            let polled = Pin::new(&mut stream).poll_next(&mut Context::from_waker(&world.waker()));
+            assert!(polled.is_pending() || polled.is_ready());
+        },
+        // It is woken when the system drops the event.
+        |world| {
+            let mut sleep = world.system.sleep(millis(10)).unwrap();
+            assert!(world.poll(&mut sleep).is_pending());
+            *world.place.lock().unwrap() = Some(Box::new(sleep));
+            world.system.shutdown(Shutdown::DropPending);
+        },
+        // It is woken when the stream takes its last item back.
+        |world| {
+            let mut stream = world.system.due_stream();
+            let id = stream.add_after(millis(10), ()).unwrap();
+            let polled = Pin::new(&mut stream).poll_next(&mut Context::from_waker(&world.waker()));
+            assert!(polled.is_pending());
+            assert!(stream.cancel(id));
+        },
+    ];
+    for (n, meddle) in meddle.into_iter().enumerate() {
+        let (end, has_ended) = channel();
+        let test = std::thread::spawn(move || {
+            let (clock, system) = system();
+            let (place, uses) = (Place::default(), Arc::default());
+            let world = World { clock, system, place, uses };
+            meddle(&world);
+            assert!(world.uses() > 0, "{n}: nothing was done with the waker");
+            end.send(()).unwrap();
+        });
+        let ended = has_ended.recv_timeout(Duration::from_secs(60));
+        assert_ne!(ended, Err(RecvTimeoutError::Timeout), "{n} hangs");
+        test.join().unwrap();
+    }
 }

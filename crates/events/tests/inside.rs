@@ -306,22 +306,28 @@ fn a_dropped_action_may_own_the_system() {
     );
 }
 
-/// What waits for a repeating action finds nothing of it left.
+/// Whoever waits for a repeating action finds nothing of it left.
 #[test]
 fn an_action_is_dropped_before_it_has_ended() {
     ends(|| {
         let world = World::new(1);
-        let (begun, has_begun) = channel();
-        let kept = Arc::new(());
-        let held = kept.clone();
-        let action = move |_: &Context<'_>| {
-            let _ = (&held, begun.send(()));
+        let (dropping, is_dropped) = channel();
+        let (release, released) = channel::<()>();
+        let guest = Guest(Some(Box::new(move || {
+            dropping.send(()).unwrap();
+            let _ = released.recv();
+        })));
+        let action = move |context: &Context<'_>| {
+            guest.stay();
+            let _ = context.system().cancel(context.id());
         };
         let id = world.system.repeat_after(SECOND, Every::new(SECOND), action).unwrap();
         world.clock.advance(SECOND);
-        has_begun.recv().unwrap();
+        is_dropped.recv().unwrap();
+        assert_eq!(world.system.cancel(id), Cancel::Running);
+        drop(release);
         let _ = world.system.cancel_and_wait(id);
-        assert_eq!(Arc::strong_count(&kept), 1);
+        assert_eq!(world.system.cancel(id), Cancel::Gone);
     });
 }
 

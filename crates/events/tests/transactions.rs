@@ -2,8 +2,8 @@
 
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use lanesum_events::{
@@ -221,6 +221,22 @@ fn a_repetition_can_be_part_of_one() {
     assert_eq!(f.runs_after(secs(34)), 3);
     assert_eq!([f.system.cancel(late), f.system.cancel(moved)], [Cancel::Cancelled; 2]);
     assert_eq!(f.runs_after(secs(10_000)), 3);
+
+    // Each is late by its own jitter, and not by that of the first.
+    let (start, late) = (f.clock.wall(), Arc::new(Mutex::new(Vec::new())));
+    let (log, clock) = (late.clone(), f.clock.clone());
+    let action = move |_: &Context<'_>| {
+        let now = clock.wall().duration_since(start).unwrap();
+        log.lock().unwrap().push(Duration::from_nanos(now.as_nanos() as u64 % 10_000_000_000));
+    };
+    let id = f.system.transaction(|tx| {
+        let id = tx.repeat_after(secs(10), every, action)?;
+        Ok::<_, TransactionError>(id)
+    });
+    f.clock.run_until(&f.system, start + secs(1_000));
+    let late = late.lock().unwrap();
+    assert!(late.len() >= 98 && late.iter().all(|&late| late <= secs(4)), "{late:?}");
+    assert_eq!(f.system.cancel(id.unwrap()), Cancel::Cancelled);
 
     let none = Every::new(Duration::ZERO);
     let refused = f.system.transaction(|tx| {
