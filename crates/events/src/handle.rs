@@ -337,7 +337,7 @@ impl Handle {
     pub(crate) fn close(&self, life: Life) {
         let Some(core) = self.core() else { return };
         let taken = core.close(life);
-        // First: what is dropped may wait for the threads.
+        // First: what is dropped may take its time.
         self.shared.clock.wake();
         self.discard_all(taken);
     }
