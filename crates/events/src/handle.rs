@@ -176,10 +176,10 @@ impl Handle {
     /// Cancels an event, and tells whether that was in time. What was cancelled is dropped here.
     pub fn cancel(&self, id: ActionId) -> Cancel {
         let Some(core) = self.core() else { return Cancel::Gone };
-        let (found, job, wake) = core.cancel(id);
+        let (found, action, wake) = core.cancel(id);
         self.notify(wake);
-        if let Some(job) = job {
-            self.discard(id, job);
+        if let Some(action) = action {
+            self.discard(id, action);
         }
         found
     }

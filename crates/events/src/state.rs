@@ -149,10 +149,10 @@ impl Core {
         )
     }
 
-    /// Cancels an event. What was cancelled is for the caller to drop. The scheduler has to know if
+    /// Cancels an event. An action that was cancelled is for the caller to drop. The scheduler has to know if
     /// it sleeps until the last event has run.
-    pub(crate) fn cancel(&self, id: ActionId) -> (Cancel, Option<Job>, Wake) {
-        const GONE: (Cancel, Option<Job>, Wake) = (Cancel::Gone, None, Wake(false));
+    pub(crate) fn cancel(&self, id: ActionId) -> (Cancel, Option<Action>, Wake) {
+        const GONE: (Cancel, Option<Action>, Wake) = (Cancel::Gone, None, Wake(false));
         let Some(shard) = self.own_shard(id) else { return GONE };
         let mut shard = lock(shard);
         let Some(job) = shard.job(id) else { return GONE };
@@ -169,7 +169,7 @@ impl Core {
                 let draining = shard.life == Life::Draining;
                 drop(shard);
                 self.release(1);
-                (Cancel::Cancelled, job, Wake(draining))
+                (Cancel::Cancelled, job.and_then(|job| job.action), Wake(draining))
             }
         }
     }

@@ -147,9 +147,9 @@ impl World {
     }
 
     fn cancel(&self, id: ActionId) -> Cancel {
-        let (found, job, wake) = self.core.cancel(id);
+        let (found, action, wake) = self.core.cancel(id);
         self.bed.notify(wake);
-        self.discard(job);
+        self.discard(action);
         found
     }
 
