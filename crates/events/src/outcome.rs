@@ -46,7 +46,7 @@ impl ActionId {
     }
 }
 
-/// What [`cancel`](crate::EventSystem::cancel) found.
+/// What [`cancel`](crate::Handle::cancel) found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "an action that was not cancelled in time may be running"]
 pub enum Cancel {
