@@ -144,9 +144,9 @@ impl Builder {
         Builder { max_pending: events, ..self }
     }
 
-    /// Is called when an action panics, in the thread that ran it; also when it does so while it is
-    /// dropped, in the thread that cancelled it or shut the system down. (What the program's own
-    /// panic hook prints comes on top.)
+    /// Is called when an action panics, in the thread that ran it; also when one does so while it
+    /// is dropped, in the thread that cancelled it or shut the system down. (A panic of one that
+    /// was refused is the caller's. What the program's own panic hook prints comes on top.)
     pub fn on_panic(self, hook: impl Fn(&Panicked) + Send + Sync + 'static) -> Self {
         Builder { hook: Box::new(hook), ..self }
     }

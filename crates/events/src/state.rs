@@ -6,6 +6,7 @@
 //! claim, commit, close, queries
 //!            take the locks of all shards, in order of their numbers
 //! expired    is taken after shards, or alone; never a shard after it
+//! waits      is taken alone
 //! ```
 //!
 //! An event is in one place from the time it is added until its action has ended: in its slot,
@@ -15,8 +16,8 @@
 //!
 //! Whoever takes an id from the queue and finds its event moved or gone leaves it alone.
 //!
-//! Nothing here runs or drops an action: it may use the system itself, and panic. What takes one
-//! out under a lock hands it to the caller, who holds none.
+//! No action is run or dropped under a lock: it may use the system itself, and panic. What takes
+//! one out hands it to the caller, who holds none; what is refused is dropped on the way back.
 //!
 //! The scheduler sleeps until `alarm`. It sets it with all shards locked; who adds reads it after
 //! taking the lock of one of them. So an addition is either seen by the scheduler before it sleeps,
@@ -149,8 +150,8 @@ impl Core {
         )
     }
 
-    /// Cancels an event. An action that was cancelled is for the caller to drop. The scheduler has to know if
-    /// it sleeps until the last event has run.
+    /// Cancels an event. An action that was cancelled is for the caller to drop. The scheduler has
+    /// to know if it sleeps until the last event has run.
     pub(crate) fn cancel(&self, id: ActionId) -> (Cancel, Option<Action>, Wake) {
         const GONE: (Cancel, Option<Action>, Wake) = (Cancel::Gone, None, Wake(false));
         let Some(shard) = self.own_shard(id) else { return GONE };

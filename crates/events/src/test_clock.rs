@@ -13,13 +13,14 @@ use crate::{Handle, nanos, unix_nanos};
 /// ```
 /// use std::sync::atomic::{AtomicU32, Ordering};
 /// use std::{sync::Arc, time::Duration};
-/// use lanesum_events::{EventSystem, TestClock};
+/// use lanesum_events::{Context, EventSystem, TestClock};
 ///
 /// let clock = TestClock::new();
 /// let system = EventSystem::builder().test_clock(&clock).start()?;
 /// let rings = Arc::new(AtomicU32::new(0));
 /// let bell = rings.clone();
-/// system.add_after(Duration::from_secs(3600), move |_| { bell.fetch_add(1, Ordering::Relaxed); })?;
+/// let ring = move |_: &Context<'_>| _ = bell.fetch_add(1, Ordering::Relaxed);
+/// system.add_after(Duration::from_secs(3600), ring)?;
 ///
 /// clock.advance(Duration::from_secs(3599));
 /// system.wait_idle();
