@@ -270,6 +270,23 @@ impl Handle {
     /// A future that is ready when this time has passed, counted from now; or with [`Closed`], when
     /// the system is shut down before, or dropped.
     ///
+    /// ```
+    /// use std::time::Duration;
+    /// use lanesum_events::{Closed, EventSystem, TimeoutError};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let system = EventSystem::start()?;
+    /// assert_eq!(system.sleep(Duration::from_millis(1))?.await, Ok(()));
+    /// let late = system.timeout(Duration::from_millis(1), std::future::pending::<()>())?;
+    /// assert_eq!(late.await, Err(TimeoutError::Elapsed));
+    /// let hour = system.sleep(Duration::from_secs(3600))?;
+    /// drop(system);
+    /// assert_eq!(hour.await, Err(Closed));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`].
     pub fn sleep(&self, delay: Duration) -> Result<Sleep, AddError> {
