@@ -4,11 +4,11 @@
 use std::error::Error;
 use std::time::{Duration, SystemTime};
 
-use lanesum_events::{AddError, Cancel, EventSystem, Every, Shutdown};
+use lanesum_events::{Cancel, Context, EventSystem, Every, Shutdown, TransactionError};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let system = EventSystem::start()?;
-    let say = |text: &'static str| move || println!("{text}");
+    let say = |text: &'static str| move |_: &Context<'_>| println!("{text}");
 
     // At a time of the wall clock, after a delay, and again and again.
     system.add_at(SystemTime::now() + Duration::from_millis(30), say("the train leaves"))?;
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let lunch = system.transaction(|tx| {
         let lunch = tx.add_after(Duration::from_millis(25), say("lunch is ready"))?;
         tx.cancel(tea);
-        Ok::<_, AddError>(lunch)
+        Ok::<_, TransactionError>(lunch)
     })?;
     println!("{} reminders, lunch in {:?}", system.len(), system.pending()[1].remaining);
     assert!(system.is_pending(lunch));

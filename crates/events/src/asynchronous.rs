@@ -1,74 +1,107 @@
 //! Futures over the event system. Each adds an event that wakes its task; so they work under any
 //! executor, and are as exact as the system itself.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::sync::{Arc, Mutex};
+use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::{Duration, SystemTime};
 
 use futures_core::Stream;
 
+use crate::lock::lock;
 use crate::outcome::{ActionId, AddError};
-use crate::worker::Shared;
-use crate::{Cancel, EventSystem};
+use crate::{Cancel, Context, Handle};
 
-/// What an event leaves for a task, and the task to be woken.
+/// What events leave for a task, and the task to be woken. A waker is the user's: it is cloned,
+/// woken and dropped with no lock held.
 struct Mailbox<T> {
     items: VecDeque<T>,
+    /// Events that have neither left their item nor been dropped.
+    senders: usize,
     waker: Option<Waker>,
 }
 
-/// Shared by a future and the actions of its events.
-struct Post<T>(Arc<Mutex<Mailbox<T>>>);
+/// The end of a future. It gets items, and learns that no more will come.
+struct Receiver<T>(Arc<Mutex<Mailbox<T>>>);
 
-impl<T> Clone for Post<T> {
-    fn clone(&self) -> Self {
-        Post(self.0.clone())
+impl<T> Receiver<T> {
+    fn new() -> Self {
+        Receiver(Arc::new(Mutex::new(Mailbox { items: VecDeque::new(), senders: 0, waker: None })))
+    }
+
+    fn sender(&self) -> Sender<T> {
+        lock(&self.0).senders += 1;
+        Sender(Some(self.0.clone()))
+    }
+
+    /// An item, or `None` if there is none and no sender.
+    fn poll(&self, context: &TaskContext<'_>) -> Poll<Option<T>> {
+        let waker = context.waker().clone();
+        let mut mailbox = lock(&self.0);
+        let before = match mailbox.items.pop_front() {
+            None if mailbox.senders > 0 => mailbox.waker.replace(waker),
+            item => return Poll::Ready(item),
+        };
+        drop(mailbox);
+        drop(before);
+        Poll::Pending
+    }
+
+    /// Wakes no task any more.
+    fn close(&self) {
+        let waker = lock(&self.0).waker.take();
+        drop(waker);
     }
 }
 
-impl<T> Post<T> {
-    fn new() -> Self {
-        Post(Arc::new(Mutex::new(Mailbox { items: VecDeque::new(), waker: None })))
+/// The end of the action of one event. Dropped without an item, it says so.
+struct Sender<T>(Option<Arc<Mutex<Mailbox<T>>>>);
+
+impl<T> Sender<T> {
+    fn send(mut self, item: T) {
+        self.leave(Some(item));
     }
 
-    fn lock(&self) -> MutexGuard<'_, Mailbox<T>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn put(&self, item: T) {
-        let mut mailbox = self.lock();
-        mailbox.items.push_back(item);
-        let waker = mailbox.waker.take();
+    fn leave(&mut self, item: Option<T>) {
+        let Some(mailbox) = self.0.take() else { return };
+        let mut mailbox = lock(&mailbox);
+        mailbox.senders -= 1;
+        let waker =
+            if item.is_some() || mailbox.senders == 0 { mailbox.waker.take() } else { None };
+        mailbox.items.extend(item);
         drop(mailbox);
         waker.into_iter().for_each(Waker::wake);
     }
+}
 
-    fn poll(&self, context: &mut Context<'_>) -> Poll<T> {
-        let mut mailbox = self.lock();
-        match mailbox.items.pop_front() {
-            Some(item) => Poll::Ready(item),
-            None => {
-                let before = mailbox.waker.replace(context.waker().clone());
-                drop(mailbox);
-                drop(before);
-                Poll::Pending
-            }
-        }
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        self.leave(None);
     }
 }
 
-/// A future that is ready at its time: see [`EventSystem::sleep`]. Dropped before, it cancels its
-/// event.
+/// The system was shut down, or dropped, before the time came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Closed;
+
+impl fmt::Display for Closed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the event system has been shut down: start another one")
+    }
+}
+
+impl std::error::Error for Closed {}
+
+/// A future that is ready at its time: see [`Handle::sleep`]. Dropped before, it cancels its event.
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct Sleep {
-    system: Arc<Shared>,
+    system: Handle,
     id: ActionId,
-    post: Post<()>,
-    over: bool,
+    receiver: Receiver<()>,
+    over: Option<Result<(), Closed>>,
 }
 
 impl fmt::Debug for Sleep {
@@ -81,37 +114,49 @@ impl fmt::Debug for Sleep {
 }
 
 impl Future for Sleep {
-    type Output = ();
+    type Output = Result<(), Closed>;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        if !self.over {
-            self.over = self.post.poll(context).is_ready();
+    fn poll(mut self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Self::Output> {
+        if self.over.is_none()
+            && let Poll::Ready(item) = self.receiver.poll(context)
+        {
+            self.over = Some(item.ok_or(Closed));
         }
-        if self.over { Poll::Ready(()) } else { Poll::Pending }
+        self.over.map_or(Poll::Pending, Poll::Ready)
     }
 }
 
 impl Drop for Sleep {
     fn drop(&mut self) {
-        if !self.over {
-            let _: Cancel = self.system.core.cancel(self.id);
+        if self.over.is_none() {
+            self.receiver.close();
+            let _: Cancel = self.system.cancel(self.id);
         }
     }
 }
 
-/// The time was up before the future was ready.
+/// Why the future in a [`Timeout`] has not come to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Elapsed;
+#[non_exhaustive]
+pub enum TimeoutError {
+    /// The time was up before the future was ready.
+    Elapsed,
+    /// The system was shut down, or dropped, before either.
+    Closed,
+}
 
-impl fmt::Display for Elapsed {
+impl fmt::Display for TimeoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the time was up")
+        match self {
+            TimeoutError::Elapsed => f.write_str("the time was up"),
+            TimeoutError::Closed => Closed.fmt(f),
+        }
     }
 }
 
-impl std::error::Error for Elapsed {}
+impl std::error::Error for TimeoutError {}
 
-/// A future with a limit: see [`EventSystem::timeout`].
+/// A future with a limit: see [`Handle::timeout`].
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct Timeout<F> {
     future: Pin<Box<F>>,
@@ -125,128 +170,171 @@ impl<F> fmt::Debug for Timeout<F> {
 }
 
 impl<F: Future> Future for Timeout<F> {
-    type Output = Result<F::Output, Elapsed>;
+    type Output = Result<F::Output, TimeoutError>;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Self::Output> {
         if let Poll::Ready(output) = self.future.as_mut().poll(context) {
             return Poll::Ready(Ok(output));
         }
-        Pin::new(&mut self.sleep).poll(context).map(|()| Err(Elapsed))
+        Pin::new(&mut self.sleep).poll(context).map(|slept| {
+            Err(match slept {
+                Ok(()) => TimeoutError::Elapsed,
+                Err(Closed) => TimeoutError::Closed,
+            })
+        })
     }
 }
 
-/// A stream of items that come when they are due: see [`EventSystem::due_stream`]. It never ends.
-/// Dropped, it cancels what is pending.
-pub struct DueStream<'a, T> {
-    system: &'a EventSystem,
-    post: Post<(ActionIdCell, T)>,
-    pending: std::collections::HashSet<ActionId>,
+/// A stream of items that come when they are due: see [`Handle::due_stream`].
+///
+/// It is at its end when nothing is pending, as when the system has dropped what was; after an
+/// addition it goes on. Dropped, it cancels what is pending.
+pub struct DueStream<T> {
+    system: Handle,
+    receiver: Receiver<(ActionId, T)>,
+    pending: HashSet<ActionId>,
 }
 
-/// The id of an event, which its action has to know and which exists only after it was added.
-type ActionIdCell = Arc<std::sync::OnceLock<ActionId>>;
-
-impl<T> fmt::Debug for DueStream<'_, T> {
+impl<T> fmt::Debug for DueStream<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DueStream").field("pending", &self.pending).finish_non_exhaustive()
     }
 }
 
-impl<T: Send + 'static> DueStream<'_, T> {
+impl<T: Send + 'static> DueStream<T> {
     /// Lets the stream yield an item at this time of the wall clock.
     ///
     /// # Errors
-    /// [`AddError::Full`] or [`AddError::Closed`]; the item is dropped.
+    /// [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`]; the item is dropped.
     pub fn add_at(&mut self, at: SystemTime, item: T) -> Result<ActionId, AddError> {
-        self.add(item, |system, action| system.add_at(at, action))
+        let action = self.action(item);
+        self.added(self.system.add_at(at, action))
     }
 
     /// Lets the stream yield an item after this time.
     ///
     /// # Errors
-    /// [`AddError::Full`] or [`AddError::Closed`]; the item is dropped.
+    /// [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`]; the item is dropped.
     pub fn add_after(&mut self, delay: Duration, item: T) -> Result<ActionId, AddError> {
-        self.add(item, |system, action| system.add_after(delay, action))
+        let action = self.action(item);
+        self.added(self.system.add_after(delay, action))
     }
 
-    fn add(
-        &mut self,
-        item: T,
-        add: impl FnOnce(&EventSystem, Box<dyn FnOnce() + Send>) -> Result<ActionId, AddError>,
-    ) -> Result<ActionId, AddError> {
-        let cell = ActionIdCell::default();
-        let (post, name) = (self.post.clone(), cell.clone());
-        let id = add(self.system, Box::new(move || post.put((name, item))))?;
-        // Nobody else sets it.
-        let _ = cell.set(id);
-        self.pending.insert(id);
-        Ok(id)
+    fn action(&self, item: T) -> impl FnOnce(&Context<'_>) + Send + use<T> {
+        let sender = self.receiver.sender();
+        move |context| sender.send((context.id(), item))
     }
 
-    /// Takes an item back; false if it was due.
+    /// Takes note of an id, before its item can be yielded: that would borrow the stream.
+    fn added(&mut self, added: Result<ActionId, AddError>) -> Result<ActionId, AddError> {
+        self.pending.extend(added);
+        added
+    }
+
+    /// Takes an item back; false if it was due, or is not of this stream.
     pub fn cancel(&mut self, id: ActionId) -> bool {
-        self.system.cancel(id) == Cancel::Cancelled && self.pending.remove(&id)
+        self.pending.contains(&id)
+            && self.system.cancel(id) == Cancel::Cancelled
+            && self.pending.remove(&id)
     }
 }
 
-impl<T> Stream for DueStream<'_, T> {
+impl<T> Stream for DueStream<T> {
     type Item = T;
 
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<T>> {
+    fn poll_next(self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Option<T>> {
         let this = self.get_mut();
-        this.post.poll(context).map(|(name, item)| {
-            // Set before the stream, which is borrowed while adding, can be polled.
-            name.get().map(|id| this.pending.remove(id));
-            Some(item)
+        this.receiver.poll(context).map(|due| match due {
+            Some((id, item)) => {
+                this.pending.remove(&id);
+                Some(item)
+            }
+            None => {
+                this.pending.clear();
+                None
+            }
         })
     }
 }
 
-impl<T> Drop for DueStream<'_, T> {
+impl<T> Drop for DueStream<T> {
     fn drop(&mut self) {
+        self.receiver.close();
         for &id in &self.pending {
             let _: Cancel = self.system.cancel(id);
         }
     }
 }
 
-impl EventSystem {
-    /// A future that is ready when this time has passed, counted from now.
+impl Handle {
+    /// A future that is ready when this time has passed, counted from now; or with [`Closed`], when
+    /// the system is shut down before, or dropped.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use lanesum_events::{Closed, EventSystem, TimeoutError};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let system = EventSystem::start()?;
+    /// assert_eq!(system.sleep(Duration::from_millis(1))?.await, Ok(()));
+    /// let late = system.timeout(Duration::from_millis(1), std::future::pending::<()>())?;
+    /// assert_eq!(late.await, Err(TimeoutError::Elapsed));
+    /// let hour = system.sleep(Duration::from_secs(3600))?;
+    /// drop(system);
+    /// assert_eq!(hour.await, Err(Closed));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// [`AddError::Full`] or [`AddError::Closed`].
+    /// [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`].
     pub fn sleep(&self, delay: Duration) -> Result<Sleep, AddError> {
-        self.sleep_with(|action| self.add_after(delay, action))
+        let receiver = Receiver::new();
+        let sender = receiver.sender();
+        let id = self.add_after(delay, |_| sender.send(()))?;
+        Ok(Sleep { system: self.clone(), id, receiver, over: None })
     }
 
-    /// A future that is ready when the wall clock shows this time.
+    /// As [`sleep`](Self::sleep), until the wall clock shows this time.
     ///
     /// # Errors
-    /// [`AddError::Full`] or [`AddError::Closed`].
+    /// [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`].
     pub fn sleep_until(&self, at: SystemTime) -> Result<Sleep, AddError> {
-        self.sleep_with(|action| self.add_at(at, action))
-    }
-
-    fn sleep_with(
-        &self,
-        add: impl FnOnce(Box<dyn FnOnce() + Send>) -> Result<ActionId, AddError>,
-    ) -> Result<Sleep, AddError> {
-        let post = Post::new();
-        let waking = post.clone();
-        let id = add(Box::new(move || waking.put(())))?;
-        Ok(Sleep { system: self.shared.clone(), id, post, over: false })
+        let receiver = Receiver::new();
+        let sender = receiver.sender();
+        let id = self.add_at(at, |_| sender.send(()))?;
+        Ok(Sleep { system: self.clone(), id, receiver, over: None })
     }
 
     /// Gives a future this much time, counted from now.
     ///
     /// # Errors
-    /// [`AddError::Full`] or [`AddError::Closed`]. The future itself yields [`Elapsed`].
+    /// [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`]. The future itself yields a
+    /// [`TimeoutError`].
     pub fn timeout<F: Future>(&self, limit: Duration, future: F) -> Result<Timeout<F>, AddError> {
         Ok(Timeout { future: Box::pin(future), sleep: self.sleep(limit)? })
     }
 
     /// A stream to which items can be added with the times they are due at.
-    pub fn due_stream<T: Send + 'static>(&self) -> DueStream<'_, T> {
-        DueStream { system: self, post: Post::new(), pending: Default::default() }
+    ///
+    /// It has a handle to the system, and can outlive whoever made it:
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// use lanesum_events::{AddError, DueStream, EventSystem};
+    ///
+    /// fn countdown(system: &EventSystem) -> Result<DueStream<u32>, AddError> {
+    ///     let mut stream = system.due_stream();
+    ///     for n in 1..=3 {
+    ///         stream.add_after(n * Duration::from_secs(1), 3 - n)?;
+    ///     }
+    ///     Ok(stream)
+    /// }
+    /// # assert!(countdown(&EventSystem::start()?).is_ok());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn due_stream<T: Send + 'static>(&self) -> DueStream<T> {
+        DueStream { system: self.clone(), receiver: Receiver::new(), pending: HashSet::new() }
     }
 }

@@ -9,6 +9,7 @@ use crate::timerfd::TimerFds;
 
 /// The clock that delays follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DelayClock {
     /// Goes on while the machine sleeps: a delay of an hour ends an hour later by the watch.
     #[default]
@@ -38,6 +39,10 @@ impl Clock {
             Clock::System(timers) => timers.steady(),
             Clock::Test(clock, delays, _) => clock.now(*delays).steady,
         }
+    }
+
+    pub(crate) fn is(&self, other: &TestClock) -> bool {
+        matches!(self, Clock::Test(clock, ..) if clock.is(other))
     }
 
     /// Until one of the times is reached, the wall clock is set, or `wake` is called: also if that

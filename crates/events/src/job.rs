@@ -1,9 +1,14 @@
 //! What the schedule carries for the running system: an action, where it stands, when it repeats.
 
+use crate::handle::Context;
+
+pub(crate) type Once = Box<dyn FnOnce(&Context<'_>) + Send>;
+pub(crate) type Repeated = Box<dyn FnMut(&Context<'_>) + Send>;
+
 /// What an event does.
 pub(crate) enum Action {
-    Once(Box<dyn FnOnce() + Send>),
-    Repeated(Box<dyn FnMut() + Send>),
+    Once(Once),
+    Repeated(Repeated),
 }
 
 /// Where an event stands. It moves down this list; a repeating one goes from the last to `Pending`.
@@ -30,15 +35,25 @@ pub(crate) struct Job {
 
 /// What to do about runs whose time passed while the action could not run: the machine slept, the
 /// clock was set, or the run before took too long.
+///
+/// An action that is due at 10, 20, 30 ... and could not run from 15 to 45, runs at 10, and then:
+///
+/// ```text
+/// Skip      45   50   60
+/// RunAll    45   45   45   50   60
+/// Omit      50   60
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Missed {
-    /// One run stands for all of them.
+    /// One late run stands for all of them, the others are skipped, and the next is at a regular
+    /// time: `MissedTickBehavior::Skip` of tokio.
     #[default]
-    RunOnce,
-    /// Each of them is made up for, one after the other.
-    RunAll,
-    /// None of them is made up for; the next run is at the next regular time.
     Skip,
+    /// Each of them is made up for, one after the other: `MissedTickBehavior::Burst` of tokio.
+    RunAll,
+    /// None of them is made up for. A run that is late by less than the interval takes place.
+    Omit,
 }
 
 pub(crate) struct Repeat {
@@ -57,11 +72,11 @@ impl Repeat {
         let missed = (now - deadline) / self.every;
         match self.missed {
             Missed::RunAll => true,
-            Missed::RunOnce => {
+            Missed::Skip => {
                 self.grid = self.grid.saturating_add(missed * self.every);
                 true
             }
-            Missed::Skip => {
+            Missed::Omit => {
                 self.grid = self.grid.saturating_add(missed * self.every);
                 missed == 0
             }
@@ -71,6 +86,12 @@ impl Repeat {
     /// The deadline of the run after this one.
     pub(crate) fn next(&mut self) -> u64 {
         self.grid = self.grid.saturating_add(self.every);
+        self.jittered()
+    }
+
+    /// Moves the run that is pending to this regular time, and tells its deadline.
+    pub(crate) fn move_to(&mut self, grid: u64) -> u64 {
+        self.grid = grid;
         self.jittered()
     }
 

@@ -25,10 +25,13 @@ impl Times {
     }
 }
 
-/// The name of an event in an [`EventSystem`](crate::EventSystem), never used again.
+/// The name of an event in one [`EventSystem`](crate::EventSystem), never used again. Another
+/// system does not know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ActionId {
     pub(crate) id: crate::EventId,
+    /// The number of its system in this process.
+    pub(crate) system: u32,
     pub(crate) shard: u8,
     pub(crate) base: Base,
 }
@@ -43,7 +46,7 @@ impl ActionId {
     }
 }
 
-/// What [`cancel`](crate::EventSystem::cancel) found.
+/// What [`cancel`](crate::Handle::cancel) found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "an action that was not cancelled in time may be running"]
 pub enum Cancel {
@@ -65,6 +68,8 @@ pub enum AddError {
     Closed,
     /// A repetition needs an interval above zero.
     NoInterval,
+    /// This is a child process, made by `fork`: the threads of the system stayed in the parent.
+    Forked,
 }
 
 impl std::fmt::Display for AddError {
@@ -73,6 +78,9 @@ impl std::fmt::Display for AddError {
             AddError::Full => "too many events are pending: raise max_pending, or cancel some",
             AddError::Closed => "the event system has been shut down: start another one",
             AddError::NoInterval => "an event cannot repeat every 0 ns: give a longer interval",
+            AddError::Forked => {
+                "the threads of the event system stayed in the parent process: start a system here"
+            }
         })
     }
 }

@@ -1,41 +1,23 @@
 //! How a system is set up, how an action repeats, and what a system tells about itself.
 
-use std::any::Any;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use crate::clock::{Clock, DelayClock};
 use crate::job::{Missed, Repeat};
 use crate::outcome::{ActionId, AddError};
+use crate::panics::{PanicHook, Panicked};
 use crate::state::Core;
 use crate::timerfd::TimerFds;
 use crate::worker::Shared;
 use crate::{EventSystem, TestClock, nanos};
 
-pub(crate) type PanicHook = Box<dyn Fn(&Panicked) + Send + Sync>;
-
-/// An action has panicked: what the hook is told.
-#[derive(Debug)]
-pub struct Panicked {
-    /// The event whose action it was. A repeating one does not run again.
-    pub id: ActionId,
-    /// What was given to `panic!`.
-    pub payload: Box<dyn Any + Send>,
-}
-
-impl Panicked {
-    /// The message, if it is a text.
-    pub fn message(&self) -> Option<&str> {
-        let text = self.payload.downcast_ref::<&str>().copied();
-        text.or_else(|| self.payload.downcast_ref::<String>().map(String::as_str))
-    }
-}
-
-/// What [`EventSystem::shutdown`] does about events that are pending.
+/// What [`Handle::shutdown`](crate::Handle::shutdown) does about events that are pending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Shutdown {
     /// Waits until each has run at its time; a repeating one runs once more.
     Drain,
@@ -45,6 +27,7 @@ pub enum Shutdown {
 
 /// An event that waits for its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PendingAction {
     /// Its id.
     pub id: ActionId,
@@ -161,8 +144,9 @@ impl Builder {
         Builder { max_pending: events, ..self }
     }
 
-    /// Is called when an action panics, in the thread that ran it. (What the program's own panic
-    /// hook prints comes on top.)
+    /// Is called when an action panics, in the thread that ran it; also when one does so while it
+    /// is dropped, in the thread that cancelled it or shut the system down. (A panic of one that
+    /// was refused is the caller's. What the program's own panic hook prints comes on top.)
     pub fn on_panic(self, hook: impl Fn(&Panicked) + Send + Sync + 'static) -> Self {
         Builder { hook: Box::new(hook), ..self }
     }
@@ -185,8 +169,14 @@ impl Builder {
         };
         // Twice as many shards as CPUs: a thread that has lost its CPU while it holds a lock stands
         // in the way of few others.
-        let core = Core::new((2 * cpus).next_power_of_two().min(32), self.max_pending);
-        let inline = workers == 0;
-        EventSystem::spawn(Arc::new(Shared::new(core, clock, self.hook, inline)), workers)
+        let shards = (2 * cpus).next_power_of_two().min(32);
+        let core = Core::new(system_number(), shards, self.max_pending);
+        EventSystem::spawn(Shared::new(core, clock, self.hook, workers == 0)?, workers)
     }
+}
+
+/// A different number for each system of this process. (It takes hours to start 2^32 of them.)
+fn system_number() -> u32 {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    COUNT.fetch_add(1, Ordering::Relaxed)
 }

@@ -35,15 +35,14 @@ impl Shard {
         self.job(id).filter(|job| matches!(job.phase, Phase::Pending | Phase::Queued))
     }
 
-    /// Gives an event that has not begun another deadline; false if there is none.
-    pub(crate) fn arm(&mut self, id: ActionId, deadline: u64, order: u64) -> bool {
-        let Some(job) = self.waiting_job(id) else { return false };
+    /// Gives an event that has not begun another time. Tells its deadline, which is later by the
+    /// jitter; none if there is no such event.
+    pub(crate) fn arm(&mut self, id: ActionId, time: u64, order: u64) -> Option<u64> {
+        let job = self.waiting_job(id)?;
         job.order = order;
         job.phase = Phase::Pending;
-        if let Some(repeat) = &mut job.repeat {
-            repeat.grid = deadline;
-        }
-        self.on(id.base).reschedule(id.id, deadline)
+        let deadline = job.repeat.as_mut().map_or(time, |repeat| repeat.move_to(time));
+        self.on(id.base).reschedule(id.id, deadline).then_some(deadline)
     }
 }
 

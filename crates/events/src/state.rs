@@ -6,6 +6,7 @@
 //! claim, commit, close, queries
 //!            take the locks of all shards, in order of their numbers
 //! expired    is taken after shards, or alone; never a shard after it
+//! waits      is taken alone
 //! ```
 //!
 //! An event is in one place from the time it is added until its action has ended: in its slot,
@@ -15,40 +16,51 @@
 //!
 //! Whoever takes an id from the queue and finds its event moved or gone leaves it alone.
 //!
-//! An action is run, and dropped, with no lock held: it may use the system itself.
+//! No action is run or dropped under a lock: it may use the system itself, and panic. What takes
+//! one out hands it to the caller, who holds none; what is refused is dropped on the way back.
 //!
 //! The scheduler sleeps until `alarm`. It sets it with all shards locked; who adds reads it after
 //! taking the lock of one of them. So an addition is either seen by the scheduler before it sleeps,
 //! or sees how long it will, and wakes it if that is too long.
 
+use crate::EventId;
 use crate::expired::Expired;
 use crate::job::{Action, Job, Phase, Repeat};
 use crate::lock::{lock, wait};
 use crate::outcome::{ActionId, AddError, Base, Cancel, Change, Life, Next, Refused, Times, Wake};
 use crate::shard::{self, Shard};
 use crate::sync::{AtomicU64, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering};
+use crate::waits::Waits;
 
 /// Events claimed under one holding of the locks.
 const BATCH: usize = 256;
 
+/// Events that were taken out.
+pub(crate) type Taken = Vec<(ActionId, Job)>;
+
 pub(crate) struct Core {
+    /// Tells the system from others: ids carry it.
+    number: u32,
     shards: Box<[(Mutex<Shard>, Condvar)]>,
     pub(crate) expired: Expired,
+    waits: Waits,
     /// How long the scheduler sleeps, on each clock. Zero while it is awake.
     alarm: [AtomicU64; 2],
     orders: AtomicU64,
     /// Events that have a slot. Counted only if there is a bound: every thread writes here.
-    held: AtomicUsize,
+    pub(crate) held: AtomicUsize,
     bound: usize,
 }
 
 impl Core {
     /// At most 256 shards; `bound` events at a time.
-    pub(crate) fn new(shards: usize, bound: usize) -> Self {
+    pub(crate) fn new(number: u32, shards: usize, bound: usize) -> Self {
         let shard = |_| (Mutex::new(Shard::new()), Condvar::new());
         Core {
+            number,
             shards: (0..shards.clamp(1, 256)).map(shard).collect(),
             expired: Expired::new(),
+            waits: Waits::new(),
             alarm: [AtomicU64::new(0), AtomicU64::new(0)],
             orders: AtomicU64::new(0),
             held: AtomicUsize::new(0),
@@ -58,6 +70,15 @@ impl Core {
 
     fn shard(&self, id: ActionId) -> &(Mutex<Shard>, Condvar) {
         &self.shards[usize::from(id.shard)]
+    }
+
+    fn id(&self, id: EventId, shard: usize, base: Base) -> ActionId {
+        ActionId { id, system: self.number, shard: shard as u8, base }
+    }
+
+    /// As `shard`; none if the id is another system's.
+    fn own_shard(&self, id: ActionId) -> Option<&Mutex<Shard>> {
+        (id.system == self.number).then(|| &self.shard(id).0)
     }
 
     fn lock_all(&self) -> Vec<MutexGuard<'_, Shard>> {
@@ -108,12 +129,12 @@ impl Core {
         drop(shard);
         match added {
             Ok(id) => {
-                let id = ActionId { id, shard: number as u8, base };
+                let id = self.id(id, number, base);
                 Ok((id, deadline.map_or(Wake(false), |at| self.alert(base, at))))
             }
             Err((error, job)) => {
-                drop(job);
                 self.release(1);
+                drop(job);
                 Err(error)
             }
         }
@@ -129,46 +150,53 @@ impl Core {
         )
     }
 
-    pub(crate) fn cancel(&self, id: ActionId) -> Cancel {
-        let mut shard = lock(&self.shard(id).0);
-        let Some(job) = shard.job(id) else { return Cancel::Gone };
+    /// Cancels an event. An action that was cancelled is for the caller to drop. The scheduler has
+    /// to know if it sleeps until the last event has run.
+    pub(crate) fn cancel(&self, id: ActionId) -> (Cancel, Option<Action>, Wake) {
+        const GONE: (Cancel, Option<Action>, Wake) = (Cancel::Gone, None, Wake(false));
+        let Some(shard) = self.own_shard(id) else { return GONE };
+        let mut shard = lock(shard);
+        let Some(job) = shard.job(id) else { return GONE };
         match job.phase {
-            Phase::Uncommitted => Cancel::Gone,
+            Phase::Uncommitted => GONE,
             Phase::Running => {
                 let repeat = job.repeat.take();
                 drop(shard);
                 drop(repeat);
-                Cancel::Running
+                (Cancel::Running, None, Wake(false))
             }
             Phase::Pending | Phase::Queued => {
                 let job = shard.on(id.base).cancel(id.id);
+                let draining = shard.life == Life::Draining;
                 drop(shard);
-                drop(job);
                 self.release(1);
-                Cancel::Cancelled
+                (Cancel::Cancelled, job.and_then(|job| job.action), Wake(draining))
             }
         }
     }
 
-    /// Drops an event of a transaction that is not committed.
-    pub(crate) fn forget(&self, id: ActionId) {
-        let job = lock(&self.shard(id).0).on(id.base).cancel(id.id);
-        if job.is_some() {
-            self.release(1);
-        }
+    /// Takes out an event of a transaction that is not committed, for the caller to drop.
+    pub(crate) fn forget(&self, id: ActionId) -> Option<Job> {
+        let job = lock(&self.shard(id).0).on(id.base).cancel(id.id)?;
+        self.release(1);
+        Some(job)
     }
 
-    /// Moves a pending event. False if it is no longer pending.
-    pub(crate) fn reschedule(&self, id: ActionId, deadline: u64) -> Option<Wake> {
-        let mut shard = lock(&self.shard(id).0);
+    /// Moves a pending event. None if it is no longer pending.
+    pub(crate) fn reschedule(&self, id: ActionId, time: u64) -> Option<Wake> {
+        let mut shard = lock(self.own_shard(id)?);
         let order = self.orders.fetch_add(1, Ordering::Relaxed);
-        let moved = shard.arm(id, deadline, order);
+        let moved = shard.arm(id, time, order);
         drop(shard);
-        moved.then(|| self.alert(id.base, deadline))
+        moved.map(|deadline| self.alert(id.base, deadline))
     }
 
-    /// Until the action that `id` names is not running.
-    pub(crate) fn wait_for(&self, id: ActionId) {
+    /// Waits until the action that `id` names is not running. If it waits, itself or over others,
+    /// for `waiter`, the action that this thread is in, returns at once.
+    pub(crate) fn wait_for(&self, waiter: Option<ActionId>, id: ActionId) {
+        if waiter.is_some_and(|waiter| !self.waits.begin(waiter, id)) {
+            return;
+        }
         let (mutex, ended) = self.shard(id);
         let mut shard = lock(mutex);
         shard.waiting += 1;
@@ -176,11 +204,12 @@ impl Core {
             shard = wait(ended, shard);
         }
         shard.waiting -= 1;
+        drop(shard);
+        waiter.into_iter().for_each(|waiter| self.waits.end(waiter));
     }
 
     pub(crate) fn is_pending(&self, id: ActionId) -> bool {
-        let mut shard = lock(&self.shard(id).0);
-        shard.waiting_job(id).is_some()
+        self.own_shard(id).is_some_and(|shard| lock(shard).waiting_job(id).is_some())
     }
 
     /// Events that wait for their time.
@@ -195,7 +224,7 @@ impl Core {
         for (number, shard) in shards.iter().enumerate() {
             for (base, schedule) in [(Base::Wall, &shard.wall), (Base::Steady, &shard.steady)] {
                 all.extend(schedule.iter().map(|event| {
-                    let id = ActionId { id: event.id, shard: number as u8, base };
+                    let id = self.id(event.id, number, base);
                     let job = event.payload;
                     (base, event.deadline, job.order, id, job.repeat.is_some())
                 }));
@@ -206,8 +235,8 @@ impl Core {
         all.into_iter().map(|(_, deadline, _, id, repeats)| (id, deadline, repeats)).collect()
     }
 
-    /// Applies all changes, or none.
-    pub(crate) fn commit(&self, changes: &[Change]) -> Result<Wake, Refused> {
+    /// Applies all changes, or none. What was cancelled is for the caller to drop.
+    pub(crate) fn commit(&self, changes: &[Change]) -> Result<(Wake, Taken), Refused> {
         let mut shards = self.lock_all();
         if shards[0].life != Life::Open {
             return Err(Refused::Closed);
@@ -219,28 +248,29 @@ impl Core {
                 return Err(Refused::Conflict(id));
             }
         }
-        let mut dropped = Vec::new();
+        let mut taken = Vec::new();
         let mut wake = false;
         for change in changes {
             let order = self.orders.fetch_add(1, Ordering::Relaxed);
             match *change {
                 Change::None => {}
                 Change::Cancel(id) => {
-                    dropped.extend(shards[usize::from(id.shard)].on(id.base).cancel(id.id));
+                    let job = shards[usize::from(id.shard)].on(id.base).cancel(id.id);
+                    taken.extend(job.map(|job| (id, job)));
                 }
-                Change::Arm(id, deadline) | Change::Reschedule(id, deadline) => {
+                Change::Arm(id, time) | Change::Reschedule(id, time) => {
                     let shard = &mut shards[usize::from(id.shard)];
                     if let Some(job) = shard.job(id) {
                         job.phase = Phase::Pending;
                     }
-                    shard.arm(id, deadline, order);
-                    wake |= self.alert(id.base, deadline).0;
+                    let deadline = shard.arm(id, time, order);
+                    wake |= deadline.is_some_and(|deadline| self.alert(id.base, deadline).0);
                 }
             }
         }
         drop(shards);
-        self.release(dropped.len());
-        Ok(Wake(wake))
+        self.release(taken.len());
+        Ok((Wake(wake), taken))
     }
 
     /// Moves what is due from pending to queued, in order: the longer overdue first, among equals
@@ -263,7 +293,7 @@ impl Core {
             let (_, number, base) = heads[at];
             let schedule = shards[number].on(base);
             if let Some(id) = shard::claim_one(schedule, now.on(base)) {
-                claimed.push(ActionId { id, shard: number as u8, base });
+                claimed.push(self.id(id, number, base));
             }
             match shard::head(schedule, now.on(base)) {
                 Some(next) => heads[at].0 = next,
@@ -275,96 +305,109 @@ impl Core {
             self.expired.push(&claimed);
             return Next::Claimed;
         }
-        let mut next = |base| {
-            let first = |shard: &mut MutexGuard<'_, Shard>| shard.on(base).next_deadline();
-            shards.iter_mut().filter_map(first).min()
-        };
-        let (wall, steady) = (next(Base::Wall), next(Base::Steady));
+        let next = first_deadlines(&mut shards);
         let stop = match life {
             Life::Open => false,
-            Life::Draining => wall.is_none() && steady.is_none() && !self.expired.is_busy(),
+            Life::Draining => next == [None; 2] && !self.expired.is_busy(),
             Life::Closed => true,
         };
         if stop {
             return Next::Stop;
         }
-        let until = Times { wall: wall.unwrap_or(u64::MAX), steady: steady.unwrap_or(u64::MAX) };
+        let [wall, steady] = next.map(|deadline| deadline.unwrap_or(u64::MAX));
+        let until = Times { wall, steady };
         self.alarm[Base::Wall as usize].store(until.wall, Ordering::Relaxed);
         self.alarm[Base::Steady as usize].store(until.steady, Ordering::Relaxed);
         Next::Sleep(until)
     }
 
-    /// The action of a queued event, to be run now; `None` if it has been cancelled or moved.
-    pub(crate) fn begin(&self, id: ActionId) -> Option<Action> {
+    /// The earliest deadline on each clock.
+    pub(crate) fn first_deadlines(&self) -> [Option<u64>; 2] {
+        first_deadlines(&mut self.lock_all())
+    }
+
+    /// The action of a queued event, to be run now. There is none if it was cancelled or moved; nor
+    /// after closing, when the event is for the caller to drop.
+    pub(crate) fn begin(&self, id: ActionId) -> Result<Action, Option<Job>> {
         let mut shard = lock(&self.shard(id).0);
         let closed = shard.life == Life::Closed;
-        let job = shard.job(id).filter(|job| job.phase == Phase::Queued)?;
+        let job = shard.job(id).filter(|job| job.phase == Phase::Queued).ok_or(None)?;
         if closed {
             let job = shard.on(id.base).cancel(id.id);
             drop(shard);
-            drop(job);
             self.release(1);
-            return None;
+            return Err(job);
         }
         job.phase = Phase::Running;
-        job.action.take()
+        job.action.take().ok_or(None)
     }
 
-    /// The action has ended. A repeating one is given back for its next run.
-    pub(crate) fn end(&self, id: ActionId, action: Option<Action>) -> Wake {
+    /// Takes back a repeating action that has run, for its next run. If there is none, the caller
+    /// gets it, to drop it and then `end` the event.
+    pub(crate) fn repeat(&self, id: ActionId, action: Action) -> Result<Wake, Action> {
+        let mut shard = lock(&self.shard(id).0);
+        let open = shard.life == Life::Open;
+        let Some(job) = shard.job(id) else { return Err(action) };
+        let Some(repeat) = job.repeat.as_mut().filter(|_| open) else { return Err(action) };
+        let deadline = repeat.next();
+        job.action = Some(action);
+        job.phase = Phase::Pending;
+        shard.on(id.base).reschedule(id.id, deadline);
+        drop(shard);
+        Ok(self.alert(id.base, deadline))
+    }
+
+    /// The action has ended for good, and been dropped.
+    pub(crate) fn end(&self, id: ActionId) {
         let (mutex, ended) = self.shard(id);
         let mut shard = lock(mutex);
-        let again = shard.life == Life::Open;
-        let next = match (action, shard.job(id)) {
-            (Some(action), Some(job)) if again => job.repeat.as_mut().map(|repeat| {
-                job.action = Some(action);
-                job.phase = Phase::Pending;
-                repeat.next()
-            }),
-            _ => None,
-        };
-        let mut left = None;
-        match next {
-            Some(deadline) => {
-                shard.on(id.base).reschedule(id.id, deadline);
-            }
-            None => left = shard.on(id.base).cancel(id.id),
-        }
+        let job = shard.on(id.base).cancel(id.id);
+        debug_assert!(
+            job.as_ref().is_some_and(|job| job.action.is_none()),
+            "{id:?} is not running"
+        );
         if shard.waiting > 0 {
             ended.notify_all();
         }
         drop(shard);
-        if left.is_some() {
-            self.release(1);
-        }
-        next.map_or(Wake(false), |deadline| self.alert(id.base, deadline))
+        self.release(1);
     }
 
-    /// Refuses further additions. With `Life::Closed`, drops what has not begun.
-    pub(crate) fn close(&self, life: Life) {
+    /// Refuses further additions. With `Life::Closed`, takes out what is pending, for the caller to
+    /// drop.
+    pub(crate) fn close(&self, life: Life) -> Taken {
         let mut shards = self.lock_all();
-        let mut dropped = Vec::new();
-        for shard in &mut shards {
+        let mut taken = Vec::new();
+        for (number, shard) in shards.iter_mut().enumerate() {
             shard.life = shard.life.max(life);
             if life == Life::Closed {
                 for base in [Base::Wall, Base::Steady] {
                     let ids: Vec<_> = shard.on(base).iter().map(|event| event.id).collect();
-                    dropped.extend(ids.into_iter().filter_map(|id| shard.on(base).cancel(id)));
+                    taken.extend(ids.into_iter().filter_map(|id| {
+                        let job = shard.on(base).cancel(id)?;
+                        Some((self.id(id, number, base), job))
+                    }));
                 }
             }
         }
         self.expired.drain();
         drop(shards);
-        self.release(dropped.len());
+        self.release(taken.len());
+        taken
     }
 
     /// Whether anything is due, or claimed and not ended.
     pub(crate) fn is_busy(&self, now: Times) -> bool {
+        // Locked to the end: a running action may add what is due, and end.
         let mut shards = self.lock_all();
-        let due = shards.iter_mut().any(|shard| {
-            shard.wall.next_deadline().is_some_and(|at| at <= now.wall)
-                || shard.steady.next_deadline().is_some_and(|at| at <= now.steady)
-        });
-        due || self.expired.is_busy()
+        let [wall, steady] = first_deadlines(&mut shards);
+        wall.is_some_and(|at| at <= now.wall)
+            || steady.is_some_and(|at| at <= now.steady)
+            || self.expired.is_busy()
     }
+}
+
+fn first_deadlines(shards: &mut [MutexGuard<'_, Shard>]) -> [Option<u64>; 2] {
+    [Base::Wall, Base::Steady]
+        .map(|base| shards.iter_mut().filter_map(|shard| shard.on(base).next_deadline()).min())
 }

@@ -6,20 +6,21 @@ use std::time::{Duration, SystemTime};
 
 use crate::clock::DelayClock;
 use crate::outcome::Times;
-use crate::{nanos, unix_nanos};
+use crate::{Handle, nanos, unix_nanos};
 
 /// A clock for tests: time passes when the test says so, and no test has to sleep.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU32, Ordering};
 /// use std::{sync::Arc, time::Duration};
-/// use lanesum_events::{EventSystem, TestClock};
+/// use lanesum_events::{Context, EventSystem, TestClock};
 ///
 /// let clock = TestClock::new();
 /// let system = EventSystem::builder().test_clock(&clock).start()?;
 /// let rings = Arc::new(AtomicU32::new(0));
 /// let bell = rings.clone();
-/// system.add_after(Duration::from_secs(3600), move || { bell.fetch_add(1, Ordering::Relaxed); })?;
+/// let ring = move |_: &Context<'_>| _ = bell.fetch_add(1, Ordering::Relaxed);
+/// system.add_after(Duration::from_secs(3600), ring)?;
 ///
 /// clock.advance(Duration::from_secs(3599));
 /// system.wait_idle();
@@ -93,6 +94,45 @@ impl TestClock {
         });
     }
 
+    /// Lets time pass until the wall clock shows `until`, from one deadline of the system to the
+    /// next, and waits each time until all that is due has run. So each action runs at its own
+    /// time; also one that was added on the way, by another one.
+    ///
+    /// ```
+    /// use std::sync::mpsc::channel;
+    /// use std::time::Duration;
+    /// use lanesum_events::{EventSystem, TestClock};
+    ///
+    /// let (clock, second) = (TestClock::new(), Duration::from_secs(1));
+    /// let system = EventSystem::builder().test_clock(&clock).start()?;
+    /// let (send, times) = channel();
+    /// let (start, watch) = (clock.wall(), clock.clone());
+    /// system.add_after(second, move |first| {
+    ///     let again = first.system().add_after(second, move |_| send.send(watch.wall()).unwrap());
+    ///     again.unwrap();
+    /// })?;
+    /// clock.run_until(&system, start + 10 * second);
+    /// assert_eq!(times.recv()?, start + 2 * second);
+    /// assert_eq!(clock.wall(), start + 10 * second);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the system takes its time from another clock.
+    pub fn run_until(&self, system: &Handle, until: SystemTime) {
+        assert!(system.follows(self), "the event system does not take its time from this clock");
+        let until = unix_nanos(until);
+        loop {
+            system.wait_idle();
+            let left = until.saturating_sub(self.lock().wall);
+            if left == 0 {
+                return;
+            }
+            let step = system.nanos_to_next().unwrap_or(left).min(left);
+            self.advance(Duration::from_nanos(step));
+        }
+    }
+
     /// Lets time pass while the machine sleeps: the monotonic clock stands still.
     pub fn suspend(&self, by: Duration) {
         self.change(|state| {
@@ -109,6 +149,10 @@ impl TestClock {
     /// What the wall clock shows.
     pub fn wall(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_nanos(self.lock().wall)
+    }
+
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
     }
 
     pub(crate) fn now(&self, delays: DelayClock) -> Times {

@@ -5,52 +5,55 @@ use std::collections::HashMap;
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-use crate::job::Action;
+use crate::job::{Action, Repeat, Repeated};
 use crate::outcome::{ActionId, AddError, Base, Change, Refused};
+use crate::settings::Every;
 use crate::worker::shard_hint;
-use crate::{EventSystem, unix_nanos};
+use crate::{Context, Handle, unix_nanos};
 
 /// Why a transaction had no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum TransactionError<E> {
-    /// What the closure returned.
-    Failed(E),
+pub enum TransactionError {
     /// An event that was to be cancelled or moved has begun since. The transaction can be tried
     /// again without it.
     Conflict(ActionId),
     /// The closure of one transaction has begun another.
     Nested,
-    /// The system has been shut down.
-    Closed,
+    /// An addition was refused. [`AddError::Closed`] and [`AddError::Forked`] also if it adds
+    /// nothing.
+    Refused(AddError),
 }
 
-impl<E: fmt::Display> fmt::Display for TransactionError<E> {
+impl From<AddError> for TransactionError {
+    fn from(error: AddError) -> Self {
+        TransactionError::Refused(error)
+    }
+}
+
+impl fmt::Display for TransactionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TransactionError::Failed(error) => error.fmt(f),
             TransactionError::Conflict(_) => f.write_str(
                 "an event that was to be cancelled or moved has begun: try again without it",
             ),
             TransactionError::Nested => f.write_str(
                 "a transaction cannot begin within another: make its changes in the outer one",
             ),
-            TransactionError::Closed => {
-                f.write_str("the event system has been shut down: start another one")
-            }
+            TransactionError::Refused(error) => error.fmt(f),
         }
     }
 }
 
-impl<E: std::error::Error> std::error::Error for TransactionError<E> {}
+impl std::error::Error for TransactionError {}
 
 thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The changes of one transaction: see [`EventSystem::transaction`].
+/// The changes of one transaction: see [`Handle::transaction`].
 pub struct Transaction<'a> {
-    system: &'a EventSystem,
+    system: &'a Handle,
     /// At most one of each event.
     changes: Vec<Change>,
     /// Where in `changes` an event is.
@@ -65,61 +68,108 @@ impl fmt::Debug for Transaction<'_> {
 }
 
 impl<'a> Transaction<'a> {
-    pub(crate) fn run<R, E>(
-        system: &'a EventSystem,
+    pub(crate) fn run<R, E: From<TransactionError>>(
+        system: &'a Handle,
         changes: impl FnOnce(&mut Self) -> Result<R, E>,
-    ) -> Result<R, TransactionError<E>> {
+    ) -> Result<R, E> {
         if INSIDE.replace(true) {
-            return Err(TransactionError::Nested);
+            return Err(TransactionError::Nested.into());
         }
         // Dropped on every way out, also when the closure panics.
         let mut transaction =
             Transaction { system, changes: Vec::new(), places: HashMap::new(), committed: false };
-        let result = changes(&mut transaction).map_err(TransactionError::Failed)?;
-        let wake =
-            system.shared.core.commit(&transaction.changes).map_err(|refused| match refused {
-                Refused::Closed => TransactionError::Closed,
-                Refused::Conflict(id) => TransactionError::Conflict(id),
-            })?;
+        let result = changes(&mut transaction)?;
+        let core = system.core().ok_or(TransactionError::Refused(AddError::Forked))?;
+        let (wake, taken) = core.commit(&transaction.changes).map_err(|refused| match refused {
+            Refused::Closed => TransactionError::Refused(AddError::Closed),
+            Refused::Conflict(id) => TransactionError::Conflict(id),
+        })?;
         transaction.committed = true;
-        system.shared.notify(wake);
+        drop(transaction);
+        system.notify(wake);
+        system.discard_all(taken);
         Ok(result)
     }
 
-    /// As [`EventSystem::add_at`]. The id is valid after the commit.
+    /// As [`Handle::add_at`]. The id is valid after the commit.
     ///
     /// # Errors
-    /// [`AddError::Full`] or [`AddError::Closed`]; the action is dropped.
+    /// [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`]; the action is dropped.
     pub fn add_at(
         &mut self,
         at: SystemTime,
-        action: impl FnOnce() + Send + 'static,
+        action: impl FnOnce(&Context<'_>) + Send + 'static,
     ) -> Result<ActionId, AddError> {
-        self.add(Base::Wall, unix_nanos(at), Box::new(action))
+        self.add(Base::Wall, unix_nanos(at), Action::Once(Box::new(action)), None)
     }
 
-    /// As [`EventSystem::add_after`]; the delay counts from now, not from the commit.
+    /// As [`Handle::add_after`]; the delay counts from now, not from the commit.
     ///
     /// # Errors
-    /// [`AddError::Full`] or [`AddError::Closed`]; the action is dropped.
+    /// [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`]; the action is dropped.
     pub fn add_after(
         &mut self,
         delay: Duration,
-        action: impl FnOnce() + Send + 'static,
+        action: impl FnOnce(&Context<'_>) + Send + 'static,
     ) -> Result<ActionId, AddError> {
-        self.add(Base::Steady, self.system.in_nanos(delay), Box::new(action))
+        let at = self.system.in_nanos(delay);
+        self.add(Base::Steady, at, Action::Once(Box::new(action)), None)
+    }
+
+    /// As [`Handle::repeat_at`]. The id is valid after the commit.
+    ///
+    /// # Errors
+    /// [`AddError::NoInterval`], [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`].
+    pub fn repeat_at(
+        &mut self,
+        first: SystemTime,
+        every: Every,
+        action: impl FnMut(&Context<'_>) + Send + 'static,
+    ) -> Result<ActionId, AddError> {
+        self.repeat(Base::Wall, unix_nanos(first), every, Box::new(action))
+    }
+
+    /// As [`Handle::repeat_after`]; the delay counts from now, not from the commit.
+    ///
+    /// # Errors
+    /// [`AddError::NoInterval`], [`AddError::Full`], [`AddError::Closed`] or [`AddError::Forked`].
+    pub fn repeat_after(
+        &mut self,
+        first: Duration,
+        every: Every,
+        action: impl FnMut(&Context<'_>) + Send + 'static,
+    ) -> Result<ActionId, AddError> {
+        self.repeat(Base::Steady, self.system.in_nanos(first), every, Box::new(action))
+    }
+
+    fn repeat(
+        &mut self,
+        base: Base,
+        first: u64,
+        every: Every,
+        action: Repeated,
+    ) -> Result<ActionId, AddError> {
+        // The jitter comes at the commit.
+        self.add(base, first, Action::Repeated(action), Some(every.starting(first)?))
     }
 
     fn add(
         &mut self,
         base: Base,
-        deadline: u64,
-        action: Box<dyn FnOnce() + Send>,
+        time: u64,
+        action: Action,
+        repeat: Option<Box<Repeat>>,
     ) -> Result<ActionId, AddError> {
-        let core = &self.system.shared.core;
-        let (id, _) = core.add(shard_hint(), base, None, Action::Once(action), None)?;
-        self.push(id, Change::Arm(id, deadline));
+        let core = self.system.core().ok_or(AddError::Forked)?;
+        let (id, _) = core.add(shard_hint(), base, None, action, repeat)?;
+        self.push(id, Change::Arm(id, time));
         Ok(id)
+    }
+
+    /// Takes back an addition, and drops it.
+    fn forget(&self, id: ActionId) {
+        let job = self.system.core().and_then(|core| core.forget(id));
+        self.system.discard(id, job);
     }
 
     /// Cancels an event, or one that this transaction has added. False, and without effect, if it
@@ -135,7 +185,7 @@ impl<'a> Transaction<'a> {
         match self.changes[place] {
             Change::Arm(..) => {
                 self.changes[place] = Change::None;
-                self.system.shared.core.forget(id);
+                self.forget(id);
                 true
             }
             Change::Reschedule(..) => {
@@ -146,12 +196,12 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// As [`EventSystem::reschedule_at`], for an event or one that this transaction has added.
+    /// As [`Handle::reschedule_at`], for an event or one that this transaction has added.
     pub fn reschedule_at(&mut self, id: ActionId, at: SystemTime) -> bool {
         id.is_on(Base::Wall) && self.reschedule(id, unix_nanos(at))
     }
 
-    /// As [`EventSystem::reschedule_after`], for an event or one that this transaction has added.
+    /// As [`Handle::reschedule_after`], for an event or one that this transaction has added.
     pub fn reschedule_after(&mut self, id: ActionId, delay: Duration) -> bool {
         id.is_on(Base::Steady) && self.reschedule(id, self.system.in_nanos(delay))
     }
@@ -185,7 +235,7 @@ impl Drop for Transaction<'_> {
         if !self.committed {
             for change in &self.changes {
                 if let Change::Arm(id, _) = change {
-                    self.system.shared.core.forget(*id);
+                    self.forget(*id);
                 }
             }
         }

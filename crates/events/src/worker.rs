@@ -1,23 +1,33 @@
 //! What the threads of a system do.
 
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::io;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread::JoinHandle;
+
+use forkguard::atfork;
 
 use crate::clock::Clock;
+use crate::handle::{Context, Handle};
 use crate::job::Action;
-use crate::outcome::{ActionId, Next, Wake};
-use crate::settings::{PanicHook, Panicked};
+use crate::outcome::{ActionId, Next};
+use crate::panics::{PanicHook, Panics};
 use crate::state::Core;
 
 /// What the threads of a system share.
 pub(crate) struct Shared {
     pub(crate) core: Core,
     pub(crate) clock: Clock,
-    hook: PanicHook,
+    pub(crate) panics: Panics,
     inline: bool,
     pub(crate) ran: AtomicU64,
-    pub(crate) panicked: AtomicU64,
+    /// Those that have not been joined. It is locked by those that wait for all of them to end.
+    pub(crate) threads: Mutex<Vec<JoinHandle<()>>>,
+    /// `shutdown` was called, and may have been told to let things drain.
+    pub(crate) ended: AtomicBool,
+    /// Knows the process in which the threads are.
+    process: atfork::Guard,
 }
 
 thread_local! {
@@ -26,8 +36,10 @@ thread_local! {
         static THREADS: AtomicUsize = AtomicUsize::new(0);
         THREADS.fetch_add(1, Ordering::Relaxed)
     };
-    /// The event whose action this thread runs, of the system at that address.
-    static CURRENT: Cell<Option<(usize, ActionId)>> = const { Cell::new(None) };
+    /// The system that this thread is one of, by its address, which it keeps as long as this runs.
+    static SYSTEM: Cell<usize> = const { Cell::new(0) };
+    /// The event whose action this thread runs.
+    static CURRENT: Cell<Option<ActionId>> = const { Cell::new(None) };
 }
 
 /// The shard this thread adds to, before the modulo.
@@ -35,81 +47,110 @@ pub(crate) fn shard_hint() -> usize {
     SHARD.with(|shard| *shard)
 }
 
+/// The event whose action this thread is within.
+pub(crate) fn current() -> Option<ActionId> {
+    CURRENT.get()
+}
+
 impl Shared {
-    pub(crate) fn new(core: Core, clock: Clock, hook: PanicHook, inline: bool) -> Self {
-        let (ran, panicked) = (AtomicU64::new(0), AtomicU64::new(0));
-        Shared { core, clock, hook, inline, ran, panicked }
+    pub(crate) fn new(core: Core, clock: Clock, hook: PanicHook, inline: bool) -> io::Result<Self> {
+        Ok(Shared {
+            core,
+            clock,
+            panics: Panics::new(hook),
+            inline,
+            ran: AtomicU64::new(0),
+            threads: Mutex::default(),
+            ended: AtomicBool::new(false),
+            process: atfork::Guard::try_new().map_err(io::Error::other)?,
+        })
     }
 
-    /// Tells this system from others, as long as it lives.
-    fn address(&self) -> usize {
-        std::ptr::from_ref(self).addr()
+    /// Whether this is a copy, in a child process that `fork` made: without the threads, and with
+    /// locks that they may have held. A load and a comparison.
+    pub(crate) fn is_forked(&self) -> bool {
+        self.process.clone().detected_fork()
     }
 
-    /// Whether this thread is within the action of that event.
-    pub(crate) fn is_running_here(&self, id: ActionId) -> bool {
-        CURRENT.get() == Some((self.address(), id))
+    /// Whether the caller is one of the system's threads, and so within an action, or its `Drop`.
+    pub(crate) fn is_own_thread(&self) -> bool {
+        SYSTEM.get() == std::ptr::from_ref(self).addr()
     }
+}
 
-    pub(crate) fn notify(&self, wake: Wake) {
-        if wake.0 {
-            self.clock.wake();
-        }
+impl Handle {
+    /// Runs a thread of the system.
+    pub(crate) fn run(&self, run: fn(&Self)) {
+        SYSTEM.set(std::ptr::from_ref(&*self.shared).addr());
+        run(self);
     }
 
     /// The scheduler's thread.
     pub(crate) fn schedule(&self) {
+        let shared = &*self.shared;
         loop {
-            match self.core.claim(self.clock.now()) {
-                Next::Claimed if self.inline => {
-                    while let Some(id) = self.core.expired.take(false) {
+            match shared.core.claim(shared.clock.now()) {
+                Next::Claimed if shared.inline => {
+                    while let Some(id) = shared.core.expired.take(false) {
                         self.perform(id);
                     }
                 }
                 Next::Claimed => {}
-                Next::Sleep(until) => self.clock.sleep(until),
+                Next::Sleep(until) => shared.clock.sleep(until),
                 Next::Stop => break,
             }
         }
-        self.core.expired.stop();
-        if self.inline {
+        shared.core.expired.stop();
+        if shared.inline {
             self.work();
         }
     }
 
     /// A worker's thread.
     pub(crate) fn work(&self) {
-        while let Some(id) = self.core.expired.take(true) {
+        while let Some(id) = self.shared.core.expired.take(true) {
             self.perform(id);
         }
     }
 
     /// Runs the action of an expired event, unless it has been cancelled.
     fn perform(&self, id: ActionId) {
-        if let Some(mut action) = self.core.begin(id) {
-            let before = CURRENT.replace(Some((self.address(), id)));
-            // The action is consumed, or dropped below if it panicked: no code sees it half done.
-            let result = catch_unwind(AssertUnwindSafe(|| match action {
-                Action::Once(once) => {
-                    once();
-                    None
-                }
-                Action::Repeated(ref mut repeated) => {
-                    repeated();
-                    Some(action)
-                }
-            }));
-            self.ran.fetch_add(1, Ordering::Relaxed);
-            let again = result.unwrap_or_else(|payload| {
-                self.panicked.fetch_add(1, Ordering::Relaxed);
-                let panicked = Panicked { id, payload };
-                // A hook that panics must not end the thread either.
-                let _ = catch_unwind(AssertUnwindSafe(|| (self.hook)(&panicked)));
-                None
-            });
-            CURRENT.set(before);
-            self.notify(self.core.end(id, again));
+        match self.shared.core.begin(id) {
+            Ok(action) => {
+                CURRENT.set(Some(id));
+                self.act(id, action);
+                CURRENT.set(None);
+            }
+            Err(Some(job)) => self.discard(id, job),
+            Err(None) => {}
         }
-        self.notify(self.core.expired.settle());
+        self.notify(self.shared.core.expired.settle());
+    }
+
+    /// Runs an action. One that will not run again is dropped before its event has ended: whoever
+    /// waits for it finds nothing of it left.
+    fn act(&self, id: ActionId, action: Action) {
+        let Shared { core, panics, ran, .. } = &*self.shared;
+        let context = Context::new(self, id);
+        match action {
+            Action::Once(once) => {
+                panics.catch(id, || once(&context));
+                ran.fetch_add(1, Ordering::Relaxed);
+            }
+            Action::Repeated(mut repeated) => {
+                let ended = panics.catch(id, || repeated(&context));
+                ran.fetch_add(1, Ordering::Relaxed);
+                let action = Action::Repeated(repeated);
+                let left = match ended {
+                    Some(()) => core.repeat(id, action),
+                    None => Err(action),
+                };
+                match left {
+                    Ok(wake) => return self.notify(wake),
+                    Err(action) => self.discard(id, action),
+                }
+            }
+        }
+        core.end(id);
     }
 }

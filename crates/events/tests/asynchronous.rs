@@ -1,12 +1,18 @@
 //! The futures, under tokio's executor and with nothing of its timers.
 
 use std::future::{Future, pending, ready};
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use futures_core::Stream;
-use lanesum_events::{AddError, DueStream, Elapsed, EventSystem, Shutdown, TestClock};
+use lanesum_events::{
+    AddError, Closed, Context as ActionContext, DueStream, EventSystem, Handle, Shutdown,
+    TestClock, TimeoutError,
+};
 
 fn system() -> (TestClock, EventSystem) {
     let clock = TestClock::new();
@@ -22,7 +28,7 @@ fn poll<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-async fn next<T>(stream: &mut DueStream<'_, T>) -> Option<T> {
+async fn next<T>(stream: &mut DueStream<T>) -> Option<T> {
     let mut stream = pin!(stream);
     std::future::poll_fn(|context| stream.as_mut().poll_next(context)).await
 }
@@ -40,7 +46,7 @@ async fn sleepers_are_woken_at_their_times() {
     let tasks = sleeps.map(|(name, sleep)| {
         let order = order.clone();
         tokio::spawn(async move {
-            sleep.await;
+            sleep.await.unwrap();
             order.lock().unwrap().push(name);
         })
     });
@@ -62,7 +68,7 @@ async fn sleepers_are_woken_at_their_times() {
 async fn a_real_sleep_wakes_its_task() {
     let system = EventSystem::start().unwrap();
     let start = std::time::Instant::now();
-    system.sleep(millis(2)).unwrap().await;
+    system.sleep(millis(2)).unwrap().await.unwrap();
     assert!(start.elapsed() >= millis(2), "woken early");
 }
 
@@ -78,8 +84,8 @@ fn a_sleep_that_is_dropped_is_cancelled() {
     assert_eq!(poll(sleep.as_mut()), Poll::Pending);
     clock.advance(millis(10));
     system.wait_idle();
-    assert_eq!(poll(sleep.as_mut()), Poll::Ready(()));
-    assert_eq!(poll(sleep.as_mut()), Poll::Ready(()));
+    assert_eq!(poll(sleep.as_mut()), Poll::Ready(Ok(())));
+    assert_eq!(poll(sleep.as_mut()), Poll::Ready(Ok(())));
 }
 
 #[tokio::test]
@@ -89,7 +95,7 @@ async fn a_future_is_in_time_or_not() {
     assert!(system.is_empty(), "the limit of what was in time is cancelled");
     let late = tokio::spawn(system.timeout(millis(1), pending::<()>()).unwrap());
     clock.advance(millis(1));
-    assert_eq!(late.await.unwrap(), Err(Elapsed));
+    assert_eq!(late.await.unwrap(), Err(TimeoutError::Elapsed));
 }
 
 #[tokio::test]
@@ -116,4 +122,187 @@ fn a_system_that_has_ended_refuses() {
     let (_clock, system) = system();
     system.shutdown(Shutdown::Drain);
     assert_eq!(system.sleep(millis(1)).err(), Some(AddError::Closed));
+}
+
+/// Pending, or due and behind a busy action.
+#[tokio::test]
+async fn what_the_system_drops_is_ready_with_an_error() {
+    let ends: [fn(EventSystem); 2] = [|system| system.shutdown(Shutdown::DropPending), drop];
+    for end in ends {
+        let (_clock, system) = system();
+        let sleep = tokio::spawn(system.sleep(millis(1)).unwrap());
+        let limited = tokio::spawn(system.timeout(millis(1), pending::<()>()).unwrap());
+        let mut stream: DueStream<u8> = system.due_stream();
+        stream.add_after(millis(1), 7).unwrap();
+        let streamed = tokio::spawn(async move { next(&mut stream).await });
+        // Until each has left its waker.
+        tokio::task::yield_now().await;
+        end(system);
+        assert_eq!(sleep.await.unwrap(), Err(Closed));
+        assert_eq!(limited.await.unwrap(), Err(TimeoutError::Closed));
+        assert_eq!(streamed.await.unwrap(), None);
+    }
+
+    let (clock, system) = system();
+    let handle = system.handle();
+    let (begun, has_begun) = channel();
+    let (release, released) = channel::<()>();
+    let busy = move |_: &ActionContext<'_>| {
+        begun.send(()).unwrap();
+        let _ = released.recv();
+    };
+    system.add_after(millis(1), busy).unwrap();
+    let mut sleep = pin!(system.sleep(millis(1)).unwrap());
+    assert_eq!(poll(sleep.as_mut()), Poll::Pending);
+    clock.advance(millis(1));
+    has_begun.recv().unwrap();
+    drop(system);
+    release.send(()).unwrap();
+    handle.shutdown(Shutdown::DropPending);
+    assert_eq!(poll(sleep.as_mut()), Poll::Ready(Err(Closed)));
+    assert_eq!(poll(sleep), Poll::Ready(Err(Closed)));
+}
+
+#[test]
+fn a_stream_ends_when_nothing_is_pending_and_goes_on_after_an_addition() {
+    let (clock, system) = system();
+    let mut stream = system.due_stream();
+    assert_eq!(poll(pin!(next(&mut stream))), Poll::Ready(None));
+    for n in 0..2 {
+        let id = stream.add_after(millis(1), n).unwrap();
+        let other = system.add_after(millis(1), |_| {}).unwrap();
+        assert_eq!(poll(pin!(next(&mut stream))), Poll::Pending);
+        assert!(!stream.cancel(other), "it is not of this stream");
+        assert!(system.is_pending(other));
+        clock.advance(millis(1));
+        system.wait_idle();
+        assert_eq!(poll(pin!(next(&mut stream))), Poll::Ready(Some(n)));
+        assert_eq!(poll(pin!(next(&mut stream))), Poll::Ready(None));
+        assert!(!stream.cancel(id));
+    }
+    let id = stream.add_after(millis(1), 9).unwrap();
+    assert!(stream.cancel(id));
+    assert_eq!(poll(pin!(next(&mut stream))), Poll::Ready(None));
+}
+
+/// A future or stream that may be dropped, by its own waker.
+type Place = Arc<Mutex<Option<Box<dyn Send>>>>;
+
+/// Whatever is done with it, the waker lets the event of its future run, waits for that, and drops
+/// the future: each takes the lock between the two.
+struct Meddler {
+    clock: TestClock,
+    system: Handle,
+    place: Place,
+    uses: Arc<AtomicUsize>,
+}
+
+impl Meddler {
+    fn meddle(&self) {
+        self.uses.fetch_add(1, Ordering::Relaxed);
+        self.clock.advance(millis(10));
+        self.system.wait_idle();
+        let future = self.place.lock().unwrap().take();
+        drop(future);
+    }
+}
+
+impl Wake for Meddler {
+    fn wake(self: Arc<Self>) {
+        self.meddle();
+    }
+}
+
+impl Drop for Meddler {
+    fn drop(&mut self) {
+        self.meddle();
+    }
+}
+
+struct World {
+    clock: TestClock,
+    system: EventSystem,
+    place: Place,
+    uses: Arc<AtomicUsize>,
+}
+
+impl World {
+    fn waker(&self) -> Waker {
+        let (clock, system) = (self.clock.clone(), self.system.handle());
+        let (place, uses) = (self.place.clone(), self.uses.clone());
+        Waker::from(Arc::new(Meddler { clock, system, place, uses }))
+    }
+
+    fn uses(&self) -> usize {
+        self.uses.swap(0, Ordering::Relaxed)
+    }
+
+    fn poll<F: Future + Unpin>(&self, future: &mut F) -> Poll<F::Output> {
+        Pin::new(future).poll(&mut Context::from_waker(&self.waker()))
+    }
+}
+
+#[test]
+fn a_waker_may_use_the_system_and_the_future() {
+    let meddle: [fn(&World); 6] = [
+        // Another takes its place, which drops it, before the event has run.
+        |world| {
+            let mut sleep = world.system.sleep(millis(10)).unwrap();
+            assert!(world.poll(&mut sleep).is_pending());
+            assert!(world.poll(&mut sleep).is_pending());
+            assert!(world.poll(&mut sleep).is_ready());
+        },
+        // It is woken, and dropped after that.
+        |world| {
+            let mut sleep = world.system.sleep(millis(10)).unwrap();
+            assert!(world.poll(&mut sleep).is_pending());
+            *world.place.lock().unwrap() = Some(Box::new(sleep));
+            world.clock.advance(millis(10));
+            world.system.wait_idle();
+        },
+        // It is dropped with the future.
+        |world| {
+            let mut sleep = world.system.sleep(millis(10)).unwrap();
+            assert!(world.poll(&mut sleep).is_pending());
+        },
+        // With the stream; and items that have such wakers are.
+        |world| {
+            let mut stream = world.system.due_stream();
+            for _ in 0..2 {
+                stream.add_after(millis(10), world.waker()).unwrap();
+            }
+            assert!(poll(pin!(next(&mut stream))).is_pending());
+            let polled = Pin::new(&mut stream).poll_next(&mut Context::from_waker(&world.waker()));
+            assert!(polled.is_pending() || polled.is_ready());
+        },
+        // It is woken when the system drops the event.
+        |world| {
+            let mut sleep = world.system.sleep(millis(10)).unwrap();
+            assert!(world.poll(&mut sleep).is_pending());
+            *world.place.lock().unwrap() = Some(Box::new(sleep));
+            world.system.shutdown(Shutdown::DropPending);
+        },
+        // It is woken when the stream takes its last item back.
+        |world| {
+            let mut stream = world.system.due_stream();
+            let id = stream.add_after(millis(10), ()).unwrap();
+            let polled = Pin::new(&mut stream).poll_next(&mut Context::from_waker(&world.waker()));
+            assert!(polled.is_pending());
+            assert!(stream.cancel(id));
+        },
+    ];
+    for (n, meddle) in meddle.into_iter().enumerate() {
+        let (end, has_ended) = channel();
+        let test = std::thread::spawn(move || {
+            let (clock, system) = system();
+            let (place, uses) = (Place::default(), Arc::default());
+            let world = World { clock, system, place, uses };
+            meddle(&world);
+            assert!(world.uses() > 0, "{n}: nothing was done with the waker");
+            end.send(()).unwrap();
+        });
+        let ended = has_ended.recv_timeout(Duration::from_secs(60));
+        assert_ne!(ended, Err(RecvTimeoutError::Timeout), "{n} hangs");
+        test.join().unwrap();
+    }
 }

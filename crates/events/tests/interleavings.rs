@@ -19,6 +19,16 @@ mod outcome;
 mod shard;
 #[path = "../src/state.rs"]
 mod state;
+#[path = "../src/waits.rs"]
+mod waits;
+
+mod handle {
+    /// What an action is told.
+    pub(crate) struct Context<'a> {
+        pub(crate) world: &'a super::World,
+        pub(crate) id: super::ActionId,
+    }
+}
 
 mod sync {
     pub(crate) use shuttle::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -29,7 +39,8 @@ mod sync {
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize as Count, Ordering};
 
-use job::Action;
+use handle::Context;
+use job::{Action, Missed, Repeat};
 use lanesum_events::{EventId, Schedule};
 use outcome::{ActionId, Base, Cancel, Change, Life, Next, Times, Wake};
 use shuttle::sync::mpsc::channel;
@@ -77,7 +88,7 @@ struct World {
 impl World {
     /// Starts a scheduler and workers as the system does.
     fn start(shards: usize, workers: usize) -> (Arc<Self>, Vec<thread::JoinHandle<()>>) {
-        let world = Arc::new(World { core: Core::new(shards, 8), bed: Bed::default() });
+        let world = Arc::new(World { core: Core::new(0, shards, 8), bed: Bed::default() });
         let mut threads = vec![];
         let me = world.clone();
         threads.push(thread::spawn(move || me.schedule()));
@@ -101,34 +112,71 @@ impl World {
 
     fn work(&self) {
         while let Some(id) = self.core.expired.take(true) {
-            if let Some(action) = self.core.begin(id) {
-                let again = match action {
-                    Action::Once(once) => {
-                        once();
-                        None
-                    }
-                    Action::Repeated(mut repeated) => {
-                        repeated();
-                        Some(Action::Repeated(repeated))
-                    }
-                };
-                self.bed.notify(self.core.end(id, again));
+            match self.core.begin(id) {
+                Ok(action) => self.act(id, action),
+                Err(job) => self.discard(job),
             }
             self.bed.notify(self.core.expired.settle());
         }
     }
 
+    /// As the system does it.
+    fn act(&self, id: ActionId, action: Action) {
+        let context = Context { world: self, id };
+        match action {
+            Action::Once(once) => _ = self.catch(|| once(&context)),
+            Action::Repeated(mut repeated) => {
+                let ended = self.catch(|| repeated(&context));
+                let action = Action::Repeated(repeated);
+                let left = if ended { self.core.repeat(id, action) } else { Err(action) };
+                match left {
+                    Ok(wake) => return self.bed.notify(wake),
+                    Err(action) => self.discard(action),
+                }
+            }
+        }
+        self.core.end(id);
+    }
+
+    fn catch(&self, run: impl FnOnce()) -> bool {
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_ok()
+    }
+
+    fn discard<T>(&self, what: T) {
+        self.catch(|| drop(what));
+    }
+
+    fn cancel(&self, id: ActionId) -> Cancel {
+        let (found, action, wake) = self.core.cancel(id);
+        self.bed.notify(wake);
+        self.discard(action);
+        found
+    }
+
+    fn cancel_and_wait(&self, waiter: Option<ActionId>, id: ActionId) -> Cancel {
+        let found = self.cancel(id);
+        if found == Cancel::Running {
+            self.core.wait_for(waiter, id);
+        }
+        found
+    }
+
+    fn close(&self, life: Life) {
+        let taken = self.core.close(life);
+        self.bed.wake();
+        self.discard(taken);
+    }
+
     fn add(&self, shard: usize, deadline: Option<u64>, runs: &Arc<Count>) -> ActionId {
         let runs = runs.clone();
-        let action = Action::Once(Box::new(move || _ = runs.fetch_add(1, Ordering::SeqCst)));
+        let action = Action::Once(Box::new(move |_| _ = runs.fetch_add(1, Ordering::SeqCst)));
         let (id, wake) = self.core.add(shard, Base::Steady, deadline, action, None).unwrap();
         self.bed.notify(wake);
         id
     }
 
     fn end(&self, life: Life, threads: Vec<thread::JoinHandle<()>>) {
-        self.core.close(life);
-        self.bed.wake();
+        self.close(life);
         threads.into_iter().for_each(|thread| thread.join().unwrap());
     }
 }
@@ -151,7 +199,7 @@ fn no_addition_is_overlooked() {
                 thread::spawn(move || {
                     for deadline in [100, 50] {
                         let ran = ran.clone();
-                        let action = Action::Once(Box::new(move || ran.send(()).unwrap()));
+                        let action = Action::Once(Box::new(move |_| ran.send(()).unwrap()));
                         let added =
                             world.core.add(shard, Base::Steady, Some(deadline), action, None);
                         world.bed.notify(added.unwrap().1);
@@ -178,10 +226,8 @@ fn an_event_is_cancelled_or_runs() {
                 let (world, cancelled) = (world.clone(), cancelled.clone());
                 thread::spawn(move || {
                     for id in ids {
-                        match world.core.cancel(id) {
-                            Cancel::Cancelled => _ = cancelled.fetch_add(1, Ordering::SeqCst),
-                            Cancel::Running => world.core.wait_for(id),
-                            Cancel::Gone => {}
+                        if world.cancel_and_wait(None, id) == Cancel::Cancelled {
+                            cancelled.fetch_add(1, Ordering::SeqCst);
                         }
                     }
                 })
@@ -204,13 +250,34 @@ fn a_transaction_is_whole() {
         let old = world.add(1, Some(100), &old_runs);
         let new = [0, 1].map(|shard| world.add(shard, None, &new_runs));
         let changes = [Change::Cancel(old), Change::Arm(new[0], 100), Change::Arm(new[1], 10)];
-        let committed = world.core.commit(&changes).map(|wake| world.bed.notify(wake)).is_ok();
+        let committed = world.core.commit(&changes);
+        let committed = committed.map(|(wake, _taken)| world.bed.notify(wake)).is_ok();
         if !committed {
-            new.into_iter().for_each(|id| world.core.forget(id));
+            new.into_iter().for_each(|id| drop(world.core.forget(id)));
         }
         world.end(Life::Draining, threads);
         let ran = (old_runs.load(Ordering::SeqCst), new_runs.load(Ordering::SeqCst));
         assert_eq!(ran, if committed { (0, 2) } else { (1, 0) });
+    });
+}
+
+/// An action that has something due follow it: whoever finds the system idle finds both have run.
+#[test]
+fn idle_is_after_what_actions_have_added() {
+    check(|| {
+        let (world, threads) = World::start(2, 1);
+        let runs = Arc::new(Count::new(0));
+        let count = runs.clone();
+        let first = Action::Once(Box::new(move |context: &Context<'_>| {
+            context.world.add(0, Some(100), &count);
+        }));
+        world.bed.notify(world.core.add(1, Base::Steady, Some(100), first, None).unwrap().1);
+        while world.core.is_busy(NOW) {
+            world.core.expired.wait_idle();
+            thread::yield_now();
+        }
+        assert_eq!(runs.load(Ordering::SeqCst), 1);
+        world.end(Life::Draining, threads);
     });
 }
 
@@ -238,7 +305,7 @@ fn closing_ends_all_threads() {
         let other = world.clone();
         let more = runs.clone();
         let adder = thread::spawn(move || {
-            let action = Action::Once(Box::new(move || _ = more.fetch_add(1, Ordering::SeqCst)));
+            let action = Action::Once(Box::new(move |_| _ = more.fetch_add(1, Ordering::SeqCst)));
             if let Ok((_, wake)) = other.core.add(1, Base::Wall, Some(1), action, None) {
                 other.bed.notify(wake);
             }
@@ -249,4 +316,154 @@ fn closing_ends_all_threads() {
         adder.join().unwrap();
         assert!(ran <= 2 && ran == runs.load(Ordering::SeqCst));
     });
+}
+
+/// Belongs to an action. When it is dropped it uses the system under all its locks, and panics.
+struct Guest {
+    world: Arc<World>,
+    drops: Arc<Count>,
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        let core = &self.world.core;
+        let far = core.add(0, Base::Wall, Some(u64::MAX), Action::Once(Box::new(|_| ())), None);
+        if let Ok((id, wake)) = far {
+            self.world.bed.notify(wake);
+            let _ = self.world.cancel(id);
+        }
+        core.len();
+        self.drops.fetch_add(1, Ordering::SeqCst);
+        panic();
+    }
+}
+
+/// Without the message, of which there would be thousands.
+fn panic() {
+    if !std::thread::panicking() {
+        std::panic::resume_unwind(Box::new(()));
+    }
+}
+
+/// Due three times by now.
+fn repeat() -> Option<Box<Repeat>> {
+    Some(Box::new(Repeat { every: 1, jitter: 0, missed: Missed::RunAll, grid: 98, random: 0 }))
+}
+
+impl World {
+    fn repeat(&self, shard: usize, action: impl FnMut(&Context<'_>) + Send + 'static) -> ActionId {
+        let action = Action::Repeated(Box::new(action));
+        let (id, wake) = self.core.add(shard, Base::Steady, Some(98), action, repeat()).unwrap();
+        self.bed.notify(wake);
+        id
+    }
+}
+
+/// Wherever it is dropped: after a run in which it was cancelled, by itself or by others, after a
+/// panic, in a transaction, out of the queue, or at the end.
+#[test]
+fn an_action_may_use_the_system_and_panic_when_it_is_dropped() {
+    check(|| {
+        let (world, threads) = World::start(2, 2);
+        let drops = Arc::new(Count::new(0));
+        let guest = || Guest { world: world.clone(), drops: drops.clone() };
+        let runs = Arc::new(Count::new(0));
+        let (mine, count) = (guest(), runs.clone());
+        world.repeat(0, move |context| {
+            let _ = &mine;
+            if count.fetch_add(1, Ordering::SeqCst) == 1 {
+                let _ = context.world.cancel_and_wait(Some(context.id), context.id);
+            }
+        });
+        let mine = guest();
+        world.repeat(1, move |_| {
+            let _ = &mine;
+            panic();
+        });
+        let mine = guest();
+        let repeated = world.repeat(1, move |_| _ = &mine);
+        let mine = guest();
+        let once = Action::Once(Box::new(move |_| drop(mine)));
+        let (once, wake) = world.core.add(0, Base::Steady, Some(100), once, None).unwrap();
+        world.bed.notify(wake);
+        let other = world.clone();
+        let canceller = thread::spawn(move || {
+            let _ = other.cancel_and_wait(None, repeated);
+        });
+        if let Ok((wake, taken)) = world.core.commit(&[Change::Cancel(once)]) {
+            world.bed.notify(wake);
+            taken.into_iter().for_each(|job| world.discard(job));
+        }
+        canceller.join().unwrap();
+        world.end(Life::Draining, threads);
+        assert_eq!(drops.load(Ordering::SeqCst), 4);
+        // Once if the system was closed before the second time.
+        assert!((1..=2).contains(&runs.load(Ordering::SeqCst)));
+        assert_eq!(world.core.len(), 0);
+        // All places under the bound of 8 are free.
+        assert_eq!(world.core.held.load(Ordering::SeqCst), 0);
+    });
+}
+
+/// Each waits for the next one round about, if they run at the same time.
+#[test]
+fn actions_that_wait_for_each_other_end() {
+    for count in [2, 3] {
+        let test = move || {
+            let (world, threads) = World::start(2, count);
+            let ids = Arc::new(Mutex::new(Vec::new()));
+            let mut circle = ids.lock().unwrap();
+            for n in 0..count {
+                let ids = ids.clone();
+                let action = Action::Once(Box::new(move |context: &Context<'_>| {
+                    let next = ids.lock().unwrap()[(n + 1) % count];
+                    let _ = context.world.cancel_and_wait(Some(context.id), next);
+                }));
+                let added = world.core.add(n, Base::Steady, Some(100), action, None);
+                let (id, wake) = added.unwrap();
+                world.bed.notify(wake);
+                circle.push(id);
+            }
+            drop(circle);
+            world.end(Life::Draining, threads);
+        };
+        shuttle::check_random(test, RUNS);
+        shuttle::check_pct(test, RUNS, 3);
+    }
+}
+
+#[test]
+fn an_action_may_close_the_system() {
+    for life in [Life::Draining, Life::Closed] {
+        let test = move || {
+            let (world, threads) = World::start(2, 2);
+            let drops = Arc::new(Count::new(0));
+            let guest = || Guest { world: world.clone(), drops: drops.clone() };
+            // All but the first may come too late, and be dropped, which panics, here.
+            for shard in 0..2 {
+                let mine = guest();
+                let close = move |context: &Context<'_>| {
+                    let _ = &mine;
+                    context.world.close(life);
+                };
+                world.catch(|| _ = world.repeat(shard, close));
+            }
+            let mine = guest();
+            let far = Action::Once(Box::new(move |_| drop(mine)));
+            world.catch(|| {
+                let added = world.core.add(1, Base::Wall, Some(u64::MAX), far, None);
+                if let Ok((id, wake)) = added {
+                    world.bed.notify(wake);
+                    let _ = world.cancel(id);
+                }
+            });
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
+            assert_eq!(
+                (drops.load(Ordering::SeqCst), world.core.held.load(Ordering::SeqCst)),
+                (3, 0)
+            );
+        };
+        shuttle::check_random(test, RUNS);
+        shuttle::check_pct(test, RUNS, 3);
+    }
 }

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use lanesum_events::{
-    AddError, Builder, Cancel, DelayClock, EventSystem, Every, Missed, Shutdown, TestClock,
+    AddError, Builder, Cancel, Context, DelayClock, EventSystem, Every, Missed, Shutdown,
+    TestClock, TransactionError,
 };
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -21,9 +22,9 @@ fn secs(seconds: u64) -> Duration {
 struct Log(Arc<Mutex<Vec<&'static str>>>);
 
 impl Log {
-    fn entry(&self, text: &'static str) -> impl FnMut() + Send + 'static {
+    fn entry(&self, text: &'static str) -> impl FnMut(&Context<'_>) + Send + 'static {
         let log = self.0.clone();
-        move || log.lock().unwrap().push(text)
+        move |_| log.lock().unwrap().push(text)
     }
 
     fn take(&self) -> Vec<&'static str> {
@@ -80,7 +81,7 @@ fn equal_times_run_in_order_of_adding_whatever_the_thread() {
         // Each thread adds to another shard, and each ends before the next begins.
         let (system, ran) = (system.clone(), ran.clone());
         std::thread::spawn(move || {
-            system.add_after(secs(1), move || ran.lock().unwrap().push(n)).unwrap();
+            system.add_after(secs(1), move |_| ran.lock().unwrap().push(n)).unwrap();
         })
         .join()
         .unwrap();
@@ -144,8 +145,8 @@ fn runs(missed: Missed) -> [usize; 3] {
 fn missed_runs_are_treated_as_wished() {
     // Due at 10; at 20, 30 and 40 while the clock goes from 10 to 45; at 50.
     assert_eq!(runs(Missed::RunAll), [1, 3, 1]);
-    assert_eq!(runs(Missed::RunOnce), [1, 1, 1]);
-    assert_eq!(runs(Missed::Skip), [1, 0, 1]);
+    assert_eq!(runs(Missed::Skip), [1, 1, 1]);
+    assert_eq!(runs(Missed::Omit), [1, 0, 1]);
 }
 
 #[test]
@@ -155,7 +156,9 @@ fn jitter_makes_later_and_does_not_add_up() {
     let (log, watch) = (times.clone(), clock.clone());
     let start = clock.wall();
     let every = Every::new(secs(100)).jitter(secs(9)).seed(1).missed(Missed::RunAll);
-    let now = move || log.lock().unwrap().push(watch.wall().duration_since(start).unwrap());
+    let now = move |_: &Context<'_>| {
+        log.lock().unwrap().push(watch.wall().duration_since(start).unwrap())
+    };
     system.repeat_after(secs(100), every, now).unwrap();
     for _ in 0..2_000 {
         clock.advance(secs(1));
@@ -187,7 +190,7 @@ fn cancel_tells_how_far_the_action_was() {
     assert_eq!(system.cancel(early), Cancel::Gone);
 
     let (action, begun, release) = blocking();
-    let running = system.add_after(secs(1), action).unwrap();
+    let running = system.add_after(secs(1), move |_| action()).unwrap();
     let queued = system.add_after(secs(2), log.entry("queued")).unwrap();
     clock.advance(secs(10));
     begun.recv().unwrap();
@@ -212,7 +215,7 @@ fn waiting_for_an_action_ends_after_it() {
     let done = Arc::new(AtomicUsize::new(0));
     let flag = done.clone();
     let id = system
-        .add_after(secs(1), move || {
+        .add_after(secs(1), move |_| {
             action();
             flag.store(1, Ordering::SeqCst);
         })
@@ -231,18 +234,14 @@ fn waiting_for_an_action_ends_after_it() {
 #[test]
 fn an_action_can_cancel_itself_and_its_repetition() {
     let (clock, system, _) = inline();
-    let system = Arc::new(system);
     let runs = Arc::new(AtomicUsize::new(0));
-    let own = Arc::new(Mutex::new(None));
-    let (me, count, my_id) = (Arc::downgrade(&system), runs.clone(), own.clone());
-    let id = system
-        .repeat_after(secs(1), Every::new(secs(1)), move || {
+    let count = runs.clone();
+    system
+        .repeat_after(secs(1), Every::new(secs(1)), move |context| {
             count.fetch_add(1, Ordering::SeqCst);
-            let (Some(system), Some(id)) = (me.upgrade(), *my_id.lock().unwrap()) else { return };
-            assert_eq!(system.cancel_and_wait(id), Cancel::Running);
+            assert_eq!(context.system().cancel_and_wait(context.id()), Cancel::Running);
         })
         .unwrap();
-    *own.lock().unwrap() = Some(id);
     for _ in 0..5 {
         clock.advance(secs(1));
         system.wait_idle();
@@ -279,9 +278,9 @@ fn a_panicking_action_is_reported_and_others_go_on() {
         panic!("and the hook panics too");
     });
     let (clock, system, log) = with(builder);
-    let bad = system.add_after(secs(1), || panic!("of this {}", "action")).unwrap();
+    let bad = system.add_after(secs(1), |_| panic!("of this {}", "action")).unwrap();
     let often = Every::new(secs(1));
-    let worse = system.repeat_after(secs(2), often, || panic!("of a repeating one")).unwrap();
+    let worse = system.repeat_after(secs(2), often, |_| panic!("of a repeating one")).unwrap();
     system.add_after(secs(3), log.entry("after")).unwrap();
     for _ in 0..5 {
         clock.advance(secs(1));
@@ -338,7 +337,7 @@ fn draining_runs_all_and_dropping_none() {
     std::thread::scope(|scope| {
         let end = scope.spawn(|| system.shutdown(Shutdown::Drain));
         // Until the other thread has come so far.
-        while let Ok(id) = system.add_after(YEAR, || {}) {
+        while let Ok(id) = system.add_after(YEAR, |_| {}) {
             assert_eq!(system.cancel(id), Cancel::Cancelled);
         }
         while !end.is_finished() {
@@ -352,7 +351,7 @@ fn draining_runs_all_and_dropping_none() {
         let (_clock, system, log) = with(EventSystem::builder().workers(workers));
         let kept = Arc::new(());
         let held = kept.clone();
-        system.add_after(secs(1), move || drop(held)).unwrap();
+        system.add_after(secs(1), move |_| drop(held)).unwrap();
         system.add_at(SystemTime::now() + YEAR, log.entry("never")).unwrap();
         system.shutdown(Shutdown::DropPending);
         assert_eq!(Arc::strong_count(&kept), 1, "the action was dropped");
@@ -367,7 +366,7 @@ fn drop_does_not_wait_for_an_action() {
         let (action, begun, release) = blocking();
         let (ended, has_ended) = channel();
         system
-            .add_after(secs(1), move || {
+            .add_after(secs(1), move |_| {
                 action();
                 ended.send(()).unwrap();
             })
@@ -391,7 +390,7 @@ fn an_action_may_end_the_system() {
             let (ended, has_ended) = channel();
             let mine = place.clone();
             system
-                .add_after(secs(1), move || {
+                .add_after(secs(1), move |_| {
                     mine.lock().unwrap().take().unwrap().shutdown(how);
                     ended.send(()).unwrap();
                 })
@@ -416,7 +415,7 @@ fn a_race_between_cancel_and_run_has_one_winner() {
             .map(|n| {
                 let outcome = outcome.clone();
                 let delay = Duration::from_nanos(n as u64 % 7);
-                let run = move || _ = outcome[n].fetch_add(1, Ordering::Relaxed);
+                let run = move |_: &Context<'_>| _ = outcome[n].fetch_add(1, Ordering::Relaxed);
                 (n, system.add_after(delay, run).unwrap())
             })
             .collect();
@@ -452,7 +451,7 @@ fn earlier_events_while_others_expire_are_not_lost() {
                 for n in (half..EVENTS).step_by(2) {
                     let (runs, delay) =
                         (runs.clone(), Duration::from_nanos(1_000 - n as u64 % 997));
-                    let run = move || _ = runs[n].fetch_add(1, Ordering::Relaxed);
+                    let run = move |_: &Context<'_>| _ = runs[n].fetch_add(1, Ordering::Relaxed);
                     system.add_after(delay, run).unwrap();
                     if n % 16 == 0 {
                         clock.advance(Duration::from_nanos(100));
@@ -471,14 +470,14 @@ fn earlier_events_while_others_expire_are_not_lost() {
 fn on_the_machines_clock_nothing_is_early() {
     let system = EventSystem::start().unwrap();
     let (send, receive) = channel();
-    system.add_after(YEAR, || {}).unwrap();
-    system.add_at(SystemTime::now() + YEAR, || {}).unwrap();
+    system.add_after(YEAR, |_| {}).unwrap();
+    system.add_at(SystemTime::now() + YEAR, |_| {}).unwrap();
     for delay in [Duration::from_millis(2), Duration::ZERO, Duration::from_micros(100)] {
         let (at, by_wall) = (SystemTime::now() + delay, send.clone());
         let start = std::time::Instant::now();
         let by_delay = send.clone();
-        system.add_at(at, move || by_wall.send(SystemTime::now() >= at).unwrap()).unwrap();
-        system.add_after(delay, move || by_delay.send(start.elapsed() >= delay).unwrap()).unwrap();
+        system.add_at(at, move |_| by_wall.send(SystemTime::now() >= at).unwrap()).unwrap();
+        system.add_after(delay, move |_| by_delay.send(start.elapsed() >= delay).unwrap()).unwrap();
     }
     for _ in 0..6 {
         assert!(receive.recv().unwrap());
@@ -493,4 +492,77 @@ fn nothing_is_added_after_shutdown() {
     assert_eq!(system.add_after(secs(1), log.entry("never")), Err(AddError::Closed));
     // A second time is harmless.
     system.shutdown(Shutdown::DropPending);
+}
+
+#[test]
+fn every_shutdown_waits_for_the_end() {
+    let (clock, system, _) = with(EventSystem::builder().workers(1));
+    let (action, begun, release) = blocking();
+    let done = Arc::new(AtomicUsize::new(0));
+    let flag = done.clone();
+    system
+        .add_after(secs(1), move |_| {
+            action();
+            flag.store(1, Ordering::SeqCst);
+        })
+        .unwrap();
+    clock.advance(secs(1));
+    begun.recv().unwrap();
+    std::thread::scope(|scope| {
+        for how in [Shutdown::DropPending, Shutdown::Drain] {
+            let (system, done) = (&system, &done);
+            scope.spawn(move || {
+                system.shutdown(how);
+                assert_eq!(done.load(Ordering::SeqCst), 1, "{how:?} does not wait");
+            });
+        }
+        while system.add_after(YEAR, |_| {}).is_ok() {}
+        // Time for one that does not wait.
+        (0..10_000).for_each(|_| std::thread::yield_now());
+        release.send(()).unwrap();
+    });
+}
+
+#[test]
+fn an_id_means_nothing_to_another_system() {
+    let (_clock, system, log) = with(EventSystem::builder().workers(1));
+    let (clock, other, _) = with(EventSystem::builder().workers(1));
+    let id = system.add_after(secs(1), log.entry("theirs")).unwrap();
+    other.add_after(secs(1), log.entry("ours")).unwrap();
+    assert_eq!(other.cancel(id), Cancel::Gone);
+    assert_eq!(other.cancel_and_wait(id), Cancel::Gone);
+    assert!(!other.is_pending(id) && !other.reschedule_after(id, secs(9)));
+    let changed = other.transaction(|tx| {
+        Ok::<_, TransactionError>(tx.cancel(id) || tx.reschedule_after(id, secs(9)))
+    });
+    assert_eq!(changed, Ok(false));
+    clock.advance(secs(1));
+    other.wait_idle();
+    assert_eq!(log.take(), ["ours"]);
+    assert!(system.is_pending(id));
+}
+
+#[test]
+fn a_handle_does_not_keep_the_system_running() {
+    for workers in [0, 1] {
+        let (clock, system, log) = with(EventSystem::builder().workers(workers));
+        let handle = system.handle();
+        let mine = handle.clone();
+        let mut action = log.entry("ran");
+        // The system has an action that has a handle to the system.
+        let kept = Arc::new(());
+        let held = kept.clone();
+        let count = move |context: &Context<'_>| {
+            assert!(context.system().is_empty() && mine.is_empty() && Arc::strong_count(&held) > 0);
+            action(context);
+        };
+        handle.repeat_after(secs(1), Every::new(secs(1)), count).unwrap();
+        clock.advance(secs(1));
+        handle.wait_idle();
+        assert_eq!(log.take(), ["ran"]);
+        drop(system);
+        assert_eq!(Arc::strong_count(&kept), 1, "the action is dropped with the system");
+        assert_eq!(handle.add_after(secs(1), |_| {}), Err(AddError::Closed));
+        handle.shutdown(Shutdown::Drain);
+    }
 }

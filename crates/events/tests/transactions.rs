@@ -1,13 +1,29 @@
 //! All of a transaction, or nothing.
 
+use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lanesum_events::{AddError, Cancel, EventSystem, Shutdown, TestClock, TransactionError};
+use lanesum_events::{
+    AddError, Cancel, Context, EventSystem, Every, Missed, Shutdown, TestClock, TransactionError,
+};
 
-type Failed = TransactionError<&'static str>;
+/// What the closures here return: an error of their own, or the system's.
+#[derive(Debug, PartialEq)]
+enum Failed {
+    Mine(&'static str),
+    System(TransactionError),
+}
+
+impl From<TransactionError> for Failed {
+    fn from(error: TransactionError) -> Self {
+        Failed::System(error)
+    }
+}
+
+const CLOSED: TransactionError = TransactionError::Refused(AddError::Closed);
 
 fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
@@ -26,9 +42,14 @@ impl Fixture {
         Fixture { clock, system: system.unwrap(), runs: Arc::default() }
     }
 
-    fn run(&self) -> impl FnOnce() + Send + 'static {
+    fn run(&self) -> impl FnOnce(&Context<'_>) + Send + 'static {
         let runs = self.runs.clone();
-        move || _ = runs.fetch_add(1, Ordering::Relaxed)
+        move |_| _ = runs.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn repeated(&self) -> impl FnMut(&Context<'_>) + Send + 'static {
+        let runs = self.runs.clone();
+        move |_| _ = runs.fetch_add(1, Ordering::Relaxed)
     }
 
     fn runs_after(&self, time: Duration) -> usize {
@@ -54,7 +75,7 @@ fn all_changes_take_effect_and_none_before_the_commit() {
         assert_eq!(f.runs_after(secs(5)), 0);
         assert!(f.system.is_pending(old) && !f.system.is_pending(added));
         assert_eq!((f.system.len(), f.system.cancel(added)), (2, Cancel::Gone));
-        Ok::<_, AddError>(added)
+        Ok::<_, TransactionError>(added)
     });
     assert!(added.is_ok());
     assert_eq!(f.runs_after(Duration::ZERO), 2);
@@ -72,9 +93,9 @@ fn a_failed_one_has_no_effect() {
         }
         assert_eq!(tx.add_after(Duration::ZERO, f.run()), Err(AddError::Full));
         assert!(tx.cancel(old));
-        Err::<(), _>("no")
+        Err::<(), _>(Failed::Mine("no"))
     });
-    assert_eq!(failed, Err(Failed::Failed("no")));
+    assert_eq!(failed, Err(Failed::Mine("no")));
     assert_eq!((f.system.len(), f.runs_after(secs(1))), (1, 0));
     // What it had reserved has been given back.
     for _ in 0..3 {
@@ -93,13 +114,13 @@ fn one_that_panics_has_no_effect() {
             tx.cancel(old);
             panic!("in the middle");
             #[expect(unreachable_code, reason = "gives the closure its type")]
-            Ok::<(), &str>(())
+            Ok::<(), TransactionError>(())
         })
     }));
     assert!(unwound.is_err());
     assert_eq!((f.system.len(), f.runs_after(secs(1))), (1, 0));
     // And the thread can begin another.
-    assert_eq!(f.system.transaction(|tx| Ok::<_, &str>(tx.cancel(old))), Ok(true));
+    assert_eq!(f.system.transaction(|tx| Ok::<_, TransactionError>(tx.cancel(old))), Ok(true));
     assert_eq!(f.runs_after(secs(100)), 0);
 }
 
@@ -108,11 +129,11 @@ fn one_within_another_is_refused() {
     let f = Fixture::new();
     let outer = f.system.transaction(|tx| {
         tx.add_after(secs(1), f.run()).unwrap();
-        let inner = f.system.transaction(|_| Ok::<(), &str>(()));
-        assert_eq!(inner, Err(Failed::Nested));
+        let inner = f.system.transaction(|_| Ok::<(), TransactionError>(()));
+        assert_eq!(inner, Err(TransactionError::Nested));
         let text = inner.unwrap_err().to_string();
         assert!(text.contains("cannot begin within another"), "{text}");
-        Ok::<(), &str>(())
+        Ok::<(), TransactionError>(())
     });
     assert_eq!(outer, Ok(()));
     assert_eq!(f.runs_after(secs(1)), 1);
@@ -126,9 +147,9 @@ fn one_whose_event_has_run_meanwhile_is_refused_whole() {
         assert!(tx.cancel(soon));
         tx.add_after(secs(1), f.run()).unwrap();
         assert_eq!(f.runs_after(secs(1)), 1);
-        Ok::<(), &str>(())
+        Ok::<(), TransactionError>(())
     });
-    assert_eq!(refused, Err(Failed::Conflict(soon)));
+    assert_eq!(refused, Err(TransactionError::Conflict(soon)));
     assert_eq!((f.system.len(), f.runs_after(secs(100))), (0, 1));
 }
 
@@ -138,9 +159,9 @@ fn one_that_shutdown_overtakes_is_refused() {
     let refused = f.system.transaction(|tx| {
         tx.add_after(Duration::ZERO, f.run()).unwrap();
         f.system.shutdown(Shutdown::DropPending);
-        Ok::<(), &str>(())
+        Ok::<(), TransactionError>(())
     });
-    assert_eq!(refused, Err(Failed::Closed));
+    assert_eq!(refused, Err(CLOSED));
     assert_eq!(f.runs_after(secs(1)), 0);
 }
 
@@ -155,14 +176,15 @@ fn others_see_all_of_it_or_nothing() {
                 scope.spawn(|| {
                     for _ in 0..5_000 {
                         let pair = system.transaction(|tx| {
-                            Ok::<_, AddError>([
-                                tx.add_after(secs(1), || {})?,
-                                tx.add_after(secs(2), || {})?,
+                            Ok::<_, TransactionError>([
+                                tx.add_after(secs(1), |_| {})?,
+                                tx.add_after(secs(2), |_| {})?,
                             ])
                         });
                         let pair = pair.unwrap();
-                        let both =
-                            system.transaction(|tx| Ok::<_, ()>(pair.map(|id| tx.cancel(id))));
+                        let both = system.transaction(|tx| {
+                            Ok::<_, TransactionError>(pair.map(|id| tx.cancel(id)))
+                        });
                         assert_eq!(both, Ok([true, true]));
                     }
                 })
@@ -176,4 +198,73 @@ fn others_see_all_of_it_or_nothing() {
     });
     assert!(counts.iter().all(|count| count % 2 == 0), "half a transaction was seen");
     assert!(system.is_empty());
+}
+
+#[test]
+fn a_repetition_can_be_part_of_one() {
+    let f = Fixture::new();
+    let every = Every::new(secs(10)).jitter(secs(4)).seed(1).missed(Missed::RunAll);
+    let [late, moved] = f
+        .system
+        .transaction(|tx| {
+            let late = tx.repeat_after(secs(10), every, f.repeated())?;
+            let moved = tx.repeat_at(f.clock.wall() + secs(10), every, f.repeated())?;
+            assert!(tx.reschedule_at(moved, f.clock.wall() + secs(1_000)));
+            assert_eq!(f.runs_after(secs(0)), 0);
+            Ok::<_, TransactionError>([late, moved])
+        })
+        .unwrap();
+    let (first, second) = (f.system.pending()[0], f.system.pending()[1]);
+    assert_eq!((first.id, second.id, first.repeats), (late, moved, true));
+    assert!(first.remaining <= secs(14) && second.remaining >= secs(1_000));
+    // At 10, 20 and 30, each at most 4 s late: jitter does not add up.
+    assert_eq!(f.runs_after(secs(34)), 3);
+    assert_eq!([f.system.cancel(late), f.system.cancel(moved)], [Cancel::Cancelled; 2]);
+    assert_eq!(f.runs_after(secs(10_000)), 3);
+
+    // Each is late by its own jitter, and not by that of the first.
+    let (start, late) = (f.clock.wall(), Arc::new(Mutex::new(Vec::new())));
+    let (log, clock) = (late.clone(), f.clock.clone());
+    let action = move |_: &Context<'_>| {
+        let now = clock.wall().duration_since(start).unwrap();
+        log.lock().unwrap().push(Duration::from_nanos(now.as_nanos() as u64 % 10_000_000_000));
+    };
+    let id = f.system.transaction(|tx| {
+        let id = tx.repeat_after(secs(10), every, action)?;
+        Ok::<_, TransactionError>(id)
+    });
+    f.clock.run_until(&f.system, start + secs(1_000));
+    let late = late.lock().unwrap();
+    assert!(late.len() >= 98 && late.iter().all(|&late| late <= secs(4)), "{late:?}");
+    assert_eq!(f.system.cancel(id.unwrap()), Cancel::Cancelled);
+
+    let none = Every::new(Duration::ZERO);
+    let refused = f.system.transaction(|tx| {
+        tx.repeat_after(secs(1), every, f.repeated())?;
+        tx.repeat_after(secs(1), none, f.repeated())?;
+        Ok::<_, TransactionError>(())
+    });
+    assert_eq!(refused, Err(TransactionError::Refused(AddError::NoInterval)));
+    assert!(f.system.is_empty());
+}
+
+/// The error goes where `?` takes it, also into another thread.
+#[test]
+fn its_error_is_one_of_the_standard_library() {
+    fn commit(system: &EventSystem) -> Result<(), Box<dyn Error + Send + Sync>> {
+        system.transaction(|_| Ok::<_, TransactionError>(()))?;
+        // One in which all sorts of errors come up.
+        system.transaction(|tx| {
+            "7".parse::<u64>()?;
+            tx.add_after(secs(1), |_| {})?;
+            Ok::<_, Box<dyn Error + Send + Sync>>(())
+        })
+    }
+    let f = Fixture::new();
+    assert!(commit(&f.system).is_ok());
+    f.system.shutdown(Shutdown::DropPending);
+    let error = std::thread::scope(|scope| scope.spawn(|| commit(&f.system)).join().unwrap());
+    let error = error.unwrap_err();
+    assert_eq!(error.downcast_ref(), Some(&CLOSED));
+    assert_eq!(error.to_string(), AddError::Closed.to_string());
 }

@@ -136,7 +136,7 @@ fn run_lanesum(events: usize) -> Result<f64> {
     let start = Instant::now();
     for _ in 0..events {
         let finish = finish.clone();
-        system.add_after(Duration::ZERO, move || finish.count())?;
+        system.add_after(Duration::ZERO, move |_| finish.count())?;
     }
     is_done.recv()?;
     let seconds = start.elapsed().as_secs_f64();
@@ -229,7 +229,7 @@ fn add_by_threads(threads: usize, events: usize) -> Result<f64> {
                     for _ in 0..each {
                         // An hour away: none of them runs.
                         let delay = Duration::from_nanos(random.u64(0..SECONDS * 1_000_000_000));
-                        system.add_after(Duration::from_secs(3600) + delay, || {})?;
+                        system.add_after(Duration::from_secs(3600) + delay, |_| {})?;
                     }
                     anyhow::Ok(())
                 })
@@ -277,7 +277,7 @@ fn late_lanesum(offsets: &[Duration]) -> Result<Vec<Option<Duration>>> {
     let start = Instant::now() + HEAD_START;
     for (event, &offset) in offsets.iter().enumerate() {
         let (late, finish, due) = (late.clone(), finish.clone(), start + offset);
-        system.add_after(due.saturating_duration_since(Instant::now()), move || {
+        system.add_after(due.saturating_duration_since(Instant::now()), move |_| {
             let nanos = lateness(due).map_or(u64::MAX, |late| late.as_nanos() as u64);
             late[event].store(nanos, Ordering::Relaxed);
             finish.count();

@@ -13,6 +13,7 @@ pub struct EventId {
 
 /// A pending event, as [`Schedule::iter`](super::Schedule::iter) shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Pending<'a, T> {
     /// The time it is due, in nanoseconds.
     pub deadline: u64,
@@ -43,6 +44,7 @@ impl<T> std::error::Error for Full<T> {}
 /// An event whose time has come and that still has its id: see
 /// [`Schedule::claim_due`](super::Schedule::claim_due).
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Claim<'a, T> {
     /// Its id, valid until it is cancelled.
     pub id: EventId,

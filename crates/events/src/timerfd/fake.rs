@@ -20,7 +20,7 @@ use super::{DelayClock, SECOND, Source, TimerFds};
 use crate::clock::Clock;
 use crate::state::Core;
 use crate::worker::Shared;
-use crate::{Cancel, EventSystem, unix_nanos};
+use crate::{Cancel, Context, EventSystem, unix_nanos};
 
 #[derive(Debug)]
 struct State {
@@ -95,9 +95,9 @@ fn system(now: u64) -> (EventSystem, Arc<FakeClock>) {
     let clock = Arc::new(FakeClock { state: Mutex::new(state), set: Condvar::new(), ring });
     timers.wall.fd = fd;
     timers.wall.clock = Source::Fake(clock.clone());
-    let core = Core::new(2, usize::MAX);
+    let core = Core::new(0, 2, usize::MAX);
     let shared = Shared::new(core, Clock::System(Arc::new(timers)), Box::new(|_| {}), true);
-    (EventSystem::spawn(Arc::new(shared), 0).unwrap(), clock)
+    (EventSystem::spawn(shared.unwrap(), 0).unwrap(), clock)
 }
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -110,7 +110,7 @@ fn the_wall_clock_is_set_back_a_day_and_forward_a_year() {
     let (send, ran) = channel();
     let say = |text: &'static str| {
         let send = send.clone();
-        move || send.send(text).unwrap()
+        move |_: &Context<'_>| send.send(text).unwrap()
     };
     let soon = start + Duration::from_secs(10);
     system.add_at(start + YEAR, say("in a year")).unwrap();

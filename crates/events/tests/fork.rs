@@ -1,0 +1,60 @@
+//! A child process that `fork` has made has no threads but one: there the system is not.
+
+use std::io::{Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::channel;
+use std::time::{Duration, SystemTime};
+
+use daemonize::{Daemonize, Outcome};
+use lanesum_events::{ActionId, AddError, Cancel, EventSystem, Handle, Shutdown, TransactionError};
+
+const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// What the child finds.
+fn look(parents: EventSystem, handle: Handle, pending: ActionId) -> String {
+    let added = [
+        parents.add_after(Duration::ZERO, |_| {}).err(),
+        handle.add_at(SystemTime::now(), |_| {}).err(),
+    ];
+    let transaction = parents.transaction(|_| Ok::<_, TransactionError>(())).err();
+    let found = (parents.cancel_and_wait(pending), parents.len(), parents.pending().len());
+    parents.wait_idle();
+    handle.shutdown(Shutdown::Drain);
+    drop(parents);
+    // One of the child's own works.
+    let (send, receive) = channel();
+    let own = EventSystem::start().unwrap();
+    own.add_after(Duration::ZERO, move |_| send.send("own").unwrap()).unwrap();
+    let ran = receive.recv().unwrap();
+    format!("{added:?} {transaction:?} {found:?} {ran}")
+}
+
+#[test]
+fn a_child_process_is_told_that_nothing_would_run() {
+    let system = EventSystem::start().unwrap();
+    let (handle, pending) = (system.handle(), system.add_after(YEAR, |_| {}).unwrap());
+    let (mut reader, mut writer) = std::io::pipe().unwrap();
+    let directory = std::env::current_dir().unwrap();
+    match Daemonize::new().working_directory(directory).execute() {
+        Outcome::Child(_) => {
+            let text = catch_unwind(AssertUnwindSafe(|| look(system, handle, pending)));
+            writer.write_all(text.unwrap_or_else(|_| "it panics".into()).as_bytes()).unwrap();
+            std::process::exit(0);
+        }
+        Outcome::Parent(forked) => {
+            assert!(forked.is_ok());
+            drop(writer);
+            let mut text = String::new();
+            reader.read_to_string(&mut text).unwrap();
+            let refused = (
+                [Some(AddError::Forked); 2],
+                Some(TransactionError::Refused(AddError::Forked)),
+                (Cancel::Gone, 0, 0),
+            );
+            assert_eq!(text, format!("{:?} {:?} {:?} own", refused.0, refused.1, refused.2));
+            // The parent's goes on.
+            assert_eq!(system.cancel(pending), Cancel::Cancelled);
+            assert!(handle.add_after(YEAR, |_| {}).is_ok());
+        }
+    }
+}
