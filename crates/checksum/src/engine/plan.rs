@@ -12,7 +12,7 @@
 //!
 //! Where there is no seek the order is as good as any, and to look costs more than to open a short
 //! file. There only long ones are here, once one was opened and its device had no room: those that
-//! [wait](Plan::waiting) for it.
+//! [wait](Plan::waiting) for it; all others only where so many wait that none behind them is begun.
 //!
 //! Nothing in here depends on the time.
 

@@ -235,9 +235,9 @@ impl JobQueue {
     }
 
     /// Takes all jobs that are not planned, for a worker that will [plan](Self::plan) them. Where
-    /// there is no plan it waits for more, as long as they come fast. Where there is one, which may
-    /// be of another device, it takes many or the last.
-    pub(super) fn take_unplanned(&self, worker: Worker) -> Vec<Task> {
+    /// their order matters, and there is no plan, it waits for more, as long as they come fast.
+    /// Where there is one, which may be of another device, it takes many or the last.
+    pub(super) fn take_unplanned(&self, worker: Worker, has_order: bool) -> Vec<Task> {
         let mut state = self.change();
         if state.jobs.is_empty() || state.is_planning || state.stopped {
             return Vec::new();
@@ -247,10 +247,12 @@ impl JobQueue {
         }
         state.is_planning = true;
         state.holds[worker] = true;
-        state.ahead = AHEAD_OF_PLAN;
-        self.have_more_pulled(&mut state);
-        if state.plan.is_empty() && state.jobs.len() > 1 {
-            state = self.await_more(state);
+        if has_order {
+            state.ahead = AHEAD_OF_PLAN;
+            self.have_more_pulled(&mut state);
+            if state.plan.is_empty() && state.jobs.len() > 1 {
+                state = self.await_more(state);
+            }
         }
         let jobs = state.jobs.drain(..).collect();
         self.have_more_pulled(&mut state);

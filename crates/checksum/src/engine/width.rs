@@ -9,6 +9,7 @@
 //! begin with one file
 //! what is asked for ahead of its use comes in time, from the beginning:
 //!     the device has time left: twice as many at once
+//! it brings more bytes a second than any single head: eight files at once
 //! otherwise measure the bytes a second; try twice as many
 //!     1.2 times as many bytes a second: stay, and try twice as many again
 //!     otherwise:                        go back, and wait for a while, twice as long each time
@@ -34,6 +35,10 @@ const FALLEN: f64 = 0.6;
 
 /// A measurement has at least so many bytes, or lasts so long.
 const PERIOD: (u64, Duration) = (128 << 20, Duration::from_secs(1));
+
+/// No single head reads so many bytes a second, over so many bytes: what does has more than one, or
+/// none, and likes to be read from so many files at once to begin with.
+const MORE_THAN_ONE_HEAD: (f64, u64, usize) = (400e6, 32 << 20, 8);
 
 /// What is read first at another width says nothing of it, since it was asked for before: so many
 /// bytes, or for so long.
@@ -140,15 +145,21 @@ impl Width {
         period.notes += 1;
         period.readers += readers as u64;
         let time = now.saturating_sub(period.begin);
-        if !has_waited || (period.bytes < PERIOD.0 && time < PERIOD.1) {
+        let rate = period.bytes as f64 / time.as_secs_f64().max(1e-9);
+        let (one_head, enough, many) = MORE_THAN_ONE_HEAD;
+        let has_many = !self.is_measured && rate > one_head && period.bytes >= enough;
+        let is_over = period.bytes >= PERIOD.0 || time >= PERIOD.1;
+        if !has_waited || !(is_over || has_many) {
             return;
         }
-        let rate = period.bytes as f64 / time.as_secs_f64().max(1e-9);
         // Where there were not as many files, or more of an earlier trial, nothing was learnt of
         // this width.
         let readers = period.readers as f64 / period.notes as f64 / self.width as f64;
         self.period = None;
-        if (0.75..=1.25).contains(&readers) {
+        if has_many && self.width < many {
+            self.is_measured = true;
+            self.go_to(many.min(self.most));
+        } else if (0.75..=1.25).contains(&readers) {
             self.learn(rate);
         }
     }
@@ -284,6 +295,27 @@ mod tests {
         assert!(read_at(&widths, 32) > 0.9, "{widths:?}");
     }
 
+    /// As storage behind a fast network, whose first measurement tells that it is no rotating disk.
+    #[test]
+    fn what_is_faster_than_one_head_is_read_from_many_files_soon() {
+        let (mut width, mut storage) = model(&|readers| readers.min(16) as f64 * 500.0 * MB);
+        storage.read(&mut width, 64 << 20);
+        assert_eq!(width.get(), 8);
+        storage.read(&mut width, 1 << 30);
+        assert_eq!(width.get(), 16);
+    }
+
+    /// Part of what was measured first was in the cache.
+    #[test]
+    fn one_head_that_was_taken_for_many_is_read_from_one_file_again() {
+        let (mut width, mut storage) = model(&|_| 500.0 * MB);
+        storage.read(&mut width, 64 << 20);
+        assert_eq!(width.get(), 8);
+        let mut disk = Model { rate: &rotating, hashed: HASHED, now: storage.now };
+        disk.read(&mut width, 1 << 30);
+        assert_eq!(width.get(), 1);
+    }
+
     /// A solid disk is faster than one lane, and no trial is needed to see it.
     #[test]
     fn a_device_that_nobody_waits_for_is_read_from_more_files_at_once() {
@@ -359,7 +391,7 @@ mod tests {
         let mut now = Duration::ZERO;
         let mut note = |width: &mut Width, readers| {
             for _ in 0..1000 {
-                now += Duration::from_millis(1);
+                now += Duration::from_millis(10);
                 width.note(now, readers, 1 << 20, true);
             }
         };

@@ -311,8 +311,7 @@ impl<'a> Worker<'a> {
     /// Takes the jobs of another round, and opens their files.
     fn take_jobs(&mut self, free: usize) -> Taken {
         self.look_anew();
-        self.plan();
-        match self.take_planned() {
+        match self.take_with_turn() {
             Planned::Some(round) => {
                 self.open_round(round);
                 Taken::Some

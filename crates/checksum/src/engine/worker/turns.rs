@@ -18,13 +18,29 @@ use crate::engine::run::Core;
 const MOST_DEFERRED: usize = 16;
 
 impl Worker<'_> {
-    /// Looks where the jobs that wait lie, if files come from a medium that has to seek.
-    pub(super) fn plan(&mut self) {
-        let Core { devices, queue, options, stop, .. } = &**self.core;
-        if !self.is_cold || !devices.have_seeks() {
-            return;
+    /// Takes jobs with a turn of their device, where files come from a medium that has to seek, or
+    /// long ones from any.
+    pub(super) fn take_with_turn(&mut self) -> Planned<Turn> {
+        if self.is_cold && self.core.devices.have_seeks() {
+            self.plan(true);
+            if let Some(progress) = &self.core.options.progress {
+                progress.seeks.store(!self.core.queue.is_all_planned(), Ordering::Relaxed);
+            }
         }
-        let mut jobs = queue.take_unplanned(self.number);
+        match self.take_planned() {
+            // There may be others of another device behind so many.
+            Planned::NoRoom(waiting) if waiting >= MOST_DEFERRED => {
+                self.plan(false);
+                self.take_planned()
+            }
+            planned => planned,
+        }
+    }
+
+    /// Looks where the jobs that wait lie.
+    fn plan(&self, has_order: bool) {
+        let Core { devices, queue, stop, .. } = &**self.core;
+        let mut jobs = queue.take_unplanned(self.number, has_order);
         if !jobs.is_empty() {
             // Folder by folder, and within one as its inodes lie.
             jobs.sort_by(|one, other| path(one).cmp(path(other)));
@@ -32,14 +48,11 @@ impl Worker<'_> {
             queue.plan(self.number, jobs.into_iter().zip(places));
             devices.tell();
         }
-        if let Some(progress) = &options.progress {
-            progress.seeks.store(!queue.is_all_planned(), Ordering::Relaxed);
-        }
     }
 
     /// Takes planned jobs, with a turn of their device: whoever planned them had seen that files
     /// come from it.
-    pub(super) fn take_planned(&mut self) -> Planned<Turn> {
+    fn take_planned(&mut self) -> Planned<Turn> {
         let Core { devices, queue, .. } = &**self.core;
         let seen = devices.changes();
         let most = self.round.saturating_sub(self.lanes.len()).max(1);
