@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use indicatif::{DecimalBytes, HumanCount};
+use indicatif::HumanCount;
 use lanesum_checksum::check::{self, Event, List, ListError, Options, Reading, Tally, Verdict};
 use lanesum_checksum::{Algorithm, Key, engine};
 use lanesum_list::{Dialect, Ending};
@@ -20,6 +20,7 @@ use rustix::io::Errno;
 
 use crate::args::Check;
 use crate::console::{self, Console, fail_to_write, locale_of_process};
+use crate::counts::{bytes_in, files};
 use crate::key::{self, KeyFile};
 use crate::progress::Display;
 use crate::{signals, stdin};
@@ -356,19 +357,15 @@ impl<'a> Report<'a> {
         if self.args.status || lines == 0 || (lines == 1 && self.empty_lists == 0) {
             return;
         }
-        let files = if total.files == 1 { "file" } else { "files" };
         let lines = if lines == total.files {
             String::new()
         } else {
             format!(" ({} lines)", HumanCount(lines))
         };
-        let seconds = elapsed.as_secs_f64();
-        let rate = total.bytes as f64 / seconds.max(1e-9);
         let words = format!(
-            "{} {files}{lines}, {} in {seconds:.2} s ({}/s): {}",
-            HumanCount(total.files),
-            DecimalBytes(total.bytes),
-            DecimalBytes(rate as u64),
+            "{}{lines}, {}: {}",
+            files(total.files),
+            bytes_in(total.bytes, elapsed),
             self.failures(),
         );
         console.message(words.as_bytes());

@@ -5,6 +5,7 @@
 mod args;
 mod check;
 mod console;
+mod counts;
 mod failure;
 mod generate;
 mod key;

@@ -14,6 +14,7 @@ use lanesum_checksum::engine::Progress;
 use lanesum_checksum::walk::{Count, Totals};
 
 use crate::args::When;
+use crate::counts::files;
 use crate::limits;
 
 /// Work that is done before this shows no bar.
@@ -154,22 +155,21 @@ where
 /// files grow, and those of /proc have no size.
 fn draw(bar: &ProgressBar, done: Totals, whole: Option<Totals>) {
     let whole = whole.filter(|whole| done.bytes <= whole.bytes);
-    let files = HumanCount(done.files);
     match whole {
         Some(whole) => {
             if bar.length().is_none() {
                 bar.set_style(style(BAR));
                 bar.set_length(whole.bytes);
             }
-            let all = HumanCount(whole.files.max(done.files));
-            bar.set_message(format!("{files} of {all} files"));
+            let all = files(whole.files.max(done.files));
+            bar.set_message(format!("{} of {all}", HumanCount(done.files)));
         }
         None => {
             if bar.length().is_some() {
                 bar.set_style(style(UNKNOWN));
                 bar.unset_length();
             }
-            bar.set_message(format!("{files} files"));
+            bar.set_message(files(done.files));
         }
     }
     bar.set_position(done.bytes);

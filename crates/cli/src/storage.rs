@@ -10,13 +10,13 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use indicatif::{DecimalBytes, HumanCount};
 use lanesum_checksum::engine::{self, AtOnce, Media, Progress};
 use lanesum_checksum::walk::{Entry, WalkOptions, walk};
 use lanesum_checksum::{Algorithm, Error, Job, Outcome, Source};
 use rustix::fs::{Advice, fadvise};
 
 use crate::console::{Console, locale_of_process};
+use crate::counts::{self, bytes_in};
 use crate::limits;
 use crate::streams::{self, WriteError};
 
@@ -113,10 +113,7 @@ fn drop_from_cache(path: &Path) -> io::Result<()> {
 
 /// What is told of so many files and bytes that were read in this time.
 fn words(files: u64, bytes: u64, time: Duration, media: &Media) -> String {
-    let seconds = time.as_secs_f64();
-    let rate = DecimalBytes((bytes as f64 / seconds.max(1e-9)) as u64);
-    let (files, bytes) = (HumanCount(files), DecimalBytes(bytes));
-    let mut words = format!("{files} files, {bytes} in {seconds:.1} s ({rate}/s)\n");
+    let mut words = format!("{}, {}\n", counts::files(files), bytes_in(bytes, time));
     if !media.were_read {
         words += "all came from memory: it has no medium, or is not written to it yet\n";
         return words;
@@ -154,7 +151,7 @@ mod tests {
         let of = |media| words(24, 1_000_000_000, Duration::from_secs(5), &media);
         assert_eq!(
             of(Media::default()),
-            "24 files, 1.00 GB in 5.0 s (200.00 MB/s)\n\
+            "24 files, 1.00 GB in 5.00 s (200.00 MB/s)\n\
              all came from memory: it has no medium, or is not written to it yet\n"
         );
         let one = AtOnce { device: rustix::fs::makedev(8, 1), files: 1 };

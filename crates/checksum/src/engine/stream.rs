@@ -234,8 +234,10 @@ impl<T> FileStream<T> {
             return;
         }
         let now = (Instant::now(), self.shared.waited.get());
-        if let Some((then, waited)) = self.asked_at.replace(now) {
-            let is_there = cold::is_cached(file, self.asked - 1);
+        if let (Some((then, waited)), Some(last)) =
+            (self.asked_at.replace(now), self.asked.checked_sub(1))
+        {
+            let is_there = cold::is_cached(file, last);
             // Whoever waits for one file gives the others all the time to come.
             let is_busy = (now.1 - waited) * 4 < now.0 - then;
             if is_busy || !is_there {

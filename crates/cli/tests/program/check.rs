@@ -439,7 +439,7 @@ fn a_list_through_a_pipe_is_checked_to_its_end() {
         };
         writer.write_all(first.as_bytes()).unwrap();
         // Now whoever counts has begun, and there is most of the list to take from.
-        let mut drawn = super::progress::drawn(&mut stderr, " files");
+        let mut drawn = super::progress::drawn(&mut stderr, " file");
         writer.write_all(rest.as_bytes()).unwrap();
         drop(writer);
         drawn += &super::progress::rest(&mut stderr);

@@ -120,7 +120,7 @@ fn nothing_is_drawn_where_nobody_sees_it() {
         let (quiet, fifo) = waiting(&folder, args);
         // Begun later, so that the first would have drawn by now.
         let (mut drawing, other_end) = waiting(&folder, "--progress always t fifo");
-        drawn(&mut drawing.stderr(), "), 1 files");
+        drawn(&mut drawing.stderr(), "), 1 file");
         drop((fifo, other_end));
         expect(&quiet.finish(), 0, lines(&["t/a"]) + &format!("{EMPTY}  fifo\n"), "");
         assert_eq!(drawing.finish().status.code(), Some(0));

@@ -36,6 +36,10 @@ impl ColdReads {
 /// Whether what a file has at an offset is in the cache, or comes from no medium at all (a FIFO). Where
 /// the file system cannot tell, it is not.
 pub(in crate::engine) fn is_cached(file: &OwnedFd, offset: u64) -> bool {
+    // No file has anything there; to the system the last one means: where the file is read, and go on.
+    if i64::try_from(offset).is_err() {
+        return true;
+    }
     let mut byte = [0];
     let read = preadv2(file, &mut [IoSliceMut::new(&mut byte)], offset, ReadWriteFlags::NOWAIT);
     !matches!(read, Err(Errno::AGAIN | Errno::OPNOTSUPP))
@@ -63,6 +67,18 @@ mod tests {
     use std::io::{Read as _, Write as _};
 
     use super::*;
+
+    #[test]
+    fn to_look_at_any_offset_leaves_the_position_where_it_is() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"abc").unwrap();
+        let file = OwnedFd::from(file);
+        rustix::fs::seek(&file, rustix::fs::SeekFrom::Start(1)).unwrap();
+        for offset in [0, 2, 3, i64::MAX as u64, 1 << 63, u64::MAX - 1, u64::MAX] {
+            assert!(is_cached(&file, offset), "{offset}");
+            assert_eq!(rustix::fs::tell(&file), Ok(1), "{offset}");
+        }
+    }
 
     /// ext2 to ext4, XFS, btrfs: what is dropped from the cache is read from the medium again.
     const ON_A_MEDIUM: [i64; 3] = [0xef53, 0x5846_5342, 0x9123_683e];

@@ -129,17 +129,25 @@ fn path(job: &Task) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use std::fs::{self, File};
-    use std::io::Write as _;
+    use std::io::{Seek as _, Write as _};
     use std::os::unix::fs::MetadataExt as _;
     use std::path::Path;
+    use std::rc::Rc;
     use std::sync::Arc;
     use std::thread;
 
     use rustix::fs::{CWD, FileType, Mode, mknodat};
 
     use super::*;
+    use crate::engine::buffer::Buffer;
+    use crate::engine::devices::Devices;
+    use crate::engine::hashers::Hashers;
     use crate::engine::outbox::Completed;
     use crate::engine::queue::Taken;
+    use crate::engine::read::Lane;
+    use crate::engine::round::LaneShared;
+    use crate::engine::stream::FileStream;
+    use crate::engine::version::FileVersion;
     use crate::engine::worker::work;
     use crate::engine::{Delivery, Io, Options, Source};
     use crate::{Algorithm, Error};
@@ -215,6 +223,33 @@ mod tests {
             sources.insert(place, (Source::Path(fifo), md5(b"flow")));
         }
         sources
+    }
+
+    /// As of a file system that does not know how long its files are, or one that grows.
+    #[test]
+    fn a_cold_file_without_a_size_is_read_to_its_end() {
+        let content: Vec<u8> = (0..1 << 20).map(|at: u32| (at * 31 / 7) as u8).collect();
+        let mut file = tempfile::tempfile().unwrap();
+        let version = FileVersion::of(&rustix::fs::fstat(&file).unwrap());
+        file.write_all(&content).unwrap();
+        file.rewind().unwrap();
+        let begun = Begun { file: file.into(), version, read: 0..0, has_writer: false, part: None };
+        let devices = Devices::of(&Options::default());
+        let turn = devices.try_turn(1).expect("room").for_stream();
+        let hashers = Hashers::new(Algorithm::Sha256.into(), None).unwrap();
+        let shared = Rc::new(LaneShared::new(&Arc::default(), None));
+        let buffer = Buffer::new(0, Lane::Read);
+        let algorithms = Algorithm::Sha256.into();
+        let mut stream =
+            FileStream::new((), begun, buffer, algorithms, hashers, Some(turn), shared);
+        stream.drain();
+        let options = Options { detect_changes: false, ..Options::default() };
+        let hashed = stream.finish(None, &options).1.unwrap();
+        let mut expected = Hashers::new(algorithms, None).unwrap();
+        expected.update(&content);
+        let mut digests = lanesum_list::Digests::default();
+        expected.finalize(&mut digests);
+        assert_eq!(hashed.digests, digests);
     }
 
     /// ext2 to ext4, XFS, btrfs: what is dropped from the cache is read from the medium again.
