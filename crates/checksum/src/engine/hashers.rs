@@ -2,7 +2,7 @@
 //! all of them where there is no lane.
 
 use lanesum_list::Digests;
-use lanesum_md5::Md5;
+use lanesum_md5::{Md5, Md5Digest};
 use lanesum_siphash::{SipHash13, SipHash24, SipHasher, SipHasher128};
 use sha2::Digest as _;
 use xxhash_rust::xxh3::Xxh3;
@@ -40,7 +40,9 @@ fn hasher(algorithm: Algorithm, key: Option<&Key>) -> Result<Box<dyn Hasher>, Er
     let no_key = || Error::NoKey(algorithm);
     let of_16 = || key.and_then(Key::of_16).ok_or_else(no_key);
     Ok(match algorithm {
-        Algorithm::Md5 => by(Md5::new(), Md5::update, |md5| <[u8; 16]>::from(md5.finalize())),
+        Algorithm::Md5 => {
+            by(Md5::new(), Md5::update::<&[u8]>, |md5| <[u8; 16]>::from(md5.finalize()))
+        }
         Algorithm::Sha1 => rust_crypto(sha1::Sha1::new()),
         Algorithm::Sha256 => rust_crypto(sha2::Sha256::new()),
         Algorithm::Sha512 => rust_crypto(sha2::Sha512::new()),
@@ -116,7 +118,7 @@ where
 }
 
 /// An MD5 digest as a digest of any algorithm.
-pub(super) fn md5_digest(md5: lanesum_md5::Digest) -> Digest {
+pub(super) fn md5_digest(md5: Md5Digest) -> Digest {
     digest(Algorithm::Md5, md5.as_ref())
 }
 
