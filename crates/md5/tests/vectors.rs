@@ -129,13 +129,13 @@ fn a_state_can_be_cloned_reset_and_written_to() {
     use std::io::Write as _;
 
     let mut md5_state = Md5::new();
-    md5_state.update(&[7; 100]);
+    md5_state.update([7; 100]);
     let mut twin = md5_state.clone();
-    twin.update(&[8; 100]);
+    twin.update([8; 100]);
     write!(md5_state, "text").unwrap();
-    assert_eq!(md5_state.finalize_reset(), md5(&[&[7; 100][..], b"text"].concat()));
+    assert_eq!(md5_state.finalize_reset(), md5([&[7; 100][..], b"text"].concat()));
     assert_eq!(md5_state.clone().finalize(), md5(b""));
-    assert_eq!(twin.clone().finalize(), md5(&[[7; 100], [8; 100]].concat()));
+    assert_eq!(twin.clone().finalize(), md5([[7; 100], [8; 100]].concat()));
     twin.reset();
     twin.update(b"abc");
     assert_eq!(twin.finalize(), md5(b"abc"));
