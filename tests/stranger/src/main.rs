@@ -9,7 +9,7 @@ use lanesum_md5::{
     md5_many_with,
 };
 use lanesum_siphash::SipHash24;
-use lanesum_table::FloodSafeMap;
+use lanesum_table::{FloodSafeMap, FloodSafeSet};
 
 const STACK: usize = 1 << 20;
 
@@ -116,4 +116,9 @@ fn look_up() {
     let mut table = FloodSafeMap::new();
     table.insert_many((0..1000_u64).map(|key| (key, key * key)));
     assert!(table.get_many(&[3, 1000, 30]).eq([Some(&9), None, Some(&900)]));
+    table.try_reserve(5000).expect("there is memory");
+    assert_eq!(table.extract_if(|key, _| key % 2 == 1).count(), 500);
+    let mut set: FloodSafeSet<(&str, Option<bool>)> = FloodSafeSet::new();
+    set.insert_many([("a", None), ("b", Some(true)), ("a", None)]);
+    assert!(set.len() == 2 && set.contains_many(&[("b", Some(true))]).all(|is_there| is_there));
 }
