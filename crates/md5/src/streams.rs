@@ -10,10 +10,10 @@
 //!   run the kernel over n blocks of each of these
 //! ```
 //!
-//! So no lane waits for a longer one or for one that is slow, and none runs past its end; how often the kernel is called
-//! depends on how often any lane needs attention. Lanes in use are kept dense, from lane 0, so that
-//! the narrowest width that holds them does: with few streams left each keeps nearly the speed that
-//! it would have alone.
+//! So no lane waits for a longer one or for one that is slow, and none runs past its end; how often
+//! the kernel is called depends on how often any lane needs attention. Lanes in use are kept dense,
+//! from lane 0, so that the narrowest width that holds them does: with few streams left each keeps
+//! nearly the speed that it would have alone.
 
 use alloc::vec::Vec;
 use core::task::Poll;

@@ -51,8 +51,8 @@ impl Stream for Script {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    /// Wherever streams have nothing yet, and wherever one is taken out, the others have the digests
-    /// that they have alone, on every backend.
+    /// Wherever streams have nothing yet, and wherever one is taken out, the others have the
+    /// digests that they have alone, on every backend.
     #[test]
     fn streams_that_wait_hold_up_no_others(
         scripts in vec(vec(prop::option::weighted(0.6, vec(any::<u8>(), 0..300)), 0..12), 1..70),
