@@ -19,7 +19,7 @@ ZSH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
 .PHONY: build test test-format test-lints test-no-std test-aarch64 test-oldest test-code test-stranger \
-	test-instructions test-docs test-fuzz test-bench test-miri record-instructions fuzz bench bench-peers plots deny \
+	test-instructions test-docs test-fuzz test-bench test-miri record-instructions record-api fuzz bench bench-peers plots deny \
 	install install-md5sum-link uninstall
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
@@ -89,6 +89,10 @@ test-miri:
 
 record-instructions: export LANESUM_RECORD = 1
 record-instructions: test-instructions
+
+# What tests/api.rs of the program holds the libraries to.
+record-api:
+	LANESUM_RECORD=1 $(CARGO) test --locked -p lanesum --test api
 
 test-docs:
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc $(OURS) --no-deps

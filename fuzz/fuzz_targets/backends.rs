@@ -6,7 +6,9 @@
 
 #![no_main]
 
-use lanesum_md5::{Backend, Digest, Lanes, md5};
+use std::task::Poll;
+
+use lanesum_md5::{Backend, Lanes, Md5Digest, md5};
 use libfuzzer_sys::fuzz_target;
 use md5_peer::Digest as _;
 
@@ -33,7 +35,7 @@ fn agree(backend: Backend, messages: &[&[u8]]) {
     }
     for _ in messages {
         let (message, digest) = lanes.pop().expect("as many as were put in");
-        let expected = Digest(md5_peer::Md5::digest(message.whole).into());
+        let expected = Md5Digest(md5_peer::Md5::digest(message.whole).into());
         assert_eq!(digest, expected, "{backend}: {} bytes", message.whole.len());
         assert_eq!(md5(message.whole), expected, "alone: {} bytes", message.whole.len());
     }
@@ -47,8 +49,8 @@ struct Message<'input> {
 }
 
 impl lanesum_md5::Stream for Message<'_> {
-    fn chunk(&mut self) -> &[u8] {
-        self.rest
+    fn chunk(&mut self) -> Poll<&[u8]> {
+        Poll::Ready(self.rest)
     }
 
     fn consume(&mut self, count: usize) {

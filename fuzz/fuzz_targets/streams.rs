@@ -5,9 +5,10 @@
 
 #![no_main]
 
+use std::task::Poll;
 use std::vec::IntoIter;
 
-use lanesum_md5::{Backend, Chunks, Digest, Lanes, Stream, md5, md5_many_with};
+use lanesum_md5::{Backend, Chunks, Lanes, Md5Digest, Stream, md5, md5_many_with};
 use libfuzzer_sys::fuzz_target;
 
 /// The parts of a plan's word.
@@ -71,10 +72,10 @@ fn plans(plan: &[u8]) -> Vec<Plan> {
 }
 
 /// The digests of all streams, hashed in lanes.
-fn together(backend: Backend, plans: &[Plan]) -> Vec<Option<Digest>> {
+fn together(backend: Backend, plans: &[Plan]) -> Vec<Option<Md5Digest>> {
     let mut digests = vec![None; plans.len()];
     let mut lanes = Lanes::with_backend(backend);
-    let mut take = |ended: Option<(Numbered, Digest)>| {
+    let mut take = |ended: Option<(Numbered, Md5Digest)>| {
         if let Some((stream, digest)) = ended {
             let before = digests[stream.index].replace(digest);
             assert_eq!(before, None, "{backend}: stream {} ended twice", stream.index);
@@ -103,7 +104,7 @@ struct Numbered {
 }
 
 impl Stream for Numbered {
-    fn chunk(&mut self) -> &[u8] {
+    fn chunk(&mut self) -> Poll<&[u8]> {
         self.chunks.chunk()
     }
 

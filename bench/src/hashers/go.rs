@@ -117,7 +117,7 @@ fn build() -> Result<PathBuf> {
 }
 
 fn parse_digest(line: &str) -> Result<Digest> {
-    let digest: lanesum_md5::Digest =
+    let digest: lanesum_md5::Md5Digest =
         line.parse().map_err(|error| anyhow::anyhow!("{NAME} answered {line:?}: {error}"))?;
     Ok(digest.0)
 }

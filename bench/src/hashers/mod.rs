@@ -3,7 +3,7 @@
 pub mod frame;
 pub mod go;
 
-use lanesum_md5::{Backend, Lanes, md5_many_into};
+use lanesum_md5::{Backend, Lanes, md5_many_into_with};
 use md5_simd::Md5Engine;
 use openssl::md::Md;
 use openssl::md_ctx::MdCtx;
@@ -70,7 +70,7 @@ pub fn batches<'message>() -> Vec<Batch<'message>> {
     let best = std::iter::once(("lanesum", Backend::best()));
     all.extend(best.chain(held()).map(|(name, backend)| Batch {
         name,
-        digests: Box::new(move |messages, digests| md5_many_into(backend, messages, digests)),
+        digests: Box::new(move |messages, digests| md5_many_into_with(backend, messages, digests)),
     }));
     // `hash_many_grouped` would sort by length, which pays where many lengths are equal but stand
     // apart; in these cases they are adjacent, or all differ.

@@ -6,6 +6,7 @@ use crate::Algorithm;
 
 /// Why an input has no digest that one could trust. The path is the job's; messages name it there.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The system refused to open or read it.
     #[error("{}", message(.0))]

@@ -14,9 +14,9 @@ use crate::{Algorithm, Algorithms};
 /// ```
 /// use lanesum_checksum::{Algorithm, Key};
 ///
-/// let raw = Key::from_file(b"\x00\x01\x02\x03 28 bytes of randomness, ...").unwrap();
+/// let raw = Key::from_bytes(b"\x00\x01\x02\x03 28 bytes of randomness, ...").unwrap();
 /// assert!(raw.fits(Algorithm::Blake3));
-/// assert!(Key::from_file(b"a pass phrase is no key").is_none());
+/// assert!(Key::from_bytes(b"a pass phrase is no key").is_none());
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key {
@@ -28,9 +28,9 @@ impl Key {
     /// The most bytes that a file with a key in it has: 64 digits and a newline.
     pub const MAX_FILE_LEN: usize = 65;
 
-    /// The key in a file of this content; `None` when the content is no key for any algorithm.
+    /// The key in a file of these bytes; `None` when they are no key for any algorithm.
     #[must_use]
-    pub fn from_file(content: &[u8]) -> Option<Self> {
+    pub fn from_bytes(content: &[u8]) -> Option<Self> {
         let key = Self { of_16: read(content), of_32: read(content) };
         (key.of_16.is_some() || key.of_32.is_some()).then_some(key)
     }
@@ -97,7 +97,7 @@ mod tests {
     const DIGITS: &str = "000102030405060708090a0b0c0d0e0fF0F1F2F3F4F5F6F7F8F9FAFBFCFDFEFF";
 
     fn lengths(content: &[u8]) -> [bool; 2] {
-        Key::from_file(content).map_or([false; 2], |key| {
+        Key::from_bytes(content).map_or([false; 2], |key| {
             let lengths = [key.of_16.is_some(), key.of_32.is_some()];
             assert_eq!(key.fits(Algorithm::Blake3), lengths[1]);
             assert!(!key.fits(Algorithm::Md5));
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(lengths(&raw[..16]), [true, false]);
         for (content, bytes) in [(DIGITS, &raw[..]), (&DIGITS[..32], &raw[..16])] {
             for content in [content.to_owned(), format!("{content}\n")] {
-                let key = Key::from_file(content.as_bytes()).unwrap();
+                let key = Key::from_bytes(content.as_bytes()).unwrap();
                 match bytes.len() {
                     16 => assert_eq!(key.of_16.unwrap(), bytes),
                     _ => assert_eq!(key.of_32.unwrap(), bytes),
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn thirty_two_digits_are_either() {
         let digits = &DIGITS.as_bytes()[..32];
-        let key = Key::from_file(digits).unwrap();
+        let key = Key::from_bytes(digits).unwrap();
         assert_eq!(key.of_32().unwrap(), digits);
         assert_eq!(key.of_16.unwrap(), std::array::from_fn(|i| i as u8));
         // What follows them settles it.
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_key_is_not_shown() {
-        let key = Key::from_file(DIGITS.as_bytes()).unwrap();
+        let key = Key::from_bytes(DIGITS.as_bytes()).unwrap();
         assert_eq!(format!("{key:?}"), "Key { .. }");
     }
 }

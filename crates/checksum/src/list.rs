@@ -9,6 +9,7 @@ use lanesum_list::{Ending, RawLine, Splitter};
 
 /// Why a list cannot be read at all. The list's name is the caller's to add.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum OpenError {
     /// It is something else than text.
     #[error(transparent)]

@@ -8,7 +8,7 @@ use lanesum_list::{Dialect, Ending, Record, lines};
 /// A key of the length that the algorithm needs, if it does.
 fn key(algorithm: Algorithm) -> Option<Key> {
     let len = algorithm.key_len().filter(|_| algorithm.needs_key())?;
-    Some(Key::from_file(&vec![7; len]).expect("the key file can hold one of this length"))
+    Some(Key::from_bytes(&vec![7; len]).expect("the key file can hold one of this length"))
 }
 
 fn digest(algorithm: Algorithm, bytes: &[u8]) -> Digest {

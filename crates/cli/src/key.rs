@@ -46,7 +46,7 @@ impl KeyFile {
         let (content, metadata) = read(path)
             .map_err(|error| about(lanesum_checksum::error::message(&error), algorithms))?;
         let length = length(content.len());
-        let key = Key::from_file(&content)
+        let key = Key::from_bytes(&content)
             .ok_or_else(|| about(format!("no key in its {length}"), algorithms))?;
         if let Some(unfit) = algorithms.iter().find(|&algorithm| !key.fits(algorithm)) {
             return Err(about(format!("no key for {unfit} in its {length}"), unfit.into()));

@@ -48,7 +48,7 @@ fn affordable(asked: Io, left: u64) -> Io {
         Io::Auto => Io::Read,
         Io::Mmap | Io::Uring if left < REST + worker(asked) => Io::Read,
         // Past the cache means that or an error.
-        Io::Read | Io::Mmap | Io::Direct | Io::Uring => asked,
+        _ => asked,
     }
 }
 
@@ -78,8 +78,9 @@ const fn worker(io: Io) -> u64 {
     const USUAL: u64 = 14 * MIB;
     match io {
         Io::Auto | Io::Read => USUAL,
-        Io::Mmap => USUAL + 32 * MIB,
         Io::Direct | Io::Uring => USUAL + 10 * MIB,
+        // Mapped; and no other way takes more.
+        _ => USUAL + 32 * MIB,
     }
 }
 

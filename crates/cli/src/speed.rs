@@ -66,7 +66,7 @@ fn algorithms(out: &mut impl Write, patience: Duration) -> io::Result<()> {
     writeln!(out)?;
     let input = vec![1; LENGTHS[LENGTHS.len() - 1].0];
     // Any key does; without one BLAKE3 is the hash that `-a blake3` is.
-    let key = Key::from_file(&[2; 16]).expect("16 bytes are a key");
+    let key = Key::from_bytes(&[2; 16]).expect("16 bytes are a key");
     for algorithm in Algorithm::ALL {
         write!(out, "{:>16}", algorithm.name())?;
         let key = algorithm.needs_key().then_some(&key);

@@ -200,3 +200,19 @@ fn a_use_of_the_world_is_found() {
     assert_eq!(uses_of_the_world("use std::{env, fmt};"), ["env"]);
     assert_eq!(uses_of_the_world("use std::borrow::Cow;\nuse std::fmt; // no std::\n"), [""; 0]);
 }
+
+/// Whoever gets a crate by itself has its page and its licences, and docs.rs shows every feature.
+#[test]
+fn crates_are_packaged_whole() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for folder in fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path()) {
+        let read = |name: &str| fs::read_to_string(folder.join(name));
+        let manifest = read("Cargo.toml").unwrap();
+        assert!(manifest.contains("\nreadme = \"README.md\"\n"), "{folder:?}");
+        for name in ["README.md", "LICENSE-MIT", "LICENSE-APACHE"] {
+            assert!(read(name).is_ok_and(|text| !text.is_empty()), "{folder:?}: {name}");
+        }
+        let shows_all = manifest.contains("[package.metadata.docs.rs]\nall-features = true\n");
+        assert_eq!(manifest.contains("\n[features]\n"), shows_all, "{folder:?}");
+    }
+}

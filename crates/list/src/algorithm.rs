@@ -57,6 +57,7 @@ macro_rules! algorithms {
     ($($(#[$doc:meta])+ $variant:ident { $($field:ident: $value:expr),+ $(,)? })+) => {
         /// A checksum or hash algorithm.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
         #[repr(u8)]
         pub enum Algorithm { $($(#[$doc])+ $variant,)+ }
 

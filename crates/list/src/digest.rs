@@ -5,8 +5,10 @@ use std::fmt;
 use crate::Algorithm;
 use crate::algorithm::LONGEST_DIGEST;
 
-/// The digest of one input under one algorithm.
-#[derive(Clone, Copy)]
+/// The digest of one input under one algorithm. They are in the order of their algorithms, then of
+/// their bytes.
+// What lies behind a digest's bytes is zeros.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest {
     algorithm: Algorithm,
     bytes: [u8; LONGEST_DIGEST],
@@ -94,14 +96,6 @@ const VALUES: [u8; 256] = {
     values
 };
 
-impl PartialEq for Digest {
-    fn eq(&self, other: &Self) -> bool {
-        self.algorithm == other.algorithm && self.as_bytes() == other.as_bytes()
-    }
-}
-
-impl Eq for Digest {}
-
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.as_bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
@@ -127,6 +121,17 @@ mod tests {
         assert_eq!(hex, b"e3069283");
         assert_eq!(digest.to_string(), "e3069283");
         assert_eq!(Digest::new(Algorithm::Crc32c, digest.as_bytes()), Some(digest));
+    }
+
+    #[test]
+    fn digests_are_keys_in_order() {
+        let crc = |bytes: [u8; 4]| Digest::new(Algorithm::Crc32c, &bytes).unwrap();
+        let md5 = Digest::new(Algorithm::Md5, &[0; 16]).unwrap();
+        let sorted = [md5, crc([0, 0, 0, 1]), crc([0, 1, 0, 0]), crc([9, 0, 0, 0])];
+        assert!(sorted.is_sorted());
+        let hex = Digest::from_hex(Algorithm::Crc32c, b"00010000").unwrap();
+        let set = std::collections::HashSet::from(sorted);
+        assert!(set.contains(&hex) && sorted.binary_search(&hex) == Ok(2));
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub const HEAD: usize = 1024;
 
 /// What is no list, told by its start. Its name is the caller's to add.
 #[derive(Clone, Copy, Debug, thiserror::Error, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NotAList {
     /// It is in UTF-16 of either byte order, with a mark or without.
     #[error("looks like UTF-16; convert it to UTF-8, e.g. iconv -f UTF-16 -t UTF-8")]

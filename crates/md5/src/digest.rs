@@ -1,76 +1,129 @@
 //! A digest as a value.
 
+use core::array::TryFromSliceError;
 use core::fmt;
 use core::str::FromStr;
 
 use crate::DIGEST_LEN;
 
-/// An MD5 digest: 16 bytes, shown in lower-case hexadecimal.
+/// An MD5 digest: 16 bytes, shown in lower-case hexadecimal, or with `{:X}` in upper case.
+///
+/// With the feature `serde` it is a string of hexadecimal digits in formats for people, such as
+/// JSON, and 16 bytes in others.
 ///
 /// ```
-/// let digest = lanesum_md5::md5(b"");
+/// use lanesum_md5::{Md5Digest, md5};
+///
+/// let digest = md5(b"");
 /// assert_eq!(digest.to_string(), "d41d8cd98f00b204e9800998ecf8427e");
-/// assert_eq!(digest.as_ref()[0], 0xd4);
+/// assert_eq!(digest.as_bytes()[0], 0xd4);
 /// assert_eq!("D41D8CD98F00B204E9800998ECF8427E".parse(), Ok(digest));
+/// assert_eq!(Md5Digest::from([7; 16]), Md5Digest::try_from(&[7; 16][..])?);
+/// # Ok::<(), std::array::TryFromSliceError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Digest(pub [u8; DIGEST_LEN]);
+pub struct Md5Digest(pub [u8; DIGEST_LEN]);
 
-impl AsRef<[u8]> for Digest {
-    fn as_ref(&self) -> &[u8] {
+impl Md5Digest {
+    /// The bytes.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; DIGEST_LEN] {
         &self.0
     }
-}
 
-impl From<Digest> for [u8; DIGEST_LEN] {
-    fn from(digest: Digest) -> Self {
-        digest.0
+    /// Reads 32 hexadecimal digits of either case, as [`FromStr`] does.
+    ///
+    /// ```
+    /// use lanesum_md5::{Md5Digest, ParseDigestError, md5};
+    ///
+    /// assert_eq!(Md5Digest::from_hex(b"d41d8cd98f00b204e9800998ecf8427e"), Ok(md5(b"")));
+    /// assert_eq!(Md5Digest::from_hex("d41d8cd9"), Err(ParseDigestError));
+    /// ```
+    ///
+    /// # Errors
+    /// It is anything else.
+    pub fn from_hex(hex: impl AsRef<[u8]>) -> Result<Self, ParseDigestError> {
+        let hex: &[u8; 2 * DIGEST_LEN] = hex.as_ref().try_into().map_err(|_| ParseDigestError)?;
+        let mut bytes = [0; DIGEST_LEN];
+        for (byte, digits) in bytes.iter_mut().zip(hex.as_chunks::<2>().0) {
+            let value = |digit: u8| char::from(digit).to_digit(16).ok_or(ParseDigestError);
+            // Two digits are at most 255.
+            *byte = (value(digits[0])? << 4 | value(digits[1])?) as u8;
+        }
+        Ok(Self(bytes))
     }
 }
 
-impl fmt::LowerHex for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
+impl FromStr for Md5Digest {
+    type Err = ParseDigestError;
 
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::LowerHex::fmt(self, f)
-    }
-}
-
-impl fmt::Debug for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Digest({self})")
+    /// As [`from_hex`](Self::from_hex).
+    fn from_str(text: &str) -> Result<Self, ParseDigestError> {
+        Self::from_hex(text)
     }
 }
 
 /// Text that is not the 32 hexadecimal digits of an MD5 digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotADigest;
+#[non_exhaustive]
+pub struct ParseDigestError;
 
-impl fmt::Display for NotADigest {
+impl fmt::Display for ParseDigestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an MD5 digest is 32 hexadecimal digits")
     }
 }
 
-impl core::error::Error for NotADigest {}
+impl core::error::Error for ParseDigestError {}
 
-impl FromStr for Digest {
-    type Err = NotADigest;
+impl AsRef<[u8]> for Md5Digest {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
 
-    /// Reads 32 hexadecimal digits of either case.
-    fn from_str(text: &str) -> Result<Self, NotADigest> {
-        let text: &[u8; 2 * DIGEST_LEN] = text.as_bytes().try_into().map_err(|_| NotADigest)?;
-        let mut bytes = [0; DIGEST_LEN];
-        for (byte, digits) in bytes.iter_mut().zip(text.chunks_exact(2)) {
-            let value = |digit: u8| char::from(digit).to_digit(16).ok_or(NotADigest);
-            // Two digits are at most 255.
-            *byte = (value(digits[0])? << 4 | value(digits[1])?) as u8;
-        }
-        Ok(Self(bytes))
+impl From<[u8; DIGEST_LEN]> for Md5Digest {
+    fn from(bytes: [u8; DIGEST_LEN]) -> Self {
+        Self(bytes)
+    }
+}
+
+impl From<Md5Digest> for [u8; DIGEST_LEN] {
+    fn from(digest: Md5Digest) -> Self {
+        digest.0
+    }
+}
+
+/// Of 16 bytes, not of their hexadecimal digits.
+impl TryFrom<&[u8]> for Md5Digest {
+    type Error = TryFromSliceError;
+
+    fn try_from(bytes: &[u8]) -> Result<Self, TryFromSliceError> {
+        bytes.try_into().map(Self)
+    }
+}
+
+impl fmt::LowerHex for Md5Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::UpperHex for Md5Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02X}"))
+    }
+}
+
+impl fmt::Display for Md5Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::LowerHex::fmt(self, f)
+    }
+}
+
+impl fmt::Debug for Md5Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Md5Digest({self})")
     }
 }
 
@@ -81,7 +134,22 @@ mod tests {
     #[test]
     fn text_that_is_no_digest_is_refused() {
         for text in ["", "d41d8cd98f00b204e9800998ecf8427", "g41d8cd98f00b204e9800998ecf8427e"] {
-            assert_eq!(text.parse::<Digest>(), Err(NotADigest), "{text}");
+            assert_eq!(text.parse::<Md5Digest>(), Err(ParseDigestError), "{text}");
         }
+    }
+
+    #[test]
+    fn digits_of_either_case_go_in_and_come_out() {
+        let digest = Md5Digest(core::array::from_fn(|index| 17 * index as u8));
+        let lower = "00112233445566778899aabbccddeeff";
+        assert_eq!(std::format!("{digest} {digest:x} {digest:X}"), {
+            std::format!("{lower} {lower} {}", lower.to_uppercase())
+        });
+        for text in [lower, &lower.to_uppercase()] {
+            assert_eq!(text.parse(), Ok(digest));
+            assert_eq!(Md5Digest::from_hex(text.as_bytes()), Ok(digest));
+        }
+        assert!(Md5Digest::try_from(&[0; 15][..]).is_err());
+        assert_eq!(<[u8; 16]>::from(digest), *digest.as_bytes());
     }
 }

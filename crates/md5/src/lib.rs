@@ -27,8 +27,9 @@
 //! | an iterator of chunks | [`md5_chunks`] |
 //! | a reader | [`md5_reader`] |
 //! | many slices | [`md5_many`], [`md5_many_into`] |
-//! | many streams, of files or sockets or anything | [`Lanes`], which refills a lane the moment its stream ends |
-//! | code written against the RustCrypto traits | [`Md5`] with the feature `digest` |
+//! | many streams, of files or sockets or anything | [`Lanes`], which refills a lane the moment its stream ends; one that has nothing yet holds up no other |
+//! | code written against the RustCrypto traits | [`Md5`] with the feature `digest`, also as `Hmac<Md5>` |
+//! | digests to store | [`Md5Digest`]: bytes, hexadecimal digits, or serde with the feature `serde` |
 //!
 //! How it works: `table.rs` holds the 64 steps, `kernel.rs` runs them in as many lanes as a word of
 //! [`lanesum_lanes`] has, and everything else feeds it whole blocks.
@@ -51,6 +52,10 @@ mod many;
 mod memory;
 mod one;
 mod padding;
+#[cfg(feature = "std")]
+mod reader;
+#[cfg(feature = "serde")]
+mod serde;
 #[cfg(feature = "alloc")]
 mod stream;
 #[cfg(feature = "alloc")]
@@ -58,15 +63,17 @@ mod streams;
 mod table;
 
 #[cfg(feature = "alloc")]
-pub use crate::many::{md5_many, md5_many_into, md5_many_with};
+pub use crate::many::{Output, md5_many, md5_many_into, md5_many_into_with, md5_many_with};
 #[cfg(feature = "std")]
 pub use crate::one::md5_reader;
+#[cfg(feature = "std")]
+pub use crate::reader::Reader;
 #[cfg(feature = "alloc")]
 pub use crate::stream::{Chunks, Stream};
 #[cfg(feature = "alloc")]
 pub use crate::streams::{Lanes, most_streams};
 pub use crate::{
-    digest::{Digest, NotADigest},
+    digest::{Md5Digest, ParseDigestError},
     one::{Md5, md5, md5_chunks},
 };
 pub use lanesum_lanes::{BLOCK_LEN, Backend};

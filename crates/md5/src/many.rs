@@ -8,7 +8,7 @@ use lanesum_lanes::{BLOCK_LEN, Backend};
 
 use crate::kernel::State;
 use crate::lockstep::{Lockstep, ROW};
-use crate::{Digest, memory};
+use crate::{Md5Digest, memory};
 
 /// The MD5 of each of many messages, in their order.
 ///
@@ -23,7 +23,7 @@ use crate::{Digest, memory};
 /// assert_eq!(digests[2].to_string(), "900150983cd24fb0d6963f7d28e17f72");
 /// ```
 #[must_use]
-pub fn md5_many<I>(messages: I) -> Vec<Digest>
+pub fn md5_many<I>(messages: I) -> Vec<Md5Digest>
 where
     I: IntoIterator<Item: AsRef<[u8]>>,
 {
@@ -40,59 +40,136 @@ where
 /// }
 /// ```
 #[must_use]
-pub fn md5_many_with<I>(backend: Backend, messages: I) -> Vec<Digest>
+pub fn md5_many_with<I>(backend: Backend, messages: I) -> Vec<Md5Digest>
 where
     I: IntoIterator<Item: AsRef<[u8]>>,
 {
     let messages = messages.into_iter();
     let mut digests: Vec<State> = Vec::with_capacity(messages.size_hint().0);
-    hash_all(backend, messages, &mut digests);
-    digests.into_iter().map(Digest).collect()
+    hash_all(backend, messages, &mut &mut digests);
+    digests.into_iter().map(Md5Digest).collect()
 }
 
-/// [`md5_many_with`] into a column of 16-byte values. From bytes it comes by
+/// [`md5_many`] into a column of [`Md5Digest`]s, or of 16-byte values. From bytes these come by
 /// [`as_chunks_mut`](slice::as_chunks_mut).
 ///
 /// ```
-/// use lanesum_md5::{Backend, md5, md5_many_into};
+/// use lanesum_md5::{Md5Digest, md5, md5_many_into};
+///
+/// let mut digests = [Md5Digest::default(); 2];
+/// md5_many_into(["a", "b"], &mut digests);
+/// assert_eq!(digests[1], md5("b"));
 ///
 /// let mut column = [0; 2 * 16];
-/// let (digests, _) = column.as_chunks_mut();
-/// md5_many_into(Backend::best(), ["a", "b"], digests);
-/// assert_eq!(column[16..], md5(b"b").0);
+/// md5_many_into(["a", "b"], column.as_chunks_mut().0);
+/// assert_eq!(column[16..], md5("b").0);
 /// ```
 ///
 /// # Panics
 /// When there are not as many digests as messages.
-pub fn md5_many_into<I>(backend: Backend, messages: I, digests: &mut [[u8; 16]])
+pub fn md5_many_into<I, D>(messages: I, out: &mut [D])
 where
     I: IntoIterator<Item: AsRef<[u8]>>,
+    D: Output,
 {
-    let count = digests.len();
-    let taken = hash_all(backend, messages.into_iter(), &mut *digests);
+    md5_many_into_with(Backend::best(), messages, out);
+}
+
+/// [`md5_many_into`] with a given backend.
+///
+/// ```
+/// use lanesum_md5::{Backend, Md5Digest, md5, md5_many_into_with};
+///
+/// let mut digests = [Md5Digest::default(); 2];
+/// md5_many_into_with(Backend::PORTABLE, ["a", "b"], &mut digests);
+/// assert_eq!(digests[1], md5("b"));
+/// ```
+///
+/// # Panics
+/// When there are not as many digests as messages.
+pub fn md5_many_into_with<I, D>(backend: Backend, messages: I, out: &mut [D])
+where
+    I: IntoIterator<Item: AsRef<[u8]>>,
+    D: Output,
+{
+    let count = out.len();
+    let taken = hash_all(backend, messages.into_iter(), &mut D::column(out));
     assert_eq!(taken, count, "messages and digests");
 }
 
+/// What a column of digests is made of: [`Md5Digest`] or `[u8; 16]`.
+pub trait Output: sealed::Output {}
+impl Output for Md5Digest {}
+impl Output for State {}
+
+mod sealed {
+    use super::{Column, Copied, Md5Digest, State};
+
+    pub trait Output: Sized {
+        fn column(out: &mut [Self]) -> impl Column;
+    }
+
+    impl Output for State {
+        #[inline]
+        fn column(out: &mut [Self]) -> impl Column {
+            out
+        }
+    }
+
+    impl Output for Md5Digest {
+        #[inline]
+        fn column(out: &mut [Self]) -> impl Column {
+            Copied { out, states: super::Vec::new() }
+        }
+    }
+}
+
 /// Where digests go.
-trait Column {
-    /// The places of the messages from number `first` on, `count` of them.
-    fn places(&mut self, first: usize, count: usize) -> &mut [State];
+pub trait Column {
+    /// Has the messages from number `first` on, `count` of them, hashed into their places; gives
+    /// what the function does.
+    fn fill<R>(&mut self, first: usize, count: usize, hash: impl FnOnce(&mut [State]) -> R) -> R;
 }
 
-impl Column for [State] {
+impl Column for &mut [State] {
     #[inline]
-    fn places(&mut self, first: usize, count: usize) -> &mut [State] {
-        let most = self.len();
-        self.get_mut(first..first + count).unwrap_or_else(|| panic!("more messages than {most}"))
+    fn fill<R>(&mut self, first: usize, count: usize, hash: impl FnOnce(&mut [State]) -> R) -> R {
+        hash(places(self, first, count))
     }
 }
 
-impl Column for Vec<State> {
+/// A column of digests, and what is hashed before it is copied there.
+struct Copied<'a> {
+    out: &'a mut [Md5Digest],
+    states: Vec<State>,
+}
+
+impl Column for Copied<'_> {
     #[inline]
-    fn places(&mut self, first: usize, count: usize) -> &mut [State] {
+    fn fill<R>(&mut self, first: usize, count: usize, hash: impl FnOnce(&mut [State]) -> R) -> R {
+        let places = places(self.out, first, count);
+        self.states.resize(count, [0; 16]);
+        let done = hash(&mut self.states);
+        for (place, state) in places.iter_mut().zip(&self.states) {
+            place.0 = *state;
+        }
+        done
+    }
+}
+
+impl Column for &mut Vec<State> {
+    #[inline]
+    fn fill<R>(&mut self, first: usize, count: usize, hash: impl FnOnce(&mut [State]) -> R) -> R {
         self.resize(first + count, [0; 16]);
-        &mut self[first..]
+        hash(&mut self[first..])
     }
+}
+
+/// The places in a column of the messages from number `first` on.
+#[inline]
+fn places<D>(column: &mut [D], first: usize, count: usize) -> &mut [D] {
+    let most = column.len();
+    column.get_mut(first..first + count).unwrap_or_else(|| panic!("more messages than {most}"))
 }
 
 /// How many are taken at a time otherwise: of references, and of messages that own their bytes, of
@@ -106,7 +183,7 @@ const OWNED_BYTES: usize = 64 << 20;
 fn hash_all<M: AsRef<[u8]>>(
     backend: Backend,
     mut messages: impl Iterator<Item = M>,
-    digests: &mut (impl Column + ?Sized),
+    digests: &mut impl Column,
 ) -> usize {
     let mut lockstep = Lockstep::new(backend);
     let mut taken: Vec<M> = Vec::new();
@@ -122,10 +199,11 @@ fn hash_all<M: AsRef<[u8]>>(
             *slice = message.as_ref();
         }
         let count = taken.len();
-        if !lockstep.hash_if_alike(&row[..count], digests.places(done, count)) {
+        let row = &row[..count];
+        if !digests.fill(done, count, |places| lockstep.hash_if_alike(row, places)) {
             take(&mut taken, &mut messages, if is_owned::<M>() { OWNED } else { REFERENCES });
             let slices: Vec<&[u8]> = taken.iter().map(AsRef::as_ref).collect();
-            memory::hash(backend, &slices, digests.places(done, slices.len()));
+            digests.fill(done, slices.len(), |places| memory::hash(backend, &slices, places));
         }
         done += taken.len();
     }

@@ -4,7 +4,7 @@ use core::fmt;
 
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks};
 
-use crate::Digest;
+use crate::Md5Digest;
 use crate::kernel::{INITIAL_STATE, Plan, State};
 use crate::padding::{BlockBuffer, PaddedTail};
 
@@ -39,7 +39,12 @@ impl Md5 {
     }
 
     /// Takes the next bytes.
-    pub fn update(&mut self, mut bytes: &[u8]) {
+    #[inline]
+    pub fn update(&mut self, bytes: impl AsRef<[u8]>) {
+        self.take(bytes.as_ref());
+    }
+
+    fn take(&mut self, mut bytes: &[u8]) {
         self.length = self.length.wrapping_add(bytes.len() as u64);
         if !self.buffer.is_empty() {
             bytes = &bytes[self.buffer.fill(bytes)..];
@@ -56,12 +61,12 @@ impl Md5 {
 
     /// The digest of all bytes taken.
     #[must_use]
-    pub fn finalize(mut self) -> Digest {
+    pub fn finalize(mut self) -> Md5Digest {
         self.finish()
     }
 
     /// The digest of all bytes taken; starts again from nothing.
-    pub fn finalize_reset(&mut self) -> Digest {
+    pub fn finalize_reset(&mut self) -> Md5Digest {
         let digest = self.finish();
         self.reset();
         digest
@@ -72,10 +77,23 @@ impl Md5 {
         *self = Self::new();
     }
 
-    fn finish(&mut self) -> Digest {
+    /// The state after the last whole block, how many bytes there were in all, and those behind
+    /// that block.
+    #[cfg(feature = "digest")]
+    pub(crate) fn parts(&self) -> (&State, u64, &[u8]) {
+        (&self.state, self.length, self.buffer.bytes())
+    }
+
+    /// Where a message goes on whose first `length` bytes, whole blocks, led to this state.
+    #[cfg(feature = "digest")]
+    pub(crate) const fn from_parts(state: State, length: u64) -> Self {
+        Self { state, buffer: BlockBuffer::new(), length }
+    }
+
+    fn finish(&mut self) -> Md5Digest {
         self.buffer.pad(self.length);
         take(&mut self.state, self.buffer.blocks());
-        Digest(self.state)
+        Md5Digest(self.state)
     }
 }
 
@@ -126,8 +144,13 @@ impl std::io::Write for Md5 {
 /// let digest = lanesum_md5::md5(b"message digest");
 /// assert_eq!(digest.to_string(), "f96b697d7cb7938d525a2f31aaf161d0");
 /// ```
+#[inline]
 #[must_use]
-pub fn md5(message: &[u8]) -> Digest {
+pub fn md5(message: impl AsRef<[u8]>) -> Md5Digest {
+    md5_of_slice(message.as_ref())
+}
+
+fn md5_of_slice(message: &[u8]) -> Md5Digest {
     let rest = &message[message.len() - message.len() % BLOCK_LEN..];
     let tail = PaddedTail::of(rest, message.len() as u64);
     let mut states = [INITIAL_STATE];
@@ -135,7 +158,7 @@ pub fn md5(message: &[u8]) -> Digest {
     let blocks = &[[whole(&message), whole(&tail)]];
     let plan = Plan { blocks, last: None, states: &mut states };
     plan.run(Backend::best(), 1);
-    Digest(states[0])
+    Md5Digest(states[0])
 }
 
 /// MD5 of a message that an iterator yields in chunks of any lengths: the lazy `ByteString`. One
@@ -145,12 +168,12 @@ pub fn md5(message: &[u8]) -> Digest {
 /// let chunks = std::iter::repeat_n([0; 1000], 1000); // a megabyte, never held whole
 /// assert_eq!(lanesum_md5::md5_chunks(chunks), lanesum_md5::md5(&[0; 1_000_000]));
 /// ```
-pub fn md5_chunks<I>(chunks: I) -> Digest
+pub fn md5_chunks<I>(chunks: I) -> Md5Digest
 where
     I: IntoIterator<Item: AsRef<[u8]>>,
 {
     let mut md5 = Md5::new();
-    chunks.into_iter().for_each(|chunk| md5.update(chunk.as_ref()));
+    chunks.into_iter().for_each(|chunk| md5.update(chunk));
     md5.finalize()
 }
 
@@ -165,7 +188,7 @@ where
 /// # Errors
 /// The reader's own, except interruptions, after which it reads on.
 #[cfg(feature = "std")]
-pub fn md5_reader<R: std::io::Read>(mut reader: R) -> std::io::Result<Digest> {
+pub fn md5_reader<R: std::io::Read>(mut reader: R) -> std::io::Result<Md5Digest> {
     let mut md5 = Md5::new();
     let mut buffer = alloc::vec![0; 64 << 10];
     loop {

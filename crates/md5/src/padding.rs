@@ -38,6 +38,12 @@ impl BlockBuffer {
         &self.bytes[..self.filled - self.filled % BLOCK_LEN]
     }
 
+    /// All that it holds.
+    #[cfg(feature = "digest")]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.filled]
+    }
+
     /// Forgets all that it holds.
     pub(crate) fn clear(&mut self) {
         self.filled = 0;

@@ -1,16 +1,23 @@
 //! What a lane is fed from.
 
+use alloc::boxed::Box;
+use core::task::Poll;
+
 /// A message that comes piece by piece.
 ///
 /// Like [`std::io::BufRead`], without errors: a stream that fails says so in its own way when it is
-/// given back with the digest of what came before.
+/// given back with the digest of what came before, as [`Reader`](crate::Reader) does.
 pub trait Stream {
-    /// The bytes that come next: the same again until they are consumed. None means that the
-    /// message has ended, and this is not called again.
+    /// The bytes that come next: the same again until they are consumed. None, an empty slice,
+    /// mean that the message has ended, and this is not called again.
     ///
-    /// This is where a stream waits, reads or computes. Pieces of whole blocks, 64 bytes times n,
-    /// are hashed where they lie; what goes beyond is copied, at most 63 bytes a piece.
-    fn chunk(&mut self) -> &[u8];
+    /// This is where a stream reads or computes. One that would have to wait may do so, and all
+    /// lanes wait with it; or it says [`Poll::Pending`], "not yet", and the others go on without
+    /// it. It is asked again with each step of the lanes: no waker is called.
+    ///
+    /// Pieces of whole blocks, 64 bytes times n, are hashed where they lie; what goes beyond is
+    /// copied, at most 63 bytes a piece.
+    fn chunk(&mut self) -> Poll<&[u8]>;
 
     /// Drops the first `count` bytes of [`chunk`](Self::chunk), which has at least as many.
     fn consume(&mut self, count: usize);
@@ -18,8 +25,8 @@ pub trait Stream {
 
 impl Stream for &[u8] {
     #[inline]
-    fn chunk(&mut self) -> &[u8] {
-        self
+    fn chunk(&mut self) -> Poll<&[u8]> {
+        Poll::Ready(self)
     }
 
     #[inline]
@@ -27,6 +34,24 @@ impl Stream for &[u8] {
         *self = &self[count..];
     }
 }
+
+/// What leads to a stream is one: `&mut S`, and `Box<dyn Stream>` for streams of several kinds.
+macro_rules! pointers {
+    ($($pointer:ty),*) => {
+        $(impl<S: Stream + ?Sized> Stream for $pointer {
+            #[inline]
+            fn chunk(&mut self) -> Poll<&[u8]> {
+                (**self).chunk()
+            }
+
+            #[inline]
+            fn consume(&mut self, count: usize) {
+                (**self).consume(count);
+            }
+        })*
+    };
+}
+pointers!(&mut S, Box<S>);
 
 /// A stream from an iterator of chunks.
 ///
@@ -54,15 +79,16 @@ impl<I: Iterator<Item: AsRef<[u8]>>> Chunks<I> {
 }
 
 impl<I: Iterator<Item: AsRef<[u8]>>> Stream for Chunks<I> {
-    fn chunk(&mut self) -> &[u8] {
+    fn chunk(&mut self) -> Poll<&[u8]> {
         while self.current.as_ref().is_none_or(|chunk| chunk.as_ref().len() == self.consumed) {
             self.consumed = 0;
             self.current = self.chunks.next();
             if self.current.is_none() {
-                return &[];
+                return Poll::Ready(&[]);
             }
         }
-        self.current.as_ref().map_or(&[], |chunk| &chunk.as_ref()[self.consumed..])
+        let current = self.current.as_ref();
+        Poll::Ready(current.map_or(&[], |chunk| &chunk.as_ref()[self.consumed..]))
     }
 
     fn consume(&mut self, count: usize) {

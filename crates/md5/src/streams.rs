@@ -5,22 +5,24 @@
 //!   for each lane that has no whole block ready:
 //!     take what its stream has next into the lane's buffer, or end it with the padding;
 //!     if all of it is hashed: give stream and digest back; the caller puts the next one in
-//!   n = the least number of blocks that any lane has ready
-//!   run the kernel over n blocks of every lane
+//!     if it has nothing yet: leave it out
+//!   n = the least number of blocks that any other lane has ready
+//!   run the kernel over n blocks of each of these
 //! ```
 //!
-//! So no lane waits for a longer one, and none runs past its end; how often the kernel is called
-//! depends on how often any lane needs attention. Lanes in use are kept dense, from lane 0, so that
-//! the narrowest width that holds them does: with few streams left each keeps nearly the speed that
-//! it would have alone.
+//! So no lane waits for a longer one or for one that is slow, and none runs past its end; how often
+//! the kernel is called depends on how often any lane needs attention. Lanes in use are kept dense,
+//! from lane 0, so that the narrowest width that holds them does: with few streams left each keeps
+//! nearly the speed that it would have alone.
 
 use alloc::vec::Vec;
+use core::task::Poll;
 
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES};
 
 use crate::kernel::{INITIAL_STATE, Plan, State};
 use crate::padding::BlockBuffer;
-use crate::{Digest, Stream};
+use crate::{Md5Digest, Stream};
 
 /// The most streams of any backend.
 const MOST: usize = MAX_LANES;
@@ -69,6 +71,8 @@ pub struct Lanes<S> {
     states: [State; MOST],
     /// How many blocks each lane has ready: none where its stream has not been asked yet.
     ready: [usize; MOST],
+    /// Whether a stream is being asked, and if it is not, has panicked.
+    is_poisoned: bool,
 }
 
 impl<S: Stream> Lanes<S> {
@@ -88,6 +92,7 @@ impl<S: Stream> Lanes<S> {
             lanes: Vec::with_capacity(capacity),
             states: [INITIAL_STATE; MOST],
             ready: [0; MOST],
+            is_poisoned: false,
         }
     }
 
@@ -126,60 +131,131 @@ impl<S: Stream> Lanes<S> {
         self.lanes.push(Lane::new(stream));
     }
 
-    /// Goes on until a stream has ended; gives it back with its digest. `None` when there is none.
+    /// Goes on until a stream has ended; gives it back with its digest. `None` when there is none,
+    /// or when all that there are have nothing yet ([`is_empty`](Self::is_empty) tells): wait until
+    /// one of them has, and call this again.
     ///
     /// This is [`take_finished`](Self::take_finished) and [`advance`](Self::advance) alternately.
     /// Call these to put several streams in at once, or to do something else in between.
-    pub fn pop(&mut self) -> Option<(S, Digest)> {
+    ///
+    /// # Panics
+    /// When a stream has panicked before; and with it when it does.
+    pub fn pop(&mut self) -> Option<(S, Md5Digest)> {
         loop {
             let finished = self.take_finished();
-            if finished.is_some() || self.is_empty() {
+            if finished.is_some() || !self.advance() {
                 return finished;
             }
-            self.advance();
         }
     }
 
-    /// Takes out a stream that is hashed to its end, with its digest; its lane is free then. `None`
-    /// when no lane can say so without going forward.
-    pub fn take_finished(&mut self) -> Option<(S, Digest)> {
+    /// Gives back a stream that has ended, with its digest, if there is one. Asks the streams of
+    /// the lanes that have no block ready.
+    ///
+    /// # Panics
+    /// As [`pop`](Self::pop).
+    pub fn take_finished(&mut self) -> Option<(S, Md5Digest)> {
+        self.begin();
         // From the last one down: when many end together, none is moved only to be taken out next.
-        while let Some(lane) = self.ready().iter().rposition(|&blocks| blocks == 0) {
-            self.ready[lane] = self.lanes[lane].prepare();
+        let finished = (0..self.lanes.len()).rev().find(|&lane| {
             if self.ready[lane] == 0 {
-                return Some(self.remove(lane));
+                self.ready[lane] = self.lanes[lane].prepare();
             }
-        }
-        None
+            self.ready[lane] == 0 && self.lanes[lane].ended
+        });
+        self.is_poisoned = false;
+        finished.map(|lane| self.take(lane))
     }
 
-    /// Takes every lane forward to where the first of them needs attention: at least one block, or
-    /// none while a stream that has ended is not [taken out](Self::take_finished).
-    pub fn advance(&mut self) {
+    /// Takes every lane that has a block forward to where the first of them needs attention; says
+    /// whether there was one. Streams that have nothing yet stay where they are, and so do those
+    /// that have ended, until they are [taken out](Self::take_finished).
+    ///
+    /// # Panics
+    /// As [`pop`](Self::pop).
+    pub fn advance(&mut self) -> bool {
+        self.begin();
         for (ready, lane) in self.ready.iter_mut().zip(&mut self.lanes) {
             if *ready == 0 {
                 *ready = lane.prepare();
             }
         }
-        let count = self.ready().iter().copied().min().unwrap_or(0);
-        if count == 0 {
-            return;
+        let count = self.ready().iter().copied().filter(|&blocks| blocks > 0).min();
+        if let Some(count) = count {
+            if self.ready().contains(&0) {
+                self.hash_some(count);
+            } else {
+                self.hash_all(count);
+            }
+            for (ready, lane) in self.ready.iter_mut().zip(&mut self.lanes) {
+                if *ready > 0 {
+                    *ready -= count;
+                    lane.advance(count);
+                }
+            }
         }
-        let lanes = self.lanes.len();
-        let width = self.backend.width_for(lanes);
-        let mut inputs = [&[][..]; MOST];
+        self.is_poisoned = false;
+        count.is_some()
+    }
+
+    /// Takes a stream out that `is_it` says yes to, before it has ended: one that comes too slowly,
+    /// for instance. There is no digest of it.
+    ///
+    /// ```
+    /// use lanesum_md5::Lanes;
+    ///
+    /// let mut lanes = Lanes::new();
+    /// lanes.push(&b"a"[..]);
+    /// lanes.push(&b"bc"[..]);
+    /// assert_eq!(lanes.remove(|stream| stream.len() == 2), Some(&b"bc"[..]));
+    /// assert_eq!(lanes.len(), 1);
+    /// ```
+    pub fn remove(&mut self, is_it: impl FnMut(&S) -> bool) -> Option<S> {
+        let lane = self.iter().position(is_it)?;
+        Some(self.take(lane).0)
+    }
+
+    /// The streams, in no order that could be relied on.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &S> {
+        self.lanes.iter().map(|lane| &lane.stream)
+    }
+
+    /// The streams, to give them what came for them. What [`chunk`](Stream::chunk) has said and is
+    /// not consumed has to stay.
+    pub fn iter_mut(&mut self) -> impl ExactSizeIterator<Item = &mut S> {
+        self.lanes.iter_mut().map(|lane| &mut lane.stream)
+    }
+
+    /// Notes that streams are asked. If one of them panics, it is not known what was consumed of
+    /// which.
+    fn begin(&mut self) {
+        assert!(!self.is_poisoned, "a stream has panicked, so no digest can be trusted");
+        self.is_poisoned = true;
+    }
+
+    /// Hashes so many blocks of every lane.
+    fn hash_all(&mut self, count: usize) {
+        let (mut inputs, lanes) = ([&[][..]; MOST], self.lanes.len());
         for (input, lane) in inputs.iter_mut().zip(&mut self.lanes) {
             *input = lane.blocks();
         }
-        // Lanes that are not in use get what the first one has.
-        let first = inputs[0];
-        inputs[lanes..width].fill(first);
-        let blocks = Blocks::new(&inputs[..width], count);
-        let blocks = &[[blocks, Blocks::NONE]];
-        Plan { blocks, last: None, states: &mut self.states }.run(self.backend, width);
-        for (ready, lane) in self.ready.iter_mut().zip(&mut self.lanes) {
-            *ready -= count;
-            lane.advance(count);
+        hash(self.backend, &mut inputs, lanes, count, &mut self.states);
+    }
+
+    /// Hashes so many blocks of the lanes that have any, side by side.
+    fn hash_some(&mut self, count: usize) {
+        let (mut inputs, mut states) = ([&[][..]; MOST], [INITIAL_STATE; MOST]);
+        let (mut numbers, mut lanes) = ([0; MOST], 0);
+        for (number, lane) in self.lanes.iter_mut().enumerate() {
+            if self.ready[number] > 0 {
+                (inputs[lanes], states[lanes]) = (lane.blocks(), self.states[number]);
+                numbers[lanes] = number;
+                lanes += 1;
+            }
+        }
+        hash(self.backend, &mut inputs, lanes, count, &mut states);
+        for (&number, state) in numbers[..lanes].iter().zip(states) {
+            self.states[number] = state;
         }
     }
 
@@ -189,12 +265,12 @@ impl<S: Stream> Lanes<S> {
     }
 
     /// Takes a lane out; the last one moves into its place.
-    fn remove(&mut self, lane: usize) -> (S, Digest) {
+    fn take(&mut self, lane: usize) -> (S, Md5Digest) {
         let last = self.lanes.len() - 1;
         let state = self.states[lane];
         self.states[lane] = self.states[last];
         self.ready[lane] = self.ready[last];
-        (self.lanes.swap_remove(lane).stream, Digest(state))
+        (self.lanes.swap_remove(lane).stream, Md5Digest(state))
     }
 }
 
@@ -202,6 +278,23 @@ impl<S: Stream> Default for Lanes<S> {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// Takes the states of the first `lanes` inputs forward by so many blocks of each.
+fn hash(
+    backend: Backend,
+    inputs: &mut [&[u8]; MOST],
+    lanes: usize,
+    count: usize,
+    states: &mut [State; MOST],
+) {
+    let width = backend.width_for(lanes);
+    // Lanes that are not in use get what the first one has.
+    let first = inputs[0];
+    inputs[lanes..width].fill(first);
+    let blocks = Blocks::new(&inputs[..width], count);
+    let blocks = &[[blocks, Blocks::NONE]];
+    Plan { blocks, last: None, states }.run(backend, width);
 }
 
 /// A stream and where it stands.
@@ -224,7 +317,7 @@ impl<S: Stream> Lane<S> {
     }
 
     /// Makes at least one block ready, and says how many there are; none when the message is hashed
-    /// to its end.
+    /// to its end, or has nothing yet.
     #[inline]
     fn prepare(&mut self) -> usize {
         loop {
@@ -232,7 +325,7 @@ impl<S: Stream> Lane<S> {
             if ready > 0 || self.ended {
                 return ready;
             }
-            let chunk = self.stream.chunk();
+            let Poll::Ready(chunk) = self.stream.chunk() else { return 0 };
             if chunk.is_empty() {
                 self.buffer.pad(self.length);
                 self.ended = true;
@@ -250,7 +343,10 @@ impl<S: Stream> Lane<S> {
     #[inline]
     fn blocks(&mut self) -> &[u8] {
         if self.buffer.is_empty() {
-            self.stream.chunk()
+            match self.stream.chunk() {
+                Poll::Ready(chunk) => chunk,
+                Poll::Pending => panic!("a stream takes back what it has said"),
+            }
         } else {
             &self.buffer.blocks()[BLOCK_LEN * self.buffer_done..]
         }

@@ -2,12 +2,14 @@
 //!
 //! `LANESUM_BACKEND=NAME` holds the tests to one backend.
 
-use lanesum_md5::{Backend, Chunks, Digest, Lanes, Stream, md5, md5_many_with, most_streams};
+use std::task::Poll;
+
+use lanesum_md5::{Backend, Chunks, Lanes, Md5Digest, Stream, md5, md5_many_with, most_streams};
 
 /// The digest by an independent implementation.
-fn peer(message: &[u8]) -> Digest {
+fn peer(message: &[u8]) -> Md5Digest {
     use md5_peer::Digest as _;
-    Digest(md5_peer::Md5::digest(message).into())
+    Md5Digest(md5_peer::Md5::digest(message).into())
 }
 
 /// Bytes that differ between neighbours and between blocks.
@@ -31,7 +33,7 @@ impl Random {
 fn every_length(backend: Backend, width: usize) {
     const LONGEST: usize = 1_100;
     let memory = bytes(LONGEST + 64);
-    let expected: Vec<Vec<Digest>> = (0..width.min(4))
+    let expected: Vec<Vec<Md5Digest>> = (0..width.min(4))
         .map(|at| (0..=LONGEST).map(|length| peer(&memory[at * 13 % 64..][..length])).collect())
         .collect();
     // Buffers of their own, so that each can begin at whichever address modulo 64 it should.
@@ -103,7 +105,7 @@ fn equal_lengths(backend: Backend) {
     let memory = bytes(LONGEST + MOST);
     for length in 0..=LONGEST {
         let messages: Vec<&[u8]> = (0..MOST).map(|at| &memory[at..][..length]).collect();
-        let expected: Vec<Digest> = messages.iter().map(|message| peer(message)).collect();
+        let expected: Vec<Md5Digest> = messages.iter().map(|message| peer(message)).collect();
         let is_edge = [0, 1, 55, 56, 63, 64, 65, 128, 192, 256].contains(&length);
         let step = if is_edge { 1 } else { 13 };
         for count in (1 + length % step..=MOST).step_by(step) {
@@ -122,7 +124,7 @@ fn longer_alike(backend: Backend) {
     let check = |lengths: Vec<usize>| {
         let messages: Vec<&[u8]> =
             (0..).zip(lengths).map(|(at, n)| &memory[at % 200..][..n]).collect();
-        let expected: Vec<Digest> = messages.iter().map(|message| peer(message)).collect();
+        let expected: Vec<Md5Digest> = messages.iter().map(|message| peer(message)).collect();
         assert_eq!(md5_many_with(backend, &messages), expected, "{backend}: {}", messages.len());
     };
     for length in LENGTHS {
@@ -145,7 +147,7 @@ struct Tagged<S> {
 }
 
 impl<S: Stream> Stream for Tagged<S> {
-    fn chunk(&mut self) -> &[u8] {
+    fn chunk(&mut self) -> Poll<&[u8]> {
         self.stream.chunk()
     }
     fn consume(&mut self, count: usize) {

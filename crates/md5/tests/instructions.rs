@@ -22,7 +22,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Stdio};
 
 use lanesum_lanes::Latency;
-use lanesum_md5::{Backend, Lanes, md5_many_into, most_streams};
+use lanesum_md5::{Backend, Lanes, md5_many_into_with, most_streams};
 use nix::errno::Errno;
 use nix::sys::ptrace;
 use nix::sys::signal::{Signal, raise};
@@ -167,7 +167,7 @@ fn workload() {
             let messages = (0..lanes).map(|lane| &message[64 * lane..][..64 * blocks]);
             if lanes > most_streams(backend) {
                 let mut digests = [[0; 16]; MAX_LANES];
-                md5_many_into(backend, messages, &mut digests[..lanes]);
+                md5_many_into_with(backend, messages, &mut digests[..lanes]);
                 std::hint::black_box(&mut digests);
                 return;
             }

@@ -1,6 +1,6 @@
 //! RFC 1321's own vectors, a plain transcription of RFC 1321 as oracle, and a message past 4 GiB.
 
-use lanesum_md5::{Digest, Md5, md5, md5_chunks, md5_many, md5_reader};
+use lanesum_md5::{Md5, Md5Digest, md5, md5_chunks, md5_many, md5_reader};
 
 /// RFC 1321 appendix A.5.
 const RFC_1321: [(&str, &str); 7] = [
@@ -25,11 +25,14 @@ fn rfc_1321() {
         assert_eq!(md5(message.as_bytes()).to_string(), digest, "{message}");
     }
     let digests = md5_many(RFC_1321.map(|(message, _)| message));
-    assert_eq!(digests.iter().map(Digest::to_string).collect::<Vec<_>>(), RFC_1321.map(|(_, d)| d));
+    assert_eq!(
+        digests.iter().map(Md5Digest::to_string).collect::<Vec<_>>(),
+        RFC_1321.map(|(_, d)| d)
+    );
 }
 
 /// RFC 1321 section 3, word for word, with the sine computed: shares nothing with the crate.
-fn oracle(message: &[u8]) -> Digest {
+fn oracle(message: &[u8]) -> Md5Digest {
     let mut padded = message.to_vec();
     padded.push(0x80);
     while padded.len() % 64 != 56 {
@@ -61,7 +64,7 @@ fn oracle(message: &[u8]) -> Digest {
             (a.wrapping_add(aa), b.wrapping_add(bb), c.wrapping_add(cc), d.wrapping_add(dd));
     }
     let bytes: Vec<u8> = [a, b, c, d].into_iter().flat_map(u32::to_le_bytes).collect();
-    Digest(bytes.try_into().unwrap())
+    Md5Digest(bytes.try_into().unwrap())
 }
 
 #[test]
@@ -84,7 +87,7 @@ fn past_four_gibibytes() {
         use md5_peer::Digest as _;
         let mut peer = md5_peer::Md5::new();
         chunks().for_each(|chunk| peer.update(chunk));
-        Digest(peer.finalize().into())
+        Md5Digest(peer.finalize().into())
     };
     assert_eq!(md5_chunks(chunks()), expected);
 
@@ -126,13 +129,13 @@ fn a_state_can_be_cloned_reset_and_written_to() {
     use std::io::Write as _;
 
     let mut md5_state = Md5::new();
-    md5_state.update(&[7; 100]);
+    md5_state.update([7; 100]);
     let mut twin = md5_state.clone();
-    twin.update(&[8; 100]);
+    twin.update([8; 100]);
     write!(md5_state, "text").unwrap();
-    assert_eq!(md5_state.finalize_reset(), md5(&[&[7; 100][..], b"text"].concat()));
+    assert_eq!(md5_state.finalize_reset(), md5([&[7; 100][..], b"text"].concat()));
     assert_eq!(md5_state.clone().finalize(), md5(b""));
-    assert_eq!(twin.clone().finalize(), md5(&[[7; 100], [8; 100]].concat()));
+    assert_eq!(twin.clone().finalize(), md5([[7; 100], [8; 100]].concat()));
     twin.reset();
     twin.update(b"abc");
     assert_eq!(twin.finalize(), md5(b"abc"));

@@ -8,8 +8,9 @@
 //! use lanesum_siphash::SipHasher128;
 //!
 //! let mut mac = SipHasher128::<2, 4>::new_from_slice(b"sixteen bytes...")?;
-//! Mac::update(&mut mac, b"a message");
-//! let tag = mac.clone().finalize().into_bytes();
+//! mac.update(b"a message");
+//! let tag = Mac::finalize(mac.clone()).into_bytes();
+//! assert_eq!(tag[..], mac.clone().finalize().to_le_bytes()); // the hasher's own: a number
 //! mac.verify(&tag)?; // in constant time
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -108,10 +108,13 @@ macro_rules! hasher {
                 self.0.write(bytes);
             }
 
-            /// The hash of all bytes taken.
+            /// The hash of all bytes taken. A clone goes on from there.
+            ///
+            /// It takes the hasher itself, as `Mac::finalize` of the RustCrypto traits does, and so
+            /// comes before that also where this trait is in scope.
             #[inline]
             #[must_use]
-            pub fn finalize(&self) -> $hash {
+            pub fn finalize(self) -> $hash {
                 let $end = self.0.end();
                 $finish
             }
@@ -148,7 +151,7 @@ impl<const C: usize, const D: usize> Hasher for SipHasher<C, D> {
 
     #[inline]
     fn finish(&self) -> u64 {
-        self.finalize()
+        self.0.end().finish::<D>()
     }
 
     write_numbers! {

@@ -27,7 +27,7 @@ use core::mem;
 use hashbrown::HashTable;
 
 use super::key::sealed::KeyBytes as _;
-use super::{FloodSafeMap, Key, hash_entry, is};
+use super::{FloodSafeMap, Key, TryReserveError, hash_entry, is};
 
 /// How many keys are looked up together. More or fewer may be given: they are taken in batches.
 pub const BATCH: usize = 64;
@@ -197,26 +197,46 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
     /// Moves all entries to a table with room for so many, in batches.
     #[cold]
     pub(super) fn rebuild(&mut self, capacity: usize) {
-        let old = mem::replace(&mut self.table, HashTable::with_capacity(capacity));
-        let mut entries = old.into_iter();
-        let mut taken = Vec::with_capacity(BATCH);
-        let sip = self.sip;
-        loop {
-            taken.extend(entries.by_ref().take(BATCH));
-            if taken.is_empty() {
-                return;
-            }
+        let hashes = self.hash_all(Vec::with_capacity(self.len()));
+        self.move_to(HashTable::with_capacity(capacity), hashes);
+    }
+
+    /// The same, unless there is no memory.
+    #[cold]
+    pub(super) fn try_rebuild(&mut self, capacity: usize) -> Result<(), TryReserveError> {
+        let (mut hashes, mut table) = (Vec::new(), HashTable::new());
+        hashes.try_reserve_exact(self.len()).map_err(|_| TryReserveError(()))?;
+        table.try_reserve(capacity, |_| 0).map_err(|_| TryReserveError(()))?;
+        let hashes = self.hash_all(hashes);
+        self.move_to(table, hashes);
+        Ok(())
+    }
+
+    /// The hashes of all entries in their order, before any is moved: a key whose bytes cannot be
+    /// had panics, and the table is as it was.
+    fn hash_all(&self, mut hashes: Vec<u64>) -> Vec<u64> {
+        let mut entries = self.table.iter();
+        while hashes.len() < self.len() {
             let mut bytes = [K::Bytes::NO_KEY; BATCH];
-            for (bytes, (key, _)) in bytes.iter_mut().zip(&taken) {
+            let mut len = 0;
+            for (bytes, (key, _)) in bytes.iter_mut().zip(&mut entries) {
                 *bytes = key.bytes();
+                len += 1;
             }
-            let bytes = &bytes[..taken.len()];
+            let bytes = &bytes[..len];
             touch(bytes);
-            let mut hashes = [0; BATCH];
-            K::Bytes::hash_many(&sip, bytes, &mut hashes[..taken.len()]);
-            for (entry, hash) in taken.drain(..).zip(hashes) {
-                self.table.insert_unique(hash, entry, |entry| hash_entry(&sip, entry));
-            }
+            let first = hashes.len();
+            hashes.resize(first + len, 0);
+            K::Bytes::hash_many(&self.sip, bytes, &mut hashes[first..]);
+        }
+        hashes
+    }
+
+    /// Moves all entries, of these hashes, to a table that has room for them.
+    fn move_to(&mut self, table: HashTable<(K, V)>, hashes: Vec<u64>) {
+        let sip = self.sip;
+        for (entry, hash) in mem::replace(&mut self.table, table).into_iter().zip(hashes) {
+            self.table.insert_unique(hash, entry, |entry| hash_entry(&sip, entry));
         }
     }
 }

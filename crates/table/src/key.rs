@@ -6,9 +6,13 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+use core::num::NonZero;
 
-/// A key that is, or can be made, a row of bytes: strings, byte strings, integers.
+use sealed::KeyBytes as _;
+
+/// A key that is, or can be made, a row of bytes: strings, byte strings, paths, numbers, addresses,
+/// and tuples and `Option`s of them.
 ///
 /// The standard library's `Hash` feeds a hasher piece by piece, one key after the other. Bytes that
 /// are all there at once can be hashed beside those of other keys.
@@ -46,15 +50,21 @@ pub trait Key: Eq {
     fn bytes(&self) -> Self::Bytes<'_>;
 }
 
-/// The bytes of a key: `&[u8]` or `[u8; N]`.
+/// The bytes of a key: `&[u8]`, `[u8; N]`, or of a key with several parts [`JoinedBytes`].
 pub trait KeyBytes: sealed::KeyBytes {}
 impl KeyBytes for &[u8] {}
 impl<const N: usize> KeyBytes for [u8; N] {}
+impl KeyBytes for JoinedBytes {}
 
 pub(super) mod sealed {
     use lanesum_siphash::SipHash;
 
-    pub trait KeyBytes: Copy + AsRef<[u8]> {
+    use super::JoinedBytes;
+
+    pub trait KeyBytes: AsRef<[u8]> + Sized {
+        /// Whether all keys of such bytes have as many, so that the next part begins at one place.
+        const IS_FIXED: bool = false;
+
         /// Stands where there is no key. Not empty, so that a loop over keys that are not empty
         /// either has no branch to guess.
         const NO_KEY: Self;
@@ -80,6 +90,8 @@ pub(super) mod sealed {
     }
 
     impl<const N: usize> KeyBytes for [u8; N] {
+        const IS_FIXED: bool = true;
+
         const NO_KEY: Self = [0; N];
 
         #[inline]
@@ -89,6 +101,19 @@ pub(super) mod sealed {
             hashes: &mut [u64],
         ) {
             sip.hash_records(keys, hashes);
+        }
+    }
+
+    impl KeyBytes for JoinedBytes {
+        const NO_KEY: Self = Self::new();
+
+        #[inline]
+        fn hash_many<const C: usize, const D: usize>(
+            sip: &SipHash<C, D>,
+            keys: &[Self],
+            hashes: &mut [u64],
+        ) {
+            sip.hash_many(keys, hashes);
         }
     }
 }
@@ -162,6 +187,30 @@ macro_rules! integers {
 }
 integers!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
 
+/// Numbers that are not zero, as those that may be.
+macro_rules! nonzero_integers {
+    ($($integer:ident),*) => {
+        $(impl Key for NonZero<$integer> {
+            type Bytes<'a> = [u8; size_of::<$integer>()];
+
+            #[inline]
+            fn bytes(&self) -> [u8; size_of::<$integer>()] {
+                self.get().to_le_bytes()
+            }
+        })*
+    };
+}
+nonzero_integers!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
+
+impl Key for bool {
+    type Bytes<'a> = [u8; 1];
+
+    #[inline]
+    fn bytes(&self) -> [u8; 1] {
+        [u8::from(*self)]
+    }
+}
+
 impl Key for char {
     type Bytes<'a> = [u8; 4];
 
@@ -205,4 +254,214 @@ impl Key for IpAddr {
         }
         bytes
     }
+}
+
+impl Key for SocketAddrV4 {
+    type Bytes<'a> = [u8; 6];
+
+    #[inline]
+    fn bytes(&self) -> [u8; 6] {
+        let ([a, b, c, d], [low, high]) = (self.ip().octets(), self.port().to_le_bytes());
+        [a, b, c, d, low, high]
+    }
+}
+
+/// The octets, the port, the flow and the scope.
+impl Key for SocketAddrV6 {
+    type Bytes<'a> = [u8; 26];
+
+    #[inline]
+    fn bytes(&self) -> [u8; 26] {
+        let mut bytes = [0; 26];
+        bytes[..16].copy_from_slice(&self.ip().octets());
+        bytes[16..18].copy_from_slice(&self.port().to_le_bytes());
+        bytes[18..22].copy_from_slice(&self.flowinfo().to_le_bytes());
+        bytes[22..].copy_from_slice(&self.scope_id().to_le_bytes());
+        bytes
+    }
+}
+
+/// Those of the address and which of the two it is.
+impl Key for SocketAddr {
+    type Bytes<'a> = [u8; 27];
+
+    #[inline]
+    fn bytes(&self) -> [u8; 27] {
+        let mut bytes = [0; 27];
+        match self {
+            Self::V4(address) => bytes[..6].copy_from_slice(&address.bytes()),
+            Self::V6(address) => {
+                bytes[..26].copy_from_slice(&address.bytes());
+                bytes[26] = 6;
+            }
+        }
+        bytes
+    }
+}
+
+/// The bytes of a key with several parts, one after the other. Up to 46 take no memory elsewhere.
+///
+/// For keys of your own:
+///
+/// ```
+/// use lanesum_table::{FloodSafeMap, JoinedBytes, Key};
+///
+/// #[derive(PartialEq, Eq)]
+/// struct Place {
+///     country: String,
+///     code: u32,
+/// }
+///
+/// impl Key for Place {
+///     type Bytes<'a> = JoinedBytes;
+///
+///     fn bytes(&self) -> JoinedBytes {
+///         JoinedBytes::new().with(&self.country).with(&self.code)
+///     }
+/// }
+///
+/// let mut map = FloodSafeMap::new();
+/// map.insert(Place { country: "fi".into(), code: 100 }, "Helsinki");
+/// assert_eq!(map.get(&Place { country: "fi".into(), code: 100 }), Some(&"Helsinki"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct JoinedBytes {
+    len: u8,
+    near: [u8; Self::NEAR],
+    /// All of them, when they are more.
+    far: Vec<u8>,
+}
+
+impl JoinedBytes {
+    const NEAR: usize = 46;
+
+    /// None.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { len: 0, near: [0; Self::NEAR], far: Vec::new() }
+    }
+
+    /// With those of another part; of one whose length may vary, the length in front of them, so
+    /// that different keys have different bytes.
+    #[must_use]
+    pub fn with<T: Key + ?Sized>(mut self, part: &T) -> Self {
+        let bytes = part.bytes();
+        let bytes = bytes.as_ref();
+        if !T::Bytes::<'_>::IS_FIXED {
+            self.push(&(bytes.len() as u64).to_le_bytes());
+        }
+        self.push(bytes);
+        self
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        let end = usize::from(self.len) + bytes.len();
+        if self.far.is_empty() && end <= Self::NEAR {
+            self.near[usize::from(self.len)..end].copy_from_slice(bytes);
+            self.len = end as u8; // up to NEAR
+            return;
+        }
+        if self.far.is_empty() {
+            self.far.extend(&self.near[..usize::from(self.len)]);
+        }
+        self.far.extend(bytes);
+    }
+}
+
+impl Default for JoinedBytes {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl AsRef<[u8]> for JoinedBytes {
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        if self.far.is_empty() { &self.near[..usize::from(self.len)] } else { &self.far }
+    }
+}
+
+/// Whether there is something, and that.
+impl<T: Key> Key for Option<T> {
+    type Bytes<'a>
+        = JoinedBytes
+    where
+        Self: 'a;
+
+    #[inline]
+    fn bytes(&self) -> JoinedBytes {
+        let joined = JoinedBytes::new().with(&self.is_some());
+        match self {
+            Some(key) => joined.with(key),
+            None => joined,
+        }
+    }
+}
+
+/// Tuples of up to six parts.
+macro_rules! tuples {
+    ($($($part:ident)+;)*) => {
+        $(impl<$($part: Key),+> Key for ($($part,)+) {
+            type Bytes<'a>
+                = JoinedBytes
+            where
+                Self: 'a;
+
+            #[inline]
+            #[expect(non_snake_case, reason = "a part is called as its type")]
+            fn bytes(&self) -> JoinedBytes {
+                let ($($part,)+) = self;
+                JoinedBytes::new()$(.with($part))+
+            }
+        })*
+    };
+}
+tuples! { A; A B; A B C; A B C D; A B C D E; A B C D E F; }
+
+#[cfg(feature = "std")]
+mod paths {
+    use std::ffi::{OsStr, OsString};
+    use std::path::{Component, Path, PathBuf};
+
+    use super::{JoinedBytes, Key};
+
+    /// As the system has them.
+    macro_rules! system_strings {
+        ($($string:ty),*) => {
+            $(impl Key for $string {
+                type Bytes<'a> = &'a [u8];
+
+                #[inline]
+                fn bytes(&self) -> &[u8] {
+                    self.as_encoded_bytes()
+                }
+            })*
+        };
+    }
+    system_strings!(OsStr, OsString);
+
+    /// The components: `a//b` and `a/./b/` are `a/b`, as they are to `==`.
+    macro_rules! paths {
+        ($($path:ty),*) => {
+            $(impl Key for $path {
+                type Bytes<'a> = JoinedBytes;
+
+                fn bytes(&self) -> JoinedBytes {
+                    let mut joined = JoinedBytes::new();
+                    for component in self.components() {
+                        let name = component.as_os_str().as_encoded_bytes();
+                        match component {
+                            // On Windows `c:` is `C:`.
+                            Component::Prefix(_) => joined.push(&name.to_ascii_uppercase()),
+                            _ => joined.push(name),
+                        }
+                        // In no component.
+                        joined.push(b"/");
+                    }
+                    joined
+                }
+            })*
+        };
+    }
+    paths!(Path, PathBuf);
 }

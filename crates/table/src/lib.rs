@@ -35,9 +35,11 @@ mod iter;
 mod key;
 #[cfg(feature = "serde")]
 mod serde;
+mod set;
 mod traits;
 
 use core::borrow::Borrow;
+use core::fmt;
 use core::mem;
 
 use hashbrown::HashTable;
@@ -48,7 +50,8 @@ use lanesum_siphash::SipHash;
 pub use batch::{BATCH, GetMany};
 pub use entry::{Entry, OccupiedEntry, VacantEntry};
 pub use iter::{Drain, IntoIter, Iter, IterMut};
-pub use key::{Key, KeyBytes};
+pub use key::{JoinedBytes, Key, KeyBytes};
+pub use set::FloodSafeSet;
 
 /// The example of the page on the registry, tested.
 #[cfg(all(doctest, feature = "std"))]
@@ -143,7 +146,36 @@ impl<K, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
     pub fn retain(&mut self, mut keep: impl FnMut(&K, &mut V) -> bool) {
         self.table.retain(|(key, value)| keep(key, value));
     }
+
+    /// Takes out the entries that the function says yes to, as the iterator is advanced. What it
+    /// has not come to stays.
+    ///
+    /// ```
+    /// use lanesum_table::FloodSafeMap;
+    ///
+    /// let mut map: FloodSafeMap<u32, u32> = (0..10).map(|i| (i, i * i)).collect();
+    /// let odd: u32 = map.extract_if(|key, _| key % 2 == 1).map(|(_, square)| square).sum();
+    /// assert_eq!((odd, map.len()), (1 + 9 + 25 + 49 + 81, 5));
+    /// ```
+    pub fn extract_if(
+        &mut self,
+        mut take: impl FnMut(&K, &mut V) -> bool,
+    ) -> impl Iterator<Item = (K, V)> {
+        self.table.extract_if(move |(key, value)| take(key, value))
+    }
 }
+
+/// There is no memory for so many entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TryReserveError(());
+
+impl fmt::Display for TryReserveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("there is no memory for so many entries")
+    }
+}
+
+impl core::error::Error for TryReserveError {}
 
 impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
     /// The hash that decides where a key is.
@@ -277,6 +309,26 @@ impl<K: Key, V, const C: usize, const D: usize> FloodSafeMap<K, V, C, D> {
             let wanted = self.table.len().checked_add(additional).expect("capacity overflow");
             self.rebuild(wanted);
         }
+    }
+
+    /// Makes room for so many more entries than there are, if there is memory.
+    ///
+    /// ```
+    /// use lanesum_table::FloodSafeMap;
+    ///
+    /// let mut map: FloodSafeMap<u64, u64> = FloodSafeMap::new();
+    /// assert!(map.try_reserve(1000).is_ok() && map.capacity() >= 1000);
+    /// assert!(map.try_reserve(usize::MAX).is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// So many are more than memory can hold. The map is as it was.
+    pub fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
+        if additional <= self.table.capacity() - self.table.len() {
+            return Ok(());
+        }
+        let wanted = self.table.len().checked_add(additional).ok_or(TryReserveError(()))?;
+        self.try_rebuild(wanted)
     }
 
     /// Gives back the room that the entries do not need.

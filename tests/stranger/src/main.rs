@@ -1,11 +1,15 @@
 //! Every function that has many lanes, on every backend that this CPU has or can pretend to have, in
 //! threads of 1 MiB and without optimisation: `make test-stranger`.
 
+use std::task::Poll;
 use std::thread;
 
-use lanesum_md5::{Backend, Lanes, md5, md5_many, md5_many_into, md5_many_with};
+use lanesum_md5::{
+    Backend, Lanes, Md5, Md5Digest, Reader, Stream, md5, md5_many, md5_many_into, md5_many_into_with,
+    md5_many_with,
+};
 use lanesum_siphash::SipHash24;
-use lanesum_table::FloodSafeMap;
+use lanesum_table::{FloodSafeMap, FloodSafeSet};
 
 const STACK: usize = 1 << 20;
 
@@ -40,9 +44,17 @@ fn hash_by_md5(backend: Backend) {
     assert_eq!(md5_many(&uneven), expected);
     for count in 0..=even.len() {
         let mut digests = vec![[0; 16]; count];
-        md5_many_into(backend, &even[..count], &mut digests);
+        md5_many_into_with(backend, &even[..count], &mut digests);
         assert!(digests.iter().zip(&even).all(|(digest, message)| *digest == md5(message).0));
     }
+    let mut digests = vec![Md5Digest::default(); uneven.len()];
+    md5_many_into(&uneven, &mut digests);
+    assert_eq!(digests, expected);
+    let mut state = Md5::new();
+    uneven.iter().for_each(|message| state.update(message));
+    assert_eq!(state.finalize(), md5(uneven.concat()));
+    let from_hex = |it: &Md5Digest| Md5Digest::from_hex(format!("{it:X}")) == Ok(*it);
+    assert!(expected.iter().all(from_hex));
     let mut lanes = Lanes::with_backend(backend);
     let mut digests = Vec::new();
     for message in &uneven {
@@ -53,6 +65,32 @@ fn hash_by_md5(backend: Backend) {
     }
     digests.extend(std::iter::from_fn(|| lanes.pop()).map(|(_, digest)| digest));
     assert!(digests.len() == expected.len() && expected.iter().all(|it| digests.contains(it)));
+    feed(backend, &uneven[150]);
+}
+
+/// Streams of several kinds, some that are ready and one that has nothing yet.
+fn feed(backend: Backend, message: &[u8]) {
+    let mut lanes: Lanes<Box<dyn Stream + '_>> = Lanes::with_backend(backend);
+    lanes.push(Box::new(NotYet));
+    lanes.push(Box::new(message));
+    lanes.push(Box::new(Reader::new(message)));
+    for _ in 0..2 {
+        assert_eq!(lanes.pop().expect("two end").1, md5(message));
+    }
+    assert!(lanes.pop().is_none() && !lanes.advance());
+    assert!(lanes.iter().len() == 1 && lanes.iter_mut().len() == 1);
+    assert!(lanes.remove(|_| true).is_some() && lanes.is_empty());
+}
+
+/// Has nothing yet.
+struct NotYet;
+
+impl Stream for NotYet {
+    fn chunk(&mut self) -> Poll<&[u8]> {
+        Poll::Pending
+    }
+
+    fn consume(&mut self, _: usize) {}
 }
 
 fn hash_by_siphash(backend: Backend) {
@@ -78,4 +116,9 @@ fn look_up() {
     let mut table = FloodSafeMap::new();
     table.insert_many((0..1000_u64).map(|key| (key, key * key)));
     assert!(table.get_many(&[3, 1000, 30]).eq([Some(&9), None, Some(&900)]));
+    table.try_reserve(5000).expect("there is memory");
+    assert_eq!(table.extract_if(|key, _| key % 2 == 1).count(), 500);
+    let mut set: FloodSafeSet<(&str, Option<bool>)> = FloodSafeSet::new();
+    set.insert_many([("a", None), ("b", Some(true)), ("a", None)]);
+    assert!(set.len() == 2 && set.contains_many(&[("b", Some(true))]).all(|is_there| is_there));
 }

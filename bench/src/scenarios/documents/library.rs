@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
-use lanesum_md5::{Digest, Md5, md5_many};
+use lanesum_md5::{Md5, Md5Digest, md5_many};
 use nix::fcntl::{OFlag, PosixFadviseAdvice, posix_fadvise};
 use openssl::hash::MessageDigest;
 
@@ -52,8 +52,8 @@ pub fn serve(mut arguments: impl Iterator<Item = OsString>) -> Result<()> {
 /// Loads all files, then times their digests, and says how long they took.
 fn in_memory(
     names: &[OsString],
-    digests: impl FnOnce(&[Vec<u8>]) -> Vec<Digest>,
-) -> Result<Vec<Digest>> {
+    digests: impl FnOnce(&[Vec<u8>]) -> Vec<Md5Digest>,
+) -> Result<Vec<Md5Digest>> {
     let load = |name: &OsString| {
         std::fs::read(name).with_context(|| Path::new(name).display().to_string())
     };
@@ -65,13 +65,13 @@ fn in_memory(
 }
 
 /// What stands for C, as a function that is called with all bytes at once.
-fn openssl(content: &[u8]) -> Digest {
+fn openssl(content: &[u8]) -> Md5Digest {
     let digest = openssl::hash::hash(MessageDigest::md5(), content).expect("OpenSSL has MD5");
-    Digest(digest.as_ref().try_into().expect("16 bytes"))
+    Md5Digest(digest.as_ref().try_into().expect("16 bytes"))
 }
 
 /// The digest of one file, read in one of the ways.
-fn digest(way: &str, path: &Path) -> Result<Digest> {
+fn digest(way: &str, path: &Path) -> Result<Md5Digest> {
     match way {
         "blksize" => {
             let file = File::open(path)?;
@@ -101,7 +101,7 @@ pub fn open_direct(path: &Path) -> io::Result<File> {
 
 /// Up to the length that the file has: after a last piece of odd length a direct read would be
 /// refused.
-fn read(mut file: File, buffer: &mut [u8]) -> Result<Digest> {
+fn read(mut file: File, buffer: &mut [u8]) -> Result<Md5Digest> {
     let mut left = file.metadata()?.len();
     let mut md5 = Md5::new();
     while left > 0 {

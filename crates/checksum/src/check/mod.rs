@@ -64,6 +64,19 @@ pub struct Options {
     pub engine: engine::Options,
 }
 
+/// Lists of any algorithm, told from other files; names are as they stand.
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            dialect: Dialect::any(),
+            reading: Reading::Examined,
+            root: None,
+            ignore_missing: false,
+            engine: engine::Options::default(),
+        }
+    }
+}
+
 impl Options {
     /// Where the file of a name is looked for.
     #[must_use]
@@ -134,6 +147,7 @@ pub enum Verdict {
 
 /// How many lines of a list were what.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Tally {
     /// Lines that are neither entry nor comment.
     pub malformed: u64,
@@ -160,6 +174,7 @@ pub struct Tally {
 
 /// The algorithms of lines that were compared with their files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Compared {
     /// Of those that match.
     pub matched: Algorithms,
@@ -208,6 +223,7 @@ impl Tally {
 
 /// Why a list was not read, or not to its end. The list's name is the caller's to add.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ListError {
     /// It cannot be opened.
     #[error("{}", crate::error::message(.0))]

@@ -1,7 +1,7 @@
 //! Small files: read one behind the other into one memory, and hashed many at a time.
 //!
 //! A file that is there whole need not be a stream of a lane, which says piece by piece what comes
-//! next and stops the others when it ends. As messages at hand ([`md5_many_into`]) many are sorted
+//! next and stops the others when it ends. As messages at hand ([`md5_many_into_with`]) many are sorted
 //! by their lengths and hashed in few large steps.
 //!
 //! ```text
@@ -17,7 +17,7 @@
 use std::io;
 use std::ops::Range;
 
-use lanesum_md5::{Backend, Digest, md5_many_into};
+use lanesum_md5::{Backend, Md5Digest, md5_many_into_with};
 use rustix::fd::OwnedFd;
 use rustix::io::retry_on_intr;
 
@@ -144,16 +144,16 @@ impl<T> Batch<T> {
 
     /// Hashes all files and takes them out; gives each with its bytes and its digest, in their
     /// order.
-    pub(super) fn hash(&mut self, backend: Backend, mut each: impl FnMut(T, &[u8], Digest)) {
+    pub(super) fn hash(&mut self, backend: Backend, mut each: impl FnMut(T, &[u8], Md5Digest)) {
         if self.is_empty() {
             return;
         }
         let Self { memory, files, .. } = self;
         let messages = files.iter().map(|(_, place)| &memory[place.clone()]);
         let digests = &mut [[0; 16]; MOST][..files.len()];
-        md5_many_into(backend, messages, digests);
+        md5_many_into_with(backend, messages, digests);
         for ((file, place), digest) in files.drain(..).zip(digests) {
-            each(file, &memory[place], Digest(*digest));
+            each(file, &memory[place], Md5Digest(*digest));
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::{Algorithms, Error, Key};
 /// assert_eq!(digests[0].to_string(), "900150983cd24fb0d6963f7d28e17f72");
 /// assert_eq!(digests[1].to_string(), "364b3fb7");
 ///
-/// let key = Key::from_file(b"sixteen bytes...").unwrap();
+/// let key = Key::from_bytes(b"sixteen bytes...").unwrap();
 /// let digests = digests_of(Algorithm::Siphash24.into(), Some(&key), b"abc")?;
 /// assert_eq!(digests[0].as_bytes().len(), 8);
 /// assert!(digests_of(Algorithm::Siphash24.into(), None, b"abc").is_err());

@@ -93,6 +93,7 @@ pub struct Job<T> {
 
 /// Where the bytes come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Source {
     /// Nowhere: the job only keeps its place in the order (a warning, the end of a list).
     Nothing,
@@ -130,6 +131,7 @@ impl Source {
 
 /// What came of a job.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Outcome<T> {
     /// The job's source.
     pub source: Source,
@@ -141,6 +143,7 @@ pub struct Outcome<T> {
 
 /// What one input holds, and of a regular file what it was when its last byte was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Hashed {
     /// One for each algorithm of the job, in the order of [`Algorithm::ALL`](crate::Algorithm::ALL).
     pub digests: Digests,
@@ -218,6 +221,7 @@ impl Default for Options {
 
 /// In which order outcomes come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Delivery {
     /// In the order of the jobs: each waits for those before it.
     #[default]
@@ -252,6 +256,7 @@ pub fn inode_of_file(file: impl AsFd) -> io::Result<Inode> {
 
 /// How far a run is.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Progress {
     /// Bytes read.
     pub bytes: AtomicU64,

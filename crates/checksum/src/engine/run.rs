@@ -182,6 +182,7 @@ pub struct Totals {
 /// A run was stopped, so that not all jobs were done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("stopped")]
+#[non_exhaustive]
 pub struct Stopped {
     /// What was done.
     pub totals: Totals,

@@ -3,6 +3,7 @@
 use std::io;
 use std::ops::Range;
 use std::rc::Rc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use lanesum_list::Digests;
@@ -329,11 +330,11 @@ fn read_again(
 
 impl<T> lanesum_md5::Stream for FileStream<T> {
     #[inline]
-    fn chunk(&mut self) -> &[u8] {
+    fn chunk(&mut self) -> Poll<&[u8]> {
         if self.start == self.end && !self.ended {
             self.refill();
         }
-        self.buffer.bytes(self.start..self.end)
+        Poll::Ready(self.buffer.bytes(self.start..self.end))
     }
 
     #[inline]

@@ -1,6 +1,7 @@
 //! Counts files and their sizes ahead of a run, for the total of a progress bar.
 
 use std::io;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -77,11 +78,11 @@ impl Count {
     ///
     /// # Panics
     ///
-    /// The thread panicked.
+    /// When the iterator of the paths did, with the same payload.
     #[must_use]
     pub fn wait(mut self) -> Option<Totals> {
         if let Some(thread) = self.thread.take() {
-            thread.join().expect("the counting thread does not panic");
+            thread.join().unwrap_or_else(|panic| resume_unwind(panic));
         }
         self.complete()
     }
@@ -135,6 +136,14 @@ mod tests {
         shared.count([PathBuf::from("Cargo.toml")].into_iter());
         assert!(!shared.complete.load(Ordering::Relaxed));
         assert_eq!(shared.totals(), Totals::default());
+    }
+
+    #[test]
+    fn a_panic_of_the_paths_is_the_callers() {
+        let paths = || std::iter::once_with(|| std::panic::panic_any(7));
+        let wait = || Count::start(paths).unwrap().wait();
+        let panic = std::panic::catch_unwind(wait).unwrap_err();
+        assert_eq!(panic.downcast_ref(), Some(&7));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::fmt;
 
 /// Why something in a tree is not read. Displays as the words of a warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Skip {
     /// A named pipe: reading would wait for a writer.
     Fifo,

@@ -48,6 +48,7 @@ use trial::MapTrial;
 
 /// How regular files are read. What else there is (a FIFO, a terminal) is always read as it comes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Io {
     /// As [`Read`](Self::Read), or as [`Mmap`](Self::Mmap) where that was measured to be faster,
     /// device by device, in the same run; the trial begins when 16 MiB of long files were read.

@@ -1,0 +1,77 @@
+//! What the features `digest` and `serde` add.
+
+use digest::common::hazmat::SerializableState;
+use hmac::{Hmac, KeyInit, Mac};
+use lanesum_md5::{Md5, Md5Digest, md5};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// RFC 2202, section 2: key, message, and what comes out; and a key longer than a block.
+#[test]
+fn hmac_is_as_in_the_rfc() {
+    let cases: [(&[u8], &[u8], &str); 4] = [
+        (&[0x0b; 16], b"Hi There", "9294727a3638bb1c13f48ef8158bfc9d"),
+        (b"Jefe", b"what do ya want for nothing?", "750c783e6ab0b503eaa86e310a5db738"),
+        (&[0xaa; 16], &[0xdd; 50], "56be34521d144c88dbb8c733f0e8b3f6"),
+        (
+            &[0xaa; 80],
+            b"Test Using Larger Than Block-Size Key - Hash Key First",
+            "6b1ab7fe4bd7bf8f0b62e6ce61b9d0cd",
+        ),
+    ];
+    for (key, message, expected) in cases {
+        let mut mac = Hmac::<Md5>::new_from_slice(key).unwrap();
+        mac.update(message);
+        let tag: [u8; 16] = mac.finalize().into_bytes().into();
+        assert_eq!(Md5Digest::from(tag), expected.parse().unwrap());
+    }
+}
+
+proptest! {
+    #[test]
+    fn hmac_is_that_of_the_crate_md_5(
+        key in vec(any::<u8>(), 0..200),
+        chunks in vec(vec(any::<u8>(), 0..200), 0..6),
+    ) {
+        let mut own = Hmac::<Md5>::new_from_slice(&key).unwrap();
+        let mut peer = Hmac::<md5_peer::Md5>::new_from_slice(&key).unwrap();
+        for chunk in &chunks {
+            own.update(chunk);
+            peer.update(chunk);
+        }
+        prop_assert_eq!(own.finalize().into_bytes(), peer.finalize().into_bytes());
+    }
+
+    /// A state goes on where it was kept, in the crate md-5 as well, and the other way round.
+    #[test]
+    fn states_are_kept(a in vec(any::<u8>(), 0..300), b in vec(any::<u8>(), 0..300)) {
+        let mut before = Md5::new();
+        before.update(&a);
+        let kept = before.serialize();
+        let mut peer = <md5_peer::Md5 as digest::Digest>::new();
+        digest::Update::update(&mut peer, &a);
+        prop_assert_eq!(kept, peer.serialize());
+        let mut after = Md5::deserialize(&kept).unwrap();
+        after.update(&b);
+        prop_assert_eq!(after.finalize(), md5([a, b].concat()));
+    }
+}
+
+#[test]
+fn what_is_no_state_is_refused() {
+    let mut bytes = Md5::new().serialize();
+    bytes[24] = 64; // as many bytes behind the blocks: that would be a block
+    assert!(Md5::deserialize(&bytes).is_err());
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn a_digest_goes_through_serde() {
+    let digest = md5("abc");
+    let json = serde_json::to_string(&digest).unwrap();
+    assert_eq!(json, "\"900150983cd24fb0d6963f7d28e17f72\"");
+    assert_eq!(serde_json::from_str::<Md5Digest>(&json.to_uppercase()).unwrap(), digest);
+    for wrong in ["\"900150983cd24fb0\"", "7", "[1]"] {
+        assert!(serde_json::from_str::<Md5Digest>(wrong).is_err(), "{wrong}");
+    }
+}

@@ -1,0 +1,250 @@
+//! A set: a map without values.
+
+use core::borrow::Borrow;
+use core::fmt;
+
+use lanesum_siphash::SipHash;
+
+use super::{FloodSafeMap, Key, TryReserveError};
+
+/// A hash set under SipHash-`C`-`D` with a key of its own.
+///
+/// Everything has the meaning that it has in [`std::collections::HashSet`], and the methods ending
+/// in `_many` do with each item what their namesakes do with one. See the [crate].
+///
+/// ```
+/// use lanesum_table::FloodSafeSet;
+///
+/// let seen: FloodSafeSet<&str> = ["a", "b"].into_iter().collect();
+/// assert!(seen.contains_many(["b", "c"]).eq([true, false]));
+/// ```
+pub struct FloodSafeSet<T, const C: usize = 1, const D: usize = 3>(FloodSafeMap<T, (), C, D>);
+
+#[cfg(feature = "std")]
+impl<T> FloodSafeSet<T> {
+    /// An empty set with a random key. Takes no memory until something is inserted.
+    ///
+    /// # Panics
+    /// As [`SipHash::random`].
+    #[must_use]
+    pub fn new() -> Self {
+        Self(FloodSafeMap::new())
+    }
+
+    /// An empty set with a random key and room for so many items.
+    ///
+    /// # Panics
+    /// As [`SipHash::random`], and when so many are more than memory can hold.
+    #[must_use]
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self(FloodSafeMap::with_capacity(capacity))
+    }
+}
+
+impl<T, const C: usize, const D: usize> FloodSafeSet<T, C, D> {
+    /// An empty set under this key. It is flood-safe as long as the key is a secret.
+    #[must_use]
+    pub const fn with_hasher(sip: SipHash<C, D>) -> Self {
+        Self(FloodSafeMap::with_hasher(sip))
+    }
+
+    /// The number of items.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are no items.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many items there is room for, those that are there included.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.0.capacity()
+    }
+
+    /// Removes all items and keeps the room.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// All items, in no order that could be relied on.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &T> + Clone {
+        self.0.keys()
+    }
+
+    /// Takes all items out and keeps the room.
+    pub fn drain(&mut self) -> impl ExactSizeIterator<Item = T> {
+        self.0.drain().map(|(item, ())| item)
+    }
+
+    /// Keeps the items that the function says yes to.
+    pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
+        self.0.retain(|item, ()| keep(item));
+    }
+
+    /// Takes out the items that the function says yes to, as the iterator is advanced.
+    pub fn extract_if(&mut self, mut take: impl FnMut(&T) -> bool) -> impl Iterator<Item = T> {
+        self.0.extract_if(move |item, ()| take(item)).map(|(item, ())| item)
+    }
+}
+
+impl<T: Key, const C: usize, const D: usize> FloodSafeSet<T, C, D> {
+    /// Whether the set has the item.
+    pub fn contains<Q>(&self, item: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        Q: Key + ?Sized,
+    {
+        self.0.contains_key(item)
+    }
+
+    /// Whether the set has each item, in their order.
+    pub fn contains_many<'k, Q, I>(&self, items: I) -> impl Iterator<Item = bool>
+    where
+        T: Borrow<Q>,
+        Q: Key + ?Sized + 'k,
+        I: IntoIterator<Item = &'k Q>,
+    {
+        self.0.contains_many(items)
+    }
+
+    /// The item as it is in the set.
+    pub fn get<Q>(&self, item: &Q) -> Option<&T>
+    where
+        T: Borrow<Q>,
+        Q: Key + ?Sized,
+    {
+        self.0.get_key_value(item).map(|(item, ())| item)
+    }
+
+    /// Puts an item in; says whether it was not there. One that is there stays as it is.
+    pub fn insert(&mut self, item: T) -> bool {
+        self.0.insert(item, ()).is_none()
+    }
+
+    /// Puts each item in.
+    pub fn insert_many(&mut self, items: impl IntoIterator<Item = T>) {
+        self.0.insert_many(items.into_iter().map(|item| (item, ())));
+    }
+
+    /// Takes an item out; says whether it was there.
+    pub fn remove<Q>(&mut self, item: &Q) -> bool
+    where
+        T: Borrow<Q>,
+        Q: Key + ?Sized,
+    {
+        self.take(item).is_some()
+    }
+
+    /// Takes an item out and gives it.
+    pub fn take<Q>(&mut self, item: &Q) -> Option<T>
+    where
+        T: Borrow<Q>,
+        Q: Key + ?Sized,
+    {
+        self.0.remove_entry(item).map(|(item, ())| item)
+    }
+
+    /// Makes room for so many more items than there are.
+    ///
+    /// # Panics
+    /// When so many are more than memory can hold.
+    pub fn reserve(&mut self, additional: usize) {
+        self.0.reserve(additional);
+    }
+
+    /// Makes room for so many more items than there are, if there is memory.
+    ///
+    /// # Errors
+    /// So many are more than memory can hold. The set is as it was.
+    pub fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
+        self.0.try_reserve(additional)
+    }
+
+    /// Gives back the room that the items do not need.
+    pub fn shrink_to_fit(&mut self) {
+        self.0.shrink_to_fit();
+    }
+
+    /// Whether all items are in the other set.
+    #[must_use]
+    pub fn is_subset<const E: usize, const F: usize>(&self, other: &FloodSafeSet<T, E, F>) -> bool {
+        self.len() <= other.len() && other.contains_many(self).all(|is_there| is_there)
+    }
+}
+
+impl<T: Clone, const C: usize, const D: usize> Clone for FloodSafeSet<T, C, D> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<T: fmt::Debug, const C: usize, const D: usize> fmt::Debug for FloodSafeSet<T, C, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self).finish()
+    }
+}
+
+/// Equal are sets of equal items, whatever their keys for hashing are.
+impl<T: Key, const C: usize, const D: usize> PartialEq for FloodSafeSet<T, C, D> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl<T: Key, const C: usize, const D: usize> Eq for FloodSafeSet<T, C, D> {}
+
+impl<T: Key, const C: usize, const D: usize> Extend<T> for FloodSafeSet<T, C, D> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
+        self.insert_many(items);
+    }
+}
+
+/// The items by reference.
+type Items<'a, T> = core::iter::Map<super::Iter<'a, T, ()>, fn((&'a T, &'a ())) -> &'a T>;
+
+impl<'a, T, const C: usize, const D: usize> IntoIterator for &'a FloodSafeSet<T, C, D> {
+    type Item = &'a T;
+    type IntoIter = Items<'a, T>;
+
+    fn into_iter(self) -> Items<'a, T> {
+        self.0.iter().map(|(item, ())| item)
+    }
+}
+
+impl<T, const C: usize, const D: usize> IntoIterator for FloodSafeSet<T, C, D> {
+    type Item = T;
+    type IntoIter = core::iter::Map<super::IntoIter<T, ()>, fn((T, ())) -> T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter().map(|(item, ())| item)
+    }
+}
+
+/// An empty set with a random key.
+#[cfg(feature = "std")]
+impl<T, const C: usize, const D: usize> Default for FloodSafeSet<T, C, D> {
+    fn default() -> Self {
+        Self(FloodSafeMap::default())
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T: Key, const C: usize, const D: usize> FromIterator<T> for FloodSafeSet<T, C, D> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        let mut set = Self::default();
+        set.insert_many(items);
+        set
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T: Key, const N: usize> From<[T; N]> for FloodSafeSet<T> {
+    fn from(items: [T; N]) -> Self {
+        items.into_iter().collect()
+    }
+}
