@@ -21,6 +21,7 @@ use crate::{TestClock, nanos, unix_nanos};
 ///
 /// In a child process that `fork` has made there are none of the threads of the system. Additions
 /// and transactions fail there with [`AddError::Forked`]; all else finds nothing, and does nothing.
+/// Futures that were made before stay pending there.
 #[derive(Clone)]
 pub struct Handle {
     pub(crate) shared: Arc<Shared>,
@@ -205,8 +206,8 @@ impl Handle {
     }
 
     /// Moves a pending event to when this time has passed; a repeating one goes on from there, with
-    /// its jitter. False if it was not pending on the clock
-    /// of delays any more.
+    /// its jitter. False if it was not pending on the clock of delays any more: what runs is not,
+    /// also where it repeats.
     pub fn reschedule_after(&self, id: ActionId, delay: Duration) -> bool {
         id.is_on(Base::Steady) && self.reschedule(id, self.in_nanos(delay))
     }
@@ -296,7 +297,7 @@ impl Handle {
     }
 
     /// Waits until all that is due by now has run: what a test does after moving its clock. From
-    /// within an action, which would wait for itself, does not wait.
+    /// within an action of this system, which would wait for itself, does not wait.
     pub fn wait_idle(&self) {
         let Some(core) = self.core().filter(|_| !self.shared.is_own_thread()) else { return };
         while core.is_busy(self.shared.clock.now()) {
@@ -319,8 +320,9 @@ impl Handle {
     }
 
     /// Ends the system and waits for its threads: for the actions that have begun, and when
-    /// draining for those that are pending. So does every further call. From within an action, does
-    /// not wait. After draining has begun in one thread, another can still drop the rest.
+    /// draining for those that are pending. So does every further call. From within an action of
+    /// this system, does not wait; two systems whose actions end each other wait for ever. After
+    /// draining has begun in one thread, another can still drop the rest.
     pub fn shutdown(&self, how: Shutdown) {
         self.shared.ended.store(true, Ordering::Relaxed);
         self.close(match how {

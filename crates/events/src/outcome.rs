@@ -62,7 +62,7 @@ pub enum Cancel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AddError {
-    /// As many events are pending as may be.
+    /// As many events are pending, or have an action that runs, as may be.
     Full,
     /// The system has been shut down.
     Closed,

@@ -19,7 +19,8 @@ use crate::{EventSystem, TestClock, nanos};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Shutdown {
-    /// Waits until each has run at its time; a repeating one runs once more.
+    /// Waits until each has run at its time; a repeating one runs once more. With a
+    /// [`TestClock`] somebody else has to move it meanwhile.
     Drain,
     /// Drops them. Waits for the actions that have begun.
     DropPending,
@@ -53,6 +54,7 @@ impl Every {
     }
 
     /// Each run is later than its regular time by something between nothing and this, at random.
+    /// Where that is more than the interval, runs are missed as if the system were late.
     pub fn jitter(self, jitter: Duration) -> Self {
         Every { jitter, ..self }
     }

@@ -96,7 +96,8 @@ impl TestClock {
 
     /// Lets time pass until the wall clock shows `until`, from one deadline of the system to the
     /// next, and waits each time until all that is due has run. So each action runs at its own
-    /// time; also one that was added on the way, by another one.
+    /// time; also one that was added on the way, by another one. Not from within an action, which
+    /// would wait for itself: there the time passes and nothing is waited for.
     ///
     /// ```
     /// use std::sync::mpsc::channel;

@@ -106,9 +106,9 @@ impl Width {
         self.width
     }
 
-    /// The same, where anything has shown it.
+    /// The same, where it was measured.
     pub(super) fn found(&self) -> Option<usize> {
-        (self.is_measured || self.width > 1).then_some(self.width)
+        self.is_measured.then_some(self.width)
     }
 
     /// Notes whether all that was asked for ahead had come when half of it was used, by somebody who
@@ -157,7 +157,6 @@ impl Width {
         let readers = period.readers as f64 / period.notes as f64 / self.width as f64;
         self.period = None;
         if has_many && self.width < many {
-            self.is_measured = true;
             self.go_to(many.min(self.most));
         } else if (0.75..=1.25).contains(&readers) {
             self.learn(rate);
