@@ -34,10 +34,10 @@ impl Md5Digest {
     /// Reads 32 hexadecimal digits of either case, as [`FromStr`] does.
     ///
     /// ```
-    /// use lanesum_md5::{Md5Digest, ParseDigestError, md5};
+    /// use lanesum_md5::{Md5Digest, md5};
     ///
     /// assert_eq!(Md5Digest::from_hex(b"d41d8cd98f00b204e9800998ecf8427e"), Ok(md5(b"")));
-    /// assert_eq!(Md5Digest::from_hex("d41d8cd9"), Err(ParseDigestError));
+    /// assert!(Md5Digest::from_hex("d41d8cd9").is_err());
     /// ```
     ///
     /// # Errors
