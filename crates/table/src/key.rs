@@ -172,7 +172,7 @@ impl<T: Key + ToOwned + ?Sized> Key for Cow<'_, T> {
     }
 }
 
-/// Integers as their little-endian bytes.
+/// Integers as their little-endian bytes, also those that are never zero.
 macro_rules! integers {
     ($($integer:ident),*) => {
         $(impl Key for $integer {
@@ -182,15 +182,9 @@ macro_rules! integers {
             fn bytes(&self) -> [u8; size_of::<$integer>()] {
                 self.to_le_bytes()
             }
-        })*
-    };
-}
-integers!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
+        }
 
-/// Numbers that are not zero, as those that may be.
-macro_rules! nonzero_integers {
-    ($($integer:ident),*) => {
-        $(impl Key for NonZero<$integer> {
+        impl Key for NonZero<$integer> {
             type Bytes<'a> = [u8; size_of::<$integer>()];
 
             #[inline]
@@ -200,7 +194,7 @@ macro_rules! nonzero_integers {
         })*
     };
 }
-nonzero_integers!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
+integers!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
 
 impl Key for bool {
     type Bytes<'a> = [u8; 1];
@@ -238,21 +232,25 @@ impl Key for Ipv6Addr {
     }
 }
 
+/// The bytes of an address of IP version 4 or 6, zeros up to the last one, and which of the two it is.
+#[inline]
+fn of_either<const N: usize>(address: &[u8], version: u8) -> [u8; N] {
+    let mut bytes = [0; N];
+    bytes[..address.len()].copy_from_slice(address);
+    bytes[N - 1] = version;
+    bytes
+}
+
 /// The octets and which of the two it is.
 impl Key for IpAddr {
     type Bytes<'a> = [u8; 17];
 
     #[inline]
     fn bytes(&self) -> [u8; 17] {
-        let mut bytes = [0; 17];
         match self {
-            Self::V4(address) => bytes[..4].copy_from_slice(&address.octets()),
-            Self::V6(address) => {
-                bytes[..16].copy_from_slice(&address.octets());
-                bytes[16] = 6;
-            }
+            Self::V4(address) => of_either(&address.bytes(), 0),
+            Self::V6(address) => of_either(&address.bytes(), 6),
         }
-        bytes
     }
 }
 
@@ -287,15 +285,10 @@ impl Key for SocketAddr {
 
     #[inline]
     fn bytes(&self) -> [u8; 27] {
-        let mut bytes = [0; 27];
         match self {
-            Self::V4(address) => bytes[..6].copy_from_slice(&address.bytes()),
-            Self::V6(address) => {
-                bytes[..26].copy_from_slice(&address.bytes());
-                bytes[26] = 6;
-            }
+            Self::V4(address) => of_either(&address.bytes(), 0),
+            Self::V6(address) => of_either(&address.bytes(), 6),
         }
-        bytes
     }
 }
 

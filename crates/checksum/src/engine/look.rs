@@ -55,9 +55,9 @@ impl Begun {
         length > 0 && length == self.version.size() && self.version.has_blocks()
     }
 
-    /// Where reading ends, as far as its size says, in bytes from the beginning of the file.
-    pub(super) fn end(&self) -> u64 {
-        self.part.as_ref().map_or(self.version.size(), |part| part.end)
+    /// Which bytes are to be read, as far as its size says.
+    pub(super) fn range(&self) -> Range<u64> {
+        self.part.clone().unwrap_or(0..self.version.size())
     }
 
     /// Where reading goes on, in bytes from the beginning of the file.

@@ -88,7 +88,12 @@ struct State {
 impl State {
     /// Whether there are no jobs to be taken now.
     fn is_empty(&self) -> bool {
-        self.plan.is_empty() && (self.jobs.is_empty() || self.is_planning)
+        self.plan.is_empty() && !self.has_unplanned()
+    }
+
+    /// Whether there are jobs to be taken now of which nobody knows where they lie.
+    fn has_unplanned(&self) -> bool {
+        !self.jobs.is_empty() && !self.is_planning
     }
 
     /// Whether there are no jobs now, nor will be.
@@ -200,7 +205,7 @@ impl JobQueue {
     ) -> Taken {
         let mut state = self.change();
         self.let_go(&mut state, worker);
-        if state.jobs.is_empty() || state.is_planning || state.stopped {
+        if !state.has_unplanned() || state.stopped {
             return if state.is_at_end() { Taken::End } else { Taken::None };
         }
         let share = state.jobs.len() / state.workers;
@@ -239,7 +244,7 @@ impl JobQueue {
     /// Where there is one, which may be of another device, it takes many or the last.
     pub(super) fn take_unplanned(&self, worker: Worker, has_order: bool) -> Vec<Task> {
         let mut state = self.change();
-        if state.jobs.is_empty() || state.is_planning || state.stopped {
+        if !state.has_unplanned() || state.stopped {
             return Vec::new();
         }
         if !state.plan.is_empty() && state.jobs.len() < AHEAD && !state.ended {

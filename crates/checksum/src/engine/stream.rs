@@ -75,10 +75,8 @@ impl<T> FileStream<T> {
         turn: Option<Turn>,
         shared: Rc<LaneShared>,
     ) -> Self {
-        let is_whole = begun.is_whole();
+        let (is_whole, range) = (begun.is_whole(), begun.range());
         let Begun { file, version: before, read, has_writer, part } = begun;
-        let is_part = part.is_some();
-        let part = part.unwrap_or(0..before.size());
         let mut stream = Self {
             ticket,
             file: Some(file),
@@ -86,9 +84,9 @@ impl<T> FileStream<T> {
             buffer,
             start: 0,
             end: 0,
-            offset: part.start,
-            length: part.end - part.start,
-            is_part,
+            offset: range.start,
+            length: range.end - range.start,
+            is_part: part.is_some(),
             bytes: 0,
             ended: false,
             error: None,
@@ -97,7 +95,7 @@ impl<T> FileStream<T> {
             has_writer,
             is_again: false,
             turn,
-            asked: part.start,
+            asked: range.start,
             half_asked: 0,
             asked_at: None,
             shared,

@@ -62,6 +62,16 @@ pub(super) fn ask_for(file: &OwnedFd) {
     let _ = fadvise(file, 0, NonZero::new(Buffer::CAPACITY as u64), Advice::WillNeed);
 }
 
+/// Has a file dropped from the cache; whether it is read from a medium then, as on ext2 to ext4, XFS
+/// and btrfs.
+#[cfg(test)]
+pub(in crate::engine) fn drop_from_cache(file: &std::fs::File) -> bool {
+    const ON_A_MEDIUM: [i64; 3] = [0xef53, 0x5846_5342, 0x9123_683e];
+    file.sync_all().unwrap();
+    fadvise(file, 0, None, Advice::DontNeed).unwrap();
+    ON_A_MEDIUM.contains(&rustix::fs::fstatfs(file).unwrap().f_type)
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::{Read as _, Write as _};
@@ -80,9 +90,6 @@ mod tests {
         }
     }
 
-    /// ext2 to ext4, XFS, btrfs: what is dropped from the cache is read from the medium again.
-    const ON_A_MEDIUM: [i64; 3] = [0xef53, 0x5846_5342, 0x9123_683e];
-
     #[test]
     fn what_comes_from_the_medium_is_noticed_once() {
         let cold_reads = ColdReads::default();
@@ -90,12 +97,10 @@ mod tests {
         assert!(!cold_reads.are_new());
 
         let mut file = tempfile::NamedTempFile::new().unwrap();
-        if !ON_A_MEDIUM.contains(&rustix::fs::fstatfs(&file).unwrap().f_type) {
+        file.write_all(b"abc").unwrap();
+        if !drop_from_cache(file.as_file()) {
             return;
         }
-        file.write_all(b"abc").unwrap();
-        file.as_file().sync_all().unwrap();
-        fadvise(&file, 0, None, Advice::DontNeed).unwrap();
         let _ = cold_reads.are_new();
         std::fs::File::open(file.path()).unwrap().read_to_end(&mut Vec::new()).unwrap();
         assert!(cold_reads.are_new());

@@ -99,9 +99,8 @@ impl Worker<'_> {
                 buffer.lane.release();
             }
         }
-        let part = begun.part.as_ref().map_or(begun.version.size(), |part| part.end - part.start);
-        let at = plan::Place { inode: begun.version.inode(), length: part };
-        let (sequence, source) = ticket;
+        let (range, (sequence, source)) = (begun.range(), ticket);
+        let at = plan::Place { inode: begun.version.inode(), length: range.end - range.start };
         self.core.queue.defer(Task { sequence, source, algorithms }, at);
         self.short_run = 0;
     }
