@@ -11,6 +11,7 @@
 #![deny(unsafe_code)]
 
 pub mod check;
+pub mod compare;
 pub mod engine;
 pub mod error;
 mod hops;

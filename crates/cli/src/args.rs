@@ -14,6 +14,9 @@ use crate::failure::Usage;
 const EXIT_CODES: &str = "Exit codes: 0 all well, 1 a mismatch or something that could not be read, \
                           2 wrong usage. Interrupted, it dies of the signal: a shell shows 130 after ctrl-C.";
 
+const COMPARE_CODES: &str = "Exit codes: 0 all equal, 1 differences, or something that could not be read or compared, \
+                             2 wrong usage.";
+
 /// Make and check checksums of files and whole trees, many at once in the lanes of SIMD registers.
 ///
 /// A folder is walked; its regular files come in byte order of their paths, in md5sum's format
@@ -51,6 +54,12 @@ pub enum Command {
     /// failure.
     #[command(after_help = EXIT_CODES)]
     Check(Check),
+    /// Tell what changed, moved, was copied, is new or missing between two lists, trees, or one of each.
+    ///
+    /// A list beside a tree is an audit, two trees tell whether a copy is the original, two lists are
+    /// compared without reading a file. Prints the differences, sorted by name, and a summary.
+    #[command(after_help = COMPARE_CODES)]
+    Compare(Compare),
     /// Measure every instruction set and algorithm on this machine, or the storage of PATH.
     Speed(Speed),
     /// Be GNU md5sum, to the letter; also when called through a link named md5sum.
@@ -106,22 +115,8 @@ pub struct Sum {
     #[arg(short, long)]
     pub zero: bool,
 
-    /// Leave out what matches: a name at any depth, or with a `/` a path below the argument.
-    #[arg(long, value_name = "GLOB", action = ArgAction::Append)]
-    pub exclude: Vec<std::ffi::OsString>,
-
-    /// Leave out what git would ignore; asks git what is tracked, without git the rules alone
-    /// decide.
-    #[arg(long)]
-    pub gitignore: bool,
-
-    /// Follow symbolic links inside a tree (those given as PATH always are).
-    #[arg(long)]
-    pub follow: bool,
-
-    /// Stay on the file system of each PATH.
-    #[arg(long)]
-    pub one_file_system: bool,
+    #[command(flatten)]
+    pub trees: Walk,
 
     /// Read the paths from FILE (`-`: standard input), each ended by NUL.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "paths")]
@@ -227,6 +222,70 @@ pub struct Check {
     /// Lists; `-` or nothing is standard input.
     #[arg(value_name = "LIST", value_hint = ValueHint::FilePath)]
     pub lists: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// Look at names, sizes and, where both sides have them, times; read no file.
+    #[arg(long)]
+    pub quick: bool,
+
+    /// How differences are printed: text; csv, with a header; json, an object a line.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Form::Text)]
+    pub format: Form,
+
+    /// Print what is equal, too.
+    #[arg(short, long)]
+    pub verbose: bool,
+
+    /// What two folders are compared by, and the algorithm of lines that do not name theirs.
+    ///
+    /// By default MD5, and what the number of digits tells.
+    #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
+    pub algorithm: Option<Algorithm>,
+
+    #[command(flatten)]
+    pub trees: Walk,
+
+    #[command(flatten)]
+    pub run: Run,
+
+    /// What was there: a list (`-`: standard input) or a folder.
+    #[arg(value_name = "A", value_hint = ValueHint::AnyPath)]
+    pub before: PathBuf,
+
+    /// What is there now: a list or a folder.
+    #[arg(value_name = "B", value_hint = ValueHint::AnyPath)]
+    pub now: PathBuf,
+}
+
+/// How differences are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Form {
+    Text,
+    Csv,
+    Json,
+}
+
+/// How trees are walked.
+#[derive(Debug, Args)]
+pub struct Walk {
+    /// Leave out what matches: a name at any depth, or with a `/` a path below the argument.
+    #[arg(long, value_name = "GLOB", action = ArgAction::Append)]
+    pub exclude: Vec<std::ffi::OsString>,
+
+    /// Leave out what git would ignore; asks git what is tracked, without git the rules alone
+    /// decide.
+    #[arg(long)]
+    pub gitignore: bool,
+
+    /// Follow symbolic links inside a tree (those given as PATH always are).
+    #[arg(long)]
+    pub follow: bool,
+
+    /// Stay on the file system of each PATH.
+    #[arg(long)]
+    pub one_file_system: bool,
 }
 
 /// How to run, whatever is done.

@@ -4,6 +4,7 @@
 
 mod args;
 mod check;
+mod compare;
 mod console;
 mod counts;
 mod failure;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
     let result = match cli {
         Cli { generate: Some(kind), .. } => generate::generate(kind),
         Cli { command: Some(Command::Check(check)), .. } => check::run(check),
+        Cli { command: Some(Command::Compare(compare)), .. } => compare::run(compare),
         Cli { command: Some(Command::Speed(Speed { paths })), .. } if !paths.is_empty() => {
             storage::run(&paths)
         }

@@ -13,10 +13,11 @@ use std::vec;
 
 use anyhow::Context as _;
 use lanesum_checksum::Source;
-use lanesum_checksum::walk::{self, Entry, Skip, WalkOptions};
+use lanesum_checksum::walk::{self, Entry, Exclude, Skip, WalkOptions};
 use lanesum_list::names_standard_input;
 
-use crate::args::Sum;
+use crate::args::{Sum, Walk};
+use crate::failure::Usage;
 use crate::output::Gap;
 use crate::stdin;
 
@@ -214,6 +215,22 @@ impl Item {
                 Self::failed(Gap::Tree, path.into_os_string().into_vec(), why)
             }
         }
+    }
+}
+
+impl Walk {
+    /// How trees are walked.
+    ///
+    /// # Errors
+    /// A pattern is none.
+    pub fn options(&self) -> Result<WalkOptions, Usage> {
+        Ok(WalkOptions {
+            follow: self.follow,
+            one_file_system: self.one_file_system,
+            gitignore: self.gitignore,
+            git: Some("git".into()),
+            exclude: Exclude::new(&self.exclude).map_err(|error| Usage(error.to_string()))?,
+        })
     }
 }
 

@@ -9,7 +9,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
-use lanesum_checksum::walk::{Exclude, WalkOptions};
 use lanesum_checksum::{Algorithms, Error, Job, Outcome, Source, engine};
 use lanesum_list::formats::{Format, Gnu, Tag};
 use lanesum_list::{Dialect, Ending};
@@ -31,7 +30,7 @@ use crate::stdin;
 /// What keeps it from beginning: a bad pattern, an output that cannot be made.
 pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     let format = format(&args)?;
-    let trees = Trees { walk: walk(&args)? };
+    let trees = Trees { walk: args.trees.options()? };
     key::refuse_shared(args.key_file.as_deref(), Paths::from_stdin(&args))?;
     let key_file = KeyFile::open(args.key_file.as_deref(), args.algorithms())?;
     let target = Target::of(args.output.as_deref())?;
@@ -77,17 +76,6 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     let mut console = console::lock(&console);
     console.set_bar(None);
     end(&args, printed, output, &interruptions, &mut console)
-}
-
-/// How trees are walked.
-fn walk(args: &Sum) -> Result<WalkOptions, Usage> {
-    Ok(WalkOptions {
-        follow: args.follow,
-        one_file_system: args.one_file_system,
-        gitignore: args.gitignore,
-        git: Some("git".into()),
-        exclude: Exclude::new(&args.exclude).map_err(|error| Usage(error.to_string()))?,
-    })
 }
 
 /// What is read before the files.

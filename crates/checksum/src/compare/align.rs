@@ -1,0 +1,136 @@
+//! Sees the names of a list from where those of the other side are seen.
+//!
+//! A list was made in the folder (`a`), above it (`photos/a`), or of another copy of it
+//! (`/home/me/photos/a`). Which of these it is, the names tell: the way of seeing them that finds
+//! most in the folder is taken, the plainest of several. Of two lists without a name in common, each
+//! is seen from the innermost folder that all its names lie in, if that finds some.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::io;
+use std::path::Path;
+
+use lanesum_list::Inode;
+
+use super::input::{self, Given};
+use super::side::Names;
+use super::{Input, List, ListError, Options, SideError};
+
+/// Names that are tried.
+const SAMPLE: usize = 4096;
+
+/// Reads both sides, and sorts them.
+pub(super) fn read(inputs: &[Input; 2], options: &Options) -> Result<[Given; 2], SideError> {
+    let list = |side: usize, list: &List| {
+        let given = input::read_list(list, options.dialect);
+        given.map_err(|error| SideError { side, error })
+    };
+    let no_tree = |side: usize| move |error| SideError { side, error: ListError::Open(error) };
+    let mut given = match inputs {
+        [Input::List(one), Input::List(other)] => {
+            let mut given = [list(0, one)?, list(1, other)?];
+            see_alike(&mut given);
+            given
+        }
+        [Input::Tree(one), Input::Tree(other)] => {
+            let tree = |root| input::read_tree(root, &options.walk, true, None);
+            [tree(one).map_err(no_tree(0))?, tree(other).map_err(no_tree(1))?]
+        }
+        [Input::List(one), Input::Tree(root)] => {
+            let given = list(0, one)?;
+            let (list, tree) = with_tree(given, one, root, options).map_err(no_tree(1))?;
+            [list, tree]
+        }
+        [Input::Tree(root), Input::List(other)] => {
+            let given = list(1, other)?;
+            let (list, tree) = with_tree(given, other, root, options).map_err(no_tree(0))?;
+            [tree, list]
+        }
+    };
+    given.iter_mut().for_each(|given| given.side.sort());
+    Ok(given)
+}
+
+/// The list, and the folder beside it.
+fn with_tree(
+    mut list: Given,
+    from: &List,
+    root: &Path,
+    options: &Options,
+) -> io::Result<(Given, Given)> {
+    let wants_sizes = options.quick || list.side.has_sizes();
+    let path = match from {
+        List::Path(path) => Some(path.as_path()),
+        List::Stdin => None,
+    };
+    let itself: Option<(Inode, &Path)> = list.inode.zip(path);
+    let mut tree = input::read_tree(root, &options.walk, wants_sizes, itself)?;
+    tree.side.sort();
+    if let Some(prefix) = prefix(list.side.names(), tree.side.names(), root) {
+        list.see_from(prefix);
+    }
+    Ok((list, tree))
+}
+
+/// Sees two lists from their folders, where they have no name in common otherwise.
+fn see_alike(given: &mut [Given; 2]) {
+    let [one, other] = given.each_ref().map(|given| common_folder(given.side.names()));
+    let [a, b] = given;
+    if one == other || are_common(a.side.names(), b"", b.side.names(), b"") {
+        return;
+    }
+    let (one, other) = (one.unwrap_or_default(), other.unwrap_or_default());
+    if are_common(a.side.names(), &one, b.side.names(), &other) {
+        a.see_from(one);
+        b.see_from(other);
+    }
+}
+
+/// Whether two lists have a name in common behind these prefixes.
+fn are_common(a: &Names, one: &[u8], b: &Names, other: &[u8]) -> bool {
+    let below = |prefix| move |name: &'_ [u8]| name.strip_prefix(prefix).map(<[u8]>::to_vec);
+    let known: HashSet<Vec<u8>> = a.sample(SAMPLE).filter_map(below(one)).collect();
+    b.sample(usize::MAX)
+        .filter_map(|name| name.strip_prefix(other))
+        .any(|name| known.contains(name))
+}
+
+/// What the names of a list have before those of the folder; `None` where that is nothing.
+fn prefix(names: &Names, tree: &Names, root: &Path) -> Option<Vec<u8>> {
+    let hits = |prefix: &[u8]| {
+        let below = names.sample(SAMPLE).filter_map(|name| name.strip_prefix(prefix));
+        below.filter(|name| tree.contains(name)).count()
+    };
+    let own = input::prefix(root);
+    let own = own.strip_prefix(b"./").unwrap_or(&own).to_vec();
+    let mut best = (hits(b""), None);
+    for prefix in [Some(own), absolute(root), common_folder(names)].into_iter().flatten() {
+        let hits = hits(&prefix);
+        if hits > best.0 {
+            best = (hits, Some(prefix));
+        }
+    }
+    best.1
+}
+
+fn absolute(root: &Path) -> Option<Vec<u8>> {
+    std::path::absolute(root).ok().map(|root| input::prefix(&root))
+}
+
+/// The innermost folder that all names lie in, with its slash.
+fn common_folder(names: &Names) -> Option<Vec<u8>> {
+    let mut common: Option<Cow<'_, [u8]>> = None;
+    for name in names.sample(usize::MAX) {
+        let folder = &name[..memchr::memrchr(b'/', name)? + 1];
+        common = Some(match common {
+            None => folder.into(),
+            Some(common) => {
+                let same =
+                    common.iter().zip(folder).take_while(|(one, other)| one == other).count();
+                let slash = memchr::memrchr(b'/', &folder[..same])?;
+                folder[..=slash].to_vec().into()
+            }
+        });
+    }
+    common.map(Cow::into_owned)
+}

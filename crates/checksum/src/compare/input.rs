@@ -1,0 +1,227 @@
+//! Where a side comes from: the lines of a list, or what a walk finds in a folder.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, BufReader};
+use std::os::fd::AsFd as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use lanesum_list::formats::{Line, Mixed};
+use lanesum_list::{Dialect, Inode, Record, Time, Times};
+
+use super::side::{Side, State};
+use crate::check::{List, ListError};
+use crate::list::{self, ListReader, OpenError};
+use crate::walk::{self, Entry, Skip, WalkOptions};
+
+/// What of a side could not be used, or not as it stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Doubts {
+    /// How many lines are neither entry nor comment, and the number of the first, from 1.
+    pub malformed: u64,
+    /// The number of the first of them, from 1; 0 where there is none.
+    pub first_malformed: u64,
+    /// How many lines are of algorithms that are not known here.
+    pub unknown: u64,
+    /// What those lines call their algorithms.
+    pub unknown_algorithms: BTreeSet<String>,
+    /// What a walk passed over.
+    pub skipped: Vec<(PathBuf, Skip)>,
+    /// What was taken off the names of a list, which begin with it: the folder that they are seen
+    /// from. Empty where they are as they stand.
+    pub seen_from: Vec<u8>,
+}
+
+impl Doubts {
+    /// Whether there may be entries that nobody could compare.
+    #[must_use]
+    pub const fn are_there(&self) -> bool {
+        self.malformed > 0 || self.unknown > 0
+    }
+}
+
+/// A side as it is read, not sorted yet.
+pub(super) struct Given {
+    pub(super) side: Side,
+    pub(super) doubts: Doubts,
+    /// The list itself, which may lie in the other side's folder.
+    pub(super) inode: Option<Inode>,
+}
+
+impl Given {
+    /// Takes the prefix off the names that have it.
+    pub(super) fn see_from(&mut self, prefix: Vec<u8>) {
+        self.side.names_mut().strip(&prefix);
+        self.doubts.seen_from = prefix;
+    }
+}
+
+/// Reads a list to its end.
+pub(super) fn read_list(list: &List, dialect: Dialect) -> Result<Given, ListError> {
+    let file = match list {
+        List::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
+        List::Path(path) => File::open(path),
+    };
+    let file = file.map_err(ListError::Open)?;
+    let metadata = file.metadata().map_err(ListError::Open)?;
+    let text = list::open(BufReader::with_capacity(1 << 18, file), dialect.ending());
+    let text = text.map_err(|error| match error {
+        OpenError::Io(error) => ListError::Read(error),
+        OpenError::NotAList(other) => ListError::NotAList(other),
+    })?;
+    let (mut lines, mut format) = (ListReader::new(text), Mixed::new(dialect));
+    let (mut side, mut doubts) = (Side::default(), Doubts::default());
+    while let Some(line) = lines.next_line(&mut format).map_err(ListError::Read)? {
+        let number = line.number;
+        match line.parse(&mut format) {
+            Line::Blank => {}
+            Line::Record { mut record, .. } => {
+                if let Some(name) = normal(&record.name) {
+                    record.name = name.into();
+                }
+                side.push(&record);
+            }
+            Line::Unknown(algorithm) => {
+                doubts.unknown += 1;
+                doubts.unknown_algorithms.insert(algorithm.to_owned());
+            }
+            Line::Malformed => {
+                doubts.malformed += 1;
+                if doubts.first_malformed == 0 {
+                    doubts.first_malformed = number;
+                }
+            }
+        }
+    }
+    if side.len() == 0 && !doubts.are_there() && !metadata.is_file() {
+        return Err(ListError::NothingCame);
+    }
+    Ok(Given { side, doubts, inode: Some(inode_of(&metadata)) })
+}
+
+/// What a name is without `.` and doubled slashes; `None` where it is the same.
+fn normal(name: &[u8]) -> Option<Vec<u8>> {
+    let is_normal = !name.starts_with(b"./")
+        && !name.ends_with(b"/")
+        && !name.ends_with(b"/.")
+        && memchr::memmem::find(name, b"//").is_none()
+        && memchr::memmem::find(name, b"/./").is_none();
+    if is_normal {
+        return None;
+    }
+    let mut normal = if name.starts_with(b"/") { b"/".to_vec() } else { Vec::new() };
+    for part in name.split(|&byte| byte == b'/').filter(|part| !part.is_empty() && *part != b".") {
+        if !normal.is_empty() && normal != b"/" {
+            normal.push(b'/');
+        }
+        normal.extend_from_slice(part);
+    }
+    Some(normal)
+}
+
+/// Walks a folder; with a look at each file where its size and time are wanted. `list` is left out.
+///
+/// # Errors
+/// The folder itself cannot be read. What cannot be below it is an entry.
+pub(super) fn read_tree(
+    root: &Path,
+    options: &WalkOptions,
+    wants_sizes: bool,
+    list: Option<(Inode, &Path)>,
+) -> io::Result<Given> {
+    let (mut side, mut doubts) = (Side::default(), Doubts::default());
+    let prefix = prefix(root);
+    let is_list = |path: &Path| {
+        let Some((inode, list)) = list else { return false };
+        list.file_name() == path.file_name()
+            && fs::metadata(path).is_ok_and(|file| inode_of(&file) == inode)
+    };
+    for entry in walk::walk(root, options) {
+        let (path, failure) = match entry {
+            Entry::File(path) => {
+                let look = if wants_sizes { Some(look(&path, options.follow)) } else { None };
+                let state = if is_list(&path) { State::LeftOut } else { State::Known };
+                match look.transpose() {
+                    Ok(found) => {
+                        let record = found.unwrap_or_default();
+                        side.push(&Record { name: below(&path, &prefix).into(), ..record });
+                        if state == State::LeftOut {
+                            side.fail(side.len() - 1, state, None);
+                        }
+                        continue;
+                    }
+                    Err(error) => (path, error),
+                }
+            }
+            Entry::Skipped { path, why } => {
+                doubts.skipped.push((path, why));
+                continue;
+            }
+            Entry::Failed { path, error } if path == root => return Err(error),
+            Entry::Failed { path, error } => (path, error),
+        };
+        side.push(&Record::new(below(&path, &prefix)));
+        let reason = crate::error::message(&failure);
+        side.fail(side.len() - 1, State::Unreadable, Some(reason));
+    }
+    Ok(Given { side, doubts, inode: None })
+}
+
+/// The path of a folder as those of its files begin.
+pub(super) fn prefix(root: &Path) -> Vec<u8> {
+    let mut prefix = root.as_os_str().as_bytes().to_vec();
+    if !prefix.ends_with(b"/") {
+        prefix.push(b'/');
+    }
+    prefix
+}
+
+/// The path of a file below the folder of this prefix.
+fn below<'a>(path: &'a Path, prefix: &[u8]) -> &'a [u8] {
+    let path = path.as_os_str().as_bytes();
+    path.strip_prefix(prefix).unwrap_or(path)
+}
+
+/// The path of the file of a name in a folder.
+pub(super) fn path(root: &Path, name: &[u8]) -> PathBuf {
+    root.join(OsStr::from_bytes(name))
+}
+
+/// Size and time of a file.
+fn look(path: &Path, follow: bool) -> io::Result<Record<'static>> {
+    let metadata = if follow { fs::metadata(path)? } else { fs::symlink_metadata(path)? };
+    let modified = Time { seconds: metadata.mtime(), nanoseconds: metadata.mtime_nsec() as u32 };
+    let times = Times { modified: Some(modified), ..Times::default() };
+    Ok(Record { size: Some(metadata.len()), times, ..Record::default() })
+}
+
+fn inode_of(metadata: &fs::Metadata) -> Inode {
+    Inode { device: metadata.dev(), number: metadata.ino() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lose_what_says_nothing() {
+        for (name, expected) in [
+            ("a/b", None),
+            ("/a", None),
+            ("../a", None),
+            (".a", None),
+            ("a/.b", None),
+            ("./a", Some("a")),
+            ("a//b", Some("a/b")),
+            ("a/./b", Some("a/b")),
+            ("//a/.//b/.", Some("/a/b")),
+            ("././a/", Some("a")),
+        ] {
+            assert_eq!(normal(name.as_bytes()).as_deref(), expected.map(str::as_bytes), "{name}");
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! Finds what was moved and copied: entries of one side alone whose content the other side has
+//! under another name.
+//!
+//! Both are sorted by digest, and go side by side. Of a content that is there several times, an
+//! entry goes with the one that lies where the others of its folder went, then with one of the same
+//! file name, then with the next. So a folder of which many files are alike is one that was renamed.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use super::side::{Number, Side, State};
+use crate::{Algorithm, digests_of};
+
+/// Shorter digests are alike by chance: of a million files with 32 bits, hundreds.
+const ENOUGH: usize = 8;
+
+/// The algorithm by which contents are found: the one that most entries of both sides have.
+pub(super) fn algorithm(a: &Side, b: &Side) -> Option<Algorithm> {
+    let count = |side: &Side| {
+        let mut counts = HashMap::<Algorithm, u32>::new();
+        let all = (0..side.len()).flat_map(|number| side.digests(number));
+        all.for_each(|(algorithm, _)| *counts.entry(algorithm).or_default() += 1);
+        counts
+    };
+    let (a, b) = (count(a), count(b));
+    let both =
+        a.iter().filter_map(|(algorithm, &count)| Some((algorithm, count.min(*b.get(algorithm)?))));
+    let long = both.filter(|(algorithm, _)| algorithm.digest_len() >= ENOUGH);
+    long.max_by_key(|&(algorithm, count)| (count, std::cmp::Reverse(*algorithm)))
+        .map(|(algorithm, _)| *algorithm)
+}
+
+/// What became of the entries of one side alone.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Matches {
+    /// From the first side to the second.
+    pub(super) moved: Vec<(Number, Number)>,
+    /// Of the first side, which has it still or had it, and on the second.
+    pub(super) copied: Vec<(Number, Number)>,
+}
+
+/// Finds them among the entries that only the first side has, and those that only the second has.
+pub(super) fn find(a: &Side, missing: &[Number], b: &Side, new: &[Number]) -> Matches {
+    let mut matches = Matches::default();
+    let Some(algorithm) = algorithm(a, b) else { return matches };
+    let search = Search { a, b, algorithm, empty: empty(algorithm) };
+    let (missing, new) = (search.sorted(a, missing), search.sorted(b, new));
+    let mut left = search.moved(&missing, &new, &mut matches.moved);
+    if !left.is_empty() {
+        search.copied(&mut left, &mut matches.copied);
+    }
+    matches
+}
+
+fn empty(algorithm: Algorithm) -> Option<Vec<u8>> {
+    if algorithm.needs_key() {
+        return None;
+    }
+    let digests = digests_of(algorithm.into(), None, b"").ok()?;
+    digests.first().map(|digest| digest.as_bytes().to_vec())
+}
+
+struct Search<'a> {
+    a: &'a Side,
+    b: &'a Side,
+    algorithm: Algorithm,
+    /// The digest of nothing: files without content are alike, but none is a copy of another.
+    empty: Option<Vec<u8>>,
+}
+
+impl<'a> Search<'a> {
+    fn digest(&self, side: &'a Side, number: Number) -> &'a [u8] {
+        side.digest(number, self.algorithm).unwrap_or_default()
+    }
+
+    fn is_empty(&self, digest: &[u8]) -> bool {
+        self.empty.as_deref() == Some(digest)
+    }
+
+    /// Those with a digest, by that; those of one by their names.
+    fn sorted(&self, side: &'a Side, numbers: &[Number]) -> Vec<Number> {
+        let is_known = |number: &Number| {
+            side.state(*number) == State::Known && !self.digest(side, *number).is_empty()
+        };
+        let mut numbers: Vec<_> = numbers.iter().copied().filter(is_known).collect();
+        numbers.sort_by(|&one, &other| {
+            self.digest(side, one).cmp(self.digest(side, other)).then(one.cmp(&other))
+        });
+        numbers
+    }
+
+    /// How many entries at the beginning have the digest of the first.
+    fn run(&self, side: &'a Side, numbers: &[Number]) -> usize {
+        let first = numbers.first().map(|&number| self.digest(side, number));
+        numbers.iter().take_while(|&&number| Some(self.digest(side, number)) == first).count()
+    }
+
+    /// Whether all that is known of both is the same.
+    fn agree(&self, a: Number, b: Number) -> bool {
+        let sizes = (self.a.size(a), self.b.size(b));
+        let same_size = !matches!(sizes, (Some(one), Some(other)) if one != other);
+        same_size
+            && self.a.digests(a).all(|(algorithm, digest)| {
+                self.b.digest(b, algorithm).is_none_or(|other| other == digest)
+            })
+    }
+
+    /// Pairs entries of one content; gives back those of the second side that have no partner.
+    fn moved(
+        &self,
+        mut missing: &[Number],
+        mut new: &[Number],
+        moved: &mut Vec<(Number, Number)>,
+    ) -> Vec<Number> {
+        let (mut left, mut ambiguous) = (Vec::new(), Vec::new());
+        while let (Some(&a), Some(&b)) = (missing.first(), new.first()) {
+            match self.digest(self.a, a).cmp(self.digest(self.b, b)) {
+                Ordering::Less => missing = &missing[self.run(self.a, missing)..],
+                Ordering::Greater => {
+                    let (run, rest) = new.split_at(self.run(self.b, new));
+                    left.extend_from_slice(run);
+                    new = rest;
+                }
+                Ordering::Equal => {
+                    let (ours, rest) = missing.split_at(self.run(self.a, missing));
+                    let (theirs, others) = new.split_at(self.run(self.b, new));
+                    (missing, new) = (rest, others);
+                    match (ours, theirs) {
+                        ([a], [b])
+                            if self.agree(*a, *b) && !self.is_empty(self.digest(self.a, *a)) =>
+                        {
+                            moved.push((*a, *b));
+                        }
+                        _ => ambiguous.push((ours, theirs)),
+                    }
+                }
+            }
+        }
+        left.extend_from_slice(new);
+        let folders = Folders::of(self, moved);
+        for (ours, theirs) in ambiguous {
+            left.extend(self.moved_alike(ours, theirs, &folders, moved));
+        }
+        left
+    }
+
+    /// The same where there are several of one content.
+    fn moved_alike(
+        &self,
+        ours: &[Number],
+        theirs: &[Number],
+        folders: &Folders<'_>,
+        moved: &mut Vec<(Number, Number)>,
+    ) -> Vec<Number> {
+        let (mut rest, mut taken) = (Vec::new(), vec![false; theirs.len()]);
+        for &a in ours {
+            let place = folders
+                .expected(self.a.name(a))
+                .map(|name| (theirs.partition_point(|&b| *self.b.name(b) < *name), name));
+            match place {
+                Some((place, name))
+                    if theirs.get(place).is_some_and(|&b| *self.b.name(b) == *name)
+                        && !taken[place]
+                        && self.agree(a, theirs[place]) =>
+                {
+                    taken[place] = true;
+                    moved.push((a, theirs[place]));
+                }
+                _ => rest.push(a),
+            }
+        }
+        let theirs = theirs.iter().zip(taken).filter(|(_, is_taken)| !is_taken);
+        let mut theirs: Vec<_> = theirs.map(|(&b, _)| b).collect();
+        let by_file_name = |side: &'a Side, numbers: &mut Vec<Number>| {
+            numbers.sort_by_key(|&number| (file_name(side.name(number)), number));
+        };
+        by_file_name(self.a, &mut rest);
+        by_file_name(self.b, &mut theirs);
+        let (rest, theirs) = self.pair(rest, theirs, moved, |a, b| a.cmp(b));
+        let is_empty = rest.first().is_some_and(|&a| self.is_empty(self.digest(self.a, a)));
+        if is_empty { theirs } else { self.pair(rest, theirs, moved, |_, _| Ordering::Equal).1 }
+    }
+
+    /// Pairs sorted entries whose file names are the same, and gives back the others.
+    fn pair(
+        &self,
+        ours: Vec<Number>,
+        theirs: Vec<Number>,
+        moved: &mut Vec<(Number, Number)>,
+        order: impl Fn(&[u8], &[u8]) -> Ordering,
+    ) -> (Vec<Number>, Vec<Number>) {
+        let (mut our_rest, mut their_rest) = (Vec::new(), Vec::new());
+        let (mut ours, mut theirs) = (ours.into_iter().peekable(), theirs.into_iter().peekable());
+        while let (Some(&a), Some(&b)) = (ours.peek(), theirs.peek()) {
+            match order(file_name(self.a.name(a)), file_name(self.b.name(b))) {
+                Ordering::Less => our_rest.extend(ours.next()),
+                Ordering::Greater => their_rest.extend(theirs.next()),
+                Ordering::Equal => {
+                    ours.next();
+                    theirs.next();
+                    if self.agree(a, b) {
+                        moved.push((a, b));
+                    } else {
+                        our_rest.push(a);
+                        their_rest.push(b);
+                    }
+                }
+            }
+        }
+        our_rest.extend(ours);
+        their_rest.extend(theirs);
+        (our_rest, their_rest)
+    }
+
+    /// Finds for those that are left the first entry of the first side with their content.
+    fn copied(&self, left: &mut [Number], copied: &mut Vec<(Number, Number)>) {
+        left.sort_by(|&one, &other| self.digest(self.b, one).cmp(self.digest(self.b, other)));
+        let mut originals = vec![None; left.len()];
+        for a in 0..self.a.len() {
+            let digest = self.digest(self.a, a);
+            if digest.is_empty() || self.a.state(a) != State::Known || self.is_empty(digest) {
+                continue;
+            }
+            let first = left.partition_point(|&b| self.digest(self.b, b) < digest);
+            for (place, &b) in left.iter().enumerate().skip(first) {
+                if self.digest(self.b, b) != digest || originals[place].is_some() {
+                    break;
+                }
+                originals[place] = self.agree(a, b).then_some(a);
+            }
+        }
+        copied.extend(originals.iter().zip(&*left).filter_map(|(a, &b)| Some(((*a)?, b))));
+    }
+}
+
+fn file_name(name: &[u8]) -> &[u8] {
+    memchr::memrchr(b'/', name).map_or(name, |slash| &name[slash + 1..])
+}
+
+/// Where folders went, as the files tell whose content is there once.
+struct Folders<'a>(HashMap<&'a [u8], &'a [u8]>);
+
+impl<'a> Folders<'a> {
+    fn of(search: &Search<'a>, moved: &[(Number, Number)]) -> Self {
+        let mut counts = HashMap::<_, u32>::new();
+        for &(a, b) in moved {
+            *counts.entry(folders(search.a.name(a), search.b.name(b))).or_default() += 1;
+        }
+        let mut counts: Vec<_> = counts.into_iter().collect();
+        counts.sort_unstable_by_key(|&(folders, count)| (count, folders));
+        // The one where most files went comes last, and stays.
+        Self(counts.into_iter().map(|((from, to), _)| (from, to)).collect())
+    }
+
+    /// Where the file of this name is to be expected.
+    fn expected(&self, name: &[u8]) -> Option<Vec<u8>> {
+        let mut end = name.len();
+        loop {
+            end = memchr::memrchr(b'/', &name[..end])?;
+            if let Some(to) = self.0.get(&name[..end]) {
+                return Some([to, &name[end..]].concat());
+            }
+        }
+    }
+}
+
+/// The folders that two names lie in, less the folders at their ends that are called the same: of
+/// `a/b/x/f` and `c/x/f` they are `a/b` and `c`.
+pub(super) fn folders<'a>(from: &'a [u8], to: &'a [u8]) -> (&'a [u8], &'a [u8]) {
+    let (mut from_end, mut to_end) = (from.len(), to.len());
+    loop {
+        let slash = |name: &[u8]| memchr::memrchr(b'/', name);
+        match (slash(&from[..from_end]), slash(&to[..to_end])) {
+            (Some(one), Some(other)) if from[one..from_end] == to[other..to_end] => {
+                (from_end, to_end) = (one, other);
+            }
+            // A file that is called otherwise now tells nothing of its folder.
+            _ if from_end == from.len() => return (b"", b""),
+            _ => return (&from[..from_end], &to[..to_end]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_end_where_the_names_differ() {
+        for (from, to, expected) in [
+            ("a/b/x/f", "c/x/f", ("a/b", "c")),
+            ("a/f", "b/f", ("a", "b")),
+            ("a/f", "a/g", ("", "")),
+            ("f", "a/f", ("", "")),
+            ("x/a/f", "x/b/f", ("x/a", "x/b")),
+        ] {
+            let (one, other) = folders(from.as_bytes(), to.as_bytes());
+            assert_eq!((one, other), (expected.0.as_bytes(), expected.1.as_bytes()), "{from}");
+        }
+    }
+}

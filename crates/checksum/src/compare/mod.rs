@@ -1,0 +1,393 @@
+//! Compares two sides, each a list or a folder: what changed, moved, was copied, is new or missing.
+//!
+//! ```text
+//! both sides are read into memory, packed and sorted         input.rs, side.rs
+//! the names of a list are seen from the folder               align.rs
+//! names that both have go side by side                       plan.rs
+//! the files that decide something are read, by the engine    plan.rs
+//! what one side alone has is found by its content            matches.rs
+//! ```
+//!
+//! Two lists are compared without reading a file. Of two folders the files of one name and size are
+//! read, and those that may have been moved or copied: whose size is found among the files that the
+//! other side alone has. Beside a list without sizes all files are read.
+//!
+//! Nothing is called equal unless a digest of both sides says so, or, where nothing was to be read,
+//! as [`Basis`] says.
+
+mod align;
+mod folders;
+mod input;
+mod matches;
+mod plan;
+mod side;
+
+use std::iter;
+use std::path::PathBuf;
+
+use lanesum_list::Dialect;
+
+use crate::check::{List, ListError};
+use crate::engine;
+use crate::walk::WalkOptions;
+use crate::{Algorithm, Algorithms};
+
+pub use folders::FolderMove;
+pub use input::Doubts;
+use matches::Matches;
+use plan::{NONE, Pair};
+use side::{Number, Side, State};
+
+/// What is compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Input {
+    /// A list. What it names is not read, unless the other side is a folder.
+    List(List),
+    /// A folder, with all files below it.
+    Tree(PathBuf),
+}
+
+/// How sides are compared.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Look at names, sizes and, where both sides have them, times; read no file of a folder.
+    pub quick: bool,
+    /// What two folders are compared by. The default is MD5.
+    pub algorithms: Algorithms,
+    /// Which lines lists may hold.
+    pub dialect: Dialect,
+    /// How folders are walked.
+    pub walk: WalkOptions,
+    /// How files are read and hashed. The order of outcomes is this module's.
+    pub engine: engine::Options,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            quick: false,
+            algorithms: Algorithm::Md5.into(),
+            dialect: Dialect::any(),
+            walk: WalkOptions::default(),
+            engine: engine::Options::default(),
+        }
+    }
+}
+
+/// How a file of one side compares with the other side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Class {
+    /// Both sides have it, alike.
+    Equal,
+    /// Both sides have a file of that name, and they differ.
+    Changed,
+    /// The first side has its content under a name that the second does not have.
+    Moved,
+    /// The second side alone has it, and the first has its content under another name.
+    Copied,
+    /// The second side alone has it.
+    New,
+    /// The first side alone has it.
+    Missing,
+    /// It could not be read.
+    Unreadable,
+    /// It changed while it was read.
+    ChangedWhileRead,
+    /// Both sides have it, and nothing tells whether they are alike.
+    NotCompared,
+}
+
+impl Class {
+    /// Every class.
+    pub const ALL: [Self; 9] = [
+        Self::Equal,
+        Self::Changed,
+        Self::Moved,
+        Self::Copied,
+        Self::New,
+        Self::Missing,
+        Self::Unreadable,
+        Self::ChangedWhileRead,
+        Self::NotCompared,
+    ];
+
+    /// In a word or three: `changed while read`.
+    ///
+    /// ```
+    /// assert_eq!(lanesum_checksum::compare::Class::Moved.name(), "moved");
+    /// ```
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Equal => "equal",
+            Self::Changed => "changed",
+            Self::Moved => "moved",
+            Self::Copied => "copied",
+            Self::New => "new",
+            Self::Missing => "missing",
+            Self::Unreadable => "unreadable",
+            Self::ChangedWhileRead => "changed while read",
+            Self::NotCompared => "not compared",
+        }
+    }
+}
+
+/// What it rests on that files are equal or changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Basis {
+    /// Their digests.
+    Digest,
+    /// Their sizes: those that differ are different files; those that do not may be.
+    Size,
+    /// Their sizes and times of modification, with [`Options::quick`].
+    SizeAndTime,
+    /// Nothing but their names, with [`Options::quick`].
+    Name,
+}
+
+/// A file of one side or both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Difference<'a> {
+    /// What became of it.
+    pub class: Class,
+    /// Its name: on the second side, but for what only the first has. Of a folder's file the path
+    /// below the folder.
+    pub name: &'a [u8],
+    /// Its name on the first side, where it was moved or copied.
+    pub from: Option<&'a [u8]>,
+    /// Its size on the first side in bytes, where that is known.
+    pub size_before: Option<u64>,
+    /// Its size on the second side in bytes.
+    pub size: Option<u64>,
+    /// What decided, of equal and changed files.
+    pub basis: Option<Basis>,
+    /// Why it could not be read or compared.
+    pub reason: Option<&'a str>,
+}
+
+/// Which side could not be read, and why.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+#[non_exhaustive]
+pub struct SideError {
+    /// 0 for the first side, 1 for the second.
+    pub side: usize,
+    /// The reason, without the list's name.
+    pub error: ListError,
+}
+
+/// Two sides whose names are known. Files are [read](Self::read), then it is [told](Self::finish)
+/// what became of them.
+///
+/// ```
+/// use std::fs;
+/// use lanesum_checksum::compare::{Class, Comparison, Input, Options};
+///
+/// let folder = tempfile::tempdir()?;
+/// let [old, new] = ["old", "new"].map(|name| folder.path().join(name));
+/// for side in [&old, &new] {
+///     fs::create_dir(side)?;
+///     fs::write(side.join("same"), "1")?;
+/// }
+/// fs::write(old.join("before"), "2")?;
+/// fs::write(new.join("after"), "2")?;
+///
+/// let sides = [old, new].map(Input::Tree);
+/// let mut comparison = Comparison::prepare(&sides, &Options::default())?;
+/// comparison.read();
+/// let found = comparison.finish();
+/// let moved: Vec<_> = found.iter().filter(|it| it.class != Class::Equal).collect();
+/// assert_eq!(moved.len(), 1);
+/// assert_eq!((moved[0].class, moved[0].from, moved[0].name), (Class::Moved, Some(&b"before"[..]), &b"after"[..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Comparison {
+    inputs: [Input; 2],
+    sides: [Side; 2],
+    doubts: [Doubts; 2],
+    pairs: Vec<Pair>,
+    plan: plan::Plan,
+    options: Options,
+}
+
+impl Comparison {
+    /// Reads lists and walks folders, the list first where there is one.
+    ///
+    /// # Errors
+    /// A list cannot be read, or is none. What is wrong in a folder is an entry.
+    pub fn prepare(inputs: &[Input; 2], options: &Options) -> Result<Self, SideError> {
+        let [a, b] = align::read(inputs, options)?;
+        let (sides, doubts) = ([a.side, b.side], [a.doubts, b.doubts]);
+        let pairs = plan::pairs(&sides);
+        let plan = plan::Plan::new(inputs, &sides, &pairs, options);
+        Ok(Self { inputs: inputs.clone(), sides, doubts, pairs, plan, options: options.clone() })
+    }
+
+    /// What in the lists and folders could not be used, of each side.
+    #[must_use]
+    pub const fn doubts(&self) -> &[Doubts; 2] {
+        &self.doubts
+    }
+
+    /// How many entries each side has.
+    #[must_use]
+    pub fn entries(&self) -> [usize; 2] {
+        self.sides.each_ref().map(|side| side.len() as usize)
+    }
+
+    /// The files that are to be read, for a total.
+    pub fn files(&self) -> impl Iterator<Item = PathBuf> + Send + use<> {
+        self.plan.files(&self.inputs, &self.sides)
+    }
+
+    /// How many files are to be read.
+    #[must_use]
+    pub fn to_read(&self) -> usize {
+        self.plan.len()
+    }
+
+    /// Reads the files that decide something. `progress` is the engine's, of the options.
+    pub fn read(&mut self) {
+        let engine = engine::Options {
+            delivery: engine::Delivery::AsTheyCome,
+            ..self.options.engine.clone()
+        };
+        self.plan.read(&self.inputs, &mut self.sides, &engine);
+    }
+
+    /// Reads with these options of the engine: those of a run that is shown, for instance.
+    pub fn read_with(&mut self, engine: &engine::Options) {
+        self.options.engine = engine.clone();
+        self.read();
+    }
+
+    /// What became of each file.
+    #[must_use]
+    pub fn finish(self) -> Differences {
+        let Self { sides, mut pairs, doubts, options, .. } = self;
+        let alone = |which: fn(&Pair) -> (Number, Number)| -> Vec<Number> {
+            let sides = pairs.iter().map(which);
+            sides.filter(|&(its, other)| other == NONE && its != NONE).map(|(its, _)| its).collect()
+        };
+        let missing = alone(|pair| (pair.a, pair.b));
+        let new = alone(|pair| (pair.b, pair.a));
+        let matches = if missing.is_empty() && new.is_empty() {
+            Matches::default()
+        } else {
+            matches::find(&sides[0], &missing, &sides[1], &new)
+        };
+        plan::join(&mut pairs, &sides, &matches);
+        Differences { sides, pairs, doubts, quick: options.quick }
+    }
+}
+
+/// What became of each file of both sides.
+#[derive(Debug)]
+pub struct Differences {
+    sides: [Side; 2],
+    pairs: Vec<Pair>,
+    doubts: [Doubts; 2],
+    quick: bool,
+}
+
+impl Differences {
+    /// The files, equal ones too, in byte order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = Difference<'_>> {
+        self.pairs.iter().map(|pair| self.difference(pair))
+    }
+
+    /// What in the lists and folders could not be used, of each side.
+    #[must_use]
+    pub const fn doubts(&self) -> &[Doubts; 2] {
+        &self.doubts
+    }
+
+    /// Folders that were renamed with all that was in them, in byte order of their new names: none
+    /// is left under the old name, and none was under the new one.
+    #[must_use]
+    pub fn folder_moves(&self) -> Vec<FolderMove> {
+        let [a, b] = &self.sides;
+        let moved = self.iter().filter(|it| it.class == Class::Moved);
+        folders::renamed(moved.filter_map(|it| Some((it.from?, it.name))), a.names(), b.names())
+    }
+
+    fn difference(&self, pair: &Pair) -> Difference<'_> {
+        let [a, b] = &self.sides;
+        let of =
+            |side: &'_ Side, number: Number| (number != NONE).then(|| side.size(number)).flatten();
+        let (class, basis, reason) = self.class(pair);
+        let moved = matches!(class, Class::Moved | Class::Copied);
+        let name = if pair.b == NONE { a.name(pair.a) } else { b.name(pair.b) };
+        Difference {
+            class,
+            name,
+            from: moved.then(|| a.name(pair.a)),
+            size_before: of(a, pair.a),
+            size: of(b, pair.b),
+            basis,
+            reason,
+        }
+    }
+
+    fn class(&self, pair: &Pair) -> (Class, Option<Basis>, Option<&str>) {
+        let [a, b] = &self.sides;
+        let given = iter::once((a, pair.a)).chain(iter::once((b, pair.b)));
+        for (side, number) in given.filter(|&(_, number)| number != NONE) {
+            match side.state(number) {
+                State::Known => {}
+                State::LeftOut => return (Class::NotCompared, None, Some("it is the list")),
+                State::Unreadable => return (Class::Unreadable, None, side.reason(number)),
+                State::ChangedWhileRead => return (Class::ChangedWhileRead, None, None),
+                State::Contradictory => {
+                    return (Class::NotCompared, None, Some("its list says two things of it"));
+                }
+            }
+        }
+        match pair.link {
+            plan::Link::Moved => (Class::Moved, Some(Basis::Digest), None),
+            plan::Link::Copied => (Class::Copied, Some(Basis::Digest), None),
+            plan::Link::Name if pair.a == NONE => match a.unread_folder(b.name(pair.b)) {
+                Some(reason) => (Class::Unreadable, None, Some(reason)),
+                None => (Class::New, None, None),
+            },
+            plan::Link::Name if pair.b == NONE => match b.unread_folder(a.name(pair.a)) {
+                Some(reason) => (Class::Unreadable, None, Some(reason)),
+                None => (Class::Missing, None, None),
+            },
+            plan::Link::Name => self.both(pair),
+        }
+    }
+
+    /// How two files of one name compare.
+    fn both(&self, pair: &Pair) -> (Class, Option<Basis>, Option<&str>) {
+        let [a, b] = &self.sides;
+        let sizes = (a.size(pair.a), b.size(pair.b));
+        let known = matches!(sizes, (Some(_), Some(_)));
+        if known && sizes.0 != sizes.1 {
+            return (Class::Changed, Some(Basis::Size), None);
+        }
+        let mut shared = a
+            .digests(pair.a)
+            .filter_map(|(algorithm, digest)| Some(digest == b.digest(pair.b, algorithm)?))
+            .peekable();
+        if shared.peek().is_some() {
+            let class = if shared.all(|same| same) { Class::Equal } else { Class::Changed };
+            return (class, Some(Basis::Digest), None);
+        }
+        if !self.quick {
+            return (Class::NotCompared, None, Some("the sides have no digest in common"));
+        }
+        match (a.modified(pair.a), b.modified(pair.b)) {
+            (Some(one), Some(other)) if known => {
+                let class = if plan::same_time(one, other) { Class::Equal } else { Class::Changed };
+                (class, Some(Basis::SizeAndTime), None)
+            }
+            _ => (Class::Equal, Some(if known { Basis::Size } else { Basis::Name }), None),
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! One side of a comparison, packed: names one after another, digests one after another, and 48
+//! bytes for each entry. Ten million entries fit where a map of records would not.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use lanesum_list::{Digests, Record, Time};
+
+use crate::{Algorithm, Algorithms, Digest};
+
+/// The number of an entry on its side, in the order of the names.
+pub(super) type Number = u32;
+
+/// The names of a side. What reads the files has them as well, on another thread.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    bytes: Vec<u8>,
+    spans: Vec<Span>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    at: u64,
+    length: u32,
+}
+
+impl Names {
+    pub(super) fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    pub(super) fn get(&self, number: Number) -> &[u8] {
+        self.of(self.spans[number as usize])
+    }
+
+    fn of(&self, span: Span) -> &[u8] {
+        &self.bytes[span.at as usize..][..span.length as usize]
+    }
+
+    /// The place of the first name that is not less, among sorted ones.
+    fn lower_bound(&self, name: &[u8]) -> usize {
+        self.spans.partition_point(|&span| self.of(span) < name)
+    }
+
+    fn find(&self, name: &[u8]) -> Option<Number> {
+        let at = self.lower_bound(name);
+        self.spans.get(at).is_some_and(|&span| self.of(span) == name).then_some(at as Number)
+    }
+
+    pub(super) fn contains(&self, name: &[u8]) -> bool {
+        self.find(name).is_some()
+    }
+
+    /// Whether a name begins with these bytes.
+    pub(super) fn has_prefix(&self, prefix: &[u8]) -> bool {
+        let at = self.lower_bound(prefix);
+        self.spans.get(at).is_some_and(|&span| self.of(span).starts_with(prefix))
+    }
+
+    /// Up to so many of the names, evenly spread.
+    pub(super) fn sample(&self, most: usize) -> impl Iterator<Item = &[u8]> {
+        let step = self.spans.len().div_ceil(most).max(1);
+        self.spans.iter().step_by(step).map(|&span| self.of(span))
+    }
+
+    fn push(&mut self, name: &[u8]) {
+        let span = Span { at: self.bytes.len() as u64, length: name.len() as u32 };
+        self.bytes.extend_from_slice(name);
+        self.spans.push(span);
+    }
+
+    /// Takes the prefix off the names that have it.
+    pub(super) fn strip(&mut self, prefix: &[u8]) {
+        for index in 0..self.spans.len() {
+            if self.of(self.spans[index]).starts_with(prefix) {
+                let span = &mut self.spans[index];
+                span.at += prefix.len() as u64;
+                span.length -= prefix.len() as u32;
+            }
+        }
+    }
+}
+
+/// What is known of a file but for its name.
+#[derive(Clone, Copy, Debug)]
+struct Facts {
+    size: u64,
+    seconds: i64,
+    nanoseconds: u32,
+    /// In the bytes of the digests.
+    digests_length: u16,
+    state: State,
+    digests_at: u64,
+}
+
+/// No size is known. No file is as large.
+const NO_SIZE: u64 = u64::MAX;
+/// No time is known.
+const NO_TIME: u32 = u32::MAX;
+
+/// Whether what is known of a file can be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Known,
+    /// It could not be read; the reason is told by the side.
+    Unreadable,
+    ChangedWhileRead,
+    /// Its list says two things about it.
+    Contradictory,
+    /// It is not to be compared: the list itself, in a tree.
+    LeftOut,
+}
+
+/// The entries of a side. First they are [pushed](Self::push), then [sorted](Self::sort); after that
+/// a [`Number`] counts them in the order of their names.
+#[derive(Debug, Default)]
+pub(super) struct Side {
+    names: Arc<Names>,
+    facts: Vec<Facts>,
+    /// Of each digest its algorithm's place in [`Algorithm::ALL`] and its bytes.
+    digests: Vec<u8>,
+    /// Why entries could not be read.
+    reasons: HashMap<Number, String>,
+}
+
+impl Side {
+    pub(super) fn push(&mut self, record: &Record<'_>) {
+        let digests_at = self.digests.len() as u64;
+        record.digests.iter().for_each(|digest| pack(&mut self.digests, digest));
+        let time = record.times.modified;
+        self.names_mut().push(&record.name);
+        self.facts.push(Facts {
+            size: record.size.unwrap_or(NO_SIZE),
+            seconds: time.map_or(0, |time| time.seconds),
+            nanoseconds: time.map_or(NO_TIME, |time| time.nanoseconds),
+            digests_at,
+            digests_length: (self.digests.len() as u64 - digests_at) as u16,
+            state: State::Known,
+        });
+    }
+
+    /// Before the names are shared.
+    pub(super) fn names_mut(&mut self) -> &mut Names {
+        Arc::get_mut(&mut self.names).expect("names are shared once they are sorted")
+    }
+
+    /// Puts the entries in the order of their names, and makes one of those that have the same.
+    pub(super) fn sort(&mut self) {
+        let names = &self.names;
+        if (1..names.len()).all(|index| names.get(index as u32 - 1) < names.get(index as u32)) {
+            return;
+        }
+        let mut order: Vec<Number> = (0..names.len() as Number).collect();
+        order.sort_by(|&one, &other| names.get(one).cmp(names.get(other)));
+        let mut facts: Vec<Facts> = Vec::with_capacity(order.len());
+        let mut spans: Vec<Span> = Vec::with_capacity(order.len());
+        let mut reasons = HashMap::new();
+        for number in order {
+            let span = names.spans[number as usize];
+            let next = self.facts[number as usize];
+            match (spans.last(), facts.last_mut()) {
+                (Some(&last), Some(facts)) if names.of(last) == names.of(span) => {
+                    merge(facts, next, &mut self.digests);
+                }
+                _ => {
+                    spans.push(span);
+                    facts.push(next);
+                }
+            }
+            let place = spans.len() as Number - 1;
+            reasons.extend(self.reasons.remove(&number).map(|reason| (place, reason)));
+        }
+        (self.facts, self.reasons) = (facts, reasons);
+        self.names_mut().spans = spans;
+    }
+
+    pub(super) fn len(&self) -> Number {
+        self.names.len() as Number
+    }
+
+    pub(super) fn names(&self) -> &Arc<Names> {
+        &self.names
+    }
+
+    pub(super) fn name(&self, number: Number) -> &[u8] {
+        self.names.get(number)
+    }
+
+    fn facts(&self, number: Number) -> &Facts {
+        &self.facts[number as usize]
+    }
+
+    pub(super) fn size(&self, number: Number) -> Option<u64> {
+        let size = self.facts(number).size;
+        (size != NO_SIZE).then_some(size)
+    }
+
+    pub(super) fn modified(&self, number: Number) -> Option<Time> {
+        let &Facts { seconds, nanoseconds, .. } = self.facts(number);
+        (nanoseconds != NO_TIME).then_some(Time { seconds, nanoseconds })
+    }
+
+    pub(super) fn state(&self, number: Number) -> State {
+        self.facts(number).state
+    }
+
+    pub(super) fn reason(&self, number: Number) -> Option<&str> {
+        self.reasons.get(&number).map(String::as_str)
+    }
+
+    /// Why the folder of this name, or one above it, could not be read, if that is so.
+    pub(super) fn unread_folder(&self, name: &[u8]) -> Option<&str> {
+        if self.reasons.is_empty() {
+            return None;
+        }
+        let folders = memchr::memrchr_iter(b'/', name).map(|slash| &name[..slash]);
+        folders.filter_map(|folder| self.names.find(folder)).find_map(|number| self.reason(number))
+    }
+
+    fn packed(&self, number: Number) -> &[u8] {
+        let &Facts { digests_at, digests_length, .. } = self.facts(number);
+        &self.digests[digests_at as usize..][..usize::from(digests_length)]
+    }
+
+    pub(super) fn digests(&self, number: Number) -> impl Iterator<Item = (Algorithm, &[u8])> {
+        unpack(self.packed(number))
+    }
+
+    pub(super) fn digest(&self, number: Number, algorithm: Algorithm) -> Option<&[u8]> {
+        self.digests(number).find(|(its, _)| *its == algorithm).map(|(_, digest)| digest)
+    }
+
+    pub(super) fn algorithms(&self, number: Number) -> Algorithms {
+        self.digests(number).map(|(algorithm, _)| algorithm).collect()
+    }
+
+    pub(super) fn has_sizes(&self) -> bool {
+        self.facts.iter().any(|facts| facts.size != NO_SIZE)
+    }
+
+    pub(super) fn set_digests(&mut self, number: Number, size: u64, digests: &Digests) {
+        let at = self.digests.len() as u64;
+        digests.iter().for_each(|digest| pack(&mut self.digests, digest));
+        let length = (self.digests.len() as u64 - at) as u16;
+        let facts = &mut self.facts[number as usize];
+        (facts.digests_at, facts.digests_length, facts.size) = (at, length, size);
+    }
+
+    pub(super) fn fail(&mut self, number: Number, state: State, reason: Option<String>) {
+        self.facts[number as usize].state = state;
+        if let Some(reason) = reason {
+            self.reasons.insert(number, reason);
+        }
+    }
+}
+
+fn pack(digests: &mut Vec<u8>, digest: &Digest) {
+    let place = Algorithm::ALL.iter().position(|&its| its == digest.algorithm());
+    digests.push(place.expect("all of them are there") as u8);
+    digests.extend_from_slice(digest.as_bytes());
+}
+
+fn unpack(mut packed: &[u8]) -> impl Iterator<Item = (Algorithm, &[u8])> {
+    std::iter::from_fn(move || {
+        let (&place, rest) = packed.split_first()?;
+        let algorithm = Algorithm::ALL[usize::from(place)];
+        let (digest, rest) = rest.split_at(algorithm.digest_len());
+        packed = rest;
+        Some((algorithm, digest))
+    })
+}
+
+/// Adds what another line says of the same name.
+fn merge(facts: &mut Facts, other: Facts, digests: &mut Vec<u8>) {
+    let range = |facts: &Facts| {
+        let at = facts.digests_at as usize;
+        at..at + usize::from(facts.digests_length)
+    };
+    let at = digests.len();
+    digests.extend_from_within(range(facts));
+    let (known, more) = (range(facts), range(&other));
+    let mut contradicts =
+        facts.size != NO_SIZE && other.size != NO_SIZE && facts.size != other.size;
+    let mut added = Vec::new();
+    for (algorithm, digest) in unpack(&digests[more]) {
+        match unpack(&digests[known.clone()]).find(|(its, _)| *its == algorithm) {
+            None => added.extend(Digest::new(algorithm, digest)),
+            Some((_, its)) => contradicts |= its.cmp(digest) != Ordering::Equal,
+        }
+    }
+    added.iter().for_each(|digest| pack(digests, digest));
+    facts.digests_at = at as u64;
+    facts.digests_length = (digests.len() - at) as u16;
+    facts.size = facts.size.min(other.size);
+    if facts.nanoseconds == NO_TIME {
+        (facts.seconds, facts.nanoseconds) = (other.seconds, other.nanoseconds);
+    }
+    if contradicts || other.state == State::Contradictory {
+        facts.state = State::Contradictory;
+    } else if facts.state == State::Known {
+        facts.state = other.state;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(name: &'static str, algorithm: Algorithm, byte: u8) -> Record<'static> {
+        let digest = Digest::new(algorithm, &vec![byte; algorithm.digest_len()]).unwrap();
+        Record::new(name).with(digest)
+    }
+
+    #[test]
+    fn entries_are_sorted_and_those_of_one_name_are_one() {
+        let mut side = Side::default();
+        for (name, algorithm, byte) in [
+            ("b", Algorithm::Md5, 1),
+            ("a", Algorithm::Md5, 2),
+            ("b", Algorithm::Sha1, 3),
+            ("a", Algorithm::Md5, 2),
+            ("c", Algorithm::Md5, 4),
+            ("c", Algorithm::Md5, 5),
+        ] {
+            side.push(&record(name, algorithm, byte));
+        }
+        side.sort();
+        let names: Vec<_> = (0..side.len()).map(|number| side.name(number)).collect();
+        assert_eq!(names, [b"a", b"b", b"c"]);
+        let states: Vec<_> = (0..3).map(|number| side.state(number)).collect();
+        assert_eq!(states, [State::Known, State::Known, State::Contradictory]);
+        assert_eq!(side.digests(0).count(), 1);
+        assert_eq!(side.digest(1, Algorithm::Md5), Some(&[1; 16][..]));
+        assert_eq!(side.digest(1, Algorithm::Sha1), Some(&[3; 20][..]));
+        assert!(side.names().contains(b"b") && !side.names().contains(b"bb"));
+        assert!(side.names().has_prefix(b"c") && !side.names().has_prefix(b"ca"));
+    }
+
+    #[test]
+    fn two_sizes_of_one_name_contradict_each_other() {
+        let of_size = |size| Record { size, ..Record::new("a") };
+        for (sizes, size, state) in [
+            ([Some(1), Some(1)], Some(1), State::Known),
+            ([Some(1), None], Some(1), State::Known),
+            ([None, Some(2)], Some(2), State::Known),
+            ([Some(1), Some(2)], Some(1), State::Contradictory),
+        ] {
+            let mut side = Side::default();
+            sizes.iter().for_each(|&size| side.push(&of_size(size)));
+            side.sort();
+            assert_eq!((side.len(), side.size(0), side.state(0)), (1, size, state));
+        }
+    }
+}

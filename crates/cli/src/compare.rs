@@ -1,0 +1,212 @@
+//! `lanesum compare`: tells what became of each file between two lists, trees, or one of each.
+
+mod form;
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::{self, IsTerminal as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+
+use anyhow::Context as _;
+use indicatif::{DecimalBytes, HumanCount};
+use lanesum_checksum::check::List;
+use lanesum_checksum::compare::{
+    Basis, Class, Comparison, Difference, Differences, Doubts, Input, Options,
+};
+use lanesum_list::Dialect;
+
+use crate::args::Compare;
+use crate::console::{self, Console, fail_to_write, locale_of_process};
+use crate::counts::files;
+use crate::failure::Usage;
+use crate::progress::Display;
+use crate::{signals, stdin};
+
+/// Compares the two sides.
+///
+/// # Errors
+/// What keeps it from beginning.
+pub fn run(args: Compare) -> anyhow::Result<ExitCode> {
+    let inputs = [&args.before, &args.now].map(|path| input(path));
+    if inputs.iter().all(|input| *input == Input::List(List::Stdin)) {
+        return Err(Usage("only one side can be standard input".to_owned()).into());
+    }
+    let mut options = options(&args)?;
+    let mut console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
+    if inputs.contains(&Input::List(List::Stdin)) && io::stdin().is_terminal() {
+        console.message(b"reading a list from standard input; Ctrl-D ends it");
+    }
+    let console = Arc::new(Mutex::new(console));
+    signals::catch().handle(&console, None);
+    options.engine = args.run.engine(None);
+
+    let mut comparison = match Comparison::prepare(&inputs, &options) {
+        Ok(comparison) => comparison,
+        Err(why) => {
+            let mut console = console::lock(&console);
+            console.about(name(&inputs[why.side]), &why.to_string());
+            return Ok(ExitCode::FAILURE);
+        }
+    };
+    let is_usable = tell_doubts(&inputs, &comparison, &mut console::lock(&console));
+    if !is_usable {
+        return Ok(ExitCode::FAILURE);
+    }
+    let files = comparison.files();
+    let display = Display::start_unless(false, args.run.progress, || Some(move || Box::new(files)));
+    console::lock(&console).set_bar(display.as_ref().map(|display| display.bar.clone()));
+    comparison.read_with(&args.run.engine(display.as_ref()));
+    drop(display);
+
+    let mut console = console::lock(&console);
+    console.set_bar(None);
+    let differences = comparison.finish();
+    let printed = form::print(&args, &differences, &mut console);
+    if let Err(error) = printed.and_then(|()| console.flush()) {
+        return Ok(fail_to_write(&error, &mut console));
+    }
+    let summary = Summary::of(&differences);
+    console.message(summary.words(&args).as_bytes());
+    let are_doubts = differences.doubts().iter().any(Doubts::are_there);
+    Ok(if summary.is_all_equal() && !are_doubts { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A folder is a tree, anything else a list.
+fn input(path: &Path) -> Input {
+    if stdin::is_meant_by(path) {
+        Input::List(List::Stdin)
+    } else if path.is_dir() {
+        Input::Tree(path.to_owned())
+    } else {
+        Input::List(List::Path(path.to_owned()))
+    }
+}
+
+fn name(input: &Input) -> &[u8] {
+    match input {
+        Input::List(List::Path(path)) | Input::Tree(path) => path.as_os_str().as_bytes(),
+        _ => b"standard input",
+    }
+}
+
+fn options(args: &Compare) -> Result<Options, Usage> {
+    let default = Options::default();
+    if args.algorithm.is_some_and(|algorithm| algorithm.needs_key()) {
+        return Err(Usage(
+            "keyed checksums cannot be compared; check them with --key-file".to_owned(),
+        ));
+    }
+    Ok(Options {
+        quick: args.quick,
+        algorithms: args.algorithm.map_or(default.algorithms, Into::into),
+        dialect: args.algorithm.map_or(Dialect::any(), Dialect::untagged_as),
+        walk: args.trees.options()?,
+        ..default
+    })
+}
+
+/// Tells what in the sides could not be used; whether there is enough to go on.
+fn tell_doubts(inputs: &[Input; 2], comparison: &Comparison, console: &mut Console) -> bool {
+    let mut is_usable = true;
+    for ((input, doubts), entries) in
+        inputs.iter().zip(comparison.doubts()).zip(comparison.entries())
+    {
+        for (path, why) in &doubts.skipped {
+            console.about(path.as_os_str().as_bytes(), &why.to_string());
+        }
+        if !doubts.seen_from.is_empty() && !is_of_a_folder(&doubts.seen_from, inputs) {
+            let mut words = b"names are compared without their ".to_vec();
+            console.quote(&mut words, &doubts.seen_from);
+            console.about(name(input), &String::from_utf8_lossy(&words));
+        }
+        if doubts.unknown > 0 {
+            let algorithms: Vec<_> = doubts.unknown_algorithms.iter().map(String::as_str).collect();
+            let lines = if doubts.unknown == 1 {
+                "1 line is".to_owned()
+            } else {
+                format!("{} lines are", doubts.unknown)
+            };
+            let words = format!(
+                "{lines} of {}, which lanesum does not know: their files count as not listed",
+                algorithms.join(", ")
+            );
+            console.about(name(input), &words);
+        }
+        if doubts.malformed > 0 && entries == 0 {
+            console.about(name(input), "no checksum line in it; is it a list?");
+        } else if doubts.malformed > 0 {
+            let first = doubts.first_malformed;
+            let words = match doubts.malformed {
+                1 => format!("line {first}: not a checksum line"),
+                lines => format!("{lines} lines are no checksum lines; the first is line {first}"),
+            };
+            console.about(name(input), &words);
+        }
+        is_usable &= entries > 0 || !doubts.are_there();
+    }
+    is_usable
+}
+
+/// Whether names that begin so were made where the folder that is compared is seen, or with its
+/// whole path: nothing that somebody would have to be told.
+fn is_of_a_folder(prefix: &[u8], inputs: &[Input; 2]) -> bool {
+    let prefix = Path::new(OsStr::from_bytes(prefix));
+    inputs.iter().any(|input| match input {
+        Input::Tree(root) => {
+            root == prefix || std::path::absolute(root).is_ok_and(|root| root == prefix)
+        }
+        _ => false,
+    })
+}
+
+/// How many files are of which class, and how many bytes they have as far as that is known.
+struct Summary {
+    classes: BTreeMap<Class, (u64, u64)>,
+    /// What equal files were compared by, the weakest of all.
+    basis: Option<Basis>,
+}
+
+impl Summary {
+    fn of(differences: &Differences) -> Self {
+        let mut summary = Self { classes: BTreeMap::new(), basis: None };
+        for Difference { class, size, size_before, basis, .. } in differences.iter() {
+            let (count, bytes) = summary.classes.entry(class).or_default();
+            *count += 1;
+            *bytes += size.or(size_before).unwrap_or(0);
+            if class == Class::Equal {
+                summary.basis = summary.basis.max(basis);
+            }
+        }
+        summary
+    }
+
+    /// A comparison of nothing is none.
+    fn is_all_equal(&self) -> bool {
+        self.classes.keys().eq([&Class::Equal])
+    }
+
+    fn words(&self, args: &Compare) -> String {
+        if self.classes.is_empty() {
+            return "no file on either side, so nothing was compared".to_owned();
+        }
+        let alike = match self.basis {
+            Some(Basis::SizeAndTime) => "alike in name, size and time",
+            Some(Basis::Size) => "alike in name and size",
+            Some(Basis::Name) => "alike in name",
+            _ => "equal",
+        };
+        let words = |(&class, &(count, bytes)): (&Class, &(u64, u64))| {
+            let class = if class == Class::Equal { alike } else { class.name() };
+            let bytes =
+                if bytes > 0 { format!(" ({})", DecimalBytes(bytes)) } else { String::new() };
+            format!("{} {class}{bytes}", HumanCount(count))
+        };
+        let all: u64 = self.classes.values().map(|(count, _)| count).sum();
+        let classes: Vec<_> = self.classes.iter().map(words).collect();
+        let contents = if args.quick { "; contents were not read" } else { "" };
+        format!("{}: {}{contents}", files(all), classes.join(", "))
+    }
+}

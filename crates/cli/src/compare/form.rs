@@ -1,0 +1,154 @@
+//! The forms that differences are printed in.
+
+use std::io;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use indicatif::HumanCount;
+use lanesum_checksum::compare::{Basis, Class, Difference, Differences, FolderMove};
+use serde_json::{Map, Value};
+
+use crate::args::{Compare, Form};
+use crate::console::Console;
+
+/// Prints all that is asked for.
+///
+/// # Errors
+/// Standard output's.
+pub fn print(args: &Compare, differences: &Differences, console: &mut Console) -> io::Result<()> {
+    let wanted = differences.iter().filter(|it| args.verbose || it.class != Class::Equal);
+    match args.format {
+        Form::Text => text(wanted, differences.folder_moves(), console),
+        Form::Csv => csv(wanted, console),
+        Form::Json => wanted.map(|it| json(&it)).try_for_each(|line| console.line(&line)),
+    }
+}
+
+/// A line for each difference, and one for all files of a folder that was renamed.
+fn text<'a>(
+    differences: impl Iterator<Item = Difference<'a>>,
+    folders: Vec<FolderMove>,
+    console: &mut Console,
+) -> io::Result<()> {
+    let mut told = vec![false; folders.len()];
+    for it in differences {
+        if let (Class::Moved, Some(from)) = (it.class, it.from) {
+            let place = folders.iter().position(|folder| folder.has_moved(from, it.name));
+            if let Some(place) = place {
+                if !told[place] {
+                    told[place] = true;
+                    console.line(&folder_line(&folders[place], console))?;
+                }
+                continue;
+            }
+        }
+        console.line(&line(&it, console))?;
+    }
+    Ok(())
+}
+
+fn folder_line(folder: &FolderMove, console: &Console) -> Vec<u8> {
+    let mut line = b"folder ".to_vec();
+    console.quote(&mut line, &folder.from);
+    line.extend_from_slice(b" -> ");
+    console.quote(&mut line, &folder.to);
+    line.extend_from_slice(format!(", {} files\n", HumanCount(folder.files)).as_bytes());
+    line
+}
+
+fn line(it: &Difference<'_>, console: &Console) -> Vec<u8> {
+    let mut line = it.class.name().as_bytes().to_vec();
+    line.push(b' ');
+    if let Some(from) = it.from {
+        console.quote(&mut line, from);
+        line.extend_from_slice(b" -> ");
+    }
+    console.quote(&mut line, it.name);
+    let reason = match (it.class, it.basis) {
+        (Class::Changed, Some(Basis::SizeAndTime)) => Some("its time"),
+        _ => it.reason,
+    };
+    if let Some(reason) = reason {
+        line.extend_from_slice(format!(": {reason}").as_bytes());
+    }
+    line.push(b'\n');
+    line
+}
+
+fn basis(it: &Difference<'_>) -> &'static str {
+    match it.basis {
+        Some(Basis::Digest) => "digest",
+        Some(Basis::Size) => "size",
+        Some(Basis::SizeAndTime) => "time",
+        Some(Basis::Name) => "name",
+        _ => "",
+    }
+}
+
+/// A header and a row for each, as RFC 4180 has them. Names are bytes.
+fn csv<'a>(
+    differences: impl Iterator<Item = Difference<'a>>,
+    console: &mut Console,
+) -> io::Result<()> {
+    console.line(b"class,path,from,size,size_before,basis,reason\r\n")?;
+    let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
+    let mut line = Vec::new();
+    for it in differences {
+        line.clear();
+        let (size, before) = (number(it.size), number(it.size_before));
+        let fields = [
+            it.class.name().as_bytes(),
+            it.name,
+            it.from.unwrap_or_default(),
+            size.as_bytes(),
+            before.as_bytes(),
+            basis(&it).as_bytes(),
+            it.reason.unwrap_or_default().as_bytes(),
+        ];
+        for (place, field) in fields.into_iter().enumerate() {
+            if place > 0 {
+                line.push(b',');
+            }
+            push_field(&mut line, field);
+        }
+        line.extend_from_slice(b"\r\n");
+        console.line(&line)?;
+    }
+    Ok(())
+}
+
+fn push_field(line: &mut Vec<u8>, field: &[u8]) {
+    if field.is_empty() {
+        return;
+    }
+    let start = line.len();
+    // Each byte doubled, and quotes around.
+    line.resize(start + 2 * field.len() + 2, 0);
+    let mut writer = csv_core::Writer::new();
+    let (_, _, written) = writer.field(field, &mut line[start..]);
+    let (_, ended) = writer.finish(&mut line[start + written..]);
+    line.truncate(start + written + ended);
+}
+
+/// An object of one line. A name that is no UTF-8 is `path_base64`.
+fn json(it: &Difference<'_>) -> Vec<u8> {
+    let mut object = Map::new();
+    object.insert("class".to_owned(), it.class.name().into());
+    let mut name = |key: &str, name: &[u8]| match str::from_utf8(name) {
+        Ok(name) => object.insert(key.to_owned(), name.into()),
+        Err(_) => object.insert(format!("{key}_base64"), BASE64.encode(name).into()),
+    };
+    name("path", it.name);
+    if let Some(from) = it.from {
+        name("from", from);
+    }
+    let numbers = [("size", it.size), ("size_before", it.size_before)];
+    let numbers = numbers.into_iter().filter_map(|(key, number)| Some((key, number?.into())));
+    let words = [("basis", basis(it)), ("reason", it.reason.unwrap_or_default())];
+    let words = words.into_iter().filter(|(_, word)| !word.is_empty());
+    let words = words.map(|(key, word)| (key, Value::from(word)));
+    object.extend(numbers.chain(words).map(|(key, value)| (key.to_owned(), value)));
+    let mut line = Value::Object(object).to_string().into_bytes();
+    line.push(b'\n');
+    line
+}
