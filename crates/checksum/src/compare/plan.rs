@@ -64,32 +64,23 @@ pub(super) fn pairs([a, b]: &[Side; 2]) -> Vec<Pair> {
 
 /// Puts what was moved or copied into one pair, in the place of its name on the second side.
 pub(super) fn join(pairs: &mut Vec<Pair>, sides: &[Side; 2], found: &Matches) {
-    let mut from = vec![
-        NONE;
-        if found.moved.is_empty() && found.copied.is_empty() {
-            0
-        } else {
-            sides[1].len() as usize
-        }
-    ];
-    let mut gone = vec![false; if found.moved.is_empty() { 0 } else { sides[0].len() as usize }];
-    for &(a, b) in &found.moved {
-        (from[b as usize], gone[a as usize]) = (a, true);
-    }
-    for &(a, b) in &found.copied {
-        from[b as usize] = a;
-    }
-    if from.is_empty() {
+    if found.moved.is_empty() && found.copied.is_empty() {
         return;
     }
+    let mut gone = vec![false; sides[0].len() as usize];
+    let mut from = vec![(NONE, Link::Name); sides[1].len() as usize];
+    for &(a, b) in &found.moved {
+        gone[a as usize] = true;
+        from[b as usize] = (a, Link::Moved);
+    }
+    for &(a, b) in &found.copied {
+        from[b as usize] = (a, Link::Copied);
+    }
     pairs.retain_mut(|pair| {
-        if pair.a == NONE && from[pair.b as usize] != NONE {
-            pair.a = from[pair.b as usize];
-            let is_moved = gone.get(pair.a as usize) == Some(&true);
-            pair.link = if is_moved { Link::Moved } else { Link::Copied };
-            return true;
+        if pair.a == NONE {
+            (pair.a, pair.link) = from[pair.b as usize];
         }
-        pair.b != NONE || gone.get(pair.a as usize) != Some(&true)
+        pair.b != NONE || !gone[pair.a as usize]
     });
 }
 

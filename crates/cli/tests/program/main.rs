@@ -5,6 +5,7 @@ mod changes;
 mod check;
 mod check_doc;
 mod closed;
+mod compare;
 mod files0;
 mod filters;
 mod generate;

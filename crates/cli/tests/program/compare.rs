@@ -1,0 +1,165 @@
+//! `lanesum compare`: lists and trees, in every form, and what its exit code means.
+
+use super::*;
+
+/// Two trees that differ in every way, and a list of the first.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    for (name, content) in [
+        ("same", "same"),
+        ("edited", "old"),
+        ("gone", "gone"),
+        ("name", "moved"),
+        ("original", "copied"),
+        ("sub/deep/1", "one"),
+        ("sub/2", "two"),
+    ] {
+        folder.write(format!("a/{name}"), content);
+    }
+    for (name, content) in [
+        ("same", "same"),
+        ("edited", "new"),
+        ("a name", "moved"),
+        ("original", "copied"),
+        ("other", "copied"),
+        ("fresh", "fresh"),
+        ("folder/deep/1", "one"),
+        ("folder/2", "two"),
+    ] {
+        folder.write(format!("b/{name}"), content);
+    }
+    expect(&folder.run("-o a.md5 a"), 0, "", "");
+    folder
+}
+
+const TEXT: &str = "\
+    moved name -> 'a name'\n\
+    changed edited\n\
+    folder sub -> folder, 2 files\n\
+    new fresh\n\
+    missing gone\n\
+    copied original -> other\n";
+
+#[test]
+fn a_list_and_a_tree_or_two_trees_are_told_apart_alike() {
+    let folder = folder();
+    let of_trees = "lanesum: 9 files: 2 equal (10 B), 1 changed (3 B), 3 moved (11 B), 1 copied \
+                    (6 B), 1 new (5 B), 1 missing (4 B)\n";
+    expect(&folder.run("compare a b"), 1, TEXT, of_trees);
+    // The list knows no sizes.
+    let seen_from = "lanesum: a.md5: names are compared without their a/\n";
+    let of_list = seen_from.to_owned() + &of_trees.replace("1 missing (4 B)", "1 missing");
+    expect(&folder.run("compare a.md5 b"), 1, TEXT, of_list);
+    expect(&folder.run("-o b.md5 b"), 0, "", "");
+    let of_lists = "lanesum: a.md5: names are compared without their a/\n\
+                    lanesum: b.md5: names are compared without their b/\n\
+                    lanesum: 9 files: 2 equal, 1 changed, 3 moved, 1 copied, 1 new, 1 missing\n";
+    expect(&folder.run("compare a.md5 b.md5"), 1, TEXT, of_lists);
+}
+
+#[test]
+fn all_equal_is_said_and_only_that_is_success() {
+    let folder = folder();
+    let all = "lanesum: 7 files: 7 equal (28 B)\n";
+    expect(&folder.run("compare a a"), 0, "", all);
+    expect(&folder.run("compare a.md5 a"), 0, "", all);
+    let list = folder.read("a.md5");
+    expect(&folder.run_with_stdin("compare - a", &list), 0, "", all);
+    let verbose = folder.run("compare -v a.md5 a");
+    assert_eq!(verbose.stdout.iter().filter(|&&byte| byte == b'\n').count(), 7);
+    assert!(verbose.stdout.starts_with(b"equal edited\nequal gone\n"));
+    // Nobody knows what stands in the line that is none.
+    folder.write("a.md5", list.clone() + "no checksum\n");
+    let bad = "lanesum: a.md5: line 8: not a checksum line\n".to_owned() + all;
+    expect(&folder.run("compare a.md5 a"), 1, "", bad);
+    let unknown = format!("{list}SM3 (x) = 1ab21d8355cfa17f8e61194831e81a8f\n");
+    folder.write("a.md5", unknown);
+    let output = folder.run("compare a.md5 a");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("1 line is of SM3"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn nothing_is_no_comparison() {
+    let folder = Folder::of(&["x/", "y/"]);
+    let words = "lanesum: no file on either side, so nothing was compared\n";
+    expect(&folder.run("compare x y"), 1, "", words);
+    folder.write("prose", "a text\nof two lines\n");
+    let words = "lanesum: prose: no checksum line in it; is it a list?\n";
+    expect(&folder.run("compare prose y"), 1, "", words);
+    let words = "lanesum: z: No such file or directory\n";
+    expect(&folder.run("compare z y"), 1, "", words);
+    expect(&folder.run("compare - -"), 2, "", "lanesum: only one side can be standard input\n");
+}
+
+#[test]
+fn a_quick_look_reads_nothing_and_says_so() {
+    let folder = Folder::of(&["a/x", "b/x"]);
+    let time = fs::metadata(folder.path("a/x")).unwrap().modified().unwrap();
+    File::options().append(true).open(folder.path("b/x")).unwrap().set_modified(time).unwrap();
+    let same = "lanesum: 1 file: 1 alike in name, size and time (3 B); contents were not read\n";
+    expect(&folder.run("compare --quick a b"), 0, "", same);
+    folder.write("list", format!("{ABC}  x\n"));
+    let by_name = "lanesum: 1 file: 1 alike in name (3 B); contents were not read\n";
+    expect(&folder.run("compare --quick list b"), 0, "", by_name);
+    folder.write("b/x", "b/y");
+    let later = time + Duration::from_secs(1);
+    File::options().append(true).open(folder.path("b/x")).unwrap().set_modified(later).unwrap();
+    let changed = "lanesum: 1 file: 1 changed (3 B); contents were not read\n";
+    expect(&folder.run("compare --quick a b"), 1, "changed x: its time\n", changed);
+}
+
+#[test]
+fn machines_read_a_row_or_an_object_for_each_file() {
+    let folder = Folder::of(&["a/1", "a/2"]);
+    folder.write("b/1", "other");
+    folder.write("b/a,\"b\"\n", "a/2");
+    folder.write(b"b/\xff", "x");
+    let csv = folder.run("compare --format csv a b");
+    let rows = b"class,path,from,size,size_before,basis,reason\r\n\
+        changed,1,,5,3,size,\r\n\
+        moved,\"a,\"\"b\"\"\n\",2,3,3,digest,\r\n\
+        new,\xff,,1,,,\r\n";
+    assert_eq!(text(&csv.stdout), text(rows));
+    let json = folder.run("compare --format json a b");
+    let objects: Vec<serde_json::Value> = json
+        .stdout
+        .split(|&byte| byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_slice(line).unwrap())
+        .collect();
+    let expected = serde_json::json!([
+        {"class": "changed", "path": "1", "size": 5, "size_before": 3, "basis": "size"},
+        {"class": "moved", "path": "a,\"b\"\n", "from": "2", "size": 3, "size_before": 3, "basis": "digest"},
+        {"class": "new", "path_base64": "/w==", "size": 1},
+    ]);
+    assert_eq!(serde_json::Value::from(objects), expected);
+}
+
+#[test]
+fn the_list_is_no_file_of_its_folder() {
+    let folder = Folder::of(&["x", "y"]);
+    expect(&folder.run("-o list.md5 ."), 0, "", "");
+    expect(&folder.run("compare list.md5 ."), 0, "", "lanesum: 2 files: 2 equal (2 B)\n");
+}
+
+#[test]
+fn what_cannot_be_read_is_told() {
+    let folder = Folder::of(&["a/x", "a/sub/y"]);
+    expect(&folder.run("-o list a"), 0, "", "");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode;
+    fs::set_permissions(folder.path("a/x"), mode(0)).unwrap();
+    fs::set_permissions(folder.path("a/sub"), mode(0)).unwrap();
+    let output = std::thread::scope(|scope| {
+        let run = scope.spawn(|| {
+            obey_modes();
+            folder.run("compare list a")
+        });
+        run.join().unwrap()
+    });
+    fs::set_permissions(folder.path("a/sub"), mode(0o700)).unwrap();
+    let lines = "unreadable sub: Permission denied\n\
+                 unreadable sub/y: Permission denied\n\
+                 unreadable x: Permission denied\n";
+    expect(&output, 1, lines, "lanesum: 3 files: 3 unreadable\n");
+}
