@@ -21,11 +21,9 @@ fn setting() -> (tempfile::TempDir, Options) {
     fs::write(folder.path().join("abc"), "abc").unwrap();
     fs::write(folder.path().join("empty"), "").unwrap();
     let options = Options {
-        dialect: Dialect::any(),
-        reading: Reading::Examined,
         root: Some(folder.path().to_owned()),
-        ignore_missing: false,
         engine: engine::Options { threads: 2, ..engine::Options::default() },
+        ..Options::default()
     };
     (folder, options)
 }

@@ -5,6 +5,7 @@
 mod args;
 mod check;
 mod console;
+mod convert;
 mod counts;
 mod failure;
 mod generate;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
     let result = match cli {
         Cli { generate: Some(kind), .. } => generate::generate(kind),
         Cli { command: Some(Command::Check(check)), .. } => check::run(check),
+        Cli { command: Some(Command::Convert(convert)), .. } => convert::run(&convert),
         Cli { command: Some(Command::Speed(Speed { paths })), .. } if !paths.is_empty() => {
             storage::run(&paths)
         }
