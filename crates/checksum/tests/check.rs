@@ -54,12 +54,18 @@ fn list_name(list: &List) -> String {
 fn told(event: &Event) -> String {
     match event {
         Event::Malformed { line } => format!("line {line} is malformed"),
+        Event::Wrong { line, why } => format!("line {line}: {why}"),
+        Event::NotEncoded { name } => format!("{} is not encoded", name.escape_ascii()),
         Event::Unknown { line, algorithm } => format!("line {line} is of {algorithm}"),
         Event::Checked { name, verdict, .. } => {
             let name = name.escape_ascii();
             match verdict {
                 Verdict::Match => format!("{name} is well"),
                 Verdict::Mismatch => format!("{name} differs"),
+                Verdict::OtherSize { listed, found } => {
+                    format!("{name} has {found} bytes, not {listed}")
+                }
+                Verdict::Unproven => format!("{name} has its size"),
                 Verdict::Missing => format!("{name} is missing"),
                 Verdict::Unreadable(error) => format!("{name}: {error}"),
             }

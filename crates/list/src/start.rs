@@ -7,7 +7,7 @@
 use crate::{Dialect, Ending, formats};
 
 /// The byte order mark in UTF-8.
-const MARK: &[u8] = b"\xef\xbb\xbf";
+pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// As much of a list as is to be looked at, in bytes. Four do where no more have come: the marks
 /// have three at most, and a fourth makes UTF-16 without one unlikely to be cut.

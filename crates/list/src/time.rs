@@ -1,8 +1,7 @@
 //! Moments as RFC 3339 writes them.
 
-use std::io::Write as _;
-
 use jiff::Timestamp;
+use jiff::fmt::temporal::DateTimePrinter;
 
 use crate::Time;
 
@@ -31,7 +30,8 @@ impl Time {
             .filter(|_| YEARS.contains(&self.seconds))
             .and_then(|nanoseconds: i32| Timestamp::new(self.seconds, nanoseconds).ok());
         let Some(moment) = moment else { return false };
-        write!(out, "{moment:.9}").expect("memory takes everything");
+        const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(9));
+        PRINTER.print_timestamp(&moment, out).expect("memory takes everything");
         true
     }
 

@@ -5,7 +5,6 @@
 //! so a record may be several lines. Names are bytes there, too: RFC 4180 says nothing of UTF-8.
 
 use std::borrow::Cow;
-use std::io::Write as _;
 
 use csv_core::{ReadRecordResult, Reader};
 
@@ -199,7 +198,8 @@ impl Format for Csv {
         out.extend_from_slice(if self.writes_size { b",size" } else { b"" });
         out.extend_from_slice(if self.writes_modified { b",modified" } else { b"" });
         for algorithm in self.algorithms.iter() {
-            write!(out, ",{algorithm}").expect("memory takes everything");
+            out.push(b',');
+            out.extend_from_slice(algorithm.name().as_bytes());
         }
         out.extend_from_slice(b"\r\n");
     }
@@ -217,7 +217,7 @@ impl Format for Csv {
         if self.writes_size {
             out.push(b',');
             if let Some(size) = record.size {
-                write!(out, "{size}").expect("memory takes everything");
+                line::write_number(out, size);
             }
         }
         if self.writes_modified {

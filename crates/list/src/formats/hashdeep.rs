@@ -5,7 +5,6 @@
 //! possible. Relative names are in the folder that a comment names.
 
 use std::borrow::Cow;
-use std::io::Write as _;
 
 use super::line::{self, without_return};
 use super::{CannotHold, Format, Line, Wrong, cannot};
@@ -148,7 +147,8 @@ impl Format for Hashdeep {
         out.extend_from_slice(VERSION);
         out.extend_from_slice(b"\n%%%% size,");
         for algorithm in self.writes.iter() {
-            write!(out, "{algorithm},").expect("memory takes everything");
+            out.extend_from_slice(algorithm.name().as_bytes());
+            out.push(b',');
         }
         out.extend_from_slice(b"filename\n");
         let Some(Invocation { folder, command, is_root }) = &self.invocation else { return };
@@ -181,7 +181,8 @@ impl Format for Hashdeep {
                 what: "with a newline in it, or of no byte",
             });
         }
-        write!(out, "{size},").expect("memory takes everything");
+        line::write_number(out, size);
+        out.push(b',');
         for digest in self.writes.iter().filter_map(|algorithm| record.digest(algorithm)) {
             digest.write_hex(out);
             out.push(b',');

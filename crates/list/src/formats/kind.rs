@@ -208,8 +208,9 @@ pub fn recognise(head: &[u8], dialect: Dialect) -> Option<Box<dyn Format>> {
         return Some(mixed()).filter(|it| it.detect(head));
     }
     // A line of md5deep may look like one of a checksum that has as many digits as its size.
-    let kinds = [Kind::Hashdeep, Kind::JsonLines, Kind::Md5deep];
-    let others = [Kind::Csv, Kind::Sfv];
+    let kinds = [Kind::Hashdeep, Kind::Md5deep];
+    // In a line of SFV the name comes first, and may look like anything.
+    let others = [Kind::Sfv, Kind::JsonLines, Kind::Csv];
     let formats = kinds.map(|kind| kind.reader(dialect)).into_iter().chain([mixed()]);
     let mut formats = formats.chain(others.map(|kind| kind.reader(dialect)));
     formats.find(|format| format.detect(head))

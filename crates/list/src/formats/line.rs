@@ -149,3 +149,8 @@ pub(super) fn refuse_broken(format: &'static str, name: &[u8]) -> Result<(), Can
     }
     Ok(())
 }
+
+/// Appends a number in decimal digits.
+pub(super) fn write_number(out: &mut Vec<u8>, number: u64) {
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+}

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use super::line::{self, is_blank, skip_blanks, without_return};
 use super::{CannotHold, Format, Line, Wrong, cannot};
 use crate::{Algorithm, Algorithms, Dialect, Digest, Record, digits};
-use std::io::Write as _;
 
 const NAME: &str = "md5deep";
 
@@ -52,7 +51,11 @@ impl Format for Md5deep {
         self.can_hold(digest.algorithm().into())?;
         let size = record.size.ok_or(CannotHold::NoSize(NAME))?;
         line::refuse_broken(NAME, &record.name)?;
-        write!(out, "{size:>SIZE_WIDTH$}  ").expect("memory takes everything");
+        let begin = out.len();
+        line::write_number(out, size);
+        let blanks = SIZE_WIDTH.saturating_sub(out.len() - begin);
+        out.splice(begin..begin, std::iter::repeat_n(b' ', blanks));
+        out.extend_from_slice(b"  ");
         digest.write_hex(out);
         out.extend_from_slice(b"  ");
         out.extend_from_slice(&record.name);

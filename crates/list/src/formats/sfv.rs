@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::line::{is_blank, without_return};
 use super::{CannotHold, Format, Line, Wrong, cannot};
-use crate::{Algorithm, Algorithms, Dialect, Digest, Record};
+use crate::{Algorithm, Algorithms, Dialect, Digest, Record, start};
 
 const NAME: &str = "sfv";
 
@@ -51,8 +51,8 @@ impl Format for Sfv {
         let name = &*record.name;
         let what = if name.last().is_none_or(|&byte| is_blank(byte)) {
             Some("that ends with a blank, or of no byte")
-        } else if name[0] == b';' {
-            Some("that begins with a semicolon (write ./; instead)")
+        } else if name[0] == b';' || name.starts_with(start::MARK) {
+            Some("that begins with a semicolon or a byte order mark (write ./ before it)")
         } else {
             name.contains(&b'\n').then_some("with a newline in it")
         };
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn a_name_that_would_be_another_is_refused() {
         let digest = Digest::from_hex(Algorithm::Crc32, b"EB8EBA67").unwrap();
-        for name in ["", ";a", "a ", "a\t", "a\nb"] {
+        for name in ["", ";a", "a ", "a\t", "a\nb", "\u{feff}a"] {
             let mut out = Vec::new();
             let written =
                 Sfv::new(Dialect::any()).record(&mut out, &Record::new(name).with(digest));
