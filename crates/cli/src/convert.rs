@@ -5,17 +5,17 @@
 //! temporary file for that.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Seek as _};
+use std::io::{self, BufReader, Seek as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context as _, anyhow, bail};
 use lanesum_checksum::check::{FormatOfList, List, Options};
 use lanesum_checksum::list::{self, ListReader};
-use lanesum_list::formats::{Format, Invocation, Kind, Layout, Line};
+use lanesum_list::formats::{Format, Invocation, Kind, Layout, Line, Wrong};
 use lanesum_list::{Algorithms, Dialect, Ending, Record};
 
 use crate::args::Convert;
@@ -38,7 +38,7 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
         args.to.writer(&layout).map_err(|cannot| Usage(cannot.to_string()))?;
     }
     let target = Target::of(args.output.as_deref())?;
-    target.refuse_as_input(args.lists.iter().map(std::path::PathBuf::as_path))?;
+    target.refuse_as_input(args.lists.iter().map(PathBuf::as_path))?;
     let mut inputs = inputs(args)?;
     if args.to.has_header() {
         inputs = inputs.into_iter().map(Input::keep).collect::<Result<_, _>>()?;
@@ -68,10 +68,13 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
             return Err(error).with_context(|| name.display().to_string());
         }
         Err(Failure::List(error)) => {
-            // What was written is whole lines.
-            let flushed = printer.flush();
-            drop(flushed);
-            return Err(error);
+            // What stands on standard output is whole lines up to here.
+            return match printer.flush() {
+                Err(Failure::Output(why)) if matches!(output, Output::Stdout) => {
+                    Ok(fail_to_write(&why, &mut console::lock(&console)))
+                }
+                _ => Err(error),
+            };
         }
         Ok(()) => {}
     }
@@ -108,7 +111,7 @@ struct Input {
 }
 
 fn inputs(args: &Convert) -> anyhow::Result<Vec<Input>> {
-    let stdin_alone = [std::path::PathBuf::from("-")];
+    let stdin_alone = [PathBuf::from("-")];
     let paths = if args.lists.is_empty() { &stdin_alone[..] } else { &args.lists };
     paths
         .iter()
@@ -146,70 +149,67 @@ impl Input {
         Ok(Self { file: kept, ..self })
     }
 
-    /// Gives the records of the list, one after another; those about one file that stand together
-    /// as one.
+    /// Gives the records of the list, one after another, as they stand; if `joins`, those about one
+    /// file that stand together as one.
     fn records(
         &mut self,
         options: &Options,
+        joins: bool,
         mut each: impl FnMut(Record<'_>, &dyn Format) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let name = self.name();
         let in_list = |error: anyhow::Error| Failure::List(error.context(name.clone()));
-        let text = list::open(BufReader::with_capacity(1 << 16, &mut self.file), options.dialect.ending())
-            .map_err(|error| in_list(error.into()))?;
+        let file = BufReader::with_capacity(1 << 16, &mut self.file);
+        let text = list::open(file, options.dialect.ending()).map_err(|it| in_list(it.into()))?;
         let head = text.get_ref().0.get_ref();
         let FormatOfList { mut format, .. } = FormatOfList::new(&self.list, head, options);
-        let format = &mut *format;
+        // Elsewhere a record has all that is known of a file.
+        let joins = joins && format.is_of_lines();
         let mut lines = ListReader::new(text);
-        let mut last = 0;
-        let mut waiting: Option<Record<'static>> = None;
-        while let Some(record) = next(&mut lines, format, &mut last).map_err(in_list)? {
-            waiting = match waiting.take() {
-                None => Some(record),
-                Some(before) => match join(before, record) {
-                    Ok(joined) => Some(joined),
+        let (mut last, mut waiting) = (0, None);
+        loop {
+            let line = lines.next_line(&mut *format).context("read error").map_err(in_list)?;
+            let Some(line) = line else { break };
+            last = line.number;
+            let record = record(line.parse(&mut *format));
+            let record = record.with_context(|| format!("line {last}")).map_err(in_list)?;
+            match (record, waiting.take()) {
+                (None, before) => waiting = before,
+                (Some(record), None) if joins => waiting = Some(record.into_owned()),
+                (Some(record), Some(before)) => match join(before, record) {
+                    Ok(joined) => waiting = Some(joined),
                     Err(pair) => {
                         let (before, record) = *pair;
-                        each(before, format)?;
-                        Some(record)
+                        each(before, &*format)?;
+                        waiting = Some(record.into_owned());
                     }
                 },
-            };
+                (Some(record), None) => each(record, &*format)?,
+            }
         }
-        waiting.map_or(Ok(()), |record| each(record, format))
+        if !format.may_end() {
+            return Err(in_list(anyhow!("line {}: {}", last.max(1), Wrong::CutOff)));
+        }
+        waiting.map_or(Ok(()), |record| each(record, &*format))
     }
 }
 
-/// The next record of a list, whose last line has this number.
-fn next<R: BufRead>(
-    lines: &mut ListReader<R>,
-    format: &mut dyn Format,
-    last: &mut u64,
-) -> anyhow::Result<Option<Record<'static>>> {
-    while let Some(line) = lines.next_line(format).context("read error")? {
-        *last = line.number;
-        match line.parse(format) {
-            Line::Record { record, .. } => {
-                return Ok(Some(record.with_etag_as_md5().into_owned()));
-            }
-            Line::Blank => {}
-            Line::Unknown(algorithm) => bail!("line {last}: of {algorithm}, which is not known"),
-            Line::Malformed => bail!("line {last}: not a checksum line"),
-            Line::Wrong(wrong) => bail!("line {last}: {wrong}"),
-        }
-    }
-    if format.may_end() {
-        Ok(None)
-    } else {
-        bail!("line {last}: {}", lanesum_list::formats::Wrong::CutOff)
+/// The record of a line, if it says anything.
+fn record(line: Line<'_>) -> anyhow::Result<Option<Record<'_>>> {
+    match line {
+        Line::Record { record, .. } => Ok(Some(record.with_etag_as_md5())),
+        Line::Blank => Ok(None),
+        Line::Unknown(algorithm) => bail!("of {algorithm}, which is not known"),
+        Line::Malformed => bail!("not a checksum line"),
+        Line::Wrong(wrong) => Err(wrong.into()),
     }
 }
 
 /// One record of two, where both are about one file and say different things.
 fn join<'a>(
-    mut before: Record<'a>,
+    mut before: Record<'static>,
     record: Record<'a>,
-) -> Result<Record<'a>, Box<(Record<'a>, Record<'a>)>> {
+) -> Result<Record<'static>, Box<(Record<'static>, Record<'a>)>> {
     let are_new = before.algorithms().intersection(record.algorithms()).is_empty();
     let is_same = before.name == record.name
         && before.size == record.size
@@ -228,7 +228,7 @@ fn survey(inputs: &mut [Input], options: &Options, layout: &mut Layout) -> anyho
     let mut folders = Vec::new();
     for input in inputs {
         let mut folder = None;
-        let surveyed = input.records(options, |record, format| {
+        let surveyed = input.records(options, false, |record, format| {
             layout.algorithms = layout.algorithms.union(record.algorithms());
             layout.size |= record.size.is_some();
             layout.modified |= record.times.modified.is_some();
@@ -280,7 +280,7 @@ impl Printer<'_> {
         self.print()?;
         for input in inputs {
             let name = input.name();
-            input.records(options, |record, _| self.record(&record, &name))?;
+            input.records(options, true, |record, _| self.record(&record, &name))?;
         }
         self.text.clear();
         self.format.end(&mut self.text);

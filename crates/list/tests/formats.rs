@@ -1,9 +1,7 @@
 //! Every format: what is written is read back, in memory and in pieces, and what cannot be written
 //! is refused and leaves nothing behind.
 
-use lanesum_list::formats::{
-    CannotHold, Format, Kind, Layout, Line, Mixed, Wrong, recognise,
-};
+use lanesum_list::formats::{CannotHold, Format, Kind, Layout, Line, Mixed, Wrong, recognise};
 use lanesum_list::start;
 use lanesum_list::{
     Algorithm, Algorithms, Dialect, Digest, Digests, Ending, RawLine, Record, Splitter, Time,
