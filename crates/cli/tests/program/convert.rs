@@ -107,7 +107,7 @@ fn a_line_that_is_none_is_an_error_with_its_number_and_nothing_is_written() {
         (format!("{good}SM3 (a) = 1ab21d8355cfa17f\n"), "line 2: of SM3, which is not known"),
         ("path,md5\n\"x\n".to_owned(), "line 2: the list ends in the middle; is it cut off?"),
         (
-            "[{\"path\":\"a\",\"size\":1},".to_owned(),
+            format!("[{{\"path\":\"a\",\"md5\":\"{ABC}\"}},"),
             "line 1: the list ends in the middle; is it cut off?",
         ),
         ("path,md5\na\n".to_owned(), "line 2: 1 columns where the header has 2"),
