@@ -105,7 +105,7 @@ pub(super) struct Jobs<L: Iterator<Item = List>> {
 
 enum State {
     BetweenLists,
-    InList(OpenList),
+    InList(Box<OpenList>),
     AtEnd(Option<ListError>),
 }
 
@@ -153,10 +153,10 @@ impl<L: Iterator<Item = List>> Jobs<L> {
 
     fn open(&mut self, list: &List) -> State {
         match OpenList::open(list, &self.options) {
-            Ok((list, None)) => State::InList(list),
+            Ok((list, None)) => State::InList(Box::new(list)),
             Ok((list, Some(FormatOfList { format, folder }))) => {
                 (self.format, self.folder) = (format, folder);
-                State::InList(list)
+                State::InList(Box::new(list))
             }
             Err(error) => State::AtEnd(Some(error)),
         }

@@ -138,6 +138,7 @@ pub trait Format: fmt::Debug + Send + Sync {
 
 /// What a line says, or the text of a record where that is no line.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "nearly every line is a record")]
 pub enum Line<'a> {
     /// A file and its digests.
     Record {

@@ -121,8 +121,8 @@ fn record<'a>(
     };
     record.size = match object.size {
         // rclone: not known.
-        Value::Nothing | Value::Whole(-1) => None,
-        Value::Whole(size) => Some(size.try_into().map_err(|_| Wrong::Size)?),
+        Value::Nothing | Value::Negative => None,
+        Value::Whole(size) => Some(size),
         _ => return Err(Wrong::Size),
     };
     let time = object.mod_time.text();

@@ -187,7 +187,7 @@ fn record<'a>(object: Object<'a>, dialect: &Dialect) -> Result<Record<'a>, Wrong
         Record { name, digests: digests(object.digests, dialect)?, ..Record::default() };
     record.size = match object.size {
         Value::Nothing => None,
-        Value::Whole(size) => Some(size.try_into().map_err(|_| Wrong::Size)?),
+        Value::Whole(size) => Some(size),
         _ => return Err(Wrong::Size),
     };
     record.times.modified = match object.modified {

@@ -38,7 +38,9 @@ pub(in super::super) enum Value<'a> {
     #[default]
     Nothing,
     Text(Cow<'a, str>),
-    Whole(i128),
+    Whole(u64),
+    /// A number below 0, whose value says nothing.
+    Negative,
     Is(bool),
     /// A map whose values are text, as `Hashes` has it.
     Map(Vec<(Cow<'a, str>, Value<'a>)>),
@@ -181,11 +183,11 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 
     fn visit_u64<E>(self, number: u64) -> Result<Value<'de>, E> {
-        Ok(Value::Whole(number.into()))
+        Ok(Value::Whole(number))
     }
 
     fn visit_i64<E>(self, number: i64) -> Result<Value<'de>, E> {
-        Ok(Value::Whole(number.into()))
+        Ok(u64::try_from(number).map_or(Value::Negative, Value::Whole))
     }
 
     fn visit_f64<E>(self, _: f64) -> Result<Value<'de>, E> {
