@@ -202,7 +202,7 @@ fn rows() -> Vec<Row> {
             "list",
         )
         .prints("a: OK")
-        .says("list: line 3: 1 columns where the header has 2")
+        .says("list: line 3: columns: 1, where the header has 2")
         .is(1),
         row("JSON that is cut off", format!("[{{\"path\":\"a\",\"md5\":\"{ABC}\"}},"), "list")
             .prints("a: OK")

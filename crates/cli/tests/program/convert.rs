@@ -110,7 +110,7 @@ fn a_line_that_is_none_is_an_error_with_its_number_and_nothing_is_written() {
             format!("[{{\"path\":\"a\",\"md5\":\"{ABC}\"}},"),
             "line 1: the list ends in the middle; is it cut off?",
         ),
-        ("path,md5\na\n".to_owned(), "line 2: 1 columns where the header has 2"),
+        ("path,md5\na\n".to_owned(), "line 2: columns: 1, where the header has 2"),
     ] {
         folder.write("list", &list);
         for to in ["tag", "csv"] {

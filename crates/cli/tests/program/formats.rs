@@ -239,7 +239,7 @@ fn a_wrong_record_fails_with_its_line_and_the_others_are_checked() {
     let folder = Folder::new();
     folder.write("a", "abc");
     for (list, words) in [
-        (format!("path,md5\na,{ABC}\nb\n"), "line 3: 1 columns where the header has 2"),
+        (format!("path,md5\na,{ABC}\nb\n"), "line 3: columns: 1, where the header has 2"),
         (format!("path,md5\na,{ABC}\n\"b"), "line 3: the list ends in the middle; is it cut off?"),
         (
             format!("{{\"path\":\"a\",\"md5\":\"{ABC}\"}}\n{{\"path\":"),
@@ -252,7 +252,7 @@ fn a_wrong_record_fails_with_its_line_and_the_others_are_checked() {
         ("; by hand\na 352441C2\nb\n".into(), "line 3: not a line of a list in the format sfv"),
         (
             format!("%%%% HASHDEEP-1.0\n%%%% size,md5,filename\n3,{ABC},a\n3,{ABC}\n"),
-            "line 4: 2 columns where the header has 3",
+            "line 4: columns: 2, where the header has 3",
         ),
         (
             format!("         3  {ABC}  a\nb\n"),

@@ -18,6 +18,7 @@ mod memory;
 mod mistakes;
 mod names;
 mod output;
+mod peers;
 mod progress;
 mod signals;
 mod speed;

@@ -237,9 +237,7 @@ impl Format for Csv {
     }
 
     fn detect(&self, head: &[u8]) -> bool {
-        let mut lines = head.split(|&byte| byte == b'\n').map(without_return);
-        let Some(first) = lines.find(|line| !line.is_empty()) else { return false };
-        let columns = Self::new(self.dialect).columns(first);
+        let columns = Self::new(self.dialect).columns(line::first(head, self.dialect.ending));
         let says_something = |column: &Column| matches!(column, Column::Size | Column::Digest(_));
         columns.is_ok_and(|columns| columns.iter().any(says_something))
     }
@@ -266,6 +264,11 @@ impl Format for Csv {
         }
         match std::mem::replace(&mut self.header, Header::Wrong) {
             Header::Wrong => Line::Blank,
+            // No column is called so, and a comment may be.
+            Header::Unread if text.starts_with(b"#") => {
+                self.header = Header::Unread;
+                Line::Blank
+            }
             Header::Unread => match self.columns(text) {
                 Ok(columns) => {
                     self.header = Header::Columns(columns);
@@ -380,5 +383,8 @@ mod tests {
             assert!(Csv::new(Dialect::any()).detect(header.as_bytes()), "{header}");
         }
         assert!(!Csv::new(Dialect::any()).detect(b"path,owner\n"));
+        let list = "\n# of today, \"a\"\npath,size\n#,3\n";
+        assert!(Csv::new(Dialect::any()).detect(list.as_bytes()));
+        assert!(matches!(&*read(list), [(4, Line::Record { .. })]), "{:?}", read(list));
     }
 }

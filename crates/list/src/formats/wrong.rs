@@ -10,15 +10,15 @@ pub enum Wrong {
     #[error("not a line of a list in the format {0}")]
     Form(&'static str),
     /// Its columns are not as many as those of the header.
-    #[error("{found} columns where the header has {expected}")]
+    #[error("columns: {found}, where the header has {expected}")]
     Columns {
         /// Those there are.
         found: usize,
         /// Those of the header.
         expected: usize,
     },
-    /// The header is none, or lacks a column that there must be.
-    #[error("the header has no column {0:?}, or stands there twice")]
+    /// The header is none, lacks a column that there must be, or has it twice.
+    #[error("the header must have one column {0:?}")]
     Header(&'static str),
     /// What should be a digest of the algorithm is none.
     #[error("what should be its {0} is none")]
