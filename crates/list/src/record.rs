@@ -153,6 +153,8 @@ impl<'a> Record<'a> {
     /// let etag = Etag::parse(b"d41d8cd98f00b204e9800998ecf8427e");
     /// let record = Record { etag, ..Record::new("a") }.with_etag_as_md5();
     /// assert!(record.digest(Algorithm::Md5).is_some());
+    /// let etag = Etag::parse(b"d41d8cd98f00b204e9800998ecf8427e-2");
+    /// assert!(Record { etag, ..Record::new("a") }.with_etag_as_md5().digests.is_empty());
     /// ```
     #[must_use]
     pub fn with_etag_as_md5(self) -> Self {

@@ -164,7 +164,7 @@ impl<L: Iterator<Item = List>> Jobs<L> {
 
     /// What to read for the file of an entry.
     fn source(&self, name: &[u8]) -> Source {
-        if name == b"-" && self.options.root.is_none() && self.folder().is_none() {
+        if name == b"-" && self.options.root.is_none() {
             Source::Stdin
         } else {
             Source::Path(self.path(name))
