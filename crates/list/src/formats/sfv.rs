@@ -69,9 +69,17 @@ impl Format for Sfv {
     }
 
     fn detect(&self, head: &[u8]) -> bool {
-        let mut lines = head.split(|&byte| byte == b'\n').map(without_return);
-        let Some(first) = lines.find(|line| !line.is_empty()) else { return false };
-        first[0] == b';' || matches!(self.clone().next(first), Line::Record { .. })
+        let lines = head.split(|&byte| byte == b'\n').map(without_return);
+        let (mut has_comment, mut lines) = (false, lines.filter(|line| !line.is_empty()));
+        let first = lines.find(|line| {
+            has_comment |= line[0] == b';';
+            line[0] != b';'
+        });
+        match first {
+            // Lists of others may have such lines, which are malformed there.
+            Some(first) => matches!(self.clone().next(first), Line::Record { .. }),
+            None => has_comment,
+        }
     }
 
     fn find_end(&mut self, bytes: &[u8]) -> Option<usize> {
@@ -124,6 +132,9 @@ mod tests {
             ;            3  21:46.35 2026-11-23 b,c\nb,c EB8EBA67\n";
         assert!(Sfv::new(Dialect::any()).detect(list));
         assert!(Sfv::new(Dialect::any()).detect(b"b,c EB8EBA67\n"));
+        assert!(Sfv::new(Dialect::any()).detect(b"\r\n; nothing yet\n"));
+        let md5sums = b"; by hand\n900150983cd24fb0d6963f7d28e17f72  a\n";
+        assert!(!Sfv::new(Dialect::any()).detect(md5sums));
         for (line, expected) in [
             (&b"b,c EB8EBA67"[..], &b"b,c"[..]),
             (b"b,c EB8EBA67\r", b"b,c"),
