@@ -2,8 +2,10 @@
 
 #![no_main]
 
-use lanesum_list::formats::{Format, Gnu, Line, Mixed, Tag};
-use lanesum_list::{Algorithm, Dialect, Ending, RawLine, Record, Splitter, lines, start};
+use lanesum_list::formats::{CannotHold, Format, Kind, Layout, Line, Mixed, recognise};
+use lanesum_list::{
+    Algorithm, Algorithms, Dialect, Digests, Ending, RawLine, Record, Splitter, lines, start,
+};
 use libfuzzer_sys::fuzz_target;
 
 const ENDINGS: [Ending; 2] = [Ending::Newline, Ending::Nul];
@@ -15,72 +17,100 @@ fuzz_target!(|list: &[u8]| {
         begins_with_text(list, ending);
         for dialect in dialects {
             let dialect = dialect.with_ending(ending);
-            comes_in_pieces(list, dialect);
-            let records = records(list, dialect);
-            for algorithm in Algorithm::ALL {
-                round_trips(algorithm, &records);
-            }
+            let mixed = || Box::new(Mixed::new(dialect)) as Box<dyn Format>;
+            every_format_holds(&records(list, mixed));
+            drop(recognise(list, dialect));
         }
+    }
+    for kind in Kind::ALL {
+        every_format_holds(&records(list, || kind.reader(Dialect::any())));
     }
 });
 
-/// The records of a list, whose lines count from one without a gap.
-fn records(list: &[u8], dialect: Dialect) -> Vec<(Record<'_>, bool)> {
-    let mut format = Mixed::new(dialect);
-    let numbered = lines(list, &mut format).enumerate().map(|(index, (number, line))| {
-        assert_eq!(number, index as u64 + 1);
-        line
-    });
-    numbered
-        .filter_map(|line| match line {
-            Line::Record { record, is_tagged } => Some((record, is_tagged)),
-            Line::Blank | Line::Unknown(_) | Line::Malformed => None,
-        })
-        .collect()
-}
-
-/// A list in pieces is the list in memory.
-fn comes_in_pieces(list: &[u8], dialect: Dialect) {
-    let mut whole = Mixed::new(dialect);
-    let mut whole = lines(list, &mut whole);
-    let mut format = Mixed::new(dialect);
-    let mut same = |line: RawLine<'_>| {
-        let number = line.number;
-        assert_eq!(whole.next(), Some((number, line.parse(&mut format))));
+/// The records of a list, which are the same in memory and in pieces.
+fn records(list: &[u8], reader: impl Fn() -> Box<dyn Format>) -> Vec<Record<'_>> {
+    let mut format = reader();
+    let whole: Vec<_> = lines(list, &mut *format).collect();
+    let (mut format, mut splitter) = (reader(), Splitter::default());
+    let mut expected = whole.iter();
+    let mut compare = |line: RawLine<'_>, format: &mut dyn Format| {
+        let (number, line) = (line.number, line.parse(format));
+        assert_eq!(expected.next(), Some(&(number, line)));
     };
-    let (mut splitter, mut ends) = (Splitter::default(), Mixed::new(dialect));
     for mut piece in list.chunks(7) {
         while !piece.is_empty() {
-            piece = &piece[splitter.push(&mut ends, piece)..];
-            splitter.line().into_iter().for_each(&mut same);
+            piece = &piece[splitter.push(&mut *format, piece)..];
+            splitter.line().into_iter().for_each(|line| compare(line, &mut *format));
         }
     }
-    splitter.finish().into_iter().for_each(&mut same);
-    assert_eq!(whole.next(), None);
+    splitter.finish().into_iter().for_each(|line| compare(line, &mut *format));
+    // But for the one that says that the list is cut off.
+    assert!(expected.len() <= usize::from(!format.may_end()));
+    let record =
+        |(_, line)| if let Line::Record { record, .. } = line { Some(record) } else { None };
+    whole.into_iter().filter_map(record).collect()
 }
 
-/// The records of one algorithm, as a list in each format, are the same when read.
-fn round_trips(algorithm: Algorithm, records: &[(Record<'_>, bool)]) {
-    for ending in ENDINGS {
-        let any = Dialect::any().with_ending(ending);
-        let (gnu, tag) = (Gnu::new(any), Tag::new(any));
-        let formats: [(&dyn Format, bool); 3] =
-            [(&tag, true), (&gnu, false), (&gnu.clone().binary(), false)];
-        for (format, is_tagged) in formats {
-            let is_kept = |record: &&Record<'_>| {
-                record.digest(algorithm).is_some() && (is_tagged || !record.name.is_empty())
-            };
-            let kept: Vec<_> = records.iter().map(|(record, _)| record).filter(is_kept).collect();
-            let mut list = Vec::new();
-            for record in &kept {
-                format.record(&mut list, record);
-            }
-            let expected: Vec<_> = kept.into_iter().map(|it| (it.clone(), is_tagged)).collect();
-            for dialect in [Dialect::untagged_as(algorithm), Dialect::only(algorithm)] {
-                let read = self::records(&list, dialect.with_ending(ending));
-                assert_eq!(read, expected, "{}", list.escape_ascii());
+/// The records as a list in each format, as far as it can hold them, are the same when read.
+fn every_format_holds(records: &[Record<'_>]) {
+    for kind in Kind::ALL.into_iter().filter(|kind| kind.is_written()) {
+        for base64 in [false, true] {
+            // Those of one set of algorithms; a format of columns has the same of each.
+            let mut sets: Vec<Algorithms> = records.iter().map(Record::algorithms).collect();
+            sets.dedup();
+            for algorithms in sets {
+                let mut layout = Layout::new(algorithms);
+                if base64 {
+                    layout.dialect = layout.dialect.in_base64();
+                }
+                let Ok(format) = kind.writer(&layout) else { continue };
+                let records = records.iter().filter(|it| it.algorithms() == algorithms);
+                round_trips(kind, &*format, algorithms, records);
             }
         }
+    }
+}
+
+fn round_trips<'r>(
+    kind: Kind,
+    format: &dyn Format,
+    algorithms: Algorithms,
+    records: impl Iterator<Item = &'r Record<'r>>,
+) {
+    let (mut list, mut expected) = (Vec::new(), Vec::new());
+    format.begin(&mut list);
+    for record in records {
+        let before = list.len();
+        if !expected.is_empty() {
+            list.extend_from_slice(format.separator());
+        }
+        match format.record(&mut list, record) {
+            Ok(()) => expected.push(record),
+            Err(CannotHold::ReadOnly(_)) => unreachable!("{kind} was to be written"),
+            Err(_) => list.truncate(before),
+        }
+    }
+    format.end(&mut list);
+    let untagged = algorithms.iter().next().unwrap_or(Algorithm::Md5);
+    let read = self::records(&list, || kind.reader(Dialect::untagged_as(untagged)));
+    if kind == Kind::Tag {
+        // A line for each digest.
+        let lines: usize = expected.iter().map(|record| record.digests.len()).sum();
+        assert_eq!(read.len(), lines, "{}", list.escape_ascii());
+        return;
+    }
+    assert_eq!(read.len(), expected.len(), "{kind}: {}", list.escape_ascii());
+    for (read, written) in read.iter().zip(expected) {
+        assert_eq!(read.name, written.name, "{kind}: {}", list.escape_ascii());
+        let sorted = |digests: &Digests| {
+            let mut digests = digests.to_vec();
+            digests.sort_unstable();
+            digests
+        };
+        assert_eq!(sorted(&read.digests), sorted(&written.digests), "{kind}");
+        assert!(read.size.is_none() || read.size == written.size, "{kind}");
+        let (times, known) = (read.times.modified, written.times.modified);
+        assert!(times.is_none() || times == known, "{kind}");
     }
 }
 

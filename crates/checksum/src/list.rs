@@ -24,8 +24,8 @@ pub type Text<R> = Chain<Cursor<Vec<u8>>, Take<R>>;
 
 /// Looks at the start of a list and gives it back whole, without a byte order mark.
 ///
-/// Reads no further than the first bytes that the reader has, so a list that comes through a pipe
-/// line by line is not held up.
+/// Reads no further than to the end of the first line that says something, and no more than
+/// [`start::HEAD`] bytes, so a list that comes through a pipe line by line is not held up.
 ///
 /// ```
 /// use lanesum_checksum::list::{ListReader, open};
@@ -48,7 +48,7 @@ pub type Text<R> = Chain<Cursor<Vec<u8>>, Take<R>>;
 /// [`OpenError`] says what the list is instead of text, or why it cannot be read.
 pub fn open<R: BufRead>(mut reader: R, ending: Ending) -> Result<Text<R>, OpenError> {
     let (mut head, mut rest) = (Vec::new(), u64::MAX);
-    while head.len() < 4 {
+    while head.len() < 4 || (head.len() < start::HEAD && !has_line(&head, ending)) {
         let buffer = match reader.fill_buf() {
             Ok(buffer) => buffer,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -59,7 +59,7 @@ pub fn open<R: BufRead>(mut reader: R, ending: Ending) -> Result<Text<R>, OpenEr
             rest = 0;
             break;
         }
-        let taken = buffer.len().min(start::HEAD);
+        let taken = buffer.len().min(start::HEAD - head.len());
         head.extend_from_slice(&buffer[..taken]);
         reader.consume(taken);
     }
@@ -68,7 +68,15 @@ pub fn open<R: BufRead>(mut reader: R, ending: Ending) -> Result<Text<R>, OpenEr
     Ok(Cursor::new(head).chain(reader.take(rest)))
 }
 
-/// The lines of a list.
+/// Whether a line that is neither empty nor a comment is whole.
+fn has_line(head: &[u8], ending: Ending) -> bool {
+    let is_end = |&byte: &u8| byte == ending.byte();
+    let says_something = |line: &[u8]| !matches!(line, [] | [b'\r'] | [b'#', ..]);
+    let whole = head.iter().rposition(is_end).map_or(&[][..], |end| &head[..end]);
+    whole.split(is_end).any(says_something)
+}
+
+/// The lines of a list, or the texts of its records.
 ///
 /// A last line without an ending is a line, as it is to GNU md5sum.
 #[derive(Debug)]

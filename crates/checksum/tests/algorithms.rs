@@ -71,7 +71,7 @@ fn read_back(
     dialect: Dialect,
 ) -> Vec<(u64, Line<'static>)> {
     let mut list = Vec::new();
-    format.record(&mut list, record);
+    format.record(&mut list, record).unwrap();
     lines(&list, &mut Mixed::new(dialect))
         .map(|(number, line)| match line {
             Line::Record { record, is_tagged } => (number, self::line(&record, is_tagged)),

@@ -9,7 +9,6 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use lanesum_checksum::check::{Event, List, Options, Reading, Verdict, check, files};
 use lanesum_checksum::engine;
-use lanesum_list::Dialect;
 
 const MD5_ABC: &str = "900150983cd24fb0d6963f7d28e17f72";
 const MD5_EMPTY: &str = "d41d8cd98f00b204e9800998ecf8427e";
@@ -21,11 +20,9 @@ fn setting() -> (tempfile::TempDir, Options) {
     fs::write(folder.path().join("abc"), "abc").unwrap();
     fs::write(folder.path().join("empty"), "").unwrap();
     let options = Options {
-        dialect: Dialect::any(),
-        reading: Reading::Examined,
         root: Some(folder.path().to_owned()),
-        ignore_missing: false,
         engine: engine::Options { threads: 2, ..engine::Options::default() },
+        ..Options::default()
     };
     (folder, options)
 }
@@ -56,12 +53,18 @@ fn list_name(list: &List) -> String {
 fn told(event: &Event) -> String {
     match event {
         Event::Malformed { line } => format!("line {line} is malformed"),
+        Event::Wrong { line, why } => format!("line {line}: {why}"),
+        Event::NotEncoded { name } => format!("{} is not encoded", name.escape_ascii()),
         Event::Unknown { line, algorithm } => format!("line {line} is of {algorithm}"),
         Event::Checked { name, verdict, .. } => {
             let name = name.escape_ascii();
             match verdict {
                 Verdict::Match => format!("{name} is well"),
                 Verdict::Mismatch => format!("{name} differs"),
+                Verdict::OtherSize { listed, found } => {
+                    format!("{name} has {found} bytes, not {listed}")
+                }
+                Verdict::Unproven => format!("{name} has its size"),
                 Verdict::Missing => format!("{name} is missing"),
                 Verdict::Unreadable(error) => format!("{name}: {error}"),
             }

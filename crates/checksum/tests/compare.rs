@@ -207,7 +207,7 @@ fn a_folder_that_cannot_be_read_makes_nothing_missing() {
     let list = write_list(&files, &folder.path().join("list"));
     let tree = write_tree(&files, &folder.path().join("tree"));
     let closed = folder.path().join("tree/in");
-    fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o0)).unwrap();
     let options = Options::default();
     let classes = |differences: Differences| -> BTreeSet<Class> {
         differences.iter().map(|it| it.class).collect()
@@ -241,8 +241,7 @@ fn a_quick_look_tells_what_it_rests_on() {
     [&one, &other]
         .into_iter()
         .for_each(|root| ["a", "b"].iter().for_each(|name| set(&root.join(name), 5)));
-    let mut options = Options::default();
-    options.quick = true;
+    let mut options = Options { quick: true, ..Options::default() };
     let told = |options: &Options| -> Vec<_> {
         let differences = compare(trees.clone(), options);
         differences.iter().map(|it| (it.class, it.basis.unwrap())).collect()

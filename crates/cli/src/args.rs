@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum, ValueHint};
 use lanesum_checksum::engine::Io;
 use lanesum_checksum::{Algorithm, Algorithms};
-use lanesum_list::Dialect;
+use lanesum_list::formats::{Kind, Layout};
+use lanesum_list::{Dialect, Ending};
 use lanesum_md5::Backend;
 
 use crate::failure::Usage;
@@ -48,9 +49,10 @@ pub enum Command {
     Sum(Sum),
     /// Check files against lists of checksums.
     ///
-    /// Reads what GNU md5sum, sha1sum, sha256sum, sha512sum and cksum -a, b3sum, xxhsum -H2,
+    /// Reads what GNU md5sum, sha1sum, sha256sum, sha512sum and cksum -a, b3sum, xxhsum,
     /// OpenSSL, RHash and BSD's md5 write, where lanesum has the algorithm: each line is recognised
-    /// by itself. Lines of other algorithms, and lists that hold no checksum line at all, are a
+    /// by itself. Also lists of hashdeep, SFV, CSV, JSON, manifests of BagIt and what tools for S3
+    /// print: docs/formats.md. Lines of other algorithms, and lists that hold no checksum line at all, are a
     /// failure.
     #[command(after_help = EXIT_CODES)]
     Check(Check),
@@ -60,6 +62,12 @@ pub enum Command {
     /// compared without reading a file. Prints the differences, sorted by name, and a summary.
     #[command(after_help = COMPARE_CODES)]
     Compare(Compare),
+    /// Write lists of checksums in another format.
+    ///
+    /// Reads no file but the lists. What a list does not know is left out, and where the format
+    /// needs it, it is an error, as is each line that is none.
+    #[command(after_help = EXIT_CODES)]
+    Convert(Convert),
     /// Measure every instruction set and algorithm on this machine, or the storage of PATH.
     Speed(Speed),
     /// Be GNU md5sum, to the letter; also when called through a link named md5sum.
@@ -82,19 +90,20 @@ pub enum Generate {
 
 #[derive(Debug, Args)]
 pub struct Sum {
-    /// Algorithms, all computed in one read.
+    /// Algorithms, all computed in one read; md5 unless --format has others of its own: crc32 for
+    /// sfv, md5 and sha256 for hashdeep, sha512 for bagit.
     ///
     /// More than one implies --tag, and so does one that the number of its digits does not tell:
-    /// blake3, xxh3 and siphash.
+    /// blake3, xxh128, xxh3-64, xxh32, crc32 and siphash.
     ///
-    /// md5, sha1, sha256, sha512, blake3, xxh3 (128 bits) and crc32c. With --key-file: blake3,
-    /// siphash24 and siphash13 (64 bits), siphash24-128 and siphash13-128.
+    /// md5, sha1, sha256, sha512, blake3, xxh128 (also called xxh3), xxh3-64, xxh64, xxh32, crc32c
+    /// and crc32. With --key-file: blake3, siphash24 and siphash13 (64 bits), siphash24-128 and
+    /// siphash13-128.
     #[arg(
         short,
         long = "algorithm",
         value_name = "ALG",
         value_delimiter = ',',
-        default_value = "md5",
         value_parser = algorithms(),
         ignore_case = true,
         action = ArgAction::Append
@@ -110,6 +119,25 @@ pub struct Sum {
     /// As b3sum and xxhsum do. To check such a list say -a again.
     #[arg(long, conflicts_with = "tag")]
     untagged: bool,
+
+    /// The format of the list.
+    ///
+    /// gnu: md5sum's lines, as --untagged. tag: BSD's, as --tag. hashdeep and md5deep: with sizes,
+    /// as these write them. bagit: a manifest. sfv: CRC-32, as cfv and RHash write it. csv: a header
+    /// and rows of path, size, modified and digests. json: one array of objects. jsonl: one object
+    /// a line. docs/formats.md says what each can hold.
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_parser = formats(Kind::is_written),
+        ignore_case = true,
+        conflicts_with_all = ["tag", "untagged"]
+    )]
+    format: Option<Kind>,
+
+    /// Write digests in base64, as `cksum --base64` and Content-MD5 have them.
+    #[arg(long)]
+    base64: bool,
 
     /// End lines with NUL instead of newline, and leave names as they are.
     #[arg(short, long)]
@@ -153,22 +181,38 @@ pub struct Sum {
 impl Sum {
     /// What to compute.
     pub fn algorithms(&self) -> Algorithms {
+        if self.algorithm.is_empty() {
+            return self.format.unwrap_or(Kind::Gnu).algorithms();
+        }
         self.algorithm.iter().copied().collect()
     }
 
-    /// Whether lines name their algorithm: on demand, and where nobody could tell it from the
-    /// digits.
+    /// The format of the list. Lines name their algorithm on demand, and where nobody could tell it
+    /// from the digits.
     ///
     /// # Errors
     /// There are several algorithms, and they are not to be named.
-    pub fn tagged(&self) -> Result<bool, Usage> {
+    pub fn kind(&self) -> Result<Kind, Usage> {
+        if let Some(kind) = self.format {
+            return Ok(kind);
+        }
         let several = self.algorithms().iter().count() > 1;
         if several && self.untagged {
             let words = "the lines of several algorithms must name them; leave out --untagged";
             return Err(Usage(words.to_owned()));
         }
         let told = |algorithm| Dialect::any().tells(algorithm);
-        Ok(!self.untagged && (self.tag || several || !self.algorithms().iter().all(told)))
+        let is_named = self.tag || self.base64 || several || !self.algorithms().iter().all(told);
+        Ok(if is_named && !self.untagged { Kind::Tag } else { Kind::Gnu })
+    }
+
+    /// What the list is written with.
+    pub fn layout(&self) -> Layout {
+        let ending = if self.zero { Ending::Nul } else { Ending::Newline };
+        let dialect = Dialect::any().with_ending(ending);
+        let mut layout = Layout::new(self.algorithms());
+        layout.dialect = if self.base64 { dialect.in_base64() } else { dialect };
+        layout
     }
 }
 
@@ -178,10 +222,22 @@ pub struct Check {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub root: Option<PathBuf>,
 
+    /// The format of the lists; by default each is recognised by its start.
+    ///
+    /// s3 is what `aws s3api list-objects-v2` and `head-object`, `rclone lsjson --hash` and `mc ls
+    /// --json` print.
+    #[arg(long, value_name = "FORMAT", value_parser = formats(|_| true), ignore_case = true)]
+    pub from: Option<Kind>,
+
+    /// The file that `aws s3api head-object` does not name.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<std::ffi::OsString>,
+
     /// The algorithm of lines that do not name theirs.
     ///
-    /// By default the number of their digits tells: 8 crc32c, 32 md5, 40 sha1, 64 sha256, 128
-    /// sha512. Untagged lines of blake3 (64) and xxh3 (32) need this option.
+    /// By default the number of their digits tells: 8 crc32c, 16 xxh64, 32 md5, 40 sha1, 64 sha256,
+    /// 128 sha512. Untagged lines of crc32 and xxh32 (8), xxh3-64 (16), xxh128 (32) and blake3 (64)
+    /// need this option.
     #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
     pub algorithm: Option<Algorithm>,
 
@@ -238,6 +294,10 @@ pub struct Compare {
     #[arg(short, long)]
     pub verbose: bool,
 
+    /// The format of the lists; by default each is recognised by its start.
+    #[arg(long, value_name = "FORMAT", value_parser = formats(|_| true), ignore_case = true)]
+    pub from: Option<Kind>,
+
     /// What two folders are compared by, and the algorithm of lines that do not name theirs.
     ///
     /// By default MD5, and what the number of digits tells.
@@ -286,6 +346,46 @@ pub struct Walk {
     /// Stay on the file system of each PATH.
     #[arg(long)]
     pub one_file_system: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Convert {
+    /// The format to write; docs/formats.md says what each can hold.
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_parser = formats(Kind::is_written),
+        ignore_case = true
+    )]
+    pub to: Kind,
+
+    /// The format of the lists; by default each is recognised by its start.
+    #[arg(long, value_name = "FORMAT", value_parser = formats(|_| true), ignore_case = true)]
+    pub from: Option<Kind>,
+
+    /// The file that `aws s3api head-object` does not name.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<std::ffi::OsString>,
+
+    /// The algorithm of lines that do not name theirs, as for `lanesum check`.
+    #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
+    pub algorithm: Option<Algorithm>,
+
+    /// Write digests in base64.
+    #[arg(long)]
+    pub base64: bool,
+
+    /// The lines of the lists end with NUL; those written do where the format can.
+    #[arg(short, long)]
+    pub zero: bool,
+
+    /// Write the list to FILE, which appears when it is whole. `-` is standard output.
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+
+    /// Lists; `-` or nothing is standard input.
+    #[arg(value_name = "LIST", value_hint = ValueHint::FilePath)]
+    pub lists: Vec<PathBuf>,
 }
 
 /// How to run, whatever is done.
@@ -337,6 +437,13 @@ fn algorithms() -> impl clap::builder::TypedValueParser<Value = Algorithm> {
     let value = |it: Algorithm| PossibleValue::new(it.name()).aliases(it.aliases());
     PossibleValuesParser::new(Algorithm::ALL.map(value))
         .map(|name| name.parse().expect("one of the names"))
+}
+
+/// Formats by name, those that will do, with the names in help and completions.
+fn formats(will_do: fn(Kind) -> bool) -> impl clap::builder::TypedValueParser<Value = Kind> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+    let names = Kind::ALL.into_iter().filter(|&kind| will_do(kind)).map(Kind::name);
+    PossibleValuesParser::new(names).map(|name| name.parse().expect("one of the names"))
 }
 
 /// Ways to read by name, with the names in help and completions; one that the system lacks is
@@ -415,10 +522,22 @@ mod tests {
             let cli = Cli::parse_from([&["lanesum"], args, &["x"]].concat());
             let names: Vec<_> = cli.sum.algorithms().iter().map(Algorithm::name).collect();
             assert_eq!(names, ["md5", "sha256"]);
-            assert!(cli.sum.tagged().unwrap());
+            assert_eq!(cli.sum.kind().unwrap(), Kind::Tag);
         }
         let cli = Cli::parse_from(["lanesum"]);
-        assert!(cli.sum.algorithms().contains(Algorithm::Md5) && !cli.sum.tagged().unwrap());
+        assert!(cli.sum.algorithms().contains(Algorithm::Md5));
+        assert_eq!(cli.sum.kind().unwrap(), Kind::Gnu);
+    }
+
+    #[test]
+    fn a_format_has_algorithms_of_its_own() {
+        let algorithms = |args: &[&str]| {
+            let cli = Cli::parse_from([&["lanesum", "--format"], args].concat());
+            cli.sum.algorithms().iter().map(Algorithm::name).collect::<Vec<_>>()
+        };
+        assert_eq!(algorithms(&["sfv"]), ["crc32"]);
+        assert_eq!(algorithms(&["hashdeep"]), ["md5", "sha256"]);
+        assert_eq!(algorithms(&["hashdeep", "-a", "sha1"]), ["sha1"]);
     }
 
     #[test]

@@ -92,6 +92,8 @@ fn options(args: &Check, key: Option<Key>) -> Options {
     Options {
         dialect: dialect.with_ending(ending),
         reading: Reading::Examined,
+        from: args.from,
+        name: args.name.as_ref().map(|name| name.as_bytes().to_vec()),
         root: args.root.clone(),
         ignore_missing: args.ignore_missing,
         engine: engine::Options { key, ..args.run.engine(None) },
@@ -177,6 +179,8 @@ impl<'a> Report<'a> {
         self.bad_lists == 0
             && self.total.entries() > 0
             && self.total.mismatched == 0
+            && self.total.unproven == 0
+            && self.total.wrong == 0
             && self.total.unreadable == 0
             && self.total.unknown == 0
             && !(self.is_strict() && self.total.malformed > 0)
@@ -202,6 +206,15 @@ impl<'a> Report<'a> {
                 }
                 Ok(())
             }
+            Event::Wrong { line, why } => {
+                console.about(name(list), &format!("line {line}: {why}"));
+                Ok(())
+            }
+            Event::NotEncoded { name } => {
+                let words = "as it stands in the list, which does not encode % as BagIt wants it";
+                console.about(&name, words);
+                Ok(())
+            }
             Event::Unknown { line, algorithm } => {
                 if self.args.warn {
                     console.about(name(list), &format!("line {line}: of {algorithm}, not checked"));
@@ -223,6 +236,12 @@ impl<'a> Report<'a> {
             Verdict::Match if self.args.quiet => return Ok(()),
             Verdict::Match => "OK",
             Verdict::Mismatch => "FAILED",
+            Verdict::OtherSize { listed, found } => {
+                let words = format!("of {found} bytes, and of {listed} in the list");
+                console.about(name, &words);
+                "FAILED"
+            }
+            Verdict::Unproven => "size OK, not checked",
             Verdict::Unreadable(error) => {
                 if error.is_not_found() {
                     if self.not_found.0 == 0 {
@@ -262,6 +281,11 @@ impl<'a> Report<'a> {
         if tally.unknown > 0 {
             console.about(name(list), &of_unknown(tally.unknown, &unknown));
         }
+        if tally.unproven > 0 {
+            let files = files(tally.unproven);
+            let words = format!("{files} with no digest in it, only a size: not checked");
+            console.about(name(list), &words);
+        }
         if tally.entries() + tally.unknown == 0 && tally.malformed > 0 {
             self.bad_lists += 1;
             let words = match self.args.algorithm {
@@ -272,7 +296,7 @@ impl<'a> Report<'a> {
             };
             return console.about(name(list), &words);
         }
-        if tally.entries() + tally.unknown == 0 {
+        if tally.entries() + tally.unknown + tally.wrong == 0 {
             self.empty_lists += 1;
         }
         if not_found > 0
@@ -319,12 +343,18 @@ impl<'a> Report<'a> {
         }
         for taken_for in tally.untagged.doubtful().iter() {
             let has_its_key = |is: &Algorithm| self.args.key_file.is_some() || !is.needs_key();
-            let remedy = match self.dialect.mistaken_for(taken_for).find(has_its_key) {
-                Some(is) => format!("the lines are of {is} (say -a {is})"),
-                None if taken_for == Algorithm::Sha512 => {
+            let others: Vec<_> = self.dialect.mistaken_for(taken_for).filter(has_its_key).collect();
+            let remedy = match &*others {
+                [is] => format!("the lines are of {is} (say -a {is})"),
+                [first, others @ ..] => {
+                    let name = |is: &Algorithm| format!(" or {is} (-a {is})");
+                    let others: String = others.iter().map(name).collect();
+                    format!("the lines are of {first} (say -a {first}){others}")
+                }
+                [] if taken_for == Algorithm::Sha512 => {
                     "the lines are of BLAKE2b (check them with b2sum)".to_owned()
                 }
-                None => continue,
+                [] => continue,
             };
             let words = format!(
                 "no line without an algorithm matches, read as {taken_for}: the files have changed, or {remedy}"
@@ -335,7 +365,7 @@ impl<'a> Report<'a> {
 
     /// Tells that no list had anything to check, which must not pass for all well.
     fn nothing_checked(&self, lists: &[List], console: &mut Console) {
-        if self.total.entries() + self.total.unknown > 0 || self.bad_lists > 0 {
+        if self.total.entries() + self.total.unknown + self.total.wrong > 0 || self.bad_lists > 0 {
             return;
         }
         match lists {
@@ -379,6 +409,8 @@ impl<'a> Report<'a> {
             (total.malformed, plural(total.malformed, "malformed line", "malformed lines"));
         let mut failures = vec![
             (total.mismatched, "FAILED"),
+            (total.unproven, "not checked"),
+            (total.wrong, plural(total.wrong, "wrong record", "wrong records")),
             (total.unreadable, "could not be read"),
             (
                 total.unknown,

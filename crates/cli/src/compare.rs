@@ -103,6 +103,7 @@ fn options(args: &Compare) -> Result<Options, Usage> {
         quick: args.quick,
         algorithms: args.algorithm.map_or(default.algorithms, Into::into),
         dialect: args.algorithm.map_or(Dialect::any(), Dialect::untagged_as),
+        from: args.from,
         walk: args.trees.options()?,
         ..default
     })
@@ -135,13 +136,13 @@ fn tell_doubts(inputs: &[Input; 2], comparison: &Comparison, console: &mut Conso
             );
             console.about(name(input), &words);
         }
-        if doubts.malformed > 0 && entries == 0 {
-            console.about(name(input), "no checksum line in it; is it a list?");
-        } else if doubts.malformed > 0 {
-            let first = doubts.first_malformed;
+        if let Some((line, why)) = &doubts.first_malformed {
             let words = match doubts.malformed {
-                1 => format!("line {first}: not a checksum line"),
-                lines => format!("{lines} lines are no checksum lines; the first is line {first}"),
+                _ if entries == 0 && why == "not a checksum line" => {
+                    "no checksum line in it; is it a list?".to_owned()
+                }
+                1 => format!("line {line}: {why}"),
+                lines => format!("{lines} lines are wrong; the first is line {line}: {why}"),
             };
             console.about(name(input), &words);
         }

@@ -6,6 +6,7 @@ mod args;
 mod check;
 mod compare;
 mod console;
+mod convert;
 mod counts;
 mod failure;
 mod generate;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         Cli { generate: Some(kind), .. } => generate::generate(kind),
         Cli { command: Some(Command::Check(check)), .. } => check::run(check),
         Cli { command: Some(Command::Compare(compare)), .. } => compare::run(compare),
+        Cli { command: Some(Command::Convert(convert)), .. } => convert::run(&convert),
         Cli { command: Some(Command::Speed(Speed { paths })), .. } if !paths.is_empty() => {
             storage::run(&paths)
         }

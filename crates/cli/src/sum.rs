@@ -1,8 +1,8 @@
 //! `lanesum [sum]`: prints the checksums of files and trees.
 
+use std::env;
 use std::io::{self, ErrorKind, IsTerminal as _};
-use std::mem;
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering::Relaxed;
@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
 use lanesum_checksum::{Algorithms, Error, Job, Outcome, Source, engine};
-use lanesum_list::formats::{Format, Gnu, Tag};
-use lanesum_list::{Dialect, Ending};
+use lanesum_list::Record;
+use lanesum_list::formats::{Format, Invocation, Kind};
 
 use crate::args::{Run, Sum, When};
 use crate::console::{self, Console, fail_to_write, locale_of_process};
@@ -221,14 +221,7 @@ impl Printer<'_> {
                 return self.walk(path);
             }
             (_, source, Ok(hashed)) => {
-                let record = hashed.into_record(name(&source));
-                let is_first = mem::take(&mut self.printed.is_empty);
-                return self.append(|format, text| {
-                    if !is_first {
-                        text.extend_from_slice(format.separator());
-                    }
-                    format.record(text, &record);
-                });
+                return self.record(&hashed.into_record(name(&source)));
             }
             (_, source, Err(error)) => {
                 let is_named = !matches!(source, Source::Regular(_));
@@ -246,6 +239,20 @@ impl Printer<'_> {
         }
     }
 
+    fn record(&mut self, record: &Record<'_>) {
+        self.text.clear();
+        if !self.printed.is_empty {
+            self.text.extend_from_slice(self.format.separator());
+        }
+        match self.format.record(&mut self.text, record) {
+            Ok(()) => {
+                self.printed.is_empty = false;
+                self.print_text();
+            }
+            Err(cannot) => self.failed(Gap::File, &record.name, cannot.to_string()),
+        }
+    }
+
     fn failed(&mut self, gap: Gap, name: &[u8], mut why: String) {
         self.printed.missing.note(gap, name);
         why.extend(failure::did_you_mean(name));
@@ -256,6 +263,10 @@ impl Printer<'_> {
     fn append(&mut self, make: impl FnOnce(&dyn Format, &mut Vec<u8>)) {
         self.text.clear();
         make(self.format, &mut self.text);
+        self.print_text();
+    }
+
+    fn print_text(&mut self) {
         if !self.text.is_empty() && self.printed.outcome.is_ok() {
             self.printed.outcome = console::lock(self.console).line(&self.text);
         }
@@ -282,7 +293,16 @@ fn name(source: &Source) -> &[u8] {
 
 /// How the list is written.
 fn format(args: &Sum) -> Result<Box<dyn Format>, Usage> {
-    let ending = if args.zero { Ending::Nul } else { Ending::Newline };
-    let dialect = Dialect::any().with_ending(ending);
-    Ok(if args.tagged()? { Box::new(Tag::new(dialect)) } else { Box::new(Gnu::new(dialect)) })
+    let (kind, mut layout) = (args.kind()?, args.layout());
+    if kind == Kind::Hashdeep {
+        layout.invocation = Some(invocation());
+    }
+    kind.writer(&layout).map_err(|cannot| Usage(cannot.to_string()))
+}
+
+/// How this process was called.
+fn invocation() -> Invocation {
+    let folder = env::current_dir().unwrap_or_default().into_os_string().into_vec();
+    let words: Vec<_> = env::args_os().map(OsStringExt::into_vec).collect();
+    Invocation { folder, command: words.join(&b' '), is_root: rustix::process::geteuid().is_root() }
 }

@@ -100,9 +100,17 @@ algorithms! {
         told_by_digits: Told::WithKey,
     }
     /// XXH3 of 128 bits, in the canonical (big-endian) form that `xxhsum -H2` prints: 16 bytes.
-    Xxh3 { name: "xxh3", tag: "XXH128", digest_len: 16 }
+    Xxh128 { name: "xxh128", aliases: &["xxh3"], tag: "XXH128", digest_len: 16 }
+    /// XXH3 of 64 bits, as `xxhsum -H3` prints it: 8 bytes.
+    Xxh3_64 { name: "xxh3-64", aliases: &["xxh3_64"], tag: "XXH3", digest_len: 8 }
+    /// XXH64, which `xxhsum` prints unless told otherwise: 8 bytes.
+    Xxh64 { name: "xxh64", tag: "XXH64", digest_len: 8, told_by_digits: Told::WithoutKey }
+    /// XXH32, as `xxhsum -H0` prints it: 4 bytes.
+    Xxh32 { name: "xxh32", tag: "XXH32", digest_len: 4 }
     /// CRC-32C (Castagnoli), big-endian: 4 bytes.
     Crc32c { name: "crc32c", tag: "CRC32C", digest_len: 4, told_by_digits: Told::WithoutKey }
+    /// CRC-32 of zip, gzip and SFV lists, big-endian: 4 bytes. RHash writes its tag.
+    Crc32 { name: "crc32", tag: "CRC32", digest_len: 4 }
     /// SipHash-2-4 under a key: 8 bytes, in the order of the reference implementation.
     Siphash24 {
         name: "siphash24",
@@ -152,7 +160,7 @@ impl Algorithm {
         &TABLE[self as usize]
     }
 
-    /// The name on the command line: `md5`, `sha256`, `xxh3`.
+    /// The name on the command line: `md5`, `sha256`, `xxh128`.
     ///
     /// ```
     /// # use lanesum_list::Algorithm;
@@ -181,7 +189,7 @@ impl Algorithm {
     ///
     /// ```
     /// # use lanesum_list::Algorithm;
-    /// assert_eq!(Algorithm::Xxh3.tag(), "XXH128");
+    /// assert_eq!(Algorithm::Xxh128.tag(), "XXH128");
     /// ```
     #[must_use]
     pub const fn tag(self) -> &'static str {

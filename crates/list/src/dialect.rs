@@ -32,6 +32,8 @@ pub struct Dialect {
     /// A NUL ends a name, as it ends a string in C; otherwise it makes a line malformed.
     pub(crate) nul_ends_names: bool,
     pub(crate) ending: Ending,
+    /// Whether digests are written in base64.
+    pub(crate) writes_base64: bool,
 }
 
 impl Dialect {
@@ -45,11 +47,12 @@ impl Dialect {
             is_lenient: false,
             nul_ends_names: true,
             ending: Ending::Newline,
+            writes_base64: false,
         }
     }
 
     /// Lines of any algorithm, in hexadecimal or base64. An untagged line's algorithm is told by
-    /// its number of hexadecimal digits: 8 CRC-32C, 32 MD5, 40 SHA-1, 64 SHA-256, 128 SHA-512.
+    /// its number of hexadecimal digits: 8 CRC-32C, 16 XXH64, 32 MD5, 40 SHA-1, 64 SHA-256, 128 SHA-512.
     #[must_use]
     pub fn any() -> Self {
         Self {
@@ -58,6 +61,7 @@ impl Dialect {
             is_lenient: true,
             nul_ends_names: false,
             ending: Ending::Newline,
+            writes_base64: false,
         }
     }
 
@@ -101,6 +105,24 @@ impl Dialect {
     #[must_use]
     pub const fn with_ending(self, ending: Ending) -> Self {
         Self { ending, ..self }
+    }
+
+    /// The same with digests that are written in base64, as `cksum --base64` and the `Content-MD5`
+    /// of HTTP have them. Formats read both.
+    ///
+    /// ```
+    /// use lanesum_list::formats::{Format, Tag};
+    /// use lanesum_list::{Algorithm, Dialect, Digest, Record};
+    ///
+    /// let digest = Digest::from_hex(Algorithm::Crc32c, b"e3069283").unwrap();
+    /// let mut list = Vec::new();
+    /// Tag::new(Dialect::any().in_base64()).record(&mut list, &Record::new("a").with(digest))?;
+    /// assert_eq!(list, b"CRC32C (a) = 4waSgw==\n");
+    /// # Ok::<(), lanesum_list::formats::CannotHold>(())
+    /// ```
+    #[must_use]
+    pub const fn in_base64(self) -> Self {
+        Self { writes_base64: true, ..self }
     }
 
     /// What ends a line.

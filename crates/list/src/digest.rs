@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+
 use crate::Algorithm;
 use crate::algorithm::LONGEST_DIGEST;
 
@@ -80,6 +83,23 @@ impl Digest {
                 .iter()
                 .flat_map(|&byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]),
         );
+    }
+
+    /// Appends the digest in base64, with its padding: as `Content-MD5` has it, and CRC-32C in
+    /// Google's storage.
+    ///
+    /// ```
+    /// # use lanesum_list::{Algorithm, Digest};
+    /// let mut base64 = Vec::new();
+    /// Digest::from_hex(Algorithm::Crc32c, b"e3069283").unwrap().write_base64(&mut base64);
+    /// assert_eq!(base64, b"4waSgw==");
+    /// ```
+    pub fn write_base64(&self, out: &mut Vec<u8>) {
+        let mut text = [0; LONGEST_DIGEST.div_ceil(3) * 4];
+        let length = BASE64
+            .encode_slice(self.as_bytes(), &mut text)
+            .expect("there is room for the longest digest");
+        out.extend_from_slice(&text[..length]);
     }
 }
 

@@ -28,6 +28,11 @@ pub(crate) fn read(algorithm: Algorithm, digits: &[u8], base64: bool) -> Option<
     Digest::new(algorithm, &bytes[..decoded])
 }
 
+/// Appends the digits of a digest.
+pub(crate) fn write(out: &mut Vec<u8>, digest: &Digest, base64: bool) {
+    if base64 { digest.write_base64(out) } else { digest.write_hex(out) }
+}
+
 /// Whether these may be the digits of some digest.
 pub(crate) fn may_be(digits: &[u8]) -> bool {
     /// Those of 32 bits.

@@ -17,7 +17,7 @@
 //!
 //! - An untagged line cannot hold an empty name; a tagged one can.
 //! - An untagged line does not say its algorithm. [`Dialect::any`] goes by the number of digits and
-//!   takes 32 for MD5 and 64 for SHA-256, so XXH3 and BLAKE3 need [`Dialect::untagged_as`];
+//!   takes 32 for MD5 and 64 for SHA-256, so XXH128 and BLAKE3 need [`Dialect::untagged_as`];
 //!   [`Dialect::tells`] says for which algorithms the digits will do.
 //! - A list must be read with the [`Ending`] it was written with.
 //!
@@ -30,7 +30,7 @@
 //! let digest = Digest::from_hex(Algorithm::Crc32c, b"e3069283").unwrap();
 //! let record = Record::new("a\nb").with(digest);
 //! let mut list = Vec::new();
-//! Tag::new(Dialect::any()).record(&mut list, &record);
+//! Tag::new(Dialect::any()).record(&mut list, &record).unwrap();
 //! assert_eq!(list, b"\\CRC32C (a\\nb) = e3069283\n");
 //!
 //! let mut format = Mixed::new(Dialect::any());
@@ -49,12 +49,13 @@ pub mod formats;
 mod record;
 mod split;
 pub mod start;
+mod time;
 
 pub use algorithm::{Algorithm, UnknownAlgorithm};
 pub use algorithms::Algorithms;
 pub use dialect::Dialect;
 pub use digest::Digest;
-pub use record::{Digests, Inode, Record, Time, Times};
+pub use record::{Digests, Etag, Inode, Record, Time, Times};
 pub use split::{MAX_LINE, RawLine, Splitter, lines};
 
 #[cfg(doctest)]
@@ -74,7 +75,7 @@ struct Readme;
 ///     (Ending::Nul, b"e3069283  a\nb\0"),
 /// ] {
 ///     let mut out = Vec::new();
-///     Gnu::new(Dialect::any().with_ending(ending)).record(&mut out, &record);
+///     Gnu::new(Dialect::any().with_ending(ending)).record(&mut out, &record).unwrap();
 ///     assert_eq!(out, line);
 /// }
 /// ```

@@ -1,6 +1,7 @@
 //! What is known of a file: a line of a list, an outcome of the engine, or a row of a catalog.
 
 use std::borrow::Cow;
+use std::num::NonZeroU32;
 use std::ops::Deref;
 
 use crate::{Algorithm, Algorithms, Digest};
@@ -19,6 +20,10 @@ use crate::{Algorithm, Algorithms, Digest};
 pub struct Record<'a> {
     /// The name, byte for byte, as it was before a format escaped it.
     pub name: Cow<'a, [u8]>,
+    /// The name as it stands in the list, where it looks escaped and some writers of the format do
+    /// not escape: what is to be tried when there is no file of the other name. Formats read it,
+    /// and do not write it.
+    pub raw_name: Option<Cow<'a, [u8]>>,
     /// The length in bytes.
     pub size: Option<u64>,
     /// When it changed.
@@ -27,6 +32,49 @@ pub struct Record<'a> {
     pub inode: Option<Inode>,
     /// Its digests, of different algorithms.
     pub digests: Digests,
+    /// What an object store says of its content. Formats read it, and do not write it.
+    pub etag: Option<Etag>,
+}
+
+/// The ETag of an object in S3 or a store like it, where it comes of MD5.
+///
+/// A store that encrypts with keys of its customers, or of KMS, gives ETags that look like one and
+/// are none.
+///
+/// ```
+/// use lanesum_list::Etag;
+///
+/// let whole = Etag::parse(br#""d41d8cd98f00b204e9800998ecf8427e""#).unwrap();
+/// assert_eq!((whole.parts, whole.digest.to_string()), (None, "d41d8cd98f00b204e9800998ecf8427e".into()));
+/// let parts = Etag::parse(b"d41d8cd98f00b204e9800998ecf8427e-12").unwrap();
+/// assert_eq!(parts.parts.unwrap().get(), 12);
+/// assert_eq!(Etag::parse(b"0x8D4BCC2E4835CD0"), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Etag {
+    /// Without parts the MD5 of the content. With parts the MD5 of their MD5s, each of 16 bytes,
+    /// one after another.
+    pub digest: Digest,
+    /// In how many parts the content was uploaded; none where in one piece.
+    pub parts: Option<NonZeroU32>,
+}
+
+impl Etag {
+    /// The ETag of this text, with its quotation marks or without; `None` when it is not of MD5.
+    #[must_use]
+    pub fn parse(text: &[u8]) -> Option<Self> {
+        let text = text.strip_prefix(b"W/").unwrap_or(text);
+        let text = text.strip_prefix(b"\"").and_then(|it| it.strip_suffix(b"\"")).unwrap_or(text);
+        let (hex, rest) = text.split_at_checked(32)?;
+        let parts = match rest {
+            [] => None,
+            [b'-', number @ ..] if number.iter().all(u8::is_ascii_digit) => {
+                Some(str::from_utf8(number).ok()?.parse().ok()?)
+            }
+            _ => return None,
+        };
+        Some(Self { digest: Digest::from_hex(Algorithm::Md5, hex)?, parts })
+    }
 }
 
 /// When a file changed.
@@ -95,10 +143,34 @@ impl<'a> Record<'a> {
         self.digests.iter().map(Digest::algorithm).collect()
     }
 
+    /// The same with the digest that its ETag is, where the object was uploaded in one piece and
+    /// its MD5 is not known otherwise. A store that encrypts with keys of its customers or of KMS
+    /// gives ETags that are no MD5: their files do not match then, though they are the same.
+    ///
+    /// ```
+    /// use lanesum_list::{Algorithm, Etag, Record};
+    ///
+    /// let etag = Etag::parse(b"d41d8cd98f00b204e9800998ecf8427e");
+    /// let record = Record { etag, ..Record::new("a") }.with_etag_as_md5();
+    /// assert!(record.digest(Algorithm::Md5).is_some());
+    /// let etag = Etag::parse(b"d41d8cd98f00b204e9800998ecf8427e-2");
+    /// assert!(Record { etag, ..Record::new("a") }.with_etag_as_md5().digests.is_empty());
+    /// ```
+    #[must_use]
+    pub fn with_etag_as_md5(self) -> Self {
+        match self.etag {
+            Some(Etag { digest, parts: None }) if self.digest(Algorithm::Md5).is_none() => {
+                self.with(digest)
+            }
+            _ => self,
+        }
+    }
+
     /// The same, independent of the text it was read from.
     #[must_use]
     pub fn into_owned(self) -> Record<'static> {
-        Record { name: Cow::Owned(self.name.into_owned()), ..self }
+        let raw_name = self.raw_name.map(|name| Cow::Owned(name.into_owned()));
+        Record { name: Cow::Owned(self.name.into_owned()), raw_name, ..self }
     }
 }
 
@@ -200,6 +272,19 @@ mod tests {
             assert_eq!(*digests, *list);
             assert_eq!(digests, list.into());
         }
+    }
+
+    #[test]
+    fn what_is_no_etag_of_md5_is_none() {
+        let hex = "d41d8cd98f00b204e9800998ecf8427e";
+        for wrong in ["", "\"", &hex[1..], &format!("{hex}-"), &format!("{hex}-0")] {
+            assert_eq!(Etag::parse(wrong.as_bytes()), None, "{wrong}");
+        }
+        for wrong in ["-+1", "-4294967296", "0", "-1x", "\""] {
+            assert_eq!(Etag::parse(format!("{hex}{wrong}").as_bytes()), None, "{wrong}");
+        }
+        let weak = Etag::parse(format!("W/\"{hex}-3\"").as_bytes()).unwrap();
+        assert_eq!(weak.parts.map(NonZeroU32::get), Some(3));
     }
 
     #[test]

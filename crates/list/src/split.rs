@@ -1,6 +1,6 @@
 //! Splits a list into the texts of its records, in bounded memory, as its bytes come.
 
-use crate::formats::{Format, Line};
+use crate::formats::{Format, Line, Wrong};
 
 /// The longest line that is read, in bytes without its ending: 1 MiB. A name has at most
 /// `PATH_MAX`, 4096 bytes, and a longer line is nobody's list.
@@ -9,9 +9,10 @@ pub const MAX_LINE: usize = 1 << 20;
 /// A line as it stands in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawLine<'a> {
-    /// Counts from 1.
+    /// Counts from 1. A record that is no line has the number of the line that it begins in, blank
+    /// ones aside.
     pub number: u64,
-    /// The line without its ending; `None` when it is longer than [`MAX_LINE`].
+    /// The line, or the text of a record, without what ends it; `None` when it is longer than [`MAX_LINE`].
     pub text: Option<&'a [u8]>,
 }
 
@@ -27,7 +28,11 @@ impl<'a> RawLine<'a> {
     /// assert_eq!(RawLine { number: 2, text: None }.parse(&mut format), Line::Malformed);
     /// ```
     pub fn parse(self, format: &mut (impl Format + ?Sized)) -> Line<'a> {
-        self.text.map_or(Line::Malformed, |text| format.next(text))
+        match self.text {
+            Some(text) => format.next(text),
+            None if format.is_of_lines() => Line::Malformed,
+            None => Line::Wrong(Wrong::TooLong),
+        }
     }
 }
 
@@ -61,7 +66,51 @@ pub struct Splitter {
     is_begun: bool,
     is_too_long: bool,
     is_whole: bool,
-    number: u64,
+    count: Count,
+}
+
+/// Counts lines.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    /// The lines that ended before the text.
+    before: u64,
+    /// Those that ended in it before anything but blanks came; none where something came.
+    leading: Option<u64>,
+    /// The number of the line that the text begins in.
+    begin: u64,
+    /// Those that ended in it.
+    inside: u64,
+}
+
+impl Count {
+    /// Begins with a text.
+    fn begin(&mut self) {
+        self.before += std::mem::take(&mut self.inside);
+        (self.leading, self.begin) = (Some(0), self.before + 1);
+    }
+
+    /// Takes a piece of the text. Lines end with `newline`, and where that is no newline none does
+    /// within a text.
+    fn take(&mut self, piece: &[u8], newline: u8) {
+        if newline != b'\n' {
+            return;
+        }
+        self.inside += memchr::memchr_iter(newline, piece).count() as u64;
+        if let Some(leading) = &mut self.leading {
+            let blanks = piece.iter().position(|byte| !byte.is_ascii_whitespace());
+            let blank = &piece[..blanks.unwrap_or(piece.len())];
+            *leading += memchr::memchr_iter(newline, blank).count() as u64;
+            self.begin = self.before + 1 + *leading;
+            if blanks.is_some() {
+                self.leading = None;
+            }
+        }
+    }
+
+    /// Takes the byte that ends the text.
+    fn end(&mut self, byte: u8, newline: u8) {
+        self.inside += u64::from(byte == newline);
+    }
 }
 
 impl Splitter {
@@ -71,13 +120,20 @@ impl Splitter {
         self.forget();
         let end = format.find_end(bytes);
         let piece = &bytes[..end.unwrap_or(bytes.len())];
-        self.is_begun |= !bytes.is_empty();
+        if !self.is_begun && !bytes.is_empty() {
+            self.is_begun = true;
+            self.count.begin();
+        }
         self.is_too_long |= piece.len() > MAX_LINE - self.text.len();
         if !self.is_too_long {
             self.text.extend_from_slice(piece);
         }
         self.is_whole = end.is_some();
-        self.number += u64::from(self.is_whole);
+        let newline = format.ends_lines();
+        self.count.take(piece, newline);
+        if let Some(&byte) = end.and_then(|end| bytes.get(end)) {
+            self.count.end(byte, newline);
+        }
         piece.len() + usize::from(self.is_whole)
     }
 
@@ -85,14 +141,13 @@ impl Splitter {
     #[must_use]
     pub fn line(&self) -> Option<RawLine<'_>> {
         let text = (!self.is_too_long).then_some(&self.text[..]);
-        self.is_whole.then_some(RawLine { number: self.number, text })
+        self.is_whole.then_some(RawLine { number: self.count.begin, text })
     }
 
     /// The last line, where the list ended without an ending: it is a line, as it is to GNU md5sum.
     pub fn finish(&mut self) -> Option<RawLine<'_>> {
         self.forget();
         self.is_whole = self.is_begun;
-        self.number += u64::from(self.is_whole);
         self.line()
     }
 
@@ -105,7 +160,8 @@ impl Splitter {
     }
 }
 
-/// The lines of a list in memory and what they say: `(number, line)`, numbers from 1.
+/// The lines of a list in memory and what they say: `(number, line)`, numbers from 1. Where the
+/// list must not end as it does, a last one says so, with the number of its last line.
 ///
 /// ```
 /// use lanesum_list::formats::{Line, Mixed};
@@ -124,17 +180,29 @@ pub fn lines<'a, F: Format + ?Sized>(
     list: &'a [u8],
     format: &mut F,
 ) -> impl Iterator<Item = (u64, Line<'a>)> {
-    let (mut rest, mut number) = (list, 0);
+    let (mut rest, mut count) = (list, Count::default());
+    let mut is_at_end = false;
     std::iter::from_fn(move || {
+        let newline = format.ends_lines();
         if rest.is_empty() {
-            return None;
+            let is_cut = !std::mem::replace(&mut is_at_end, true) && !format.may_end();
+            return is_cut.then_some((count.begin, Line::Wrong(Wrong::CutOff)));
         }
-        let end = format.find_end(rest).unwrap_or(rest.len());
-        let text = &rest[..end];
-        rest = rest.get(end + 1..).unwrap_or_default();
-        number += 1;
-        let line = RawLine { number, text: (end <= MAX_LINE).then_some(text) };
-        Some((number, line.parse(format)))
+        let end = format.find_end(rest);
+        let (text, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        count.begin();
+        count.take(text, newline);
+        if let Some((&byte, after)) = behind.split_first() {
+            count.end(byte, newline);
+            rest = after;
+        } else {
+            rest = behind;
+        }
+        let text = (text.len() <= MAX_LINE).then_some(text);
+        let line = RawLine { number: count.begin, text }.parse(format);
+        // It has said that the list is cut off.
+        is_at_end |= line == Line::Wrong(Wrong::CutOff);
+        Some((count.begin, line))
     })
 }
 

@@ -4,15 +4,14 @@
 //! Without this each of them is "no properly formatted lines", with it the reader learns the cure.
 //! GNU md5sum does not look, so neither does whoever follows it to the letter.
 
-use crate::formats::{Format as _, Mixed};
-use crate::{Dialect, Ending};
+use crate::{Dialect, Ending, formats};
 
 /// The byte order mark in UTF-8.
-const MARK: &[u8] = b"\xef\xbb\xbf";
+pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// As much of a list as is to be looked at, in bytes. Four do where no more have come: the marks
 /// have three at most, and a fourth makes UTF-16 without one unlikely to be cut.
-pub const HEAD: usize = 1024;
+pub const HEAD: usize = 8192;
 
 /// What is no list, told by its start. Its name is the caller's to add.
 #[derive(Clone, Copy, Debug, thiserror::Error, PartialEq, Eq)]
@@ -67,9 +66,9 @@ pub fn of_text(head: &[u8], ending: Ending) -> Result<usize, NotAList> {
     }
 }
 
-/// Whether the first line holds a checksum of any kind.
+/// Whether it is a list of some format, whose first line holds a checksum as a rule.
 fn begins_with_record(head: &[u8], ending: Ending) -> bool {
-    Mixed::new(Dialect::of_any_length().with_ending(ending)).detect(head)
+    formats::recognise(head, Dialect::of_any_length().with_ending(ending)).is_some()
 }
 
 /// Whether the first line has this ending and holds a checksum.

@@ -1,14 +1,19 @@
 //! The lines of lists as jobs of the engine.
 
+use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::iter::{Fuse, Peekable};
+use std::mem;
 use std::os::fd::AsFd as _;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 
-use lanesum_list::Record;
-use lanesum_list::formats::{Line, Mixed};
+use lanesum_list::formats::{Format, Line, Mixed, Wrong};
+use lanesum_list::{Digests, Record};
 
+use super::format::FormatOfList;
 use super::shared::{Share, SharedReads};
 use super::{List, ListError, Options, Reading};
 use crate::list::{self, ListReader, OpenError};
@@ -21,6 +26,8 @@ const MOST_AT_ONCE: usize = 16;
 pub(super) enum Note {
     Begin(List),
     Malformed(u64),
+    /// The number of the line that it begins in.
+    Wrong(u64, Wrong),
     /// The line's number, and what it calls its algorithm.
     Unknown(u64, String),
     File(Expected),
@@ -30,32 +37,53 @@ pub(super) enum Note {
 /// What consecutive lines of a list say about one file, which is read once for all of them.
 pub(super) struct Expected {
     pub(super) name: Vec<u8>,
-    pub(super) first: ExpectedDigest,
-    /// Those of the lines after the first; as a rule there are none.
-    pub(super) others: Vec<ExpectedDigest>,
+    /// What the name is where the list's writer does not encode names as its format wants it.
+    raw_name: Option<Vec<u8>>,
+    /// Whether that is the name.
+    pub(super) is_raw: bool,
+    pub(super) first: ExpectedLine,
+    /// The lines after the first; as a rule there are none.
+    pub(super) others: Vec<ExpectedLine>,
     /// Which of the jobs about the file this is.
     pub(super) share: Share,
 }
 
-/// The digest in a line.
-#[derive(Clone, Copy)]
-pub(super) struct ExpectedDigest {
-    pub(super) digest: Digest,
-    /// Whether the line names its algorithm.
+/// What a line says of its file.
+pub(super) struct ExpectedLine {
+    pub(super) digests: Digests,
+    pub(super) size: Option<u64>,
+    /// Whether the line names its algorithms.
     pub(super) is_tagged: bool,
 }
 
 impl Expected {
     /// What a line says of a file; `None` where that is nothing to compare it with.
     fn of(record: Record<'_>, is_tagged: bool) -> Option<Self> {
-        let mut digests = record.digests.iter().map(|&digest| ExpectedDigest { digest, is_tagged });
-        let (first, others) = (digests.next()?, digests.collect());
-        Some(Self { name: record.name.into_owned(), first, others, share: Share::Only })
+        let Record { name, raw_name, size, digests, .. } = record;
+        if digests.is_empty() && size.is_none() {
+            return None;
+        }
+        Some(Self {
+            name: name.into_owned(),
+            raw_name: raw_name.map(Cow::into_owned),
+            is_raw: false,
+            first: ExpectedLine { digests, size, is_tagged },
+            others: Vec::new(),
+            share: Share::Only,
+        })
+    }
+
+    /// Takes the name as it stands, if only that is there.
+    fn settle_name(&mut self, path: impl Fn(&[u8]) -> PathBuf) {
+        let is_there = |name: &[u8]| path(name).symlink_metadata().is_ok();
+        if let Some(raw) = self.raw_name.take_if(|raw| !is_there(&self.name) && is_there(raw)) {
+            (self.name, self.is_raw) = (raw, true);
+        }
     }
 
     fn algorithms(&self) -> Algorithms {
-        let digests = [&self.first].into_iter().chain(&self.others);
-        digests.map(|expected| expected.digest.algorithm()).collect()
+        let lines = [&self.first].into_iter().chain(&self.others);
+        lines.flat_map(|line| line.digests.iter()).map(Digest::algorithm).collect()
     }
 }
 
@@ -66,7 +94,9 @@ impl Expected {
 pub(super) struct Jobs<L: Iterator<Item = List>> {
     lists: Peekable<Fuse<L>>,
     options: Options,
-    format: Mixed,
+    format: Box<dyn Format>,
+    /// The folder that the names of the list are in, where it tells.
+    folder: Option<PathBuf>,
     shared: SharedReads,
     state: State,
     /// Whether a job was given out since the last `resume`, and may not be done.
@@ -75,7 +105,7 @@ pub(super) struct Jobs<L: Iterator<Item = List>> {
 
 enum State {
     BetweenLists,
-    InList(OpenList),
+    InList(Box<OpenList>),
     AtEnd(Option<ListError>),
 }
 
@@ -84,7 +114,8 @@ impl<L: Iterator<Item = List>> Jobs<L> {
         Self {
             lists: lists.fuse().peekable(),
             options: options.clone(),
-            format: Mixed::new(options.dialect),
+            format: Box::new(Mixed::new(options.dialect)),
+            folder: None,
             shared,
             state: State::BetweenLists,
             in_flight: false,
@@ -106,7 +137,7 @@ impl<L: Iterator<Item = List>> Jobs<L> {
                     self.state = self.open(&list);
                     return Some(Note::Begin(list));
                 }
-                State::InList(list) => match list.next(&mut self.format, &self.options) {
+                State::InList(list) => match list.next(&mut *self.format, &self.options) {
                     Ok(Some(note)) => return Some(note),
                     Ok(None) => self.state = State::AtEnd(None),
                     Err(error) => self.state = State::AtEnd(Some(error)),
@@ -121,11 +152,12 @@ impl<L: Iterator<Item = List>> Jobs<L> {
     }
 
     fn open(&mut self, list: &List) -> State {
-        if self.options.reading == Reading::Examined {
-            self.format = Mixed::new(self.options.dialect);
-        }
         match OpenList::open(list, &self.options) {
-            Ok(list) => State::InList(list),
+            Ok((list, None)) => State::InList(Box::new(list)),
+            Ok((list, Some(FormatOfList { format, folder }))) => {
+                (self.format, self.folder) = (format, folder);
+                State::InList(Box::new(list))
+            }
             Err(error) => State::AtEnd(Some(error)),
         }
     }
@@ -135,8 +167,22 @@ impl<L: Iterator<Item = List>> Jobs<L> {
         if name == b"-" && self.options.root.is_none() {
             Source::Stdin
         } else {
-            Source::Path(self.options.path(name))
+            Source::Path(self.path(name))
         }
+    }
+
+    fn path(&self, name: &[u8]) -> PathBuf {
+        let path = self.options.path(name);
+        match self.folder() {
+            Some(folder) if self.options.root.is_none() => folder.join(path),
+            _ => path,
+        }
+    }
+
+    /// The folder that the names of the list are in, by what it says or where it is.
+    fn folder(&self) -> Option<&Path> {
+        let told = self.format.folder().map(|folder| Path::new(OsStr::from_bytes(folder)));
+        told.or(self.folder.as_deref())
     }
 }
 
@@ -148,6 +194,7 @@ impl<L: Iterator<Item = List>> Iterator for Jobs<L> {
         self.in_flight = true;
         let (source, algorithms) = match &mut note {
             Note::File(expected) => {
+                expected.settle_name(|name| self.path(name));
                 let mut algorithms = expected.algorithms();
                 // Lines that come through a pipe are in no plan.
                 if matches!(&self.state, State::InList(list) if list.is_regular) {
@@ -175,6 +222,8 @@ struct OpenList {
     ahead: Option<Result<Step, ListError>>,
     /// Whether no line but blank ones came so far.
     is_empty: bool,
+    /// The number of the last line; `u64::MAX` once it was told that the list is cut off.
+    last: u64,
 }
 
 /// What the next line makes of a list.
@@ -186,7 +235,8 @@ enum Step {
 }
 
 impl OpenList {
-    fn open(list: &List, options: &Options) -> Result<Self, ListError> {
+    /// The list, and the format that it is read in, unless it is that of the list before.
+    fn open(list: &List, options: &Options) -> Result<(Self, Option<FormatOfList>), ListError> {
         let file = match list {
             List::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
             List::Path(path) => File::open(path),
@@ -195,22 +245,29 @@ impl OpenList {
         let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
         let ending = options.dialect.ending();
         let text = BufReader::new(file);
-        let text: Box<dyn BufRead + Send> = match options.reading {
-            Reading::Gnu => Box::new(text),
+        let (text, format): (Box<dyn BufRead + Send>, _) = match options.reading {
+            Reading::Gnu => (Box::new(text), None),
             Reading::Examined => {
-                Box::new(list::open(text, ending).map_err(|error| match error {
+                let text = list::open(text, ending).map_err(|error| match error {
                     OpenError::Io(error) => ListError::Read(error),
                     OpenError::NotAList(other) => ListError::NotAList(other),
-                })?)
+                })?;
+                let format = FormatOfList::new(list, text.get_ref().0.get_ref(), options);
+                (Box::new(text), Some(format))
             }
         };
-        let is_stdin = *list == List::Stdin;
-        Ok(Self { is_stdin, is_regular, lines: ListReader::new(text), ahead: None, is_empty: true })
+        let (is_stdin, lines) = (*list == List::Stdin, ListReader::new(text));
+        let list = Self { is_stdin, is_regular, lines, ahead: None, is_empty: true, last: 0 };
+        Ok((list, format))
     }
 
     /// Goes on to the next line that is not blank, and takes those after it along that are about
     /// the same file.
-    fn next(&mut self, format: &mut Mixed, options: &Options) -> Result<Option<Note>, ListError> {
+    fn next(
+        &mut self,
+        format: &mut dyn Format,
+        options: &Options,
+    ) -> Result<Option<Note>, ListError> {
         let mut file = loop {
             let step = self.ahead.take().unwrap_or_else(|| self.step(format, options))?;
             match step {
@@ -233,12 +290,13 @@ impl OpenList {
             }
         };
         self.is_empty = false;
-        while file.others.len() + 1 < MOST_AT_ONCE && self.may_look_ahead(options) {
+        while file.others.len() + 1 < MOST_AT_ONCE && self.may_look_ahead(format, options) {
             match self.step(format, options) {
                 Ok(Step::Pass) => {}
-                Ok(Step::Note(Note::File(next))) if next.name == file.name => {
+                Ok(Step::Note(Note::File(next)))
+                    if next.name == file.name && next.raw_name == file.raw_name =>
+                {
                     file.others.push(next.first);
-                    file.others.extend(next.others);
                 }
                 other => {
                     self.ahead = Some(other);
@@ -250,20 +308,38 @@ impl OpenList {
     }
 
     /// Whether the next line can be read without waiting for it. GNU md5sum never does.
-    fn may_look_ahead(&mut self, options: &Options) -> bool {
-        options.reading == Reading::Examined
-            && (self.is_regular || self.lines.has_next(options.dialect.ending()))
+    fn may_look_ahead(&mut self, format: &dyn Format, options: &Options) -> bool {
+        let has_next = |lines: &mut ListReader<_>| {
+            format.is_of_lines() && lines.has_next(options.dialect.ending())
+        };
+        options.reading == Reading::Examined && (self.is_regular || has_next(&mut self.lines))
     }
 
     /// Reads a line.
-    fn step(&mut self, format: &mut Mixed, options: &Options) -> Result<Step, ListError> {
+    fn step(&mut self, format: &mut dyn Format, options: &Options) -> Result<Step, ListError> {
         let line = self.lines.next_line(format).map_err(ListError::Read)?;
-        let Some(line) = line else { return Ok(Step::End) };
+        let Some(line) = line else {
+            let last = mem::replace(&mut self.last, u64::MAX);
+            let is_cut = last < u64::MAX && !format.may_end();
+            let cut = Step::Note(Note::Wrong(last.max(1), Wrong::CutOff));
+            return Ok(if is_cut { cut } else { Step::End });
+        };
         let number = line.number;
+        self.last = number;
         let (record, is_tagged) = match line.parse(format) {
             Line::Blank => return Ok(Step::Pass),
             Line::Malformed => return Ok(Step::Note(Note::Malformed(number))),
+            Line::Wrong(why) => {
+                if why == Wrong::CutOff {
+                    self.last = u64::MAX;
+                }
+                return Ok(Step::Note(Note::Wrong(number, why)));
+            }
             Line::Unknown(name) => return Ok(Step::Note(Note::Unknown(number, name.to_owned()))),
+            // Who has the key makes no MD5.
+            Line::Record { record, is_tagged } if options.engine.key.is_none() => {
+                (record.with_etag_as_md5(), is_tagged)
+            }
             Line::Record { record, is_tagged } => (record, is_tagged),
         };
         if self.is_stdin && options.reading == Reading::Gnu && *record.name == *b"-" {
@@ -277,9 +353,10 @@ impl OpenList {
         {
             return Err(ListError::NoKey(algorithm));
         }
-        // A file without a digest must not pass for one that was checked.
+        // A file of which nothing is known must not pass for one that was checked.
+        let nothing = Note::Wrong(number, Wrong::NothingKnown);
         let expected = Expected::of(record, is_tagged);
-        Ok(Step::Note(expected.map_or(Note::Malformed(number), Note::File)))
+        Ok(Step::Note(expected.map_or(nothing, Note::File)))
     }
 }
 

@@ -13,6 +13,7 @@
 //! Only a list that is written while it is read, line by line into a pipe, takes a run for as much
 //! of it as is there: its writer may wait for the verdict on a line before it writes the next.
 
+mod format;
 mod jobs;
 mod shared;
 mod verdicts;
@@ -28,11 +29,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use lanesum_list::Dialect;
+use lanesum_list::formats::{Kind, Wrong};
 use lanesum_list::start::NotAList;
 
 use crate::engine::{self, Run};
 use crate::{Algorithm, Algorithms, Error, Job, Outcome};
 
+pub use format::FormatOfList;
 pub use jobs::files;
 use jobs::{Jobs, Note};
 use shared::SharedReads;
@@ -55,6 +58,12 @@ pub struct Options {
     pub dialect: Dialect,
     /// How lists are told from other files.
     pub reading: Reading,
+    /// The format of all lists. Without it each is recognised by its start, or as a manifest of
+    /// BagIt by its name and the `bagit.txt` beside it. As to [`Reading::Gnu`] it does not count.
+    pub from: Option<Kind>,
+    /// The name of the one file that a list in the format [`Kind::S3`] does not name, as of `aws
+    /// s3api head-object`.
+    pub name: Option<Vec<u8>>,
     /// The folder that every name is looked up in, those that begin with `/` too. Without it names
     /// are as they stand, and `-` is standard input.
     pub root: Option<PathBuf>,
@@ -70,6 +79,8 @@ impl Default for Options {
         Self {
             dialect: Dialect::any(),
             reading: Reading::Examined,
+            from: None,
+            name: None,
             root: None,
             ignore_missing: false,
             engine: engine::Options::default(),
@@ -108,6 +119,19 @@ pub enum Event {
         /// Its number, from 1.
         line: u64,
     },
+    /// What begins in a line must not stand in a list of its format.
+    Wrong {
+        /// Its number, from 1.
+        line: u64,
+        /// What is wrong with it.
+        why: Wrong,
+    },
+    /// The next file has the name that stands in the list, not the one that its format makes of
+    /// that: whatever wrote the list does not encode names.
+    NotEncoded {
+        /// The name.
+        name: Vec<u8>,
+    },
     /// A line is of an algorithm that is not known here, so its file was not checked. Of
     /// [`Reading::Gnu`] it is malformed.
     Unknown {
@@ -135,10 +159,19 @@ pub enum Event {
 /// How a file compares with its line.
 #[derive(Debug)]
 pub enum Verdict {
-    /// The digest is the one in the list.
+    /// The digests are those in the list, and the size is, if it is there.
     Match,
-    /// It is another one.
+    /// A digest is another one.
     Mismatch,
+    /// The size is another one.
+    OtherSize {
+        /// The one in the list, in bytes.
+        listed: u64,
+        /// That of the file.
+        found: u64,
+    },
+    /// Nothing but its size is in the list, which is right, and proves nothing.
+    Unproven,
     /// The file does not exist, and that is to be ignored.
     Missing,
     /// There is no digest that one could trust. Lines whose file was read once have one reason.
@@ -151,12 +184,16 @@ pub enum Verdict {
 pub struct Tally {
     /// Lines that are neither entry nor comment.
     pub malformed: u64,
+    /// What must not stand in a list of its format.
+    pub wrong: u64,
     /// Lines of algorithms that are not known here.
     pub unknown: u64,
     /// Entries whose file has the digest.
     pub matched: u64,
-    /// Entries whose file has another digest.
+    /// Entries whose file has another digest or size.
     pub mismatched: u64,
+    /// Entries of which nothing but the size is known, which their file has.
+    pub unproven: u64,
     /// Entries whose file is missing, when that is ignored.
     pub missing: u64,
     /// Entries whose file could not be read.
@@ -201,9 +238,11 @@ impl AddAssign for Compared {
 impl AddAssign for Tally {
     fn add_assign(&mut self, other: Self) {
         self.malformed += other.malformed;
+        self.wrong += other.wrong;
         self.unknown += other.unknown;
         self.matched += other.matched;
         self.mismatched += other.mismatched;
+        self.unproven += other.unproven;
         self.missing += other.missing;
         self.unreadable += other.unreadable;
         self.files += other.files;
@@ -214,10 +253,10 @@ impl AddAssign for Tally {
 }
 
 impl Tally {
-    /// Lines that name a file and its digest.
+    /// Lines that name a file and its digest, or its size.
     #[must_use]
     pub const fn entries(&self) -> u64 {
-        self.matched + self.mismatched + self.missing + self.unreadable
+        self.matched + self.mismatched + self.unproven + self.missing + self.unreadable
     }
 }
 
@@ -246,9 +285,7 @@ pub enum ListError {
 /// lines, [`Event::End`] once for each list.
 ///
 /// ```
-/// use lanesum_checksum::check::{Event, List, Options, Reading, check};
-/// use lanesum_checksum::engine;
-/// use lanesum_list::Dialect;
+/// use lanesum_checksum::check::{Event, List, Options, check};
 ///
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("a"), "abc")?;
@@ -256,11 +293,8 @@ pub enum ListError {
 /// std::fs::write(&list, "900150983cd24fb0d6963f7d28e17f72  a\n")?;
 ///
 /// let options = Options {
-///     dialect: Dialect::any(),
-///     reading: Reading::Examined,
 ///     root: Some(folder.path().to_owned()),
-///     ignore_missing: false,
-///     engine: engine::Options::default(),
+///     ..Options::default()
 /// };
 /// let mut matched = 0;
 /// for (_list, event) in check([List::Path(list)].into_iter(), &options) {

@@ -10,9 +10,10 @@ use std::collections::HashMap;
 use std::fs::{File, Metadata};
 use std::os::unix::fs::FileExt as _;
 
-use lanesum_list::formats::{Line, Mixed};
+use lanesum_list::formats::{Format, Line};
 use lanesum_list::lines;
 
+use super::format::FormatOfList;
 use super::jobs::{Jobs, Note};
 use super::{List, Options, Reading};
 use crate::Algorithms;
@@ -136,12 +137,19 @@ fn ends(list: &List, options: &Options) -> Option<Ends> {
     let found = path.metadata().ok().filter(Metadata::is_file)?;
     let file = File::open(path).ok()?;
     let bytes = found.len();
-    let head = algorithms(&piece(&file, 0, bytes.min(END))?, options);
+    let head = piece(&file, 0, bytes.min(END))?;
+    let mut format = FormatOfList::new(list, &head, options).format;
+    if !format.is_of_lines() {
+        // A record of it has all digests of its file.
+        return None;
+    }
     // The second half at most: short lists, too, may be of one algorithm first and then of another.
     let length = (bytes / 2).min(END);
     let tail = piece(&file, bytes - length, length)?;
+    let mut format_of_tail = FormatOfList::new(list, &head, options).format;
     let cut = memchr::memchr(options.dialect.ending().byte(), &tail).unwrap_or(tail.len());
-    Some(Ends { bytes, algorithms: [head, algorithms(&tail[cut..], options)] })
+    let head = algorithms(&head, &mut *format);
+    Some(Ends { bytes, algorithms: [head, algorithms(&tail[cut..], &mut *format_of_tail)] })
 }
 
 fn piece(file: &File, offset: u64, length: u64) -> Option<Vec<u8>> {
@@ -151,11 +159,11 @@ fn piece(file: &File, offset: u64, length: u64) -> Option<Vec<u8>> {
 }
 
 /// Those of the entries in a piece of a list.
-fn algorithms(piece: &[u8], options: &Options) -> Algorithms {
-    lines(piece, &mut Mixed::new(options.dialect))
+fn algorithms(piece: &[u8], format: &mut dyn Format) -> Algorithms {
+    lines(piece, format)
         .filter_map(|(_, line)| match line {
             Line::Record { record, .. } => Some(record.algorithms()),
-            Line::Blank | Line::Unknown(_) | Line::Malformed => None,
+            Line::Blank | Line::Unknown(_) | Line::Malformed | Line::Wrong(_) => None,
         })
         .fold(Algorithms::NONE, Algorithms::union)
 }

@@ -5,11 +5,11 @@ use std::iter;
 use std::mem;
 use std::sync::Arc;
 
-use super::jobs::{Expected, ExpectedDigest, Note};
+use super::jobs::{Expected, ExpectedLine, Note};
 use super::shared::Share;
-use super::{Event, List, Tally, Verdict};
+use super::{Compared, Event, List, Tally, Verdict};
 use crate::engine::Hashed;
-use crate::{Algorithm, Algorithms, Digest, Error, Outcome};
+use crate::{Algorithms, Digest, Error, Outcome};
 
 /// What came of a file.
 type Read = Result<Hashed, Arc<Error>>;
@@ -25,39 +25,52 @@ fn only(algorithms: Algorithms, read: Read) -> Read {
 /// A line that was compared with its file.
 struct Judged {
     verdict: Verdict,
-    algorithm: Algorithm,
-    /// Whether the line names it.
+    /// Of the digests that the file has, and of those that it has not.
+    matched: Algorithms,
+    mismatched: Algorithms,
+    /// Whether the line names them.
     is_tagged: bool,
 }
 
 impl Judged {
     fn compare(
-        ExpectedDigest { digest, is_tagged }: ExpectedDigest,
+        ExpectedLine { digests, size, is_tagged }: ExpectedLine,
         read: &Read,
         ignore_missing: bool,
     ) -> Self {
+        let (mut matched, mut mismatched) = (Algorithms::NONE, Algorithms::NONE);
         let verdict = match read {
-            Ok(hashed) if hashed.digests.contains(&digest) => Verdict::Match,
-            Ok(_) => Verdict::Mismatch,
+            Ok(hashed) => {
+                for digest in digests.iter() {
+                    let is_there = hashed.digests.contains(digest);
+                    let compared = if is_there { &mut matched } else { &mut mismatched };
+                    *compared = compared.with(digest.algorithm());
+                }
+                match size {
+                    Some(listed) if listed != hashed.bytes => {
+                        Verdict::OtherSize { listed, found: hashed.bytes }
+                    }
+                    _ if !mismatched.is_empty() => Verdict::Mismatch,
+                    _ if matched.is_empty() => Verdict::Unproven,
+                    _ => Verdict::Match,
+                }
+            }
             Err(_) if is_missing(read, ignore_missing) => Verdict::Missing,
             Err(error) => Verdict::Unreadable(Arc::clone(error)),
         };
-        Self { verdict, algorithm: digest.algorithm(), is_tagged }
+        Self { verdict, matched, mismatched, is_tagged }
     }
 
     fn count(&self, tally: &mut Tally) {
         *match self.verdict {
             Verdict::Match => &mut tally.matched,
-            Verdict::Mismatch => &mut tally.mismatched,
+            Verdict::Mismatch | Verdict::OtherSize { .. } => &mut tally.mismatched,
+            Verdict::Unproven => &mut tally.unproven,
             Verdict::Missing => &mut tally.missing,
             Verdict::Unreadable(_) => &mut tally.unreadable,
         } += 1;
         let compared = if self.is_tagged { &mut tally.tagged } else { &mut tally.untagged };
-        match self.verdict {
-            Verdict::Match => compared.matched = compared.matched.with(self.algorithm),
-            Verdict::Mismatch => compared.mismatched = compared.mismatched.with(self.algorithm),
-            Verdict::Missing | Verdict::Unreadable(_) => {}
-        }
+        *compared += Compared { matched: self.matched, mismatched: self.mismatched };
     }
 }
 
@@ -100,6 +113,10 @@ impl Verdicts {
                 tally.malformed += 1;
                 Event::Malformed { line }
             }
+            Note::Wrong(line, why) => {
+                tally.wrong += 1;
+                Event::Wrong { line, why }
+            }
             Note::Unknown(line, algorithm) => {
                 tally.unknown += 1;
                 Event::Unknown { line, algorithm }
@@ -116,7 +133,7 @@ impl Verdicts {
         else {
             return;
         };
-        let Expected { mut name, first, others, share } = expected;
+        let Expected { mut name, is_raw, first, others, share, .. } = expected;
         // What came of the file; and the number under which it is kept for later lines, or of it
         // what is of these algorithms.
         let (read, later) = match share {
@@ -136,6 +153,9 @@ impl Verdicts {
             tally.bytes += read.as_ref().map_or(0, |hashed| hashed.bytes);
         }
         last_name.clone_from(&name);
+        if is_raw {
+            events.push_back((Arc::clone(list), Event::NotEncoded { name: name.clone() }));
+        }
         let mut lines = iter::once(first).chain(others).peekable();
         while let Some(line) = lines.next() {
             let judged = Judged::compare(line, &read, *ignore_missing);

@@ -15,14 +15,20 @@ use lanesum_list::Inode;
 use super::input::{self, Given};
 use super::side::Names;
 use super::{Input, List, ListError, Options, SideError};
+use crate::check;
 
 /// Names that are tried.
 const SAMPLE: usize = 4096;
 
 /// Reads both sides, and sorts them.
 pub(super) fn read(inputs: &[Input; 2], options: &Options) -> Result<[Given; 2], SideError> {
+    let reading = check::Options {
+        dialect: options.dialect,
+        from: options.from,
+        ..check::Options::default()
+    };
     let list = |side: usize, list: &List| {
-        let given = input::read_list(list, options.dialect);
+        let given = input::read_list(list, &reading);
         given.map_err(|error| SideError { side, error })
     };
     let no_tree = |side: usize| move |error| SideError { side, error: ListError::Open(error) };

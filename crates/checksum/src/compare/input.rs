@@ -9,11 +9,11 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use lanesum_list::formats::{Line, Mixed};
-use lanesum_list::{Dialect, Inode, Record, Time, Times};
+use lanesum_list::formats::{Line, Wrong};
+use lanesum_list::{Inode, Record, Time, Times};
 
 use super::side::{Side, State};
-use crate::check::{List, ListError};
+use crate::check::{self, FormatOfList, List, ListError};
 use crate::list::{self, ListReader, OpenError};
 use crate::walk::{self, Entry, Skip, WalkOptions};
 
@@ -21,10 +21,10 @@ use crate::walk::{self, Entry, Skip, WalkOptions};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Doubts {
-    /// How many lines are neither entry nor comment, and the number of the first, from 1.
+    /// How many lines are neither entry nor comment, or must not stand in a list of its format.
     pub malformed: u64,
-    /// The number of the first of them, from 1; 0 where there is none.
-    pub first_malformed: u64,
+    /// The number of the first of them, from 1, and what is wrong with it.
+    pub first_malformed: Option<(u64, String)>,
     /// How many lines are of algorithms that are not known here.
     pub unknown: u64,
     /// What those lines call their algorithms.
@@ -41,6 +41,11 @@ impl Doubts {
     #[must_use]
     pub const fn are_there(&self) -> bool {
         self.malformed > 0 || self.unknown > 0
+    }
+
+    fn bad_line(&mut self, number: u64, why: &str) {
+        self.malformed += 1;
+        self.first_malformed.get_or_insert_with(|| (number, why.to_owned()));
     }
 }
 
@@ -61,25 +66,28 @@ impl Given {
 }
 
 /// Reads a list to its end.
-pub(super) fn read_list(list: &List, dialect: Dialect) -> Result<Given, ListError> {
+pub(super) fn read_list(list: &List, options: &check::Options) -> Result<Given, ListError> {
     let file = match list {
         List::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
         List::Path(path) => File::open(path),
     };
     let file = file.map_err(ListError::Open)?;
     let metadata = file.metadata().map_err(ListError::Open)?;
-    let text = list::open(BufReader::with_capacity(1 << 18, file), dialect.ending());
+    let text = list::open(BufReader::with_capacity(1 << 18, file), options.dialect.ending());
     let text = text.map_err(|error| match error {
         OpenError::Io(error) => ListError::Read(error),
         OpenError::NotAList(other) => ListError::NotAList(other),
     })?;
-    let (mut lines, mut format) = (ListReader::new(text), Mixed::new(dialect));
-    let (mut side, mut doubts) = (Side::default(), Doubts::default());
-    while let Some(line) = lines.next_line(&mut format).map_err(ListError::Read)? {
-        let number = line.number;
-        match line.parse(&mut format) {
+    let head = text.get_ref().0.get_ref();
+    let FormatOfList { mut format, .. } = FormatOfList::new(list, head, options);
+    let mut lines = ListReader::new(text);
+    let (mut side, mut doubts, mut last) = (Side::default(), Doubts::default(), 1);
+    while let Some(line) = lines.next_line(&mut *format).map_err(ListError::Read)? {
+        last = line.number;
+        match line.parse(&mut *format) {
             Line::Blank => {}
-            Line::Record { mut record, .. } => {
+            Line::Record { record, .. } => {
+                let mut record = record.with_etag_as_md5();
                 if let Some(name) = normal(&record.name) {
                     record.name = name.into();
                 }
@@ -89,13 +97,12 @@ pub(super) fn read_list(list: &List, dialect: Dialect) -> Result<Given, ListErro
                 doubts.unknown += 1;
                 doubts.unknown_algorithms.insert(algorithm.to_owned());
             }
-            Line::Malformed => {
-                doubts.malformed += 1;
-                if doubts.first_malformed == 0 {
-                    doubts.first_malformed = number;
-                }
-            }
+            Line::Malformed => doubts.bad_line(last, "not a checksum line"),
+            Line::Wrong(why) => doubts.bad_line(last, &why.to_string()),
         }
+    }
+    if !format.may_end() {
+        doubts.bad_line(last, &Wrong::CutOff.to_string());
     }
     if side.len() == 0 && !doubts.are_there() && !metadata.is_file() {
         return Err(ListError::NothingCame);

@@ -26,6 +26,7 @@ use std::iter;
 use std::path::PathBuf;
 
 use lanesum_list::Dialect;
+use lanesum_list::formats::Kind;
 
 use crate::check::{List, ListError};
 use crate::engine;
@@ -57,6 +58,8 @@ pub struct Options {
     pub algorithms: Algorithms,
     /// Which lines lists may hold.
     pub dialect: Dialect,
+    /// The format of the lists. Without it each is recognised by its start.
+    pub from: Option<Kind>,
     /// How folders are walked.
     pub walk: WalkOptions,
     /// How files are read and hashed. The order of outcomes is this module's.
@@ -69,6 +72,7 @@ impl Default for Options {
             quick: false,
             algorithms: Algorithm::Md5.into(),
             dialect: Dialect::any(),
+            from: None,
             walk: WalkOptions::default(),
             engine: engine::Options::default(),
         }

@@ -6,6 +6,8 @@ use lanesum_md5::{Md5, Md5Digest};
 use lanesum_siphash::{SipHash13, SipHash24, SipHasher, SipHasher128};
 use sha2::Digest as _;
 use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh32::Xxh32;
+use xxhash_rust::xxh64::Xxh64;
 
 use crate::{Algorithm, Algorithms, Digest, Error, Key};
 
@@ -53,7 +55,13 @@ fn hasher(algorithm: Algorithm, key: Option<&Key>) -> Result<Box<dyn Hasher>, Er
             };
             by(state, |state, bytes| _ = state.update(bytes), |state| *state.finalize().as_bytes())
         }
-        Algorithm::Xxh3 => by(Xxh3::new(), Xxh3::update, |state| state.digest128().to_be_bytes()),
+        Algorithm::Xxh128 => by(Xxh3::new(), Xxh3::update, |state| state.digest128().to_be_bytes()),
+        Algorithm::Xxh3_64 => by(Xxh3::new(), Xxh3::update, |state| state.digest().to_be_bytes()),
+        Algorithm::Xxh64 => by(Xxh64::new(0), Xxh64::update, |state| state.digest().to_be_bytes()),
+        Algorithm::Xxh32 => by(Xxh32::new(0), Xxh32::update, |state| state.digest().to_be_bytes()),
+        Algorithm::Crc32 => by(crc32fast::Hasher::new(), crc32fast::Hasher::update, |state| {
+            state.finalize().to_be_bytes()
+        }),
         Algorithm::Crc32c => {
             by(0, |crc, bytes| *crc = crc32c::crc32c_append(*crc, bytes), u32::to_be_bytes)
         }
@@ -133,8 +141,9 @@ mod tests {
     use super::*;
 
     /// Digests of "abc" as published: RFC 1321, FIPS 180-4's examples, BLAKE3's test vectors are
-    /// for other inputs, so `b3sum`, `xxhsum -H2` and RFC 3720's polynomial by `cksum -a crc32c`.
-    const ABC: [(Algorithm, &str); 7] = [
+    /// for other inputs, so `b3sum`, `xxhsum -H2`, `-H3`, `-H1` and
+    /// `-H0`, RFC 3720's polynomial by `cksum -a crc32c`, and `rhash --crc32`.
+    const ABC: [(Algorithm, &str); 11] = [
         (Algorithm::Md5, "900150983cd24fb0d6963f7d28e17f72"),
         (Algorithm::Sha1, "a9993e364706816aba3e25717850c26c9cd0d89d"),
         (Algorithm::Sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -144,8 +153,12 @@ mod tests {
              2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f",
         ),
         (Algorithm::Blake3, "6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85"),
-        (Algorithm::Xxh3, "06b05ab6733a618578af5f94892f3950"),
+        (Algorithm::Xxh128, "06b05ab6733a618578af5f94892f3950"),
+        (Algorithm::Xxh3_64, "78af5f94892f3950"),
+        (Algorithm::Xxh64, "44bc2cf5ad770999"),
+        (Algorithm::Xxh32, "32d153ff"),
         (Algorithm::Crc32c, "364b3fb7"),
+        (Algorithm::Crc32, "352441c2"),
     ];
 
     #[test]

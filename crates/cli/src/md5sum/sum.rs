@@ -51,8 +51,11 @@ fn line(outcome: Outcome<OsString>, format: &dyn Format) -> Result<Vec<u8>, (OsS
         Ok(hashed) => {
             let record = hashed.into_record(name.as_bytes());
             let mut line = Vec::new();
-            format.record(&mut line, &record);
-            Ok(line)
+            match format.record(&mut line, &record) {
+                Ok(()) => Ok(line),
+                // A file has a name, and any can be written.
+                Err(cannot) => unreachable!("{cannot}"),
+            }
         }
         Err(error) => Err((name, error)),
     }

@@ -170,7 +170,7 @@ fn names_are_looked_up_in_the_root() {
     let gone = "lanesum: /b/c: No such file or directory\n\
                 lanesum: b/../a: No such file or directory\n\
                 lanesum: list: no line without an algorithm matches, read as md5: the files have \
-                changed, or the lines are of xxh3 (say -a xxh3)\n";
+                changed, or the lines are of xxh128 (say -a xxh128)\n";
     let stdout = "a: FAILED\n/b/c: FAILED open or read\nb/../a: FAILED open or read\n";
     expect_check(folder.run("check list"), 1, stdout, gone);
 }

@@ -188,6 +188,26 @@ fn rows() -> Vec<Row> {
             .prints("d: FAILED open or read")
             .says("d: Is a directory")
             .is(1),
+        row("CSV with a size that the file has not", format!("path,size,md5\na,4,{ABC}\n"), "list")
+            .prints("a: FAILED")
+            .says("a: of 3 bytes, and of 4 in the list")
+            .is(1),
+        row("CSV with sizes only", "path,size\na,3\n", "list")
+            .prints("a: size OK, not checked")
+            .says("list: 1 file with no digest in it, only a size: not checked")
+            .is(1),
+        row(
+            "CSV with a row that is too short, among others",
+            format!("path,md5\na,{ABC}\nb\n"),
+            "list",
+        )
+        .prints("a: OK")
+        .says("list: line 3: columns: 1, where the header has 2")
+        .is(1),
+        row("JSON that is cut off", format!("[{{\"path\":\"a\",\"md5\":\"{ABC}\"}},"), "list")
+            .prints("a: OK")
+            .says("list: line 1: the list ends in the middle; is it cut off?")
+            .is(1),
         row("`/a`", line("abc", "/a"), "--root . list").prints("/a: OK"),
         row("`../a`, which leads out of the root", line("abc", "../a"), "--root d list")
             .prints("../a: OK"),

@@ -20,8 +20,8 @@ fn stdout(args: &str) -> String {
 
 #[test]
 fn what_is_generated_names_every_option() {
-    let (sum, check) = (stdout("--help"), stdout("check --help"));
-    let options = [long_options(&sum), long_options(&check)].concat();
+    let help = ["--help", "check --help", "convert --help"].map(stdout);
+    let options = help.each_ref().map(|help| long_options(help)).concat();
     for known in ["--algorithm", "--files0-from", "--ignore-missing", "--root", "--help"] {
         assert!(options.contains(&known), "{known} is not in {options:?}");
     }
@@ -33,7 +33,7 @@ fn what_is_generated_names_every_option() {
                 [(*option).to_owned(), option.replace('-', "\\-"), format!("-l {}", &option[2..])];
             assert!(forms.iter().any(|form| generated.contains(form)), "{kind} lacks {option}");
         }
-        for command in ["check", "speed", "md5sum"] {
+        for command in ["check", "convert", "speed", "md5sum"] {
             assert!(generated.contains(command), "{kind} lacks {command}");
         }
     }

@@ -140,17 +140,23 @@ fn a_line_beyond_all_measure_is_no_checksum_line() {
     assert!(messages.starts_with("lanesum: list: line 2: not a checksum line\n"), "{messages}");
 }
 
+/// Those that take no key.
+const ALGORITHMS: [&str; 11] = [
+    "md5", "sha1", "sha256", "sha512", "blake3", "xxh128", "xxh3-64", "xxh64", "xxh32", "crc32c",
+    "crc32",
+];
+
 #[test]
 fn a_list_of_all_algorithms_is_read_back() {
     let folder = folder();
-    let all = "md5,sha1,sha256,sha512,blake3,xxh3,crc32c";
+    let all = "md5,sha1,sha256,sha512,blake3,xxh3,xxh3-64,xxh64,xxh32,crc32c,crc32";
     let list = folder.run(&format!("-a {all} a b")).stdout;
     let (code, stdout, messages) = check(&folder, "--strict", &list);
-    let expected = ["a: OK\n".repeat(7), "b: OK\n".repeat(7)].concat();
+    let expected = ["a: OK\n".repeat(11), "b: OK\n".repeat(11)].concat();
     assert_eq!((code, stdout, messages), (Some(0), expected, String::new()));
     folder.write("b", "B");
     let (code, stdout, _) = check(&folder, "--quiet", &list);
-    assert_eq!((code, stdout), (Some(1), "b: FAILED\n".repeat(7)));
+    assert_eq!((code, stdout), (Some(1), "b: FAILED\n".repeat(11)));
 }
 
 #[test]
@@ -158,10 +164,10 @@ fn untagged_lines_are_of_the_algorithm_that_is_named_or_that_their_length_tells(
     let folder = folder();
     let list = |algorithm| folder.run(&format!("-a {algorithm} --untagged a b")).stdout;
     let ok = |args: &str, list: Vec<u8>| check(&folder, args, list).0 == Some(0);
-    for algorithm in ["md5", "sha1", "sha256", "sha512", "crc32c"] {
+    for algorithm in ["md5", "sha1", "sha256", "sha512", "xxh64", "crc32c"] {
         assert!(ok("--strict", list(algorithm)), "{algorithm}");
     }
-    for algorithm in ["md5", "sha1", "sha256", "sha512", "blake3", "xxh3", "crc32c"] {
+    for algorithm in ALGORITHMS {
         assert!(ok(&format!("--strict -a {algorithm}"), list(algorithm)), "{algorithm}");
     }
     // As long as those of SHA-256 and MD5.
@@ -182,7 +188,7 @@ fn lists_of_other_programs_are_read() {
 #[test]
 fn a_list_of_any_algorithm_is_checked_without_saying_which() {
     let folder = folder();
-    for algorithm in ["md5", "sha1", "sha256", "sha512", "blake3", "xxh3", "crc32c"] {
+    for algorithm in ALGORITHMS {
         let list = folder.run(&format!("-a {algorithm} a b")).stdout;
         let ok = (Some(0), "a: OK\nb: OK\n".to_owned(), String::new());
         assert_eq!(check(&folder, "--strict", list), ok, "{algorithm}");
@@ -199,7 +205,7 @@ fn untagged_lines_that_may_be_of_another_algorithm_are_told_with_the_remedy() {
              have changed, or the lines are of {is} (say -a {is})\n"
         )
     };
-    for (taken_for, is) in [("sha256", "blake3"), ("md5", "xxh3")] {
+    for (taken_for, is) in [("sha256", "blake3"), ("md5", "xxh128"), ("xxh64", "xxh3-64")] {
         let (code, _, messages) = check(&folder, "", list(is));
         assert_eq!((code, messages), (Some(1), told(taken_for, is)));
         assert_eq!(check(&folder, &format!("-a {is}"), list(is)).2, "");
@@ -209,9 +215,12 @@ fn untagged_lines_that_may_be_of_another_algorithm_are_told_with_the_remedy() {
         assert_eq!(check(&folder, "", one).2, "");
         assert_eq!(check(&folder, &format!("-a {taken_for}"), list(is)).2, "");
     }
-    let both = [list("xxh3"), list("blake3")].concat();
+    // Two others have as many digits.
+    let (_, _, messages) = check(&folder, "--quiet", list("xxh32"));
+    assert!(messages.contains("of xxh32 (say -a xxh32) or crc32 (-a crc32)"), "{messages}");
+    let both = [list("xxh128"), list("blake3")].concat();
     let (_, _, messages) = check(&folder, "--quiet", both);
-    assert_eq!(messages, told("md5", "xxh3") + &told("sha256", "blake3"));
+    assert_eq!(messages, told("md5", "xxh128") + &told("sha256", "blake3"));
     // Lines that name theirs, and digits that only one algorithm has.
     folder.write("other", "other");
     let wrong = folder.run("-a xxh3,md5,sha256 --tag other").stdout;

@@ -5,7 +5,7 @@ use lanesum_md5::Backend;
 use super::*;
 
 /// Every algorithm's digest of a content, by the crates alone: name, tag, digits.
-fn digests(content: &[u8]) -> [(&'static str, &'static str, String); 7] {
+fn digests(content: &[u8]) -> [(&'static str, &'static str, String); 11] {
     use sha2::Digest as _;
     [
         ("md5", "MD5", md5(content)),
@@ -13,8 +13,12 @@ fn digests(content: &[u8]) -> [(&'static str, &'static str, String); 7] {
         ("sha256", "SHA256", hex(&sha2::Sha256::digest(content))),
         ("sha512", "SHA512", hex(&sha2::Sha512::digest(content))),
         ("blake3", "BLAKE3", blake3::hash(content).to_string()),
-        ("xxh3", "XXH128", format!("{:032x}", xxhash_rust::xxh3::xxh3_128(content))),
+        ("xxh128", "XXH128", format!("{:032x}", xxhash_rust::xxh3::xxh3_128(content))),
+        ("xxh3-64", "XXH3", format!("{:016x}", xxhash_rust::xxh3::xxh3_64(content))),
+        ("xxh64", "XXH64", format!("{:016x}", xxhash_rust::xxh64::xxh64(content, 0))),
+        ("xxh32", "XXH32", format!("{:08x}", xxhash_rust::xxh32::xxh32(content, 0))),
         ("crc32c", "CRC32C", format!("{:08x}", crc32c::crc32c(content))),
+        ("crc32", "CRC32", format!("{:08x}", crc32fast::hash(content))),
     ]
 }
 
@@ -40,8 +44,8 @@ fn each_algorithm_gives_the_digests_of_its_crate() {
             digests.iter().map(|(name, digest)| format!("{digest}  {name}\n")).collect();
         let tagged: String =
             digests.iter().map(|(name, digest)| format!("{tag} ({name}) = {digest}\n")).collect();
-        // As many digits as SHA-256 and MD5 have, which untagged lines would be taken for.
-        let must_be_tagged = ["blake3", "xxh3"].contains(&algorithm);
+        // As many digits as SHA-256, MD5, XXH64 and CRC-32C have, which untagged lines would be taken for.
+        let must_be_tagged = ["blake3", "xxh128", "xxh3-64", "xxh32", "crc32"].contains(&algorithm);
         let by_default = if must_be_tagged { &tagged } else { &untagged };
         expect(&folder.run(&format!("-a {algorithm} t")), 0, by_default, "");
         expect(&folder.run(&format!("-a {} t", algorithm.to_uppercase())), 0, by_default, "");
@@ -74,6 +78,8 @@ fn several_algorithms_in_one_read_imply_tags() {
         };
         files.iter().map(|(name, content)| line(name, content)).collect()
     };
+    // What it was called before there was one of 64 bits.
+    expect(&folder.run("-a xxh3 t"), 0, tagged(&["xxh128"]), "");
     let all = digests(b"").map(|(algorithm, ..)| algorithm);
     expect(&folder.run(&format!("-a {} t", all.join(","))), 0, tagged(&all), "");
     expect(&folder.run("-a sha256 -a md5 t"), 0, tagged(&["md5", "sha256"]), "");

@@ -7,8 +7,10 @@
 //! can rename files choose which file a line is about.
 
 use super::line::{self, Found, Text, is_blank};
-use super::{Format, Line, foreign};
-use crate::{Algorithms, Dialect, Digest, Record, digits};
+use super::{CannotHold, Format, Line, cannot, foreign};
+use crate::{Algorithms, Dialect, Digest, Ending, Record, digits};
+
+const NAME: &str = "gnu";
 
 /// Lines without a tag, of one list.
 ///
@@ -20,9 +22,10 @@ use crate::{Algorithms, Dialect, Digest, Record, digits};
 /// let record = Record::new("a b").with(digest);
 /// let mut list = Gnu::new(Dialect::any());
 /// let mut line = Vec::new();
-/// list.record(&mut line, &record);
+/// list.record(&mut line, &record)?;
 /// assert_eq!(line, b"e3069283  a b\n");
 /// assert_eq!(list.next(b"E3069283 *a b"), Line::Record { record, is_tagged: false });
+/// # Ok::<(), lanesum_list::formats::CannotHold>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Gnu {
@@ -50,8 +53,9 @@ impl Gnu {
     /// let digest = Digest::from_hex(Algorithm::Crc32c, b"e3069283").unwrap();
     /// let mut line = Vec::new();
     /// let list = Gnu::new(Dialect::any()).binary();
-    /// list.record(&mut line, &Record::new("a").with(digest));
+    /// list.record(&mut line, &Record::new("a").with(digest))?;
     /// assert_eq!(line, b"e3069283 *a\n");
+    /// # Ok::<(), lanesum_list::formats::CannotHold>(())
     /// ```
     #[must_use]
     pub const fn binary(self) -> Self {
@@ -71,10 +75,19 @@ impl Gnu {
 }
 
 impl Format for Gnu {
-    fn record(&self, out: &mut Vec<u8>, record: &Record<'_>) {
-        line::write(out, self.dialect.ending, record, |out, name, digest| {
-            write(out, self.is_binary, name, digest);
-        });
+    fn can_hold(&self, algorithms: Algorithms) -> Result<(), CannotHold> {
+        cannot::one_of(NAME, algorithms, Algorithms::ALL)
+    }
+
+    fn record(&self, out: &mut Vec<u8>, record: &Record<'_>) -> Result<(), CannotHold> {
+        if record.name.is_empty() && self.dialect.ending == Ending::Newline {
+            return Err(CannotHold::Name { format: NAME, what: "of no byte" });
+        }
+        line::write(NAME, out, self.dialect.ending, record, |out, name, digest| {
+            digits::write(out, digest, self.dialect.writes_base64);
+            out.extend_from_slice(if self.is_binary { b" *" } else { b"  " });
+            out.extend_from_slice(name);
+        })
     }
 
     fn detect(&self, head: &[u8]) -> bool {
@@ -84,6 +97,14 @@ impl Format for Gnu {
 
     fn find_end(&mut self, bytes: &[u8]) -> Option<usize> {
         memchr::memchr(self.dialect.ending.byte(), bytes)
+    }
+
+    fn ends_lines(&self) -> u8 {
+        self.dialect.ending.byte()
+    }
+
+    fn is_of_lines(&self) -> bool {
+        true
     }
 
     fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a> {
@@ -104,13 +125,6 @@ enum Form {
     Standard,
     /// One blank and the name.
     Reversed,
-}
-
-/// Appends the line without its ending; the name is escaped where it must be.
-fn write(out: &mut Vec<u8>, binary: bool, name: &[u8], digest: &Digest) {
-    digest.write_hex(out);
-    out.extend_from_slice(if binary { b" *" } else { b"  " });
-    out.extend_from_slice(name);
 }
 
 /// The name, still escaped, and the digest, of the first of `algorithms` that has one of as many
@@ -191,8 +205,9 @@ mod tests {
     fn lines_are_md5sums() {
         let digest = Digest::from_hex(Algorithm::Crc32c, b"E3069283").unwrap();
         let mut out = Vec::new();
-        write(&mut out, false, b"a", &digest);
-        write(&mut out, true, b"b", &digest);
-        assert_eq!(out, b"e3069283  ae3069283 *b");
+        let gnu = Gnu::new(Dialect::any());
+        gnu.record(&mut out, &Record::new("a").with(digest)).unwrap();
+        gnu.binary().record(&mut out, &Record::new("b").with(digest)).unwrap();
+        assert_eq!(out, b"e3069283  a\ne3069283 *b\n");
     }
 }

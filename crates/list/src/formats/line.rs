@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::{Line, escape};
+use super::{CannotHold, Line, escape};
 use crate::{Dialect, Digest, Ending, Record};
 
 /// A line that is neither blank nor sure to be malformed, without what may stand around it.
@@ -86,11 +86,15 @@ impl<'a> Text<'a> {
 /// Appends a line for each digest of a record; `write` appends it with the name that it is given,
 /// which is escaped where it must be, and without its ending.
 pub(super) fn write(
+    format: &'static str,
     out: &mut Vec<u8>,
     ending: Ending,
     record: &Record<'_>,
     write: impl Fn(&mut Vec<u8>, &[u8], &Digest),
-) {
+) -> Result<(), CannotHold> {
+    if record.digests.is_empty() {
+        return Err(CannotHold::NoDigest(format));
+    }
     let name = match ending {
         Ending::Newline => escape::escape(&record.name),
         Ending::Nul => Cow::Borrowed(&*record.name),
@@ -102,11 +106,14 @@ pub(super) fn write(
         write(out, &name, digest);
         out.push(ending.byte());
     }
+    Ok(())
 }
 
-/// The first line of a list.
+/// The first line of a list that is neither empty nor a comment.
 pub(super) fn first(head: &[u8], ending: Ending) -> &[u8] {
-    &head[..memchr::memchr(ending.byte(), head).unwrap_or(head.len())]
+    let mut lines = head.split(|&byte| byte == ending.byte());
+    let says_something = |line: &&[u8]| !matches!(line, [] | [b'\r'] | [b'#', ..]);
+    lines.find(says_something).unwrap_or_default()
 }
 
 /// The text after the spaces and tabs at its start.
@@ -118,4 +125,32 @@ pub(super) fn skip_blanks(text: &[u8]) -> &[u8] {
 /// Whether a byte is blank as C's `isblank` has it.
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
+}
+
+/// The line without the carriage return that Windows puts at its end.
+pub(super) fn without_return(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// The number that these decimal digits are, and nothing else.
+pub(super) fn number(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// Refuses a name that would be another one, or several lines, if it stood as it is at the end of
+/// a line.
+pub(super) fn refuse_broken(format: &'static str, name: &[u8]) -> Result<(), CannotHold> {
+    if name.is_empty() || name.contains(&b'\n') || name.ends_with(b"\r") {
+        let what = "with a newline in it, with a carriage return at its end, or of no byte";
+        return Err(CannotHold::Name { format, what });
+    }
+    Ok(())
+}
+
+/// Appends a number in decimal digits.
+pub(super) fn write_number(out: &mut Vec<u8>, number: u64) {
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }

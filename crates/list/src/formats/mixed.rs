@@ -1,8 +1,8 @@
 //! Lists whose lines are recognised one by one: with a tag and without, as they come.
 
 use super::line::{self, Text};
-use super::{Format, Gnu, Line, Tag};
-use crate::{Dialect, Record};
+use super::{CannotHold, Format, Gnu, Line, Tag};
+use crate::{Algorithms, Dialect, Record};
 
 /// Reads lines with and without a tag, of one list, in any order. Writes lines with a tag.
 ///
@@ -35,8 +35,12 @@ impl Mixed {
 }
 
 impl Format for Mixed {
-    fn record(&self, out: &mut Vec<u8>, record: &Record<'_>) {
-        self.tag.record(out, record);
+    fn can_hold(&self, algorithms: Algorithms) -> Result<(), CannotHold> {
+        self.tag.can_hold(algorithms)
+    }
+
+    fn record(&self, out: &mut Vec<u8>, record: &Record<'_>) -> Result<(), CannotHold> {
+        self.tag.record(out, record)
     }
 
     fn detect(&self, head: &[u8]) -> bool {
@@ -45,6 +49,14 @@ impl Format for Mixed {
 
     fn find_end(&mut self, bytes: &[u8]) -> Option<usize> {
         self.tag.find_end(bytes)
+    }
+
+    fn ends_lines(&self) -> u8 {
+        self.tag.ends_lines()
+    }
+
+    fn is_of_lines(&self) -> bool {
+        true
     }
 
     fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a> {
@@ -79,14 +91,14 @@ mod tests {
     fn name(dialect: Dialect, line: &str) -> Option<Vec<u8>> {
         match one(dialect, line.as_bytes()) {
             Line::Record { record, .. } => Some(record.name.into_owned()),
-            Line::Blank | Line::Unknown(_) | Line::Malformed => None,
+            Line::Blank | Line::Unknown(_) | Line::Malformed | Line::Wrong(_) => None,
         }
     }
 
     fn algorithm(dialect: Dialect, line: &str) -> Option<Algorithm> {
         match one(dialect, line.as_bytes()) {
             Line::Record { record, .. } => Some(record.digests[0].algorithm()),
-            Line::Blank | Line::Unknown(_) | Line::Malformed => None,
+            Line::Blank | Line::Unknown(_) | Line::Malformed | Line::Wrong(_) => None,
         }
     }
 
@@ -174,8 +186,9 @@ mod tests {
 
     #[test]
     fn the_dialect_says_which_algorithms() {
-        use Algorithm::{Blake3, Crc32c, Md5, Sha1, Sha256, Sha512};
-        let lengths = [(8, Crc32c), (32, Md5), (40, Sha1), (64, Sha256), (128, Sha512)];
+        use Algorithm::{Blake3, Crc32c, Md5, Sha1, Sha256, Sha512, Xxh64};
+        let lengths =
+            [(8, Crc32c), (16, Xxh64), (32, Md5), (40, Sha1), (64, Sha256), (128, Sha512)];
         for digits in 0..200 {
             let line = format!("{}  f", "0".repeat(digits));
             let expected =

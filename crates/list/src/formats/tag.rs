@@ -5,7 +5,7 @@
 //! needs no escape.
 
 use super::line::{self, Found, Text, skip_blanks};
-use super::{Format, Line, foreign};
+use super::{CannotHold, Format, Line, foreign};
 use crate::{Algorithm, Algorithms, Dialect, Digest, Record, digits};
 
 /// Lines with a tag, of one list.
@@ -18,9 +18,10 @@ use crate::{Algorithm, Algorithms, Dialect, Digest, Record, digits};
 /// let record = Record::new("a b").with(digest);
 /// let mut list = Tag::new(Dialect::any());
 /// let mut line = Vec::new();
-/// list.record(&mut line, &record);
+/// list.record(&mut line, &record)?;
 /// assert_eq!(line, b"CRC32C (a b) = e3069283\n");
 /// assert_eq!(list.next(b"CRC32C(a b)= E3069283"), Line::Record { record, is_tagged: true });
+/// # Ok::<(), lanesum_list::formats::CannotHold>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Tag {
@@ -56,8 +57,18 @@ impl Tag {
 }
 
 impl Format for Tag {
-    fn record(&self, out: &mut Vec<u8>, record: &Record<'_>) {
-        line::write(out, self.dialect.ending, record, write);
+    fn can_hold(&self, _: Algorithms) -> Result<(), CannotHold> {
+        Ok(())
+    }
+
+    fn record(&self, out: &mut Vec<u8>, record: &Record<'_>) -> Result<(), CannotHold> {
+        line::write("tag", out, self.dialect.ending, record, |out, name, digest| {
+            out.extend_from_slice(digest.algorithm().tag().as_bytes());
+            out.extend_from_slice(b" (");
+            out.extend_from_slice(name);
+            out.extend_from_slice(b") = ");
+            digits::write(out, digest, self.dialect.writes_base64);
+        })
     }
 
     fn detect(&self, head: &[u8]) -> bool {
@@ -67,6 +78,14 @@ impl Format for Tag {
 
     fn find_end(&mut self, bytes: &[u8]) -> Option<usize> {
         memchr::memchr(self.dialect.ending.byte(), bytes)
+    }
+
+    fn ends_lines(&self) -> u8 {
+        self.dialect.ending.byte()
+    }
+
+    fn is_of_lines(&self) -> bool {
+        true
     }
 
     fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a> {
@@ -82,15 +101,6 @@ impl Format for Tag {
 
 /// Within how many bytes the parenthesis opens, were the tag the longest, with a space after it.
 const OPENS_WITHIN: usize = 15;
-
-/// Appends the line without its ending; the name is escaped where it must be.
-fn write(out: &mut Vec<u8>, name: &[u8], digest: &Digest) {
-    out.extend_from_slice(digest.algorithm().tag().as_bytes());
-    out.extend_from_slice(b" (");
-    out.extend_from_slice(name);
-    out.extend_from_slice(b") = ");
-    digest.write_hex(out);
-}
 
 /// The name, still escaped, and the digest, when the tag is that of one of `algorithms`. If
 /// `is_lenient`, several spaces may follow the tag, and the digits may be base64.

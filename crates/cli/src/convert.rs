@@ -1,0 +1,317 @@
+//! `lanesum convert`: writes lists in another format.
+//!
+//! Records go through one by one. A format with a header wants to know beforehand which columns
+//! there are, so the lists are read twice for it; one that comes through a pipe is kept in a
+//! temporary file for that.
+
+use std::fs::File;
+use std::io::{self, BufReader, Seek as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+
+use anyhow::{Context as _, anyhow, bail};
+use lanesum_checksum::check::{FormatOfList, List, Options};
+use lanesum_checksum::list::{self, ListReader};
+use lanesum_list::formats::{Format, Invocation, Kind, Layout, Line, Wrong};
+use lanesum_list::{Algorithms, Dialect, Ending, Record};
+
+use crate::args::Convert;
+use crate::console::{self, Console, fail_to_write, locale_of_process};
+use crate::failure::Usage;
+use crate::output::{Output, Target};
+use crate::{signals, stdin};
+
+/// Writes the records of the lists.
+///
+/// # Errors
+/// The first line of a list that is none, or a record that the format cannot hold. Then no file
+/// that was to be written changes.
+pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
+    let options = options(args);
+    let mut layout = layout(args);
+    if !args.to.has_header() {
+        // What no list can have is told before any is read.
+        layout.algorithms = args.to.algorithms();
+        args.to.writer(&layout).map_err(|cannot| Usage(cannot.to_string()))?;
+    }
+    let target = Target::of(args.output.as_deref())?;
+    target.refuse_as_input(args.lists.iter().map(PathBuf::as_path))?;
+    let mut inputs = inputs(args)?;
+    if args.to.has_header() {
+        inputs = inputs.into_iter().map(Input::keep).collect::<Result<_, _>>()?;
+        survey(&mut inputs, &options, &mut layout)?;
+    }
+    let signals = signals::catch();
+    let output = target.open()?;
+    let console = Arc::new(Mutex::new(match output.file()? {
+        None => Console::new(b"lanesum", locale_of_process()).context("standard output")?,
+        Some(file) => Console::with_output(b"lanesum", locale_of_process(), file),
+    }));
+    let interruptions = signals.handle(&console, output.unfinished());
+    let writer = args.to.writer(&layout).map_err(|cannot| anyhow!("{cannot}"))?;
+    let mut printer = Printer {
+        format: &*writer,
+        console: &console,
+        text: Vec::new(),
+        algorithms: Algorithms::NONE,
+        is_empty: true,
+    };
+    match printer.all(&mut inputs, &options).and_then(|()| printer.flush()) {
+        Err(Failure::Output(error)) if matches!(output, Output::Stdout) => {
+            return Ok(fail_to_write(&error, &mut console::lock(&console)));
+        }
+        Err(Failure::Output(error)) => {
+            let name = args.output.as_deref().unwrap_or(Path::new("-"));
+            return Err(error).with_context(|| name.display().to_string());
+        }
+        Err(Failure::List(error)) => {
+            // What stands on standard output is whole lines up to here.
+            return match printer.flush() {
+                Err(Failure::Output(why)) if matches!(output, Output::Stdout) => {
+                    Ok(fail_to_write(&why, &mut console::lock(&console)))
+                }
+                _ => Err(error),
+            };
+        }
+        Ok(()) => {}
+    }
+    output.finish(&interruptions)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn options(args: &Convert) -> Options {
+    let ending = if args.zero { Ending::Nul } else { Ending::Newline };
+    let dialect = args.algorithm.map_or_else(Dialect::any, Dialect::untagged_as);
+    Options {
+        dialect: dialect.with_ending(ending),
+        from: args.from,
+        name: args.name.as_ref().map(|name| name.as_bytes().to_vec()),
+        ..Options::default()
+    }
+}
+
+fn layout(args: &Convert) -> Layout {
+    let mut layout = Layout::new(Algorithms::NONE);
+    if args.base64 {
+        layout.dialect = layout.dialect.in_base64();
+    }
+    if args.zero && matches!(args.to, Kind::Gnu | Kind::Tag) {
+        layout.dialect = layout.dialect.with_ending(Ending::Nul);
+    }
+    layout
+}
+
+/// A list that was opened.
+struct Input {
+    list: List,
+    file: File,
+}
+
+fn inputs(args: &Convert) -> anyhow::Result<Vec<Input>> {
+    let stdin_alone = [PathBuf::from("-")];
+    let paths = if args.lists.is_empty() { &stdin_alone[..] } else { &args.lists };
+    paths
+        .iter()
+        .map(|path| {
+            let is_stdin = stdin::is_meant_by(path);
+            let list = if is_stdin { List::Stdin } else { List::Path(path.clone()) };
+            let file = match &list {
+                List::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
+                List::Path(path) => File::open(path),
+            };
+            let input = Input { list, file: file.with_context(|| path.display().to_string())? };
+            Ok(input)
+        })
+        .collect()
+}
+
+impl Input {
+    fn name(&self) -> String {
+        match &self.list {
+            List::Stdin => "standard input".to_owned(),
+            List::Path(path) => path.display().to_string(),
+        }
+    }
+
+    /// The same, to be read from its start as often as one likes.
+    fn keep(mut self) -> anyhow::Result<Self> {
+        let is_regular = self.file.metadata().is_ok_and(|metadata| metadata.is_file());
+        if is_regular && self.file.rewind().is_ok() {
+            return Ok(self);
+        }
+        let name = self.name();
+        let mut kept = tempfile::tempfile().context("a temporary file")?;
+        io::copy(&mut self.file, &mut kept).with_context(|| name)?;
+        kept.rewind()?;
+        Ok(Self { file: kept, ..self })
+    }
+
+    /// Gives the records of the list, one after another, as they stand; if `joins`, those about one
+    /// file that stand together as one.
+    fn records(
+        &mut self,
+        options: &Options,
+        joins: bool,
+        mut each: impl FnMut(Record<'_>, &dyn Format) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let name = self.name();
+        let in_list = |error: anyhow::Error| Failure::List(error.context(name.clone()));
+        let file = BufReader::with_capacity(1 << 16, &mut self.file);
+        let text = list::open(file, options.dialect.ending()).map_err(|it| in_list(it.into()))?;
+        let head = text.get_ref().0.get_ref();
+        let FormatOfList { mut format, .. } = FormatOfList::new(&self.list, head, options);
+        // Elsewhere a record has all that is known of a file.
+        let joins = joins && format.is_of_lines();
+        let mut lines = ListReader::new(text);
+        let (mut last, mut waiting) = (0, None);
+        loop {
+            let line = lines.next_line(&mut *format).context("read error").map_err(in_list)?;
+            let Some(line) = line else { break };
+            last = line.number;
+            let record = record(line.parse(&mut *format));
+            let record = record.with_context(|| format!("line {last}")).map_err(in_list)?;
+            match (record, waiting.take()) {
+                (None, before) => waiting = before,
+                (Some(record), None) if joins => waiting = Some(record.into_owned()),
+                (Some(record), Some(before)) => match join(before, record) {
+                    Ok(joined) => waiting = Some(joined),
+                    Err(pair) => {
+                        let (before, record) = *pair;
+                        each(before, &*format)?;
+                        waiting = Some(record.into_owned());
+                    }
+                },
+                (Some(record), None) => each(record, &*format)?,
+            }
+        }
+        if !format.may_end() {
+            return Err(in_list(anyhow!("line {}: {}", last.max(1), Wrong::CutOff)));
+        }
+        waiting.map_or(Ok(()), |record| each(record, &*format))
+    }
+}
+
+/// The record of a line, if it says anything.
+fn record(line: Line<'_>) -> anyhow::Result<Option<Record<'_>>> {
+    match line {
+        Line::Record { record, .. } => Ok(Some(record.with_etag_as_md5())),
+        Line::Blank => Ok(None),
+        Line::Unknown(algorithm) => bail!("of {algorithm}, which is not known"),
+        Line::Malformed => bail!("not a checksum line"),
+        Line::Wrong(wrong) => Err(wrong.into()),
+    }
+}
+
+/// One record of two, where both are about one file and say different things.
+fn join<'a>(
+    mut before: Record<'static>,
+    record: Record<'a>,
+) -> Result<Record<'static>, Box<(Record<'static>, Record<'a>)>> {
+    let are_new = before.algorithms().intersection(record.algorithms()).is_empty();
+    let is_same = before.name == record.name
+        && before.size == record.size
+        && before.times == record.times
+        && before.etag == record.etag;
+    if !is_same || !are_new || record.digests.is_empty() {
+        return Err(Box::new((before, record)));
+    }
+    before.digests.extend(record.digests.iter().copied());
+    Ok(before)
+}
+
+/// Finds out which columns there are, and rewinds the lists.
+fn survey(inputs: &mut [Input], options: &Options, layout: &mut Layout) -> anyhow::Result<()> {
+    (layout.size, layout.modified) = (false, false);
+    let mut folders = Vec::new();
+    for input in inputs {
+        let mut folder = None;
+        let surveyed = input.records(options, false, |record, format| {
+            layout.algorithms = layout.algorithms.union(record.algorithms());
+            layout.size |= record.size.is_some();
+            layout.modified |= record.times.modified.is_some();
+            if folder.is_none() {
+                folder = format.folder().map(<[u8]>::to_vec);
+            }
+            Ok(())
+        });
+        match surveyed {
+            Err(Failure::List(error)) => return Err(error),
+            Err(Failure::Output(error)) => return Err(error.into()),
+            Ok(()) => input.file.rewind()?,
+        }
+        folders.push(folder);
+    }
+    // Where all relative names are in one folder, a list of hashdeep can say so.
+    if let [Some(folder), others @ ..] = &*folders
+        && others.iter().all(|other| other.as_ref() == Some(folder))
+    {
+        let command = "lanesum convert".into();
+        let is_root = rustix::process::geteuid().is_root();
+        layout.invocation = Some(Invocation { folder: folder.clone(), command, is_root });
+    }
+    Ok(())
+}
+
+/// Why there is no list.
+enum Failure {
+    /// What stands in one cannot be read, or cannot be written.
+    List(anyhow::Error),
+    /// The output takes no more.
+    Output(io::Error),
+}
+
+struct Printer<'run> {
+    format: &'run dyn Format,
+    console: &'run Mutex<Console>,
+    /// Reused from record to record.
+    text: Vec<u8>,
+    /// Of the records so far.
+    algorithms: Algorithms,
+    is_empty: bool,
+}
+
+impl Printer<'_> {
+    fn all(&mut self, inputs: &mut [Input], options: &Options) -> Result<(), Failure> {
+        self.text.clear();
+        self.format.begin(&mut self.text);
+        self.print()?;
+        for input in inputs {
+            let name = input.name();
+            input.records(options, true, |record, _| self.record(&record, &name))?;
+        }
+        self.text.clear();
+        self.format.end(&mut self.text);
+        self.print()
+    }
+
+    fn record(&mut self, record: &Record<'_>, list: &str) -> Result<(), Failure> {
+        let name = record.name.escape_ascii();
+        let fail = |error: anyhow::Error| Failure::List(error.context(format!("{list}: {name}")));
+        let algorithms = self.algorithms.union(record.algorithms());
+        if algorithms != self.algorithms {
+            self.format.can_hold(algorithms).map_err(|cannot| fail(cannot.into()))?;
+            self.algorithms = algorithms;
+        }
+        self.text.clear();
+        if !self.is_empty {
+            self.text.extend_from_slice(self.format.separator());
+        }
+        self.format.record(&mut self.text, record).map_err(|cannot| fail(cannot.into()))?;
+        self.is_empty = false;
+        self.print()
+    }
+
+    fn print(&mut self) -> Result<(), Failure> {
+        if self.text.is_empty() {
+            return Ok(());
+        }
+        console::lock(self.console).line(&self.text).map_err(Failure::Output)
+    }
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        console::lock(self.console).flush().map_err(Failure::Output)
+    }
+}

@@ -1,0 +1,151 @@
+//! `lanesum convert`: lists into one another.
+
+use super::*;
+
+fn folder() -> Folder {
+    let folder = Folder::of(&["t/a", "t/b,c", "t/d e"]);
+    folder.write(b"t/\xff\"", "x");
+    folder
+}
+
+/// A list without the comments of hashdeep, which say how it came to be.
+fn records(list: &[u8]) -> Vec<&[u8]> {
+    list.split(|&byte| byte == b'\n').filter(|line| !line.starts_with(b"#")).collect()
+}
+
+#[test]
+fn a_list_comes_back_through_formats_that_hold_all_of_it() {
+    let folder = folder();
+    for (format, through) in [
+        ("csv", "jsonl json csv"),
+        ("json", "csv jsonl json"),
+        ("tag", "csv json tag"),
+        ("gnu", "tag csv bagit jsonl gnu"),
+        ("sfv", "tag csv json sfv"),
+        ("hashdeep", "csv json hashdeep"),
+        ("md5deep", "csv hashdeep json md5deep"),
+    ] {
+        let first = folder.run(&format!("--format {format} t")).stdout;
+        let mut list = first.clone();
+        for to in through.split(' ') {
+            folder.write("list", &list);
+            let run = folder.run(&format!("convert --to {to} list"));
+            expect(&run, 0, &run.stdout, "");
+            let piped = folder.run_with_stdin(&format!("convert --to {to}"), &list);
+            expect(&piped, 0, &run.stdout, "");
+            list = run.stdout;
+        }
+        assert_eq!(records(&list), records(&first), "{format} {through}");
+    }
+}
+
+#[test]
+fn lines_about_one_file_that_stand_together_are_one_record() {
+    let folder = folder();
+    for algorithms in ["md5,sha256", "md5,sha1,crc32"] {
+        let list = folder.run(&format!("-a {algorithms} t")).stdout;
+        folder.write("list", list);
+        let run = folder.run("convert --to csv list");
+        let expected = folder.run(&format!("-a {algorithms} --format csv t")).stdout;
+        let expected = text(&expected).lines().map(|row| row.to_owned()).collect::<Vec<_>>();
+        let without_size_and_time = |row: &String| {
+            let cells: Vec<_> = row.rsplitn(algorithms.split(',').count() + 3, ',').collect();
+            let (last, first) = (cells[..cells.len() - 3].iter().rev(), cells[cells.len() - 1]);
+            [first].into_iter().chain(last.copied()).collect::<Vec<_>>().join(",")
+        };
+        let expected: Vec<_> = expected.iter().map(without_size_and_time).collect();
+        assert_eq!(text(&run.stdout).lines().collect::<Vec<_>>(), expected);
+    }
+}
+
+#[test]
+fn several_lists_are_one() {
+    let folder = folder();
+    folder.write("one", folder.run("--format csv t/a").stdout);
+    folder.write("two", folder.run("-a sha1 t/d").stdout);
+    folder.write("two", folder.run("-a sha1 t/b,c").stdout);
+    let run = folder.run("convert --to csv one two");
+    let rows = text(&run.stdout).replace("\\r", "");
+    let rows: Vec<_> = rows.lines().collect();
+    assert_eq!((rows[0], rows.len()), ("path,size,modified,md5,sha1", 3));
+    // Not known, and not made up.
+    assert!(rows[1].ends_with(&format!("Z,{},", md5("t/a"))), "{rows:?}");
+    assert!(rows[2].contains("t/b,c\\\",,,,"), "{rows:?}");
+}
+
+#[test]
+fn what_the_format_needs_and_nobody_knows_is_an_error() {
+    let folder = folder();
+    folder.write("sums", folder.run("t/a").stdout);
+    folder.write("sizes", "path,size\nt/a,3\n");
+    folder.write("several", folder.run("-a md5,sha256 t/a").stdout);
+    for (to, list, words) in [
+        ("hashdeep", "sums", "its size is not known, and the format hashdeep needs it"),
+        ("md5deep", "sums", "its size is not known, and the format md5deep needs it"),
+        ("gnu", "sizes", "no digest of it is known, and the format gnu needs one"),
+        ("sfv", "sums", "a list in the format sfv cannot hold md5, only crc32"),
+        (
+            "gnu",
+            "several",
+            "a list in the format gnu holds one digest of each file; take one algorithm, or tag, \
+             csv or jsonl",
+        ),
+    ] {
+        folder.write("out", "as it was");
+        let run = folder.run(&format!("convert --to {to} -o out {list}"));
+        expect(&run, 1, "", format!("lanesum: {list}: t/a: {words}\n"));
+        assert_eq!(folder.read("out"), "as it was");
+    }
+}
+
+#[test]
+fn a_line_that_is_none_is_an_error_with_its_number_and_nothing_is_written() {
+    let folder = folder();
+    let good = text(&folder.run("t/a").stdout);
+    for (list, words) in [
+        (format!("{good}nonsense\n"), "line 2: not a checksum line"),
+        (format!("{good}SM3 (a) = 1ab21d8355cfa17f\n"), "line 2: of SM3, which is not known"),
+        ("path,md5\n\"x\n".to_owned(), "line 2: the list ends in the middle; is it cut off?"),
+        (
+            format!("[{{\"path\":\"a\",\"md5\":\"{ABC}\"}},"),
+            "line 1: the list ends in the middle; is it cut off?",
+        ),
+        ("path,md5\na\n".to_owned(), "line 2: columns: 1, where the header has 2"),
+    ] {
+        folder.write("list", &list);
+        for to in ["tag", "csv"] {
+            let run = folder.run(&format!("convert --to {to} -o out list"));
+            expect(&run, 1, "", format!("lanesum: list: {words}\n"));
+            assert!(!exists(folder.path("out")), "{list}");
+        }
+    }
+    assert_eq!(folder.names().iter().filter(|name| name.contains("out")).count(), 0);
+    folder.write("list", [0; 100]);
+    let run = folder.run("convert --to csv list");
+    let words = "lanesum: list: looks like binary data, not a list of checksums\n";
+    expect(&run, 1, "", words);
+}
+
+#[test]
+fn what_no_list_can_have_is_wrong_usage() {
+    let folder = folder();
+    assert_eq!(folder.run("convert list").status.code(), Some(2));
+    assert_eq!(folder.run("convert --to s3 list").status.code(), Some(2));
+    let run = folder.run("convert --to sfv --base64 list");
+    let words = "a list in the format sfv cannot hold base64; gnu, tag, csv and jsonl can";
+    expect(&run, 2, "", format!("lanesum: {words}\n"));
+    folder.write("list", folder.run("t/a").stdout);
+    let run = folder.run("convert --to tag -o list list");
+    assert_eq!(run.status.code(), Some(2));
+    assert_eq!(folder.read("list"), lines(&["t/a"]));
+}
+
+#[test]
+fn names_of_hashdeep_stay_in_their_folder() {
+    let folder = folder();
+    let run = output(folder.lanesum(["--format", "hashdeep", "a"]).current_dir(folder.path("t")));
+    folder.write("list", &run.stdout);
+    folder.write("again", folder.run("convert --to hashdeep list").stdout);
+    let run = folder.run("check again");
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "a: OK\n".into()));
+}

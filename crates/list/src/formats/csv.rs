@@ -1,0 +1,390 @@
+//! CSV as RFC 4180 has it, under a header: `path,size,modified,md5`.
+//!
+//! Columns are found by their names, in any order, and those of other names are passed over. A
+//! cell with a comma, a quotation mark or the end of a line in it stands between quotation marks,
+//! so a record may be several lines. Names are bytes there, too: RFC 4180 says nothing of UTF-8.
+
+use std::borrow::Cow;
+
+use csv_core::{ReadRecordResult, Reader};
+
+use super::line::{self, is_blank, without_return};
+use super::{CannotHold, Format, Line, Wrong, cannot};
+use crate::{Algorithm, Algorithms, Dialect, Record, Time, digits};
+
+const NAME: &str = "csv";
+
+/// What the column of names may be called; the first is written.
+const PATH: [&str; 4] = ["path", "filename", "file", "name"];
+
+/// A list in CSV.
+///
+/// ```
+/// use lanesum_list::formats::{Csv, Format, Line};
+/// use lanesum_list::{Algorithm, Dialect, Record, lines};
+///
+/// let list = b"size,owner,path,md5\r\n3,me,\"a,\"\"b\"\"\",900150983cd24fb0d6963f7d28e17f72\r\n";
+/// let read: Vec<_> = lines(list, &mut Csv::new(Dialect::any())).collect();
+/// let [(1, Line::Blank), (2, Line::Record { record, .. })] = &*read else { panic!() };
+/// assert_eq!((&*record.name, record.size), (&b"a,\"b\""[..], Some(3)));
+///
+/// let csv = Csv::new(Dialect::any()).writing(Algorithm::Md5.into(), true, false);
+/// let mut written = Vec::new();
+/// csv.begin(&mut written);
+/// csv.record(&mut written, record)?;
+/// let expected = b"path,size,md5\r\n\"a,\"\"b\"\"\",3,900150983cd24fb0d6963f7d28e17f72\r\n";
+/// assert_eq!(written, expected);
+/// # Ok::<(), lanesum_list::formats::CannotHold>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Csv {
+    dialect: Dialect,
+    algorithms: Algorithms,
+    writes_size: bool,
+    writes_modified: bool,
+    /// Whether what was read last ends between quotation marks.
+    is_quoted: bool,
+    header: Header,
+    reader: Reader,
+    /// The cells of a record, one after another, and where each of them ends.
+    cells: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+/// The first record that is read.
+#[derive(Clone, Debug)]
+enum Header {
+    Unread,
+    Columns(Vec<Column>),
+    /// It was told what is wrong with it: nothing can be read.
+    Wrong,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    Path,
+    Size,
+    Modified,
+    Digest(Algorithm),
+    Other,
+}
+
+impl Csv {
+    /// A list of this dialect.
+    #[must_use]
+    pub fn new(dialect: Dialect) -> Self {
+        Self {
+            dialect,
+            algorithms: Algorithms::NONE,
+            writes_size: false,
+            writes_modified: false,
+            is_quoted: false,
+            header: Header::Unread,
+            reader: Reader::new(),
+            cells: Vec::new(),
+            ends: Vec::new(),
+        }
+    }
+
+    /// The same, with these columns where it is written.
+    #[must_use]
+    pub fn writing(self, algorithms: Algorithms, size: bool, modified: bool) -> Self {
+        Self { algorithms, writes_size: size, writes_modified: modified, ..self }
+    }
+
+    /// Splits a record into its cells; whether it is one.
+    fn split(&mut self, text: &[u8], cells: usize) -> Result<(), Wrong> {
+        let Self { reader, .. } = self;
+        // One more of each than a good record needs.
+        if self.cells.len() <= text.len() {
+            self.cells.resize(text.len() + 1, 0);
+        }
+        self.ends.resize(cells + 1, 0);
+        let (mut result, taken, bytes, mut count) =
+            reader.read_record(text, &mut self.cells, &mut self.ends);
+        let mut is_whole = taken == text.len();
+        if result == ReadRecordResult::InputEmpty {
+            let (room, ends) = (&mut self.cells[bytes..], &mut self.ends[count..]);
+            let more;
+            (result, _, _, more) = reader.read_record(b"\n", room, ends);
+            count += more;
+            is_whole = true;
+        }
+        self.ends.truncate(count);
+        match result {
+            ReadRecordResult::Record if is_whole => return Ok(()),
+            _ => *reader = Reader::new(),
+        }
+        match result {
+            ReadRecordResult::OutputEndsFull => {
+                Err(Wrong::Columns { found: count, expected: cells })
+            }
+            ReadRecordResult::InputEmpty => Err(Wrong::CutOff),
+            _ => Err(Wrong::Form(NAME)),
+        }
+    }
+
+    fn cell(&self, index: usize) -> &[u8] {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.cells[start..self.ends[index]]
+    }
+
+    /// The columns of a header.
+    fn columns(&mut self, text: &[u8]) -> Result<Vec<Column>, Wrong> {
+        self.split(text, 1 + memchr::memchr_iter(b',', text).count())?;
+        let columns: Vec<_> = (0..self.ends.len()).map(|index| self.column(index)).collect();
+        let count = |wanted| columns.iter().filter(|&&column| column == wanted).count();
+        if count(Column::Path) != 1 {
+            return Err(Wrong::Header("path"));
+        }
+        let mut known = [Column::Size, Column::Modified].into_iter().zip(["size", "modified"]);
+        if let Some((_, name)) = known.find(|&(column, _)| count(column) > 1) {
+            return Err(Wrong::Header(name));
+        }
+        match Algorithm::ALL.into_iter().find(|&it| count(Column::Digest(it)) > 1) {
+            Some(twice) => Err(Wrong::Header(twice.name())),
+            None => Ok(columns),
+        }
+    }
+
+    fn column(&self, index: usize) -> Column {
+        let Ok(name) = str::from_utf8(self.cell(index).trim_ascii()) else { return Column::Other };
+        match &*name.to_ascii_lowercase() {
+            path if PATH.contains(&path) => Column::Path,
+            "size" => Column::Size,
+            "modified" | "mtime" => Column::Modified,
+            other => match other.parse() {
+                Ok(algorithm) if self.dialect.tagged.contains(algorithm) => {
+                    Column::Digest(algorithm)
+                }
+                _ => Column::Other,
+            },
+        }
+    }
+
+    fn read(&mut self, text: &[u8], columns: &[Column]) -> Result<Record<'static>, Wrong> {
+        self.split(text, columns.len())?;
+        let (found, expected) = (self.ends.len(), columns.len());
+        if found != expected {
+            return Err(Wrong::Columns { found, expected });
+        }
+        let mut record = Record::default();
+        for (index, column) in columns.iter().enumerate() {
+            let cell = self.cell(index);
+            match *column {
+                Column::Path => record.name = Cow::Owned(cell.to_vec()),
+                // Not known.
+                _ if cell.is_empty() => {}
+                Column::Size => record.size = Some(line::number(cell).ok_or(Wrong::Size)?),
+                Column::Modified => {
+                    let time = Time::from_rfc3339(cell).ok_or(Wrong::Modified)?;
+                    record.times.modified = Some(time);
+                }
+                Column::Digest(it) => {
+                    let digest = digits::read(it, cell, true).ok_or(Wrong::Digest(it))?;
+                    record.digests.push(digest);
+                }
+                Column::Other => {}
+            }
+        }
+        let is_name = !record.name.is_empty() && !record.name.contains(&0);
+        if is_name { Ok(record) } else { Err(Wrong::Name) }
+    }
+}
+
+impl Format for Csv {
+    fn begin(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(PATH[0].as_bytes());
+        out.extend_from_slice(if self.writes_size { b",size" } else { b"" });
+        out.extend_from_slice(if self.writes_modified { b",modified" } else { b"" });
+        for algorithm in self.algorithms.iter() {
+            out.push(b',');
+            out.extend_from_slice(algorithm.name().as_bytes());
+        }
+        out.extend_from_slice(b"\r\n");
+    }
+
+    fn can_hold(&self, _: Algorithms) -> Result<(), CannotHold> {
+        Ok(())
+    }
+
+    fn record(&self, out: &mut Vec<u8>, record: &Record<'_>) -> Result<(), CannotHold> {
+        if record.name.is_empty() {
+            return Err(CannotHold::Name { format: NAME, what: "of no byte" });
+        }
+        cannot::all_of(NAME, record.algorithms(), self.algorithms)?;
+        write_cell(out, &record.name);
+        if self.writes_size {
+            out.push(b',');
+            if let Some(size) = record.size {
+                line::write_number(out, size);
+            }
+        }
+        if self.writes_modified {
+            out.push(b',');
+            if let Some(modified) = record.times.modified {
+                modified.write_rfc3339(out);
+            }
+        }
+        for algorithm in self.algorithms.iter() {
+            out.push(b',');
+            if let Some(digest) = record.digest(algorithm) {
+                digits::write(out, digest, self.dialect.writes_base64);
+            }
+        }
+        out.extend_from_slice(b"\r\n");
+        Ok(())
+    }
+
+    fn detect(&self, head: &[u8]) -> bool {
+        let columns = Self::new(self.dialect).columns(line::first(head, self.dialect.ending));
+        let says_something = |column: &Column| matches!(column, Column::Size | Column::Digest(_));
+        columns.is_ok_and(|columns| columns.iter().any(says_something))
+    }
+
+    fn find_end(&mut self, bytes: &[u8]) -> Option<usize> {
+        let mut from = 0;
+        while let Some(found) = self.next_mark(&bytes[from..]) {
+            let at = from + found;
+            if bytes[at] == b'\n' {
+                return Some(at);
+            }
+            self.is_quoted = !self.is_quoted;
+            from = at + 1;
+        }
+        None
+    }
+
+    fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a> {
+        if std::mem::take(&mut self.is_quoted) {
+            return Line::Wrong(Wrong::CutOff);
+        }
+        if without_return(text).is_empty() {
+            return Line::Blank;
+        }
+        match std::mem::replace(&mut self.header, Header::Wrong) {
+            Header::Wrong => Line::Blank,
+            // No column is called so, and a comment may be.
+            Header::Unread if text.starts_with(b"#") => {
+                self.header = Header::Unread;
+                Line::Blank
+            }
+            Header::Unread => match self.columns(text) {
+                Ok(columns) => {
+                    self.header = Header::Columns(columns);
+                    Line::Blank
+                }
+                Err(wrong) => Line::Wrong(wrong),
+            },
+            Header::Columns(columns) => {
+                let read = self.read(text, &columns);
+                self.header = Header::Columns(columns);
+                read.map_or_else(Line::Wrong, |record| Line::Record { record, is_tagged: true })
+            }
+        }
+    }
+}
+
+impl Csv {
+    /// Where the next quotation mark is, or outside of two the end of the line.
+    fn next_mark(&self, bytes: &[u8]) -> Option<usize> {
+        if self.is_quoted {
+            memchr::memchr(b'"', bytes)
+        } else {
+            memchr::memchr2(b'"', b'\n', bytes)
+        }
+    }
+}
+
+/// Appends a cell, quoted where it must be, and where a reader might take blanks off its ends.
+fn write_cell(out: &mut Vec<u8>, cell: &[u8]) {
+    let is_blank_end = |byte: Option<&u8>| byte.is_some_and(|&byte| is_blank(byte));
+    let is_special = |byte: &u8| matches!(byte, b',' | b'"' | b'\r' | b'\n');
+    if !cell.iter().any(is_special) && !is_blank_end(cell.first()) && !is_blank_end(cell.last()) {
+        return out.extend_from_slice(cell);
+    }
+    out.push(b'"');
+    for &byte in cell {
+        if byte == b'"' {
+            out.push(b'"');
+        }
+        out.push(byte);
+    }
+    out.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lines;
+
+    const HEADER: &str = "path,size,modified,md5,sha1\r\n";
+    const MD5: &str = "900150983cd24fb0d6963f7d28e17f72";
+
+    fn read(list: &str) -> Vec<(u64, Line<'_>)> {
+        let mut csv = Csv::new(Dialect::any());
+        let lines: Vec<_> = lines(list.as_bytes(), &mut csv).collect();
+        lines.into_iter().filter(|(_, line)| *line != Line::Blank).collect()
+    }
+
+    #[test]
+    fn rows_are_read_by_the_header() {
+        let list = format!(
+            "{HEADER}a,3,2023-11-14T22:13:20Z,{MD5},\n\r\n\"b\r\nc\",,,kAFQmDzST7DWlj99KOF/cg==,\r\nd,4,,,"
+        );
+        let read = read(&list);
+        let [
+            (2, Line::Record { record: a, .. }),
+            (4, Line::Record { record: b, .. }),
+            (6, Line::Record { record: d, .. }),
+        ] = &*read
+        else {
+            panic!("{read:?}")
+        };
+        assert_eq!((&*a.name, a.size, a.digests.len()), (&b"a"[..], Some(3), 1));
+        assert_eq!(a.times.modified, Some(Time { seconds: 1_700_000_000, nanoseconds: 0 }));
+        assert_eq!((&*b.name, b.size, &b.digests), (&b"b\r\nc"[..], None, &a.digests));
+        assert_eq!((&*d.name, d.size, d.digests.len()), (&b"d"[..], Some(4), 0));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        for (row, wrong) in [
+            ("a,3,,", Wrong::Columns { found: 4, expected: 5 }),
+            ("a,3,,,,", Wrong::Columns { found: 6, expected: 5 }),
+            ("a,x,,,", Wrong::Size),
+            ("a,,yesterday,,", Wrong::Modified),
+            (&format!("a,,,{},", &MD5[1..]), Wrong::Digest(Algorithm::Md5)),
+            (",3,,,", Wrong::Name),
+            ("a\0,3,,,", Wrong::Name),
+            ("\"a,3,,,", Wrong::CutOff),
+            ("a\rb,3,,,", Wrong::Form(NAME)),
+        ] {
+            assert_eq!(read(&format!("{HEADER}\n{row}\n")), [(3, Line::Wrong(wrong))], "{row:?}");
+        }
+        // The rows after a broken one are read.
+        let list = format!("{HEADER}a,3\nb,3,,,\n");
+        assert!(matches!(&*read(&list), [(2, Line::Wrong(_)), (3, Line::Record { .. })]));
+    }
+
+    #[test]
+    fn a_header_that_is_none_is_told_once() {
+        for (header, name) in [
+            ("a,md5", "path"),
+            ("path,path", "path"),
+            ("path,md5,MD5", "md5"),
+            ("file,size,Size", "size"),
+        ] {
+            let list = format!("{header}\nx,y\nz\n");
+            assert_eq!(read(&list), [(1, Line::Wrong(Wrong::Header(name)))], "{header}");
+            assert!(!Csv::new(Dialect::any()).detect(list.as_bytes()));
+        }
+        for header in ["Path,Size\n", "\r\nmd5,filename\r\n", "a,sha256,b,name"] {
+            assert!(Csv::new(Dialect::any()).detect(header.as_bytes()), "{header}");
+        }
+        assert!(!Csv::new(Dialect::any()).detect(b"path,owner\n"));
+        let list = "\n# of today, \"a\"\npath,size\n#,3\n";
+        assert!(Csv::new(Dialect::any()).detect(list.as_bytes()));
+        assert!(matches!(&*read(list), [(4, Line::Record { .. })]), "{:?}", read(list));
+    }
+}

@@ -1,0 +1,308 @@
+//! JSON: one object a line (JSON Lines), or one array of objects.
+//!
+//! A name that is not UTF-8 is no string of JSON: it stands there in base64, as `path_base64`.
+
+mod object;
+mod scan;
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde::ser::{SerializeMap as _, Serializer as _};
+
+use super::{CannotHold, Format, Line, Wrong, s3};
+use crate::{Algorithms, Dialect, Digest, Digests, Record, Time, digits};
+
+pub(super) use object::{Object, Value};
+pub(super) use scan::{Piece, Scanner};
+
+const NAME: &str = "json";
+
+/// A list in JSON. Reads either shape, and what [`S3`](super::S3) reads.
+///
+/// ```
+/// use lanesum_list::formats::{Format, Json, Line};
+/// use lanesum_list::{Algorithm, Dialect, Digest, Record, lines};
+///
+/// let digest = Digest::from_hex(Algorithm::Crc32c, b"e3069283").unwrap();
+/// let record = Record { size: Some(9), ..Record::new("a") }.with(digest);
+/// let format = Json::lines(Dialect::any()).writing(true, false);
+/// let mut list = Vec::new();
+/// format.record(&mut list, &record)?;
+/// assert_eq!(list, b"{\"path\":\"a\",\"size\":9,\"crc32c\":\"e3069283\"}\n");
+/// let read: Vec<_> = lines(&list, &mut Json::lines(Dialect::any())).collect();
+/// assert_eq!(read, [(1, Line::Record { record, is_tagged: true })]);
+/// # Ok::<(), lanesum_list::formats::CannotHold>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Json {
+    dialect: Dialect,
+    is_array: bool,
+    writes_size: bool,
+    writes_modified: bool,
+    scanner: Scanner,
+}
+
+impl Json {
+    /// A list that is written as one object a line.
+    #[must_use]
+    pub const fn lines(dialect: Dialect) -> Self {
+        Self {
+            dialect,
+            is_array: false,
+            writes_size: false,
+            writes_modified: false,
+            scanner: Scanner::new(),
+        }
+    }
+
+    /// A list that is written as one array.
+    #[must_use]
+    pub const fn array(dialect: Dialect) -> Self {
+        Self { is_array: true, ..Self::lines(dialect) }
+    }
+
+    /// The same, with the size and the time of modification where it is written and they are known.
+    #[must_use]
+    pub fn writing(self, size: bool, modified: bool) -> Self {
+        Self { writes_size: size, writes_modified: modified, ..self }
+    }
+
+    fn write(&self, out: &mut Vec<u8>, record: &Record<'_>) -> serde_json::Result<()> {
+        let mut text = Vec::new();
+        let mut serializer = serde_json::Serializer::new(out);
+        let mut members = serializer.serialize_map(None)?;
+        match str::from_utf8(&record.name) {
+            Ok(name) => members.serialize_entry("path", name)?,
+            Err(_) => members.serialize_entry("path_base64", &BASE64.encode(&record.name))?,
+        }
+        if let Some(size) = record.size.filter(|_| self.writes_size) {
+            members.serialize_entry("size", &size)?;
+        }
+        if let Some(time) = record.times.modified.filter(|_| self.writes_modified)
+            && time.write_rfc3339(&mut text)
+        {
+            members.serialize_entry("modified", ascii(&text))?;
+        }
+        for digest in record.digests.iter() {
+            text.clear();
+            digits::write(&mut text, digest, self.dialect.writes_base64);
+            members.serialize_entry(digest.algorithm().name(), ascii(&text))?;
+        }
+        members.end()
+    }
+}
+
+fn ascii(text: &[u8]) -> &str {
+    str::from_utf8(text).expect("digits and times are ASCII")
+}
+
+impl Format for Json {
+    fn begin(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(if self.is_array { b"[\n" } else { b"" });
+    }
+
+    fn can_hold(&self, _: Algorithms) -> Result<(), CannotHold> {
+        Ok(())
+    }
+
+    fn record(&self, out: &mut Vec<u8>, record: &Record<'_>) -> Result<(), CannotHold> {
+        if record.name.is_empty() {
+            return Err(CannotHold::Name { format: NAME, what: "of no byte" });
+        }
+        self.write(out, record).expect("memory takes everything");
+        out.extend_from_slice(if self.is_array { b"" } else { b"\n" });
+        Ok(())
+    }
+
+    fn separator(&self) -> &'static [u8] {
+        if self.is_array { b",\n" } else { b"" }
+    }
+
+    fn end(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(if self.is_array { b"\n]\n" } else { b"" });
+    }
+
+    fn detect(&self, head: &[u8]) -> bool {
+        let head = head.trim_ascii_start();
+        let second = head.get(1..).unwrap_or_default().trim_ascii_start().first();
+        match head.first() {
+            Some(b'{') => matches!(second, None | Some(b'"' | b'}')),
+            Some(b'[') => matches!(second, None | Some(b'{' | b']')),
+            _ => false,
+        }
+    }
+
+    fn find_end(&mut self, bytes: &[u8]) -> Option<usize> {
+        self.scanner.find_end(bytes)
+    }
+
+    fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a> {
+        read(&mut self.scanner, text, |object| {
+            if object.path == Value::Nothing && object.path_base64 == Value::Nothing {
+                return s3::line(object, None, &self.dialect);
+            }
+            record(object, &self.dialect)
+                .map_or_else(Line::Wrong, |record| Line::Record { record, is_tagged: true })
+        })
+    }
+
+    fn may_end(&self) -> bool {
+        self.scanner.may_end()
+    }
+}
+
+/// What a text says, if it is an object what `of_object` makes of that.
+pub(super) fn read<'a>(
+    scanner: &mut Scanner,
+    text: &'a [u8],
+    of_object: impl FnOnce(Object<'a>) -> Line<'a>,
+) -> Line<'a> {
+    match scanner.piece() {
+        Piece::Between => return Line::Blank,
+        Piece::Broken => return Line::Wrong(Wrong::Json),
+        Piece::Cut => return Line::Wrong(Wrong::CutOff),
+        Piece::Object => {}
+    }
+    // The comma behind the object before, where blanks stand between the two.
+    let text = text.trim_ascii_start();
+    let text = text.strip_prefix(b",").unwrap_or(text);
+    serde_json::from_slice(text).map_or(Line::Wrong(Wrong::Json), of_object)
+}
+
+/// What our members say.
+fn record<'a>(object: Object<'a>, dialect: &Dialect) -> Result<Record<'a>, Wrong> {
+    let name = match (object.path, object.path_base64) {
+        (Value::Text(name), Value::Nothing) => bytes(name),
+        (Value::Nothing, Value::Text(base64)) => {
+            Cow::Owned(BASE64.decode(&*base64).map_err(|_| Wrong::Name)?)
+        }
+        _ => return Err(Wrong::Name),
+    };
+    if name.is_empty() || name.contains(&0) {
+        return Err(Wrong::Name);
+    }
+    let mut record =
+        Record { name, digests: digests(object.digests, dialect)?, ..Record::default() };
+    record.size = match object.size {
+        Value::Nothing => None,
+        Value::Whole(size) => Some(size),
+        _ => return Err(Wrong::Size),
+    };
+    record.times.modified = match object.modified {
+        Value::Nothing => None,
+        Value::Text(time) => Some(Time::from_rfc3339(time.as_bytes()).ok_or(Wrong::Modified)?),
+        _ => return Err(Wrong::Modified),
+    };
+    Ok(record)
+}
+
+/// The bytes of a text, the list's own where it is.
+pub(super) fn bytes(text: Cow<'_, str>) -> Cow<'_, [u8]> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+    }
+}
+
+/// The digests that these values spell, of the algorithms of the dialect.
+pub(super) fn digests(
+    values: Vec<(crate::Algorithm, Value<'_>)>,
+    dialect: &Dialect,
+) -> Result<Digests, Wrong> {
+    let mut digests = Digests::default();
+    for (algorithm, value) in values {
+        let digest: Option<Digest> = match &value {
+            Value::Nothing => continue,
+            // rclone has it where it did not compute the hash.
+            Value::Text(text) if text.is_empty() => continue,
+            Value::Text(text) => digits::read(algorithm, text.as_bytes(), true),
+            _ => None,
+        };
+        let digest = digest.ok_or(Wrong::Digest(algorithm))?;
+        if digests.iter().any(|it| it.algorithm() == algorithm) {
+            return Err(Wrong::Json);
+        }
+        if dialect.tagged.contains(algorithm) {
+            digests.push(digest);
+        }
+    }
+    Ok(digests)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Algorithm, lines};
+
+    fn read(list: &str) -> Vec<(u64, Line<'_>)> {
+        let mut json = Json::lines(Dialect::any());
+        let lines: Vec<_> = lines(list.as_bytes(), &mut json).collect();
+        lines.into_iter().filter(|(_, line)| *line != Line::Blank).collect()
+    }
+
+    #[test]
+    fn members_come_in_any_order_and_others_are_passed_over() {
+        let list = "\n[\n  {\"x\": [1, {\"path\": 2}], \"md5\": \"900150983CD24FB0D6963F7D28E17F72\",\
+            \"sha1\": null, \"modified\": \"2023-11-14T22:13:20Z\", \"path\": \"a\\n\\u00fc\"},\n\n\
+            {\"path_base64\": \"/w==\", \"size\": 18446744073709551615}\n]\n";
+        let read = read(list);
+        let [(3, Line::Record { record: a, .. }), (5, Line::Record { record: b, .. })] = &*read
+        else {
+            panic!("{read:?}")
+        };
+        assert_eq!((&*a.name, a.size, a.digests.len()), ("a\n\u{fc}".as_bytes(), None, 1));
+        assert_eq!(a.times.modified.unwrap().seconds, 1_700_000_000);
+        assert_eq!((&*b.name, b.size), (&b"\xff"[..], Some(u64::MAX)));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        for (object, wrong) in [
+            (r#"{"path":"a","path":"b"}"#, Wrong::Json),
+            (
+                r#"{"path":"a","md5":"900150983cd24fb0d6963f7d28e17f7"}"#,
+                Wrong::Digest(Algorithm::Md5),
+            ),
+            (r#"{"path":"a","md5":5}"#, Wrong::Digest(Algorithm::Md5)),
+            (r#"{"path":"a","size":-1}"#, Wrong::Size),
+            (r#"{"path":"a","size":1.5}"#, Wrong::Size),
+            (r#"{"path":"a","modified":"today"}"#, Wrong::Modified),
+            (r#"{"path":"","size":1}"#, Wrong::Name),
+            (r#"{"path":"\u0000","size":1}"#, Wrong::Name),
+            (r#"{"path":"a","path_base64":"YQ==","size":1}"#, Wrong::Name),
+            (r#"{"path_base64":"YQ=","size":1}"#, Wrong::Name),
+            (r#"{"size":1}"#, Wrong::NoName),
+            (r#"{"path":"a",}"#, Wrong::Json),
+            (r#"{"path":"a""#, Wrong::CutOff),
+            ("nonsense", Wrong::Json),
+        ] {
+            let list = format!("{{\"path\":\"a\",\"size\":1}}\n{object}\n");
+            let read = read(&list);
+            assert!(matches!(read[0], (1, Line::Record { .. })));
+            assert_eq!(read[1..], [(2, Line::Wrong(wrong))], "{object}");
+        }
+    }
+
+    #[test]
+    fn an_array_that_ends_before_its_bracket_is_cut_off() {
+        assert_eq!(read("[{\"path\":\"a\",\"size\":1}\n")[1..], [(1, Line::Wrong(Wrong::CutOff))]);
+    }
+
+    #[test]
+    fn json_is_known_by_its_first_two_marks() {
+        for (head, is) in [
+            ("{\"path\"", true),
+            (" [ {", true),
+            ("[", true),
+            ("[]", true),
+            ("{", true),
+            ("[section]", false),
+            ("{a}", false),
+            ("", false),
+        ] {
+            assert_eq!(Json::lines(Dialect::any()).detect(head.as_bytes()), is, "{head}");
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Where the objects of files end in JSON, as its bytes come.
+//!
+//! There are three shapes: objects one after another (JSON Lines), one array of objects, and one
+//! object with such an array in it, under the name `Contents`. What stands around the objects is
+//! cut off at the brackets of the array.
+
+/// What the text is that ended last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Piece {
+    /// The object of a file, with what may stand between it and the one before.
+    Object,
+    /// What stands before, between and behind the objects.
+    Between,
+    /// No JSON, or none of these shapes.
+    Broken,
+    /// The list ended in it.
+    Cut,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// In no array, and in no object.
+    Outside,
+    /// In the array of objects.
+    InArray,
+    /// In an object, or in what is around the array, this deep: 1 in its members.
+    InObject(u32),
+    /// Behind an object.
+    Behind,
+    /// In what is no JSON, to the end of the line.
+    Broken,
+}
+
+/// The member whose array holds the objects.
+const CONTENTS: &[u8] = b"Contents";
+
+/// Finds the ends of texts.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Scanner {
+    state: State,
+    has_array: bool,
+    /// Whether the array is that of a member of an object, and whether it is closed.
+    is_in_member: bool,
+    is_in_tail: bool,
+    is_in_string: bool,
+    is_escaped: bool,
+    /// How many bytes of [`CONTENTS`] the last string of an object's members is; none where it is
+    /// another.
+    matched: Option<usize>,
+    piece: Option<Piece>,
+}
+
+impl Scanner {
+    pub(in super::super) const fn new() -> Self {
+        Self {
+            state: State::Outside,
+            has_array: false,
+            is_in_member: false,
+            is_in_tail: false,
+            is_in_string: false,
+            is_escaped: false,
+            matched: None,
+            piece: None,
+        }
+    }
+
+    /// What the text is that ends where [`find_end`](Self::find_end) said, or with the list.
+    pub(in super::super) fn piece(&mut self) -> Piece {
+        self.piece.take().unwrap_or(match self.state {
+            State::Behind => Piece::Object,
+            State::Outside | State::InArray => Piece::Between,
+            State::Broken => Piece::Broken,
+            State::InObject(_) => Piece::Cut,
+        })
+    }
+
+    pub(in super::super) fn may_end(&self) -> bool {
+        !self.has_array && matches!(self.state, State::Outside | State::Behind | State::Broken)
+    }
+
+    pub(in super::super) fn find_end(&mut self, bytes: &[u8]) -> Option<usize> {
+        self.piece = None;
+        let mut at = 0;
+        while at < bytes.len() {
+            if self.is_in_string {
+                at += self.skip_string(&bytes[at..]);
+                continue;
+            }
+            let byte = bytes[at];
+            self.piece = match self.state {
+                State::InObject(depth) => self.in_object(byte, depth),
+                State::Behind => self.behind(byte),
+                State::Outside | State::InArray => self.between(byte),
+                State::Broken => {
+                    let is_end = byte == b'\n';
+                    if is_end {
+                        self.state = State::Outside;
+                    }
+                    is_end.then_some(Piece::Broken)
+                }
+            };
+            if self.piece.is_some() {
+                return Some(at);
+            }
+            at += 1;
+        }
+        None
+    }
+
+    /// Goes to the end of a string, or of the bytes; how many were taken.
+    fn skip_string(&mut self, bytes: &[u8]) -> usize {
+        if std::mem::take(&mut self.is_escaped) {
+            self.matched = None;
+            return 1;
+        }
+        let end = memchr::memchr2(b'"', b'\\', bytes).unwrap_or(bytes.len());
+        if let Some(matched) = self.matched {
+            let is_next = CONTENTS[matched..].starts_with(&bytes[..end]);
+            self.matched = is_next.then_some(matched + end);
+        }
+        match bytes.get(end) {
+            None => return end,
+            Some(b'"') => self.is_in_string = false,
+            Some(_) => self.is_escaped = true,
+        }
+        end + 1
+    }
+
+    fn in_object(&mut self, byte: u8, depth: u32) -> Option<Piece> {
+        match byte {
+            b'"' => {
+                self.is_in_string = true;
+                // Not in the objects of an array.
+                self.matched = (depth == 1 && !self.has_array).then_some(0);
+            }
+            b'[' if depth == 1
+                && !self.has_array
+                && !self.is_in_tail
+                && self.matched == Some(CONTENTS.len()) =>
+            {
+                (self.state, self.has_array, self.is_in_member) = (State::InArray, true, true);
+                return Some(Piece::Between);
+            }
+            b'{' | b'[' => self.state = State::InObject(depth.saturating_add(1)),
+            b'}' | b']' if depth > 1 => self.state = State::InObject(depth - 1),
+            b'}' | b']' if self.is_in_tail => {
+                (self.state, self.is_in_tail) = (State::Outside, false);
+                return Some(Piece::Between);
+            }
+            b'}' | b']' => self.state = State::Behind,
+            _ => {}
+        }
+        None
+    }
+
+    fn behind(&mut self, byte: u8) -> Option<Piece> {
+        match byte {
+            b']' if self.has_array => self.close_array(),
+            b',' if self.has_array => self.state = State::InArray,
+            b' ' | b'\t' | b'\r' | b'\n' if self.has_array => self.state = State::InArray,
+            b' ' | b'\t' | b'\r' | b'\n' => self.state = State::Outside,
+            _ => {
+                self.state = State::Broken;
+                return None;
+            }
+        }
+        Some(Piece::Object)
+    }
+
+    fn between(&mut self, byte: u8) -> Option<Piece> {
+        match byte {
+            b' ' | b'\t' | b'\r' | b'\n' => {}
+            b'{' => self.state = State::InObject(1),
+            b',' if self.has_array => {}
+            b'[' if !self.has_array => {
+                (self.state, self.has_array) = (State::InArray, true);
+                return Some(Piece::Between);
+            }
+            b']' if self.has_array => {
+                self.close_array();
+                return Some(Piece::Between);
+            }
+            _ => self.state = State::Broken,
+        }
+        None
+    }
+
+    fn close_array(&mut self) {
+        self.has_array = false;
+        self.is_in_tail = std::mem::take(&mut self.is_in_member);
+        self.state = if self.is_in_tail { State::InObject(1) } else { State::Outside };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The texts of a list that comes in pieces of so many bytes, and whether it may end there.
+    fn texts(list: &str, piece: usize) -> (Vec<(Piece, String)>, bool) {
+        let mut scanner = Scanner::new();
+        let (mut texts, mut text) = (Vec::new(), Vec::new());
+        for mut bytes in list.as_bytes().chunks(piece.max(1)) {
+            while let Some(end) = scanner.find_end(bytes) {
+                text.extend_from_slice(&bytes[..end]);
+                let text = String::from_utf8(std::mem::take(&mut text)).unwrap();
+                texts.push((scanner.piece(), text));
+                bytes = &bytes[end + 1..];
+            }
+            text.extend_from_slice(bytes);
+        }
+        if !text.is_empty() {
+            texts.push((scanner.piece(), String::from_utf8(text).unwrap()));
+        }
+        (texts, scanner.may_end())
+    }
+
+    fn objects(list: &str) -> (Vec<String>, bool) {
+        let (whole, may_end) = texts(list, list.len());
+        for piece in 1..list.len() {
+            assert_eq!(texts(list, piece), (whole.clone(), may_end), "{list} {piece}");
+        }
+        let mut objects = Vec::new();
+        for (piece, text) in whole {
+            match piece {
+                Piece::Object => objects.push(text.trim_start_matches([',', '\n', ' ']).to_owned()),
+                Piece::Between => {}
+                Piece::Broken => objects.push(format!("broken {text}")),
+                Piece::Cut => objects.push(format!("cut {text}")),
+            }
+        }
+        (objects, may_end)
+    }
+
+    #[test]
+    fn objects_end_where_they_do_in_each_shape() {
+        let a = r#"{"path":"a}]\"[{\\","x":[{"y":[]}]}"#;
+        let (b, empty) = (r#"{"Contents":1}"#, "{}");
+        let expected = [a, b, empty].map(str::to_owned).to_vec();
+        for list in [
+            format!("{a}\n{b}\r\n{empty}"),
+            format!("{a}\n\n {b}\n{empty}\n"),
+            format!("[{a},{b},{empty}]"),
+            format!("[\n  {a},\n  {b} ,\n  {empty}\n]\n"),
+            format!("{{\"Contents\": [{a}, {b},{empty}], \"x\": [{{\"Contents\": [1]}}]}}\n"),
+            format!("{{\n\"K\":{{\"Contents\":[]}},\"Contents\":[\n{a},\n{b},\n{empty}\n]}}"),
+        ] {
+            assert_eq!(objects(&list), (expected.clone(), true), "{list}");
+        }
+        for list in ["[]", "[\n]\n", "", "\n", "{\"Contents\":[]}\n"] {
+            assert_eq!(objects(list), (Vec::new(), true), "{list}");
+        }
+    }
+
+    #[test]
+    fn what_is_cut_off_or_broken_is_known() {
+        let (a, cut) = (r#"{"path":"a"}"#, r#"{"path":"b"#);
+        let known = vec![a.to_owned(), format!("cut {cut}")];
+        assert_eq!(objects(&format!("{a}\n{cut}")), (known.clone(), false));
+        assert_eq!(objects(&format!("[{a},{cut}")), (known, false));
+        for list in [format!("[{a},"), format!("[{a}"), format!("{{\"Contents\":[{a}\n")] {
+            assert_eq!(objects(&list), (vec![a.to_owned()], false), "{list}");
+        }
+        for list in
+            [format!("x\n{a}"), format!("{a}{a}\n{a}"), format!("{a},\n{a}"), format!("]\n{a}")]
+        {
+            let (objects, _) = objects(&list);
+            let [broken, whole] = &*objects else { panic!("{objects:?}") };
+            assert!(broken.starts_with("broken ") && whole == a, "{objects:?}");
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! The formats by their names, and which of them a list is of.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{
+    BagIt, CannotHold, Csv, Format, Gnu, Hashdeep, Invocation, Json, Md5deep, Mixed, S3, Sfv, Tag,
+};
+use crate::{Algorithm, Algorithms, Dialect, Ending};
+
+/// A format by its name.
+///
+/// ```
+/// use lanesum_list::formats::Kind;
+///
+/// assert_eq!("csv".parse(), Ok(Kind::Csv));
+/// assert_eq!(Kind::Csv.name(), "csv");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// [`Gnu`].
+    Gnu,
+    /// [`Tag`].
+    Tag,
+    /// [`Hashdeep`].
+    Hashdeep,
+    /// [`Md5deep`].
+    Md5deep,
+    /// [`BagIt`].
+    BagIt,
+    /// [`Sfv`].
+    Sfv,
+    /// [`Csv`].
+    Csv,
+    /// [`Json`], one array.
+    Json,
+    /// [`Json`], one object a line.
+    JsonLines,
+    /// [`S3`], which is read and not written.
+    S3,
+}
+
+/// What a list is written with.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Layout {
+    /// The algorithms of its records.
+    pub algorithms: Algorithms,
+    /// Whether sizes are written, where the format may leave them out.
+    pub size: bool,
+    /// Whether times of modification are written, where the format has them.
+    pub modified: bool,
+    /// How lines end, and whether digests are in base64.
+    pub dialect: Dialect,
+    /// What a list of hashdeep says of how it came to be; without it, it says nothing.
+    pub invocation: Option<Invocation>,
+}
+
+impl Layout {
+    /// Sizes and times are written, in lines as [`Dialect::any`] has them.
+    #[must_use]
+    pub fn new(algorithms: Algorithms) -> Self {
+        let dialect = Dialect::any();
+        Self { algorithms, size: true, modified: true, dialect, invocation: None }
+    }
+}
+
+/// A name that is no format's.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("unknown format '{0}'")]
+pub struct UnknownKind(String);
+
+impl Kind {
+    /// Every format.
+    pub const ALL: [Self; 10] = [
+        Self::Gnu,
+        Self::Tag,
+        Self::Hashdeep,
+        Self::Md5deep,
+        Self::BagIt,
+        Self::Sfv,
+        Self::Csv,
+        Self::Json,
+        Self::JsonLines,
+        Self::S3,
+    ];
+
+    /// Its name, in lower case.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gnu => "gnu",
+            Self::Tag => "tag",
+            Self::Hashdeep => "hashdeep",
+            Self::Md5deep => "md5deep",
+            Self::BagIt => "bagit",
+            Self::Sfv => "sfv",
+            Self::Csv => "csv",
+            Self::Json => "json",
+            Self::JsonLines => "jsonl",
+            Self::S3 => "s3",
+        }
+    }
+
+    /// Whether lists of it can be written.
+    #[must_use]
+    pub const fn is_written(self) -> bool {
+        !matches!(self, Self::S3)
+    }
+
+    /// Whether its columns are settled before its first record.
+    #[must_use]
+    pub const fn has_header(self) -> bool {
+        matches!(self, Self::Csv | Self::Hashdeep)
+    }
+
+    /// The algorithms of a list that nobody chose others for: those that the tools of the format
+    /// take, MD5 where there are none.
+    #[must_use]
+    pub fn algorithms(self) -> Algorithms {
+        match self {
+            Self::Sfv => Algorithm::Crc32.into(),
+            Self::BagIt => Algorithm::Sha512.into(),
+            Self::Hashdeep => [Algorithm::Md5, Algorithm::Sha256].into_iter().collect(),
+            _ => Algorithm::Md5.into(),
+        }
+    }
+
+    /// The format to read a list with.
+    #[must_use]
+    pub fn reader(self, dialect: Dialect) -> Box<dyn Format> {
+        match self {
+            Self::Gnu => Box::new(Gnu::new(dialect)),
+            Self::Tag => Box::new(Tag::new(dialect)),
+            Self::Hashdeep => Box::new(Hashdeep::new(dialect)),
+            Self::Md5deep => Box::new(Md5deep::new(dialect)),
+            Self::BagIt => Box::new(BagIt::new(dialect)),
+            Self::Sfv => Box::new(Sfv::new(dialect)),
+            Self::Csv => Box::new(Csv::new(dialect)),
+            Self::Json | Self::JsonLines => Box::new(Json::lines(dialect)),
+            Self::S3 => Box::new(S3::new(dialect)),
+        }
+    }
+
+    /// The format to write a list with.
+    ///
+    /// # Errors
+    ///
+    /// It cannot hold what the layout wants.
+    pub fn writer(self, layout: &Layout) -> Result<Box<dyn Format>, CannotHold> {
+        let Layout { algorithms, size, modified, dialect, .. } = *layout;
+        let is_of_lines = matches!(self, Self::Gnu | Self::Tag);
+        if dialect.writes_base64
+            && !(is_of_lines || matches!(self, Self::Csv | Self::Json | Self::JsonLines))
+        {
+            return Err(CannotHold::Base64(self.name()));
+        }
+        if dialect.ending() == Ending::Nul && !is_of_lines {
+            return Err(CannotHold::NulEnding(self.name()));
+        }
+        let format: Box<dyn Format> = match self {
+            Self::Csv => Box::new(Csv::new(dialect).writing(algorithms, size, modified)),
+            Self::Json => Box::new(Json::array(dialect).writing(size, modified)),
+            Self::JsonLines => Box::new(Json::lines(dialect).writing(size, modified)),
+            Self::Hashdeep => {
+                let invocation = layout.invocation.clone();
+                Box::new(Hashdeep::new(dialect).writing(algorithms, invocation))
+            }
+            other => other.reader(dialect),
+        };
+        format.can_hold(algorithms)?;
+        Ok(format)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Kind {
+    type Err = UnknownKind;
+
+    fn from_str(name: &str) -> Result<Self, UnknownKind> {
+        let is_called = |kind: &Self| kind.name().eq_ignore_ascii_case(name);
+        Self::ALL.into_iter().find(is_called).ok_or_else(|| UnknownKind(name.to_owned()))
+    }
+}
+
+/// The format of a list that begins with these bytes, which may be cut anywhere; none where nothing
+/// tells. It has to be read with [`Mixed`] then, which knows no line without looking at it.
+///
+/// BagIt's manifests look like lines of md5sum, and are taken for those.
+///
+/// ```
+/// use lanesum_list::formats::{Format, recognise};
+/// use lanesum_list::Dialect;
+///
+/// assert!(recognise(b"path,md5\r\n", Dialect::any()).is_some());
+/// assert!(recognise(b"nothing\n", Dialect::any()).is_none());
+/// ```
+#[must_use]
+pub fn recognise(head: &[u8], dialect: Dialect) -> Option<Box<dyn Format>> {
+    let mixed = || Box::new(Mixed::new(dialect)) as Box<dyn Format>;
+    if dialect.ending() == Ending::Nul {
+        return Some(mixed()).filter(|it| it.detect(head));
+    }
+    // A line of md5deep may look like one of a checksum that has as many digits as its size.
+    let kinds = [Kind::Hashdeep, Kind::Md5deep];
+    // In a line of SFV the name comes first, and may look like anything.
+    let others = [Kind::Sfv, Kind::JsonLines, Kind::Csv];
+    let formats = kinds.map(|kind| kind.reader(dialect)).into_iter().chain([mixed()]);
+    let mut formats = formats.chain(others.map(|kind| kind.reader(dialect)));
+    formats.find(|format| format.detect(head))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_parse_back() {
+        for kind in Kind::ALL {
+            assert_eq!(kind.name().parse(), Ok(kind));
+            assert_eq!(kind.to_string().to_uppercase().parse(), Ok(kind));
+        }
+        assert!("zip".parse::<Kind>().is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_told_before() {
+        for kind in Kind::ALL {
+            let mut layout = Layout::new(kind.algorithms());
+            assert_eq!(kind.writer(&layout).is_ok(), kind.is_written(), "{kind}");
+            layout.dialect = Dialect::any().with_ending(Ending::Nul);
+            let is_of_lines = matches!(kind, Kind::Gnu | Kind::Tag);
+            assert_eq!(kind.writer(&layout).is_ok(), is_of_lines, "{kind}");
+            layout.dialect = Dialect::any().in_base64();
+            let has_base64 =
+                is_of_lines || matches!(kind, Kind::Csv | Kind::Json | Kind::JsonLines);
+            assert_eq!(kind.writer(&layout).is_ok(), has_base64, "{kind}");
+        }
+        let blake3 = Layout::new(Algorithm::Blake3.into());
+        for (kind, can) in
+            [(Kind::Sfv, false), (Kind::Hashdeep, false), (Kind::Md5deep, false), (Kind::Csv, true)]
+        {
+            assert_eq!(kind.writer(&blake3).is_ok(), can, "{kind}");
+        }
+        let several = Layout::new(Kind::Hashdeep.algorithms());
+        for kind in [Kind::Gnu, Kind::BagIt, Kind::Md5deep] {
+            let name = kind.name();
+            assert_eq!(kind.writer(&several).map(drop), Err(CannotHold::NotOne(name)));
+        }
+    }
+
+    #[test]
+    fn formats_are_recognised_by_their_start() {
+        let md5 = "900150983cd24fb0d6963f7d28e17f72";
+        for (head, format) in [
+            ("%%%% HASHDEEP-1.0\n".to_owned(), "Hashdeep"),
+            ("%%%% HASH".to_owned(), "Hashdeep"),
+            (format!("         3  {md5}  a\n"), "Md5deep"),
+            (format!("\n# of today\n{md5}  a\n"), "Mixed"),
+            (format!("MD5 (a) = {md5}\n"), "Mixed"),
+            ("a 352441C2\n".to_owned(), "Sfv"),
+            ("\r\n; comment\n".to_owned(), "Sfv"),
+            ("\npath,md5\n".to_owned(), "Csv"),
+            ("{\"path\":".to_owned(), "Json"),
+            ("[\n{".to_owned(), "Json"),
+        ] {
+            let found = recognise(head.as_bytes(), Dialect::any());
+            assert!(
+                format!("{found:?}").starts_with(&format!("Some({format} ")),
+                "{head} {found:?}"
+            );
+        }
+        for none in ["", "\n", "readme\n", "%%%%x\n"] {
+            assert!(recognise(none.as_bytes(), Dialect::any()).is_none(), "{none}");
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! What tools for object stores print, in JSON: `aws s3api list-objects-v2` and `head-object`,
+//! `rclone lsjson --hash`, `mc ls --json`. Read only.
+//!
+//! Their names for one thing differ, and no two tools give one name to different things, so one
+//! reader does for all. When an object was stored says nothing of the file that it was, so only
+//! rclone's `ModTime` is a time of modification.
+
+use std::borrow::Cow;
+
+use super::json::{self, Object, Scanner, Value};
+use super::{CannotHold, Format, Json, Line, Wrong};
+use crate::{Algorithms, Dialect, Digest, Etag, Record, Time, digits};
+
+const NAME: &str = "s3";
+
+/// A list of objects.
+///
+/// ```
+/// use lanesum_list::formats::{Line, S3};
+/// use lanesum_list::{Dialect, lines};
+///
+/// let list = br#"{"Contents": [{"Key": "a/b", "LastModified": "2023-11-14T22:13:20+00:00",
+///     "ETag": "\"8a1d6e5b1c1c4e0c1f0f3b6a5d4c3b2a-2\"", "Size": 16777216, "StorageClass": "STANDARD"}]}"#;
+/// let read: Vec<_> = lines(list, &mut S3::new(Dialect::any())).collect();
+/// let [_, (1, Line::Record { record, .. }), _] = &*read else { panic!("{read:?}") };
+/// assert_eq!((&*record.name, record.size), (&b"a/b"[..], Some(16_777_216)));
+/// assert_eq!(record.etag.unwrap().parts.unwrap().get(), 2);
+///
+/// let head = br#"{"ContentLength": 3, "ETag": "\"900150983cd24fb0d6963f7d28e17f72\""}"#;
+/// let mut format = S3::new(Dialect::any()).named(b"b");
+/// let Some((1, Line::Record { record, .. })) = lines(head, &mut format).next() else { panic!() };
+/// assert_eq!(&*record.name, b"b");
+/// ```
+#[derive(Clone, Debug)]
+pub struct S3 {
+    dialect: Dialect,
+    name: Option<Vec<u8>>,
+    scanner: Scanner,
+}
+
+impl S3 {
+    /// A list of this dialect.
+    #[must_use]
+    pub const fn new(dialect: Dialect) -> Self {
+        Self { dialect, name: None, scanner: Scanner::new() }
+    }
+
+    /// The same, where the first object without a name, as of `head-object`, is the file of this
+    /// name. A second one is wrong.
+    #[must_use]
+    pub fn named(self, name: &[u8]) -> Self {
+        Self { name: Some(name.to_vec()), ..self }
+    }
+}
+
+impl Format for S3 {
+    fn can_hold(&self, _: Algorithms) -> Result<(), CannotHold> {
+        Err(CannotHold::ReadOnly(NAME))
+    }
+
+    fn record(&self, _: &mut Vec<u8>, _: &Record<'_>) -> Result<(), CannotHold> {
+        Err(CannotHold::ReadOnly(NAME))
+    }
+
+    fn detect(&self, head: &[u8]) -> bool {
+        Json::lines(self.dialect).detect(head)
+    }
+
+    fn find_end(&mut self, bytes: &[u8]) -> Option<usize> {
+        self.scanner.find_end(bytes)
+    }
+
+    fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a> {
+        let Self { dialect, name, scanner } = self;
+        json::read(scanner, text, |object| {
+            let name = if object.key == Value::Nothing { name.take() } else { None };
+            line(object, name, dialect)
+        })
+    }
+
+    fn may_end(&self) -> bool {
+        self.scanner.may_end()
+    }
+}
+
+/// What an object says; `name` is for one that has none.
+pub(super) fn line<'a>(object: Object<'a>, name: Option<Vec<u8>>, dialect: &Dialect) -> Line<'a> {
+    if object.is_error {
+        return Line::Wrong(Wrong::Reported);
+    }
+    if object.is_no_file {
+        return Line::Blank;
+    }
+    match record(object, name, dialect) {
+        // What stands for a folder where there are none.
+        Ok(record) if record.name.ends_with(b"/") => Line::Blank,
+        Ok(record) => Line::Record { record, is_tagged: true },
+        Err(wrong) => Line::Wrong(wrong),
+    }
+}
+
+fn record<'a>(
+    object: Object<'a>,
+    name: Option<Vec<u8>>,
+    dialect: &Dialect,
+) -> Result<Record<'a>, Wrong> {
+    let name = match (object.key, name) {
+        (Value::Text(key), _) => json::bytes(key),
+        (Value::Nothing, Some(name)) => Cow::Owned(name),
+        (Value::Nothing, None) => return Err(Wrong::NoName),
+        _ => return Err(Wrong::Name),
+    };
+    if name.is_empty() || name.contains(&0) {
+        return Err(Wrong::Name);
+    }
+    let mut record = Record {
+        name,
+        etag: object.etag.text().and_then(|etag| Etag::parse(etag.as_bytes())),
+        digests: json::digests(object.digests, dialect)?,
+        ..Record::default()
+    };
+    record.size = match object.size {
+        // rclone: not known.
+        Value::Nothing | Value::Negative => None,
+        Value::Whole(size) => Some(size),
+        _ => return Err(Wrong::Size),
+    };
+    let time = object.mod_time.text();
+    record.times.modified = time.and_then(|time| Time::from_rfc3339(time.as_bytes()));
+    // That of an object in parts is one of the checksums of its parts.
+    if object.checksum_type.text() != Some("COMPOSITE") {
+        let is_whole = |value: &Value<'_>| value.text().is_some_and(|text| !text.contains('-'));
+        let whole = object.stored.iter().filter(|(_, value)| is_whole(value));
+        for (algorithm, value) in whole {
+            let text = value.text().unwrap_or_default().as_bytes();
+            let digest: Option<Digest> = digits::read(*algorithm, text, true);
+            let digest = digest.ok_or(Wrong::Digest(*algorithm))?;
+            if dialect.tagged.contains(*algorithm) && record.digest(*algorithm).is_none() {
+                record.digests.push(digest);
+            }
+        }
+    }
+    Ok(record)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Algorithm, lines};
+
+    fn read(list: &str) -> Vec<Line<'_>> {
+        let mut s3 = S3::new(Dialect::any());
+        let lines: Vec<_> = lines(list.as_bytes(), &mut s3).map(|(_, line)| line).collect();
+        lines.into_iter().filter(|line| *line != Line::Blank).collect()
+    }
+
+    fn records(list: &str) -> Vec<Record<'_>> {
+        let record = |line| match line {
+            Line::Record { record, .. } => record,
+            other => panic!("{other:?}"),
+        };
+        read(list).into_iter().map(record).collect()
+    }
+
+    /// In the form of the examples in the AWS CLI's reference.
+    #[test]
+    fn lists_of_aws_are_read() {
+        let list = r#"{
+            "Contents": [
+                {
+                    "LastModified": "2019-11-05T23:11:50.000Z",
+                    "ETag": "\"621503c373607d548b37cff8778d992c\"",
+                    "StorageClass": "STANDARD",
+                    "Key": "doc1.rtf",
+                    "Size": 391,
+                    "ChecksumAlgorithm": ["CRC64NVME"],
+                    "Owner": {"DisplayName": "x", "ID": "Contents"}
+                },
+                {"Key": "folder/", "Size": 0, "ETag": "\"d41d8cd98f00b204e9800998ecf8427e\""},
+                {"Key": "big", "Size": 20000000, "ETag": "\"621503c373607d548b37cff8778d992c-3\""}
+            ],
+            "RequestCharged": null
+        }"#;
+        let read = records(list);
+        assert_eq!(read.len(), 2);
+        assert_eq!((&*read[0].name, read[0].size), (&b"doc1.rtf"[..], Some(391)));
+        assert_eq!((read[0].times.modified, read[0].etag.unwrap().parts), (None, None));
+        assert_eq!(read[1].etag.unwrap().parts.unwrap().get(), 3);
+        assert!(records("{\"RequestCharged\": null, \"Contents\": []}").is_empty());
+    }
+
+    #[test]
+    fn the_head_of_an_object_has_checksums_and_no_name() {
+        let head = r#"{"AcceptRanges": "bytes", "ContentLength": 3, "ChecksumCRC32": "NSRBwg==",
+            "ChecksumSHA256": "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=", "ETag": "\"x\"",
+            "ChecksumType": "FULL_OBJECT", "Metadata": {}}"#;
+        assert_eq!(read(head), [Line::Wrong(Wrong::NoName)]);
+        let named = |head: &str| {
+            let mut s3 = S3::new(Dialect::any()).named(b"a");
+            let lines = lines(head.as_bytes(), &mut s3);
+            let digests = lines.map(|(_, line)| match line {
+                Line::Record { record, .. } => record.algorithms(),
+                other => panic!("{other:?}"),
+            });
+            digests.last().unwrap()
+        };
+        assert_eq!(named(head), [Algorithm::Crc32, Algorithm::Sha256].into_iter().collect());
+        let parts = head.replace("FULL_OBJECT", "COMPOSITE");
+        assert_eq!(named(&parts), Algorithms::NONE);
+        let parts = head.replace("NSRBwg==", "NSRBwg==-4").replace("FULL_OBJECT", "");
+        assert_eq!(named(&parts), Algorithm::Sha256.into());
+    }
+
+    /// As rclone 1.60.1 prints it.
+    #[test]
+    fn lists_of_rclone_are_read() {
+        let list = r#"[
+{"Path":"a","Name":"a","Size":3,"MimeType":"application/octet-stream","ModTime":"2026-11-23T21:46:35.662888434Z","IsDir":false,"Hashes":{"crc32":"352441c2","md5":"900150983cd24fb0d6963f7d28e17f72","whirlpool":"4e","xxh3":"78af5f94892f3950","sha1":""}},
+{"Path":"sub","Name":"sub","Size":-1,"MimeType":"inode/directory","ModTime":"2026-11-23T21:46:35Z","IsDir":true}
+]
+"#;
+        let read = records(list);
+        let [a] = &*read else { panic!("{read:?}") };
+        assert_eq!(a.times.modified.unwrap().nanoseconds, 662_888_434);
+        let known = [Algorithm::Crc32, Algorithm::Md5, Algorithm::Xxh3_64];
+        assert_eq!(a.algorithms(), known.into_iter().collect());
+    }
+
+    #[test]
+    fn lists_of_mc_are_read() {
+        let list = r#"{"status":"success","type":"folder","lastModified":"2023-01-02T03:04:05Z","size":0,"key":"sub/","etag":"","url":"u"}
+{"status":"success","type":"file","lastModified":"2023-01-02T03:04:05.6Z","size":3,"key":"a","etag":"900150983cd24fb0d6963f7d28e17f72","url":"u","versionOrdinal":1}
+{"status":"error","error":{"message":"Unable to list folder.","cause":{"message":"Access Denied."}}}
+"#;
+        let read = read(list);
+        let [Line::Record { record, .. }, Line::Wrong(Wrong::Reported)] = &*read else {
+            panic!("{read:?}")
+        };
+        assert_eq!((&*record.name, record.times.modified), (&b"a"[..], None));
+        assert_eq!(record.etag.unwrap().digest.algorithm(), Algorithm::Md5);
+    }
+}

@@ -1,0 +1,102 @@
+//! Moments as RFC 3339 writes them.
+
+use jiff::Timestamp;
+use jiff::fmt::temporal::DateTimePrinter;
+
+use crate::Time;
+
+/// The moment of 0000-01-01 00:00 UTC, and the last second of the year 9999: RFC 3339 has four
+/// digits for a year.
+const YEARS: std::ops::RangeInclusive<i64> = -62_167_219_200..=253_402_300_799;
+
+impl Time {
+    /// Appends it as RFC 3339 has it, in UTC and with nine digits after the second:
+    /// `2023-11-14T22:13:20.000000500Z`. Nothing where its year is before 0 or after 9999, which
+    /// cannot be said so; whether it could be.
+    ///
+    /// ```
+    /// use lanesum_list::Time;
+    ///
+    /// let mut text = Vec::new();
+    /// let time = Time { seconds: 1_700_000_000, nanoseconds: 500 };
+    /// assert!(time.write_rfc3339(&mut text));
+    /// assert_eq!(text, b"2023-11-14T22:13:20.000000500Z");
+    /// assert_eq!(Time::from_rfc3339(&text), Some(time));
+    /// ```
+    pub fn write_rfc3339(&self, out: &mut Vec<u8>) -> bool {
+        // The crate's moments have nanoseconds of the second's own sign.
+        let nanoseconds = i64::from(self.nanoseconds).try_into().ok();
+        let moment = nanoseconds
+            .filter(|_| YEARS.contains(&self.seconds))
+            .and_then(|nanoseconds: i32| Timestamp::new(self.seconds, nanoseconds).ok());
+        let Some(moment) = moment else { return false };
+        const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(9));
+        PRINTER.print_timestamp(&moment, out).expect("memory takes everything");
+        true
+    }
+
+    /// The moment of a text as RFC 3339 has it, of any offset from UTC, with up to nine digits
+    /// after the second; `None` when it is not exactly that.
+    #[must_use]
+    pub fn from_rfc3339(text: &[u8]) -> Option<Self> {
+        // The crate reads more than that: dates with a time zone behind them, weeks.
+        let is_part = |byte: &u8| byte.is_ascii_digit() || b"-+:.TZtz ".contains(byte);
+        if !text.iter().all(is_part) {
+            return None;
+        }
+        let moment: Timestamp = str::from_utf8(text).ok()?.parse().ok()?;
+        let nanoseconds = moment.subsec_nanosecond();
+        let (borrow, carried) = if nanoseconds < 0 { (1, 1_000_000_000) } else { (0, 0) };
+        Some(Self {
+            seconds: moment.as_second() - borrow,
+            nanoseconds: (nanoseconds + carried).try_into().ok()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(seconds: i64, nanoseconds: u32) -> String {
+        let mut text = Vec::new();
+        Time { seconds, nanoseconds }.write_rfc3339(&mut text);
+        String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn moments_come_back() {
+        for (seconds, nanoseconds, expected) in [
+            (0, 0, "1970-01-01T00:00:00.000000000Z"),
+            (-1, 1, "1969-12-31T23:59:59.000000001Z"),
+            (-1, 999_999_999, "1969-12-31T23:59:59.999999999Z"),
+            (*YEARS.start(), 1, "0000-01-01T00:00:00.000000001Z"),
+            (253_402_207_200, 0, "9999-12-30T22:00:00.000000000Z"),
+        ] {
+            assert_eq!(text(seconds, nanoseconds), expected);
+            let time = Some(Time { seconds, nanoseconds });
+            assert_eq!(Time::from_rfc3339(expected.as_bytes()), time);
+        }
+        for seconds in [YEARS.start() - 1, YEARS.end() + 1, i64::MIN, i64::MAX] {
+            assert_eq!(text(seconds, 0), "");
+        }
+    }
+
+    #[test]
+    fn offsets_are_taken_off_and_the_rest_is_none() {
+        let moment = Some(Time { seconds: 1_700_000_000, nanoseconds: 500_000_000 });
+        for same in ["2023-11-14T22:13:20.5Z", "2023-11-15T00:13:20.500+02:00"] {
+            assert_eq!(Time::from_rfc3339(same.as_bytes()), moment, "{same}");
+        }
+        for wrong in [
+            "",
+            "2023-11-14",
+            "2023-11-14T22:13:20",
+            "2023-11-14T22:13:20Z[UTC]",
+            "1700000000",
+            "x",
+        ] {
+            assert_eq!(Time::from_rfc3339(wrong.as_bytes()), None, "{wrong}");
+        }
+    }
+}
