@@ -7,6 +7,7 @@ SECONDS = 600
 
 CARGO = cargo
 AARCH64 = aarch64-unknown-linux-gnu
+BARE = x86_64-unknown-none
 PROGRAM = $(or $(CARGO_TARGET_DIR),target)/release/lanesum
 # The man page and the completions, made by the program from its own definition of its arguments.
 GENERATED = $(PROGRAM)-generated
@@ -44,10 +45,15 @@ test-format:
 test-lints:
 	$(CARGO) clippy $(OURS) --all-targets -- -D warnings
 
-# The libraries without the standard library; `test-code` has them with everything.
+# The libraries without the standard library; `test-code` has them with everything. And as they are in a kernel or
+# firmware: a target that has no std at all, and no SSE2 though it is an x86-64.
+WITHOUT_STD = --locked -p lanesum-lanes -p lanesum-md5 -p lanesum-siphash -p lanesum-table --no-default-features
 test-no-std:
-	$(CARGO) check --locked -p lanesum-lanes -p lanesum-md5 -p lanesum-siphash -p lanesum-table \
-		--no-default-features
+	$(CARGO) check $(WITHOUT_STD)
+	@if ! ls $$(rustc --print sysroot)/lib/rustlib/$(BARE)/lib/libcore-*.rlib >/dev/null 2>&1; \
+	then echo 'bare metal not checked: rustup target add $(BARE)'; \
+	else $(CARGO) build $(WITHOUT_STD) --target $(BARE) \
+		--features lanesum-md5/alloc,lanesum-md5/digest,lanesum-siphash/digest; fi
 
 # That everything compiles for another CPU, with its own numbers for what the system calls by one name.
 test-aarch64:

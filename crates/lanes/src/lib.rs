@@ -45,7 +45,7 @@ mod short;
 mod word;
 mod word64;
 mod words;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod x86_64;
 
 pub use backend::{Backend, Kernel};
@@ -59,10 +59,10 @@ pub use short::{CHUNK, ShortLanes, ShortPieces};
 pub use word::{Numbers, Word, function};
 pub use word64::{PICK_ROOM, Word64};
 pub use words::{Inputs, MAX_LANES_64, Records, Source, WORD_LEN, Words, rest_of};
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[doc(hidden)]
 pub use x86_64::latency::Latency;
-#[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[cfg(all(feature = "std", target_arch = "x86_64", target_feature = "sse2"))]
 #[doc(hidden)]
 pub use x86_64::other_latencies;
 
