@@ -278,8 +278,6 @@ impl Looks {
 mod tests {
     use std::fs;
 
-    use lanesum_checksum::walk::Exclude;
-
     use super::*;
 
     #[test]
@@ -289,12 +287,7 @@ mod tests {
         fs::write(&file, "").unwrap();
         fs::create_dir(&tree).unwrap();
         fs::write(tree.join("below"), "").unwrap();
-        let trees = Trees {
-            walk: WalkOptions {
-                exclude: Exclude::new(&[] as &[&str]).unwrap(),
-                ..WalkOptions::default()
-            },
-        };
+        let trees = Trees { walk: WalkOptions::default() };
         let looks = Arc::<Looks>::default();
         let paths = [&tree, &file, &file, &tree, &tree, &file, &file].map(PathBuf::clone);
         let paths = Paths::Arguments(Vec::from(paths).into_iter());

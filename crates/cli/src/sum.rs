@@ -81,13 +81,13 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
 
 /// How trees are walked.
 fn walk(args: &Sum) -> Result<WalkOptions, Usage> {
-    Ok(WalkOptions {
-        follow: args.follow,
-        one_file_system: args.one_file_system,
-        gitignore: args.gitignore,
-        git: Some("git".into()),
-        exclude: Exclude::new(&args.exclude).map_err(|error| Usage(error.to_string()))?,
-    })
+    let mut options = WalkOptions::default();
+    options.follow = args.follow;
+    options.one_file_system = args.one_file_system;
+    options.gitignore = args.gitignore;
+    options.git = Some("git".into());
+    options.exclude = Exclude::new(&args.exclude).map_err(|error| Usage(error.to_string()))?;
+    Ok(options)
 }
 
 /// What is read before the files.
@@ -163,15 +163,13 @@ fn end(
 impl Run {
     /// How the engine runs.
     pub fn engine(&self, display: Option<&Display>) -> engine::Options {
-        let default = engine::Options::default();
-        engine::Options {
-            threads: limits::threads(self.jobs, self.io),
-            io: limits::way(self.io),
-            backend: self.backend.unwrap_or(default.backend),
-            progress: display.map(|display| Arc::clone(&display.progress)),
-            own_descriptors: true,
-            ..default
-        }
+        let mut options = engine::Options::default();
+        options.threads = limits::threads(self.jobs, self.io);
+        options.io = limits::way(self.io);
+        options.backend = self.backend.unwrap_or(options.backend);
+        options.progress = display.map(|display| Arc::clone(&display.progress));
+        options.own_descriptors = true;
+        options
     }
 }
 

@@ -48,8 +48,9 @@ pub enum List {
     Path(PathBuf),
 }
 
-/// How lists are checked.
+/// How lists are checked: the defaults, changed field by field.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Options {
     /// Which lines the lists may hold.
     pub dialect: Dialect,
@@ -91,6 +92,7 @@ impl Options {
 
 /// How lists are told from other files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Reading {
     /// A list in UTF-16 or of binary data is an error, a byte order mark is passed over, and each
     /// list has a form of its own.
@@ -246,22 +248,15 @@ pub enum ListError {
 /// lines, [`Event::End`] once for each list.
 ///
 /// ```
-/// use lanesum_checksum::check::{Event, List, Options, Reading, check};
-/// use lanesum_checksum::engine;
-/// use lanesum_list::Dialect;
+/// use lanesum_checksum::check::{Event, List, Options, check};
 ///
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("a"), "abc")?;
 /// let list = folder.path().join("list");
 /// std::fs::write(&list, "900150983cd24fb0d6963f7d28e17f72  a\n")?;
 ///
-/// let options = Options {
-///     dialect: Dialect::any(),
-///     reading: Reading::Examined,
-///     root: Some(folder.path().to_owned()),
-///     ignore_missing: false,
-///     engine: engine::Options::default(),
-/// };
+/// let mut options = Options::default();
+/// options.root = Some(folder.path().to_owned());
 /// let mut matched = 0;
 /// for (_list, event) in check([List::Path(list)].into_iter(), &options) {
 ///     if let Event::End { tally, .. } = event {

@@ -170,6 +170,7 @@ fn lock<T>(contexts: &Mutex<Contexts<T>>) -> MutexGuard<'_, Contexts<T>> {
 
 /// What came of the outcomes that were given out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Totals {
     /// Outcomes, failed ones included.
     pub outcomes: u64,
