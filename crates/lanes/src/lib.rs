@@ -1,5 +1,14 @@
 //! SIMD words behind one trait, chosen at run time.
 //!
+//! | you have | take |
+//! |---|---|
+//! | a computation in lanes of 32 bits, of 64 bits | a [`Kernel`] over [`Word`], a [`Kernel64`] over [`Word64`] |
+//! | a CPU to choose for | [`Backend::best`], [`Backend::available`] |
+//! | messages of whole blocks, as MD5's | [`Blocks`] and [`compress`] |
+//! | inputs of words of 64 bits, as SipHash's | [`Inputs`], [`Records`] |
+//! | short strings in one buffer | [`Pieces`] and [`ShortPieces`] |
+//! | memory that is read soon, in an order that no CPU foresees | [`fetch`] |
+//!
 //! A hash kernel is written once, against [`Word`], and runs in one lane or in sixty-four:
 //!
 //! ```
