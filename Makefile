@@ -103,7 +103,7 @@ test-tsan: SANITIZER = thread
 # The engine answers SIGBUS itself.
 test-asan: export ASAN_OPTIONS = handle_sigbus=0
 test-asan: export LSAN_OPTIONS = suppressions=$(CURDIR)/tests/sanitizers/leaks.txt:print_suppressions=0
-test-tsan: export TSAN_OPTIONS = handle_sigbus=0
+test-tsan: export TSAN_OPTIONS = suppressions=$(CURDIR)/tests/sanitizers/races.txt:print_suppressions=0:handle_sigbus=0
 test-asan test-tsan: export RUSTFLAGS = -Zsanitizer=$(SANITIZER) --cfg sanitized --cfg rustix_use_libc
 test-asan test-tsan:
 	@if ! ls $$(rustc +nightly --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library >/dev/null 2>&1; \

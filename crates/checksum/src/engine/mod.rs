@@ -49,6 +49,7 @@ mod hashers;
 mod look;
 mod open;
 mod outbox;
+mod panics;
 mod plan;
 mod queue;
 mod read;
