@@ -76,9 +76,15 @@ test-oldest:
 test-code:
 	$(CARGO) test $(OURS)
 
-# As a program that uses the libraries: without this workspace's profiles, which optimise everything.
+# As a program that uses the libraries: without this workspace's profiles, which optimise everything, in threads of
+# 1 MiB, without features, with the usual ones and with all.
+STRANGER = $(CARGO) run --locked --manifest-path tests/stranger/Cargo.toml \
+	--target-dir $(or $(CARGO_TARGET_DIR),target)/stranger \
+	--config "target.'cfg(unix)'.runner = 'env RUST_MIN_STACK=1048576'"
 test-stranger:
-	$(CARGO) run --locked --manifest-path tests/stranger/Cargo.toml --target-dir $(or $(CARGO_TARGET_DIR),target)/stranger
+	$(STRANGER) --no-default-features
+	$(STRANGER)
+	$(STRANGER) --all-features
 
 # Of the released code, since nothing else's instructions matter; `test-code` leaves this one out.
 test-instructions:

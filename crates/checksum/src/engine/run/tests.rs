@@ -69,8 +69,9 @@ fn of_several_panics_the_first_is_the_callers() {
         let mut run = run_that_panics(order);
         let panic = catch_unwind(AssertUnwindSafe(|| run.next())).map(drop).unwrap_err();
         let bomb = panic.downcast::<Bomb>().expect("a worker's");
-        assert_eq!(bomb.0, order[0]);
+        let number = bomb.0;
         mem::forget(bomb);
+        assert_eq!(number, order[0]);
         assert!(run.next().is_none() && run.is_at_end());
     }
 }
