@@ -94,6 +94,25 @@ fn events_come_in_the_order_of_the_lines() {
     );
 }
 
+/// Also where the engine is told to give outcomes as they come: a long file is behind short ones.
+#[test]
+fn a_list_ends_behind_its_lines() {
+    let (folder, mut options) = setting();
+    options.engine.delivery = engine::Delivery::AsTheyCome;
+    fs::write(folder.path().join("long"), vec![0; 32 << 20]).unwrap();
+    let text = format!("{MD5_ABC}  long\n{MD5_ABC}  abc\n{MD5_EMPTY}  empty\n");
+    let list = write_list(folder.path(), "list", text);
+    assert_eq!(
+        events([list], &options),
+        [
+            "list: long differs",
+            "list: abc is well",
+            "list: empty is well",
+            "list: 3 entries, 2 well, 0 malformed, 33554435 bytes",
+        ]
+    );
+}
+
 #[test]
 fn every_list_has_an_end_whatever_befalls_it() {
     let (folder, mut options) = setting();

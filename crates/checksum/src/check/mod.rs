@@ -30,7 +30,7 @@ use std::time::Duration;
 use lanesum_list::Dialect;
 use lanesum_list::start::NotAList;
 
-use crate::engine::{self, Run};
+use crate::engine::{self, Delivery, Run};
 use crate::{Algorithm, Algorithms, Error, Job, Outcome};
 
 pub use jobs::files;
@@ -61,7 +61,8 @@ pub struct Options {
     pub root: Option<PathBuf>,
     /// A file that does not exist is [`Verdict::Missing`], not [`Verdict::Unreadable`].
     pub ignore_missing: bool,
-    /// How the files are read and hashed.
+    /// How the files are read and hashed. Events come in order, whatever its
+    /// [`delivery`](engine::Options::delivery) says.
     pub engine: engine::Options,
 }
 
@@ -272,9 +273,11 @@ where
     L: Iterator<Item = List> + Clone + Send + 'static,
 {
     let shared = SharedReads::find(lists.clone(), options);
+    // The end of a list is an outcome behind those of its lines.
+    let engine = engine::Options { delivery: Delivery::InOrder, ..options.engine.clone() };
     Check {
         jobs: Arc::new(Mutex::new(Jobs::new(lists, options, shared))),
-        engine: options.engine.clone(),
+        engine,
         run: None,
         verdicts: Verdicts::new(options.ignore_missing),
     }
