@@ -13,20 +13,35 @@ use lanesum_checksum::{Algorithm, Algorithms, Job, Source, digests_of};
 use lanesum_md5::Backend;
 
 const FILES: usize = 200;
+/// The length of one that is not read whole.
+const LONG: usize = 1 << 20;
 
+/// On a backend.
 pub fn call(backend: Backend) {
+    in_folder(|folder| run(folder, backend, Io::Read));
+}
+
+/// What has nothing to do with backends.
+pub fn call_the_rest() {
+    in_folder(|folder| {
+        // Not `Io::Direct`: a folder for temporary files is often in memory.
+        for io in [Io::Auto, Io::Mmap, Io::Uring] {
+            if io.check().is_ok() {
+                run(folder, Backend::best(), io);
+            }
+        }
+        stop(folder);
+    });
+}
+
+fn in_folder(call: impl FnOnce(&Path)) {
     let folder = std::env::temp_dir().join(format!("lanesum-stranger-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     for number in 0..FILES {
         fs::write(folder.join(number.to_string()), vec![number as u8; 50 * number]).unwrap();
     }
-    fs::write(folder.join("long"), vec![7; 3 << 20]).unwrap();
-    for io in [Io::Read, Io::Auto, Io::Mmap, Io::Uring] {
-        if io.check().is_ok() {
-            run(&folder, backend, io);
-        }
-    }
-    stop(&folder);
+    fs::write(folder.join("long"), vec![7; LONG]).unwrap();
+    call(&folder);
     fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -87,9 +102,9 @@ fn stop(folder: &Path) {
         Algorithm::ALL.into_iter().filter(|algorithm| !algorithm.needs_key()).collect();
     let job = Job { source: Source::Path(folder.join("long")), algorithms, context: () };
     let hashed = engine::run(&Options::default(), std::iter::once(job)).next().unwrap().result;
-    let bytes = vec![7; 3 << 20];
+    let bytes = vec![7; LONG];
     assert_eq!(hashed.unwrap().digests, digests_of(algorithms, None, &bytes).unwrap());
     let path = folder.join("long");
     let totals = Count::start(|| std::iter::once(path)).unwrap().wait().unwrap();
-    assert_eq!((totals.files, totals.bytes), (1, 3 << 20));
+    assert_eq!((totals.files, totals.bytes), (1, LONG as u64));
 }

@@ -24,7 +24,10 @@ fn main() {
     #[cfg(not(target_arch = "x86_64"))]
     call_on_all_backends("of this CPU");
     #[cfg(feature = "std")]
-    in_small_thread(events::call);
+    in_small_thread(|| {
+        engine::call_the_rest();
+        events::call();
+    });
 }
 
 fn call_on_all_backends(latency: &str) {

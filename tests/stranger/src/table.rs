@@ -112,7 +112,9 @@ fn with_std() {
     assert!(FloodSafeMap::<u8, u8>::with_capacity(10).capacity() >= 10);
     let set: FloodSafeSet<_> = (0..100_u32).collect();
     assert!(FloodSafeSet::from([1, 2]).is_subset(&set) && FloodSafeSet::<u8>::new().is_empty());
-    assert!(FloodSafeSet::<u8>::with_capacity(10).capacity() >= 10 && set.into_iter().count() == 100);
+    assert!(
+        FloodSafeSet::<u8>::with_capacity(10).capacity() >= 10 && set.into_iter().count() == 100
+    );
     #[cfg(feature = "more")]
     {
         let json = serde_json::to_string(&map).unwrap();
