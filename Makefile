@@ -7,6 +7,8 @@ SECONDS = 600
 
 CARGO = cargo
 AARCH64 = aarch64-unknown-linux-gnu
+BARE = x86_64-unknown-none
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 PROGRAM = $(or $(CARGO_TARGET_DIR),target)/release/lanesum
 # The man page and the completions, made by the program from its own definition of its arguments.
 GENERATED = $(PROGRAM)-generated
@@ -19,8 +21,8 @@ ZSH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
 .PHONY: build test test-format test-lints test-no-std test-aarch64 test-oldest test-code test-stranger \
-	test-instructions test-docs test-fuzz test-bench test-miri record-instructions record-api fuzz bench bench-peers plots deny \
-	install install-md5sum-link uninstall
+	test-instructions test-docs test-fuzz test-bench test-miri test-asan test-tsan \
+	record-instructions record-api fuzz bench bench-peers plots deny install install-md5sum-link uninstall
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -32,7 +34,7 @@ test: test-format test-lints test-no-std test-aarch64 test-oldest test-code test
 	test-fuzz
 
 # Panics of a test still name their lines; full debug information would double the time to build.
-test-lints test-code test-no-std test-aarch64 test-oldest test-docs test-bench: \
+test-lints test-code test-no-std test-aarch64 test-oldest test-docs test-bench test-asan test-tsan: \
 	export CARGO_PROFILE_DEV_DEBUG = line-tables-only
 
 # All but the bench, whose peers need a newer compiler than everything else and longer than that to build.
@@ -44,10 +46,15 @@ test-format:
 test-lints:
 	$(CARGO) clippy $(OURS) --all-targets -- -D warnings
 
-# The libraries without the standard library; `test-code` has them with everything.
+# The libraries without the standard library; `test-code` has them with everything. And as they are in a kernel or
+# firmware: a target that has no std at all, and no SSE2 though it is an x86-64.
+WITHOUT_STD = --locked -p lanesum-lanes -p lanesum-md5 -p lanesum-siphash -p lanesum-table --no-default-features
 test-no-std:
-	$(CARGO) check --locked -p lanesum-lanes -p lanesum-md5 -p lanesum-siphash -p lanesum-table \
-		--no-default-features
+	$(CARGO) check $(WITHOUT_STD)
+	@if ! ls $$(rustc --print sysroot)/lib/rustlib/$(BARE)/lib/libcore-*.rlib >/dev/null 2>&1; \
+	then echo 'bare metal not checked: rustup target add $(BARE)'; \
+	else $(CARGO) build $(WITHOUT_STD) --target $(BARE) \
+		--features lanesum-md5/alloc,lanesum-md5/digest,lanesum-siphash/digest; fi
 
 # That everything compiles for another CPU, with its own numbers for what the system calls by one name.
 test-aarch64:
@@ -69,9 +76,15 @@ test-oldest:
 test-code:
 	$(CARGO) test $(OURS)
 
-# As a program that uses the libraries: without this workspace's profiles, which optimise everything.
+# As a program that uses the libraries: without this workspace's profiles, which optimise everything, in threads of
+# 1 MiB, without features, with the usual ones and with all.
+STRANGER = $(CARGO) run --locked --manifest-path tests/stranger/Cargo.toml \
+	--target-dir $(or $(CARGO_TARGET_DIR),target)/stranger \
+	--config "target.'cfg(unix)'.runner = 'env RUST_MIN_STACK=1048576'"
 test-stranger:
-	$(CARGO) run --locked --manifest-path tests/stranger/Cargo.toml --target-dir $(or $(CARGO_TARGET_DIR),target)/stranger
+	$(STRANGER) --no-default-features
+	$(STRANGER)
+	$(STRANGER) --all-features
 
 # Of the released code, since nothing else's instructions matter; `test-code` leaves this one out.
 test-instructions:
@@ -86,6 +99,23 @@ test-bench:
 test-miri: export MIRIFLAGS = -Zmiri-disable-isolation
 test-miri:
 	$(CARGO) +nightly miri test --locked -p lanesum-siphash --lib --test vectors
+
+# What is wrong with `unsafe` and with threads although no test fails, found by LLVM's AddressSanitizer and
+# ThreadSanitizer; not part of `test`, since they need a nightly toolchain and the sources of std, which is built with
+# them, and take a quarter of an hour each. They follow calls of the C library, so rustix makes its system calls there.
+SANITIZED = -p lanesum-lanes -p lanesum-md5 -p lanesum-siphash -p lanesum-events -p lanesum-checksum
+test-asan: SANITIZER = address
+test-tsan: SANITIZER = thread
+# The engine answers SIGBUS itself.
+test-asan: export ASAN_OPTIONS = handle_sigbus=0
+test-asan: export LSAN_OPTIONS = suppressions=$(CURDIR)/tests/sanitizers/leaks.txt:print_suppressions=0
+test-tsan: export TSAN_OPTIONS = suppressions=$(CURDIR)/tests/sanitizers/races.txt:print_suppressions=0:handle_sigbus=0
+test-asan test-tsan: export RUSTFLAGS = -Zsanitizer=$(SANITIZER) --cfg sanitized --cfg rustix_use_libc
+test-asan test-tsan:
+	@if ! ls $$(rustc +nightly --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library >/dev/null 2>&1; \
+	then echo '$(SANITIZER) sanitizer not run: rustup toolchain install nightly --component rust-src'; \
+	else $(CARGO) +nightly test --locked --no-fail-fast -Zbuild-std --target $(HOST) --all-features $(SANITIZED) \
+		--lib --tests --target-dir $(or $(CARGO_TARGET_DIR),target)/$(SANITIZER)-sanitizer; fi
 
 record-instructions: export LANESUM_RECORD = 1
 record-instructions: test-instructions

@@ -1,5 +1,15 @@
 //! The engine of lanesum: walk, read, hash, and write or check a list of checksums.
 //!
+//! | you have | take |
+//! |---|---|
+//! | files, or parts of files | [`engine::run`]: jobs in, outcomes out, an iterator on your thread |
+//! | a folder | [`walk::walk`], whose entries make jobs |
+//! | lists of checksums to check | [`check::check`]: events, and a tally for each list |
+//! | a total to show before the end is known | [`walk::Count`], [`check::files`], [`engine::Progress`] |
+//! | bytes in memory | [`digests_of`], or the crate of the algorithm |
+//! | a list to read or write yourself | [`lanesum_list`], and [`list`](mod@list) for one that comes from a reader |
+//! | a secret key | [`Key`], for the algorithms that take one |
+//!
 //! Nothing here prints, exits or looks at the environment; the program `lanesum` does that. A walk
 //! starts git where it is told to, in this environment without git's own variables.
 //!

@@ -241,7 +241,8 @@ fn a_quick_look_tells_what_it_rests_on() {
     [&one, &other]
         .into_iter()
         .for_each(|root| ["a", "b"].iter().for_each(|name| set(&root.join(name), 5)));
-    let mut options = Options { quick: true, ..Options::default() };
+    let mut options = Options::default();
+    options.quick = true;
     let told = |options: &Options| -> Vec<_> {
         let differences = compare(trees.clone(), options);
         differences.iter().map(|it| (it.class, it.basis.unwrap())).collect()

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use indicatif::HumanCount;
-use lanesum_checksum::check::{self, Event, List, ListError, Options, Reading, Tally, Verdict};
-use lanesum_checksum::{Algorithm, Key, engine};
+use lanesum_checksum::check::{self, Event, List, ListError, Options, Tally, Verdict};
+use lanesum_checksum::{Algorithm, Key};
 use lanesum_list::{Dialect, Ending};
 use rustix::io::Errno;
 
@@ -54,8 +54,9 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     let display =
         Display::start_unless(is_typed, args.run.progress, || files_to_count(&lists, &options));
     console::lock(&console).set_bar(display.as_ref().map(|display| display.bar.clone()));
-    options.engine =
-        engine::Options { key: options.engine.key, taken, ..args.run.engine(display.as_ref()) };
+    let key = options.engine.key.take();
+    options.engine = args.run.engine(display.as_ref());
+    (options.engine.key, options.engine.taken) = (key, taken);
 
     let mut report = Report::new(&args, options.dialect);
     let mut check = check::check(lists.clone().into_iter(), &options);
@@ -89,15 +90,15 @@ fn options(args: &Check, key: Option<Key>) -> Options {
     let dialect = key.as_ref().map_or_else(Dialect::any, |key| Dialect::keyed(key.algorithms()));
     let dialect = args.algorithm.map_or(dialect, |algorithm| dialect.with_untagged(algorithm));
     let ending = if args.zero { Ending::Nul } else { Ending::Newline };
-    Options {
-        dialect: dialect.with_ending(ending),
-        reading: Reading::Examined,
-        from: args.from,
-        name: args.name.as_ref().map(|name| name.as_bytes().to_vec()),
-        root: args.root.clone(),
-        ignore_missing: args.ignore_missing,
-        engine: engine::Options { key, ..args.run.engine(None) },
-    }
+    let mut options = Options::default();
+    options.dialect = dialect.with_ending(ending);
+    options.from = args.from;
+    options.name = args.name.as_ref().map(|name| name.as_bytes().to_vec());
+    options.root.clone_from(&args.root);
+    options.ignore_missing = args.ignore_missing;
+    options.engine = args.run.engine(None);
+    options.engine.key = key;
+    options
 }
 
 /// # Errors

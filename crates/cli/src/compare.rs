@@ -93,20 +93,20 @@ fn name(input: &Input) -> &[u8] {
 }
 
 fn options(args: &Compare) -> Result<Options, Usage> {
-    let default = Options::default();
+    let mut options = Options::default();
     if args.algorithm.is_some_and(|algorithm| algorithm.needs_key()) {
         return Err(Usage(
             "keyed checksums cannot be compared; check them with --key-file".to_owned(),
         ));
     }
-    Ok(Options {
-        quick: args.quick,
-        algorithms: args.algorithm.map_or(default.algorithms, Into::into),
-        dialect: args.algorithm.map_or(Dialect::any(), Dialect::untagged_as),
-        from: args.from,
-        walk: args.trees.options()?,
-        ..default
-    })
+    options.quick = args.quick;
+    if let Some(algorithm) = args.algorithm {
+        options.algorithms = algorithm.into();
+        options.dialect = Dialect::untagged_as(algorithm);
+    }
+    options.from = args.from;
+    options.walk = args.trees.options()?;
+    Ok(options)
 }
 
 /// Tells what in the sides could not be used; whether there is enough to go on.

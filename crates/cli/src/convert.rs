@@ -85,12 +85,11 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
 fn options(args: &Convert) -> Options {
     let ending = if args.zero { Ending::Nul } else { Ending::Newline };
     let dialect = args.algorithm.map_or_else(Dialect::any, Dialect::untagged_as);
-    Options {
-        dialect: dialect.with_ending(ending),
-        from: args.from,
-        name: args.name.as_ref().map(|name| name.as_bytes().to_vec()),
-        ..Options::default()
-    }
+    let mut options = Options::default();
+    options.dialect = dialect.with_ending(ending);
+    options.from = args.from;
+    options.name = args.name.as_ref().map(|name| name.as_bytes().to_vec());
+    options
 }
 
 fn layout(args: &Convert) -> Layout {

@@ -224,13 +224,13 @@ impl Walk {
     /// # Errors
     /// A pattern is none.
     pub fn options(&self) -> Result<WalkOptions, Usage> {
-        Ok(WalkOptions {
-            follow: self.follow,
-            one_file_system: self.one_file_system,
-            gitignore: self.gitignore,
-            git: Some("git".into()),
-            exclude: Exclude::new(&self.exclude).map_err(|error| Usage(error.to_string()))?,
-        })
+        let mut options = WalkOptions::default();
+        options.follow = self.follow;
+        options.one_file_system = self.one_file_system;
+        options.gitignore = self.gitignore;
+        options.git = Some("git".into());
+        options.exclude = Exclude::new(&self.exclude).map_err(|error| Usage(error.to_string()))?;
+        Ok(options)
     }
 }
 
@@ -295,8 +295,6 @@ impl Looks {
 mod tests {
     use std::fs;
 
-    use lanesum_checksum::walk::Exclude;
-
     use super::*;
 
     #[test]
@@ -306,12 +304,7 @@ mod tests {
         fs::write(&file, "").unwrap();
         fs::create_dir(&tree).unwrap();
         fs::write(tree.join("below"), "").unwrap();
-        let trees = Trees {
-            walk: WalkOptions {
-                exclude: Exclude::new(&[] as &[&str]).unwrap(),
-                ..WalkOptions::default()
-            },
-        };
+        let trees = Trees { walk: WalkOptions::default() };
         let looks = Arc::<Looks>::default();
         let paths = [&tree, &file, &file, &tree, &tree, &file, &file].map(PathBuf::clone);
         let paths = Paths::Arguments(Vec::from(paths).into_iter());

@@ -111,8 +111,7 @@ fn follow<F, P>(
     loop {
         counting = counting.go_on(progress);
         let count = counting.count();
-        let done =
-            Totals { files: progress.files.load(Relaxed), bytes: progress.bytes.load(Relaxed) };
+        let done = totals(progress.files.load(Relaxed), progress.bytes.load(Relaxed));
         draw(bar, done, count.and_then(Count::complete));
         if !lasts(INTERVAL) {
             return;
@@ -149,6 +148,12 @@ where
             Self::Yes(count) => Some(count),
         }
     }
+}
+
+fn totals(files: u64, bytes: u64) -> Totals {
+    let mut totals = Totals::default();
+    (totals.files, totals.bytes) = (files, bytes);
+    totals
 }
 
 /// Shows what is done, of the whole where that is known. It is not where more is done already:
@@ -193,8 +198,7 @@ mod tests {
             draw(&bar, done, whole);
             terminal.contents()
         };
-        let of = |files, bytes| Totals { files, bytes };
-        let (third, whole) = (of(3, 1_000_000), of(9, 3_000_000));
+        let (third, whole) = (totals(3, 1_000_000), totals(9, 3_000_000));
         for _ in 0..2 {
             let unknown = shown(third, None);
             assert!(unknown.contains("1.00 MB (") && unknown.ends_with(", 3 files"), "{unknown}");
@@ -204,9 +208,9 @@ mod tests {
             assert!(known.ends_with(" left), 3 of 9 files"), "{known}");
             assert!(shown(whole, Some(whole)).contains("3.00 MB of 3.00 MB"));
             // It has grown, and an argument that is missing is done as well.
-            let grown = shown(of(9, 3_000_001), Some(whole));
+            let grown = shown(totals(9, 3_000_001), Some(whole));
             assert!(!grown.contains(" of ") && !grown.contains("left"), "{grown}");
-            assert!(shown(of(10, 3_000_000), Some(whole)).contains("10 of 10 files"));
+            assert!(shown(totals(10, 3_000_000), Some(whole)).contains("10 of 10 files"));
         }
     }
 

@@ -29,13 +29,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Standard output's.
 pub fn run(paths: &[PathBuf]) -> anyhow::Result<ExitCode> {
     let progress = Arc::new(Progress::default());
-    let options = engine::Options {
-        threads: limits::threads(None, engine::Io::Read),
-        own_descriptors: true,
-        delivery: engine::Delivery::AsTheyCome,
-        progress: Some(Arc::clone(&progress)),
-        ..engine::Options::default()
-    };
+    let mut options = engine::Options::default();
+    options.threads = limits::threads(None, engine::Io::Read);
+    options.own_descriptors = true;
+    options.delivery = engine::Delivery::AsTheyCome;
+    options.progress = Some(Arc::clone(&progress));
     let mut console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
     let begin = Instant::now();
     let mut run = engine::run(&options, jobs(paths.to_vec()));
@@ -132,7 +130,7 @@ fn words(files: u64, bytes: u64, time: Duration, media: &Media) -> String {
         words +=
             "there was too little of long files to tell how many at once it likes to be read\n";
     }
-    for AtOnce { device, files } in &media.at_once {
+    for AtOnce { device, files, .. } in &media.at_once {
         let (major, minor) = (rustix::fs::major(*device), rustix::fs::minor(*device));
         words += &match files {
             1 => format!("device {major}:{minor} likes long files to be read one at a time\n"),
@@ -154,10 +152,17 @@ mod tests {
             "24 files, 1.00 GB in 5.00 s (200.00 MB/s)\n\
              all came from memory: it has no medium, or is not written to it yet\n"
         );
-        let one = AtOnce { device: rustix::fs::makedev(8, 1), files: 1 };
-        let many = AtOnce { device: rustix::fs::makedev(259, 0), files: 32 };
-        let seek = Some(Duration::from_micros(8100));
-        let seeks = Media { were_read: true, seek, at_once: vec![one, many] };
+        let at_once = |device, files| {
+            let mut at_once = AtOnce::default();
+            (at_once.device, at_once.files) = (device, files);
+            at_once
+        };
+        let one = at_once(rustix::fs::makedev(8, 1), 1);
+        let many = at_once(rustix::fs::makedev(259, 0), 32);
+        let mut seeks = Media::default();
+        seeks.were_read = true;
+        seeks.seek = Some(Duration::from_micros(8100));
+        seeks.at_once = vec![one, many];
         assert_eq!(
             of(seeks).split_once('\n').expect("lines").1,
             "a first read took 8.1 ms, as on a disk that has to seek: files are read in the order in \
@@ -165,7 +170,8 @@ mod tests {
              device 8:1 likes long files to be read one at a time\n\
              device 259:0 likes 32 long files to be read at once\n"
         );
-        let solid = Media { were_read: true, ..Media::default() };
+        let mut solid = Media::default();
+        solid.were_read = true;
         let words = of(solid);
         assert!(words.contains("4 ms: short files are read in the order in which they come\n"));
         assert!(

@@ -151,15 +151,13 @@ fn end(
 impl Run {
     /// How the engine runs.
     pub fn engine(&self, display: Option<&Display>) -> engine::Options {
-        let default = engine::Options::default();
-        engine::Options {
-            threads: limits::threads(self.jobs, self.io),
-            io: limits::way(self.io),
-            backend: self.backend.unwrap_or(default.backend),
-            progress: display.map(|display| Arc::clone(&display.progress)),
-            own_descriptors: true,
-            ..default
-        }
+        let mut options = engine::Options::default();
+        options.threads = limits::threads(self.jobs, self.io);
+        options.io = limits::way(self.io);
+        options.backend = self.backend.unwrap_or(options.backend);
+        options.progress = display.map(|display| Arc::clone(&display.progress));
+        options.own_descriptors = true;
+        options
     }
 }
 

@@ -186,17 +186,17 @@ impl Handle {
     }
 
     /// As [`cancel`](Self::cancel); if the action is running, waits until it has ended and a
-    /// repeating one has been dropped.
+    /// repeating one has been dropped, and tells [`Cancel::Ended`].
     ///
     /// Does not wait for what would wait for the caller: from within that action itself, and from
     /// within another one of this system for which that action waits in the same way, itself or
-    /// over others. Then one of them goes on, and is told [`Cancel::Running`].
+    /// over others. Then one of them goes on, and is told [`Cancel::Running`]. Two systems know
+    /// nothing of each other: actions of both that wait for each other wait for ever.
     pub fn cancel_and_wait(&self, id: ActionId) -> Cancel {
-        let found = self.cancel(id);
-        if found == Cancel::Running {
-            self.shared.core.wait_for(current(), id);
+        match self.cancel(id) {
+            Cancel::Running => self.shared.core.wait_for(current(), id),
+            found => found,
         }
-        found
     }
 
     /// Moves a pending event to another time of the wall clock; a repeating one goes on from there,
@@ -220,6 +220,12 @@ impl Handle {
     /// Several changes that take effect at once, or not at all: if the closure returns an error or
     /// panics, if an event it cancels or moves has begun meanwhile, or after shutdown. No action it
     /// adds begins before it is committed.
+    ///
+    /// It is one system's: a thread that is inside one begins no other, of whatever system, and what
+    /// it does by way of handles takes effect at once. What it adds has its place under
+    /// [`max_pending`](crate::Builder::max_pending) from then on, and what it cancels keeps its own
+    /// until the commit. So a full system has no room to swap one event for another: there, move
+    /// the one, or cancel it before the transaction.
     ///
     /// ```
     /// use std::time::Duration;
@@ -297,7 +303,8 @@ impl Handle {
     }
 
     /// Waits until all that is due by now has run: what a test does after moving its clock. From
-    /// within an action of this system, which would wait for itself, does not wait.
+    /// within an action of this system, which would wait for itself, does not wait; two systems
+    /// whose actions do so for each other wait for ever.
     pub fn wait_idle(&self) {
         let Some(core) = self.core().filter(|_| !self.shared.is_own_thread()) else { return };
         while core.is_busy(self.shared.clock.now()) {

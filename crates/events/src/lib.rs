@@ -1,5 +1,16 @@
 //! Actions at exact times: add, move, cancel, all or none of several at once.
 //!
+//! | you have | take |
+//! |---|---|
+//! | an action, and a delay or a time of the wall clock | [`EventSystem::start`], then [`add_after`](Handle::add_after), [`add_at`](Handle::add_at) |
+//! | one that is to run again and again | [`repeat_after`](Handle::repeat_after), [`repeat_at`](Handle::repeat_at) with [`Every`] |
+//! | changes that belong together | [`transaction`](Handle::transaction) |
+//! | an action that must be over before you go on | [`cancel_and_wait`](Handle::cancel_and_wait) |
+//! | futures, and any executor | [`sleep`](Handle::sleep), [`timeout`](Handle::timeout), [`due_stream`](Handle::due_stream) with the feature `async` |
+//! | a test | [`TestClock`] |
+//! | a clock and threads of your own | [`Schedule`], which has neither |
+//! | events to store | [`Schedule::snapshot`], with the feature `serde` |
+//!
 //! Two layers, each of use alone:
 //!
 //! - [`Schedule`] is a data structure: events by deadline, exact to the nanosecond, with a cost per

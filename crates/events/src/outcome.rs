@@ -46,15 +46,19 @@ impl ActionId {
     }
 }
 
-/// What [`cancel`](crate::Handle::cancel) found.
+/// What [`cancel`](crate::Handle::cancel) and [`cancel_and_wait`](crate::Handle::cancel_and_wait)
+/// found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 #[must_use = "an action that was not cancelled in time may be running"]
 pub enum Cancel {
     /// The action had not begun and never will. Of a repeating one: no further run begins.
     Cancelled,
     /// The action had begun and has not ended. A repeating one will not run again after that.
     Running,
-    /// Nothing by that id is left: it has run, or was cancelled before.
+    /// The action had begun, and was waited for: nothing of it is left.
+    Ended,
+    /// Nothing by that id was left: it has run, or was cancelled before.
     Gone,
 }
 

@@ -141,7 +141,8 @@ impl Builder {
     }
 
     /// How many events may be there at a time, from adding until their actions have ended. Further
-    /// ones are refused with [`AddError::Full`].
+    /// ones are refused with [`AddError::Full`]. What a transaction adds
+    /// counts at once, and what it cancels until it is committed.
     pub fn max_pending(self, events: usize) -> Self {
         Builder { max_pending: events, ..self }
     }

@@ -192,10 +192,10 @@ impl Core {
     }
 
     /// Waits until the action that `id` names is not running. If it waits, itself or over others,
-    /// for `waiter`, the action that this thread is in, returns at once.
-    pub(crate) fn wait_for(&self, waiter: Option<ActionId>, id: ActionId) {
+    /// for `waiter`, the action that this thread is in, returns at once: it is running.
+    pub(crate) fn wait_for(&self, waiter: Option<ActionId>, id: ActionId) -> Cancel {
         if waiter.is_some_and(|waiter| !self.waits.begin(waiter, id)) {
-            return;
+            return Cancel::Running;
         }
         let (mutex, ended) = self.shard(id);
         let mut shard = lock(mutex);
@@ -206,6 +206,7 @@ impl Core {
         shard.waiting -= 1;
         drop(shard);
         waiter.into_iter().for_each(|waiter| self.waits.end(waiter));
+        Cancel::Ended
     }
 
     pub(crate) fn is_pending(&self, id: ActionId) -> bool {

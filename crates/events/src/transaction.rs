@@ -18,7 +18,8 @@ pub enum TransactionError {
     /// An event that was to be cancelled or moved has begun since. The transaction can be tried
     /// again without it.
     Conflict(ActionId),
-    /// The closure of one transaction has begun another.
+    /// The closure of one transaction has begun another, of the same system or of another one: no
+    /// commit is that of two systems.
     Nested,
     /// An addition was refused. [`AddError::Closed`] and [`AddError::Forked`] also if it adds
     /// nothing.

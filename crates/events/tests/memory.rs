@@ -13,6 +13,7 @@ fn resident() -> usize {
 /// glibc does, if small pieces that a thread holds on to lie above it. So the first time shows what
 /// the events take, and the next ones that nothing is lost.
 #[test]
+#[cfg_attr(sanitized, ignore = "sanitizers take memory for each byte, and keep what is freed")]
 fn ten_million_events_added_and_cancelled_leave_memory_where_it_was() {
     const EVENTS: usize = 10_000_000;
     // The list of ids is made, and touched, before the first look.

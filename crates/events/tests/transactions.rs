@@ -126,17 +126,38 @@ fn one_that_panics_has_no_effect() {
 
 #[test]
 fn one_within_another_is_refused() {
-    let f = Fixture::new();
+    let (f, other) = (Fixture::new(), Fixture::new());
     let outer = f.system.transaction(|tx| {
         tx.add_after(secs(1), f.run()).unwrap();
-        let inner = f.system.transaction(|_| Ok::<(), TransactionError>(()));
-        assert_eq!(inner, Err(TransactionError::Nested));
-        let text = inner.unwrap_err().to_string();
-        assert!(text.contains("cannot begin within another"), "{text}");
+        for system in [&f.system, &other.system] {
+            let inner = system.transaction(|_| Ok::<(), TransactionError>(()));
+            assert_eq!(inner, Err(TransactionError::Nested));
+            let text = inner.unwrap_err().to_string();
+            assert!(text.contains("cannot begin within another"), "{text}");
+        }
         Ok::<(), TransactionError>(())
     });
     assert_eq!(outer, Ok(()));
     assert_eq!(f.runs_after(secs(1)), 1);
+}
+
+/// What is to be cancelled keeps its place until the commit.
+#[test]
+fn a_full_system_has_no_room_to_swap() {
+    let f = Fixture::new();
+    let old = [1, 2, 3, 4].map(|after| f.system.add_after(secs(after), f.run()).unwrap());
+    let swap = || {
+        f.system.transaction(|tx| {
+            tx.cancel(old[0]);
+            tx.add_after(secs(5), f.run())?;
+            Ok::<_, TransactionError>(())
+        })
+    };
+    assert_eq!(swap(), Err(TransactionError::Refused(AddError::Full)));
+    assert!(f.system.is_pending(old[0]));
+    assert_eq!(f.system.cancel(old[1]), Cancel::Cancelled);
+    assert_eq!(swap(), Ok(()));
+    assert_eq!((f.system.len(), f.system.is_pending(old[0])), (3, false));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use core::fmt;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::portable::Scalar;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use crate::x86_64::{
     avx2::Avx2,
     avx2_64::U64x4,
@@ -16,7 +16,7 @@ use crate::x86_64::{
     vector::Vector,
 };
 use crate::{Kernel64, Pair, Word, Word64};
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use core::arch::x86_64::{__m128i, __m256i, __m512i};
 
 /// A computation written against [`Word`].
@@ -145,15 +145,15 @@ macro_rules! instruction_sets {
 
 type Scalar2 = Pair<Scalar, Scalar>;
 type AnyOrder2 = Pair<Scalar<false>, Scalar<false>>;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 type Sse2x4 = Vector<__m128i, Sse2, 4>;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 type Avx2x8 = Vector<__m256i, Avx2<false>, 8>;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 type Avx512x8 = Vector<__m256i, Avx512, 8>;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 type Avx512x16 = Vector<__m512i, Avx512, 16>;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 type Avx512x32 = Pair<Avx512x16, Avx512x16>;
 
 // AVX-512 is three sets, by what its operations take on a CPU. Where those that rotate take two
@@ -165,13 +165,13 @@ instruction_sets! {
     words: { 1: Scalar, 2: Scalar2, 4: Pair<AnyOrder2, AnyOrder2> },
     words_64: { 1: u64, 2: [u64; 2] }, gathering: 2, by_mask: false;
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     Sse2, "sse2", needs: [], on: true,
     words: { 1: Scalar, 2: Scalar2, 4: Sse2x4, 8: Pair<Sse2x4, Sse2x4> },
     words_64: { 1: u64, 2: U64x2, 4: Pair<U64x2, U64x2>, 6: Pair<Pair<U64x2, U64x2>, U64x2> },
     gathering: 6, by_mask: false;
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     Avx2, "avx2", needs: ["avx2"], on: true,
     words: {
         1: Scalar, 2: Scalar2, 4: Vector<__m256i, Avx2<true>, 4>, 8: Vector<__m256i, Avx2<true>, 8>,
@@ -180,7 +180,7 @@ instruction_sets! {
     words_64: { 1: u64, 4: U64x4, 8: Pair<U64x4, U64x4>, 12: Pair<Pair<U64x4, U64x4>, U64x4> },
     gathering: 12, by_mask: false;
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     Avx512, "avx512", needs: ["avx512f", "avx512vl", "avx512bw", "avx2", "popcnt"],
     on: Latency::of_this_cpu() == Latency::One,
     words: {
@@ -190,7 +190,7 @@ instruction_sets! {
     words_64: { 1: u64, 8: U64x8, 16: Pair<U64x8, U64x8>, 24: Pair<Pair<U64x8, U64x8>, U64x8> },
     gathering: 16, by_mask: true;
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     Avx512SlowRotations, "avx512", needs: ["avx512f", "avx512vl", "avx512bw", "avx2", "popcnt"],
     on: Latency::of_this_cpu() == Latency::TwoToRotate,
     words: {
@@ -201,7 +201,7 @@ instruction_sets! {
     words_64: { 1: u64, 8: U64x8, 16: Pair<U64x8, U64x8>, 24: Pair<Pair<U64x8, U64x8>, U64x8> },
     gathering: 16, by_mask: true;
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     Avx512TwoCycles, "avx512", needs: ["avx512f", "avx512vl", "avx512bw", "avx2", "popcnt"],
     on: Latency::of_this_cpu() == Latency::Two,
     words: {
@@ -256,7 +256,7 @@ fn no_such_width(width: usize) -> ! {
 
 /// Whether this CPU has a feature, and the system saves the registers that it is about; without
 /// `std`, whether the build target promises it.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 fn cpu_has(feature: &str) -> bool {
     macro_rules! any_of {
         ($($name:tt)*) => {
@@ -274,7 +274,7 @@ fn cpu_has(feature: &str) -> bool {
     any_of!("avx2" "avx512f" "avx512vl" "avx512bw" "popcnt")
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
 fn cpu_has(_: &str) -> bool {
     false
 }
@@ -299,9 +299,9 @@ impl Backend {
     /// longer.
     #[must_use]
     pub const fn leaves_units_idle(self) -> bool {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         return matches!(self.0, InstructionSet::Avx512TwoCycles);
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
         return false;
     }
 
@@ -329,7 +329,7 @@ impl Backend {
     }
 
     /// Lets [`best`](Self::best) look again.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     pub(crate) fn forget_best() {
         BEST.store(0, Relaxed);
     }
@@ -373,7 +373,7 @@ impl fmt::Debug for Backend {
     }
 }
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(all(test, target_arch = "x86_64", target_feature = "sse2"))]
 mod tests {
     use super::*;
 

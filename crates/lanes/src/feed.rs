@@ -181,7 +181,10 @@ impl<W: Word> BlockFeed<'_, W> {
 /// The words of a block of each lane, transposed: number `n` of lane `l` is `0[n][l]`.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "no words are ahead"))]
+#[cfg_attr(
+    not(all(target_arch = "x86_64", target_feature = "sse2")),
+    expect(dead_code, reason = "no words are ahead")
+)]
 pub struct Transposed(pub(crate) [[MaybeUninit<u32>; MAX_LANES]; 16]);
 
 /// Assembly of no instruction that might have written there.

@@ -25,8 +25,8 @@ pub fn fetch(bytes: &[u8]) {
 /// Hints at the line of an address, for the cache of a level, the first or the second.
 #[inline(always)]
 pub(crate) fn fetch_line<const LEVEL: u8>(address: *const u8) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: SSE is part of x86-64, and a hint does not access memory.
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2", not(miri)))]
+    // SAFETY: the target has SSE, and a hint does not access memory.
     unsafe {
         use core::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
         if LEVEL == 1 {

@@ -1,5 +1,14 @@
 //! SIMD words behind one trait, chosen at run time.
 //!
+//! | you have | take |
+//! |---|---|
+//! | a computation in lanes of 32 bits, of 64 bits | a [`Kernel`] over [`Word`], a [`Kernel64`] over [`Word64`] |
+//! | a CPU to choose for | [`Backend::best`], [`Backend::available`] |
+//! | messages of whole blocks, as MD5's | [`Blocks`] and [`compress`] |
+//! | inputs of words of 64 bits, as SipHash's | [`Inputs`], [`Records`] |
+//! | short strings in one buffer | [`Pieces`] and [`ShortPieces`] |
+//! | memory that is read soon, in an order that no CPU foresees | [`fetch`] |
+//!
 //! A hash kernel is written once, against [`Word`], and runs in one lane or in sixty-four:
 //!
 //! ```
@@ -45,7 +54,7 @@ mod short;
 mod word;
 mod word64;
 mod words;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod x86_64;
 
 pub use backend::{Backend, Kernel};
@@ -59,10 +68,10 @@ pub use short::{CHUNK, ShortLanes, ShortPieces};
 pub use word::{Numbers, Word, function};
 pub use word64::{PICK_ROOM, Word64};
 pub use words::{Inputs, MAX_LANES_64, Records, Source, WORD_LEN, Words, rest_of};
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[doc(hidden)]
 pub use x86_64::latency::Latency;
-#[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[cfg(all(feature = "std", target_arch = "x86_64", target_feature = "sse2"))]
 #[doc(hidden)]
 pub use x86_64::other_latencies;
 

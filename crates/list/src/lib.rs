@@ -1,6 +1,16 @@
 //! Lists of checksums as values, without I/O: algorithms, digests, records, and the
 //! [formats] in which they are written and read.
 //!
+//! | you have | take |
+//! |---|---|
+//! | a list in memory | [`lines`] |
+//! | a list in pieces | [`Splitter`] |
+//! | lines of any kind to read | [`formats::Mixed`] |
+//! | records to write | [`formats::Gnu`], [`formats::Tag`] |
+//! | lines that may be of few algorithms, or whose digits do not tell theirs | a [`Dialect`] |
+//! | the beginning of a file that may be no list | [`start::of_text`] |
+//! | a digest in hexadecimal digits | [`Digest::from_hex`] |
+//!
 //! A [`Record`] is a file and what is known of it. A [`Format`](formats::Format) appends records to
 //! memory and says what the text of a line means; a [`Dialect`] tells it which lines a list may
 //! hold. [`lines`] reads a list in memory, a [`Splitter`] one that comes in pieces. [`start`] tells

@@ -5,6 +5,17 @@
 //! what is parallel here is many inputs, 4 to 64 of them side by side in the SIMD registers of one
 //! core.
 //!
+//! | you have | take |
+//! |---|---|
+//! | a slice | [`md5`] |
+//! | chunks as they come | [`Md5`] |
+//! | an iterator of chunks | [`md5_chunks`] |
+//! | a reader | [`md5_reader`] |
+//! | many slices | [`md5_many`], [`md5_many_into`] |
+//! | many streams, of files or sockets or anything | [`Lanes`], which refills a lane the moment its stream ends; one that has nothing yet holds up no other |
+//! | code written against the RustCrypto traits | [`Md5`] with the feature `digest`, also as `Hmac<Md5>` |
+//! | digests to store | [`Md5Digest`]: bytes, hexadecimal digits, or serde with the feature `serde` |
+//!
 //! ```
 //! // One input.
 //! assert_eq!(lanesum_md5::md5(b"abc").to_string(), "900150983cd24fb0d6963f7d28e17f72");
@@ -19,17 +30,6 @@
 //! # #[cfg(feature = "alloc")]
 //! assert_eq!(lanesum_md5::md5_many([&b"abc"[..], b"", b"abc"])[2], lanesum_md5::md5(b"abc"));
 //! ```
-//!
-//! | you have | take |
-//! |---|---|
-//! | a slice | [`md5`] |
-//! | chunks as they come | [`Md5`] |
-//! | an iterator of chunks | [`md5_chunks`] |
-//! | a reader | [`md5_reader`] |
-//! | many slices | [`md5_many`], [`md5_many_into`] |
-//! | many streams, of files or sockets or anything | [`Lanes`], which refills a lane the moment its stream ends; one that has nothing yet holds up no other |
-//! | code written against the RustCrypto traits | [`Md5`] with the feature `digest`, also as `Hmac<Md5>` |
-//! | digests to store | [`Md5Digest`]: bytes, hexadecimal digits, or serde with the feature `serde` |
 //!
 //! How it works: `table.rs` holds the 64 steps, `kernel.rs` runs them in as many lanes as a word of
 //! [`lanesum_lanes`] has, and everything else feeds it whole blocks.
@@ -99,7 +99,7 @@ mod tests {
     }
 }
 
-/// The example of the page on the registry, tested.
-#[cfg(doctest)]
+/// The examples of the page on the registry, tested.
+#[cfg(all(doctest, feature = "std"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -5,6 +5,18 @@
 //! 128 bits under a secret key authenticates a message. It is not for inputs without a key (take
 //! XXH3 or BLAKE3), nor for passwords.
 //!
+//! | you have | take |
+//! |---|---|
+//! | a slice | [`SipHash::hash`], [`hash128`](SipHash::hash128) |
+//! | pieces as they come | [`SipHash::hasher`], [`hasher128`](SipHash::hasher128) |
+//! | many slices | [`SipHash::hash_many`] |
+//! | many strings in one buffer (Arrow's layout) | [`SipHash::hash_offsets`] |
+//! | many records of one length | [`SipHash::hash_records`] |
+//! | a column of numbers | [`SipHash::hash_u64s`] |
+//! | a `HashMap` | [`RandomState`], or a [`SipHash`] with a key of your own |
+//! | a hash table, and many keys to look up in it | `FloodSafeMap` of the crate `lanesum-table` |
+//! | code written against the RustCrypto traits | [`SipHasher128`] with the feature `digest` |
+//!
 //! ```
 //! use lanesum_siphash::SipHash24;
 //!
@@ -24,18 +36,6 @@
 //! sip.hash_many(&["lanesum", "a"], &mut hashes);
 //! assert_eq!(hashes[0], hash);
 //! ```
-//!
-//! | you have | take |
-//! |---|---|
-//! | a slice | [`SipHash::hash`], [`hash128`](SipHash::hash128) |
-//! | pieces as they come | [`SipHash::hasher`], [`hasher128`](SipHash::hasher128) |
-//! | many slices | [`SipHash::hash_many`] |
-//! | many strings in one buffer (Arrow's layout) | [`SipHash::hash_offsets`] |
-//! | many records of one length | [`SipHash::hash_records`] |
-//! | a column of numbers | [`SipHash::hash_u64s`] |
-//! | a `HashMap` | [`RandomState`], or a [`SipHash`] with a key of your own |
-//! | a hash table, and many keys to look up in it | `FloodSafeMap` of the crate `lanesum-table` |
-//! | code written against the RustCrypto traits | [`SipHasher128`] with the feature `digest` |
 //!
 //! **Stable.** The hash of bytes under a key is what the paper defines: the same on every machine,
 //! with every backend and in every version of this crate. Hashes made by way of the trait `Hash`
@@ -66,7 +66,7 @@ pub use crate::{
 };
 pub use lanesum_lanes::Backend;
 
-/// The example of the page on the registry, tested.
+/// The examples of the page on the registry, tested.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,5 +1,12 @@
 //! What a process was given by whoever started it, where Rust's runtime or the C library hide it.
 //!
+//! | you have | take |
+//! |---|---|
+//! | results to print, or input to read, that must not go astray | [`Stream::was_closed`], [`keep_closed_streams_closed`] |
+//! | a reader that may go away (`program \| head`) | [`restore_sigpipe`], [`sigpipe_was_ignored`] |
+//! | names to show | [`locale_is_utf8`] |
+//! | memory that threads free and do not give back | [`keep_one_arena`] |
+//!
 //! Before `main` Rust's runtime opens `/dev/null` in the place of each standard stream that is
 //! closed, and ignores SIGPIPE. To a program that must tell its results that is a wrong answer:
 //! what it prints is gone and it succeeds, and what it reads from nowhere is empty. So a function

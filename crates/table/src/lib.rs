@@ -1,5 +1,16 @@
 //! A hash table that cannot be flooded, and that looks up many keys at once.
 //!
+//! | you have | take |
+//! |---|---|
+//! | keys with values, or keys alone | [`FloodSafeMap`], [`FloodSafeSet`] |
+//! | many keys to look up | [`FloodSafeMap::get_many`], [`contains_many`](FloodSafeMap::contains_many) |
+//! | many entries to put in | [`FloodSafeMap::insert_many`], or `collect` and `extend` |
+//! | many things to count or to gather, by borrowed keys | [`FloodSafeMap::fold_many`] |
+//! | one key at a time | what the standard library's map calls it, [`entry`](FloodSafeMap::entry) too |
+//! | keys of a type of your own | an `impl` of [`Key`], with [`JoinedBytes`] where it has several parts |
+//! | no `std`, or hashes that are to be the same again | [`FloodSafeMap::with_hasher`] |
+//! | a table to store | the feature `serde` |
+//!
 //! Whoever may choose the keys of a table without a secret key, and its hash function is known, can
 //! make all of them collide; every operation then walks through all entries. Under SipHash with a
 //! random key, which keys collide is as secret as the key.
@@ -53,7 +64,7 @@ pub use iter::{Drain, IntoIter, Iter, IterMut};
 pub use key::{JoinedBytes, Key, KeyBytes};
 pub use set::FloodSafeSet;
 
-/// The example of the page on the registry, tested.
+/// The examples of the page on the registry, tested.
 #[cfg(all(doctest, feature = "std"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

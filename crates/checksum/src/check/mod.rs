@@ -32,7 +32,7 @@ use lanesum_list::Dialect;
 use lanesum_list::formats::{Kind, Wrong};
 use lanesum_list::start::NotAList;
 
-use crate::engine::{self, Run};
+use crate::engine::{self, Delivery, Run};
 use crate::{Algorithm, Algorithms, Error, Job, Outcome};
 
 pub use format::FormatOfList;
@@ -51,8 +51,9 @@ pub enum List {
     Path(PathBuf),
 }
 
-/// How lists are checked.
+/// How lists are checked: the defaults, changed field by field.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Options {
     /// Which lines the lists may hold.
     pub dialect: Dialect,
@@ -69,7 +70,8 @@ pub struct Options {
     pub root: Option<PathBuf>,
     /// A file that does not exist is [`Verdict::Missing`], not [`Verdict::Unreadable`].
     pub ignore_missing: bool,
-    /// How the files are read and hashed.
+    /// How the files are read and hashed. Events come in order, whatever its
+    /// [`delivery`](engine::Options::delivery) says.
     pub engine: engine::Options,
 }
 
@@ -102,6 +104,7 @@ impl Options {
 
 /// How lists are told from other files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Reading {
     /// A list in UTF-16 or of binary data is an error, a byte order mark is passed over, and each
     /// list has a form of its own.
@@ -292,10 +295,8 @@ pub enum ListError {
 /// let list = folder.path().join("list");
 /// std::fs::write(&list, "900150983cd24fb0d6963f7d28e17f72  a\n")?;
 ///
-/// let options = Options {
-///     root: Some(folder.path().to_owned()),
-///     ..Options::default()
-/// };
+/// let mut options = Options::default();
+/// options.root = Some(folder.path().to_owned());
 /// let mut matched = 0;
 /// for (_list, event) in check([List::Path(list)].into_iter(), &options) {
 ///     if let Event::End { tally, .. } = event {
@@ -311,9 +312,11 @@ where
     L: Iterator<Item = List> + Clone + Send + 'static,
 {
     let shared = SharedReads::find(lists.clone(), options);
+    // The end of a list is an outcome behind those of its lines.
+    let engine = engine::Options { delivery: Delivery::InOrder, ..options.engine.clone() };
     Check {
         jobs: Arc::new(Mutex::new(Jobs::new(lists, options, shared))),
-        engine: options.engine.clone(),
+        engine,
         run: None,
         verdicts: Verdicts::new(options.ignore_missing),
     }

@@ -49,8 +49,9 @@ pub enum Input {
     Tree(PathBuf),
 }
 
-/// How sides are compared.
+/// How sides are compared; made from [`Options::default`].
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Options {
     /// Look at names, sizes and, where both sides have them, times; read no file of a folder.
     pub quick: bool,

@@ -44,6 +44,7 @@ const LONGEST_WAIT: Duration = Duration::from_millis(20);
 
 /// What a run found of the devices that files came from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Media {
     /// Whether any file came from a medium: what is in the cache tells nothing.
     pub were_read: bool,
@@ -56,7 +57,8 @@ pub struct Media {
 }
 
 /// From how many long files at once a device is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AtOnce {
     /// The number of the device, as in a file's [`Inode`](lanesum_list::Inode).
     pub device: u64,

@@ -49,6 +49,7 @@ mod hashers;
 mod look;
 mod open;
 mod outbox;
+mod panics;
 mod plan;
 mod queue;
 mod read;
@@ -169,8 +170,18 @@ impl Hashed {
     }
 }
 
-/// How to run.
+/// How to run: the defaults, changed field by field.
+///
+/// ```
+/// use lanesum_checksum::engine::{Delivery, Options};
+///
+/// let mut options = Options::default();
+/// options.threads = 2;
+/// options.delivery = Delivery::AsTheyCome;
+/// # assert!(options.detect_changes);
+/// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Options {
     /// Worker threads; 0, the default, means one for each CPU that this process may use.
     pub threads: usize,

@@ -13,7 +13,6 @@
 //! the system gives no threads, the caller's thread does all of this, some jobs at a time, when it
 //! asks for an outcome.
 
-use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt;
 use std::mem;
@@ -26,6 +25,7 @@ use std::time::Duration;
 
 use super::devices::{Devices, Media};
 use super::outbox::{self, Completed, Outbox, Sequence};
+use super::panics::{self, Panics, Payload};
 use super::queue::{JobQueue, Task};
 use super::stop::Stop;
 use super::{Job, Options, Outcome, read, worker};
@@ -68,8 +68,9 @@ type Jobs<T> = Box<dyn Iterator<Item = Job<T>> + Send>;
 /// one that waits in the iterator of the jobs, if it does, which ends when that returns.
 ///
 /// # Panics
-/// Asking for an outcome panics when the iterator of the jobs did, with the same payload. Outcomes
-/// that were not given out by then are lost. A run that is dropped says nothing of such a panic.
+/// Asking for an outcome panics when the iterator of the jobs did, with the same payload; where
+/// several threads panic, with that of the first. Outcomes that were not given out by then are lost.
+/// A run that is dropped says nothing of such a panic.
 pub struct Run<T> {
     threads: Threads<T>,
     contexts: Arc<Mutex<Contexts<T>>>,
@@ -97,6 +98,7 @@ pub(super) struct Core {
     pub(super) outbox: Outbox,
     pub(super) devices: Arc<Devices>,
     pub(super) stop: Arc<Stop>,
+    pub(super) panics: Panics,
 }
 
 impl Core {
@@ -110,6 +112,7 @@ impl Core {
             outbox,
             devices: Devices::of(&options),
             stop: Arc::new(Stop::with_signal()),
+            panics: Panics::default(),
             options,
         })
     }
@@ -132,6 +135,7 @@ impl Core {
 
     fn stop_after_panic(&self) {
         if thread::panicking() {
+            self.panics.note();
             self.stop();
         }
     }
@@ -170,6 +174,7 @@ fn lock<T>(contexts: &Mutex<Contexts<T>>) -> MutexGuard<'_, Contexts<T>> {
 
 /// What came of the outcomes that were given out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Totals {
     /// Outcomes, failed ones included.
     pub outcomes: u64,
@@ -220,7 +225,7 @@ impl<T: Send + 'static> Run<T> {
         };
         let start = |number| {
             let worker = Arc::clone(&core);
-            let work = move || worker::work(number, &worker);
+            let work = move || worker.panics.catch(|| worker::work(number, &worker));
             read::is_memory_left().then(|| thread::Builder::new().spawn(work).ok()).flatten()
         };
         let workers: Vec<_> = (0..threads).map_while(start).collect();
@@ -357,26 +362,25 @@ impl<T> Run<T> {
         }
     }
 
-    /// Waits for the threads, and goes on with the panic of one.
+    /// Waits for the threads, and goes on with the panic of the first that panicked.
     fn end(&mut self) {
         if let Some(panic) = self.join() {
             resume_unwind(panic);
         }
     }
 
-    /// Waits for the threads, which have ended or been stopped; the panic of one.
-    fn join(&mut self) -> Option<Box<dyn Any + Send>> {
+    /// Waits for the threads, which have ended or been stopped; the panic of the first that
+    /// panicked.
+    fn join(&mut self) -> Option<Payload> {
         self.is_at_end = true;
         let Threads::Started { core, puller, workers } = &mut self.threads else { return None };
-        let mut panic = None;
-        for worker in mem::take(workers) {
-            panic = worker.join().err().or(panic);
-        }
+        // Their panics are caught where they run.
+        mem::take(workers).into_iter().for_each(|worker| drop(worker.join()));
         // It may wait in the caller's iterator for as long as it likes, and only that.
         if let Some(puller) = puller.take_if(|_| core.queue.has_ended()) {
-            panic = puller.join().err().or(panic);
+            drop(puller.join());
         }
-        panic
+        core.panics.take()
     }
 }
 
@@ -392,8 +396,8 @@ impl<T> Drop for Run<T> {
     fn drop(&mut self) {
         if !self.is_at_end {
             self.core().stop();
-            // Its panic is told to whoever asks for outcomes.
-            drop(self.join());
+            // A panic is told to whoever asks for outcomes.
+            self.join().into_iter().for_each(panics::dispose);
         }
     }
 }
@@ -412,9 +416,11 @@ fn start_puller<T: Send + 'static>(
     let (send, jobs) = mpsc::sync_channel::<Jobs<T>>(1);
     let (core, contexts) = (Arc::clone(core), Arc::clone(contexts));
     let puller = move || {
-        if let Ok(mut jobs) = jobs.recv() {
-            pull(&core, &mut jobs, &contexts, &mut 0);
-        }
+        core.panics.catch(|| {
+            if let Ok(mut jobs) = jobs.recv() {
+                pull(&core, &mut jobs, &contexts, &mut 0);
+            }
+        });
     };
     let puller = read::is_memory_left().then(|| thread::Builder::new().spawn(puller).ok());
     Some((puller.flatten()?, send))
@@ -453,25 +459,4 @@ fn pull<T>(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Algorithms;
-    use crate::engine::Source;
-
-    /// Whoever gives the jobs may wait for what came of one before giving the next.
-    #[test]
-    fn without_threads_each_job_is_done_before_the_next_is_pulled() {
-        let (out, is_out) = mpsc::channel();
-        let job = |context| Job { source: Source::Nothing, algorithms: Algorithms::NONE, context };
-        let rest = (1..5).inspect(move |_| is_out.recv().unwrap());
-        let jobs = std::iter::once(0).chain(rest).map(job);
-        let mut run = Run::here(&Options::default(), Box::new(jobs));
-        let mut seen = Vec::new();
-        for outcome in run.by_ref() {
-            seen.push(outcome.context);
-            out.send(()).unwrap();
-        }
-        assert_eq!(seen, [0, 1, 2, 3, 4]);
-        assert_eq!(run.finish().unwrap().outcomes, 5);
-    }
-}
+mod tests;

@@ -120,7 +120,10 @@ impl Alone {
 
     /// Waits for the thread, which ends when no worker can hand in jobs any more.
     pub(super) fn join(self) {
-        if let Some(Err(panic)) = self.thread.map(JoinHandle::join) {
+        let Some(thread) = self.thread else { return };
+        let id = thread.thread().id();
+        if let Err(panic) = thread.join() {
+            self.core.panics.take_over(id);
             resume_unwind(panic);
         }
     }

@@ -20,8 +20,8 @@ use super::inode_of;
 use super::read::lease;
 use crate::Error;
 
-/// Seconds and nanoseconds since 1970.
-pub(super) type Time = (i64, u64);
+/// Seconds and nanoseconds since 1970. (Of the latter, systems have signed and unsigned ones.)
+pub(super) type Time = (i64, i64);
 
 /// What shows that a file was changed: a write or truncation moves size or times, a rename or
 /// removal of the file the number of links or the time of the inode's change.
@@ -42,8 +42,8 @@ impl FileVersion {
             inode: inode_of(stat),
             size: stat.st_size.cast_unsigned(),
             links: stat.st_nlink,
-            modified: (stat.st_mtime, stat.st_mtime_nsec),
-            changed: (stat.st_ctime, stat.st_ctime_nsec),
+            modified: (stat.st_mtime, stat.st_mtime_nsec as i64),
+            changed: (stat.st_ctime, stat.st_ctime_nsec as i64),
             blocks: stat.st_blocks,
         }
     }
@@ -160,7 +160,7 @@ impl FileVersion {
 /// What the kernel stamps files with: its time of the last tick.
 pub(super) fn stamping_clock() -> Time {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
-    (time.tv_sec, time.tv_nsec.cast_unsigned())
+    (time.tv_sec, time.tv_nsec)
 }
 
 /// The number of a file's file system, as in statfs(2).

@@ -11,6 +11,7 @@ use rustix::fs::{FileType, stat};
 
 /// Files and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Totals {
     /// Number of files.
     pub files: u64,

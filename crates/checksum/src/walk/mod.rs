@@ -59,8 +59,19 @@ use crate::hops::Within;
 /// Bytes of directory entries that one system call may bring: some two thousand short names.
 const READ_BUFFER: usize = 64 << 10;
 
-/// How to walk. The default walks everything below the argument and follows no link in it.
+/// How to walk. The default walks everything below the argument and follows no link in it; other
+/// walks change it field by field.
+///
+/// ```
+/// use lanesum_checksum::walk::{Exclude, WalkOptions};
+///
+/// let mut options = WalkOptions::default();
+/// options.one_file_system = true;
+/// options.exclude = Exclude::new(["*.tmp", "/cache/"])?;
+/// # Ok::<(), lanesum_checksum::walk::BadPattern>(())
+/// ```
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct WalkOptions {
     /// Follow the symbolic links inside the tree. Without it they are not entries at all.
     pub follow: bool,

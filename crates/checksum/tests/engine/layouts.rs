@@ -53,7 +53,8 @@ proptest! {
             std::thread::sleep(Duration::from_millis(pause));
             for io in Io::ALL {
                 for detect_changes in [true, false] {
-                    let options = Options { detect_changes, ..on(io, threads) };
+                    let mut options = on(io, threads);
+                    options.detect_changes = detect_changes;
                     let outcomes = run(&options, jobs.iter().cloned());
                     if !outcomes.contains(&format!("0: {}", Error::NoDirect)) {
                         prop_assert_eq!(&outcomes, &expected, "{} {}", io, detect_changes);

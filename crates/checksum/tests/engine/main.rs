@@ -60,7 +60,10 @@ impl Folder {
 }
 
 fn on(io: Io, threads: usize) -> Options {
-    Options { io, threads, ..Options::default() }
+    let mut options = Options::default();
+    options.io = io;
+    options.threads = threads;
+    options
 }
 
 /// Whether this system has a way to read the files of tests; tells if it has not.

@@ -40,7 +40,8 @@ fn many_files_that_are_cut_off_at_once() {
     for threads in [1, 3] {
         set_lengths(LENGTH);
         let progress = Arc::new(Progress::default());
-        let options = Options { progress: Some(Arc::clone(&progress)), ..on(Io::Mmap, threads) };
+        let mut options = on(Io::Mmap, threads);
+        options.progress = Some(Arc::clone(&progress));
         let outcomes = thread::scope(|scope| {
             scope.spawn(|| {
                 while progress.bytes.load(Ordering::Relaxed) == 0 {

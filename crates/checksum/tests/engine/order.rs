@@ -2,7 +2,7 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use lanesum_checksum::engine::{Delivery, Totals};
+use lanesum_checksum::engine::Delivery;
 
 use super::*;
 
@@ -17,7 +17,8 @@ fn far_more_jobs_than_may_be_under_way_at_once_come_in_order() {
     for threads in [1, 3] {
         let run = engine::run(&on(Io::default(), threads), jobs.clone());
         assert!(run.map(|outcome| outcome.context).eq(0..JOBS));
-        let as_they_come = Options { delivery: Delivery::AsTheyCome, ..on(Io::default(), threads) };
+        let mut as_they_come = on(Io::default(), threads);
+        as_they_come.delivery = Delivery::AsTheyCome;
         let mut run = engine::run(&as_they_come, jobs.clone());
         let mut contexts: Vec<_> = run.by_ref().map(|outcome| outcome.context).collect();
         contexts.sort_unstable();
@@ -33,7 +34,8 @@ fn outcomes_come_as_they_are_done_where_that_is_wanted() {
     mknodat(CWD, folder.path("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     let jobs = [folder.job_of("fifo"), folder.job("a", b"abc"), folder.job("b", b"xyz")];
     for threads in [1, 3] {
-        let options = Options { delivery: Delivery::AsTheyCome, ..on(Io::default(), threads) };
+        let mut options = on(Io::default(), threads);
+        options.delivery = Delivery::AsTheyCome;
         let mut run = engine::run(&options, jobs.clone().into_iter());
         let mut first: Vec<_> = run.by_ref().take(2).map(words).collect();
         first.sort_unstable();
@@ -51,7 +53,8 @@ fn outcomes_come_as_they_are_done_where_that_is_wanted() {
             (true, format!("fifo: {}", md5(b"fifo")))
         );
         assert!(run.next().is_none() && run.is_at_end());
-        assert_eq!(run.finish(), Ok(Totals { outcomes: 3, failed: 0, bytes: 10 }));
+        let totals = run.finish().unwrap();
+        assert_eq!((totals.outcomes, totals.failed, totals.bytes), (3, 0, 10));
     }
 }
 
@@ -109,7 +112,8 @@ fn small_files_do_not_wait_for_all_the_long_ones() {
     let long = folder.job("long", &bytes(LONG));
     std::thread::sleep(Duration::from_millis(30));
     let progress = Arc::new(Progress::default());
-    let options = Options { progress: Some(Arc::clone(&progress)), ..on(Io::default(), 1) };
+    let mut options = on(Io::default(), 1);
+    options.progress = Some(Arc::clone(&progress));
     let jobs = std::iter::once(small).chain(std::iter::repeat_n(long, 1000));
     let mut run = engine::run(&options, jobs);
     assert!(run.next().is_some());
@@ -164,7 +168,8 @@ fn a_single_job_is_done_here() {
         assert_eq!(pulled_by.try_iter().collect::<Vec<_>>(), [std::thread::current().id()]);
         let bytes = if has_digest { 3 } else { 0 };
         let failed = u64::from(!has_digest);
-        assert_eq!(run.finish(), Ok(Totals { outcomes: 1, failed, bytes }));
+        let totals = run.finish().unwrap();
+        assert_eq!((totals.outcomes, totals.failed, totals.bytes), (1, failed, bytes));
     }
 }
 
@@ -232,7 +237,8 @@ fn run_without_memory(threads: usize) {
     let limit = Rlimit { current: Some(size + (8 << 20)), ..getrlimit(Resource::As) };
     setrlimit(Resource::As, limit).unwrap();
     let progress = Arc::new(Progress::default());
-    let options = Options { progress: Some(Arc::clone(&progress)), ..on(Io::Direct, threads) };
+    let mut options = on(Io::Direct, threads);
+    options.progress = Some(Arc::clone(&progress));
     let outcomes = run(&options, jobs.iter().cloned());
     assert_eq!(progress.files.load(Ordering::Relaxed), 100, "failed ones included");
     let expected = jobs.iter().map(|job| format!("{}: Cannot allocate memory", job.context));

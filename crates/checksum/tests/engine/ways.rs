@@ -23,7 +23,8 @@ pub(super) fn digests_are_right_on_every_backend_with_any_number_of_threads(io: 
     }
     for backend in Backend::available() {
         for threads in 1..=4 {
-            let options = Options { backend, ..on(io, threads) };
+            let mut options = on(io, threads);
+            options.backend = backend;
             assert_eq!(run(&options, jobs.iter().cloned()), expected, "{backend}, {threads}");
         }
     }
@@ -129,7 +130,8 @@ pub(super) fn an_outcome_is_a_record_of_the_file_that_was_read(io: Io) {
     let jobs: Vec<_> =
         names.iter().zip(lengths).map(|(name, length)| folder.job(name, &bytes(length))).collect();
     for detect_changes in [true, false] {
-        let options = Options { detect_changes, ..on(io, 2) };
+        let mut options = on(io, 2);
+        options.detect_changes = detect_changes;
         for outcome in engine::run(&options, jobs.clone().into_iter()) {
             let name = &outcome.context;
             let file = fs::metadata(folder.path(name)).unwrap();
@@ -221,7 +223,8 @@ pub(super) fn progress_counts_bytes_and_files(io: Io) {
     let folder = Folder::new();
     let jobs = [folder.job("a", &bytes(300_000)), folder.job("b", b"abc"), folder.job_of("gone")];
     let progress = Arc::new(Progress::default());
-    let options = Options { progress: Some(Arc::clone(&progress)), ..on(io, 2) };
+    let mut options = on(io, 2);
+    options.progress = Some(Arc::clone(&progress));
     assert_eq!(run(&options, jobs.into_iter()).len(), 3);
     assert_eq!(progress.bytes.load(Ordering::Relaxed), 300_003);
     assert_eq!(progress.files.load(Ordering::Relaxed), 3);
@@ -235,7 +238,8 @@ pub(super) fn fifos_are_read_in_the_order_of_the_jobs_without_holding_up_the_lan
     let job = folder.job("a", b"abc");
     let jobs = [folder.job_of("first"), job.clone(), folder.job_of("second"), job];
     let progress = Arc::new(Progress::default());
-    let options = Options { progress: Some(Arc::clone(&progress)), ..on(io, 1) };
+    let mut options = on(io, 1);
+    options.progress = Some(Arc::clone(&progress));
     let all = std::thread::scope(|scope| {
         scope.spawn(|| {
             let open = |name| File::options().write(true).open(folder.path(name)).unwrap();
@@ -283,7 +287,8 @@ pub(super) fn a_stop_comes_in_the_middle_of_a_file(io: Io) {
         // Several are done by threads, a single one by this.
         for count in [1, 3] {
             let progress = Arc::new(Progress::default());
-            let options = Options { progress: Some(Arc::clone(&progress)), ..on(io, 2) };
+            let mut options = on(io, 2);
+            options.progress = Some(Arc::clone(&progress));
             let jobs = vec![Job { algorithms: algorithm.into(), ..job.clone() }; count];
             let mut run = engine::run(&options, jobs.into_iter());
             let stopper = run.stopper();
@@ -332,7 +337,8 @@ pub(super) fn files_that_say_nothing_about_their_size(io: Io) {
             _ => md5(&content),
         };
         for detect_changes in [true, false] {
-            let options = Options { detect_changes, ..on(io, 1) };
+            let mut options = on(io, 1);
+            options.detect_changes = detect_changes;
             let outcomes = run(&options, std::iter::once(job.clone()));
             assert_eq!(outcomes, [format!("{path}: {expected}")], "{detect_changes}");
         }
@@ -357,7 +363,8 @@ pub(super) fn holes_and_others_that_nobody_wrote_to_lately(io: Io) {
     }
     std::thread::sleep(A_WHILE);
     for detect_changes in [true, false] {
-        let options = Options { detect_changes, ..on(io, 1) };
+        let mut options = on(io, 1);
+        options.detect_changes = detect_changes;
         assert_eq!(run(&options, jobs.iter().cloned()), expected, "{detect_changes}");
     }
 }
@@ -397,7 +404,8 @@ pub(super) fn hash_in_while(
             job
         });
         let progress = Arc::new(Progress::default());
-        let options = Options { progress: Some(Arc::clone(&progress)), ..options.clone() };
+        let mut options = options.clone();
+        options.progress = Some(Arc::clone(&progress));
         let read = || progress.bytes.load(Ordering::Relaxed);
         // Another job may come, so the first one is done by a thread.
         let (end, ended) = std::sync::mpsc::channel();
@@ -484,7 +492,8 @@ pub(super) fn times_that_are_put_back_hide_no_change(io: Io) {
 }
 
 pub(super) fn changes_are_overlooked_on_demand(io: Io) {
-    let options = Options { detect_changes: false, ..on(io, 1) };
+    let mut options = on(io, 1);
+    options.detect_changes = false;
     assert_eq!(hash_while(touch, &options).unwrap(), md5(&long(LONG)));
     assert_eq!(hash_while(replace, &options).unwrap(), md5(&long(LONG)));
     let grown = [&long(LONG)[..], b"more"].concat();
@@ -503,7 +512,9 @@ pub fn own_files_are_known_by_whatever_name(io: Io) {
         let own_files = vec![inode_of_file(File::open(folder.path("own")).unwrap()).unwrap()];
         let link = Job { source: Source::Regular(folder.path("link")), ..folder.job_of("link") };
         let jobs = [own, others[0].clone(), link, others[1].clone()].into_iter();
-        let options = Options { own_files, detect_changes, ..on(io, 2) };
+        let mut options = on(io, 2);
+        options.own_files = own_files;
+        options.detect_changes = detect_changes;
         let left_out = |name| format!("{name}: {}", Error::OwnOutput);
         let expected = [
             left_out("own"),

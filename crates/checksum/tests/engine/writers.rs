@@ -138,7 +138,8 @@ fn a_file_with_a_writer_counts_once() {
         File::options().append(true).open(folder.path(&format!("{length}"))).unwrap()
     });
     let progress = Arc::new(Progress::default());
-    let options = Options { progress: Some(Arc::clone(&progress)), ..on(Io::Auto, 1) };
+    let mut options = on(Io::Auto, 1);
+    options.progress = Some(Arc::clone(&progress));
     let outcomes = run(&options, jobs.into_iter());
     assert_eq!(outcomes, LENGTHS.map(|length| format!("{length}: {}", md5(&bytes(length)))));
     assert_eq!(progress.bytes.load(Ordering::Relaxed), LENGTHS.iter().sum::<usize>() as u64);

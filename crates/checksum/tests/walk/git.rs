@@ -31,11 +31,15 @@ fn git(folder: &Path, args: &[&str]) -> Vec<u8> {
 }
 
 fn asking() -> WalkOptions {
-    WalkOptions { gitignore: true, git: Some("git".into()), ..plain() }
+    let mut options = rules_alone();
+    options.git = Some("git".into());
+    options
 }
 
 fn rules_alone() -> WalkOptions {
-    WalkOptions { git: None, ..asking() }
+    let mut options = plain();
+    options.gitignore = true;
+    options
 }
 
 /// The regular files that git lists in a folder, and in the repositories it lists there.
@@ -197,7 +201,8 @@ fn what_is_tracked_is_listed_although_a_rule_ignores_it() {
     // By the rules alone, since these ignore the argument.
     assert_eq!(tree.walk_in("o", &asking()), ["kept", "not"]);
     assert_eq!(tree.walk_in(":(top)o", &asking()), ["x"]);
-    let without = WalkOptions { git: Some("no such program".into()), ..asking() };
+    let mut without = asking();
+    without.git = Some("no such program".into());
     assert_eq!(tree.walk(&without), [".gitignore", "d/f"]);
 }
 
@@ -278,7 +283,8 @@ fn links_that_are_followed_are_walked_by_the_rules_alone() {
     let root = tree.path("r");
     git(&root, &["init", "-q"]);
     git(&root, &["add", "-f", "d/a.o"]);
-    let following = WalkOptions { follow: true, ..asking() };
+    let mut following = asking();
+    following.follow = true;
     assert_eq!(
         tree.walk_in("r", &following),
         [
@@ -304,7 +310,9 @@ fn git_that(tree: &Tree, script: &str) -> WalkOptions {
     let program = tree.path("git");
     fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    WalkOptions { git: Some(program), ..asking() }
+    let mut options = rules_alone();
+    options.git = Some(program);
+    options
 }
 
 #[test]

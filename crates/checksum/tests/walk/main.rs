@@ -101,11 +101,15 @@ fn plain() -> WalkOptions {
 }
 
 fn following() -> WalkOptions {
-    WalkOptions { follow: true, ..plain() }
+    let mut options = plain();
+    options.follow = true;
+    options
 }
 
 fn excluding(patterns: &[&str]) -> WalkOptions {
-    WalkOptions { exclude: Exclude::new(patterns).unwrap(), ..plain() }
+    let mut options = plain();
+    options.exclude = Exclude::new(patterns).unwrap();
+    options
 }
 
 fn assert_send<T: Send>(value: T) -> T {

@@ -34,13 +34,11 @@ pub fn run(
     let lists = lists
         .into_iter()
         .map(|list| if list == "-" { List::Stdin } else { List::Path(list.into()) });
-    let options = Options {
-        dialect: Dialect::only(Algorithm::Md5),
-        reading: Reading::Gnu,
-        ignore_missing: rules.ignore_missing,
-        engine,
-        ..Options::default()
-    };
+    let mut options = Options::default();
+    options.dialect = Dialect::only(Algorithm::Md5);
+    options.reading = Reading::Gnu;
+    options.ignore_missing = rules.ignore_missing;
+    options.engine = engine;
     let mut reporter = Reporter {
         rules,
         console,

@@ -54,21 +54,17 @@ impl Environment {
     ///
     /// The words for a backend that this CPU does not have.
     fn engine_options(&self) -> Result<engine::Options, String> {
-        let default = engine::Options::default();
-        let backend = match &self.backend {
-            None => default.backend,
-            Some(name) => args::backend(&name.to_string_lossy()).map_err(|words| {
+        let mut options = engine::Options::default();
+        if let Some(name) = &self.backend {
+            options.backend = args::backend(&name.to_string_lossy()).map_err(|words| {
                 format!("{BACKEND_VARIABLE}={}: {words}", name.to_string_lossy())
-            })?,
-        };
-        Ok(engine::Options {
-            threads: limits::threads(None, Io::Auto),
-            io: limits::way(Io::Auto),
-            backend,
-            detect_changes: false,
-            own_descriptors: true,
-            ..default
-        })
+            })?;
+        }
+        options.threads = limits::threads(None, Io::Auto);
+        options.io = limits::way(Io::Auto);
+        options.detect_changes = false;
+        options.own_descriptors = true;
+        Ok(options)
     }
 }
 
