@@ -1,5 +1,9 @@
 //! The command line: one definition, from which help, man page and completions are made.
 
+mod compare;
+mod convert;
+mod values;
+
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
@@ -11,6 +15,10 @@ use lanesum_list::{Dialect, Ending};
 use lanesum_md5::Backend;
 
 use crate::failure::Usage;
+pub use compare::{Compare, Form};
+pub use convert::Convert;
+pub use values::{BACKEND_VARIABLE, backend};
+use values::{algorithms, formats, io, threads};
 
 const EXIT_CODES: &str = "Exit codes: 0 all well, 1 a mismatch or something that could not be read, \
                           2 wrong usage. Interrupted, it dies of the signal: a shell shows 130 after ctrl-C.";
@@ -280,53 +288,6 @@ pub struct Check {
     pub lists: Vec<PathBuf>,
 }
 
-#[derive(Debug, Args)]
-pub struct Compare {
-    /// Look at names, sizes and, where both sides have them, times; read no file.
-    #[arg(long)]
-    pub quick: bool,
-
-    /// How differences are printed: text; csv, with a header; json, an object a line.
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Form::Text)]
-    pub format: Form,
-
-    /// Print what is equal, too.
-    #[arg(short, long)]
-    pub verbose: bool,
-
-    /// The format of the lists; by default each is recognised by its start.
-    #[arg(long, value_name = "FORMAT", value_parser = formats(|_| true), ignore_case = true)]
-    pub from: Option<Kind>,
-
-    /// What two folders are compared by, and the algorithm of lines that do not name theirs.
-    ///
-    /// By default MD5, and what the number of digits tells.
-    #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
-    pub algorithm: Option<Algorithm>,
-
-    #[command(flatten)]
-    pub trees: Walk,
-
-    #[command(flatten)]
-    pub run: Run,
-
-    /// What was there: a list (`-`: standard input) or a folder.
-    #[arg(value_name = "A", value_hint = ValueHint::AnyPath)]
-    pub before: PathBuf,
-
-    /// What is there now: a list or a folder.
-    #[arg(value_name = "B", value_hint = ValueHint::AnyPath)]
-    pub now: PathBuf,
-}
-
-/// How differences are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Form {
-    Text,
-    Csv,
-    Json,
-}
-
 /// How trees are walked.
 #[derive(Debug, Args)]
 pub struct Walk {
@@ -346,46 +307,6 @@ pub struct Walk {
     /// Stay on the file system of each PATH.
     #[arg(long)]
     pub one_file_system: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct Convert {
-    /// The format to write; docs/formats.md says what each can hold.
-    #[arg(
-        long,
-        value_name = "FORMAT",
-        value_parser = formats(Kind::is_written),
-        ignore_case = true
-    )]
-    pub to: Kind,
-
-    /// The format of the lists; by default each is recognised by its start.
-    #[arg(long, value_name = "FORMAT", value_parser = formats(|_| true), ignore_case = true)]
-    pub from: Option<Kind>,
-
-    /// The file that `aws s3api head-object` does not name.
-    #[arg(long, value_name = "NAME")]
-    pub name: Option<std::ffi::OsString>,
-
-    /// The algorithm of lines that do not name theirs, as for `lanesum check`.
-    #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
-    pub algorithm: Option<Algorithm>,
-
-    /// Write digests in base64.
-    #[arg(long)]
-    pub base64: bool,
-
-    /// The lines of the lists end with NUL; those written do where the format can.
-    #[arg(short, long)]
-    pub zero: bool,
-
-    /// Write the list to FILE, which appears when it is whole. `-` is standard output.
-    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub output: Option<PathBuf>,
-
-    /// Lists; `-` or nothing is standard input.
-    #[arg(value_name = "LIST", value_hint = ValueHint::FilePath)]
-    pub lists: Vec<PathBuf>,
 }
 
 /// How to run, whatever is done.
@@ -431,44 +352,6 @@ pub enum When {
     Never,
 }
 
-/// Algorithms by name, with the names in help and completions.
-fn algorithms() -> impl clap::builder::TypedValueParser<Value = Algorithm> {
-    use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
-    let value = |it: Algorithm| PossibleValue::new(it.name()).aliases(it.aliases());
-    PossibleValuesParser::new(Algorithm::ALL.map(value))
-        .map(|name| name.parse().expect("one of the names"))
-}
-
-/// Formats by name, those that will do, with the names in help and completions.
-fn formats(will_do: fn(Kind) -> bool) -> impl clap::builder::TypedValueParser<Value = Kind> {
-    use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-    let names = Kind::ALL.into_iter().filter(|&kind| will_do(kind)).map(Kind::name);
-    PossibleValuesParser::new(names).map(|name| name.parse().expect("one of the names"))
-}
-
-/// Ways to read by name, with the names in help and completions; one that the system lacks is
-/// wrong.
-fn io() -> impl clap::builder::TypedValueParser<Value = Io> {
-    use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-    PossibleValuesParser::new(Io::ALL.map(Io::name)).try_map(|name| {
-        let io = Io::ALL.into_iter().find(|io| io.name() == name).expect("one of the names");
-        io.check().map(|()| io).map_err(|error| {
-            let why = lanesum_checksum::error::message(&error);
-            format!(
-                "{why}; the kernel has no io_uring, or kernel.io_uring_disabled or a container \
-                 forbids it: take --io read"
-            )
-        })
-    })
-}
-
-fn threads(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(threads @ 1..=1024) => Ok(threads),
-        _ => Err("a number from 1 to 1024 is wanted".to_owned()),
-    }
-}
-
 /// The command that a word which is none may be meant for: the nearest, if at most two letters are
 /// wrong, missing, too many or in each other's places; one in a short command.
 pub fn command_like(word: &str) -> Option<String> {
@@ -491,21 +374,6 @@ static COMMANDS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let cli = Cli::command();
     cli.get_subcommands().map(|command| command.get_name().to_owned()).collect()
 });
-
-/// The environment variable that says what `--backend` would; md5sum mode has nothing else for it.
-pub const BACKEND_VARIABLE: &str = "LANESUM_BACKEND";
-
-/// The backend of this name, or the names there are. A variable that is set to nothing asks for
-/// none.
-pub fn backend(name: &str) -> Result<Backend, String> {
-    if name.is_empty() {
-        return Ok(Backend::best());
-    }
-    Backend::from_name(name).ok_or_else(|| {
-        let names: Vec<_> = Backend::available().map(Backend::name).collect();
-        format!("this CPU has {}", names.join(", "))
-    })
-}
 
 #[cfg(test)]
 mod tests {

@@ -243,11 +243,9 @@ mod tests {
         2aab1484e8c158f2bfb8c5ff41b57a525129131c957b5f93,b,c\n";
 
     fn read(list: &str) -> Vec<Line<'_>> {
-        let lines = lines(list.as_bytes(), &mut Hashdeep::new(Dialect::any()))
-            .map(|(_, line)| line)
-            .filter(|line| *line != Line::Blank)
-            .collect::<Vec<_>>();
-        lines
+        let mut format = Hashdeep::new(Dialect::any());
+        let lines = lines(list.as_bytes(), &mut format).map(|(_, line)| line);
+        lines.filter(|line| *line != Line::Blank).collect()
     }
 
     #[test]

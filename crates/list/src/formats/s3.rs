@@ -6,6 +6,7 @@
 //! rclone's `ModTime` is a time of modification.
 
 use std::borrow::Cow;
+use std::mem;
 
 use super::json::{self, Object, Scanner, Value};
 use super::{CannotHold, Format, Json, Line, Wrong};
@@ -84,7 +85,11 @@ impl Format for S3 {
 }
 
 /// What an object says; `name` is for one that has none.
-pub(super) fn line<'a>(object: Object<'a>, name: Option<Vec<u8>>, dialect: &Dialect) -> Line<'a> {
+pub(super) fn line<'a>(
+    object: &mut Object<'a>,
+    name: Option<Vec<u8>>,
+    dialect: &Dialect,
+) -> Line<'a> {
     if object.is_error {
         return Line::Wrong(Wrong::Reported);
     }
@@ -100,11 +105,11 @@ pub(super) fn line<'a>(object: Object<'a>, name: Option<Vec<u8>>, dialect: &Dial
 }
 
 fn record<'a>(
-    object: Object<'a>,
+    object: &mut Object<'a>,
     name: Option<Vec<u8>>,
     dialect: &Dialect,
 ) -> Result<Record<'a>, Wrong> {
-    let name = match (object.key, name) {
+    let name = match (mem::take(&mut object.key), name) {
         (Value::Text(key), _) => json::bytes(key),
         (Value::Nothing, Some(name)) => Cow::Owned(name),
         (Value::Nothing, None) => return Err(Wrong::NoName),
@@ -116,13 +121,13 @@ fn record<'a>(
     let mut record = Record {
         name,
         etag: object.etag.text().and_then(|etag| Etag::parse(etag.as_bytes())),
-        digests: json::digests(object.digests, dialect)?,
+        digests: json::digests(&object.digests, dialect)?,
         ..Record::default()
     };
-    record.size = match object.size {
+    record.size = match &object.size {
         // rclone: not known.
         Value::Nothing | Value::Negative => None,
-        Value::Whole(size) => Some(size),
+        Value::Whole(size) => Some(*size),
         _ => return Err(Wrong::Size),
     };
     let time = object.mod_time.text();

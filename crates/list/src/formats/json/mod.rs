@@ -6,6 +6,7 @@ mod object;
 mod scan;
 
 use std::borrow::Cow;
+use std::mem;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -157,7 +158,7 @@ impl Format for Json {
 pub(super) fn read<'a>(
     scanner: &mut Scanner,
     text: &'a [u8],
-    of_object: impl FnOnce(Object<'a>) -> Line<'a>,
+    of_object: impl FnOnce(&mut Object<'a>) -> Line<'a>,
 ) -> Line<'a> {
     match scanner.piece() {
         Piece::Between => return Line::Blank,
@@ -168,12 +169,16 @@ pub(super) fn read<'a>(
     // The comma behind the object before, where blanks stand between the two.
     let text = text.trim_ascii_start();
     let text = text.strip_prefix(b",").unwrap_or(text);
-    serde_json::from_slice(text).map_or(Line::Wrong(Wrong::Json), of_object)
+    let mut object = Object::default();
+    match object.read(text) {
+        Some(()) => of_object(&mut object),
+        None => Line::Wrong(Wrong::Json),
+    }
 }
 
 /// What our members say.
-fn record<'a>(object: Object<'a>, dialect: &Dialect) -> Result<Record<'a>, Wrong> {
-    let name = match (object.path, object.path_base64) {
+fn record<'a>(object: &mut Object<'a>, dialect: &Dialect) -> Result<Record<'a>, Wrong> {
+    let name = match (mem::take(&mut object.path), mem::take(&mut object.path_base64)) {
         (Value::Text(name), Value::Nothing) => bytes(name),
         (Value::Nothing, Value::Text(base64)) => {
             Cow::Owned(BASE64.decode(&*base64).map_err(|_| Wrong::Name)?)
@@ -184,13 +189,13 @@ fn record<'a>(object: Object<'a>, dialect: &Dialect) -> Result<Record<'a>, Wrong
         return Err(Wrong::Name);
     }
     let mut record =
-        Record { name, digests: digests(object.digests, dialect)?, ..Record::default() };
-    record.size = match object.size {
+        Record { name, digests: digests(&object.digests, dialect)?, ..Record::default() };
+    record.size = match &object.size {
         Value::Nothing => None,
-        Value::Whole(size) => Some(size),
+        Value::Whole(size) => Some(*size),
         _ => return Err(Wrong::Size),
     };
-    record.times.modified = match object.modified {
+    record.times.modified = match &object.modified {
         Value::Nothing => None,
         Value::Text(time) => Some(Time::from_rfc3339(time.as_bytes()).ok_or(Wrong::Modified)?),
         _ => return Err(Wrong::Modified),
@@ -208,23 +213,23 @@ pub(super) fn bytes(text: Cow<'_, str>) -> Cow<'_, [u8]> {
 
 /// The digests that these values spell, of the algorithms of the dialect.
 pub(super) fn digests(
-    values: Vec<(crate::Algorithm, Value<'_>)>,
+    values: &[(crate::Algorithm, Value<'_>)],
     dialect: &Dialect,
 ) -> Result<Digests, Wrong> {
     let mut digests = Digests::default();
     for (algorithm, value) in values {
-        let digest: Option<Digest> = match &value {
+        let digest: Option<Digest> = match value {
             Value::Nothing => continue,
             // rclone has it where it did not compute the hash.
             Value::Text(text) if text.is_empty() => continue,
-            Value::Text(text) => digits::read(algorithm, text.as_bytes(), true),
+            Value::Text(text) => digits::read(*algorithm, text.as_bytes(), true),
             _ => None,
         };
-        let digest = digest.ok_or(Wrong::Digest(algorithm))?;
-        if digests.iter().any(|it| it.algorithm() == algorithm) {
+        let digest = digest.ok_or(Wrong::Digest(*algorithm))?;
+        if digests.iter().any(|it| it.algorithm() == *algorithm) {
             return Err(Wrong::Json);
         }
-        if dialect.tagged.contains(algorithm) {
+        if dialect.tagged.contains(*algorithm) {
             digests.push(digest);
         }
     }

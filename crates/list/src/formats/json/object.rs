@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    self, Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 
 use crate::Algorithm;
 
@@ -70,23 +72,33 @@ fn of_aws(name: &str) -> Option<Algorithm> {
     })
 }
 
-impl<'de> Deserialize<'de> for Object<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(ObjectVisitor)
+impl<'de> Object<'de> {
+    /// The object of a text; `None` where it is none.
+    pub(in super::super) fn read(&mut self, text: &'de [u8]) -> Option<()> {
+        let mut deserializer = serde_json::Deserializer::from_slice(text);
+        self.deserialize(&mut deserializer).ok()?;
+        deserializer.end().ok()
     }
 }
 
-struct ObjectVisitor;
+/// In its place: to move it from hand to hand takes longer than to read a short one.
+impl<'de> DeserializeSeed<'de> for &mut Object<'de> {
+    type Value = ();
 
-impl<'de> Visitor<'de> for ObjectVisitor {
-    type Value = Object<'de>;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for &mut Object<'de> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Object<'de>, A::Error> {
-        let mut object = Object::default();
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        let object = self;
         while let Some(Name(name)) = members.next_key()? {
             let place = match &*name {
                 "path" => &mut object.path,
@@ -135,7 +147,7 @@ impl<'de> Visitor<'de> for ObjectVisitor {
             }
             *place = members.next_value()?;
         }
-        Ok(object)
+        Ok(())
     }
 }
 

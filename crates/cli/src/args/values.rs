@@ -1,0 +1,57 @@
+//! What the arguments' values may be, with the names in help and completions.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use lanesum_checksum::Algorithm;
+use lanesum_checksum::engine::Io;
+use lanesum_list::formats::Kind;
+use lanesum_md5::Backend;
+
+/// Algorithms by name, with the names in help and completions.
+pub fn algorithms() -> impl TypedValueParser<Value = Algorithm> {
+    let value = |it: Algorithm| PossibleValue::new(it.name()).aliases(it.aliases());
+    PossibleValuesParser::new(Algorithm::ALL.map(value))
+        .map(|name| name.parse().expect("one of the names"))
+}
+
+/// Formats by name, those that will do, with the names in help and completions.
+pub fn formats(will_do: fn(Kind) -> bool) -> impl TypedValueParser<Value = Kind> {
+    let names = Kind::ALL.into_iter().filter(|&kind| will_do(kind)).map(Kind::name);
+    PossibleValuesParser::new(names).map(|name| name.parse().expect("one of the names"))
+}
+
+/// Ways to read by name, with the names in help and completions; one that the system lacks is
+/// wrong.
+pub fn io() -> impl TypedValueParser<Value = Io> {
+    PossibleValuesParser::new(Io::ALL.map(Io::name)).try_map(|name| {
+        let io = Io::ALL.into_iter().find(|io| io.name() == name).expect("one of the names");
+        io.check().map(|()| io).map_err(|error| {
+            let why = lanesum_checksum::error::message(&error);
+            format!(
+                "{why}; the kernel has no io_uring, or kernel.io_uring_disabled or a container \
+                 forbids it: take --io read"
+            )
+        })
+    })
+}
+
+pub fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(threads @ 1..=1024) => Ok(threads),
+        _ => Err("a number from 1 to 1024 is wanted".to_owned()),
+    }
+}
+
+/// The environment variable that says what `--backend` would; md5sum mode has nothing else for it.
+pub const BACKEND_VARIABLE: &str = "LANESUM_BACKEND";
+
+/// The backend of this name, or the names there are. A variable that is set to nothing asks for
+/// none.
+pub fn backend(name: &str) -> Result<Backend, String> {
+    if name.is_empty() {
+        return Ok(Backend::best());
+    }
+    Backend::from_name(name).ok_or_else(|| {
+        let names: Vec<_> = Backend::available().map(Backend::name).collect();
+        format!("this CPU has {}", names.join(", "))
+    })
+}
