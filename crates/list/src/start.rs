@@ -7,7 +7,13 @@
 use crate::{Dialect, Ending, formats};
 
 /// The byte order mark in UTF-8.
-pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Whether these bytes begin with a byte order mark of UTF-8 or UTF-16: at the start of a list they
+/// would be none of its name.
+pub(crate) fn begins_with_mark(name: &[u8]) -> bool {
+    name.starts_with(MARK) || name.starts_with(b"\xff\xfe") || name.starts_with(b"\xfe\xff")
+}
 
 /// As much of a list as is to be looked at, in bytes. Four do where no more have come: the marks
 /// have three at most, and a fourth makes UTF-16 without one unlikely to be cut.
@@ -48,7 +54,7 @@ pub enum NotAList {
 pub fn of_text(head: &[u8], ending: Ending) -> Result<usize, NotAList> {
     if head.starts_with(MARK) {
         Ok(MARK.len())
-    } else if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+    } else if begins_with_mark(head) {
         Err(NotAList::Utf16)
     } else if ending == Ending::Nul && !head.contains(&0) && has_newlines(head) {
         Err(NotAList::NewlineEnded)

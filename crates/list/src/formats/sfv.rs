@@ -51,7 +51,7 @@ impl Format for Sfv {
         let name = &*record.name;
         let what = if name.last().is_none_or(|&byte| is_blank(byte)) {
             Some("that ends with a blank, or of no byte")
-        } else if name[0] == b';' || name.starts_with(start::MARK) {
+        } else if name[0] == b';' || start::begins_with_mark(name) {
             Some("that begins with a semicolon or a byte order mark (write ./ before it)")
         } else {
             name.contains(&b'\n').then_some("with a newline in it")
@@ -161,11 +161,12 @@ mod tests {
     #[test]
     fn a_name_that_would_be_another_is_refused() {
         let digest = Digest::from_hex(Algorithm::Crc32, b"EB8EBA67").unwrap();
-        for name in ["", ";a", "a ", "a\t", "a\nb", "\u{feff}a"] {
+        let marks = [&b"\xef\xbb\xbfa"[..], b"\xff\xfea", b"\xfe\xffa"];
+        for name in [&b""[..], b";a", b"a ", b"a\t", b"a\nb"].into_iter().chain(marks) {
             let mut out = Vec::new();
             let written =
                 Sfv::new(Dialect::any()).record(&mut out, &Record::new(name).with(digest));
-            assert!(matches!(written, Err(CannotHold::Name { .. })) && out.is_empty(), "{name}");
+            assert!(matches!(written, Err(CannotHold::Name { .. })) && out.is_empty(), "{name:?}");
         }
     }
 }
