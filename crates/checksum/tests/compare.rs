@@ -154,7 +154,7 @@ fn folders_that_were_renamed_are_told_once() {
     let moves = |new: &Files| {
         let lists = [write_list(&old, &path("old")), write_list(new, &path("new"))];
         let moves = compare(lists, &Options::default()).folder_moves();
-        moves.into_iter().map(|it| (it.from, it.to, it.files)).collect::<Vec<_>>()
+        moves.iter().map(|it| (it.from.clone(), it.to.clone(), it.files)).collect::<Vec<_>>()
     };
     new.insert("top".to_owned(), 60);
     assert_eq!(moves(&new), [(b"a/b".to_vec(), b"c".to_vec(), 50)]);

@@ -2,30 +2,40 @@
 
 use std::collections::BTreeMap;
 
+use super::Difference;
 use super::matches::folders;
 use super::side::Names;
 
 /// A folder that was renamed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct FolderMove {
-    /// Its name before, without a slash at its end.
-    pub from: Vec<u8>,
-    /// Its name now.
+    /// Its name now, without a slash at its end.
     pub to: Vec<u8>,
+    /// Its name before.
+    pub from: Vec<u8>,
     /// The files in it that were moved.
     pub files: u64,
 }
 
-impl FolderMove {
-    /// Whether it is this folder that a file was moved with.
+/// The folders that were renamed, in byte order of their new names. A slice otherwise.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FolderMoves(Vec<FolderMove>);
+
+impl std::ops::Deref for FolderMoves {
+    type Target = [FolderMove];
+
+    fn deref(&self) -> &[FolderMove] {
+        &self.0
+    }
+}
+
+impl FolderMoves {
+    /// The place of the folder that a file was moved with.
     #[must_use]
-    pub fn has_moved(&self, from: &[u8], to: &[u8]) -> bool {
-        let below = |name: &[u8], folder: &[u8]| -> Option<Vec<u8>> {
-            let rest = name.strip_prefix(folder)?;
-            rest.starts_with(b"/").then(|| rest.to_vec())
-        };
-        below(from, &self.from).is_some_and(|rest| below(to, &self.to) == Some(rest))
+    pub fn place_of(&self, moved: &Difference<'_>) -> Option<usize> {
+        let (from, to) = folders(moved.from?, moved.name);
+        self.binary_search_by(|folder| (&*folder.to, &*folder.from).cmp(&(to, from))).ok()
     }
 }
 
@@ -34,22 +44,21 @@ pub(super) fn renamed<'a>(
     moves: impl Iterator<Item = (&'a [u8], &'a [u8])>,
     before: &Names,
     now: &Names,
-) -> Vec<FolderMove> {
+) -> FolderMoves {
     let mut counts = BTreeMap::<(&[u8], &[u8]), u64>::new();
     for (from, to) in moves {
         let (from, to) = folders(from, to);
         *counts.entry((to, from)).or_default() += 1;
     }
     let is_gone = |names: &Names, folder: &[u8]| !names.has_prefix(&[folder, b"/"].concat());
-    counts
-        .into_iter()
-        .filter(|&((to, from), files)| {
-            files > 1
-                && !from.is_empty()
-                && !to.is_empty()
-                && is_gone(now, from)
-                && is_gone(before, to)
-        })
-        .map(|((to, from), files)| FolderMove { from: from.to_vec(), to: to.to_vec(), files })
-        .collect()
+    let is_whole = |&((to, from), files): &((&[u8], &[u8]), u64)| {
+        let are_folders = !from.is_empty() && !to.is_empty();
+        files > 1 && are_folders && is_gone(now, from) && is_gone(before, to)
+    };
+    let folder = |((to, from), files): ((&[u8], &[u8]), u64)| FolderMove {
+        to: to.to_vec(),
+        from: from.to_vec(),
+        files,
+    };
+    FolderMoves(counts.into_iter().filter(is_whole).map(folder).collect())
 }

@@ -33,7 +33,7 @@ use crate::engine;
 use crate::walk::WalkOptions;
 use crate::{Algorithm, Algorithms};
 
-pub use folders::FolderMove;
+pub use folders::{FolderMove, FolderMoves};
 pub use input::Doubts;
 use matches::Matches;
 use plan::{NONE, Pair};
@@ -312,10 +312,10 @@ impl Differences {
         &self.doubts
     }
 
-    /// Folders that were renamed with all that was in them, in byte order of their new names: none
-    /// is left under the old name, and none was under the new one.
+    /// Folders that were renamed with all that was in them: nothing is left under the old name, and
+    /// nothing was under the new one.
     #[must_use]
-    pub fn folder_moves(&self) -> Vec<FolderMove> {
+    pub fn folder_moves(&self) -> FolderMoves {
         let [a, b] = &self.sides;
         let moved = self.iter().filter(|it| it.class == Class::Moved);
         folders::renamed(moved.filter_map(|it| Some((it.from?, it.name))), a.names(), b.names())

@@ -5,7 +5,7 @@ use std::io;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use indicatif::HumanCount;
-use lanesum_checksum::compare::{Basis, Class, Difference, Differences, FolderMove};
+use lanesum_checksum::compare::{Basis, Class, Difference, Differences, FolderMove, FolderMoves};
 use serde_json::{Map, Value};
 
 use crate::args::{Compare, Form};
@@ -27,20 +27,18 @@ pub fn print(args: &Compare, differences: &Differences, console: &mut Console) -
 /// A line for each difference, and one for all files of a folder that was renamed.
 fn text<'a>(
     differences: impl Iterator<Item = Difference<'a>>,
-    folders: Vec<FolderMove>,
+    folders: FolderMoves,
     console: &mut Console,
 ) -> io::Result<()> {
     let mut told = vec![false; folders.len()];
     for it in differences {
-        if let (Class::Moved, Some(from)) = (it.class, it.from) {
-            let place = folders.iter().position(|folder| folder.has_moved(from, it.name));
-            if let Some(place) = place {
-                if !told[place] {
-                    told[place] = true;
-                    console.line(&folder_line(&folders[place], console))?;
-                }
-                continue;
+        let place = if it.class == Class::Moved { folders.place_of(&it) } else { None };
+        if let Some(place) = place {
+            if !told[place] {
+                told[place] = true;
+                console.line(&folder_line(&folders[place], console))?;
             }
+            continue;
         }
         console.line(&line(&it, console))?;
     }
