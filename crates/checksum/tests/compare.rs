@@ -247,7 +247,7 @@ fn a_quick_look_tells_what_it_rests_on() {
         let differences = compare(trees.clone(), options);
         differences.iter().map(|it| (it.class, it.basis.unwrap())).collect()
     };
-    let same = (Class::Equal, Basis::SizeAndTime);
+    let same = (Class::Alike, Basis::SizeAndTime);
     assert_eq!(told(&options), [same, same]);
     set(&other.join("b"), 6);
     assert_eq!(told(&options), [same, (Class::Changed, Basis::SizeAndTime)]);

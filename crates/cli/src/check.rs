@@ -343,20 +343,8 @@ impl<'a> Report<'a> {
             return;
         }
         for taken_for in tally.untagged.doubtful().iter() {
-            let has_its_key = |is: &Algorithm| self.args.key_file.is_some() || !is.needs_key();
-            let others: Vec<_> = self.dialect.mistaken_for(taken_for).filter(has_its_key).collect();
-            let remedy = match &*others {
-                [is] => format!("the lines are of {is} (say -a {is})"),
-                [first, others @ ..] => {
-                    let name = |is: &Algorithm| format!(" or {is} (-a {is})");
-                    let others: String = others.iter().map(name).collect();
-                    format!("the lines are of {first} (say -a {first}){others}")
-                }
-                [] if taken_for == Algorithm::Sha512 => {
-                    "the lines are of BLAKE2b (check them with b2sum)".to_owned()
-                }
-                [] => continue,
-            };
+            let has_key = self.args.key_file.is_some();
+            let Some(remedy) = other_algorithms(self.dialect, taken_for, has_key) else { continue };
             let words = format!(
                 "no line without an algorithm matches, read as {taken_for}: the files have changed, or {remedy}"
             );
@@ -432,6 +420,24 @@ impl<'a> Report<'a> {
         words.extend(passed_over.into_iter().filter_map(told));
         words.join(", ")
     }
+}
+
+/// Of what lines may be that were taken for another algorithm, and what to say then.
+pub fn other_algorithms(dialect: Dialect, taken_for: Algorithm, has_key: bool) -> Option<String> {
+    let has_its_key = |is: &Algorithm| has_key || !is.needs_key();
+    let others: Vec<_> = dialect.mistaken_for(taken_for).filter(has_its_key).collect();
+    Some(match &*others {
+        [is] => format!("the lines are of {is} (say -a {is})"),
+        [first, others @ ..] => {
+            let name = |is: &Algorithm| format!(" or {is} (-a {is})");
+            let others: String = others.iter().map(name).collect();
+            format!("the lines are of {first} (say -a {first}){others}")
+        }
+        [] if taken_for == Algorithm::Sha512 => {
+            "the lines are of BLAKE2b (check them with b2sum)".to_owned()
+        }
+        [] => return None,
+    })
 }
 
 /// What is said of lines whose algorithms are not known here.

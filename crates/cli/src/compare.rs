@@ -12,13 +12,15 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
 use indicatif::{DecimalBytes, HumanCount};
+use lanesum_checksum::Algorithm;
 use lanesum_checksum::check::List;
 use lanesum_checksum::compare::{
     Basis, Class, Comparison, Difference, Differences, Doubts, Input, Options,
 };
-use lanesum_list::Dialect;
+use lanesum_list::{Dialect, Ending};
 
 use crate::args::Compare;
+use crate::check::other_algorithms;
 use crate::console::{self, Console, fail_to_write, locale_of_process};
 use crate::counts::files;
 use crate::failure::Usage;
@@ -42,6 +44,7 @@ pub fn run(args: Compare) -> anyhow::Result<ExitCode> {
     let console = Arc::new(Mutex::new(console));
     signals::catch().handle(&console, None);
     options.engine = args.run.engine(None);
+    let dialect = options.dialect;
 
     let mut comparison = match Comparison::prepare(&inputs, &options) {
         Ok(comparison) => comparison,
@@ -51,7 +54,7 @@ pub fn run(args: Compare) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::FAILURE);
         }
     };
-    let is_usable = tell_doubts(&inputs, &comparison, &mut console::lock(&console));
+    let is_usable = tell_doubts(&args, &inputs, &comparison, &mut console::lock(&console));
     if !is_usable {
         return Ok(ExitCode::FAILURE);
     }
@@ -68,6 +71,7 @@ pub fn run(args: Compare) -> anyhow::Result<ExitCode> {
     if let Err(error) = printed.and_then(|()| console.flush()) {
         return Ok(fail_to_write(&error, &mut console));
     }
+    tell_other_algorithms(&args, &inputs, &differences, dialect, &mut console);
     let summary = Summary::of(&differences);
     console.message(summary.words(&args).as_bytes());
     let are_doubts = differences.doubts().iter().any(Doubts::are_there);
@@ -104,13 +108,21 @@ fn options(args: &Compare) -> Result<Options, Usage> {
         options.algorithms = algorithm.into();
         options.dialect = Dialect::untagged_as(algorithm);
     }
+    if args.zero {
+        options.dialect = options.dialect.with_ending(Ending::Nul);
+    }
     options.from = args.from;
     options.walk = args.trees.options()?;
     Ok(options)
 }
 
 /// Tells what in the sides could not be used; whether there is enough to go on.
-fn tell_doubts(inputs: &[Input; 2], comparison: &Comparison, console: &mut Console) -> bool {
+fn tell_doubts(
+    args: &Compare,
+    inputs: &[Input; 2],
+    comparison: &Comparison,
+    console: &mut Console,
+) -> bool {
     let mut is_usable = true;
     for ((input, doubts), entries) in
         inputs.iter().zip(comparison.doubts()).zip(comparison.entries())
@@ -119,7 +131,7 @@ fn tell_doubts(inputs: &[Input; 2], comparison: &Comparison, console: &mut Conso
             console.about(path.as_os_str().as_bytes(), &why.to_string());
         }
         if !doubts.seen_from.is_empty() && !is_of_a_folder(&doubts.seen_from, inputs) {
-            let mut words = b"names are compared without their ".to_vec();
+            let mut words = b"its names are taken without ".to_vec();
             console.quote(&mut words, &doubts.seen_from);
             console.about(name(input), &String::from_utf8_lossy(&words));
         }
@@ -138,17 +150,63 @@ fn tell_doubts(inputs: &[Input; 2], comparison: &Comparison, console: &mut Conso
         }
         if let Some((line, why)) = &doubts.first_malformed {
             let words = match doubts.malformed {
-                _ if entries == 0 && why == "not a checksum line" => {
-                    "no checksum line in it; is it a list?".to_owned()
+                _ if entries > 0 || why != "not a checksum line" => None,
+                _ => Some(match args.algorithm {
+                    Some(algorithm) => format!(
+                        "no line in it has as many digits as {algorithm}; without -a they tell"
+                    ),
+                    None => "no checksum line in it; a side is a list or a folder".to_owned(),
+                }),
+            };
+            let words = match (words, doubts.malformed) {
+                (Some(words), _) => words,
+                (None, 1) => format!("line {line}: {why}"),
+                (None, lines) => {
+                    format!("{lines} lines are wrong; the first is line {line}: {why}")
                 }
-                1 => format!("line {line}: {why}"),
-                lines => format!("{lines} lines are wrong; the first is line {line}: {why}"),
             };
             console.about(name(input), &words);
         }
-        is_usable &= entries > 0 || !doubts.are_there();
+        let is_list = matches!(input, Input::List(_));
+        if is_list && entries == 0 && !doubts.are_there() {
+            let words =
+                "no checksum line in it, so nothing was compared; is it the right list, and whole?";
+            console.about(name(input), words);
+        }
+        is_usable &= entries > 0 || !is_list;
     }
     is_usable
+}
+
+/// Tells of a list of which no digest is its file's: it may be of another algorithm, or of a key.
+fn tell_other_algorithms(
+    args: &Compare,
+    inputs: &[Input; 2],
+    differences: &Differences,
+    dialect: Dialect,
+    console: &mut Console,
+) {
+    let doubtful = differences.doubtful();
+    for (input, doubts) in inputs.iter().zip(differences.doubts()) {
+        if !matches!(input, Input::List(_)) {
+            continue;
+        }
+        for taken_for in doubts.untagged.intersection(doubtful).iter() {
+            if args.algorithm.is_none()
+                && let Some(remedy) = other_algorithms(dialect, taken_for, false)
+            {
+                let words = format!(
+                    "no digest in it is its file's, read as {taken_for}: the files have changed, or {remedy}"
+                );
+                console.about(name(input), &words);
+            }
+        }
+        if doubtful.contains(Algorithm::Blake3) {
+            let words = "no digest of BLAKE3 in it is its file's; if they were made with a key, \
+                         check them with lanesum check --key-file";
+            console.about(name(input), words);
+        }
+    }
 }
 
 /// Whether names that begin so were made where the folder that is compared is seen, or with its
@@ -166,7 +224,7 @@ fn is_of_a_folder(prefix: &[u8], inputs: &[Input; 2]) -> bool {
 /// How many files are of which class, and how many bytes they have as far as that is known.
 struct Summary {
     classes: BTreeMap<Class, (u64, u64)>,
-    /// What equal files were compared by, the weakest of all.
+    /// What files that are alike were compared by, the weakest of all.
     basis: Option<Basis>,
 }
 
@@ -177,16 +235,17 @@ impl Summary {
             let (count, bytes) = summary.classes.entry(class).or_default();
             *count += 1;
             *bytes += size.or(size_before).unwrap_or(0);
-            if class == Class::Equal {
+            if class == Class::Alike {
                 summary.basis = summary.basis.max(basis);
             }
         }
         summary
     }
 
-    /// A comparison of nothing is none.
+    /// With `--quick` all alike. A comparison of nothing is none.
     fn is_all_equal(&self) -> bool {
-        self.classes.keys().eq([&Class::Equal])
+        let is_same = |class: &Class| matches!(class, Class::Equal | Class::Alike);
+        !self.classes.is_empty() && self.classes.keys().all(is_same)
     }
 
     fn words(&self, args: &Compare) -> String {
@@ -197,10 +256,10 @@ impl Summary {
             Some(Basis::SizeAndTime) => "alike in name, size and time",
             Some(Basis::Size) => "alike in name and size",
             Some(Basis::Name) => "alike in name",
-            _ => "equal",
+            _ => "alike",
         };
         let words = |(&class, &(count, bytes)): (&Class, &(u64, u64))| {
-            let class = if class == Class::Equal { alike } else { class.name() };
+            let class = if class == Class::Alike { alike } else { class.name() };
             let bytes =
                 if bytes > 0 { format!(" ({})", DecimalBytes(bytes)) } else { String::new() };
             format!("{} {class}{bytes}", HumanCount(count))

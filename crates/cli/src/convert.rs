@@ -274,12 +274,15 @@ struct Printer<'run> {
 
 impl Printer<'_> {
     fn all(&mut self, inputs: &mut [Input], options: &Options) -> Result<(), Failure> {
-        self.text.clear();
-        self.format.begin(&mut self.text);
-        self.print()?;
-        for input in inputs {
+        for input in &mut *inputs {
             let name = input.name();
             input.records(options, true, |record, _| self.record(&record, &name))?;
+        }
+        if self.is_empty {
+            let names: Vec<_> = inputs.iter().map(Input::name).collect();
+            let words =
+                "no checksum line in it, so nothing is written; is it the right list, and whole?";
+            return Err(Failure::List(anyhow!("{}: {words}", names.join(", "))));
         }
         self.text.clear();
         self.format.end(&mut self.text);
@@ -295,7 +298,9 @@ impl Printer<'_> {
             self.algorithms = algorithms;
         }
         self.text.clear();
-        if !self.is_empty {
+        if self.is_empty {
+            self.format.begin(&mut self.text);
+        } else {
             self.text.extend_from_slice(self.format.separator());
         }
         self.format.record(&mut self.text, record).map_err(|cannot| fail(cannot.into()))?;

@@ -25,7 +25,7 @@ fn only(algorithms: Algorithms, read: Read) -> Read {
 /// A line that was compared with its file.
 struct Judged {
     verdict: Verdict,
-    /// Of the digests that the file has, and of those that it has not.
+    /// Of the digests that the file has, unless it is empty, and of those that it has not.
     matched: Algorithms,
     mismatched: Algorithms,
     /// Whether the line names them.
@@ -58,6 +58,10 @@ impl Judged {
             Err(_) if is_missing(read, ignore_missing) => Verdict::Missing,
             Err(error) => Verdict::Unreadable(Arc::clone(error)),
         };
+        // An empty file has the digest of many algorithms that nobody can tell apart: zeros.
+        if matches!(read, Ok(hashed) if hashed.bytes == 0) {
+            matched = Algorithms::NONE;
+        }
         Self { verdict, matched, mismatched, is_tagged }
     }
 

@@ -13,9 +13,10 @@ use std::path::Path;
 use lanesum_list::Inode;
 
 use super::input::{self, Given};
-use super::side::Names;
+use super::side::{Names, State};
 use super::{Input, List, ListError, Options, SideError};
 use crate::check;
+use crate::walk::Exclude;
 
 /// Names that are tried.
 const SAMPLE: usize = 4096;
@@ -54,7 +55,42 @@ pub(super) fn read(inputs: &[Input; 2], options: &Options) -> Result<[Given; 2],
         }
     };
     given.iter_mut().for_each(|given| given.side.sort());
+    for side in [0, 1] {
+        let [a, b] = &mut given;
+        let (list, other) = if side == 0 { (a, b) } else { (b, a) };
+        let Input::List(_) = &inputs[side] else { continue };
+        leave_out(list, &options.walk.exclude);
+        if let Input::Tree(root) = &inputs[1 - side] {
+            if let Some(algorithm) = list.side.keyed() {
+                return Err(SideError { side, error: ListError::NoKey(algorithm) });
+            }
+            note_passed_over(list, other.side.names(), root);
+        }
+    }
     Ok(given)
+}
+
+/// Leaves out what a walk would: names that match, and those in folders that do.
+fn leave_out(list: &mut Given, exclude: &Exclude) {
+    if exclude.is_empty() {
+        return;
+    }
+    let folders = |name: &[u8]| -> Vec<usize> { memchr::memchr_iter(b'/', name).collect() };
+    list.side.leave_out(|name| {
+        exclude.matches(name, false)
+            || folders(name).into_iter().any(|slash| exclude.matches(&name[..slash], true))
+    });
+}
+
+/// Notes what is not missing although the walk did not find it: links, and what was left out.
+fn note_passed_over(list: &mut Given, tree: &Names, root: &Path) {
+    let is_passed_over =
+        |name: &[u8]| !tree.contains(name) && input::path(root, name).symlink_metadata().is_ok();
+    for number in 0..list.side.len() {
+        if list.side.state(number) == State::Known && is_passed_over(list.side.name(number)) {
+            list.side.fail(number, State::PassedOver, None);
+        }
+    }
 }
 
 /// The list, and the folder beside it.

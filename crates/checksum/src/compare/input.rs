@@ -13,6 +13,7 @@ use lanesum_list::formats::{Line, Wrong};
 use lanesum_list::{Inode, Record, Time, Times};
 
 use super::side::{Side, State};
+use crate::Algorithms;
 use crate::check::{self, FormatOfList, List, ListError};
 use crate::list::{self, ListReader, OpenError};
 use crate::walk::{self, Entry, Skip, WalkOptions};
@@ -29,6 +30,8 @@ pub struct Doubts {
     pub unknown: u64,
     /// What those lines call their algorithms.
     pub unknown_algorithms: BTreeSet<String>,
+    /// What lines that do not name their algorithm were taken for.
+    pub untagged: Algorithms,
     /// What a walk passed over.
     pub skipped: Vec<(PathBuf, Skip)>,
     /// What was taken off the names of a list, which begin with it: the folder that they are seen
@@ -86,8 +89,11 @@ pub(super) fn read_list(list: &List, options: &check::Options) -> Result<Given, 
         last = line.number;
         match line.parse(&mut *format) {
             Line::Blank => {}
-            Line::Record { record, .. } => {
+            Line::Record { record, is_tagged } => {
                 let mut record = record.with_etag_as_md5();
+                if !is_tagged {
+                    doubts.untagged = doubts.untagged.union(record.algorithms());
+                }
                 if let Some(name) = normal(&record.name) {
                     record.name = name.into();
                 }

@@ -84,8 +84,11 @@ impl Default for Options {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Class {
-    /// Both sides have it, alike.
+    /// Both sides have it, with the same digests.
     Equal,
+    /// Both sides have it, and nothing that was looked at differs, with [`Options::quick`]; its
+    /// [`Basis`] says what was. The contents may differ.
+    Alike,
     /// Both sides have a file of that name, and they differ.
     Changed,
     /// The first side has its content under a name that the second does not have.
@@ -106,8 +109,9 @@ pub enum Class {
 
 impl Class {
     /// Every class.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Equal,
+        Self::Alike,
         Self::Changed,
         Self::Moved,
         Self::Copied,
@@ -127,6 +131,7 @@ impl Class {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Equal => "equal",
+            Self::Alike => "alike",
             Self::Changed => "changed",
             Self::Moved => "moved",
             Self::Copied => "copied",
@@ -139,7 +144,7 @@ impl Class {
     }
 }
 
-/// What it rests on that files are equal or changed.
+/// What it rests on that files are equal, alike or changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Basis {
@@ -168,7 +173,7 @@ pub struct Difference<'a> {
     pub size_before: Option<u64>,
     /// Its size on the second side in bytes.
     pub size: Option<u64>,
-    /// What decided, of equal and changed files.
+    /// What decided, of equal, alike and changed files.
     pub basis: Option<Basis>,
     /// Why it could not be read or compared.
     pub reason: Option<&'a str>,
@@ -321,6 +326,28 @@ impl Differences {
         folders::renamed(moved.filter_map(|it| Some((it.from?, it.name))), a.names(), b.names())
     }
 
+    /// The algorithms of which not one file that has content has the digest that both sides know, though
+    /// some have another: the digests of one side may be of another algorithm, or of a key.
+    #[must_use]
+    pub fn doubtful(&self) -> Algorithms {
+        let [a, b] = &self.sides;
+        let (mut same, mut other) = (Algorithms::NONE, Algorithms::NONE);
+        let both = |pair: &&Pair| pair.link == plan::Link::Name && pair.a != NONE && pair.b != NONE;
+        for &Pair { a: one, b: two, .. } in self.pairs.iter().filter(both) {
+            if a.size(one).or(b.size(two)) == Some(0) {
+                continue;
+            }
+            for (algorithm, digest) in a.digests(one) {
+                match b.digest(two, algorithm) {
+                    Some(its) if its == digest => same = same.with(algorithm),
+                    Some(_) => other = other.with(algorithm),
+                    None => {}
+                }
+            }
+        }
+        other.difference(same)
+    }
+
     fn difference(&self, pair: &Pair) -> Difference<'_> {
         let [a, b] = &self.sides;
         let of =
@@ -346,6 +373,10 @@ impl Differences {
             match side.state(number) {
                 State::Known => {}
                 State::LeftOut => return (Class::NotCompared, None, Some("it is the list")),
+                State::PassedOver => {
+                    let reason = "it is there, but as a link, or left out";
+                    return (Class::NotCompared, None, Some(reason));
+                }
                 State::Unreadable => return (Class::Unreadable, None, side.reason(number)),
                 State::ChangedWhileRead => return (Class::ChangedWhileRead, None, None),
                 State::Contradictory => {
@@ -389,10 +420,10 @@ impl Differences {
         }
         match (a.modified(pair.a), b.modified(pair.b)) {
             (Some(one), Some(other)) if known => {
-                let class = if plan::same_time(one, other) { Class::Equal } else { Class::Changed };
+                let class = if plan::same_time(one, other) { Class::Alike } else { Class::Changed };
                 (class, Some(Basis::SizeAndTime), None)
             }
-            _ => (Class::Equal, Some(if known { Basis::Size } else { Basis::Name }), None),
+            _ => (Class::Alike, Some(if known { Basis::Size } else { Basis::Name }), None),
         }
     }
 }

@@ -52,10 +52,8 @@ pub(super) fn pairs([a, b]: &[Side; 2]) -> Vec<Pair> {
         other += Number::from(pair.b != NONE);
         // The list itself is no file of its folder, unless it says so.
         let is_left_out =
-            |side: &Side, number| number != NONE && side.state(number) == State::LeftOut;
-        if !((pair.a == NONE && is_left_out(b, pair.b))
-            || (pair.b == NONE && is_left_out(a, pair.a)))
-        {
+            |side: &Side, number| number == NONE || side.state(number) == State::LeftOut;
+        if !(is_left_out(a, pair.a) && is_left_out(b, pair.b)) {
             pairs.push(pair);
         }
     }

@@ -108,8 +108,10 @@ pub(super) enum State {
     ChangedWhileRead,
     /// Its list says two things about it.
     Contradictory,
-    /// It is not to be compared: the list itself, in a tree.
+    /// It is not to be compared: the list itself, in a tree, or what a pattern leaves out.
     LeftOut,
+    /// Its list names it, and the walk of the other side passed it over: a link for instance.
+    PassedOver,
 }
 
 /// The entries of a side. First they are [pushed](Self::push), then [sorted](Self::sort); after that
@@ -233,6 +235,21 @@ impl Side {
 
     pub(super) fn algorithms(&self, number: Number) -> Algorithms {
         self.digests(number).map(|(algorithm, _)| algorithm).collect()
+    }
+
+    /// Leaves out what matches.
+    pub(super) fn leave_out(&mut self, matches: impl Fn(&[u8]) -> bool) {
+        for number in 0..self.len() {
+            if matches(self.name(number)) {
+                self.fail(number, State::LeftOut, None);
+            }
+        }
+    }
+
+    /// The first algorithm that needs a key.
+    pub(super) fn keyed(&self) -> Option<Algorithm> {
+        let all = (0..self.len()).flat_map(|number| self.digests(number));
+        all.map(|(algorithm, _)| algorithm).find(|algorithm| algorithm.needs_key())
     }
 
     pub(super) fn has_sizes(&self) -> bool {

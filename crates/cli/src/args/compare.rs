@@ -19,11 +19,11 @@ pub struct Compare {
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Form::Text)]
     pub format: Form,
 
-    /// Print what is equal, too.
+    /// Print what is equal, or with --quick alike, too.
     #[arg(short, long)]
     pub verbose: bool,
 
-    /// The format of the lists; by default each is recognised by its start.
+    /// The format of both lists; by default each is recognised by its start.
     #[arg(long, value_name = "FORMAT", value_parser = formats(|_| true), ignore_case = true)]
     pub from: Option<Kind>,
 
@@ -32,6 +32,10 @@ pub struct Compare {
     /// By default MD5, and what the number of digits tells.
     #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
     pub algorithm: Option<Algorithm>,
+
+    /// The lines of the lists end with NUL.
+    #[arg(short, long)]
+    pub zero: bool,
 
     #[command(flatten)]
     pub trees: Walk,
@@ -53,5 +57,6 @@ pub struct Compare {
 pub enum Form {
     Text,
     Csv,
+    #[value(alias = "jsonl")]
     Json,
 }

@@ -16,7 +16,9 @@ use crate::console::Console;
 /// # Errors
 /// Standard output's.
 pub fn print(args: &Compare, differences: &Differences, console: &mut Console) -> io::Result<()> {
-    let wanted = differences.iter().filter(|it| args.verbose || it.class != Class::Equal);
+    let wanted = differences
+        .iter()
+        .filter(|it| args.verbose || !matches!(it.class, Class::Equal | Class::Alike));
     match args.format {
         Form::Text => text(wanted, differences.folder_moves(), console),
         Form::Csv => csv(wanted, console),
@@ -77,7 +79,7 @@ fn basis(it: &Difference<'_>) -> &'static str {
     match it.basis {
         Some(Basis::Digest) => "digest",
         Some(Basis::Size) => "size",
-        Some(Basis::SizeAndTime) => "time",
+        Some(Basis::SizeAndTime) => "size and time",
         Some(Basis::Name) => "name",
         _ => "",
     }

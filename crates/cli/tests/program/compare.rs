@@ -47,12 +47,12 @@ fn a_list_and_a_tree_or_two_trees_are_told_apart_alike() {
                     (6 B), 1 new (5 B), 1 missing (4 B)\n";
     expect(&folder.run("compare a b"), 1, TEXT, of_trees);
     // The list knows no sizes.
-    let seen_from = "lanesum: a.md5: names are compared without their a/\n";
+    let seen_from = "lanesum: a.md5: its names are taken without a/\n";
     let of_list = seen_from.to_owned() + &of_trees.replace("1 missing (4 B)", "1 missing");
     expect(&folder.run("compare a.md5 b"), 1, TEXT, of_list);
     expect(&folder.run("-o b.md5 b"), 0, "", "");
-    let of_lists = "lanesum: a.md5: names are compared without their a/\n\
-                    lanesum: b.md5: names are compared without their b/\n\
+    let of_lists = "lanesum: a.md5: its names are taken without a/\n\
+                    lanesum: b.md5: its names are taken without b/\n\
                     lanesum: 9 files: 2 equal, 1 changed, 3 moved, 1 copied, 1 new, 1 missing\n";
     expect(&folder.run("compare a.md5 b.md5"), 1, TEXT, of_lists);
 }
@@ -85,7 +85,7 @@ fn nothing_is_no_comparison() {
     let words = "lanesum: no file on either side, so nothing was compared\n";
     expect(&folder.run("compare x y"), 1, "", words);
     folder.write("prose", "a text\nof two lines\n");
-    let words = "lanesum: prose: no checksum line in it; is it a list?\n";
+    let words = "lanesum: prose: no checksum line in it; a side is a list or a folder\n";
     expect(&folder.run("compare prose y"), 1, "", words);
     let words = "lanesum: z: No such file or directory\n";
     expect(&folder.run("compare z y"), 1, "", words);
