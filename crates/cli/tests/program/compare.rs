@@ -163,3 +163,58 @@ fn what_cannot_be_read_is_told() {
                  unreadable x: Permission denied\n";
     expect(&output, 1, lines, "lanesum: 3 files: 3 unreadable\n");
 }
+
+#[test]
+fn what_is_left_out_is_not_missing() {
+    let folder = Folder::of(&["a/x", "a/y.tmp", "a/cache/z"]);
+    expect(&folder.run("-o list a"), 0, "", "");
+    let one = "lanesum: 1 file: 1 equal (3 B)\n";
+    expect(&folder.run("compare --exclude *.tmp --exclude cache/ list a"), 0, "", one);
+    expect(
+        &folder.run("compare --exclude *.tmp --exclude cache list list"),
+        0,
+        "",
+        "lanesum: 1 file: 1 equal\n",
+    );
+    // A link is there, and whether its content is right nobody looked.
+    fs::remove_file(folder.path("a/x")).unwrap();
+    folder.link("y.tmp", "a/x");
+    let line = "not compared x: it is there, but as a link, or left out\n";
+    let summary = "lanesum: 3 files: 2 equal (16 B), 1 not compared\n";
+    expect(&folder.run("compare list a"), 1, line, summary);
+    let followed = "lanesum: 3 files: 2 equal (16 B), 1 changed (7 B)\n";
+    expect(&folder.run("compare --follow list a"), 1, "changed x\n", followed);
+}
+
+#[test]
+fn lines_that_may_be_of_another_algorithm_or_key_are_told() {
+    let folder = Folder::of(&["a/x", "a/y"]);
+    folder.write("a/empty", "");
+    expect(&folder.run("-a blake3 --untagged -o list a"), 0, "", "");
+    let words = "lanesum: list: no digest in it is its file's, read as sha256: the files have changed, or \
+                 the lines are of blake3 (say -a blake3)\n\
+                 lanesum: 3 files: 3 changed (6 B)\n";
+    expect(&folder.run("compare list a"), 1, "changed empty\nchanged x\nchanged y\n", words);
+    expect(&folder.run("compare -a blake3 list a"), 0, "", "lanesum: 3 files: 3 equal (6 B)\n");
+    let words = "lanesum: list: no line in it has as many digits as md5; without -a they tell\n";
+    expect(&folder.run("compare -a md5 list a"), 1, "", words);
+    folder.write("key", [7; 16]);
+    let mode = std::os::unix::fs::PermissionsExt::from_mode;
+    fs::set_permissions(folder.path("key"), mode(0o600)).unwrap();
+    expect(&folder.run("-a siphash24 --key-file key -o keyed a"), 0, "", "");
+    let words =
+        "lanesum: keyed: siphash24 needs the key that made the list; check it with --key-file\n";
+    expect(&folder.run("compare keyed a"), 1, "", words);
+}
+
+#[test]
+fn an_empty_list_is_no_side() {
+    let folder = Folder::of(&["a/x"]);
+    folder.write("empty", "");
+    let words = "lanesum: empty: no checksum line in it, so nothing was compared; is it the right list, \
+                 and whole?\n";
+    expect(&folder.run("compare empty a"), 1, "", words);
+    expect(&folder.run("compare a empty"), 1, "", words);
+    folder.write("nul", format!("{ABC}  x\0"));
+    assert_eq!(folder.run("compare --zero nul a").stdout, b"changed x\n");
+}

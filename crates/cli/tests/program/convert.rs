@@ -149,3 +149,23 @@ fn names_of_hashdeep_stay_in_their_folder() {
     let run = folder.run("check again");
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "a: OK\n".into()));
 }
+
+#[test]
+fn nothing_is_no_list_to_write() {
+    let folder = Folder::new();
+    folder.write("empty", "");
+    folder.write("header.csv", "path,md5\r\n");
+    folder.write("good", "good");
+    for (args, name) in [
+        ("convert --to json empty", "empty"),
+        ("convert --to gnu -o good header.csv", "header.csv"),
+        ("convert --to csv -o good", "standard input"),
+    ] {
+        let words = format!(
+            "lanesum: {name}: no checksum line in it, so nothing is written; is it the right list, and \
+             whole?\n"
+        );
+        expect(&folder.run(args), 1, "", words);
+        assert_eq!(folder.read("good"), "good", "{args}");
+    }
+}

@@ -243,3 +243,15 @@ fn tags_may_be_padded() {
     let run = folder.run("check list");
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "a: OK\na: OK\n".into()));
 }
+
+#[test]
+fn an_empty_file_does_not_tell_what_lines_are_of() {
+    let folder = Folder::of(&["a", "b"]);
+    folder.write("empty", "");
+    // Zeros, under both algorithms.
+    let list = folder.run("-a crc32 --untagged a b empty").stdout;
+    let (code, stdout, messages) = check(&folder, "", list);
+    assert_eq!(code, Some(1));
+    assert!(stdout.contains("empty: OK"), "{stdout}");
+    assert!(messages.contains("read as crc32c") && messages.contains("-a crc32)"), "{messages}");
+}
