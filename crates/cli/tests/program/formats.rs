@@ -230,7 +230,8 @@ fn lists_of_object_stores_are_checked() {
     assert_eq!((code, &*stdout), (Some(1), "a: size OK, not checked\n"));
     let head = format!("{{\"ContentLength\": 3, \"ETag\": \"\\\"{ABC}\\\"\"}}");
     assert_eq!(check(&folder, "--name a", &head), ok);
-    let told = "lanesum: list: line 1: it names no file; say which with --name\n";
+    let told = "lanesum: list: line 1: it names no file: no path, Key or Path; where it is of one \
+                object say which with --name\n";
     assert_eq!(check(&folder, "", &head), (Some(1), String::new(), told.into()));
 }
 

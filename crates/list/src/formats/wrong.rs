@@ -33,7 +33,9 @@ pub enum Wrong {
     #[error("its name is no name of a file")]
     Name,
     /// It names no file, as what `aws s3api head-object` prints.
-    #[error("it names no file; say which with --name")]
+    #[error(
+        "it names no file: no path, Key or Path; where it is of one object say which with --name"
+    )]
     NoName,
     /// Nothing is known of the file that it could be compared with.
     #[error("neither a digest nor a size of the file")]

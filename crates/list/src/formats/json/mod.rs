@@ -265,6 +265,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_its_line() {
         for (object, wrong) in [
+            (r#"{"path":"a","relpath":"b"}"#, Wrong::Json),
             (r#"{"path":"a","path":"b"}"#, Wrong::Json),
             (
                 r#"{"path":"a","md5":"900150983cd24fb0d6963f7d28e17f7"}"#,
@@ -293,6 +294,16 @@ mod tests {
     #[test]
     fn an_array_that_ends_before_its_bracket_is_cut_off() {
         assert_eq!(read("[{\"path\":\"a\",\"size\":1}\n")[1..], [(1, Line::Wrong(Wrong::CutOff))]);
+    }
+
+    #[test]
+    fn the_list_of_a_folder_of_dvc_is_read() {
+        let list = br#"[{"md5": "900150983cd24fb0d6963f7d28e17f72", "relpath": "a/b"}]"#;
+        let mut json = Json::lines(Dialect::any());
+        let lines: Vec<_> = lines(list, &mut json).map(|(_, line)| line).collect();
+        let digest = Digest::from_hex(Algorithm::Md5, b"900150983cd24fb0d6963f7d28e17f72").unwrap();
+        let record = Record::new("a/b").with(digest);
+        assert!(lines.contains(&Line::Record { record, is_tagged: true }), "{lines:?}");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::Algorithm;
 /// The members that say something, of an object of any of the writers.
 #[derive(Debug, Default)]
 pub(in super::super) struct Object<'a> {
-    /// `path`, ours; and its base64 where it is not UTF-8.
+    /// `path`, ours, or `relpath`; and its base64 where it is not UTF-8.
     pub(in super::super) path: Value<'a>,
     pub(in super::super) path_base64: Value<'a>,
     /// `Path` of rclone, `Key` of aws, `key` of mc.
@@ -101,7 +101,8 @@ impl<'de> Visitor<'de> for &mut Object<'de> {
         let object = self;
         while let Some(Name(name)) = members.next_key()? {
             let place = match &*name {
-                "path" => &mut object.path,
+                // As DVC lists a folder: .dir.
+                "path" | "relpath" => &mut object.path,
                 "path_base64" => &mut object.path_base64,
                 "size" | "Size" | "ContentLength" => &mut object.size,
                 "modified" => &mut object.modified,
