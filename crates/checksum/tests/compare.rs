@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use lanesum_checksum::Algorithm;
 use lanesum_checksum::check::List;
 use lanesum_checksum::compare::{
     Basis, Class, Comparison, Difference, Differences, Input, Options,
@@ -169,14 +170,117 @@ fn the_names_of_a_list_are_seen_from_the_folder() {
     let files = Files::from([("x/1".to_owned(), 0), ("y/2".to_owned(), 0)]);
     let tree = write_tree(&files, &folder.path().join("photos"));
     let absolute = format!("{}/photos/", folder.path().display());
-    for prefix in ["", "./", "photos/", "/elsewhere/", &absolute] {
-        let seen =
-            files.iter().map(|(name, &content)| (format!("{prefix}{name}"), content)).collect();
-        let list = write_list(&seen, &folder.path().join("list"));
-        let differences = compare([list, tree.clone()], &Options::default());
-        let all_equal = differences.iter().all(|it| it.class == Class::Equal);
-        assert!(all_equal, "{prefix}: {differences:?}");
+    let are_equal = |prefix: &str, options: &Options| {
+        let seen = |(name, &content): (&String, &u8)| (format!("{prefix}{name}"), content);
+        let list = write_list(&files.iter().map(seen).collect(), &folder.path().join("list"));
+        compare([list, tree.clone()], options).iter().all(|it| it.class == Class::Equal)
+    };
+    let mut options = Options::default();
+    for prefix in ["", "./", &absolute] {
+        assert!(are_equal(prefix, &options), "{prefix}");
     }
+    // Of another folder, until somebody says that it is the same.
+    for prefix in ["photos/", "/elsewhere/"] {
+        assert!(!are_equal(prefix, &options), "{prefix}");
+    }
+    options.strip = true;
+    for prefix in ["photos/", "/elsewhere/"] {
+        assert!(are_equal(prefix, &options), "{prefix}");
+    }
+}
+
+#[test]
+fn a_name_outside_of_the_folder_is_none_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = Files::from([("x".to_owned(), 1), ("y".to_owned(), 2)]);
+    let tree = write_tree(&inside, &folder.path().join("photos"));
+    let mut given = Vec::new();
+    for (name, content) in &inside {
+        let digest = lanesum_checksum::digests_of(
+            Options::default().algorithms,
+            None,
+            &content_of(*content),
+        );
+        let digest = digest.unwrap()[0];
+        given.push(format!("{digest}  {}/photos/{name}\n", folder.path().display()));
+        given.push(format!("{digest}  {name}\n"));
+    }
+    let path = folder.path().join("list");
+    fs::write(&path, given.concat()).unwrap();
+    let list = Input::List(List::Path(path));
+    let classes = |sides| -> Vec<_> {
+        let differences = compare(sides, &Options::default());
+        differences.iter().map(|it| it.class).collect()
+    };
+    // Seen from the folder, or from where they stand; two of them are elsewhere.
+    assert_eq!(classes([list.clone(), tree.clone()]).len(), 4);
+    assert!(classes([list, tree]).contains(&Class::Missing));
+}
+
+#[test]
+fn nothing_is_said_of_what_may_be_in_a_folder_that_nobody_could_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
+    let old = Files::from([("in/f".to_owned(), 1), ("in/g".to_owned(), 2)]);
+    let new: Files =
+        old.clone().into_iter().chain([("c/f".to_owned(), 1), ("c/g".to_owned(), 2)]).collect();
+    let sides = [write_tree(&old, &a), write_tree(&new, &b)];
+    fs::set_permissions(b.join("in"), fs::Permissions::from_mode(0o0)).unwrap();
+    let could_read = fs::read_dir(b.join("in")).is_ok();
+    let differences = compare(sides, &Options::default());
+    fs::set_permissions(b.join("in"), fs::Permissions::from_mode(0o700)).unwrap();
+    assert!(differences.iter().all(|it| it.class != Class::Moved), "{differences:?}");
+    assert_eq!(differences.iter().filter(|it| it.class == Class::Copied).count(), 2);
+    let unreadable = differences.iter().filter(|it| it.class == Class::Unreadable).count();
+    assert_eq!(unreadable, if could_read { 0 } else { 3 });
+}
+
+#[test]
+fn a_folder_that_went_to_two_places_was_not_renamed() {
+    let folder = tempfile::tempdir().unwrap();
+    let old: Files = (0..4).map(|n| (format!("a/{n}"), n + 1)).collect();
+    let new: Files =
+        (0..4).map(|n| (format!("{}/{n}", ["b", "c"][usize::from(n) / 2]), n + 1)).collect();
+    let path = |name: &str| folder.path().join(name);
+    let differences =
+        compare([write_tree(&old, &path("p")), write_tree(&new, &path("q"))], &Options::default());
+    assert_eq!(differences.iter().filter(|it| it.class == Class::Moved).count(), 4);
+    assert!(differences.folder_moves().is_empty(), "{differences:?}");
+}
+
+#[test]
+fn moves_need_every_digest_and_find_any() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let list = |name: &str, text: String| {
+        fs::write(path(name), text).unwrap();
+        Input::List(List::Path(path(name)))
+    };
+    let tree = write_tree(&Files::from([("new".to_owned(), 1)]), &path("tree"));
+    let content = content_of(1);
+    let digest = |algorithm| lanesum_checksum::digests_of(algorithm, None, &content).unwrap()[0];
+    let (md5, sha1) = (digest(Algorithm::Md5.into()), digest(Algorithm::Sha1.into()));
+    let class =
+        |sides| compare(sides, &Options::default()).iter().map(|it| it.class).collect::<Vec<_>>();
+    let both = list("both", format!("MD5 (old) = {md5}\nSHA1 (old) = {sha1}\n"));
+    assert_eq!(class([both, tree.clone()]), [Class::Moved]);
+    let zeros = "0".repeat(40);
+    let other = list("other", format!("MD5 (old) = {md5}\nSHA1 (old) = {zeros}\n"));
+    assert_eq!(class([other, tree]), [Class::New, Class::Missing]);
+    // By the algorithm that fewer have.
+    let line = |name: &str| format!("{md5}  x\n{md5}  y\n{sha1}  {name}\n");
+    let lists = [list("one", line("old")), list("two", line("new"))];
+    assert_eq!(class(lists), [Class::Moved, Class::Equal, Class::Equal]);
+}
+
+#[test]
+fn a_size_that_no_file_can_have_is_another_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = write_tree(&Files::from([("a".to_owned(), 0)]), &folder.path().join("tree"));
+    let csv = folder.path().join("list.csv");
+    fs::write(&csv, format!("path,size,md5\r\na,{},{}\r\n", u64::MAX, digest(0))).unwrap();
+    let differences = compare([Input::List(List::Path(csv)), tree], &Options::default());
+    assert_eq!(differences.iter().map(|it| it.class).collect::<Vec<_>>(), [Class::Changed]);
 }
 
 #[test]

@@ -104,6 +104,7 @@ fn options(args: &Compare) -> Result<Options, Usage> {
         ));
     }
     options.quick = args.quick;
+    options.strip = args.strip;
     if let Some(algorithm) = args.algorithm {
         options.algorithms = algorithm.into();
         options.dialect = Dialect::untagged_as(algorithm);
@@ -129,6 +130,12 @@ fn tell_doubts(
     {
         for (path, why) in &doubts.skipped {
             console.about(path.as_os_str().as_bytes(), &why.to_string());
+        }
+        if !doubts.would_be_seen_from.is_empty() {
+            let mut words = b"with --strip, which takes ".to_vec();
+            console.quote(&mut words, &doubts.would_be_seen_from);
+            words.extend_from_slice(b" off its names, more of its files are found");
+            console.about(name(input), &String::from_utf8_lossy(&words));
         }
         if !doubts.seen_from.is_empty() && !is_of_a_folder(&doubts.seen_from, inputs) {
             let mut words = b"its names are taken without ".to_vec();
@@ -234,7 +241,7 @@ impl Summary {
         for Difference { class, size, size_before, basis, .. } in differences.iter() {
             let (count, bytes) = summary.classes.entry(class).or_default();
             *count += 1;
-            *bytes += size.or(size_before).unwrap_or(0);
+            *bytes = bytes.saturating_add(size.or(size_before).unwrap_or(0));
             if class == Class::Alike {
                 summary.basis = summary.basis.max(basis);
             }

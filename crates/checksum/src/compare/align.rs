@@ -1,9 +1,10 @@
 //! Sees the names of a list from where those of the other side are seen.
 //!
-//! A list was made in the folder (`a`), above it (`photos/a`), or of another copy of it
-//! (`/home/me/photos/a`). Which of these it is, the names tell: the way of seeing them that finds
-//! most in the folder is taken, the plainest of several. Of two lists without a name in common, each
-//! is seen from the innermost folder that all its names lie in, if that finds some.
+//! A list was made in the folder that it is compared with (`a`), above it (`photos/a`), or with its
+//! whole path (`/home/me/photos/a`): the names tell. The way of seeing them that finds most in the
+//! folder is taken, the plainest of several. That a list is of another folder, nothing tells, and
+//! files that are elsewhere now are not equal: whoever knows it says so, with
+//! [`Options::strip`].
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -28,15 +29,19 @@ pub(super) fn read(inputs: &[Input; 2], options: &Options) -> Result<[Given; 2],
         from: options.from,
         ..check::Options::default()
     };
+    let root = inputs.iter().find_map(|input| match input {
+        Input::Tree(root) => Some(root.as_path()),
+        Input::List(_) => None,
+    });
     let list = |side: usize, list: &List| {
-        let given = input::read_list(list, &reading);
+        let given = input::read_list(list, &reading, root);
         given.map_err(|error| SideError { side, error })
     };
     let no_tree = |side: usize| move |error| SideError { side, error: ListError::Open(error) };
     let mut given = match inputs {
         [Input::List(one), Input::List(other)] => {
             let mut given = [list(0, one)?, list(1, other)?];
-            see_alike(&mut given);
+            see_alike(&mut given, options.strip);
             given
         }
         [Input::Tree(one), Input::Tree(other)] => {
@@ -108,23 +113,32 @@ fn with_tree(
     let itself: Option<(Inode, &Path)> = list.inode.zip(path);
     let mut tree = input::read_tree(root, &options.walk, wants_sizes, itself)?;
     tree.side.sort();
-    if let Some(prefix) = prefix(list.side.names(), tree.side.names(), root) {
-        list.see_from(prefix);
+    match prefix(list.side.names(), tree.side.names(), root) {
+        Prefix::Own(prefix) => list.see_from(prefix),
+        Prefix::Other(prefix) if options.strip => list.see_from(prefix),
+        Prefix::Other(prefix) => list.doubts.would_be_seen_from = prefix,
+        Prefix::None => {}
     }
     Ok((list, tree))
 }
 
-/// Sees two lists from their folders, where they have no name in common otherwise.
-fn see_alike(given: &mut [Given; 2]) {
-    let [one, other] = given.each_ref().map(|given| common_folder(given.side.names()));
+/// Sees two lists from the folders that all their names lie in, if `strip`.
+fn see_alike(given: &mut [Given; 2], strip: bool) {
+    let folders =
+        given.each_ref().map(|given| common_folder(given.side.names()).unwrap_or_default());
     let [a, b] = given;
-    if one == other || are_common(a.side.names(), b"", b.side.names(), b"") {
+    let [one, other] = &folders;
+    if one == other {
         return;
     }
-    let (one, other) = (one.unwrap_or_default(), other.unwrap_or_default());
-    if are_common(a.side.names(), &one, b.side.names(), &other) {
-        a.see_from(one);
-        b.see_from(other);
+    if strip {
+        given.iter_mut().zip(folders).for_each(|(given, folder)| given.see_from(folder));
+    } else if !are_common(a.side.names(), b"", b.side.names(), b"")
+        && are_common(a.side.names(), one, b.side.names(), other)
+    {
+        for (given, folder) in given.iter_mut().zip(folders) {
+            given.doubts.would_be_seen_from = folder;
+        }
     }
 }
 
@@ -137,19 +151,31 @@ fn are_common(a: &Names, one: &[u8], b: &Names, other: &[u8]) -> bool {
         .any(|name| known.contains(name))
 }
 
-/// What the names of a list have before those of the folder; `None` where that is nothing.
-fn prefix(names: &Names, tree: &Names, root: &Path) -> Option<Vec<u8>> {
+/// What the names of a list have before those of the folder.
+enum Prefix {
+    None,
+    /// The folder's own path.
+    Own(Vec<u8>),
+    /// The path of another folder.
+    Other(Vec<u8>),
+}
+
+fn prefix(names: &Names, tree: &Names, root: &Path) -> Prefix {
     let hits = |prefix: &[u8]| {
         let below = names.sample(SAMPLE).filter_map(|name| name.strip_prefix(prefix));
         below.filter(|name| tree.contains(name)).count()
     };
     let own = input::prefix(root);
     let own = own.strip_prefix(b"./").unwrap_or(&own).to_vec();
-    let mut best = (hits(b""), None);
-    for prefix in [Some(own), absolute(root), common_folder(names)].into_iter().flatten() {
-        let hits = hits(&prefix);
+    let own = [Some(own), absolute(root)].into_iter().flatten();
+    let own = own.filter(|prefix| !prefix.is_empty() && names.may_be_seen_from(prefix));
+    let other = common_folder(names).into_iter();
+    let mut best = (hits(b""), Prefix::None);
+    for prefix in own.map(Prefix::Own).chain(other.map(Prefix::Other)) {
+        let (Prefix::Own(bytes) | Prefix::Other(bytes)) = &prefix else { continue };
+        let hits = hits(bytes);
         if hits > best.0 {
-            best = (hits, Some(prefix));
+            best = (hits, prefix);
         }
     }
     best.1

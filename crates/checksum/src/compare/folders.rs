@@ -46,14 +46,26 @@ pub(super) fn renamed<'a>(
     now: &Names,
 ) -> FolderMoves {
     let mut counts = BTreeMap::<(&[u8], &[u8]), u64>::new();
+    let mut all = Vec::new();
     for (from, to) in moves {
+        all.push(from);
         let (from, to) = folders(from, to);
         *counts.entry((to, from)).or_default() += 1;
     }
+    all.sort_unstable();
+    let moved_out = |folder: &[u8]| {
+        let first = all.partition_point(|&name| name < &*[folder, b"/"].concat());
+        let end = all.partition_point(|&name| name < &*[folder, b"0"].concat());
+        (end - first) as u64
+    };
     let is_gone = |names: &Names, folder: &[u8]| !names.has_prefix(&[folder, b"/"].concat());
     let is_whole = |&((to, from), files): &((&[u8], &[u8]), u64)| {
         let are_folders = !from.is_empty() && !to.is_empty();
-        files > 1 && are_folders && is_gone(now, from) && is_gone(before, to)
+        files > 1
+            && are_folders
+            && files == moved_out(from)
+            && is_gone(now, from)
+            && is_gone(before, to)
     };
     let folder = |((to, from), files): ((&[u8], &[u8]), u64)| FolderMove {
         to: to.to_vec(),

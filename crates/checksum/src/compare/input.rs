@@ -34,6 +34,9 @@ pub struct Doubts {
     pub untagged: Algorithms,
     /// What a walk passed over.
     pub skipped: Vec<(PathBuf, Skip)>,
+    /// The folder that all names of a list lie in, where nothing in it was found on the other side, and
+    /// would be from there; see [`Options::strip`](super::Options::strip). Empty otherwise.
+    pub would_be_seen_from: Vec<u8>,
     /// What was taken off the names of a list, which begin with it: the folder that they are seen
     /// from. Empty where they are as they stand.
     pub seen_from: Vec<u8>,
@@ -61,15 +64,21 @@ pub(super) struct Given {
 }
 
 impl Given {
-    /// Takes the prefix off the names that have it.
+    /// Sees the names from a folder.
     pub(super) fn see_from(&mut self, prefix: Vec<u8>) {
-        self.side.names_mut().strip(&prefix);
+        self.side.names_mut().see_from(&prefix);
         self.doubts.seen_from = prefix;
     }
 }
 
 /// Reads a list to its end.
-pub(super) fn read_list(list: &List, options: &check::Options) -> Result<Given, ListError> {
+///
+/// Where names are not encoded as its format wants it, those are taken that are in the folder.
+pub(super) fn read_list(
+    list: &List,
+    options: &check::Options,
+    root: Option<&Path>,
+) -> Result<Given, ListError> {
     let file = match list {
         List::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
         List::Path(path) => File::open(path),
@@ -85,6 +94,7 @@ pub(super) fn read_list(list: &List, options: &check::Options) -> Result<Given, 
     let FormatOfList { mut format, .. } = FormatOfList::new(list, head, options);
     let mut lines = ListReader::new(text);
     let (mut side, mut doubts, mut last) = (Side::default(), Doubts::default(), 1);
+    let mut folder = None;
     while let Some(line) = lines.next_line(&mut *format).map_err(ListError::Read)? {
         last = line.number;
         match line.parse(&mut *format) {
@@ -93,6 +103,17 @@ pub(super) fn read_list(list: &List, options: &check::Options) -> Result<Given, 
                 let mut record = record.with_etag_as_md5();
                 if !is_tagged {
                     doubts.untagged = doubts.untagged.union(record.algorithms());
+                }
+                if let (Some(root), Some(raw)) = (root, record.raw_name.take()) {
+                    let is_there = |name: &[u8]| path(root, name).symlink_metadata().is_ok();
+                    if !is_there(&record.name) && is_there(&raw) {
+                        record.name = raw;
+                    }
+                }
+                let now = format.folder().map(<[u8]>::to_vec);
+                if *folder.get_or_insert_with(|| now.clone()) != now {
+                    doubts.bad_line(last, "its names are in another folder than those before");
+                    continue;
                 }
                 if let Some(name) = normal(&record.name) {
                     record.name = name.into();
@@ -119,7 +140,6 @@ pub(super) fn read_list(list: &List, options: &check::Options) -> Result<Given, 
 /// What a name is without `.` and doubled slashes; `None` where it is the same.
 fn normal(name: &[u8]) -> Option<Vec<u8>> {
     let is_normal = !name.starts_with(b"./")
-        && !name.ends_with(b"/")
         && !name.ends_with(b"/.")
         && memchr::memmem::find(name, b"//").is_none()
         && memchr::memmem::find(name, b"/./").is_none();
@@ -132,6 +152,10 @@ fn normal(name: &[u8]) -> Option<Vec<u8>> {
             normal.push(b'/');
         }
         normal.extend_from_slice(part);
+    }
+    // No file is called so.
+    if name.ends_with(b"/") || name.ends_with(b"/.") {
+        normal.push(b'/');
     }
     Some(normal)
 }
@@ -152,6 +176,7 @@ pub(super) fn read_tree(
         let Some((inode, list)) = list else { return false };
         list.file_name() == path.file_name()
             && fs::metadata(path).is_ok_and(|file| inode_of(&file) == inode)
+            && fs::canonicalize(path).ok() == fs::canonicalize(list).ok()
     };
     for entry in walk::walk(root, options) {
         let (path, failure) = match entry {
@@ -231,8 +256,9 @@ mod tests {
             ("./a", Some("a")),
             ("a//b", Some("a/b")),
             ("a/./b", Some("a/b")),
-            ("//a/.//b/.", Some("/a/b")),
-            ("././a/", Some("a")),
+            ("//a/.//b/.", Some("/a/b/")),
+            ("a/", None),
+            ("././a/", Some("a/")),
         ] {
             assert_eq!(normal(name.as_bytes()).as_deref(), expected.map(str::as_bytes), "{name}");
         }

@@ -5,7 +5,7 @@
 //! entry goes with the one that lies where the others of its folder went, then with one of the same
 //! file name, then with the next. So a folder of which many files are alike is one that was renamed.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 
 use super::side::{Number, Side, State};
@@ -14,8 +14,9 @@ use crate::{Algorithm, digests_of};
 /// Shorter digests are alike by chance: of a million files with 32 bits, hundreds.
 const ENOUGH: usize = 8;
 
-/// The algorithm by which contents are found: the one that most entries of both sides have.
-pub(super) fn algorithm(a: &Side, b: &Side) -> Option<Algorithm> {
+/// The algorithms by which contents are found: those that entries of both sides have, the one that
+/// most have first.
+fn algorithms(a: &Side, b: &Side) -> Vec<Algorithm> {
     let count = |side: &Side| {
         let mut counts = HashMap::<Algorithm, u32>::new();
         let all = (0..side.len()).flat_map(|number| side.digests(number));
@@ -23,11 +24,10 @@ pub(super) fn algorithm(a: &Side, b: &Side) -> Option<Algorithm> {
         counts
     };
     let (a, b) = (count(a), count(b));
-    let both =
-        a.iter().filter_map(|(algorithm, &count)| Some((algorithm, count.min(*b.get(algorithm)?))));
-    let long = both.filter(|(algorithm, _)| algorithm.digest_len() >= ENOUGH);
-    long.max_by_key(|&(algorithm, count)| (count, std::cmp::Reverse(*algorithm)))
-        .map(|(algorithm, _)| *algorithm)
+    let both = a.into_iter().filter_map(|(it, count)| Some((count.min(*b.get(&it)?), Reverse(it))));
+    let mut both: Vec<_> = both.filter(|(_, it)| it.0.digest_len() >= ENOUGH).collect();
+    both.sort_unstable_by(|one, other| other.cmp(one));
+    both.into_iter().map(|(_, Reverse(algorithm))| algorithm).collect()
 }
 
 /// What became of the entries of one side alone.
@@ -42,12 +42,24 @@ pub(super) struct Matches {
 /// Finds them among the entries that only the first side has, and those that only the second has.
 pub(super) fn find(a: &Side, missing: &[Number], b: &Side, new: &[Number]) -> Matches {
     let mut matches = Matches::default();
-    let Some(algorithm) = algorithm(a, b) else { return matches };
-    let search = Search { a, b, algorithm, empty: empty(algorithm) };
-    let (missing, new) = (search.sorted(a, missing), search.sorted(b, new));
-    let mut left = search.moved(&missing, &new, &mut matches.moved);
-    if !left.is_empty() {
-        search.copied(&mut left, &mut matches.copied);
+    let algorithms = algorithms(a, b);
+    let search = |algorithm| Search { a, b, algorithm, empty: empty(algorithm) };
+    let (mut missing, mut new) = (missing.to_vec(), new.to_vec());
+    let mut is_found = [vec![false; a.len() as usize], vec![false; b.len() as usize]];
+    for &algorithm in &algorithms {
+        let before = matches.moved.len();
+        search(algorithm).moved(&missing, &new, &mut matches.moved);
+        for &(ours, theirs) in &matches.moved[before..] {
+            (is_found[0][ours as usize], is_found[1][theirs as usize]) = (true, true);
+        }
+        missing.retain(|&number| !is_found[0][number as usize]);
+        new.retain(|&number| !is_found[1][number as usize]);
+    }
+    for algorithm in algorithms {
+        let before = matches.copied.len();
+        search(algorithm).copied(&new, &mut matches.copied);
+        matches.copied[before..].iter().for_each(|&(_, its)| is_found[1][its as usize] = true);
+        new.retain(|&number| !is_found[1][number as usize]);
     }
     matches
 }
@@ -105,43 +117,31 @@ impl<'a> Search<'a> {
             })
     }
 
-    /// Pairs entries of one content; gives back those of the second side that have no partner.
-    fn moved(
-        &self,
-        mut missing: &[Number],
-        mut new: &[Number],
-        moved: &mut Vec<(Number, Number)>,
-    ) -> Vec<Number> {
-        let (mut left, mut ambiguous) = (Vec::new(), Vec::new());
+    /// Pairs entries of one content.
+    fn moved(&self, missing: &[Number], new: &[Number], moved: &mut Vec<(Number, Number)>) {
+        let (missing, new) = (self.sorted(self.a, missing), self.sorted(self.b, new));
+        let (mut missing, mut new) = (&missing[..], &new[..]);
+        let mut ambiguous = Vec::new();
         while let (Some(&a), Some(&b)) = (missing.first(), new.first()) {
+            let (ours, rest) = missing.split_at(self.run(self.a, missing));
+            let (theirs, others) = new.split_at(self.run(self.b, new));
             match self.digest(self.a, a).cmp(self.digest(self.b, b)) {
-                Ordering::Less => missing = &missing[self.run(self.a, missing)..],
-                Ordering::Greater => {
-                    let (run, rest) = new.split_at(self.run(self.b, new));
-                    left.extend_from_slice(run);
-                    new = rest;
-                }
+                Ordering::Less => missing = rest,
+                Ordering::Greater => new = others,
                 Ordering::Equal => {
-                    let (ours, rest) = missing.split_at(self.run(self.a, missing));
-                    let (theirs, others) = new.split_at(self.run(self.b, new));
                     (missing, new) = (rest, others);
+                    let is_empty = self.is_empty(self.digest(self.a, a));
                     match (ours, theirs) {
-                        ([a], [b])
-                            if self.agree(*a, *b) && !self.is_empty(self.digest(self.a, *a)) =>
-                        {
-                            moved.push((*a, *b));
-                        }
+                        ([a], [b]) if self.agree(*a, *b) && !is_empty => moved.push((*a, *b)),
                         _ => ambiguous.push((ours, theirs)),
                     }
                 }
             }
         }
-        left.extend_from_slice(new);
         let folders = Folders::of(self, moved);
         for (ours, theirs) in ambiguous {
-            left.extend(self.moved_alike(ours, theirs, &folders, moved));
+            self.moved_alike(ours, theirs, &folders, moved);
         }
-        left
     }
 
     /// The same where there are several of one content.
@@ -151,7 +151,7 @@ impl<'a> Search<'a> {
         theirs: &[Number],
         folders: &Folders<'_>,
         moved: &mut Vec<(Number, Number)>,
-    ) -> Vec<Number> {
+    ) {
         let (mut rest, mut taken) = (Vec::new(), vec![false; theirs.len()]);
         for &a in ours {
             let place = folders
@@ -177,8 +177,9 @@ impl<'a> Search<'a> {
         by_file_name(self.a, &mut rest);
         by_file_name(self.b, &mut theirs);
         let (rest, theirs) = self.pair(rest, theirs, moved, |a, b| a.cmp(b));
-        let is_empty = rest.first().is_some_and(|&a| self.is_empty(self.digest(self.a, a)));
-        if is_empty { theirs } else { self.pair(rest, theirs, moved, |_, _| Ordering::Equal).1 }
+        if rest.first().is_some_and(|&a| !self.is_empty(self.digest(self.a, a))) {
+            self.pair(rest, theirs, moved, |_, _| Ordering::Equal);
+        }
     }
 
     /// Pairs sorted entries whose file names are the same, and gives back the others.
@@ -213,8 +214,13 @@ impl<'a> Search<'a> {
     }
 
     /// Finds for those that are left the first entry of the first side with their content.
-    fn copied(&self, left: &mut [Number], copied: &mut Vec<(Number, Number)>) {
-        left.sort_by(|&one, &other| self.digest(self.b, one).cmp(self.digest(self.b, other)));
+    fn copied(&self, left: &[Number], copied: &mut Vec<(Number, Number)>) {
+        /// Of one digest and other sizes, which is an accident, or a list that somebody made up.
+        const MOST_OTHERS: usize = 64;
+        let left = self.sorted(self.b, left);
+        if left.is_empty() {
+            return;
+        }
         let mut originals = vec![None; left.len()];
         for a in 0..self.a.len() {
             let digest = self.digest(self.a, a);
@@ -222,14 +228,17 @@ impl<'a> Search<'a> {
                 continue;
             }
             let first = left.partition_point(|&b| self.digest(self.b, b) < digest);
+            let mut others = 0;
             for (place, &b) in left.iter().enumerate().skip(first) {
-                if self.digest(self.b, b) != digest || originals[place].is_some() {
+                let is_known = originals[place].is_some();
+                if self.digest(self.b, b) != digest || is_known || others == MOST_OTHERS {
                     break;
                 }
                 originals[place] = self.agree(a, b).then_some(a);
+                others += usize::from(originals[place].is_none());
             }
         }
-        copied.extend(originals.iter().zip(&*left).filter_map(|(a, &b)| Some(((*a)?, b))));
+        copied.extend(originals.iter().zip(&left).filter_map(|(a, &b)| Some(((*a)?, b))));
     }
 }
 

@@ -57,6 +57,9 @@ pub struct Options {
     pub quick: bool,
     /// What two folders are compared by. The default is MD5.
     pub algorithms: Algorithms,
+    /// Take the innermost folder that all names of a list lie in off them: for lists of another copy.
+    /// The folder's own path is taken off in any case.
+    pub strip: bool,
     /// Which lines lists may hold.
     pub dialect: Dialect,
     /// The format of the lists. Without it each is recognised by its start.
@@ -71,6 +74,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             quick: false,
+            strip: false,
             algorithms: Algorithm::Md5.into(),
             dialect: Dialect::any(),
             from: None,
@@ -280,12 +284,17 @@ impl Comparison {
     #[must_use]
     pub fn finish(self) -> Differences {
         let Self { sides, mut pairs, doubts, options, .. } = self;
-        let alone = |which: fn(&Pair) -> (Number, Number)| -> Vec<Number> {
-            let sides = pairs.iter().map(which);
-            sides.filter(|&(its, other)| other == NONE && its != NONE).map(|(its, _)| its).collect()
+        // What may be in a folder of the other side that nobody could read is neither.
+        let alone = |side: usize| -> Vec<Number> {
+            let numbers = pairs.iter().map(|pair| [pair.a, pair.b]);
+            let alone = numbers.filter(|pair| pair[1 - side] == NONE && pair[side] != NONE);
+            let numbers = alone.map(|pair| pair[side]);
+            let is_unread = |number: &Number| {
+                sides[1 - side].unread_folder(sides[side].name(*number)).is_some()
+            };
+            numbers.filter(|number| !is_unread(number)).collect()
         };
-        let missing = alone(|pair| (pair.a, pair.b));
-        let new = alone(|pair| (pair.b, pair.a));
+        let (missing, new) = (alone(0), alone(1));
         let matches = if missing.is_empty() && new.is_empty() {
             Matches::default()
         } else {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use lanesum_list::Time;
 
-use super::matches::{self, Matches};
+use super::matches::Matches;
 use super::side::{Names, Number, Side, State};
 use super::{Input, Options, input};
 use crate::engine::{self, Job, Outcome, Source};
@@ -243,12 +243,16 @@ impl Search {
         let count =
             |is_alone: fn(&Pair) -> bool| pairs.iter().filter(|pair| is_alone(pair)).count();
         let new = count(|pair| pair.a == NONE);
-        let algorithm = match is_tree {
-            _ if new == 0 || sides[0].len() == 0 => None,
-            [true, true] => algorithms.iter().next(),
-            [true, false] => matches::algorithm(&sides[1], &sides[1]),
-            [false, true] => matches::algorithm(&sides[0], &sides[0]),
-            [false, false] => None,
+        let of_list = |side: usize| -> Algorithms {
+            let all = (0..sides[side].len()).map(|number| sides[side].algorithms(number));
+            all.fold(Algorithms::NONE, Algorithms::union)
+        };
+        let algorithms = match is_tree {
+            _ if new == 0 || sides[0].len() == 0 => Algorithms::NONE,
+            [true, true] => algorithms,
+            [true, false] => of_list(1),
+            [false, true] => of_list(0),
+            [false, false] => Algorithms::NONE,
         };
         let sizes = |side: usize, is_alone: bool| -> Sizes {
             let numbers = pairs.iter().map(|pair| ([pair.a, pair.b][side], [pair.b, pair.a][side]));
@@ -260,11 +264,11 @@ impl Search {
             sizes.dedup();
             Some(sizes)
         };
-        if algorithm.is_none() {
+        if algorithms.is_empty() {
             return Self { algorithms: Algorithms::NONE, alone: [None, None], all: [None, None] };
         }
         Self {
-            algorithms: algorithm.map_or(Algorithms::NONE, Algorithms::from),
+            algorithms,
             alone: [sizes(0, true), sizes(1, true)],
             all: [sizes(0, false), sizes(1, false)],
         }

@@ -70,13 +70,29 @@ impl Names {
         self.spans.push(span);
     }
 
-    /// Takes the prefix off the names that have it.
-    pub(super) fn strip(&mut self, prefix: &[u8]) {
+    /// Whether all names begin with these bytes, or are seen from elsewhere all the same: with a path
+    /// from the root, where the prefix is not, relative ones can be seen from a folder.
+    pub(super) fn may_be_seen_from(&self, prefix: &[u8]) -> bool {
+        let is_absolute = prefix.starts_with(b"/");
+        let mut others = self.spans.iter().map(|&span| self.of(span));
+        others.all(|name| name.starts_with(prefix) || name.starts_with(b"/") || !is_absolute)
+    }
+
+    /// Sees the names from a folder: takes its path off those that have it, and puts the way out of it
+    /// before the others, so that none is taken for one in it.
+    pub(super) fn see_from(&mut self, prefix: &[u8]) {
+        let depth = prefix.iter().filter(|&&byte| byte == b'/').count();
         for index in 0..self.spans.len() {
-            if self.of(self.spans[index]).starts_with(prefix) {
+            let name = self.of(self.spans[index]);
+            if name.starts_with(prefix) {
                 let span = &mut self.spans[index];
                 span.at += prefix.len() as u64;
                 span.length -= prefix.len() as u32;
+            } else if !name.starts_with(b"/") {
+                let name = [&b"../".repeat(depth)[..], name].concat();
+                let at = self.bytes.len() as u64;
+                self.bytes.extend_from_slice(&name);
+                self.spans[index] = Span { at, length: name.len() as u32 };
             }
         }
     }
@@ -94,7 +110,7 @@ struct Facts {
     digests_at: u64,
 }
 
-/// No size is known. No file is as large.
+/// No size is known. No file is as large, but a list may say so: then it is one byte less.
 const NO_SIZE: u64 = u64::MAX;
 /// No time is known.
 const NO_TIME: u32 = u32::MAX;
@@ -133,7 +149,7 @@ impl Side {
         let time = record.times.modified;
         self.names_mut().push(&record.name);
         self.facts.push(Facts {
-            size: record.size.unwrap_or(NO_SIZE),
+            size: record.size.map_or(NO_SIZE, |size| size.min(NO_SIZE - 1)),
             seconds: time.map_or(0, |time| time.seconds),
             nanoseconds: time.map_or(NO_TIME, |time| time.nanoseconds),
             digests_at,
@@ -312,6 +328,10 @@ fn merge(facts: &mut Facts, other: Facts, digests: &mut Vec<u8>) {
     facts.size = facts.size.min(other.size);
     if facts.nanoseconds == NO_TIME {
         (facts.seconds, facts.nanoseconds) = (other.seconds, other.nanoseconds);
+    } else if other.nanoseconds != NO_TIME
+        && (facts.seconds, facts.nanoseconds) != (other.seconds, other.nanoseconds)
+    {
+        contradicts = true;
     }
     if contradicts || other.state == State::Contradictory {
         facts.state = State::Contradictory;

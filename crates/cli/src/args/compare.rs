@@ -15,6 +15,12 @@ pub struct Compare {
     #[arg(long)]
     pub quick: bool,
 
+    /// Take the folder that all names of a list lie in off them: for lists of another copy.
+    ///
+    /// The path of the folder that a list is compared with is taken off in any case.
+    #[arg(long)]
+    pub strip: bool,
+
     /// How differences are printed: text; csv, with a header; json, an object a line.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Form::Text)]
     pub format: Form,

@@ -49,12 +49,18 @@ fn a_list_and_a_tree_or_two_trees_are_told_apart_alike() {
     // The list knows no sizes.
     let seen_from = "lanesum: a.md5: its names are taken without a/\n";
     let of_list = seen_from.to_owned() + &of_trees.replace("1 missing (4 B)", "1 missing");
-    expect(&folder.run("compare a.md5 b"), 1, TEXT, of_list);
+    expect(&folder.run("compare --strip a.md5 b"), 1, TEXT, of_list);
     expect(&folder.run("-o b.md5 b"), 0, "", "");
     let of_lists = "lanesum: a.md5: its names are taken without a/\n\
                     lanesum: b.md5: its names are taken without b/\n\
                     lanesum: 9 files: 2 equal, 1 changed, 3 moved, 1 copied, 1 new, 1 missing\n";
-    expect(&folder.run("compare a.md5 b.md5"), 1, TEXT, of_lists);
+    expect(&folder.run("compare --strip a.md5 b.md5"), 1, TEXT, of_lists);
+    // Two folders are not the same before somebody says so.
+    let output = folder.run("compare a.md5 b.md5");
+    assert_eq!(output.status.code(), Some(1));
+    let told =
+        "lanesum: a.md5: with --strip, which takes a/ off its names, more of its files are found\n";
+    assert!(text(&output.stderr).starts_with(told), "{}", text(&output.stderr));
 }
 
 #[test]
