@@ -165,13 +165,18 @@ impl Input {
         // Elsewhere a record has all that is known of a file.
         let joins = joins && format.is_of_lines();
         let mut lines = ListReader::new(text);
-        let (mut last, mut waiting) = (0, None);
+        let (mut last, mut waiting, mut folder) = (0, None, None);
         loop {
             let line = lines.next_line(&mut *format).context("read error").map_err(in_list)?;
             let Some(line) = line else { break };
             last = line.number;
             let record = record(line.parse(&mut *format));
             let record = record.with_context(|| format!("line {last}")).map_err(in_list)?;
+            let now = format.folder().map(<[u8]>::to_vec);
+            if record.is_some() && *folder.get_or_insert_with(|| now.clone()) != now {
+                let words = "its names are in another folder than those before";
+                return Err(in_list(anyhow!("line {last}: {words}")));
+            }
             match (record, waiting.take()) {
                 (None, before) => waiting = before,
                 (Some(record), None) if joins => waiting = Some(record.into_owned()),

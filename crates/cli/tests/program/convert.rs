@@ -169,3 +169,18 @@ fn nothing_is_no_list_to_write() {
         assert_eq!(folder.read("good"), "good", "{args}");
     }
 }
+
+#[test]
+fn lists_of_two_folders_in_one_are_not_made_one() {
+    let folder = Folder::new();
+    let list = |from: &str| {
+        format!("%%%% HASHDEEP-1.0\n%%%% size,md5,filename\n## Invoked from: {from}\n3,{ABC},a\n")
+    };
+    folder.write("two", list("/x") + &list("/y"));
+    let words = "lanesum: two: line 8: its names are in another folder than those before\n";
+    expect(&folder.run("convert --to hashdeep two"), 1, "", words);
+    folder.write("x/a", "abc");
+    let compared = "lanesum: two: line 8: its names are in another folder than those before\n\
+                    lanesum: 1 file: 1 equal (3 B)\n";
+    expect(&folder.run("compare two x"), 1, "", compared);
+}

@@ -107,6 +107,17 @@ impl Hashdeep {
         if columns.last() != Some(&Column::Name) || columns.iter().filter(is_name).count() > 1 {
             return Line::Wrong(Wrong::Header("filename"));
         }
+        let is_twice = |column: &Column| columns.iter().filter(|its| *its == column).count() > 1;
+        if is_twice(&Column::Size) {
+            return Line::Wrong(Wrong::Header("size"));
+        }
+        let twice = columns.iter().find_map(|column| match column {
+            Column::Digest(algorithm) if is_twice(column) => Some(algorithm.name()),
+            _ => None,
+        });
+        if let Some(name) = twice {
+            return Line::Wrong(Wrong::Header(name));
+        }
         self.columns = columns;
         Line::Blank
     }
@@ -286,6 +297,11 @@ mod tests {
         }
         assert_eq!(read(&format!("3,{md5},a\n")), [Line::Wrong(Wrong::Form(NAME))]);
         assert_eq!(read("%%%% size,md5\n"), [Line::Wrong(Wrong::Header("filename"))]);
+        let twice = [("md5,md5,filename", "md5"), ("size,size,filename", "size")];
+        for (header, column) in twice {
+            let list = format!("%%%% {header}\n");
+            assert_eq!(read(&list), [Line::Wrong(Wrong::Header(column))]);
+        }
     }
 
     #[test]

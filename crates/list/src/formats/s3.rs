@@ -98,7 +98,7 @@ pub(super) fn line<'a>(
     }
     match record(object, name, dialect) {
         // What stands for a folder where there are none.
-        Ok(record) if record.name.ends_with(b"/") => Line::Blank,
+        Ok(record) if record.name.ends_with(b"/") && record.size.unwrap_or(0) == 0 => Line::Blank,
         Ok(record) => Line::Record { record, is_tagged: true },
         Err(wrong) => Line::Wrong(wrong),
     }
@@ -192,6 +192,25 @@ mod tests {
         assert_eq!((read[0].times.modified, read[0].etag.unwrap().parts), (None, None));
         assert_eq!(read[1].etag.unwrap().parts.unwrap().get(), 3);
         assert!(records("{\"RequestCharged\": null, \"Contents\": []}").is_empty());
+        let with_content = "{\"Contents\": [{\"Key\": \"x/\", \"Size\": 5}]}";
+        assert_eq!(records(with_content).len(), 1);
+    }
+
+    #[test]
+    fn a_list_that_says_that_there_is_more_is_wrong() {
+        let object = r#"{"Key": "a", "Size": 3}"#;
+        for (before, behind) in [
+            ("\"IsTruncated\" : true, ", ""),
+            ("", ", \"IsTruncated\": true"),
+            ("", ", \"NextToken\": \"x\""),
+            ("\"NextContinuationToken\":\n\"x\",", ""),
+        ] {
+            let list = format!("{{{before}\"Contents\": [{object}]{behind}}}");
+            assert!(read(&list).contains(&Line::Wrong(Wrong::Truncated)), "{list}");
+        }
+        let whole =
+            format!("{{\"IsTruncated\": false, \"Contents\": [{object}], \"NextToken\": null}}");
+        assert_eq!(records(&whole).len(), 1);
     }
 
     #[test]

@@ -46,6 +46,9 @@ pub enum Wrong {
     /// What lists a store says that it failed.
     #[error("whatever made the list reports an error here")]
     Reported,
+    /// The list of a store says that there are more objects than it names.
+    #[error("the list says that it is truncated; list all, aws without --max-items")]
+    Truncated,
     /// It is longer than a line may be: [`MAX_LINE`](crate::MAX_LINE).
     #[error("longer than 1 MiB")]
     TooLong,

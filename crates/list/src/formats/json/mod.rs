@@ -161,6 +161,7 @@ pub(super) fn read<'a>(
     of_object: impl FnOnce(&mut Object<'a>) -> Line<'a>,
 ) -> Line<'a> {
     match scanner.piece() {
+        Piece::Between if is_truncated(text) => return Line::Wrong(Wrong::Truncated),
         Piece::Between => return Line::Blank,
         Piece::Broken => return Line::Wrong(Wrong::Json),
         Piece::Cut => return Line::Wrong(Wrong::CutOff),
@@ -174,6 +175,19 @@ pub(super) fn read<'a>(
         Some(()) => of_object(&mut object),
         None => Line::Wrong(Wrong::Json),
     }
+}
+
+/// Whether what stands around the objects of a store says that there are more than those.
+fn is_truncated(around: &[u8]) -> bool {
+    let dense: Vec<u8> =
+        around.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let more: [&[u8]; 4] = [
+        b"\"IsTruncated\":true",
+        b"\"NextToken\":\"",
+        b"\"NextContinuationToken\":\"",
+        b"\"NextMarker\":\"",
+    ];
+    more.iter().any(|member| memchr::memmem::find(&dense, member).is_some())
 }
 
 /// What our members say.
