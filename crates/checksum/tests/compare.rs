@@ -214,7 +214,8 @@ fn a_name_outside_of_the_folder_is_none_in_it() {
     };
     // Seen from the folder, or from where they stand; two of them are elsewhere.
     assert_eq!(classes([list.clone(), tree.clone()]).len(), 4);
-    assert!(classes([list, tree]).contains(&Class::Missing));
+    let classes = classes([list, tree]);
+    assert!(classes.contains(&Class::Missing), "{classes:?}");
 }
 
 #[test]

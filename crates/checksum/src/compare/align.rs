@@ -89,8 +89,11 @@ fn leave_out(list: &mut Given, exclude: &Exclude) {
 
 /// Notes what is not missing although the walk did not find it: links, and what was left out.
 fn note_passed_over(list: &mut Given, tree: &Names, root: &Path) {
-    let is_passed_over =
-        |name: &[u8]| !tree.contains(name) && input::path(root, name).symlink_metadata().is_ok();
+    let is_inside = |name: &[u8]| {
+        !name.starts_with(b"/") && name.split(|&byte| byte == b'/').all(|part| part != b"..")
+    };
+    let is_there = |name: &[u8]| input::path(root, name).symlink_metadata().is_ok();
+    let is_passed_over = |name: &[u8]| is_inside(name) && !tree.contains(name) && is_there(name);
     for number in 0..list.side.len() {
         if list.side.state(number) == State::Known && is_passed_over(list.side.name(number)) {
             list.side.fail(number, State::PassedOver, None);
