@@ -123,13 +123,13 @@ impl<'a> Search<'a> {
         let (mut missing, mut new) = (&missing[..], &new[..]);
         let mut ambiguous = Vec::new();
         while let (Some(&a), Some(&b)) = (missing.first(), new.first()) {
-            let (ours, rest) = missing.split_at(self.run(self.a, missing));
-            let (theirs, others) = new.split_at(self.run(self.b, new));
             match self.digest(self.a, a).cmp(self.digest(self.b, b)) {
-                Ordering::Less => missing = rest,
-                Ordering::Greater => new = others,
+                Ordering::Less => missing = &missing[1..],
+                Ordering::Greater => new = &new[1..],
                 Ordering::Equal => {
-                    (missing, new) = (rest, others);
+                    let (ours, theirs);
+                    (ours, missing) = missing.split_at(self.run(self.a, missing));
+                    (theirs, new) = new.split_at(self.run(self.b, new));
                     let is_empty = self.is_empty(self.digest(self.a, a));
                     match (ours, theirs) {
                         ([a], [b]) if self.agree(*a, *b) && !is_empty => moved.push((*a, *b)),
