@@ -22,6 +22,48 @@ pub enum OpenError {
 /// A list behind its start: what was looked at comes again, without the byte order mark.
 pub type Text<R> = Chain<Cursor<Vec<u8>>, Take<R>>;
 
+/// The folder that all relative names of a list are in, which a list can tell twice: two that were
+/// put together.
+///
+/// ```
+/// use lanesum_checksum::list::OneFolder;
+///
+/// let mut folder = OneFolder::default();
+/// assert!(folder.take(Some(b"/a")).is_ok());
+/// assert!(folder.take(Some(b"/b")).is_err());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct OneFolder {
+    first: Option<Option<Vec<u8>>>,
+}
+
+/// Names of a list are in another folder than those before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("its names are in another folder than those before")]
+pub struct AnotherFolder;
+
+impl OneFolder {
+    /// Takes the folder that the list tells at a record, as
+    /// [`Format::folder`] has it.
+    ///
+    /// # Errors
+    /// It is not that of the first record.
+    pub fn take(&mut self, folder: Option<&[u8]>) -> Result<(), AnotherFolder> {
+        match &self.first {
+            None => self.first = Some(folder.map(<[u8]>::to_vec)),
+            Some(first) if first.as_deref() != folder => return Err(AnotherFolder),
+            Some(_) => {}
+        }
+        Ok(())
+    }
+
+    /// The folder of the first record.
+    #[must_use]
+    pub fn into_first(self) -> Option<Vec<u8>> {
+        self.first.flatten()
+    }
+}
+
 /// Looks at the start of a list and gives it back whole, without a byte order mark.
 ///
 /// Reads no further than to the end of the first line that says something, and no more than

@@ -5,11 +5,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use lanesum_checksum::Algorithm;
 use lanesum_checksum::check::List;
 use lanesum_checksum::compare::{
     Basis, Class, Comparison, Difference, Differences, Input, Options,
 };
+use lanesum_checksum::{Algorithm, engine};
 use proptest::collection::btree_map;
 use proptest::prelude::*;
 
@@ -51,7 +51,7 @@ fn content_of(content: u8) -> Vec<u8> {
 
 fn compare(sides: [Input; 2], options: &Options) -> Differences {
     let mut comparison = Comparison::prepare(&sides, options).unwrap();
-    comparison.read();
+    comparison.read(&engine::Options::default());
     comparison.finish()
 }
 

@@ -112,16 +112,12 @@ fn paths_read(args: &Check) -> impl Iterator<Item = &Path> {
     args.lists.iter().chain(&args.key_file).map(PathBuf::as_path)
 }
 
-/// The lists in their order. One that comes by another name from where standard input does is the
-/// same.
+/// The lists in their order.
 fn lists(args: &Check) -> Vec<List> {
     if args.lists.is_empty() {
         return vec![List::Stdin];
     }
-    let list = |path: &PathBuf| {
-        if stdin::is_meant_by(path) { List::Stdin } else { List::Path(path.clone()) }
-    };
-    args.lists.iter().map(list).collect()
+    args.lists.iter().map(|path| stdin::list(path)).collect()
 }
 
 /// The files of the lists, for the total. None where that is unknown: a list that is no regular
@@ -201,14 +197,14 @@ impl<'a> Report<'a> {
             Event::Malformed { line } => {
                 if self.args.warn {
                     console.about(
-                        name(list),
+                        list.name(),
                         &format!("line {line}: not a checksum line{}", self.for_key()),
                     );
                 }
                 Ok(())
             }
             Event::Wrong { line, why } => {
-                console.about(name(list), &format!("line {line}: {why}"));
+                console.about(list.name(), &format!("line {line}: {why}"));
                 Ok(())
             }
             Event::NotEncoded { name } => {
@@ -218,7 +214,8 @@ impl<'a> Report<'a> {
             }
             Event::Unknown { line, algorithm } => {
                 if self.args.warn {
-                    console.about(name(list), &format!("line {line}: of {algorithm}, not checked"));
+                    console
+                        .about(list.name(), &format!("line {line}: of {algorithm}, not checked"));
                 }
                 self.unknown.insert(algorithm);
                 Ok(())
@@ -277,15 +274,15 @@ impl<'a> Report<'a> {
         let (not_found, first) = mem::take(&mut self.not_found);
         if let Some(error) = error {
             self.bad_lists += 1;
-            return console.about(name(list), &error.to_string());
+            return console.about(list.name(), &error.to_string());
         }
         if tally.unknown > 0 {
-            console.about(name(list), &of_unknown(tally.unknown, &unknown));
+            console.about(list.name(), &of_unknown(tally.unknown, &unknown));
         }
         if tally.unproven > 0 {
             let files = files(tally.unproven);
             let words = format!("{files} with no digest in it, only a size: not checked");
-            console.about(name(list), &words);
+            console.about(list.name(), &words);
         }
         if tally.entries() + tally.unknown == 0 && tally.malformed > 0 {
             self.bad_lists += 1;
@@ -295,7 +292,7 @@ impl<'a> Report<'a> {
                 }
                 None => format!("no checksum line{} in it; is it a list?", self.for_key()),
             };
-            return console.about(name(list), &words);
+            return console.about(list.name(), &words);
         }
         if tally.entries() + tally.unknown + tally.wrong == 0 {
             self.empty_lists += 1;
@@ -306,11 +303,11 @@ impl<'a> Report<'a> {
             && self.args.root.is_none()
         {
             let words = format!("its files are beside it; say --root {folder}, or run in {folder}");
-            console.about(name(list), &words);
+            console.about(list.name(), &words);
         }
         if tally.entries() > 0 && tally.entries() == tally.missing {
             self.bad_lists += 1;
-            console.about(name(list), "no file was verified: none of those it names exists");
+            console.about(list.name(), "no file was verified: none of those it names exists");
         }
         if tally.malformed > 0 && !self.args.status {
             let for_key = self.for_key();
@@ -319,7 +316,7 @@ impl<'a> Report<'a> {
                 1 => format!("1 line is no checksum line{for_key}{which}"),
                 lines => format!("{lines} lines are no checksum lines{for_key}{which}"),
             };
-            console.about(name(list), &words);
+            console.about(list.name(), &words);
         }
         self.doubt(list, tally, console);
     }
@@ -337,7 +334,7 @@ impl<'a> Report<'a> {
                 }
                 Some(_) => "no line of BLAKE3 matches; is it the key that made the list?",
             };
-            console.about(name(list), words);
+            console.about(list.name(), words);
         }
         if self.args.algorithm.is_some() {
             return;
@@ -348,7 +345,7 @@ impl<'a> Report<'a> {
             let words = format!(
                 "no line without an algorithm matches, read as {taken_for}: the files have changed, or {remedy}"
             );
-            console.about(name(list), &words);
+            console.about(list.name(), &words);
         }
     }
 
@@ -359,7 +356,7 @@ impl<'a> Report<'a> {
         }
         match lists {
             [list] => console.about(
-                name(list),
+                list.name(),
                 "no checksum line in it, so nothing was checked; is it the right list, and whole?",
             ),
             _ => console.message(
@@ -453,12 +450,4 @@ fn beside(list: &List, file: &[u8]) -> Option<String> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty())?;
     let file = Path::new(OsStr::from_bytes(file));
     (file.is_relative() && folder.join(file).exists()).then(|| folder.display().to_string())
-}
-
-/// What messages call a list.
-fn name(list: &List) -> &[u8] {
-    match list {
-        List::Stdin => b"standard input",
-        List::Path(path) => path.as_os_str().as_bytes(),
-    }
 }

@@ -36,14 +36,13 @@ pub fn run(args: Compare) -> anyhow::Result<ExitCode> {
     if inputs.iter().all(|input| *input == Input::List(List::Stdin)) {
         return Err(Usage("only one side can be standard input".to_owned()).into());
     }
-    let mut options = options(&args)?;
+    let options = options(&args)?;
     let mut console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
     if inputs.contains(&Input::List(List::Stdin)) && io::stdin().is_terminal() {
         console.message(b"reading a list from standard input; Ctrl-D ends it");
     }
     let console = Arc::new(Mutex::new(console));
     signals::catch().handle(&console, None);
-    options.engine = args.run.engine(None);
     let dialect = options.dialect;
 
     let mut comparison = match Comparison::prepare(&inputs, &options) {
@@ -61,7 +60,7 @@ pub fn run(args: Compare) -> anyhow::Result<ExitCode> {
     let files = comparison.files();
     let display = Display::start_unless(false, args.run.progress, || Some(move || Box::new(files)));
     console::lock(&console).set_bar(display.as_ref().map(|display| display.bar.clone()));
-    comparison.read_with(&args.run.engine(display.as_ref()));
+    comparison.read(&args.run.engine(display.as_ref()));
     drop(display);
 
     let mut console = console::lock(&console);
@@ -80,19 +79,17 @@ pub fn run(args: Compare) -> anyhow::Result<ExitCode> {
 
 /// A folder is a tree, anything else a list.
 fn input(path: &Path) -> Input {
-    if stdin::is_meant_by(path) {
-        Input::List(List::Stdin)
-    } else if path.is_dir() {
-        Input::Tree(path.to_owned())
-    } else {
-        Input::List(List::Path(path.to_owned()))
+    match stdin::list(path) {
+        List::Path(path) if path.is_dir() => Input::Tree(path),
+        list => Input::List(list),
     }
 }
 
 fn name(input: &Input) -> &[u8] {
     match input {
-        Input::List(List::Path(path)) | Input::Tree(path) => path.as_os_str().as_bytes(),
-        _ => b"standard input",
+        Input::List(list) => list.name(),
+        Input::Tree(path) => path.as_os_str().as_bytes(),
+        _ => b"",
     }
 }
 

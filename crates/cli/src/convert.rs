@@ -6,7 +6,6 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Seek as _};
-use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -14,7 +13,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::{Context as _, anyhow, bail};
 use lanesum_checksum::check::{FormatOfList, List, Options};
-use lanesum_checksum::list::{self, ListReader};
+use lanesum_checksum::list::{self, ListReader, OneFolder};
 use lanesum_list::formats::{Format, Invocation, Kind, Layout, Line, Wrong};
 use lanesum_list::{Algorithms, Dialect, Ending, Record};
 
@@ -115,24 +114,16 @@ fn inputs(args: &Convert) -> anyhow::Result<Vec<Input>> {
     paths
         .iter()
         .map(|path| {
-            let is_stdin = stdin::is_meant_by(path);
-            let list = if is_stdin { List::Stdin } else { List::Path(path.clone()) };
-            let file = match &list {
-                List::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
-                List::Path(path) => File::open(path),
-            };
-            let input = Input { list, file: file.with_context(|| path.display().to_string())? };
-            Ok(input)
+            let list = stdin::list(path);
+            let file = list.open().with_context(|| path.display().to_string())?;
+            Ok(Input { list, file })
         })
         .collect()
 }
 
 impl Input {
     fn name(&self) -> String {
-        match &self.list {
-            List::Stdin => "standard input".to_owned(),
-            List::Path(path) => path.display().to_string(),
-        }
+        String::from_utf8_lossy(self.list.name()).into_owned()
     }
 
     /// The same, to be read from its start as often as one likes.
@@ -165,17 +156,16 @@ impl Input {
         // Elsewhere a record has all that is known of a file.
         let joins = joins && format.is_of_lines();
         let mut lines = ListReader::new(text);
-        let (mut last, mut waiting, mut folder) = (0, None, None);
+        let (mut last, mut waiting, mut folder) = (0, None, OneFolder::default());
         loop {
             let line = lines.next_line(&mut *format).context("read error").map_err(in_list)?;
             let Some(line) = line else { break };
             last = line.number;
             let record = record(line.parse(&mut *format));
             let record = record.with_context(|| format!("line {last}")).map_err(in_list)?;
-            let now = format.folder().map(<[u8]>::to_vec);
-            if record.is_some() && *folder.get_or_insert_with(|| now.clone()) != now {
-                let words = "its names are in another folder than those before";
-                return Err(in_list(anyhow!("line {last}: {words}")));
+            if record.is_some() {
+                let one = folder.take(format.folder()).with_context(|| format!("line {last}"));
+                one.map_err(in_list)?;
             }
             match (record, waiting.take()) {
                 (None, before) => waiting = before,

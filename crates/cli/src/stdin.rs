@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
+use lanesum_checksum::check::List;
 use lanesum_checksum::engine::inode_of;
 use lanesum_list::Inode;
 use rustix::fs::{FileType, Stat, fstat, stat};
@@ -27,6 +28,11 @@ pub fn taken<'a>(stdin_is: bool, paths: impl Iterator<Item = &'a Path>) -> Vec<I
 
 fn gives_once(stat: &Stat) -> bool {
     matches!(FileType::from_raw_mode(stat.st_mode), FileType::Fifo | FileType::Socket)
+}
+
+/// The list that an argument names.
+pub fn list(argument: &Path) -> List {
+    if is_meant_by(argument) { List::Stdin } else { List::Path(argument.to_owned()) }
 }
 
 /// Whether an argument stands for standard input, by its name or by where it leads.

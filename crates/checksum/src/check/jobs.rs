@@ -2,11 +2,9 @@
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{BufRead, BufReader};
 use std::iter::{Fuse, Peekable};
 use std::mem;
-use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +14,7 @@ use lanesum_list::{Digests, Record};
 use super::format::FormatOfList;
 use super::shared::{Share, SharedReads};
 use super::{List, ListError, Options, Reading};
-use crate::list::{self, ListReader, OpenError};
+use crate::list::{self, ListReader};
 use crate::{Algorithm, Algorithms, Digest, Job, Source};
 
 /// As many lines share one read of their file at most: a list of any length takes the same memory.
@@ -237,21 +235,14 @@ enum Step {
 impl OpenList {
     /// The list, and the format that it is read in, unless it is that of the list before.
     fn open(list: &List, options: &Options) -> Result<(Self, Option<FormatOfList>), ListError> {
-        let file = match list {
-            List::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
-            List::Path(path) => File::open(path),
-        };
-        let file = file.map_err(ListError::Open)?;
+        let file = list.open().map_err(ListError::Open)?;
         let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
         let ending = options.dialect.ending();
         let text = BufReader::new(file);
         let (text, format): (Box<dyn BufRead + Send>, _) = match options.reading {
             Reading::Gnu => (Box::new(text), None),
             Reading::Examined => {
-                let text = list::open(text, ending).map_err(|error| match error {
-                    OpenError::Io(error) => ListError::Read(error),
-                    OpenError::NotAList(other) => ListError::NotAList(other),
-                })?;
+                let text = list::open(text, ending)?;
                 let format = FormatOfList::new(list, text.get_ref().0.get_ref(), options);
                 (Box::new(text), Some(format))
             }

@@ -15,13 +15,13 @@
 
 mod format;
 mod jobs;
+mod lists;
 mod shared;
 mod verdicts;
 
 use std::convert::Infallible;
 use std::ffi::OsStr;
 use std::fmt;
-use std::io;
 use std::ops::AddAssign;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -30,26 +30,16 @@ use std::time::Duration;
 
 use lanesum_list::Dialect;
 use lanesum_list::formats::{Kind, Wrong};
-use lanesum_list::start::NotAList;
 
 use crate::engine::{self, Delivery, Run};
-use crate::{Algorithm, Algorithms, Error, Job, Outcome};
+use crate::{Algorithms, Error, Job, Outcome};
 
 pub use format::FormatOfList;
 pub use jobs::files;
 use jobs::{Jobs, Note};
+pub use lists::{List, ListError};
 use shared::SharedReads;
 use verdicts::Verdicts;
-
-/// Where a list is read from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum List {
-    /// Standard input. What it is should be among [`engine::Options::taken`]. As to
-    /// [`Reading::Gnu`], an entry `-` is malformed in such a list.
-    Stdin,
-    /// A file.
-    Path(PathBuf),
-}
 
 /// How lists are checked: the defaults, changed field by field.
 #[derive(Clone, Debug)]
@@ -261,27 +251,6 @@ impl Tally {
     pub const fn entries(&self) -> u64 {
         self.matched + self.mismatched + self.unproven + self.missing + self.unreadable
     }
-}
-
-/// Why a list was not read, or not to its end. The list's name is the caller's to add.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ListError {
-    /// It cannot be opened.
-    #[error("{}", crate::error::message(.0))]
-    Open(io::Error),
-    /// It is something else than text.
-    #[error(transparent)]
-    NotAList(NotAList),
-    /// A line is of an algorithm that needs a key, and there is none.
-    #[error("{0} needs the key that made the list; check it with --key-file")]
-    NoKey(Algorithm),
-    /// It is no regular file, which may be empty, and had no line that says anything.
-    #[error("no checksum line came; did what writes the list fail?")]
-    NothingCame,
-    /// Reading it failed.
-    #[error("read error: {}", crate::error::message(.0))]
-    Read(io::Error),
 }
 
 /// Checks the lists; gives each list with what happened in it, in the order of the lists and their

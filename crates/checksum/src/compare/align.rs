@@ -22,7 +22,7 @@ use crate::walk::Exclude;
 /// Names that are tried.
 const SAMPLE: usize = 4096;
 
-/// Reads both sides, and sorts them.
+/// Reads both sides, sorted.
 pub(super) fn read(inputs: &[Input; 2], options: &Options) -> Result<[Given; 2], SideError> {
     let reading = check::Options {
         dialect: options.dialect,
@@ -59,11 +59,11 @@ pub(super) fn read(inputs: &[Input; 2], options: &Options) -> Result<[Given; 2],
             [tree, list]
         }
     };
-    given.iter_mut().for_each(|given| given.side.sort());
     for side in [0, 1] {
         let [a, b] = &mut given;
         let (list, other) = if side == 0 { (a, b) } else { (b, a) };
         let Input::List(_) = &inputs[side] else { continue };
+        list.side.sort();
         leave_out(list, &options.walk.exclude);
         if let Input::Tree(root) = &inputs[1 - side] {
             if let Some(algorithm) = list.side.keyed() {
@@ -80,10 +80,9 @@ fn leave_out(list: &mut Given, exclude: &Exclude) {
     if exclude.is_empty() {
         return;
     }
-    let folders = |name: &[u8]| -> Vec<usize> { memchr::memchr_iter(b'/', name).collect() };
     list.side.leave_out(|name| {
-        exclude.matches(name, false)
-            || folders(name).into_iter().any(|slash| exclude.matches(&name[..slash], true))
+        let mut slashes = memchr::memchr_iter(b'/', name);
+        exclude.matches(name, false) || slashes.any(|slash| exclude.matches(&name[..slash], true))
     });
 }
 
@@ -114,8 +113,7 @@ fn with_tree(
         List::Stdin => None,
     };
     let itself: Option<(Inode, &Path)> = list.inode.zip(path);
-    let mut tree = input::read_tree(root, &options.walk, wants_sizes, itself)?;
-    tree.side.sort();
+    let tree = input::read_tree(root, &options.walk, wants_sizes, itself)?;
     match prefix(list.side.names(), tree.side.names(), root) {
         Prefix::Own(prefix) => list.see_from(prefix),
         Prefix::Other(prefix) if options.strip => list.see_from(prefix),

@@ -2,20 +2,21 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufReader};
-use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use lanesum_list::formats::{Line, Wrong};
 use lanesum_list::{Inode, Record, Time, Times};
+use rustix::fs::{FileType, stat};
 
 use super::side::{Side, State};
 use crate::Algorithms;
 use crate::check::{self, FormatOfList, List, ListError};
-use crate::list::{self, ListReader, OpenError};
+use crate::engine::inode_of;
+use crate::list::{self, ListReader, OneFolder};
 use crate::walk::{self, Entry, Skip, WalkOptions};
 
 /// What of a side could not be used, or not as it stands.
@@ -34,8 +35,8 @@ pub struct Doubts {
     pub untagged: Algorithms,
     /// What a walk passed over.
     pub skipped: Vec<(PathBuf, Skip)>,
-    /// The folder that all names of a list lie in, where nothing in it was found on the other side, and
-    /// would be from there; see [`Options::strip`](super::Options::strip). Empty otherwise.
+    /// The folder that all names of a list lie in, where more of its files would be found on the other
+    /// side with [`Options::strip`](super::Options::strip), which takes it off. Empty otherwise.
     pub would_be_seen_from: Vec<u8>,
     /// What was taken off the names of a list, which begin with it: the folder that they are seen
     /// from. Empty where they are as they stand.
@@ -79,22 +80,15 @@ pub(super) fn read_list(
     options: &check::Options,
     root: Option<&Path>,
 ) -> Result<Given, ListError> {
-    let file = match list {
-        List::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
-        List::Path(path) => File::open(path),
-    };
-    let file = file.map_err(ListError::Open)?;
-    let metadata = file.metadata().map_err(ListError::Open)?;
-    let text = list::open(BufReader::with_capacity(1 << 18, file), options.dialect.ending());
-    let text = text.map_err(|error| match error {
-        OpenError::Io(error) => ListError::Read(error),
-        OpenError::NotAList(other) => ListError::NotAList(other),
-    })?;
+    let file = list.open().map_err(ListError::Open)?;
+    let stat = rustix::fs::fstat(&file).map_err(|error| ListError::Open(error.into()))?;
+    let is_regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    let text = list::open(BufReader::with_capacity(1 << 18, file), options.dialect.ending())?;
     let head = text.get_ref().0.get_ref();
     let FormatOfList { mut format, .. } = FormatOfList::new(list, head, options);
     let mut lines = ListReader::new(text);
     let (mut side, mut doubts, mut last) = (Side::default(), Doubts::default(), 1);
-    let mut folder = None;
+    let mut folder = OneFolder::default();
     while let Some(line) = lines.next_line(&mut *format).map_err(ListError::Read)? {
         last = line.number;
         match line.parse(&mut *format) {
@@ -110,9 +104,8 @@ pub(super) fn read_list(
                         record.name = raw;
                     }
                 }
-                let now = format.folder().map(<[u8]>::to_vec);
-                if *folder.get_or_insert_with(|| now.clone()) != now {
-                    doubts.bad_line(last, "its names are in another folder than those before");
+                if let Err(why) = folder.take(format.folder()) {
+                    doubts.bad_line(last, &why.to_string());
                     continue;
                 }
                 if let Some(name) = normal(&record.name) {
@@ -131,10 +124,10 @@ pub(super) fn read_list(
     if !format.may_end() {
         doubts.bad_line(last, &Wrong::CutOff.to_string());
     }
-    if side.len() == 0 && !doubts.are_there() && !metadata.is_file() {
+    if side.len() == 0 && !doubts.are_there() && !is_regular {
         return Err(ListError::NothingCame);
     }
-    Ok(Given { side, doubts, inode: Some(inode_of(&metadata)) })
+    Ok(Given { side, doubts, inode: Some(inode_of(&stat)) })
 }
 
 /// What a name is without `.` and doubled slashes; `None` where it is the same.
@@ -160,7 +153,7 @@ fn normal(name: &[u8]) -> Option<Vec<u8>> {
     Some(normal)
 }
 
-/// Walks a folder; with a look at each file where its size and time are wanted. `list` is left out.
+/// Walks a folder, and sorts its files; with a look at each file where its size and time are wanted. `list` is left out.
 ///
 /// # Errors
 /// The folder itself cannot be read. What cannot be below it is an entry.
@@ -175,7 +168,7 @@ pub(super) fn read_tree(
     let is_list = |path: &Path| {
         let Some((inode, list)) = list else { return false };
         list.file_name() == path.file_name()
-            && fs::metadata(path).is_ok_and(|file| inode_of(&file) == inode)
+            && stat(path).is_ok_and(|file| inode_of(&file) == inode)
             && fs::canonicalize(path).ok() == fs::canonicalize(list).ok()
     };
     for entry in walk::walk(root, options) {
@@ -206,6 +199,7 @@ pub(super) fn read_tree(
         let reason = crate::error::message(&failure);
         side.fail(side.len() - 1, State::Unreadable, Some(reason));
     }
+    side.sort();
     Ok(Given { side, doubts, inode: None })
 }
 
@@ -235,10 +229,6 @@ fn look(path: &Path, follow: bool) -> io::Result<Record<'static>> {
     let modified = Time { seconds: metadata.mtime(), nanoseconds: metadata.mtime_nsec() as u32 };
     let times = Times { modified: Some(modified), ..Times::default() };
     Ok(Record { size: Some(metadata.len()), times, ..Record::default() })
-}
-
-fn inode_of(metadata: &fs::Metadata) -> Inode {
-    Inode { device: metadata.dev(), number: metadata.ino() }
 }
 
 #[cfg(test)]

@@ -66,8 +66,6 @@ pub struct Options {
     pub from: Option<Kind>,
     /// How folders are walked.
     pub walk: WalkOptions,
-    /// How files are read and hashed. The order of outcomes is this module's.
-    pub engine: engine::Options,
 }
 
 impl Default for Options {
@@ -79,7 +77,6 @@ impl Default for Options {
             dialect: Dialect::any(),
             from: None,
             walk: WalkOptions::default(),
-            engine: engine::Options::default(),
         }
     }
 }
@@ -200,6 +197,7 @@ pub struct SideError {
 /// ```
 /// use std::fs;
 /// use lanesum_checksum::compare::{Class, Comparison, Input, Options};
+/// use lanesum_checksum::engine;
 ///
 /// let folder = tempfile::tempdir()?;
 /// let [old, new] = ["old", "new"].map(|name| folder.path().join(name));
@@ -212,7 +210,7 @@ pub struct SideError {
 ///
 /// let sides = [old, new].map(Input::Tree);
 /// let mut comparison = Comparison::prepare(&sides, &Options::default())?;
-/// comparison.read();
+/// comparison.read(&engine::Options::default());
 /// let found = comparison.finish();
 /// let moved: Vec<_> = found.iter().filter(|it| it.class != Class::Equal).collect();
 /// assert_eq!(moved.len(), 1);
@@ -226,7 +224,7 @@ pub struct Comparison {
     doubts: [Doubts; 2],
     pairs: Vec<Pair>,
     plan: plan::Plan,
-    options: Options,
+    quick: bool,
 }
 
 impl Comparison {
@@ -239,7 +237,7 @@ impl Comparison {
         let (sides, doubts) = ([a.side, b.side], [a.doubts, b.doubts]);
         let pairs = plan::pairs(&sides);
         let plan = plan::Plan::new(inputs, &sides, &pairs, options);
-        Ok(Self { inputs: inputs.clone(), sides, doubts, pairs, plan, options: options.clone() })
+        Ok(Self { inputs: inputs.clone(), sides, doubts, pairs, plan, quick: options.quick })
     }
 
     /// What in the lists and folders could not be used, of each side.
@@ -265,25 +263,18 @@ impl Comparison {
         self.plan.len()
     }
 
-    /// Reads the files that decide something. `progress` is the engine's, of the options.
-    pub fn read(&mut self) {
-        let engine = engine::Options {
-            delivery: engine::Delivery::AsTheyCome,
-            ..self.options.engine.clone()
-        };
+    /// Reads the files that decide something. The order of outcomes is this module's, whatever
+    /// [`delivery`](engine::Options::delivery) says.
+    pub fn read(&mut self, engine: &engine::Options) {
+        let delivery = engine::Delivery::AsTheyCome;
+        let engine = engine::Options { delivery, ..engine.clone() };
         self.plan.read(&self.inputs, &mut self.sides, &engine);
-    }
-
-    /// Reads with these options of the engine: those of a run that is shown, for instance.
-    pub fn read_with(&mut self, engine: &engine::Options) {
-        self.options.engine = engine.clone();
-        self.read();
     }
 
     /// What became of each file.
     #[must_use]
     pub fn finish(self) -> Differences {
-        let Self { sides, mut pairs, doubts, options, .. } = self;
+        let Self { sides, mut pairs, doubts, quick, .. } = self;
         // What may be in a folder of the other side that nobody could read is neither.
         let alone = |side: usize| -> Vec<Number> {
             let numbers = pairs.iter().map(|pair| [pair.a, pair.b]);
@@ -301,7 +292,7 @@ impl Comparison {
             matches::find(&sides[0], &missing, &sides[1], &new)
         };
         plan::join(&mut pairs, &sides, &matches);
-        Differences { sides, pairs, doubts, quick: options.quick }
+        Differences { sides, pairs, doubts, quick }
     }
 }
 

@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use indicatif::HumanCount;
 use lanesum_checksum::compare::{Basis, Class, Difference, Differences, FolderMove, FolderMoves};
+use lanesum_list::formats::write_cell;
 use serde_json::{Map, Value};
 
 use crate::args::{Compare, Form};
@@ -109,25 +110,12 @@ fn csv<'a>(
             if place > 0 {
                 line.push(b',');
             }
-            push_field(&mut line, field);
+            write_cell(&mut line, field);
         }
         line.extend_from_slice(b"\r\n");
         console.line(&line)?;
     }
     Ok(())
-}
-
-fn push_field(line: &mut Vec<u8>, field: &[u8]) {
-    if field.is_empty() {
-        return;
-    }
-    let start = line.len();
-    // Each byte doubled, and quotes around.
-    line.resize(start + 2 * field.len() + 2, 0);
-    let mut writer = csv_core::Writer::new();
-    let (_, _, written) = writer.field(field, &mut line[start..]);
-    let (_, ended) = writer.finish(&mut line[start + written..]);
-    line.truncate(start + written + ended);
 }
 
 /// An object of one line. A name that is no UTF-8 is `path_base64`.

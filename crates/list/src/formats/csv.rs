@@ -296,8 +296,14 @@ impl Csv {
     }
 }
 
-/// Appends a cell, quoted where it must be, and where a reader might take blanks off its ends.
-fn write_cell(out: &mut Vec<u8>, cell: &[u8]) {
+/// Appends a cell of CSV, quoted where it must be, and where a reader might take blanks off its ends.
+///
+/// ```
+/// let mut row = Vec::new();
+/// lanesum_list::formats::write_cell(&mut row, b"a, \"b\"");
+/// assert_eq!(row, br#""a, ""b""""#);
+/// ```
+pub fn write_cell(out: &mut Vec<u8>, cell: &[u8]) {
     let is_blank_end = |byte: Option<&u8>| byte.is_some_and(|&byte| is_blank(byte));
     let is_special = |byte: &u8| matches!(byte, b',' | b'"' | b'\r' | b'\n');
     if !cell.iter().any(is_special) && !is_blank_end(cell.first()) && !is_blank_end(cell.last()) {

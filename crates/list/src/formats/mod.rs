@@ -38,7 +38,7 @@ use crate::{Algorithms, Record};
 
 pub use bagit::BagIt;
 pub use cannot::CannotHold;
-pub use csv::Csv;
+pub use csv::{Csv, write_cell};
 pub use gnu::Gnu;
 pub use hashdeep::{Hashdeep, Invocation};
 pub use json::Json;
