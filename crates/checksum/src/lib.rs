@@ -8,6 +8,7 @@
 //! | a total to show before the end is known | [`walk::Count`], [`check::files`], [`engine::Progress`] |
 //! | bytes in memory | [`digests_of`], or the crate of the algorithm |
 //! | a list to read or write yourself | [`lanesum_list`], and [`list`](mod@list) for one that comes from a reader |
+//! | to go on where a run was interrupted | [`journal::Journal`] |
 //! | a secret key | [`Key`], for the algorithms that take one |
 //!
 //! Nothing here prints, exits or looks at the environment; the program `lanesum` does that. A walk
@@ -25,6 +26,7 @@ pub mod compare;
 pub mod engine;
 pub mod error;
 mod hops;
+pub mod journal;
 mod key;
 pub mod list;
 pub mod walk;

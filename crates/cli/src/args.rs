@@ -166,6 +166,14 @@ pub struct Sum {
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 
+    /// Go on where a run with the same -o was interrupted.
+    ///
+    /// A run keeps what it has hashed in FILE.partial, on the medium every few seconds, until the list
+    /// is whole. Files whose size, times and inode are what they were are not read again; where
+    /// there is no FILE.partial, everything is read.
+    #[arg(long, requires = "output")]
+    pub resume: bool,
+
     /// Write no list if anything cannot be read.
     #[arg(long, requires = "output")]
     pub all_or_nothing: bool,

@@ -44,7 +44,7 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
         survey(&mut inputs, &options, &mut layout)?;
     }
     let signals = signals::catch();
-    let output = target.open()?;
+    let output = target.open(false)?;
     let console = Arc::new(Mutex::new(match output.file()? {
         None => Console::new(b"lanesum", locale_of_process()).context("standard output")?,
         Some(file) => Console::with_output(b"lanesum", locale_of_process(), file),

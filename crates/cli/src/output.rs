@@ -6,8 +6,10 @@
 
 mod existing;
 mod missing;
+mod partial;
 
 use std::env;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Permissions};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
@@ -26,6 +28,7 @@ use crate::failure::Usage;
 use crate::signals::Interruptions;
 use existing::{Existing, Overwriting};
 pub use missing::{Gap, Missing};
+pub use partial::Partial;
 
 /// Where a list is to go. Nothing is made yet.
 pub enum Target {
@@ -123,16 +126,18 @@ impl Target {
         }
     }
 
-    /// Opens it for writing; nothing of what is there changes yet.
+    /// Opens it for writing; nothing of what is there changes yet. Whoever `is_alone`, by a lock,
+    /// writes to a file of one name, which replaces what a process left that was killed.
     ///
     /// # Errors
     /// No file can be made beside the target.
-    pub fn open(self) -> anyhow::Result<Output> {
+    pub fn open(self, is_alone: bool) -> anyhow::Result<Output> {
         match self {
             Self::Stdout => Ok(Output::Stdout),
             Self::Special(file) => Ok(Output::Special(file)),
             Self::File { name, path, existing } => {
-                Output::beside(path, existing).with_context(|| name.display().to_string())
+                let output = Output::beside(path, existing, is_alone);
+                output.with_context(|| name.display().to_string())
             }
         }
     }
@@ -154,15 +159,16 @@ pub enum Output {
 }
 
 impl Output {
-    fn beside(target: PathBuf, existing: Option<Existing>) -> io::Result<Self> {
+    fn beside(target: PathBuf, existing: Option<Existing>, is_alone: bool) -> io::Result<Self> {
         let folder = match target.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
-        let (made, is_beside) = match temporary_in(folder) {
+        let name = target.file_name().filter(|_| is_alone);
+        let (made, is_beside) = match temporary_in(folder, name) {
             // Who may write to a file need not have a right to its folder.
             Err(error) if existing.is_some() && is_denied(&error) => {
-                (temporary_in(&env::temp_dir()).map_err(|_| error)?, false)
+                (temporary_in(&env::temp_dir(), None).map_err(|_| error)?, false)
             }
             made => (made?, true),
         };
@@ -265,12 +271,24 @@ pub enum NotPlaced {
     Damaged { error: io::Error, list: PathBuf },
 }
 
-/// Makes a file with a name that nothing has.
-fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
+/// What the names of temporary files begin with.
+const PREFIX: &str = ".lanesum-";
+
+/// Makes a file with a name that nothing has, or that of the list's own temporary file.
+fn temporary_in(folder: &Path, list: Option<&OsStr>) -> io::Result<NamedTempFile> {
     // Made by us, since what `tempfile` itself makes is for one user only, and its errors tell the
     // temporary name. This has the mode of a shell's redirection: the umask takes away from it.
     let create = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
-    tempfile::Builder::new().prefix(".lanesum-").make_in(folder, create)
+    let Some(list) = list else {
+        return tempfile::Builder::new().prefix(PREFIX).make_in(folder, create);
+    };
+    let mut name = OsString::from(PREFIX);
+    name.push(list);
+    match fs::remove_file(folder.join(&name)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    tempfile::Builder::new().prefix(&name).rand_bytes(0).make_in(folder, create)
 }
 
 /// Whether somebody has no right to make a file.
@@ -317,7 +335,7 @@ mod tests {
 
     /// A list of one line, written but not yet in its place; the target is `list` in the folder.
     fn written(folder: &Path, line: &str) -> Output {
-        let output = Target::of(Some(&folder.join("list"))).unwrap().open().unwrap();
+        let output = Target::of(Some(&folder.join("list"))).unwrap().open(false).unwrap();
         output.file().unwrap().expect("a file").write_all(line.as_bytes()).unwrap();
         output
     }

@@ -16,6 +16,7 @@ use signal_hook::{flag, low_level};
 
 use crate::console::{self, Console};
 use crate::limits;
+use crate::output::Partial;
 
 /// What somebody may send to end a program, and limits of time. The others that end one tell of a
 /// fault of its own, or nobody sends them.
@@ -28,7 +29,10 @@ const ENDING: [i32; 11] = [
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Signals that are caught: none of them ends the program until they are handled.
-pub struct Caught(Option<(Signals, Sender<Handler>)>);
+pub struct Caught {
+    thread: Option<(Signals, Sender<Handler>)>,
+    partial: Option<Partial>,
+}
 
 /// From now on an interruption is kept for [`Caught::handle`].
 ///
@@ -49,10 +53,15 @@ pub fn catch() -> Caught {
     // The thread comes first: once a signal is caught there is no way back.
     let thread = limits::spawn("signals", wait);
     let signals = thread.and_then(|_| Signals::new(ENDING.into_iter().filter(not_ignored)));
-    Caught(signals.ok().map(|signals| (signals, handler)))
+    Caught { thread: signals.ok().map(|signals| (signals, handler)), partial: None }
 }
 
 impl Caught {
+    /// An interruption writes what the run keeps, too.
+    pub fn keeping(self, partial: Option<Partial>) -> Self {
+        Self { partial, ..self }
+    }
+
     /// From now on an interruption, also one that came before, writes the lines that are pending,
     /// removes the unfinished file and ends the program.
     pub fn handle(
@@ -61,10 +70,10 @@ impl Caught {
         unfinished: Option<PathBuf>,
     ) -> Interruptions {
         let interruptions = Interruptions(Arc::new(Mutex::new(unfinished)));
-        if let Some((signals, thread)) = self.0 {
+        if let Some((signals, thread)) = self.thread {
             let (console, unfinished) = (Arc::clone(console), interruptions.clone());
             // The thread is there, unless it panicked.
-            let _ = thread.send(Handler { signals, console, unfinished });
+            let _ = thread.send(Handler { signals, console, unfinished, partial: self.partial });
         }
         interruptions
     }
@@ -86,18 +95,24 @@ struct Handler {
     signals: Signals,
     console: Arc<Mutex<Console>>,
     unfinished: Interruptions,
+    partial: Option<Partial>,
 }
 
 impl Handler {
     fn wait(mut self) {
         let Some(signal) = self.signals.forever().next() else { return };
         let (done, is_done) = mpsc::channel();
-        let console = Arc::clone(&self.console);
+        let (console, partial) = (Arc::clone(&self.console), self.partial.take());
         let last_lines = move || {
+            // Whoever holds the console may wait for a pipe.
+            let is_kept = partial.as_ref().is_some_and(Partial::save);
             let mut console = console::lock(&console);
             // There is no better moment to tell that it failed.
             let _ = console.flush();
             console.remove_bar();
+            if let Some(partial) = partial.filter(|_| is_kept) {
+                partial.tell_kept(&mut console);
+            }
             let _ = done.send(());
             // Nobody prints any more.
             loop {

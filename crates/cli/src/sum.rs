@@ -9,16 +9,18 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
+use lanesum_checksum::journal::Journal;
 use lanesum_checksum::{Algorithms, Error, Job, Outcome, Source, engine};
 use lanesum_list::Record;
 use lanesum_list::formats::{Format, Invocation, Kind};
 
 use crate::args::{Run, Sum, When};
 use crate::console::{self, Console, fail_to_write, locale_of_process};
+use crate::counts::files;
 use crate::failure::{self, Usage};
 use crate::key::{self, KeyFile};
 use crate::limits;
-use crate::output::{Gap, Missing, Output, Target};
+use crate::output::{Gap, Missing, Output, Partial, Target};
 use crate::paths::{About, Item, Looks, Paths, Trees};
 use crate::progress::Display;
 use crate::signals::{self, Interruptions};
@@ -38,9 +40,12 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     target.refuse_half(args.all_or_nothing)?;
     // Before there is a file that an interruption would have to remove.
     let signals = signals::catch();
-    let output = target.open()?;
+    let key = key_file.as_ref().map(|file| &file.key);
+    let partial = Partial::of_list(&target, args.resume, key)?;
+    let output = target.open(partial.is_some())?;
     let console = Arc::new(Mutex::new(console(&output)?));
-    let interruptions = signals.handle(&console, output.unfinished());
+    partial.iter().for_each(|partial| partial.begun(&mut console::lock(&console)));
+    let interruptions = signals.keeping(partial.clone()).handle(&console, output.unfinished());
     if let Some(key_file) = &key_file {
         key_file.warn(&mut console::lock(&console));
     }
@@ -54,6 +59,7 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     let mut options = args.run.engine(display.as_ref());
     options.key = key_file.map(|file| file.key);
     options.own_files = output.own_files().context("output")?;
+    options.own_files.extend(partial.iter().map(|partial| partial.journal().inode()));
     let names_come = args.files0_from.as_deref().is_some_and(stdin::is_meant_by);
     options.taken = stdin::taken(names_come, read_before(&args));
 
@@ -63,6 +69,8 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
         options: &options,
         format: &*format,
         looks: Arc::default(),
+        journal: partial.as_ref().map(|partial| Arc::clone(partial.journal())),
+        taken: 0,
         console: &console,
         tells_own_output: args.output.is_none(),
         text: Vec::new(),
@@ -70,12 +78,30 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     };
     let items = paths.items(&trees, &printer.looks);
     printer.print_list(items);
-    let printed = printer.printed;
+    let (printed, taken) = (printer.printed, printer.taken);
     drop(display);
 
     let mut console = console::lock(&console);
     console.set_bar(None);
-    end(&args, printed, output, &interruptions, &mut console)
+    if taken > 0 {
+        let words = format!("{} of it did not change and were not read again", files(taken));
+        partial.iter().for_each(|partial| partial.tell(&mut console, &words));
+    }
+    let ended = end(&args, printed, output, &interruptions, &mut console);
+    if let Some(partial) = partial {
+        match ended {
+            Ok(Ended::Listed(_)) => partial.done(&mut console),
+            _ => partial.failed(&mut console),
+        }
+    }
+    ended.map(|(Ended::Listed(code) | Ended::NoList(code))| code)
+}
+
+/// How a run ended.
+enum Ended {
+    /// The list is where it was to go.
+    Listed(ExitCode),
+    NoList(ExitCode),
 }
 
 /// What is read before the files.
@@ -110,20 +136,20 @@ fn end(
     output: Output,
     interruptions: &Interruptions,
     console: &mut Console,
-) -> anyhow::Result<ExitCode> {
+) -> anyhow::Result<Ended> {
     let name = args.output.as_deref().unwrap_or(Path::new("-"));
     let is_in_file = matches!(output, Output::File { .. });
     let Printed { missing, is_empty, outcome } = printed;
     if let Err(error) = outcome.and_then(|()| console.flush()) {
         if let Output::Stdout = output {
-            return Ok(fail_to_write(&error, console));
+            return Ok(Ended::NoList(fail_to_write(&error, console)));
         }
         let mut words = lanesum_checksum::error::message(&error);
         if is_in_file {
             words.push_str("; it is as it was");
         }
         console.about(name.as_os_str().as_bytes(), &words);
-        return Ok(ExitCode::FAILURE);
+        return Ok(Ended::NoList(ExitCode::FAILURE));
     }
     let why_not = match (missing.is_none(), is_empty) {
         (false, true) => Some("not written, since nothing could be read"),
@@ -136,16 +162,16 @@ fn end(
     };
     if let Some(words) = why_not.filter(|_| is_in_file) {
         console.about(name.as_os_str().as_bytes(), words);
-        return Ok(ExitCode::FAILURE);
+        return Ok(Ended::NoList(ExitCode::FAILURE));
     }
     output.finish(interruptions).with_context(|| name.display().to_string())?;
     if missing.is_none() {
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Ended::Listed(ExitCode::SUCCESS));
     }
     if is_in_file {
         missing.tell(name.as_os_str().as_bytes(), console);
     }
-    Ok(ExitCode::FAILURE)
+    Ok(Ended::Listed(ExitCode::FAILURE))
 }
 
 impl Run {
@@ -177,6 +203,9 @@ struct Printer<'run> {
     options: &'run engine::Options,
     format: &'run dyn Format,
     looks: Arc<Looks>,
+    journal: Option<Arc<Journal>>,
+    /// How many files were not read again, since the journal knew them.
+    taken: u64,
     console: &'run Mutex<Console>,
     /// Whether somebody who sees the list may wonder why it is not in it.
     tells_own_output: bool,
@@ -193,9 +222,18 @@ impl Printer<'_> {
     }
 
     fn print(&mut self, items: impl Iterator<Item = Item> + Send + 'static) {
-        let algorithms = self.algorithms;
-        let jobs =
-            items.map(move |Item { source, about }| Job { source, algorithms, context: about });
+        let (algorithms, journal) = (self.algorithms, self.journal.clone());
+        let jobs = items.map(move |Item { source, about }| {
+            let known = source.path().zip(journal.as_deref().filter(|it| !it.is_empty()));
+            match known.and_then(|(path, journal)| journal.known(path, algorithms)) {
+                Some(hashed) => Job {
+                    source: Source::Nothing,
+                    algorithms,
+                    context: About::Known(source, hashed),
+                },
+                None => Job { source, algorithms, context: about },
+            }
+        });
         let mut run = engine::run(self.options, jobs);
         let console = self.console;
         while self.printed.outcome.is_ok() {
@@ -214,11 +252,22 @@ impl Printer<'_> {
                 return console().about(path.as_os_str().as_bytes(), &why.to_string());
             }
             (About::Failed(gap, name, why), ..) => return self.failed(gap, &name, why),
+            (About::Known(source, hashed), ..) => {
+                self.taken += 1;
+                if let Some(progress) = &self.options.progress {
+                    progress.files.fetch_add(1, Relaxed);
+                    progress.bytes.fetch_add(hashed.bytes, Relaxed);
+                }
+                return self.record(&hashed.into_record(name(&source)));
+            }
             (About::Unseen, Source::Path(path), Err(error)) if is_folder(&error) => {
                 self.looks.found_folder();
                 return self.walk(path);
             }
             (_, source, Ok(hashed)) => {
+                if let (Some(journal), Some(path)) = (&self.journal, source.path()) {
+                    journal.keep(path, &hashed);
+                }
                 return self.record(&hashed.into_record(name(&source)));
             }
             (_, source, Err(error)) => {

@@ -77,7 +77,7 @@ use crate::{Algorithms, Error, Key};
 pub use bytes::digests_of;
 pub use devices::{AtOnce, Media};
 pub use read::Io;
-use version::FileVersion;
+pub(crate) use version::FileVersion;
 
 pub use run::{Run, Stopped, Stopper, Totals, run};
 

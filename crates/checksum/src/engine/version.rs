@@ -26,7 +26,7 @@ pub(super) type Time = (i64, i64);
 /// What shows that a file was changed: a write or truncation moves size or times, a rename or
 /// removal of the file the number of links or the time of the inode's change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FileVersion {
+pub(crate) struct FileVersion {
     inode: Inode,
     size: u64,
     links: libc::nlink_t,
@@ -37,7 +37,7 @@ pub(super) struct FileVersion {
 }
 
 impl FileVersion {
-    pub(super) fn of(stat: &Stat) -> Self {
+    pub(crate) fn of(stat: &Stat) -> Self {
         Self {
             inode: inode_of(stat),
             size: stat.st_size.cast_unsigned(),
@@ -53,11 +53,11 @@ impl FileVersion {
         self.inode.device
     }
 
-    pub(super) fn inode(&self) -> Inode {
+    pub(crate) fn inode(&self) -> Inode {
         self.inode
     }
 
-    pub(super) fn times(&self) -> Times {
+    pub(crate) fn times(&self) -> Times {
         let time = |(seconds, nanoseconds): Time| {
             // There are fewer than 10^9 of them.
             let nanoseconds = u32::try_from(nanoseconds).ok()?;
@@ -67,7 +67,7 @@ impl FileVersion {
     }
 
     /// Bytes of the file.
-    pub(super) fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         self.size
     }
 

@@ -21,6 +21,7 @@ mod names;
 mod output;
 mod peers;
 mod progress;
+mod resume;
 mod signals;
 mod speed;
 mod sum;

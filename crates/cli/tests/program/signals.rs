@@ -9,7 +9,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use super::*;
 
 /// More than a pipe holds, in bytes.
-const MORE_THAN_A_PIPE: usize = 1 << 17;
+pub const MORE_THAN_A_PIPE: usize = 1 << 17;
 
 /// `lanesum`, also when whoever runs the tests was told to ignore signals (by nohup, or in the
 /// background of a shell), as its children then are.

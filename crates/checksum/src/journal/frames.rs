@@ -1,0 +1,165 @@
+//! The file of a journal: a head that says what it is, and frames of entries, each behind its
+//! length and its CRC-32C.
+//!
+//! What a frame says holds only if it is whole: a machine that goes down may leave the last one cut
+//! off, or with other bytes than were written.
+
+use crate::Key;
+
+/// What every journal begins with. Who changes the form changes the number.
+const MAGIC: &[u8] = b"lanesum partial list 1\n";
+
+/// Bytes of a frame before its entries.
+const PREFIX: usize = 2 * size_of::<u32>();
+
+/// Which keys it was made with is told by this much of a hash of the key.
+const KEY_CONTEXT: &str = "lanesum 2026-11-24 which key a partial list was made with";
+
+/// The head of a journal of digests that are made with this key.
+pub(super) fn head(key: Option<&Key>) -> Vec<u8> {
+    let key = match key {
+        None => "none".to_owned(),
+        Some(key) => {
+            let mut hasher = blake3::Hasher::new_derive_key(KEY_CONTEXT);
+            // A key of both lengths is told from one of either.
+            for bytes in
+                [key.of_16().map(<[u8; 16]>::as_slice), key.of_32().map(<[u8; 32]>::as_slice)]
+            {
+                hasher.update(&[bytes.map_or(0, <[u8]>::len) as u8]);
+                hasher.update(bytes.unwrap_or_default());
+            }
+            hasher.finalize().to_hex()[..16].to_owned()
+        }
+    };
+    [MAGIC, b"key ", key.as_bytes(), b"\n"].concat()
+}
+
+/// What the bytes of a file are.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    /// Nothing, or not even a whole head.
+    Nothing,
+    /// No journal.
+    Other,
+    /// The journal of a run with another key, or none.
+    OtherKey,
+    /// A journal.
+    Journal {
+        /// The entries of all whole frames, one after another.
+        entries: Vec<u8>,
+        /// Where the last of those frames ends.
+        end: usize,
+    },
+}
+
+/// What these bytes are to a run with this head.
+pub(super) fn read(bytes: &[u8], head: &[u8]) -> Content {
+    if bytes.len() < head.len() && (head.starts_with(bytes) || bytes.starts_with(MAGIC)) {
+        return Content::Nothing;
+    }
+    let Some(mut rest) = bytes.strip_prefix(head) else {
+        return if bytes.starts_with(MAGIC) { Content::OtherKey } else { Content::Other };
+    };
+    let mut entries = Vec::new();
+    while let Some((frame, behind)) = frame(rest) {
+        entries.extend_from_slice(frame);
+        rest = behind;
+    }
+    Content::Journal { entries, end: bytes.len() - rest.len() }
+}
+
+/// Room for the prefix of a frame, in front of entries that come.
+pub(super) fn begin(frame: &mut Vec<u8>) {
+    frame.clear();
+    frame.resize(PREFIX, 0);
+}
+
+/// Whether there are no entries in a frame.
+pub(super) fn is_empty(frame: &[u8]) -> bool {
+    frame.len() <= PREFIX
+}
+
+/// Makes the frame whole.
+pub(super) fn end(frame: &mut [u8]) {
+    let (prefix, entries) = frame.split_at_mut(PREFIX);
+    let (length, sum) = prefix.split_at_mut(PREFIX / 2);
+    length.copy_from_slice(&(entries.len() as u32).to_le_bytes());
+    sum.copy_from_slice(&crc32c::crc32c(entries).to_le_bytes());
+}
+
+fn frame(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = bytes.split_first_chunk()?;
+    let (sum, rest) = rest.split_first_chunk()?;
+    let (entries, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+    // Zeros, which a file system may leave where nothing was written yet, are no frame.
+    let is_whole = !entries.is_empty() && crc32c::crc32c(entries) == u32::from_le_bytes(*sum);
+    is_whole.then_some((entries, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn journal() -> (Vec<u8>, Vec<u8>, Vec<usize>) {
+        let head = head(None);
+        let (mut bytes, mut frame, mut ends) = (head.clone(), Vec::new(), vec![head.len()]);
+        for entries in [&b"first"[..], &[7; 1000], b"last"] {
+            begin(&mut frame);
+            assert!(is_empty(&frame));
+            frame.extend_from_slice(entries);
+            end(&mut frame);
+            bytes.extend_from_slice(&frame);
+            ends.push(bytes.len());
+        }
+        (head, bytes, ends)
+    }
+
+    #[test]
+    fn whole_frames_are_read_wherever_the_rest_is_cut_off_or_other() {
+        let (head, bytes, ends) = journal();
+        let all = [&b"first"[..], &[7; 1000], b"last"].concat();
+        for cut in 0..=bytes.len() {
+            let expected = ends.iter().copied().rfind(|&end| end <= cut);
+            for tail in [&b""[..], &[0; 100], &[0xff; 100]] {
+                let found = read(&[&bytes[..cut], tail].concat(), &head);
+                match (found, expected) {
+                    (Content::Nothing, None) if tail.is_empty() => {}
+                    (Content::Other, None) if !tail.is_empty() => {}
+                    (Content::OtherKey, None) if cut >= MAGIC.len() => {}
+                    (Content::Journal { entries, end }, Some(expected)) => {
+                        assert_eq!(end, expected, "{cut}");
+                        assert!(all.starts_with(&entries));
+                    }
+                    (found, _) => panic!("{cut} {found:?}"),
+                }
+            }
+        }
+        for place in head.len()..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[place] ^= 1;
+            let Content::Journal { entries, end } = read(&damaged, &head) else { panic!() };
+            assert!(end <= place && all.starts_with(&entries), "{place}");
+        }
+    }
+
+    #[test]
+    fn another_key_is_told() {
+        let key = |byte| Key::from_bytes(&[byte; 32]).unwrap();
+        let heads = [head(None), head(Some(&key(1))), head(Some(&key(2)))];
+        for one in &heads {
+            for other in &heads {
+                let found = read(one, other);
+                // Shorter than a head with a key.
+                let is_cut = one.len() < other.len();
+                match found {
+                    Content::Journal { entries, .. } => assert!(one == other && entries.is_empty()),
+                    Content::Nothing => assert!(is_cut),
+                    Content::OtherKey => assert!(one != other),
+                    Content::Other => panic!(),
+                }
+            }
+        }
+        assert_eq!(read(b"d41d8cd98f00b204e9800998ecf8427e  a file\n", &heads[0]), Content::Other);
+        assert_eq!(read(b"", &heads[0]), Content::Nothing);
+    }
+}

@@ -1,0 +1,48 @@
+//! What a journal held when it was opened, by the names of the files.
+
+use std::hash::{BuildHasher as _, RandomState};
+
+use hashbrown::HashTable;
+
+use super::entry::{self, Entry};
+
+/// The entries of a journal, the last one of each name.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// As the journal has them, one after another.
+    entries: Vec<u8>,
+    /// Where each of them begins.
+    places: HashTable<usize>,
+    hash: RandomState,
+}
+
+impl Known {
+    pub(super) fn new(entries: Vec<u8>) -> Self {
+        let mut known = Self { entries, ..Self::default() };
+        let Self { entries, places, hash } = &mut known;
+        let name_at = |place: usize| entry::read(&entries[place..]).map(|(entry, _)| entry.name);
+        let mut rest = &entries[..];
+        while let Some((entry, behind)) = entry::read(rest) {
+            let place = entries.len() - rest.len();
+            let found = places.entry(
+                hash.hash_one(entry.name),
+                |&there| name_at(there) == Some(entry.name),
+                |&there| hash.hash_one(name_at(there).unwrap_or_default()),
+            );
+            *found.or_insert(place).into_mut() = place;
+            rest = behind;
+        }
+        known
+    }
+
+    /// How many files there are.
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub(super) fn get(&self, name: &[u8]) -> Option<Entry<'_>> {
+        let at = |&place: &usize| entry::read(&self.entries[place..]).map(|(entry, _)| entry);
+        let is_it = |place: &usize| at(place).is_some_and(|entry| entry.name == name);
+        self.places.find(self.hash.hash_one(name), is_it).and_then(at)
+    }
+}

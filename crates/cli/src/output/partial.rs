@@ -1,0 +1,117 @@
+//! What was hashed so far, beside a list that is not whole: `LIST.partial`.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use lanesum_checksum::Key;
+use lanesum_checksum::error::message;
+use lanesum_checksum::journal::{Begin, Journal, JournalError};
+
+use super::Target;
+use crate::console::Console;
+use crate::counts::files;
+use crate::failure::Usage;
+
+/// The journal of a run, for those that print and end it.
+#[derive(Clone)]
+pub struct Partial {
+    journal: Arc<Journal>,
+    /// What the journal is for, and how to go on with it.
+    remedy: &'static str,
+}
+
+impl Partial {
+    /// That of a list. `None` where nothing can be kept, and nobody asked for it.
+    ///
+    /// # Errors
+    /// Somebody asked for it, or another run writes this list.
+    pub fn of_list(
+        target: &Target,
+        resume: bool,
+        key: Option<&Key>,
+    ) -> anyhow::Result<Option<Self>> {
+        let Target::File { path, .. } = target else {
+            return match resume {
+                true => Err(Usage("--resume needs a list in a file: -o FILE".to_owned()).into()),
+                false => Ok(None),
+            };
+        };
+        let begin = if resume { Begin::Resumed } else { Begin::Anew };
+        let mut name = OsString::from(path);
+        name.push(".partial");
+        let path = PathBuf::from(name);
+        let journal = match Journal::open(&path, key, begin) {
+            // Whatever is wrong with the folder, the list itself will meet.
+            Err(JournalError::Io(_)) if !resume => return Ok(None),
+            journal => journal.with_context(|| path.display().to_string())?,
+        };
+        Ok(Some(Self { journal: Arc::new(journal), remedy: "--resume goes on from there" }))
+    }
+
+    /// Tells of what somebody may have wanted to go on with.
+    pub fn begun(&self, console: &mut Console) {
+        let dropped = self.journal.dropped() as u64;
+        if dropped > 0 {
+            let words = format!(
+                "kept {} of a run that was interrupted, and begins anew, since there is no --resume",
+                files(dropped)
+            );
+            self.tell(console, &words);
+        }
+    }
+
+    pub fn journal(&self) -> &Arc<Journal> {
+        &self.journal
+    }
+
+    /// Writes what is kept, or removes the journal where that is nothing; whether it is there. The
+    /// process ends now.
+    pub fn save(&self) -> bool {
+        let is_kept = self.held() > 0 && !self.journal.is_ended();
+        if is_kept {
+            self.journal.write();
+        } else if !self.journal.is_ended() {
+            // There is no better moment to tell that it failed.
+            let _ = self.journal.remove();
+        }
+        is_kept
+    }
+
+    /// The run came to its end, and what it was for is there.
+    pub fn done(&self, console: &mut Console) {
+        if let Err(error) = self.journal.remove() {
+            self.tell(
+                console,
+                &format!("not needed any more, but not removed: {}", message(&error)),
+            );
+        }
+    }
+
+    /// The run came to its end, and there is no list.
+    pub fn failed(&self, console: &mut Console) {
+        if self.held() == 0 {
+            return self.done(console);
+        }
+        match self.journal.close() {
+            Ok(()) => self.tell_kept(console),
+            Err(error) => self.tell(console, &message(&error)),
+        }
+    }
+
+    fn held(&self) -> u64 {
+        self.journal.len() as u64 + self.journal.kept()
+    }
+
+    /// Tells how much it holds, and how to go on.
+    pub fn tell_kept(&self, console: &mut Console) {
+        let words = format!("keeps {}; {}", files(self.held()), self.remedy);
+        self.tell(console, &words);
+    }
+
+    pub fn tell(&self, console: &mut Console, words: &str) {
+        console.about(self.journal.path().as_os_str().as_bytes(), words);
+    }
+}

@@ -1,0 +1,204 @@
+//! Runs that go on where one before was interrupted.
+
+use std::os::unix::process::ExitStatusExt as _;
+
+use super::*;
+use signals::MORE_THAN_A_PIPE;
+
+/// Files that changed last before any test began: what changed later is not kept.
+const OLD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+
+/// The list that an undisturbed run writes.
+fn whole(folder: &Folder, args: &str) -> String {
+    expect(&folder.run(&format!("{args} -o whole {OLD} fifo")), 0, "", "");
+    folder.read("whole")
+}
+
+/// Starts a run that has hashed the old files, and waits for the FIFO.
+fn at_the_fifo(folder: &Folder, args: &str) -> (Running, File) {
+    let words = format!("--default-signal {PROGRAM} {args} -o list {OLD} fifo");
+    let running = start(folder.command("env").args(words.split_whitespace()));
+    let mut fifo = folder.writer("fifo");
+    fifo.write_all(&[0; MORE_THAN_A_PIPE]).unwrap();
+    (running, fifo)
+}
+
+/// How many files the journal of the list holds, by what a run without `--resume` would drop.
+#[track_caller]
+fn kept(words: &str) -> u64 {
+    let count = words.split(" keeps ").nth(1).and_then(|words| words.split(' ').next());
+    count.unwrap_or_else(|| panic!("{words}")).replace(',', "").parse().unwrap()
+}
+
+#[test]
+fn an_interrupted_list_goes_on_and_is_what_it_would_have_been() {
+    let folder = Folder::new();
+    folder.fifo("fifo");
+    for args in ["", "--format csv -a sha256,md5"] {
+        let feed = || {
+            std::thread::spawn({
+                let path = folder.path("fifo");
+                move || fs::write(path, "abc")
+            })
+        };
+        let fed = feed();
+        let expected = whole(&folder, args);
+        fed.join().unwrap().unwrap();
+
+        let (running, fifo) = at_the_fifo(&folder, args);
+        running.signal(Signal::INT);
+        let output = running.finish();
+        drop(fifo);
+        assert_eq!(output.status.signal(), Some(Signal::INT.as_raw()));
+        let words = text(&output.stderr);
+        let files = expected.lines().count() as u64 - 1 - u64::from(args.contains("csv"));
+        assert_eq!(kept(&words), files, "{words}");
+        assert!(words.ends_with("; --resume goes on from there\n"), "{words}");
+        assert_eq!(folder.names(), ["fifo", "list.partial", "whole"]);
+
+        let fed = feed();
+        let output = folder.run(&format!("{args} --resume -o list {OLD} fifo"));
+        fed.join().unwrap().unwrap();
+        let words = format!(
+            "lanesum: list.partial: {files} files of it did not change and were not read again\n"
+        );
+        expect(&output, 0, "", words);
+        assert_eq!(folder.read("list"), expected);
+        assert_eq!(folder.names(), ["fifo", "list", "whole"], "nobody needs list.partial any more");
+        fs::remove_file(folder.path("list")).unwrap();
+    }
+}
+
+#[test]
+fn a_killed_list_goes_on() {
+    let folder = Folder::new();
+    folder.fifo("fifo");
+    let (running, fifo) = at_the_fifo(&folder, "");
+    // What is kept is written before long, whatever else happens.
+    let head = 40;
+    while fs::metadata(folder.path("list.partial")).unwrap().len() < head {
+        std::thread::yield_now();
+    }
+    running.signal(Signal::KILL);
+    running.finish();
+    drop(fifo);
+    assert_eq!(folder.names(), [".lanesum-list", "fifo", "list.partial"]);
+
+    fs::remove_file(folder.path("fifo")).unwrap();
+    folder.write("fifo", "abc");
+    let output = folder.run(&format!("--resume -o list {OLD} fifo"));
+    assert!(text(&output.stderr).contains("were not read again"), "{}", text(&output.stderr));
+    assert_eq!(output.status.code(), Some(0));
+    let list = folder.read("list");
+    assert_eq!(list, whole(&folder, ""));
+    assert_eq!(folder.names(), ["fifo", "list", "whole"]);
+}
+
+#[test]
+fn without_resume_a_run_begins_anew_and_says_so() {
+    let folder = Folder::new();
+    folder.fifo("fifo");
+    let (running, fifo) = at_the_fifo(&folder, "");
+    running.signal(Signal::TERM);
+    let words = text(&running.finish().stderr);
+    drop(fifo);
+    let expected = format!(
+        "lanesum: list.partial: kept {} files of a run that was interrupted, and begins anew, \
+         since there is no --resume\n",
+        kept(&words)
+    );
+    expect(&folder.run(&format!("-o list {OLD}")), 0, "", expected);
+    assert_eq!(folder.names(), ["fifo", "list"]);
+}
+
+#[test]
+fn a_list_that_is_not_written_leaves_what_was_hashed() {
+    let folder = Folder::new();
+    let args = format!("--resume --all-or-nothing -o list {OLD} missing");
+    let output = folder.run(&args);
+    assert_eq!(output.status.code(), Some(1));
+    let words = text(&output.stderr);
+    assert!(words.contains("list.partial: keeps "), "{words}");
+    assert_eq!(folder.names(), ["list.partial"]);
+    folder.write("missing", "now it is there");
+    let output = folder.run(&args);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(folder.read("list").ends_with(&line("now it is there", "missing")));
+    assert_eq!(folder.names(), ["list", "missing"]);
+}
+
+#[test]
+fn a_journal_of_another_key_is_refused() {
+    let folder = Folder::new();
+    folder.fifo("fifo");
+    folder.write("key", [7; 32]);
+    let (running, fifo) = at_the_fifo(&folder, "-a blake3 --key-file key");
+    running.signal(Signal::INT);
+    running.finish();
+    drop(fifo);
+    for begin in ["", "--resume"] {
+        let output = folder.run(&format!("{begin} -a blake3 -o list {OLD}"));
+        let words = "lanesum: list.partial: was made with another key, or with none; go on with that \
+                     one, or remove it to begin anew\n";
+        expect(&output, 1, "", words);
+    }
+}
+
+#[test]
+fn what_stands_where_the_journal_would_be_is_not_touched() {
+    let folder = Folder::of(&["a"]);
+    folder.write("list.partial", "my notes\n");
+    let output = folder.run("-o list a");
+    let words =
+        "lanesum: list.partial: is there, and is no partial list of lanesum; move it away\n";
+    expect(&output, 1, "", words);
+    assert_eq!(folder.read("list.partial"), "my notes\n");
+    assert_eq!(folder.names(), ["a", "list.partial"]);
+}
+
+#[test]
+fn the_journal_is_not_in_a_list_of_its_folder() {
+    let folder = Folder::of(&["a"]);
+    expect(&folder.run("-o list ."), 0, "", "");
+    assert_eq!(folder.read("list"), line("a", "./a"));
+    // Nor is what a killed run left of the list itself.
+    folder.write(".lanesum-list", "half a li");
+    expect(&folder.run("--resume -o list ."), 0, "", "");
+    assert_eq!(folder.read("list"), line("a", "./a"));
+    assert_eq!(folder.names(), ["a", "list"]);
+}
+
+#[test]
+fn two_runs_do_not_write_one_list() {
+    let folder = Folder::new();
+    folder.fifo("fifo");
+    let (running, fifo) = at_the_fifo(&folder, "");
+    let output = folder.run(&format!("-o list {OLD}"));
+    let words = "lanesum: list.partial: another run is writing it; wait for its end, or choose another \
+                 name\n";
+    expect(&output, 1, "", words);
+    drop(fifo);
+    assert_eq!(running.finish().status.code(), Some(0));
+    assert_eq!(folder.names(), ["fifo", "list"]);
+}
+
+#[test]
+fn only_a_list_in_a_file_can_go_on() {
+    let folder = Folder::of(&["a"]);
+    assert_eq!(folder.run("--resume a").status.code(), Some(2));
+    for list in ["-", "/dev/null"] {
+        let output = folder.run(&format!("--resume -o {list} a"));
+        expect(&output, 2, "", "lanesum: --resume needs a list in a file: -o FILE\n");
+    }
+}
+
+/// Where nothing can be made beside the list, nothing is kept, and the list is written.
+#[test]
+fn a_folder_that_takes_no_file_keeps_nothing() {
+    let folder = Folder::of(&["a", "kept/"]);
+    let name = "n".repeat(250);
+    expect(&folder.run(&format!("-o {name} a")), 0, "", "");
+    assert_eq!(folder.read(&name), line("a", "a"));
+    let output = folder.run(&format!("--resume -o {name} a"));
+    expect(&output, 1, "", format!("lanesum: {name}.partial: File name too long\n"));
+}
