@@ -14,11 +14,11 @@ pub(super) enum EtagNote {
     /// Another size than that in the list, so that nothing is read.
     OtherSize(Expected, u64),
     /// A part of its file.
-    Part(PartNote<(Search, Expected)>),
+    Part(PartNote<Box<(Search, Expected)>>),
 }
 
 /// The jobs of the line that comes next.
-pub(super) struct EtagJobs(FileParts<(Search, Expected)>);
+pub(super) struct EtagJobs(FileParts<Box<(Search, Expected)>>);
 
 impl EtagJobs {
     pub(super) fn next(&mut self) -> Option<Job<Note>> {
@@ -32,7 +32,7 @@ pub(super) enum Begun {
     /// In these parts.
     Jobs(Box<EtagJobs>),
     /// By this one job.
-    Job(Job<Note>),
+    Job(Box<Job<Note>>),
 }
 
 /// Begins with the file of a line, at this path; none where that is standard input.
@@ -43,7 +43,7 @@ pub(super) fn begin(path: Option<PathBuf>, etag: Etag, expected: Expected, known
         (Some(path), Some(Ok(Some(seen)))) => match expected.first.size {
             Some(listed) if listed != seen.size => {
                 let context = Note::Etag(Box::new(EtagNote::OtherSize(expected, seen.size)));
-                return Begun::Job(Job { source: nothing, algorithms, context });
+                return Begun::Job(Box::new(Job { source: nothing, algorithms, context }));
             }
             _ => Search::new(path, seen, etag, known),
         },
@@ -51,7 +51,8 @@ pub(super) fn begin(path: Option<PathBuf>, etag: Etag, expected: Expected, known
         (path, _) => {
             let path = path.unwrap_or_else(|| PathBuf::from("/dev/stdin"));
             let source = Source::Extent { path, offset: 0, length: 0 };
-            return Begun::Job(Job { source, algorithms, context: Note::File(expected) });
+            let job = Job { source, algorithms, context: Note::File(expected) };
+            return Begun::Job(Box::new(job));
         }
     };
     let search = search.expect("such a line has the ETag of parts");

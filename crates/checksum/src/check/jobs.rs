@@ -195,7 +195,7 @@ impl<L: Iterator<Item = List>> Jobs<L> {
     fn begin_parts(&mut self, mut expected: Expected, etag: Etag) -> Option<Job<Note>> {
         expected.settle_name(|name| self.path(name));
         match etags::begin(self.path_of(&expected.name), etag, expected, &self.known) {
-            Begun::Job(job) => Some(job),
+            Begun::Job(job) => Some(*job),
             Begun::Jobs(jobs) => self.parts.insert(jobs).next(),
         }
     }

@@ -177,7 +177,8 @@ impl Verdicts {
             }
             EtagNote::Part(note) => {
                 let ended = self.gatherer.take(note, source, result, &self.engine);
-                let Some(((search, expected), etags)) = ended else { return };
+                let Some((kept, etags)) = ended else { return };
+                let (search, expected) = *kept;
                 let size = search.size();
                 let found = search.conclude(etags, &self.known, &self.engine);
                 let (result, found) = match found {

@@ -181,9 +181,9 @@ impl Search {
     }
 
     /// The jobs that try the first ones; `context` comes back with the search.
-    pub(crate) fn jobs<C>(self, context: C) -> FileParts<(Self, C)> {
+    pub(crate) fn jobs<C>(self, context: C) -> FileParts<Box<(Self, C)>> {
         let cuts = Self::cuts(&self.candidates.sizes[..self.first()]);
-        FileParts::new(self.path.clone(), self.seen, &cuts, (self, context))
+        FileParts::new(self.path.clone(), self.seen, &cuts, Box::new((self, context)))
     }
 
     /// What came of these jobs, and if that was nothing, of all others, which are read for now.

@@ -229,3 +229,38 @@ fn what_held_for_one_file_is_tried_for_the_others() {
     );
     assert!(told.contains("6 files") || told.contains("5 files"), "{told}");
 }
+
+/// Where each line of a comparison stands, but for the summary of all files.
+#[track_caller]
+fn compared(run: &Output, code: i32, stdout: &str) -> String {
+    assert_eq!((run.status.code(), text(&run.stdout).as_str()), (Some(code), stdout));
+    text(&run.stderr)
+}
+
+#[test]
+fn compare_finds_the_part_size_too() {
+    let folder = Folder::in_memory();
+    folder.write("t/a", bytes(SIZE));
+    folder.write("t/b", bytes(SIZE));
+    for (size, etag) in &IN_PARTS[..7] {
+        let entries = [("a", SIZE, *etag), ("b", SIZE, *etag)];
+        folder.write("list", list(&entries));
+        let told = compared(&folder.run("compare list t"), 0, "");
+        assert!(told.contains(&format!("ETags of parts of {size} (2 files)\n")), "{told}");
+        assert!(told.contains("2 files: 2 equal"), "{told}");
+        compared(&folder.run("compare -v t list"), 0, "equal a\nequal b\n");
+        assert!(compared(&folder.run("compare list list"), 0, "").contains("2 equal"));
+    }
+    let (size, odd) = IN_PARTS[7];
+    folder.write("list", list(&[("a", SIZE, odd), ("b", SIZE + 1, odd)]));
+    let told = "not compared a: none of 21 part sizes tried gives its ETag: it has changed, or is of other \
+                parts, or the store encrypts with keys of KMS or of its customers\nchanged b\n";
+    compared(&folder.run("compare list t"), 1, told);
+    compared(&folder.run(&format!("compare --part-size {size} list t")), 1, "changed b\n");
+    folder.write("other", list(&[("a", SIZE, IN_PARTS[0].1), ("b", SIZE, &format!("{ABC}-1"))]));
+    let told = "not compared a: their ETags differ, as those of one content do by other part sizes\n\
+                changed b\n";
+    compared(&folder.run("compare list other"), 1, told);
+    // Of one part there is no other size.
+    compared(&folder.run("compare other t"), 1, "changed b\n");
+}
