@@ -264,3 +264,73 @@ fn compare_finds_the_part_size_too() {
     // Of one part there is no other size.
     compared(&folder.run("compare other t"), 1, "changed b\n");
 }
+
+/// Uploads `file` by boto3 to moto's server in parts of so many MiB, and prints the objects as `aws s3api
+/// list-objects-v2` does. Exits with 77 where Python lacks them.
+const UPLOAD: &str = r#"
+import json, sys
+try:
+    import boto3, boto3.s3.transfer
+    from moto.server import ThreadedMotoServer
+except ImportError:
+    sys.exit(77)
+server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+server.start()
+host, port = server.get_host_and_port()
+s3 = boto3.client("s3", endpoint_url=f"http://{host}:{port}", region_name="us-east-1",
+                  aws_access_key_id="x", aws_secret_access_key="x")
+s3.create_bucket(Bucket="b")
+for name in sys.argv[1:]:
+    size = name.split("-")[1]
+    if size == "default":
+        config = boto3.s3.transfer.TransferConfig()
+    else:
+        size = int(size) << 20
+        config = boto3.s3.transfer.TransferConfig(multipart_threshold=size, multipart_chunksize=size)
+    s3.upload_file(name, "b", name, Config=config)
+objects = s3.list_objects_v2(Bucket="b")["Contents"]
+print(json.dumps({"Contents": [{key: it[key] for key in ("Key", "Size", "ETag")} for it in objects]}))
+server.stop()
+"#;
+
+#[test]
+fn a_server_gives_the_same_etags() {
+    let folder = Folder::in_memory();
+    let sizes = ["5", "8", "15", "16", "default"];
+    let lengths = [("long", SIZE + 12_345), ("even", 5 << 23), ("short", 1 << 20), ("empty", 0)];
+    let mut names = Vec::new();
+    for (kind, length) in lengths {
+        for size in sizes {
+            let name = format!("{kind}-{size}");
+            folder.write(&name, bytes(length));
+            names.push(name);
+        }
+    }
+    // The parts of moto's server come through a proxy, if the environment names one.
+    let mut python = folder.command("python3");
+    python.args(["-c", UPLOAD]).args(&names).env("NO_PROXY", "*").env("no_proxy", "*");
+    let objects = match python.output() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return skip("there is no python3");
+        }
+        Ok(run) if run.status.code() == Some(77) => return skip("python3 has no moto and boto3"),
+        run => run.unwrap(),
+    };
+    assert!(objects.status.success(), "{}", text(&objects.stderr));
+    folder.write("objects.json", &objects.stdout);
+    names.sort();
+    let all: String = names.iter().map(|name| format!("{name}: OK\n")).collect();
+    let run = folder.run("check objects.json");
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), all), "{}", text(&run.stderr));
+    let objects = text(&objects.stdout);
+    for name in &names {
+        let size = match name.split_once('-').unwrap().1 {
+            "default" => "boto3".to_owned(),
+            size => format!("{size}MiB"),
+        };
+        let run = folder.run(&format!("etag --part-size {size} {name}"));
+        let line = text(&run.stdout);
+        let (etag, _) = line.split_once("  ").unwrap();
+        assert!(objects.contains(etag), "{etag} {name}: {objects}");
+    }
+}
