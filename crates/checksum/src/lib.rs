@@ -4,6 +4,7 @@
 //! |---|---|
 //! | files, or parts of files | [`engine::run`]: jobs in, outcomes out, an iterator on your thread |
 //! | a folder | [`walk::walk`], whose entries make jobs |
+//! | files whose ETags in S3 you want | [`etag::etags`] |
 //! | lists of checksums to check | [`check::check`]: events, and a tally for each list |
 //! | a total to show before the end is known | [`walk::Count`], [`check::files`], [`engine::Progress`] |
 //! | bytes in memory | [`digests_of`], or the crate of the algorithm |
@@ -25,6 +26,7 @@ pub mod check;
 pub mod compare;
 pub mod engine;
 pub mod error;
+pub mod etag;
 mod hops;
 pub mod journal;
 mod key;

@@ -52,6 +52,7 @@ fn told(event: &Event) -> String {
     match event {
         Event::Malformed { line } => format!("line {line} is malformed"),
         Event::Wrong { line, why } => format!("line {line}: {why}"),
+        Event::PartSize { part_size } => format!("parts of {part_size}"),
         Event::NotEncoded { name } => format!("{} is not encoded", name.escape_ascii()),
         Event::Unknown { line, algorithm } => format!("line {line} is of {algorithm}"),
         Event::Checked { name, verdict, .. } => {
@@ -64,6 +65,7 @@ fn told(event: &Event) -> String {
                 }
                 Verdict::Unproven => format!("{name} has its size"),
                 Verdict::Missing => format!("{name} is missing"),
+                Verdict::OtherParts { tried } => format!("{name} is of none of {tried} part sizes"),
                 Verdict::Unreadable(error) => format!("{name}: {error}"),
             }
         }

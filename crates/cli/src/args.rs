@@ -2,6 +2,7 @@
 
 mod compare;
 mod convert;
+mod etag;
 mod values;
 
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use std::sync::LazyLock;
 
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum, ValueHint};
 use lanesum_checksum::engine::Io;
+use lanesum_checksum::etag::PartSize;
 use lanesum_checksum::{Algorithm, Algorithms};
 use lanesum_list::formats::{Kind, Layout};
 use lanesum_list::{Dialect, Ending};
@@ -17,6 +19,7 @@ use lanesum_md5::Backend;
 use crate::failure::Usage;
 pub use compare::{Compare, Form};
 pub use convert::Convert;
+pub use etag::Etag;
 pub use values::{BACKEND_VARIABLE, backend};
 use values::{algorithms, formats, io, threads};
 
@@ -76,6 +79,13 @@ pub enum Command {
     /// needs it, it is an error, as is each line that is none.
     #[command(after_help = EXIT_CODES)]
     Convert(Convert),
+    /// Print the ETags that S3 gives to files, by how they are uploaded.
+    ///
+    /// A line is `ETAG  NAME`, with several part sizes `ETAG  SIZE  NAME`. Of a file in one piece the
+    /// ETag is its MD5; of one in parts it is made of the MD5s of the parts, and ends with their
+    /// number. A bucket that encrypts with keys of KMS or of its customers has other ETags.
+    #[command(after_help = EXIT_CODES)]
+    Etag(Etag),
     /// Measure every instruction set and algorithm on this machine, or the storage of PATH.
     Speed(Speed),
     /// Be GNU md5sum, to the letter; also when called through a link named md5sum.
@@ -248,6 +258,17 @@ pub struct Check {
     /// The file that `aws s3api head-object` does not name.
     #[arg(long, value_name = "NAME")]
     pub name: Option<std::ffi::OsString>,
+
+    /// A size of parts, or a client's, to try first for ETags of several parts: 16MiB, s5cmd.
+    ///
+    /// As for `lanesum etag`. Those of the clients, and whole numbers of MiB and MB, are tried anyway.
+    #[arg(
+        long,
+        value_name = "SIZE|CLIENT",
+        value_delimiter = ',',
+        action = ArgAction::Append
+    )]
+    pub part_size: Vec<PartSize>,
 
     /// The algorithm of lines that do not name theirs.
     ///

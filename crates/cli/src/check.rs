@@ -1,6 +1,7 @@
 //! `lanesum check`: checks files against lists, and tells what came of it.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, IsTerminal as _};
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use indicatif::HumanCount;
 use lanesum_checksum::check::{self, Event, List, ListError, Options, Tally, Verdict};
+use lanesum_checksum::etag::size_name;
 use lanesum_checksum::{Algorithm, Key};
 use lanesum_list::{Dialect, Ending};
 use rustix::io::Errno;
@@ -94,6 +96,7 @@ fn options(args: &Check, key: Option<Key>) -> Options {
     options.dialect = dialect.with_ending(ending);
     options.from = args.from;
     options.name = args.name.as_ref().map(|name| name.as_bytes().to_vec());
+    options.part_sizes.clone_from(&args.part_size);
     options.root.clone_from(&args.root);
     options.ignore_missing = args.ignore_missing;
     options.engine = args.run.engine(None);
@@ -156,6 +159,8 @@ struct Report<'a> {
     unknown: BTreeSet<String>,
     /// Entries of the list whose file is not there, and the name of the first.
     not_found: (u64, Vec<u8>),
+    /// For how many files of the list parts of so many bytes gave the ETag.
+    part_sizes: BTreeMap<u64, u64>,
 }
 
 impl<'a> Report<'a> {
@@ -169,6 +174,7 @@ impl<'a> Report<'a> {
             dialect,
             unknown: BTreeSet::new(),
             not_found: (0, Vec::new()),
+            part_sizes: BTreeMap::new(),
         }
     }
 
@@ -220,6 +226,10 @@ impl<'a> Report<'a> {
                 self.unknown.insert(algorithm);
                 Ok(())
             }
+            Event::PartSize { part_size } => {
+                *self.part_sizes.entry(part_size).or_default() += 1;
+                Ok(())
+            }
             Event::Checked { name, verdict } => self.checked(&name, &verdict, console),
             Event::End { tally, error } => {
                 self.end(list, &tally, error.as_ref(), console);
@@ -237,6 +247,10 @@ impl<'a> Report<'a> {
             Verdict::OtherSize { listed, found } => {
                 let words = format!("of {found} bytes, and of {listed} in the list");
                 console.about(name, &words);
+                "FAILED"
+            }
+            Verdict::OtherParts { tried } => {
+                console.about(name, &of_other_parts(*tried));
                 "FAILED"
             }
             Verdict::Unproven => "size OK, not checked",
@@ -272,9 +286,13 @@ impl<'a> Report<'a> {
         self.total += *tally;
         let unknown = mem::take(&mut self.unknown);
         let (not_found, first) = mem::take(&mut self.not_found);
+        let part_sizes = mem::take(&mut self.part_sizes);
         if let Some(error) = error {
             self.bad_lists += 1;
             return console.about(list.name(), &error.to_string());
+        }
+        if !part_sizes.is_empty() && !self.args.status && !self.args.quiet {
+            console.about(list.name(), &format!("ETags of parts of {}", in_parts(&part_sizes)));
         }
         if tally.unknown > 0 {
             console.about(list.name(), &of_unknown(tally.unknown, &unknown));
@@ -435,6 +453,26 @@ pub fn other_algorithms(dialect: Dialect, taken_for: Algorithm, has_key: bool) -
         }
         [] => return None,
     })
+}
+
+/// What is said of a file of which no part size that was tried gives the ETag.
+pub fn of_other_parts(tried: usize) -> String {
+    let tried = match tried {
+        1 => "the part size tried does not give".to_owned(),
+        _ => format!("none of the {tried} part sizes tried gives"),
+    };
+    format!(
+        "{tried} its ETag: it has changed, or is of other parts (say --part-size), or the store \
+         encrypts with keys of KMS or of its customers"
+    )
+}
+
+/// Of how many files the parts have so many bytes: `8MiB (3 files), 5MiB (1 file)`, the most first.
+pub fn in_parts(part_sizes: &BTreeMap<u64, u64>) -> String {
+    let mut sizes: Vec<_> = part_sizes.iter().collect();
+    sizes.sort_by_key(|&(size, count)| (Reverse(count), size));
+    let words = |(&size, &count): (&u64, &u64)| format!("{} ({})", size_name(size), files(count));
+    sizes.into_iter().map(words).collect::<Vec<_>>().join(", ")
 }
 
 /// What is said of lines whose algorithms are not known here.

@@ -20,7 +20,7 @@ use lanesum_checksum::compare::{
 use lanesum_list::{Dialect, Ending};
 
 use crate::args::Compare;
-use crate::check::other_algorithms;
+use crate::check::{in_parts, other_algorithms};
 use crate::console::{self, Console, fail_to_write, locale_of_process};
 use crate::counts::files;
 use crate::failure::Usage;
@@ -71,6 +71,10 @@ pub fn run(args: Compare) -> anyhow::Result<ExitCode> {
         return Ok(fail_to_write(&error, &mut console));
     }
     tell_other_algorithms(&args, &inputs, &differences, dialect, &mut console);
+    if !differences.part_sizes().is_empty() {
+        let words = format!("ETags of parts of {}", in_parts(differences.part_sizes()));
+        console.message(words.as_bytes());
+    }
     let summary = Summary::of(&differences);
     console.message(summary.words(&args).as_bytes());
     let are_doubts = differences.doubts().iter().any(Doubts::are_there);
@@ -110,6 +114,7 @@ fn options(args: &Compare) -> Result<Options, Usage> {
         options.dialect = options.dialect.with_ending(Ending::Nul);
     }
     options.from = args.from;
+    options.part_sizes.clone_from(&args.part_size);
     options.walk = args.trees.options()?;
     Ok(options)
 }

@@ -8,6 +8,7 @@ mod compare;
 mod console;
 mod convert;
 mod counts;
+mod etag;
 mod failure;
 mod generate;
 mod key;
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
         Cli { command: Some(Command::Check(check)), .. } => check::run(check),
         Cli { command: Some(Command::Compare(compare)), .. } => compare::run(compare),
         Cli { command: Some(Command::Convert(convert)), .. } => convert::run(&convert),
+        Cli { command: Some(Command::Etag(args)), .. } => etag::run(args),
         Cli { command: Some(Command::Speed(Speed { paths })), .. } if !paths.is_empty() => {
             storage::run(&paths)
         }

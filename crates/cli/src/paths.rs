@@ -13,7 +13,6 @@ use std::vec;
 
 use anyhow::Context as _;
 use lanesum_checksum::Source;
-use lanesum_checksum::engine::Hashed;
 use lanesum_checksum::walk::{self, Entry, Exclude, Skip, WalkOptions};
 use lanesum_list::names_standard_input;
 
@@ -190,8 +189,6 @@ pub enum About {
     File,
     /// Nobody looked at it.
     Unseen,
-    /// It was hashed in a run before this one, and did not change since.
-    Known(Source, Hashed),
     Skipped(PathBuf, Skip),
     /// What may be missing, its name, and why there is none.
     Failed(Gap, Vec<u8>, String),

@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
+use lanesum_checksum::engine::Hashed;
 use lanesum_checksum::journal::Journal;
 use lanesum_checksum::{Algorithms, Error, Job, Outcome, Source, engine};
 use lanesum_list::Record;
@@ -214,6 +215,13 @@ struct Printer<'run> {
     printed: Printed,
 }
 
+/// What a job is about.
+enum Task {
+    Item(About),
+    /// A run before this one hashed it, and it did not change since.
+    Known(Source, Hashed),
+}
+
 impl Printer<'_> {
     fn print_list(&mut self, items: impl Iterator<Item = Item> + Send + 'static) {
         self.append(|format, text| format.begin(text));
@@ -225,14 +233,12 @@ impl Printer<'_> {
         let (algorithms, journal) = (self.algorithms, self.journal.clone());
         let jobs = items.map(move |Item { source, about }| {
             let known = source.path().zip(journal.as_deref().filter(|it| !it.is_empty()));
-            match known.and_then(|(path, journal)| journal.known(path, algorithms)) {
-                Some(hashed) => Job {
-                    source: Source::Nothing,
-                    algorithms,
-                    context: About::Known(source, hashed),
-                },
-                None => Job { source, algorithms, context: about },
-            }
+            let known = known.and_then(|(path, journal)| journal.known(path, algorithms));
+            let (source, context) = match known {
+                Some(hashed) => (Source::Nothing, Task::Known(source, hashed)),
+                None => (source, Task::Item(about)),
+            };
+            Job { source, algorithms, context }
         });
         let mut run = engine::run(self.options, jobs);
         let console = self.console;
@@ -245,21 +251,18 @@ impl Printer<'_> {
         }
     }
 
-    fn take(&mut self, outcome: Outcome<About>) {
+    fn take(&mut self, outcome: Outcome<Task>) {
+        let Outcome { source, context, result, .. } = outcome;
+        let about = match context {
+            Task::Item(about) => about,
+            Task::Known(source, hashed) => return self.take_known(&source, hashed),
+        };
         let console = || console::lock(self.console);
-        let (name, is_named, error) = match (outcome.context, outcome.source, outcome.result) {
+        let (name, is_named, error) = match (about, source, result) {
             (About::Skipped(path, why), ..) => {
                 return console().about(path.as_os_str().as_bytes(), &why.to_string());
             }
             (About::Failed(gap, name, why), ..) => return self.failed(gap, &name, why),
-            (About::Known(source, hashed), ..) => {
-                self.taken += 1;
-                if let Some(progress) = &self.options.progress {
-                    progress.files.fetch_add(1, Relaxed);
-                    progress.bytes.fetch_add(hashed.bytes, Relaxed);
-                }
-                return self.record(&hashed.into_record(name(&source)));
-            }
             (About::Unseen, Source::Path(path), Err(error)) if is_folder(&error) => {
                 self.looks.found_folder();
                 return self.walk(path);
@@ -284,6 +287,15 @@ impl Printer<'_> {
             Error::OwnOutput => {}
             error => self.failed(Gap::File, &name, error.to_string()),
         }
+    }
+
+    fn take_known(&mut self, source: &Source, hashed: Hashed) {
+        self.taken += 1;
+        if let Some(progress) = &self.options.progress {
+            progress.files.fetch_add(1, Relaxed);
+            progress.bytes.fetch_add(hashed.bytes, Relaxed);
+        }
+        self.record(&hashed.into_record(name(source)));
     }
 
     fn record(&mut self, record: &Record<'_>) {

@@ -1,6 +1,7 @@
 //! What is known of a file: a line of a list, an outcome of the engine, or a row of a catalog.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::num::NonZeroU32;
 use std::ops::Deref;
 
@@ -74,6 +75,23 @@ impl Etag {
             _ => return None,
         };
         Some(Self { digest: Digest::from_hex(Algorithm::Md5, hex)?, parts })
+    }
+}
+
+/// As it is read, without quotation marks.
+///
+/// ```
+/// use lanesum_list::Etag;
+///
+/// let text = "d41d8cd98f00b204e9800998ecf8427e-12";
+/// assert_eq!(Etag::parse(text.as_bytes()).unwrap().to_string(), text);
+/// ```
+impl fmt::Display for Etag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.parts {
+            None => write!(f, "{}", self.digest),
+            Some(parts) => write!(f, "{}-{parts}", self.digest),
+        }
     }
 }
 

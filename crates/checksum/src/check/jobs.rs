@@ -9,11 +9,13 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use lanesum_list::formats::{Format, Line, Mixed, Wrong};
-use lanesum_list::{Digests, Record};
+use lanesum_list::{Digests, Etag, Record};
 
+use super::etags::{self, Begun, EtagJobs, EtagNote};
 use super::format::FormatOfList;
 use super::shared::{Share, SharedReads};
 use super::{List, ListError, Options, Reading};
+use crate::etag::Known;
 use crate::list::{self, ListReader};
 use crate::{Algorithm, Algorithms, Digest, Job, Source};
 
@@ -29,6 +31,8 @@ pub(super) enum Note {
     /// The line's number, and what it calls its algorithm.
     Unknown(u64, String),
     File(Expected),
+    /// A line with nothing but the ETag of its file's parts.
+    Etag(Box<EtagNote>),
     End(Option<ListError>),
 }
 
@@ -50,6 +54,8 @@ pub(super) struct Expected {
 pub(super) struct ExpectedLine {
     pub(super) digests: Digests,
     pub(super) size: Option<u64>,
+    /// That of several parts, where there are no digests.
+    pub(super) etag: Option<Box<Etag>>,
     /// Whether the line names its algorithms.
     pub(super) is_tagged: bool,
 }
@@ -57,15 +63,16 @@ pub(super) struct ExpectedLine {
 impl Expected {
     /// What a line says of a file; `None` where that is nothing to compare it with.
     fn of(record: Record<'_>, is_tagged: bool) -> Option<Self> {
-        let Record { name, raw_name, size, digests, .. } = record;
-        if digests.is_empty() && size.is_none() {
+        let Record { name, raw_name, size, digests, etag, .. } = record;
+        let etag = etag.filter(|etag| etag.parts.is_some() && digests.is_empty()).map(Box::new);
+        if digests.is_empty() && size.is_none() && etag.is_none() {
             return None;
         }
         Some(Self {
             name: name.into_owned(),
             raw_name: raw_name.map(Cow::into_owned),
             is_raw: false,
-            first: ExpectedLine { digests, size, is_tagged },
+            first: ExpectedLine { digests, size, etag, is_tagged },
             others: Vec::new(),
             share: Share::Only,
         })
@@ -96,6 +103,10 @@ pub(super) struct Jobs<L: Iterator<Item = List>> {
     /// The folder that the names of the list are in, where it tells.
     folder: Option<PathBuf>,
     shared: SharedReads,
+    /// What is left to do for the line before, where its file is read in parts.
+    parts: Option<Box<EtagJobs>>,
+    /// Part sizes to try.
+    known: Known,
     state: State,
     /// Whether a job was given out since the last `resume`, and may not be done.
     in_flight: bool,
@@ -110,6 +121,8 @@ enum State {
 impl<L: Iterator<Item = List>> Jobs<L> {
     pub(super) fn new(lists: L, options: &Options, shared: SharedReads) -> Self {
         Self {
+            parts: None,
+            known: Known::given(&options.part_sizes),
             lists: lists.fuse().peekable(),
             options: options.clone(),
             format: Box::new(Mixed::new(options.dialect)),
@@ -118,6 +131,11 @@ impl<L: Iterator<Item = List>> Jobs<L> {
             state: State::BetweenLists,
             in_flight: false,
         }
+    }
+
+    /// The part sizes that are tried, to be told which held.
+    pub(super) fn known(&self) -> &Known {
+        &self.known
     }
 
     /// Whether there are more jobs, now that those given out are done.
@@ -162,10 +180,21 @@ impl<L: Iterator<Item = List>> Jobs<L> {
 
     /// What to read for the file of an entry.
     fn source(&self, name: &[u8]) -> Source {
-        if name == b"-" && self.options.root.is_none() {
-            Source::Stdin
-        } else {
-            Source::Path(self.path(name))
+        self.path_of(name).map_or(Source::Stdin, Source::Path)
+    }
+
+    /// Where the file of an entry is; none where that is standard input.
+    fn path_of(&self, name: &[u8]) -> Option<PathBuf> {
+        let is_stdin = name == b"-" && self.options.root.is_none();
+        if is_stdin { None } else { Some(self.path(name)) }
+    }
+
+    /// Begins with the file of an entry that is of parts.
+    fn begin_parts(&mut self, mut expected: Expected, etag: Etag) -> Option<Job<Note>> {
+        expected.settle_name(|name| self.path(name));
+        match etags::begin(self.path_of(&expected.name), etag, expected, &self.known) {
+            Begun::Job(job) => Some(*job),
+            Begun::Jobs(jobs) => self.parts.insert(jobs).next(),
         }
     }
 
@@ -188,8 +217,18 @@ impl<L: Iterator<Item = List>> Iterator for Jobs<L> {
     type Item = Job<Note>;
 
     fn next(&mut self) -> Option<Job<Note>> {
+        if let Some(job) = self.parts.as_mut().and_then(|parts| parts.next()) {
+            return Some(job);
+        }
+        self.parts = None;
         let mut note = self.note()?;
         self.in_flight = true;
+        if let Note::File(expected) = &mut note
+            && let Some(etag) = expected.first.etag.take()
+            && let Note::File(expected) = note
+        {
+            return self.begin_parts(expected, *etag);
+        }
         let (source, algorithms) = match &mut note {
             Note::File(expected) => {
                 expected.settle_name(|name| self.path(name));
@@ -285,7 +324,10 @@ impl OpenList {
             match self.step(format, options) {
                 Ok(Step::Pass) => {}
                 Ok(Step::Note(Note::File(next)))
-                    if next.name == file.name && next.raw_name == file.raw_name =>
+                    if next.name == file.name
+                        && next.raw_name == file.raw_name
+                        && file.first.etag.is_none()
+                        && next.first.etag.is_none() =>
                 {
                     file.others.push(next.first);
                 }
@@ -331,7 +373,7 @@ impl OpenList {
             Line::Record { record, is_tagged } if options.engine.key.is_none() => {
                 (record.with_etag_as_md5(), is_tagged)
             }
-            Line::Record { record, is_tagged } => (record, is_tagged),
+            Line::Record { record, is_tagged } => (Record { etag: None, ..record }, is_tagged),
         };
         if self.is_stdin && options.reading == Reading::Gnu && *record.name == *b"-" {
             // The list comes from there, so nothing else can. Otherwise the engine says so.
@@ -363,7 +405,10 @@ where
     let lists = lists.filter(|list| *list != List::Stdin);
     let shared = SharedReads::find(lists.clone(), options);
     Jobs::new(lists, options, shared).filter_map(|job| match job.source {
-        Source::Path(path) | Source::Regular(path) | Source::Extent { path, .. } => Some(path),
+        Source::Path(path) | Source::Regular(path) => Some(path),
+        // Once for each part size that is tried.
+        Source::Extent { path, offset: 0, .. } => Some(path),
+        Source::Extent { .. } => None,
         // Has a size if it is a regular file.
         Source::Stdin => Some(PathBuf::from("/dev/stdin")),
         Source::Nothing => None,

@@ -10,9 +10,13 @@
 //! and each line is judged by itself. To see whether the next line is one of them never waits for
 //! it. Lines about one file that stand far apart share its read as well (`shared.rs`).
 //!
+//! An object in a list of S3 whose ETag is of several parts says nothing of their size: that is looked for
+//! among what is likely (`etags.rs`), and what held for one file is tried first for the next.
+//!
 //! Only a list that is written while it is read, line by line into a pipe, takes a run for as much
 //! of it as is there: its writer may wait for the verdict on a line before it writes the next.
 
+mod etags;
 mod format;
 mod jobs;
 mod lists;
@@ -32,6 +36,7 @@ use lanesum_list::Dialect;
 use lanesum_list::formats::{Kind, Wrong};
 
 use crate::engine::{self, Delivery, Run};
+use crate::etag::PartSize;
 use crate::{Algorithms, Error, Job, Outcome};
 
 pub use format::FormatOfList;
@@ -55,6 +60,9 @@ pub struct Options {
     /// The name of the one file that a list in the format [`Kind::S3`] does not name, as of `aws
     /// s3api head-object`.
     pub name: Option<Vec<u8>>,
+    /// How files are cut whose ETag is of several parts: what is tried before what clients do. The
+    /// default is none.
+    pub part_sizes: Vec<PartSize>,
     /// The folder that every name is looked up in, those that begin with `/` too. Without it names
     /// are as they stand, and `-` is standard input.
     pub root: Option<PathBuf>,
@@ -73,6 +81,7 @@ impl Default for Options {
             reading: Reading::Examined,
             from: None,
             name: None,
+            part_sizes: Vec::new(),
             root: None,
             ignore_missing: false,
             engine: engine::Options::default(),
@@ -125,6 +134,11 @@ pub enum Event {
         /// The name.
         name: Vec<u8>,
     },
+    /// The next file has the ETag that stands in the list.
+    PartSize {
+        /// Bytes of the parts that it was found to be of.
+        part_size: u64,
+    },
     /// A line is of an algorithm that is not known here, so its file was not checked. Of
     /// [`Reading::Gnu`] it is malformed.
     Unknown {
@@ -165,6 +179,13 @@ pub enum Verdict {
     },
     /// Nothing but its size is in the list, which is right, and proves nothing.
     Unproven,
+    /// Nothing but an ETag of several parts is in the list, and none of the likely part sizes gives
+    /// it. It may be of others, or no MD5 of anything, as where a store encrypts with keys of KMS
+    /// or of its customers.
+    OtherParts {
+        /// How many part sizes were tried.
+        tried: usize,
+    },
     /// The file does not exist, and that is to be ignored.
     Missing,
     /// There is no digest that one could trust. Lines whose file was read once have one reason.
@@ -283,12 +304,9 @@ where
     let shared = SharedReads::find(lists.clone(), options);
     // The end of a list is an outcome behind those of its lines.
     let engine = engine::Options { delivery: Delivery::InOrder, ..options.engine.clone() };
-    Check {
-        jobs: Arc::new(Mutex::new(Jobs::new(lists, options, shared))),
-        engine,
-        run: None,
-        verdicts: Verdicts::new(options.ignore_missing),
-    }
+    let jobs = Jobs::new(lists, options, shared);
+    let verdicts = Verdicts::new(options.ignore_missing, jobs.known().clone(), engine.clone());
+    Check { jobs: Arc::new(Mutex::new(jobs)), engine, run: None, verdicts }
 }
 
 /// What happens in lists that are [checked](check()), event by event, each with its list.

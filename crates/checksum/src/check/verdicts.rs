@@ -5,11 +5,13 @@ use std::iter;
 use std::mem;
 use std::sync::Arc;
 
+use super::etags::EtagNote;
 use super::jobs::{Expected, ExpectedLine, Note};
 use super::shared::Share;
 use super::{Compared, Event, List, Tally, Verdict};
-use crate::engine::Hashed;
-use crate::{Algorithms, Digest, Error, Outcome};
+use crate::engine::{self, Hashed};
+use crate::etag::{Found, Gatherer, Known};
+use crate::{Algorithms, Digest, Error, Outcome, Source};
 
 /// What came of a file.
 type Read = Result<Hashed, Arc<Error>>;
@@ -34,8 +36,9 @@ struct Judged {
 
 impl Judged {
     fn compare(
-        ExpectedLine { digests, size, is_tagged }: ExpectedLine,
+        ExpectedLine { digests, size, is_tagged, .. }: ExpectedLine,
         read: &Read,
+        found: Option<Found>,
         ignore_missing: bool,
     ) -> Self {
         let (mut matched, mut mismatched) = (Algorithms::NONE, Algorithms::NONE);
@@ -51,6 +54,11 @@ impl Judged {
                         Verdict::OtherSize { listed, found: hashed.bytes }
                     }
                     _ if !mismatched.is_empty() => Verdict::Mismatch,
+                    _ if found.is_some() => match found {
+                        Some(Found::NoneOf(tried)) => Verdict::OtherParts { tried },
+                        Some(Found::Held(_)) => Verdict::Match,
+                        _ => Verdict::Mismatch,
+                    },
                     _ if matched.is_empty() => Verdict::Unproven,
                     _ => Verdict::Match,
                 }
@@ -68,7 +76,9 @@ impl Judged {
     fn count(&self, tally: &mut Tally) {
         *match self.verdict {
             Verdict::Match => &mut tally.matched,
-            Verdict::Mismatch | Verdict::OtherSize { .. } => &mut tally.mismatched,
+            Verdict::Mismatch | Verdict::OtherSize { .. } | Verdict::OtherParts { .. } => {
+                &mut tally.mismatched
+            }
             Verdict::Unproven => &mut tally.unproven,
             Verdict::Missing => &mut tally.missing,
             Verdict::Unreadable(_) => &mut tally.unreadable,
@@ -88,13 +98,36 @@ pub(super) struct Verdicts {
     last_name: Vec<u8>,
     /// What later lines are compared with, by its number.
     kept: HashMap<usize, Read>,
+    /// The parts of a file.
+    gatherer: Gatherer,
+    known: Known,
+    /// How files are read.
+    engine: engine::Options,
     events: VecDeque<(Arc<List>, Event)>,
 }
 
+/// What came of the file of an entry.
+struct Came {
+    result: Result<Hashed, Error>,
+    /// Where a part size was looked for.
+    found: Option<Found>,
+    /// Whether the bytes were read, not only counted.
+    is_read: bool,
+}
+
 impl Verdicts {
-    pub(super) fn new(ignore_missing: bool) -> Self {
-        let (current, last_name, kept) = (None, Vec::new(), HashMap::new());
-        Self { ignore_missing, current, last_name, kept, events: VecDeque::new() }
+    /// `known` are the part sizes of the jobs, `engine` what they run with.
+    pub(super) fn new(ignore_missing: bool, known: Known, engine: engine::Options) -> Self {
+        Self {
+            ignore_missing,
+            current: None,
+            last_name: Vec::new(),
+            kept: HashMap::new(),
+            gatherer: Gatherer::default(),
+            known,
+            engine,
+            events: VecDeque::new(),
+        }
     }
 
     /// The next of the events that came of outcomes.
@@ -126,14 +159,45 @@ impl Verdicts {
                 Event::Unknown { line, algorithm }
             }
             Note::End(error) => Event::End { tally: *tally, error },
-            Note::File(expected) => return self.compare(expected, outcome.result),
+            Note::File(expected) => {
+                let came = Came { result: outcome.result, found: None, is_read: true };
+                return self.compare(expected, came);
+            }
+            Note::Etag(note) => return self.take_etag(*note, &outcome.source, outcome.result),
         };
         self.events.push_back((Arc::clone(list), event));
     }
 
+    /// Takes what came of a file whose part size is looked for.
+    fn take_etag(&mut self, note: EtagNote, source: &Source, result: Result<Hashed, Error>) {
+        let of_size = |bytes| Hashed { bytes, ..Hashed::default() };
+        let (expected, came) = match note {
+            EtagNote::OtherSize(expected, size) => {
+                (expected, Came { result: Ok(of_size(size)), found: None, is_read: false })
+            }
+            EtagNote::Part(note) => {
+                let ended = self.gatherer.take(note, source, result, &self.engine);
+                let Some((kept, etags)) = ended else { return };
+                let (search, expected) = *kept;
+                let size = search.size();
+                let found = search.conclude(etags, &self.known, &self.engine);
+                let (result, found) = match found {
+                    Ok(found) => (Ok(of_size(size)), Some(found)),
+                    Err(error) => (Err(error), None),
+                };
+                (expected, Came { result, found, is_read: true })
+            }
+        };
+        if let (Some(Found::Held(part_size)), Some((list, _))) = (came.found, &self.current) {
+            self.events.push_back((Arc::clone(list), Event::PartSize { part_size }));
+        }
+        self.compare(expected, came);
+    }
+
     /// Compares a file with consecutive lines about it.
-    fn compare(&mut self, expected: Expected, result: Result<Hashed, Error>) {
-        let Self { ignore_missing, current: Some((list, tally)), last_name, kept, events } = self
+    fn compare(&mut self, expected: Expected, Came { result, found, is_read: counts }: Came) {
+        let Self { ignore_missing, current: Some((list, tally)), last_name, kept, events, .. } =
+            self
         else {
             return;
         };
@@ -154,7 +218,8 @@ impl Verdicts {
         let is_read = !matches!(share, Share::Later { .. }) && *last_name != name;
         if is_read && !is_missing(&read, *ignore_missing) {
             tally.files += 1;
-            tally.bytes += read.as_ref().map_or(0, |hashed| hashed.bytes);
+            let bytes = read.as_ref().map_or(0, |hashed| hashed.bytes);
+            tally.bytes += if counts { bytes } else { 0 };
         }
         last_name.clone_from(&name);
         if is_raw {
@@ -162,7 +227,7 @@ impl Verdicts {
         }
         let mut lines = iter::once(first).chain(others).peekable();
         while let Some(line) = lines.next() {
-            let judged = Judged::compare(line, &read, *ignore_missing);
+            let judged = Judged::compare(line, &read, found, *ignore_missing);
             judged.count(tally);
             let is_last = lines.peek().is_none();
             let name = if is_last { mem::take(&mut name) } else { name.clone() };

@@ -12,16 +12,20 @@
 //! read, and those that may have been moved or copied: whose size is found among the files that the
 //! other side alone has. Beside a list without sizes all files are read.
 //!
+//! A file of a folder beside an ETag of several parts is read for the part sizes that are likely (`etags.rs`).
+//!
 //! Nothing is called equal unless a digest of both sides says so, or, where nothing was to be read,
 //! as [`Basis`] says.
 
 mod align;
+mod etags;
 mod folders;
 mod input;
 mod matches;
 mod plan;
 mod side;
 
+use std::collections::BTreeMap;
 use std::iter;
 use std::path::PathBuf;
 
@@ -30,9 +34,11 @@ use lanesum_list::formats::Kind;
 
 use crate::check::{List, ListError};
 use crate::engine;
+use crate::etag::PartSize;
 use crate::walk::WalkOptions;
 use crate::{Algorithm, Algorithms};
 
+use etags::PartSizes;
 pub use folders::{FolderMove, FolderMoves};
 pub use input::Doubts;
 use matches::Matches;
@@ -64,6 +70,9 @@ pub struct Options {
     pub dialect: Dialect,
     /// The format of the lists. Without it each is recognised by its start.
     pub from: Option<Kind>,
+    /// How files are cut whose ETag is of several parts, in a list beside a folder: what is tried
+    /// before what clients do. The default is none.
+    pub part_sizes: Vec<PartSize>,
     /// How folders are walked.
     pub walk: WalkOptions,
 }
@@ -76,6 +85,7 @@ impl Default for Options {
             algorithms: Algorithm::Md5.into(),
             dialect: Dialect::any(),
             from: None,
+            part_sizes: Vec::new(),
             walk: WalkOptions::default(),
         }
     }
@@ -224,7 +234,8 @@ pub struct Comparison {
     doubts: [Doubts; 2],
     pairs: Vec<Pair>,
     plan: plan::Plan,
-    quick: bool,
+    part_sizes: PartSizes,
+    options: Options,
 }
 
 impl Comparison {
@@ -237,7 +248,8 @@ impl Comparison {
         let (sides, doubts) = ([a.side, b.side], [a.doubts, b.doubts]);
         let pairs = plan::pairs(&sides);
         let plan = plan::Plan::new(inputs, &sides, &pairs, options);
-        Ok(Self { inputs: inputs.clone(), sides, doubts, pairs, plan, quick: options.quick })
+        let (inputs, part_sizes, options) = (inputs.clone(), PartSizes::new(), options.clone());
+        Ok(Self { inputs, sides, doubts, pairs, plan, part_sizes, options })
     }
 
     /// What in the lists and folders could not be used, of each side.
@@ -269,12 +281,14 @@ impl Comparison {
         let delivery = engine::Delivery::AsTheyCome;
         let engine = engine::Options { delivery, ..engine.clone() };
         self.plan.read(&self.inputs, &mut self.sides, &engine);
+        let Self { inputs, sides, options, .. } = self;
+        self.part_sizes = self.plan.read_parts(inputs, sides, &options.part_sizes, &engine);
     }
 
     /// What became of each file.
     #[must_use]
     pub fn finish(self) -> Differences {
-        let Self { sides, mut pairs, doubts, quick, .. } = self;
+        let Self { sides, mut pairs, doubts, part_sizes, options, .. } = self;
         // What may be in a folder of the other side that nobody could read is neither.
         let alone = |side: usize| -> Vec<Number> {
             let numbers = pairs.iter().map(|pair| [pair.a, pair.b]);
@@ -292,7 +306,7 @@ impl Comparison {
             matches::find(&sides[0], &missing, &sides[1], &new)
         };
         plan::join(&mut pairs, &sides, &matches);
-        Differences { sides, pairs, doubts, quick }
+        Differences { sides, pairs, doubts, part_sizes, quick: options.quick }
     }
 }
 
@@ -302,6 +316,7 @@ pub struct Differences {
     sides: [Side; 2],
     pairs: Vec<Pair>,
     doubts: [Doubts; 2],
+    part_sizes: PartSizes,
     quick: bool,
 }
 
@@ -315,6 +330,13 @@ impl Differences {
     #[must_use]
     pub const fn doubts(&self) -> &[Doubts; 2] {
         &self.doubts
+    }
+
+    /// For how many files parts of so many bytes gave the ETag that a list has of them, by these
+    /// bytes.
+    #[must_use]
+    pub const fn part_sizes(&self) -> &BTreeMap<u64, u64> {
+        &self.part_sizes
     }
 
     /// Folders that were renamed with all that was in them: nothing is left under the old name, and
@@ -377,6 +399,8 @@ impl Differences {
                     let reason = "it is there, but as a link, or left out";
                     return (Class::NotCompared, None, Some(reason));
                 }
+                State::OtherEtag => return (Class::Changed, Some(Basis::Digest), None),
+                State::OtherParts => return (Class::NotCompared, None, side.reason(number)),
                 State::Unreadable => return (Class::Unreadable, None, side.reason(number)),
                 State::ChangedWhileRead => return (Class::ChangedWhileRead, None, None),
                 State::Contradictory => {
@@ -414,6 +438,16 @@ impl Differences {
         if shared.peek().is_some() {
             let class = if shared.all(|same| same) { Class::Equal } else { Class::Changed };
             return (class, Some(Basis::Digest), None);
+        }
+        match (a.etag(pair.a), b.etag(pair.b)) {
+            (Some(one), Some(other)) if one == other => {
+                return (Class::Equal, Some(Basis::Digest), None);
+            }
+            (Some(_), Some(_)) if !self.quick => {
+                let reason = "their ETags differ, as those of one content do by other part sizes";
+                return (Class::NotCompared, None, Some(reason));
+            }
+            _ => {}
         }
         if !self.quick {
             return (Class::NotCompared, None, Some("the sides have no digest in common"));

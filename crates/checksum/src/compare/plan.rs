@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use lanesum_list::Time;
 
+use super::etags::{self, EtagTask, PartSizes};
 use super::matches::Matches;
 use super::side::{Names, Number, Side, State};
 use super::{Input, Options, input};
 use crate::engine::{self, Job, Outcome, Source};
+use crate::etag::PartSize;
 use crate::{Algorithms, Error};
 
 /// The number of no entry.
@@ -100,6 +102,8 @@ struct Task {
 #[derive(Debug)]
 pub(super) struct Plan {
     tasks: Arc<[Task]>,
+    /// Those that are read in parts.
+    etags: Arc<[EtagTask]>,
 }
 
 impl Plan {
@@ -110,11 +114,11 @@ impl Plan {
         options: &Options,
     ) -> Self {
         if options.quick {
-            return Self { tasks: Arc::default() };
+            return Self { tasks: Arc::default(), etags: Arc::default() };
         }
         let is_tree = inputs.each_ref().map(|input| matches!(input, Input::Tree(_)));
         let search = Search::of(sides, is_tree, pairs, options.algorithms);
-        let mut tasks = Vec::new();
+        let (mut tasks, mut etags) = (Vec::new(), Vec::new());
         for &Pair { a, b, .. } in pairs {
             let numbers = [a, b];
             let needed = if a != NONE && b != NONE {
@@ -122,6 +126,9 @@ impl Plan {
             } else {
                 [Algorithms::NONE; 2]
             };
+            if a != NONE && b != NONE {
+                etags.extend(by_etag(sides, numbers, is_tree));
+            }
             for side in [0, 1] {
                 let number = numbers[side];
                 if !is_tree[side] || number == NONE || sides[side].state(number) != State::Known {
@@ -136,19 +143,23 @@ impl Plan {
                 }
             }
         }
-        Self { tasks: tasks.into() }
+        Self { tasks: tasks.into(), etags: etags.into() }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.tasks.len()
+        self.tasks.len() + self.etags.len()
+    }
+
+    /// The folders of the sides, and the names in them.
+    fn of(inputs: &[Input; 2], sides: &[Side; 2]) -> [(PathBuf, Arc<Names>); 2] {
+        [0, 1].map(|side: usize| match &inputs[side] {
+            Input::Tree(root) => (root.clone(), Arc::clone(sides[side].names())),
+            Input::List(_) => (PathBuf::new(), Arc::default()),
+        })
     }
 
     fn paths(&self, inputs: &[Input; 2], sides: &[Side; 2]) -> Paths {
-        let of = |side: usize| match &inputs[side] {
-            Input::Tree(root) => (root.clone(), Arc::clone(sides[side].names())),
-            Input::List(_) => (PathBuf::new(), Arc::default()),
-        };
-        Paths { tasks: Arc::clone(&self.tasks), next: 0, of: [of(0), of(1)] }
+        Paths { tasks: Arc::clone(&self.tasks), next: 0, of: Self::of(inputs, sides) }
     }
 
     pub(super) fn files(
@@ -156,7 +167,23 @@ impl Plan {
         inputs: &[Input; 2],
         sides: &[Side; 2],
     ) -> impl Iterator<Item = PathBuf> + Send + use<> {
-        self.paths(inputs, sides).map(|(path, _)| path)
+        let (etags, of) = (Arc::clone(&self.etags), Self::of(inputs, sides));
+        let in_parts = (0..etags.len()).map(move |place| {
+            let (root, names) = &of[usize::from(etags[place].side)];
+            input::path(root, names.get(etags[place].number))
+        });
+        self.paths(inputs, sides).map(|(path, _)| path).chain(in_parts)
+    }
+
+    /// Reads the files of which the other side knows an ETag of several parts.
+    pub(super) fn read_parts(
+        &self,
+        inputs: &[Input; 2],
+        sides: &mut [Side; 2],
+        part_sizes: &[PartSize],
+        options: &engine::Options,
+    ) -> PartSizes {
+        etags::read(&self.etags, Self::of(inputs, sides), sides, part_sizes, options)
     }
 
     /// Reads the files, and notes on their sides what they are.
@@ -223,6 +250,21 @@ fn by_name(
         [false, true] => [Algorithms::NONE, sides[0].algorithms(numbers[0])],
         [false, false] => [Algorithms::NONE; 2],
     }
+}
+
+/// The file to be read where one of two files of one name is of an ETag of several parts.
+fn by_etag(sides: &[Side; 2], numbers: [Number; 2], is_tree: [bool; 2]) -> Option<EtagTask> {
+    let (tree, list) = match is_tree {
+        [true, false] => (0, 1),
+        [false, true] => (1, 0),
+        _ => return None,
+    };
+    let sizes = [tree, list].map(|side: usize| sides[side].size(numbers[side]));
+    let is_known = |side: usize| sides[side].state(numbers[side]) == State::Known;
+    let may_be_alike = !matches!(sizes, [Some(one), Some(other)] if one != other);
+    let etag = sides[list].etag(numbers[list]).filter(|_| may_be_alike)?;
+    let task = EtagTask::new(tree, numbers[tree], etag);
+    task.filter(|_| is_known(tree) && is_known(list))
 }
 
 /// What has to be known of files that one side alone has, so that they are found on the other.

@@ -3,9 +3,11 @@
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::num::NonZeroU32;
+use std::ops::Range;
 use std::sync::Arc;
 
-use lanesum_list::{Digests, Record, Time};
+use lanesum_list::{Digests, Etag, Record, Time};
 
 use crate::{Algorithm, Algorithms, Digest};
 
@@ -126,6 +128,10 @@ pub(super) enum State {
     Contradictory,
     /// It is not to be compared: the list itself, in a tree, or what a pattern leaves out.
     LeftOut,
+    /// It has not the ETag of the other side, whatever the part size.
+    OtherEtag,
+    /// It has not that ETag by any part size that was tried; the side tells of how many.
+    OtherParts,
     /// Its list names it, and the walk of the other side passed it over: a link for instance.
     PassedOver,
 }
@@ -146,6 +152,9 @@ impl Side {
     pub(super) fn push(&mut self, record: &Record<'_>) {
         let digests_at = self.digests.len() as u64;
         record.digests.iter().for_each(|digest| pack(&mut self.digests, digest));
+        if let (true, Some(etag)) = (record.digests.is_empty(), &record.etag) {
+            pack_etag(&mut self.digests, etag);
+        }
         let time = record.times.modified;
         self.names_mut().push(&record.name);
         self.facts.push(Facts {
@@ -249,6 +258,12 @@ impl Side {
         self.digests(number).find(|(its, _)| *its == algorithm).map(|(_, digest)| digest)
     }
 
+    /// The ETag of several parts, where there are no digests.
+    pub(super) fn etag(&self, number: Number) -> Option<Etag> {
+        let Known::Etag(etag) = entries(self.packed(number)).next()? else { return None };
+        Some(etag)
+    }
+
     pub(super) fn algorithms(&self, number: Number) -> Algorithms {
         self.digests(number).map(|(algorithm, _)| algorithm).collect()
     }
@@ -280,6 +295,18 @@ impl Side {
         (facts.digests_at, facts.digests_length, facts.size) = (at, length, size);
     }
 
+    /// Notes that a file has this ETag beside all that is known of it.
+    pub(super) fn set_etag(&mut self, number: Number, etag: &Etag) {
+        let at = self.digests.len();
+        pack_etag(&mut self.digests, etag);
+        let &Facts { digests_at, digests_length, .. } = self.facts(number);
+        let known = digests_at as usize..digests_at as usize + usize::from(digests_length);
+        self.digests.extend_from_within(known);
+        let facts = &mut self.facts[number as usize];
+        facts.digests_at = at as u64;
+        facts.digests_length = (self.digests.len() - at) as u16;
+    }
+
     pub(super) fn fail(&mut self, number: Number, state: State, reason: Option<String>) {
         self.facts[number as usize].state = state;
         if let Some(reason) = reason {
@@ -294,13 +321,45 @@ fn pack(digests: &mut Vec<u8>, digest: &Digest) {
     digests.extend_from_slice(digest.as_bytes());
 }
 
-fn unpack(mut packed: &[u8]) -> impl Iterator<Item = (Algorithm, &[u8])> {
+/// Stands before an ETag instead of an algorithm's place.
+const ETAG: u8 = u8::MAX;
+
+/// Packs an ETag of several parts; nothing where it is not.
+fn pack_etag(digests: &mut Vec<u8>, etag: &Etag) {
+    if let Some(parts) = etag.parts {
+        digests.push(ETAG);
+        digests.extend_from_slice(&parts.get().to_le_bytes());
+        digests.extend_from_slice(etag.digest.as_bytes());
+    }
+}
+
+/// What is packed.
+enum Known<'a> {
+    Digest(Algorithm, &'a [u8]),
+    Etag(Etag),
+}
+
+fn entries(mut packed: &[u8]) -> impl Iterator<Item = Known<'_>> {
     std::iter::from_fn(move || {
         let (&place, rest) = packed.split_first()?;
+        if place == ETAG {
+            let (parts, rest) = rest.split_first_chunk()?;
+            let (digest, rest) = rest.split_at(Algorithm::Md5.digest_len());
+            packed = rest;
+            let parts = NonZeroU32::new(u32::from_le_bytes(*parts));
+            return Some(Known::Etag(Etag { digest: Digest::new(Algorithm::Md5, digest)?, parts }));
+        }
         let algorithm = Algorithm::ALL[usize::from(place)];
         let (digest, rest) = rest.split_at(algorithm.digest_len());
         packed = rest;
-        Some((algorithm, digest))
+        Some(Known::Digest(algorithm, digest))
+    })
+}
+
+fn unpack(packed: &[u8]) -> impl Iterator<Item = (Algorithm, &[u8])> {
+    entries(packed).filter_map(|known| match known {
+        Known::Digest(algorithm, digest) => Some((algorithm, digest)),
+        Known::Etag(_) => None,
     })
 }
 
@@ -315,12 +374,26 @@ fn merge(facts: &mut Facts, other: Facts, digests: &mut Vec<u8>) {
     let (known, more) = (range(facts), range(&other));
     let mut contradicts =
         facts.size != NO_SIZE && other.size != NO_SIZE && facts.size != other.size;
+    let etag = |range: Range<usize>| {
+        entries(&digests[range]).find_map(|known| match known {
+            Known::Etag(etag) => Some(etag),
+            Known::Digest(..) => None,
+        })
+    };
+    let other_etag = etag(more.clone());
+    if let (Some(one), Some(other)) = (etag(known.clone()), other_etag) {
+        contradicts |= one != other;
+    }
+    let is_first = known.is_empty();
     let mut added = Vec::new();
     for (algorithm, digest) in unpack(&digests[more]) {
         match unpack(&digests[known.clone()]).find(|(its, _)| *its == algorithm) {
             None => added.extend(Digest::new(algorithm, digest)),
             Some((_, its)) => contradicts |= its.cmp(digest) != Ordering::Equal,
         }
+    }
+    if let (true, Some(etag)) = (is_first, other_etag) {
+        pack_etag(digests, &etag);
     }
     added.iter().for_each(|digest| pack(digests, digest));
     facts.digests_at = at as u64;

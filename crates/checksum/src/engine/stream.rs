@@ -154,10 +154,12 @@ impl<T> FileStream<T> {
             return self.took(0..0);
         }
         let is_cold = self.turn.is_some();
-        let elsewhere = if self.is_part || (is_cold && self.buffer.lane.maps_by_trial()) {
+        let position = self.offset + self.bytes;
+        let elsewhere = if is_cold && self.buffer.lane.maps_by_trial() {
             None
         } else {
-            self.buffer.lane.next(file, self.bytes, &self.before)
+            let end = if self.is_part { self.offset + self.length } else { self.before.size() };
+            self.buffer.lane.next(file, position..end.max(position), &self.before)
         };
         match elsewhere {
             None => {}
@@ -171,6 +173,7 @@ impl<T> FileStream<T> {
                 return self.took(0..0);
             }
         }
+        let head = self.buffer.lane.before_window(position);
         let room = match self.buffer.room() {
             Ok(room) => room,
             Err(error) => {
@@ -182,7 +185,8 @@ impl<T> FileStream<T> {
         let room = if self.is_part {
             let left = usize::try_from(self.length - self.bytes).unwrap_or(usize::MAX);
             let length = room.len().min(left);
-            &mut room[..length]
+            // What is mapped begins with a page, wherever a part does.
+            &mut room[..head.filter(|_| left > Buffer::CAPACITY).unwrap_or(length)]
         } else {
             room
         };
@@ -265,7 +269,8 @@ impl<T> FileStream<T> {
         let hashed = Hashed { digests, bytes: self.bytes, ..Hashed::default() };
         let result = match (self.error.take(), self.file.take()) {
             // What is left of it counts.
-            (Some(Error::Changed), Some(file)) if !options.detect_changes => {
+            // (Of what was cut off of a part nothing may be left.)
+            (Some(Error::Changed), Some(file)) if !options.detect_changes && !self.is_part => {
                 read_again(&file, self.algorithms, options, &self.shared.stop)
             }
             (Some(error), _) => Err(error),

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{ArgAction, Args, ValueEnum, ValueHint};
 use lanesum_checksum::Algorithm;
+use lanesum_checksum::etag::PartSize;
 use lanesum_list::formats::Kind;
 
 use super::values::{algorithms, formats};
@@ -38,6 +39,17 @@ pub struct Compare {
     /// By default MD5, and what the number of digits tells.
     #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
     pub algorithm: Option<Algorithm>,
+
+    /// A size of parts, or a client's, to try first for ETags of several parts: 16MiB, s5cmd.
+    ///
+    /// As for `lanesum check`.
+    #[arg(
+        long,
+        value_name = "SIZE|CLIENT",
+        value_delimiter = ',',
+        action = ArgAction::Append
+    )]
+    pub part_size: Vec<PartSize>,
 
     /// The lines of the lists end with NUL.
     #[arg(short, long)]

@@ -71,7 +71,7 @@ impl Reporter<'_> {
                 }
                 Ok(())
             }
-            Event::NotEncoded { .. } => Ok(()),
+            Event::NotEncoded { .. } | Event::PartSize { .. } => Ok(()),
             Event::Checked { name, verdict, .. } => {
                 self.checked.named_stdin |= name == b"-";
                 self.checked(&name, &verdict)
@@ -91,7 +91,10 @@ impl Reporter<'_> {
                 Report::Quiet | Report::Status => return Ok(()),
             },
             // Its lists hold no sizes.
-            Verdict::Mismatch | Verdict::OtherSize { .. } | Verdict::Unproven => "FAILED",
+            Verdict::Mismatch
+            | Verdict::OtherSize { .. }
+            | Verdict::OtherParts { .. }
+            | Verdict::Unproven => "FAILED",
             Verdict::Unreadable(error) => {
                 self.console.about(name, &error.to_string());
                 "FAILED open or read"

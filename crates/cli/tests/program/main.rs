@@ -7,6 +7,7 @@ mod check_doc;
 mod closed;
 mod compare;
 mod convert;
+mod etag;
 mod files0;
 mod filters;
 mod formats;

@@ -8,7 +8,7 @@
 
 use super::line::{self, Found, Text, is_blank};
 use super::{CannotHold, Format, Line, cannot, foreign};
-use crate::{Algorithms, Dialect, Digest, Ending, Record, digits};
+use crate::{Algorithms, Dialect, Digest, Ending, Etag, Record, digits};
 
 const NAME: &str = "gnu";
 
@@ -60,6 +60,33 @@ impl Gnu {
     #[must_use]
     pub const fn binary(self) -> Self {
         Self { is_binary: true, ..self }
+    }
+
+    /// Appends the line of an ETag, which is no checksum line: `etag  name`, and `etag  size  name`
+    /// where it is to say what parts it is of. The name is as in other lines.
+    ///
+    /// ```
+    /// use lanesum_list::formats::Gnu;
+    /// use lanesum_list::{Dialect, Etag};
+    ///
+    /// let etag = Etag::parse(b"d41d8cd98f00b204e9800998ecf8427e-2").unwrap();
+    /// let (list, mut lines) = (Gnu::new(Dialect::any()), Vec::new());
+    /// list.etag(&mut lines, &etag, None, b"a b");
+    /// list.etag(&mut lines, &etag, Some("8MiB"), b"a\nb");
+    /// assert_eq!(lines, b"d41d8cd98f00b204e9800998ecf8427e-2  a b\n\
+    ///     \\d41d8cd98f00b204e9800998ecf8427e-2  8MiB  a\\nb\n");
+    /// ```
+    pub fn etag(&self, out: &mut Vec<u8>, etag: &Etag, parts: Option<&str>, name: &[u8]) {
+        let ending = self.dialect.ending();
+        let name = line::mark_and_escape(out, ending, name);
+        out.extend_from_slice(etag.to_string().as_bytes());
+        if let Some(word) = parts {
+            out.extend_from_slice(b"  ");
+            out.extend_from_slice(word.as_bytes());
+        }
+        out.extend_from_slice(b"  ");
+        out.extend_from_slice(&name);
+        out.push(ending.byte());
     }
 
     pub(super) fn read<'a>(&mut self, text: Text<'a>) -> Option<Found<'a>> {

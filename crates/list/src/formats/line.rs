@@ -109,6 +109,22 @@ pub(super) fn write(
     Ok(())
 }
 
+/// The name as a line holds it, after the mark at the line's beginning where that needs one.
+pub(super) fn mark_and_escape<'a>(
+    out: &mut Vec<u8>,
+    ending: Ending,
+    name: &'a [u8],
+) -> Cow<'a, [u8]> {
+    let name = match ending {
+        Ending::Newline => escape::escape(name),
+        Ending::Nul => Cow::Borrowed(name),
+    };
+    if matches!(name, Cow::Owned(_)) {
+        out.push(escape::MARK);
+    }
+    name
+}
+
 /// The first line of a list that is neither empty nor a comment.
 pub(super) fn first(head: &[u8], ending: Ending) -> &[u8] {
     let mut lines = head.split(|&byte| byte == ending.byte());

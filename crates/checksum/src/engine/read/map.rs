@@ -104,14 +104,15 @@ impl Window {
         Some(unsafe { std::slice::from_raw_parts(start.add(range.start), range.len()) })
     }
 
-    /// The next bytes of a file from `position` on; `None` when they are to be read.
+    /// The next bytes of what is left of a file, or of a part of it; `None` when they are to be
+    /// read.
     ///
     /// What one read takes is not mapped: of a small file all, of a long one the end, and whatever
     /// it has become longer by.
     pub(super) fn next(
         &mut self,
         file: &OwnedFd,
-        position: u64,
+        Range { start: position, end }: Range<u64>,
         version: &FileVersion,
     ) -> Result<Option<Piece>, Error> {
         if let Some(mapped) = &self.mapped {
@@ -126,7 +127,7 @@ impl Window {
         }
         // Bytes that were mapped were not read: from here on the file's own position is another.
         let was_mapped = self.unmap();
-        let rest = version.size().saturating_sub(position);
+        let rest = end.min(version.size()).saturating_sub(position);
         if rest > Buffer::CAPACITY as u64 && may_begin_at(position, page_size()) {
             let length = usize::try_from(rest).unwrap_or(usize::MAX).min(WINDOW);
             if self.is_worth_it(file, position, length, version) && self.map(file, position, length)
@@ -252,6 +253,13 @@ fn may_begin_at(offset: u64, page: usize) -> bool {
     WINDOW.is_multiple_of(page) && offset.is_multiple_of(page as u64)
 }
 
+/// How many bytes are left of the page that this offset of a file is in; none at its beginning.
+pub(super) fn before_page(offset: u64) -> Option<usize> {
+    let page = page_size();
+    let within = (offset % page as u64) as usize;
+    (within > 0).then(|| page - within)
+}
+
 /// How long it takes to read these bytes of a file, into memory as a lane has it.
 fn time_of_reading(file: &OwnedFd, position: u64, length: usize) -> Option<Duration> {
     let mut buffer = Buffer::new(0, Lane::Read);
@@ -345,9 +353,10 @@ mod tests {
                     let versions = [&file, &socket].map(|file| version_of(file, WINDOW));
                     let mut window = Window::new(&Rc::new(Windows::new(None)), index);
                     for _ in 0..ROUNDS {
-                        assert!(window.next(&socket, 0, &versions[1]).unwrap().is_none());
+                        assert!(window.next(&socket, 0..u64::MAX, &versions[1]).unwrap().is_none());
                         thread::yield_now();
-                        let piece = window.next(&file, 0, &versions[0]).unwrap().expect("mapped");
+                        let piece =
+                            window.next(&file, 0..u64::MAX, &versions[0]).unwrap().expect("mapped");
                         let bytes = window.bytes(&piece.range).expect("mapped");
                         assert!(bytes.iter().step_by(512).all(|byte| *byte == 7));
                         window.release();
@@ -390,14 +399,15 @@ mod tests {
         let mut window = Window::new(&windows, 0);
         let mut position = 0;
         while position < WINDOW {
-            let piece = window.next(&file, position as u64, &version).unwrap().expect("mapped");
+            let piece =
+                window.next(&file, position as u64..u64::MAX, &version).unwrap().expect("mapped");
             assert!(
                 window.bytes(&piece.range).unwrap() == &content[position..][..piece.range.len()]
             );
             position += piece.range.len();
         }
         windows.are_stuck.set(true);
-        assert!(window.next(&file, position as u64, &version).unwrap().is_none());
+        assert!(window.next(&file, position as u64..u64::MAX, &version).unwrap().is_none());
         assert!(window.bytes(&(0..0)).is_none(), "nothing is mapped");
         let mut rest = Vec::new();
         io::Read::read_to_end(&mut std::fs::File::from(file), &mut rest).unwrap();
@@ -411,10 +421,13 @@ mod tests {
         let file = file_of(WINDOW);
         let version = version_of(&file, WINDOW);
         let mut window = Window::new(&Rc::new(Windows::new(None)), 0);
-        let piece = window.next(&file, 0, &version).unwrap().expect("mapped");
+        let piece = window.next(&file, 0..u64::MAX, &version).unwrap().expect("mapped");
         rustix::fs::ftruncate(&file, 0).unwrap();
         assert!(window.bytes(&piece.range).unwrap().iter().all(|byte| *byte == 0));
-        assert!(matches!(window.next(&file, WINDOW as u64, &version), Err(Error::Changed)));
+        assert!(matches!(
+            window.next(&file, WINDOW as u64..u64::MAX, &version),
+            Err(Error::Changed)
+        ));
         drop(window);
         assert!(fault::block(libc::SIG_BLOCK).unwrap(), "as it was before");
         if !was_blocked {

@@ -223,19 +223,29 @@ pub(super) struct Piece {
 }
 
 impl Lane {
-    /// The bytes from `position` on of a file that had this version when it was opened; `None` when
-    /// they are to be read as usual. All bytes of the piece before must be hashed.
+    /// The next bytes of what is left of a file, or of a part of it, that had this version when it
+    /// was opened; `None` when they are to be read as usual. All bytes of the piece before must be
+    /// hashed.
     #[inline]
     pub(super) fn next(
         &mut self,
         file: &OwnedFd,
-        position: u64,
+        left: Range<u64>,
         version: &FileVersion,
     ) -> Option<Result<Piece, Error>> {
         match self {
             Self::Read => None,
-            Self::Map(window) => window.next(file, position, version).transpose(),
-            Self::Ahead(ahead) => Some(ahead.next(file, position, version.size())),
+            Self::Map(window) => window.next(file, left, version).transpose(),
+            Self::Ahead(ahead) => Some(ahead.next(file, left.start, version.size())),
+        }
+    }
+
+    /// How many bytes there are from here to where a file can be mapped, if that is not here.
+    #[inline]
+    pub(super) fn before_window(&self, position: u64) -> Option<usize> {
+        match self {
+            Self::Map(_) => map::before_page(position),
+            Self::Read | Self::Ahead(_) => None,
         }
     }
 

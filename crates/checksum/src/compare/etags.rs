@@ -1,0 +1,130 @@
+//! Files of a folder beside ETags of several parts in a list: their part size is looked for.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use lanesum_list::Etag;
+
+use super::input;
+use super::side::{Names, Number, Side, State};
+use crate::engine::{self, Delivery, Job, Outcome, Source};
+use crate::etag::{FileParts, Found, Gatherer, Known, PartNote, PartSize, Search, Seen};
+use crate::{Algorithm, Algorithms, Digest, Error};
+
+/// A file of a folder that is to be read for an ETag, in little memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EtagTask {
+    /// The folder's side, and its file there.
+    pub(super) side: u8,
+    pub(super) number: Number,
+    digest: [u8; 16],
+    parts: NonZeroU32,
+}
+
+impl EtagTask {
+    /// For this ETag; none where that is not of several parts.
+    pub(super) fn new(side: usize, number: Number, etag: Etag) -> Option<Self> {
+        let digest = etag.digest.as_bytes().try_into().ok()?;
+        Some(Self { side: side as u8, number, digest, parts: etag.parts? })
+    }
+
+    fn etag(&self) -> Etag {
+        let digest = Digest::new(Algorithm::Md5, &self.digest).expect("it was one");
+        Etag { digest, parts: Some(self.parts) }
+    }
+}
+
+/// For how many files parts of so many bytes gave the ETag.
+pub(super) type PartSizes = BTreeMap<u64, u64>;
+
+/// Reads the files, and notes on their sides what they are.
+pub(super) fn read(
+    tasks: &Arc<[EtagTask]>,
+    of: [(PathBuf, Arc<Names>); 2],
+    sides: &mut [Side; 2],
+    part_sizes: &[PartSize],
+    options: &engine::Options,
+) -> PartSizes {
+    let mut held = PartSizes::new();
+    if tasks.is_empty() {
+        return held;
+    }
+    let options = engine::Options { delivery: Delivery::InOrder, ..options.clone() };
+    let known = Known::given(part_sizes);
+    let jobs = Jobs { tasks: Arc::clone(tasks), next: 0, of, known: known.clone(), parts: None };
+    let mut gatherer = Gatherer::default();
+    for Outcome { context, source, result, .. } in engine::run(&options, jobs) {
+        let (task, found) = match context {
+            Note::NoParts(task) => (task, result.and(Err(Error::Changed))),
+            Note::Part(note) => match gatherer.take(note, &source, result, &options) {
+                None => continue,
+                Some((kept, etags)) => {
+                    let (search, task) = *kept;
+                    (task, search.conclude(etags, &known, &options))
+                }
+            },
+        };
+        let side = &mut sides[usize::from(task.side)];
+        match found {
+            Ok(Found::Held(part_size)) => {
+                *held.entry(part_size).or_default() += 1;
+                side.set_etag(task.number, &task.etag());
+            }
+            Ok(Found::Impossible) => side.fail(task.number, State::OtherEtag, None),
+            Ok(Found::NoneOf(tried)) => {
+                let words = format!(
+                    "none of {tried} part sizes tried gives its ETag: it has changed, or is of other \
+                     parts, or the store encrypts with keys of KMS or of its customers"
+                );
+                side.fail(task.number, State::OtherParts, Some(words));
+            }
+            Err(Error::Changed) => side.fail(task.number, State::ChangedWhileRead, None),
+            Err(error) => side.fail(task.number, State::Unreadable, Some(error.to_string())),
+        }
+    }
+    held
+}
+
+enum Note {
+    Part(PartNote<Box<(Search, EtagTask)>>),
+    /// A file that has no parts, or cannot be looked at.
+    NoParts(EtagTask),
+}
+
+struct Jobs {
+    tasks: Arc<[EtagTask]>,
+    next: usize,
+    of: [(PathBuf, Arc<Names>); 2],
+    known: Known,
+    /// Of the file that was begun last.
+    parts: Option<FileParts<Box<(Search, EtagTask)>>>,
+}
+
+impl Iterator for Jobs {
+    type Item = Job<Note>;
+
+    fn next(&mut self) -> Option<Job<Note>> {
+        loop {
+            if let Some(job) = self.parts.as_mut().and_then(Iterator::next) {
+                let Job { source, algorithms, context } = job;
+                return Some(Job { source, algorithms, context: Note::Part(context) });
+            }
+            let task = *self.tasks.get(self.next)?;
+            self.next += 1;
+            let (root, names) = &self.of[usize::from(task.side)];
+            let path = input::path(root, names.get(task.number));
+            let seen = Seen::at(&path).ok().flatten();
+            let search =
+                seen.and_then(|seen| Search::new(path.clone(), seen, task.etag(), &self.known));
+            let Some(search) = search else {
+                // To read a part of it fails for the same reason.
+                let source = Source::Extent { path, offset: 0, length: 0 };
+                let context = Note::NoParts(task);
+                return Some(Job { source, algorithms: Algorithms::NONE, context });
+            };
+            self.parts = Some(search.jobs(task));
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What uploads files to S3, and in which parts each does unless told otherwise.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::part_size::{GIB, MIB, MOST_PARTS};
+
+/// A program or library that uploads files, with its defaults.
+///
+/// ```
+/// use lanesum_checksum::etag::Client;
+///
+/// let client: Client = "rclone".parse()?;
+/// assert_eq!((client, client.part_size(), client.threshold()), (Client::Rclone, 5 << 20, 200 << 20));
+/// assert!("ftp".parse::<Client>().is_err());
+/// # Ok::<(), lanesum_checksum::etag::UnknownClient>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Client {
+    /// `aws s3 cp` and its like: 8 MiB, also for a file of just that; twice as much as often as
+    /// it takes.
+    AwsCli,
+    /// Python's library, which is what the AWS CLI does it with.
+    Boto3,
+    /// 5 MiB from 200 MiB on; where those are too many, as many whole MiB as it takes.
+    Rclone,
+    /// 50 MiB for more than that; a part in 10,000 and a byte where those are too many.
+    S5cmd,
+    /// 15 MiB for more than that, and never larger ones.
+    S3cmd,
+    /// MinIO's client and its library for Go: 16 MiB, also for a file of just that; where those are
+    /// too many, a multiple.
+    Mc,
+}
+
+/// The defaults of a client.
+struct Defaults {
+    client: Client,
+    name: &'static str,
+    /// Bytes of a part.
+    part_size: u64,
+    /// Bytes of the smallest file that is uploaded in parts.
+    threshold: u64,
+}
+
+/// One entry for each: `multipart_threshold` and `multipart_chunksize` of the AWS CLI and boto3,
+/// `--s3-upload-cutoff` and `--s3-chunk-size` of rclone, `--part-size` of s5cmd,
+/// `--multipart-chunk-size-mb` of s3cmd (which are MiB), `minPartSize` of minio-go.
+const TABLE: [Defaults; 6] = [
+    of(Client::AwsCli, "aws-cli", 8 * MIB, 8 * MIB),
+    of(Client::Boto3, "boto3", 8 * MIB, 8 * MIB),
+    of(Client::Rclone, "rclone", 5 * MIB, 200 * MIB),
+    of(Client::S5cmd, "s5cmd", 50 * MIB, 50 * MIB + 1),
+    of(Client::S3cmd, "s3cmd", 15 * MIB, 15 * MIB + 1),
+    of(Client::Mc, "mc", 16 * MIB, 16 * MIB),
+];
+
+const fn of(client: Client, name: &'static str, part_size: u64, threshold: u64) -> Defaults {
+    Defaults { client, name, part_size, threshold }
+}
+
+impl Client {
+    /// Every client.
+    pub const ALL: [Self; 6] =
+        [Self::AwsCli, Self::Boto3, Self::Rclone, Self::S5cmd, Self::S3cmd, Self::Mc];
+
+    fn defaults(self) -> &'static Defaults {
+        TABLE.iter().find(|it| it.client == self).expect("each has its entry: a test says so")
+    }
+
+    /// The name on the command line: `aws-cli`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.defaults().name
+    }
+
+    /// Bytes of a part, where these are not too many.
+    #[must_use]
+    pub fn part_size(self) -> u64 {
+        self.defaults().part_size
+    }
+
+    /// Bytes of the smallest file that is uploaded in parts.
+    #[must_use]
+    pub fn threshold(self) -> u64 {
+        self.defaults().threshold
+    }
+
+    /// Bytes of the parts of a file of so many bytes, which may still be too many.
+    pub(super) fn part_size_for(self, size: u64) -> u64 {
+        let (most, part) = (u64::from(MOST_PARTS), self.part_size());
+        let is_enough = size.div_ceil(part) <= most;
+        match self {
+            Self::AwsCli | Self::Boto3 => {
+                let mut part = part;
+                while size.div_ceil(part) > most && part < 5 * GIB {
+                    part = (2 * part).min(5 * GIB);
+                }
+                part
+            }
+            Self::S5cmd if size / part >= most => size / most + 1,
+            Self::Rclone if !is_enough => {
+                let least = (size / most).next_multiple_of(MIB);
+                if size / least == most && !size.is_multiple_of(most) { least + MIB } else { least }
+            }
+            Self::Mc => (size / most).next_multiple_of(part).max(part),
+            Self::Rclone | Self::S5cmd | Self::S3cmd => part,
+        }
+    }
+}
+
+impl fmt::Display for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Client {
+    type Err = UnknownClient;
+
+    /// Its name in letters of either case.
+    fn from_str(name: &str) -> Result<Self, UnknownClient> {
+        let is_meant = |client: &Self| client.name().eq_ignore_ascii_case(name);
+        Self::ALL.into_iter().find(is_meant).ok_or(UnknownClient)
+    }
+}
+
+/// No client is called so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the clients are aws-cli, boto3, rclone, s5cmd, s3cmd and mc")]
+#[non_exhaustive]
+pub struct UnknownClient;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_has_its_entry_and_is_named_in_the_error() {
+        for client in Client::ALL {
+            assert_eq!(client.name().parse(), Ok(client));
+            assert!(UnknownClient.to_string().contains(client.name()), "{client}");
+        }
+    }
+
+    /// What each of them does with files of more than 10,000 of its parts, by its sources.
+    #[test]
+    fn parts_grow_as_each_client_has_them_grow() {
+        let most = u64::from(MOST_PARTS);
+        for (client, size, expected) in [
+            (Client::AwsCli, 8 * MIB * most, 8 * MIB),
+            (Client::AwsCli, 8 * MIB * most + 1, 16 * MIB),
+            (Client::Boto3, 5 * GIB * most, 5 * GIB),
+            (Client::Rclone, 5 * MIB * most, 5 * MIB),
+            (Client::Rclone, 5 * MIB * most + 1, 6 * MIB),
+            (Client::Rclone, 100 * GIB, 11 * MIB),
+            (Client::S5cmd, 50 * MIB * most - 1, 50 * MIB),
+            (Client::S5cmd, 50 * MIB * most, 50 * MIB + 1),
+            (Client::S5cmd, 600 * GIB, 600 * GIB / most + 1),
+            (Client::S3cmd, 15 * MIB * most + 1, 15 * MIB),
+            (Client::Mc, 16 * MIB * most, 16 * MIB),
+            (Client::Mc, 17 * MIB * most, 32 * MIB),
+        ] {
+            assert_eq!(client.part_size_for(size), expected, "{client} {size}");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! In which parts a file is uploaded: sizes as people write them, and what they make of a file.
+
+use std::fmt;
+use std::num::NonZeroU64;
+use std::str::FromStr;
+
+use super::Client;
+
+/// The most parts that S3 takes of one file.
+pub const MOST_PARTS: u32 = 10_000;
+
+pub(super) const MIB: u64 = 1 << 20;
+pub(super) const GIB: u64 = 1 << 30;
+
+/// How a file is cut into parts.
+///
+/// Sizes are read as `8MiB`, `8M` (the same), `8MB` (8,000,000 bytes) or in bytes, clients by
+/// their names.
+///
+/// ```
+/// use lanesum_checksum::etag::{Client, PartSize, Upload};
+///
+/// let sizes = ["8MiB", "8m", "8388608", "8388608B"].map(|text| text.parse::<PartSize>().unwrap());
+/// assert!(sizes.iter().all(|size| *size == sizes[0] && size.to_string() == "8MiB"));
+/// assert_eq!("15MB".parse::<PartSize>()?.bytes(), 15_000_000);
+/// assert_eq!("aws-cli".parse::<PartSize>()?, PartSize::Client(Client::AwsCli));
+/// assert!("8 apples".parse::<PartSize>().is_err());
+///
+/// assert_eq!(sizes[0].of(8 << 20), Ok(Upload::Whole));
+/// let Ok(Upload::Parts(bytes)) = sizes[0].of((8 << 20) + 1) else { panic!() };
+/// assert_eq!(bytes.get(), 8 << 20);
+/// assert!("1MiB".parse::<PartSize>()?.of(20 << 30).is_err());
+/// # Ok::<(), lanesum_checksum::etag::NoPartSize>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PartSize {
+    /// So many bytes each, and what is left in the last part. A file that fits one part is uploaded
+    /// in one piece.
+    Bytes(NonZeroU64),
+    /// As a client does it unless told otherwise.
+    Client(Client),
+}
+
+/// How a file of a known size is uploaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Upload {
+    /// In one piece: its ETag is its MD5.
+    Whole,
+    /// In parts of so many bytes, one at least, and what is left in the last one.
+    Parts(NonZeroU64),
+}
+
+impl PartSize {
+    /// Bytes of a part, where these are not too many.
+    #[must_use]
+    pub fn bytes(self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.get(),
+            Self::Client(client) => client.part_size(),
+        }
+    }
+
+    /// How a file of so many bytes is uploaded.
+    ///
+    /// # Errors
+    /// It would be more than [`MOST_PARTS`].
+    pub fn of(self, size: u64) -> Result<Upload, TooManyParts> {
+        let (is_whole, part_size) = match self {
+            Self::Bytes(bytes) => (size <= bytes.get(), bytes.get()),
+            Self::Client(client) => (size < client.threshold(), client.part_size_for(size)),
+        };
+        let parts = size.div_ceil(part_size);
+        match NonZeroU64::new(part_size) {
+            Some(part_size) if !is_whole && parts <= u64::from(MOST_PARTS) => {
+                Ok(Upload::Parts(part_size))
+            }
+            _ if is_whole => Ok(Upload::Whole),
+            _ => Err(TooManyParts { size, part_size, parts }),
+        }
+    }
+}
+
+/// S3 does not take as many parts as a file would have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{parts} parts of {}, and S3 takes no more than {MOST_PARTS}: take parts of {} or more",
+    name(*.part_size),
+    name(self.least())
+)]
+#[non_exhaustive]
+pub struct TooManyParts {
+    /// Bytes of the file.
+    pub size: u64,
+    /// Bytes of a part.
+    pub part_size: u64,
+    /// How many parts there would be.
+    pub parts: u64,
+}
+
+impl TooManyParts {
+    /// The least bytes of a part, in whole MiB, of which there are not too many.
+    #[must_use]
+    pub fn least(&self) -> u64 {
+        self.size.div_ceil(u64::from(MOST_PARTS)).next_multiple_of(MIB)
+    }
+}
+
+/// Units, and how many bytes each has. As GNU's programs have them: `M` is `MiB`.
+const UNITS: [(&str, u64); 14] = [
+    ("GiB", GIB),
+    ("MiB", MIB),
+    ("KiB", 1 << 10),
+    ("GB", 1_000_000_000),
+    ("MB", 1_000_000),
+    ("kB", 1_000),
+    ("TiB", 1 << 40),
+    ("TB", 1_000_000_000_000),
+    ("T", 1 << 40),
+    ("G", GIB),
+    ("M", MIB),
+    ("K", 1 << 10),
+    ("B", 1),
+    ("", 1),
+];
+
+/// A number of bytes as it is read: `8MiB`, `15MB`, `12345`.
+///
+/// ```
+/// use lanesum_checksum::etag::size_name;
+///
+/// assert_eq!([8 << 20, 5 << 30, 15_000_000, 17_179_870].map(size_name), ["8MiB", "5GiB", "15MB", "17179870"]);
+/// ```
+#[must_use]
+pub fn size_name(bytes: u64) -> String {
+    name(bytes)
+}
+
+fn name(bytes: u64) -> String {
+    let is_whole = |unit: u64| bytes > 0 && bytes.is_multiple_of(unit);
+    match UNITS.iter().take(6).find(|(_, unit)| is_whole(*unit)) {
+        Some((name, unit)) => format!("{}{name}", bytes / unit),
+        None => bytes.to_string(),
+    }
+}
+
+impl fmt::Display for PartSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes(bytes) => f.write_str(&name(bytes.get())),
+            Self::Client(client) => f.write_str(client.name()),
+        }
+    }
+}
+
+impl FromStr for PartSize {
+    type Err = NoPartSize;
+
+    fn from_str(text: &str) -> Result<Self, NoPartSize> {
+        if let Ok(client) = text.parse() {
+            return Ok(Self::Client(client));
+        }
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, unit) = text.split_at(digits);
+        let (_, bytes) =
+            UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).ok_or(NoPartSize)?;
+        let number: u64 = number.parse().map_err(|_| NoPartSize)?;
+        let bytes = number.checked_mul(*bytes).and_then(NonZeroU64::new);
+        bytes.map(Self::Bytes).ok_or(NoPartSize)
+    }
+}
+
+/// A text is no size of parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a size like 8MiB, 8M, 8MB or 8388608 is wanted, or a client: aws-cli, boto3, rclone, s5cmd, s3cmd, mc"
+)]
+#[non_exhaustive]
+pub struct NoPartSize;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn whatever_is_no_size_is_refused() {
+        for wrong in ["", "0", "0MiB", "MiB", "-1", "+1", "1.5MiB", "8 MiB", "8MiBs", "8Mi", " 8"] {
+            assert_eq!(wrong.parse::<PartSize>(), Err(NoPartSize), "{wrong:?}");
+        }
+        assert_eq!("99999999999TiB".parse::<PartSize>(), Err(NoPartSize));
+        assert_eq!("184467440737095516160".parse::<PartSize>(), Err(NoPartSize));
+        for client in Client::ALL {
+            assert!(NoPartSize.to_string().contains(client.name()), "{client}");
+        }
+    }
+
+    #[test]
+    fn clients_begin_with_parts_where_they_do() {
+        for (client, whole, parts) in [
+            (Client::AwsCli, 8 * MIB - 1, 8 * MIB),
+            (Client::Rclone, 200 * MIB - 1, 200 * MIB),
+            (Client::S5cmd, 50 * MIB, 50 * MIB + 1),
+            (Client::S3cmd, 15 * MIB, 15 * MIB + 1),
+            (Client::Mc, 16 * MIB - 1, 16 * MIB),
+        ] {
+            let client = PartSize::Client(client);
+            assert_eq!(client.of(0), Ok(Upload::Whole));
+            assert_eq!(client.of(whole), Ok(Upload::Whole));
+            assert_eq!(client.of(parts).map(|it| it != Upload::Whole), Ok(true), "{client}");
+        }
+    }
+
+    #[test]
+    fn too_many_parts_say_which_size_does() {
+        let of = |text: &str, size| text.parse::<PartSize>().unwrap().of(size);
+        assert!(of("1MiB", 10_000 * MIB).is_ok());
+        let error = of("1MiB", 10_000 * MIB + 1).unwrap_err();
+        let words =
+            "10001 parts of 1MiB, and S3 takes no more than 10000: take parts of 2MiB or more";
+        assert_eq!(error.to_string(), words);
+        assert!(of("2MiB", 10_000 * MIB + 1).is_ok());
+        assert!(of("s3cmd", 15 * MIB * 10_000 + 1).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_named_is_read_again(bytes in 1u64.., unit in 0usize..6) {
+            let bytes = (bytes % (1 << 20) + 1) * UNITS[unit].1;
+            let size = PartSize::Bytes(NonZeroU64::new(bytes).unwrap());
+            prop_assert_eq!(size.to_string().parse(), Ok(size));
+        }
+
+        #[test]
+        fn parts_cover_a_file_and_are_not_too_many(size: u64, part in 1u64..1 << 40, client in 0usize..7) {
+            let client = Client::ALL.get(client).map(|&client| PartSize::Client(client));
+            let part_size = client.unwrap_or(PartSize::Bytes(NonZeroU64::new(part).unwrap()));
+            if let Ok(Upload::Parts(bytes)) = part_size.of(size % (60 << 40)) {
+                let parts = (size % (60 << 40)).div_ceil(bytes.get());
+                prop_assert!((1..=u64::from(MOST_PARTS)).contains(&parts));
+            }
+        }
+    }
+}

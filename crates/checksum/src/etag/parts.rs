@@ -1,0 +1,382 @@
+//! A file's parts as jobs of the engine, and what came of them as ETags.
+//!
+//! ```text
+//! look at the file           its size tells how it is cut
+//! a job for each part        in the order of their offsets, of all sizes together
+//! each outcome               of the version that was looked at? its digest goes on
+//! look again                 then the ETags are those of one version
+//! ```
+//!
+//! So with several sizes the same bytes are read one soon after the other, the second time from the
+//! system's cache; and a disk that has to seek goes through the file once, since the engine reads
+//! the parts of a file in their order there. Memory depends on neither the file's size nor the
+//! number of its parts: of each size there is one MD5 that takes the digests of its parts.
+
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use lanesum_list::Etag;
+use lanesum_md5::Md5;
+
+use super::seen::{Seen, Since};
+use crate::engine::{self, Delivery, Hashed, Job, Source};
+use crate::{Algorithm, Algorithms, Digest, Error};
+
+/// How a file is cut, once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// Bytes of each part but the last one. At least one.
+    pub(crate) part_size: u64,
+    /// Whether it is no cut, so that the digest of the one part is the ETag.
+    pub(crate) is_whole: bool,
+}
+
+impl Cut {
+    pub(crate) fn in_parts_of(part_size: u64) -> Self {
+        Self { part_size: part_size.max(1), is_whole: false }
+    }
+
+    pub(super) fn none(size: u64) -> Self {
+        Self { part_size: size.max(1), is_whole: true }
+    }
+}
+
+/// What a job has to do with a file in parts; `C` is whatever the caller wants back in the end.
+#[derive(Debug)]
+pub(crate) enum PartNote<C> {
+    Begin(Box<Gathering>),
+    /// A part of the cut of this number.
+    Part(usize),
+    End(C),
+}
+
+/// The jobs of a file: its beginning, its parts, its end.
+pub(crate) struct FileParts<C> {
+    /// None once given out.
+    gathering: Option<Box<Gathering>>,
+    path: PathBuf,
+    size: u64,
+    /// Of each cut where its next part begins, and bytes of its parts.
+    next: Vec<(u64, u64)>,
+    is_given_up: Arc<AtomicBool>,
+    /// None once given out.
+    context: Option<C>,
+}
+
+impl<C> FileParts<C> {
+    /// Of a file that was looked at, cut in several ways.
+    pub(crate) fn new(path: PathBuf, seen: Seen, cuts: &[Cut], context: C) -> Self {
+        let gathering = Gathering::new(path.clone(), seen, cuts);
+        Self {
+            path,
+            size: seen.size,
+            // A file of no byte has one part of no byte.
+            next: cuts.iter().map(|cut| (0, cut.part_size)).collect(),
+            is_given_up: Arc::clone(&gathering.is_given_up),
+            gathering: Some(Box::new(gathering)),
+            context: Some(context),
+        }
+    }
+
+    /// The next part, that which begins first; of several the shortest.
+    fn next_part(&mut self) -> Option<(usize, Source)> {
+        let size = self.size;
+        let left = self.next.iter_mut().enumerate().filter(|(_, next)| next.0 < size.max(1));
+        let (cut, (offset, part_size)) = left.min_by_key(|(_, next)| **next)?;
+        let (begin, length) = (*offset, *part_size);
+        // The last one ends there, also when the file has grown.
+        let length = length.min(size - begin);
+        *offset = offset.saturating_add(*part_size);
+        Some((cut, Source::Extent { path: self.path.clone(), offset: begin, length }))
+    }
+}
+
+impl<C> Iterator for FileParts<C> {
+    type Item = Job<PartNote<C>>;
+
+    fn next(&mut self) -> Option<Job<PartNote<C>>> {
+        let nothing = |note| {
+            let (source, algorithms) = (Source::Nothing, Algorithms::NONE);
+            Job { source, algorithms, context: note }
+        };
+        if let Some(gathering) = self.gathering.take() {
+            return Some(nothing(PartNote::Begin(gathering)));
+        }
+        let is_given_up = self.is_given_up.load(Ordering::Relaxed);
+        let part = if is_given_up { None } else { self.next_part() };
+        match part {
+            Some((cut, source)) => {
+                let algorithms = Algorithm::Md5.into();
+                Some(Job { source, algorithms, context: PartNote::Part(cut) })
+            }
+            None => Some(nothing(PartNote::End(self.context.take()?))),
+        }
+    }
+}
+
+/// What came of the parts of a file so far.
+#[derive(Debug)]
+pub(crate) struct Gathering {
+    path: PathBuf,
+    seen: Seen,
+    cuts: Vec<Cut>,
+    sums: Vec<Sum>,
+    is_touched: bool,
+    error: Option<Error>,
+    /// Once there is an error no more parts are read.
+    is_given_up: Arc<AtomicBool>,
+}
+
+/// The parts of one cut.
+#[derive(Clone, Debug, Default)]
+struct Sum {
+    md5: Md5,
+    /// Of the last part.
+    last: Option<Digest>,
+    parts: u32,
+    bytes: u64,
+}
+
+impl Sum {
+    fn add(&mut self, digest: Digest, bytes: u64) {
+        self.md5.update(digest.as_bytes());
+        self.last = Some(digest);
+        self.parts += 1;
+        self.bytes += bytes;
+    }
+
+    /// The ETag of all these parts; none where there was no part.
+    fn etag(self, is_whole: bool) -> Option<Etag> {
+        if is_whole {
+            return Some(Etag { digest: self.last?, parts: None });
+        }
+        let digest = Digest::new(Algorithm::Md5, self.md5.finalize().as_ref())?;
+        Some(Etag { digest, parts: Some(NonZeroU32::new(self.parts)?) })
+    }
+}
+
+impl Gathering {
+    fn new(path: PathBuf, seen: Seen, cuts: &[Cut]) -> Self {
+        Self {
+            path,
+            seen,
+            cuts: cuts.to_vec(),
+            sums: vec![Sum::default(); cuts.len()],
+            is_touched: false,
+            error: None,
+            is_given_up: Arc::default(),
+        }
+    }
+
+    fn fail(&mut self, error: Error) {
+        self.is_given_up.store(true, Ordering::Relaxed);
+        self.error.get_or_insert(error);
+    }
+
+    fn note(&mut self, since: Since) {
+        match since {
+            Since::Same => {}
+            Since::Touched => self.is_touched = true,
+            Since::Changed => self.fail(Error::Changed),
+        }
+    }
+
+    fn take(&mut self, cut: usize, part: Result<Hashed, Error>, detects_changes: bool) {
+        match part {
+            Err(error) => self.fail(error),
+            Ok(hashed) => {
+                if detects_changes {
+                    self.note(self.seen.compare_part(&hashed));
+                }
+                match hashed.digests.first() {
+                    Some(digest) => self.sums[cut].add(*digest, hashed.bytes),
+                    None => self.fail(Error::Changed),
+                }
+            }
+        }
+    }
+
+    /// The ETag of each cut, once all parts are there.
+    fn finish(mut self, options: &engine::Options) -> Result<Vec<Etag>, Error> {
+        if options.detect_changes && self.error.is_none() {
+            self.note(self.seen.compare(Seen::at(&self.path)?));
+        }
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        if self.is_touched {
+            return read_again(&self.path, &self.cuts, options);
+        }
+        etags(self.sums, &self.cuts, self.seen.size)
+    }
+}
+
+/// # Errors
+/// The file has become shorter, and nobody wanted to know of changes.
+fn etags(sums: Vec<Sum>, cuts: &[Cut], size: u64) -> Result<Vec<Etag>, Error> {
+    let etag = |(sum, cut): (Sum, &Cut)| {
+        let read = sum.bytes;
+        let etag = sum.etag(cut.is_whole).filter(|_| read == size);
+        etag.ok_or(Error::Length { size, read })
+    };
+    sums.into_iter().zip(cuts).map(etag).collect()
+}
+
+/// Reads a file once more that somebody touched meanwhile: of this reading nothing may have moved.
+fn read_again(path: &Path, cuts: &[Cut], options: &engine::Options) -> Result<Vec<Etag>, Error> {
+    let Some(seen) = Seen::at(path)? else { return Err(Error::Changed) };
+    let quiet = engine::Options {
+        progress: None,
+        delivery: Delivery::InOrder,
+        own_descriptors: false,
+        ..options.clone()
+    };
+    let mut gathering = Gathering::new(path.to_owned(), seen, cuts);
+    let jobs = FileParts::new(path.to_owned(), seen, cuts, ());
+    for outcome in engine::run(&quiet, jobs) {
+        if let PartNote::Part(cut) = outcome.context {
+            gathering.take(cut, outcome.result, true);
+        }
+    }
+    gathering.note(seen.compare(Seen::at(path)?));
+    match gathering.error.take() {
+        Some(error) => Err(error),
+        None if gathering.is_touched => Err(Error::Changed),
+        None => etags(gathering.sums, cuts, seen.size),
+    }
+}
+
+/// Takes what came of the jobs of files in parts, which come in their order.
+#[derive(Debug, Default)]
+pub(crate) struct Gatherer {
+    current: Option<Box<Gathering>>,
+}
+
+impl Gatherer {
+    /// Takes an outcome; gives what the caller kept of the file and its ETags, one for each cut,
+    /// once that was the last one. `options` are those of the run.
+    pub(crate) fn take<C>(
+        &mut self,
+        note: PartNote<C>,
+        source: &Source,
+        result: Result<Hashed, Error>,
+        options: &engine::Options,
+    ) -> Option<(C, Result<Vec<Etag>, Error>)> {
+        match note {
+            PartNote::Begin(gathering) => self.current = Some(gathering),
+            PartNote::Part(cut) => {
+                // A file is one, in however many parts.
+                let is_first = matches!(source, Source::Extent { offset: 0, .. }) && cut == 0;
+                if let (false, Some(progress)) = (is_first, &options.progress) {
+                    progress.files.fetch_sub(1, Ordering::Relaxed);
+                }
+                if let Some(gathering) = &mut self.current {
+                    gathering.take(cut, result, options.detect_changes);
+                }
+            }
+            PartNote::End(context) => {
+                let gathering = self.current.take().expect("a file begins before it ends");
+                return Some((context, gathering.finish(options)));
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::num::NonZeroU64;
+
+    fn parts(size: u64, part_sizes: &[u64]) -> Vec<(usize, u64, u64)> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::File::create(&path).unwrap().set_len(size).unwrap();
+        let seen = Seen::at(&path).unwrap().unwrap();
+        let cuts: Vec<_> = part_sizes.iter().map(|&size| Cut::in_parts_of(size)).collect();
+        let jobs = FileParts::new(path, seen, &cuts, ());
+        jobs.filter_map(|job| match (job.context, job.source) {
+            (PartNote::Part(cut), Source::Extent { offset, length, .. }) => {
+                Some((cut, offset, length))
+            }
+            _ => None,
+        })
+        .collect()
+    }
+
+    #[test]
+    fn parts_come_by_where_they_begin_and_the_shortest_first() {
+        assert_eq!(
+            parts(10, &[4, 3]),
+            [(1, 0, 3), (0, 0, 4), (1, 3, 3), (0, 4, 4), (1, 6, 3), (0, 8, 2), (1, 9, 1)]
+        );
+        assert_eq!(parts(8, &[4]), [(0, 0, 4), (0, 4, 4)]);
+        assert_eq!(parts(3, &[4]), [(0, 0, 3)]);
+        assert_eq!(parts(0, &[4]), [(0, 0, 0)]);
+    }
+
+    #[test]
+    fn as_many_parts_as_there_may_be() {
+        let most = NonZeroU64::from(NonZeroU32::new(super::super::MOST_PARTS).unwrap()).get();
+        let found = parts(5 * most - 2, &[5]);
+        assert_eq!(found.len() as u64, most);
+        assert_eq!(found.last(), Some(&(0, 5 * (most - 1), 3)));
+    }
+
+    /// What happens between the look at a file and the end of its parts.
+    fn changed_by(change: impl FnOnce(&Path)) -> Result<Vec<Etag>, Error> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "0123456789").unwrap();
+        let seen = Seen::at(&path).unwrap().unwrap();
+        let options = engine::Options::default();
+        let jobs = FileParts::new(path.clone(), seen, &[Cut::in_parts_of(4)], ());
+        let mut change = Some(change);
+        let mut gatherer = Gatherer::default();
+        // One thread, one job at a time, so that the change comes between two parts.
+        for job in jobs {
+            let is_second = matches!(job.source, Source::Extent { offset: 4, .. });
+            if let Some(change) = change.take_if(|_| is_second) {
+                change(&path);
+            }
+            for outcome in engine::run(&options, std::iter::once(job)) {
+                let engine::Outcome { context, source, result } = outcome;
+                if let Some((_, etags)) = gatherer.take(context, &source, result, &options) {
+                    return etags;
+                }
+            }
+        }
+        unreachable!("it ends")
+    }
+
+    #[test]
+    fn all_parts_are_of_one_version() {
+        let whole = changed_by(|_| ()).unwrap();
+        let digests = ["0123", "4567", "89"].map(|part| *lanesum_md5::md5(part).as_bytes());
+        let expected = format!("{}-3", lanesum_md5::md5(digests.concat()));
+        assert_eq!(whole.iter().map(Etag::to_string).collect::<Vec<_>>(), [expected]);
+
+        let is_changed = |change: fn(&Path)| matches!(changed_by(change), Err(Error::Changed));
+        assert!(is_changed(|path| fs::write(path, "0123456780").unwrap()));
+        assert!(is_changed(|path| fs::write(path, "01234567890").unwrap()));
+        assert!(is_changed(|path| fs::write(path, "012345678").unwrap()));
+        // Another file of that name, as alike as can be.
+        assert!(is_changed(|path| {
+            let modified = fs::metadata(path).unwrap().modified().unwrap();
+            let other = path.with_extension("new");
+            fs::write(&other, "0123456780").unwrap();
+            fs::File::options().write(true).open(&other).unwrap().set_modified(modified).unwrap();
+            fs::rename(other, path).unwrap();
+        }));
+        // The second reading is of one version.
+        let touched = changed_by(|path| {
+            fs::hard_link(path, path.with_extension("link")).unwrap();
+        });
+        assert_eq!(touched.unwrap(), whole);
+        let gone = changed_by(|path| fs::remove_file(path).unwrap());
+        assert!(gone.unwrap_err().is_not_found());
+    }
+}

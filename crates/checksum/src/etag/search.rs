@@ -1,0 +1,315 @@
+//! Finds the part size of an ETag: from the size of the file and the number of its parts.
+//!
+//! Of a file of `size` bytes in `parts` parts, one part has `size / parts` bytes at least and less
+//! than `size / (parts - 1)`. Of 1 GiB in 128 parts that is but one whole number of MiB, of 1 GiB in two
+//! parts they are 512. All that are likely are computed in one read, as lanes are cheap: first
+//! what clients take, then whole MiB, round numbers before others, then whole MB; no more than
+//! [`MOST`] in all. Where one is known to hold for another file it is tried alone before these.
+//!
+//! A part size that gives the ETag proves the content as its MD5 would. None that does proves
+//! nothing, unless all that there can be were tried.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use lanesum_list::Etag;
+
+use super::part_size::{MIB, MOST_PARTS};
+use super::parts::{Cut, FileParts, Gatherer};
+use super::seen::{Seen, Since};
+use super::{Client, PartSize, Upload};
+use crate::Error;
+use crate::engine::{self, Delivery};
+
+/// The most part sizes that are tried for one file.
+pub const MOST: usize = 64;
+
+/// As many of them are whole numbers of MiB, or a client's; the rest may be of MB.
+const MOST_OF_MIB: usize = 52;
+
+/// The most that are tried before others: one round of lanes for a file of a few parts.
+const FIRST: usize = 6;
+
+/// What is tried after what clients do: parts of other libraries and settings that people use, and
+/// of S3's own web pages.
+const COMMON: [u64; 10] = [
+    5 * MIB,
+    10 * MIB,
+    16 * MIB,
+    17_179_870,
+    32 * MIB,
+    64 * MIB,
+    100 * MIB,
+    128 * MIB,
+    256 * MIB,
+    512 * MIB,
+];
+
+/// The steps in which whole numbers are tried, the roundest first.
+const MIB_STEPS: [u64; 17] = [1024, 512, 256, 128, 100, 64, 50, 32, 25, 20, 16, 10, 8, 5, 4, 2, 1];
+const MB_STEPS: [u64; 9] = [1000, 500, 250, 100, 50, 25, 10, 5, 1];
+
+/// Part sizes that were given, or that held for files before; shared by whoever searches.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known(Arc<Mutex<KnownSizes>>);
+
+#[derive(Debug, Default)]
+struct KnownSizes {
+    given: Vec<PartSize>,
+    /// The last one first.
+    held: Vec<u64>,
+}
+
+impl Known {
+    pub(crate) fn given(part_sizes: &[PartSize]) -> Self {
+        let known = KnownSizes { given: part_sizes.to_vec(), held: Vec::new() };
+        Self(Arc::new(Mutex::new(known)))
+    }
+
+    fn note(&self, part_size: u64) {
+        let held = &mut self.lock().held;
+        held.retain(|&size| size != part_size);
+        held.insert(0, part_size);
+        held.truncate(FIRST);
+    }
+
+    /// Those for a file of so many bytes.
+    fn sizes(&self, size: u64) -> Vec<u64> {
+        let known = self.lock();
+        let given = known.given.iter().map(|given| match given.of(size) {
+            Ok(Upload::Parts(bytes)) => bytes.get(),
+            _ => given.bytes(),
+        });
+        given.chain(known.held.iter().copied()).collect()
+    }
+
+    /// What no panic leaves half changed.
+    fn lock(&self) -> MutexGuard<'_, KnownSizes> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Part sizes to try.
+#[derive(Debug, PartialEq, Eq)]
+struct Candidates {
+    sizes: Vec<u64>,
+    /// How many of them are known to hold elsewhere.
+    known: usize,
+    /// Whether there can be no others.
+    are_all: bool,
+}
+
+impl Candidates {
+    fn of(size: u64, parts: u32, known: &[u64]) -> Self {
+        let parts = u64::from(parts);
+        if parts == 1 {
+            // Whatever it is, it takes the whole file.
+            return Self { sizes: vec![size.max(1)], known: 0, are_all: true };
+        }
+        let (least, most) =
+            (size.div_ceil(parts).max(1), size.div_ceil(parts - 1).saturating_sub(1));
+        let mut sizes = Vec::new();
+        let mut add = |part_size: u64, limit: usize| {
+            let is_possible = (least..=most).contains(&part_size);
+            if is_possible && sizes.len() < limit && !sizes.contains(&part_size) {
+                sizes.push(part_size);
+            }
+            sizes.len()
+        };
+        let known = known.iter().fold(0, |_, &size| add(size, MOST));
+        let clients = Client::ALL.into_iter().map(|client| client.part_size_for(size));
+        clients.chain(COMMON).for_each(|part_size| _ = add(part_size, MOST));
+        // What divides it evenly, and what s5cmd and its library do with large files.
+        for part_size in [least, size / u64::from(MOST_PARTS) + 1, least.next_multiple_of(MIB)] {
+            add(part_size, MOST);
+        }
+        let steps = MIB_STEPS.map(|step| (step * MIB, MOST_OF_MIB)).into_iter();
+        for (step, limit) in steps.chain(MB_STEPS.map(|step| (step * 1_000_000, MOST))) {
+            let mut part_size = least.next_multiple_of(step);
+            while part_size <= most && add(part_size, limit) < limit {
+                part_size += step;
+            }
+        }
+        let possible = (most + 1).saturating_sub(least);
+        let are_all = sizes.len() as u64 == possible;
+        Self { sizes, known, are_all }
+    }
+}
+
+/// What came of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// Parts of so many bytes give the ETag.
+    Held(u64),
+    /// None of so many part sizes does, and there may be others.
+    NoneOf(usize),
+    /// None that there can be does.
+    Impossible,
+}
+
+/// A file whose part size is looked for.
+#[derive(Debug)]
+pub(crate) struct Search {
+    path: PathBuf,
+    seen: Seen,
+    etag: Etag,
+    candidates: Candidates,
+}
+
+impl Search {
+    /// For the ETag of a file that was looked at; none where that is not of parts.
+    pub(crate) fn new(path: PathBuf, seen: Seen, etag: Etag, known: &Known) -> Option<Self> {
+        let candidates = Candidates::of(seen.size, etag.parts?.get(), &known.sizes(seen.size));
+        Some(Self { path, seen, etag, candidates })
+    }
+
+    /// Bytes of the file.
+    pub(crate) fn size(&self) -> u64 {
+        self.seen.size
+    }
+
+    /// How many are tried before the others.
+    fn first(&self) -> usize {
+        match self.candidates.known {
+            0 => self.candidates.sizes.len().min(FIRST),
+            known => known,
+        }
+    }
+
+    fn cuts(sizes: &[u64]) -> Vec<Cut> {
+        sizes.iter().copied().map(Cut::in_parts_of).collect()
+    }
+
+    /// The jobs that try the first ones; `context` comes back with the search.
+    pub(crate) fn jobs<C>(self, context: C) -> FileParts<Box<(Self, C)>> {
+        let cuts = Self::cuts(&self.candidates.sizes[..self.first()]);
+        FileParts::new(self.path.clone(), self.seen, &cuts, Box::new((self, context)))
+    }
+
+    /// What came of these jobs, and if that was nothing, of all others, which are read for now.
+    ///
+    /// # Errors
+    /// The file cannot be read, or changed meanwhile.
+    pub(crate) fn conclude(
+        self,
+        first: Result<Vec<Etag>, Error>,
+        known: &Known,
+        options: &engine::Options,
+    ) -> Result<Found, Error> {
+        let (first, sizes) = (first?, &self.candidates.sizes);
+        let (tried, others) = sizes.split_at(first.len());
+        let held = match self.holding(&first, tried) {
+            None if others.is_empty() => None,
+            None => self.holding(&self.read(others, options)?, others),
+            held => held,
+        };
+        Ok(match held {
+            Some(part_size) => {
+                known.note(part_size);
+                Found::Held(part_size)
+            }
+            None if self.candidates.are_all => Found::Impossible,
+            None => Found::NoneOf(sizes.len()),
+        })
+    }
+
+    fn holding(&self, etags: &[Etag], sizes: &[u64]) -> Option<u64> {
+        let mut both = etags.iter().zip(sizes);
+        both.find_map(|(etag, size)| (*etag == self.etag).then_some(*size))
+    }
+
+    /// Reads the file once more, for other part sizes.
+    fn read(&self, sizes: &[u64], options: &engine::Options) -> Result<Vec<Etag>, Error> {
+        let now = Seen::at(&self.path)?;
+        let Some(now) = now.filter(|_| self.seen.compare(now) != Since::Changed) else {
+            return Err(Error::Changed);
+        };
+        let options = engine::Options {
+            delivery: Delivery::InOrder,
+            // This is the caller's thread, whose files are to stay its own.
+            own_descriptors: false,
+            ..options.clone()
+        };
+        let jobs = FileParts::new(self.path.clone(), now, &Self::cuts(sizes), ());
+        let mut gatherer = Gatherer::default();
+        let ended = engine::run(&options, jobs).find_map(|outcome| {
+            let engine::Outcome { context, source, result } = outcome;
+            gatherer.take(context, &source, result, &options)
+        });
+        let (_, etags) = ended.expect("a run that nobody stops comes to its end");
+        etags
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::etag::part_size::GIB;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_likely_ones_come_first() {
+        let of = |size, parts| Candidates::of(size, parts, &[]).sizes;
+        assert_eq!(of(GIB, 128), [8 * MIB]);
+        assert_eq!(of(20 * MIB, 3)[..2], [8 * MIB, 20 * MIB / 3 + 1]);
+        assert_eq!(of(20 * MIB, 4)[0], 5 * MIB);
+        assert_eq!(of(20 * MIB, 2)[..3], [15 * MIB, 16 * MIB, 10 * MIB]);
+        assert_eq!(of(100 * GIB, 9310)[0], 11 * MIB);
+        let halves = of(GIB, 2);
+        assert_eq!((halves.len(), halves[0]), (MOST, 512 * MIB));
+        for round in [600 * MIB, 768 * MIB, 1000 * MIB, 600_000_000, 1_000_000_000] {
+            assert!(halves.contains(&round), "{round}: {halves:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_known_comes_before_all() {
+        let known = Known::given(&["rclone".parse().unwrap(), "9MiB".parse().unwrap()]);
+        known.note(11 * MIB);
+        known.note(10 * MIB);
+        assert_eq!(known.sizes(1), [5 * MIB, 9 * MIB, 10 * MIB, 11 * MIB]);
+        let candidates = Candidates::of(20 * MIB, 3, &known.sizes(20 * MIB));
+        assert_eq!((candidates.sizes[0], candidates.known), (9 * MIB, 1));
+        let candidates = Candidates::of(20 * MIB, 2, &known.sizes(20 * MIB));
+        assert_eq!((&candidates.sizes[..2], candidates.known), (&[10 * MIB, 11 * MIB][..], 2));
+    }
+
+    #[test]
+    fn where_there_is_no_other_nothing_is_left_to_doubt() {
+        for (size, parts, sizes) in [(0, 1, &[1][..]), (7, 1, &[7]), (7, 7, &[1]), (7, 3, &[3])] {
+            let candidates = Candidates::of(size, parts, &[]);
+            assert_eq!((&*candidates.sizes, candidates.are_all), (sizes, true), "{size} {parts}");
+        }
+        for (size, parts) in [(0, 2), (3, 5), (7, 6)] {
+            let candidates = Candidates::of(size, parts, &[]);
+            assert_eq!((&*candidates.sizes, candidates.are_all), (&[][..], true), "{size} {parts}");
+        }
+        assert!(!Candidates::of(20 * MIB, 3, &[]).are_all);
+    }
+
+    proptest! {
+        #[test]
+        fn all_are_possible_and_none_comes_twice(size in 0..8u64 << 40, parts in 1..=MOST_PARTS, known: [u64; 3]) {
+            let Candidates { mut sizes, known, .. } = Candidates::of(size, parts, &known);
+            prop_assert!(known <= sizes.len() && sizes.len() <= MOST);
+            for part_size in &sizes {
+                prop_assert_eq!(size.div_ceil(*part_size).max(1), u64::from(parts), "{}", part_size);
+            }
+            let count = sizes.len();
+            sizes.sort_unstable();
+            sizes.dedup();
+            prop_assert_eq!(sizes.len(), count);
+        }
+
+        #[test]
+        fn what_a_client_does_is_found_by_its_first_few(size in 1..4u64 << 40, client in 0..Client::ALL.len()) {
+            let client = PartSize::Client(Client::ALL[client]);
+            if let Ok(Upload::Parts(part_size)) = client.of(size) {
+                let parts = size.div_ceil(part_size.get());
+                let candidates = Candidates::of(size, parts as u32, &[]);
+                let is_first = candidates.sizes[..candidates.sizes.len().min(FIRST)].contains(&part_size.get());
+                prop_assert!(is_first || parts == 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! `lanesum etag`: prints the ETags that S3 gives to files.
+
+use std::io::{self, IsTerminal as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+
+use anyhow::Context as _;
+use lanesum_checksum::Source;
+use lanesum_checksum::engine::Io;
+use lanesum_checksum::etag::{self, EtagsOfFile, Input, Outcome, PartSize};
+use lanesum_list::formats::Gnu;
+use lanesum_list::{Dialect, Ending};
+
+use crate::args::Etag;
+use crate::console::{self, Console, fail_to_write, locale_of_process};
+use crate::failure::{self, Usage};
+use crate::paths::{About, Paths, Trees};
+use crate::progress::Display;
+use crate::signals;
+
+/// Prints a line for each file and part size, and a message for each file that has none.
+///
+/// # Errors
+/// What keeps it from beginning: a bad pattern, a way to read that parts do not have.
+pub fn run(args: Etag) -> anyhow::Result<ExitCode> {
+    if args.run.io == Io::Direct {
+        let words = "parts are read through the cache; leave out --io direct";
+        return Err(Usage(words.to_owned()).into());
+    }
+    let trees = Trees { walk: args.trees.options()? };
+    let mut console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
+    if args.paths.is_empty() {
+        console.tell_who_waits();
+    }
+    let console = Arc::new(Mutex::new(console));
+    signals::catch().handle(&console, None);
+    let part_sizes = args.part_sizes();
+    let paths = paths(&args);
+    let display = start_display(&args, paths.clone(), &part_sizes, &trees);
+    console::lock(&console).set_bar(display.as_ref().map(|display| display.bar.clone()));
+
+    let items = paths.into_iter().flat_map(move |path| {
+        let stdin = (path == Path::new("-")).then_some((Source::Stdin, About::File));
+        let below = if stdin.is_some() { None } else { Some(trees.items(path)) };
+        let below = below.into_iter().flatten().map(|item| (item.source, item.about));
+        stdin.into_iter().chain(below)
+    });
+    let inputs = items.map(|(source, context)| Input { source, context });
+    let options = args.run.engine(display.as_ref());
+    let mut etags = etag::etags(&options, &part_sizes, inputs);
+    let mut printer = Printer::new(&args, part_sizes);
+    let flush = || console::lock(&console).flush();
+    let printed = loop {
+        match etags.next_or_wait(flush) {
+            Ok(Some(outcome)) => match printer.take(outcome, &mut console::lock(&console)) {
+                Ok(()) => {}
+                Err(error) => break Err(error),
+            },
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(error),
+        }
+    };
+    drop((etags, display));
+
+    let mut console = console::lock(&console);
+    console.set_bar(None);
+    if let Err(error) = printed.and_then(|()| console.flush()) {
+        return Ok(fail_to_write(&error, &mut console));
+    }
+    Ok(if printer.has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn paths(args: &Etag) -> Vec<PathBuf> {
+    if args.paths.is_empty() { vec![PathBuf::from("-")] } else { args.paths.clone() }
+}
+
+/// A bar, but none where somebody types what is read. With several part sizes all bytes are hashed as
+/// often, which no total says.
+fn start_display(
+    args: &Etag,
+    paths: Vec<PathBuf>,
+    part_sizes: &[PartSize],
+    trees: &Trees,
+) -> Option<Display> {
+    let paths = Paths::Arguments(paths.into_iter());
+    let is_typed = paths.read_stdin() && io::stdin().is_terminal();
+    let files = || paths.files_to_count(trees).filter(|_| part_sizes.len() == 1);
+    Display::start_unless(is_typed, args.run.progress, files)
+}
+
+/// Prints what comes of files.
+struct Printer {
+    format: Gnu,
+    /// Of each part size what it is called, where there are several.
+    sizes: Vec<Option<String>>,
+    /// Reused from file to file.
+    lines: Vec<u8>,
+    has_failed: bool,
+}
+
+impl Printer {
+    fn new(args: &Etag, part_sizes: Vec<PartSize>) -> Self {
+        let ending = if args.zero { Ending::Nul } else { Ending::Newline };
+        let are_several = part_sizes.len() > 1;
+        let name = |size: PartSize| are_several.then(|| size.to_string());
+        Self {
+            format: Gnu::new(Dialect::any().with_ending(ending)),
+            sizes: part_sizes.into_iter().map(name).collect(),
+            lines: Vec::new(),
+            has_failed: false,
+        }
+    }
+
+    fn take(&mut self, outcome: Outcome<About>, console: &mut Console) -> io::Result<()> {
+        let Outcome { source, context, result, .. } = outcome;
+        match context {
+            About::Skipped(path, why) => {
+                console.about(path.as_os_str().as_bytes(), &why.to_string());
+                return Ok(());
+            }
+            About::Failed(_, name, why) => {
+                self.fail(&name, why, console);
+                return Ok(());
+            }
+            About::File | About::Unseen => {}
+        }
+        let name = source.path().map_or(&b"-"[..], |path| path.as_os_str().as_bytes());
+        match result {
+            Ok(etags) => self.print(name, &etags, console),
+            Err(error) => {
+                self.fail(name, error.to_string(), console);
+                Ok(())
+            }
+        }
+    }
+
+    fn print(&mut self, name: &[u8], found: &EtagsOfFile, console: &mut Console) -> io::Result<()> {
+        self.lines.clear();
+        let mut too_many = Vec::new();
+        for (etag, size) in found.etags.iter().zip(&self.sizes) {
+            match etag {
+                Ok(etag) => self.format.etag(&mut self.lines, etag, size.as_deref(), name),
+                Err(error) => too_many.push(error.to_string()),
+            }
+        }
+        if !self.lines.is_empty() {
+            console.line(&self.lines)?;
+        }
+        too_many.into_iter().for_each(|why| self.fail(name, why, console));
+        Ok(())
+    }
+
+    fn fail(&mut self, name: &[u8], mut why: String, console: &mut Console) {
+        why.extend(failure::did_you_mean(name));
+        self.has_failed = true;
+        console.about(name, &why);
+    }
+}
