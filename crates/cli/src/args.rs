@@ -298,6 +298,14 @@ pub struct Check {
     #[arg(long)]
     pub ignore_missing: bool,
 
+    /// Keep what is verified in STATE, and go on from there where a check was interrupted.
+    ///
+    /// Files that match their lines, and whose size, times and inode are what they were, are not read
+    /// again. STATE is made where it is not there, and removed when all was read, whatever came of
+    /// it: the next check reads everything.
+    #[arg(long, value_name = "STATE", value_hint = ValueHint::FilePath)]
+    pub resume: Option<PathBuf>,
+
     /// Check keyed checksums with the key in FILE.
     ///
     /// Implies --strict, and lines of algorithms without a key are none: whoever does not have the

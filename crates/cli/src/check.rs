@@ -24,6 +24,7 @@ use crate::args::Check;
 use crate::console::{self, Console, fail_to_write, locale_of_process};
 use crate::counts::{bytes_in, files};
 use crate::key::{self, KeyFile};
+use crate::output::Partial;
 use crate::progress::Display;
 use crate::{signals, stdin};
 
@@ -49,9 +50,13 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
         console.message(b"reading a list from standard input; Ctrl-D ends it");
     }
     let console = Arc::new(Mutex::new(console));
-    signals::catch().handle(&console, None);
-    let taken = stdin::taken(shared.is_some(), paths_read(&args));
+    let signals = signals::catch();
     let mut options = options(&args, key_file.map(|file| file.key));
+    let state = |state: &PathBuf| Partial::of_check(state, options.engine.key.as_ref());
+    let partial = args.resume.as_ref().map(state).transpose()?;
+    options.journal = partial.as_ref().map(|partial| Arc::clone(partial.journal()));
+    signals.keeping(partial.clone()).handle(&console, None);
+    let taken = stdin::taken(shared.is_some(), paths_read(&args));
     let is_typed = lists.contains(&List::Stdin) && io::stdin().is_terminal();
     let display =
         Display::start_unless(is_typed, args.run.progress, || files_to_count(&lists, &options));
@@ -68,10 +73,17 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     let mut console = console::lock(&console);
     console.set_bar(None);
     if let Err(error) = printed.and_then(|()| console.flush()) {
+        partial.iter().for_each(|partial| partial.failed(&mut console));
         return Ok(fail_to_write(&error, &mut console));
     }
     report.nothing_checked(&lists, &mut console);
     report.summary(begin.elapsed(), &mut console);
+    if let Some(partial) = partial {
+        partial.tell_taken(report.total.resumed, &mut console);
+        // What could not be read may be there the next time.
+        let is_at_end = report.total.unreadable == 0 && report.bad_lists == 0;
+        if is_at_end { partial.done(&mut console) } else { partial.failed(&mut console) }
+    }
     Ok(if report.all_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -391,13 +403,17 @@ impl<'a> Report<'a> {
         if self.args.status || lines == 0 || (lines == 1 && self.empty_lists == 0) {
             return;
         }
-        let lines = if lines == total.files {
+        let lines = if lines == total.files + total.resumed {
             String::new()
         } else {
             format!(" ({} lines)", HumanCount(lines))
         };
+        let resumed = match total.resumed {
+            0 => String::new(),
+            count => format!(" and {} that were read before", HumanCount(count)),
+        };
         let words = format!(
-            "{}{lines}, {}: {}",
+            "{}{resumed}{lines}, {}: {}",
             files(total.files),
             bytes_in(total.bytes, elapsed),
             self.failures(),

@@ -17,7 +17,6 @@ use lanesum_list::formats::{Format, Invocation, Kind};
 
 use crate::args::{Run, Sum, When};
 use crate::console::{self, Console, fail_to_write, locale_of_process};
-use crate::counts::files;
 use crate::failure::{self, Usage};
 use crate::key::{self, KeyFile};
 use crate::limits;
@@ -84,10 +83,7 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
 
     let mut console = console::lock(&console);
     console.set_bar(None);
-    if taken > 0 {
-        let words = format!("{} of it did not change and were not read again", files(taken));
-        partial.iter().for_each(|partial| partial.tell(&mut console, &words));
-    }
+    partial.iter().for_each(|partial| partial.tell_taken(taken, &mut console));
     let ended = end(&args, printed, output, &interruptions, &mut console);
     if let Some(partial) = partial {
         match ended {

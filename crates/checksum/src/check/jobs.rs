@@ -15,6 +15,7 @@ use super::etags::{self, Begun, EtagJobs, EtagNote};
 use super::format::FormatOfList;
 use super::shared::{Share, SharedReads};
 use super::{List, ListError, Options, Reading};
+use crate::engine::Hashed;
 use crate::etag::Known;
 use crate::list::{self, ListReader};
 use crate::{Algorithm, Algorithms, Digest, Job, Source};
@@ -40,7 +41,7 @@ pub(super) enum Note {
 pub(super) struct Expected {
     pub(super) name: Vec<u8>,
     /// What the name is where the list's writer does not encode names as its format wants it.
-    raw_name: Option<Vec<u8>>,
+    raw_name: Option<Box<[u8]>>,
     /// Whether that is the name.
     pub(super) is_raw: bool,
     pub(super) first: ExpectedLine,
@@ -48,6 +49,8 @@ pub(super) struct Expected {
     pub(super) others: Vec<ExpectedLine>,
     /// Which of the jobs about the file this is.
     pub(super) share: Share,
+    /// What came of the file in a check before this one, if it did not change since.
+    pub(super) resumed: Option<Box<Hashed>>,
 }
 
 /// What a line says of its file.
@@ -70,11 +73,12 @@ impl Expected {
         }
         Some(Self {
             name: name.into_owned(),
-            raw_name: raw_name.map(Cow::into_owned),
+            raw_name: raw_name.map(|raw| raw.into_owned().into()),
             is_raw: false,
             first: ExpectedLine { digests, size, etag, is_tagged },
             others: Vec::new(),
             share: Share::Only,
+            resumed: None,
         })
     }
 
@@ -82,7 +86,7 @@ impl Expected {
     fn settle_name(&mut self, path: impl Fn(&[u8]) -> PathBuf) {
         let is_there = |name: &[u8]| path(name).symlink_metadata().is_ok();
         if let Some(raw) = self.raw_name.take_if(|raw| !is_there(&self.name) && is_there(raw)) {
-            (self.name, self.is_raw) = (raw, true);
+            (self.name, self.is_raw) = (raw.into_vec(), true);
         }
     }
 
@@ -241,7 +245,10 @@ impl<L: Iterator<Item = List>> Iterator for Jobs<L> {
                     Share::Only | Share::First { .. } => self.source(&expected.name),
                     Share::Later { .. } => Source::Nothing,
                 };
-                (source, algorithms)
+                let known = source.path().zip(self.options.journal.as_deref());
+                expected.resumed =
+                    known.and_then(|(path, journal)| journal.known(path, algorithms)).map(Box::new);
+                (if expected.resumed.is_some() { Source::Nothing } else { source }, algorithms)
             }
             _ => (Source::Nothing, Algorithms::NONE),
         };
@@ -403,6 +410,7 @@ where
     L: Iterator<Item = List> + Clone + Send,
 {
     let lists = lists.filter(|list| *list != List::Stdin);
+    let options = &Options { journal: None, ..options.clone() };
     let shared = SharedReads::find(lists.clone(), options);
     Jobs::new(lists, options, shared).filter_map(|job| match job.source {
         Source::Path(path) | Source::Regular(path) => Some(path),

@@ -37,6 +37,7 @@ use lanesum_list::formats::{Kind, Wrong};
 
 use crate::engine::{self, Delivery, Run};
 use crate::etag::PartSize;
+use crate::journal::Journal;
 use crate::{Algorithms, Error, Job, Outcome};
 
 pub use format::FormatOfList;
@@ -66,6 +67,10 @@ pub struct Options {
     /// The folder that every name is looked up in, those that begin with `/` too. Without it names
     /// are as they stand, and `-` is standard input.
     pub root: Option<PathBuf>,
+    /// What a check that was interrupted has verified: files that did not change since are not read
+    /// again. What matches its lines is kept there in turn; whoever sees the end of the check removes
+    /// it. Lines with nothing but an ETag of several parts are always read. The default is none.
+    pub journal: Option<Arc<Journal>>,
     /// A file that does not exist is [`Verdict::Missing`], not [`Verdict::Unreadable`].
     pub ignore_missing: bool,
     /// How the files are read and hashed. Events come in order, whatever its
@@ -83,6 +88,7 @@ impl Default for Options {
             name: None,
             part_sizes: Vec::new(),
             root: None,
+            journal: None,
             ignore_missing: false,
             engine: engine::Options::default(),
         }
@@ -217,6 +223,8 @@ pub struct Tally {
     pub files: u64,
     /// The bytes of those files.
     pub bytes: u64,
+    /// Files that [`Options::journal`] knew, so that they were not read.
+    pub resumed: u64,
     /// Of which algorithms lines are that name theirs.
     pub tagged: Compared,
     /// What other lines were taken for.
@@ -261,6 +269,7 @@ impl AddAssign for Tally {
         self.unreadable += other.unreadable;
         self.files += other.files;
         self.bytes += other.bytes;
+        self.resumed += other.resumed;
         self.tagged += other.tagged;
         self.untagged += other.untagged;
     }
@@ -305,7 +314,7 @@ where
     // The end of a list is an outcome behind those of its lines.
     let engine = engine::Options { delivery: Delivery::InOrder, ..options.engine.clone() };
     let jobs = Jobs::new(lists, options, shared);
-    let verdicts = Verdicts::new(options.ignore_missing, jobs.known().clone(), engine.clone());
+    let verdicts = Verdicts::new(options, jobs.known().clone(), engine.clone());
     Check { jobs: Arc::new(Mutex::new(jobs)), engine, run: None, verdicts }
 }
 

@@ -77,7 +77,8 @@ impl SharedReads {
         if bytes > MOST_BYTES || algorithms.all(|other| Some(other) == first) {
             return shared;
         }
-        for job in Jobs::new(lists.into_iter(), options, Self::default()) {
+        let options = Options { journal: None, ..options.clone() };
+        for job in Jobs::new(lists.into_iter(), &options, Self::default()) {
             if let Note::File(expected) = job.context {
                 let file = shared.files.entry(expected.name).or_insert(SharedFile {
                     algorithms: Algorithms::NONE,

@@ -3,14 +3,17 @@
 use std::collections::{HashMap, VecDeque};
 use std::iter;
 use std::mem;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::etags::EtagNote;
 use super::jobs::{Expected, ExpectedLine, Note};
 use super::shared::Share;
-use super::{Compared, Event, List, Tally, Verdict};
+use super::{Compared, Event, List, Options, Tally, Verdict};
 use crate::engine::{self, Hashed};
 use crate::etag::{Found, Gatherer, Known};
+use crate::journal::Journal;
 use crate::{Algorithms, Digest, Error, Outcome, Source};
 
 /// What came of a file.
@@ -103,6 +106,7 @@ pub(super) struct Verdicts {
     known: Known,
     /// How files are read.
     engine: engine::Options,
+    journal: Option<Arc<Journal>>,
     events: VecDeque<(Arc<List>, Event)>,
 }
 
@@ -111,15 +115,25 @@ struct Came {
     result: Result<Hashed, Error>,
     /// Where a part size was looked for.
     found: Option<Found>,
-    /// Whether the bytes were read, not only counted.
-    is_read: bool,
+    from: From,
+}
+
+/// How it is known what came of a file.
+enum From {
+    /// It was read: what is at this path, where it can be kept.
+    Read(Option<PathBuf>),
+    /// It has another size than its list says.
+    Look,
+    /// It was read by a check before this one.
+    Journal,
 }
 
 impl Verdicts {
     /// `known` are the part sizes of the jobs, `engine` what they run with.
-    pub(super) fn new(ignore_missing: bool, known: Known, engine: engine::Options) -> Self {
+    pub(super) fn new(options: &Options, known: Known, engine: engine::Options) -> Self {
         Self {
-            ignore_missing,
+            ignore_missing: options.ignore_missing,
+            journal: options.journal.clone(),
             current: None,
             last_name: Vec::new(),
             kept: HashMap::new(),
@@ -159,8 +173,14 @@ impl Verdicts {
                 Event::Unknown { line, algorithm }
             }
             Note::End(error) => Event::End { tally: *tally, error },
-            Note::File(expected) => {
-                let came = Came { result: outcome.result, found: None, is_read: true };
+            Note::File(mut expected) => {
+                let came = match expected.resumed.take() {
+                    Some(hashed) => Came { result: Ok(*hashed), found: None, from: From::Journal },
+                    None => {
+                        let path = outcome.source.path().map(Path::to_owned);
+                        Came { result: outcome.result, found: None, from: From::Read(path) }
+                    }
+                };
                 return self.compare(expected, came);
             }
             Note::Etag(note) => return self.take_etag(*note, &outcome.source, outcome.result),
@@ -173,7 +193,7 @@ impl Verdicts {
         let of_size = |bytes| Hashed { bytes, ..Hashed::default() };
         let (expected, came) = match note {
             EtagNote::OtherSize(expected, size) => {
-                (expected, Came { result: Ok(of_size(size)), found: None, is_read: false })
+                (expected, Came { result: Ok(of_size(size)), found: None, from: From::Look })
             }
             EtagNote::Part(note) => {
                 let ended = self.gatherer.take(note, source, result, &self.engine);
@@ -185,7 +205,7 @@ impl Verdicts {
                     Ok(found) => (Ok(of_size(size)), Some(found)),
                     Err(error) => (Err(error), None),
                 };
-                (expected, Came { result, found, is_read: true })
+                (expected, Came { result, found, from: From::Read(None) })
             }
         };
         if let (Some(Found::Held(part_size)), Some((list, _))) = (came.found, &self.current) {
@@ -195,12 +215,11 @@ impl Verdicts {
     }
 
     /// Compares a file with consecutive lines about it.
-    fn compare(&mut self, expected: Expected, Came { result, found, is_read: counts }: Came) {
-        let Self { ignore_missing, current: Some((list, tally)), last_name, kept, events, .. } =
-            self
-        else {
+    fn compare(&mut self, expected: Expected, Came { result, found, from }: Came) {
+        let Self { current: Some((list, tally)), last_name, kept, events, .. } = self else {
             return;
         };
+        let ignore_missing = &self.ignore_missing;
         let Expected { mut name, is_raw, first, others, share, .. } = expected;
         // What came of the file; and the number under which it is kept for later lines, or of it
         // what is of these algorithms.
@@ -215,24 +234,41 @@ impl Verdicts {
             }
         };
         // By their names, since it may take two reads where the list comes through a pipe.
-        let is_read = !matches!(share, Share::Later { .. }) && *last_name != name;
-        if is_read && !is_missing(&read, *ignore_missing) {
-            tally.files += 1;
+        let is_new = !matches!(share, Share::Later { .. }) && *last_name != name;
+        if is_new && !is_missing(&read, *ignore_missing) {
             let bytes = read.as_ref().map_or(0, |hashed| hashed.bytes);
-            tally.bytes += if counts { bytes } else { 0 };
+            let (files, read) = match from {
+                From::Read(_) => (&mut tally.files, bytes),
+                From::Look => (&mut tally.files, 0),
+                From::Journal => (&mut tally.resumed, 0),
+            };
+            *files += 1;
+            tally.bytes += read;
+        }
+        if let (From::Journal, Some(progress)) = (&from, &self.engine.progress) {
+            progress.files.fetch_add(1, Relaxed);
+            progress.bytes.fetch_add(read.as_ref().map_or(0, |hashed| hashed.bytes), Relaxed);
         }
         last_name.clone_from(&name);
         if is_raw {
             events.push_back((Arc::clone(list), Event::NotEncoded { name: name.clone() }));
         }
+        let mut all_match = true;
         let mut lines = iter::once(first).chain(others).peekable();
         while let Some(line) = lines.next() {
             let judged = Judged::compare(line, &read, found, *ignore_missing);
             judged.count(tally);
+            all_match &= matches!(judged.verdict, Verdict::Match);
             let is_last = lines.peek().is_none();
             let name = if is_last { mem::take(&mut name) } else { name.clone() };
             let event = Event::Checked { name, verdict: judged.verdict };
             events.push_back((Arc::clone(list), event));
+        }
+        // What does not match may have been read wrong: it is read again.
+        if let (Some(journal), From::Read(Some(path)), Ok(hashed)) = (&self.journal, &from, &read)
+            && all_match
+        {
+            journal.keep(path, hashed);
         }
         if let Some((number, algorithms)) = later {
             let read = match algorithms {

@@ -114,6 +114,7 @@ pub struct Journal {
     known: Known,
     /// How many files it held that are to be hashed anew.
     dropped: usize,
+    written: Option<Time>,
     /// When the run began, less what a clock may be behind.
     settled_before: Option<Time>,
     shared: Arc<Shared>,
@@ -150,6 +151,8 @@ impl Journal {
     pub fn open(path: &Path, key: Option<&Key>, begin: Begin) -> Result<Self, JournalError> {
         let settled = SystemTime::now().checked_sub(SETTLED);
         let mut file = open_locked(path)?;
+        let opened = fstat(&file).map_err(io::Error::from)?;
+        let written = FileVersion::of(&opened).times().modified.filter(|_| opened.st_size > 0);
         let mut bytes = Vec::new();
         let head = frames::head(key);
         file.read_to_end(&mut bytes)?;
@@ -183,6 +186,7 @@ impl Journal {
             inode,
             known,
             dropped,
+            written,
             settled_before: settled.and_then(time),
             shared,
             writer: Some(writer),
@@ -211,6 +215,12 @@ impl Journal {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// When it was written last, before it was opened; none where it was made.
+    #[must_use]
+    pub const fn written(&self) -> Option<Time> {
+        self.written
     }
 
     /// How many files it held before it was begun anew.

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
@@ -14,6 +14,7 @@ use super::Target;
 use crate::console::Console;
 use crate::counts::files;
 use crate::failure::Usage;
+use crate::stdin;
 
 /// The journal of a run, for those that print and end it.
 #[derive(Clone)]
@@ -49,6 +50,34 @@ impl Partial {
             journal => journal.with_context(|| path.display().to_string())?,
         };
         Ok(Some(Self { journal: Arc::new(journal), remedy: "--resume goes on from there" }))
+    }
+
+    /// That of a check.
+    ///
+    /// # Errors
+    /// It cannot be made or read, is something else, or another check's.
+    pub fn of_check(state: &Path, key: Option<&Key>) -> anyhow::Result<Self> {
+        if stdin::is_meant_by(state) {
+            return Err(Usage("--resume needs a file, which it makes".to_owned()).into());
+        }
+        let journal = Journal::open(state, key, Begin::Resumed);
+        let journal = journal.with_context(|| state.display().to_string())?;
+        Ok(Self { journal: Arc::new(journal), remedy: "--resume with it goes on from there" })
+    }
+
+    /// Tells how much of it was used.
+    pub fn tell_taken(&self, taken: u64, console: &mut Console) {
+        if taken == 0 {
+            return;
+        }
+        let mut words = format!("{} of it did not change and were not read again", files(taken));
+        let mut time = Vec::new();
+        if self.journal.written().is_some_and(|written| written.write_rfc3339(&mut time)) {
+            let seconds = time.split(|&byte| byte == b'.' || byte == b'Z').next();
+            let seconds = String::from_utf8_lossy(seconds.unwrap_or_default()).into_owned();
+            words.push_str(&format!("; it was written last at {seconds}Z"));
+        }
+        self.tell(console, &words);
     }
 
     /// Tells of what somebody may have wanted to go on with.
@@ -111,7 +140,7 @@ impl Partial {
         self.tell(console, &words);
     }
 
-    pub fn tell(&self, console: &mut Console, words: &str) {
+    fn tell(&self, console: &mut Console, words: &str) {
         console.about(self.journal.path().as_os_str().as_bytes(), words);
     }
 }

@@ -60,9 +60,11 @@ fn an_interrupted_list_goes_on_and_is_what_it_would_have_been() {
         let output = folder.run(&format!("{args} --resume -o list {OLD} fifo"));
         fed.join().unwrap().unwrap();
         let words = format!(
-            "lanesum: list.partial: {files} files of it did not change and were not read again\n"
+            "lanesum: list.partial: {files} files of it did not change and were not read again; it was \
+             written last at 20"
         );
-        expect(&output, 0, "", words);
+        assert!(text(&output.stderr).starts_with(&words), "{}", text(&output.stderr));
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0));
         assert_eq!(folder.read("list"), expected);
         assert_eq!(folder.names(), ["fifo", "list", "whole"], "nobody needs list.partial any more");
         fs::remove_file(folder.path("list")).unwrap();
@@ -201,4 +203,82 @@ fn a_folder_that_takes_no_file_keeps_nothing() {
     assert_eq!(folder.read(&name), line("a", "a"));
     let output = folder.run(&format!("--resume -o {name} a"));
     expect(&output, 1, "", format!("lanesum: {name}.partial: File name too long\n"));
+}
+
+/// A check of the old files, of one that is not as its line says, and of a FIFO, which waits.
+fn check_at_the_fifo(folder: &Folder) -> (Running, File) {
+    let words = format!("--default-signal {PROGRAM} check --quiet --resume state list");
+    let running = start(folder.command("env").args(words.split_whitespace()));
+    let mut fifo = folder.writer("fifo");
+    fifo.write_all(&[0; MORE_THAN_A_PIPE]).unwrap();
+    (running, fifo)
+}
+
+#[test]
+fn an_interrupted_check_goes_on() {
+    let folder = Folder::of(&["bad"]);
+    folder.fifo("fifo");
+    let old = text(&folder.run(OLD).stdout);
+    let files = old.lines().count();
+    folder.write("list", format!("{old}{}{}", line("other", "bad"), line("abc", "fifo")));
+    let (running, fifo) = check_at_the_fifo(&folder);
+    running.signal(Signal::INT);
+    let output = running.finish();
+    drop(fifo);
+    assert_eq!(text(&output.stdout), "bad: FAILED\n");
+    assert_eq!(kept(&text(&output.stderr)), files as u64, "what failed is not kept");
+
+    folder.write("bad", "other");
+    fs::remove_file(folder.path("fifo")).unwrap();
+    // What is not there keeps the state: somebody may forget to mount it.
+    let output = folder.run("check --resume state list");
+    assert_eq!(output.status.code(), Some(1));
+    let words = text(&output.stderr);
+    assert!(words.contains("fifo: No such file"), "{words}");
+    assert!(words.contains(&format!("2 files and {files} that were read before")), "{words}");
+    assert!(words.contains(&format!("state: keeps {files} files; ")), "{words}");
+
+    folder.write("fifo", "abc");
+    let output = folder.run("check --resume state list");
+    let words = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{words}");
+    assert!(words.contains(&format!("state: {files} files of it did not change")), "{words}");
+    let names = old.lines().map(|line| line.split_once("  ").unwrap().1).chain(["bad", "fifo"]);
+    let expected: String = names.map(|name| format!("{name}: OK\n")).collect();
+    assert_eq!(text(&output.stdout), expected);
+    assert_eq!(folder.names(), ["bad", "fifo", "list"], "the next check reads everything");
+}
+
+#[test]
+fn a_check_that_was_all_read_keeps_nothing() {
+    let folder = Folder::of(&["a"]);
+    folder.write("list", line("other", "a"));
+    let output = folder.run("check --resume state list");
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), "a: FAILED\n".to_owned()));
+    assert_eq!(folder.names(), ["a", "list"]);
+    let output = folder.run("check --resume - list");
+    expect(&output, 2, "", "lanesum: --resume needs a file, which it makes\n");
+    let output = folder.run("check --resume list list");
+    let words = "lanesum: list: is there, and is no partial list of lanesum; move it away\n";
+    expect(&output, 1, "", words);
+    assert_eq!(folder.read("list"), line("other", "a"));
+}
+
+/// A state holds what files are, not what a list says of them.
+#[test]
+fn another_list_is_compared_with_what_was_read() {
+    let folder = Folder::new();
+    folder.fifo("fifo");
+    let old = text(&folder.run(OLD).stdout);
+    folder.write("list", format!("{old}{}", line("abc", "fifo")));
+    let (running, fifo) = check_at_the_fifo(&folder);
+    running.signal(Signal::INT);
+    running.finish();
+    drop(fifo);
+    let first = old.lines().next().unwrap();
+    let (digest, name) = first.split_once("  ").unwrap();
+    folder.write("list", old.replacen(digest, &md5("other"), 1));
+    let output = folder.run("check --quiet --resume state list");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text(&output.stdout), format!("{name}: FAILED\n"));
 }
