@@ -1,6 +1,5 @@
 //! The lines of lists as jobs of the engine.
 
-use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::iter::{Fuse, Peekable};

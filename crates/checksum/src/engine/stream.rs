@@ -297,7 +297,8 @@ impl<T> FileStream<T> {
             return Ok(hashed);
         }
         let again = self.hash_again(file, options)?;
-        if again == hashed { Ok(hashed) } else { Err(Error::Changed) }
+        let is_same = again == hashed;
+        if is_same { Ok(Hashed { was_read_twice: true, ..hashed }) } else { Err(Error::Changed) }
     }
 
     /// Reads the file a second time, from its version on.

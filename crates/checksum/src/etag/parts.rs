@@ -7,6 +7,10 @@
 //! look again                 then the ETags are those of one version
 //! ```
 //!
+//! Where somebody may be writing to the file, or touched its inode, versions do not tell all: a long
+//! write has one time, and parts may be read before and behind it. Then the whole file is read once
+//! more, and the ETags are good if nothing moved this time, or if they are the same again.
+//!
 //! So with several sizes the same bytes are read one soon after the other, the second time from the
 //! system's cache; and a disk that has to seek goes through the file once, since the engine reads
 //! the parts of a file in their order there. Memory depends on neither the file's size nor the
@@ -123,6 +127,7 @@ pub(crate) struct Gathering {
     seen: Seen,
     cuts: Vec<Cut>,
     sums: Vec<Sum>,
+    /// Whether versions do not tell that all parts are of one.
     is_touched: bool,
     error: Option<Error>,
     /// Once there is an error no more parts are read.
@@ -189,6 +194,7 @@ impl Gathering {
             Ok(hashed) => {
                 if detects_changes {
                     self.note(self.seen.compare_part(&hashed));
+                    self.is_touched |= hashed.was_read_twice;
                 }
                 match hashed.digests.first() {
                     Some(digest) => self.sums[cut].add(*digest, hashed.bytes),
@@ -206,10 +212,8 @@ impl Gathering {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
-        if self.is_touched {
-            return read_again(&self.path, &self.cuts, options);
-        }
-        etags(self.sums, &self.cuts, self.seen.size)
+        let etags = etags(self.sums, &self.cuts, self.seen.size)?;
+        if self.is_touched { read_again(&self.path, &self.cuts, options, etags) } else { Ok(etags) }
     }
 }
 
@@ -224,8 +228,14 @@ fn etags(sums: Vec<Sum>, cuts: &[Cut], size: u64) -> Result<Vec<Etag>, Error> {
     sums.into_iter().zip(cuts).map(etag).collect()
 }
 
-/// Reads a file once more that somebody touched meanwhile: of this reading nothing may have moved.
-fn read_again(path: &Path, cuts: &[Cut], options: &engine::Options) -> Result<Vec<Etag>, Error> {
+/// Reads a file once more of whose parts versions do not tell that they are of one; `first` are the
+/// ETags of the reading before.
+fn read_again(
+    path: &Path,
+    cuts: &[Cut],
+    options: &engine::Options,
+    first: Vec<Etag>,
+) -> Result<Vec<Etag>, Error> {
     let Some(seen) = Seen::at(path)? else { return Err(Error::Changed) };
     let quiet = engine::Options {
         progress: None,
@@ -241,11 +251,11 @@ fn read_again(path: &Path, cuts: &[Cut], options: &engine::Options) -> Result<Ve
         }
     }
     gathering.note(seen.compare(Seen::at(path)?));
-    match gathering.error.take() {
-        Some(error) => Err(error),
-        None if gathering.is_touched => Err(Error::Changed),
-        None => etags(gathering.sums, cuts, seen.size),
+    if let Some(error) = gathering.error.take() {
+        return Err(error);
     }
+    let again = etags(gathering.sums, cuts, seen.size)?;
+    if again == first || !gathering.is_touched { Ok(again) } else { Err(Error::Changed) }
 }
 
 /// Takes what came of the jobs of files in parts, which come in their order.
@@ -371,11 +381,28 @@ mod tests {
             fs::File::options().write(true).open(&other).unwrap().set_modified(modified).unwrap();
             fs::rename(other, path).unwrap();
         }));
+        // As alike, and in place: what comes of the second reading is all of the new version.
+        let replaced = changed_by(|path| {
+            let modified = fs::metadata(path).unwrap().modified().unwrap();
+            let file = fs::File::options().write(true).open(path).unwrap();
+            std::os::unix::fs::FileExt::write_all_at(&file, b"9876543210", 0).unwrap();
+            file.set_modified(modified).unwrap();
+        });
+        let digests = ["9876", "5432", "10"].map(|part| *lanesum_md5::md5(part).as_bytes());
+        let expected = format!("{}-3", lanesum_md5::md5(digests.concat()));
+        assert_eq!(replaced.unwrap()[0].to_string(), expected);
         // The second reading is of one version.
         let touched = changed_by(|path| {
             fs::hard_link(path, path.with_extension("link")).unwrap();
         });
         assert_eq!(touched.unwrap(), whole);
+        // Somebody may be writing to it, and does not.
+        let mut writer = None;
+        let open = changed_by(|path| {
+            writer = fs::File::options().write(true).open(path).ok();
+        });
+        assert_eq!(open.unwrap(), whole);
+        assert!(writer.is_some());
         let gone = changed_by(|path| fs::remove_file(path).unwrap());
         assert!(gone.unwrap_err().is_not_found());
     }

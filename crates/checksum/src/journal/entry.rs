@@ -19,7 +19,7 @@ pub(super) struct Entry<'a> {
 
 /// Appends the entry of a file; nothing, if something of it is not known.
 pub(super) fn write(out: &mut Vec<u8>, name: &[u8], hashed: &Hashed) {
-    let Hashed { digests, bytes, times, inode } = hashed;
+    let Hashed { digests, bytes, times, inode, .. } = hashed;
     let (Some(modified), Some(changed), Some(inode)) = (times.modified, times.changed, inode)
     else {
         return;
@@ -81,7 +81,8 @@ impl Entry<'_> {
     pub(super) fn hashed(&self, algorithms: Algorithms, inode: Inode) -> Option<Hashed> {
         let digests = algorithms.iter().map(|algorithm| self.digest(algorithm));
         let digests = digests.collect::<Option<Vec<_>>>()?.into_iter().collect();
-        Some(Hashed { digests, bytes: self.size, times: self.times, inode: Some(inode) })
+        let (bytes, times, inode) = (self.size, self.times, Some(inode));
+        Some(Hashed { digests, bytes, times, inode, ..Hashed::default() })
     }
 
     fn digest(&self, algorithm: Algorithm) -> Option<Digest> {
@@ -116,6 +117,7 @@ pub(super) mod tests {
             bytes: content.len() as u64,
             times: Times { modified: time(-5), changed: time(1 << 40) },
             inode: Some(Inode { device: 1, number: u64::MAX }),
+            ..Hashed::default()
         }
     }
 

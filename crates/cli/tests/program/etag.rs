@@ -279,7 +279,7 @@ server.start()
 host, port = server.get_host_and_port()
 s3 = boto3.client("s3", endpoint_url=f"http://{host}:{port}", region_name="us-east-1",
                   aws_access_key_id="x", aws_secret_access_key="x")
-s3.create_bucket(Bucket="bucket")
+s3.create_bucket(Bucket="objects")
 for name in sys.argv[1:]:
     size = name.split("-")[1]
     if size == "default":
@@ -287,8 +287,8 @@ for name in sys.argv[1:]:
     else:
         size = int(size) << 20
         config = boto3.s3.transfer.TransferConfig(multipart_threshold=size, multipart_chunksize=size)
-    s3.upload_file(name, "bucket", name, Config=config)
-objects = s3.list_objects_v2(Bucket="bucket")["Contents"]
+    s3.upload_file(name, "objects", name, Config=config)
+objects = s3.list_objects_v2(Bucket="objects")["Contents"]
 print(json.dumps({"Contents": [{key: it[key] for key in ("Key", "Size", "ETag")} for it in objects]}))
 server.stop()
 "#;

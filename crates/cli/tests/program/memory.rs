@@ -33,6 +33,29 @@ fn a_sparse_file_that_is_mapped() {
     a_sparse_file("mmap", HALF_A_GIB_OF_ZEROS);
 }
 
+/// In 8,739 parts: their MD5s by Python's hashlib.
+#[test]
+fn a_file_in_parts() {
+    const ETAG: &str = "a78029caec930757418794e3b5d1c592-8739";
+    let folder = Folder::in_memory();
+    folder.write("sparse", "");
+    let file = File::options().write(true).open(folder.path("sparse")).unwrap();
+    file.set_len(5 << 30).unwrap();
+    folder.fifo("fifo");
+    let mut running = start(&mut folder.lanesum(["etag", "-p", "600KiB", "sparse", "fifo"]));
+    let mut stdout = running.stdout();
+    let mut first = String::new();
+    stdout.read_line(&mut first).unwrap();
+    assert_eq!(first, format!("{ETAG}  sparse\n"));
+    let peak = running.peak_memory();
+    drop(folder.writer("fifo"));
+    let mut second = String::new();
+    stdout.read_line(&mut second).unwrap();
+    assert_eq!(second, format!("{EMPTY}  fifo\n"));
+    expect(&running.finish(), 0, "", "");
+    assert!(peak <= LIMIT, "{peak} KiB");
+}
+
 fn a_sparse_file(io: &str, (length, digest): (u64, &str)) {
     let folder = Folder::in_memory();
     folder.write("sparse", "");
