@@ -7,7 +7,8 @@
 //! xxhsum, openssl) are fed by `xargs -0` from a sorted list of the files that was written before,
 //! so that neither find nor sort is in their time. `lanesum-list` is given the same list.
 //!
-//! `read-only` is the limit: open, read, close. `b3sum` and `xxhsum` compute other digests.
+//! `read-only` is the limit: open, read, close. `b3sum` and `xxhsum` compute other digests, and
+//! `lanesum-etag` ETags of parts of 8 MiB.
 
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
@@ -38,6 +39,7 @@ pub const SCENARIO: Scenario = Scenario {
         "lanesum-j2",
         "lanesum-list",
         "lanesum-md5sum",
+        "lanesum-etag",
         "md5deep",
         "rhash",
         "b3sum",
@@ -50,6 +52,9 @@ pub const SCENARIO: Scenario = Scenario {
 };
 
 const DEBIAN: &str = "debian";
+
+/// Bytes of the parts of `lanesum-etag`, as the AWS CLI takes.
+const PART: usize = 8 << 20;
 
 /// Files of equal size, made for the case.
 struct Tree {
@@ -161,11 +166,14 @@ impl<'run> Bench<'run> {
             .env("GOMAXPROCS", "1")
             .args(["md5sum", "--checkers", "1", "--config", "/dev/null"])
             .args([folder]);
+        // Of what fits one part it is the MD5.
+        let etags = if tree.file_bytes <= PART { Answer::Md5 } else { Answer::OtherDigests };
         let mut rows = vec![
             ("md5sum", fed(BASELINE, &[]), Answer::Md5),
             ("read-only", (None, self.read_only(list, output)?), Answer::Bytes),
             ("lanesum", lanesum(one, &["-j", "1"]), Answer::Md5),
             ("lanesum-md5sum", (None, lanesum_fed), Answer::Md5),
+            ("lanesum-etag", lanesum(one, &["etag", "-j", "1", "-p", "8MiB"]), etags),
             ("md5deep", walking("md5deep", &["-r", "-j0"]), Answer::Md5),
             ("rhash", walking("rhash", &["--md5", "-r"]), Answer::Md5),
             ("b3sum", fed("b3sum", &["--num-threads", "1"]), Answer::OtherDigests),
@@ -264,6 +272,8 @@ mod tests {
         let rows = bench.tree_candidates(&TREES[0], path, path, path).unwrap();
         let there: Vec<_> =
             bench.installed.there(rows).iter().map(|row| row.implementation).collect();
-        assert_eq!(there, ["md5sum", "read-only", "lanesum", "lanesum-list", "lanesum-md5sum"]);
+        let expected =
+            ["md5sum", "read-only", "lanesum", "lanesum-list", "lanesum-md5sum", "lanesum-etag"];
+        assert_eq!(there, expected);
     }
 }

@@ -150,20 +150,18 @@ pub struct Hashed {
     pub digests: Digests,
     /// Bytes read.
     pub bytes: u64,
-    /// When the file changed last; unknown of what is no regular file.
+    /// When the file changed last; unknown of what is no regular file. When its inode did is not
+    /// known of a part that took two readings, since they tell nothing of other parts.
     pub times: Times,
     /// Which file it is, whatever its names are; none of what is no regular file.
     pub inode: Option<Inode>,
-    /// Whether it took two readings that gave the same, since somebody may have been writing to it
-    /// or touched its inode: of several parts that says nothing of them together.
-    pub(crate) was_read_twice: bool,
 }
 
 impl Hashed {
     /// All of it as the record of a file of this name.
     #[must_use]
     pub fn into_record<N: AsRef<[u8]> + ?Sized>(self, name: &N) -> Record<'_> {
-        let Self { digests, bytes, times, inode, .. } = self;
+        let Self { digests, bytes, times, inode } = self;
         Record { size: Some(bytes), times, inode, digests, ..Record::new(name) }
     }
 

@@ -277,7 +277,10 @@ impl<T> FileStream<T> {
             (None, Some(file)) if options.detect_changes => self.confirm(file, hashed, options),
             (None, _) => Ok(hashed),
         };
-        let result = result.map(|hashed| hashed.of(&self.before));
+        let mut result = result.map(|hashed| hashed.of(&self.before));
+        if let (true, true, Ok(hashed)) = (self.is_part, self.is_again, &mut result) {
+            hashed.times.changed = None;
+        }
         (self.ticket, result, self.buffer)
     }
 
@@ -297,8 +300,7 @@ impl<T> FileStream<T> {
             return Ok(hashed);
         }
         let again = self.hash_again(file, options)?;
-        let is_same = again == hashed;
-        if is_same { Ok(Hashed { was_read_twice: true, ..hashed }) } else { Err(Error::Changed) }
+        if again == hashed { Ok(hashed) } else { Err(Error::Changed) }
     }
 
     /// Reads the file a second time, from its version on.

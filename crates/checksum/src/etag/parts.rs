@@ -194,7 +194,6 @@ impl Gathering {
             Ok(hashed) => {
                 if detects_changes {
                     self.note(self.seen.compare_part(&hashed));
-                    self.is_touched |= hashed.was_read_twice;
                 }
                 match hashed.digests.first() {
                     Some(digest) => self.sums[cut].add(*digest, hashed.bytes),

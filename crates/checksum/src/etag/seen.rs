@@ -71,7 +71,8 @@ impl Seen {
         }
     }
 
-    /// How the file was when a part of it was read.
+    /// How the file was when a part of it was read. Of one that took two readings no time of the
+    /// inode is known, as if that were another.
     pub(super) fn compare_part(&self, part: &Hashed) -> Since {
         part.inode.map_or(Since::Changed, |inode| self.since(inode, part.times))
     }

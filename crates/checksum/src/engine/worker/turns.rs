@@ -99,7 +99,9 @@ impl Worker<'_> {
         if begun.is_whole() {
             return Ok(None);
         }
-        let may_be_cold = self.turn.is_some() || self.came_from_medium;
+        // Of a part nothing was read that would have had to wait.
+        let is_part = begun.part.is_some();
+        let may_be_cold = is_part || self.turn.is_some() || self.came_from_medium;
         let is_cold = mem::take(&mut self.has_sought)
             || self.cold_reads.are_new()
             || (may_be_cold && !is_cached(begun));
