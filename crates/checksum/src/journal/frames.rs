@@ -1,5 +1,5 @@
 //! The file of a journal: a head that says what it is, and frames of entries, each behind its
-//! length and its CRC-32C.
+//! length and its CRC-32C (that of the first line and the entries).
 //!
 //! What a frame says holds only if it is whole: a machine that goes down may leave the last one cut
 //! off, or with other bytes than were written.
@@ -84,7 +84,12 @@ pub(super) fn end(frame: &mut [u8]) {
     let (prefix, entries) = frame.split_at_mut(PREFIX);
     let (length, sum) = prefix.split_at_mut(PREFIX / 2);
     length.copy_from_slice(&(entries.len() as u32).to_le_bytes());
-    sum.copy_from_slice(&crc32c::crc32c(entries).to_le_bytes());
+    sum.copy_from_slice(&sum_of(entries).to_le_bytes());
+}
+
+/// Not the entries' alone: the CRC-32C of four bytes of ones, as erased flash has them, is ones.
+fn sum_of(entries: &[u8]) -> u32 {
+    crc32c::crc32c_append(crc32c::crc32c(MAGIC), entries)
 }
 
 fn frame(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -92,7 +97,7 @@ fn frame(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (sum, rest) = rest.split_first_chunk()?;
     let (entries, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
     // Zeros, which a file system may leave where nothing was written yet, are no frame.
-    let is_whole = !entries.is_empty() && crc32c::crc32c(entries) == u32::from_le_bytes(*sum);
+    let is_whole = !entries.is_empty() && sum_of(entries) == u32::from_le_bytes(*sum);
     is_whole.then_some((entries, rest))
 }
 
