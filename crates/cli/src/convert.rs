@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex};
 use anyhow::{Context as _, anyhow, bail};
 use lanesum_checksum::check::{FormatOfList, List, Options};
 use lanesum_checksum::list::{self, ListReader, OneFolder};
-use lanesum_list::formats::{Format, Invocation, Kind, Layout, Line, Wrong};
-use lanesum_list::{Algorithms, Dialect, Ending, Record};
+use lanesum_list::formats::{CannotHold, Format, Invocation, Kind, Layout, Line, Wrong};
+use lanesum_list::{Algorithms, Dialect, Digest, Ending, Record};
 
 use crate::args::Convert;
 use crate::console::{self, Console, fail_to_write, locale_of_process};
@@ -30,6 +30,7 @@ use crate::{signals, stdin};
 /// that was to be written changes.
 pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
     let options = options(args);
+    let only = args.only.iter().copied().collect();
     let mut layout = layout(args);
     if !args.to.has_header() {
         // What no list can have is told before any is read.
@@ -41,7 +42,7 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
     let mut inputs = inputs(args)?;
     if args.to.has_header() {
         inputs = inputs.into_iter().map(Input::keep).collect::<Result<_, _>>()?;
-        survey(&mut inputs, &options, &mut layout)?;
+        survey(&mut inputs, &options, only, &mut layout)?;
     }
     let signals = signals::catch();
     let output = target.open(false)?;
@@ -55,6 +56,7 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
         format: &*writer,
         console: &console,
         text: Vec::new(),
+        only,
         algorithms: Algorithms::NONE,
         is_empty: true,
     };
@@ -217,13 +219,18 @@ fn join<'a>(
 }
 
 /// Finds out which columns there are, and rewinds the lists.
-fn survey(inputs: &mut [Input], options: &Options, layout: &mut Layout) -> anyhow::Result<()> {
+fn survey(
+    inputs: &mut [Input],
+    options: &Options,
+    only: Algorithms,
+    layout: &mut Layout,
+) -> anyhow::Result<()> {
     (layout.size, layout.modified) = (false, false);
     let mut folders = Vec::new();
     for input in inputs {
         let mut folder = None;
         let surveyed = input.records(options, false, |record, format| {
-            layout.algorithms = layout.algorithms.union(record.algorithms());
+            layout.algorithms = layout.algorithms.union(wanted(only, record.algorithms()));
             layout.size |= record.size.is_some();
             layout.modified |= record.times.modified.is_some();
             if folder.is_none() {
@@ -249,6 +256,18 @@ fn survey(inputs: &mut [Input], options: &Options, layout: &mut Layout) -> anyho
     Ok(())
 }
 
+fn with_remedy(cannot: CannotHold) -> anyhow::Error {
+    match cannot {
+        CannotHold::NotOne(_) => anyhow!("{cannot}; --only ALG chooses"),
+        cannot => cannot.into(),
+    }
+}
+
+/// Those of the algorithms that are to be written.
+fn wanted(only: Algorithms, algorithms: Algorithms) -> Algorithms {
+    if only.is_empty() { algorithms } else { only.intersection(algorithms) }
+}
+
 /// Why there is no list.
 enum Failure {
     /// What stands in one cannot be read, or cannot be written.
@@ -262,6 +281,8 @@ struct Printer<'run> {
     console: &'run Mutex<Console>,
     /// Reused from record to record.
     text: Vec<u8>,
+    /// Those that are written; all, where nobody chose.
+    only: Algorithms,
     /// Of the records so far.
     algorithms: Algorithms,
     is_empty: bool,
@@ -271,7 +292,7 @@ impl Printer<'_> {
     fn all(&mut self, inputs: &mut [Input], options: &Options) -> Result<(), Failure> {
         for input in &mut *inputs {
             let name = input.name();
-            input.records(options, true, |record, _| self.record(&record, &name))?;
+            input.records(options, true, |record, _| self.record(record, &name))?;
         }
         if self.is_empty {
             let names: Vec<_> = inputs.iter().map(Input::name).collect();
@@ -284,12 +305,20 @@ impl Printer<'_> {
         self.print()
     }
 
-    fn record(&mut self, record: &Record<'_>, list: &str) -> Result<(), Failure> {
+    fn record(&mut self, mut record: Record<'_>, list: &str) -> Result<(), Failure> {
+        let only = wanted(self.only, record.algorithms());
+        if only != record.algorithms() {
+            let is_wanted = |digest: &Digest| only.contains(digest.algorithm());
+            record.digests = record.digests.iter().copied().filter(is_wanted).collect();
+        }
         let name = record.name.escape_ascii();
         let fail = |error: anyhow::Error| Failure::List(error.context(format!("{list}: {name}")));
-        let algorithms = self.algorithms.union(record.algorithms());
+        if only.is_empty() && !self.only.is_empty() {
+            return Err(fail(anyhow!("no digest of it is known that --only names")));
+        }
+        let algorithms = self.algorithms.union(only);
         if algorithms != self.algorithms {
-            self.format.can_hold(algorithms).map_err(|cannot| fail(cannot.into()))?;
+            self.format.can_hold(algorithms).map_err(|cannot| fail(with_remedy(cannot)))?;
             self.algorithms = algorithms;
         }
         self.text.clear();
@@ -298,7 +327,7 @@ impl Printer<'_> {
         } else {
             self.text.extend_from_slice(self.format.separator());
         }
-        self.format.record(&mut self.text, record).map_err(|cannot| fail(cannot.into()))?;
+        self.format.record(&mut self.text, &record).map_err(|cannot| fail(with_remedy(cannot)))?;
         self.is_empty = false;
         self.print()
     }

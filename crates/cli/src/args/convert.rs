@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, ValueHint};
+use clap::{ArgAction, Args, ValueHint};
 use lanesum_checksum::Algorithm;
 use lanesum_list::formats::Kind;
 
@@ -31,6 +31,20 @@ pub struct Convert {
     /// The algorithm of lines that do not name theirs, as for `lanesum check`.
     #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
     pub algorithm: Option<Algorithm>,
+
+    /// Write no digests but those of these algorithms.
+    ///
+    /// For a format that holds one algorithm, of lists that have several. A file of which not one of
+    /// them is known is an error.
+    #[arg(
+        long,
+        value_name = "ALG",
+        value_delimiter = ',',
+        value_parser = algorithms(),
+        ignore_case = true,
+        action = ArgAction::Append
+    )]
+    pub only: Vec<Algorithm>,
 
     /// Write digests in base64.
     #[arg(long)]

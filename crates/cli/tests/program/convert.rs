@@ -184,3 +184,24 @@ fn lists_of_two_folders_in_one_are_not_made_one() {
                     lanesum: 1 file: 1 equal (3 B)\n";
     expect(&folder.run("compare two x"), 1, "", compared);
 }
+
+#[test]
+fn only_the_digests_that_are_asked_for_are_written() {
+    let folder = folder();
+    let md5 = folder.run("t").stdout;
+    for format in ["csv", "tag", "jsonl", "json"] {
+        let list = folder.run(&format!("-a md5,sha256 --format {format} t")).stdout;
+        folder.write("list", list);
+        expect(&folder.run("convert --only md5 --to gnu list"), 0, &md5, "");
+        let both = folder.run("convert --only sha256,md5 --to csv list");
+        expect(&folder.run("convert --to csv list"), 0, &both.stdout, "");
+        let refused = folder.run("convert --to gnu list");
+        assert!(text(&refused.stderr).contains("choose one"), "{}", text(&refused.stderr));
+        // A file of which it is not known must not be missing in silence.
+        let lacks = folder.run("convert --only sha1 --to gnu list");
+        assert_eq!(lacks.status.code(), Some(1));
+        let words = "t/a: no digest of it is known that --only names\n";
+        assert!(text(&lacks.stderr).ends_with(words), "{}", text(&lacks.stderr));
+        assert_eq!(text(&lacks.stdout), "");
+    }
+}

@@ -20,8 +20,8 @@ pub enum CannotHold {
     },
     /// Digests of several algorithms, or of none.
     #[error(
-        "a list in the format {0} holds one digest of each file; take one algorithm, or tag, csv \
-         or jsonl"
+        "a list in the format {0} holds one digest of each file; choose one, or tag, csv or \
+         jsonl"
     )]
     NotOne(&'static str),
     /// No digest of the file is known.
