@@ -87,8 +87,7 @@ fn what_the_format_needs_and_nobody_knows_is_an_error() {
         (
             "gnu",
             "several",
-            "a list in the format gnu holds one digest of each file; take one algorithm, or tag, \
-             csv or jsonl",
+            "a list in the format gnu holds one digest of each file; choose one, or tag, csv or jsonl; --only ALG chooses",
         ),
     ] {
         folder.write("out", "as it was");

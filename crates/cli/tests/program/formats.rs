@@ -58,8 +58,7 @@ fn what_a_format_cannot_hold_is_told_before_anything_is_read() {
         ),
         (
             "--format bagit -a md5,sha256",
-            "a list in the format bagit holds one digest of each file; take one algorithm, or tag, \
-             csv or jsonl",
+            "a list in the format bagit holds one digest of each file; choose one, or tag, csv or jsonl",
         ),
         (
             "--format sfv --base64",
