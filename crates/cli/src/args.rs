@@ -114,8 +114,8 @@ pub struct Sum {
     /// More than one implies --tag, and so does one that the number of its digits does not tell:
     /// blake3, xxh128, xxh3-64, xxh32, crc32 and siphash.
     ///
-    /// md5, sha1, sha256, sha512, blake3, xxh128 (also called xxh3), xxh3-64, xxh64, xxh32, crc32c
-    /// and crc32. With --key-file: blake3, siphash24 and siphash13 (64 bits), siphash24-128 and
+    /// md5, sha1, sha224, sha256, sha512, blake3, xxh128 (also called xxh3), xxh3-64, xxh64, xxh32,
+    /// crc32c and crc32. With --key-file: blake3, siphash24 and siphash13 (64 bits), siphash24-128 and
     /// siphash13-128.
     #[arg(
         short,
@@ -272,8 +272,8 @@ pub struct Check {
 
     /// The algorithm of lines that do not name theirs.
     ///
-    /// By default the number of their digits tells: 8 crc32c, 16 xxh64, 32 md5, 40 sha1, 64 sha256,
-    /// 128 sha512. Untagged lines of crc32 and xxh32 (8), xxh3-64 (16), xxh128 (32) and blake3 (64)
+    /// By default the number of their digits tells: 8 crc32c, 16 xxh64, 32 md5, 40 sha1, 56 sha224,
+    /// 64 sha256, 128 sha512. Untagged lines of crc32 and xxh32 (8), xxh3-64 (16), xxh128 (32) and blake3 (64)
     /// need this option.
     #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
     pub algorithm: Option<Algorithm>,
