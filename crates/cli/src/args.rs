@@ -1,5 +1,6 @@
 //! The command line: one definition, from which help, man page and completions are made.
 
+mod bag;
 mod compare;
 mod convert;
 mod etag;
@@ -17,6 +18,7 @@ use lanesum_list::{Dialect, Ending};
 use lanesum_md5::Backend;
 
 use crate::failure::Usage;
+pub use bag::{Bag, Create, Update, Validate, Verb as BagVerb};
 pub use compare::{Compare, Form};
 pub use convert::Convert;
 pub use etag::Etag;
@@ -79,6 +81,9 @@ pub enum Command {
     /// needs it, it is an error, as is each line that is none.
     #[command(after_help = EXIT_CODES)]
     Convert(Convert),
+    /// Make, validate and update bags of BagIt (RFC 8493).
+    #[command(subcommand_required = true, arg_required_else_help = true)]
+    Bag(Bag),
     /// Print the ETags that S3 gives to files, by how they are uploaded.
     ///
     /// A line is `ETAG  NAME`, with several part sizes `ETAG  SIZE  NAME`. Of a file in one piece the
