@@ -173,14 +173,9 @@ impl Creation {
         let payload = payload.map(|(name, it)| (joined(b"data", name.clone()), &it.digests));
         let info = info(&self.options.info, oxum);
         let texts = tags::of(self.options.algorithms, &payload.collect(), &BTreeMap::new(), &info)?;
-        self.put_together(&texts).or_else(|why| match staging::take_back(&self.root) {
-            Ok(()) => Err(why),
-            Err(undo) => {
-                let staging = self.root.join(staging::NAME);
-                Err(BagError::Stuck { why: Box::new(why), undo: Box::new(undo), staging })
-            }
-        })?;
-        staging::finish(&self.root)?;
+        let done = self.put_together(&texts);
+        staging::or_take_back(&self.root, done)?;
+        staging::finish(&self.root).map_err(|why| BagError::Unfinished(Box::new(why)))?;
         Ok(oxum)
     }
 

@@ -52,6 +52,9 @@ pub enum BagError {
         /// Its reason.
         error: io::Error,
     },
+    /// The system refused something when everything was whole, and only had to take its place.
+    #[error("{0}; run the same command again, which goes on from there")]
+    Unfinished(Box<Self>),
     /// The system refused something, and then to take back what was done before.
     #[error(
         "{why}; and {undo}, so some files are still in {}: remedy that and run the same command again",

@@ -42,3 +42,8 @@ pub use info::{BadElement, BadOxum, Element, Oxum};
 pub use names::Unsafe;
 pub use update::{Change, Difference, Update, UpdateOptions};
 pub use validate::{QuickLook, Report, Validation};
+
+/// The example of the page on the registry, tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -25,7 +25,7 @@ pub(crate) struct Manifest {
 impl Manifest {
     /// The manifest that a file at the top of a bag is, if it is called as one.
     pub(crate) fn of(name: &[u8]) -> Option<Self> {
-        let name = str::from_utf8(name).ok()?;
+        let name = str::from_utf8(name).ok().filter(|name| !name.contains('/'))?;
         let (is_tag, rest) = match name.strip_prefix("tag") {
             Some(rest) => (true, rest),
             None => (false, name),
@@ -181,7 +181,14 @@ mod tests {
             let found = of(unknown).unwrap().look_at_name();
             assert!(found.is_some_and(|it| it.is_error()), "{unknown}");
         }
-        assert!(["manifest.txt", "bagit.txt", "manifest-md5"].iter().all(|it| of(it).is_none()));
+        let others = [
+            "manifest.txt",
+            "bagit.txt",
+            "manifest-md5",
+            "manifest-md5/a.txt",
+            "data/manifest-md5.txt",
+        ];
+        assert!(others.iter().all(|it| of(it).is_none()));
     }
 
     #[test]

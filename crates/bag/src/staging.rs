@@ -81,10 +81,30 @@ fn is_ours(entry: &DirEntry) -> bool {
     known.iter().any(|known| name == **known) || Manifest::of(name.as_encoded_bytes()).is_some()
 }
 
+/// Takes back what was begun where that failed.
+pub(crate) fn or_take_back(root: &Path, done: Result<(), BagError>) -> Result<(), BagError> {
+    let Err(why) = done else { return Ok(()) };
+    Err(match take_back(root) {
+        Ok(()) => why,
+        Err(undo) => {
+            let staging = root.join(NAME);
+            BagError::Stuck { why: Box::new(why), undo: Box::new(undo), staging }
+        }
+    })
+}
+
 /// Moves what is in the new `data` back to where it was, and removes everything else that is new.
-pub(crate) fn take_back(root: &Path) -> Result<(), BagError> {
+fn take_back(root: &Path) -> Result<(), BagError> {
     let staging = root.join(NAME);
-    let data = staging.join(DATA);
+    if !staging.exists() {
+        return Ok(());
+    }
+    let (data, sealed) = (staging.join(DATA), staging.join(declaration::NAME));
+    if sealed.exists() {
+        // Nobody shall finish what is not whole any more.
+        fs::remove_file(&sealed).map_err(at(&sealed))?;
+        sync(&staging)?;
+    }
     if data.exists() {
         for entry in fs::read_dir(&data).map_err(at(&data))? {
             let entry = entry.map_err(at(&data))?;

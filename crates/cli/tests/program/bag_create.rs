@@ -104,12 +104,12 @@ fn what_cannot_be_read_leaves_the_folder_as_it_was() {
     let mode = |name: &str, mode| {
         fs::set_permissions(folder.path(name), fs::Permissions::from_mode(mode)).unwrap()
     };
-    mode("b/a", 0);
+    mode("b/a", 0o000);
     obey_modes();
     let why = "lanesum: b: cannot be a bag as it is; nothing was changed\n";
     refused(&folder, "", "b/a: Permission denied\n", why);
     mode("b/a", 0o600);
-    mode("b/sub", 0);
+    mode("b/sub", 0o000);
     expect(&folder.run("bag create b"), 1, "b/sub: Permission denied\n", why);
     // It can be read, but not be moved: what has moved before goes back.
     mode("b/sub", 0o500);
@@ -120,6 +120,14 @@ fn what_cannot_be_read_leaves_the_folder_as_it_was() {
     assert_eq!(all(&folder), before);
     assert!(!exists(folder.path("b/.lanesum-bag")));
     mode("b/sub", 0o700);
+    // Nothing can be made in it.
+    mode("b", 0o500);
+    let run = folder.run("bag create b");
+    assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
+    let words = text(&run.stderr);
+    assert!(words.ends_with("/b/.lanesum-bag: Permission denied\n"), "{words}");
+    mode("b", 0o700);
+    assert_eq!(all(&folder), before);
 }
 
 #[test]

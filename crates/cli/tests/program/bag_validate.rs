@@ -352,8 +352,11 @@ fn tag_files_may_be_in_other_encodings() {
 #[test]
 fn what_cannot_be_read_is_an_error() {
     let folder = bag();
-    fs::set_permissions(folder.path("b/data/a"), std::os::unix::fs::PermissionsExt::from_mode(0))
-        .unwrap();
+    fs::set_permissions(
+        folder.path("b/data/a"),
+        std::os::unix::fs::PermissionsExt::from_mode(0o000),
+    )
+    .unwrap();
     obey_modes();
     fails(&folder, "b/data/a: Permission denied\n");
 }
