@@ -1,5 +1,6 @@
 //! The command line: one definition, from which help, man page and completions are made.
 
+mod bag;
 mod compare;
 mod convert;
 mod etag;
@@ -17,6 +18,7 @@ use lanesum_list::{Dialect, Ending};
 use lanesum_md5::Backend;
 
 use crate::failure::Usage;
+pub use bag::{Bag, Create, Update, Validate, Verb as BagVerb};
 pub use compare::{Compare, Form};
 pub use convert::Convert;
 pub use etag::Etag;
@@ -79,6 +81,9 @@ pub enum Command {
     /// needs it, it is an error, as is each line that is none.
     #[command(after_help = EXIT_CODES)]
     Convert(Convert),
+    /// Make, validate and update bags of BagIt (RFC 8493).
+    #[command(subcommand_required = true, arg_required_else_help = true)]
+    Bag(Bag),
     /// Print the ETags that S3 gives to files, by how they are uploaded.
     ///
     /// A line is `ETAG  NAME`, with several part sizes `ETAG  SIZE  NAME`. Of a file in one piece the
@@ -114,8 +119,8 @@ pub struct Sum {
     /// More than one implies --tag, and so does one that the number of its digits does not tell:
     /// blake3, xxh128, xxh3-64, xxh32, crc32 and siphash.
     ///
-    /// md5, sha1, sha256, sha512, blake3, xxh128 (also called xxh3), xxh3-64, xxh64, xxh32, crc32c
-    /// and crc32. With --key-file: blake3, siphash24 and siphash13 (64 bits), siphash24-128 and
+    /// md5, sha1, sha224, sha256, sha512, blake3, xxh128 (also called xxh3), xxh3-64, xxh64, xxh32,
+    /// crc32c and crc32. With --key-file: blake3, siphash24 and siphash13 (64 bits), siphash24-128 and
     /// siphash13-128.
     #[arg(
         short,
@@ -272,8 +277,8 @@ pub struct Check {
 
     /// The algorithm of lines that do not name theirs.
     ///
-    /// By default the number of their digits tells: 8 crc32c, 16 xxh64, 32 md5, 40 sha1, 64 sha256,
-    /// 128 sha512. Untagged lines of crc32 and xxh32 (8), xxh3-64 (16), xxh128 (32) and blake3 (64)
+    /// By default the number of their digits tells: 8 crc32c, 16 xxh64, 32 md5, 40 sha1, 56 sha224,
+    /// 64 sha256, 128 sha512. Untagged lines of crc32 and xxh32 (8), xxh3-64 (16), xxh128 (32) and blake3 (64)
     /// need this option.
     #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
     pub algorithm: Option<Algorithm>,

@@ -30,6 +30,18 @@ fn complete(shell: Shell, command: &mut Command, text: &mut Vec<u8>) {
     clap_complete::generate(shell, command, "lanesum", text);
 }
 
+/// The commands, those of commands after them, by what is typed.
+fn sections(command: &Command) -> Vec<(String, Command)> {
+    let mut sections = Vec::new();
+    for sub in command.get_subcommands().filter(|sub| !["sum", "help"].contains(&sub.get_name())) {
+        let name = format!("lanesum {}", sub.get_name());
+        sections.push((name.clone(), sub.clone()));
+        let inner = sub.get_subcommands().filter(|inner| inner.get_name() != "help");
+        sections.extend(inner.map(|inner| (format!("{name} {}", inner.get_name()), inner.clone())));
+    }
+    sections
+}
+
 /// One page: the program's own sections, then a section for each command.
 fn man(command: Command, text: &mut Vec<u8>) -> io::Result<()> {
     let page = clap_mangen::Man::new(command.clone());
@@ -38,10 +50,9 @@ fn man(command: Command, text: &mut Vec<u8>) -> io::Result<()> {
     page.render_synopsis_section(text)?;
     page.render_description_section(text)?;
     page.render_options_section(text)?;
-    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "sum") {
-        let name = format!("lanesum {}", sub.get_name());
+    for (name, sub) in sections(&command) {
         writeln!(text, ".SH \"{}\"", name.to_uppercase())?;
-        let sub = sub.clone().bin_name(name);
+        let sub = sub.bin_name(name);
         let mut section = Vec::new();
         let page = clap_mangen::Man::new(sub);
         page.render_description_section(&mut section)?;

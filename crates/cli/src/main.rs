@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod bag;
 mod check;
 mod compare;
 mod console;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
     };
     let result = match cli {
         Cli { generate: Some(kind), .. } => generate::generate(kind),
+        Cli { command: Some(Command::Bag(bag)), .. } => bag::run(bag),
         Cli { command: Some(Command::Check(check)), .. } => check::run(check),
         Cli { command: Some(Command::Compare(compare)), .. } => compare::run(compare),
         Cli { command: Some(Command::Convert(convert)), .. } => convert::run(&convert),

@@ -18,9 +18,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("lanesum-startup", &[]),
     ("lanesum-list", &[]),
     ("lanesum-checksum", &["lanesum-lanes", "lanesum-list", "lanesum-md5", "lanesum-siphash"]),
+    ("lanesum-bag", &["lanesum-list", "lanesum-checksum"]),
     (
         "lanesum",
         &[
+            "lanesum-bag",
             "lanesum-lanes",
             "lanesum-md5",
             "lanesum-events",

@@ -75,6 +75,14 @@ algorithms! {
     Md5 { name: "md5", tag: "MD5", digest_len: 16, told_by_digits: Told::WithoutKey }
     /// SHA-1, FIPS 180-4: 20 bytes. Broken against attackers.
     Sha1 { name: "sha1", tag: "SHA1", digest_len: 20, told_by_digits: Told::WithoutKey }
+    /// SHA-224, FIPS 180-4: 28 bytes. OpenSSL 3 calls it `SHA2-224`.
+    Sha224 {
+        name: "sha224",
+        tag: "SHA224",
+        other_tags: &["SHA2-224"],
+        digest_len: 28,
+        told_by_digits: Told::WithoutKey,
+    }
     /// SHA-256, FIPS 180-4: 32 bytes. OpenSSL 3 calls it `SHA2-256`.
     Sha256 {
         name: "sha256",

@@ -46,6 +46,7 @@ fn hasher(algorithm: Algorithm, key: Option<&Key>) -> Result<Box<dyn Hasher>, Er
             by(Md5::new(), |md5, bytes| md5.update(bytes), |md5| <[u8; 16]>::from(md5.finalize()))
         }
         Algorithm::Sha1 => rust_crypto(sha1::Sha1::new()),
+        Algorithm::Sha224 => rust_crypto(sha2::Sha224::new()),
         Algorithm::Sha256 => rust_crypto(sha2::Sha256::new()),
         Algorithm::Sha512 => rust_crypto(sha2::Sha512::new()),
         Algorithm::Blake3 => {
@@ -143,9 +144,10 @@ mod tests {
     /// Digests of "abc" as published: RFC 1321, FIPS 180-4's examples, BLAKE3's test vectors are
     /// for other inputs, so `b3sum`, `xxhsum -H2`, `-H3`, `-H1` and
     /// `-H0`, RFC 3720's polynomial by `cksum -a crc32c`, and `rhash --crc32`.
-    const ABC: [(Algorithm, &str); 11] = [
+    const ABC: [(Algorithm, &str); 12] = [
         (Algorithm::Md5, "900150983cd24fb0d6963f7d28e17f72"),
         (Algorithm::Sha1, "a9993e364706816aba3e25717850c26c9cd0d89d"),
+        (Algorithm::Sha224, "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7"),
         (Algorithm::Sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
         (
             Algorithm::Sha512,

@@ -179,7 +179,8 @@ impl Journal {
         let state = State { file, frame, kept: 0, is_synced: true, is_ended: false, failure: None };
         let shared = Arc::new(Shared { state: Mutex::new(state), ends: Condvar::new() });
         let theirs = Arc::clone(&shared);
-        let writer = thread::Builder::new().name("journal".to_owned());
+        // It needs little, and where memory is limited all else needs the rest.
+        let writer = thread::Builder::new().name("journal".to_owned()).stack_size(128 << 10);
         let writer = writer.spawn(move || theirs.write_until_the_end(&to_sync))?;
         Ok(Self {
             path: path.to_owned(),

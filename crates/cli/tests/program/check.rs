@@ -327,12 +327,12 @@ fn lines_of_algorithms_that_are_not_known_are_a_failure() {
     let folder = Folder::of(&["a"]);
     let unknown =
         "BLAKE2b (a) = 333fcb4ee1aa7c115355ec66ceac917c8bfd815bf7587d325aec1864edd24e34\n";
-    folder.write("list", unknown.repeat(2) + &line("a", "a") + &format!("{}  a\n", "a".repeat(56)));
-    let words = "lanesum: list: 3 lines are of BLAKE2b, SHA-224, which lanesum does not compute: not checked\n";
+    folder.write("list", unknown.repeat(2) + &line("a", "a") + &format!("{}  a\n", "a".repeat(96)));
+    let words = "lanesum: list: 3 lines are of BLAKE2b, SHA-384, which lanesum does not compute: not checked\n";
     let summary = expect_check(folder.run("check list"), 1, "a: OK\n", words);
     assert!(summary.is_empty(), "{summary}");
     expect_check(folder.run("check --status list"), 1, "", words);
-    let lines: String = [(1, "BLAKE2b"), (2, "BLAKE2b"), (4, "SHA-224")]
+    let lines: String = [(1, "BLAKE2b"), (2, "BLAKE2b"), (4, "SHA-384")]
         .map(|(line, of)| format!("lanesum: list: line {line}: of {of}, not checked\n"))
         .concat();
     expect_check(folder.run("check --warn list"), 1, "a: OK\n", &[&lines, words].concat());

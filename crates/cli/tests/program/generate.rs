@@ -20,7 +20,15 @@ fn stdout(args: &str) -> String {
 
 #[test]
 fn what_is_generated_names_every_option() {
-    let help = ["--help", "check --help", "convert --help"].map(stdout);
+    let help = [
+        "--help",
+        "check --help",
+        "convert --help",
+        "bag create --help",
+        "bag validate --help",
+        "bag update --help",
+    ]
+    .map(stdout);
     let options = help.each_ref().map(|help| long_options(help)).concat();
     for known in ["--algorithm", "--files0-from", "--ignore-missing", "--root", "--help"] {
         assert!(options.contains(&known), "{known} is not in {options:?}");
@@ -33,7 +41,7 @@ fn what_is_generated_names_every_option() {
                 [(*option).to_owned(), option.replace('-', "\\-"), format!("-l {}", &option[2..])];
             assert!(forms.iter().any(|form| generated.contains(form)), "{kind} lacks {option}");
         }
-        for command in ["check", "convert", "speed", "md5sum"] {
+        for command in ["check", "convert", "validate", "speed", "md5sum"] {
             assert!(generated.contains(command), "{kind} lacks {command}");
         }
     }

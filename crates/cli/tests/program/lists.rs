@@ -141,22 +141,23 @@ fn a_line_beyond_all_measure_is_no_checksum_line() {
 }
 
 /// Those that take no key.
-const ALGORITHMS: [&str; 11] = [
-    "md5", "sha1", "sha256", "sha512", "blake3", "xxh128", "xxh3-64", "xxh64", "xxh32", "crc32c",
-    "crc32",
+const ALGORITHMS: [&str; 12] = [
+    "md5", "sha1", "sha224", "sha256", "sha512", "blake3", "xxh128", "xxh3-64", "xxh64", "xxh32",
+    "crc32c", "crc32",
 ];
 
 #[test]
 fn a_list_of_all_algorithms_is_read_back() {
     let folder = folder();
-    let all = "md5,sha1,sha256,sha512,blake3,xxh3,xxh3-64,xxh64,xxh32,crc32c,crc32";
+    let all = "md5,sha1,sha224,sha256,sha512,blake3,xxh3,xxh3-64,xxh64,xxh32,crc32c,crc32";
     let list = folder.run(&format!("-a {all} a b")).stdout;
     let (code, stdout, messages) = check(&folder, "--strict", &list);
-    let expected = ["a: OK\n".repeat(11), "b: OK\n".repeat(11)].concat();
+    let expected =
+        ["a: OK\n".repeat(ALGORITHMS.len()), "b: OK\n".repeat(ALGORITHMS.len())].concat();
     assert_eq!((code, stdout, messages), (Some(0), expected, String::new()));
     folder.write("b", "B");
     let (code, stdout, _) = check(&folder, "--quiet", &list);
-    assert_eq!((code, stdout), (Some(1), "b: FAILED\n".repeat(11)));
+    assert_eq!((code, stdout), (Some(1), "b: FAILED\n".repeat(ALGORITHMS.len())));
 }
 
 #[test]
@@ -164,7 +165,7 @@ fn untagged_lines_are_of_the_algorithm_that_is_named_or_that_their_length_tells(
     let folder = folder();
     let list = |algorithm| folder.run(&format!("-a {algorithm} --untagged a b")).stdout;
     let ok = |args: &str, list: Vec<u8>| check(&folder, args, list).0 == Some(0);
-    for algorithm in ["md5", "sha1", "sha256", "sha512", "xxh64", "crc32c"] {
+    for algorithm in ["md5", "sha1", "sha224", "sha256", "sha512", "xxh64", "crc32c"] {
         assert!(ok("--strict", list(algorithm)), "{algorithm}");
     }
     for algorithm in ALGORITHMS {

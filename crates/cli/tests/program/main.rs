@@ -1,6 +1,10 @@
 //! The program as its users see it: what it prints, its exit codes, and what it leaves behind.
 
 mod bad_input;
+mod bag_create;
+mod bag_peers;
+mod bag_update;
+mod bag_validate;
 mod changes;
 mod check;
 mod check_doc;

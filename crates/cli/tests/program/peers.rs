@@ -11,7 +11,7 @@ fn folder() -> Folder {
 }
 
 /// The output of a program that is installed; the test proves nothing where it is not.
-fn peer(folder: &Folder, program: &str, args: &[&str]) -> Option<Output> {
+pub fn peer(folder: &Folder, program: &str, args: &[&str]) -> Option<Output> {
     match folder.command(program).args(args).output() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             skip(&format!("there is no {program}"));

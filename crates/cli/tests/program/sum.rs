@@ -5,11 +5,12 @@ use lanesum_md5::Backend;
 use super::*;
 
 /// Every algorithm's digest of a content, by the crates alone: name, tag, digits.
-fn digests(content: &[u8]) -> [(&'static str, &'static str, String); 11] {
+fn digests(content: &[u8]) -> [(&'static str, &'static str, String); 12] {
     use sha2::Digest as _;
     [
         ("md5", "MD5", md5(content)),
         ("sha1", "SHA1", hex(&sha1::Sha1::digest(content))),
+        ("sha224", "SHA224", hex(&sha2::Sha224::digest(content))),
         ("sha256", "SHA256", hex(&sha2::Sha256::digest(content))),
         ("sha512", "SHA512", hex(&sha2::Sha512::digest(content))),
         ("blake3", "BLAKE3", blake3::hash(content).to_string()),
@@ -86,7 +87,7 @@ fn several_algorithms_in_one_read_imply_tags() {
     expect(&folder.run("-a blake3,crc32c,blake3 t"), 0, tagged(&["blake3", "crc32c"]), "");
     // The same through a pipe, where there are no lanes.
     let output = folder.run_with_stdin("-a md5,sha512", "abc");
-    let [(_, _, md5), _, _, (_, _, sha512), ..] = digests(b"abc");
+    let [(_, _, md5), _, _, _, (_, _, sha512), ..] = digests(b"abc");
     expect(&output, 0, format!("MD5 (-) = {md5}\nSHA512 (-) = {sha512}\n"), "");
 }
 

@@ -177,7 +177,7 @@ mod tests {
             assert_eq!(list.next(line.as_bytes()), Line::Wrong(Wrong::Form(NAME)), "{line}");
         }
         assert_eq!(list.next(b"352441c2  "), Line::Wrong(Wrong::Name));
-        let sha224 = format!("{}  data/a", "0".repeat(56));
-        assert_eq!(list.next(sha224.as_bytes()), Line::Unknown("SHA-224"));
+        let sha384 = format!("{}  data/a", "0".repeat(96));
+        assert_eq!(list.next(sha384.as_bytes()), Line::Unknown("SHA-384"));
     }
 }

@@ -6,7 +6,7 @@ use super::tag;
 use crate::digits;
 
 /// What is known by its number of hexadecimal digits alone.
-const BY_DIGITS: [(usize, &str); 2] = [(56, "SHA-224"), (96, "SHA-384")];
+const BY_DIGITS: [(usize, &str); 2] = [(48, "Tiger"), (96, "SHA-384")];
 
 /// The longest tag, in bytes, is about as long as `BLAKE2SP-256` or `SHAKE128/256`.
 const LONGEST_TAG: usize = 14;
@@ -42,15 +42,15 @@ mod tests {
 
     #[test]
     fn lines_of_other_programs_algorithms_are_known() {
-        let sha224 = "d14a028c2a3a2bc9476102bb288234c415a2b01f828ea62ac5b3e42f";
+        let tiger = "3293ac630c13f0245f92bbb1766e16167a4e58492dde73f3";
         for (line, name) in [
             ("BLAKE2b (a) = ba80a53f981c4d0d", "BLAKE2b"),
             ("BLAKE2B-512(a b)= ba80a53f981c4d0d", "BLAKE2B-512"),
             ("SHA3-256 (a) = 3a985da74fe225b2", "SHA3-256"),
             ("SM3 (a) = ZsfwRifqWGU=", "SM3"),
-            (&format!("SHA224 (a) = {sha224}"), "SHA224"),
-            (&format!("{sha224}  a"), "SHA-224"),
-            (&format!("{sha224}{}  a", &sha224[..40]), "SHA-384"),
+            (&format!("TIGER (a) = {tiger}"), "TIGER"),
+            (&format!("{tiger}  a"), "Tiger"),
+            (&format!("{tiger}{tiger}  a"), "SHA-384"),
         ] {
             assert_eq!(algorithm(line.as_bytes()), Some(name), "{line}");
         }
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn anything_else_is_none() {
-        let sha224 = "d14a028c2a3a2bc9476102bb288234c415a2b01f828ea62ac5b3e42f";
+        let tiger = "3293ac630c13f0245f92bbb1766e16167a4e58492dde73f3";
         for line in [
             "",
             "see (the manual) = page 5",
@@ -67,9 +67,9 @@ mod tests {
             "BLAKE2b (a) = ba80",
             "BLAKE2b (a)",
             "a long sentence (with) = 0123456789",
-            sha224,
-            &format!("{sha224} "),
-            &format!("{}  a", &sha224[1..]),
+            tiger,
+            &format!("{tiger} "),
+            &format!("{}  a", &tiger[1..]),
         ] {
             assert_eq!(algorithm(line.as_bytes()), None, "{line}");
         }

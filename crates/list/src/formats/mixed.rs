@@ -186,9 +186,16 @@ mod tests {
 
     #[test]
     fn the_dialect_says_which_algorithms() {
-        use Algorithm::{Blake3, Crc32c, Md5, Sha1, Sha256, Sha512, Xxh64};
-        let lengths =
-            [(8, Crc32c), (16, Xxh64), (32, Md5), (40, Sha1), (64, Sha256), (128, Sha512)];
+        use Algorithm::{Blake3, Crc32c, Md5, Sha1, Sha224, Sha256, Sha512, Xxh64};
+        let lengths = [
+            (8, Crc32c),
+            (16, Xxh64),
+            (32, Md5),
+            (40, Sha1),
+            (56, Sha224),
+            (64, Sha256),
+            (128, Sha512),
+        ];
         for digits in 0..200 {
             let line = format!("{}  f", "0".repeat(digits));
             let expected =

@@ -1,0 +1,267 @@
+//! Whether a bag is complete, and what is to be read to know whether it is valid.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use lanesum_checksum::{Digest, Digests};
+
+use crate::contents::{Entry, Target, path};
+use crate::declaration::Version;
+use crate::fetch;
+use crate::finding::{Finding, Problem};
+use crate::manifest::Manifest;
+use crate::names::{canonical, is_payload};
+use crate::open::Bag;
+use crate::read::Task;
+use crate::validate::by_normal_form;
+
+/// The files to be read, in the order of their names.
+pub(crate) type Checks = Vec<Check>;
+
+/// A file to be read, and what its digests should be.
+#[derive(Debug)]
+pub(crate) struct Check {
+    pub(crate) task: Task,
+    /// With the names of the manifests.
+    expected: Vec<(String, Digest)>,
+}
+
+impl Check {
+    /// What is wrong with a file of these digests.
+    pub(crate) fn compare(&self, found: &Digests) -> Option<Problem> {
+        let differs = |(_, digest): &&(String, Digest)| !found.contains(digest);
+        let said: Vec<_> =
+            self.expected.iter().filter(differs).map(|(name, _)| name.as_str()).collect();
+        (!said.is_empty()).then(|| Problem::Changed(said.join(" and ")))
+    }
+}
+
+/// What manifests say of each name: which of them, by their numbers, and the digests.
+pub(crate) type Expected = BTreeMap<Vec<u8>, Vec<(usize, Digest)>>;
+
+/// Looks whether everything is there that must be, and nothing else.
+pub(crate) fn complete(bag: &mut Bag) -> Checks {
+    structure(bag);
+    let expected = expected(bag);
+    coverage(bag, &expected);
+    look_at_fetch(bag, &expected);
+    let checks = listed(bag, &expected);
+    unlisted(bag, &expected);
+    checks
+}
+
+/// The parts that every bag has.
+fn structure(bag: &mut Bag) {
+    let is_in_payload = |name: &Vec<u8>| is_payload(name);
+    let has_payload = match bag.contents.entries.get(&b"data"[..]) {
+        Some(Entry::EmptyFolder) => {
+            bag.findings.push(Finding::warning("data", Problem::EmptyPayload));
+            true
+        }
+        Some(Entry::Failed(why)) => {
+            let problem = Problem::Unreadable(why.clone());
+            bag.findings.push(Finding::error("data", problem));
+            true
+        }
+        Some(_) => false,
+        None => bag.contents.entries.keys().any(is_in_payload),
+    };
+    if !has_payload {
+        bag.findings.push(Finding::error("data", Problem::NoPayload));
+    }
+    let has = |is_tag| bag.manifests.iter().any(|(manifest, _)| manifest.is_tag == is_tag);
+    if !has(false) {
+        bag.findings.push(Finding::error("", Problem::NoManifest));
+    }
+    if !has(true) {
+        bag.findings.push(Finding::warning("", Problem::NoTagManifest));
+    }
+}
+
+/// Puts together what the manifests say of each file.
+pub(crate) fn expected(bag: &mut Bag) -> Expected {
+    let is_final = bag.declaration.version >= Version::LATEST;
+    let there = by_normal_form(bag.contents.files().map(|(name, _)| name));
+    let mut expected = Expected::new();
+    for (number, (manifest, listed)) in bag.manifests.iter().enumerate() {
+        let find = |is_error, problem, line| {
+            Finding::error_if(is_error, manifest.name.as_bytes(), problem).at(line)
+        };
+        for listed in listed {
+            let mut name = listed.name.clone();
+            if !name.is_ascii()
+                && !bag.contents.entries.contains_key(&name)
+                && let Some(&other) = there.get(&*canonical(&name))
+            {
+                let problem = Problem::NormalForm(other.to_vec());
+                bag.findings.push(Finding::warning(&*name, problem));
+                name = other.to_vec();
+            }
+            if let Some(problem) = manifest.misplaced(&name) {
+                let is_error = is_final || !manifest.is_tag;
+                bag.findings.push(find(is_error, problem, listed.line));
+            }
+            let said = expected.entry(name.clone()).or_default();
+            let before = said.iter().find(|(by, _)| *by == number).map(|(_, digest)| *digest);
+            match before {
+                Some(before) if before == listed.digest => {
+                    bag.findings.push(find(is_final, Problem::Twice(name), listed.line));
+                    continue;
+                }
+                Some(_) => {
+                    bag.findings.push(find(true, Problem::Contradiction(name), listed.line));
+                }
+                None => {}
+            }
+            said.push((number, listed.digest));
+        }
+    }
+    expected
+}
+
+/// Whether every manifest lists what it must: until version 1.0 one of several would do.
+fn coverage(bag: &mut Bag, expected: &Expected) {
+    let is_final = bag.declaration.version >= Version::LATEST;
+    let known = |is_tag: bool| {
+        let manifests = bag.manifests.iter().enumerate();
+        let fits =
+            move |manifest: &Manifest| manifest.is_tag == is_tag && manifest.algorithm.is_some();
+        manifests.filter(move |(_, (manifest, _))| fits(manifest)).collect::<Vec<_>>()
+    };
+    let [payload, tag] = [known(false), known(true)];
+    let mut findings = Vec::new();
+    for (name, said) in expected {
+        for (number, (manifest, _)) in if is_payload(name) { &payload } else { &tag } {
+            if !said.iter().any(|(by, _)| by == number) {
+                let is_error = is_final && (is_payload(name) || Manifest::of(name).is_some());
+                let problem = Problem::NotIn(manifest.name.clone());
+                findings.push(Finding::error_if(is_error, &**name, problem));
+            }
+        }
+    }
+    // Those that some tag manifest lists were looked at.
+    let manifests = bag.manifests.iter().filter(|(it, _)| !it.is_tag);
+    for (manifest, _) in manifests.filter(|(it, _)| !expected.contains_key(it.name.as_bytes())) {
+        for (_, (by, _)) in &tag {
+            let problem = Problem::NotIn(by.name.clone());
+            findings.push(Finding::error_if(is_final, manifest.name.as_bytes(), problem));
+        }
+    }
+    bag.findings.append(&mut findings);
+}
+
+/// Whether what is to be fetched is in the manifests, as it must be.
+fn look_at_fetch(bag: &mut Bag, expected: &Expected) {
+    let is_final = bag.declaration.version >= Version::LATEST;
+    for to_fetch in &bag.fetch {
+        let said = expected.get(&to_fetch.name);
+        for (number, (manifest, _)) in bag.manifests.iter().enumerate() {
+            let is_in = said.is_some_and(|said| said.iter().any(|(by, _)| *by == number));
+            if !manifest.is_tag && manifest.algorithm.is_some() && !is_in {
+                let (name, manifest) = (to_fetch.name.clone(), manifest.name.clone());
+                let problem = Problem::FetchNotIn { name, manifest };
+                let is_error = is_final || said.is_none();
+                let finding = Finding::error_if(is_error, fetch::NAME, problem);
+                bag.findings.push(finding.at(to_fetch.line));
+            }
+        }
+    }
+}
+
+/// Looks at what manifests list; what of it can be read.
+fn listed(bag: &mut Bag, expected: &Expected) -> Checks {
+    let mut checks = Checks::new();
+    let mut findings = Vec::new();
+    for (name, said) in expected {
+        let by = |number: usize| bag.manifests[number].0.name.clone();
+        match bag.contents.entries.get(name) {
+            Some(Entry::File(_)) => {}
+            Some(Entry::Link(Target::File(_))) => {
+                findings.push(Finding::warning(&**name, Problem::LinkToFile));
+            }
+            Some(other) => {
+                findings.push(Finding::error(&**name, why_not(other, by(said[0].0))));
+                continue;
+            }
+            None => {
+                findings.push(Finding::error(&**name, absent(bag, name, by(said[0].0))));
+                continue;
+            }
+        }
+        let is_link = matches!(bag.contents.entries.get(name), Some(Entry::Link(_)));
+        let algorithms = said.iter().map(|(_, digest)| digest.algorithm()).collect();
+        let task = Task { name: name.clone(), is_link, algorithms };
+        let expected = said.iter().map(|&(number, digest)| (by(number), digest)).collect();
+        checks.push(Check { task, expected });
+    }
+    bag.findings.append(&mut findings);
+    checks
+}
+
+/// Why something that is there is no file.
+fn why_not(entry: &Entry, manifest: String) -> Problem {
+    match entry {
+        Entry::Link(Target::Out) => Problem::LinkOut,
+        Entry::Link(Target::Folder) => Problem::LinkToFolder,
+        Entry::Link(Target::Nowhere) => Problem::BrokenLink,
+        Entry::Link(Target::File(_)) | Entry::File(_) => Problem::LinkToFile,
+        Entry::Special(special) | Entry::Link(Target::Special(special)) => {
+            Problem::Special(*special)
+        }
+        Entry::EmptyFolder => Problem::Folder(manifest),
+        Entry::Failed(why) => Problem::Unreadable(why.clone()),
+    }
+}
+
+/// Why a name leads to nothing that was found in the bag.
+fn absent(bag: &Bag, name: &[u8], manifest: String) -> Problem {
+    let below = [name, b"/"].concat();
+    let mut next = bag.contents.entries.range(below.clone()..);
+    if next.next().is_some_and(|(name, _)| name.starts_with(&below)) {
+        return Problem::Folder(manifest);
+    }
+    // Nothing that lies behind a link to a folder was looked at.
+    let found = fs::canonicalize(path(&bag.root, name));
+    match (found, fs::canonicalize(&bag.root)) {
+        (Ok(found), Ok(root)) if found.starts_with(&root) => return Problem::LinkToFolder,
+        (Ok(_), _) => return Problem::LinkOut,
+        (Err(_), _) => {}
+    }
+    match bag.fetch.iter().find(|to_fetch| to_fetch.name == name) {
+        Some(to_fetch) => Problem::ToFetch(to_fetch.url.clone()),
+        None => Problem::Missing(manifest),
+    }
+}
+
+/// Looks at what no manifest lists.
+fn unlisted(bag: &mut Bag, expected: &Expected) {
+    let has = |is_tag| {
+        let mut known = bag.manifests.iter().map(|(manifest, _)| manifest);
+        known.any(|it| it.is_tag == is_tag && it.algorithm.is_some())
+    };
+    let [has_payload_manifest, has_tag_manifest] = [has(false), has(true)];
+    let mut findings = Vec::new();
+    for (name, entry) in &bag.contents.entries {
+        if expected.contains_key(name) || name == b"data" {
+            continue;
+        }
+        let is_in_payload = is_payload(name);
+        let finding = match entry {
+            Entry::File(_) | Entry::Link(Target::File(_)) if is_in_payload => {
+                has_payload_manifest.then(|| Finding::error(&**name, Problem::Unlisted))
+            }
+            Entry::File(_) | Entry::Link(Target::File(_)) => {
+                let is_doubtful = has_tag_manifest && Manifest::of(name).is_none();
+                is_doubtful.then(|| Finding::warning(&**name, Problem::TagUnlisted))
+            }
+            Entry::EmptyFolder => Some(Finding::warning(&**name, Problem::EmptyFolder)),
+            Entry::Failed(_) => Some(Finding::error(&**name, why_not(entry, String::new()))),
+            other => {
+                let problem = why_not(other, String::new());
+                Some(Finding::error_if(is_in_payload, &**name, problem))
+            }
+        };
+        findings.extend(finding);
+    }
+    bag.findings.append(&mut findings);
+}

@@ -1,0 +1,279 @@
+//! What is in the folder of a bag.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+use lanesum_checksum::engine::Hashed;
+use lanesum_checksum::error::message;
+use lanesum_list::{Inode, Time, Times};
+
+use crate::info::Oxum;
+use crate::names::is_payload;
+
+/// What is neither file, folder nor link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Special {
+    /// A named pipe.
+    Fifo,
+    /// A socket.
+    Socket,
+    /// A block or character device.
+    Device,
+}
+
+impl fmt::Display for Special {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fifo => "a named pipe",
+            Self::Socket => "a socket",
+            Self::Device => "a device",
+        })
+    }
+}
+
+/// What a name leads to.
+#[derive(Clone, Debug)]
+pub(crate) enum Entry {
+    File(Facts),
+    Link(Target),
+    Special(Special),
+    EmptyFolder,
+    /// The reason.
+    Failed(String),
+}
+
+/// Where a link leads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Target {
+    /// To a file of the bag.
+    File(Facts),
+    Folder,
+    Special(Special),
+    /// Out of the bag.
+    Out,
+    Nowhere,
+}
+
+/// What tells whether a file is as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Facts {
+    pub(crate) size: u64,
+    pub(crate) times: Times,
+    pub(crate) inode: Inode,
+}
+
+impl Facts {
+    fn of(metadata: &Metadata) -> Self {
+        let time = |seconds, nanoseconds| {
+            let nanoseconds = u32::try_from(nanoseconds).unwrap_or_default();
+            Some(Time { seconds, nanoseconds })
+        };
+        let modified = time(metadata.mtime(), metadata.mtime_nsec());
+        let changed = time(metadata.ctime(), metadata.ctime_nsec());
+        let inode = Inode { device: metadata.dev(), number: metadata.ino() };
+        Self { size: metadata.len(), times: Times { modified, changed }, inode }
+    }
+
+    /// Whether the file is what was hashed. A file that is renamed, as all that lie at the top of a
+    /// new bag are, may have another time of change.
+    pub(crate) fn is_what_was_hashed(&self, hashed: &Hashed, was_renamed: bool) -> bool {
+        self.size == hashed.bytes
+            && Some(self.inode) == hashed.inode
+            && self.times.modified == hashed.times.modified
+            && (was_renamed || self.times.changed == hashed.times.changed)
+    }
+}
+
+/// Everything below a folder, by its name from there.
+#[derive(Debug, Default)]
+pub(crate) struct Contents {
+    pub(crate) entries: BTreeMap<Vec<u8>, Entry>,
+}
+
+impl Contents {
+    /// Looks at everything but what is called `except` at the top. A folder that cannot be read is
+    /// an entry.
+    ///
+    /// # Errors
+    /// The folder itself cannot be read.
+    pub(crate) fn of(root: &Path, except: &str) -> io::Result<Self> {
+        let mut contents = Self::default();
+        let canonical = fs::canonicalize(root)?;
+        let mut pending = vec![Vec::new()];
+        while let Some(folder) = pending.pop() {
+            let read = contents.read(root, &canonical, &folder, except, &mut pending);
+            match read {
+                Ok(()) => {}
+                Err(error) if folder.is_empty() => return Err(error),
+                Err(error) => {
+                    contents.entries.insert(folder, Entry::Failed(message(&error)));
+                }
+            }
+        }
+        Ok(contents)
+    }
+
+    fn read(
+        &mut self,
+        root: &Path,
+        canonical: &Path,
+        folder: &[u8],
+        except: &str,
+        pending: &mut Vec<Vec<u8>>,
+    ) -> io::Result<()> {
+        let mut is_empty = true;
+        for entry in fs::read_dir(path(root, folder))? {
+            let entry = entry?;
+            is_empty = false;
+            if folder.is_empty() && entry.file_name() == *except {
+                continue;
+            }
+            let name = joined(folder, entry.file_name().into_vec());
+            let found = match entry.metadata() {
+                Ok(metadata) if metadata.is_dir() => {
+                    pending.push(name);
+                    continue;
+                }
+                Ok(metadata) if metadata.is_symlink() => {
+                    Entry::Link(target(&entry.path(), canonical))
+                }
+                Ok(metadata) => match special(&metadata) {
+                    None => Entry::File(Facts::of(&metadata)),
+                    Some(special) => Entry::Special(special),
+                },
+                Err(error) => Entry::Failed(message(&error)),
+            };
+            self.entries.insert(name, found);
+        }
+        if is_empty && !folder.is_empty() {
+            self.entries.insert(folder.to_vec(), Entry::EmptyFolder);
+        }
+        Ok(())
+    }
+
+    /// What a file of this name is, links to files included.
+    pub(crate) fn file(&self, name: &[u8]) -> Option<&Facts> {
+        match self.entries.get(name)? {
+            Entry::File(facts) | Entry::Link(Target::File(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// Names and facts of the files, links to files included.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&[u8], &Facts)> {
+        self.entries.iter().filter_map(|(name, entry)| match entry {
+            Entry::File(facts) | Entry::Link(Target::File(facts)) => Some((&**name, facts)),
+            _ => None,
+        })
+    }
+
+    /// How much the payload is.
+    pub(crate) fn oxum(&self) -> Oxum {
+        let payload = self.files().filter(|(name, _)| is_payload(name));
+        payload.fold(Oxum::default(), |sum, (_, facts)| Oxum {
+            bytes: sum.bytes.saturating_add(facts.size),
+            files: sum.files + 1,
+        })
+    }
+}
+
+/// The path of a file of this name in a folder.
+pub(crate) fn path(root: &Path, name: &[u8]) -> PathBuf {
+    root.join(OsStr::from_bytes(name))
+}
+
+/// The name of an entry of a folder, itself named from the top.
+pub(crate) fn joined(folder: &[u8], mut name: Vec<u8>) -> Vec<u8> {
+    if folder.is_empty() {
+        return name;
+    }
+    let mut joined = Vec::with_capacity(folder.len() + 1 + name.len());
+    joined.extend_from_slice(folder);
+    joined.push(b'/');
+    joined.append(&mut name);
+    joined
+}
+
+fn special(metadata: &Metadata) -> Option<Special> {
+    let kind = metadata.file_type();
+    match () {
+        () if kind.is_fifo() => Some(Special::Fifo),
+        () if kind.is_socket() => Some(Special::Socket),
+        () if kind.is_block_device() || kind.is_char_device() => Some(Special::Device),
+        () => None,
+    }
+}
+
+/// Where a link leads, seen from a folder whose path has no link in it.
+fn target(link: &Path, canonical: &Path) -> Target {
+    let Ok(found) = fs::canonicalize(link) else { return Target::Nowhere };
+    if !found.starts_with(canonical) {
+        return Target::Out;
+    }
+    match fs::metadata(&found) {
+        Ok(metadata) if metadata.is_dir() => Target::Folder,
+        Ok(metadata) => match special(&metadata) {
+            None => Target::File(Facts::of(&metadata)),
+            Some(special) => Target::Special(special),
+        },
+        Err(_) => Target::Nowhere,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_are_told_by_where_they_lead() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("bag");
+        fs::create_dir_all(root.join("data/empty")).unwrap();
+        fs::create_dir_all(root.join("left out")).unwrap();
+        fs::write(root.join("data/a"), "abc").unwrap();
+        for (target, name) in [
+            ("a", "file"),
+            ("../data", "folder"),
+            ("../../bag", "top"),
+            ("../..", "out"),
+            ("/etc", "root"),
+            ("b", "nowhere"),
+        ] {
+            symlink(target, root.join("data").join(name)).unwrap();
+        }
+        let contents = Contents::of(&root, "left out").unwrap();
+        let found: Vec<_> = contents
+            .entries
+            .iter()
+            .map(|(name, entry)| {
+                let words = format!("{entry:?}");
+                let end = words.find(['{', ' ']).unwrap_or(words.len());
+                (str::from_utf8(name).unwrap(), words[..end].replace("Facts", ""))
+            })
+            .collect();
+        let link = |name, target: &str| (name, format!("Link({target}"));
+        assert_eq!(
+            found,
+            [
+                ("data/a", "File(".to_owned()),
+                ("data/empty", "EmptyFolder".to_owned()),
+                link("data/file", "File("),
+                link("data/folder", "Folder)"),
+                link("data/nowhere", "Nowhere)"),
+                link("data/out", "Out)"),
+                link("data/root", "Out)"),
+                link("data/top", "Folder)"),
+            ]
+        );
+        assert_eq!(contents.oxum(), Oxum { bytes: 6, files: 2 });
+    }
+}

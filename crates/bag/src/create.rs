@@ -1,0 +1,301 @@
+//! Makes a folder a bag, in place: what is in it moves into its `data`, by renames.
+//!
+//! Everything is read before anything moves. So a file that cannot be read, or a name that no
+//! manifest can hold, leaves the folder as it was; so does a file that changes until it has moved.
+//! `staging.rs` says what a run leaves that is cut off.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use lanesum_checksum::engine::{self, Hashed};
+use lanesum_checksum::{Algorithm, Algorithms};
+
+use crate::contents::{Contents, Entry, Target, joined};
+use crate::declaration;
+use crate::error::{BagError, allow, at, changed};
+use crate::finding::{Finding, Problem};
+use crate::info::{Element, Oxum};
+use crate::names::is_payload;
+use crate::read::{self, Task};
+use crate::staging::{self, DATA, Recovery};
+use crate::tags;
+use crate::validate::doubtful_names;
+
+/// What a new bag is to have.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CreateOptions {
+    /// Of its manifests: MD5, SHA-1, SHA-224, SHA-256, SHA-512. The default is SHA-512.
+    pub algorithms: Algorithms,
+    /// Its metadata. `Bagging-Date`, today in UTC, and `Payload-Oxum` are added.
+    pub info: Vec<Element>,
+}
+
+impl Default for CreateOptions {
+    fn default() -> Self {
+        Self { algorithms: Algorithm::Sha512.into(), info: Vec::new() }
+    }
+}
+
+/// How making a bag begins.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Begun {
+    /// There is a folder to be made a bag.
+    New(Creation),
+    /// An earlier run was cut off near its end. It is finished now, as it was begun.
+    Finished,
+}
+
+/// A folder that is to be made a bag: its files are [read](Self::read), then it
+/// [becomes](Self::finish) one.
+///
+/// ```
+/// use std::fs;
+/// use lanesum_bag::{Begun, CreateOptions, Creation, Validation};
+/// use lanesum_checksum::engine;
+///
+/// let folder = tempfile::tempdir()?;
+/// fs::write(folder.path().join("a"), "abc")?;
+/// let begun = Creation::prepare(folder.path(), &CreateOptions::default())?;
+/// let Begun::New(mut creation) = begun else { panic!("nothing was there before") };
+/// creation.read(&engine::Options::default())?;
+/// let payload = creation.finish()?;
+/// assert_eq!((payload.files, payload.bytes), (1, 3));
+///
+/// assert_eq!(fs::read(folder.path().join("data/a"))?, b"abc");
+/// let validation = Validation::prepare(folder.path())?;
+/// assert!(validation.read(&engine::Options::default(), |_| {}).is_valid());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Creation {
+    root: PathBuf,
+    _lock: File,
+    options: CreateOptions,
+    was_taken_back: bool,
+    warnings: Vec<Finding>,
+    names: Vec<Vec<u8>>,
+    hashed: BTreeMap<Vec<u8>, Hashed>,
+}
+
+impl Creation {
+    /// Looks at everything in the folder. What a run that was cut off had begun is taken back
+    /// first, or finished.
+    ///
+    /// # Errors
+    /// It is a bag, or cannot be one.
+    pub fn prepare(folder: &Path, options: &CreateOptions) -> Result<Begun, BagError> {
+        allow(options.algorithms)?;
+        let root = fs::canonicalize(folder).map_err(at(folder))?;
+        if root.parent().is_none() {
+            return Err(BagError::Root);
+        }
+        let lock = staging::lock(&root)?;
+        if root.join(declaration::NAME).symlink_metadata().is_ok() {
+            return Err(BagError::IsABag);
+        }
+        let recovery = staging::recover(&root)?;
+        if recovery == Recovery::Finished {
+            return Ok(Begun::Finished);
+        }
+        let contents = Contents::of(&root, staging::NAME).map_err(at(&root))?;
+        let mut unfit = unfit(&contents, true);
+        unfit.extend(mount_points(&root)?);
+        BagError::unless_none(unfit)?;
+        let mut warnings = empty_folders(&contents);
+        warnings.extend(doubtful_names(contents.files().map(|(name, _)| name)));
+        if contents.files().next().is_none() {
+            warnings.push(Finding::warning("", Problem::EmptyPayload));
+        }
+        Ok(Begun::New(Self {
+            root,
+            _lock: lock,
+            options: options.clone(),
+            was_taken_back: recovery == Recovery::TakenBack,
+            warnings,
+            names: contents.files().map(|(name, _)| name.to_vec()).collect(),
+            hashed: BTreeMap::new(),
+        }))
+    }
+
+    /// What somebody should know, though it can become a bag.
+    #[must_use]
+    pub fn warnings(&self) -> &[Finding] {
+        &self.warnings
+    }
+
+    /// Whether an earlier run was cut off, and what it had done was taken back.
+    #[must_use]
+    pub const fn was_taken_back(&self) -> bool {
+        self.was_taken_back
+    }
+
+    /// The files that are to be read, for a total.
+    pub fn files(&self) -> impl Iterator<Item = PathBuf> + Send + use<> {
+        let paths: Vec<_> =
+            self.names.iter().map(|name| crate::contents::path(&self.root, name)).collect();
+        paths.into_iter()
+    }
+
+    /// Reads all files, once for all algorithms.
+    ///
+    /// # Errors
+    /// Files that cannot be read, or change meanwhile.
+    pub fn read(&mut self, options: &engine::Options) -> Result<(), BagError> {
+        let task = |name: &Vec<u8>| Task {
+            name: name.clone(),
+            is_link: false,
+            algorithms: self.options.algorithms,
+        };
+        self.hashed = hash(&self.root, self.names.iter().map(task).collect(), options)?;
+        Ok(())
+    }
+
+    /// Makes the folder a bag, if all files are what was read.
+    ///
+    /// # Errors
+    /// It is as it was then, unless the error says otherwise.
+    ///
+    /// # Panics
+    /// The files were not [read](Self::read).
+    pub fn finish(self) -> Result<Oxum, BagError> {
+        assert_eq!(self.hashed.len(), self.names.len(), "the files are read before");
+        self.compare(&self.root, staging::NAME, false)?;
+        let oxum = self.hashed.values().fold(Oxum::default(), |sum, hashed| Oxum {
+            bytes: sum.bytes + hashed.bytes,
+            files: sum.files + 1,
+        });
+        let payload = self.hashed.iter();
+        let payload = payload.map(|(name, it)| (joined(b"data", name.clone()), &it.digests));
+        let info = info(&self.options.info, oxum);
+        let texts = tags::of(self.options.algorithms, &payload.collect(), &BTreeMap::new(), &info)?;
+        let done = self.put_together(&texts);
+        staging::or_take_back(&self.root, done)?;
+        staging::finish(&self.root).map_err(|why| BagError::Unfinished(Box::new(why)))?;
+        Ok(oxum)
+    }
+
+    /// Everything of which there is a way back.
+    fn put_together(&self, texts: &tags::Texts) -> Result<(), BagError> {
+        let staging = staging::begin(&self.root)?;
+        tags::write(texts, &staging)?;
+        let data = staging.join(DATA);
+        fs::create_dir(&data).map_err(at(&data))?;
+        for entry in fs::read_dir(&self.root).map_err(at(&self.root))? {
+            let entry = entry.map_err(at(&self.root))?;
+            if entry.file_name() != *staging::NAME {
+                fs::rename(entry.path(), data.join(entry.file_name()))
+                    .map_err(at(&entry.path()))?;
+            }
+        }
+        self.compare(&data, "", true)?;
+        let mode = fs::metadata(&self.root).map_err(at(&self.root))?.permissions();
+        fs::set_permissions(&data, mode).map_err(at(&data))?;
+        staging::sync(&data)?;
+        staging::sync(&self.root)?;
+        staging::seal(&staging)
+    }
+
+    /// Whether a folder holds what was read, and nothing else.
+    fn compare(&self, folder: &Path, except: &str, was_renamed: bool) -> Result<(), BagError> {
+        let contents = Contents::of(folder, except).map_err(at(folder))?;
+        let mut findings = unfit(&contents, true);
+        findings.extend(differences(&contents, &self.hashed, was_renamed));
+        BagError::unless_none(findings)
+    }
+}
+
+/// The names of files that are not what was read. With `was_renamed` those at the top were.
+pub(crate) fn differences(
+    contents: &Contents,
+    hashed: &BTreeMap<Vec<u8>, Hashed>,
+    was_renamed: bool,
+) -> Vec<Finding> {
+    let is_same = |name: &[u8]| {
+        let was_renamed = was_renamed && !name.contains(&b'/');
+        let (facts, hashed) = (contents.file(name), hashed.get(name));
+        facts.zip(hashed).is_some_and(|(facts, it)| facts.is_what_was_hashed(it, was_renamed))
+    };
+    let gone = hashed.keys().map(|name| &**name).filter(|name| contents.file(name).is_none());
+    let names = contents.files().map(|(name, _)| name).chain(gone);
+    names.filter(|name| !is_same(name)).map(changed).collect()
+}
+
+/// Reads files, each once.
+pub(crate) fn hash(
+    root: &Path,
+    tasks: Vec<Task>,
+    options: &engine::Options,
+) -> Result<BTreeMap<Vec<u8>, Hashed>, BagError> {
+    let names: Vec<_> = tasks.iter().map(|task| task.name.clone()).collect();
+    let (mut hashed, mut findings) = (BTreeMap::new(), Vec::new());
+    for (number, result) in read::run(root, tasks, options) {
+        match result {
+            Ok(it) => _ = hashed.insert(names[number].clone(), it),
+            Err(problem) => findings.push(Finding::error(&*names[number], problem)),
+        }
+    }
+    let is_done = |name: &Vec<u8>| hashed.contains_key(name);
+    if findings.is_empty() && !names.iter().all(is_done) {
+        findings.push(Finding::error("", Problem::Unreadable("stopped".to_owned())));
+    }
+    BagError::unless_none(findings)?;
+    Ok(hashed)
+}
+
+/// What no bag can hold, or nobody can read. A new bag gets no links: those to what is beside it
+/// would lead elsewhere once they are moved.
+pub(crate) fn unfit(contents: &Contents, is_new: bool) -> Vec<Finding> {
+    let entries = contents.entries.iter();
+    let found = entries.filter_map(|(name, entry)| {
+        let is_of_bag = is_new || is_payload(name);
+        let problem = match entry {
+            _ if str::from_utf8(name).is_err() => Problem::NotUtf8,
+            Entry::Failed(why) => Problem::Unreadable(why.clone()),
+            Entry::Special(special) if is_of_bag => Problem::Special(*special),
+            Entry::Link(_) if is_new => Problem::Link,
+            Entry::Link(Target::Out) => Problem::LinkOut,
+            Entry::Link(Target::Folder) if is_of_bag => Problem::LinkToFolder,
+            Entry::Link(Target::Special(special)) if is_of_bag => Problem::Special(*special),
+            Entry::Link(Target::Nowhere) if is_of_bag => Problem::BrokenLink,
+            _ => return None,
+        };
+        Some(Finding::error(&**name, problem))
+    });
+    found.collect()
+}
+
+/// Warnings of folders that no manifest can hold.
+pub(crate) fn empty_folders(contents: &Contents) -> Vec<Finding> {
+    let is_empty = |entry: &Entry| matches!(entry, Entry::EmptyFolder);
+    let empty = contents.entries.iter().filter(|(name, entry)| is_empty(entry) && *name != b"data");
+    empty.map(|(name, _)| Finding::warning(&**name, Problem::EmptyFolder)).collect()
+}
+
+/// What lies at the top and cannot be renamed from there.
+fn mount_points(root: &Path) -> Result<Vec<Finding>, BagError> {
+    let device = fs::metadata(root).map_err(at(root))?.dev();
+    let mut findings = Vec::new();
+    for entry in fs::read_dir(root).map_err(at(root))? {
+        let entry = entry.map_err(at(root))?;
+        if entry.metadata().is_ok_and(|metadata| metadata.dev() != device) {
+            let name = entry.file_name();
+            findings.push(Finding::error(name.as_bytes(), Problem::OtherFileSystem));
+        }
+    }
+    Ok(findings)
+}
+
+/// The metadata of a new bag.
+fn info(given: &[Element], oxum: Oxum) -> Vec<Element> {
+    let mut info = given.to_vec();
+    if !given.iter().any(|element| element.is_called("Bagging-Date")) {
+        info.push(Element::bagging_date());
+    }
+    info.push(Element::oxum(oxum));
+    info
+}

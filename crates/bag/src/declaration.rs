@@ -1,0 +1,172 @@
+//! `bagit.txt`, which makes a folder a bag: RFC 8493 section 2.1.1.
+
+use std::fmt;
+
+use crate::text::{BYTE_ORDER_MARK, Encoding, lines, trim};
+
+/// The file's name.
+pub(crate) const NAME: &str = "bagit.txt";
+
+/// A version of BagIt.
+///
+/// ```
+/// use lanesum_bag::Version;
+///
+/// assert!(Version { major: 0, minor: 97 } < Version::LATEST);
+/// assert_eq!(Version::LATEST.to_string(), "1.0");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version {
+    /// Before the point.
+    pub major: u16,
+    /// Behind the point: 97 in 0.97.
+    pub minor: u16,
+}
+
+impl Version {
+    /// That of RFC 8493, which bags are written in.
+    pub const LATEST: Self = Self { major: 1, minor: 0 };
+
+    /// Those that are read: the drafts from 0.93 on, and the RFC.
+    const KNOWN: [Self; 6] = [
+        Self { major: 0, minor: 93 },
+        Self { major: 0, minor: 94 },
+        Self { major: 0, minor: 95 },
+        Self { major: 0, minor: 96 },
+        Self { major: 0, minor: 97 },
+        Self::LATEST,
+    ];
+
+    fn parse(text: &[u8]) -> Option<Self> {
+        let point = text.iter().position(|&byte| byte == b'.')?;
+        let number = |digits: &[u8]| {
+            let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+            is_number.then(|| str::from_utf8(digits).ok()?.parse().ok()).flatten()
+        };
+        Some(Self { major: number(&text[..point])?, minor: number(&text[point + 1..])? })
+    }
+
+    /// Where the metadata of the bag are.
+    pub(crate) fn info_name(self) -> &'static str {
+        let is_old = self < Self { major: 0, minor: 96 };
+        if is_old { "package-info.txt" } else { "bag-info.txt" }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+/// What `bagit.txt` says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Declaration {
+    pub(crate) version: Version,
+    pub(crate) encoding: Encoding,
+}
+
+impl Declaration {
+    /// That of the bags that are written, and of those that say nothing that can be used.
+    pub(crate) const OURS: Self = Self { version: Version::LATEST, encoding: Encoding::Utf8 };
+
+    pub(crate) const TEXT: &str = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
+
+    /// Reads it. Drafts before 1.0 say nothing of the blanks around the colon.
+    pub(crate) fn parse(text: &[u8]) -> Result<Self, BadDeclaration> {
+        if text.starts_with(BYTE_ORDER_MARK) {
+            return Err(BadDeclaration::ByteOrderMark);
+        }
+        let lines: Vec<_> = lines(text).map(|(_, line)| line).collect();
+        let [version_line, encoding_line] = lines[..] else { return Err(BadDeclaration::Lines) };
+        let value = |label, line| value(line, label).ok_or(BadDeclaration::Line(label));
+        let version = value("BagIt-Version", version_line)?;
+        let version = Version::parse(version).ok_or(BadDeclaration::VersionForm)?;
+        if !Version::KNOWN.contains(&version) {
+            return Err(BadDeclaration::Version(version));
+        }
+        let name = value("Tag-File-Character-Encoding", encoding_line)?;
+        let name = str::from_utf8(name).map_err(|_| BadDeclaration::Lines)?;
+        let encoding = Encoding::of(name);
+        let encoding = encoding.ok_or_else(|| BadDeclaration::Encoding(name.to_owned()))?;
+        let is_exact = version_line == format!("BagIt-Version: {version}").as_bytes()
+            && encoding_line == format!("Tag-File-Character-Encoding: {name}").as_bytes();
+        if version >= Version::LATEST && !is_exact {
+            return Err(BadDeclaration::Blanks);
+        }
+        Ok(Self { version, encoding })
+    }
+}
+
+/// What stands behind a label and its colon.
+fn value<'a>(line: &'a [u8], label: &str) -> Option<&'a [u8]> {
+    let colon = line.iter().position(|&byte| byte == b':')?;
+    (trim(&line[..colon]) == label.as_bytes()).then(|| trim(&line[colon + 1..]))
+}
+
+/// What is wrong with `bagit.txt`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadDeclaration {
+    /// It begins with a byte order mark.
+    #[error("begins with a byte order mark, which it must not")]
+    ByteOrderMark,
+    /// It is not of two lines.
+    #[error("must be two lines: `BagIt-Version: 1.0` and `Tag-File-Character-Encoding: UTF-8`")]
+    Lines,
+    /// The line of this label is not where it must be.
+    #[error("has no line `{0}: ...` in its place")]
+    Line(&'static str),
+    /// Its version is no number with a point.
+    #[error("its version must be two numbers and a point, like 1.0")]
+    VersionForm,
+    /// Nothing is known of bags of this version.
+    #[error("version {0} is not known; bags of 0.93 to 0.97 and 1.0 are")]
+    Version(Version),
+    /// Tag files are in this encoding, which cannot be read.
+    #[error("tag files in {0} cannot be read; those in UTF-8, UTF-16, ISO-8859-1 and US-ASCII can")]
+    Encoding(String),
+    /// One blank must follow each colon, and there must be no other around it.
+    #[error("version 1.0 wants one blank behind each colon, and none before it or at the end")]
+    Blanks,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drafts_have_blanks_where_they_like() {
+        let of = |text: &str| {
+            Declaration::parse(text.as_bytes()).map(|it| (it.version.to_string(), it.encoding))
+        };
+        let good = |version: &str, encoding| Ok((version.to_owned(), encoding));
+        assert_eq!(of(Declaration::TEXT), good("1.0", Encoding::Utf8));
+        let latin1 = "BagIt-Version :0.97\r\nTag-File-Character-Encoding:  ISO-8859-1";
+        assert_eq!(of(latin1), good("0.97", Encoding::Latin1));
+        let blank = Declaration::TEXT.replace("1.0", "1.0 ");
+        assert_eq!(of(&blank), Err(BadDeclaration::Blanks));
+        let blank = Declaration::TEXT.replace(':', " :");
+        assert_eq!(of(&blank), Err(BadDeclaration::Blanks));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told() {
+        let of = |text: &str| Declaration::parse(text.as_bytes()).unwrap_err();
+        assert_eq!(of(""), BadDeclaration::Lines);
+        assert_eq!(of(&Declaration::TEXT.repeat(2)), BadDeclaration::Lines);
+        assert_eq!(of(&format!("\u{feff}{}", Declaration::TEXT)), BadDeclaration::ByteOrderMark);
+        let swapped = "Tag-File-Character-Encoding: UTF-8\nBagIt-Version: 1.0\n";
+        assert_eq!(of(swapped), BadDeclaration::Line("BagIt-Version"));
+        for version in [".97", "1", "1.", "1.x", "", "-1.0", "1.0.0", "99999.0"] {
+            let text = Declaration::TEXT.replace("1.0", version);
+            assert_eq!(of(&text), BadDeclaration::VersionForm, "{version}");
+        }
+        for version in ["0.92", "0.98", "1.1", "2.0"] {
+            let text = Declaration::TEXT.replace("1.0", version);
+            assert!(matches!(of(&text), BadDeclaration::Version(_)), "{version}");
+        }
+        let text = Declaration::TEXT.replace("UTF-8", "EBCDIC");
+        assert_eq!(of(&text), BadDeclaration::Encoding("EBCDIC".to_owned()));
+    }
+}

@@ -1,0 +1,105 @@
+//! Why a bag is not made or updated.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use lanesum_checksum::error::message;
+use lanesum_checksum::{Algorithm, Algorithms};
+
+use crate::finding::{Finding, Problem};
+
+/// Why a bag is not made or updated. Nothing was changed, unless it says so.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BagError {
+    /// The folder is a bag.
+    #[error("is a bag already; lanesum bag update takes up what has changed in it")]
+    IsABag,
+    /// The folder is no bag.
+    #[error("is no bag, for it has no bagit.txt; lanesum bag create makes it one")]
+    NotABag,
+    /// A run that made a bag was cut off.
+    #[error("an interrupted lanesum bag create left it half done; run that again")]
+    HalfDone,
+    /// Nothing can be renamed around the root of all files.
+    #[error("the root of all files cannot be a bag")]
+    Root,
+    /// Another run is at work there.
+    #[error("another lanesum bag is at work there; wait until it is done")]
+    Busy,
+    /// Manifests of an algorithm are not for bags.
+    #[error("no bag has manifests of {0}; take md5, sha1, sha224, sha256 or sha512")]
+    Algorithm(Algorithm),
+    /// Tag files are in another encoding than UTF-8, which is what is written.
+    #[error("its tag files are not in UTF-8; convert them and say so in bagit.txt first")]
+    Encoding,
+    /// Something is where a file belongs.
+    #[error("{} is in the way; look at it, and move it elsewhere", .0.display())]
+    InTheWay(PathBuf),
+    /// The bag cannot hold what is there, or what is there cannot be read.
+    #[error("cannot be a bag as it is; nothing was changed")]
+    Findings(Vec<Finding>),
+    /// Files changed although nobody seems to have written to them.
+    #[error(
+        "files changed that nobody seems to have written to; if they are as they should be, take them with --accept. Nothing was changed"
+    )]
+    Doubtful,
+    /// The system refused something.
+    #[error("{}: {}", .path.display(), message(.error))]
+    Io {
+        /// What it was about.
+        path: PathBuf,
+        /// Its reason.
+        error: io::Error,
+    },
+    /// The system refused something when everything was whole, and only had to take its place.
+    #[error("{0}; run the same command again, which goes on from there")]
+    Unfinished(Box<Self>),
+    /// The system refused something, and then to take back what was done before.
+    #[error(
+        "{why}; and {undo}, so some files are still in {}: remedy that and run the same command again",
+        .staging.display()
+    )]
+    Stuck {
+        /// The first reason.
+        why: Box<Self>,
+        /// The second.
+        undo: Box<Self>,
+        /// Where files are.
+        staging: PathBuf,
+    },
+}
+
+impl BagError {
+    /// Says that there is something to be told about the files, if there is.
+    pub(crate) fn unless_none(findings: Vec<Finding>) -> Result<(), Self> {
+        if findings.is_empty() { Ok(()) } else { Err(Self::Findings(findings)) }
+    }
+}
+
+/// Makes an error of the system one about a path.
+pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> BagError + use<> {
+    let path = path.to_owned();
+    move |error| BagError::Io { path: path.clone(), error }
+}
+
+/// The algorithms that the registry of RFC 8493 section 2.4 has, as far as they are computed here.
+const REGISTERED: Algorithms = Algorithms::NONE
+    .with(Algorithm::Md5)
+    .with(Algorithm::Sha1)
+    .with(Algorithm::Sha224)
+    .with(Algorithm::Sha256)
+    .with(Algorithm::Sha512);
+
+/// Refuses algorithms that a bag cannot have.
+pub(crate) fn allow(algorithms: Algorithms) -> Result<(), BagError> {
+    match algorithms.difference(REGISTERED).iter().next() {
+        Some(other) => Err(BagError::Algorithm(other)),
+        None => Ok(()),
+    }
+}
+
+/// A file that is not what it was when it was read.
+pub(crate) fn changed(name: &[u8]) -> Finding {
+    Finding::error(name, Problem::ChangedWhileRead)
+}

@@ -1,0 +1,213 @@
+//! `bag-info.txt`, the metadata of a bag: RFC 8493 section 2.2.2.
+
+use std::fmt;
+
+use crate::text::{is_blank, lines, trim};
+
+/// The label of the payload's size.
+pub(crate) const OXUM: &str = "Payload-Oxum";
+
+/// An element of the metadata: `Contact-Name: Edna Janssen`. Labels are alike whatever their case.
+///
+/// ```
+/// use lanesum_bag::Element;
+///
+/// let element = Element::new("Contact-Name", "Edna Janssen")?;
+/// assert_eq!(element.to_string(), "Contact-Name: Edna Janssen\n");
+/// assert!(Element::new("Contact:Name", "Edna Janssen").is_err());
+/// # Ok::<(), lanesum_bag::BadElement>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Element {
+    label: String,
+    /// Lines behind the first are those that it is continued on, without their indentation.
+    value: String,
+}
+
+impl Element {
+    /// An element that a bag can hold and that is read back as it is.
+    ///
+    /// # Errors
+    /// It cannot be: the label has a colon in it, for instance.
+    pub fn new(label: &str, value: &str) -> Result<Self, BadElement> {
+        let is_label = !label.is_empty()
+            && label.trim() == label
+            && !label.contains(|it: char| it == ':' || it.is_control());
+        if !is_label {
+            return Err(BadElement::Label);
+        }
+        if label.eq_ignore_ascii_case(OXUM) {
+            return Err(BadElement::Oxum);
+        }
+        let is_line = |line: &str| {
+            !line.is_empty() && line.trim() == line && !line.contains(|it: char| it.is_control())
+        };
+        if !value.split('\n').all(is_line) {
+            return Err(BadElement::Value);
+        }
+        Ok(Self { label: label.to_owned(), value: value.to_owned() })
+    }
+
+    /// Today, in UTC.
+    pub(crate) fn bagging_date() -> Self {
+        let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
+        Self { label: "Bagging-Date".to_owned(), value: today.to_string() }
+    }
+
+    pub(crate) fn oxum(oxum: Oxum) -> Self {
+        Self { label: OXUM.to_owned(), value: oxum.to_string() }
+    }
+
+    /// The label.
+    #[must_use]
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// The value; of several lines where it is continued.
+    #[must_use]
+    pub fn value(&self) -> &str {
+        &self.value
+    }
+
+    pub(crate) fn is_called(&self, label: &str) -> bool {
+        self.label.eq_ignore_ascii_case(label)
+    }
+}
+
+/// As it stands in the file, with its ending.
+impl fmt::Display for Element {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}: {}", self.label, self.value.replace('\n', "\n  "))
+    }
+}
+
+/// Why something is no element of a bag's metadata.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadElement {
+    /// Its label cannot be one.
+    #[error(
+        "a label has no colon and no control character in it, is not empty, and has no blank around it"
+    )]
+    Label,
+    /// Its value cannot be one.
+    #[error(
+        "a value is not empty, and each of its lines begins and ends with something else than a blank"
+    )]
+    Value,
+    /// The size of the payload is counted.
+    #[error("Payload-Oxum is counted; leave it out")]
+    Oxum,
+}
+
+/// What the file says: its elements, and the numbers of the lines that are none.
+pub(crate) fn parse(text: &[u8]) -> (Vec<Element>, Vec<u64>) {
+    let (mut elements, mut wrong) = (Vec::<Element>::new(), Vec::new());
+    for (number, line) in lines(text) {
+        let content = String::from_utf8_lossy(trim(line));
+        if content.is_empty() {
+            continue;
+        }
+        if line.first().is_some_and(|&byte| is_blank(byte)) {
+            match elements.last_mut() {
+                Some(element) => {
+                    element.value.push('\n');
+                    element.value.push_str(&content);
+                }
+                None => wrong.push(number),
+            }
+            continue;
+        }
+        match content.split_once(':') {
+            Some((label, value)) if !label.trim().is_empty() => {
+                let [label, value] = [label, value].map(|it| it.trim().to_owned());
+                elements.push(Element { label, value });
+            }
+            _ => wrong.push(number),
+        }
+    }
+    (elements, wrong)
+}
+
+/// How much the payload of a bag is: what `Payload-Oxum` says.
+///
+/// ```
+/// use lanesum_bag::Oxum;
+///
+/// let oxum: Oxum = "279164409832.1198".parse().unwrap();
+/// assert_eq!((oxum.bytes, oxum.files), (279_164_409_832, 1198));
+/// assert!("12".parse::<Oxum>().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Oxum {
+    /// The sizes of all files together, in bytes.
+    pub bytes: u64,
+    /// How many files.
+    pub files: u64,
+}
+
+impl fmt::Display for Oxum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.bytes, self.files)
+    }
+}
+
+/// What should be a number of bytes, a point and a number of files is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("Payload-Oxum must be a number of bytes, a point and a number of files")]
+pub struct BadOxum;
+
+impl std::str::FromStr for Oxum {
+    type Err = BadOxum;
+
+    fn from_str(text: &str) -> Result<Self, BadOxum> {
+        let (bytes, files) = text.split_once('.').ok_or(BadOxum)?;
+        let number = |digits: &str| {
+            let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+            if is_number { digits.parse().map_err(|_| BadOxum) } else { Err(BadOxum) }
+        };
+        Ok(Self { bytes: number(bytes)?, files: number(files)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_read_back() {
+        let text = "A: 1\r\nB :\t2 : 3\n\n   more\n\tand more\nA:4\n";
+        let (elements, wrong) = parse(text.as_bytes());
+        let found: Vec<_> = elements.iter().map(|it| (it.label(), it.value())).collect();
+        assert_eq!(found, [("A", "1"), ("B", "2 : 3\nmore\nand more"), ("A", "4")]);
+        assert_eq!(wrong, [0; 0]);
+        let written: String = elements.iter().map(Element::to_string).collect();
+        assert_eq!(parse(written.as_bytes()).0, elements);
+        assert_eq!(parse(b"  x\nno colon\n: y\nA: 1").1, [1, 2, 3]);
+    }
+
+    #[test]
+    fn what_would_be_read_otherwise_is_refused() {
+        for (label, value) in [("a", "b"), ("a b", "c: d"), ("a", "b\nc")] {
+            let element = Element::new(label, value).unwrap();
+            assert_eq!(parse(element.to_string().as_bytes()).0, [element]);
+        }
+        for label in ["", "a:b", " a", "a\t", "a\nb", "a\rb"] {
+            assert_eq!(Element::new(label, "b"), Err(BadElement::Label), "{label:?}");
+        }
+        for value in ["", " b", "b ", "b\rc", "b\n\nc", "b\n c", "b\u{7}"] {
+            assert_eq!(Element::new("a", value), Err(BadElement::Value), "{value:?}");
+        }
+        assert_eq!(Element::new("payload-oxum", "1.1"), Err(BadElement::Oxum));
+    }
+
+    #[test]
+    fn an_oxum_is_two_numbers() {
+        for wrong in
+            ["", ".", "1", "1.", ".1", "+1.1", "1.1.1", "1 .1", "1.x", "99999999999999999999.1"]
+        {
+            assert_eq!(wrong.parse::<Oxum>(), Err(BadOxum), "{wrong}");
+        }
+    }
+}

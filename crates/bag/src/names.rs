@@ -1,0 +1,120 @@
+//! Names in a bag: which are safe, and which other systems take for one.
+
+use std::borrow::Cow;
+
+use unicode_normalization::UnicodeNormalization as _;
+
+/// Why a name must not be followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unsafe {
+    /// It begins at the root.
+    #[error("an absolute path, which leads out of the bag")]
+    Absolute,
+    /// It has `..` in it.
+    #[error("a path with `..` in it, which may lead out of the bag")]
+    Parent,
+    /// It begins with `~`, which a shell takes for somebody's home.
+    #[error("a path that begins with `~`, which may lead out of the bag")]
+    Home,
+    /// It names the bag itself.
+    #[error("a path that names no file")]
+    Nothing,
+}
+
+/// A name without `.` and doubled slashes, owned where there were any.
+pub(crate) fn normal(name: &[u8]) -> Result<Cow<'_, [u8]>, Unsafe> {
+    match name.first() {
+        Some(b'/') => return Err(Unsafe::Absolute),
+        Some(b'~') => return Err(Unsafe::Home),
+        _ => {}
+    }
+    let parts = || name.split(|&byte| byte == b'/');
+    if parts().any(|part| part == b"..") {
+        return Err(Unsafe::Parent);
+    }
+    let says_nothing = |part: &&[u8]| matches!(*part, b"" | b".");
+    if !parts().any(|part| says_nothing(&part)) {
+        return Ok(Cow::Borrowed(name));
+    }
+    let kept: Vec<_> = parts().filter(|part| !says_nothing(part)).collect();
+    if kept.is_empty() { Err(Unsafe::Nothing) } else { Ok(Cow::Owned(kept.join(&b'/'))) }
+}
+
+/// Whether a file of this name is of the payload.
+pub(crate) fn is_payload(name: &[u8]) -> bool {
+    name.starts_with(b"data/")
+}
+
+/// The same for all names that differ in their Unicode normal form alone.
+pub(crate) fn canonical(name: &[u8]) -> Cow<'_, [u8]> {
+    match str::from_utf8(name) {
+        Ok(text) if !text.is_ascii() => Cow::Owned(text.nfc().collect::<String>().into_bytes()),
+        _ => Cow::Borrowed(name),
+    }
+}
+
+/// The same for all names that some system takes for one: those that differ in case or normal form.
+pub(crate) fn folded(name: &[u8]) -> Vec<u8> {
+    match str::from_utf8(name) {
+        Ok(text) if !text.is_ascii() => {
+            text.nfc().collect::<String>().to_lowercase().nfc().collect::<String>().into_bytes()
+        }
+        _ => name.to_ascii_lowercase(),
+    }
+}
+
+/// Whether a file is what some system puts beside others by itself.
+pub(crate) fn is_of_a_system(name: &[u8]) -> bool {
+    let last = name.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    let known: [&[u8]; 3] = [b".DS_Store", b"Thumbs.db", b"desktop.ini"];
+    last.starts_with(b"._") || known.iter().any(|known| last.eq_ignore_ascii_case(known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_lead_out_are_unsafe() {
+        for (name, expected) in [
+            ("data/a", Ok("data/a")),
+            ("./data//a/.", Ok("data/a")),
+            ("data/...", Ok("data/...")),
+            ("data/~a", Ok("data/~a")),
+            ("/data/a", Err(Unsafe::Absolute)),
+            ("data/../a", Err(Unsafe::Parent)),
+            ("..", Err(Unsafe::Parent)),
+            ("~/a", Err(Unsafe::Home)),
+            ("~root/a", Err(Unsafe::Home)),
+            ("./", Err(Unsafe::Nothing)),
+            ("", Err(Unsafe::Nothing)),
+        ] {
+            let normal = normal(name.as_bytes());
+            assert_eq!(
+                normal.as_deref(),
+                expected.map(str::as_bytes).as_ref().map(|it| *it),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn normal_forms_and_cases_are_folded() {
+        let (composed, decomposed) = ("data/N\u{fa}", "data/Nu\u{301}");
+        assert_eq!(canonical(composed.as_bytes()), canonical(decomposed.as_bytes()));
+        assert_ne!(canonical(b"a"), canonical(b"A"));
+        assert_eq!(folded("data/n\u{da}".as_bytes()), folded(decomposed.as_bytes()));
+        assert_eq!(folded(b"data/\xff"), b"data/\xff");
+    }
+
+    #[test]
+    fn files_of_systems_are_known() {
+        assert!(
+            [&b"data/.DS_Store"[..], b"data/b/thumbs.db", b"data/._a"]
+                .iter()
+                .all(|it| is_of_a_system(it))
+        );
+        assert!(!is_of_a_system(b"data/.DS_Store/a") && !is_of_a_system(b"data/.a"));
+    }
+}

@@ -1,0 +1,165 @@
+//! Reads what the tag files of a bag say, and looks at what is there.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use lanesum_checksum::error::message;
+
+use crate::contents::{Contents, Entry, path};
+use crate::declaration::{self, Declaration};
+use crate::fetch::{self, ToFetch};
+use crate::finding::{Finding, Problem};
+use crate::info::{self, Element, OXUM, Oxum};
+use crate::manifest::{Listed, Manifest};
+use crate::staging;
+use crate::text::BYTE_ORDER_MARK;
+
+/// A bag as it stands there, with nothing of the payload read.
+#[derive(Debug)]
+pub(crate) struct Bag {
+    pub(crate) root: PathBuf,
+    pub(crate) contents: Contents,
+    /// Whether `bagit.txt` says what the others can be read by.
+    pub(crate) is_declared: bool,
+    pub(crate) declaration: Declaration,
+    pub(crate) manifests: Vec<(Manifest, Vec<Listed>)>,
+    pub(crate) info: Vec<Element>,
+    pub(crate) fetch: Vec<ToFetch>,
+    pub(crate) findings: Vec<Finding>,
+}
+
+impl Bag {
+    /// # Errors
+    /// The folder cannot be read.
+    pub(crate) fn open(root: &Path) -> io::Result<Self> {
+        let mut bag = Self::look_at(root)?;
+        if bag.is_declared {
+            bag.read_manifests();
+            bag.read_info();
+            bag.read_fetch();
+        }
+        Ok(bag)
+    }
+
+    /// The declaration and the metadata alone.
+    pub(crate) fn open_quickly(root: &Path) -> io::Result<Self> {
+        let mut bag = Self::look_at(root)?;
+        if bag.is_declared {
+            bag.read_info();
+        }
+        Ok(bag)
+    }
+
+    fn look_at(root: &Path) -> io::Result<Self> {
+        let mut bag = Self {
+            root: root.to_owned(),
+            contents: Contents::of(root, staging::NAME)?,
+            is_declared: false,
+            declaration: Declaration::OURS,
+            manifests: Vec::new(),
+            info: Vec::new(),
+            fetch: Vec::new(),
+            findings: Vec::new(),
+        };
+        if staging::is_unfinished(root) {
+            bag.findings.push(Finding::error(staging::NAME, Problem::Interrupted));
+        }
+        bag.read_declaration();
+        Ok(bag)
+    }
+
+    fn read_declaration(&mut self) {
+        let name = declaration::NAME;
+        let Some(text) = self.read_file(name) else {
+            let problem = match self.contents.entries.get(name.as_bytes()) {
+                Some(Entry::File(_)) => return,
+                _ => Problem::NoDeclaration,
+            };
+            self.findings.push(Finding::error(name, problem));
+            return;
+        };
+        match Declaration::parse(&text) {
+            Ok(declaration) => (self.declaration, self.is_declared) = (declaration, true),
+            Err(why) => self.findings.push(Finding::error(name, Problem::Declaration(why))),
+        }
+    }
+
+    fn read_manifests(&mut self) {
+        let names = self.contents.entries.keys();
+        let manifests: Vec<_> = names.filter_map(|name| Manifest::of(name)).collect();
+        for manifest in manifests {
+            self.findings.extend(manifest.look_at_name());
+            let listed = match self.read_text(&manifest.name) {
+                Some(text) => {
+                    let is_there = |name: &[u8]| self.contents.entries.contains_key(name);
+                    manifest.read(&text, is_there, &mut self.findings)
+                }
+                None => Vec::new(),
+            };
+            self.manifests.push((manifest, listed));
+        }
+    }
+
+    fn read_info(&mut self) {
+        let name = self.declaration.version.info_name();
+        let Some(text) = self.read_text(name) else { return };
+        let (elements, wrong) = info::parse(&text);
+        let wrong = wrong.into_iter().map(|line| Finding::error(name, Problem::InfoLine).at(line));
+        self.findings.extend(wrong);
+        self.info = elements;
+    }
+
+    fn read_fetch(&mut self) {
+        if let Some(text) = self.read_text(fetch::NAME) {
+            self.fetch = fetch::read(&text, &mut self.findings);
+        }
+    }
+
+    /// The text of a tag file, in UTF-8; none where there is none, or it cannot be read.
+    fn read_text(&mut self, name: &str) -> Option<Vec<u8>> {
+        let bytes = self.read_file(name)?;
+        let text = match bytes.strip_prefix(BYTE_ORDER_MARK) {
+            Some(rest) => {
+                self.findings.push(Finding::warning(name, Problem::ByteOrderMark));
+                rest
+            }
+            None => &bytes,
+        };
+        let decoded = self.declaration.encoding.decode(text);
+        if decoded.is_none() {
+            self.findings.push(Finding::error(name, Problem::Encoding));
+        }
+        decoded.map(|text| text.into_owned())
+    }
+
+    fn read_file(&mut self, name: &str) -> Option<Vec<u8>> {
+        let Some(Entry::File(_)) = self.contents.entries.get(name.as_bytes()) else { return None };
+        match fs::read(path(&self.root, name.as_bytes())) {
+            Ok(bytes) => Some(bytes),
+            Err(error) => {
+                let problem = Problem::Unreadable(message(&error));
+                self.findings.push(Finding::error(name, problem));
+                None
+            }
+        }
+    }
+
+    /// What the metadata say that the payload is, where they say it; the first time they do.
+    pub(crate) fn oxum(&mut self) -> Option<Oxum> {
+        let name = self.declaration.version.info_name();
+        let mut told = self.info.iter().filter(|element| element.is_called(OXUM));
+        let first = told.next()?;
+        if told.next().is_some() {
+            let is_error = self.declaration.version >= crate::Version::LATEST;
+            self.findings.push(Finding::error_if(is_error, name, Problem::OxumTwice));
+        }
+        match first.value().parse() {
+            Ok(oxum) => Some(oxum),
+            Err(why) => {
+                self.findings.push(Finding::error(name, Problem::OxumForm(why)));
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Where a bag is put together, so that a run that is cut off leaves nothing half.
+//!
+//! All new files are written in a folder in the bag, `.lanesum-bag`. Its `bagit.txt` comes last: it
+//! says that everything else there is whole. From then on the files only take their places, in
+//! which they need no thought, and `bagit.txt` does so last of all.
+//!
+//! | what is there | what an interrupted run had done | what the next one does |
+//! |---|---|---|
+//! | no `bagit.txt` | nothing, or the files of a new bag were on their way into `data` | [takes it back](recover) |
+//! | `bagit.txt` | everything but for the last renames | [does those](finish) |
+//!
+//! No folder without a `bagit.txt` is a bag, so a new one is none until its last rename.
+
+use std::fs::{self, DirEntry, File, TryLockError};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::declaration::{self, Declaration};
+use crate::error::{BagError, at};
+use crate::manifest::Manifest;
+
+/// The folder in the bag.
+pub(crate) const NAME: &str = ".lanesum-bag";
+
+/// The payload on its way, and where it goes.
+pub(crate) const DATA: &str = "data";
+
+/// The names of manifests that are to go, a line each.
+const REMOVE: &str = "remove";
+
+/// Whether an earlier run was cut off in the middle.
+pub(crate) fn is_unfinished(root: &Path) -> bool {
+    root.join(NAME).read_dir().is_ok_and(|mut entries| entries.next().is_some())
+}
+
+/// Keeps others of our kind out of a folder while it is held.
+///
+/// # Errors
+/// Another one is at work there. Where a file system knows no locks there are none.
+pub(crate) fn lock(root: &Path) -> Result<File, BagError> {
+    let folder = File::open(root).map_err(at(root))?;
+    match folder.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(BagError::Busy),
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(folder),
+    }
+}
+
+/// What became of what an earlier run had left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Recovery {
+    /// There was nothing.
+    Nothing,
+    /// All is as it was before that run.
+    TakenBack,
+    /// What it had begun is done.
+    Finished,
+}
+
+/// Takes back what an earlier run had begun, or finishes it where it was nearly done.
+pub(crate) fn recover(root: &Path) -> Result<Recovery, BagError> {
+    let staging = root.join(NAME);
+    let entries = match fs::read_dir(&staging) {
+        Ok(entries) => entries.collect::<Result<Vec<_>, _>>().map_err(at(&staging))?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Recovery::Nothing),
+        Err(error) => return Err(at(&staging)(error)),
+    };
+    if let Some(foreign) = entries.iter().find(|entry| !is_ours(entry)) {
+        return Err(BagError::InTheWay(foreign.path()));
+    }
+    if staging.join(declaration::NAME).exists() {
+        finish(root)?;
+        return Ok(Recovery::Finished);
+    }
+    take_back(root)?;
+    Ok(Recovery::TakenBack)
+}
+
+fn is_ours(entry: &DirEntry) -> bool {
+    let name = entry.file_name();
+    let known = [DATA, REMOVE, declaration::NAME, "bagit.txt.part", "bag-info.txt"];
+    known.iter().any(|known| name == **known) || Manifest::of(name.as_encoded_bytes()).is_some()
+}
+
+/// Takes back what was begun where that failed.
+pub(crate) fn or_take_back(root: &Path, done: Result<(), BagError>) -> Result<(), BagError> {
+    let Err(why) = done else { return Ok(()) };
+    Err(match take_back(root) {
+        Ok(()) => why,
+        Err(undo) => {
+            let staging = root.join(NAME);
+            BagError::Stuck { why: Box::new(why), undo: Box::new(undo), staging }
+        }
+    })
+}
+
+/// Moves what is in the new `data` back to where it was, and removes everything else that is new.
+fn take_back(root: &Path) -> Result<(), BagError> {
+    let staging = root.join(NAME);
+    if !staging.exists() {
+        return Ok(());
+    }
+    let (data, sealed) = (staging.join(DATA), staging.join(declaration::NAME));
+    if sealed.exists() {
+        // Nobody shall finish what is not whole any more.
+        fs::remove_file(&sealed).map_err(at(&sealed))?;
+        sync(&staging)?;
+    }
+    if data.exists() {
+        for entry in fs::read_dir(&data).map_err(at(&data))? {
+            let entry = entry.map_err(at(&data))?;
+            let place = root.join(entry.file_name());
+            if place.symlink_metadata().is_ok() {
+                return Err(BagError::InTheWay(place));
+            }
+            fs::rename(entry.path(), &place).map_err(at(&place))?;
+        }
+        sync(root)?;
+        fs::remove_dir(&data).map_err(at(&data))?;
+    }
+    for entry in fs::read_dir(&staging).map_err(at(&staging))? {
+        let path = entry.map_err(at(&staging))?.path();
+        fs::remove_file(&path).map_err(at(&path))?;
+    }
+    fs::remove_dir(&staging).map_err(at(&staging))
+}
+
+/// Begins; the folder is there and empty then.
+pub(crate) fn begin(root: &Path) -> Result<PathBuf, BagError> {
+    let staging = root.join(NAME);
+    match fs::create_dir(&staging) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(at(&staging)(error)),
+        _ => Ok(staging),
+    }
+}
+
+/// Writes a file; it is on the medium then.
+pub(crate) fn write(staging: &Path, name: &str, text: &[u8]) -> Result<(), BagError> {
+    let path = staging.join(name);
+    let written = File::create_new(&path).and_then(|mut file| {
+        file.write_all(text)?;
+        file.sync_all()
+    });
+    written.map_err(at(&path))
+}
+
+/// Notes that these manifests are to go.
+pub(crate) fn remove_later(staging: &Path, names: &[String]) -> Result<(), BagError> {
+    let text: String = names.iter().map(|name| format!("{name}\n")).collect();
+    write(staging, REMOVE, text.as_bytes())
+}
+
+/// Says that everything else is whole: there is no way back from here.
+pub(crate) fn seal(staging: &Path) -> Result<(), BagError> {
+    let (part, whole) = (staging.join("bagit.txt.part"), staging.join(declaration::NAME));
+    sync(staging)?;
+    write(staging, "bagit.txt.part", Declaration::TEXT.as_bytes())?;
+    fs::rename(&part, &whole).map_err(at(&whole))?;
+    sync(staging)
+}
+
+/// Puts everything in its place. It can be called again where it was cut off.
+pub(crate) fn finish(root: &Path) -> Result<(), BagError> {
+    let staging = root.join(NAME);
+    let remove = staging.join(REMOVE);
+    if let Ok(names) = fs::read_to_string(&remove) {
+        for name in names.lines().filter(|name| Manifest::of(name.as_bytes()).is_some()) {
+            let path = root.join(name);
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(at(&path)(error));
+                }
+                _ => {}
+            }
+        }
+        fs::remove_file(&remove).map_err(at(&remove))?;
+    }
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&staging).map_err(at(&staging))? {
+        names.push(entry.map_err(at(&staging))?.file_name());
+    }
+    // The payload comes first, the declaration last.
+    names.sort_by_key(|name| (name == declaration::NAME, name != DATA));
+    for name in names {
+        let place = root.join(&name);
+        if name == DATA && place.symlink_metadata().is_ok() {
+            return Err(BagError::InTheWay(place));
+        }
+        if name == declaration::NAME {
+            sync(root)?;
+        }
+        fs::rename(staging.join(&name), &place).map_err(at(&place))?;
+    }
+    sync(root)?;
+    fs::remove_dir(&staging).map_err(at(&staging))
+}
+
+/// Brings the names in a folder to the medium.
+pub(crate) fn sync(folder: &Path) -> Result<(), BagError> {
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        // Some file systems have nothing to bring there.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        synced => synced.map_err(at(folder)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_is_half_is_taken_back() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path();
+        assert_eq!(recover(root).unwrap(), Recovery::Nothing);
+        let staging = begin(root).unwrap();
+        fs::create_dir(staging.join(DATA)).unwrap();
+        fs::write(staging.join("data/a"), "a").unwrap();
+        fs::write(root.join("b"), "b").unwrap();
+        write(&staging, "manifest-md5.txt", b"half").unwrap();
+        write(&staging, "bagit.txt.part", b"").unwrap();
+        assert!(is_unfinished(root));
+        assert_eq!(recover(root).unwrap(), Recovery::TakenBack);
+        assert_eq!(names(root), ["a", "b"]);
+    }
+
+    #[test]
+    fn what_is_sealed_is_finished() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path();
+        fs::write(root.join("manifest-sha1.txt"), "old").unwrap();
+        fs::write(root.join("manifest-md5.txt"), "old").unwrap();
+        let staging = begin(root).unwrap();
+        fs::create_dir(staging.join(DATA)).unwrap();
+        write(&staging, "manifest-md5.txt", b"new").unwrap();
+        let gone = ["manifest-sha1.txt", "manifest-sha256.txt", "../x"].map(str::to_owned);
+        remove_later(&staging, &gone).unwrap();
+        seal(&staging).unwrap();
+        assert_eq!(recover(root).unwrap(), Recovery::Finished);
+        assert_eq!(names(root), ["bagit.txt", "data", "manifest-md5.txt"]);
+        assert_eq!(fs::read(root.join("manifest-md5.txt")).unwrap(), b"new");
+    }
+
+    #[test]
+    fn nothing_of_somebody_elses_is_touched() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path();
+        let staging = begin(root).unwrap();
+        fs::write(staging.join("notes"), "mine").unwrap();
+        assert!(matches!(recover(root), Err(BagError::InTheWay(_))));
+        fs::rename(staging.join("notes"), root.join("a")).unwrap();
+        fs::create_dir(staging.join(DATA)).unwrap();
+        fs::write(staging.join("data/a"), "moved").unwrap();
+        assert!(matches!(recover(root), Err(BagError::InTheWay(_))));
+        assert_eq!(fs::read(root.join("a")).unwrap(), b"mine");
+        assert_eq!(fs::read(staging.join("data/a")).unwrap(), b"moved");
+    }
+
+    #[test]
+    fn one_at_a_time() {
+        let root = tempfile::tempdir().unwrap();
+        let held = lock(root.path()).unwrap();
+        assert!(matches!(lock(root.path()), Err(BagError::Busy)));
+        drop(held);
+        assert!(lock(root.path()).is_ok());
+    }
+}

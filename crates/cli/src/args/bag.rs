@@ -1,0 +1,126 @@
+//! The arguments of `lanesum bag`.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Subcommand, ValueHint};
+use lanesum_bag::Element;
+use lanesum_checksum::Algorithm;
+
+use super::Run;
+use super::values::algorithms;
+
+const CODES: &str = "Exit codes: 0 done, 1 not done, for a reason that is told, 2 wrong usage.";
+
+const VALIDATE_CODES: &str = "Exit codes: 0 valid, 1 not valid, or something that could not be read, 2 wrong usage. With --fast: 0 \
+                              Payload-Oxum agrees, 1 it does not or is not there.";
+
+#[derive(Debug, Args)]
+pub struct Bag {
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Make a folder a bag, in place: what is in it moves into DIR/data, and manifests are added.
+    ///
+    /// Everything is read before anything moves, and nothing is copied. A folder with links, pipes,
+    /// unreadable files or names that are not UTF-8 is left as it is, and all of these are named.
+    /// A run that was cut off is taken back, or finished, by the next.
+    #[command(after_help = CODES)]
+    Create(Create),
+    /// Take up what has changed in a bag: new manifests, Payload-Oxum and tag manifests.
+    ///
+    /// Prints what is not as the old manifests have it. A file that changed though its time is not
+    /// newer than the manifest may be damaged: then nothing is written without --accept.
+    #[command(after_help = CODES)]
+    Update(Update),
+    /// Tell whether bags are complete and valid, and name every file that is not as it should be.
+    ///
+    /// Each file is read once, for all manifests. Bags of BagIt 0.93 to 0.97 and 1.0 are read. What
+    /// fetch.txt names is not fetched.
+    #[command(after_help = VALIDATE_CODES)]
+    Validate(Validate),
+}
+
+#[derive(Debug, Args)]
+pub struct Validate {
+    /// Only hold the number and sizes of files against Payload-Oxum: no validation, but quick.
+    #[arg(long)]
+    pub fast: bool,
+
+    /// Print what is wrong alone.
+    #[arg(short, long)]
+    pub quiet: bool,
+
+    #[command(flatten)]
+    pub run: Run,
+
+    /// Bags.
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath, required = true)]
+    pub folders: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Create {
+    /// Algorithms of the manifests, all computed in one read: md5, sha1, sha224, sha256, sha512.
+    #[arg(
+        short,
+        long = "algorithm",
+        value_name = "ALG",
+        value_delimiter = ',',
+        value_parser = algorithms(),
+        hide_possible_values = true,
+        ignore_case = true,
+        default_value = "sha512",
+        action = ArgAction::Append
+    )]
+    pub algorithm: Vec<Algorithm>,
+
+    /// Metadata for bag-info.txt, such as Contact-Name='Edna Janssen'.
+    #[arg(long, value_name = "LABEL=VALUE", value_parser = element, action = ArgAction::Append)]
+    pub info: Vec<Element>,
+
+    #[command(flatten)]
+    pub run: Run,
+
+    /// The folder.
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub folder: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct Update {
+    /// Algorithms that the bag has manifests of from now on; by default those that it has.
+    #[arg(
+        short,
+        long = "algorithm",
+        value_name = "ALG",
+        value_delimiter = ',',
+        value_parser = algorithms(),
+        hide_possible_values = true,
+        ignore_case = true,
+        action = ArgAction::Append
+    )]
+    pub algorithm: Vec<Algorithm>,
+
+    /// Metadata that take the place of those of the same label.
+    #[arg(long, value_name = "LABEL=VALUE", value_parser = element, action = ArgAction::Append)]
+    pub info: Vec<Element>,
+
+    /// Take files up, too, that changed though their times are not newer than the manifest.
+    #[arg(long)]
+    pub accept: bool,
+
+    #[command(flatten)]
+    pub run: Run,
+
+    /// The bag.
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub folder: PathBuf,
+}
+
+fn element(text: &str) -> Result<Element, String> {
+    let (label, value) = text.split_once('=').ok_or("LABEL=VALUE is wanted")?;
+    Element::new(label, value).map_err(|why| why.to_string())
+}

@@ -1,0 +1,80 @@
+//! `lanesum bag create`.
+
+use std::os::unix::ffi::OsStrExt as _;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+
+use anyhow::Context as _;
+use indicatif::DecimalBytes;
+use lanesum_bag::{BagError, Begun, CreateOptions, Creation};
+
+use super::{fail, software, tell};
+use crate::args::Create;
+use crate::console::{self, Console, fail_to_write, locale_of_process};
+use crate::counts::files;
+use crate::progress::Display;
+use crate::signals::{self, Interruptions};
+
+/// Makes the folder a bag.
+///
+/// # Errors
+/// What keeps it from beginning.
+pub fn run(args: &Create) -> anyhow::Result<ExitCode> {
+    let console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
+    let console = Arc::new(Mutex::new(console));
+    let interruptions = signals::catch().handle(&console, None);
+    Ok(match create(args, &console, &interruptions) {
+        Ok(code) => code,
+        Err(error) => fail(&args.folder, &error, &mut console::lock(&console)),
+    })
+}
+
+fn create(
+    args: &Create,
+    console: &Mutex<Console>,
+    interruptions: &Interruptions,
+) -> Result<ExitCode, BagError> {
+    let mut options = CreateOptions::default();
+    options.algorithms = args.algorithm.iter().copied().collect();
+    options.info.clone_from(&args.info);
+    let software = software();
+    if !options.info.iter().any(|it| it.label().eq_ignore_ascii_case(software.label())) {
+        options.info.push(software);
+    }
+    let folder = args.folder.as_os_str().as_bytes();
+    let mut creation = match Creation::prepare(&args.folder, &options)? {
+        Begun::New(creation) => creation,
+        _ => {
+            let words = "is a bag now: an earlier run was interrupted near its end, and is finished \
+                         as it was begun; lanesum bag validate looks at every file";
+            console::lock(console).about(folder, words);
+            return Ok(ExitCode::SUCCESS);
+        }
+    };
+    {
+        let mut console = console::lock(console);
+        if creation.was_taken_back() {
+            let words = "an earlier run was interrupted; what it had begun is taken back";
+            console.about(folder, words);
+        }
+        for warning in creation.warnings() {
+            if let Err(error) = tell(&args.folder, warning, &mut console) {
+                return Ok(fail_to_write(&error, &mut console));
+            }
+        }
+    }
+    let to_count = creation.files();
+    let display = Display::start_unless(false, args.run.progress, || Some(move || to_count));
+    console::lock(console).set_bar(display.as_ref().map(|display| display.bar.clone()));
+    let read = creation.read(&args.run.engine(display.as_ref()));
+    drop(display);
+    console::lock(console).set_bar(None);
+    read?;
+    // It takes a moment, and an interruption can wait for so long.
+    let held = interruptions.hold();
+    let payload = creation.finish()?;
+    drop(held);
+    let words = format!("is a bag now: {}, {}", files(payload.files), DecimalBytes(payload.bytes));
+    console::lock(console).about(folder, &words);
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,105 @@
+//! `lanesum bag update`.
+
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+
+use anyhow::Context as _;
+use indicatif::DecimalBytes;
+use lanesum_bag::{BagError, Change, UpdateOptions};
+
+use super::{fail, path, tell};
+use crate::args::Update;
+use crate::console::{self, Console, fail_to_write, locale_of_process};
+use crate::counts::files;
+use crate::progress::Display;
+use crate::signals::{self, Interruptions};
+
+/// Takes up what has changed.
+///
+/// # Errors
+/// What keeps it from beginning.
+pub fn run(args: &Update) -> anyhow::Result<ExitCode> {
+    let console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
+    let console = Arc::new(Mutex::new(console));
+    let interruptions = signals::catch().handle(&console, None);
+    Ok(match update(args, &console, &interruptions) {
+        Ok(code) => code,
+        Err(error) => fail(&args.folder, &error, &mut console::lock(&console)),
+    })
+}
+
+fn update(
+    args: &Update,
+    console: &Mutex<Console>,
+    interruptions: &Interruptions,
+) -> Result<ExitCode, BagError> {
+    let mut options = UpdateOptions::default();
+    let algorithms = args.algorithm.iter().copied();
+    options.algorithms = (!args.algorithm.is_empty()).then(|| algorithms.collect());
+    options.info.clone_from(&args.info);
+    options.accept = args.accept;
+    let folder = args.folder.as_os_str().as_bytes();
+    let mut update = lanesum_bag::Update::prepare(&args.folder, &options)?;
+    {
+        let mut console = console::lock(console);
+        if update.was_recovered() {
+            let words = "an earlier run was interrupted; it is finished, or taken back";
+            console.about(folder, words);
+        }
+        for warning in update.warnings() {
+            if let Err(error) = tell(&args.folder, warning, &mut console) {
+                return Ok(fail_to_write(&error, &mut console));
+            }
+        }
+    }
+    let to_count = update.files();
+    let display = Display::start_unless(false, args.run.progress, || Some(move || to_count));
+    console::lock(console).set_bar(display.as_ref().map(|display| display.bar.clone()));
+    let read = update.read(&args.run.engine(display.as_ref()));
+    drop(display);
+    console::lock(console).set_bar(None);
+    read?;
+    {
+        // What is taken up is told before it is.
+        let mut console = console::lock(console);
+        if let Err(error) = print(args, &update, &mut console) {
+            return Ok(fail_to_write(&error, &mut console));
+        }
+    }
+    let differences = update.differences().len() as u64;
+    // It takes a moment, and an interruption can wait for so long.
+    let held = interruptions.hold();
+    let payload = update.finish()?;
+    drop(held);
+    let (count, bytes) = (files(payload.files), DecimalBytes(payload.bytes));
+    let taken = match differences {
+        0 => "nothing had changed".to_owned(),
+        differences => format!("{} taken up", files(differences)),
+    };
+    console::lock(console).about(folder, &format!("{taken}; its payload is {count}, {bytes}"));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(args: &Update, update: &lanesum_bag::Update, console: &mut Console) -> io::Result<()> {
+    for difference in update.differences() {
+        let mut line = Vec::new();
+        console.quote(&mut line, &path(&args.folder, &difference.name));
+        line.extend_from_slice(b": ");
+        line.extend_from_slice(match difference.change {
+            Change::New => b"new",
+            Change::Missing => b"missing",
+            Change::Changed => b"changed",
+            Change::Doubtful => b"changed, but its time is not newer than the manifest: damaged?",
+            _ => b"moved",
+        });
+        if let Some(from) = &difference.from {
+            line.extend_from_slice(b" from ");
+            console.quote(&mut line, &path(&args.folder, from));
+        }
+        line.push(b'\n');
+        console.line(&line)?;
+    }
+    console.flush()
+}

@@ -1,0 +1,231 @@
+//! `lanesum bag create`: what a new bag is, what cannot be one, and what a run leaves that was cut off.
+
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
+use super::bag_validate::{DECLARATION, validate};
+use super::*;
+
+/// A folder `b` of three files.
+fn folder() -> Folder {
+    Folder::of(&["b/a", "b/data/c", "b/sub/b"])
+}
+
+/// The names of all files below `b`, sorted.
+fn all(folder: &Folder) -> Vec<String> {
+    let run = output(folder.command("find").args(["b", "-type", "f"]));
+    let mut names: Vec<_> = text(&run.stdout).lines().map(str::to_owned).collect();
+    names.sort();
+    names
+}
+
+/// It cannot be a bag for this reason, and is as it was.
+#[track_caller]
+fn refused(folder: &Folder, args: &str, stdout: &str, stderr: &str) {
+    let before = all(folder);
+    expect(&folder.run(&format!("bag create {args} b")), 1, stdout, stderr);
+    assert_eq!(all(folder), before);
+    assert!(!exists(folder.path("b/.lanesum-bag")));
+}
+
+#[test]
+fn a_folder_becomes_a_bag() {
+    let folder = folder();
+    let inode = fs::metadata(folder.path("b/sub/b")).unwrap().ino();
+    fs::set_permissions(folder.path("b"), fs::Permissions::from_mode(0o750)).unwrap();
+    let run = folder.run("bag create -a md5,sha512 --info Contact-Name=Edna b");
+    expect(&run, 0, "", "lanesum: b: is a bag now: 3 files, 18 B\n");
+    let manifests = ["b/manifest-md5.txt", "b/manifest-sha512.txt"];
+    let tags = ["b/tagmanifest-md5.txt", "b/tagmanifest-sha512.txt"];
+    let payload = ["b/data/a", "b/data/data/c", "b/data/sub/b"];
+    let names = [&["b/bag-info.txt", "b/bagit.txt"][..], &payload, &manifests, &tags].concat();
+    assert_eq!(all(&folder), names);
+    assert_eq!(folder.read("b/bagit.txt"), DECLARATION);
+    let manifest =
+        line("b/a", "data/a") + &line("b/data/c", "data/data/c") + &line("b/sub/b", "data/sub/b");
+    assert_eq!(folder.read("b/manifest-md5.txt"), manifest);
+    let listed = ["bag-info.txt", "bagit.txt", "manifest-md5.txt", "manifest-sha512.txt"];
+    let listed = listed.map(|name| line(folder.read(&format!("b/{name}")), name)).concat();
+    assert_eq!(folder.read("b/tagmanifest-md5.txt"), listed);
+    let info = folder.read("b/bag-info.txt");
+    let labels: Vec<_> = info.lines().filter_map(|line| Some(line.split_once(':')?.0)).collect();
+    assert_eq!(labels, ["Contact-Name", "Bag-Software-Agent", "Bagging-Date", "Payload-Oxum"]);
+    assert!(
+        info.contains("Contact-Name: Edna\n") && info.ends_with("Payload-Oxum: 18.3\n"),
+        "{info}"
+    );
+    // Moved, not copied.
+    assert_eq!(fs::metadata(folder.path("b/data/sub/b")).unwrap().ino(), inode);
+    assert_eq!(fs::metadata(folder.path("b/data")).unwrap().mode() & 0o777, 0o750);
+    assert_eq!(validate(&folder, 0), (String::new(), String::new()));
+}
+
+#[test]
+fn sha512_is_what_nobody_chose() {
+    let folder = folder();
+    expect(&folder.run("bag create b/."), 0, "", "lanesum: b/.: is a bag now: 3 files, 18 B\n");
+    assert!(exists(folder.path("b/manifest-sha512.txt")));
+    assert_eq!(folder.names_in("b").len(), 5);
+}
+
+#[test]
+fn names_that_end_lines_are_encoded() {
+    let folder = Folder::new();
+    for name in ["100%", "a\nb", "c\rd", "e%0Af", "*g", " h"] {
+        folder.write(format!("b/{name}"), name);
+    }
+    let run = folder.run("bag create -a md5 b");
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    let manifest = folder.read("b/manifest-md5.txt");
+    let names: Vec<_> = manifest.lines().map(|line| line.split_once("  ").unwrap().1).collect();
+    let encoded = ["data/ h", "data/*g", "data/100%25", "data/a%0Ab", "data/c%0Dd", "data/e%250Af"];
+    assert_eq!(names, encoded);
+    assert_eq!(validate(&folder, 0), (String::new(), String::new()));
+}
+
+#[test]
+fn what_no_bag_can_hold_is_named_before_anything_moves() {
+    let folder = folder();
+    folder.link("a", "b/link");
+    folder.fifo("b/sub/pipe");
+    folder.write(b"b/\xff", "");
+    refused(
+        &folder,
+        "",
+        "b/link: is a link, which a bag does not keep; put what it leads to in its place, or remove it\n\
+         b/sub/pipe: is a named pipe, which no bag can hold\n\
+         'b/'$'\\377': its name is not UTF-8, as names in a bag must be; rename it\n",
+        "lanesum: b: cannot be a bag as it is; nothing was changed\n",
+    );
+}
+
+#[test]
+fn what_cannot_be_read_leaves_the_folder_as_it_was() {
+    let folder = folder();
+    let mode = |name: &str, mode| {
+        fs::set_permissions(folder.path(name), fs::Permissions::from_mode(mode)).unwrap()
+    };
+    mode("b/a", 0o000);
+    obey_modes();
+    let why = "lanesum: b: cannot be a bag as it is; nothing was changed\n";
+    refused(&folder, "", "b/a: Permission denied\n", why);
+    mode("b/a", 0o600);
+    mode("b/sub", 0o000);
+    expect(&folder.run("bag create b"), 1, "b/sub: Permission denied\n", why);
+    // It can be read, but not be moved: what has moved before goes back.
+    mode("b/sub", 0o500);
+    let before = all(&folder);
+    let run = folder.run("bag create b");
+    assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
+    assert!(text(&run.stderr).ends_with("b/sub: Permission denied\n"), "{}", text(&run.stderr));
+    assert_eq!(all(&folder), before);
+    assert!(!exists(folder.path("b/.lanesum-bag")));
+    mode("b/sub", 0o700);
+    // Nothing can be made in it.
+    mode("b", 0o500);
+    let run = folder.run("bag create b");
+    assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
+    let words = text(&run.stderr);
+    assert!(words.ends_with("/b/.lanesum-bag: Permission denied\n"), "{words}");
+    mode("b", 0o700);
+    assert_eq!(all(&folder), before);
+}
+
+#[test]
+fn empty_folders_are_told() {
+    let folder = Folder::of(&["b/a", "b/empty/"]);
+    let words = "is an empty folder, which a bag does not keep: no manifest can hold it";
+    let told =
+        format!("lanesum: b/empty: warning: {words}\nlanesum: b: is a bag now: 1 file, 3 B\n");
+    expect(&folder.run("bag create b"), 0, "", told);
+    let folder = Folder::of(&["b/"]);
+    let told = "lanesum: b: warning: no file is in it\nlanesum: b: is a bag now: 0 files, 0 B\n";
+    expect(&folder.run("bag create b"), 0, "", told);
+    validate(&folder, 0);
+}
+
+#[test]
+fn a_bag_is_not_made_twice() {
+    let folder = folder();
+    folder.run("bag create b");
+    let words = "is a bag already; lanesum bag update takes up what has changed in it";
+    refused(&folder, "", "", &format!("lanesum: b: {words}\n"));
+}
+
+#[test]
+fn mistakes_are_told_with_the_remedy() {
+    let folder = folder();
+    for (args, words) in [
+        (
+            "-a blake3",
+            "b: no bag has manifests of blake3; take md5, sha1, sha224, sha256 or sha512",
+        ),
+        ("--info Contact", "LABEL=VALUE is wanted"),
+        ("--info =x", "a label has no colon"),
+        ("--info a:b=x", "a label has no colon"),
+        ("--info a=", "a value is not empty"),
+        ("--info payload-oxum=1.1", "Payload-Oxum is counted; leave it out"),
+    ] {
+        let run = folder.run(&format!("bag create {args} b"));
+        assert_eq!((run.status.code(), run.stdout.len()), (Some(2), 0), "{args}");
+        assert!(text(&run.stderr).contains(words), "{}", text(&run.stderr));
+    }
+    expect(&folder.run("bag create gone"), 1, "", "lanesum: gone: No such file or directory\n");
+    expect(
+        &folder.run("bag create /"),
+        1,
+        "",
+        "lanesum: /: the root of all files cannot be a bag\n",
+    );
+    assert_eq!(all(&folder), ["b/a", "b/data/c", "b/sub/b"]);
+}
+
+#[test]
+fn what_an_interrupted_run_has_moved_goes_back_first() {
+    let folder = folder();
+    // As it is after the first of three renames.
+    fs::create_dir_all(folder.path("b/.lanesum-bag/data")).unwrap();
+    fs::rename(folder.path("b/data"), folder.path("b/.lanesum-bag/data/data")).unwrap();
+    folder.write("b/.lanesum-bag/manifest-sha512.txt", "half a li");
+    let words = "an earlier run was interrupted; what it had begun is taken back";
+    let done = format!("lanesum: b: {words}\nlanesum: b: is a bag now: 3 files, 18 B\n");
+    let (errors, _) = validate(&folder, 1);
+    assert!(errors.contains("b/.lanesum-bag: an interrupted lanesum bag left it"), "{errors}");
+    let update =
+        "lanesum: b: an interrupted lanesum bag create left it half done; run that again\n";
+    expect(&folder.run("bag update b"), 1, "", update);
+    expect(&folder.run("bag create b"), 0, "", done);
+    assert_eq!(validate(&folder, 0), (String::new(), String::new()));
+    assert_eq!(folder.read("b/data/data/c"), "b/data/c");
+}
+
+#[test]
+fn what_an_interrupted_run_had_whole_takes_its_place() {
+    let folder = folder();
+    folder.run("bag create b");
+    // As it is after two of the last renames.
+    fs::create_dir(folder.path("b/.lanesum-bag")).unwrap();
+    for name in ["bagit.txt", "tagmanifest-sha512.txt", "bag-info.txt"] {
+        fs::rename(folder.path(format!("b/{name}")), folder.path(format!("b/.lanesum-bag/{name}")))
+            .unwrap();
+    }
+    validate(&folder, 1);
+    let run = folder.run("bag create -a md5 b");
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    assert!(text(&run.stderr).contains("is finished as it was begun"), "{}", text(&run.stderr));
+    assert_eq!(validate(&folder, 0), (String::new(), String::new()));
+    assert_eq!(folder.names_in("b").len(), 5);
+}
+
+#[test]
+fn what_is_somebody_elses_stays() {
+    let folder = folder();
+    folder.write("b/.lanesum-bag/notes", "mine");
+    let run = folder.run("bag create b");
+    assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
+    assert!(
+        text(&run.stderr).contains("/b/.lanesum-bag/notes is in the way"),
+        "{}",
+        text(&run.stderr)
+    );
+    assert_eq!(folder.read("b/.lanesum-bag/notes"), "mine");
+}

@@ -1,0 +1,189 @@
+//! `lanesum bag update`: what has changed is told and taken up, but for what may be damaged.
+
+use std::time::{Duration, SystemTime};
+
+use super::bag_validate::validate;
+use super::*;
+
+/// A bag `b` that was made an hour ago.
+fn bag(args: &str) -> Folder {
+    let folder = Folder::of(&["b/a", "b/keep", "b/sub/b"]);
+    let run = folder.run(&format!("bag create {args} b"));
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    let found = output(folder.command("find").args(["b", "-type", "f"]));
+    for name in text(&found.stdout).lines() {
+        made(&folder, name, -3600);
+    }
+    folder
+}
+
+/// Says that a file was written so many seconds from now.
+fn made(folder: &Folder, name: &str, seconds: i64) {
+    let time = match u64::try_from(seconds) {
+        Ok(later) => SystemTime::now() + Duration::from_secs(later),
+        Err(_) => SystemTime::now() - Duration::from_secs(seconds.unsigned_abs()),
+    };
+    File::open(folder.path(name)).unwrap().set_modified(time).unwrap();
+}
+
+/// Writes to a file as somebody does who edits it.
+fn edit(folder: &Folder, name: &str, content: &str) {
+    folder.write(name, content);
+    made(folder, name, -60);
+}
+
+#[test]
+fn what_has_changed_is_told_and_taken_up() {
+    let folder = bag("-a md5,sha1 --info Contact-Name=Edna");
+    edit(&folder, "b/data/a", "edited");
+    edit(&folder, "b/data/new", "new");
+    fs::rename(folder.path("b/data/sub/b"), folder.path("b/data/moved")).unwrap();
+    folder.write("b/notes.txt", "a tag file");
+    let run = folder.run("bag update --info contact-name=Egon --info Bag-Count=1 b");
+    let told = "b/data/a: changed\nb/data/moved: moved from b/data/sub/b\nb/data/new: new\nb/notes.txt: new\n";
+    expect(
+        &run,
+        0,
+        told,
+        "lanesum: b/data/sub: warning: is an empty folder, which a bag does not keep: no manifest can hold it\n\
+         lanesum: b: 4 files taken up; its payload is 4 files, 22 B\n",
+    );
+    let (_, warnings) = validate(&folder, 0);
+    assert_eq!(warnings.lines().count(), 1, "{warnings}");
+    let info = folder.read("b/bag-info.txt");
+    let end = "contact-name: Egon\nBag-Count: 1\nPayload-Oxum: 22.4\n";
+    assert!(info.ends_with(end) && !info.contains("Edna"), "{info}");
+    assert!(folder.read("b/tagmanifest-sha1.txt").contains("  notes.txt\n"));
+    fs::remove_file(folder.path("b/data/keep")).unwrap();
+    let run = folder.run("bag update b");
+    assert_eq!(
+        (run.status.code(), text(&run.stdout)),
+        (Some(0), "b/data/keep: missing\n".to_owned())
+    );
+    let run = folder.run("bag update b");
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), String::new()));
+    assert!(text(&run.stderr).contains("nothing had changed"), "{}", text(&run.stderr));
+}
+
+#[test]
+fn what_may_be_damaged_is_not_taken_up() {
+    let folder = bag("-a md5");
+    folder.write("b/data/a", "rot");
+    made(&folder, "b/data/a", -7200);
+    edit(&folder, "b/data/new", "new");
+    let before = folder.read("b/manifest-md5.txt");
+    let told = "b/data/a: changed, but its time is not newer than the manifest: damaged?\nb/data/new: new\n";
+    let words = "files changed that nobody seems to have written to; if they are as they should be, \
+                 take them with --accept. Nothing was changed";
+    expect(&folder.run("bag update b"), 1, told, format!("lanesum: b: {words}\n"));
+    assert_eq!(folder.read("b/manifest-md5.txt"), before);
+    validate(&folder, 1);
+    let run = folder.run("bag update --accept b");
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), told.to_owned()));
+    validate(&folder, 0);
+}
+
+#[test]
+fn other_algorithms_take_the_place_of_the_old_ones() {
+    let folder = bag("-a md5,sha1");
+    // It is known by the old manifests alone.
+    folder.write("b/data/a", "rot");
+    made(&folder, "b/data/a", -7200);
+    let run = folder.run("bag update -a sha256 b");
+    assert_eq!(run.status.code(), Some(1), "{}", text(&run.stdout));
+    folder.write("b/data/a", "b/a");
+    let run = folder.run("bag update -a sha256 b");
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), String::new()));
+    let names =
+        ["bag-info.txt", "bagit.txt", "data", "manifest-sha256.txt", "tagmanifest-sha256.txt"];
+    assert_eq!(folder.names_in("b"), names);
+    assert_eq!(validate(&folder, 0), (String::new(), String::new()));
+}
+
+#[test]
+fn a_manifest_that_nobody_can_write_is_refused_or_goes() {
+    let folder = bag("-a md5");
+    folder.write("b/manifest-whirlpool.txt", "");
+    let run = folder.run("bag update b");
+    assert_eq!(run.status.code(), Some(1));
+    assert!(
+        text(&run.stdout).contains("lanesum does not compute whirlpool"),
+        "{}",
+        text(&run.stdout)
+    );
+    let run = folder.run("bag update -a md5 b");
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    assert!(!exists(folder.path("b/manifest-whirlpool.txt")));
+    assert_eq!(validate(&folder, 0).0, "");
+}
+
+#[test]
+fn a_bag_of_an_older_version_becomes_one_of_the_newest() {
+    let folder = bag("-a md5");
+    fs::rename(folder.path("b/bag-info.txt"), folder.path("b/package-info.txt")).unwrap();
+    edit(&folder, "b/package-info.txt", "Contact-Name  :   Edna\n");
+    edit(&folder, "b/bagit.txt", "BagIt-Version: 0.95\nTag-File-Character-Encoding: UTF-8");
+    let run = folder.run("bag update b");
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    assert!(folder.read("b/bagit.txt").starts_with("BagIt-Version: 1.0\n"));
+    assert_eq!(folder.read("b/bag-info.txt"), "Contact-Name: Edna\nPayload-Oxum: 16.3\n");
+    assert_eq!(validate(&folder, 0), (String::new(), String::new()));
+}
+
+#[test]
+fn what_is_no_bag_or_not_whole_is_refused() {
+    let folder = bag("-a md5");
+    fs::create_dir(folder.path("c")).unwrap();
+    let words = "is no bag, for it has no bagit.txt; lanesum bag create makes it one";
+    expect(&folder.run("bag update c"), 1, "", format!("lanesum: c: {words}\n"));
+    fs::remove_file(folder.path("b/data/a")).unwrap();
+    folder.write("b/fetch.txt", "https://example.org/a - data/a\n");
+    let run = folder.run("bag update b");
+    let told = "b/data/a: is missing; fetch.txt says where it is: https://example.org/a\n";
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), told.to_owned()));
+    fs::remove_file(folder.path("b/fetch.txt")).unwrap();
+    folder.write("b/manifest-md5.txt", "nonsense\n");
+    let run = folder.run("bag update b");
+    assert!(text(&run.stdout).contains("line 1: is not `DIGEST  NAME`"), "{}", text(&run.stdout));
+    assert_eq!(
+        (run.status.code(), folder.read("b/manifest-md5.txt")),
+        (Some(1), "nonsense\n".into())
+    );
+}
+
+#[test]
+fn an_interrupted_update_is_finished_or_taken_back() {
+    let folder = bag("-a md5");
+    // As it is before anything took its place, and not whole.
+    folder.write("b/.lanesum-bag/manifest-md5.txt", "half a li");
+    let (errors, _) = validate(&folder, 1);
+    assert!(
+        errors.contains("an interrupted lanesum bag left it; run the same command again"),
+        "{errors}"
+    );
+    let recovered = "lanesum: b: an earlier run was interrupted; it is finished, or taken back\n";
+    let run = folder.run("bag update b");
+    assert!(
+        run.status.success() && text(&run.stderr).starts_with(recovered),
+        "{}",
+        text(&run.stderr)
+    );
+    assert_eq!(validate(&folder, 0), (String::new(), String::new()));
+
+    // As it is in the midst of the last renames.
+    let wholes = ["bagit.txt", "tagmanifest-md5.txt"];
+    let texts = wholes.map(|name| folder.read(&format!("b/{name}")));
+    folder.write("b/tagmanifest-md5.txt", "what was there before\n");
+    for (name, text) in wholes.iter().zip(texts) {
+        folder.write(format!("b/.lanesum-bag/{name}"), text);
+    }
+    validate(&folder, 1);
+    let run = folder.run("bag update b");
+    assert!(
+        run.status.success() && text(&run.stderr).starts_with(recovered),
+        "{}",
+        text(&run.stderr)
+    );
+    assert_eq!(validate(&folder, 0), (String::new(), String::new()));
+    assert!(!exists(folder.path("b/.lanesum-bag")));
+}

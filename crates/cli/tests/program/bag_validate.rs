@@ -1,0 +1,378 @@
+//! `lanesum bag validate`: complete and valid bags, and every way in which one is not.
+
+use super::*;
+
+pub const DECLARATION: &str = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
+
+/// A valid bag called `b`, with two files, manifests of MD5 and a tag manifest.
+pub fn bag() -> Folder {
+    let folder = Folder::of(&["b/data/a", "b/data/sub/b"]);
+    folder.write("b/bagit.txt", DECLARATION);
+    let payload = of_bag(&["data/a", "data/sub/b"]);
+    folder.write("b/manifest-md5.txt", payload);
+    list_tags(&folder);
+    folder
+}
+
+/// The lines of files that hold their own paths, with `b/` before.
+fn of_bag(names: &[&str]) -> String {
+    names.iter().map(|name| line(format!("b/{name}"), name)).collect()
+}
+
+/// Makes the tag manifest anew.
+fn list_tags(folder: &Folder) {
+    let mut list = String::new();
+    for name in folder.names_in("b") {
+        if name.ends_with(".txt") && !name.starts_with("tagmanifest") {
+            list += &line(folder.read(&format!("b/{name}")), &name);
+        }
+    }
+    folder.write("b/tagmanifest-md5.txt", list);
+}
+
+impl Folder {
+    /// The names in a folder in it, sorted.
+    pub fn names_in(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(folder)).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+/// What is printed about `b`, without its name, and about warnings.
+#[track_caller]
+pub fn validate(folder: &Folder, code: i32) -> (String, String) {
+    let run = folder.run("bag validate -q b");
+    assert_eq!(run.status.code(), Some(code), "{} {}", text(&run.stdout), text(&run.stderr));
+    assert_eq!(code == 0, run.stdout.is_empty(), "{}", text(&run.stdout));
+    let warnings = text(&run.stderr).replace("lanesum: ", "");
+    (text(&run.stdout), warnings)
+}
+
+/// The bag is not valid for this reason alone.
+#[track_caller]
+fn fails(folder: &Folder, errors: &str) {
+    let (found, _) = validate(folder, 1);
+    let count = errors.lines().count();
+    let plural = if count == 1 { "" } else { "s" };
+    assert_eq!(found, format!("{errors}b: NOT VALID: {count} error{plural}\n"));
+}
+
+#[test]
+fn a_valid_bag_is_called_so() {
+    let folder = bag();
+    let run = folder.run("bag validate b");
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "b: valid\n".to_owned()));
+    assert!(text(&run.stderr).starts_with("lanesum: 4 files, "), "{}", text(&run.stderr));
+    expect(&folder.run("bag validate -q b"), 0, "", "");
+    expect(&folder.run("bag validate --quiet b/ b"), 0, "", "");
+    folder.write("b/data/a", "rotten..");
+    let run = folder.run("bag validate b gone");
+    let expected =
+        "b/data/a: has changed: it is not as in manifest-md5.txt\nb: NOT VALID: 1 error\n";
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), expected.to_owned()));
+    assert!(text(&run.stderr).ends_with("lanesum: gone: No such file or directory\n"));
+}
+
+#[test]
+fn every_file_that_fails_is_named() {
+    let folder = bag();
+    folder.write("b/data/a", "other");
+    fs::remove_file(folder.path("b/data/sub/b")).unwrap();
+    folder.write("b/data/new", "");
+    folder.write("b/manifest-md5.txt", of_bag(&["data/a", "data/sub/b"]) + "nonsense\n");
+    fails(
+        &folder,
+        "b/manifest-md5.txt: line 3: is not `DIGEST  NAME` with a digest of this algorithm\n\
+         b/data/sub/b: is missing; manifest-md5.txt lists it\n\
+         b/data/new: no payload manifest lists it\n\
+         b/data/a: has changed: it is not as in manifest-md5.txt\n\
+         b/manifest-md5.txt: has changed: it is not as in tagmanifest-md5.txt\n",
+    );
+}
+
+#[test]
+fn every_manifest_is_to_list_every_file() {
+    let folder = bag();
+    let sha = hex(&<sha2::Sha256 as sha2::Digest>::digest("b/data/a"));
+    folder.write("b/manifest-sha256.txt", format!("{sha}  data/a\n"));
+    list_tags(&folder);
+    fails(&folder, "b/data/sub/b: manifest-sha256.txt does not list it\n");
+    // The drafts had it that one of them would do.
+    folder.write("b/bagit.txt", DECLARATION.replace("1.0", "0.97"));
+    list_tags(&folder);
+    let (_, warnings) = validate(&folder, 0);
+    assert_eq!(warnings, "b/data/sub/b: warning: manifest-sha256.txt does not list it\n");
+    // Both are held against one reading.
+    folder.write("b/data/a", "b/DATA/a");
+    fails(
+        &folder,
+        "b/data/a: has changed: it is not as in manifest-md5.txt and manifest-sha256.txt\n",
+    );
+}
+
+#[test]
+fn lines_that_say_a_file_twice_are_told() {
+    let folder = bag();
+    let twice = of_bag(&["data/a", "data/sub/b", "data/a"]);
+    folder.write("b/manifest-md5.txt", &twice);
+    list_tags(&folder);
+    fails(&folder, "b/manifest-md5.txt: line 3: lists data/a twice\n");
+    folder.write("b/bagit.txt", DECLARATION.replace("1.0", "0.97"));
+    list_tags(&folder);
+    let (_, warnings) = validate(&folder, 0);
+    assert_eq!(warnings, "b/manifest-md5.txt: line 3: warning: lists data/a twice\n");
+    let other = twice.replacen(&md5("b/data/a"), &md5("other"), 1);
+    folder.write("b/manifest-md5.txt", other);
+    list_tags(&folder);
+    fails(
+        &folder,
+        "b/manifest-md5.txt: line 3: lists data/a twice, with different digests\n\
+         b/data/a: has changed: it is not as in manifest-md5.txt\n",
+    );
+}
+
+#[test]
+fn paths_that_lead_out_are_refused() {
+    for (name, why) in [
+        ("../a", "a path with `..` in it, which may lead out of the bag"),
+        ("data/../../a", "a path with `..` in it, which may lead out of the bag"),
+        ("/etc/passwd", "an absolute path, which leads out of the bag"),
+        ("~root/a", "a path that begins with `~`, which may lead out of the bag"),
+    ] {
+        let folder = bag();
+        folder.write("b/manifest-md5.txt", of_bag(&["data/a", "data/sub/b"]) + &line("", name));
+        list_tags(&folder);
+        fails(&folder, &format!("b/manifest-md5.txt: line 3: names {name}: {why}\n"));
+        let folder = bag();
+        folder.write("b/fetch.txt", format!("https://example.org/a - {name}\n"));
+        list_tags(&folder);
+        fails(&folder, &format!("b/fetch.txt: line 1: names {name}: {why}\n"));
+    }
+}
+
+#[test]
+fn links_out_of_the_bag_are_refused() {
+    let folder = bag();
+    folder.write("outside", "b/data/a");
+    fs::remove_file(folder.path("b/data/a")).unwrap();
+    folder.link("../../outside", "b/data/a");
+    fails(&folder, "b/data/a: is a link that leads out of the bag, or lies behind one\n");
+    // What it leads to would be right, but a bag that is sent on has nothing of it.
+    fs::remove_file(folder.path("b/data/a")).unwrap();
+    folder.write("elsewhere/sub/b", "b/data/sub/b");
+    fs::remove_dir_all(folder.path("b/data/sub")).unwrap();
+    folder.write("b/data/a", "b/data/a");
+    folder.link("../../elsewhere/sub", "b/data/sub");
+    fails(
+        &folder,
+        "b/data/sub/b: is a link that leads out of the bag, or lies behind one\n\
+         b/data/sub: is a link that leads out of the bag, or lies behind one\n",
+    );
+    let folder = bag();
+    fs::rename(folder.path("b/data/a"), folder.path("b/data/sub/c")).unwrap();
+    folder.link("sub/c", "b/data/a");
+    let lists = of_bag(&["data/a", "data/sub/b"]) + &line("b/data/a", "data/sub/c");
+    folder.write("b/manifest-md5.txt", lists);
+    list_tags(&folder);
+    let (_, warnings) = validate(&folder, 0);
+    assert_eq!(warnings, "b/data/a: warning: is a link, which other systems may not keep\n");
+}
+
+#[test]
+fn what_makes_a_bag_must_be_there() {
+    let folder = bag();
+    fs::remove_file(folder.path("b/manifest-md5.txt")).unwrap();
+    fs::remove_file(folder.path("b/tagmanifest-md5.txt")).unwrap();
+    fails(&folder, "b: has no payload manifest, so nothing tells what its files should be\n");
+    fs::remove_dir_all(folder.path("b/data")).unwrap();
+    folder.write("b/manifest-md5.txt", "");
+    fails(&folder, "b/data: is no folder of the bag, and must be\n");
+    folder.write("b/bagit.txt", "");
+    let words = "must be two lines: `BagIt-Version: 1.0` and `Tag-File-Character-Encoding: UTF-8`";
+    fails(&folder, &format!("b/bagit.txt: {words}\n"));
+    fs::remove_file(folder.path("b/bagit.txt")).unwrap();
+    fails(&folder, "b/bagit.txt: is not there, so this is no bag\n");
+    fs::create_dir(folder.path("c")).unwrap();
+    let run = folder.run("bag validate --fast b c");
+    assert_eq!(run.status.code(), Some(1));
+    assert!(!text(&run.stdout).contains("agrees"), "{}", text(&run.stdout));
+}
+
+#[test]
+fn a_manifest_that_nobody_can_check_is_an_error() {
+    let folder = bag();
+    folder.write("b/manifest-whirlpool.txt", format!("{}  data/a\n", "0".repeat(128)));
+    list_tags(&folder);
+    let words =
+        "lanesum does not compute whirlpool, so nobody can tell whether files are as it says";
+    fails(&folder, &format!("b/manifest-whirlpool.txt: {words}\n"));
+    fs::remove_file(folder.path("b/manifest-md5.txt")).unwrap();
+    list_tags(&folder);
+    fails(&folder, &format!("b/manifest-whirlpool.txt: {words}\n"));
+}
+
+#[test]
+fn what_is_to_be_fetched_is_missing() {
+    let folder = bag();
+    fs::remove_file(folder.path("b/data/a")).unwrap();
+    folder.write("b/fetch.txt", "https://example.org/a 8 data/a\nhttps://example.org/x - data/x\n");
+    list_tags(&folder);
+    fails(
+        &folder,
+        "b/fetch.txt: line 2: names data/x, which manifest-md5.txt does not list\n\
+         b/data/a: is missing; fetch.txt says where it is: https://example.org/a\n",
+    );
+}
+
+#[test]
+fn a_quick_look_is_no_validation() {
+    let folder = bag();
+    let fast = || folder.run("bag validate --fast b");
+    expect(
+        &fast(),
+        1,
+        "b/bag-info.txt: has no Payload-Oxum to go by; without --fast everything is looked at\n\
+         b: FAILED, by a look at sizes that is no validation\n",
+        "",
+    );
+    folder.write("b/bag-info.txt", "Payload-Oxum: 20.2\n");
+    let agrees = "b: Payload-Oxum agrees (2 files, 20 B); no content was looked at, so this is no validation\n";
+    expect(&fast(), 0, agrees, "");
+    // The same length.
+    folder.write("b/data/a", "b/DATA/a");
+    expect(&fast(), 0, agrees, "");
+    folder.write("b/data/a", "longer than it was");
+    expect(
+        &fast(),
+        1,
+        "b/bag-info.txt: Payload-Oxum is 20.2, but the payload has 30.2: bytes.files\n\
+         b: FAILED, by a look at sizes that is no validation\n",
+        "",
+    );
+    let (errors, _) = validate(&folder, 1);
+    assert!(errors.contains("Payload-Oxum is 20.2, but"), "{errors}");
+    folder.write("b/bag-info.txt", "Payload-Oxum: 20\n");
+    let run = fast();
+    assert_eq!(run.status.code(), Some(1), "{}", text(&run.stdout));
+}
+
+#[test]
+fn names_of_other_tools_are_read_with_a_warning() {
+    let folder = bag();
+    let list = format!("{} *./data/a\r\n{}\t data//sub/b", md5("b/data/a"), md5("b/data/sub/b"));
+    folder.write("b/manifest-md5.txt", list);
+    list_tags(&folder);
+    let (_, warnings) = validate(&folder, 0);
+    assert_eq!(
+        warnings,
+        "b/manifest-md5.txt: line 1: warning: names have `./` or `//` in them, which they should not\n\
+         b/manifest-md5.txt: line 1: warning: names begin with the star of md5sum, which is not of BagIt\n"
+    );
+    let folder = bag();
+    fs::rename(folder.path("b/data/a"), folder.path("b/data/%25")).unwrap();
+    let list = line("b/data/a", "data/%25") + &line("b/data/sub/b", "data/sub/b");
+    folder.write("b/manifest-md5.txt", list);
+    list_tags(&folder);
+    let (_, warnings) = validate(&folder, 0);
+    assert_eq!(
+        warnings,
+        "b/manifest-md5.txt: warning: percent signs in names are not encoded as %25\n"
+    );
+}
+
+#[test]
+fn names_that_some_systems_take_for_one_are_told() {
+    let folder = bag();
+    let names =
+        ["data/a", "data/sub/b", "data/A", "data/u\u{308}", "data/\u{fc}", "data/.DS_Store"];
+    for name in names {
+        folder.write(format!("b/{name}"), format!("b/{name}"));
+    }
+    folder.write("b/manifest-md5.txt", of_bag(&names));
+    list_tags(&folder);
+    let (_, warnings) = validate(&folder, 0);
+    let alike = |a: &str, b: &str| {
+        format!(
+            "{a}: warning: differs from {b} in case or Unicode normal form alone: some systems take them for one\n"
+        )
+    };
+    assert!(warnings.contains(&alike("b/data/a", "data/A")), "{warnings}");
+    assert_eq!(warnings.matches("differs from").count(), 2, "{warnings}");
+    assert!(
+        warnings.contains("b/data/.DS_Store: warning: is of the kind that systems put"),
+        "{warnings}"
+    );
+}
+
+#[test]
+fn a_name_in_another_normal_form_is_found() {
+    let folder = bag();
+    folder.write("b/data/\u{fc}", "umlaut");
+    let list = of_bag(&["data/a", "data/sub/b"]) + &line("umlaut", "data/u\u{308}");
+    folder.write("b/manifest-md5.txt", list);
+    list_tags(&folder);
+    let (_, warnings) = validate(&folder, 0);
+    assert!(warnings.contains("the same name in another Unicode normal form"), "{warnings}");
+    folder.write("b/data/\u{fc}", "other");
+    let (errors, _) = validate(&folder, 1);
+    assert!(errors.contains("has changed: it is not as in manifest-md5.txt"), "{errors}");
+}
+
+#[test]
+fn tag_files_may_be_in_other_encodings() {
+    let folder = bag();
+    folder.write("b/data/\u{fc}", "umlaut");
+    let list = of_bag(&["data/a", "data/sub/b"]) + &line("umlaut", "data/\u{fc}");
+    let utf16: Vec<u8> = list.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let latin1: Vec<u8> = list.chars().map(|it| it as u8).collect();
+    fs::remove_file(folder.path("b/tagmanifest-md5.txt")).unwrap();
+    for (encoding, text) in
+        [("UTF-16", [&b"\xff\xfe"[..], &utf16].concat()), ("ISO-8859-1", latin1)]
+    {
+        folder.write("b/bagit.txt", DECLARATION.replace("UTF-8", encoding));
+        folder.write("b/manifest-md5.txt", text);
+        validate(&folder, 0);
+    }
+    folder.write("b/bagit.txt", DECLARATION);
+    let (errors, _) = validate(&folder, 1);
+    assert!(
+        errors.contains("b/manifest-md5.txt: is not in the encoding that bagit.txt says\n"),
+        "{errors}"
+    );
+    folder.write("b/bagit.txt", DECLARATION.replace("UTF-8", "Shift_JIS"));
+    fails(
+        &folder,
+        "b/bagit.txt: tag files in Shift_JIS cannot be read; those in UTF-8, UTF-16, ISO-8859-1 and US-ASCII can\n",
+    );
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error() {
+    let folder = bag();
+    fs::set_permissions(
+        folder.path("b/data/a"),
+        std::os::unix::fs::PermissionsExt::from_mode(0o000),
+    )
+    .unwrap();
+    obey_modes();
+    fails(&folder, "b/data/a: Permission denied\n");
+}
+
+#[test]
+fn each_file_is_read_once_for_all_manifests() {
+    let folder = bag();
+    let names = ["data/a", "data/sub/b"];
+    let sha = |name: &str| hex(&<sha1::Sha1 as sha1::Digest>::digest(format!("b/{name}")));
+    let list: String = names.iter().map(|name| format!("{}  {name}\n", sha(name))).collect();
+    folder.write("b/manifest-sha1.txt", list);
+    list_tags(&folder);
+    let run = folder.run("bag validate b");
+    let tags = ["bagit.txt", "manifest-md5.txt", "manifest-sha1.txt"];
+    let sizes = tags.map(|name| folder.read(&format!("b/{name}")).len());
+    let bytes = sizes.iter().sum::<usize>() + 20;
+    let words = format!("lanesum: 5 files, {bytes} B in ");
+    assert!(text(&run.stderr).starts_with(&words), "{words} {}", text(&run.stderr));
+}
