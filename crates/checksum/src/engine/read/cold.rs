@@ -33,6 +33,14 @@ impl ColdReads {
     }
 }
 
+/// Whether what a file has at an offset is not in the cache, as far as its file system can tell.
+pub(in crate::engine) fn is_missing(file: &OwnedFd, offset: u64) -> bool {
+    let mut byte = [0];
+    let flags = ReadWriteFlags::NOWAIT;
+    i64::try_from(offset).is_ok()
+        && preadv2(file, &mut [IoSliceMut::new(&mut byte)], offset, flags) == Err(Errno::AGAIN)
+}
+
 /// Whether what a file has at an offset is in the cache, or comes from no medium at all (a FIFO). Where
 /// the file system cannot tell, it is not.
 pub(in crate::engine) fn is_cached(file: &OwnedFd, offset: u64) -> bool {

@@ -99,9 +99,11 @@ impl Worker<'_> {
         if begun.is_whole() {
             return Ok(None);
         }
-        // Of a part nothing was read that would have had to wait.
-        let is_part = begun.part.is_some();
-        let may_be_cold = is_part || self.turn.is_some() || self.came_from_medium;
+        // Of a part nothing was read that would have had to wait; and where the file system cannot
+        // tell, as a tmpfs cannot, it need not be cold.
+        let is_missing = |offset| cold::is_missing(&begun.file, offset);
+        let is_cold_part = begun.part.is_some() && ends(begun).into_iter().any(is_missing);
+        let may_be_cold = is_cold_part || self.turn.is_some() || self.came_from_medium;
         let is_cold = mem::take(&mut self.has_sought)
             || self.cold_reads.are_new()
             || (may_be_cold && !is_cached(begun));
@@ -118,8 +120,13 @@ impl Worker<'_> {
 /// Whether what is left of a file is in the cache, as far as its two ends tell: the kernel may have
 /// read ahead behind what was read.
 fn is_cached(begun: &Begun) -> bool {
+    ends(begun).into_iter().all(|offset| cold::is_cached(&begun.file, offset))
+}
+
+/// Where what is left of a file begins, and its last byte.
+fn ends(begun: &Begun) -> [u64; 2] {
     let last = begun.range().end.saturating_sub(1).max(begun.position());
-    [begun.position(), last].into_iter().all(|offset| cold::is_cached(&begun.file, offset))
+    [begun.position(), last]
 }
 
 /// The device of a cold file has no room for one more reader.
