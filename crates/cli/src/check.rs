@@ -82,7 +82,11 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
         partial.tell_taken(report.total.resumed, &mut console);
         // What could not be read may be there the next time.
         let is_at_end = report.total.unreadable == 0 && report.bad_lists == 0;
-        if is_at_end { partial.done(&mut console) } else { partial.failed(&mut console) }
+        if is_at_end {
+            partial.done(report.total.resumed, &mut console)
+        } else {
+            partial.failed(&mut console)
+        }
     }
     Ok(if report.all_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -410,7 +414,7 @@ impl<'a> Report<'a> {
         };
         let resumed = match total.resumed {
             0 => String::new(),
-            count => format!(" and {} that were read before", HumanCount(count)),
+            count => format!(" and {} read before", HumanCount(count)),
         };
         let words = format!(
             "{}{resumed}{lines}, {}: {}",

@@ -87,7 +87,7 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     let ended = end(&args, printed, output, &interruptions, &mut console);
     if let Some(partial) = partial {
         match ended {
-            Ok(Ended::Listed(_)) => partial.done(&mut console),
+            Ok(Ended::Listed(_)) => partial.done(taken, &mut console),
             _ => partial.failed(&mut console),
         }
     }

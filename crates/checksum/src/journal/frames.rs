@@ -1,13 +1,14 @@
 //! The file of a journal: a head that says what it is, and frames of entries, each behind its
-//! length and its CRC-32C (that of the first line and the entries).
+//! length and its CRC-32C (that of [`SALT`] and the entries).
 //!
 //! What a frame says holds only if it is whole: a machine that goes down may leave the last one cut
 //! off, or with other bytes than were written.
 
+use super::Purpose;
 use crate::Key;
 
-/// What every journal begins with. Who changes the form changes the number.
-const MAGIC: &[u8] = b"lanesum partial list 1\n";
+/// What the CRC-32C of a frame is of, before its entries.
+const SALT: &[u8] = b"lanesum frame 1";
 
 /// Bytes of a frame before its entries.
 const PREFIX: usize = 2 * size_of::<u32>();
@@ -15,8 +16,16 @@ const PREFIX: usize = 2 * size_of::<u32>();
 /// Which keys it was made with is told by this much of a hash of the key.
 const KEY_CONTEXT: &str = "lanesum 2026-11-24 which key a partial list was made with";
 
+/// What a journal begins with. Who changes the form changes the number.
+const fn magic(purpose: Purpose) -> &'static [u8] {
+    match purpose {
+        Purpose::List => b"lanesum partial list 1\n",
+        Purpose::Check => b"lanesum partial check 1\n",
+    }
+}
+
 /// The head of a journal of digests that are made with this key.
-pub(super) fn head(key: Option<&Key>) -> Vec<u8> {
+pub(super) fn head(purpose: Purpose, key: Option<&Key>) -> Vec<u8> {
     let key = match key {
         None => "none".to_owned(),
         Some(key) => {
@@ -31,7 +40,7 @@ pub(super) fn head(key: Option<&Key>) -> Vec<u8> {
             hasher.finalize().to_hex()[..16].to_owned()
         }
     };
-    [MAGIC, b"key ", key.as_bytes(), b"\n"].concat()
+    [magic(purpose), b"key ", key.as_bytes(), b"\n"].concat()
 }
 
 /// What the bytes of a file are.
@@ -52,13 +61,14 @@ pub(super) enum Content {
     },
 }
 
-/// What these bytes are to a run with this head.
-pub(super) fn read(bytes: &[u8], head: &[u8]) -> Content {
-    if bytes.len() < head.len() && (head.starts_with(bytes) || bytes.starts_with(MAGIC)) {
+/// What these bytes are to a run for this purpose, with this key.
+pub(super) fn read(bytes: &[u8], purpose: Purpose, key: Option<&Key>) -> Content {
+    let (head, magic) = (&*head(purpose, key), magic(purpose));
+    if bytes.len() < head.len() && (head.starts_with(bytes) || bytes.starts_with(magic)) {
         return Content::Nothing;
     }
     let Some(mut rest) = bytes.strip_prefix(head) else {
-        return if bytes.starts_with(MAGIC) { Content::OtherKey } else { Content::Other };
+        return if bytes.starts_with(magic) { Content::OtherKey } else { Content::Other };
     };
     let mut entries = Vec::new();
     while let Some((frame, behind)) = frame(rest) {
@@ -89,7 +99,7 @@ pub(super) fn end(frame: &mut [u8]) {
 
 /// Not the entries' alone: the CRC-32C of four bytes of ones, as erased flash has them, is ones.
 fn sum_of(entries: &[u8]) -> u32 {
-    crc32c::crc32c_append(crc32c::crc32c(MAGIC), entries)
+    crc32c::crc32c_append(crc32c::crc32c(SALT), entries)
 }
 
 fn frame(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -105,8 +115,10 @@ fn frame(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 mod tests {
     use super::*;
 
+    const LIST: Purpose = Purpose::List;
+
     fn journal() -> (Vec<u8>, Vec<u8>, Vec<usize>) {
-        let head = head(None);
+        let head = head(LIST, None);
         let (mut bytes, mut frame, mut ends) = (head.clone(), Vec::new(), vec![head.len()]);
         for entries in [&b"first"[..], &[7; 1000], b"last"] {
             begin(&mut frame);
@@ -126,11 +138,11 @@ mod tests {
         for cut in 0..=bytes.len() {
             let expected = ends.iter().copied().rfind(|&end| end <= cut);
             for tail in [&b""[..], &[0; 100], &[0xff; 100]] {
-                let found = read(&[&bytes[..cut], tail].concat(), &head);
+                let found = read(&[&bytes[..cut], tail].concat(), LIST, None);
                 match (found, expected) {
                     (Content::Nothing, None) if tail.is_empty() => {}
                     (Content::Other, None) if !tail.is_empty() => {}
-                    (Content::OtherKey, None) if cut >= MAGIC.len() => {}
+                    (Content::OtherKey, None) if cut >= magic(LIST).len() => {}
                     (Content::Journal { entries, end }, Some(expected)) => {
                         assert_eq!(end, expected, "{cut}");
                         assert!(all.starts_with(&entries));
@@ -142,7 +154,7 @@ mod tests {
         for place in head.len()..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[place] ^= 1;
-            let Content::Journal { entries, end } = read(&damaged, &head) else { panic!() };
+            let Content::Journal { entries, end } = read(&damaged, LIST, None) else { panic!() };
             assert!(end <= place && all.starts_with(&entries), "{place}");
         }
     }
@@ -150,12 +162,13 @@ mod tests {
     #[test]
     fn another_key_is_told() {
         let key = |byte| Key::from_bytes(&[byte; 32]).unwrap();
-        let heads = [head(None), head(Some(&key(1))), head(Some(&key(2)))];
-        for one in &heads {
-            for other in &heads {
-                let found = read(one, other);
+        let keys = [None, Some(key(1)), Some(key(2))];
+        for one in &keys {
+            for other in &keys {
+                let bytes = head(LIST, one.as_ref());
+                let found = read(&bytes, LIST, other.as_ref());
                 // Shorter than a head with a key.
-                let is_cut = one.len() < other.len();
+                let is_cut = one.is_none() && other.is_some();
                 match found {
                     Content::Journal { entries, .. } => assert!(one == other && entries.is_empty()),
                     Content::Nothing => assert!(is_cut),
@@ -164,7 +177,9 @@ mod tests {
                 }
             }
         }
-        assert_eq!(read(b"d41d8cd98f00b204e9800998ecf8427e  a file\n", &heads[0]), Content::Other);
-        assert_eq!(read(b"", &heads[0]), Content::Nothing);
+        let list = b"d41d8cd98f00b204e9800998ecf8427e  a file\n";
+        assert_eq!(read(list, LIST, None), Content::Other);
+        assert_eq!(read(b"", LIST, None), Content::Nothing);
+        assert_eq!(read(&head(LIST, None), Purpose::Check, None), Content::Other);
     }
 }

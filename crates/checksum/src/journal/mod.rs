@@ -53,10 +53,21 @@ const TRIES: u32 = 100;
 /// Whether a run goes on from what a journal holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begin {
-    /// What it holds is dropped.
+    /// It does not: all is read again, and kept in addition to what is there. If this run is
+    /// interrupted, too, one that goes on has both.
     Anew,
     /// What it holds is known.
     Resumed,
+}
+
+/// What a journal is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Purpose {
+    /// A list that is made: it holds what was hashed.
+    List,
+    /// A check: it holds what was verified.
+    Check,
 }
 
 /// Why there is no journal. The path is the caller's to add.
@@ -66,8 +77,8 @@ pub enum JournalError {
     /// The system's.
     #[error("{}", message(.0))]
     Io(io::Error),
-    /// Nothing of it is touched.
-    #[error("is there, and is no partial list of lanesum; move it away")]
+    /// It is no journal, or one for another [`Purpose`]. Nothing of it is touched.
+    #[error("is there, and is not what an interrupted run of this kind keeps; choose another name")]
     NotAJournal,
     /// Digests under one key are none under another.
     #[error(
@@ -88,7 +99,7 @@ impl From<io::Error> for JournalError {
 /// A journal: a file that no other process has as one at the same time.
 ///
 /// ```
-/// use lanesum_checksum::journal::{Begin, Journal};
+/// use lanesum_checksum::journal::{Begin, Journal, Purpose};
 /// use lanesum_checksum::{Algorithm, Job, Source, engine};
 ///
 /// let folder = tempfile::tempdir()?;
@@ -96,7 +107,7 @@ impl From<io::Error> for JournalError {
 /// std::fs::write(&file, "abc")?;
 /// # std::fs::File::options().write(true).open(&file)?.set_modified(std::time::UNIX_EPOCH)?;
 ///
-/// let journal = Journal::open(&path, None, Begin::Resumed)?;
+/// let journal = Journal::open(&path, Purpose::List, None, Begin::Resumed)?;
 /// assert!(journal.known(&file, Algorithm::Md5.into()).is_none());
 /// let job = Job { source: Source::Path(file.clone()), algorithms: Algorithm::Md5.into(), context: () };
 /// for outcome in engine::run(&engine::Options::default(), std::iter::once(job)) {
@@ -112,8 +123,7 @@ pub struct Journal {
     path: PathBuf,
     inode: Inode,
     known: Known,
-    /// How many files it held that are to be hashed anew.
-    dropped: usize,
+    begin: Begin,
     written: Option<Time>,
     /// When the run began, less what a clock may be behind.
     settled_before: Option<Time>,
@@ -148,29 +158,29 @@ impl Journal {
     /// # Errors
     /// It cannot be made, written or read; it is something else, or somebody else's. Nothing in it
     /// has changed then.
-    pub fn open(path: &Path, key: Option<&Key>, begin: Begin) -> Result<Self, JournalError> {
+    pub fn open(
+        path: &Path,
+        purpose: Purpose,
+        key: Option<&Key>,
+        begin: Begin,
+    ) -> Result<Self, JournalError> {
         let settled = SystemTime::now().checked_sub(SETTLED);
         let mut file = open_locked(path)?;
         let opened = fstat(&file).map_err(io::Error::from)?;
         let written = FileVersion::of(&opened).times().modified.filter(|_| opened.st_size > 0);
         let mut bytes = Vec::new();
-        let head = frames::head(key);
         file.read_to_end(&mut bytes)?;
-        let (known, end) = match frames::read(&bytes, &head) {
+        let (known, end) = match frames::read(&bytes, purpose, key) {
             Content::Other => return Err(JournalError::NotAJournal),
             Content::OtherKey => return Err(JournalError::OtherKey),
             Content::Nothing => (Known::default(), 0),
             Content::Journal { entries, end } => (Known::new(entries), end),
         };
         drop(bytes);
-        let (known, end, dropped) = match begin {
-            Begin::Anew => (Known::default(), 0, known.len()),
-            Begin::Resumed => (known, end, 0),
-        };
         file.set_len(end as u64)?;
         file.seek(SeekFrom::Start(end as u64))?;
         if end == 0 {
-            file.write_all(&head)?;
+            file.write_all(&frames::head(purpose, key))?;
         }
         let mut frame = Vec::new();
         frames::begin(&mut frame);
@@ -186,7 +196,7 @@ impl Journal {
             path: path.to_owned(),
             inode,
             known,
-            dropped,
+            begin,
             written,
             settled_before: settled.and_then(time),
             shared,
@@ -224,12 +234,6 @@ impl Journal {
         self.written
     }
 
-    /// How many files it held before it was begun anew.
-    #[must_use]
-    pub const fn dropped(&self) -> usize {
-        self.dropped
-    }
-
     /// How many other files were [kept](Self::keep) since then.
     #[must_use]
     pub fn kept(&self) -> u64 {
@@ -237,9 +241,12 @@ impl Journal {
     }
 
     /// What hashing a file gave, if it has not changed since, and that was with all of these
-    /// algorithms. Links are followed.
+    /// algorithms. Links are followed. `None` of all files where the run [began](Begin) anew.
     #[must_use]
     pub fn known(&self, path: &Path, algorithms: Algorithms) -> Option<Hashed> {
+        if self.begin == Begin::Anew || self.is_empty() {
+            return None;
+        }
         let entry = self.known.get(path.as_os_str().as_encoded_bytes())?;
         let stat = stat(path).ok()?;
         let version = FileVersion::of(&stat);
@@ -420,7 +427,8 @@ mod tests {
 
         /// The journal, to which every file has been as it is for long.
         fn open(&self, begin: Begin) -> Journal {
-            let mut journal = Journal::open(&self.path("partial"), None, begin).unwrap();
+            let mut journal =
+                Journal::open(&self.path("partial"), Purpose::List, None, begin).unwrap();
             journal.settled_before = Some(Time { seconds: i64::MAX, nanoseconds: 0 });
             journal
         }
@@ -471,7 +479,8 @@ mod tests {
     fn what_changed_just_before_the_run_is_not_kept() {
         let folder = Folder::new();
         let [file, empty] = [folder.write("file", "abc"), folder.write("empty", "")];
-        let journal = Journal::open(&folder.path("partial"), None, Begin::Resumed).unwrap();
+        let journal =
+            Journal::open(&folder.path("partial"), Purpose::List, None, Begin::Resumed).unwrap();
         journal.keep(&file, &hash(&file));
         assert_eq!(journal.kept(), 0);
         drop(journal);
@@ -484,14 +493,19 @@ mod tests {
     fn a_journal_is_for_one_process_and_goes_when_it_is_done() {
         let folder = Folder::new();
         let file = folder.write("file", "abc");
-        let open = || Journal::open(&folder.path("partial"), None, Begin::Resumed);
+        let open = || Journal::open(&folder.path("partial"), Purpose::List, None, Begin::Resumed);
         let journal = folder.open(Begin::Anew);
         assert!(matches!(open(), Err(JournalError::InUse)));
         journal.keep(&file, &hash(&file));
         drop(journal);
+        let other = folder.write("other", "def");
         let journal = folder.open(Begin::Anew);
-        assert_eq!((journal.len(), journal.dropped()), (0, 1));
-        journal.keep(&file, &hash(&file));
+        assert_eq!((journal.len(), journal.known(&file, MD5.into())), (1, None));
+        journal.keep(&other, &hash(&other));
+        drop(journal);
+        let journal = folder.open(Begin::Resumed);
+        assert_eq!(journal.known(&file, MD5.into()), Some(hash(&file)), "is not lost");
+        assert_eq!(journal.known(&other, MD5.into()), Some(hash(&other)));
         journal.remove().unwrap();
         journal.keep(&file, &hash(&file));
         journal.write();
@@ -505,19 +519,22 @@ mod tests {
         let folder = Folder::new();
         let path = folder.write("partial", "my own notes\n");
         for begin in [Begin::Anew, Begin::Resumed] {
-            let error = Journal::open(&path, None, begin).unwrap_err();
+            let error = Journal::open(&path, Purpose::List, None, begin).unwrap_err();
             assert!(matches!(error, JournalError::NotAJournal), "{error}");
         }
         assert_eq!(fs::read_to_string(&path).unwrap(), "my own notes\n");
         let link = folder.path("link");
         std::os::unix::fs::symlink(&path, &link).unwrap();
-        assert!(matches!(Journal::open(&link, None, Begin::Anew), Err(JournalError::Io(_))));
-        assert!(Journal::open(Path::new("/dev/null"), None, Begin::Anew).is_err());
+        assert!(matches!(
+            Journal::open(&link, Purpose::List, None, Begin::Anew),
+            Err(JournalError::Io(_))
+        ));
+        assert!(Journal::open(Path::new("/dev/null"), Purpose::List, None, Begin::Anew).is_err());
 
         let key = Key::from_bytes(&[7; 32]).unwrap();
         let journal = folder.path("keyed");
-        drop(Journal::open(&journal, Some(&key), Begin::Anew).unwrap());
-        let error = Journal::open(&journal, None, Begin::Resumed).unwrap_err();
+        drop(Journal::open(&journal, Purpose::Check, Some(&key), Begin::Anew).unwrap());
+        let error = Journal::open(&journal, Purpose::Check, None, Begin::Resumed).unwrap_err();
         assert!(matches!(error, JournalError::OtherKey), "{error}");
     }
 }

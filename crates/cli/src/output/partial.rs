@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use lanesum_checksum::Key;
 use lanesum_checksum::error::message;
-use lanesum_checksum::journal::{Begin, Journal, JournalError};
+use lanesum_checksum::journal::{Begin, Journal, JournalError, Purpose};
 
 use super::Target;
 use crate::console::Console;
@@ -20,6 +20,7 @@ use crate::stdin;
 #[derive(Clone)]
 pub struct Partial {
     journal: Arc<Journal>,
+    resumes: bool,
     /// What the journal is for, and how to go on with it.
     remedy: &'static str,
 }
@@ -44,12 +45,13 @@ impl Partial {
         let mut name = OsString::from(path);
         name.push(".partial");
         let path = PathBuf::from(name);
-        let journal = match Journal::open(&path, key, begin) {
+        let journal = match Journal::open(&path, Purpose::List, key, begin) {
             // Whatever is wrong with the folder, the list itself will meet.
             Err(JournalError::Io(_)) if !resume => return Ok(None),
             journal => journal.with_context(|| path.display().to_string())?,
         };
-        Ok(Some(Self { journal: Arc::new(journal), remedy: "--resume goes on from there" }))
+        let remedy = "--resume goes on from there";
+        Ok(Some(Self { journal: Arc::new(journal), resumes: resume, remedy }))
     }
 
     /// That of a check.
@@ -60,17 +62,20 @@ impl Partial {
         if stdin::is_meant_by(state) {
             return Err(Usage("--resume needs a file, which it makes".to_owned()).into());
         }
-        let journal = Journal::open(state, key, Begin::Resumed);
+        let journal = Journal::open(state, Purpose::Check, key, Begin::Resumed);
         let journal = journal.with_context(|| state.display().to_string())?;
-        Ok(Self { journal: Arc::new(journal), remedy: "--resume with it goes on from there" })
+        let remedy = "--resume with it goes on from there";
+        Ok(Self { journal: Arc::new(journal), resumes: true, remedy })
     }
 
     /// Tells how much of it was used.
     pub fn tell_taken(&self, taken: u64, console: &mut Console) {
-        if taken == 0 {
-            return;
-        }
-        let mut words = format!("{} of it did not change and were not read again", files(taken));
+        let what = match taken {
+            0 => return,
+            1 => "was not read again, since it did not change",
+            _ => "were not read again, since they did not change",
+        };
+        let mut words = format!("{} of it {what}", files(taken));
         let mut time = Vec::new();
         if self.journal.written().is_some_and(|written| written.write_rfc3339(&mut time)) {
             let seconds = time.split(|&byte| byte == b'.' || byte == b'Z').next();
@@ -82,11 +87,11 @@ impl Partial {
 
     /// Tells of what somebody may have wanted to go on with.
     pub fn begun(&self, console: &mut Console) {
-        let dropped = self.journal.dropped() as u64;
-        if dropped > 0 {
+        if !self.resumes && self.held() > 0 {
             let words = format!(
-                "kept {} of a run that was interrupted, and begins anew, since there is no --resume",
-                files(dropped)
+                "keeps {} of a run that was interrupted, which are read again, since there is no \
+                 --resume",
+                files(self.held())
             );
             self.tell(console, &words);
         }
@@ -109,20 +114,31 @@ impl Partial {
         is_kept
     }
 
-    /// The run came to its end, and what it was for is there.
-    pub fn done(&self, console: &mut Console) {
-        if let Err(error) = self.journal.remove() {
-            self.tell(
-                console,
-                &format!("not needed any more, but not removed: {}", message(&error)),
+    /// The run came to its end, and what it was for is there. So many of the files that it held
+    /// were used: where that is none, it may be another run's, and stays.
+    pub fn done(&self, taken: u64, console: &mut Console) {
+        if self.resumes && taken == 0 && !self.journal.is_empty() {
+            let words = format!(
+                "is still there, since nothing of its {} was of use: they have other names here, \
+                 other algorithms, or they changed",
+                files(self.journal.len() as u64)
             );
+            return self.tell(console, &words);
+        }
+        self.remove(console);
+    }
+
+    fn remove(&self, console: &mut Console) {
+        if let Err(error) = self.journal.remove() {
+            let words = format!("not needed any more, but not removed: {}", message(&error));
+            self.tell(console, &words);
         }
     }
 
     /// The run came to its end, and there is no list.
     pub fn failed(&self, console: &mut Console) {
         if self.held() == 0 {
-            return self.done(console);
+            return self.remove(console);
         }
         match self.journal.close() {
             Ok(()) => self.tell_kept(console),

@@ -60,8 +60,8 @@ fn an_interrupted_list_goes_on_and_is_what_it_would_have_been() {
         let output = folder.run(&format!("{args} --resume -o list {OLD} fifo"));
         fed.join().unwrap().unwrap();
         let words = format!(
-            "lanesum: list.partial: {files} files of it did not change and were not read again; it was \
-             written last at 20"
+            "lanesum: list.partial: {files} files of it were not read again, since they did not change; it \
+             was written last at 20"
         );
         assert!(text(&output.stderr).starts_with(&words), "{}", text(&output.stderr));
         assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0));
@@ -97,20 +97,62 @@ fn a_killed_list_goes_on() {
 }
 
 #[test]
-fn without_resume_a_run_begins_anew_and_says_so() {
+fn without_resume_all_is_read_again_and_nothing_is_lost() {
     let folder = Folder::new();
     folder.fifo("fifo");
     let (running, fifo) = at_the_fifo(&folder, "");
     running.signal(Signal::TERM);
+    let files = kept(&text(&running.finish().stderr));
+    drop(fifo);
+    let told = format!(
+        "lanesum: list.partial: keeps {files} files of a run that was interrupted, which are read \
+         again, since there is no --resume\n"
+    );
+    // Whoever forgot it still has them.
+    let running = start(&mut folder.lanesum(["-o", "list", "fifo"]));
+    let fifo = folder.writer("fifo");
+    running.signal(Signal::TERM);
     let words = text(&running.finish().stderr);
     drop(fifo);
-    let expected = format!(
-        "lanesum: list.partial: kept {} files of a run that was interrupted, and begins anew, \
-         since there is no --resume\n",
-        kept(&words)
-    );
-    expect(&folder.run(&format!("-o list {OLD}")), 0, "", expected);
+    assert_eq!((words.starts_with(&told), kept(&words[told.len()..])), (true, files), "{words}");
+    expect(&folder.run(&format!("-o list {OLD}")), 0, "", told);
     assert_eq!(folder.names(), ["fifo", "list"]);
+}
+
+#[test]
+fn what_a_run_cannot_use_stays() {
+    let folder = Folder::of(&["other"]);
+    folder.fifo("fifo");
+    let (running, fifo) = at_the_fifo(&folder, "");
+    running.signal(Signal::TERM);
+    let files = kept(&text(&running.finish().stderr));
+    drop(fifo);
+    for args in ["other".to_owned(), format!("-a sha1 {OLD}")] {
+        let output = folder.run(&format!("--resume -o list {args}"));
+        let words = format!(
+            "lanesum: list.partial: is still there, since nothing of its {files} files was of use: \
+             they have other names here, other algorithms, or they changed\n"
+        );
+        expect(&output, 0, "", words);
+    }
+    let output = folder.run(&format!("--resume -o list {OLD}"));
+    assert!(text(&output.stderr).contains(" were not read again"), "{}", text(&output.stderr));
+    assert_eq!(folder.names(), ["fifo", "list", "other"]);
+}
+
+#[test]
+fn a_check_does_not_take_what_a_list_keeps() {
+    let folder = Folder::of(&["a"]);
+    folder.fifo("fifo");
+    folder.write("sums", lines(&["a"]));
+    let (running, fifo) = at_the_fifo(&folder, "");
+    running.signal(Signal::TERM);
+    running.finish();
+    drop(fifo);
+    let output = folder.run("check --resume list.partial sums");
+    let words = "lanesum: list.partial: is there, and is not what an interrupted run of this kind \
+                 keeps; choose another name\n";
+    expect(&output, 1, "", words);
 }
 
 #[test]
@@ -151,8 +193,8 @@ fn what_stands_where_the_journal_would_be_is_not_touched() {
     let folder = Folder::of(&["a"]);
     folder.write("list.partial", "my notes\n");
     let output = folder.run("-o list a");
-    let words =
-        "lanesum: list.partial: is there, and is no partial list of lanesum; move it away\n";
+    let words = "lanesum: list.partial: is there, and is not what an interrupted run of this kind keeps; \
+         choose another name\n";
     expect(&output, 1, "", words);
     assert_eq!(folder.read("list.partial"), "my notes\n");
     assert_eq!(folder.names(), ["a", "list.partial"]);
@@ -235,14 +277,14 @@ fn an_interrupted_check_goes_on() {
     assert_eq!(output.status.code(), Some(1));
     let words = text(&output.stderr);
     assert!(words.contains("fifo: No such file"), "{words}");
-    assert!(words.contains(&format!("2 files and {files} that were read before")), "{words}");
+    assert!(words.contains(&format!("2 files and {files} read before")), "{words}");
     assert!(words.contains(&format!("state: keeps {files} files; ")), "{words}");
 
     folder.write("fifo", "abc");
     let output = folder.run("check --resume state list");
     let words = text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{words}");
-    assert!(words.contains(&format!("state: {files} files of it did not change")), "{words}");
+    assert!(words.contains(&format!("state: {files} files of it were not read again")), "{words}");
     let names = old.lines().map(|line| line.split_once("  ").unwrap().1).chain(["bad", "fifo"]);
     let expected: String = names.map(|name| format!("{name}: OK\n")).collect();
     assert_eq!(text(&output.stdout), expected);
@@ -259,7 +301,8 @@ fn a_check_that_was_all_read_keeps_nothing() {
     let output = folder.run("check --resume - list");
     expect(&output, 2, "", "lanesum: --resume needs a file, which it makes\n");
     let output = folder.run("check --resume list list");
-    let words = "lanesum: list: is there, and is no partial list of lanesum; move it away\n";
+    let words = "lanesum: list: is there, and is not what an interrupted run of this kind keeps; choose \
+                 another name\n";
     expect(&output, 1, "", words);
     assert_eq!(folder.read("list"), line("other", "a"));
 }
