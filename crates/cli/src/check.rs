@@ -52,7 +52,7 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     let console = Arc::new(Mutex::new(console));
     let signals = signals::catch();
     let mut options = options(&args, key_file.map(|file| file.key));
-    let state = |state: &PathBuf| Partial::of_check(state, options.engine.key.as_ref());
+    let state = |state: &PathBuf| Partial::of_check(state, &lists, options.engine.key.as_ref());
     let partial = args.resume.as_ref().map(state).transpose()?;
     options.journal = partial.as_ref().map(|partial| Arc::clone(partial.journal()));
     signals.keeping(partial.clone()).handle(&console, None);

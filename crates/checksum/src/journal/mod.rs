@@ -30,7 +30,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use lanesum_list::{Inode, Time, Times};
-use rustix::fs::{FileType, OFlags, Stat, fstat, stat};
+use rustix::fs::{FileType, OFlags, Stat, StatVfs, fstat, fstatvfs, stat};
 
 use crate::engine::{FileVersion, Hashed, inode_of, inode_of_file};
 use crate::error::message;
@@ -46,6 +46,10 @@ const SYNC_EVERY: Duration = Duration::from_secs(5);
 
 /// How long before the run a file must have changed last: no file system's clock ticks slower.
 const SETTLED: Duration = Duration::from_secs(3);
+
+/// A journal that nobody asked for gives way where there is less room: it must not take what the list
+/// needs, which may be written this fast until the next look.
+const ROOM: u64 = 16 << 20;
 
 /// Another process may end, and remove its journal, so often while this one opens it.
 const TRIES: u32 = 100;
@@ -142,8 +146,12 @@ struct State {
     file: File,
     /// The frame that comes next.
     frame: Vec<u8>,
-    /// How many entries were kept since it was opened.
+    /// How many other files than before are in what was written since it was opened, and how many
+    /// are in the frame.
     kept: u64,
+    pending: u64,
+    /// How long it was when it was opened, where it is to give way.
+    gives_way: Option<u64>,
     is_synced: bool,
     is_ended: bool,
     /// Why nothing more is kept.
@@ -186,7 +194,16 @@ impl Journal {
         frames::begin(&mut frame);
         let inode = inode_of_file(&file)?;
         let to_sync = file.try_clone()?;
-        let state = State { file, frame, kept: 0, is_synced: true, is_ended: false, failure: None };
+        let state = State {
+            file,
+            frame,
+            kept: 0,
+            pending: 0,
+            gives_way: (begin == Begin::Anew).then_some(end as u64),
+            is_synced: true,
+            is_ended: false,
+            failure: None,
+        };
         let shared = Arc::new(Shared { state: Mutex::new(state), ends: Condvar::new() });
         let theirs = Arc::clone(&shared);
         // It needs little, and where memory is limited all else needs the rest.
@@ -234,7 +251,7 @@ impl Journal {
         self.written
     }
 
-    /// How many other files were [kept](Self::keep) since then.
+    /// How many other files were [kept](Self::keep) since then, and [written](Self::write).
     #[must_use]
     pub fn kept(&self) -> u64 {
         self.shared.lock().kept
@@ -270,7 +287,7 @@ impl Journal {
         if !state.is_ended && state.failure.is_none() {
             let before = state.frame.len();
             entry::write(&mut state.frame, name, hashed);
-            state.kept += u64::from(is_new && state.frame.len() > before);
+            state.pending += u64::from(is_new && state.frame.len() > before);
         }
     }
 
@@ -354,10 +371,34 @@ impl State {
             return;
         }
         frames::end(&mut self.frame);
-        let result = self.file.write_all(&self.frame);
+        let result = self.look_for_room().and_then(|()| self.file.write_all(&self.frame));
         frames::begin(&mut self.frame);
         self.is_synced = false;
+        let pending = std::mem::take(&mut self.pending);
+        match (&result, self.gives_way) {
+            (Ok(()), _) => self.kept += pending,
+            (Err(_), Some(before)) => {
+                self.kept = 0;
+                // Where that fails, too, what is there is whole frames and less than one.
+                let _ = self.file.set_len(before);
+            }
+            (Err(_), None) => {}
+        }
         self.note(result);
+    }
+
+    /// # Errors
+    /// There is little room where nobody asked for a journal.
+    fn look_for_room(&self) -> io::Result<()> {
+        let room = self.gives_way.and_then(|_| fstatvfs(&self.file).ok());
+        // Some file systems do not tell.
+        let is_little = |room: &StatVfs| {
+            room.f_blocks > 0 && room.f_bavail.saturating_mul(room.f_frsize) < ROOM
+        };
+        if room.is_some_and(|room| is_little(&room)) {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        Ok(())
     }
 
     fn note(&mut self, result: io::Result<()>) {
@@ -451,6 +492,7 @@ mod tests {
             assert_eq!(journal.known(file, MD5.into()), None);
             journal.keep(file, hashed);
         }
+        journal.write();
         assert_eq!((journal.len(), journal.kept()), (0, 4));
         drop(journal);
 
@@ -466,6 +508,7 @@ mod tests {
         assert_eq!(journal.known(d, MD5.into()), None, "is not there");
         // The last that was kept of a file counts.
         journal.keep(b, &hash(b));
+        journal.write();
         assert_eq!(journal.kept(), 0, "no other file");
         journal.close().unwrap();
         assert!(journal.is_ended());
@@ -482,10 +525,12 @@ mod tests {
         let journal =
             Journal::open(&folder.path("partial"), Purpose::List, None, Begin::Resumed).unwrap();
         journal.keep(&file, &hash(&file));
+        journal.write();
         assert_eq!(journal.kept(), 0);
         drop(journal);
         let journal = folder.open(Begin::Resumed);
         journal.keep(&empty, &hash(&empty));
+        journal.write();
         assert_eq!(journal.kept(), 0, "what is empty may be a file that the kernel makes");
     }
 

@@ -7,8 +7,12 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use lanesum_checksum::Key;
+use lanesum_checksum::check::List;
+use lanesum_checksum::engine::inode_of;
 use lanesum_checksum::error::message;
 use lanesum_checksum::journal::{Begin, Journal, JournalError, Purpose};
+
+use rustix::fs::stat;
 
 use super::Target;
 use crate::console::Console;
@@ -54,11 +58,23 @@ impl Partial {
         Ok(Some(Self { journal: Arc::new(journal), resumes: resume, remedy }))
     }
 
-    /// That of a check.
+    /// That of a check of these lists.
     ///
     /// # Errors
     /// It cannot be made or read, is something else, or another check's.
-    pub fn of_check(state: &Path, key: Option<&Key>) -> anyhow::Result<Self> {
+    pub fn of_check(state: &Path, lists: &[List], key: Option<&Key>) -> anyhow::Result<Self> {
+        let there = stat(state).ok().map(|there| inode_of(&there));
+        let is_state = |list: &List| match list {
+            List::Path(path) => stat(path).ok().map(|list| inode_of(&list)) == there,
+            List::Stdin => false,
+        };
+        if there.is_some() && lists.iter().any(is_state) {
+            let state = state.display();
+            let words = format!(
+                "--resume {state}: is a list; the file that --resume keeps comes before it"
+            );
+            return Err(Usage(words).into());
+        }
         if stdin::is_meant_by(state) {
             return Err(Usage("--resume needs a file, which it makes".to_owned()).into());
         }
@@ -104,10 +120,12 @@ impl Partial {
     /// Writes what is kept, or removes the journal where that is nothing; whether it is there. The
     /// process ends now.
     pub fn save(&self) -> bool {
-        let is_kept = self.held() > 0 && !self.journal.is_ended();
-        if is_kept {
-            self.journal.write();
-        } else if !self.journal.is_ended() {
+        if self.journal.is_ended() {
+            return false;
+        }
+        self.journal.write();
+        let is_kept = self.held() > 0;
+        if !is_kept {
             // There is no better moment to tell that it failed.
             let _ = self.journal.remove();
         }
@@ -137,12 +155,16 @@ impl Partial {
 
     /// The run came to its end, and there is no list.
     pub fn failed(&self, console: &mut Console) {
+        self.journal.write();
         if self.held() == 0 {
             return self.remove(console);
         }
         match self.journal.close() {
             Ok(()) => self.tell_kept(console),
-            Err(error) => self.tell(console, &message(&error)),
+            Err(error) => {
+                self.tell_kept(console);
+                self.tell(console, &format!("keeps no more: {}", message(&error)));
+            }
         }
     }
 

@@ -300,11 +300,20 @@ fn a_check_that_was_all_read_keeps_nothing() {
     assert_eq!(folder.names(), ["a", "list"]);
     let output = folder.run("check --resume - list");
     expect(&output, 2, "", "lanesum: --resume needs a file, which it makes\n");
-    let output = folder.run("check --resume list list");
-    let words = "lanesum: list: is there, and is not what an interrupted run of this kind keeps; choose \
+    // Who forgets STATE gives the list for it.
+    folder.write("empty", "");
+    for list in ["list", "empty"] {
+        let output = folder.run(&format!("check --resume {list} ./{list}"));
+        let words = format!(
+            "lanesum: --resume {list}: is a list; the file that --resume keeps comes before it\n"
+        );
+        expect(&output, 2, "", words);
+    }
+    let output = folder.run("check --resume a list");
+    let words = "lanesum: a: is there, and is not what an interrupted run of this kind keeps; choose \
                  another name\n";
     expect(&output, 1, "", words);
-    assert_eq!(folder.read("list"), line("other", "a"));
+    assert_eq!((folder.read("list"), folder.read("a")), (line("other", "a"), "a".to_owned()));
 }
 
 /// A state holds what files are, not what a list says of them.
