@@ -47,7 +47,7 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
         look_at_root(root).with_context(|| format!("--root {}", root.display()))?;
     }
     if lists.contains(&List::Stdin) && io::stdin().is_terminal() && !args.status {
-        console.message(b"reading a list from standard input; Ctrl-D ends it");
+        console.tell_list_is_awaited();
     }
     let console = Arc::new(Mutex::new(console));
     let signals = signals::catch();

@@ -39,7 +39,7 @@ pub fn run(args: Compare) -> anyhow::Result<ExitCode> {
     let options = options(&args)?;
     let mut console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
     if inputs.contains(&Input::List(List::Stdin)) && io::stdin().is_terminal() {
-        console.message(b"reading a list from standard input; Ctrl-D ends it");
+        console.tell_list_is_awaited();
     }
     let console = Arc::new(Mutex::new(console));
     signals::catch().handle(&console, None);

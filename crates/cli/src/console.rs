@@ -123,6 +123,11 @@ impl Console {
         self.message_lost |= written.is_err();
     }
 
+    /// Tells that somebody is to type a list.
+    pub fn tell_list_is_awaited(&mut self) {
+        self.message(b"reading a list from standard input; Ctrl-D ends it");
+    }
+
     /// Tells whoever started the program without a word what it waits for: nothing else on a
     /// terminal does.
     pub fn tell_who_waits(&mut self) {

@@ -5,7 +5,7 @@
 //! temporary file for that.
 
 use std::fs::File;
-use std::io::{self, BufReader, Seek as _};
+use std::io::{self, BufReader, IsTerminal as _, Seek as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -40,6 +40,10 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
     let target = Target::of(args.output.as_deref())?;
     target.refuse_as_input(args.lists.iter().map(PathBuf::as_path))?;
     let mut inputs = inputs(args)?;
+    if inputs.iter().any(|input| input.list == List::Stdin) && io::stdin().is_terminal() {
+        let console = Console::new(b"lanesum", locale_of_process());
+        console.context("standard output")?.tell_list_is_awaited();
+    }
     if args.to.has_header() {
         inputs = inputs.into_iter().map(Input::keep).collect::<Result<_, _>>()?;
         survey(&mut inputs, &options, only, &mut layout)?;

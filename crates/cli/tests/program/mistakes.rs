@@ -83,8 +83,10 @@ fn a_list_that_is_awaited_on_a_terminal_is_told() {
     };
     let Some(run) = on_terminal("check") else { return skip("no script, which makes a terminal") };
     assert!(text(&run.stdout).contains(words), "{}", text(&run.stdout));
-    let run = on_terminal("check -").unwrap();
-    assert!(text(&run.stdout).contains(words), "{}", text(&run.stdout));
+    for args in ["check -", "convert --to csv", "compare - a"] {
+        let run = on_terminal(args).unwrap();
+        assert!(text(&run.stdout).contains(words), "{}", text(&run.stdout));
+    }
     for args in ["check --status", "check a"] {
         let run = on_terminal(args).unwrap();
         assert!(!text(&run.stdout).contains(words), "{}", text(&run.stdout));
