@@ -3,9 +3,13 @@
 use std::fs;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
-use lanesum_checksum::engine::{self, Io};
+use lanesum_checksum::check;
+use lanesum_checksum::engine::{self, Io, Progress};
 use lanesum_checksum::etag::{EtagsOfFile, Input, PartSize, etags, etags_of_reader};
+use lanesum_checksum::walk::Count;
 use lanesum_checksum::{Error, Source};
 use md5::{Digest as _, Md5};
 use proptest::prelude::*;
@@ -126,6 +130,54 @@ fn inputs_keep_their_order_and_their_errors() {
         long,
     ];
     assert_eq!(told.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_file_counts_once_in_however_many_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let names = ["one", "two", "three"];
+    names.iter().for_each(|name| fs::write(path(name), content(100_000, 7)).unwrap());
+    let progress = Arc::new(Progress::default());
+    let mut options = engine::Options::default();
+    options.progress = Some(Arc::clone(&progress));
+    let inputs = names.map(|name| Input { source: Source::Path(path(name)), context: () });
+    let mut outcomes = etags(&options, &part_sizes(&[10_000, 7_000]), inputs.into_iter());
+    for done in 1..=3 {
+        assert!(outcomes.next().unwrap().result.is_ok());
+        while progress.bytes.load(Relaxed) < 600_000 {
+            std::thread::yield_now();
+        }
+        assert_eq!(progress.files.load(Relaxed), done);
+    }
+}
+
+/// Also one that is read once more, as the first part sizes do not hold; and one that is not there.
+#[test]
+fn a_file_counts_once_however_often_it_is_read() {
+    const SIZE: usize = 20 << 20;
+    let folder = tempfile::tempdir().unwrap();
+    let content = content(SIZE, 7);
+    fs::write(folder.path().join("a"), &content).unwrap();
+    let list = folder.path().join("list");
+    let etag = expected(&content, 13_000_000);
+    fs::write(&list, format!("{etag}  a\n{etag}  gone\n{etag}  a\n")).unwrap();
+    let progress = Arc::new(Progress::default());
+    let mut options = check::Options::default();
+    options.root = Some(folder.path().to_owned());
+    options.engine.progress = Some(Arc::clone(&progress));
+    let lists = [check::List::Path(list)];
+    let total = Count::start({
+        let (lists, options) = (lists.clone(), options.clone());
+        move || check::files(lists.into_iter(), &options)
+    });
+    let matched = check::check(lists.into_iter(), &options).filter(|(_, event)| {
+        matches!(event, check::Event::Checked { verdict: check::Verdict::Match, .. })
+    });
+    assert_eq!(matched.count(), 2);
+    assert_eq!(progress.files.load(Relaxed), 3);
+    assert!(progress.bytes.load(Relaxed) > 3 * SIZE as u64);
+    assert_eq!(total.unwrap().wait().unwrap().files, 3);
 }
 
 #[test]

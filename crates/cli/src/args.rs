@@ -86,7 +86,8 @@ pub enum Command {
     Bag(Bag),
     /// Print the ETags that S3 gives to files, by how they are uploaded.
     ///
-    /// A line is `ETAG  NAME`, with several part sizes `ETAG  SIZE  NAME`. Of a file in one piece the
+    /// A line is `ETAG  NAME`, which `check` and `compare` read, with several part sizes `ETAG  SIZE
+    /// NAME`, where SIZE is the size or client. Of a file in one piece the
     /// ETag is its MD5; of one in parts it is made of the MD5s of the parts, and ends with their
     /// number. A bucket that encrypts with keys of KMS or of its customers has other ETags.
     #[command(after_help = EXIT_CODES)]

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use indicatif::HumanCount;
 use lanesum_checksum::check::{self, Event, List, ListError, Options, Tally, Verdict};
-use lanesum_checksum::etag::size_name;
+use lanesum_checksum::etag::{self, size_name};
 use lanesum_checksum::{Algorithm, Key};
 use lanesum_list::{Dialect, Ending};
 use rustix::io::Errno;
@@ -266,7 +266,7 @@ impl<'a> Report<'a> {
                 "FAILED"
             }
             Verdict::OtherParts { tried } => {
-                console.about(name, &of_other_parts(*tried));
+                console.about(name, &etag::of_other_parts(*tried));
                 "FAILED"
             }
             Verdict::Unproven => "size OK, not checked",
@@ -339,6 +339,9 @@ impl<'a> Report<'a> {
             let words = format!("its files are beside it; say --root {folder}, or run in {folder}");
             console.about(list.name(), &words);
         }
+        if not_found > 0 && not_found == tally.entries() {
+            self.tell_prefix(list, &first, console);
+        }
         if tally.entries() > 0 && tally.entries() == tally.missing {
             self.bad_lists += 1;
             console.about(list.name(), "no file was verified: none of those it names exists");
@@ -355,6 +358,22 @@ impl<'a> Report<'a> {
         self.doubt(list, tally, console);
     }
 
+    /// Tells of a list whose names begin with folders that are not there, but only with what is
+    /// below them, as in a store.
+    fn tell_prefix(&self, list: &List, first: &[u8], console: &mut Console) {
+        let folder = self.args.root.as_deref().unwrap_or(Path::new("."));
+        let Some(prefix) = without_which_it_is(first, folder) else { return };
+        let mut words = b"its files are without ".to_vec();
+        console.quote(&mut words, prefix);
+        words.extend_from_slice(b" in ");
+        console.quote(&mut words, folder.as_os_str().as_bytes());
+        words.extend_from_slice(b"; say lanesum compare --strip ");
+        console.quote(&mut words, list.name());
+        words.push(b' ');
+        console.quote(&mut words, folder.as_os_str().as_bytes());
+        console.about(list.name(), &String::from_utf8_lossy(&words));
+    }
+
     /// Tells of lines that may be of another algorithm than the one they were taken for, or of
     /// another key.
     fn doubt(&self, list: &List, tally: &Tally, console: &mut Console) {
@@ -368,6 +387,11 @@ impl<'a> Report<'a> {
                 }
                 Some(_) => "no line of BLAKE3 matches; is it the key that made the list?",
             };
+            console.about(list.name(), words);
+        }
+        if !tally.etags.doubtful().is_empty() {
+            let words = "no ETag in it matches: the files have changed, or the store encrypts with keys of KMS \
+                         or of its customers, and then its ETags prove nothing";
             console.about(list.name(), words);
         }
         if self.args.algorithm.is_some() {
@@ -475,18 +499,6 @@ pub fn other_algorithms(dialect: Dialect, taken_for: Algorithm, has_key: bool) -
     })
 }
 
-/// What is said of a file of which no part size that was tried gives the ETag.
-pub fn of_other_parts(tried: usize) -> String {
-    let tried = match tried {
-        1 => "the part size tried does not give".to_owned(),
-        _ => format!("none of the {tried} part sizes tried gives"),
-    };
-    format!(
-        "{tried} its ETag: it has changed, or is of other parts (say --part-size), or the store \
-         encrypts with keys of KMS or of its customers"
-    )
-}
-
 /// Of how many files the parts have so many bytes: `8MiB (3 files), 5MiB (1 file)`, the most first.
 pub fn in_parts(part_sizes: &BTreeMap<u64, u64>) -> String {
     let mut sizes: Vec<_> = part_sizes.iter().collect();
@@ -500,6 +512,15 @@ fn of_unknown(lines: u64, algorithms: &BTreeSet<String>) -> String {
     let names: Vec<_> = algorithms.iter().map(String::as_str).collect();
     let lines = if lines == 1 { "1 line is".to_owned() } else { format!("{lines} lines are") };
     format!("{lines} of {}, which lanesum does not compute: not checked", names.join(", "))
+}
+
+/// The folders that a name begins with, where what is behind them is a file of this folder.
+fn without_which_it_is<'a>(name: &'a [u8], folder: &Path) -> Option<&'a [u8]> {
+    let ends = name.iter().enumerate().filter(|&(place, &byte)| byte == b'/' && place > 0);
+    let mut prefixes = ends.map(|(place, _)| name.split_at(place + 1));
+    let is_there =
+        |rest: &[u8]| !rest.starts_with(b"/") && folder.join(OsStr::from_bytes(rest)).is_file();
+    prefixes.find_map(|(prefix, rest)| is_there(rest).then_some(prefix))
 }
 
 /// The folder of a list, if that is where the file of this name is.

@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context as _, anyhow, bail};
+use indicatif::HumanCount;
 use lanesum_checksum::check::{FormatOfList, List, Options};
 use lanesum_checksum::list::{self, ListReader, OneFolder};
 use lanesum_list::formats::{CannotHold, Format, Invocation, Kind, Layout, Line, Wrong};
@@ -63,6 +64,7 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
         only,
         algorithms: Algorithms::NONE,
         is_empty: true,
+        etags: 0,
     };
     match printer.all(&mut inputs, &options).and_then(|()| printer.flush()) {
         Err(Failure::Output(error)) if matches!(output, Output::Stdout) => {
@@ -83,7 +85,16 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
         }
         Ok(()) => {}
     }
+    let etags = printer.etags;
     output.finish(&interruptions)?;
+    if etags > 0 {
+        let etags = match etags {
+            1 => "1 ETag of several parts is".to_owned(),
+            etags => format!("{} ETags of several parts are", HumanCount(etags)),
+        };
+        let words = format!("{etags} left out, which lists in the format {} do not have", args.to);
+        console::lock(&console).message(words.as_bytes());
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -290,6 +301,8 @@ struct Printer<'run> {
     /// Of the records so far.
     algorithms: Algorithms,
     is_empty: bool,
+    /// How many ETags of several parts were left out.
+    etags: u64,
 }
 
 impl Printer<'_> {
@@ -333,6 +346,7 @@ impl Printer<'_> {
         }
         self.format.record(&mut self.text, &record).map_err(|cannot| fail(with_remedy(cannot)))?;
         self.is_empty = false;
+        self.etags += u64::from(record.etag.is_some_and(|etag| etag.parts.is_some()));
         self.print()
     }
 

@@ -34,9 +34,10 @@ pub fn run(args: Etag) -> anyhow::Result<ExitCode> {
     if args.paths.is_empty() {
         console.tell_who_waits();
     }
+    let part_sizes = args.part_sizes();
+    warn_of_sizes(&part_sizes, &mut console);
     let console = Arc::new(Mutex::new(console));
     signals::catch().handle(&console, None);
-    let part_sizes = args.part_sizes();
     let paths = paths(&args);
     let display = start_display(&args, paths.clone(), &part_sizes, &trees);
     console::lock(&console).set_bar(display.as_ref().map(|display| display.bar.clone()));
@@ -70,6 +71,22 @@ pub fn run(args: Etag) -> anyhow::Result<ExitCode> {
         return Ok(fail_to_write(&error, &mut console));
     }
     Ok(if printer.has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Tells which of the sizes S3 does not take, so that it has no such ETag.
+fn warn_of_sizes(part_sizes: &[PartSize], console: &mut Console) {
+    let others: Vec<_> =
+        part_sizes.iter().filter(|size| !size.is_for_s3()).map(PartSize::to_string).collect();
+    if others.is_empty() {
+        return;
+    }
+    let words = format!(
+        "parts of {}: S3 takes parts of {} to {}; other stores may take these",
+        others.join(", "),
+        etag::size_name(etag::LEAST_PART),
+        etag::size_name(etag::LARGEST_PART),
+    );
+    console.message(words.as_bytes());
 }
 
 fn paths(args: &Etag) -> Vec<PathBuf> {

@@ -60,12 +60,18 @@ pub(super) struct ExpectedLine {
     pub(super) etag: Option<Box<Etag>>,
     /// Whether the line names its algorithms.
     pub(super) is_tagged: bool,
+    /// Whether its MD5 is an ETag, or what is known is one of parts.
+    pub(super) is_of_etag: bool,
 }
 
 impl Expected {
     /// What a line says of a file; `None` where that is nothing to compare it with.
     fn of(record: Record<'_>, is_tagged: bool) -> Option<Self> {
         let Record { name, raw_name, size, digests, etag, .. } = record;
+        let is_of_etag = etag.is_some_and(|etag| match etag.parts {
+            Some(_) => digests.is_empty(),
+            None => digests.contains(&etag.digest),
+        });
         let etag = etag.filter(|etag| etag.parts.is_some() && digests.is_empty()).map(Box::new);
         if digests.is_empty() && size.is_none() && etag.is_none() {
             return None;
@@ -74,7 +80,7 @@ impl Expected {
             name: name.into_owned(),
             raw_name: raw_name.map(|raw| raw.into_owned().into()),
             is_raw: false,
-            first: ExpectedLine { digests, size, etag, is_tagged },
+            first: ExpectedLine { digests, size, etag, is_tagged, is_of_etag },
             others: Vec::new(),
             share: Share::Only,
             resumed: None,

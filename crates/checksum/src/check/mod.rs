@@ -229,6 +229,9 @@ pub struct Tally {
     pub tagged: Compared,
     /// What other lines were taken for.
     pub untagged: Compared,
+    /// ETags of files that are of their size: MD5, whatever their parts. One of which only likely
+    /// part sizes were tried does not count among those that do not match.
+    pub etags: Compared,
 }
 
 /// The algorithms of lines that were compared with their files.
@@ -272,6 +275,7 @@ impl AddAssign for Tally {
         self.resumed += other.resumed;
         self.tagged += other.tagged;
         self.untagged += other.untagged;
+        self.etags += other.etags;
     }
 }
 

@@ -16,7 +16,7 @@ use lanesum_list::lines;
 use super::format::FormatOfList;
 use super::jobs::{Jobs, Note};
 use super::{List, Options, Reading};
-use crate::Algorithms;
+use crate::{Algorithms, Source};
 
 /// More lists are not the same files by other algorithms, but folders with a list each.
 const MOST_LISTS: usize = 64;
@@ -79,7 +79,9 @@ impl SharedReads {
         }
         let options = Options { journal: None, ..options.clone() };
         for job in Jobs::new(lists.into_iter(), &options, Self::default()) {
-            if let Note::File(expected) = job.context {
+            // What has no parts to be read has its own line alone.
+            let is_part = matches!(job.source, Source::Extent { .. });
+            if let (Note::File(expected), false) = (job.context, is_part) {
                 let file = shared.files.entry(expected.name).or_insert(SharedFile {
                     algorithms: Algorithms::NONE,
                     later: Algorithms::NONE,

@@ -14,7 +14,7 @@ use super::{Compared, Event, List, Options, Tally, Verdict};
 use crate::engine::{self, Hashed};
 use crate::etag::{Found, Gatherer, Known};
 use crate::journal::Journal;
-use crate::{Algorithms, Digest, Error, Outcome, Source};
+use crate::{Algorithm, Algorithms, Digest, Error, Outcome, Source};
 
 /// What came of a file.
 type Read = Result<Hashed, Arc<Error>>;
@@ -35,11 +35,12 @@ struct Judged {
     mismatched: Algorithms,
     /// Whether the line names them.
     is_tagged: bool,
+    is_of_etag: bool,
 }
 
 impl Judged {
     fn compare(
-        ExpectedLine { digests, size, is_tagged, .. }: ExpectedLine,
+        ExpectedLine { digests, size, is_tagged, is_of_etag, .. }: ExpectedLine,
         read: &Read,
         found: Option<Found>,
         ignore_missing: bool,
@@ -73,7 +74,7 @@ impl Judged {
         if matches!(read, Ok(hashed) if hashed.bytes == 0) {
             matched = Algorithms::NONE;
         }
-        Self { verdict, matched, mismatched, is_tagged }
+        Self { verdict, matched, mismatched, is_tagged, is_of_etag }
     }
 
     fn count(&self, tally: &mut Tally) {
@@ -88,6 +89,13 @@ impl Judged {
         } += 1;
         let compared = if self.is_tagged { &mut tally.tagged } else { &mut tally.untagged };
         *compared += Compared { matched: self.matched, mismatched: self.mismatched };
+        if self.is_of_etag {
+            match self.verdict {
+                Verdict::Match => tally.etags.matched = Algorithm::Md5.into(),
+                Verdict::Mismatch => tally.etags.mismatched = Algorithm::Md5.into(),
+                _ => {}
+            }
+        }
     }
 }
 
@@ -174,6 +182,10 @@ impl Verdicts {
             }
             Note::End(error) => Event::End { tally: *tally, error },
             Note::File(mut expected) => {
+                // One whose parts cannot be read is a file all the same.
+                if matches!(outcome.source, Source::Extent { .. }) {
+                    self.engine.count_file();
+                }
                 let came = match expected.resumed.take() {
                     Some(hashed) => Came { result: Ok(*hashed), found: None, from: From::Journal },
                     None => {
@@ -183,20 +195,20 @@ impl Verdicts {
                 };
                 return self.compare(expected, came);
             }
-            Note::Etag(note) => return self.take_etag(*note, &outcome.source, outcome.result),
+            Note::Etag(note) => return self.take_etag(*note, outcome.result),
         };
         self.events.push_back((Arc::clone(list), event));
     }
 
     /// Takes what came of a file whose part size is looked for.
-    fn take_etag(&mut self, note: EtagNote, source: &Source, result: Result<Hashed, Error>) {
+    fn take_etag(&mut self, note: EtagNote, result: Result<Hashed, Error>) {
         let of_size = |bytes| Hashed { bytes, ..Hashed::default() };
         let (expected, came) = match note {
             EtagNote::OtherSize(expected, size) => {
                 (expected, Came { result: Ok(of_size(size)), found: None, from: From::Look })
             }
             EtagNote::Part(note) => {
-                let ended = self.gatherer.take(note, source, result, &self.engine);
+                let ended = self.gatherer.take(note, result, &self.engine);
                 let Some((kept, etags)) = ended else { return };
                 let (search, expected) = *kept;
                 let size = search.size();

@@ -10,7 +10,9 @@ use lanesum_list::Etag;
 use super::input;
 use super::side::{Names, Number, Side, State};
 use crate::engine::{self, Delivery, Job, Outcome, Source};
-use crate::etag::{FileParts, Found, Gatherer, Known, PartNote, PartSize, Search, Seen};
+use crate::etag::{
+    FileParts, Found, Gatherer, Known, PartNote, PartSize, Search, Seen, of_other_parts,
+};
 use crate::{Algorithm, Algorithms, Digest, Error};
 
 /// A file of a folder that is to be read for an ETag, in little memory.
@@ -55,10 +57,13 @@ pub(super) fn read(
     let known = Known::given(part_sizes);
     let jobs = Jobs { tasks: Arc::clone(tasks), next: 0, of, known: known.clone(), parts: None };
     let mut gatherer = Gatherer::default();
-    for Outcome { context, source, result, .. } in engine::run(&options, jobs) {
+    for Outcome { context, result, .. } in engine::run(&options, jobs) {
         let (task, found) = match context {
-            Note::NoParts(task) => (task, result.and(Err(Error::Changed))),
-            Note::Part(note) => match gatherer.take(note, &source, result, &options) {
+            Note::NoParts(task) => {
+                options.count_file();
+                (task, result.and(Err(Error::Changed)))
+            }
+            Note::Part(note) => match gatherer.take(note, result, &options) {
                 None => continue,
                 Some((kept, etags)) => {
                     let (search, task) = *kept;
@@ -74,11 +79,7 @@ pub(super) fn read(
             }
             Ok(Found::Impossible) => side.fail(task.number, State::OtherEtag, None),
             Ok(Found::NoneOf(tried)) => {
-                let words = format!(
-                    "none of {tried} part sizes tried gives its ETag: it has changed, or is of other \
-                     parts, or the store encrypts with keys of KMS or of its customers"
-                );
-                side.fail(task.number, State::OtherParts, Some(words));
+                side.fail(task.number, State::OtherParts, Some(of_other_parts(tried)));
             }
             Err(Error::Changed) => side.fail(task.number, State::ChangedWhileRead, None),
             Err(error) => side.fail(task.number, State::Unreadable, Some(error.to_string())),

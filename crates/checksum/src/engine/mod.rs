@@ -244,8 +244,15 @@ pub enum Delivery {
 }
 
 impl Options {
-    /// Notes that a job with a source is done.
-    fn count_file(&self) {
+    /// Notes that the job of this source is done, which is a file's unless it is a part of one.
+    fn count(&self, source: &Source) {
+        if !matches!(source, Source::Extent { .. }) {
+            self.count_file();
+        }
+    }
+
+    /// Notes that a file is done.
+    pub(crate) fn count_file(&self) {
         if let Some(progress) = &self.progress {
             progress.files.fetch_add(1, Ordering::Relaxed);
         }
@@ -272,7 +279,8 @@ pub fn inode_of_file(file: impl AsFd) -> io::Result<Inode> {
 pub struct Progress {
     /// Bytes read.
     pub bytes: AtomicU64,
-    /// Jobs with a source that are done, failed ones included.
+    /// Jobs with a source that are done, failed ones included; but for [parts](Source::Extent) of
+    /// files, which whoever puts them together counts as one.
     pub files: AtomicU64,
     /// Whether files come from a medium that has to seek, and of some it is not known yet where
     /// they lie: whoever looks at them beside the run, in another order, makes it seek for each.

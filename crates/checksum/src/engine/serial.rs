@@ -156,7 +156,7 @@ fn serve_one(core: &Core, worker: Worker, open_inputs: &AtomicUsize) -> bool {
             file.and_then(|file| hash(options, file.as_fd(), algorithms, stop))
         }
     };
-    options.count_file();
+    options.count(&source);
     outbox.complete(&mut vec![Completed { sequence, source, result }]);
     true
 }

@@ -135,12 +135,26 @@ pub struct UnknownClient;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lanesum_list::formats::{Format as _, Gnu, Line, Wrong};
+    use lanesum_list::{Dialect, Etag};
 
     #[test]
     fn each_has_its_entry_and_is_named_in_the_error() {
         for client in Client::ALL {
             assert_eq!(client.name().parse(), Ok(client));
             assert!(UnknownClient.to_string().contains(client.name()), "{client}");
+        }
+    }
+
+    /// Else a part size would be read as a piece of a name.
+    #[test]
+    fn each_is_known_where_lists_have_part_sizes() {
+        for client in Client::ALL {
+            let mut lines = Vec::new();
+            let etag = Etag::parse(b"d41d8cd98f00b204e9800998ecf8427e-2").unwrap();
+            Gnu::new(Dialect::any()).etag(&mut lines, &etag, Some(client.name()), b"a");
+            let read = Gnu::new(Dialect::any()).next(lines.trim_ascii_end());
+            assert_eq!(read, Line::Wrong(Wrong::PartSize), "{client}");
         }
     }
 

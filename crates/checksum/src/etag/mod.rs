@@ -47,9 +47,11 @@ use crate::engine::{self, Delivery, Hashed, Io, Job, Run, Source};
 use crate::{Algorithm, Algorithms, Error};
 
 pub use client::{Client, UnknownClient};
-pub use part_size::{MOST_PARTS, NoPartSize, PartSize, TooManyParts, Upload, size_name};
+pub use part_size::{
+    LARGEST_PART, LEAST_PART, MOST_PARTS, NoPartSize, PartSize, TooManyParts, Upload, size_name,
+};
 pub use reader::etags_of_reader;
-pub use search::MOST as MOST_TRIED;
+pub use search::{MOST as MOST_TRIED, of_other_parts};
 
 pub(crate) use parts::{FileParts, Gatherer, PartNote};
 pub(crate) use search::{Found, Known, Search};
@@ -127,19 +129,17 @@ impl<T: Send + 'static> Etags<T> {
         &mut self,
         mut before_waiting: impl FnMut() -> Result<(), E>,
     ) -> Result<Option<Outcome<T>>, E> {
-        while let Some(engine::Outcome { context, source, result }) =
+        while let Some(engine::Outcome { context, result, .. }) =
             self.run.next_or_wait(&mut before_waiting)?
         {
             let (plan, result) = match context {
-                Note::Parts(note) => {
-                    match self.gatherer.take(note, &source, result, &self.options) {
-                        None => continue,
-                        Some((plan, etags)) => {
-                            let result = etags.map(|etags| plan.sort(&etags));
-                            (plan, result)
-                        }
+                Note::Parts(note) => match self.gatherer.take(note, result, &self.options) {
+                    None => continue,
+                    Some((plan, etags)) => {
+                        let result = etags.map(|etags| plan.sort(&etags));
+                        (plan, result)
                     }
-                }
+                },
                 Note::Whole(plan) => {
                     let result = result.and_then(|hashed| self.whole(&plan.source, &hashed));
                     (plan, result)

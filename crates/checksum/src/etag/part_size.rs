@@ -9,6 +9,11 @@ use super::Client;
 /// The most parts that S3 takes of one file.
 pub const MOST_PARTS: u32 = 10_000;
 
+/// The least bytes that S3 takes of a part, but for the last one of a file.
+pub const LEAST_PART: u64 = 5 * MIB;
+/// The most bytes that S3 takes of a part.
+pub const LARGEST_PART: u64 = 5 * GIB;
+
 pub(super) const MIB: u64 = 1 << 20;
 pub(super) const GIB: u64 = 1 << 30;
 
@@ -62,6 +67,20 @@ impl PartSize {
         }
     }
 
+    /// Whether S3 takes parts of so many bytes; other stores may take what it does not.
+    ///
+    /// ```
+    /// use lanesum_checksum::etag::PartSize;
+    ///
+    /// let is_for_s3 = |text: &str| text.parse().map(PartSize::is_for_s3);
+    /// assert_eq!([is_for_s3("5MiB")?, is_for_s3("5MB")?, is_for_s3("6GiB")?], [true, false, false]);
+    /// # Ok::<(), lanesum_checksum::etag::NoPartSize>(())
+    /// ```
+    #[must_use]
+    pub fn is_for_s3(self) -> bool {
+        (LEAST_PART..=LARGEST_PART).contains(&self.bytes())
+    }
+
     /// How a file of so many bytes is uploaded.
     ///
     /// # Errors
@@ -100,10 +119,11 @@ pub struct TooManyParts {
 }
 
 impl TooManyParts {
-    /// The least bytes of a part, in whole MiB, of which there are not too many.
+    /// The least bytes of a part, in whole MiB, of which there are not too many; S3 takes none of
+    /// less than [`LEAST_PART`].
     #[must_use]
     pub fn least(&self) -> u64 {
-        self.size.div_ceil(u64::from(MOST_PARTS)).next_multiple_of(MIB)
+        self.size.div_ceil(u64::from(MOST_PARTS)).next_multiple_of(MIB).max(LEAST_PART)
     }
 }
 
@@ -161,23 +181,44 @@ impl FromStr for PartSize {
         if let Ok(client) = text.parse() {
             return Ok(Self::Client(client));
         }
+        if ["aws", "awscli", "aws_cli"].iter().any(|name| name.eq_ignore_ascii_case(text)) {
+            return Err(NoPartSize::Like(Client::AwsCli));
+        }
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
         let (number, unit) = text.split_at(digits);
-        let (_, bytes) =
-            UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit)).ok_or(NoPartSize)?;
-        let number: u64 = number.parse().map_err(|_| NoPartSize)?;
-        let bytes = number.checked_mul(*bytes).and_then(NonZeroU64::new);
-        bytes.map(Self::Bytes).ok_or(NoPartSize)
+        let (_, bytes) = UNITS
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(unit))
+            .ok_or(NoPartSize::Form)?;
+        if number.is_empty() {
+            return Err(NoPartSize::Form);
+        }
+        let number = number.parse().ok().and_then(|number: u64| number.checked_mul(*bytes));
+        let bytes = NonZeroU64::new(number.ok_or(NoPartSize::TooLarge)?);
+        bytes.map(Self::Bytes).ok_or(NoPartSize::Zero)
     }
 }
 
-/// A text is no size of parts.
+/// Why a text is no size of parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "a size like 8MiB, 8M, 8MB or 8388608 is wanted, or a client: aws-cli, boto3, rclone, s5cmd, s3cmd, mc"
-)]
 #[non_exhaustive]
-pub struct NoPartSize;
+pub enum NoPartSize {
+    /// It is neither a number of bytes nor a client.
+    #[error(
+        "a size like 8MiB, 8M, 8MB or 8388608 is wanted, or a client: aws-cli, boto3, rclone, s5cmd, \
+         s3cmd, mc"
+    )]
+    Form,
+    /// It is no byte.
+    #[error("a part has at least one byte")]
+    Zero,
+    /// It is more than 64 bits hold.
+    #[error("no file is as large")]
+    TooLarge,
+    /// It is like the name of a client.
+    #[error("did you mean {0}?")]
+    Like(Client),
+}
 
 #[cfg(test)]
 mod tests {
@@ -186,13 +227,20 @@ mod tests {
 
     #[test]
     fn whatever_is_no_size_is_refused() {
-        for wrong in ["", "0", "0MiB", "MiB", "-1", "+1", "1.5MiB", "8 MiB", "8MiBs", "8Mi", " 8"] {
-            assert_eq!(wrong.parse::<PartSize>(), Err(NoPartSize), "{wrong:?}");
+        for wrong in ["", "MiB", "-1", "+1", "1.5MiB", "8 MiB", "8MiBs", "8Mi", " 8", "aws "] {
+            assert_eq!(wrong.parse::<PartSize>(), Err(NoPartSize::Form), "{wrong:?}");
         }
-        assert_eq!("99999999999TiB".parse::<PartSize>(), Err(NoPartSize));
-        assert_eq!("184467440737095516160".parse::<PartSize>(), Err(NoPartSize));
+        for wrong in ["0", "0MiB", "000"] {
+            assert_eq!(wrong.parse::<PartSize>(), Err(NoPartSize::Zero), "{wrong:?}");
+        }
+        for wrong in ["99999999999TiB", "184467440737095516160"] {
+            assert_eq!(wrong.parse::<PartSize>(), Err(NoPartSize::TooLarge), "{wrong:?}");
+        }
+        for wrong in ["aws", "AWSCLI"] {
+            assert_eq!(wrong.parse::<PartSize>(), Err(NoPartSize::Like(Client::AwsCli)));
+        }
         for client in Client::ALL {
-            assert!(NoPartSize.to_string().contains(client.name()), "{client}");
+            assert!(NoPartSize::Form.to_string().contains(client.name()), "{client}");
         }
     }
 
@@ -218,7 +266,7 @@ mod tests {
         assert!(of("1MiB", 10_000 * MIB).is_ok());
         let error = of("1MiB", 10_000 * MIB + 1).unwrap_err();
         let words =
-            "10001 parts of 1MiB, and S3 takes no more than 10000: take parts of 2MiB or more";
+            "10001 parts of 1MiB, and S3 takes no more than 10000: take parts of 5MiB or more";
         assert_eq!(error.to_string(), words);
         assert!(of("2MiB", 10_000 * MIB + 1).is_ok());
         assert!(of("s3cmd", 15 * MIB * 10_000 + 1).is_err());

@@ -265,28 +265,23 @@ pub(crate) struct Gatherer {
 
 impl Gatherer {
     /// Takes an outcome; gives what the caller kept of the file and its ETags, one for each cut,
-    /// once that was the last one. `options` are those of the run.
+    /// once that was the last one, and counts the file. `options` are those of the run.
     pub(crate) fn take<C>(
         &mut self,
         note: PartNote<C>,
-        source: &Source,
         result: Result<Hashed, Error>,
         options: &engine::Options,
     ) -> Option<(C, Result<Vec<Etag>, Error>)> {
         match note {
             PartNote::Begin(gathering) => self.current = Some(gathering),
             PartNote::Part(cut) => {
-                // A file is one, in however many parts.
-                let is_first = matches!(source, Source::Extent { offset: 0, .. }) && cut == 0;
-                if let (false, Some(progress)) = (is_first, &options.progress) {
-                    progress.files.fetch_sub(1, Ordering::Relaxed);
-                }
                 if let Some(gathering) = &mut self.current {
                     gathering.take(cut, result, options.detect_changes);
                 }
             }
             PartNote::End(context) => {
                 let gathering = self.current.take().expect("a file begins before it ends");
+                options.count_file();
                 return Some((context, gathering.finish(options)));
             }
         }
@@ -352,8 +347,8 @@ mod tests {
                 change(&path);
             }
             for outcome in engine::run(&options, std::iter::once(job)) {
-                let engine::Outcome { context, source, result } = outcome;
-                if let Some((_, etags)) = gatherer.take(context, &source, result, &options) {
+                let engine::Outcome { context, result, .. } = outcome;
+                if let Some((_, etags)) = gatherer.take(context, result, &options) {
                     return etags;
                 }
             }

@@ -147,6 +147,24 @@ pub(crate) enum Found {
     Impossible,
 }
 
+/// What is to be said of a file of which none of so many part sizes that were tried gives the ETag.
+///
+/// ```
+/// let words = lanesum_checksum::etag::of_other_parts(3);
+/// assert!(words.starts_with("none of the 3 part sizes tried gives its ETag: it has changed, or"));
+/// ```
+#[must_use]
+pub fn of_other_parts(tried: usize) -> String {
+    let tried = match tried {
+        1 => "the part size tried does not give".to_owned(),
+        _ => format!("none of the {tried} part sizes tried gives"),
+    };
+    format!(
+        "{tried} its ETag: it has changed, or is of other parts (say --part-size), or the store \
+         encrypts with keys of KMS or of its customers"
+    )
+}
+
 /// A file whose part size is looked for.
 #[derive(Debug)]
 pub(crate) struct Search {
@@ -231,10 +249,12 @@ impl Search {
             ..options.clone()
         };
         let jobs = FileParts::new(self.path.clone(), now, &Self::cuts(sizes), ());
+        let uncounted = engine::Options { progress: None, ..options.clone() };
         let mut gatherer = Gatherer::default();
         let ended = engine::run(&options, jobs).find_map(|outcome| {
-            let engine::Outcome { context, source, result } = outcome;
-            gatherer.take(context, &source, result, &options)
+            let engine::Outcome { context, result, .. } = outcome;
+            // The file was counted when it was read first.
+            gatherer.take(context, result, &uncounted)
         });
         let (_, etags) = ended.expect("a run that nobody stops comes to its end");
         etags

@@ -39,7 +39,8 @@ struct Shared {
 impl Count {
     /// Begins to look at files, all of those that a run will read: `paths` gives them, in that
     /// thread. What cannot be looked at counts without a size; the run itself will report it. Among
-    /// what has no size, a FIFO or a device, the count ends, and is never complete.
+    /// what has no size, a FIFO or a device, the count ends, and is never complete. A path that comes
+    /// several times in a row is one file, which is read as often.
     ///
     /// # Errors
     ///
@@ -97,13 +98,16 @@ impl Drop for Count {
 
 impl Shared {
     fn count(&self, paths: impl Iterator<Item = PathBuf>) {
+        let mut last = PathBuf::new();
         for path in paths {
             if self.stop.load(Ordering::Relaxed) {
                 return;
             }
             let Some(size) = size(&path) else { return };
             self.bytes.fetch_add(size, Ordering::Relaxed);
-            self.files.fetch_add(1, Ordering::Relaxed);
+            let is_again = last == path;
+            self.files.fetch_add(u64::from(!is_again), Ordering::Relaxed);
+            last = path;
         }
         self.complete.store(true, Ordering::Release);
     }
@@ -130,6 +134,15 @@ fn size(path: &Path) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_read_several_times_is_one_file() {
+        let shared = Shared::default();
+        let size = std::fs::metadata("Cargo.toml").unwrap().len();
+        shared
+            .count(["Cargo.toml", "Cargo.toml", ".", "Cargo.toml"].map(PathBuf::from).into_iter());
+        assert_eq!(shared.totals(), Totals { files: 3, bytes: 3 * size });
+    }
 
     #[test]
     fn a_stopped_count_is_not_complete() {

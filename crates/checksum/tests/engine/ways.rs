@@ -182,7 +182,8 @@ pub(super) fn parts_of_a_file_are_jobs_like_any_others(io: Io) {
                 let digest = digests_of(algorithm.into(), None, part).unwrap()[0].to_string();
                 expected.push(match io {
                     Io::Direct => {
-                        format!("{offset}+{length}: a part of a file cannot be read past the cache")
+                        let told = "its parts cannot be read past the cache; leave out --io direct";
+                        format!("{offset}+{length}: {told}")
                     }
                     _ => format!("{offset}+{length}: {digest}"),
                 });

@@ -44,6 +44,13 @@ const IN_PARTS: [(&str, &str); 8] = [
     ("12345678", "f9c4cf7bb604153dfabb387ed0ca65f3-2"),
 ];
 
+/// What is said of part sizes that S3 does not take.
+fn of_other_stores(sizes: &str) -> String {
+    format!(
+        "lanesum: parts of {sizes}: S3 takes parts of 5MiB to 5GiB; other stores may take these\n"
+    )
+}
+
 #[test]
 fn parts_of_any_size_give_what_python_gives() {
     let folder = Folder::in_memory();
@@ -51,13 +58,8 @@ fn parts_of_any_size_give_what_python_gives() {
         folder.write("file", bytes(length));
         let vectors = VECTORS.iter().filter(|vector| vector.0 == length);
         let (mut sizes, mut all) = (Vec::new(), String::new());
+        let mut small = Vec::new();
         for (_, size, etag) in vectors {
-            let line = format!("{etag}  file\n");
-            expect(&folder.run(&format!("etag --part-size {size} file")), 0, &line, "");
-            expect(&folder.run(&format!("etag -j 1 --io read -p {size} file")), 0, line, "");
-            let piped = folder.run_with_stdin(&format!("etag --part-size {size}"), bytes(length));
-            expect(&piped, 0, format!("{etag}  -\n"), "");
-            sizes.push(*size);
             let name = match *size {
                 "1048576" => "1MiB",
                 "5242880" => "5MiB",
@@ -72,13 +74,26 @@ fn parts_of_any_size_give_what_python_gives() {
                 "100000" => "100kB",
                 other => other,
             };
+            let is_small = size.parse::<usize>().unwrap() < 5 << 20;
+            let told = if is_small { of_other_stores(name) } else { String::new() };
+            let line = format!("{etag}  file\n");
+            expect(&folder.run(&format!("etag --part-size {size} file")), 0, &line, &told);
+            expect(&folder.run(&format!("etag -j 1 --io read -p {size} file")), 0, line, &told);
+            let piped = folder.run_with_stdin(&format!("etag --part-size {size}"), bytes(length));
+            expect(&piped, 0, format!("{etag}  -\n"), told);
+            sizes.push(*size);
+            if is_small {
+                small.push(name);
+            }
             all.push_str(&format!("{etag}  {name}  file\n"));
         }
         let sizes = sizes.join(",");
         if sizes.contains(',') {
-            expect(&folder.run(&format!("etag -p {sizes} file")), 0, &all, "");
+            let told =
+                if small.is_empty() { String::new() } else { of_other_stores(&small.join(", ")) };
+            expect(&folder.run(&format!("etag -p {sizes} file")), 0, &all, &told);
             let piped = folder.run_with_stdin(&format!("etag -p {sizes} -"), bytes(length));
-            expect(&piped, 0, all.replace("  file", "  -"), "");
+            expect(&piped, 0, all.replace("  file", "  -"), told);
         }
     }
 }
@@ -118,12 +133,17 @@ fn folders_are_walked_and_names_are_as_in_lists() {
     let with_nul = format!("{}\0", line("t/e\nf").strip_suffix('\n').unwrap());
     expect(&folder.run("etag --zero t --exclude [!e]*"), 0, with_nul, "");
     let run = folder.run("etag -p 3B gone t/a");
-    let parts = "lanesum: gone: No such file or directory\n";
-    assert_eq!((run.status.code(), text(&run.stderr).as_str()), (Some(1), parts));
+    let told = of_other_stores("3") + "lanesum: gone: No such file or directory\n";
+    assert_eq!((run.status.code(), text(&run.stderr)), (Some(1), told));
     folder.fifo("fifo");
     let running = start(&mut folder.lanesum(["etag", "-p", "2B", "fifo"]));
     folder.writer("fifo").write_all(b"abc").unwrap();
-    expect(&running.finish(), 0, "d833159094d1d7ad96ffcc78414e3682-2  fifo\n", "");
+    expect(
+        &running.finish(),
+        0,
+        "d833159094d1d7ad96ffcc78414e3682-2  fifo\n",
+        of_other_stores("2"),
+    );
 }
 
 #[test]
@@ -132,16 +152,29 @@ fn more_parts_than_s3_takes_are_an_error_with_the_remedy() {
     folder.write("file", bytes(10_001));
     folder.write("other", "abc");
     let run = folder.run("etag --part-size 1,2B file other");
-    let told = "lanesum: file: 10001 parts of 1, and S3 takes no more than 10000: take parts of 1MiB or more\n";
-    assert_eq!((run.status.code(), text(&run.stderr).as_str()), (Some(1), told));
+    let told = of_other_stores("1, 2")
+        + "lanesum: file: 10001 parts of 1, and S3 takes no more than 10000: take parts of 5MiB or more\n";
+    assert_eq!((run.status.code(), text(&run.stderr)), (Some(1), told));
     let stdout = text(&run.stdout);
     assert_eq!(stdout.lines().filter(|line| line.ends_with("  2  file")).count(), 1, "{stdout}");
     assert_eq!(stdout.lines().filter(|line| line.ends_with("  other")).count(), 2, "{stdout}");
-    for wrong in ["0", "8 MiB", "ftp", "1.5MiB"] {
+    for (wrong, why) in [
+        ("8 MiB", "a size like 8MiB"),
+        ("ftp", "a size like 8MiB"),
+        ("1.5MiB", "a size like 8MiB"),
+        ("0", "a part has at least one byte"),
+        ("99999999TiB", "no file is as large"),
+        ("aws", "did you mean aws-cli?"),
+        ("awscli", "did you mean aws-cli?"),
+    ] {
         let run = output(&mut folder.lanesum(["etag", "--part-size", wrong, "file"]));
         assert_eq!(run.status.code(), Some(2), "{wrong}");
-        assert!(text(&run.stderr).contains("a size like 8MiB"), "{}", text(&run.stderr));
+        assert!(text(&run.stderr).contains(why), "{}", text(&run.stderr));
     }
+    let run = folder.run("etag -p 100T,8MiB,8M,8388608,100TiB other");
+    let line = |size: &str| format!("{ABC}  {size}  other\n");
+    expect(&run, 0, line("102400GiB") + &line("8MiB"), of_other_stores("102400GiB"));
+    expect(&folder.run("etag -p 8MiB,8M other"), 0, format!("{ABC}  other\n"), "");
     let run = folder.run("etag --io direct file");
     let told = "lanesum: parts are read through the cache; leave out --io direct\n";
     expect(&run, 2, "", told);
@@ -202,7 +235,117 @@ fn check_fails_where_the_content_is_another() {
     // Of one part there is no doubt.
     folder.write("abc", "abc");
     let run = folder.run_with_stdin("check", list(&[("abc", 3, &format!("{ABC}-1"))]));
-    expect(&run, 1, "abc: FAILED\n", "");
+    expect(&run, 1, "abc: FAILED\n", NO_ETAG);
+}
+
+const NO_ETAG: &str = "lanesum: 'standard input': no ETag in it matches: the files have changed, or the store encrypts with keys of KMS or \
+                       of its customers, and then its ETags prove nothing\n";
+
+#[test]
+fn where_no_etag_of_a_list_matches_the_store_may_encrypt() {
+    let folder = Folder::of(&["a", "b"]);
+    let other = "8a1d6e5b1c1c4e0c1f0f3b6a5d4c3b2a";
+    let run = folder.run_with_stdin("check", list(&[("a", 1, other), ("b", 1, other)]));
+    assert_eq!(text(&run.stderr).matches(NO_ETAG).count(), 1, "{}", text(&run.stderr));
+    // One that does shows that it does not, as a rule.
+    let run = folder.run_with_stdin("check", list(&[("a", 1, &md5("a")), ("b", 1, other)]));
+    assert_eq!((run.status.code(), text(&run.stderr).contains("KMS")), (Some(1), false));
+    let run = folder.run_with_stdin("check", format!("{other}  a\n"));
+    assert!(!text(&run.stderr).contains("KMS"));
+}
+
+#[test]
+fn a_list_of_no_object_is_told() {
+    let folder = Folder::in_memory();
+    let listing = "{\n    \"RequestCharged\": null\n}\n";
+    let run = folder.run_with_stdin("check", listing);
+    let told = "lanesum: 'standard input': line 1: it lists no object: the bucket may be empty, or nothing is under the prefix\n";
+    expect(&run, 1, "", told);
+    let run = folder.run_with_stdin("compare - .", listing);
+    assert_eq!((run.status.code(), text(&run.stderr)), (Some(1), told.to_owned()));
+}
+
+/// What this command prints, `check` and `compare` take.
+#[test]
+fn a_list_of_etags_is_checked() {
+    let folder = Folder::in_memory();
+    folder.write("t/large", bytes(SIZE));
+    folder.write("t/a\nb", bytes(SIZE + 1));
+    folder.write("t/small", "abc");
+    for (args, zero) in [("", ""), ("-z", "-z")] {
+        let run = folder.run(&format!("etag {args} t"));
+        folder.write("list", &run.stdout);
+        let run = folder.run(&format!("check {zero} --quiet list"));
+        assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), String::new()));
+        assert!(text(&run.stderr).contains("3 files"), "{}", text(&run.stderr));
+        let told = compared(&folder.run(&format!("compare {zero} list t")), 0, "");
+        assert!(told.contains("3 files: 3 equal"), "{told}");
+        let run = folder
+            .run_with_stdin(&format!("check {zero} -"), fs::read(folder.path("list")).unwrap());
+        assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    }
+    folder.write("list", &folder.run("etag -p 9MiB t").stdout);
+    folder.write("t/large", [bytes(SIZE - 1), vec![0]].concat());
+    let run = folder.run("check list");
+    assert_eq!(run.status.code(), Some(1));
+    assert!(text(&run.stdout).contains("t/large: FAILED\n"), "{}", text(&run.stdout));
+    assert_eq!(text(&run.stdout).matches(": OK\n").count(), 2);
+    let told = compared(
+        &folder.run("compare list t"),
+        1,
+        "not compared large: none of the 8 part sizes tried gives \
+        its ETag: it has changed, or is of other parts (say --part-size), or the store encrypts with keys of KMS or of \
+        its customers\n",
+    );
+    assert!(told.contains("2 equal"), "{told}");
+    // As to md5sum.
+    let run = folder.run_with_stdin("md5sum -c", format!("{}  t/large\n", IN_PARTS[0].1));
+    assert_eq!(run.status.code(), Some(1));
+    assert!(text(&run.stderr).contains("no properly formatted"), "{}", text(&run.stderr));
+    // With several part sizes a line says which.
+    let run = folder.run_with_stdin("check", folder.run("etag -p 5MiB,s3cmd t/large").stdout);
+    let told = "the part size of an ETag stands before its name; a list that can be checked is of one part size: \
+                lanesum etag -p SIZE\n";
+    let told =
+        ["1", "2"].map(|line| format!("lanesum: 'standard input': line {line}: {told}")).concat();
+    expect(&run, 1, "", told);
+}
+
+#[test]
+fn parts_are_not_read_past_the_cache() {
+    let folder = Folder::in_memory();
+    folder.write("file", bytes(SIZE));
+    let run = folder.run_with_stdin("check --io direct", list(&[("file", SIZE, IN_PARTS[0].1)]));
+    let told = "lanesum: file: its parts cannot be read past the cache; leave out --io direct\n";
+    expect(&run, 1, "file: FAILED open or read\n", told);
+}
+
+#[test]
+fn convert_tells_which_etags_it_leaves_out() {
+    let folder = Folder::in_memory();
+    let entries = [("a", SIZE, IN_PARTS[0].1), ("b", 3, ABC), ("c", SIZE, IN_PARTS[1].1)];
+    let csv = format!("path,size,md5\r\na,{SIZE},\r\nb,3,{ABC}\r\nc,{SIZE},\r\n");
+    let told = "lanesum: 2 ETags of several parts are left out, which lists in the format csv do not have\n";
+    expect(&folder.run_with_stdin("convert --to csv", list(&entries)), 0, csv, told);
+    let run = folder.run_with_stdin("convert --to json", list(&entries[..1]));
+    assert!(text(&run.stderr).starts_with("lanesum: 1 ETag of several parts is left out"));
+}
+
+#[test]
+fn a_list_with_a_prefix_is_compared_without_it() {
+    let folder = Folder::in_memory();
+    folder.write("t/a", bytes(SIZE));
+    folder.write("t/sub/b", "abc");
+    let entries = [("pre/fix/sub/b", 3, ABC), ("pre/fix/a", SIZE, IN_PARTS[1].1)];
+    folder.write("list", list(&entries));
+    let run = folder.run("check --root t list");
+    let told =
+        "lanesum: list: its files are without pre/fix/ in t; say lanesum compare --strip list t\n";
+    assert!(text(&run.stderr).contains(told), "{}", text(&run.stderr));
+    compared(&folder.run("compare --strip list t"), 0, "");
+    folder.write("t/sub/b", "");
+    let run = folder.run_with_stdin("check --root t", list(&[("gone/c", 3, ABC)]));
+    assert!(!text(&run.stderr).contains("--strip"), "{}", text(&run.stderr));
 }
 
 #[test]
@@ -253,8 +396,8 @@ fn compare_finds_the_part_size_too() {
     }
     let (size, odd) = IN_PARTS[7];
     folder.write("list", list(&[("a", SIZE, odd), ("b", SIZE + 1, odd)]));
-    let told = "not compared a: none of 21 part sizes tried gives its ETag: it has changed, or is of other \
-                parts, or the store encrypts with keys of KMS or of its customers\nchanged b\n";
+    let told = "not compared a: none of the 21 part sizes tried gives its ETag: it has changed, or is of other \
+                parts (say --part-size), or the store encrypts with keys of KMS or of its customers\nchanged b\n";
     compared(&folder.run("compare list t"), 1, told);
     compared(&folder.run(&format!("compare --part-size {size} list t")), 1, "changed b\n");
     folder.write("other", list(&[("a", SIZE, IN_PARTS[0].1), ("b", SIZE, &format!("{ABC}-1"))]));

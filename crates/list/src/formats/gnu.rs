@@ -5,10 +5,13 @@
 //! line of a list decides for all of them. A list of the standard form takes no reversed line;
 //! in a reversed list everything after the one blank is the name. Mixing them would let whoever
 //! can rename files choose which file a line is about.
+//!
+//! The ETag of a file in parts, `hex-13  name`, is read where MD5 is, but not where lines are
+//! GNU's own: to md5sum it is none.
 
-use super::line::{self, Found, Text, is_blank};
-use super::{CannotHold, Format, Line, cannot, foreign};
-use crate::{Algorithms, Dialect, Digest, Ending, Etag, Record, digits};
+use super::line::{self, Text, is_blank};
+use super::{CannotHold, Format, Line, Wrong, cannot, foreign};
+use crate::{Algorithm, Algorithms, Dialect, Digest, Ending, Etag, Record, digits};
 
 const NAME: &str = "gnu";
 
@@ -62,8 +65,8 @@ impl Gnu {
         Self { is_binary: true, ..self }
     }
 
-    /// Appends the line of an ETag, which is no checksum line: `etag  name`, and `etag  size  name`
-    /// where it is to say what parts it is of. The name is as in other lines.
+    /// Appends the line of an ETag: `etag  name`, and `etag  size  name` where it is to say what parts
+    /// it is of, which is [not read](Wrong::PartSize). The name is as in other lines.
     ///
     /// ```
     /// use lanesum_list::formats::Gnu;
@@ -89,10 +92,17 @@ impl Gnu {
         out.push(ending.byte());
     }
 
-    pub(super) fn read<'a>(&mut self, text: Text<'a>) -> Option<Found<'a>> {
-        let Dialect { untagged, is_lenient, .. } = self.dialect;
-        let (name, digest) = read(text.bytes, untagged, is_lenient, &mut self.form)?;
-        Some((text.name(name)?, digest))
+    pub(super) fn read<'a>(&mut self, text: Text<'a>) -> Option<Line<'a>> {
+        let (name, said) = read(text.bytes, &self.dialect, &mut self.form)?;
+        let name = text.name(name)?;
+        Some(match said {
+            Said::Digest(digest) => line::line((name, digest), false),
+            Said::Etag(_) if begins_with_part_size(&name) => Line::Wrong(Wrong::PartSize),
+            Said::Etag(etag) => {
+                let record = Record { name, etag: Some(etag), ..Record::default() };
+                Line::Record { record, is_tagged: true }
+            }
+        })
     }
 
     /// What is a line of an algorithm that is not known.
@@ -136,10 +146,9 @@ impl Format for Gnu {
 
     fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a> {
         match Text::of(text, &self.dialect) {
-            Ok(text) => match self.read(text) {
-                Some(found) => line::line(found, false),
-                None => self.unknown(text).map_or(Line::Malformed, Line::Unknown),
-            },
+            Ok(text) => self
+                .read(text)
+                .unwrap_or_else(|| self.unknown(text).map_or(Line::Malformed, Line::Unknown)),
             Err(settled) => settled.into(),
         }
     }
@@ -154,18 +163,43 @@ enum Form {
     Reversed,
 }
 
-/// The name, still escaped, and the digest, of the first of `algorithms` that has one of as many
-/// digits. Sets the form when none is set. A NUL ends the digits as a blank does: it is a string's
+/// What a line begins with.
+#[derive(Clone, Copy, Debug)]
+enum Said {
+    Digest(Digest),
+    /// Of several parts.
+    Etag(Etag),
+}
+
+/// The clients whose names may stand for a part size.
+const CLIENTS: [&[u8]; 6] = [b"aws-cli", b"boto3", b"rclone", b"s5cmd", b"s3cmd", b"mc"];
+
+/// Whether what should be a name is a part size, two blanks and a name.
+fn begins_with_part_size(name: &[u8]) -> bool {
+    let Some(end) = memchr::memmem::find(name, b"  ") else { return false };
+    let (word, behind) = (&name[..end], &name[end + 2..]);
+    let is_size =
+        word.first().is_some_and(u8::is_ascii_digit) && word.iter().all(u8::is_ascii_alphanumeric);
+    (is_size || CLIENTS.contains(&word)) && !behind.is_empty()
+}
+
+/// The name, still escaped, and the digest, of the first untagged algorithm that has one of as many
+/// digits, or the ETag. Sets the form when none is set. A NUL ends the digits as a blank does: it is a string's
 /// end to GNU, which goes on behind it as it does behind a blank.
 fn read<'a>(
     text: &'a [u8],
-    algorithms: Algorithms,
-    base64: bool,
+    dialect: &Dialect,
     form: &mut Option<Form>,
-) -> Option<(&'a [u8], Digest)> {
+) -> Option<(&'a [u8], Said)> {
+    let Dialect { tagged, untagged, is_lenient, .. } = *dialect;
     let end = text.iter().position(|&byte| is_blank(byte) || byte == b'\0')?;
-    let digest =
-        algorithms.iter().find_map(|algorithm| digits::read(algorithm, &text[..end], base64))?;
+    let digits = &text[..end];
+    let digest = untagged.iter().find_map(|algorithm| digits::read(algorithm, digits, is_lenient));
+    let said = match digest {
+        Some(digest) => Said::Digest(digest),
+        None if is_lenient && tagged.contains(Algorithm::Md5) => Said::Etag(etag(digits)?),
+        None => return None,
+    };
     let rest = &text[end + 1..];
     let reads_as = match rest {
         [] => return None,
@@ -174,23 +208,28 @@ fn read<'a>(
         _ => Form::Reversed,
     };
     match (*form.get_or_insert(reads_as), reads_as) {
-        (Form::Standard, Form::Standard) => Some((&rest[1..], digest)),
+        (Form::Standard, Form::Standard) => Some((&rest[1..], said)),
         (Form::Standard, Form::Reversed) => None,
-        (Form::Reversed, _) => Some((rest, digest)),
+        (Form::Reversed, _) => Some((rest, said)),
     }
+}
+
+/// The ETag of several parts that these bytes are. Without quotation marks, as no list has them.
+fn etag(digits: &[u8]) -> Option<Etag> {
+    let is_bare = digits.first().is_some_and(u8::is_ascii_hexdigit);
+    Etag::parse(digits).filter(|etag| is_bare && etag.parts.is_some())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Algorithm;
 
     /// The names that the lines of one list are read as.
     fn names(list: &[&str]) -> Vec<Option<String>> {
         let mut form = None;
         list.iter()
             .map(|line| {
-                let read = read(line.as_bytes(), Algorithm::Crc32c.into(), false, &mut form);
+                let read = read(line.as_bytes(), &Dialect::only(Algorithm::Crc32c), &mut form);
                 read.map(|(name, _)| String::from_utf8(name.to_vec()).unwrap())
             })
             .collect()
@@ -226,6 +265,42 @@ mod tests {
     #[test]
     fn blanks_of_a_name_stay() {
         assert_eq!(names(&["e3069283   a ", "e3069283 * \t"]), some(&[" a ", " \t"]));
+    }
+
+    #[test]
+    fn etags_of_parts_are_read_but_not_as_gnu_does() {
+        const ETAG: &str = "d41d8cd98f00b204e9800998ecf8427e-13";
+        let read = |dialect, line: &str| match Gnu::new(dialect).next(line.as_bytes()) {
+            Line::Record { record, .. } => {
+                assert!(record.digests.is_empty(), "{line}");
+                Ok((record.name.into_owned(), record.etag.unwrap().to_string()))
+            }
+            Line::Wrong(Wrong::PartSize) => Err(true),
+            Line::Malformed => Err(false),
+            other => panic!("{other:?}"),
+        };
+        for (line, name) in [
+            (format!("{ETAG}  a b"), "a b"),
+            (format!("{ETAG} *a"), "a"),
+            (format!("{ETAG} a"), "a"),
+            (format!("\\{ETAG}  a\\nb"), "a\nb"),
+            (format!("{ETAG}  a  b"), "a  b"),
+            (format!("{ETAG}  8MiB b"), "8MiB b"),
+            (format!("{ETAG}  8MiB  "), "8MiB  "),
+        ] {
+            let expected = Ok((name.as_bytes().to_vec(), ETAG.to_owned()));
+            assert_eq!(read(Dialect::any(), &line), expected, "{line}");
+            assert_eq!(read(Dialect::untagged_as(Algorithm::Sha1), &line), expected, "{line}");
+            assert_eq!(read(Dialect::only(Algorithm::Md5), &line), Err(false), "{line}");
+            let keyed = Dialect::keyed(Algorithm::Blake3.into());
+            assert_eq!(read(keyed, &line), Err(false), "{line}");
+        }
+        for word in ["8MiB", "17179870", "aws-cli", "mc"] {
+            assert_eq!(read(Dialect::any(), &format!("{ETAG}  {word}  a")), Err(true), "{word}");
+        }
+        for wrong in [format!("\"{ETAG}\"  a"), format!("{ETAG}x  a"), format!("W/\"{ETAG}\"  a")] {
+            assert_eq!(read(Dialect::any(), &wrong), Err(false), "{wrong}");
+        }
     }
 
     #[test]

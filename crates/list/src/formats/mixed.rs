@@ -69,8 +69,8 @@ impl Format for Mixed {
         }
         // First, since such a line may look like one with the tag of an algorithm that is not
         // known.
-        if let Some(found) = self.gnu.read(text) {
-            return line::line(found, false);
+        if let Some(line) = self.gnu.read(text) {
+            return line;
         }
         let unknown = self.tag.unknown(text).or_else(|| self.gnu.unknown(text));
         unknown.map_or(Line::Malformed, Line::Unknown)

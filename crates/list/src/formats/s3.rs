@@ -96,6 +96,11 @@ pub(super) fn line<'a>(
     if object.is_no_file {
         return Line::Blank;
     }
+    let is_empty =
+        [&object.key, &object.size, &object.etag].iter().all(|it| **it == Value::Nothing);
+    if object.is_listing && is_empty {
+        return Line::Wrong(Wrong::NoObject);
+    }
     match record(object, name, dialect) {
         // What stands for a folder where there are none.
         Ok(record) if record.name.ends_with(b"/") && record.size.unwrap_or(0) == 0 => Line::Blank,
@@ -194,6 +199,13 @@ mod tests {
         assert!(records("{\"RequestCharged\": null, \"Contents\": []}").is_empty());
         let with_content = "{\"Contents\": [{\"Key\": \"x/\", \"Size\": 5}]}";
         assert_eq!(records(with_content).len(), 1);
+    }
+
+    #[test]
+    fn a_list_of_no_object_says_so() {
+        assert_eq!(read("{\n    \"RequestCharged\": null\n}"), [Line::Wrong(Wrong::NoObject)]);
+        let head = "{\"RequestCharged\": \"requester\", \"ContentLength\": 3}";
+        assert_eq!(read(head), [Line::Wrong(Wrong::NoName)]);
     }
 
     #[test]

@@ -37,6 +37,15 @@ pub enum Wrong {
         "it names no file: no path, Key or Path; where it is of one object say which with --name"
     )]
     NoName,
+    /// It is what a store says of no object.
+    #[error("it lists no object: the bucket may be empty, or nothing is under the prefix")]
+    NoObject,
+    /// An ETag, a part size and a name, as lists of several part sizes have them.
+    #[error(
+        "the part size of an ETag stands before its name; a list that can be checked is of one part \
+         size: lanesum etag -p SIZE"
+    )]
+    PartSize,
     /// Nothing is known of the file that it could be compared with.
     #[error("neither a digest nor a size of the file")]
     NothingKnown,

@@ -108,7 +108,7 @@ impl Worker<'_> {
     /// Reads a part of a file as usual, where lanes read otherwise.
     fn read_part(&mut self, ticket: Ticket, begun: Begun, algorithms: Algorithms) {
         if self.core.options.io == Io::Direct {
-            let why = "a part of a file cannot be read past the cache";
+            let why = "its parts cannot be read past the cache; leave out --io direct";
             return self.end(ticket, Err(io::Error::new(ErrorKind::Unsupported, why).into()));
         }
         let hashers = match Hashers::new(algorithms, self.core.options.key.as_ref()) {

@@ -115,7 +115,7 @@ fn refuse(error: &io::Error, number: outbox::Worker, core: &Core) {
             let result = if source == Source::Nothing {
                 Ok(Hashed::default())
             } else {
-                core.options.count_file();
+                core.options.count(&source);
                 // An error cannot be cloned.
                 let code = error.raw_os_error().map(io::Error::from_raw_os_error);
                 Err(code.unwrap_or_else(|| error.kind().into()).into())
@@ -430,7 +430,7 @@ impl<'a> Worker<'a> {
             let mut digests = Digests::from_iter([md5_digest(md5)]);
             hashers.update(bytes);
             hashers.finalize(&mut digests);
-            core.options.count_file();
+            core.options.count(&source);
             let hashed = Hashed { digests, bytes: bytes.len() as u64, ..Hashed::default() };
             let result = Ok(hashed.of(&version));
             outcomes.push(Completed { sequence, source, result });
@@ -445,7 +445,7 @@ impl<'a> Worker<'a> {
 
     /// Notes the outcome of a job that had something to read.
     fn end(&mut self, ticket: Ticket, result: Result<Hashed, Error>) {
-        self.core.options.count_file();
+        self.core.options.count(&ticket.1);
         self.deliver(ticket, result);
     }
 

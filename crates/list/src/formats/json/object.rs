@@ -29,6 +29,8 @@ pub(in super::super) struct Object<'a> {
     pub(in super::super) checksum_type: Value<'a>,
     /// A folder, or an object that is deleted.
     pub(in super::super) is_no_file: bool,
+    /// aws: it has `RequestCharged`, which is all that a list of no object has.
+    pub(in super::super) is_listing: bool,
     /// mc: something failed.
     pub(in super::super) is_error: bool,
 }
@@ -117,6 +119,11 @@ impl<'de> Visitor<'de> for &mut Object<'de> {
                 "type" => {
                     object.is_no_file |=
                         members.next_value::<Value<'_>>()?.text() == Some("folder");
+                    continue;
+                }
+                "RequestCharged" => {
+                    object.is_listing = true;
+                    members.next_value::<IgnoredAny>()?;
                     continue;
                 }
                 "status" => {
