@@ -174,17 +174,19 @@ fn listed(bag: &mut Bag, expected: &Expected) -> Checks {
     let mut findings = Vec::new();
     for (name, said) in expected {
         let by = |number: usize| bag.manifests[number].0.name.clone();
+        let by_all =
+            || said.iter().map(|&(number, _)| by(number)).collect::<Vec<_>>().join(" and ");
         match bag.contents.entries.get(name) {
             Some(Entry::File(_)) => {}
             Some(Entry::Link(Target::File(_))) => {
                 findings.push(Finding::warning(&**name, Problem::LinkToFile));
             }
             Some(other) => {
-                findings.push(Finding::error(&**name, why_not(other, by(said[0].0))));
+                findings.push(Finding::error(&**name, why_not(other, by_all())));
                 continue;
             }
             None => {
-                findings.push(Finding::error(&**name, absent(bag, name, by(said[0].0))));
+                findings.push(Finding::error(&**name, absent(bag, name, by_all())));
                 continue;
             }
         }
@@ -199,7 +201,7 @@ fn listed(bag: &mut Bag, expected: &Expected) -> Checks {
 }
 
 /// Why something that is there is no file.
-fn why_not(entry: &Entry, manifest: String) -> Problem {
+fn why_not(entry: &Entry, manifests: String) -> Problem {
     match entry {
         Entry::Link(Target::Out) => Problem::LinkOut,
         Entry::Link(Target::Folder) => Problem::LinkToFolder,
@@ -208,17 +210,17 @@ fn why_not(entry: &Entry, manifest: String) -> Problem {
         Entry::Special(special) | Entry::Link(Target::Special(special)) => {
             Problem::Special(*special)
         }
-        Entry::EmptyFolder => Problem::Folder(manifest),
+        Entry::EmptyFolder => Problem::Folder(manifests),
         Entry::Failed(why) => Problem::Unreadable(why.clone()),
     }
 }
 
 /// Why a name leads to nothing that was found in the bag.
-fn absent(bag: &Bag, name: &[u8], manifest: String) -> Problem {
+fn absent(bag: &Bag, name: &[u8], manifests: String) -> Problem {
     let below = [name, b"/"].concat();
     let mut next = bag.contents.entries.range(below.clone()..);
     if next.next().is_some_and(|(name, _)| name.starts_with(&below)) {
-        return Problem::Folder(manifest);
+        return Problem::Folder(manifests);
     }
     // Nothing that lies behind a link to a folder was looked at.
     let found = fs::canonicalize(path(&bag.root, name));
@@ -229,7 +231,7 @@ fn absent(bag: &Bag, name: &[u8], manifest: String) -> Problem {
     }
     match bag.fetch.iter().find(|to_fetch| to_fetch.name == name) {
         Some(to_fetch) => Problem::ToFetch(to_fetch.url.clone()),
-        None => Problem::Missing(manifest),
+        None => Problem::Missing(manifests),
     }
 }
 

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -13,12 +14,12 @@ use std::path::{Path, PathBuf};
 use lanesum_checksum::engine::{self, Hashed};
 use lanesum_checksum::{Algorithm, Algorithms};
 
-use crate::contents::{Contents, Entry, Target, joined};
+use crate::contents::{self, Contents, Entry, Target, joined};
 use crate::declaration;
-use crate::error::{BagError, allow, at, changed};
+use crate::error::{BagError, allow, at, changed, root};
 use crate::finding::{Finding, Problem};
 use crate::info::{Element, Oxum};
-use crate::names::is_payload;
+use crate::names::{self, is_payload};
 use crate::read::{self, Task};
 use crate::staging::{self, DATA, Recovery};
 use crate::tags;
@@ -90,9 +91,12 @@ impl Creation {
     /// It is a bag, or cannot be one.
     pub fn prepare(folder: &Path, options: &CreateOptions) -> Result<Begun, BagError> {
         allow(options.algorithms)?;
-        let root = fs::canonicalize(folder).map_err(at(folder))?;
+        let root = root(folder)?;
         if root.parent().is_none() {
             return Err(BagError::Root);
+        }
+        if let Some(outer) = bag_around(&root) {
+            return Err(BagError::InPayload(outer));
         }
         let lock = staging::lock(&root)?;
         if root.join(declaration::NAME).symlink_metadata().is_ok() {
@@ -106,8 +110,8 @@ impl Creation {
         let mut unfit = unfit(&contents, true);
         unfit.extend(mount_points(&root)?);
         BagError::unless_none(unfit)?;
-        let mut warnings = empty_folders(&contents);
-        warnings.extend(doubtful_names(contents.files().map(|(name, _)| name)));
+        let names = contents.files().map(|(name, _)| name);
+        let mut warnings = doubtful(&root, &contents, names);
         if contents.files().next().is_none() {
             warnings.push(Finding::warning("", Problem::EmptyPayload));
         }
@@ -137,7 +141,7 @@ impl Creation {
     /// The files that are to be read, for a total.
     pub fn files(&self) -> impl Iterator<Item = PathBuf> + Send + use<> {
         let paths: Vec<_> =
-            self.names.iter().map(|name| crate::contents::path(&self.root, name)).collect();
+            self.names.iter().map(|name| contents::path(&self.root, name)).collect();
         paths.into_iter()
     }
 
@@ -269,8 +273,44 @@ pub(crate) fn unfit(contents: &Contents, is_new: bool) -> Vec<Finding> {
     found.collect()
 }
 
+/// The bag in whose payload a folder is.
+fn bag_around(root: &Path) -> Option<PathBuf> {
+    let is_around = |outer: &&Path| {
+        let has_payload = root.strip_prefix(outer).is_ok_and(|inner| inner.starts_with(DATA));
+        has_payload && outer.join(declaration::NAME).symlink_metadata().is_ok()
+    };
+    root.ancestors().skip(1).find(is_around).map(Path::to_owned)
+}
+
+/// Warnings about what is to be in a bag: folders that none keeps, names that other systems or tools
+/// take otherwise, and what nobody may have meant to be in it.
+pub(crate) fn doubtful<'a>(
+    root: &Path,
+    contents: &Contents,
+    names: impl Iterator<Item = &'a [u8]>,
+) -> Vec<Finding> {
+    let mut found = empty_folders(contents);
+    let names: Vec<_> = names.collect();
+    found.extend(doubtful_names(names.iter().copied()));
+    for name in names {
+        found.extend(names::encoded(name).map(|problem| Finding::warning(name, problem)));
+        if name.ends_with(b".partial") && is_partial_list(&contents::path(root, name)) {
+            found.push(Finding::warning(name, Problem::LeftOver));
+        }
+    }
+    found
+}
+
+/// Whether a file is what an interrupted `lanesum sum -o` keeps beside its list.
+fn is_partial_list(path: &Path) -> bool {
+    let mut head = [0; 16];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
+    // What cannot be read is told when all files are.
+    read.is_ok() && head == *b"lanesum partial "
+}
+
 /// Warnings of folders that no manifest can hold.
-pub(crate) fn empty_folders(contents: &Contents) -> Vec<Finding> {
+fn empty_folders(contents: &Contents) -> Vec<Finding> {
     let is_empty = |entry: &Entry| matches!(entry, Entry::EmptyFolder);
     let empty = contents.entries.iter().filter(|(name, entry)| is_empty(entry) && *name != b"data");
     empty.map(|(name, _)| Finding::warning(&**name, Problem::EmptyFolder)).collect()

@@ -7,6 +7,9 @@ use crate::text::{BYTE_ORDER_MARK, Encoding, lines, trim};
 /// The file's name.
 pub(crate) const NAME: &str = "bagit.txt";
 
+/// Where the metadata of the bags are that are written.
+pub(crate) const INFO: &str = "bag-info.txt";
+
 /// A version of BagIt.
 ///
 /// ```
@@ -49,7 +52,7 @@ impl Version {
     /// Where the metadata of the bag are.
     pub(crate) fn info_name(self) -> &'static str {
         let is_old = self < Self { major: 0, minor: 96 };
-        if is_old { "package-info.txt" } else { "bag-info.txt" }
+        if is_old { "package-info.txt" } else { INFO }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Why a bag is not made or updated.
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,18 @@ use crate::finding::{Finding, Problem};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BagError {
+    /// What should be a folder is something else.
+    #[error("is no folder")]
+    NotAFolder,
+    /// The folder is in the payload of a bag.
+    #[error(
+        "is in the payload of the bag {}, which would not be valid any more; make a bag outside of it",
+        .0.display()
+    )]
+    InPayload(PathBuf),
+    /// Nothing can be written in the folder.
+    #[error("nothing can be written in it: {}", message(.0))]
+    Unwritable(io::Error),
     /// The folder is a bag.
     #[error("is a bag already; lanesum bag update takes up what has changed in it")]
     IsABag,
@@ -39,6 +52,19 @@ pub enum BagError {
     /// The bag cannot hold what is there, or what is there cannot be read.
     #[error("cannot be a bag as it is; nothing was changed")]
     Findings(Vec<Finding>),
+    /// What is there, or what stands in its tag files, keeps the bag from being updated.
+    #[error("cannot be updated as it is; nothing was changed")]
+    NotUpdated(Vec<Finding>),
+    /// No payload manifest tells what the files should be.
+    #[error(
+        "has no payload manifest that lanesum can read, so nothing tells what its files should be; put it back from a copy or, if all files are as they should be, give -a and --accept. Nothing was changed"
+    )]
+    NoManifest,
+    /// Payload manifests or metadata are gone, or are not what they were.
+    #[error(
+        "what tells what its files should be, or its metadata, is gone or not as it was; put that back from a copy or, if everything is as it should be, take it with --accept. Nothing was changed"
+    )]
+    Lost,
     /// Files changed although nobody seems to have written to them.
     #[error(
         "files changed that nobody seems to have written to; if they are as they should be, take them with --accept. Nothing was changed"
@@ -75,6 +101,20 @@ impl BagError {
     pub(crate) fn unless_none(findings: Vec<Finding>) -> Result<(), Self> {
         if findings.is_empty() { Ok(()) } else { Err(Self::Findings(findings)) }
     }
+
+    /// The same, where a bag was to be updated.
+    pub(crate) fn of_update(self) -> Self {
+        match self {
+            Self::Findings(findings) => Self::NotUpdated(findings),
+            other => other,
+        }
+    }
+}
+
+/// The path of a folder without links in it.
+pub(crate) fn root(folder: &Path) -> Result<PathBuf, BagError> {
+    let root = fs::canonicalize(folder).map_err(at(folder))?;
+    if root.is_dir() { Ok(root) } else { Err(BagError::NotAFolder) }
 }
 
 /// Makes an error of the system one about a path.

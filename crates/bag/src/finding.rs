@@ -129,14 +129,14 @@ pub enum Problem {
     #[error("lists {} twice, with different digests", Shown(.0))]
     Contradiction(Vec<u8>),
 
-    /// A file that a manifest lists is not there.
-    #[error("is missing; {0} lists it")]
+    /// A file that manifests list, these of them, is not there.
+    #[error("is missing; listed in {0}")]
     Missing(String),
     /// A file that is not there is to be fetched.
     #[error("is missing; fetch.txt says where it is: {}", Shown(.0))]
     ToFetch(Vec<u8>),
-    /// What a manifest lists is a folder.
-    #[error("is a folder, and {0} lists it as a file")]
+    /// What manifests list, these of them, is a folder.
+    #[error("is a folder, and listed as a file in {0}")]
     Folder(String),
     /// A file of the payload that no manifest lists.
     #[error("no payload manifest lists it")]
@@ -185,6 +185,19 @@ pub enum Problem {
     /// A system puts such files there by itself.
     #[error("is of the kind that systems put beside others by themselves; is it to be in the bag?")]
     OfASystem,
+    /// An interrupted run of lanesum left it there.
+    #[error("is of the kind that an interrupted run of lanesum leaves; is it to be in the bag?")]
+    LeftOver,
+    /// A percent sign in a name, which manifests encode.
+    #[error(
+        "has a percent sign in its name, which manifests hold as %25: bagit.py (its issue 157) and others do not find such files"
+    )]
+    Percent,
+    /// CR or LF in a name, which manifests encode.
+    #[error(
+        "has the end of a line in its name, which manifests hold as %0D or %0A: some tools do not find such files"
+    )]
+    LineEnd,
 
     /// A line of the metadata is no element.
     #[error("is not `LABEL: VALUE`")]

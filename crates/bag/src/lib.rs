@@ -15,6 +15,7 @@
 
 #![forbid(unsafe_code)]
 
+mod changes;
 mod complete;
 mod contents;
 mod create;
@@ -33,6 +34,7 @@ mod text;
 mod update;
 mod validate;
 
+pub use changes::{Change, Difference, TagChange};
 pub use contents::Special;
 pub use create::{Begun, CreateOptions, Creation};
 pub use declaration::{BadDeclaration, Version};
@@ -40,7 +42,7 @@ pub use error::BagError;
 pub use finding::{Finding, Problem, Severity};
 pub use info::{BadElement, BadOxum, Element, Oxum};
 pub use names::Unsafe;
-pub use update::{Change, Difference, Update, UpdateOptions};
+pub use update::{Update, UpdateOptions};
 pub use validate::{QuickLook, Report, Validation};
 
 /// The example of the page on the registry, tested.

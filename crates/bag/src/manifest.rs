@@ -19,7 +19,7 @@ pub(crate) struct Manifest {
     /// None where it is not computed here.
     pub(crate) algorithm: Option<Algorithm>,
     /// What it should be called.
-    algorithm_name: String,
+    pub(crate) algorithm_name: String,
 }
 
 impl Manifest {
@@ -70,7 +70,7 @@ impl Manifest {
         let mut format = BagIt::new(Dialect::untagged_as(algorithm));
         let name = self.name.as_bytes();
         let mut found = Vec::new();
-        let (mut has_star, mut has_dots) = (false, false);
+        let (mut has_star, mut has_dots, mut has_bare) = (false, false, false);
         for (number, line) in lines(text) {
             let mut find = |problem| findings.push(Finding::error(name, problem).at(number));
             let record = match format.next(line) {
@@ -86,6 +86,7 @@ impl Manifest {
                 Ok(Cow::Owned(name)) => Ok((name, true)),
                 Err(why) => Err(Problem::Unsafe { name: name.to_vec(), why }),
             };
+            has_bare |= has_bare_percent(record.raw_name.as_deref().unwrap_or(&record.name));
             let raw = record.raw_name.as_deref().map(normal).transpose();
             let (decoded, is_dotted, raw) = match (normal(&record.name), raw) {
                 (Ok((decoded, is_dotted)), Ok(raw)) => (decoded, is_dotted, raw),
@@ -106,7 +107,7 @@ impl Manifest {
             let raw = raw.map(|(raw, _)| raw);
             found.push(Listed { line: number, name: decoded, raw, digest: record.digests[0] });
         }
-        if settle(&mut found, is_there) {
+        if settle(&mut found, is_there) | has_bare {
             findings.push(Finding::warning(name, Problem::NotEncoded));
         }
         found
@@ -140,6 +141,14 @@ pub(crate) struct Listed {
 fn has_a_star(line: &[u8]) -> bool {
     let blank = line.iter().position(|&byte| is_blank(byte)).unwrap_or(line.len());
     line[blank..].iter().find(|&&byte| !is_blank(byte)) == Some(&b'*')
+}
+
+/// Whether a name as it stands in a manifest has a percent sign that encodes nothing.
+fn has_bare_percent(raw: &[u8]) -> bool {
+    let encodes =
+        |rest: &[u8]| matches!(rest, [b'0', b'A' | b'a' | b'D' | b'd', ..] | [b'2', b'5', ..]);
+    let signs = raw.iter().enumerate().filter(|(_, byte)| **byte == b'%');
+    signs.into_iter().any(|(at, _)| !encodes(&raw[at + 1..]))
 }
 
 /// Takes names as they stand where their writer did not encode them, as many do not: all of a
@@ -211,6 +220,9 @@ mod tests {
         assert_eq!(read(&raw, &raw), (raw.map(String::from).to_vec(), 1));
         let raw = ["data/%0A", "data/%0D"];
         assert_eq!(read(&raw, &raw[..1]), (vec!["data/%0A".into(), "data/\r".into()], 1));
+        // What encodes nothing was not encoded.
+        assert_eq!(read(&["data/100%.txt"], &["data/100%.txt"]), (vec!["data/100%.txt".into()], 1));
+        assert_eq!(read(&["data/%", "data/%2"], &[]).1, 1);
         // Both are there, and both are meant.
         assert_eq!(read(&["data/%2525", "data/%25"], &["data/%25", "data/%"]).1, 0);
     }

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization as _;
 
+use crate::finding::Problem;
+
 /// Why a name must not be followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -71,6 +73,20 @@ pub(crate) fn is_of_a_system(name: &[u8]) -> bool {
     last.starts_with(b"._") || known.iter().any(|known| last.eq_ignore_ascii_case(known))
 }
 
+/// Whether a name is of what an interrupted run of lanesum leaves, or lies in such a folder.
+pub(crate) fn is_left_over(name: &[u8]) -> bool {
+    name.split(|&byte| byte == b'/').any(|part| part.starts_with(b".lanesum-"))
+}
+
+/// What somebody should know of a name that manifests hold encoded.
+pub(crate) fn encoded(name: &[u8]) -> Option<Problem> {
+    match () {
+        () if name.contains(&b'%') => Some(Problem::Percent),
+        () if name.iter().any(|byte| matches!(byte, b'\r' | b'\n')) => Some(Problem::LineEnd),
+        () => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,5 +132,15 @@ mod tests {
                 .all(|it| is_of_a_system(it))
         );
         assert!(!is_of_a_system(b"data/.DS_Store/a") && !is_of_a_system(b"data/.a"));
+        assert!(is_left_over(b"data/.lanesum-x") && is_left_over(b"data/.lanesum-bag/bagit.txt"));
+        assert!(!is_left_over(b"data/.lanesum") && !is_left_over(b"data/a.lanesum-x"));
+    }
+
+    #[test]
+    fn names_that_manifests_encode_are_told() {
+        assert_eq!(encoded(b"data/100%"), Some(Problem::Percent));
+        assert_eq!(encoded(b"data/%\n"), Some(Problem::Percent));
+        assert_eq!(encoded(b"data/a\rb"), Some(Problem::LineEnd));
+        assert_eq!(encoded(b"data/a b"), None);
     }
 }

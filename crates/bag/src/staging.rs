@@ -15,7 +15,7 @@ use std::fs::{self, DirEntry, File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::declaration::{self, Declaration};
+use crate::declaration::{self, Declaration, INFO};
 use crate::error::{BagError, at};
 use crate::manifest::Manifest;
 
@@ -77,7 +77,7 @@ pub(crate) fn recover(root: &Path) -> Result<Recovery, BagError> {
 
 fn is_ours(entry: &DirEntry) -> bool {
     let name = entry.file_name();
-    let known = [DATA, REMOVE, declaration::NAME, "bagit.txt.part", "bag-info.txt"];
+    let known = [DATA, REMOVE, declaration::NAME, "bagit.txt.part", INFO];
     known.iter().any(|known| name == **known) || Manifest::of(name.as_encoded_bytes()).is_some()
 }
 
@@ -128,7 +128,9 @@ fn take_back(root: &Path) -> Result<(), BagError> {
 pub(crate) fn begin(root: &Path) -> Result<PathBuf, BagError> {
     let staging = root.join(NAME);
     match fs::create_dir(&staging) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(at(&staging)(error)),
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(BagError::Unwritable(error))
+        }
         _ => Ok(staging),
     }
 }

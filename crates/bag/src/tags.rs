@@ -7,7 +7,7 @@ use lanesum_checksum::{Algorithms, Digests, digests_of};
 use lanesum_list::formats::{BagIt, Format as _};
 use lanesum_list::{Dialect, Record};
 
-use crate::declaration::{self, Declaration};
+use crate::declaration::{self, Declaration, INFO};
 use crate::error::BagError;
 use crate::finding::{Finding, Problem};
 use crate::info::Element;
@@ -30,7 +30,7 @@ pub(crate) fn of(
     let mut texts = Texts::new();
     manifests(algorithms, false, payload, &mut texts)?;
     let text: String = info.iter().map(Element::to_string).collect();
-    texts.insert("bag-info.txt".to_owned(), text.into_bytes());
+    texts.insert(INFO.to_owned(), text.into_bytes());
     texts.insert(declaration::NAME.to_owned(), Declaration::TEXT.as_bytes().to_vec());
     let written: Vec<_> =
         texts.iter().map(|(name, text)| (name.clone(), digests(algorithms, text))).collect();

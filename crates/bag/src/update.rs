@@ -4,19 +4,20 @@
 //! taken to be from now on. A file whose content changed though its time is older than the manifest
 //! was not edited: it may be damaged, and is not taken up unless somebody says so.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs::{self, File};
+use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use lanesum_checksum::Algorithms;
 use lanesum_checksum::engine::{self, Hashed};
-use lanesum_checksum::{Algorithms, Digest};
-use lanesum_list::Time;
 
+use crate::changes::{Change, Difference, TagChange, compare, of_tags};
 use crate::complete::{Expected, expected};
 use crate::contents::{Contents, Entry};
-use crate::create::{differences, empty_folders, hash, unfit};
-use crate::declaration;
-use crate::error::{BagError, allow, at};
+use crate::create::{differences, doubtful, hash, unfit};
+use crate::declaration::{self, INFO};
+use crate::error::{BagError, allow, at, root};
+use crate::fetch;
 use crate::finding::{Finding, Problem};
 use crate::info::{Element, OXUM, Oxum};
 use crate::manifest::Manifest;
@@ -26,7 +27,6 @@ use crate::read::Task;
 use crate::staging::{self, Recovery};
 use crate::tags;
 use crate::text::Encoding;
-use crate::validate::doubtful_names;
 
 /// How a bag is updated.
 #[derive(Clone, Debug, Default)]
@@ -36,36 +36,9 @@ pub struct UpdateOptions {
     pub algorithms: Option<Algorithms>,
     /// Metadata that take the place of those of the same labels.
     pub info: Vec<Element>,
-    /// Take files up that changed though nobody seems to have written to them.
+    /// Take files up that changed though nobody seems to have written to them, and those of a bag
+    /// whose payload manifests or metadata are not there any more, or not what they were.
     pub accept: bool,
-}
-
-/// What became of a file since the manifests were made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Change {
-    /// No manifest had it.
-    New,
-    /// It is not there any more.
-    Missing,
-    /// Its content is another.
-    Changed,
-    /// Its content is another, though its time is not newer than the manifest: it may be damaged.
-    Doubtful,
-    /// Its content was under another name, which is not there any more.
-    Moved,
-}
-
-/// A file that is not as the manifests have it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Difference {
-    /// What became of it.
-    pub change: Change,
-    /// Its name in the bag.
-    pub name: Vec<u8>,
-    /// Its name before, where it was moved.
-    pub from: Option<Vec<u8>>,
 }
 
 /// A bag that is to be updated: its files are [read](Self::read), somebody looks at the
@@ -109,10 +82,15 @@ impl Update {
     /// begun is finished first, or taken back.
     ///
     /// # Errors
-    /// It is no bag, its tag files contradict the RFC, or it holds what no bag can.
+    /// It is no bag, its tag files contradict the RFC, or it holds what no bag can. Without payload
+    /// manifests it is updated where both algorithms and `accept` are given.
     pub fn prepare(folder: &Path, options: &UpdateOptions) -> Result<Self, BagError> {
+        Self::begin(folder, options).map_err(BagError::of_update)
+    }
+
+    fn begin(folder: &Path, options: &UpdateOptions) -> Result<Self, BagError> {
         allow(options.algorithms.unwrap_or(Algorithms::NONE))?;
-        let root = fs::canonicalize(folder).map_err(at(folder))?;
+        let root = root(folder)?;
         let lock = staging::lock(&root)?;
         if root.join(declaration::NAME).symlink_metadata().is_err() {
             let is_half = staging::is_unfinished(&root);
@@ -125,16 +103,22 @@ impl Update {
         if !matches!(bag.declaration.encoding, Encoding::Utf8 | Encoding::Ascii) {
             return Err(BagError::Encoding);
         }
-        bag.findings = warnings(&bag.contents);
-        let told = bag.findings.len();
+        if bag.declaration.version.info_name() != INFO
+            && bag.contents.file(INFO.as_bytes()).is_some()
+        {
+            // The metadata of its version are elsewhere, and are to stand there from now on.
+            return Err(BagError::InTheWay(root.join(INFO)));
+        }
+        bag.findings.clear();
         let expected = expected(&mut bag);
         // What is wrong with the old manifests goes away with them.
-        bag.findings.truncate(told);
+        bag.findings = warnings(&bag);
+        BagError::unless_none(new_links(&bag, &expected))?;
         let known = bag.manifests.iter().filter(|(manifest, _)| !manifest.is_tag);
-        let old = known.filter_map(|(manifest, _)| manifest.algorithm).collect();
+        let old: Algorithms = known.filter_map(|(manifest, _)| manifest.algorithm).collect();
         let algorithms = options.algorithms.unwrap_or(old);
-        if algorithms.is_empty() {
-            return Err(BagError::Findings(vec![Finding::error("", Problem::NoManifest)]));
+        if algorithms.is_empty() || old.is_empty() && !options.accept {
+            return Err(BagError::NoManifest);
         }
         let tasks = tasks(&bag, &expected, algorithms);
         let (hashed, differences) = (BTreeMap::new(), Vec::new());
@@ -176,8 +160,9 @@ impl Update {
     /// # Errors
     /// Files that cannot be read, or change meanwhile.
     pub fn read(&mut self, options: &engine::Options) -> Result<(), BagError> {
-        self.hashed = hash(&self.root, self.tasks.clone(), options)?;
-        self.differences = self.compare();
+        let hashed = hash(&self.root, self.tasks.clone(), options);
+        self.hashed = hashed.map_err(BagError::of_update)?;
+        self.differences = compare(&self.bag, &self.expected, &self.hashed);
         Ok(())
     }
 
@@ -187,57 +172,14 @@ impl Update {
         &self.differences
     }
 
-    fn compare(&self) -> Vec<Difference> {
-        let has_tag_manifest = self.bag.manifests.iter().any(|(manifest, _)| manifest.is_tag);
-        let is_tag_manifest =
-            |name: &[u8]| Manifest::of(name).is_some_and(|manifest| manifest.is_tag);
-        let mut gone: HashMap<Digest, &[u8]> = HashMap::new();
-        for (name, said) in
-            self.expected.iter().filter(|(name, _)| !self.hashed.contains_key(*name))
-        {
-            gone.extend(said.iter().map(|(_, digest)| (*digest, &**name)));
+    /// What becomes of the algorithms, the version and the metadata of the bag; nothing where the
+    /// differences keep it from being updated.
+    #[must_use]
+    pub fn tag_changes(&self) -> Vec<TagChange> {
+        if self.refusal().is_some() {
+            return Vec::new();
         }
-        let mut moved = BTreeSet::new();
-        let mut found = Vec::new();
-        for (name, hashed) in &self.hashed {
-            let (change, from) = match self.expected.get(name) {
-                Some(said) => match self.look_at(hashed, said) {
-                    Some(change) => (change, None),
-                    None => continue,
-                },
-                None if is_tag_manifest(name) || !is_payload(name) && !has_tag_manifest => continue,
-                None => {
-                    let from = hashed.digests.iter().find_map(|digest| gone.get(digest));
-                    match from.filter(|from| moved.insert(from.to_vec())) {
-                        Some(from) => (Change::Moved, Some(from.to_vec())),
-                        None => (Change::New, None),
-                    }
-                }
-            };
-            found.push(Difference { change, name: name.clone(), from });
-        }
-        let missing = self.expected.keys().filter(|name| !self.hashed.contains_key(*name));
-        let missing = missing.filter(|name| !moved.contains(*name) && !is_tag_manifest(name));
-        found.extend(missing.map(|name| Difference {
-            change: Change::Missing,
-            name: name.clone(),
-            from: None,
-        }));
-        found.sort_by(|a, b| a.name.cmp(&b.name));
-        found
-    }
-
-    /// What became of a file that manifests have; none where it is as they say.
-    fn look_at(&self, hashed: &Hashed, said: &[(usize, Digest)]) -> Option<Change> {
-        let mut wrong =
-            said.iter().filter(|(_, digest)| !hashed.digests.contains(digest)).peekable();
-        wrong.peek()?;
-        let modified = |number: usize| -> Option<Time> {
-            let name = self.bag.manifests[number].0.name.as_bytes();
-            self.bag.contents.file(name)?.times.modified
-        };
-        let is_older = wrong.any(|&(number, _)| hashed.times.modified <= modified(number));
-        Some(if is_older { Change::Doubtful } else { Change::Changed })
+        of_tags(&self.bag, self.algorithms, &self.options.info)
     }
 
     /// Writes the new manifests and metadata, if all files are what was read.
@@ -245,9 +187,12 @@ impl Update {
     /// # Errors
     /// Nothing is changed then, unless the error is the system's: the next update goes on.
     pub fn finish(self) -> Result<Oxum, BagError> {
-        let is_doubtful = |it: &Difference| it.change == Change::Doubtful;
-        if !self.options.accept && self.differences.iter().any(is_doubtful) {
-            return Err(BagError::Doubtful);
+        self.write().map_err(BagError::of_update)
+    }
+
+    fn write(self) -> Result<Oxum, BagError> {
+        if let Some(why) = self.refusal() {
+            return Err(why);
         }
         let now = Contents::of(&self.root, staging::NAME).map_err(at(&self.root))?;
         let mut findings = differences(&now, &self.hashed, false);
@@ -271,6 +216,17 @@ impl Update {
         staging::or_take_back(&self.root, done)?;
         staging::finish(&self.root).map_err(|why| BagError::Unfinished(Box::new(why)))?;
         Ok(oxum)
+    }
+
+    /// Why the differences are not taken up, where nobody said that they are to be.
+    fn refusal(&self) -> Option<BagError> {
+        let has = |is: fn(Change) -> bool| self.differences.iter().any(|it| is(it.change));
+        match () {
+            () if self.options.accept => None,
+            () if has(Change::is_of_references) => Some(BagError::Lost),
+            () if has(Change::needs_consent) => Some(BagError::Doubtful),
+            () => None,
+        }
     }
 
     fn put_together(&self, texts: &tags::Texts) -> Result<(), BagError> {
@@ -316,11 +272,24 @@ fn refusals(bag: &Bag, options: &UpdateOptions) -> Vec<Finding> {
     findings
 }
 
-fn warnings(contents: &Contents) -> Vec<Finding> {
-    let mut warnings = empty_folders(contents);
-    let payload = contents.files().map(|(name, _)| name).filter(|name| is_payload(name));
-    warnings.extend(doubtful_names(payload));
-    warnings
+/// Links that no manifest has, which are refused as `create` does, and those in the place of what
+/// tells of the bag, which would be taken for empty.
+fn new_links(bag: &Bag, expected: &Expected) -> Vec<Finding> {
+    let info = bag.declaration.version.info_name();
+    let tells = |name: &[u8]| {
+        Manifest::of(name).is_some() || name == info.as_bytes() || name == fetch::NAME.as_bytes()
+    };
+    let entries = bag.contents.entries.iter();
+    let links = entries.filter(|(_, entry)| matches!(entry, Entry::Link(_)));
+    let links = links.map(|(name, _)| name);
+    let refused =
+        links.filter(|name| tells(name) || is_payload(name) && !expected.contains_key(*name));
+    refused.map(|name| Finding::error(&**name, Problem::Link)).collect()
+}
+
+fn warnings(bag: &Bag) -> Vec<Finding> {
+    let files = bag.contents.files().map(|(name, _)| name);
+    doubtful(&bag.root, &bag.contents, files.filter(|name| is_payload(name)))
 }
 
 /// Everything but the tag manifests, for the algorithms that the bag is to have and those by which

@@ -207,6 +207,9 @@ pub(crate) fn doubtful_names<'a>(all: impl Iterator<Item = &'a [u8]>) -> Vec<Fin
         if names::is_of_a_system(name) {
             findings.push(Finding::warning(name, Problem::OfASystem));
         }
+        if names::is_left_over(name) {
+            findings.push(Finding::warning(name, Problem::LeftOver));
+        }
         if let Some(other) = folded.insert(names::folded(name), name) {
             findings.push(Finding::warning(name, Problem::Collision(other.to_vec())));
         }

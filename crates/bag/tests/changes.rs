@@ -44,7 +44,9 @@ fn change_secretly(path: &Path) {
 
 /// The names of what changed.
 fn changed(error: BagError) -> Vec<String> {
-    let BagError::Findings(findings) = error else { panic!("{error}") };
+    let (BagError::Findings(findings) | BagError::NotUpdated(findings)) = error else {
+        panic!("{error}")
+    };
     assert!(findings.iter().all(|it| it.problem == Problem::ChangedWhileRead), "{findings:?}");
     findings.into_iter().map(|it| String::from_utf8(it.name).unwrap()).collect()
 }

@@ -55,7 +55,7 @@ fn software() -> Element {
 
 /// Tells why a bag is not made or updated.
 fn fail(folder: &Path, error: &BagError, console: &mut Console) -> ExitCode {
-    if let BagError::Findings(findings) = error {
+    if let BagError::Findings(findings) | BagError::NotUpdated(findings) = error {
         for finding in findings {
             if let Err(error) = tell(folder, finding, console) {
                 return fail_to_write(&error, console);

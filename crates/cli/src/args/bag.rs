@@ -32,7 +32,9 @@ pub enum Verb {
     /// Take up what has changed in a bag: new manifests, Payload-Oxum and tag manifests.
     ///
     /// Prints what is not as the old manifests have it. A file that changed though its time is not
-    /// newer than the manifest may be damaged: then nothing is written without --accept.
+    /// newer than the manifest may be damaged: then nothing is written without --accept. Nor is it
+    /// where a payload manifest or bag-info.txt is gone, or a payload manifest is not what the tag
+    /// manifests say. Metadata stay, but for Payload-Oxum and what --info replaces.
     #[command(after_help = CODES)]
     Update(Update),
     /// Tell whether bags are complete and valid, and name every file that is not as it should be.
@@ -64,6 +66,7 @@ pub struct Validate {
 #[derive(Debug, Args)]
 pub struct Create {
     /// Algorithms of the manifests, all computed in one read: md5, sha1, sha224, sha256, sha512.
+    /// Several are parted by commas, or -a is given several times.
     #[arg(
         short,
         long = "algorithm",
@@ -91,7 +94,9 @@ pub struct Create {
 
 #[derive(Debug, Args)]
 pub struct Update {
-    /// Algorithms that the bag has manifests of from now on; by default those that it has.
+    /// Algorithms that the bag has manifests of from now on, in place of those that it has; by default
+    /// those that it has. Old manifests of others are removed: to add one, name the old ones, too.
+    /// Several are parted by commas, or -a is given several times.
     #[arg(
         short,
         long = "algorithm",
@@ -108,7 +113,8 @@ pub struct Update {
     #[arg(long, value_name = "LABEL=VALUE", value_parser = element, action = ArgAction::Append)]
     pub info: Vec<Element>,
 
-    /// Take files up, too, that changed though their times are not newer than the manifest.
+    /// Take files up, too, that changed though their times are not newer than the manifest, and those
+    /// of a bag whose payload manifests or bag-info.txt are gone or, for manifests, changed.
     #[arg(long)]
     pub accept: bool,
 

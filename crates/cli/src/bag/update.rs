@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
-use indicatif::DecimalBytes;
+use indicatif::{DecimalBytes, HumanCount};
 use lanesum_bag::{BagError, Change, UpdateOptions};
 
 use super::{fail, path, tell};
@@ -68,20 +68,38 @@ fn update(
             return Ok(fail_to_write(&error, &mut console));
         }
     }
-    let differences = update.differences().len() as u64;
+    let taken = taken_up(&update);
     // It takes a moment, and an interruption can wait for so long.
     let held = interruptions.hold();
     let payload = update.finish()?;
     drop(held);
     let (count, bytes) = (files(payload.files), DecimalBytes(payload.bytes));
-    let taken = match differences {
-        0 => "nothing had changed".to_owned(),
-        differences => format!("{} taken up", files(differences)),
-    };
     console::lock(console).about(folder, &format!("{taken}; its payload is {count}, {bytes}"));
     Ok(ExitCode::SUCCESS)
 }
 
+/// What is taken up, in few words: `1 new, 2 missing taken up`.
+fn taken_up(update: &lanesum_bag::Update) -> String {
+    let kinds: [(&str, &[Change]); 4] = [
+        ("new", &[Change::New]),
+        ("changed", &[Change::Changed, Change::Doubtful, Change::Untrusted]),
+        ("moved", &[Change::Moved]),
+        ("missing", &[Change::Missing, Change::Lost]),
+    ];
+    let counted = kinds.into_iter().filter_map(|(word, kind)| {
+        let all = update.differences().iter();
+        let count = all.filter(|it| kind.contains(&it.change)).count() as u64;
+        (count > 0).then(|| format!("{} {word}", HumanCount(count)))
+    });
+    let counted: Vec<_> = counted.collect();
+    match (counted.is_empty(), update.tag_changes().is_empty()) {
+        (false, _) => format!("{} taken up", counted.join(", ")),
+        (true, false) => "no file had changed".to_owned(),
+        (true, true) => "nothing had changed".to_owned(),
+    }
+}
+
+/// What is not as it was, and what becomes of the tag files.
 fn print(args: &Update, update: &lanesum_bag::Update, console: &mut Console) -> io::Result<()> {
     for difference in update.differences() {
         let mut line = Vec::new();
@@ -92,6 +110,10 @@ fn print(args: &Update, update: &lanesum_bag::Update, console: &mut Console) -> 
             Change::Missing => b"missing",
             Change::Changed => b"changed",
             Change::Doubtful => b"changed, but its time is not newer than the manifest: damaged?",
+            Change::Untrusted => {
+                b"not what the tag manifests say: what it told of files may be lost"
+            }
+            Change::Lost => b"missing, and what it told with it",
             _ => b"moved",
         });
         if let Some(from) = &difference.from {
@@ -99,6 +121,12 @@ fn print(args: &Update, update: &lanesum_bag::Update, console: &mut Console) -> 
             console.quote(&mut line, &path(&args.folder, from));
         }
         line.push(b'\n');
+        console.line(&line)?;
+    }
+    for change in update.tag_changes() {
+        let mut line = Vec::new();
+        console.quote(&mut line, &path(&args.folder, change.name().as_bytes()));
+        line.extend_from_slice(format!(": {change}\n").as_bytes());
         console.line(&line)?;
     }
     console.flush()

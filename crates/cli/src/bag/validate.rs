@@ -36,9 +36,13 @@ pub fn run(args: &Validate) -> anyhow::Result<ExitCode> {
         match done {
             Ok(is_well) => all_well &= is_well,
             Err(Failure::Read(error)) => {
-                let why = lanesum_checksum::error::message(&error);
-                console::lock(&console).about(folder.as_os_str().as_bytes(), &why);
                 all_well = false;
+                let why = lanesum_checksum::error::message(&error);
+                let mut console = console::lock(&console);
+                console.about(folder.as_os_str().as_bytes(), &why);
+                if let Err(error) = print(folder, "NOT VALID", &mut console) {
+                    return Ok(fail_to_write(&error, &mut console));
+                }
             }
             Err(Failure::Write(error)) => {
                 return Ok(fail_to_write(&error, &mut console::lock(&console)));
@@ -69,6 +73,7 @@ fn validate(args: &Validate, folder: &Path, console: &Mutex<Console>) -> Result<
         // Somebody may have to wait for the rest.
         console.flush().map_err(Failure::Write)?;
     }
+    let is_bag = validation.version().is_some();
     let to_count = validation.files();
     let display = Display::start_unless(false, args.run.progress, || Some(move || to_count));
     console::lock(console).set_bar(display.as_ref().map(|display| display.bar.clone()));
@@ -91,9 +96,9 @@ fn validate(args: &Validate, folder: &Path, console: &Mutex<Console>) -> Result<
     if !(args.quiet && report.is_valid()) {
         print(folder, &verdict, &mut console).map_err(Failure::Write)?;
     }
-    if !args.quiet {
+    if !args.quiet && is_bag {
         let read = format!("{}, {}", files(report.files), bytes_in(report.bytes, begin.elapsed()));
-        console.message(read.as_bytes());
+        console.about(folder.as_os_str().as_bytes(), &read);
     }
     Ok(report.is_valid())
 }

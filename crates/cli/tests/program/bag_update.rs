@@ -40,13 +40,14 @@ fn what_has_changed_is_told_and_taken_up() {
     fs::rename(folder.path("b/data/sub/b"), folder.path("b/data/moved")).unwrap();
     folder.write("b/notes.txt", "a tag file");
     let run = folder.run("bag update --info contact-name=Egon --info Bag-Count=1 b");
-    let told = "b/data/a: changed\nb/data/moved: moved from b/data/sub/b\nb/data/new: new\nb/notes.txt: new\n";
+    let told = "b/data/a: changed\nb/data/moved: moved from b/data/sub/b\nb/data/new: new\nb/notes.txt: new\n\
+                b/bag-info.txt: contact-name replaced\nb/bag-info.txt: Bag-Count added\n";
     expect(
         &run,
         0,
         told,
         "lanesum: b/data/sub: warning: is an empty folder, which a bag does not keep: no manifest can hold it\n\
-         lanesum: b: 4 files taken up; its payload is 4 files, 22 B\n",
+         lanesum: b: 2 new, 1 changed, 1 moved taken up; its payload is 4 files, 22 B\n",
     );
     let (_, warnings) = validate(&folder, 0);
     assert_eq!(warnings.lines().count(), 1, "{warnings}");
@@ -60,6 +61,7 @@ fn what_has_changed_is_told_and_taken_up() {
         (run.status.code(), text(&run.stdout)),
         (Some(0), "b/data/keep: missing\n".to_owned())
     );
+    assert!(text(&run.stderr).contains("b: 1 missing taken up; "), "{}", text(&run.stderr));
     let run = folder.run("bag update b");
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), String::new()));
     assert!(text(&run.stderr).contains("nothing had changed"), "{}", text(&run.stderr));
@@ -90,10 +92,12 @@ fn other_algorithms_take_the_place_of_the_old_ones() {
     folder.write("b/data/a", "rot");
     made(&folder, "b/data/a", -7200);
     let run = folder.run("bag update -a sha256 b");
-    assert_eq!(run.status.code(), Some(1), "{}", text(&run.stdout));
+    let told = "b/data/a: changed, but its time is not newer than the manifest: damaged?\n";
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), told.to_owned()));
     folder.write("b/data/a", "b/a");
     let run = folder.run("bag update -a sha256 b");
-    assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), String::new()));
+    let told = "b: manifests of sha256; before: of md5 and sha1\n";
+    expect(&run, 0, told, "lanesum: b: no file had changed; its payload is 3 files, 16 B\n");
     let names =
         ["bag-info.txt", "bagit.txt", "data", "manifest-sha256.txt", "tagmanifest-sha256.txt"];
     assert_eq!(folder.names_in("b"), names);
@@ -123,8 +127,17 @@ fn a_bag_of_an_older_version_becomes_one_of_the_newest() {
     fs::rename(folder.path("b/bag-info.txt"), folder.path("b/package-info.txt")).unwrap();
     edit(&folder, "b/package-info.txt", "Contact-Name  :   Edna\n");
     edit(&folder, "b/bagit.txt", "BagIt-Version: 0.95\nTag-File-Character-Encoding: UTF-8");
+    // It would be overwritten, and nothing of it read.
+    edit(&folder, "b/bag-info.txt", "Contact-Name: Egon\n");
+    let run = folder.run("bag update b");
+    let words = "/b/bag-info.txt is in the way; look at it, and move it elsewhere\n";
+    assert_eq!(run.status.code(), Some(1));
+    assert!(text(&run.stderr).ends_with(words), "{}", text(&run.stderr));
+    fs::remove_file(folder.path("b/bag-info.txt")).unwrap();
     let run = folder.run("bag update b");
     assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    let told = "b/bagit.txt: version 1.0; before: 0.95\n";
+    assert!(text(&run.stdout).contains(told), "{}", text(&run.stdout));
     assert!(folder.read("b/bagit.txt").starts_with("BagIt-Version: 1.0\n"));
     assert_eq!(folder.read("b/bag-info.txt"), "Contact-Name: Edna\nPayload-Oxum: 16.3\n");
     assert_eq!(validate(&folder, 0), (String::new(), String::new()));
@@ -144,10 +157,109 @@ fn what_is_no_bag_or_not_whole_is_refused() {
     fs::remove_file(folder.path("b/fetch.txt")).unwrap();
     folder.write("b/manifest-md5.txt", "nonsense\n");
     let run = folder.run("bag update b");
+    let words = "lanesum: b: cannot be updated as it is; nothing was changed\n";
+    assert_eq!(text(&run.stderr), words);
     assert!(text(&run.stdout).contains("line 1: is not `DIGEST  NAME`"), "{}", text(&run.stdout));
     assert_eq!(
         (run.status.code(), folder.read("b/manifest-md5.txt")),
         (Some(1), "nonsense\n".into())
+    );
+}
+
+/// What update says where it refuses to take up what is held against nothing.
+const LOST: &str = "lanesum: b: what tells what its files should be, or its metadata, is gone or not as it was; \
+                    put that back from a copy or, if everything is as it should be, take it with --accept. \
+                    Nothing was changed\n";
+
+const UNTRUSTED: &str =
+    "b/manifest-md5.txt: not what the tag manifests say: what it told of files may be lost\n";
+
+#[test]
+fn a_manifest_that_lost_what_it_told_blesses_nothing() {
+    let new = "b/data/a: new\nb/data/keep: new\nb/data/sub/b: new\n";
+    // Its time is newer than the tag manifest's; so is that of an emptied tag manifest, which tells
+    // nothing of it.
+    for (emptied, others) in [
+        (&["manifest"][..], ""),
+        (&["manifest", "tagmanifest"], "b/bag-info.txt: new\nb/bagit.txt: new\n"),
+    ] {
+        let folder = bag("-a md5");
+        emptied.iter().for_each(|name| edit(&folder, &format!("b/{name}-md5.txt"), ""));
+        let told = format!("{others}{new}{UNTRUSTED}");
+        expect(&folder.run("bag update b"), 1, &told, LOST);
+        assert_eq!(folder.read("b/manifest-md5.txt"), "");
+        let run = folder.run("bag update --accept b");
+        assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), told));
+        validate(&folder, 0);
+    }
+}
+
+#[test]
+fn a_manifest_that_is_gone_is_missed() {
+    let folder = bag("-a md5,sha1");
+    fs::remove_file(folder.path("b/manifest-sha1.txt")).unwrap();
+    let told = "b/manifest-sha1.txt: missing, and what it told with it\n";
+    expect(&folder.run("bag update b"), 1, told, LOST);
+    let folder = bag("-a md5");
+    fs::remove_file(folder.path("b/manifest-md5.txt")).unwrap();
+    let words = "has no payload manifest that lanesum can read, so nothing tells what its files should be; \
+                 put it back from a copy or, if all files are as they should be, give -a and --accept. \
+                 Nothing was changed";
+    for args in ["", "-a md5", "--accept"] {
+        let run = folder.run(&format!("bag update {args} b"));
+        expect(&run, 1, "", format!("lanesum: b: {words}\n"));
+    }
+    let run = folder.run("bag update -a md5 --accept b");
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    validate(&folder, 0);
+}
+
+#[test]
+fn metadata_that_are_gone_are_missed() {
+    let folder = bag("-a md5 --info Contact-Name=Edna");
+    fs::remove_file(folder.path("b/bag-info.txt")).unwrap();
+    let told = "b/bag-info.txt: missing, and what it told with it\n";
+    expect(&folder.run("bag update b"), 1, told, LOST);
+    assert!(!exists(folder.path("b/bag-info.txt")));
+    let run = folder.run("bag update --accept b");
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), told.to_owned()));
+    assert_eq!(folder.read("b/bag-info.txt"), "Payload-Oxum: 16.3\n");
+}
+
+#[test]
+fn links_are_refused_as_in_a_new_bag() {
+    let folder = bag("-a md5");
+    folder.link("a", "b/data/link");
+    let refused = |name: &str| {
+        let words =
+            "is a link, which a bag does not keep; put what it leads to in its place, or remove it";
+        let stderr = "lanesum: b: cannot be updated as it is; nothing was changed\n";
+        expect(&folder.run("bag update b"), 1, format!("b/{name}: {words}\n"), stderr);
+    };
+    refused("data/link");
+    fs::remove_file(folder.path("b/data/link")).unwrap();
+    // What it leads to is not read, so it would be taken for empty.
+    fs::rename(folder.path("b/manifest-md5.txt"), folder.path("b/list.txt")).unwrap();
+    folder.link("list.txt", "b/manifest-md5.txt");
+    refused("manifest-md5.txt");
+}
+
+#[test]
+fn what_becomes_of_metadata_is_told() {
+    let folder = bag("-a md5 --info Contact-Name=Edna");
+    let update = |args: &str| {
+        let run = folder.run(&format!("bag update {args} b"));
+        assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+        (text(&run.stdout), text(&run.stderr).contains("nothing had changed"))
+    };
+    assert_eq!(update("--info Contact-Name=Edna"), (String::new(), true));
+    let told = "b/bag-info.txt: Contact-Name replaced\nb/bag-info.txt: X added\n";
+    let info = "--info Contact-Name=Egon --info X=1 --info X=2";
+    assert_eq!(update(info), (told.to_owned(), false));
+    assert_eq!(update(info), (String::new(), true));
+    assert_eq!(
+        update("-a sha1,md5 --algorithm sha256").0,
+        "b: manifests of md5 and sha1 and sha256; before: of md5\n"
     );
 }
 

@@ -65,15 +65,37 @@ fn a_valid_bag_is_called_so() {
     let folder = bag();
     let run = folder.run("bag validate b");
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "b: valid\n".to_owned()));
-    assert!(text(&run.stderr).starts_with("lanesum: 4 files, "), "{}", text(&run.stderr));
+    assert!(text(&run.stderr).starts_with("lanesum: b: 4 files, "), "{}", text(&run.stderr));
     expect(&folder.run("bag validate -q b"), 0, "", "");
     expect(&folder.run("bag validate --quiet b/ b"), 0, "", "");
     folder.write("b/data/a", "rotten..");
     let run = folder.run("bag validate b gone");
-    let expected =
-        "b/data/a: has changed: it is not as in manifest-md5.txt\nb: NOT VALID: 1 error\n";
+    let expected = "b/data/a: has changed: it is not as in manifest-md5.txt\nb: NOT VALID: 1 error\ngone: NOT VALID\n";
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), expected.to_owned()));
     assert!(text(&run.stderr).ends_with("lanesum: gone: No such file or directory\n"));
+    // Nothing was read of what is no bag.
+    folder.write("c/a", "");
+    let why = "c/bagit.txt: is not there, so this is no bag\nc: NOT VALID: 1 error\n";
+    expect(&folder.run("bag validate c"), 1, why, "");
+    let why = "lanesum: gone: No such file or directory\n";
+    expect(&folder.run("bag validate --fast -q gone"), 1, "gone: NOT VALID\n", why);
+}
+
+#[test]
+fn all_manifests_that_list_what_is_missing_are_named() {
+    let folder = bag();
+    let names = ["data/a", "data/sub/b"];
+    let sha = |name: &str| hex(&<sha1::Sha1 as sha1::Digest>::digest(format!("b/{name}")));
+    let list: String = names.iter().map(|name| format!("{}  {name}\n", sha(name))).collect();
+    folder.write("b/manifest-sha1.txt", list);
+    list_tags(&folder);
+    fs::remove_file(folder.path("b/data/a")).unwrap();
+    fails(&folder, "b/data/a: is missing; listed in manifest-md5.txt and manifest-sha1.txt\n");
+    fs::create_dir(folder.path("b/data/a")).unwrap();
+    fails(
+        &folder,
+        "b/data/a: is a folder, and listed as a file in manifest-md5.txt and manifest-sha1.txt\n",
+    );
 }
 
 #[test]
@@ -86,7 +108,7 @@ fn every_file_that_fails_is_named() {
     fails(
         &folder,
         "b/manifest-md5.txt: line 3: is not `DIGEST  NAME` with a digest of this algorithm\n\
-         b/data/sub/b: is missing; manifest-md5.txt lists it\n\
+         b/data/sub/b: is missing; listed in manifest-md5.txt\n\
          b/data/new: no payload manifest lists it\n\
          b/data/a: has changed: it is not as in manifest-md5.txt\n\
          b/manifest-md5.txt: has changed: it is not as in tagmanifest-md5.txt\n",
@@ -271,16 +293,19 @@ fn names_of_other_tools_are_read_with_a_warning() {
         "b/manifest-md5.txt: line 1: warning: names have `./` or `//` in them, which they should not\n\
          b/manifest-md5.txt: line 1: warning: names begin with the star of md5sum, which is not of BagIt\n"
     );
-    let folder = bag();
-    fs::rename(folder.path("b/data/a"), folder.path("b/data/%25")).unwrap();
-    let list = line("b/data/a", "data/%25") + &line("b/data/sub/b", "data/sub/b");
-    folder.write("b/manifest-md5.txt", list);
-    list_tags(&folder);
-    let (_, warnings) = validate(&folder, 0);
-    assert_eq!(
-        warnings,
-        "b/manifest-md5.txt: warning: percent signs in names are not encoded as %25\n"
-    );
+    // The one looks encoded, the other encodes nothing.
+    for name in ["data/%25", "data/100%.txt"] {
+        let folder = bag();
+        fs::rename(folder.path("b/data/a"), folder.path(format!("b/{name}"))).unwrap();
+        let list = line("b/data/a", name) + &line("b/data/sub/b", "data/sub/b");
+        folder.write("b/manifest-md5.txt", list);
+        list_tags(&folder);
+        let (_, warnings) = validate(&folder, 0);
+        assert_eq!(
+            warnings,
+            "b/manifest-md5.txt: warning: percent signs in names are not encoded as %25\n"
+        );
+    }
 }
 
 #[test]
@@ -373,6 +398,6 @@ fn each_file_is_read_once_for_all_manifests() {
     let tags = ["bagit.txt", "manifest-md5.txt", "manifest-sha1.txt"];
     let sizes = tags.map(|name| folder.read(&format!("b/{name}")).len());
     let bytes = sizes.iter().sum::<usize>() + 20;
-    let words = format!("lanesum: 5 files, {bytes} B in ");
+    let words = format!("lanesum: b: 5 files, {bytes} B in ");
     assert!(text(&run.stderr).starts_with(&words), "{words} {}", text(&run.stderr));
 }

@@ -1,0 +1,234 @@
+//! What has changed in a bag since its manifests were made, and what an update makes of the rest.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
+
+use lanesum_checksum::engine::Hashed;
+use lanesum_checksum::{Algorithm, Algorithms, Digest};
+use lanesum_list::Time;
+
+use crate::complete::Expected;
+use crate::declaration::{self, INFO, Version};
+use crate::info::Element;
+use crate::manifest::Manifest;
+use crate::names::is_payload;
+use crate::open::Bag;
+
+/// What became of a file since the manifests were made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Change {
+    /// No manifest had it.
+    New,
+    /// It is not there any more.
+    Missing,
+    /// Its content is another.
+    Changed,
+    /// Its content is another, though its time is not newer than the manifest: it may be damaged.
+    Doubtful,
+    /// Its content was under another name, which is not there any more.
+    Moved,
+    /// A payload manifest that is not what a tag manifest says, or that none lists. What it told of
+    /// the files may be lost, so they may be damaged though it does not tell.
+    Untrusted,
+    /// A payload manifest or the metadata that a tag manifest lists are not there any more, and what
+    /// they told is lost.
+    Lost,
+}
+
+impl Change {
+    /// Whether the bag is not as whoever changes its files leaves it.
+    pub(crate) fn needs_consent(self) -> bool {
+        matches!(self, Self::Doubtful) || self.is_of_references()
+    }
+
+    /// Whether what files are held against is not what it was.
+    pub(crate) fn is_of_references(self) -> bool {
+        matches!(self, Self::Untrusted | Self::Lost)
+    }
+}
+
+/// A file that is not as the manifests have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Difference {
+    /// What became of it.
+    pub change: Change,
+    /// Its name in the bag.
+    pub name: Vec<u8>,
+    /// Its name before, where it was moved.
+    pub from: Option<Vec<u8>>,
+}
+
+/// What is not as the manifests have it, in byte order of the names.
+pub(crate) fn compare(
+    bag: &Bag,
+    expected: &Expected,
+    hashed: &BTreeMap<Vec<u8>, Hashed>,
+) -> Vec<Difference> {
+    let has_tag_manifest = bag.manifests.iter().any(|(manifest, _)| manifest.is_tag);
+    let is_gone = |name: &[u8]| !hashed.contains_key(name) && !is_tag_manifest(name);
+    let mut gone: HashMap<Digest, &[u8]> = HashMap::new();
+    for (name, said) in expected.iter().filter(|(name, _)| is_gone(name)) {
+        if !is_reference(bag, name) {
+            gone.extend(said.iter().map(|(_, digest)| (*digest, &**name)));
+        }
+    }
+    let mut moved = BTreeSet::new();
+    let mut found = Vec::new();
+    for (name, hashed) in hashed {
+        let (change, from) = match expected.get(name) {
+            _ if is_unlisted_manifest(bag, expected, name) => (Change::Untrusted, None),
+            Some(said) => match look_at(bag, name, hashed, said) {
+                Some(change) => (change, None),
+                None => continue,
+            },
+            None if is_tag_manifest(name) || !is_payload(name) && !has_tag_manifest => continue,
+            None => {
+                let from = hashed.digests.iter().find_map(|digest| gone.get(digest));
+                match from.filter(|from| moved.insert(from.to_vec())) {
+                    Some(from) => (Change::Moved, Some(from.to_vec())),
+                    None => (Change::New, None),
+                }
+            }
+        };
+        found.push(Difference { change, name: name.clone(), from });
+    }
+    let missing = expected.keys().filter(|name| is_gone(name) && !moved.contains(*name));
+    found.extend(missing.map(|name| {
+        let change = if is_reference(bag, name) { Change::Lost } else { Change::Missing };
+        Difference { change, name: name.clone(), from: None }
+    }));
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found
+}
+
+fn is_tag_manifest(name: &[u8]) -> bool {
+    Manifest::of(name).is_some_and(|manifest| manifest.is_tag)
+}
+
+fn is_payload_manifest(name: &[u8]) -> bool {
+    Manifest::of(name).is_some_and(|manifest| !manifest.is_tag)
+}
+
+/// Whether nothing else in the bag tells what this file does.
+fn is_reference(bag: &Bag, name: &[u8]) -> bool {
+    is_payload_manifest(name) || name == bag.declaration.version.info_name().as_bytes()
+}
+
+/// Whether a payload manifest is in no tag manifest, though there are some.
+fn is_unlisted_manifest(bag: &Bag, expected: &Expected, name: &[u8]) -> bool {
+    let is_used = |manifest: &Manifest| !manifest.is_tag && manifest.algorithm.is_some();
+    let is_known_tag = |manifest: &Manifest| manifest.is_tag && manifest.algorithm.is_some();
+    let is_listed = |said: &Vec<(usize, Digest)>| {
+        said.iter().any(|&(number, _)| is_known_tag(&bag.manifests[number].0))
+    };
+    Manifest::of(name).is_some_and(|manifest| is_used(&manifest))
+        && bag.manifests.iter().any(|(manifest, _)| is_known_tag(manifest))
+        && !expected.get(name).is_some_and(is_listed)
+}
+
+/// What became of a file that manifests have; none where it is as they say.
+fn look_at(bag: &Bag, name: &[u8], hashed: &Hashed, said: &[(usize, Digest)]) -> Option<Change> {
+    let mut wrong = said.iter().filter(|(_, digest)| !hashed.digests.contains(digest)).peekable();
+    wrong.peek()?;
+    if is_payload_manifest(name) {
+        // Nobody edits those: whoever changes files leaves them as they are, whatever their time.
+        return Some(Change::Untrusted);
+    }
+    let modified = |number: usize| -> Option<Time> {
+        let name = bag.manifests[number].0.name.as_bytes();
+        bag.contents.file(name)?.times.modified
+    };
+    let is_older = wrong.any(|&(number, _)| hashed.times.modified <= modified(number));
+    Some(if is_older { Change::Doubtful } else { Change::Changed })
+}
+
+/// What an update makes of a bag besides taking files up. Displays as the words behind the
+/// [name](Self::name).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TagChange {
+    /// Its manifests are of other algorithms.
+    Algorithms {
+        /// What they were of, as their names say.
+        was: Vec<String>,
+        /// What they are of now.
+        now: Algorithms,
+    },
+    /// It is of version 1.0 now.
+    Version {
+        /// What it was of.
+        was: Version,
+    },
+    /// An element of the metadata is new.
+    Added {
+        /// Its label.
+        label: String,
+    },
+    /// Elements of the metadata are others.
+    Replaced {
+        /// Their label.
+        label: String,
+    },
+}
+
+impl TagChange {
+    /// The name of the file that it is about; empty where it is the bag.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Algorithms { .. } => "",
+            Self::Version { .. } => declaration::NAME,
+            Self::Added { .. } | Self::Replaced { .. } => INFO,
+        }
+    }
+}
+
+impl fmt::Display for TagChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Algorithms { was, now } => {
+                let now: Vec<_> = now.iter().map(Algorithm::name).collect();
+                let was = if was.is_empty() { "none".to_owned() } else { was.join(" and ") };
+                write!(f, "manifests of {}; before: of {was}", now.join(" and "))
+            }
+            Self::Version { was } => write!(f, "version {}; before: {was}", Version::LATEST),
+            Self::Added { label } => write!(f, "{label} added"),
+            Self::Replaced { label } => write!(f, "{label} replaced"),
+        }
+    }
+}
+
+/// What becomes of the tag files of a bag that is to have these manifests and metadata.
+pub(crate) fn of_tags(bag: &Bag, algorithms: Algorithms, info: &[Element]) -> Vec<TagChange> {
+    let mut found = Vec::new();
+    let payload = bag.manifests.iter().map(|(manifest, _)| manifest).filter(|it| !it.is_tag);
+    let was: BTreeSet<_> = payload.map(|manifest| manifest.algorithm_name.clone()).collect();
+    let now: BTreeSet<_> = algorithms.iter().map(|it| it.name().to_owned()).collect();
+    if was != now {
+        found.push(TagChange::Algorithms { was: was.into_iter().collect(), now: algorithms });
+    }
+    let version = bag.declaration.version;
+    if version != Version::LATEST {
+        found.push(TagChange::Version { was: version });
+    }
+    let labelled = |all: &[Element], label: &str| -> Vec<Element> {
+        all.iter().filter(|it| it.is_called(label)).cloned().collect()
+    };
+    let mut told: Vec<&str> = Vec::new();
+    for label in info.iter().map(Element::label) {
+        if told.iter().any(|it| it.eq_ignore_ascii_case(label)) {
+            continue;
+        }
+        told.push(label);
+        let (old, new) = (labelled(&bag.info, label), labelled(info, label));
+        let label = label.to_owned();
+        match () {
+            () if old.is_empty() => found.push(TagChange::Added { label }),
+            () if old != new => found.push(TagChange::Replaced { label }),
+            () => {}
+        }
+    }
+    found
+}
