@@ -1,5 +1,6 @@
 //! Reads what the tag files of a bag say, and looks at what is there.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,12 @@ use crate::info::{self, Element, OXUM, Oxum};
 use crate::manifest::{Listed, Manifest};
 use crate::staging;
 use crate::text::BYTE_ORDER_MARK;
+
+/// Whether a file of this name at the top tells what is in the bag.
+fn is_tag_file(name: &[u8]) -> bool {
+    let known = [declaration::NAME, "bag-info.txt", "package-info.txt", fetch::NAME];
+    known.iter().any(|it| it.as_bytes() == name) || Manifest::of(name).is_some()
+}
 
 /// A bag as it stands there, with nothing of the payload read.
 #[derive(Debug)]
@@ -65,16 +72,41 @@ impl Bag {
         if staging::is_unfinished(root) {
             bag.findings.push(Finding::error(staging::NAME, Problem::Interrupted));
         }
+        bag.look_at_tag_files();
         bag.read_declaration();
         Ok(bag)
+    }
+
+    /// What is called as a tag file and is no regular file is not read, so nothing tells what it
+    /// should.
+    fn look_at_tag_files(&mut self) {
+        let mut told = BTreeSet::new();
+        for (name, entry) in &self.contents.entries {
+            let top = name.split(|&byte| byte == b'/').next().unwrap_or_default();
+            let kind = match entry {
+                _ if !is_tag_file(top) => continue,
+                _ if top.len() < name.len() => "a folder".to_owned(),
+                Entry::File(_) => continue,
+                Entry::EmptyFolder => "a folder".to_owned(),
+                Entry::Link(_) => "a link".to_owned(),
+                Entry::Special(special) => special.to_string(),
+                Entry::Failed(why) => {
+                    self.findings.push(Finding::error(top, Problem::Unreadable(why.clone())));
+                    continue;
+                }
+            };
+            if told.insert(top) {
+                self.findings.push(Finding::error(top, Problem::NoRegularFile(kind)));
+            }
+        }
     }
 
     fn read_declaration(&mut self) {
         let name = declaration::NAME;
         let Some(text) = self.read_file(name) else {
             let problem = match self.contents.entries.get(name.as_bytes()) {
-                Some(Entry::File(_)) => return,
-                _ => Problem::NoDeclaration,
+                None if !self.is_told(name) => Problem::NoDeclaration,
+                _ => return,
             };
             self.findings.push(Finding::error(name, problem));
             return;
@@ -85,9 +117,15 @@ impl Bag {
         }
     }
 
+    /// Whether something was found about a file.
+    fn is_told(&self, name: &str) -> bool {
+        self.findings.iter().any(|finding| finding.name == name.as_bytes())
+    }
+
     fn read_manifests(&mut self) {
-        let names = self.contents.entries.keys();
-        let manifests: Vec<_> = names.filter_map(|name| Manifest::of(name)).collect();
+        let entries = self.contents.entries.iter();
+        let files = entries.filter(|(_, entry)| matches!(entry, Entry::File(_)));
+        let manifests: Vec<_> = files.filter_map(|(name, _)| Manifest::of(name)).collect();
         for manifest in manifests {
             self.findings.extend(manifest.look_at_name());
             let listed = match self.read_text(&manifest.name) {

@@ -182,6 +182,49 @@ fn links_out_of_the_bag_are_refused() {
 }
 
 #[test]
+fn what_is_called_as_a_tag_file_must_be_one() {
+    type Make = fn(&Folder, &str);
+    let makes: [(Make, &str); 5] = [
+        (|folder, name| folder.link("data/a", name), "a link"),
+        (|folder, name| folder.link("nowhere", name), "a link"),
+        (|folder, name| folder.fifo(name), "a named pipe"),
+        (|folder, name| fs::create_dir(folder.path(name)).unwrap(), "a folder"),
+        (|folder, name| folder.write(format!("{name}/k"), ""), "a folder"),
+    ];
+    let names = [
+        "bag-info.txt",
+        "package-info.txt",
+        "fetch.txt",
+        "manifest-sha1.txt",
+        "manifest-sha3256.txt",
+        "tagmanifest-sha1.txt",
+        "bagit.txt",
+    ];
+    for name in names {
+        for (make, kind) in makes {
+            let folder = bag();
+            let path = format!("b/{name}");
+            if name == "bagit.txt" {
+                fs::remove_file(folder.path(&path)).unwrap();
+            }
+            make(&folder, &path);
+            let told = format!(
+                "{path}: is {kind}, and must be a file itself; put what it should say in its place\n"
+            );
+            let before = folder.read("b/manifest-md5.txt");
+            for verb in ["validate", "validate --fast", "update"] {
+                let run = folder.run(&format!("bag {verb} b"));
+                let out = text(&run.stdout);
+                assert_eq!((run.status.code(), out.matches(&told).count()), (Some(1), 1), "{out}");
+                assert!(!out.contains("is no bag"), "{out}");
+            }
+            assert_eq!(folder.read("b/manifest-md5.txt"), before);
+            assert!(!exists(folder.path("b/.lanesum-bag")));
+        }
+    }
+}
+
+#[test]
 fn what_makes_a_bag_must_be_there() {
     let folder = bag();
     fs::remove_file(folder.path("b/manifest-md5.txt")).unwrap();
