@@ -208,6 +208,11 @@ pub enum Problem {
         /// What there is.
         found: Oxum,
     },
+    /// What an update would write over is there, though the metadata of this version lie elsewhere.
+    #[error(
+        "is not where this version has its metadata, and would be written over; put what it says into {0}, and remove it"
+    )]
+    OtherInfo(&'static str),
     /// The metadata do not tell the size of the payload.
     #[error("has no Payload-Oxum to go by; without --fast everything is looked at")]
     NoOxum,

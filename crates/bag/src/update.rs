@@ -15,7 +15,7 @@ use lanesum_list::Time;
 use crate::complete::{Expected, expected};
 use crate::contents::{Contents, Entry};
 use crate::create::{differences, empty_folders, hash, unfit};
-use crate::declaration;
+use crate::declaration::{self, Version};
 use crate::error::{BagError, allow, at};
 use crate::finding::{Finding, Problem};
 use crate::info::{Element, OXUM, Oxum};
@@ -294,6 +294,9 @@ impl Update {
     }
 }
 
+/// What the metadata are called from now on.
+const NEW_INFO: &str = Version::LATEST.info_name();
+
 /// What stands against an update.
 fn refusals(bag: &Bag, options: &UpdateOptions) -> Vec<Finding> {
     let goes_away = |finding: &Finding| {
@@ -302,6 +305,11 @@ fn refusals(bag: &Bag, options: &UpdateOptions) -> Vec<Finding> {
     let errors = bag.findings.iter().filter(|it| it.is_error() && !goes_away(it));
     let mut findings: Vec<_> = errors.cloned().collect();
     findings.extend(unfit(&bag.contents, false));
+    // An update writes the metadata of version 1.0, whatever was called so.
+    let info = bag.declaration.version.info_name();
+    if info != NEW_INFO && bag.contents.file(NEW_INFO.as_bytes()).is_some() {
+        findings.push(Finding::error(NEW_INFO, Problem::OtherInfo(info)));
+    }
     let absent = bag.fetch.iter().filter(|it| bag.contents.file(&it.name).is_none());
     findings.extend(
         absent.map(|to_fetch| {

@@ -131,6 +131,31 @@ fn a_bag_of_an_older_version_becomes_one_of_the_newest() {
 }
 
 #[test]
+fn no_metadata_are_written_over() {
+    for has_both in [false, true] {
+        let folder = bag("-a md5");
+        fs::remove_file(folder.path("b/tagmanifest-md5.txt")).unwrap();
+        folder.write("b/bag-info.txt", "Contact-Name: Edna\n");
+        if has_both {
+            folder.write("b/package-info.txt", "Bag-Count: 1\n");
+        }
+        folder.write("b/bagit.txt", "BagIt-Version: 0.95\nTag-File-Character-Encoding: UTF-8\n");
+        let run = folder.run("bag update --accept b");
+        let told = "b/bag-info.txt: is not where this version has its metadata, and would be written over; \
+                    put what it says into package-info.txt, and remove it\n";
+        assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), told.to_owned()));
+        assert_eq!(folder.read("b/bag-info.txt"), "Contact-Name: Edna\n");
+        // As it says.
+        folder.write("b/package-info.txt", "Bag-Count: 1\nContact-Name: Edna\n");
+        fs::remove_file(folder.path("b/bag-info.txt")).unwrap();
+        let run = folder.run("bag update b");
+        assert_eq!(run.status.code(), Some(0), "{}", text(&run.stdout));
+        let info = folder.read("b/bag-info.txt");
+        assert_eq!(info, "Bag-Count: 1\nContact-Name: Edna\nPayload-Oxum: 16.3\n");
+    }
+}
+
+#[test]
 fn what_is_no_bag_or_not_whole_is_refused() {
     let folder = bag("-a md5");
     fs::create_dir(folder.path("c")).unwrap();
