@@ -87,6 +87,11 @@ pub enum Problem {
     /// A manifest is of an algorithm that is not computed here.
     #[error("lanesum does not compute {0}, so nobody can tell whether files are as it says")]
     UnknownAlgorithm(String),
+    /// A manifest of an algorithm that is not computed here is to go, and there is no other.
+    #[error(
+        "would go, and lanesum cannot hold files against it; once another program did, take them as they are with --accept"
+    )]
+    Unverifiable,
     /// A manifest calls its algorithm otherwise than RFC 8493 wants.
     #[error("its algorithm is to be called {0}: in small letters and digits alone")]
     AlgorithmForm(String),

@@ -299,11 +299,17 @@ const NEW_INFO: &str = Version::LATEST.info_name();
 
 /// What stands against an update.
 fn refusals(bag: &Bag, options: &UpdateOptions) -> Vec<Finding> {
-    let goes_away = |finding: &Finding| {
-        options.algorithms.is_some() && matches!(finding.problem, Problem::UnknownAlgorithm(_))
-    };
+    let is_unknown = |it: &Finding| matches!(it.problem, Problem::UnknownAlgorithm(_));
+    let goes_away = |it: &Finding| options.algorithms.is_some() && is_unknown(it);
     let errors = bag.findings.iter().filter(|it| it.is_error() && !goes_away(it));
     let mut findings: Vec<_> = errors.cloned().collect();
+    let payload = || bag.manifests.iter().map(|(it, _)| it).filter(|it| !it.is_tag);
+    if !options.accept && payload().all(|it| it.algorithm.is_none()) {
+        // With them goes all that the files could be held against.
+        let unknown = bag.findings.iter().filter(|it| goes_away(it));
+        let lost = unknown.filter(|it| payload().any(|by| by.name.as_bytes() == it.name));
+        findings.extend(lost.map(|it| Finding::error(&*it.name, Problem::Unverifiable)));
+    }
     findings.extend(unfit(&bag.contents, false));
     // An update writes the metadata of version 1.0, whatever was called so.
     let info = bag.declaration.version.info_name();

@@ -118,6 +118,23 @@ fn a_manifest_that_nobody_can_write_is_refused_or_goes() {
 }
 
 #[test]
+fn files_that_nothing_can_be_held_against_want_consent() {
+    let folder = bag("-a md5");
+    fs::rename(folder.path("b/manifest-md5.txt"), folder.path("b/manifest-sha3256.txt")).unwrap();
+    fs::remove_file(folder.path("b/tagmanifest-md5.txt")).unwrap();
+    let before = folder.read("b/manifest-sha3256.txt");
+    let run = folder.run("bag update -a sha256 b");
+    let told = "b/manifest-sha3256.txt: would go, and lanesum cannot hold files against it; once \
+                another program did, take them as they are with --accept\n";
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), told.to_owned()));
+    assert_eq!(folder.read("b/manifest-sha3256.txt"), before);
+    let run = folder.run("bag update -a sha256 --accept b");
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    assert!(!exists(folder.path("b/manifest-sha3256.txt")));
+    assert_eq!(validate(&folder, 0).0, "");
+}
+
+#[test]
 fn a_bag_of_an_older_version_becomes_one_of_the_newest() {
     let folder = bag("-a md5");
     fs::rename(folder.path("b/bag-info.txt"), folder.path("b/package-info.txt")).unwrap();
