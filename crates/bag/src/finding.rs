@@ -200,6 +200,9 @@ pub enum Problem {
     /// The size of the payload is told twice.
     #[error("has Payload-Oxum twice")]
     OxumTwice,
+    /// The size of the payload is told twice, and each time it is another.
+    #[error("has Payload-Oxum twice, with different values")]
+    OxumContradiction,
     /// The size of the payload is no size.
     #[error(transparent)]
     OxumForm(#[from] BadOxum),

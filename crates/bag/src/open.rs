@@ -188,11 +188,15 @@ impl Bag {
         let name = self.declaration.version.info_name();
         let mut told = self.info.iter().filter(|element| element.is_called(OXUM));
         let first = told.next()?;
-        if told.next().is_some() {
+        let value = first.value().parse::<Oxum>();
+        let others: Vec<_> = told.map(|it| it.value().parse::<Oxum>()).collect();
+        if others.iter().any(|other| *other != value) {
+            self.findings.push(Finding::error(name, Problem::OxumContradiction));
+        } else if !others.is_empty() {
             let is_error = self.declaration.version >= crate::Version::LATEST;
             self.findings.push(Finding::error_if(is_error, name, Problem::OxumTwice));
         }
-        match first.value().parse() {
+        match value {
             Ok(oxum) => Some(oxum),
             Err(why) => {
                 self.findings.push(Finding::error(name, Problem::OxumForm(why)));

@@ -303,6 +303,25 @@ fn a_quick_look_is_no_validation() {
 }
 
 #[test]
+fn sizes_that_contradict_are_an_error_in_every_version() {
+    let folder = bag();
+    let twice = "Payload-Oxum: 20.2\nPayload-Oxum: ";
+    for version in ["1.0", "0.97"] {
+        folder.write("b/bagit.txt", DECLARATION.replace("1.0", version));
+        for second in ["21.2", "nonsense"] {
+            folder.write("b/bag-info.txt", format!("{twice}{second}\n"));
+            list_tags(&folder);
+            fails(&folder, "b/bag-info.txt: has Payload-Oxum twice, with different values\n");
+            let run = folder.run("bag validate --fast b");
+            assert_eq!(run.status.code(), Some(1), "{}", text(&run.stdout));
+        }
+    }
+    folder.write("b/bag-info.txt", format!("{twice}20.2\n"));
+    list_tags(&folder);
+    assert_eq!(validate(&folder, 0).1, "b/bag-info.txt: warning: has Payload-Oxum twice\n");
+}
+
+#[test]
 fn names_of_other_tools_are_read_with_a_warning() {
     let folder = bag();
     let list = format!("{} *./data/a\r\n{}\t data//sub/b", md5("b/data/a"), md5("b/data/sub/b"));
