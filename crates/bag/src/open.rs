@@ -1,6 +1,6 @@
 //! Reads what the tag files of a bag say, and looks at what is there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -33,6 +33,8 @@ pub(crate) struct Bag {
     pub(crate) manifests: Vec<(Manifest, Vec<Listed>)>,
     pub(crate) info: Vec<Element>,
     pub(crate) fetch: Vec<ToFetch>,
+    /// Which of those a name is.
+    fetch_numbers: HashMap<Vec<u8>, usize>,
     pub(crate) findings: Vec<Finding>,
 }
 
@@ -67,6 +69,7 @@ impl Bag {
             manifests: Vec::new(),
             info: Vec::new(),
             fetch: Vec::new(),
+            fetch_numbers: HashMap::new(),
             findings: Vec::new(),
         };
         if staging::is_unfinished(root) {
@@ -151,7 +154,15 @@ impl Bag {
     fn read_fetch(&mut self) {
         if let Some(text) = self.read_text(fetch::NAME) {
             self.fetch = fetch::read(&text, &mut self.findings);
+            for (number, to_fetch) in self.fetch.iter().enumerate() {
+                self.fetch_numbers.entry(to_fetch.name.clone()).or_insert(number);
+            }
         }
+    }
+
+    /// Where a file is to be fetched from, the first time that it is told.
+    pub(crate) fn to_fetch(&self, name: &[u8]) -> Option<&ToFetch> {
+        self.fetch_numbers.get(name).map(|&number| &self.fetch[number])
     }
 
     /// The text of a tag file, in UTF-8; none where there is none, or it cannot be read.

@@ -268,6 +268,10 @@ fn what_is_to_be_fetched_is_missing() {
         "b/fetch.txt: line 2: names data/x, which manifest-md5.txt does not list\n\
          b/data/a: is missing; fetch.txt says where it is: https://example.org/a\n",
     );
+    folder.write("b/fetch.txt", "https://example.org/a 8 data/a\nhttps://example.org/b - data/a\n");
+    list_tags(&folder);
+    // The first time that it is told.
+    fails(&folder, "b/data/a: is missing; fetch.txt says where it is: https://example.org/a\n");
 }
 
 #[test]
