@@ -6,8 +6,6 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use lanesum_checksum::engine::{self, Hashed};
@@ -104,7 +102,7 @@ impl Creation {
         }
         let contents = Contents::of(&root, staging::NAME).map_err(at(&root))?;
         let mut unfit = unfit(&contents, true);
-        unfit.extend(mount_points(&root)?);
+        unfit.extend(mounted(&contents));
         BagError::unless_none(unfit)?;
         let mut warnings = empty_folders(&contents);
         warnings.extend(doubtful_names(contents.files().map(|(name, _)| name)));
@@ -276,18 +274,11 @@ pub(crate) fn empty_folders(contents: &Contents) -> Vec<Finding> {
     empty.map(|(name, _)| Finding::warning(&**name, Problem::EmptyFolder)).collect()
 }
 
-/// What lies at the top and cannot be renamed from there.
-fn mount_points(root: &Path) -> Result<Vec<Finding>, BagError> {
-    let device = fs::metadata(root).map_err(at(root))?.dev();
-    let mut findings = Vec::new();
-    for entry in fs::read_dir(root).map_err(at(root))? {
-        let entry = entry.map_err(at(root))?;
-        if entry.metadata().is_ok_and(|metadata| metadata.dev() != device) {
-            let name = entry.file_name();
-            findings.push(Finding::error(name.as_bytes(), Problem::OtherFileSystem));
-        }
-    }
-    Ok(findings)
+/// What lies on another file system, which a bag does not take with it.
+fn mounted(contents: &Contents) -> Vec<Finding> {
+    let mut names: Vec<_> = contents.mounted.iter().collect();
+    names.sort();
+    names.into_iter().map(|name| Finding::error(&**name, Problem::OtherFileSystem)).collect()
 }
 
 /// The metadata of a new bag.

@@ -246,8 +246,10 @@ pub enum Problem {
     /// A name that a manifest in UTF-8 cannot hold.
     #[error("its name is not UTF-8, as names in a bag must be; rename it")]
     NotUtf8,
-    /// A folder on another file system than the bag.
-    #[error("is on another file system, and nothing can be moved there without copying")]
+    /// A file or folder on another file system than the bag.
+    #[error(
+        "is on another file system, which does not move with a bag; unmount it, or copy what is in it"
+    )]
     OtherFileSystem,
 }
 

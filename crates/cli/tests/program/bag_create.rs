@@ -131,6 +131,21 @@ fn what_cannot_be_read_leaves_the_folder_as_it_was() {
 }
 
 #[test]
+fn what_is_mounted_keeps_a_folder_from_becoming_a_bag() {
+    let folder = Folder::of(&["b/a", "b/sub/mount/", "b/top/"]);
+    let script = "mount -t tmpfs none b/sub/mount && mount -t tmpfs none b/top || exit 77
+        mkdir b/sub/mount/c && touch b/sub/mount/c/d; \"$0\" bag create b";
+    let run = output(folder.command("unshare").args(["-rm", "sh", "-c", script, PROGRAM]));
+    if run.status.code() == Some(77) || run.stdout.is_empty() {
+        return skip("this machine lets nobody mount anything");
+    }
+    let words = "is on another file system, which does not move with a bag; unmount it, or copy what is in it";
+    let told = format!("b/sub/mount: {words}\nb/top: {words}\n");
+    expect(&run, 1, told, "lanesum: b: cannot be a bag as it is; nothing was changed\n");
+    assert_eq!(folder.names_in("b"), ["a", "sub", "top"]);
+}
+
+#[test]
 fn empty_folders_are_told() {
     let folder = Folder::of(&["b/a", "b/empty/"]);
     let words = "is an empty folder, which a bag does not keep: no manifest can hold it";
