@@ -94,6 +94,9 @@ impl Creation {
         }
         let lock = staging::lock(&root)?;
         if root.join(declaration::NAME).symlink_metadata().is_ok() {
+            if staging::is_left_empty(&root) {
+                staging::remove_empty(&root)?;
+            }
             return Err(BagError::IsABag);
         }
         let recovery = staging::recover(&root)?;

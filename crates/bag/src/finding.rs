@@ -65,6 +65,9 @@ pub enum Problem {
     /// An earlier run was cut off in the middle.
     #[error("an interrupted lanesum bag left it; run the same command again")]
     Interrupted,
+    /// An earlier run was cut off when all was done.
+    #[error("an interrupted lanesum bag left it, with nothing in it; remove it")]
+    LeftEmpty,
     /// What is called as a tag file is something else, and is not read.
     #[error("is {0}, and must be a file itself; put what it should say in its place")]
     NoRegularFile(String),

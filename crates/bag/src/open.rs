@@ -75,6 +75,9 @@ impl Bag {
         if staging::is_unfinished(root) {
             bag.findings.push(Finding::error(staging::NAME, Problem::Interrupted));
         }
+        if staging::is_left_empty(root) {
+            bag.findings.push(Finding::warning(staging::NAME, Problem::LeftEmpty));
+        }
         bag.look_at_tag_files();
         bag.read_declaration();
         Ok(bag)

@@ -243,4 +243,28 @@ fn what_is_somebody_elses_stays() {
         text(&run.stderr)
     );
     assert_eq!(folder.read("b/.lanesum-bag/notes"), "mine");
+
+    // No run seals what has no payload or no manifest.
+    for more in ["b/a", "b/data/c"] {
+        let folder = Folder::of(&[more]);
+        folder.write("b/.lanesum-bag/bagit.txt", DECLARATION);
+        let run = folder.run("bag create b");
+        assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
+        assert!(text(&run.stderr).contains("/b/.lanesum-bag is in the way"));
+        assert_eq!(all(&folder), ["b/.lanesum-bag/bagit.txt", more]);
+    }
+}
+
+#[test]
+fn an_empty_folder_of_an_interrupted_run_is_named_and_removed() {
+    let folder = folder();
+    folder.run("bag create b");
+    let left = folder.path("b/.lanesum-bag");
+    fs::create_dir(&left).unwrap();
+    let words = "an interrupted lanesum bag left it, with nothing in it; remove it";
+    let told = format!("b/.lanesum-bag: warning: {words}\n");
+    assert_eq!(validate(&folder, 0).1, told);
+    let run = folder.run("bag create b");
+    assert!(text(&run.stderr).contains("is a bag already"), "{}", text(&run.stderr));
+    assert!(!exists(left));
 }
