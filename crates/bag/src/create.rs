@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use lanesum_checksum::engine::{self, Hashed};
@@ -16,6 +17,7 @@ use crate::declaration;
 use crate::error::{BagError, allow, at, changed};
 use crate::finding::{Finding, Problem};
 use crate::info::{Element, Oxum};
+use crate::manifest::Manifest;
 use crate::names::is_payload;
 use crate::read::{self, Task};
 use crate::staging::{self, DATA, Recovery};
@@ -44,8 +46,19 @@ impl Default for CreateOptions {
 pub enum Begun {
     /// There is a folder to be made a bag.
     New(Creation),
-    /// An earlier run was cut off near its end. It is finished now, as it was begun.
-    Finished,
+    /// An earlier run was cut off near its end. It is finished now, as it was begun; these lie
+    /// beside `data` and are not in the bag.
+    Finished(Vec<Finding>),
+}
+
+/// A new bag.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Created {
+    /// How much its payload is.
+    pub payload: Oxum,
+    /// What lies beside `data` and is not in the bag: somebody put it there meanwhile.
+    pub beside: Vec<Finding>,
 }
 
 /// A folder that is to be made a bag: its files are [read](Self::read), then it
@@ -61,7 +74,7 @@ pub enum Begun {
 /// let begun = Creation::prepare(folder.path(), &CreateOptions::default())?;
 /// let Begun::New(mut creation) = begun else { panic!("nothing was there before") };
 /// creation.read(&engine::Options::default())?;
-/// let payload = creation.finish()?;
+/// let payload = creation.finish()?.payload;
 /// assert_eq!((payload.files, payload.bytes), (1, 3));
 ///
 /// assert_eq!(fs::read(folder.path().join("data/a"))?, b"abc");
@@ -101,7 +114,7 @@ impl Creation {
         }
         let recovery = staging::recover(&root)?;
         if recovery == Recovery::Finished {
-            return Ok(Begun::Finished);
+            return Ok(Begun::Finished(beside(&root)?));
         }
         let contents = Contents::of(&root, staging::NAME).map_err(at(&root))?;
         let mut unfit = unfit(&contents, true);
@@ -163,7 +176,7 @@ impl Creation {
     ///
     /// # Panics
     /// The files were not [read](Self::read).
-    pub fn finish(self) -> Result<Oxum, BagError> {
+    pub fn finish(self) -> Result<Created, BagError> {
         assert_eq!(self.hashed.len(), self.names.len(), "the files are read before");
         self.compare(&self.root, staging::NAME, false)?;
         let oxum = self.hashed.values().fold(Oxum::default(), |sum, hashed| Oxum {
@@ -177,7 +190,7 @@ impl Creation {
         let done = self.put_together(&texts);
         staging::or_take_back(&self.root, done)?;
         staging::finish(&self.root).map_err(|why| BagError::Unfinished(Box::new(why)))?;
-        Ok(oxum)
+        Ok(Created { payload: oxum, beside: beside(&self.root)? })
     }
 
     /// Everything of which there is a way back.
@@ -282,6 +295,21 @@ fn mounted(contents: &Contents) -> Vec<Finding> {
     let mut names: Vec<_> = contents.mounted.iter().collect();
     names.sort();
     names.into_iter().map(|name| Finding::error(&**name, Problem::OtherFileSystem)).collect()
+}
+
+/// Warnings of what lies in a new bag and is none of its parts.
+fn beside(root: &Path) -> Result<Vec<Finding>, BagError> {
+    let is_part = |name: &[u8]| {
+        let known = [DATA, staging::NAME, declaration::NAME, "bag-info.txt"];
+        known.iter().any(|it| it.as_bytes() == name) || Manifest::of(name).is_some()
+    };
+    let mut names = Vec::new();
+    for entry in fs::read_dir(root).map_err(at(root))? {
+        names.push(entry.map_err(at(root))?.file_name().into_vec());
+    }
+    names.retain(|name| !is_part(name));
+    names.sort();
+    Ok(names.into_iter().map(|name| Finding::warning(name, Problem::Beside)).collect())
 }
 
 /// The metadata of a new bag.

@@ -246,6 +246,11 @@ pub enum Problem {
     /// A folder without a file in it.
     #[error("is an empty folder, which a bag does not keep: no manifest can hold it")]
     EmptyFolder,
+    /// It was put into a folder while that became a bag.
+    #[error(
+        "came while this became a bag, and is not in it; move it into data/ and run lanesum bag update, or move it elsewhere"
+    )]
+    Beside,
     /// A name that a manifest in UTF-8 cannot hold.
     #[error("its name is not UTF-8, as names in a bag must be; rename it")]
     NotUtf8,

@@ -34,7 +34,7 @@ mod update;
 mod validate;
 
 pub use contents::Special;
-pub use create::{Begun, CreateOptions, Creation};
+pub use create::{Begun, CreateOptions, Created, Creation};
 pub use declaration::{BadDeclaration, Version};
 pub use error::BagError;
 pub use finding::{Finding, Problem, Severity};

@@ -224,9 +224,19 @@ fn what_an_interrupted_run_had_whole_takes_its_place() {
             .unwrap();
     }
     validate(&folder, 1);
+    folder.write("b/late", "put there before the next run");
+    folder.write("b/new/c", "likewise");
     let run = folder.run("bag create -a md5 b");
-    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
-    assert!(text(&run.stderr).contains("is finished as it was begun"), "{}", text(&run.stderr));
+    assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
+    let words = "warning: came while this became a bag, and is not in it; move it into data/ and run \
+                 lanesum bag update, or move it elsewhere";
+    let told =
+        format!("lanesum: b/late: {words}\nlanesum: b/new: {words}\nlanesum: b: is a bag now: ");
+    assert!(text(&run.stderr).starts_with(&told), "{}", text(&run.stderr));
+    let words = "is finished as it was begun, with its -a and --info, not those of this run";
+    assert!(text(&run.stderr).contains(words), "{}", text(&run.stderr));
+    fs::remove_file(folder.path("b/late")).unwrap();
+    fs::remove_dir_all(folder.path("b/new")).unwrap();
     assert_eq!(validate(&folder, 0), (String::new(), String::new()));
     assert_eq!(folder.names_in("b").len(), 5);
 }
