@@ -229,7 +229,7 @@ fn absent(bag: &Bag, name: &[u8], manifests: String) -> Problem {
         (Ok(_), _) => return Problem::LinkOut,
         (Err(_), _) => {}
     }
-    match bag.fetch.iter().find(|to_fetch| to_fetch.name == name) {
+    match bag.to_fetch(name) {
         Some(to_fetch) => Problem::ToFetch(to_fetch.url.clone()),
         None => Problem::Missing(manifests),
     }

@@ -95,6 +95,8 @@ impl Facts {
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     pub(crate) entries: BTreeMap<Vec<u8>, Entry>,
+    /// Files and folders on another file system than the folder that they are in.
+    pub(crate) mounted: Vec<Vec<u8>>,
 }
 
 impl Contents {
@@ -128,6 +130,7 @@ impl Contents {
         except: &str,
         pending: &mut Vec<Vec<u8>>,
     ) -> io::Result<()> {
+        let device = fs::metadata(path(root, folder))?.dev();
         let mut is_empty = true;
         for entry in fs::read_dir(path(root, folder))? {
             let entry = entry?;
@@ -136,7 +139,11 @@ impl Contents {
                 continue;
             }
             let name = joined(folder, entry.file_name().into_vec());
-            let found = match entry.metadata() {
+            let metadata = entry.metadata();
+            if metadata.as_ref().is_ok_and(|metadata| metadata.dev() != device) {
+                self.mounted.push(name.clone());
+            }
+            let found = match metadata {
                 Ok(metadata) if metadata.is_dir() => {
                     pending.push(name);
                     continue;

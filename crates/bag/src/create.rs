@@ -7,8 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read as _;
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use lanesum_checksum::engine::{self, Hashed};
@@ -19,6 +18,7 @@ use crate::declaration;
 use crate::error::{BagError, allow, at, changed, root};
 use crate::finding::{Finding, Problem};
 use crate::info::{Element, Oxum};
+use crate::manifest::Manifest;
 use crate::names::{self, is_payload};
 use crate::read::{self, Task};
 use crate::staging::{self, DATA, Recovery};
@@ -47,8 +47,19 @@ impl Default for CreateOptions {
 pub enum Begun {
     /// There is a folder to be made a bag.
     New(Creation),
-    /// An earlier run was cut off near its end. It is finished now, as it was begun.
-    Finished,
+    /// An earlier run was cut off near its end. It is finished now, as it was begun; these lie
+    /// beside `data` and are not in the bag.
+    Finished(Vec<Finding>),
+}
+
+/// A new bag.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Created {
+    /// How much its payload is.
+    pub payload: Oxum,
+    /// What lies beside `data` and is not in the bag: somebody put it there meanwhile.
+    pub beside: Vec<Finding>,
 }
 
 /// A folder that is to be made a bag: its files are [read](Self::read), then it
@@ -64,7 +75,7 @@ pub enum Begun {
 /// let begun = Creation::prepare(folder.path(), &CreateOptions::default())?;
 /// let Begun::New(mut creation) = begun else { panic!("nothing was there before") };
 /// creation.read(&engine::Options::default())?;
-/// let payload = creation.finish()?;
+/// let payload = creation.finish()?.payload;
 /// assert_eq!((payload.files, payload.bytes), (1, 3));
 ///
 /// assert_eq!(fs::read(folder.path().join("data/a"))?, b"abc");
@@ -100,15 +111,18 @@ impl Creation {
         }
         let lock = staging::lock(&root)?;
         if root.join(declaration::NAME).symlink_metadata().is_ok() {
+            if staging::is_left_empty(&root) {
+                staging::remove_empty(&root)?;
+            }
             return Err(BagError::IsABag);
         }
         let recovery = staging::recover(&root)?;
         if recovery == Recovery::Finished {
-            return Ok(Begun::Finished);
+            return Ok(Begun::Finished(beside(&root)?));
         }
         let contents = Contents::of(&root, staging::NAME).map_err(at(&root))?;
         let mut unfit = unfit(&contents, true);
-        unfit.extend(mount_points(&root)?);
+        unfit.extend(mounted(&contents));
         BagError::unless_none(unfit)?;
         let names = contents.files().map(|(name, _)| name);
         let mut warnings = doubtful(&root, &contents, names);
@@ -166,7 +180,7 @@ impl Creation {
     ///
     /// # Panics
     /// The files were not [read](Self::read).
-    pub fn finish(self) -> Result<Oxum, BagError> {
+    pub fn finish(self) -> Result<Created, BagError> {
         assert_eq!(self.hashed.len(), self.names.len(), "the files are read before");
         self.compare(&self.root, staging::NAME, false)?;
         let oxum = self.hashed.values().fold(Oxum::default(), |sum, hashed| Oxum {
@@ -180,7 +194,7 @@ impl Creation {
         let done = self.put_together(&texts);
         staging::or_take_back(&self.root, done)?;
         staging::finish(&self.root).map_err(|why| BagError::Unfinished(Box::new(why)))?;
-        Ok(oxum)
+        Ok(Created { payload: oxum, beside: beside(&self.root)? })
     }
 
     /// Everything of which there is a way back.
@@ -316,18 +330,26 @@ fn empty_folders(contents: &Contents) -> Vec<Finding> {
     empty.map(|(name, _)| Finding::warning(&**name, Problem::EmptyFolder)).collect()
 }
 
-/// What lies at the top and cannot be renamed from there.
-fn mount_points(root: &Path) -> Result<Vec<Finding>, BagError> {
-    let device = fs::metadata(root).map_err(at(root))?.dev();
-    let mut findings = Vec::new();
+/// What lies on another file system, which a bag does not take with it.
+fn mounted(contents: &Contents) -> Vec<Finding> {
+    let mut names: Vec<_> = contents.mounted.iter().collect();
+    names.sort();
+    names.into_iter().map(|name| Finding::error(&**name, Problem::OtherFileSystem)).collect()
+}
+
+/// Warnings of what lies in a new bag and is none of its parts.
+fn beside(root: &Path) -> Result<Vec<Finding>, BagError> {
+    let is_part = |name: &[u8]| {
+        let known = [DATA, staging::NAME, declaration::NAME, "bag-info.txt"];
+        known.iter().any(|it| it.as_bytes() == name) || Manifest::of(name).is_some()
+    };
+    let mut names = Vec::new();
     for entry in fs::read_dir(root).map_err(at(root))? {
-        let entry = entry.map_err(at(root))?;
-        if entry.metadata().is_ok_and(|metadata| metadata.dev() != device) {
-            let name = entry.file_name();
-            findings.push(Finding::error(name.as_bytes(), Problem::OtherFileSystem));
-        }
+        names.push(entry.map_err(at(root))?.file_name().into_vec());
     }
-    Ok(findings)
+    names.retain(|name| !is_part(name));
+    names.sort();
+    Ok(names.into_iter().map(|name| Finding::warning(name, Problem::Beside)).collect())
 }
 
 /// The metadata of a new bag.

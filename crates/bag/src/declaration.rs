@@ -50,8 +50,8 @@ impl Version {
     }
 
     /// Where the metadata of the bag are.
-    pub(crate) fn info_name(self) -> &'static str {
-        let is_old = self < Self { major: 0, minor: 96 };
+    pub(crate) const fn info_name(self) -> &'static str {
+        let is_old = self.major == 0 && self.minor < 96;
         if is_old { "package-info.txt" } else { INFO }
     }
 }

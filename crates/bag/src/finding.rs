@@ -65,6 +65,12 @@ pub enum Problem {
     /// An earlier run was cut off in the middle.
     #[error("an interrupted lanesum bag left it; run the same command again")]
     Interrupted,
+    /// An earlier run was cut off when all was done.
+    #[error("an interrupted lanesum bag left it, with nothing in it; remove it")]
+    LeftEmpty,
+    /// What is called as a tag file is something else, and is not read.
+    #[error("is {0}, and must be a file itself; put what it should say in its place")]
+    NoRegularFile(String),
     /// `bagit.txt` is not as it must be.
     #[error(transparent)]
     Declaration(#[from] BadDeclaration),
@@ -84,6 +90,11 @@ pub enum Problem {
     /// A manifest is of an algorithm that is not computed here.
     #[error("lanesum does not compute {0}, so nobody can tell whether files are as it says")]
     UnknownAlgorithm(String),
+    /// A manifest of an algorithm that is not computed here is to go, and there is no other.
+    #[error(
+        "would go, and lanesum cannot hold files against it; once another program did, take them as they are with --accept"
+    )]
+    Unverifiable,
     /// A manifest calls its algorithm otherwise than RFC 8493 wants.
     #[error("its algorithm is to be called {0}: in small letters and digits alone")]
     AlgorithmForm(String),
@@ -205,6 +216,9 @@ pub enum Problem {
     /// The size of the payload is told twice.
     #[error("has Payload-Oxum twice")]
     OxumTwice,
+    /// The size of the payload is told twice, and each time it is another.
+    #[error("has Payload-Oxum twice, with different values")]
+    OxumContradiction,
     /// The size of the payload is no size.
     #[error(transparent)]
     OxumForm(#[from] BadOxum),
@@ -218,6 +232,11 @@ pub enum Problem {
         /// What there is.
         found: Oxum,
     },
+    /// What an update would write over is there, though the metadata of this version lie elsewhere.
+    #[error(
+        "is not where this version has its metadata, and would be written over; put what it says into {0}, and remove it"
+    )]
+    OtherInfo(&'static str),
     /// The metadata do not tell the size of the payload.
     #[error("has no Payload-Oxum to go by; without --fast everything is looked at")]
     NoOxum,
@@ -240,11 +259,18 @@ pub enum Problem {
     /// A folder without a file in it.
     #[error("is an empty folder, which a bag does not keep: no manifest can hold it")]
     EmptyFolder,
+    /// It was put into a folder while that became a bag.
+    #[error(
+        "came while this became a bag, and is not in it; move it into data/ and run lanesum bag update, or move it elsewhere"
+    )]
+    Beside,
     /// A name that a manifest in UTF-8 cannot hold.
     #[error("its name is not UTF-8, as names in a bag must be; rename it")]
     NotUtf8,
-    /// A folder on another file system than the bag.
-    #[error("is on another file system, and nothing can be moved there without copying")]
+    /// A file or folder on another file system than the bag.
+    #[error(
+        "is on another file system, which does not move with a bag; unmount it, or copy what is in it"
+    )]
     OtherFileSystem,
 }
 

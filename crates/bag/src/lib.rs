@@ -36,7 +36,7 @@ mod validate;
 
 pub use changes::{Change, Difference, TagChange};
 pub use contents::Special;
-pub use create::{Begun, CreateOptions, Creation};
+pub use create::{Begun, CreateOptions, Created, Creation};
 pub use declaration::{BadDeclaration, Version};
 pub use error::BagError;
 pub use finding::{Finding, Problem, Severity};

@@ -1,5 +1,6 @@
 //! Reads what the tag files of a bag say, and looks at what is there.
 
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,12 @@ use crate::manifest::{Listed, Manifest};
 use crate::staging;
 use crate::text::BYTE_ORDER_MARK;
 
+/// Whether a file of this name at the top tells what is in the bag.
+fn is_tag_file(name: &[u8]) -> bool {
+    let known = [declaration::NAME, "bag-info.txt", "package-info.txt", fetch::NAME];
+    known.iter().any(|it| it.as_bytes() == name) || Manifest::of(name).is_some()
+}
+
 /// A bag as it stands there, with nothing of the payload read.
 #[derive(Debug)]
 pub(crate) struct Bag {
@@ -26,6 +33,8 @@ pub(crate) struct Bag {
     pub(crate) manifests: Vec<(Manifest, Vec<Listed>)>,
     pub(crate) info: Vec<Element>,
     pub(crate) fetch: Vec<ToFetch>,
+    /// Which of those a name is.
+    fetch_numbers: HashMap<Vec<u8>, usize>,
     pub(crate) findings: Vec<Finding>,
 }
 
@@ -60,21 +69,50 @@ impl Bag {
             manifests: Vec::new(),
             info: Vec::new(),
             fetch: Vec::new(),
+            fetch_numbers: HashMap::new(),
             findings: Vec::new(),
         };
         if staging::is_unfinished(root) {
             bag.findings.push(Finding::error(staging::NAME, Problem::Interrupted));
         }
+        if staging::is_left_empty(root) {
+            bag.findings.push(Finding::warning(staging::NAME, Problem::LeftEmpty));
+        }
+        bag.look_at_tag_files();
         bag.read_declaration();
         Ok(bag)
+    }
+
+    /// What is called as a tag file and is no regular file is not read, so nothing tells what it
+    /// should.
+    fn look_at_tag_files(&mut self) {
+        let mut told = BTreeSet::new();
+        for (name, entry) in &self.contents.entries {
+            let top = name.split(|&byte| byte == b'/').next().unwrap_or_default();
+            let kind = match entry {
+                _ if !is_tag_file(top) => continue,
+                _ if top.len() < name.len() => "a folder".to_owned(),
+                Entry::File(_) => continue,
+                Entry::EmptyFolder => "a folder".to_owned(),
+                Entry::Link(_) => "a link".to_owned(),
+                Entry::Special(special) => special.to_string(),
+                Entry::Failed(why) => {
+                    self.findings.push(Finding::error(top, Problem::Unreadable(why.clone())));
+                    continue;
+                }
+            };
+            if told.insert(top) {
+                self.findings.push(Finding::error(top, Problem::NoRegularFile(kind)));
+            }
+        }
     }
 
     fn read_declaration(&mut self) {
         let name = declaration::NAME;
         let Some(text) = self.read_file(name) else {
             let problem = match self.contents.entries.get(name.as_bytes()) {
-                Some(Entry::File(_)) => return,
-                _ => Problem::NoDeclaration,
+                None if !self.is_told(name) => Problem::NoDeclaration,
+                _ => return,
             };
             self.findings.push(Finding::error(name, problem));
             return;
@@ -85,9 +123,15 @@ impl Bag {
         }
     }
 
+    /// Whether something was found about a file.
+    fn is_told(&self, name: &str) -> bool {
+        self.findings.iter().any(|finding| finding.name == name.as_bytes())
+    }
+
     fn read_manifests(&mut self) {
-        let names = self.contents.entries.keys();
-        let manifests: Vec<_> = names.filter_map(|name| Manifest::of(name)).collect();
+        let entries = self.contents.entries.iter();
+        let files = entries.filter(|(_, entry)| matches!(entry, Entry::File(_)));
+        let manifests: Vec<_> = files.filter_map(|(name, _)| Manifest::of(name)).collect();
         for manifest in manifests {
             self.findings.extend(manifest.look_at_name());
             let listed = match self.read_text(&manifest.name) {
@@ -113,7 +157,15 @@ impl Bag {
     fn read_fetch(&mut self) {
         if let Some(text) = self.read_text(fetch::NAME) {
             self.fetch = fetch::read(&text, &mut self.findings);
+            for (number, to_fetch) in self.fetch.iter().enumerate() {
+                self.fetch_numbers.entry(to_fetch.name.clone()).or_insert(number);
+            }
         }
+    }
+
+    /// Where a file is to be fetched from, the first time that it is told.
+    pub(crate) fn to_fetch(&self, name: &[u8]) -> Option<&ToFetch> {
+        self.fetch_numbers.get(name).map(|&number| &self.fetch[number])
     }
 
     /// The text of a tag file, in UTF-8; none where there is none, or it cannot be read.
@@ -150,11 +202,15 @@ impl Bag {
         let name = self.declaration.version.info_name();
         let mut told = self.info.iter().filter(|element| element.is_called(OXUM));
         let first = told.next()?;
-        if told.next().is_some() {
+        let value = first.value().parse::<Oxum>();
+        let others: Vec<_> = told.map(|it| it.value().parse::<Oxum>()).collect();
+        if others.iter().any(|other| *other != value) {
+            self.findings.push(Finding::error(name, Problem::OxumContradiction));
+        } else if !others.is_empty() {
             let is_error = self.declaration.version >= crate::Version::LATEST;
             self.findings.push(Finding::error_if(is_error, name, Problem::OxumTwice));
         }
-        match first.value().parse() {
+        match value {
             Ok(oxum) => Some(oxum),
             Err(why) => {
                 self.findings.push(Finding::error(name, Problem::OxumForm(why)));

@@ -33,6 +33,17 @@ pub(crate) fn is_unfinished(root: &Path) -> bool {
     root.join(NAME).read_dir().is_ok_and(|mut entries| entries.next().is_some())
 }
 
+/// Whether an earlier run was cut off when all was done but for removing the folder.
+pub(crate) fn is_left_empty(root: &Path) -> bool {
+    root.join(NAME).read_dir().is_ok_and(|mut entries| entries.next().is_none())
+}
+
+/// Removes what [is left empty](is_left_empty).
+pub(crate) fn remove_empty(root: &Path) -> Result<(), BagError> {
+    let staging = root.join(NAME);
+    fs::remove_dir(&staging).map_err(at(&staging))
+}
+
 /// Keeps others of our kind out of a folder while it is held.
 ///
 /// # Errors
@@ -68,11 +79,28 @@ pub(crate) fn recover(root: &Path) -> Result<Recovery, BagError> {
         return Err(BagError::InTheWay(foreign.path()));
     }
     if staging.join(declaration::NAME).exists() {
+        if !is_whole(root, &staging) {
+            return Err(BagError::InTheWay(staging));
+        }
         finish(root)?;
         return Ok(Recovery::Finished);
     }
     take_back(root)?;
     Ok(Recovery::TakenBack)
+}
+
+/// Whether what makes a bag is there, or in the place that it takes; else nobody sealed that.
+fn is_whole(root: &Path, staging: &Path) -> bool {
+    let is_manifest = |entry: io::Result<DirEntry>| {
+        let name = entry.ok().map(|entry| entry.file_name());
+        let manifest = name.and_then(|name| Manifest::of(name.as_encoded_bytes()));
+        manifest.is_some_and(|manifest| !manifest.is_tag)
+    };
+    let has_manifest =
+        |folder: &Path| folder.read_dir().is_ok_and(|mut entries| entries.any(is_manifest));
+    let places = [staging, root];
+    places.iter().any(|place| place.join(DATA).is_dir())
+        && places.iter().any(|place| has_manifest(place))
 }
 
 fn is_ours(entry: &DirEntry) -> bool {

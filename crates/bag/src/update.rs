@@ -17,7 +17,6 @@ use crate::contents::{Contents, Entry};
 use crate::create::{differences, doubtful, hash, unfit};
 use crate::declaration::{self, INFO};
 use crate::error::{BagError, allow, at, root};
-use crate::fetch;
 use crate::finding::{Finding, Problem};
 use crate::info::{Element, OXUM, Oxum};
 use crate::manifest::Manifest;
@@ -102,12 +101,6 @@ impl Update {
         BagError::unless_none(findings)?;
         if !matches!(bag.declaration.encoding, Encoding::Utf8 | Encoding::Ascii) {
             return Err(BagError::Encoding);
-        }
-        if bag.declaration.version.info_name() != INFO
-            && bag.contents.file(INFO.as_bytes()).is_some()
-        {
-            // The metadata of its version are elsewhere, and are to stand there from now on.
-            return Err(BagError::InTheWay(root.join(INFO)));
         }
         bag.findings.clear();
         let expected = expected(&mut bag);
@@ -252,12 +245,23 @@ impl Update {
 
 /// What stands against an update.
 fn refusals(bag: &Bag, options: &UpdateOptions) -> Vec<Finding> {
-    let goes_away = |finding: &Finding| {
-        options.algorithms.is_some() && matches!(finding.problem, Problem::UnknownAlgorithm(_))
-    };
+    let is_unknown = |it: &Finding| matches!(it.problem, Problem::UnknownAlgorithm(_));
+    let goes_away = |it: &Finding| options.algorithms.is_some() && is_unknown(it);
     let errors = bag.findings.iter().filter(|it| it.is_error() && !goes_away(it));
     let mut findings: Vec<_> = errors.cloned().collect();
+    let payload = || bag.manifests.iter().map(|(it, _)| it).filter(|it| !it.is_tag);
+    if !options.accept && payload().all(|it| it.algorithm.is_none()) {
+        // With them goes all that the files could be held against.
+        let unknown = bag.findings.iter().filter(|it| goes_away(it));
+        let lost = unknown.filter(|it| payload().any(|by| by.name.as_bytes() == it.name));
+        findings.extend(lost.map(|it| Finding::error(&*it.name, Problem::Unverifiable)));
+    }
     findings.extend(unfit(&bag.contents, false));
+    // An update writes the metadata of version 1.0, whatever was called so.
+    let info = bag.declaration.version.info_name();
+    if info != INFO && bag.contents.file(INFO.as_bytes()).is_some() {
+        findings.push(Finding::error(INFO, Problem::OtherInfo(info)));
+    }
     let absent = bag.fetch.iter().filter(|it| bag.contents.file(&it.name).is_none());
     findings.extend(
         absent.map(|to_fetch| {
@@ -272,19 +276,12 @@ fn refusals(bag: &Bag, options: &UpdateOptions) -> Vec<Finding> {
     findings
 }
 
-/// Links that no manifest has, which are refused as `create` does, and those in the place of what
-/// tells of the bag, which would be taken for empty.
+/// Links in the payload that no manifest has, which are refused as `create` does.
 fn new_links(bag: &Bag, expected: &Expected) -> Vec<Finding> {
-    let info = bag.declaration.version.info_name();
-    let tells = |name: &[u8]| {
-        Manifest::of(name).is_some() || name == info.as_bytes() || name == fetch::NAME.as_bytes()
-    };
     let entries = bag.contents.entries.iter();
     let links = entries.filter(|(_, entry)| matches!(entry, Entry::Link(_)));
-    let links = links.map(|(name, _)| name);
-    let refused =
-        links.filter(|name| tells(name) || is_payload(name) && !expected.contains_key(*name));
-    refused.map(|name| Finding::error(&**name, Problem::Link)).collect()
+    let new = links.filter(|(name, _)| is_payload(name) && !expected.contains_key(*name));
+    new.map(|(name, _)| Finding::error(&**name, Problem::Link)).collect()
 }
 
 fn warnings(bag: &Bag) -> Vec<Finding> {

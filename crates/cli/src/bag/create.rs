@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
 use indicatif::DecimalBytes;
-use lanesum_bag::{BagError, Begun, CreateOptions, Creation};
+use lanesum_bag::{BagError, Begun, CreateOptions, Creation, Finding};
 
 use super::{fail, software, tell};
 use crate::args::Create;
@@ -44,12 +44,13 @@ fn create(
     let folder = args.folder.as_os_str().as_bytes();
     let mut creation = match Creation::prepare(&args.folder, &options)? {
         Begun::New(creation) => creation,
-        _ => {
+        Begun::Finished(beside) => {
             let words = "is a bag now: an earlier run was interrupted near its end, and is finished \
-                         as it was begun; lanesum bag validate looks at every file";
-            console::lock(console).about(folder, words);
-            return Ok(ExitCode::SUCCESS);
+                         as it was begun, with its -a and --info, not those of this run; lanesum bag \
+                         validate looks at every file";
+            return Ok(end(args, words, &beside, &mut console::lock(console)));
         }
+        _ => unreachable!("a bag is begun, or was before"),
     };
     {
         let mut console = console::lock(console);
@@ -72,9 +73,20 @@ fn create(
     read?;
     // It takes a moment, and an interruption can wait for so long.
     let held = interruptions.hold();
-    let payload = creation.finish()?;
+    let created = creation.finish()?;
     drop(held);
+    let payload = created.payload;
     let words = format!("is a bag now: {}, {}", files(payload.files), DecimalBytes(payload.bytes));
-    console::lock(console).about(folder, &words);
-    Ok(ExitCode::SUCCESS)
+    Ok(end(args, &words, &created.beside, &mut console::lock(console)))
+}
+
+/// Tells that it is a bag, and of what is not in it.
+fn end(args: &Create, words: &str, beside: &[Finding], console: &mut Console) -> ExitCode {
+    for warning in beside {
+        if let Err(error) = tell(&args.folder, warning, console) {
+            return fail_to_write(&error, console);
+        }
+    }
+    console.about(args.folder.as_os_str().as_bytes(), words);
+    if beside.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

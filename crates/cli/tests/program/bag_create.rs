@@ -148,6 +148,21 @@ fn what_cannot_be_read_leaves_the_folder_as_it_was() {
 }
 
 #[test]
+fn what_is_mounted_keeps_a_folder_from_becoming_a_bag() {
+    let folder = Folder::of(&["b/a", "b/sub/mount/", "b/top/"]);
+    let script = "mount -t tmpfs none b/sub/mount && mount -t tmpfs none b/top || exit 77
+        mkdir b/sub/mount/c && touch b/sub/mount/c/d; \"$0\" bag create b";
+    let run = output(folder.command("unshare").args(["-rm", "sh", "-c", script, PROGRAM]));
+    if run.status.code() == Some(77) || run.stdout.is_empty() {
+        return skip("this machine lets nobody mount anything");
+    }
+    let words = "is on another file system, which does not move with a bag; unmount it, or copy what is in it";
+    let told = format!("b/sub/mount: {words}\nb/top: {words}\n");
+    expect(&run, 1, told, "lanesum: b: cannot be a bag as it is; nothing was changed\n");
+    assert_eq!(folder.names_in("b"), ["a", "sub", "top"]);
+}
+
+#[test]
 fn empty_folders_are_told() {
     let folder = Folder::of(&["b/a", "b/empty/"]);
     let words = "is an empty folder, which a bag does not keep: no manifest can hold it";
@@ -274,9 +289,19 @@ fn what_an_interrupted_run_had_whole_takes_its_place() {
             .unwrap();
     }
     validate(&folder, 1);
+    folder.write("b/late", "put there before the next run");
+    folder.write("b/new/c", "likewise");
     let run = folder.run("bag create -a md5 b");
-    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
-    assert!(text(&run.stderr).contains("is finished as it was begun"), "{}", text(&run.stderr));
+    assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
+    let words = "warning: came while this became a bag, and is not in it; move it into data/ and run \
+                 lanesum bag update, or move it elsewhere";
+    let told =
+        format!("lanesum: b/late: {words}\nlanesum: b/new: {words}\nlanesum: b: is a bag now: ");
+    assert!(text(&run.stderr).starts_with(&told), "{}", text(&run.stderr));
+    let words = "is finished as it was begun, with its -a and --info, not those of this run";
+    assert!(text(&run.stderr).contains(words), "{}", text(&run.stderr));
+    fs::remove_file(folder.path("b/late")).unwrap();
+    fs::remove_dir_all(folder.path("b/new")).unwrap();
     assert_eq!(validate(&folder, 0), (String::new(), String::new()));
     assert_eq!(folder.names_in("b").len(), 5);
 }
@@ -293,4 +318,28 @@ fn what_is_somebody_elses_stays() {
         text(&run.stderr)
     );
     assert_eq!(folder.read("b/.lanesum-bag/notes"), "mine");
+
+    // No run seals what has no payload or no manifest.
+    for more in ["b/a", "b/data/c"] {
+        let folder = Folder::of(&[more]);
+        folder.write("b/.lanesum-bag/bagit.txt", DECLARATION);
+        let run = folder.run("bag create b");
+        assert_eq!(run.status.code(), Some(1), "{}", text(&run.stderr));
+        assert!(text(&run.stderr).contains("/b/.lanesum-bag is in the way"));
+        assert_eq!(all(&folder), ["b/.lanesum-bag/bagit.txt", more]);
+    }
+}
+
+#[test]
+fn an_empty_folder_of_an_interrupted_run_is_named_and_removed() {
+    let folder = folder();
+    folder.run("bag create b");
+    let left = folder.path("b/.lanesum-bag");
+    fs::create_dir(&left).unwrap();
+    let words = "an interrupted lanesum bag left it, with nothing in it; remove it";
+    let told = format!("b/.lanesum-bag: warning: {words}\n");
+    assert_eq!(validate(&folder, 0).1, told);
+    let run = folder.run("bag create b");
+    assert!(text(&run.stderr).contains("is a bag already"), "{}", text(&run.stderr));
+    assert!(!exists(left));
 }

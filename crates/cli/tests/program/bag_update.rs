@@ -122,6 +122,23 @@ fn a_manifest_that_nobody_can_write_is_refused_or_goes() {
 }
 
 #[test]
+fn files_that_nothing_can_be_held_against_want_consent() {
+    let folder = bag("-a md5");
+    fs::rename(folder.path("b/manifest-md5.txt"), folder.path("b/manifest-sha3256.txt")).unwrap();
+    fs::remove_file(folder.path("b/tagmanifest-md5.txt")).unwrap();
+    let before = folder.read("b/manifest-sha3256.txt");
+    let run = folder.run("bag update -a sha256 b");
+    let told = "b/manifest-sha3256.txt: would go, and lanesum cannot hold files against it; once \
+                another program did, take them as they are with --accept\n";
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), told.to_owned()));
+    assert_eq!(folder.read("b/manifest-sha3256.txt"), before);
+    let run = folder.run("bag update -a sha256 --accept b");
+    assert_eq!(run.status.code(), Some(0), "{}", text(&run.stderr));
+    assert!(!exists(folder.path("b/manifest-sha3256.txt")));
+    assert_eq!(validate(&folder, 0).0, "");
+}
+
+#[test]
 fn a_bag_of_an_older_version_becomes_one_of_the_newest() {
     let folder = bag("-a md5");
     fs::rename(folder.path("b/bag-info.txt"), folder.path("b/package-info.txt")).unwrap();
@@ -141,6 +158,31 @@ fn a_bag_of_an_older_version_becomes_one_of_the_newest() {
     assert!(folder.read("b/bagit.txt").starts_with("BagIt-Version: 1.0\n"));
     assert_eq!(folder.read("b/bag-info.txt"), "Contact-Name: Edna\nPayload-Oxum: 16.3\n");
     assert_eq!(validate(&folder, 0), (String::new(), String::new()));
+}
+
+#[test]
+fn no_metadata_are_written_over() {
+    for has_both in [false, true] {
+        let folder = bag("-a md5");
+        fs::remove_file(folder.path("b/tagmanifest-md5.txt")).unwrap();
+        folder.write("b/bag-info.txt", "Contact-Name: Edna\n");
+        if has_both {
+            folder.write("b/package-info.txt", "Bag-Count: 1\n");
+        }
+        folder.write("b/bagit.txt", "BagIt-Version: 0.95\nTag-File-Character-Encoding: UTF-8\n");
+        let run = folder.run("bag update --accept b");
+        let told = "b/bag-info.txt: is not where this version has its metadata, and would be written over; \
+                    put what it says into package-info.txt, and remove it\n";
+        assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), told.to_owned()));
+        assert_eq!(folder.read("b/bag-info.txt"), "Contact-Name: Edna\n");
+        // As it says.
+        folder.write("b/package-info.txt", "Bag-Count: 1\nContact-Name: Edna\n");
+        fs::remove_file(folder.path("b/bag-info.txt")).unwrap();
+        let run = folder.run("bag update b");
+        assert_eq!(run.status.code(), Some(0), "{}", text(&run.stdout));
+        let info = folder.read("b/bag-info.txt");
+        assert_eq!(info, "Bag-Count: 1\nContact-Name: Edna\nPayload-Oxum: 16.3\n");
+    }
 }
 
 #[test]

@@ -204,6 +204,49 @@ fn links_out_of_the_bag_are_refused() {
 }
 
 #[test]
+fn what_is_called_as_a_tag_file_must_be_one() {
+    type Make = fn(&Folder, &str);
+    let makes: [(Make, &str); 5] = [
+        (|folder, name| folder.link("data/a", name), "a link"),
+        (|folder, name| folder.link("nowhere", name), "a link"),
+        (|folder, name| folder.fifo(name), "a named pipe"),
+        (|folder, name| fs::create_dir(folder.path(name)).unwrap(), "a folder"),
+        (|folder, name| folder.write(format!("{name}/k"), ""), "a folder"),
+    ];
+    let names = [
+        "bag-info.txt",
+        "package-info.txt",
+        "fetch.txt",
+        "manifest-sha1.txt",
+        "manifest-sha3256.txt",
+        "tagmanifest-sha1.txt",
+        "bagit.txt",
+    ];
+    for name in names {
+        for (make, kind) in makes {
+            let folder = bag();
+            let path = format!("b/{name}");
+            if name == "bagit.txt" {
+                fs::remove_file(folder.path(&path)).unwrap();
+            }
+            make(&folder, &path);
+            let told = format!(
+                "{path}: is {kind}, and must be a file itself; put what it should say in its place\n"
+            );
+            let before = folder.read("b/manifest-md5.txt");
+            for verb in ["validate", "validate --fast", "update"] {
+                let run = folder.run(&format!("bag {verb} b"));
+                let out = text(&run.stdout);
+                assert_eq!((run.status.code(), out.matches(&told).count()), (Some(1), 1), "{out}");
+                assert!(!out.contains("is no bag"), "{out}");
+            }
+            assert_eq!(folder.read("b/manifest-md5.txt"), before);
+            assert!(!exists(folder.path("b/.lanesum-bag")));
+        }
+    }
+}
+
+#[test]
 fn what_makes_a_bag_must_be_there() {
     let folder = bag();
     fs::remove_file(folder.path("b/manifest-md5.txt")).unwrap();
@@ -247,6 +290,10 @@ fn what_is_to_be_fetched_is_missing() {
         "b/fetch.txt: line 2: names data/x, which manifest-md5.txt does not list\n\
          b/data/a: is missing; fetch.txt says where it is: https://example.org/a\n",
     );
+    folder.write("b/fetch.txt", "https://example.org/a 8 data/a\nhttps://example.org/b - data/a\n");
+    list_tags(&folder);
+    // The first time that it is told.
+    fails(&folder, "b/data/a: is missing; fetch.txt says where it is: https://example.org/a\n");
 }
 
 #[test]
@@ -279,6 +326,25 @@ fn a_quick_look_is_no_validation() {
     folder.write("b/bag-info.txt", "Payload-Oxum: 20\n");
     let run = fast();
     assert_eq!(run.status.code(), Some(1), "{}", text(&run.stdout));
+}
+
+#[test]
+fn sizes_that_contradict_are_an_error_in_every_version() {
+    let folder = bag();
+    let twice = "Payload-Oxum: 20.2\nPayload-Oxum: ";
+    for version in ["1.0", "0.97"] {
+        folder.write("b/bagit.txt", DECLARATION.replace("1.0", version));
+        for second in ["21.2", "nonsense"] {
+            folder.write("b/bag-info.txt", format!("{twice}{second}\n"));
+            list_tags(&folder);
+            fails(&folder, "b/bag-info.txt: has Payload-Oxum twice, with different values\n");
+            let run = folder.run("bag validate --fast b");
+            assert_eq!(run.status.code(), Some(1), "{}", text(&run.stdout));
+        }
+    }
+    folder.write("b/bag-info.txt", format!("{twice}20.2\n"));
+    list_tags(&folder);
+    assert_eq!(validate(&folder, 0).1, "b/bag-info.txt: warning: has Payload-Oxum twice\n");
 }
 
 #[test]
