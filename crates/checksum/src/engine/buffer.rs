@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use rustix::fd::OwnedFd;
 use rustix::io::{Errno, retry_on_intr};
-use zerocopy::FromZeros as _;
 
 use super::read::Lane;
 use crate::Error;
@@ -112,7 +111,7 @@ impl Buffer {
 /// # Errors
 /// The system, or a limit like that of `ulimit -v`, leaves none.
 pub(super) fn zeros(length: usize) -> io::Result<Box<[u8]>> {
-    <[u8]>::new_box_zeroed_with_elems(length).map_err(|_| Errno::NOMEM.into())
+    bytemuck::try_zeroed_slice_box(length).map_err(|()| Errno::NOMEM.into())
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Patterns of what a walk leaves out.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::sync::Arc;
 
-use globset::{Candidate, Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use super::glob::behind_set;
+use super::pattern::Pattern;
 
 /// Patterns of what a walk leaves out; the default leaves out nothing.
 ///
@@ -14,9 +14,11 @@ use globset::{Candidate, Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 /// * A pattern with `/` is matched against the whole path below the argument: `docs/*.txt`. A `/`
 ///   at its beginning says no more than that: `/target` is the entry of the argument alone.
 /// * A `/` at the end restricts a pattern to folders and is not otherwise part of it: `cache/`.
-/// * `*` and `?` match any bytes, respectively any one byte, but no `/`. `**/` at the beginning,
-///   `/**/` inside and `/**` at the end match any number of folders. `[a-z]`, `[!a-z]` are sets,
-///   `{a,b}` alternatives, and `\` takes the meaning of the character after it.
+/// * The rest is as in a `.gitignore` without its `!`: `*` and `?` match any bytes, respectively
+///   any one byte, but no `/`. `**/` at the beginning, `/**/` inside and `/**` at the end match any
+///   number of folders. `[a-z]`, `[!a-z]`, `[[:digit:]]` are sets, and `\` takes the meaning of the
+///   byte after it.
+/// * `{a,b}` are alternatives, also in others, as in a shell.
 /// * Case matters. A name that begins with a dot is nothing special.
 ///
 /// A folder that matches is not entered. The argument itself is never left out.
@@ -30,15 +32,16 @@ use globset::{Candidate, Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 /// # Ok::<(), lanesum_checksum::walk::BadPattern>(())
 /// ```
 #[derive(Clone, Default)]
-pub struct Exclude(Option<Arc<Sets>>);
+pub struct Exclude(Option<Arc<Patterns>>);
 
-struct Sets {
-    patterns: Vec<String>,
-    /// Patterns for entries of any kind.
-    any: GlobSet,
-    /// Patterns for folders only.
-    folders: GlobSet,
+struct Patterns {
+    given: Vec<OsString>,
+    /// What they stand for.
+    plain: Vec<Pattern>,
 }
+
+/// How many patterns without alternatives one with them may stand for.
+const MOST_ALTERNATIVES: usize = 1_000;
 
 /// A pattern that is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -53,32 +56,25 @@ impl Exclude {
     ///
     /// # Errors
     ///
-    /// A pattern that is empty, is not UTF-8 (`?` stands for a byte that is not), or has a set or
-    /// an alternative that is not closed.
+    /// A pattern that is empty, has a set or alternatives that are not closed, a class that does not
+    /// exist or a `\` at its end, or stands for more than 1,000 others.
     pub fn new<I>(patterns: I) -> Result<Self, BadPattern>
     where
         I: IntoIterator<Item: AsRef<OsStr>>,
     {
-        let (mut any, mut folders) = (GlobSetBuilder::new(), GlobSetBuilder::new());
-        let mut known = Vec::new();
+        let (mut given, mut plain) = (Vec::new(), Vec::new());
         for pattern in patterns {
             let pattern = pattern.as_ref();
-            let bad = |reason| BadPattern { pattern: pattern.display().to_string(), reason };
-            let (glob, folders_only) = parse(pattern).map_err(bad)?;
-            if folders_only { &mut folders } else { &mut any }.add(glob);
-            known.push(pattern.display().to_string());
+            let bad = |reason: &str| BadPattern {
+                pattern: pattern.display().to_string(),
+                reason: reason.to_owned(),
+            };
+            for alternative in alternatives(pattern.as_bytes()).map_err(bad)? {
+                plain.push(parse(&alternative).map_err(bad)?);
+            }
+            given.push(pattern.to_owned());
         }
-        if known.is_empty() {
-            return Ok(Self::default());
-        }
-        let build = |set: &GlobSetBuilder| {
-            set.build().map_err(|error| BadPattern {
-                pattern: known.join(" "),
-                reason: error.kind().to_string(),
-            })
-        };
-        let (any, folders) = (build(&any)?, build(&folders)?);
-        Ok(Self(Some(Arc::new(Sets { patterns: known, any, folders }))))
+        Ok(Self((!given.is_empty()).then(|| Arc::new(Patterns { given, plain }))))
     }
 
     /// Whether there is no pattern.
@@ -90,35 +86,112 @@ impl Exclude {
     /// Whether a pattern matches a path below the argument.
     #[must_use]
     pub fn matches(&self, path: &[u8], is_folder: bool) -> bool {
-        self.0.as_deref().is_some_and(|sets| {
-            let candidate = Candidate::new(Path::new(OsStr::from_bytes(path)));
-            sets.any.is_match_candidate(&candidate)
-                || is_folder && sets.folders.is_match_candidate(&candidate)
-        })
+        let mut patterns = self.0.iter().flat_map(|all| &all.plain);
+        patterns.any(|pattern| pattern.matches(path, is_folder))
     }
 }
 
-/// A pattern as a glob for paths, and whether it is for folders only; or what is wrong with it.
-fn parse(pattern: &OsStr) -> Result<(Glob, bool), String> {
-    let pattern = pattern.to_str().ok_or("not valid UTF-8; write ? for each byte that is not")?;
-    let (path, folders_only) = match pattern.strip_suffix('/') {
-        Some(path) => (path, true),
-        None => (pattern, false),
-    };
-    let glob = match path.strip_prefix('/') {
-        Some(anchored) => anchored.to_owned(),
-        None if path.is_empty() || path.contains('/') => path.to_owned(),
-        None => format!("**/{path}"),
-    };
-    if glob.is_empty() {
-        return Err("it names nothing".to_owned());
+/// A pattern without alternatives; or what is wrong with it.
+fn parse(pattern: &[u8]) -> Result<Pattern, &'static str> {
+    let named = pattern.strip_suffix(b"/").unwrap_or(pattern);
+    if named.strip_prefix(b"/").unwrap_or(named).is_empty() {
+        return Err("it names nothing");
     }
-    let glob = GlobBuilder::new(&glob).literal_separator(true).backslash_escape(true).build();
-    Ok((glob.map_err(|error| error.kind().to_string())?, folders_only))
+    let pattern = Pattern::plain(pattern);
+    let is_sound = pattern.is_sound();
+    is_sound.then_some(pattern).ok_or(UNSOUND)
+}
+
+const UNSOUND: &str = "a [ that is not closed, an unknown class, or a \\ at its end";
+
+/// The patterns without alternatives that one stands for, in their order.
+fn alternatives(pattern: &[u8]) -> Result<Vec<Vec<u8>>, &'static str> {
+    let mut plain = Vec::new();
+    let mut rest = vec![pattern.to_vec()];
+    while let Some(pattern) = rest.pop() {
+        let Some(cuts) = first_braces(&pattern)? else {
+            plain.push(pattern);
+            continue;
+        };
+        let [open, close] = [cuts[0], cuts[cuts.len() - 1]];
+        let parts = cuts.windows(2).map(|cut| &pattern[cut[0] + 1..cut[1]]);
+        rest.extend(parts.rev().map(|it| [&pattern[..open], it, &pattern[close + 1..]].concat()));
+        if plain.len() + rest.len() > MOST_ALTERNATIVES {
+            return Err("it stands for more than 1,000 patterns; write * for some of them");
+        }
+    }
+    Ok(plain)
+}
+
+/// Where the first alternatives begin, are apart and end.
+fn first_braces(pattern: &[u8]) -> Result<Option<Vec<usize>>, &'static str> {
+    let (mut at, mut depth, mut cuts) = (0, 0_usize, Vec::new());
+    while let Some(&byte) = pattern.get(at) {
+        match byte {
+            b'\\' => at += 1,
+            b'[' => at = behind_set(pattern, at + 1).ok_or(UNSOUND)? - 1,
+            b'{' => depth += 1,
+            b'}' => depth = depth.checked_sub(1).ok_or("a } without a {")?,
+            _ => {}
+        }
+        let is_cut = match byte {
+            b'{' | b',' => depth == 1,
+            b'}' => depth == 0,
+            _ => false,
+        };
+        if is_cut {
+            cuts.push(at);
+        }
+        if byte == b'}' && depth == 0 {
+            return Ok(Some(cuts));
+        }
+        at += 1;
+    }
+    if depth == 0 { Ok(None) } else { Err("a { that is not closed") }
 }
 
 impl fmt::Debug for Exclude {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().flat_map(|sets| &sets.patterns)).finish()
+        f.debug_list().entries(self.0.iter().flat_map(|all| &all.given)).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(pattern: &str) -> Result<Vec<String>, &'static str> {
+        let plain = alternatives(pattern.as_bytes())?;
+        Ok(plain.into_iter().map(|it| String::from_utf8(it).unwrap()).collect())
+    }
+
+    #[test]
+    fn alternatives_are_a_shells() {
+        for (pattern, expected) in [
+            ("a,b", &["a,b"][..]),
+            ("{a}", &["a"]),
+            ("{}", &[""]),
+            ("x{a,,b}y", &["xay", "xy", "xby"]),
+            ("{a,b}/{c,d}", &["a/c", "a/d", "b/c", "b/d"]),
+            ("{a,{b,c}d}e", &["ae", "bde", "cde"]),
+            ("[{,}]{[,}],b}", &["[{,}][,}]", "[{,}]b"]),
+            (r"\{a,\}{b\,c,d}", &[r"\{a,\}b\,c", r"\{a,\}d"]),
+        ] {
+            assert_eq!(plain(pattern).unwrap(), expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn alternatives_that_are_not_closed_or_too_many_are_errors() {
+        for (pattern, reason) in [
+            ("{a", "a { that is not closed"),
+            ("{a,{b}", "a { that is not closed"),
+            ("a}", "a } without a {"),
+            ("{[a}", UNSOUND),
+        ] {
+            assert_eq!(plain(pattern), Err(reason), "{pattern}");
+        }
+        assert_eq!(plain(&"{a,b}".repeat(9)).unwrap().len(), 512);
+        assert!(plain(&"{a,b}".repeat(10_000)).unwrap_err().contains("1,000"));
     }
 }

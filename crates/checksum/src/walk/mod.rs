@@ -30,6 +30,7 @@ mod exclude;
 mod folder;
 mod git;
 mod gitignore;
+mod glob;
 mod open;
 mod pattern;
 mod skip;

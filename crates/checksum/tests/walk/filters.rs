@@ -64,7 +64,9 @@ fn bad_patterns_are_told_with_what_is_wrong() {
         (OsStr::new("{a"), "bad pattern '{a': "),
         (OsStr::new(""), "bad pattern '': it names nothing"),
         (OsStr::new("/"), "bad pattern '/': it names nothing"),
-        (OsStr::from_bytes(b"a\xff"), "not valid UTF-8; write ? for each byte"),
+        (OsStr::new("{a,}"), "bad pattern '{a,}': it names nothing"),
+        (OsStr::new("[[:vowel:]]"), "an unknown class"),
+        (OsStr::new("a\\"), "a \\ at its end"),
     ] {
         let error = Exclude::new([pattern]).unwrap_err().to_string();
         assert!(error.contains(reason), "{error}");
@@ -73,6 +75,10 @@ fn bad_patterns_are_told_with_what_is_wrong() {
     let tree = Tree::of(&["b"]);
     tree.add(b"a\xff");
     assert_eq!(tree.walk(&excluding(&["a?"])), ["b"]);
+    let mut options = plain();
+    options.exclude = Exclude::new([OsStr::from_bytes(b"a\xff")]).unwrap();
+    assert_eq!(tree.walk(&options), ["b"]);
+    assert_eq!(tree.walk(&excluding(&["!a?"])).len(), 2);
 }
 
 #[test]
