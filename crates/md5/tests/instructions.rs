@@ -19,7 +19,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::num::NonZero;
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 
 use lanesum_lanes::Latency;
 use lanesum_md5::{Backend, Lanes, md5_many_into_with, most_streams};
@@ -57,25 +59,14 @@ fn a_block_takes_as_many_instructions_as_recorded() {
         return;
     }
     let (compiler, recorded) = parse(RECORD);
-    let mut counted = BTreeMap::new();
-    for plan in plans() {
-        let (_, kernel) = plan.split_once(' ').unwrap();
-        // One message by itself takes the best backend.
-        let backend = if kernel.starts_with("one") { Backend::best().name() } else { kernel };
-        let depends = backend.starts_with("avx512");
-        let row = if depends { &plan } else { kernel };
-        if counted.contains_key(row) {
-            continue;
+    let mut counted = match count_all(rows()) {
+        Ok(counted) => counted,
+        Err(errno @ (Errno::EPERM | Errno::ENOSYS)) => {
+            println!("SKIPPED: this machine does not let a process be stepped: {errno}");
+            return;
         }
-        match count_by_steps(&plan) {
-            Ok(count) => counted.insert(row.to_owned(), count),
-            Err(errno @ (Errno::EPERM | Errno::ENOSYS)) => {
-                println!("SKIPPED: this machine does not let a process be stepped: {errno}");
-                return;
-            }
-            Err(errno) => panic!("{plan}: ptrace: {errno}"),
-        };
-    }
+        Err(errno) => panic!("ptrace: {errno}"),
+    };
     let own_compiler = rustc_version();
     println!("instructions for a block in every lane:\n{}", text(&own_compiler, &counted));
     if std::env::var_os("LANESUM_RECORD").is_some() {
@@ -145,6 +136,34 @@ fn plans() -> Vec<String> {
         }
     }
     plans
+}
+
+/// The rows of the record, each with the plan that is counted for it.
+fn rows() -> BTreeMap<String, String> {
+    let mut rows = BTreeMap::new();
+    for plan in plans() {
+        let (_, kernel) = plan.split_once(' ').unwrap();
+        // One message by itself takes the best backend.
+        let backend = if kernel.starts_with("one") { Backend::best().name() } else { kernel };
+        let depends = backend.starts_with("avx512");
+        let row = if depends { plan.clone() } else { kernel.to_owned() };
+        rows.entry(row).or_insert(plan);
+    }
+    rows
+}
+
+/// Instructions for one block in every lane, of all rows, by single steps on every CPU.
+fn count_all(rows: BTreeMap<String, String>) -> nix::Result<BTreeMap<String, f64>> {
+    let rows = Mutex::new(rows.into_iter());
+    let next = || rows.lock().unwrap().next();
+    let work = || std::iter::from_fn(next).map(|(row, plan)| Ok((row, count_by_steps(&plan)?)));
+    std::thread::scope(|scope| {
+        let cpus = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let workers: Vec<_> =
+            (0..cpus).map(|_| scope.spawn(|| work().collect::<nix::Result<Vec<_>>>())).collect();
+        let counts = workers.into_iter().map(|worker| worker.join().unwrap());
+        counts.collect::<nix::Result<Vec<_>>>().map(|all| all.into_iter().flatten().collect())
+    })
 }
 
 /// The child's side.
