@@ -307,7 +307,7 @@ pub(crate) fn doubtful<'a>(
     let names: Vec<_> = names.collect();
     found.extend(doubtful_names(names.iter().copied()));
     for name in names {
-        found.extend(names::encoded(name).map(|problem| Finding::warning(name, problem)));
+        found.extend(names::not_found_by_some(name).map(|problem| Finding::warning(name, problem)));
         if name.ends_with(b".partial") && is_partial_list(&contents::path(root, name)) {
             found.push(Finding::warning(name, Problem::LeftOver));
         }

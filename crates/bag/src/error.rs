@@ -41,7 +41,7 @@ pub enum BagError {
     #[error("another lanesum bag is at work there; wait until it is done")]
     Busy,
     /// Manifests of an algorithm are not for bags.
-    #[error("no bag has manifests of {0}; take md5, sha1, sha224, sha256 or sha512")]
+    #[error("no manifest is made of {0}; take md5, sha1, sha224, sha256 or sha512")]
     Algorithm(Algorithm),
     /// Tag files are in another encoding than UTF-8, which is what is written.
     #[error("its tag files are not in UTF-8; convert them and say so in bagit.txt first")]

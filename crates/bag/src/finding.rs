@@ -209,6 +209,9 @@ pub enum Problem {
         "has the end of a line in its name, which manifests hold as %0D or %0A: some tools do not find such files"
     )]
     LineEnd,
+    /// A blank at the end of a name, which manifests hold as it is.
+    #[error("has a blank at the end of its name: bagit.py and others do not find such files")]
+    TrailingBlank,
 
     /// A line of the metadata is no element.
     #[error("is not `LABEL: VALUE`")]

@@ -78,11 +78,14 @@ pub(crate) fn is_left_over(name: &[u8]) -> bool {
     name.split(|&byte| byte == b'/').any(|part| part.starts_with(b".lanesum-"))
 }
 
-/// What somebody should know of a name that manifests hold encoded.
-pub(crate) fn encoded(name: &[u8]) -> Option<Problem> {
+/// What somebody should know of a name that other tools do not find in a manifest.
+pub(crate) fn not_found_by_some(name: &[u8]) -> Option<Problem> {
+    let ends_with_blank =
+        str::from_utf8(name).is_ok_and(|name| name.ends_with(|it: char| it.is_whitespace()));
     match () {
         () if name.contains(&b'%') => Some(Problem::Percent),
         () if name.iter().any(|byte| matches!(byte, b'\r' | b'\n')) => Some(Problem::LineEnd),
+        () if ends_with_blank => Some(Problem::TrailingBlank),
         () => None,
     }
 }
@@ -137,10 +140,16 @@ mod tests {
     }
 
     #[test]
-    fn names_that_manifests_encode_are_told() {
-        assert_eq!(encoded(b"data/100%"), Some(Problem::Percent));
-        assert_eq!(encoded(b"data/%\n"), Some(Problem::Percent));
-        assert_eq!(encoded(b"data/a\rb"), Some(Problem::LineEnd));
-        assert_eq!(encoded(b"data/a b"), None);
+    fn names_that_other_tools_do_not_find_are_told() {
+        for (name, problem) in [
+            ("data/100%", Some(Problem::Percent)),
+            ("data/%\n", Some(Problem::Percent)),
+            ("data/a\rb", Some(Problem::LineEnd)),
+            ("data/a ", Some(Problem::TrailingBlank)),
+            ("data/a\u{a0}", Some(Problem::TrailingBlank)),
+            ("data/a b", None),
+        ] {
+            assert_eq!(not_found_by_some(name.as_bytes()), problem, "{name:?}");
+        }
     }
 }

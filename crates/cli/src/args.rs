@@ -63,8 +63,8 @@ pub enum Command {
     /// Check files against lists of checksums.
     ///
     /// Reads what GNU md5sum, sha1sum, sha256sum, sha512sum and cksum -a, b3sum, xxhsum,
-    /// OpenSSL, RHash and BSD's md5 write, where lanesum has the algorithm: each line is recognised
-    /// by itself. Also lists of hashdeep, SFV, CSV, JSON, manifests of BagIt and what tools for S3
+    /// OpenSSL, RHash (with one hash, --bsd or --sfv) and BSD's md5 write, where lanesum has the algorithm:
+    /// each line is recognised by itself. Also lists of hashdeep, SFV, CSV, JSON, manifests of BagIt and what tools for S3
     /// print: docs/formats.md. Lines of other algorithms, and lists that hold no checksum line at all, are a
     /// failure.
     #[command(after_help = EXIT_CODES)]
@@ -86,8 +86,8 @@ pub enum Command {
     Bag(Bag),
     /// Print the ETags that S3 gives to files, by how they are uploaded.
     ///
-    /// A line is `ETAG  NAME`, which `check` and `compare` read, with several part sizes `ETAG  SIZE
-    /// NAME`, where SIZE is the size or client. Of a file in one piece the
+    /// A line is `ETAG  NAME`, which `check` and `compare` read, with several part sizes `ETAG  SIZE  NAME`,
+    /// where SIZE is the size or client. Of a file in one piece the
     /// ETag is its MD5; of one in parts it is made of the MD5s of the parts, and ends with their
     /// number. A bucket that encrypts with keys of KMS or of its customers has other ETags.
     #[command(after_help = EXIT_CODES)]
@@ -285,10 +285,10 @@ pub struct Check {
     pub algorithm: Option<Algorithm>,
 
     /// Do not print OK for each file that is.
-    #[arg(long, overrides_with_all = ["status", "warn"])]
+    #[arg(short, long, overrides_with_all = ["status", "warn"])]
     pub quiet: bool,
 
-    /// Print nothing; the exit code tells.
+    /// Print no verdicts and no summary: the exit code tells. What cannot be read is told all the same.
     #[arg(long, overrides_with_all = ["quiet", "warn"])]
     pub status: bool,
 

@@ -175,6 +175,8 @@ struct Report<'a> {
     unknown: BTreeSet<String>,
     /// Entries of the list whose file is not there, and the name of the first.
     not_found: (u64, Vec<u8>),
+    /// Whether one of these has what manifests of BagIt hold for `%` or the end of a line.
+    is_encoded: bool,
     /// For how many files of the list parts of so many bytes gave the ETag.
     part_sizes: BTreeMap<u64, u64>,
 }
@@ -190,6 +192,7 @@ impl<'a> Report<'a> {
             dialect,
             unknown: BTreeSet::new(),
             not_found: (0, Vec::new()),
+            is_encoded: false,
             part_sizes: BTreeMap::new(),
         }
     }
@@ -276,6 +279,7 @@ impl<'a> Report<'a> {
                         self.not_found.1 = name.to_owned();
                     }
                     self.not_found.0 += 1;
+                    self.is_encoded |= is_encoded(name);
                 }
                 console.about(name, &error.to_string());
                 "FAILED open or read"
@@ -302,6 +306,7 @@ impl<'a> Report<'a> {
         self.total += *tally;
         let unknown = mem::take(&mut self.unknown);
         let (not_found, first) = mem::take(&mut self.not_found);
+        let is_encoded = mem::take(&mut self.is_encoded);
         let part_sizes = mem::take(&mut self.part_sizes);
         if let Some(error) = error {
             self.bad_lists += 1;
@@ -341,6 +346,13 @@ impl<'a> Report<'a> {
         }
         if not_found > 0 && not_found == tally.entries() {
             self.tell_prefix(list, &first, console);
+            if first.contains(&b'\\') && !first.contains(&b'/') {
+                let words = "its names have backslashes, as Windows has them: tr '\\\\' / <LIST | lanesum check";
+                console.about(list.name(), words);
+            }
+        }
+        if is_encoded && self.args.from.is_none() {
+            console.about(list.name(), "if it is a manifest of BagIt, say --from bagit");
         }
         if tally.entries() > 0 && tally.entries() == tally.missing {
             self.bad_lists += 1;
@@ -521,6 +533,13 @@ fn without_which_it_is<'a>(name: &'a [u8], folder: &Path) -> Option<&'a [u8]> {
     let is_there =
         |rest: &[u8]| !rest.starts_with(b"/") && folder.join(OsStr::from_bytes(rest)).is_file();
     prefixes.find_map(|(prefix, rest)| is_there(rest).then_some(prefix))
+}
+
+/// Whether a name has what stands for `%`, CR or LF in manifests of BagIt.
+fn is_encoded(name: &[u8]) -> bool {
+    let of_a_byte =
+        |code: &[u8]| [&b"%25"[..], b"%0A", b"%0D"].iter().any(|it| code.eq_ignore_ascii_case(it));
+    name.windows(3).any(of_a_byte)
 }
 
 /// The folder of a list, if that is where the file of this name is.

@@ -328,8 +328,12 @@ impl Printer<'_> {
             let is_wanted = |digest: &Digest| only.contains(digest.algorithm());
             record.digests = record.digests.iter().copied().filter(is_wanted).collect();
         }
-        let name = record.name.escape_ascii();
-        let fail = |error: anyhow::Error| Failure::List(error.context(format!("{list}: {name}")));
+        let fail = |error: anyhow::Error| {
+            let mut name = Vec::new();
+            console::lock(self.console).quote(&mut name, &record.name);
+            let name = String::from_utf8_lossy(&name);
+            Failure::List(error.context(format!("{list}: {name}")))
+        };
         if only.is_empty() && !self.only.is_empty() {
             return Err(fail(anyhow!("no digest of it is known that --only names")));
         }

@@ -2,14 +2,16 @@
 
 use std::env;
 use std::error::Error;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
 use clap::error::{ContextKind, ContextValue};
+use lanesum_checksum::Algorithm;
 
 use crate::args;
 use crate::streams::{self, WriteError};
@@ -31,13 +33,27 @@ pub fn fail(error: &anyhow::Error) -> ExitCode {
     if error.is::<Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
 
-/// What else a word of the command line may have been meant for, when it is this name of a file
-/// that is not there: a command after its options, or one that is misspelt, as the first word.
-pub fn did_you_mean(name: &[u8]) -> Option<String> {
-    if args::is_command(name) && fs::symlink_metadata(OsStr::from_bytes(name)).is_err() {
-        let name = String::from_utf8_lossy(name);
-        return Some(format!("; options come after the command: lanesum {name} ..."));
+/// Refuses paths that begin with a command: it stands behind its options, and would be taken for a
+/// file that is not there, and its lists for files to be summed.
+///
+/// # Errors
+/// The first path is called like a command, and there is no such file.
+pub fn refuse_late_command(paths: &[PathBuf]) -> Result<(), Usage> {
+    match paths.first().map(|path| path.as_os_str()) {
+        Some(word) if args::is_command(word.as_bytes()) && fs::symlink_metadata(word).is_err() => {
+            Err(Usage(after_the_command(&word.to_string_lossy())))
+        }
+        _ => Ok(()),
     }
+}
+
+fn after_the_command(command: &str) -> String {
+    format!("options come after the command: lanesum {command} ...")
+}
+
+/// What else the first word of the command line may have been meant for, when it is this name of a
+/// file that is not there: a command that is misspelt.
+pub fn did_you_mean(name: &[u8]) -> Option<String> {
     static FIRST: LazyLock<Option<OsString>> = LazyLock::new(|| env::args_os().nth(1));
     let first = FIRST.as_ref().filter(|first| first.as_bytes() == name)?;
     let is_there = fs::symlink_metadata(first).is_ok();
@@ -52,13 +68,13 @@ fn reason(error: &(dyn Error + 'static)) -> String {
 
 /// Prints help, the version, or what is wrong with the command line.
 pub fn tell(mut words: clap::Error) -> ExitCode {
-    let unknown = words.get(ContextKind::InvalidArg);
-    if let Some(ContextValue::String(option)) = unknown
-        && ["-c", "--check"].contains(&&**option)
+    if let Some(ContextValue::String(option)) = words.get(ContextKind::InvalidArg)
+        && let Some(tip) = tip(option)
     {
-        // What md5sum and its sisters call it.
-        let tip = "lists are checked by 'lanesum check LIST'".into();
-        words.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+        // What clap proposes is an option that is spelt alike, and how that one is used.
+        words.remove(ContextKind::SuggestedArg);
+        words.remove(ContextKind::Usage);
+        words.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     let stream = if words.use_stderr() { streams::stderr() } else { streams::stdout() };
     match (stream.write_styled(&words.render()), words.exit_code()) {
@@ -68,3 +84,29 @@ pub fn tell(mut words: clap::Error) -> ExitCode {
         (_, _) => ExitCode::from(2),
     }
 }
+
+/// What to do instead of an option that lanesum does not have.
+fn tip(option: &str) -> Option<String> {
+    // An option of a command that stands behind it is none of the program's own.
+    let words = || env::args_os().skip(1);
+    let begins_with_option = words().next().is_some_and(|word| word.as_bytes().starts_with(b"-"));
+    let mut commands = words().filter(|word| args::is_command(word.as_bytes()));
+    if begins_with_option && let Some(command) = commands.next() {
+        return Some(after_the_command(&command.to_string_lossy()));
+    }
+    let name = option.trim_start_matches('-');
+    if option.starts_with("--")
+        && let Ok(algorithm) = name.parse::<Algorithm>()
+    {
+        return Some(format!("-a {algorithm} chooses the algorithm"));
+    }
+    let known = OF_OTHERS.iter().find(|(options, _)| options.contains(&option));
+    known.map(|&(_, tip)| tip.to_owned())
+}
+
+/// Options of md5sum, hashdeep, RHash and their like that lanesum has no use for.
+const OF_OTHERS: [(&[&str], &str); 3] = [
+    (&["-c", "--check"], "lists are checked by 'lanesum check LIST', without -c"),
+    (&["-r", "-R", "--recursive"], "folders are walked anyway: leave it out"),
+    (&["-b", "-t", "--binary", "--text"], "files are read byte for byte: leave it out"),
+];

@@ -64,9 +64,11 @@ fn main() -> ExitCode {
             storage::run(&paths)
         }
         Cli { command: Some(Command::Speed(_)), .. } => speed::run(),
-        Cli { command: Some(Command::Sum(sum)), .. } | Cli { command: None, sum, .. } => {
-            sum::run(sum)
-        }
+        Cli { command: Some(Command::Sum(sum)), .. } => sum::run(sum),
+        Cli { command: None, sum, .. } => match failure::refuse_late_command(&sum.paths) {
+            Ok(()) => sum::run(sum),
+            Err(usage) => Err(usage.into()),
+        },
         Cli { command: Some(Command::Md5sum { args }), .. } => {
             let name = OsStr::new("md5sum");
             return md5sum::main(name, args.into_iter(), md5sum::Environment::of_process());

@@ -23,7 +23,10 @@ const PATIENCE: Duration = Duration::from_millis(400);
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// While the whole is not known.
-const UNKNOWN: &str = "{spinner} {decimal_bytes} ({decimal_bytes_per_sec}), {msg}";
+const UNKNOWN: &str = "{spinner} {decimal_bytes} ({decimal_bytes_per_sec}), {wide_msg}";
+/// Where a terminal has fewer columns than this, what is behind the bar would leave no room for it.
+const LEAST_COLUMNS: u16 = 72;
+const NARROW: &str = "{decimal_bytes} of {decimal_total_bytes}, {wide_msg}";
 const BAR: &str = "{wide_bar} {decimal_bytes} of {decimal_total_bytes} \
                    ({decimal_bytes_per_sec}, {eta} left), {msg}";
 
@@ -112,7 +115,8 @@ fn follow<F, P>(
         counting = counting.go_on(progress);
         let count = counting.count();
         let done = totals(progress.files.load(Relaxed), progress.bytes.load(Relaxed));
-        draw(bar, done, count.and_then(Count::complete));
+        let (_, columns) = Term::stderr().size();
+        draw(bar, columns, done, count.and_then(Count::complete));
         if !lasts(INTERVAL) {
             return;
         }
@@ -158,14 +162,13 @@ fn totals(files: u64, bytes: u64) -> Totals {
 
 /// Shows what is done, of the whole where that is known. It is not where more is done already:
 /// files grow, and those of /proc have no size.
-fn draw(bar: &ProgressBar, done: Totals, whole: Option<Totals>) {
+fn draw(bar: &ProgressBar, columns: u16, done: Totals, whole: Option<Totals>) {
     let whole = whole.filter(|whole| done.bytes <= whole.bytes);
     match whole {
         Some(whole) => {
-            if bar.length().is_none() {
-                bar.set_style(style(BAR));
-                bar.set_length(whole.bytes);
-            }
+            // A terminal may be made wider or narrower meanwhile.
+            bar.set_style(style(if columns < LEAST_COLUMNS { NARROW } else { BAR }));
+            bar.set_length(whole.bytes);
             let all = files(whole.files.max(done.files));
             bar.set_message(format!("{} of {all}", HumanCount(done.files)));
         }
@@ -195,7 +198,7 @@ mod tests {
         let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
         let bar = ProgressBar::with_draw_target(None, target).with_style(style(UNKNOWN));
         let shown = |done, whole| {
-            draw(&bar, done, whole);
+            draw(&bar, 100, done, whole);
             terminal.contents()
         };
         let (third, whole) = (totals(3, 1_000_000), totals(9, 3_000_000));
@@ -211,6 +214,21 @@ mod tests {
             let grown = shown(totals(9, 3_000_001), Some(whole));
             assert!(!grown.contains(" of ") && !grown.contains("left"), "{grown}");
             assert!(shown(totals(10, 3_000_000), Some(whole)).contains("10 of 10 files"));
+        }
+    }
+
+    #[test]
+    fn a_narrow_terminal_has_one_line() {
+        for columns in [30, 40, 60, LEAST_COLUMNS] {
+            let terminal = indicatif::InMemoryTerm::new(5, columns);
+            let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
+            let bar = ProgressBar::with_draw_target(None, target).with_style(style(UNKNOWN));
+            for whole in [None, Some(totals(123_456, 987_654_321_000))] {
+                draw(&bar, columns, totals(12_345, 123_456_789_000), whole);
+                let shown = terminal.contents();
+                assert_eq!(shown.lines().count(), 1, "{columns}: {shown}");
+                assert!(shown.contains("123.46 GB"), "{columns}: {shown}");
+            }
         }
     }
 

@@ -73,6 +73,7 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
         taken: 0,
         console: &console,
         tells_own_output: args.output.is_none(),
+        names_end_with_nul: args.files0_from.is_some(),
         text: Vec::new(),
         printed: Printed { missing: Missing::default(), is_empty: true, outcome: Ok(()) },
     };
@@ -161,6 +162,9 @@ fn end(
         console.about(name.as_os_str().as_bytes(), words);
         return Ok(Ended::NoList(ExitCode::FAILURE));
     }
+    if missing.is_none() && is_empty {
+        console.message(b"there was no file, so nothing was printed");
+    }
     output.finish(interruptions).with_context(|| name.display().to_string())?;
     if missing.is_none() {
         return Ok(Ended::Listed(ExitCode::SUCCESS));
@@ -206,6 +210,8 @@ struct Printer<'run> {
     console: &'run Mutex<Console>,
     /// Whether somebody who sees the list may wonder why it is not in it.
     tells_own_output: bool,
+    /// Whether names are read from a file, each ended by NUL.
+    names_end_with_nul: bool,
     /// A piece of the list; reused from file to file.
     text: Vec<u8>,
     printed: Printed,
@@ -311,6 +317,9 @@ impl Printer<'_> {
     fn failed(&mut self, gap: Gap, name: &[u8], mut why: String) {
         self.printed.missing.note(gap, name);
         why.extend(failure::did_you_mean(name));
+        if self.names_end_with_nul && name.contains(&b'\n') {
+            why.push_str("; names end with NUL here: find -print0, or tr '\\n' '\\0'");
+        }
         console::lock(self.console).about(name, &why);
     }
 

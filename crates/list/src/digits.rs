@@ -1,7 +1,7 @@
 //! The digest in a line: hexadecimal, or base64 where that is allowed.
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
+use base64::engine::general_purpose::{STANDARD as BASE64, URL_SAFE};
 
 use crate::algorithm::LONGEST_DIGEST;
 use crate::{Algorithm, Digest};
@@ -12,7 +12,8 @@ const ROOM: usize = LONGEST_DIGEST + 2;
 /// The digest that the digits spell; `None` when they are not exactly that.
 ///
 /// No length is both: every digest's length leaves a rest when divided by three, so its base64
-/// ends in `=`, which is required and is no hexadecimal digit.
+/// ends in `=`, which is required and is no hexadecimal digit. rclone writes the alphabet for URLs,
+/// and either is read: they have no letter in common for different values.
 pub(crate) fn read(algorithm: Algorithm, digits: &[u8], base64: bool) -> Option<Digest> {
     let length = algorithm.digest_len();
     if digits.len() == 2 * length
@@ -24,7 +25,8 @@ pub(crate) fn read(algorithm: Algorithm, digits: &[u8], base64: bool) -> Option<
         return None;
     }
     let mut bytes = [0; ROOM];
-    let decoded = BASE64.decode_slice(digits, &mut bytes).ok()?;
+    let decoded = BASE64.decode_slice(digits, &mut bytes);
+    let decoded = decoded.or_else(|_| URL_SAFE.decode_slice(digits, &mut bytes)).ok()?;
     Digest::new(algorithm, &bytes[..decoded])
 }
 
@@ -37,7 +39,7 @@ pub(crate) fn write(out: &mut Vec<u8>, digest: &Digest, base64: bool) {
 pub(crate) fn may_be(digits: &[u8]) -> bool {
     /// Those of 32 bits.
     const FEWEST: usize = 8;
-    let is_base64 = |&byte: &u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
+    let is_base64 = |&byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_=".contains(&byte);
     let is_hex = digits.iter().all(u8::is_ascii_hexdigit);
     digits.len() >= FEWEST
         && (is_hex || (digits.len().is_multiple_of(4) && digits.iter().all(is_base64)))
@@ -71,6 +73,8 @@ mod tests {
             let base64 = &base64[..length];
             assert!(base64.ends_with(b"="), "{algorithm} could be taken for hexadecimal");
             assert_eq!(read(algorithm, base64, true), Digest::new(algorithm, &bytes));
+            let of_urls = URL_SAFE.encode(&bytes);
+            assert_eq!(read(algorithm, of_urls.as_bytes(), true), Digest::new(algorithm, &bytes));
         }
     }
 }

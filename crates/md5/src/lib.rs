@@ -13,7 +13,7 @@
 //! | a reader | [`md5_reader`] |
 //! | many slices | [`md5_many`], [`md5_many_into`] |
 //! | many streams, of files or sockets or anything | [`Lanes`], which refills a lane the moment its stream ends; one that has nothing yet holds up no other |
-//! | code written against the RustCrypto traits | [`Md5`] with the feature `digest`, also as `Hmac<Md5>` |
+//! | code written against the RustCrypto traits | [`Md5`] with the feature `digest` (0.11), also as `Hmac<Md5>` (`hmac` 0.13) |
 //! | digests to store | [`Md5Digest`]: bytes, hexadecimal digits, or serde with the feature `serde` |
 //!
 //! ```

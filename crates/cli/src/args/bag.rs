@@ -24,8 +24,9 @@ pub struct Bag {
 pub enum Verb {
     /// Make a folder a bag, in place: what is in it moves into DIR/data, and manifests are added.
     ///
-    /// Everything is read before anything moves, and nothing is copied. A folder with links, pipes,
-    /// unreadable files or names that are not UTF-8 is left as it is, and all of these are named.
+    /// Everything is read before anything moves, and nothing is copied. A folder with links, pipes or
+    /// names that are not UTF-8 is left as it is, and all of these are named; where there are none,
+    /// so is a folder with files that cannot be read.
     /// A run that was cut off is taken back, or finished, by the next.
     #[command(after_help = CODES)]
     Create(Create),

@@ -231,10 +231,7 @@ fn what_an_interrupted_run_left_is_told() {
 fn mistakes_are_told_with_the_remedy() {
     let folder = folder();
     for (args, words) in [
-        (
-            "-a blake3",
-            "b: no bag has manifests of blake3; take md5, sha1, sha224, sha256 or sha512",
-        ),
+        ("-a blake3", "b: no manifest is made of blake3; take md5, sha1, sha224, sha256 or sha512"),
         ("--info Contact", "LABEL=VALUE is wanted"),
         ("--info =x", "a label has no colon"),
         ("--info a:b=x", "a label has no colon"),

@@ -6,11 +6,14 @@ use super::*;
 fn md5sums_option_for_lists_is_told_ours() {
     let folder = Folder::of(&["a"]);
     folder.write("list", lines(&["a"]));
-    for args in ["-c list", "--check list", "-z -c list", "sum -c list"] {
+    for args in ["-c list", "--check list", "-z -c list", "sum -c list", "check -c list"] {
         let run = folder.run(args);
         assert_eq!((run.status.code(), text(&run.stdout).as_str()), (Some(2), ""), "{args}");
         let told = text(&run.stderr);
-        assert!(told.contains("tip: lists are checked by 'lanesum check LIST'\n"), "{told}");
+        assert!(
+            told.contains("tip: lists are checked by 'lanesum check LIST', without -c\n"),
+            "{told}"
+        );
         assert!(!told.contains("as a value"), "{told}");
     }
 }
@@ -48,12 +51,70 @@ fn algorithms_are_known_in_any_case() {
 #[test]
 fn a_command_comes_before_its_options() {
     let folder = Folder::of(&["list"]);
-    let run = folder.run("-a sha256 check list");
-    assert_eq!(run.status.code(), Some(1));
-    let told = "lanesum: check: No such file or directory; options come after the command: lanesum check ...\n";
-    assert_eq!(text(&run.stderr), told);
+    let told = "lanesum: options come after the command: lanesum check ...\n";
+    for args in ["-a sha256 check list", "-j 1 check list"] {
+        expect(&folder.run(args), 2, "", told);
+    }
+    // An option that only the command has.
+    let run = folder.run("-j 1 check --quiet list");
+    let told = text(&run.stderr);
+    assert_eq!((run.status.code(), &*run.stdout), (Some(2), &b""[..]));
+    assert!(told.contains("tip: options come after the command: lanesum check ...\n"), "{told}");
+    // As a file that is named so.
+    expect(
+        &folder.run("list check"),
+        1,
+        lines(&["list"]),
+        "lanesum: check: No such file or directory\n",
+    );
+    expect(&folder.run("sum check"), 1, "", "lanesum: check: No such file or directory\n");
     folder.write("check", "check");
     expect(&folder.run("./check"), 0, format!("{}  ./check\n", md5("check")), "");
+}
+
+#[test]
+fn options_of_other_programs_are_told_ours() {
+    let folder = Folder::of(&["a"]);
+    for (option, tip) in [
+        ("-r", "folders are walked anyway: leave it out"),
+        ("--recursive", "folders are walked anyway: leave it out"),
+        ("-b", "files are read byte for byte: leave it out"),
+        ("--sha256", "-a sha256 chooses the algorithm"),
+    ] {
+        let run = folder.run(&format!("{option} a"));
+        assert_eq!((run.status.code(), &*run.stdout), (Some(2), &b""[..]), "{option}");
+        let told = text(&run.stderr);
+        assert!(told.contains(&format!("tip: {tip}\n")), "{told}");
+        assert!(!told.contains("--resume") && !told.contains("as a value"), "{told}");
+    }
+}
+
+#[test]
+fn names_that_should_end_with_nul_are_told() {
+    let folder = Folder::of(&["a", "b"]);
+    let run = folder.run_with_stdin("--files0-from -", "a\nb\n");
+    assert_eq!(run.status.code(), Some(1));
+    assert!(text(&run.stderr).contains("names end with NUL here: find -print0"), "{run:?}");
+}
+
+#[test]
+fn names_as_windows_or_bagit_has_them_are_told() {
+    let folder = Folder::of(&["a"]);
+    let list = format!("{}  d\\a\n", md5("a"));
+    let run = folder.run_with_stdin("check -", &list);
+    let told = String::from_utf8(run.stderr).unwrap();
+    assert!(told.contains("backslashes, as Windows has them: tr '\\\\' / <LIST"), "{told}");
+    folder.write("50%", "x");
+    let run = folder.run_with_stdin("check -", format!("{}  50%25\n", md5("x")));
+    assert_eq!(run.status.code(), Some(1));
+    let told = text(&run.stderr);
+    assert!(told.contains("if it is a manifest of BagIt, say --from bagit\n"), "{told}");
+    expect(
+        &folder.run_with_stdin("check --from bagit -", format!("{}  50%25\n", md5("x"))),
+        0,
+        "50%: OK\n",
+        "",
+    );
 }
 
 #[test]

@@ -44,6 +44,8 @@ pub struct Csv {
     writes_modified: bool,
     /// Whether what was read last ends between quotation marks.
     is_quoted: bool,
+    /// Whether what was read last ends with a newline.
+    is_ended: bool,
     header: Header,
     reader: Reader,
     /// The cells of a record, one after another, and where each of them ends.
@@ -79,6 +81,7 @@ impl Csv {
             writes_size: false,
             writes_modified: false,
             is_quoted: false,
+            is_ended: true,
             header: Header::Unread,
             reader: Reader::new(),
             cells: Vec::new(),
@@ -134,8 +137,13 @@ impl Csv {
         self.split(text, 1 + memchr::memchr_iter(b',', text).count())?;
         let columns: Vec<_> = (0..self.ends.len()).map(|index| self.column(index)).collect();
         let count = |wanted| columns.iter().filter(|&&column| column == wanted).count();
-        if count(Column::Path) != 1 {
-            return Err(Wrong::Header("path"));
+        match count(Column::Path) {
+            0 => return Err(Wrong::NoPath),
+            1 => {}
+            _ => return Err(Wrong::Header("path")),
+        }
+        if !columns.iter().any(|column| matches!(column, Column::Size | Column::Digest(_))) {
+            return Err(Wrong::NothingInHeader);
         }
         let mut known = [Column::Size, Column::Modified].into_iter().zip(["size", "modified"]);
         if let Some((_, name)) = known.find(|&(column, _)| count(column) > 1) {
@@ -167,6 +175,10 @@ impl Csv {
         let (found, expected) = (self.ends.len(), columns.len());
         if found != expected {
             return Err(Wrong::Columns { found, expected });
+        }
+        if !self.is_ended && found > 1 && self.cell(found - 1).is_empty() {
+            // Cut off behind a comma, it would pass for a record whose last cell is not known.
+            return Err(Wrong::CutOff);
         }
         let mut record = Record::default();
         for (index, column) in columns.iter().enumerate() {
@@ -237,16 +249,16 @@ impl Format for Csv {
     }
 
     fn detect(&self, head: &[u8]) -> bool {
-        let columns = Self::new(self.dialect).columns(line::first(head, self.dialect.ending));
-        let says_something = |column: &Column| matches!(column, Column::Size | Column::Digest(_));
-        columns.is_ok_and(|columns| columns.iter().any(says_something))
+        Self::new(self.dialect).columns(line::first(head, self.dialect.ending)).is_ok()
     }
 
     fn find_end(&mut self, bytes: &[u8]) -> Option<usize> {
+        self.is_ended = false;
         let mut from = 0;
         while let Some(found) = self.next_mark(&bytes[from..]) {
             let at = from + found;
             if bytes[at] == b'\n' {
+                self.is_ended = true;
                 return Some(at);
             }
             self.is_quoted = !self.is_quoted;
@@ -336,7 +348,7 @@ mod tests {
     #[test]
     fn rows_are_read_by_the_header() {
         let list = format!(
-            "{HEADER}a,3,2023-11-14T22:13:20Z,{MD5},\n\r\n\"b\r\nc\",,,kAFQmDzST7DWlj99KOF/cg==,\r\nd,4,,,"
+            "{HEADER}a,3,2023-11-14T22:13:20Z,{MD5},\n\r\n\"b\r\nc\",,,kAFQmDzST7DWlj99KOF/cg==,\r\nd,4,,,\n"
         );
         let read = read(&list);
         let [
@@ -368,6 +380,10 @@ mod tests {
         ] {
             assert_eq!(read(&format!("{HEADER}\n{row}\n")), [(3, Line::Wrong(wrong))], "{row:?}");
         }
+        // As it stands where it was cut off behind a comma.
+        let cut = format!("{HEADER}a,3,,{MD5},");
+        assert_eq!(read(&cut), [(2, Line::Wrong(Wrong::CutOff))]);
+        assert!(matches!(&*read("path,md5,size\na,,3"), [(2, Line::Record { .. })]));
         // The rows after a broken one are read.
         let list = format!("{HEADER}a,3\nb,3,,,\n");
         assert!(matches!(&*read(&list), [(2, Line::Wrong(_)), (3, Line::Record { .. })]));
@@ -375,14 +391,16 @@ mod tests {
 
     #[test]
     fn a_header_that_is_none_is_told_once() {
-        for (header, name) in [
-            ("a,md5", "path"),
-            ("path,path", "path"),
-            ("path,md5,MD5", "md5"),
-            ("file,size,Size", "size"),
+        for (header, wrong) in [
+            ("a,md5", Wrong::NoPath),
+            ("path;md5", Wrong::NoPath),
+            ("path,path", Wrong::Header("path")),
+            ("path,md5,MD5", Wrong::Header("md5")),
+            ("file,size,Size", Wrong::Header("size")),
+            ("name,hash", Wrong::NothingInHeader),
         ] {
             let list = format!("{header}\nx,y\nz\n");
-            assert_eq!(read(&list), [(1, Line::Wrong(Wrong::Header(name)))], "{header}");
+            assert_eq!(read(&list), [(1, Line::Wrong(wrong))], "{header}");
             assert!(!Csv::new(Dialect::any()).detect(list.as_bytes()));
         }
         for header in ["Path,Size\n", "\r\nmd5,filename\r\n", "a,sha256,b,name"] {

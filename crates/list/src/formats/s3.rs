@@ -96,6 +96,9 @@ pub(super) fn line<'a>(
     if object.is_no_file {
         return Line::Blank;
     }
+    if object.has_other_objects {
+        return Line::Wrong(Wrong::OtherObjects);
+    }
     let is_empty =
         [&object.key, &object.size, &object.etag].iter().all(|it| **it == Value::Nothing);
     if object.is_listing && is_empty {
@@ -131,7 +134,7 @@ fn record<'a>(
     };
     record.size = match &object.size {
         // rclone: not known.
-        Value::Nothing | Value::Negative => None,
+        Value::Nothing | Value::MinusOne => None,
         Value::Whole(size) => Some(*size),
         _ => return Err(Wrong::Size),
     };
@@ -206,6 +209,36 @@ mod tests {
         assert_eq!(read("{\n    \"RequestCharged\": null\n}"), [Line::Wrong(Wrong::NoObject)]);
         let head = "{\"RequestCharged\": \"requester\", \"ContentLength\": 3}";
         assert_eq!(read(head), [Line::Wrong(Wrong::NoName)]);
+    }
+
+    #[test]
+    fn objects_in_two_members_are_not_passed_over() {
+        let (a, b) = (r#"[{"Key": "a", "Size": 3}]"#, r#"[{"Key": "b", "Size": 3}]"#);
+        for list in [
+            format!("{{\"Contents\": {a}, \"Contents\": {b}}}"),
+            format!("{{\"Contents\": {a}, \"RequestCharged\": null, \"Versions\": {b}}}"),
+            format!("{{\"Versions\": {b}, \"Contents\": {a}}}"),
+            format!("{{\"Versions\": {b}, \"RequestCharged\": null}}"),
+        ] {
+            assert!(read(&list).contains(&Line::Wrong(Wrong::OtherObjects)), "{list}");
+        }
+        let list = format!("{{\"Contents\": {a}, \"Contents\": [], \"Versions\": null}}");
+        assert_eq!(records(&list).len(), 1);
+        for list in [
+            format!("{{\"x\" \"Contents\": {a}}}"),
+            format!("{{\"Contents\": {a} \"x\": 1}}"),
+            format!("{{\"Contents\": {a}, }}"),
+            "{\"Contents\": [{\"Key\": \"a\", \"Size\": 3},]}".to_owned(),
+        ] {
+            let is_wrong = |line: &Line<'_>| matches!(line, Line::Wrong(_));
+            assert!(read(&list).iter().any(is_wrong), "{list}");
+        }
+    }
+
+    #[test]
+    fn a_size_below_nothing_is_wrong_but_rclones() {
+        assert_eq!(records(r#"{"Path": "a", "Size": -1}"#)[0].size, None);
+        assert_eq!(read(r#"{"Path": "a", "Size": -3}"#), [Line::Wrong(Wrong::Size)]);
     }
 
     #[test]

@@ -20,6 +20,16 @@ pub enum Wrong {
     /// The header is none, lacks a column that there must be, or has it twice.
     #[error("the header must have one column {0:?}")]
     Header(&'static str),
+    /// No column of the header has a name that files are known by.
+    #[error(
+        "the header must have one column \"path\" (or filename, file, name), and commas between columns"
+    )]
+    NoPath,
+    /// No column of the header has a digest or a size.
+    #[error(
+        "no column of the header is a digest or a size; these are called md5, sha256, ... and size"
+    )]
+    NothingInHeader,
     /// What should be a digest of the algorithm is none.
     #[error("what should be its {0} is none")]
     Digest(Algorithm),
@@ -52,6 +62,11 @@ pub enum Wrong {
     /// It is not JSON, or something stands there twice.
     #[error("not a JSON object of a file")]
     Json,
+    /// Objects stand in other members than the one that is read.
+    #[error(
+        "it lists objects under Versions, or twice: only one array Contents is read; list-objects-v2 prints that"
+    )]
+    OtherObjects,
     /// What lists a store says that it failed.
     #[error("whatever made the list reports an error here")]
     Reported,

@@ -144,6 +144,10 @@ impl Format for Json {
             if object.path == Value::Nothing && object.path_base64 == Value::Nothing {
                 return s3::line(object, None, &self.dialect);
             }
+            if object.key != Value::Nothing {
+                // Two names of one file.
+                return Line::Wrong(Wrong::Json);
+            }
             record(object, &self.dialect)
                 .map_or_else(Line::Wrong, |record| Line::Record { record, is_tagged: true })
         })
@@ -161,8 +165,7 @@ pub(super) fn read<'a>(
     of_object: impl FnOnce(&mut Object<'a>) -> Line<'a>,
 ) -> Line<'a> {
     match scanner.piece() {
-        Piece::Between if is_truncated(text) => return Line::Wrong(Wrong::Truncated),
-        Piece::Between => return Line::Blank,
+        Piece::Between => return around(text).map_or(Line::Blank, Line::Wrong),
         Piece::Broken => return Line::Wrong(Wrong::Json),
         Piece::Cut => return Line::Wrong(Wrong::CutOff),
         Piece::Object => {}
@@ -174,6 +177,24 @@ pub(super) fn read<'a>(
     match object.read(text) {
         Some(()) => of_object(&mut object),
         None => Line::Wrong(Wrong::Json),
+    }
+}
+
+/// What is wrong with what stands around the objects of a list: nothing, but for the object of a
+/// store in whose member they are.
+fn around(text: &[u8]) -> Option<Wrong> {
+    let text = text.trim_ascii();
+    // The members before those objects, whose array is cut off, or the members behind it.
+    let members = match (text.first()?, text.strip_prefix(b",")) {
+        (b'{', _) => [text, b"null}"].concat(),
+        (_, Some(members)) if !members.is_empty() => [b"{", members, b"}"].concat(),
+        _ => return Some(Wrong::Json),
+    };
+    let mut object = Object::default();
+    match object.read(&members) {
+        None => Some(Wrong::Json),
+        Some(()) if object.has_other_objects => Some(Wrong::OtherObjects),
+        Some(()) => is_truncated(text).then_some(Wrong::Truncated),
     }
 }
 

@@ -33,6 +33,8 @@ pub(in super::super) struct Object<'a> {
     pub(in super::super) is_listing: bool,
     /// mc: something failed.
     pub(in super::super) is_error: bool,
+    /// aws: it has objects in another member than the one whose array is read.
+    pub(in super::super) has_other_objects: bool,
 }
 
 /// A value of a member.
@@ -43,11 +45,13 @@ pub(in super::super) enum Value<'a> {
     Nothing,
     Text(Cow<'a, str>),
     Whole(u64),
-    /// A number below 0, whose value says nothing.
-    Negative,
+    /// -1, rclone's size of what has none.
+    MinusOne,
     Is(bool),
     /// A map whose values are text, as `Hashes` has it.
     Map(Vec<(Cow<'a, str>, Value<'a>)>),
+    /// An array of nothing.
+    Empty,
     Other,
 }
 
@@ -124,6 +128,11 @@ impl<'de> Visitor<'de> for &mut Object<'de> {
                 "RequestCharged" => {
                     object.is_listing = true;
                     members.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+                "Versions" | "DeleteMarkers" | "Contents" => {
+                    let objects = members.next_value::<Value<'_>>()?;
+                    object.has_other_objects |= !matches!(objects, Value::Nothing | Value::Empty);
                     continue;
                 }
                 "status" => {
@@ -207,7 +216,8 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 
     fn visit_i64<E>(self, number: i64) -> Result<Value<'de>, E> {
-        Ok(u64::try_from(number).map_or(Value::Negative, Value::Whole))
+        let negative = if number == -1 { Value::MinusOne } else { Value::Other };
+        Ok(u64::try_from(number).map_or(negative, Value::Whole))
     }
 
     fn visit_f64<E>(self, _: f64) -> Result<Value<'de>, E> {
@@ -215,6 +225,9 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Value<'de>, A::Error> {
+        if values.next_element::<IgnoredAny>()?.is_none() {
+            return Ok(Value::Empty);
+        }
         while values.next_element::<IgnoredAny>()?.is_some() {}
         Ok(Value::Other)
     }

@@ -31,6 +31,14 @@ enum State {
     Broken,
 }
 
+/// What stands before a place between the objects of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    Bracket,
+    Comma,
+    Object,
+}
+
 /// The member whose array holds the objects.
 const CONTENTS: &[u8] = b"Contents";
 
@@ -39,6 +47,8 @@ const CONTENTS: &[u8] = b"Contents";
 pub(in super::super) struct Scanner {
     state: State,
     has_array: bool,
+    /// In the array.
+    before: Before,
     /// Whether the array is that of a member of an object, and whether it is closed.
     is_in_member: bool,
     is_in_tail: bool,
@@ -55,6 +65,7 @@ impl Scanner {
         Self {
             state: State::Outside,
             has_array: false,
+            before: Before::Bracket,
             is_in_member: false,
             is_in_tail: false,
             is_in_string: false,
@@ -138,7 +149,8 @@ impl Scanner {
                 && !self.is_in_tail
                 && self.matched == Some(CONTENTS.len()) =>
             {
-                (self.state, self.has_array, self.is_in_member) = (State::InArray, true, true);
+                self.is_in_member = true;
+                self.open_array();
                 return Some(Piece::Between);
             }
             b'{' | b'[' => self.state = State::InObject(depth.saturating_add(1)),
@@ -156,8 +168,10 @@ impl Scanner {
     fn behind(&mut self, byte: u8) -> Option<Piece> {
         match byte {
             b']' if self.has_array => self.close_array(),
-            b',' if self.has_array => self.state = State::InArray,
-            b' ' | b'\t' | b'\r' | b'\n' if self.has_array => self.state = State::InArray,
+            b',' if self.has_array => (self.state, self.before) = (State::InArray, Before::Comma),
+            b' ' | b'\t' | b'\r' | b'\n' if self.has_array => {
+                (self.state, self.before) = (State::InArray, Before::Object);
+            }
             b' ' | b'\t' | b'\r' | b'\n' => self.state = State::Outside,
             _ => {
                 self.state = State::Broken;
@@ -170,19 +184,25 @@ impl Scanner {
     fn between(&mut self, byte: u8) -> Option<Piece> {
         match byte {
             b' ' | b'\t' | b'\r' | b'\n' => {}
-            b'{' => self.state = State::InObject(1),
-            b',' if self.has_array => {}
+            b'{' if !self.has_array || self.before != Before::Object => {
+                self.state = State::InObject(1);
+            }
+            b',' if self.has_array && self.before == Before::Object => self.before = Before::Comma,
             b'[' if !self.has_array => {
-                (self.state, self.has_array) = (State::InArray, true);
+                self.open_array();
                 return Some(Piece::Between);
             }
-            b']' if self.has_array => {
+            b']' if self.has_array && self.before != Before::Comma => {
                 self.close_array();
                 return Some(Piece::Between);
             }
             _ => self.state = State::Broken,
         }
         None
+    }
+
+    fn open_array(&mut self) {
+        (self.state, self.has_array, self.before) = (State::InArray, true, Before::Bracket);
     }
 
     fn close_array(&mut self) {
@@ -249,6 +269,18 @@ mod tests {
         }
         for list in ["[]", "[\n]\n", "", "\n", "{\"Contents\":[]}\n"] {
             assert_eq!(objects(list), (Vec::new(), true), "{list}");
+        }
+    }
+
+    #[test]
+    fn commas_stand_between_objects_alone() {
+        let a = r#"{"path":"a"}"#;
+        for list in
+            [format!("[{a},]"), format!("[{a} {a}]"), format!("[{a},,{a}]"), format!("[,{a}]")]
+        {
+            let (objects, may_end) = objects(&list);
+            assert!(objects.last().unwrap().starts_with("broken "), "{objects:?}");
+            assert!(!may_end, "{list}");
         }
     }
 
