@@ -30,7 +30,7 @@ const NEAR: usize = 4 << 20;
 pub(crate) const CROWD: usize = 32;
 
 /// How many messages are looked at together.
-pub(crate) const ROW: usize = 2 * MAX_LANES;
+pub(crate) const ROW: usize = 4 * MAX_LANES;
 
 /// How many times as many messages as lanes go together at most.
 const MOST_GROUPS: usize = 8;
@@ -131,7 +131,7 @@ impl Lockstep {
 /// Whether messages begin at few places of their pages. Lines of the same place share the few ways
 /// (8 to 12) of one set of the first-level cache, so that each pushes out another before it is
 /// used.
-fn are_crowded(messages: &[&[u8]]) -> bool {
+pub(crate) fn are_crowded(messages: &[&[u8]]) -> bool {
     const LINES_A_PAGE: usize = 64;
     const WAYS: u32 = 8;
     let places = messages.iter().fold(0_u64, |places, message| {

@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES, fetch};
 
 use crate::kernel::{INITIAL_STATE, Plan, State};
-use crate::lockstep::{CROWD, Lockstep, SHORT};
+use crate::lockstep::{CROWD, Lockstep, SHORT, are_crowded};
 use crate::padding::{PaddedTail, blocks_of};
 use crate::streams::most_streams;
 
@@ -200,10 +200,13 @@ impl<'a> Scheduler<'a> {
 
     /// Takes those forward that have most left, by as many blocks as all of them have.
     fn go_forward(&mut self) {
-        let most = most_streams(self.backend);
+        let mut most = most_streams(self.backend);
         if self.waiting.len() < most && !self.later.is_empty() {
             self.waiting.append(&mut self.later);
             self.waiting.sort_unstable_by_key(|left| left.blocks);
+        }
+        if most > CROWD && self.are_first_crowded(most) {
+            most = CROWD;
         }
         let others = self.waiting.len().saturating_sub(most);
         for &next in &self.waiting[others.saturating_sub(most)..others] {
@@ -225,6 +228,16 @@ impl<'a> Scheduler<'a> {
             left.blocks -= count;
             self.put(*left);
         }
+    }
+
+    /// Whether so many of those that have most left go on at few places of their pages.
+    fn are_first_crowded(&self, most: usize) -> bool {
+        let mut rests = [&[][..]; MAX_LANES];
+        let first = &self.waiting[self.waiting.len().saturating_sub(most)..];
+        for (rest, &left) in rests.iter_mut().zip(first) {
+            *rest = self.rest(left);
+        }
+        first.len() > CROWD && are_crowded(&rests[..first.len()])
     }
 
     /// Ends messages of which nothing but the tail is left.
