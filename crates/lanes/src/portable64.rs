@@ -244,6 +244,11 @@ impl<A: Word64, B: Word64> Word64 for Pair<A, B> {
     }
 
     #[inline(always)]
+    fn in_order(self) -> Self {
+        Self(self.0.in_order(), self.1.in_order())
+    }
+
+    #[inline(always)]
     fn more_than(self, other: Self) -> Self::Mask {
         (self.0.more_than(other.0), self.1.more_than(other.1))
     }

@@ -31,8 +31,8 @@ pub trait Word64: Copy + Sealed {
     /// When there are fewer.
     fn store(self, values: &mut [u64]);
 
-    /// The same value. In a register of one lane it is there before the next value that is made in
-    /// order: what makes them is not reordered.
+    /// The same value. In a register of one lane, and in those of AVX-512, it is there before the
+    /// next value that is made in order: what makes them is not reordered.
     #[must_use]
     #[inline(always)]
     fn in_order(self) -> Self {

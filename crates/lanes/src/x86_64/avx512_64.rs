@@ -1,6 +1,7 @@
 //! AVX-512 (F, VL and BW): eight lanes of 64 bits in 512, rotations, ternary logic, and loads of
 //! single bytes by a mask.
 
+use core::arch::asm;
 use core::arch::x86_64::*;
 use core::ops::RangeInclusive;
 
@@ -42,6 +43,22 @@ word64! {
     }
 
     type Mask = __mmask8;
+
+    #[inline(always)]
+    fn in_order(self) -> Self {
+        #[target_feature(enable = "avx512f")]
+        #[inline]
+        fn in_order(mut value: __m512i) -> __m512i {
+            // SAFETY: no instruction, so nothing that could be violated. Not `pure`, so that it
+            // keeps its place.
+            unsafe {
+                asm!("/* {0} */", inout(zmm_reg) value, options(nomem, nostack, preserves_flags));
+            }
+            value
+        }
+        // SAFETY: the ground rule.
+        Self(unsafe { in_order(self.0) })
+    }
 
     #[inline(always)]
     fn more_than(self, other: Self) -> __mmask8 {
