@@ -1,6 +1,8 @@
 //! A catalog over real files.
 
 mod cases;
+mod flips;
+mod histories;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, FileTimes};

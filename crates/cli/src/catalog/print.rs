@@ -57,7 +57,7 @@ impl Printer<'_> {
     /// Standard output's.
     pub fn summary(&self, summary: &Summary, console: &mut Console) -> io::Result<()> {
         if self.json {
-            return console.line(&line(summary_object(summary)));
+            console.line(&line(summary_object(summary)))?;
         }
         console.flush()?;
         for mount in &summary.mounts {
@@ -70,7 +70,9 @@ impl Printer<'_> {
                 "the clock is behind an earlier run: what was checked later than now is due";
             console.about(name(self.root), words);
         }
-        console.about(name(self.root), &words(summary));
+        if !self.json {
+            console.about(name(self.root), &words(summary));
+        }
         Ok(())
     }
 }
