@@ -39,7 +39,7 @@ fn values(path: &Path) -> rusqlite::Result<Vec<Vec<Value>>> {
 
 #[test]
 fn a_bit_that_flips_in_the_catalog_is_found_and_is_no_rot() {
-    let names: Vec<_> = (0..40).map(|number| format!("d{}/f{number}", number % 5)).collect();
+    let names: Vec<_> = (0..600).map(|number| format!("d{}/f{number}", number % 5)).collect();
     let archive = Archive::of(&names.iter().map(String::as_str).collect::<Vec<_>>());
     archive.run(Verb::Add);
     archive.write("d0/f0", "edited");

@@ -1,7 +1,7 @@
 //! Random histories against a model that knows the truth: what update takes up is never damage,
 //! an edit is never called rot, and nothing is forgotten.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -55,6 +55,14 @@ struct Truth {
     content: String,
     /// Whether it holds something else.
     is_rotten: bool,
+    /// Whether the catalog has it: what rots before that, nobody ever knew otherwise.
+    is_cataloged: bool,
+}
+
+impl Truth {
+    fn can_rot(&self) -> bool {
+        self.is_cataloged && !self.is_rotten
+    }
 }
 
 struct Model {
@@ -62,6 +70,9 @@ struct Model {
     files: BTreeMap<String, Truth>,
     /// What the catalog last had of each, or should know to be missing.
     cataloged: BTreeMap<String, String>,
+    /// Files whose damage was told, and that nobody has said a word about since: what is edited
+    /// after that is still told.
+    noticed: BTreeSet<String>,
     number: u32,
 }
 
@@ -69,8 +80,13 @@ impl Model {
     fn new() -> Self {
         AHEAD.with(|ahead| ahead.store(1000, Ordering::Relaxed));
         let archive = Archive::new();
-        let mut model =
-            Self { archive, files: BTreeMap::new(), cataloged: BTreeMap::new(), number: 0 };
+        let mut model = Self {
+            archive,
+            files: BTreeMap::new(),
+            cataloged: BTreeMap::new(),
+            noticed: BTreeSet::new(),
+            number: 0,
+        };
         for number in 0..4 {
             model.write(format!("d{}/f{number}", number % 2));
         }
@@ -84,10 +100,11 @@ impl Model {
         // Of different lengths, so that an edit is one by its size as well as by its time.
         let content = format!("{}{}", self.number, "x".repeat(self.number as usize % 7));
         self.archive.write(&name, &content);
-        self.files.insert(name, Truth { content, is_rotten: false });
+        self.files.insert(name, Truth { content, is_rotten: false, is_cataloged: false });
     }
 
     fn took_up(&mut self) {
+        self.files.values_mut().for_each(|truth| truth.is_cataloged = true);
         self.cataloged =
             self.files.iter().map(|(name, it)| (name.clone(), it.content.clone())).collect();
     }
@@ -104,7 +121,10 @@ impl Model {
         };
         match (step, file) {
             (Step::Edit(_), Some(name)) => self.write(name),
-            (Step::Touch(_), Some(name)) => set_time(&self.archive.path(&name), SystemTime::now()),
+            // Another content under another time is an edit, as far as anybody can tell.
+            (Step::Touch(_), Some(name)) if !self.files[&name].is_rotten => {
+                set_time(&self.archive.path(&name), SystemTime::now())
+            }
             (Step::Chmod(_), Some(name)) => {
                 let mode = 0o600 | self.number & 0o77;
                 fs::set_permissions(self.archive.path(&name), fs::Permissions::from_mode(mode))
@@ -116,6 +136,9 @@ impl Model {
                 fs::create_dir_all(self.archive.path(&to).parent().unwrap()).unwrap();
                 fs::rename(self.archive.path(&name), self.archive.path(&to)).unwrap();
                 let truth = self.files.remove(&name).unwrap();
+                if self.noticed.contains(&name) {
+                    self.noticed.insert(to.clone());
+                }
                 self.files.insert(to, truth);
             }
             // A copy of what rotted is a file that nobody ever knew otherwise.
@@ -124,7 +147,7 @@ impl Model {
                 let to = format!("d0/c{}", self.number);
                 fs::create_dir_all(self.archive.path("d0")).unwrap();
                 fs::copy(self.archive.path(&name), self.archive.path(&to)).unwrap();
-                let truth = self.files[&name].clone();
+                let truth = Truth { is_cataloged: false, ..self.files[&name].clone() };
                 self.files.insert(to, truth);
             }
             (Step::Delete(_), Some(name)) if self.files.len() > 2 => {
@@ -140,7 +163,7 @@ impl Model {
                 set_time(&path, time);
                 truth.is_rotten = false;
             }
-            (Step::Rot(_), Some(name)) if !self.files[&name].is_rotten => {
+            (Step::Rot(_), Some(name)) if self.files[&name].can_rot() => {
                 self.archive.rot(&name);
                 self.files.get_mut(&name).unwrap().is_rotten = true;
             }
@@ -232,8 +255,16 @@ impl Model {
             let name = String::from_utf8(finding.path.clone()).unwrap();
             if matches!(finding.class, Class::Rotted | Class::Unstable | Class::Transient) {
                 let is_rotten = self.files.get(&name).is_some_and(|truth| truth.is_rotten);
-                let is_kept = finding.class == Class::Rotted;
-                assert!(is_rotten && is_kept, "{name} is called {} by {verb:?}", finding.class);
+                let is_rot = finding.class == Class::Rotted;
+                let is_known = self.noticed.contains(&name);
+                assert!(
+                    is_rot && (is_rotten || is_known),
+                    "{name} is called {} by {verb:?}",
+                    finding.class
+                );
+            }
+            if finding.class.is_damage() {
+                self.noticed.insert(name);
             }
         }
         let catalog = Catalog::look(&self.archive.catalog_path()).unwrap();
@@ -247,15 +278,16 @@ impl Model {
 
     /// What update did not take up although it is right, because an older damage was not told to be
     /// over: its owner says so, as a person would.
-    fn accept_what_is_right(&self) {
+    fn accept_what_is_right(&mut self) {
         let mut catalog = self.archive.open();
+        self.noticed.clear();
         for file in catalog.not_well().unwrap() {
             let name = file.path.strip_prefix(self.archive.tree.path()).unwrap().to_str().unwrap();
             match self.files.get(name) {
                 Some(truth) if !truth.is_rotten => {
                     catalog.accept(&file.path, &options()).unwrap();
                 }
-                Some(_) => {}
+                Some(_) => _ = self.noticed.insert(name.to_owned()),
                 None => {
                     catalog.forget(&file.path, &options()).unwrap();
                 }
