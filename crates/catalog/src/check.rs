@@ -100,11 +100,11 @@ fn shape(db: &Connection) -> rusqlite::Result<Vec<String>> {
 
 /// Tables, triggers and indices, to the letter.
 fn schema(db: &Connection) -> rusqlite::Result<Vec<String>> {
-    let all = |db: &Connection| -> rusqlite::Result<Vec<(String, String, String, Option<String>)>> {
+    let all = |db: &Connection| -> rusqlite::Result<Vec<[Option<String>; 4]>> {
         let sql = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name";
         let mut statement = db.prepare(sql)?;
         let items = statement
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+            .query_map([], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]))?;
         items.collect()
     };
     let right = Connection::open_in_memory()?;

@@ -102,15 +102,15 @@ impl Moves {
     /// A finding for each folder that files went to under the names that they had, and for each
     /// file that went alone.
     pub(crate) fn into_findings(self) -> impl Iterator<Item = Finding> {
-        let mut folders: BTreeMap<(Vec<u8>, Vec<u8>), (u64, Vec<u8>)> = BTreeMap::new();
+        let mut folders: BTreeMap<[Vec<u8>; 2], (u64, Vec<u8>)> = BTreeMap::new();
         for (from, to) in self.0 {
             let shared = shared_end(&from, &to);
-            let key = (to[..to.len() - shared].to_vec(), from[..from.len() - shared].to_vec());
+            let key = [&to[..to.len() - shared], &from[..from.len() - shared]].map(<[u8]>::to_vec);
             let (count, rest) = folders.entry(key).or_default();
             *count += 1;
             *rest = to[to.len() - shared..].to_vec();
         }
-        folders.into_iter().map(|((to, from), (files, rest))| {
+        folders.into_iter().map(|([to, from], (files, rest))| {
             let whole =
                 |folder: Vec<u8>| if files == 1 { [&*folder, &*rest].concat() } else { folder };
             let mut finding = Finding::new(Class::Moved, whole(to));
