@@ -166,15 +166,19 @@ fn look(path: &Path) -> Result<(Connection, i64), CatalogError> {
         Ok(_) => {}
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = connect(path, flags)?;
-    let found = match identify(&db, path) {
+    let connected = |flags| {
+        let db = connect(path, flags)?;
+        let kind = identify(&db, path)?;
+        Ok((db, kind))
+    };
+    let found = match connected(flags) {
         // Nobody can have written to what is on a read-only mount, nor can its log be made there.
         Err(CatalogError::Sqlite(error)) if needs_immutable(&error, path) => {
             let db = connect_immutable(path)?;
             let kind = identify(&db, path)?;
             (db, kind)
         }
-        kind => (db, kind?),
+        found => found?,
     };
     match found {
         (db, Kind::Catalog(version)) => {

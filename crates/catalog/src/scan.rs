@@ -2,6 +2,7 @@
 //! both in byte order of whole paths. Nothing is read here, and nothing written.
 
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
@@ -10,12 +11,14 @@ use lanesum_checksum::error::message;
 use lanesum_checksum::walk::{Entry, Skip, Walk, WalkOptions, walk};
 use lanesum_list::Inode;
 use rusqlite::Connection;
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, Mode, OFlags, Stat as SystemStat, statat};
 
 use crate::CatalogError;
 use crate::class::{Class, Status};
 use crate::finding::Finding;
 use crate::root::Root;
-use crate::rows::{File, Files};
+use crate::rows::{File, Files, split};
 use crate::stat::Stat;
 
 /// What a root is walked with: it is one file system, and what is mounted in it is told.
@@ -74,16 +77,17 @@ pub(crate) fn scan(
     let mut blind = Blind::default();
     let mut rows = Rows { files: Files::of(db, root.id), next: None };
     rows.advance()?;
+    let mut eye = Eye::default();
     let length = prefix_len(&root.path);
     for entry in walk_root(&root.path) {
         scan.is_empty = false;
         let whole = entry.path().as_os_str().as_bytes();
         let path = whole.get(length..).unwrap_or_default().to_vec();
         let stat = match entry {
-            Entry::File(file) => match look_at(&file) {
+            Entry::File(file) => match eye.look(&file) {
                 // What is no regular file any more, or not there, is not the one that was.
                 Ok(stat) => Stat::of(&stat).filter(|(_, inode)| !own.contains(inode)),
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
                 Err(error) => {
                     blind.add(&path);
                     scan.unreadable.push(unreadable(path, &message(&error)));
@@ -132,6 +136,33 @@ impl Scan {
         }
         self.same.push(file.id);
         self.renumbered += u64::from(file.stat.inode != stat.inode);
+    }
+}
+
+/// Looks at files from their folder, which stays open from one to the next: to find it anew by its
+/// whole path takes half as long again.
+#[derive(Default)]
+struct Eye {
+    path: Vec<u8>,
+    folder: Option<OwnedFd>,
+}
+
+impl Eye {
+    fn look(&mut self, file: &Path) -> io::Result<SystemStat> {
+        let (path, name) = split(file.as_os_str().as_bytes());
+        if *path != *self.path {
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            self.path.clear();
+            self.path.extend_from_slice(path);
+            // The slash would follow a link in the place of the folder.
+            let folder = path.strip_suffix(b"/").filter(|it| !it.is_empty()).unwrap_or(path);
+            self.folder = rustix::fs::open(folder, flags, Mode::empty()).ok();
+        }
+        match &self.folder {
+            Some(folder) => Ok(statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?),
+            // Perhaps its path is too long for one call.
+            None => look_at(file),
+        }
     }
 }
 
