@@ -162,6 +162,9 @@ impl Status {
         Self::Unreadable,
     ];
 
+    /// From this one on something is wrong.
+    pub(crate) const FIRST_NOT_GOOD: Self = Self::Rotted;
+
     pub(crate) const fn number(self) -> i64 {
         self as i64
     }
@@ -261,6 +264,7 @@ mod tests {
         }
         for status in Status::ALL {
             assert_eq!(Status::of_number(status.number()), Some(status));
+            assert_eq!(status.is_good(), status < Status::FIRST_NOT_GOOD);
         }
         assert_eq!(Status::of_number(-1), None);
         assert_eq!(Status::of_number(8), None);

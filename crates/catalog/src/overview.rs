@@ -120,10 +120,8 @@ impl Catalog {
     /// Those of the catalog.
     pub fn not_well(&self) -> Result<Vec<NotWell>, CatalogError> {
         let mut states = Vec::new();
-        State::for_each(&self.db, |state| {
-            if !state.status.is_good() {
-                states.push(state);
-            }
+        State::for_each_not_well(&self.db, |state| {
+            states.push(state);
             Ok(())
         })?;
         let roots: BTreeMap<i64, Root> =

@@ -91,11 +91,28 @@ impl State {
     /// Every state, by the ids of the files.
     pub(crate) fn for_each(
         db: &Connection,
+        take: impl FnMut(Self) -> Result<(), CatalogError>,
+    ) -> Result<(), CatalogError> {
+        Self::for_each_from(db, Status::Fresh, take)
+    }
+
+    /// Those of the files that are not well: a few of a million, so SQLite leaves the others out.
+    pub(crate) fn for_each_not_well(
+        db: &Connection,
+        take: impl FnMut(Self) -> Result<(), CatalogError>,
+    ) -> Result<(), CatalogError> {
+        Self::for_each_from(db, Status::FIRST_NOT_GOOD, take)
+    }
+
+    fn for_each_from(
+        db: &Connection,
+        least: Status,
         mut take: impl FnMut(Self) -> Result<(), CatalogError>,
     ) -> Result<(), CatalogError> {
-        let sql = format!("SELECT {} FROM state t ORDER BY id", STATE.select("t"));
+        let columns = STATE.select("t");
+        let sql = format!("SELECT {columns} FROM state t WHERE status >= ?1 ORDER BY id");
         let mut statement = db.prepare_cached(&sql)?;
-        let mut rows = statement.query([])?;
+        let mut rows = statement.query([least.number()])?;
         while let Some(row) = rows.next()? {
             take(Self::read(row)?)?;
         }

@@ -235,8 +235,8 @@ impl Catalog {
         tell: Tell<'a>,
     ) -> Result<Work<'a>, CatalogError> {
         let mut statuses = HashMap::new();
-        State::for_each(&self.db, |state| {
-            if state.root == root.id && !state.status.is_good() {
+        State::for_each_not_well(&self.db, |state| {
+            if state.root == root.id {
                 statuses.insert(state.id, state.status);
             }
             Ok(())

@@ -81,36 +81,33 @@ pub(crate) fn scan(
     let length = prefix_len(&root.path);
     for entry in walk_root(&root.path) {
         scan.is_empty = false;
-        let whole = entry.path().as_os_str().as_bytes();
-        let path = whole.get(length..).unwrap_or_default().to_vec();
-        let stat = match entry {
-            Entry::File(file) => match eye.look(&file) {
+        let path = entry.path().as_os_str().as_bytes().get(length..).unwrap_or_default();
+        let stat = match &entry {
+            Entry::File(file) => match eye.look(file) {
                 // What is no regular file any more, or not there, is not the one that was.
                 Ok(stat) => Stat::of(&stat).filter(|(_, inode)| !own.contains(inode)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
                 Err(error) => {
-                    blind.add(&path);
-                    scan.unreadable.push(unreadable(path, &message(&error)));
+                    scan.cannot_look(path, &error, &mut blind);
                     continue;
                 }
             },
             Entry::Skipped { why: Skip::OtherDevice, .. } => {
-                blind.add(&path);
-                scan.mounts.push(path);
+                blind.add(path);
+                scan.mounts.push(path.to_vec());
                 continue;
             }
             Entry::Skipped { .. } => None,
             Entry::Failed { error, .. } => {
-                blind.add(&path);
-                scan.unreadable.push(unreadable(path, &message(&error)));
+                scan.cannot_look(path, error, &mut blind);
                 continue;
             }
         };
         let Some((stat, _)) = stat else { continue };
-        rows.take_before(&path, |file| scan.miss(file, &blind))?;
-        match rows.take_at(&path)? {
+        rows.take_before(path, |file| scan.miss(file, &blind))?;
+        match rows.take_at(path)? {
             Some(file) => scan.compare(&file, &stat, statuses),
-            None => scan.new.push(New { path, stat }),
+            None => scan.new.push(New { path: path.to_vec(), stat }),
         }
     }
     while let Some(file) = rows.next.take() {
@@ -121,6 +118,12 @@ pub(crate) fn scan(
 }
 
 impl Scan {
+    fn cannot_look(&mut self, path: &[u8], error: &io::Error, blind: &mut Blind) {
+        blind.add(path);
+        let finding = Finding::new(Class::Unreadable, path.to_vec());
+        self.unreadable.push(finding.because(message(error)));
+    }
+
     fn miss(&mut self, file: File, blind: &Blind) {
         if blind.hides(&file) {
             self.unknown += 1;
@@ -164,10 +167,6 @@ impl Eye {
             None => look_at(file),
         }
     }
-}
-
-fn unreadable(path: Vec<u8>, why: &str) -> Finding {
-    Finding::new(Class::Unreadable, path).because(why)
 }
 
 /// The length of a root's path with its slash.
