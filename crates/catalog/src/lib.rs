@@ -46,6 +46,7 @@ mod jobs;
 mod lock;
 mod moves;
 mod network;
+mod options;
 mod overview;
 mod root;
 mod rows;
@@ -55,6 +56,7 @@ mod schema;
 mod scrub;
 mod seal;
 mod stat;
+mod summary;
 mod table;
 mod upkeep;
 mod volume;
@@ -64,11 +66,12 @@ pub use catalog::Catalog;
 pub use class::{Class, Status};
 pub use error::CatalogError;
 pub use finding::Finding;
+pub use options::{Options, Reading, Verb};
 pub use overview::{Event, NotWell, Overview, Run};
 pub use root::{Policy, Root};
-pub use run::{Options, Reading, Severity, Summary, Verb};
 pub use scrub::Due;
 pub use stat::Stat;
+pub use summary::{Severity, Summary};
 
 /// The example of the page on the registry, tested.
 #[cfg(doctest)]

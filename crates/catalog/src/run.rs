@@ -13,13 +13,10 @@
 //! A root without a row is read at once, without the look before. A scrub reads what is due, and
 //! does not look for anything else.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::mem;
-use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use lanesum_checksum::engine;
 use lanesum_list::Digest;
 use rusqlite::OptionalExtension as _;
 
@@ -29,160 +26,17 @@ use crate::digests::agree;
 use crate::finding::Finding;
 use crate::jobs::{FirstJobs, RowJobs, jobs_of_new};
 use crate::moves::Gone;
+use crate::options::{Options, Reading, Verb};
 use crate::rows::{Files, Finder, State};
 use crate::scan::{New, Scan, scan};
 use crate::scrub::Due;
+use crate::summary::Summary;
 use crate::volume::Place;
 use crate::work::{Tell, Work};
 use crate::{Catalog, CatalogError, Root};
 
 /// More files than so many have to be gone before a root is suspended for it.
 const MANY: u64 = 100;
-
-/// What is done with a root.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Verb {
-    /// Read what is new or edited, and accept it; of a root that is new, all.
-    Add,
-    /// Read what is new or edited, and accept it.
-    Update,
-    /// Read what is not as it was, and accept nothing.
-    Audit,
-    /// Read what is due, and accept nothing.
-    Scrub,
-}
-
-impl Verb {
-    /// Its word.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Add => "add",
-            Self::Update => "update",
-            Self::Audit => "audit",
-            Self::Scrub => "scrub",
-        }
-    }
-
-    pub(crate) const fn accepts(self) -> bool {
-        matches!(self, Self::Add | Self::Update)
-    }
-}
-
-/// What is read of what is as it was, as far as its stat tells.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Reading {
-    /// Nothing: only what looks otherwise.
-    #[default]
-    Needed,
-    /// Everything.
-    All,
-    /// Nothing, nor what looks otherwise.
-    Nothing,
-}
-
-/// How a run is done: the defaults, changed field by field.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Options {
-    /// How files are read. Outcomes come as they come, and changes are detected, whatever it says.
-    pub engine: engine::Options,
-    /// What is read of what looks as it was. The default is nothing.
-    pub reading: Reading,
-    /// In place of the root's policy, this once.
-    pub max_gone: Option<u32>,
-    /// The time in seconds since 1970.
-    pub clock: fn() -> i64,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            engine: engine::Options::default(),
-            reading: Reading::default(),
-            max_gone: None,
-            clock,
-        }
-    }
-}
-
-/// The system's clock.
-fn clock() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_secs().cast_signed())
-}
-
-/// How bad the worst is that a run found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// All is as cataloged.
-    AsCataloged,
-    /// Edits, moves, new files; in an update missing ones.
-    Differences,
-    /// Something could not be looked at, or was left undone.
-    NotAllDone,
-    /// Content is lost, or may be.
-    Damage,
-}
-
-/// What came of a run over a root.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Summary {
-    /// The root's path.
-    pub root: PathBuf,
-    /// What was done.
-    pub verb: Verb,
-    /// Whether all was new.
-    pub is_first: bool,
-    /// How many files are of which class.
-    pub counts: BTreeMap<Class, u64>,
-    /// Files whose stat is as it was and that were therefore not read.
-    pub same: u64,
-    /// Files that were read.
-    pub files: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// Files that look otherwise, and were not to be read.
-    pub unread: u64,
-    /// Files below what could not be looked at.
-    pub unknown: u64,
-    /// Files that are due, and have to wait for another day's budget.
-    pub left: u64,
-    /// Why the root was left alone.
-    pub suspended: Option<String>,
-    /// Whether all was done that was to be.
-    pub is_complete: bool,
-    /// Whether the clock is behind an earlier run: what it said then is not believed.
-    pub clock_is_behind: bool,
-    /// File systems that are mounted in the root, and no part of it: paths below it.
-    pub mounts: Vec<Vec<u8>>,
-}
-
-impl Summary {
-    /// How bad it is.
-    #[must_use]
-    pub fn severity(&self) -> Severity {
-        let count = |class| self.counts.get(&class).copied().unwrap_or(0);
-        let is_damage = self.counts.iter().any(|(class, &count)| class.is_damage() && count > 0);
-        if is_damage || self.verb == Verb::Audit && count(Class::Missing) > 0 {
-            return Severity::Damage;
-        }
-        let is_all = self.is_complete && self.suspended.is_none();
-        if !is_all || count(Class::Busy) + self.unread + self.unknown > 0 {
-            return Severity::NotAllDone;
-        }
-        let new = if self.is_first { 0 } else { count(Class::New) + count(Class::Copied) };
-        let edits = [Class::Changed, Class::Older, Class::Moved, Class::Missing].map(count);
-        if new + edits.iter().sum::<u64>() > 0 {
-            Severity::Differences
-        } else {
-            Severity::AsCataloged
-        }
-    }
-}
 
 impl Catalog {
     /// Looks at a root, as the verb says, and tells what it finds, each once it is on the medium.
@@ -266,22 +120,7 @@ impl Catalog {
 
 impl Work<'_> {
     pub(crate) fn summary(&self) -> Summary {
-        Summary {
-            root: self.batch.root.path.clone(),
-            verb: self.verb,
-            is_first: false,
-            counts: BTreeMap::new(),
-            same: 0,
-            files: 0,
-            bytes: 0,
-            unread: 0,
-            unknown: 0,
-            left: 0,
-            suspended: None,
-            is_complete: true,
-            clock_is_behind: false,
-            mounts: Vec::new(),
-        }
+        Summary::new(self.batch.root.path.clone(), self.verb)
     }
 
     pub(crate) fn clock_is_behind(&self) -> Result<bool, CatalogError> {

@@ -22,9 +22,10 @@ use lanesum_siphash::SipHash24;
 use crate::class::Status;
 use crate::finding::Finding;
 use crate::jobs::{Limits, RowJobs};
+use crate::options::{Options, Verb};
 use crate::root::Root;
 use crate::rows::State;
-use crate::run::{Options, Summary, Verb};
+use crate::summary::Summary;
 use crate::{Catalog, CatalogError};
 
 const DAY: i64 = 24 * 60 * 60;

@@ -25,8 +25,8 @@ impl Stat {
         is_file.then(|| {
             let stat = Self {
                 size: stat.st_size,
-                modified: nanoseconds(stat.st_mtime, stat.st_mtime_nsec.cast_signed_or_same()),
-                changed: nanoseconds(stat.st_ctime, stat.st_ctime_nsec.cast_signed_or_same()),
+                modified: nanoseconds(stat.st_mtime, stat.st_mtime_nsec as i64),
+                changed: nanoseconds(stat.st_ctime, stat.st_ctime_nsec as i64),
                 inode: inode.number.cast_signed(),
             };
             (stat, inode)
@@ -57,23 +57,6 @@ impl Stat {
     /// system may give new ones at every mount.
     pub(crate) fn is_same_content(&self, other: &Self) -> bool {
         (self.size, self.modified, self.changed) == (other.size, other.modified, other.changed)
-    }
-}
-
-/// The fraction of a second, which some systems have unsigned.
-trait Fraction {
-    fn cast_signed_or_same(self) -> i64;
-}
-
-impl Fraction for u64 {
-    fn cast_signed_or_same(self) -> i64 {
-        self.cast_signed()
-    }
-}
-
-impl Fraction for i64 {
-    fn cast_signed_or_same(self) -> i64 {
-        self
     }
 }
 

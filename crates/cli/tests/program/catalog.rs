@@ -225,7 +225,7 @@ fn kill_9_at_any_moment_leaves_a_whole_catalog() {
     for file in 0..300 {
         folder.write(format!("tree/d{}/{file}", file % 7), format!("{file}").repeat(200));
     }
-    for round in 0..60 {
+    for round in 0..200 {
         for _ in 0..5 {
             random ^= random << 13;
             random ^= random >> 7;
@@ -248,6 +248,63 @@ fn kill_9_at_any_moment_leaves_a_whole_catalog() {
     assert!(run(&folder, "add tree").status.code().is_some_and(|code| code == 0 || code == 3));
     assert_eq!(run(&folder, "audit --all").status.code(), Some(0));
     assert!(text(&run(&folder, "status").stdout).contains("300 files"));
+}
+
+#[test]
+fn what_cannot_be_read_is_damage_and_what_is_below_is_unknown() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = cataloged(&["a", "b", "d/c", "d/e"]);
+    let mode = |name: &str, mode| {
+        fs::set_permissions(folder.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    ["tree/a", "tree/d"].into_iter().for_each(|name| mode(name, 0));
+    let limited = std::thread::scope(|scope| {
+        let limited = scope.spawn(|| {
+            obey_modes();
+            run(&folder, "update")
+        });
+        limited.join().unwrap()
+    });
+    mode("tree/a", 0o600);
+    mode("tree/d", 0o700);
+    let words = text(&limited.stderr);
+    assert_eq!(limited.status.code(), Some(1), "{words}");
+    let mut told = lines(&folder, &limited);
+    told.sort();
+    assert_eq!(told, ["unreadable a: Permission denied", "unreadable d: Permission denied"]);
+    assert!(
+        words.contains("update NOT complete") && words.contains("2 could not be looked at"),
+        "{words}"
+    );
+    // Nothing was forgotten meanwhile.
+    let update = run(&folder, "update");
+    assert_eq!(update.status.code(), Some(0), "{}", text(&update.stderr));
+    assert!(text(&run(&folder, "status").stdout).contains("4 files"));
+}
+
+/// What is mounted in a folder is no part of it, and what it hides is not missing.
+#[test]
+fn what_is_mounted_in_a_folder_is_told_and_left_out() {
+    if !rustix::process::geteuid().is_root() {
+        return skip("only root can mount a file system");
+    }
+    let folder = cataloged(&["a", "disk/b"]);
+    let disk = folder.path("tree/disk");
+    let mount = |command: &str, args: &[&str]| {
+        let mut command = std::process::Command::new(command);
+        command.args(args).arg(&disk).stderr(Stdio::null()).status().is_ok_and(|it| it.success())
+    };
+    if !mount("mount", &["-t", "tmpfs", "-o", "size=100k", "none"]) {
+        return skip("nothing can be mounted here");
+    }
+    folder.write("tree/disk/other", "of another file system");
+    let update = run(&folder, "update");
+    let added = run(&folder, "add tree/disk");
+    assert!(mount("umount", &[]));
+    assert_eq!((update.status.code(), lines(&folder, &update)), (Some(4), vec![]));
+    assert!(text(&update.stderr).contains("another file system is mounted there"));
+    assert_eq!(added.status.code(), Some(0), "{}", text(&added.stderr));
+    assert_eq!(run(&folder, "update tree").status.code(), Some(0));
 }
 
 /// Nothing is left of a full disk but what was committed before.
