@@ -55,7 +55,8 @@ struct Truth {
     content: String,
     /// Whether it holds something else.
     is_rotten: bool,
-    /// Whether the catalog has it: what rots before that, nobody ever knew otherwise.
+    /// Whether the catalog has it, with this time and number: what rots before that looks like an
+    /// edit, or nobody ever knew it otherwise.
     is_cataloged: bool,
 }
 
@@ -123,7 +124,8 @@ impl Model {
             (Step::Edit(_), Some(name)) => self.write(name),
             // Another content under another time is an edit, as far as anybody can tell.
             (Step::Touch(_), Some(name)) if !self.files[&name].is_rotten => {
-                set_time(&self.archive.path(&name), SystemTime::now())
+                set_time(&self.archive.path(&name), SystemTime::now());
+                self.files.get_mut(&name).unwrap().is_cataloged = false;
             }
             (Step::Chmod(_), Some(name)) => {
                 let mode = 0o600 | self.number & 0o77;
@@ -161,7 +163,7 @@ impl Model {
                 fs::remove_file(&path).unwrap();
                 fs::write(&path, &truth.content).unwrap();
                 set_time(&path, time);
-                truth.is_rotten = false;
+                (truth.is_rotten, truth.is_cataloged) = (false, false);
             }
             (Step::Rot(_), Some(name)) if self.files[&name].can_rot() => {
                 self.archive.rot(&name);
