@@ -74,6 +74,14 @@ impl Summary {
         }
     }
 
+    /// Whether all was looked at that was to be.
+    #[must_use]
+    pub fn is_all_done(&self) -> bool {
+        let busy = self.counts.get(&Class::Busy).copied().unwrap_or(0);
+        let is_through = self.is_complete && self.suspended.is_none();
+        is_through && busy + self.unread + self.unknown == 0
+    }
+
     /// How bad it is.
     #[must_use]
     pub fn severity(&self) -> Severity {
@@ -82,8 +90,7 @@ impl Summary {
         if is_damage || self.verb == Verb::Audit && count(Class::Missing) > 0 {
             return Severity::Damage;
         }
-        let is_all = self.is_complete && self.suspended.is_none();
-        if !is_all || count(Class::Busy) + self.unread + self.unknown > 0 {
+        if !self.is_all_done() {
             return Severity::NotAllDone;
         }
         let new = if self.is_first { 0 } else { count(Class::New) + count(Class::Copied) };
@@ -126,6 +133,7 @@ mod tests {
             |it| it.unread = 1,
             |it| it.unknown = 1,
         ];
+        assert!(Summary::new(PathBuf::new(), Verb::Audit).is_all_done());
         for change in undone {
             assert_eq!(with(Verb::Audit, &[Class::Changed], change), Severity::NotAllDone);
             assert_eq!(with(Verb::Audit, &[Class::Rotted], change), Severity::Damage);

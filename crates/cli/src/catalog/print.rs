@@ -102,8 +102,7 @@ fn words(summary: &Summary) -> String {
         }
     }
     let parts = if parts.is_empty() { "nothing to do".to_owned() } else { parts.join(", ") };
-    let is_complete = summary.is_complete && summary.severity() != Severity::NotAllDone;
-    let complete = if is_complete { "complete" } else { "NOT complete" };
+    let complete = if summary.is_all_done() { "complete" } else { "NOT complete" };
     let read = format!("{} read, {}", files(summary.files), DecimalBytes(summary.bytes));
     format!("{verb} {complete}: {parts}; {read}")
 }
@@ -165,7 +164,7 @@ fn summary_object(summary: &Summary) -> Map<String, Value> {
     for (key, value) in [
         ("verb", json!(summary.verb.name())),
         ("severity", json!(severity)),
-        ("complete", json!(summary.is_complete)),
+        ("complete", json!(summary.is_all_done())),
         ("suspended", json!(summary.suspended)),
         ("counts", Value::Object(counts)),
         ("same", json!(summary.same)),
