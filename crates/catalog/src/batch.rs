@@ -55,6 +55,8 @@ pub(crate) struct Batch {
     /// New values of rows, and the paths that they move to.
     rows: Vec<(File, Option<Vec<u8>>)>,
     states: Vec<State>,
+    /// Ids of files whose rows go.
+    forgotten: Vec<i64>,
     replaced: Vec<(File, i64)>,
     events: Vec<(Finding, i64)>,
     /// To be told once they are on the medium.
@@ -114,6 +116,7 @@ impl Batch {
             inserts: Vec::new(),
             rows: Vec::new(),
             states: Vec::new(),
+            forgotten: Vec::new(),
             replaced: Vec::new(),
             events: Vec::new(),
             told: Vec::new(),
@@ -139,6 +142,12 @@ impl Batch {
     pub(crate) fn replace(&mut self, before: &File, file: File, to: Option<Vec<u8>>) {
         self.root.bytes += file.stat.size - before.stat.size;
         self.rows.push((file, to));
+    }
+
+    /// Takes rows away, whose files have so many bytes together.
+    pub(crate) fn forget(&mut self, ids: Vec<i64>, bytes: i64) {
+        self.root.bytes -= bytes;
+        self.forgotten = ids;
     }
 
     /// Keeps the digests that a row had until now.
@@ -193,6 +202,10 @@ impl Batch {
         }
         self.states.sort_unstable_by_key(|state| state.id);
         self.states.drain(..).try_for_each(|state| put_state(db, &state))?;
+        for id in mem::take(&mut self.forgotten) {
+            db.prepare_cached("DELETE FROM file WHERE id = ?1")?.execute([id])?;
+            db.prepare_cached("DELETE FROM state WHERE id = ?1")?.execute([id])?;
+        }
         for (old, until) in mem::take(&mut self.replaced) {
             let id = Ids::take(&mut self.ids.old);
             put_old(db, id, &old, until)?;

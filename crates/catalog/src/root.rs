@@ -169,7 +169,10 @@ impl Catalog {
             let other = root.path.clone();
             return Err(CatalogError::Overlaps { path: folder.to_owned(), other });
         }
-        let id = roots.iter().map(|root| root.id).max().unwrap_or(0) + 1;
+        // Events of a root that was forgotten must not become another's.
+        let sql = "SELECT max(coalesce((SELECT max(id) FROM root), 0), \
+                   coalesce((SELECT max(root) FROM run), 0)) + 1";
+        let id = self.db.query_row(sql, [], |row| row.get(0))?;
         let Place { volume, inode, .. } = place;
         let (inodes_last, suspended) = (true, None);
         let root = Root { id, path, volume, inode, inodes_last, policy, suspended, bytes: 0 };

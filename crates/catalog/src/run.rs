@@ -60,9 +60,9 @@ impl Catalog {
         if let Some(why) = work.why_not_there() {
             return work.suspend(summary, why);
         }
-        work.is_first = verb.accepts() && work.catalog.is_new(root)?;
+        work.is_first = verb.accepts() && !work.catalog.was_taken_up(root)?;
         summary.is_first = work.is_first;
-        if work.is_first {
+        if work.is_first && work.catalog.is_empty(root)? {
             let own = work.catalog.own_files();
             let jobs = FirstJobs::new(root, work.catalog.path(), own);
             summary.is_complete = work.read(jobs)?;
@@ -106,7 +106,15 @@ impl Catalog {
         Ok(work)
     }
 
-    fn is_new(&self, root: &Root) -> Result<bool, CatalogError> {
+    /// Whether a run took up all that there was. Until then, also after one that was interrupted,
+    /// nobody wants to hear of each file that it is new.
+    fn was_taken_up(&self, root: &Root) -> Result<bool, CatalogError> {
+        let sql = "SELECT 1 FROM run WHERE root = ?1 AND outcome = 'complete' \
+                   AND verb IN ('add', 'update') LIMIT 1";
+        Ok(self.db.query_row(sql, [root.id], |_| Ok(())).optional()?.is_some())
+    }
+
+    fn is_empty(&self, root: &Root) -> Result<bool, CatalogError> {
         let sql = "SELECT 1 FROM folder d JOIN file f ON f.folder = d.id WHERE d.root = ?1 LIMIT 1";
         Ok(self.db.query_row(sql, [root.id], |_| Ok(())).optional()?.is_none())
     }

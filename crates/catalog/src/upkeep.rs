@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use lanesum_checksum::{Algorithms, Job, Source, engine};
-use rusqlite::TransactionBehavior;
 
 use crate::batch::Batch;
 use crate::class::{Class, Status};
@@ -99,19 +98,10 @@ impl Catalog {
         let now = (options.clock)();
         let is_root = below.is_empty();
         let id = root.id;
-        let root = Root { bytes: root.bytes - bytes, ..root };
         let mut finding = Finding::new(Class::Forgotten, below);
         finding.files = ids.len() as u64;
-        let batch = Batch::begin(&self.db, root, "forget", now)?;
-        let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        for table in ["file", "state"] {
-            let mut statement =
-                transaction.prepare(&format!("DELETE FROM {table} WHERE id = ?1"))?;
-            for id in &ids {
-                statement.execute([id])?;
-            }
-        }
-        transaction.commit()?;
+        let mut batch = Batch::begin(&self.db, root, "forget", now)?;
+        batch.forget(ids, bytes);
         let finding = self.end(batch, finding, now)?;
         self.remove_empty_folders(id)?;
         if is_root {
@@ -123,8 +113,9 @@ impl Catalog {
     /// The ids of the file at a path, or of all files below it; and their bytes.
     fn ids_at(&self, root: &Root, below: &[u8]) -> Result<(Vec<i64>, i64), CatalogError> {
         let (folder, name) = rows::split(below);
-        let sql = "SELECT f.id, f.size FROM folder d JOIN file f ON f.folder = d.id \
-                   WHERE d.root = ?1 AND (d.path = ?2 AND f.name = ?3 OR substr(d.path, 1, ?4) = ?5)";
+        // Of the root all is below; to SQLite a part of an empty path is no path.
+        let sql = "SELECT f.id, f.size FROM folder d JOIN file f ON f.folder = d.id WHERE d.root = ?1 \
+                   AND (d.path = ?2 AND f.name = ?3 OR ?4 = 0 OR substr(d.path, 1, ?4) = ?5)";
         let mut inside = below.to_vec();
         if !inside.is_empty() {
             inside.push(b'/');

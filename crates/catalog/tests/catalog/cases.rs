@@ -379,3 +379,45 @@ fn roots_do_not_overlap() {
     assert!(catalog.add_root(&archive.path("a/b/c"), Policy::default()).is_err());
     assert_eq!(catalog.roots().unwrap().len(), 1);
 }
+
+#[test]
+fn a_first_run_that_was_interrupted_goes_on() {
+    let archive = Archive::of(&["a", "b"]);
+    let mut catalog = archive.open();
+    let root = archive.root(&mut catalog);
+    // One that took up nothing of what is there, since it came later.
+    fs::remove_file(archive.path("a")).unwrap();
+    let mut options = options();
+    options.max_gone = Some(100);
+    catalog.run(&root, Verb::Audit, &options, &mut |_| Ok(())).unwrap();
+    drop(catalog);
+    archive.write("a", "a");
+    let told = archive.run(Verb::Add);
+    assert_eq!((told.lines(), told.summary.severity()), (vec![], Severity::AsCataloged));
+    archive.write("c", "c");
+    assert_eq!(archive.run(Verb::Add).lines(), ["new c"]);
+}
+
+#[test]
+fn a_root_that_is_forgotten_leaves_nothing_but_its_events() {
+    let archive = Archive::of(&["one/a", "one/b", "two/c"]);
+    let mut catalog = archive.open();
+    for name in ["one", "two"] {
+        let root = catalog.add_root(&archive.path(name), Policy::default()).unwrap();
+        catalog.run(&root, Verb::Add, &options(), &mut |_| Ok(())).unwrap();
+    }
+    let finding = catalog.forget(&archive.path("two"), &options()).unwrap();
+    assert_eq!(finding.files, 1);
+    assert_eq!(catalog.check().unwrap(), [""; 0]);
+    assert_eq!(catalog.roots().unwrap().len(), 1);
+    let root = catalog.add_root(&archive.path("two"), Policy::default()).unwrap();
+    let told = catalog.run(&root, Verb::Add, &options(), &mut |_| Ok(())).unwrap();
+    assert_eq!(told.counts[&Class::New], 1);
+    let mut roots = Vec::new();
+    let mut take = |event: &lanesum_catalog::Event| {
+        roots.push((event.finding.class, event.root.clone()));
+        Ok(())
+    };
+    catalog.events(0, &mut take).unwrap();
+    assert_eq!(roots, [(Class::Forgotten, None)], "a new root has not the events of the old one");
+}
