@@ -5,7 +5,18 @@ from __future__ import annotations
 __all__: list[str] = []
 
 # What is imported when it is first asked for: where a name stands.
-_LAZY: dict[str, str] = {}
+_LAZY: dict[str, str] = {
+    "hash_files": ".files",
+    "hash_tree": ".files",
+    "etag": ".files",
+    "etags": ".files",
+    "check": ".lists",
+    "compare": ".lists",
+    "read_list": ".lists",
+    "write_list": ".lists",
+    "FailuresError": ".table",
+    "Table": ".table",
+}
 
 
 def __getattr__(name: str) -> object:

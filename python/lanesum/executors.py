@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 
-from lanesum import _arguments, _lanesum, shards
+from lanesum import _arguments, _lanesum
 from lanesum._arguments import AnyPath
 from lanesum._progress import Callback, showing
+from lanesum._shards import read_shards, write_shard
 from lanesum._tasks import run
 from lanesum.table import Files, Table
 
-__all__ = ["hash_files_task", "hash_in_tasks", "pack"]
+__all__ = ["Run", "hash_files_task", "hash_in_tasks", "on", "pack", "workers"]
 
 # What opening a file costs, as bytes of a long one: 16 KiB and more on every storage.
 _PER_FILE = 32 << 10
@@ -61,7 +62,7 @@ def hash_files_task(
     paths: Sequence[AnyPath],
     algorithms: Sequence[str],
     *,
-    threads: int = 1,
+    threads: int | None = 1,
     io: str = "auto",
     key: bytes | None = None,
     shards: AnyPath | None = None,
@@ -71,31 +72,40 @@ def hash_files_task(
 
     Has the columns of `hash_files`, and those that tell whether a file is as it was.
     """
-    from lanesum.shards import write
-
     reading = _arguments.reading(threads=threads, io=io, key=key, progress=progress)
     begun = _lanesum.now()
     rows = _lanesum.hash_paths(list(paths), list(algorithms), reading)
     if shards is not None:
-        write(shards, rows, begun)
+        write_shard(shards, rows, begun)
     return Table(rows)
+
+
+#: Calls a function with each task, and `fail` where that does not work, and `done` with each result.
+Run: TypeAlias = Callable[
+    [Callable[[Any], Any], Sequence[Any], Callable[[Any, str], Any], Callable[[Any], object]], list[Any]
+]
+
+
+def on(executor: Executor) -> Run:
+    """The workers of an executor."""
+    if not callable(getattr(executor, "submit", None)):
+        kind = type(executor).__name__
+        raise TypeError(f"executor must have submit(), as those of concurrent.futures, not {kind}")
+    return partial(run, executor)
 
 
 def hash_in_tasks(
     paths: Iterable[AnyPath],
     algorithms: Sequence[str],
     *,
-    key: bytes | None,
-    threads: int | None,
-    io: str,
-    progress: bool | Callback | None,
-    executor: Executor | None,
-    shards: AnyPath | None,
+    key: bytes | None = None,
+    threads: int | None = None,
+    io: str = "auto",
+    progress: bool | Callback | None = None,
+    on: tuple[Run, int] | None = None,
+    shards: AnyPath | None = None,
 ) -> Files:
-    """As `hash_files`, with an executor, or a folder of shards, or both."""
-    if executor is not None and not callable(getattr(executor, "submit", None)):
-        kind = type(executor).__name__
-        raise TypeError(f"executor must have submit(), as those of concurrent.futures, not {kind}")
+    """As `hash_files`: `on` so many workers, or here for a folder of shards."""
     if _arguments.is_path(paths):
         raise TypeError("paths must be several paths, not one; write [path]")
     if shards is not None and key is not None:
@@ -108,10 +118,11 @@ def hash_in_tasks(
     left = _without(paths, places)
     options = {"algorithms": list(algorithms), "io": io, "key": key, "shards": shards}
     with showing(progress, len(paths)) as callback:
-        if executor is None:
-            parts = _here(left, options, threads, known, callback)
+        done = _Done(callback, known)
+        if on is None:
+            parts = _here(left, options, threads, done)
         else:
-            parts = _on(executor, left, options, threads, known, callback)
+            parts = _there(*on, left, {"threads": threads or 1, **options}, done)
     rows = _in_order(known, places, parts, len(paths))
     names = [name for name in rows.names if name not in ("changed", "inode")]
     return Files(rows.select(names), problems)
@@ -124,7 +135,7 @@ def _known(
     tables: list[_lanesum.Batches] = []
     problems: list[str] = []
     if folder is not None:
-        tables, problems = shards.read(folder)
+        tables, problems = read_shards(folder)
     rows, places = _lanesum.known_rows(list(paths), tables, list(algorithms))
     return rows, places, problems
 
@@ -168,44 +179,27 @@ class _Done:
 
 
 def _here(
-    paths: Sequence[str],
-    options: dict[str, Any],
-    threads: int | None,
-    known: _lanesum.Batches,
-    callback: Callback | None,
+    paths: Sequence[str], options: dict[str, Any], threads: int | None, done: _Done
 ) -> list[_lanesum.Batches]:
     """Task by task in this process, for the shards that they write."""
-    done = _Done(callback, known)
     parts = []
     for task in pack(paths, 1):
-        part = hash_files_task(task, threads=threads or os.cpu_count() or 1, progress=done.within, **options)
+        part = hash_files_task(task, threads=threads, progress=done.within, **options)
         parts.append(part._batches)
         done.add(part._batches)
     return parts
 
 
-def _on(
-    executor: Executor,
-    paths: Sequence[str],
-    options: dict[str, Any],
-    threads: int | None,
-    known: _lanesum.Batches,
-    callback: Callback | None,
+def _there(
+    run: Run, workers: int, paths: Sequence[str], options: dict[str, Any], done: _Done
 ) -> list[_lanesum.Batches]:
-    done = _Done(callback, known)
-    function = partial(hash_files_task, threads=threads or 1, **options)
     algorithms = options["algorithms"]
 
-    def name_failure(task: Sequence[str], why: str) -> Table:
+    def fail(task: Sequence[str], why: str) -> Table:
         return Table(_lanesum.failed_rows(list(task), algorithms, why))
 
-    tables = run(
-        executor,
-        function,
-        pack(paths, workers(executor)),
-        name_failure,
-        lambda table: done.add(table._batches),
-    )
+    function = partial(hash_files_task, **options)
+    tables = run(function, pack(paths, workers), fail, lambda table: done.add(table._batches))
     return [table._batches for table in tables]
 
 

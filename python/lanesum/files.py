@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from concurrent.futures import Executor
+from typing import Any
 
 from lanesum import _arguments, _lanesum
 from lanesum._arguments import AnyPath
@@ -51,11 +52,7 @@ def hash_files(
     """
     names = _arguments.algorithms(algorithms)
     if executor is not None or shards is not None:
-        from lanesum.executors import hash_in_tasks
-
-        return hash_in_tasks(
-            paths, names, key=key, threads=threads, io=io, progress=progress, executor=executor, shards=shards
-        )
+        return _in_tasks(executor, paths, names, key=key, threads=threads, io=io, progress=progress, shards=shards)
     paths = paths if _arguments.is_path(paths) else list(paths)
     with showing(progress, len(paths)) as callback:
         reading = _arguments.reading(threads=threads, io=io, key=key, progress=callback)
@@ -91,12 +88,8 @@ def hash_tree(
         exclude=exclude, gitignore=gitignore, follow=follow, one_file_system=one_file_system
     )
     if executor is not None or shards is not None:
-        from lanesum.executors import hash_in_tasks
-
         paths, failed, skipped = _lanesum.walk_tree(root, walking)
-        table = hash_in_tasks(
-            paths, names, key=key, threads=threads, io=io, progress=progress, executor=executor, shards=shards
-        )
+        table = _in_tasks(executor, paths, names, key=key, threads=threads, io=io, progress=progress, shards=shards)
         parts = [_lanesum.failed_rows([path], names, why) for path, why in failed]
         rows = _lanesum.Batches.concat([table._batches, *(_public(part, names) for part in parts)])
         return Files(rows, table.problems, skipped)
@@ -104,6 +97,14 @@ def hash_tree(
         reading = _arguments.reading(threads=threads, io=io, key=key, progress=callback)
         rows, skipped = _lanesum.hash_below(root, names, walking, reading)
     return Files(_public(rows, names), (), skipped)
+
+
+def _in_tasks(executor: Executor | None, paths: Iterable[AnyPath], algorithms: list[str], **options: Any) -> Files:
+    """On an executor, or here, where shards are written."""
+    from lanesum import executors
+
+    on = None if executor is None else (executors.on(executor), executors.workers(executor))
+    return executors.hash_in_tasks(paths, algorithms, on=on, **options)
 
 
 def _public(rows: _lanesum.Batches, algorithms: list[str]) -> _lanesum.Batches:

@@ -14,13 +14,13 @@ from lanesum import _lanesum
 from lanesum._arguments import AnyPath
 from lanesum._whole import replace
 
-__all__ = ["read", "write"]
+__all__ = ["read_shards", "write_shard"]
 
 # A shard's own words, which tell it from other files of Arrow; the number counts changes of its columns.
 _MARK = {"lanesum": "shard 1"}
 
 
-def write(folder: AnyPath, rows: _lanesum.Batches, begun: int) -> None:
+def write_shard(folder: AnyPath, rows: _lanesum.Batches, begun: int) -> None:
     """Writes a part whose hashing began at this time. What failed, or changed just before, is not kept."""
     kept = _lanesum.settled_rows(rows, begun)
     if len(kept) == 0:
@@ -30,7 +30,7 @@ def write(folder: AnyPath, rows: _lanesum.Batches, begun: int) -> None:
     replace(os.path.join(os.fsdecode(folder), name), kept.with_metadata(_MARK).to_ipc())
 
 
-def read(folder: AnyPath) -> tuple[list[_lanesum.Batches], list[str]]:
+def read_shards(folder: AnyPath) -> tuple[list[_lanesum.Batches], list[str]]:
     """The shards of a folder, which is made if it is not there; and what is wrong with some of its files.
 
     Raises OSError where it cannot be made or read.
