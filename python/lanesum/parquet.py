@@ -238,14 +238,14 @@ def _hashed(
 ) -> Any:
     import pyarrow
 
-    import lanesum
+    from lanesum import _lanesum
 
     arrays = {name: table.column(name) for name in keep}
     for name, of in columns.items():
         if isinstance(of, str):
-            column = lanesum.hash_column(table.column(of), algorithm, key=key, output=output)
+            column = _lanesum.hash_column(table.column(of), algorithm, key=key, output=output)
         else:
-            column = lanesum.surrogate_key([table.column(source) for source in of])
+            column = _lanesum.surrogate_key([table.column(source) for source in of])
         arrays[name] = pyarrow.chunked_array(column)
     return pyarrow.table(arrays)
 
