@@ -7,7 +7,6 @@ every executor that pickles its tasks will do: a pool of processes, loky, `clien
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from functools import partial
@@ -36,7 +35,7 @@ def pack(paths: Sequence[AnyPath], workers: int) -> list[list[AnyPath]]:
 
     Each has enough files to fill the lanes where there are enough. What cannot be looked at counts as empty.
     """
-    weights = [_size(path) + _PER_FILE for path in paths]
+    weights = [size + _PER_FILE for size in _lanesum.file_sizes(list(paths))]
     fair = sum(weights) // (workers * _TASKS_A_WORKER)
     most = min(max(fair, _LEAST), _MOST)
     tasks: list[list[AnyPath]] = []
@@ -48,14 +47,6 @@ def pack(paths: Sequence[AnyPath], workers: int) -> list[list[AnyPath]]:
         tasks[-1].append(path)
         room -= weight
     return tasks
-
-
-def _size(path: AnyPath) -> int:
-    try:
-        status = os.stat(path)
-    except (OSError, ValueError):
-        return 0
-    return status.st_size if stat.S_ISREG(status.st_mode) else 0
 
 
 def hash_files_task(

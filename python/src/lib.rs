@@ -32,8 +32,8 @@ mod _lanesum {
     #[pymodule_export]
     use crate::files::{
         Batches, algorithm_names, check_lists, compare_sides, etags_of_paths, failed_rows,
-        format_list, formats, hash_below, hash_paths, known_rows, now, read_list_content,
-        read_list_file, settled_rows, walk_tree,
+        file_sizes, format_list, formats, hash_below, hash_paths, known_rows, now,
+        read_list_content, read_list_file, settled_rows, walk_tree,
     };
     #[pymodule_export]
     use crate::hash_column::hash_column;

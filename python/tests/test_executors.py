@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lanesum
-from lanesum import _tasks, executors
+from lanesum import _lanesum, _tasks, executors
 from lanesum.table import Files
 
 
@@ -83,7 +83,7 @@ def test_a_tree_on_an_executor_is_as_alone(few: None, files: list[str]) -> None:
 @given(st.lists(st.integers(0, 4 << 30)), st.integers(1, 64))
 def test_tasks_are_of_bytes(sizes: list[int], workers: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(executors, "_size", lambda path: sizes[path])
+        patch.setattr(_lanesum, "file_sizes", lambda paths: [sizes[path] for path in paths])
         tasks = executors.pack(range(len(sizes)), workers)
     assert [path for task in tasks for path in task] == list(range(len(sizes)))
     most = max(executors._LEAST, min(executors._MOST, sum(sizes) // workers + len(sizes) * executors._PER_FILE))

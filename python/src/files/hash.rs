@@ -96,6 +96,17 @@ pub(crate) fn walk_tree(
     }
 }
 
+/// How many bytes regular files have; 0 of whatever else there is or is not.
+#[pyfunction]
+pub(crate) fn file_sizes(py: Python<'_>, paths: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
+    let paths = names::paths(paths)?;
+    let size = |path: &PathBuf| {
+        let file = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
+        file.map_or(0, |file| file.len())
+    };
+    Ok(py.detach(|| paths.iter().map(size).collect()))
+}
+
 fn item(entry: Entry, root: &Path) -> (Source, About) {
     match entry {
         // The argument itself may be anything.
