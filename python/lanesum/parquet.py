@@ -238,14 +238,14 @@ def _hashed(
 ) -> Any:
     import pyarrow
 
-    from lanesum import _lanesum
+    import lanesum
 
     arrays = {name: table.column(name) for name in keep}
     for name, of in columns.items():
         if isinstance(of, str):
-            column = _lanesum.hash_column(table.column(of), algorithm, key=key, output=output)
+            column = lanesum.hash_column(table.column(of), algorithm, key=key, output=output)
         else:
-            column = _lanesum.surrogate_key([table.column(source) for source in of])
+            column = lanesum.surrogate_key([table.column(source) for source in of])
         arrays[name] = pyarrow.chunked_array(column)
     return pyarrow.table(arrays)
 

@@ -66,9 +66,9 @@ def siphash24(key: bytes) -> Any:
     def hashed(column: Any) -> Any:
         import pyarrow
 
-        from lanesum import _lanesum
+        import lanesum
 
-        digests = pyarrow.chunked_array(_lanesum.hash_column(column, "siphash24", key=key, output="uint64"))
+        digests = pyarrow.chunked_array(lanesum.hash_column(column, "siphash24", key=key, output="uint64"))
         return digests.combine_chunks().view(pyarrow.int64())
 
     # Whose types Spark reads as its own kinds of functions; here they are none of the module's business.
