@@ -26,6 +26,7 @@ mod _lanesum {
 
     #[pymodule_export]
     use crate::backend::{backend, backends, set_backend};
+    #[pymodule_export]
     use crate::column::Column;
     #[pymodule_export]
     use crate::digest::{Hash, md5, new, siphash13, siphash13_128, siphash24, siphash24_128};
