@@ -96,6 +96,8 @@ PYTHON = python3
 PYTHON_TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))/python
 VENV = $(PYTHON_TARGET)-venv
 python test-wheel: export CARGO_TARGET_DIR = $(PYTHON_TARGET)
+# pip calls maturin by its name.
+python: export PATH := $(VENV)/bin:$(PATH)
 python: $(VENV)/requirements-test.txt
 	$(VENV)/bin/pip install --quiet --no-build-isolation --no-deps --force-reinstall ./python
 
