@@ -197,6 +197,15 @@ impl Digests {
         }
     }
 
+    /// Room for at least so many.
+    pub(crate) fn make_room(&mut self, count: usize) {
+        match self {
+            Self::Narrow(numbers) if numbers.len() < count => numbers.resize(count, 0),
+            Self::Wide(digests) if digests.len() < count => digests.resize(count, [0; 16]),
+            _ => {}
+        }
+    }
+
     pub(crate) fn places(&mut self, range: Range<usize>) -> Places<'_> {
         match self {
             Self::Narrow(numbers) => Places::Narrow(&mut numbers[range]),

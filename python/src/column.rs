@@ -15,7 +15,7 @@ use pyo3_arrow::ffi::{
 
 /// A column of Arrow: what lanesum gives, and pyarrow, polars, pandas, DuckDB and arro3 take.
 ///
-/// It has as many chunks as the column that it was made of.
+/// It has the chunks of the column that it was made of, without empty ones.
 #[pyclass(frozen, module = "lanesum")]
 pub(crate) struct Column {
     chunks: Vec<ArrayRef>,

@@ -112,6 +112,7 @@ impl Hash {
 #[pymethods]
 impl Hash {
     /// Takes the next bytes: of any object that has a buffer, as bytes, bytearray, memoryview.
+    #[pyo3(signature = (data, /))]
     fn update(&self, data: &Bound<'_, PyAny>) -> PyResult<()> {
         self.state(data.py()).update_all(data)
     }

@@ -1,5 +1,6 @@
 //! The digest of each row of a column.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
@@ -14,7 +15,7 @@ use pyo3_arrow::error::PyArrowError;
 use crate::algorithm::{Digests, Function, Key, Places};
 use crate::column::Column;
 use crate::input::{self, Chunks};
-use crate::output::Output;
+use crate::output::{Output, Rendering};
 use crate::rows::{Rows, is_bytes};
 
 /// Rows that are hashed before the next look at whether somebody has pressed ctrl-C.
@@ -64,10 +65,11 @@ pub(crate) fn hash(
     check_type(function, chunks.field().data_type())?;
     let mut arrays = Vec::new();
     while let Some(chunk) = next(py, &mut chunks)? {
-        for first in (0..chunk.len()).step_by(output.most_rows()) {
-            let rows = chunk.slice(first, output.most_rows().min(chunk.len() - first));
-            let digests = digests_of(py, function, &rows)?;
-            arrays.push(py.detach(|| output.array(digests, rows.logical_nulls())));
+        for range in steps(0..chunk.len(), output.most_rows()) {
+            let rows = chunk.slice(range.start, range.len());
+            let rendering = Rendering::new(output, function, rows.len());
+            let rendering = hash_into(py, function, &rows, rendering)?;
+            arrays.push(py.detach(|| rendering.array(rows.logical_nulls())));
         }
         // The last reference may be this one, and what frees it may take a while.
         py.detach(|| drop(chunk));
@@ -83,19 +85,48 @@ pub(crate) fn next(py: Python<'_>, chunks: &mut Chunks) -> PyResult<Option<Array
 }
 
 /// The digest of each row, and anything where a row is null.
-pub(crate) fn digests_of(
+fn hash_into(
     py: Python<'_>,
     function: &Function,
     array: &dyn Array,
-) -> PyResult<Digests> {
-    let mut digests = Digests::new(function, array.len());
-    for first in (0..array.len()).step_by(ROWS) {
-        let count = ROWS.min(array.len() - first);
-        let places = digests.places(first..first + count);
-        py.detach(|| hash_array(function, &array.slice(first, count), places));
+    mut rendering: Rendering,
+) -> PyResult<Rendering> {
+    let is_dictionary = matches!(array.data_type(), DataType::Dictionary(..));
+    // The values of a dictionary are hashed once a step.
+    let step = if is_dictionary { ROWS } else { rendering.step(ROWS) };
+    for range in steps(0..array.len(), ROWS) {
+        py.detach(|| {
+            for range in steps(range, step) {
+                let rows = array.slice(range.start, range.len());
+                rendering.fill(range, |places| {
+                    hash_array(function, &rows, places);
+                    Ok::<_, PyErr>(())
+                })?;
+            }
+            Ok::<_, PyErr>(())
+        })?;
         py.check_signals()?;
     }
-    Ok(digests)
+    Ok(rendering)
+}
+
+/// A range in steps of at most so many.
+pub(crate) fn steps(range: Range<usize>, step: usize) -> impl Iterator<Item = Range<usize>> {
+    let end = range.end;
+    range.step_by(step).map(move |start| start..end.min(start.saturating_add(step)))
+}
+
+/// The numbers of each row, and anything where a row is null; of an algorithm of 64 bits.
+pub(crate) fn numbers_of(
+    py: Python<'_>,
+    function: &Function,
+    array: &dyn Array,
+) -> PyResult<Vec<u64>> {
+    let rendering = Rendering::new(Output::Uint64, function, array.len());
+    match hash_into(py, function, array, rendering)? {
+        Rendering::Digests(_, Digests::Narrow(numbers)) => Ok(numbers),
+        _ => unreachable!("an algorithm of 64 bits"),
+    }
 }
 
 fn hash_array(function: &Function, array: &dyn Array, places: Places<'_>) {

@@ -83,7 +83,9 @@ fn by_dtype(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<ArrayRef>>
     {
         return Err(PyValueError::new_err(format!("{what} has {dimensions} dimensions; give one")));
     }
-    let width: usize = dtype.getattr("itemsize")?.extract()?;
+    // Those of pandas have none, and are as good as a list.
+    let Ok(width) = dtype.getattr("itemsize") else { return Ok(None) };
+    let width: usize = width.extract()?;
     // What a masked array hides is null in its list alone.
     let is_plain = object.hasattr("tobytes")? && !object.hasattr("mask")?;
     match (kind.extract::<&str>()?, width) {

@@ -7,7 +7,7 @@ use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 
 use crate::algorithm::{Digests, Function, Key};
-use crate::hash_column::{digests_of, next};
+use crate::hash_column::{next, numbers_of};
 use crate::input;
 use crate::items::{self, Item};
 
@@ -75,10 +75,7 @@ pub(crate) fn _pandas_hash_column(
         if !missing.is_empty() && !may_miss {
             return Ok(false);
         }
-        let Digests::Narrow(some) = digests_of(py, &function, &chunk)? else {
-            unreachable!("siphash24 has 64 bits")
-        };
-        hashes.extend(some);
+        hashes.extend(numbers_of(py, &function, &chunk)?);
     }
     finish(py, Digests::Narrow(hashes), missing, out)?;
     Ok(true)

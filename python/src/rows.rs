@@ -101,11 +101,8 @@ impl<'a> Rows<'a> {
 /// Whether a column of this type has rows of bytes; a dictionary of such has too.
 pub(crate) fn is_bytes(data_type: &DataType) -> bool {
     use DataType::*;
-    match data_type {
-        Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView => true,
-        FixedSizeBinary(_) => true,
-        _ => false,
-    }
+    matches!(data_type, Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView)
+        || matches!(data_type, FixedSizeBinary(_))
 }
 
 fn offsets<'a, T: ByteArrayType>(

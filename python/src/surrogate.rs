@@ -1,5 +1,6 @@
 //! Surrogate keys: the MD5 of a row's values, joined.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
@@ -10,11 +11,11 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3_arrow::error::PyArrowError;
 
-use crate::algorithm::{Digests, Function, Places};
+use crate::algorithm::{Function, Places};
 use crate::column::Column;
-use crate::hash_column::next;
+use crate::hash_column::{next, steps};
 use crate::input::{self, Chunks};
-use crate::output::Output;
+use crate::output::{Output, Rendering};
 use crate::rows::Rows;
 
 /// Rows whose values are made text before the next look at whether somebody has pressed ctrl-C.
@@ -60,10 +61,10 @@ pub(crate) fn surrogate_key(
     let joiner = Joiner { separator: separator.as_bytes(), null: null.as_bytes() };
     let mut arrays = Vec::new();
     while let Some(block) = columns.next(py)? {
-        for first in (0..block.len).step_by(output.most_rows()) {
-            let count = output.most_rows().min(block.len - first);
-            let digests = block.digests(py, &joiner, first, count)?;
-            arrays.push(py.detach(|| output.array(digests, None)));
+        for rows in steps(0..block.len, output.most_rows()) {
+            let rendering = Rendering::new(output, &Function::Md5, rows.len());
+            let rendering = block.hash_into(py, &joiner, rows, rendering)?;
+            arrays.push(py.detach(|| rendering.array(None)));
         }
     }
     let field = Field::new("", output.data_type(&Function::Md5), true);
@@ -195,23 +196,23 @@ impl Cursor {
 }
 
 impl Block {
-    fn digests(
+    /// The digests of some rows.
+    fn hash_into(
         &self,
         py: Python<'_>,
         joiner: &Joiner<'_>,
-        first: usize,
-        count: usize,
-    ) -> PyResult<Digests> {
-        let mut digests = Digests::new(&Function::Md5, count);
-        for start in (0..count).step_by(ROWS) {
-            let len = ROWS.min(count - start);
-            let places = digests.places(start..start + len);
-            let columns = self.columns.iter().map(|column| column.slice(first + start, len));
+        rows: Range<usize>,
+        mut rendering: Rendering,
+    ) -> PyResult<Rendering> {
+        for range in steps(0..rows.len(), ROWS) {
+            let (start, len) = (rows.start + range.start, range.len());
+            let columns = self.columns.iter().map(|column| column.slice(start, len));
             let columns: Vec<ArrayRef> = columns.collect();
-            py.detach(|| joiner.hash(&columns, places)).map_err(PyArrowError::from)?;
+            py.detach(|| rendering.fill(range, |places| joiner.hash(&columns, places)))
+                .map_err(PyArrowError::from)?;
             py.check_signals()?;
         }
-        Ok(digests)
+        Ok(rendering)
     }
 }
 
