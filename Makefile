@@ -21,7 +21,7 @@ ZSH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
 .PHONY: build python test test-format test-lints test-no-std test-aarch64 test-oldest test-code test-stranger \
-	test-python test-wheel test-instructions test-docs test-fuzz test-bench test-miri test-asan test-tsan \
+	test-python test-wheel test-spark test-instructions test-docs test-fuzz test-bench test-miri test-asan test-tsan \
 	record-instructions record-api fuzz bench bench-peers plots deny install install-md5sum-link uninstall
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
@@ -117,6 +117,15 @@ test-wheel: python
 	$(CARGO) clippy --locked --manifest-path python/Cargo.toml -- -D warnings
 	cd $(VENV) && bin/stubtest lanesum --mypy-config-file $(CURDIR)/python/pyproject.toml
 	cd $(VENV) && bin/pytest -q $(CURDIR)/python/tests
+
+# Half a gigabyte of packages, and Java.
+SPARK_VENV = $(PYTHON_TARGET)-spark-venv
+test-spark:
+	$(PYTHON) -m venv $(SPARK_VENV)
+	$(SPARK_VENV)/bin/pip install --quiet --disable-pip-version-check 'pyspark>=4.1' pandas pyarrow pytest hypothesis maturin
+	PATH=$(SPARK_VENV)/bin:$$PATH CARGO_TARGET_DIR=$(PYTHON_TARGET) $(SPARK_VENV)/bin/pip install --quiet \
+		--no-build-isolation --no-deps --force-reinstall ./python
+	cd $(SPARK_VENV) && bin/pytest -q -m spark $(CURDIR)/python/tests/test_spark.py
 
 # The rig, with the versions of its peers; needs Rust 1.94.
 test-bench:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 from lanesum._arguments import AnyPath, several
 from lanesum.table import FailuresError
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from lanesum.executors import Run
 
 __all__ = ["Part", "Parts", "hash_parquet", "hash_parquet_task", "pack"]
-
-_Output: TypeAlias = Literal["binary", "hex", "uint64"]
 
 # Row groups of as many bytes are a task: long against what a task costs, short against a worker's memory.
 _TASK = 256 << 20
@@ -69,7 +67,7 @@ def hash_parquet(
     executor: Executor | None = None,
     algorithm: str = "md5",
     key: bytes | None = None,
-    output: _Output = "binary",
+    output: Literal["binary", "hex", "uint64"] = "binary",
     keep: Iterable[str] = (),
 ) -> Parts:
     """Hashes columns of Parquet files, and writes the digests to files of the folder `out`.
@@ -97,7 +95,7 @@ def in_tasks(
     *,
     algorithm: str = "md5",
     key: bytes | None = None,
-    output: _Output = "binary",
+    output: Literal["binary", "hex", "uint64"] = "binary",
     keep: Iterable[str] = (),
 ) -> Parts:
     """As `hash_parquet`, on whatever runs tasks."""
@@ -186,7 +184,7 @@ def hash_parquet_task(
     columns: Mapping[str, str | Sequence[str]],
     algorithm: str = "md5",
     key: bytes | None = None,
-    output: _Output = "binary",
+    output: Literal["binary", "hex", "uint64"] = "binary",
     keep: Sequence[str] = (),
 ) -> list[Part]:
     """What a worker does: reads row group by row group, hashes and writes. A part that fails says why."""
@@ -198,7 +196,7 @@ def _hash_part(
     columns: Mapping[str, str | Sequence[str]],
     algorithm: str,
     key: bytes | None,
-    output: _Output,
+    output: Literal["binary", "hex", "uint64"],
     keep: Sequence[str],
 ) -> Part:
     import pyarrow
@@ -235,7 +233,7 @@ def _hashed(
     columns: Mapping[str, str | Sequence[str]],
     algorithm: str,
     key: bytes | None,
-    output: _Output,
+    output: Literal["binary", "hex", "uint64"],
     keep: Sequence[str],
 ) -> Any:
     import pyarrow
