@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 AnyPath: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 
-def is_path(given: object) -> bool:
+def is_path(given: object) -> TypeGuard[AnyPath]:
     """Whether it is one path, not several."""
     return isinstance(given, str | bytes | os.PathLike)
+
+
+def several(given: AnyPath | Iterable[AnyPath]) -> list[AnyPath]:
+    """One path or several."""
+    if isinstance(given, str | bytes | os.PathLike):
+        return [given]
+    return list(given)
+
+
+def paths(given: Iterable[AnyPath]) -> list[AnyPath]:
+    """Several paths; a text would be one for each of its characters."""
+    if is_path(given):
+        raise TypeError("paths must be several paths, not one; write [path]")
+    return list(given)
 
 
 def algorithms(given: str | Iterable[str]) -> list[str]:
@@ -52,7 +66,7 @@ def walking(
     one_file_system: bool = False,
 ) -> dict[str, Any]:
     """How folders are walked."""
-    patterns = [exclude] if is_path(exclude) else list(exclude)
+    patterns = several(exclude)
     return {
         "exclude": [os.fsdecode(pattern) for pattern in patterns],
         "gitignore": bool(gitignore),

@@ -196,7 +196,8 @@ def _like(executor: Executor) -> Executor | None:
         from loky import get_reusable_executor
 
         # It replaces its own that broke; whoever holds that one gets it by the same call.
-        return get_reusable_executor(max_workers=workers)
+        another: Executor = get_reusable_executor(max_workers=workers)
+        return another
     if isinstance(executor, ProcessPoolExecutor):
         return ProcessPoolExecutor(
             workers,

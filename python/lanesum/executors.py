@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from functools import partial
-from itertools import chain
 from typing import Any, TypeAlias
 
 from lanesum import _arguments, _lanesum
@@ -97,26 +96,24 @@ def hash_in_tasks(
     shards: AnyPath | None = None,
 ) -> Files:
     """As `hash_files`: `on` so many workers, or here for a folder of shards."""
-    if _arguments.is_path(paths):
-        raise TypeError("paths must be several paths, not one; write [path]")
     if shards is not None and key is not None:
         raise ValueError("shards= does not go with key=: what one key made would be taken for another's")
     # Whoever reads them elsewhere has the same names.
-    paths = [os.fsdecode(path) for path in paths]
+    names = [os.fsdecode(path) for path in _arguments.paths(paths)]
     # Wrong arguments are told here, once, and not by each worker.
     _lanesum.hash_paths([], list(algorithms), _arguments.reading(threads=threads, io=io, key=key))
-    known, places, problems = _known(paths, algorithms, shards)
-    left = _without(paths, places)
+    known, places, problems = _known(names, algorithms, shards)
+    left = _without(names, places)
     options = {"algorithms": list(algorithms), "io": io, "key": key, "shards": shards}
-    with showing(progress, len(paths)) as callback:
+    with showing(progress, len(names)) as callback:
         done = _Done(callback, known)
         if on is None:
             parts = _here(left, options, threads, done)
         else:
             parts = _there(*on, left, {"threads": threads or 1, **options}, done)
-    rows = _in_order(known, places, parts, len(paths))
-    names = [name for name in rows.names if name not in ("changed", "inode")]
-    return Files(rows.select(names), problems)
+    rows = _in_order(known, places, parts, len(names))
+    public = [name for name in rows.names if name not in ("changed", "inode")]
+    return Files(rows.select(public), problems)
 
 
 def _known(
@@ -204,5 +201,5 @@ def workers(executor: Executor) -> int:
     # Dask's, whose workers come and go.
     client = getattr(executor, "_client", None)
     if client is not None:
-        return max(1, sum(chain(client.nthreads().values())))
+        return max(1, sum(int(count) for count in client.nthreads().values()))
     return os.cpu_count() or 1

@@ -41,7 +41,7 @@ def check(
 
     Raises OSError where a list or the root is not there, and ValueError or TypeError for arguments that are wrong.
     """
-    lists = [lists] if _arguments.is_path(lists) else list(lists)
+    lists = _arguments.several(lists)
     if not lists:
         raise ValueError("lists: there is none; a check of nothing is none")
     if root is not None and not os.path.isdir(root):
@@ -122,8 +122,9 @@ def read_list(
 
     Raises OSError where the list cannot be read, and ValueError, which names the line, where it is none.
 
-    >>> list(read_list(b"900150983cd24fb0d6963f7d28e17f72  a\n").rows())[0]["path"]
-    'a'
+    >>> import lanesum
+    >>> lanesum.read_list(b"900150983cd24fb0d6963f7d28e17f72  a\n").column("path")
+    ['a']
     """
     reading = {"from": from_, "name": name, "algorithm": algorithm, "zero": zero}
     if hasattr(source, "read"):
@@ -179,16 +180,17 @@ def write_list(
 _ALGORITHMS = frozenset(_lanesum.algorithm_names())
 
 
-def _mappings(rows: Any) -> Iterable[Mapping[str, Any]]:
+def _mappings(rows: Any) -> Iterable[Any]:
     if isinstance(rows, Table):
         return rows.rows()
     for convert in ("to_pylist", "to_dicts"):
         if hasattr(rows, convert):
-            return getattr(rows, convert)()
+            return list(getattr(rows, convert)())
     if isinstance(rows, Mapping | str | bytes) or not hasattr(rows, "__iter__") or hasattr(rows, "iloc"):
         kind = type(rows).__name__
         raise TypeError(f"rows must be a table, or mappings that have a path and digests, not {kind}")
-    return rows
+    mappings: Iterable[Any] = rows
+    return mappings
 
 
 def _record(row: Any) -> dict[str, Any]:
@@ -221,7 +223,9 @@ def _digest(row: Mapping[str, Any], name: str) -> bytes | None:
 
 
 def _nanoseconds(moment: Any) -> int | None:
-    if moment is None or isinstance(moment, int):
+    if moment is None:
+        return None
+    if isinstance(moment, int):
         return moment
     if hasattr(moment, "value"):
         # pandas' moments have more digits than those that they are derived from.
@@ -229,4 +233,4 @@ def _nanoseconds(moment: Any) -> int | None:
     if getattr(moment, "tzinfo", None) is None:
         raise ValueError(f"modified is {moment!r}: nanoseconds, or a datetime with its time zone")
     seconds = int(moment.replace(microsecond=0).timestamp())
-    return seconds * 10**9 + moment.microsecond * 1000
+    return seconds * 10**9 + int(moment.microsecond) * 1000

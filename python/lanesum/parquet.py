@@ -10,15 +10,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from lanesum._arguments import AnyPath, is_path
+from lanesum._arguments import AnyPath, several
 from lanesum.table import FailuresError
 
 if TYPE_CHECKING:
     from lanesum.executors import Run
 
 __all__ = ["Part", "Parts", "hash_parquet", "hash_parquet_task", "pack"]
+
+_Output: TypeAlias = Literal["binary", "hex", "uint64"]
 
 # Row groups of as many bytes are a task: long against what a task costs, short against a worker's memory.
 _TASK = 256 << 20
@@ -67,7 +69,7 @@ def hash_parquet(
     executor: Executor | None = None,
     algorithm: str = "md5",
     key: bytes | None = None,
-    output: str = "binary",
+    output: _Output = "binary",
     keep: Iterable[str] = (),
 ) -> Parts:
     """Hashes columns of Parquet files, and writes the digests to files of the folder `out`.
@@ -95,11 +97,11 @@ def in_tasks(
     *,
     algorithm: str = "md5",
     key: bytes | None = None,
-    output: str = "binary",
+    output: _Output = "binary",
     keep: Iterable[str] = (),
 ) -> Parts:
     """As `hash_parquet`, on whatever runs tasks."""
-    paths = [os.fsdecode(path) for path in ([files] if is_path(files) else files)]
+    paths = [os.fsdecode(path) for path in several(files)]
     wanted = _wanted(columns, algorithm)
     kept = [keep] if isinstance(keep, str) else list(keep)
     folder = os.fsdecode(out)
@@ -133,7 +135,7 @@ def _wanted(
     return wanted
 
 
-def _sources(wanted: Mapping[str, str | list[str]]) -> list[str]:
+def _sources(wanted: Mapping[str, str | Sequence[str]]) -> list[str]:
     return [name for of in wanted.values() for name in ([of] if isinstance(of, str) else of)]
 
 
@@ -184,7 +186,7 @@ def hash_parquet_task(
     columns: Mapping[str, str | Sequence[str]],
     algorithm: str = "md5",
     key: bytes | None = None,
-    output: str = "binary",
+    output: _Output = "binary",
     keep: Sequence[str] = (),
 ) -> list[Part]:
     """What a worker does: reads row group by row group, hashes and writes. A part that fails says why."""
@@ -196,7 +198,7 @@ def _hash_part(
     columns: Mapping[str, str | Sequence[str]],
     algorithm: str,
     key: bytes | None,
-    output: str,
+    output: _Output,
     keep: Sequence[str],
 ) -> Part:
     import pyarrow
@@ -233,7 +235,7 @@ def _hashed(
     columns: Mapping[str, str | Sequence[str]],
     algorithm: str,
     key: bytes | None,
-    output: str,
+    output: _Output,
     keep: Sequence[str],
 ) -> Any:
     import pyarrow

@@ -25,7 +25,8 @@ class RayExecutor(Executor):
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """What the function returns, as a future of the standard library's."""
-        return self._remote.remote(fn, args, kwargs).future()
+        future: Future[Any] = self._remote.remote(fn, args, kwargs).future()
+        return future
 
 
 def _call(function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

@@ -16,7 +16,7 @@ from lanesum._arguments import AnyPath
 from lanesum.table import Files
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import SparkSession as _SparkSession
 
 __all__ = ["hash_files", "hash_parquet", "siphash24"]
 
@@ -25,7 +25,7 @@ Outcome = TypeVar("Outcome")
 
 
 def hash_files(
-    spark: SparkSession,
+    spark: _SparkSession,
     paths: Iterable[AnyPath],
     algorithms: str | Iterable[str] = ("md5",),
     *,
@@ -40,7 +40,7 @@ def hash_files(
 
 
 def hash_parquet(
-    spark: SparkSession,
+    spark: _SparkSession,
     files: AnyPath | Iterable[AnyPath],
     columns: str | Iterable[str] | Mapping[str, str | Sequence[str]],
     out: AnyPath,
@@ -76,14 +76,14 @@ def siphash24(key: bytes) -> Any:
     return arrow_udf(hashed, LongType())
 
 
-def _arrow_array() -> type:
+def _arrow_array() -> Any:
     import pyarrow
 
     return pyarrow.Array
 
 
 def _map(
-    spark: SparkSession,
+    spark: _SparkSession,
     function: Callable[[Task], Outcome],
     tasks: Sequence[Task],
     fail: Callable[[Task, str], Outcome],

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from lanesum import _lanesum
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
-    import pyarrow
+    import pandas as _pandas
+    import polars as _polars
+    import pyarrow as _pyarrow
+    from typing_extensions import CapsuleType
 
 # Of a name that is no UTF-8 the column of this ending has the bytes, and the one without it is null.
 _BYTES = "_bytes"
@@ -67,25 +68,25 @@ class Table:
     def __len__(self) -> int:
         return self.num_rows
 
-    def __arrow_c_schema__(self) -> object:
+    def __arrow_c_schema__(self) -> CapsuleType:
         return self._batches.__arrow_c_schema__()
 
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+    def __arrow_c_stream__(self, requested_schema: CapsuleType | None = None) -> CapsuleType:
         return self._batches.__arrow_c_stream__(requested_schema)
 
-    def to_pyarrow(self) -> pyarrow.Table:
+    def to_pyarrow(self) -> _pyarrow.Table:
         """The same as pyarrow's table."""
         import pyarrow
 
         return pyarrow.table(self)
 
-    def to_polars(self) -> polars.DataFrame:
+    def to_polars(self) -> _polars.DataFrame:
         """The same as polars' frame."""
         import polars
 
         return polars.DataFrame(self)
 
-    def to_pandas(self) -> pandas.DataFrame:
+    def to_pandas(self) -> _pandas.DataFrame:
         """The same as pandas' frame, by way of pyarrow."""
         return self.to_pyarrow().to_pandas()
 
@@ -107,7 +108,7 @@ def _unpickled(kind: type[Table], content: bytes, state: tuple[Any, ...]) -> Tab
 class FailuresError(Exception):
     """Not all is well; `result` is the table that says what."""
 
-    def __init__(self, words: str, result: Result) -> None:
+    def __init__(self, words: str, result: Any) -> None:
         super().__init__(words)
         self.result = result
 

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lanesum
@@ -51,7 +51,7 @@ def test_a_tree_is_as_hashlib_has_it(tree: Path, threads: int | None, io: str) -
         assert row["modified"] == os.stat(row["path"]).st_mtime_ns
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.binary(max_size=300), max_size=40), st.sampled_from(["md5", "sha1", "sha512", "blake3"]))
 def test_rows_come_in_the_order_of_the_paths(tmp_path: Path, contents: list[bytes], algorithm: str) -> None:
     paths = [write(tmp_path / str(place), content) for place, content in enumerate(contents)]
@@ -64,7 +64,7 @@ def test_rows_come_in_the_order_of_the_paths(tmp_path: Path, contents: list[byte
         assert table.column(algorithm) == expected
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.binary(min_size=1, max_size=60).filter(lambda name: not {0, 47} & set(name) and name not in (b".", b"..")))
 def test_names_may_be_any_bytes(tmp_path: Path, name: bytes) -> None:
     path = os.path.join(os.fsencode(tmp_path), name)

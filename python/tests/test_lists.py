@@ -9,14 +9,14 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lanesum
 from lanesum import _lanesum
 
 ABC = hashlib.md5(b"abc").hexdigest()
-SETTINGS = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100, deadline=None)
+SETTINGS = settings(max_examples=100)
 
 
 @pytest.fixture
