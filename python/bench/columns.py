@@ -1,10 +1,14 @@
 """How fast columns, messages and objects are hashed, beside hashlib, pandas and others.
 
-Prints one line a row: the case, the contestant, its rows in a second as the median of interleaved
-rounds, and how many times the loop over hashlib that is. `--csv` prints the same for the bench.
-What is not installed is left out and named at the end.
+Prints a line for each contestant of each case: its rows in a second by the median of interleaved
+rounds, and how many times the first contestant's that is. Before the rounds each answer is checked.
+What is not installed is left out and named.
 
-    python bench/columns.py [--rows 1000000] [--rounds 5] [--csv]
+    python bench/columns.py [--rows 1000000] [--rounds 5] [CASE...]
+
+With --serve the rig of the repository asks for one run after the other: it writes a case, a
+contestant and a number of rows, with tabs between, and reads a line with the seconds; or with the
+names of all contestants that are there, where it asks for `?`.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,7 +35,7 @@ Contestant = Callable[[], object]
 Case = dict[str, Contestant]
 
 
-def optional(name: str, missing: set[str]):
+def optional(name: str, missing: set[str]) -> Any:
     """A module that may not be there."""
     try:
         return importlib.import_module(name)
@@ -52,125 +57,177 @@ def md5(values: list[str], missing: set[str]) -> Case:
     column = pa.array(values)
     case: Case = {
         "hashlib": lambda: [hashlib.md5(value.encode()).hexdigest() for value in values],
-        "lanesum binary": lambda: pa.array(lanesum.hash_column(column)),
-        "lanesum hex": lambda: pa.array(lanesum.hash_column(column, output="hex")),
-        "lanesum hash_many hex": lambda: lanesum.hash_many(values, output="hex"),
+        "lanesum": lambda: pa.array(lanesum.hash_column(column)),
+        "lanesum-hex": lambda: pa.array(lanesum.hash_column(column, output="hex")),
+        "lanesum-many": lambda: lanesum.hash_many(values, output="hex"),
     }
     if duckdb := optional("duckdb", missing):
         connection = duckdb.connect(config={"threads": 1})
         connection.register("input", pa.table({"value": column}))
         query = "SELECT md5(value) AS digest FROM input"
-        case["duckdb hex"] = lambda: connection.sql(query).to_arrow_table()
-    if optional("polars_hash", missing):
+        case["duckdb"] = lambda: connection.sql(query).to_arrow_table()["digest"]
+    if plh := optional("polars_hash", missing):
         import polars as pl
-        import polars_hash as plh
 
         frame = pl.DataFrame({"value": values})
-        case["polars-hash hex"] = lambda: frame.select(plh.col("value").nchash.md5())
+        case["polars-hash"] = lambda: frame.select(plh.col("value").nchash.md5())["value"]
     return case
 
 
 def siphash(values: list[str], missing: set[str]) -> Case:
-    """SipHash-2-4 of one column into numbers."""
+    """SipHash-2-4 of one column into numbers; hashlib has BLAKE2b with a key in its place."""
     column = pa.array(values)
+
+    def blake2b(value: str) -> bytes:
+        return hashlib.blake2b(value.encode(), digest_size=8, key=KEY).digest()
 
     def arrow() -> object:
         return pa.array(lanesum.hash_column(column, "siphash24", key=KEY, output="uint64"))
 
-    case: Case = {
-        "hashlib": lambda: [hashlib.blake2b(v.encode(), digest_size=8, key=KEY).digest() for v in values],
-        "lanesum uint64": arrow,
-    }
+    case: Case = {"hashlib": lambda: [blake2b(value) for value in values], "lanesum": arrow}
     if peer := optional("siphash24", missing):
-        case["siphash24 loop"] = lambda: [peer.siphash24(v.encode(), key=KEY).intdigest() for v in values]
+        case["siphash24"] = lambda: [
+            peer.siphash24(value.encode(), key=KEY).intdigest() % 2**64 for value in values
+        ]
     return case
 
 
-def pandas_hash(values: list[str]) -> Case:
+def pandas_hash(values: list[str], missing: set[str]) -> Case:
     """What pandas makes of objects, and of its own text."""
     objects = np.array(values, dtype=object)
     text = pd.array(values, dtype="str")
     return {
-        "pandas": lambda: pd.util.hash_array(objects),
-        "pandas categorize=False": lambda: pd.util.hash_array(objects, categorize=False),
-        "lanesum objects": lambda: lanesum.pandas_hash_array(objects),
-        "pandas str": lambda: pd.util.hash_array(text, categorize=False),
-        "lanesum str": lambda: lanesum.pandas_hash_array(text),
+        "pandas": lambda: pd.util.hash_array(objects, categorize=False),
+        "pandas-categories": lambda: pd.util.hash_array(objects),
+        "pandas-text": lambda: pd.util.hash_array(text, categorize=False),
+        "lanesum": lambda: lanesum.pandas_hash_array(objects),
+        "lanesum-text": lambda: lanesum.pandas_hash_array(text),
     }
 
 
 def surrogate(values: list[str], missing: set[str]) -> Case:
     """dbt's key of a text and a number."""
     table = pa.table({"a": values, "b": list(range(len(values)))})
-    rows = list(zip(values, range(len(values)), strict=True))
     case: Case = {
-        "hashlib": lambda: [hashlib.md5(f"{a}-{b}".encode()).hexdigest() for a, b in rows],
+        "hashlib": lambda: [
+            hashlib.md5(f"{a}-{b}".encode()).hexdigest() for b, a in enumerate(values)
+        ],
         "lanesum": lambda: pa.array(lanesum.surrogate_key(table)),
     }
     if duckdb := optional("duckdb", missing):
         connection = duckdb.connect(config={"threads": 1})
         connection.register("input", table)
+        null = "'_dbt_utils_surrogate_key_null_'"
         query = (
-            "SELECT md5(coalesce(a, '_dbt_utils_surrogate_key_null_') || '-' || "
-            "coalesce(CAST(b AS VARCHAR), '_dbt_utils_surrogate_key_null_')) AS key FROM input"
+            f"SELECT md5(coalesce(a, {null}) || '-' || coalesce(CAST(b AS VARCHAR), {null})) AS key "
+            "FROM input"
         )
-        case["duckdb"] = lambda: connection.sql(query).to_arrow_table()
+        case["duckdb"] = lambda: connection.sql(query).to_arrow_table()["key"]
     return case
 
 
-def objects(rows: int) -> Case:
+def objects(values: list[str], missing: set[str]) -> Case:
     """One short message at a time."""
 
-    def loop(new: Callable) -> Contestant:
-        return lambda: [new(b"x").digest() for _ in range(rows)]
+    def loop(new: Callable[..., Any]) -> Contestant:
+        return lambda: [new(b"x").hexdigest() for _ in values]
 
-    return {"hashlib": loop(hashlib.md5), "lanesum.md5": loop(lanesum.md5)}
-
-
-def cases(rows: int, missing: set[str]):
-    """Each case with its name and its rows, made when it is its turn."""
-    for width in (36, 12, 200, None):
-        # As many bytes about as in a column of 36.
-        count = rows if width in (12, 36) else rows // 2
-        yield f"md5 {width or '1 to 200'} B", count, md5(texts(count, width), missing)
-    for width in (12, 36):
-        yield f"siphash24 {width} B", rows, siphash(texts(rows, width), missing)
-    yield "pandas hash_array 36 B", rows, pandas_hash(texts(rows, 36))
-    yield "surrogate_key 36 B and a number", rows, surrogate(texts(rows, 36), missing)
-    yield "md5(b'x').digest()", rows // 4, objects(rows // 4)
+    return {"hashlib": loop(hashlib.md5), "lanesum": loop(lanesum.md5)}
 
 
-def measure(case: Case, rounds: int) -> dict[str, float]:
-    """The median of each contestant's seconds; each round lets all of them run once."""
-    seconds: dict[str, list[float]] = {name: [] for name in case}
-    for _ in range(rounds):
-        for name, run in case.items():
-            gc.collect()
-            begin = time.perf_counter()
-            result = run()
-            seconds[name].append(time.perf_counter() - begin)
-            del result
-    return {name: statistics.median(times) for name, times in seconds.items()}
+# What makes the contestants, and how long a row is; nothing for 1 to 200 bytes.
+CASES: dict[str, tuple[Callable[[list[str], set[str]], Case], int | None]] = {
+    "md5-12": (md5, 12),
+    "md5-36": (md5, 36),
+    "md5-200": (md5, 200),
+    "md5-mixed": (md5, None),
+    "siphash-12": (siphash, 12),
+    "siphash-36": (siphash, 36),
+    "pandas-hash-36": (pandas_hash, 36),
+    "surrogate-key-36": (surrogate, 36),
+    "object-1": (objects, 36),
+}
+
+
+def plain(answer: Any) -> list[object]:
+    """The beginning of an answer, as Python's objects; bytes as the digits that others give."""
+    some = answer[:1000]
+    some = some.to_list() if hasattr(some, "to_list") else list(some)
+    some = [value.as_py() if hasattr(value, "as_py") else value for value in some]
+    return [value.hex() if isinstance(value, bytes) else value for value in some]
+
+
+def check(name: str, case: Case) -> None:
+    """Holds every answer to the first one's, or to siphash24's where that is of another function."""
+    answers = {contestant: plain(run()) for contestant, run in case.items()}
+    if name.startswith("siphash"):
+        del answers["hashlib"]
+    first, *others = answers.values()
+    wrong = [name for name, answer in answers.items() if answer != first]
+    if wrong and others:
+        raise SystemExit(f"{name}: {', '.join(wrong)}: other answers than {next(iter(answers))}")
+
+
+def run_once(run: Contestant) -> float:
+    """The seconds of a run, without what frees its answer."""
+    gc.collect()
+    begin = time.perf_counter()
+    answer = run()
+    seconds = time.perf_counter() - begin
+    del answer
+    return seconds
+
+
+def compare(names: list[str], rows: int, rounds: int) -> None:
+    """Each round lets all contestants of a case run once."""
+    missing: set[str] = set()
+    for name in names:
+        make, width = CASES[name]
+        case = make(texts(rows, width), missing)
+        check(name, case)
+        seconds: dict[str, list[float]] = {contestant: [] for contestant in case}
+        for _ in range(rounds):
+            for contestant, run in case.items():
+                seconds[contestant].append(run_once(run))
+        medians = {contestant: statistics.median(times) for contestant, times in seconds.items()}
+        base = next(iter(medians.values()))
+        for contestant, median in medians.items():
+            rate = rows / median / 1e6
+            print(f"{name:18} {contestant:18} {rate:8.2f} M/s {base / median:7.1f} x", flush=True)
+    for name in sorted(missing):
+        print(f"left out: {name} is not installed", file=sys.stderr)
+
+
+def serve() -> None:
+    """Runs what the rig asks for."""
+    current, case = None, {}
+    missing: set[str] = set()
+    for line in sys.stdin:
+        name, contestant, rows = line.rstrip("\n").split("\t")
+        if (name, rows) != current:
+            make, width = CASES[name]
+            case = make(texts(int(rows), width), missing)
+            current = (name, rows)
+            check(name, case)
+        if contestant == "?":
+            print("\t".join(case), flush=True)
+        else:
+            print(run_once(case[contestant]), flush=True)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Columns, messages and objects beside their peers.")
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=", ".join(CASES))
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--csv", action="store_true")
+    parser.add_argument("--serve", action="store_true")
     options = parser.parse_args()
-    missing: set[str] = set()
-    for name, rows, case in cases(options.rows, missing):
-        medians = measure(case, options.rounds)
-        base = next(iter(medians.values()))
-        for contestant, seconds in medians.items():
-            if options.csv:
-                print(f"{name},{contestant},{rows},{seconds:.6f}")
-            else:
-                rate = rows / seconds / 1e6
-                print(f"{name:34} {contestant:26} {rate:8.2f} M/s {base / seconds:7.1f} x", flush=True)
-    for name in sorted(missing):
-        print(f"left out: {name} is not installed", file=sys.stderr)
+    if unknown := set(options.cases) - set(CASES):
+        parser.error(f"no such case: {', '.join(sorted(unknown))}; there are {', '.join(CASES)}")
+    if options.serve:
+        serve()
+    else:
+        compare(options.cases or list(CASES), options.rows, options.rounds)
 
 
 if __name__ == "__main__":
