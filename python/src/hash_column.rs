@@ -8,7 +8,7 @@ use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::ScalarBuffer;
 use arrow_schema::{ArrowError, DataType, Field};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3_arrow::error::PyArrowError;
 
@@ -80,8 +80,12 @@ pub(crate) fn hash(
 
 /// The next array of a column.
 pub(crate) fn next(py: Python<'_>, chunks: &mut Chunks) -> PyResult<Option<ArrayRef>> {
-    let chunk: Option<Result<_, ArrowError>> = py.detach(|| chunks.next());
-    Ok(chunk.transpose().map_err(PyArrowError::from)?)
+    let chunk = py.detach(|| chunks.next());
+    chunk.transpose().map_err(|error| match error {
+        // An exception of Python's, on its way through Arrow.
+        ArrowError::ExternalError(_) => PyArrowError::from(error).into(),
+        error => PyRuntimeError::new_err(format!("a column came to no end: {error}")),
+    })
 }
 
 /// The digest of each row, and anything where a row is null.
