@@ -20,8 +20,8 @@ BASH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: build test test-format test-lints test-no-std test-aarch64 test-oldest test-code test-stranger \
-	test-instructions test-docs test-fuzz test-bench test-miri test-asan test-tsan \
+.PHONY: build python test test-format test-lints test-no-std test-aarch64 test-oldest test-code test-stranger \
+	test-python test-wheel test-spark test-instructions test-docs test-fuzz test-bench test-miri test-asan test-tsan \
 	record-instructions record-api fuzz bench bench-peers plots deny install install-md5sum-link uninstall
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
@@ -31,7 +31,7 @@ build:
 
 # Cheapest first, so that the common mistakes show at once.
 test: test-format test-lints test-no-std test-aarch64 test-oldest test-code test-stranger test-instructions test-docs \
-	test-fuzz
+	test-python test-fuzz
 
 # Panics of a test still name their lines; full debug information would double the time to build.
 test-lints test-code test-no-std test-aarch64 test-oldest test-docs test-bench test-asan test-tsan: \
@@ -42,6 +42,7 @@ OURS = --locked --workspace --exclude lanesum-bench --all-features
 
 test-format:
 	$(CARGO) fmt --all --check
+	$(CARGO) fmt --manifest-path python/Cargo.toml --check
 
 test-lints:
 	$(CARGO) clippy $(OURS) --all-targets -- -D warnings
@@ -89,6 +90,43 @@ test-stranger:
 # Of the released code, since nothing else's instructions matter; `test-code` leaves this one out.
 test-instructions:
 	$(CARGO) test --locked --release -p lanesum-md5 --test instructions -- --nocapture
+
+# The wheel of python/, in a virtual environment with what its tests compare it with. Its crates are no part of the
+# workspace, and are built in a folder of their own.
+PYTHON = python3
+PYTHON_TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))/python
+VENV = $(PYTHON_TARGET)-venv
+python test-wheel: export CARGO_TARGET_DIR = $(PYTHON_TARGET)
+# pip calls maturin by its name.
+python: export PATH := $(VENV)/bin:$(PATH)
+python: $(VENV)/requirements-test.txt
+	$(VENV)/bin/pip install --quiet --no-build-isolation --no-deps --force-reinstall ./python
+
+$(VENV)/requirements-test.txt: python/requirements-test.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r python/requirements-test.txt
+	cp python/requirements-test.txt $@
+
+# `test-wheel` fails where there is no Python; `make test` goes on without.
+test-python:
+	@if ! $(PYTHON) -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
+	then echo 'the wheel not tested: needs Python 3.11 or newer with venv as $(PYTHON)'; \
+	else $(MAKE) --no-print-directory test-wheel; fi
+
+# The installed package, from a folder where its sources are not in the way.
+test-wheel: python
+	$(CARGO) clippy --locked --manifest-path python/Cargo.toml -- -D warnings
+	cd $(VENV) && bin/stubtest lanesum --mypy-config-file $(CURDIR)/python/pyproject.toml
+	cd $(VENV) && bin/pytest -q $(CURDIR)/python/tests
+
+# Half a gigabyte of packages, and Java.
+SPARK_VENV = $(PYTHON_TARGET)-spark-venv
+test-spark:
+	$(PYTHON) -m venv $(SPARK_VENV)
+	$(SPARK_VENV)/bin/pip install --quiet --disable-pip-version-check 'pyspark>=4.1' pandas pyarrow pytest hypothesis maturin
+	PATH=$(SPARK_VENV)/bin:$$PATH CARGO_TARGET_DIR=$(PYTHON_TARGET) $(SPARK_VENV)/bin/pip install --quiet \
+		--no-build-isolation --no-deps --force-reinstall ./python
+	cd $(SPARK_VENV) && bin/pytest -q -m spark $(CURDIR)/python/tests/test_spark.py
 
 # The rig, with the versions of its peers; needs Rust 1.94.
 test-bench:

@@ -8,6 +8,7 @@ mod installed;
 mod many;
 mod one;
 mod programs;
+mod python;
 mod siphash;
 mod table;
 
@@ -37,6 +38,7 @@ pub const ALL: &[Scenario] = &[
     siphash::SCENARIO,
     table::SCENARIO,
     events::SCENARIO,
+    python::SCENARIO,
 ];
 
 /// The program of a row: what stands before its setting, if it has one.

@@ -361,3 +361,29 @@ fn a_quick_look_tells_what_it_rests_on() {
     options.quick = false;
     assert_eq!(told(&options), [(Class::Changed, Basis::Size), (Class::Equal, Basis::Digest)]);
 }
+
+/// Whoever asks may end the reading; whoever goes on has what reading to the end has.
+#[test]
+fn reading_goes_on_while_it_is_wanted() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = Files::from([("a".to_owned(), 1), ("b".to_owned(), 2)]);
+    let sides = [
+        write_tree(&files, &folder.path().join("a")),
+        write_tree(&files, &folder.path().join("b")),
+    ];
+    let prepare = || Comparison::prepare(&sides, &Options::default()).unwrap();
+    let mut comparison = prepare();
+    assert!(comparison.read_while(&engine::Options::default(), || true));
+    assert_eq!(found(&comparison.finish()), found(&compare(sides.clone(), &Options::default())));
+
+    // More than can be read before somebody is asked for the first time.
+    for side in ["a", "b"] {
+        fs::File::create(folder.path().join(side).join("long")).unwrap().set_len(1 << 40).unwrap();
+    }
+    let mut asked = 0;
+    let is_read = prepare().read_while(&engine::Options::default(), || {
+        asked += 1;
+        asked < 3
+    });
+    assert_eq!((is_read, asked), (false, 3));
+}

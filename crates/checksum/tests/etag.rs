@@ -5,6 +5,7 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 use lanesum_checksum::check;
 use lanesum_checksum::engine::{self, Io, Progress};
@@ -218,4 +219,30 @@ fn a_file_that_is_written_to_has_no_etag_or_that_of_one_version() {
     let input = Input { source: Source::Path(path), context: () };
     let mut outcomes = etags(&engine::Options::default(), &sizes, std::iter::once(input));
     assert!(known.contains(&words(outcomes.next().unwrap().result.unwrap())));
+}
+
+/// Where nobody waits for long the same comes; and to drop it ends it in the middle of a file.
+#[test]
+fn etags_come_while_one_waits_for_a_moment() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths: Vec<_> = (0..50).map(|number| folder.path().join(number.to_string())).collect();
+    paths.iter().enumerate().for_each(|(seed, path)| {
+        fs::write(path, content(2000 * seed, seed as u64)).unwrap();
+    });
+    let (options, sizes) = (engine::Options::default(), part_sizes(&[3000, 700]));
+    let input = |path: PathBuf| Input { source: Source::Path(path), context: () };
+    let mut run = etags(&options, &sizes, paths.clone().into_iter().map(input));
+    let mut found = Vec::new();
+    while !run.is_at_end() {
+        let outcome = run.next_within(Duration::from_millis(1));
+        found.extend(outcome.map(|outcome| words(outcome.result.unwrap())));
+    }
+    assert_eq!(found, of_files(&options, &sizes, paths));
+
+    let long = folder.path().join("long");
+    fs::File::create(&long).unwrap().set_len(1 << 40).unwrap();
+    let size = ["1GiB".parse().unwrap()];
+    let inputs = [input(long.clone()), input(long)].into_iter();
+    let mut run = etags(&options, &size, inputs);
+    assert!(run.next_within(Duration::from_millis(20)).is_none() && !run.is_at_end());
 }

@@ -33,6 +33,7 @@ fn all() -> Vec<PathBuf> {
     documents(&root(), 0, &mut found);
     documents(&root().join("docs"), 1, &mut found);
     documents(&root().join("crates"), 1, &mut found);
+    documents(&root().join("python"), 0, &mut found);
     found
 }
 

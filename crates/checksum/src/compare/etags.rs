@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use lanesum_list::Etag;
 
-use super::input;
 use super::side::{Names, Number, Side, State};
+use super::{input, patience};
 use crate::engine::{self, Delivery, Job, Outcome, Source};
 use crate::etag::{
     FileParts, Found, Gatherer, Known, PartNote, PartSize, Search, Seen, of_other_parts,
@@ -41,30 +41,31 @@ impl EtagTask {
 /// For how many files parts of so many bytes gave the ETag.
 pub(super) type PartSizes = BTreeMap<u64, u64>;
 
-/// Reads the files, and notes on their sides what they are.
+/// Reads the files, and notes on their sides what they are; none where it was not to go on.
 pub(super) fn read(
     tasks: &Arc<[EtagTask]>,
     of: [(PathBuf, Arc<Names>); 2],
     sides: &mut [Side; 2],
     part_sizes: &[PartSize],
     options: &engine::Options,
-) -> PartSizes {
+    go_on: Option<&mut dyn FnMut() -> bool>,
+) -> Option<PartSizes> {
     let mut held = PartSizes::new();
     if tasks.is_empty() {
-        return held;
+        return Some(held);
     }
     let options = engine::Options { delivery: Delivery::InOrder, ..options.clone() };
     let known = Known::given(part_sizes);
     let jobs = Jobs { tasks: Arc::clone(tasks), next: 0, of, known: known.clone(), parts: None };
     let mut gatherer = Gatherer::default();
-    for Outcome { context, result, .. } in engine::run(&options, jobs) {
+    let run = patience::run(&options, jobs, go_on, |Outcome { context, result, .. }| {
         let (task, found) = match context {
             Note::NoParts(task) => {
                 options.count_file();
                 (task, result.and(Err(Error::Changed)))
             }
             Note::Part(note) => match gatherer.take(note, result, &options) {
-                None => continue,
+                None => return,
                 Some((kept, etags)) => {
                     let (search, task) = *kept;
                     (task, search.conclude(etags, &known, &options))
@@ -84,8 +85,8 @@ pub(super) fn read(
             Err(Error::Changed) => side.fail(task.number, State::ChangedWhileRead, None),
             Err(error) => side.fail(task.number, State::Unreadable, Some(error.to_string())),
         }
-    }
-    held
+    });
+    run.map(|()| held)
 }
 
 enum Note {

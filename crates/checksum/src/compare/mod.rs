@@ -22,6 +22,7 @@ mod etags;
 mod folders;
 mod input;
 mod matches;
+mod patience;
 mod plan;
 mod side;
 
@@ -278,11 +279,40 @@ impl Comparison {
     /// Reads the files that decide something. The order of outcomes is this module's, whatever
     /// [`delivery`](engine::Options::delivery) says.
     pub fn read(&mut self, engine: &engine::Options) {
+        let all = self.read_with(engine, None);
+        debug_assert!(all, "nobody said no");
+    }
+
+    /// The same, but `go_on` is asked about twenty times a second, on this thread, and ends it with
+    /// false. Whether all were read: otherwise nothing must be [told](Self::finish) of the files.
+    #[must_use = "what was not read to its end tells nothing"]
+    pub fn read_while(
+        &mut self,
+        engine: &engine::Options,
+        mut go_on: impl FnMut() -> bool,
+    ) -> bool {
+        self.read_with(engine, Some(&mut go_on))
+    }
+
+    fn read_with(
+        &mut self,
+        engine: &engine::Options,
+        go_on: Option<&mut dyn FnMut() -> bool>,
+    ) -> bool {
         let delivery = engine::Delivery::AsTheyCome;
         let engine = engine::Options { delivery, ..engine.clone() };
-        self.plan.read(&self.inputs, &mut self.sides, &engine);
-        let Self { inputs, sides, options, .. } = self;
-        self.part_sizes = self.plan.read_parts(inputs, sides, &options.part_sizes, &engine);
+        let Self { inputs, sides, options, plan, .. } = self;
+        let parts = match go_on {
+            None => plan
+                .read(inputs, sides, &engine, None)
+                .and_then(|()| plan.read_parts(inputs, sides, &options.part_sizes, &engine, None)),
+            Some(go_on) => plan.read(inputs, sides, &engine, Some(go_on)).and_then(|()| {
+                plan.read_parts(inputs, sides, &options.part_sizes, &engine, Some(go_on))
+            }),
+        };
+        let is_read = parts.is_some();
+        self.part_sizes = parts.unwrap_or_default();
+        is_read
     }
 
     /// What became of each file.

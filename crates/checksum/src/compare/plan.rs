@@ -9,7 +9,7 @@ use lanesum_list::Time;
 use super::etags::{self, EtagTask, PartSizes};
 use super::matches::Matches;
 use super::side::{Names, Number, Side, State};
-use super::{Input, Options, input};
+use super::{Input, Options, input, patience};
 use crate::engine::{self, Job, Outcome, Source};
 use crate::etag::PartSize;
 use crate::{Algorithms, Error};
@@ -182,31 +182,33 @@ impl Plan {
         sides: &mut [Side; 2],
         part_sizes: &[PartSize],
         options: &engine::Options,
-    ) -> PartSizes {
-        etags::read(&self.etags, Self::of(inputs, sides), sides, part_sizes, options)
+        go_on: Option<&mut dyn FnMut() -> bool>,
+    ) -> Option<PartSizes> {
+        etags::read(&self.etags, Self::of(inputs, sides), sides, part_sizes, options, go_on)
     }
 
-    /// Reads the files, and notes on their sides what they are.
+    /// Reads the files, and notes on their sides what they are; none where it was not to go on.
     pub(super) fn read(
         &self,
         inputs: &[Input; 2],
         sides: &mut [Side; 2],
         options: &engine::Options,
-    ) {
+        go_on: Option<&mut dyn FnMut() -> bool>,
+    ) -> Option<()> {
         let jobs = self.paths(inputs, sides).map(|(path, task)| Job {
             source: Source::Regular(path),
             algorithms: task.algorithms,
             context: task,
         });
-        for Outcome { context: Task { number, side, .. }, result, .. } in engine::run(options, jobs)
-        {
+        patience::run(options, jobs, go_on, |outcome| {
+            let Outcome { context: Task { number, side, .. }, result, .. } = outcome;
             let side = &mut sides[usize::from(side)];
             match result {
                 Ok(hashed) => side.set_digests(number, hashed.bytes, &hashed.digests),
                 Err(Error::Changed) => side.fail(number, State::ChangedWhileRead, None),
                 Err(error) => side.fail(number, State::Unreadable, Some(error.to_string())),
             }
-        }
+        })
     }
 }
 

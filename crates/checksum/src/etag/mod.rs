@@ -40,6 +40,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd as _;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use lanesum_list::Etag;
 
@@ -129,31 +130,59 @@ impl<T: Send + 'static> Etags<T> {
         &mut self,
         mut before_waiting: impl FnMut() -> Result<(), E>,
     ) -> Result<Option<Outcome<T>>, E> {
-        while let Some(engine::Outcome { context, result, .. }) =
-            self.run.next_or_wait(&mut before_waiting)?
-        {
-            let (plan, result) = match context {
-                Note::Parts(note) => match self.gatherer.take(note, result, &self.options) {
-                    None => continue,
-                    Some((plan, etags)) => {
-                        let result = etags.map(|etags| plan.sort(&etags));
-                        (plan, result)
-                    }
-                },
-                Note::Whole(plan) => {
-                    let result = result.and_then(|hashed| self.whole(&plan.source, &hashed));
-                    (plan, result)
-                }
-                Note::Alone(plan) => {
-                    before_waiting()?;
-                    let result = self.alone(&plan.source);
-                    (plan, result)
-                }
-            };
-            let Plan { source, context, .. } = *plan;
-            return Ok(Some(Outcome { source, context, result }));
+        while let Some(outcome) = self.run.next_or_wait(&mut before_waiting)? {
+            if let Note::Alone(_) = outcome.context {
+                before_waiting()?;
+            }
+            if let Some(outcome) = self.take(outcome) {
+                return Ok(Some(outcome));
+            }
         }
         Ok(None)
+    }
+
+    /// The next outcome if it comes within this time; none at the end, too, as
+    /// [`is_at_end`](Self::is_at_end) tells. What is no regular file is read here, for as long as
+    /// that takes.
+    pub fn next_within(&mut self, patience: Duration) -> Option<Outcome<T>> {
+        let begin = Instant::now();
+        loop {
+            let left = patience.saturating_sub(begin.elapsed());
+            let outcome = self.run.next_within(left)?;
+            let outcome = self.take(outcome);
+            // A file may have thousands of parts.
+            if outcome.is_some() || begin.elapsed() >= patience {
+                return outcome;
+            }
+        }
+    }
+
+    /// Whether no outcome comes any more.
+    #[must_use]
+    pub fn is_at_end(&self) -> bool {
+        self.run.is_at_end()
+    }
+
+    /// What an outcome of the engine completes, if it does.
+    fn take(&mut self, outcome: engine::Outcome<Note<T>>) -> Option<Outcome<T>> {
+        let engine::Outcome { context, result, .. } = outcome;
+        let (plan, result) = match context {
+            Note::Parts(note) => {
+                let (plan, etags) = self.gatherer.take(note, result, &self.options)?;
+                let result = etags.map(|etags| plan.sort(&etags));
+                (plan, result)
+            }
+            Note::Whole(plan) => {
+                let result = result.and_then(|hashed| self.whole(&plan.source, &hashed));
+                (plan, result)
+            }
+            Note::Alone(plan) => {
+                let result = self.alone(&plan.source);
+                (plan, result)
+            }
+        };
+        let Plan { source, context, .. } = *plan;
+        Some(Outcome { source, context, result })
     }
 
     /// Of a file that was read whole, since it was small enough.

@@ -1,0 +1,82 @@
+"""How the wheel is built: by maturin, which packs a library or a program, and this package brings both.
+
+So the library's wheel is maturin's own, and the program, which cargo builds, is put into it as a script. `pip install
+python/` comes here by `build-backend` of pyproject.toml.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import subprocess
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import maturin
+
+get_requires_for_build_wheel = maturin.get_requires_for_build_wheel
+get_requires_for_build_editable = maturin.get_requires_for_build_editable
+get_requires_for_build_sdist = maturin.get_requires_for_build_sdist
+prepare_metadata_for_build_wheel = maturin.prepare_metadata_for_build_wheel
+prepare_metadata_for_build_editable = maturin.prepare_metadata_for_build_editable
+
+_CHECKOUT = Path(__file__).resolve().parent.parent.parent
+
+
+def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
+    """The wheel, with the program."""
+    program = _build_program()
+    name = maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
+    _add(Path(wheel_directory) / name, program)
+    return name
+
+
+def build_editable(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
+    """The same, which leads to the sources."""
+    program = _build_program()
+    name = maturin.build_editable(wheel_directory, config_settings, metadata_directory)
+    _add(Path(wheel_directory) / name, program)
+    return name
+
+
+def build_sdist(sdist_directory: str, config_settings: Any = None) -> str:
+    """None: the program's sources are outside of this folder."""
+    raise RuntimeError("lanesum has wheels, and no source distribution of its own: pip install python/ in a checkout")
+
+
+def _build_program() -> Path:
+    manifest = _CHECKOUT / "crates" / "cli" / "Cargo.toml"
+    if not manifest.exists():
+        raise RuntimeError(f"{manifest} is missing, so the program cannot be built: take a whole checkout")
+    command = [
+        os.environ.get("CARGO", "cargo"),
+        *("build", "--release", "--locked", "--package", "lanesum", "--bin", "lanesum"),
+        *("--manifest-path", str(manifest), "--message-format", "json-render-diagnostics"),
+    ]
+    environment = {**os.environ, "CARGO_PROFILE_RELEASE_STRIP": "true"}
+    built = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment)
+    messages = map(json.loads, built.stdout.splitlines())
+    return [Path(message["executable"]) for message in messages if message.get("executable")][-1]
+
+
+def _add(wheel: Path, program: Path) -> None:
+    """Puts the program among a wheel's scripts, and into its record of all files (PEP 427)."""
+    content = program.read_bytes()
+    whole = wheel.with_suffix(".whole")
+    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as new:
+        (record,) = [it for it in old.infolist() if it.filename.endswith(".dist-info/RECORD")]
+        script = record.filename.replace(".dist-info/RECORD", ".data/scripts/lanesum")
+        for entry in old.infolist():
+            if entry is not record:
+                new.writestr(entry, old.read(entry))
+        entry = zipfile.ZipInfo(script, record.date_time)
+        entry.external_attr = 0o100755 << 16
+        entry.compress_type = zipfile.ZIP_DEFLATED
+        new.writestr(entry, content)
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        line = f"{script},sha256={digest},{len(content)}\n"
+        new.writestr(record, old.read(record).decode() + line)
+    os.replace(whole, wheel)

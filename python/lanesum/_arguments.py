@@ -1,0 +1,75 @@
+"""Arguments as the compiled half takes them, and errors for those that it would not understand."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any, TypeAlias, TypeGuard
+
+AnyPath: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
+
+
+def is_path(given: object) -> TypeGuard[AnyPath]:
+    """Whether it is one path, not several."""
+    return isinstance(given, str | bytes | os.PathLike)
+
+
+def several(given: AnyPath | Iterable[AnyPath]) -> list[AnyPath]:
+    """One path or several."""
+    if isinstance(given, str | bytes | os.PathLike):
+        return [given]
+    return list(given)
+
+
+def paths(given: Iterable[AnyPath]) -> list[AnyPath]:
+    """Several paths; a text would be one for each of its characters."""
+    if is_path(given):
+        raise TypeError("paths must be several paths, not one; write [path]")
+    return list(given)
+
+
+def algorithms(given: str | Iterable[str]) -> list[str]:
+    """Names, of which one may come alone."""
+    names = [given] if isinstance(given, str) else list(given)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"algorithms must be names like 'md5', not {type(name).__name__}")
+    return names
+
+
+def strings(given: Any, name: str) -> list[str]:
+    """One or several texts or numbers."""
+    items = [given] if isinstance(given, str | int) else list(given)
+    for item in items:
+        if not isinstance(item, str | int) or isinstance(item, bool):
+            raise TypeError(f"{name} must be of text or int, not {type(item).__name__}")
+    return [str(item) for item in items]
+
+
+def reading(
+    *, threads: int | None = None, io: str = "auto", key: bytes | None = None, progress: Any = None
+) -> dict[str, Any]:
+    """How files are read."""
+    if threads is not None:
+        if not isinstance(threads, int) or isinstance(threads, bool):
+            raise TypeError(f"threads must be an int or None, not {type(threads).__name__}")
+        if not 1 <= threads <= 1024:
+            raise ValueError(f"threads={threads}: a number from 1 to 1024, or None for one on each CPU")
+    return {"threads": threads or 0, "io": io, "key": None if key is None else bytes(key), "progress": progress}
+
+
+def walking(
+    *,
+    exclude: str | Iterable[AnyPath] = (),
+    gitignore: bool = False,
+    follow: bool = False,
+    one_file_system: bool = False,
+) -> dict[str, Any]:
+    """How folders are walked."""
+    patterns = several(exclude)
+    return {
+        "exclude": [os.fsdecode(pattern) for pattern in patterns],
+        "gitignore": bool(gitignore),
+        "follow": bool(follow),
+        "one_file_system": bool(one_file_system),
+    }

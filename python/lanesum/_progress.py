@@ -1,0 +1,65 @@
+"""How far it is, told to whoever wants to know."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+#: Called with the bytes and the files that are done.
+Callback = Callable[[int, int], object]
+
+_EVERY = 0.1
+
+
+@contextmanager
+def showing(progress: bool | Callback | None, files: int | None) -> Iterator[Callback | None]:
+    """What to call as it goes on. True shows a bar: tqdm's where it is installed, else one of ours on a terminal."""
+    if callable(progress):
+        yield progress
+        return
+    if progress not in (None, True, False):
+        raise TypeError(f"progress must be True, or called with bytes and files, not {type(progress).__name__}")
+    if not progress:
+        yield None
+        return
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        yield from _plain(files)
+        return
+    # Of itself tqdm draws into files as well.
+    with tqdm(unit="B", unit_scale=True, unit_divisor=1000, disable=None) as bar:
+
+        def tell(size: int, done: int) -> None:
+            bar.set_postfix_str(_files(done, files), refresh=False)
+            bar.update(size - bar.n)
+
+        yield tell
+
+
+def _plain(files: int | None) -> Iterator[Callback | None]:
+    if not sys.stderr.isatty():
+        yield None
+        return
+    begin, last = time.monotonic(), 0.0
+
+    def tell(size: int, done: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= _EVERY:
+            last = now
+            rate = size / max(now - begin, 1e-3)
+            sys.stderr.write(f"\r{size / 1e6:,.0f} MB, {_files(done, files)}, {rate / 1e6:,.0f} MB/s\x1b[K")
+            sys.stderr.flush()
+
+    try:
+        yield tell
+    finally:
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()
+
+
+def _files(done: int, files: int | None) -> str:
+    return f"{done:,} files" if files is None else f"{done:,} of {files:,} files"

@@ -1,0 +1,208 @@
+"""Tasks on an executor that may fail, and whose workers may die.
+
+A task is a list of items. One that raises is tried once more. When a worker dies nobody knows whether a task was to
+blame, and which: where a pool of processes breaks, every task that was under way ends the same way. So all that were
+are suspects, and each is tried by itself. A suspect whose worker dies again is to blame: it is cut in half, and so on,
+down to the item. What remains is named: `fail` makes its result.
+
+Results come in the order of the items, and none is lost.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from concurrent.futures.process import ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+Item = TypeVar("Item")
+Outcome = TypeVar("Outcome")
+
+# Ordinary failures of one task, and deaths of a single item's worker, until it is named.
+_TRIES = 2
+# A pool that breaks more often than this has another reason than a file.
+_BREAKS = 50
+# Tasks that wait in the executor beside those that are done; more are not pickled before their time.
+_AHEAD = 64
+
+
+@dataclass
+class _Task(Generic[Item]):
+    #: The place of its first item among all.
+    start: int
+    items: Sequence[Item]
+    failures: int = 0
+    deaths: int = 0
+    is_alone: bool = False
+
+
+def run(
+    executor: Executor,
+    function: Callable[[Sequence[Item]], Outcome],
+    tasks: Sequence[Sequence[Item]],
+    fail: Callable[[Sequence[Item], str], Outcome],
+    done: Callable[[Outcome], object] = lambda outcome: None,
+) -> list[Outcome]:
+    """Calls the function with each task, on the executor's workers; `done` with each result, on this thread."""
+    return _Runner(executor, function, fail, done).all(tasks)
+
+
+class _Runner(Generic[Item, Outcome]):
+    def __init__(
+        self,
+        executor: Executor,
+        function: Callable[[Sequence[Item]], Outcome],
+        fail: Callable[[Sequence[Item], str], Outcome],
+        done: Callable[[Outcome], object],
+    ) -> None:
+        self.pool = _Pool(executor)
+        self.function, self.fail, self.done = function, fail, done
+        self.waiting: deque[_Task[Item]] = deque()
+        self.suspects: deque[_Task[Item]] = deque()
+        self.running: dict[Future[Outcome], _Task[Item]] = {}
+        self.results: dict[int, Outcome] = {}
+
+    def all(self, tasks: Sequence[Sequence[Item]]) -> list[Outcome]:
+        start = 0
+        for items in tasks:
+            self.waiting.append(_Task(start, items))
+            start += len(items)
+        try:
+            while self.waiting or self.suspects or self.running:
+                self.submit()
+                # Not for ever, so that a signal's handler has its turn everywhere.
+                finished, _ = wait(self.running, timeout=0.1, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    self.take(future, self.running.pop(future))
+        finally:
+            for future in self.running:
+                future.cancel()
+            self.pool.close()
+        return [self.results[start] for start in sorted(self.results)]
+
+    def submit(self) -> None:
+        while True:
+            if self.suspects:
+                if self.running:
+                    return
+                task = self.suspects.popleft()
+                task.is_alone = True
+            elif self.waiting and len(self.running) < _AHEAD:
+                task = self.waiting.popleft()
+            else:
+                return
+            try:
+                future = self.pool.submit(self.function, task.items)
+            except BrokenExecutor as error:
+                # It broke before this task came to it, and there is no other.
+                self.end(task, self.fail(task.items, _words(error)))
+            else:
+                self.running[future] = task
+
+    def take(self, future: Future[Outcome], task: _Task[Item]) -> None:
+        try:
+            outcome = future.result()
+        except Exception as error:
+            if _is_death(error):
+                self.died(task, error)
+            else:
+                self.failed(task, error)
+        else:
+            self.end(task, outcome)
+
+    def failed(self, task: _Task[Item], error: Exception) -> None:
+        task.failures += 1
+        if task.failures < _TRIES:
+            self.waiting.append(task)
+        else:
+            self.end(task, self.fail(task.items, _words(error)))
+
+    def died(self, task: _Task[Item], error: BaseException) -> None:
+        if isinstance(error, BrokenExecutor):
+            self.pool.broke()
+        if not task.is_alone:
+            self.suspects.append(task)
+            return
+        task.deaths += 1
+        if len(task.items) > 1:
+            half = len(task.items) // 2
+            self.suspects.append(_Task(task.start, task.items[:half]))
+            self.suspects.append(_Task(task.start + half, task.items[half:]))
+        elif task.deaths < _TRIES:
+            self.suspects.append(task)
+        else:
+            self.end(task, self.fail(task.items, f"its worker died: {_words(error)}"))
+
+    def end(self, task: _Task[Item], outcome: Outcome) -> None:
+        self.results[task.start] = outcome
+        self.done(outcome)
+
+
+def _words(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _is_death(error: BaseException) -> bool:
+    """Whether a worker died: by a pool's own word, by Dask's, or since Dask cancels what it cannot do."""
+    names = {kind.__name__ for kind in type(error).__mro__}
+    return isinstance(error, BrokenExecutor | CancelledError) or bool(names & {"KilledWorker", "FutureCancelledError"})
+
+
+class _Pool:
+    """An executor; and where it breaks, another like it."""
+
+    def __init__(self, executor: Executor) -> None:
+        self.executor = executor
+        self.is_broken = False
+        self.breaks = 0
+        self.own: list[Executor] = []
+
+    def broke(self) -> None:
+        self.is_broken = True
+
+    def submit(self, function: Callable[..., Any], items: Sequence[Any]) -> Future[Any]:
+        """Raises BrokenExecutor where nothing takes tasks any more."""
+        if self.is_broken:
+            self.renew()
+        try:
+            return self.executor.submit(function, items)
+        except BrokenExecutor:
+            self.renew()
+            return self.executor.submit(function, items)
+
+    def renew(self) -> None:
+        self.breaks += 1
+        another = _like(self.executor) if self.breaks <= _BREAKS else None
+        if another is None:
+            # The broken one tells why.
+            return
+        # loky's is everybody's.
+        if type(another) is ProcessPoolExecutor:
+            self.own.append(another)
+        self.executor, self.is_broken = another, False
+
+    def close(self) -> None:
+        for executor in self.own:
+            executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _like(executor: Executor) -> Executor | None:
+    """A new one where the executor is of a kind that breaks for good, and says how it was made."""
+    workers = getattr(executor, "_max_workers", None)
+    if type(executor).__module__.startswith("loky"):
+        from loky import get_reusable_executor
+
+        # It replaces its own that broke; whoever holds that one gets it by the same call.
+        another: Executor = get_reusable_executor(max_workers=workers)
+        return another
+    if isinstance(executor, ProcessPoolExecutor):
+        return ProcessPoolExecutor(
+            workers,
+            getattr(executor, "_mp_context", None),
+            getattr(executor, "_initializer", None),
+            getattr(executor, "_initargs", ()),
+        )
+    return None

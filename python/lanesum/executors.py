@@ -1,0 +1,205 @@
+"""Files on any executor of `concurrent.futures`: packed into tasks by their bytes, hashed, put together again.
+
+What is sent to workers are plain functions of this package with lists of paths, and what comes back are tables, so that
+every executor that pickles its tasks will do: a pool of processes, loky, `client.get_executor()` of Dask, mpi4py's.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
+from functools import partial
+from typing import Any, TypeAlias
+
+from lanesum import _arguments, _lanesum
+from lanesum._arguments import AnyPath
+from lanesum._progress import Callback, showing
+from lanesum._shards import read_shards, write_shard
+from lanesum._tasks import run
+from lanesum.table import Files, Table
+
+__all__ = ["Run", "hash_files_task", "hash_in_tasks", "on", "pack", "workers"]
+
+# What opening a file costs, as bytes of a long one: 16 KiB and more on every storage.
+_PER_FILE = 32 << 10
+_LEAST, _MOST = 16 << 20, 2 << 30
+_MOST_FILES = 8192
+# So that the last tasks to end do not keep one worker busy alone for long.
+_TASKS_A_WORKER = 4
+
+
+def pack(paths: Sequence[AnyPath], workers: int) -> list[list[AnyPath]]:
+    """The paths in their order, in tasks of about as many bytes: few long files, or many short ones.
+
+    Each has enough files to fill the lanes where there are enough. What cannot be looked at counts as empty.
+    """
+    weights = [size + _PER_FILE for size in _lanesum.file_sizes(list(paths))]
+    fair = sum(weights) // (workers * _TASKS_A_WORKER)
+    most = min(max(fair, _LEAST), _MOST)
+    tasks: list[list[AnyPath]] = []
+    room = 0
+    for path, weight in zip(paths, weights):
+        if not tasks or room < weight or len(tasks[-1]) >= _MOST_FILES:
+            tasks.append([])
+            room = most
+        tasks[-1].append(path)
+        room -= weight
+    return tasks
+
+
+def hash_files_task(
+    paths: Sequence[AnyPath],
+    algorithms: Sequence[str],
+    *,
+    threads: int | None = 1,
+    io: str = "auto",
+    key: bytes | None = None,
+    shards: AnyPath | None = None,
+    progress: Callback | None = None,
+) -> Table:
+    """What a worker does: hashes files, and writes the part to the folder of shards, if there is one.
+
+    Has the columns of `hash_files`, and those that tell whether a file is as it was.
+    """
+    reading = _arguments.reading(threads=threads, io=io, key=key, progress=progress)
+    begun = _lanesum.now()
+    rows = _lanesum.hash_paths(list(paths), list(algorithms), reading)
+    if shards is not None:
+        write_shard(shards, rows, begun)
+    return Table(rows)
+
+
+#: Calls a function with each task, and `fail` where that does not work, and `done` with each result.
+Run: TypeAlias = Callable[
+    [Callable[[Any], Any], Sequence[Any], Callable[[Any, str], Any], Callable[[Any], object]], list[Any]
+]
+
+
+def on(executor: Executor) -> Run:
+    """The workers of an executor."""
+    if not callable(getattr(executor, "submit", None)):
+        kind = type(executor).__name__
+        raise TypeError(f"executor must have submit(), as those of concurrent.futures, not {kind}")
+    return partial(run, executor)
+
+
+def hash_in_tasks(
+    paths: Iterable[AnyPath],
+    algorithms: Sequence[str],
+    *,
+    key: bytes | None = None,
+    threads: int | None = None,
+    io: str = "auto",
+    progress: bool | Callback | None = None,
+    on: tuple[Run, int] | None = None,
+    shards: AnyPath | None = None,
+) -> Files:
+    """As `hash_files`: `on` so many workers, or here for a folder of shards."""
+    if shards is not None and key is not None:
+        raise ValueError("shards= does not go with key=: what one key made would be taken for another's")
+    # Whoever reads them elsewhere has the same names.
+    names = [os.fsdecode(path) for path in _arguments.paths(paths)]
+    # Wrong arguments are told here, once, and not by each worker.
+    _lanesum.hash_paths([], list(algorithms), _arguments.reading(threads=threads, io=io, key=key))
+    known, places, problems = _known(names, algorithms, shards)
+    left = _without(names, places)
+    options = {"algorithms": list(algorithms), "io": io, "key": key, "shards": shards}
+    with showing(progress, len(names)) as callback:
+        done = _Done(callback, known)
+        if on is None:
+            parts = _here(left, options, threads, done)
+        else:
+            parts = _there(*on, left, {"threads": threads or 1, **options}, done)
+    rows = _in_order(known, places, parts, len(names))
+    public = [name for name in rows.names if name not in ("changed", "inode")]
+    return Files(rows.select(public), problems)
+
+
+def _known(
+    paths: Sequence[str], algorithms: Sequence[str], folder: AnyPath | None
+) -> tuple[_lanesum.Batches, list[int], list[str]]:
+    """What shards have of the paths, and the places of these."""
+    tables: list[_lanesum.Batches] = []
+    problems: list[str] = []
+    if folder is not None:
+        tables, problems = read_shards(folder)
+    rows, places = _lanesum.known_rows(list(paths), tables, list(algorithms))
+    return rows, places, problems
+
+
+def _without(paths: Sequence[str], places: Iterable[int]) -> list[str]:
+    known = set(places)
+    return [path for place, path in enumerate(paths) if place not in known]
+
+
+def _in_order(
+    known: _lanesum.Batches, places: Sequence[int], parts: Sequence[_lanesum.Batches], count: int
+) -> _lanesum.Batches:
+    rows = _lanesum.Batches.concat([known, *parts])
+    if not places:
+        return rows
+    order = [-1] * count
+    for row, place in enumerate(places):
+        order[place] = row
+    others = iter(range(len(places), count))
+    return rows.take([next(others) if row < 0 else row for row in order])
+
+
+class _Done:
+    """Tells bytes and files of tasks that are done."""
+
+    def __init__(self, callback: Callback | None, known: _lanesum.Batches) -> None:
+        self.callback = callback
+        self.bytes = self.files = 0
+        self.add(known)
+
+    def add(self, rows: _lanesum.Batches) -> None:
+        if self.callback is not None:
+            self.bytes += sum(size or 0 for size in rows.column("size"))
+            self.files += len(rows)
+            self.callback(self.bytes, self.files)
+
+    def within(self, size: int, files: int) -> None:
+        """How far the task is that is being done here."""
+        if self.callback is not None:
+            self.callback(self.bytes + size, self.files + files)
+
+
+def _here(
+    paths: Sequence[str], options: dict[str, Any], threads: int | None, done: _Done
+) -> list[_lanesum.Batches]:
+    """Task by task in this process, for the shards that they write."""
+    parts = []
+    for task in pack(paths, 1):
+        part = hash_files_task(task, threads=threads, progress=done.within, **options)
+        parts.append(part._batches)
+        done.add(part._batches)
+    return parts
+
+
+def _there(
+    run: Run, workers: int, paths: Sequence[str], options: dict[str, Any], done: _Done
+) -> list[_lanesum.Batches]:
+    algorithms = options["algorithms"]
+
+    def fail(task: Sequence[str], why: str) -> Table:
+        return Table(_lanesum.failed_rows(list(task), algorithms, why))
+
+    function = partial(hash_files_task, **options)
+    tables = run(function, pack(paths, workers), fail, lambda table: done.add(table._batches))
+    return [table._batches for table in tables]
+
+
+def workers(executor: Executor) -> int:
+    """How many workers an executor has, as far as it tells."""
+    # Those of the standard library and loky; mpi4py's.
+    for name in ("_max_workers", "num_workers"):
+        count = getattr(executor, name, None)
+        if isinstance(count, int) and count > 0:
+            return count
+    # Dask's, whose workers come and go.
+    client = getattr(executor, "_client", None)
+    if client is not None:
+        return max(1, sum(int(count) for count in client.nthreads().values()))
+    return os.cpu_count() or 1

@@ -1,0 +1,236 @@
+"""Lists of checksums: checked, compared, read and written."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, BinaryIO
+
+from lanesum import _arguments, _lanesum
+from lanesum._arguments import AnyPath
+from lanesum._progress import Callback, showing
+from lanesum._whole import replace
+from lanesum.table import Checked, Compared, Table
+
+__all__ = ["check", "compare", "read_list", "write_list"]
+
+
+def check(
+    lists: AnyPath | Iterable[AnyPath],
+    root: AnyPath | None = None,
+    *,
+    from_: str | None = None,
+    name: AnyPath | None = None,
+    algorithm: str | None = None,
+    part_size: str | int | Iterable[str | int] = (),
+    zero: bool = False,
+    ignore_missing: bool = False,
+    strict: bool = False,
+    key: bytes | None = None,
+    threads: int | None = None,
+    io: str = "auto",
+    progress: bool | Callback | None = None,
+) -> Checked:
+    """Checks files against one list or several: a row for each line. Look at the result's `ok`.
+
+    Names are taken as they stand, or with `root` looked up in it, absolute ones too. The format of a list is told by
+    its start, or by `from_`; `algorithm` is that of lines that do not name theirs; `zero` says that lines end with NUL.
+    A file that is not there is `unreadable`, with `ignore_missing` `missing`. With `strict` a line that is no checksum
+    line keeps the result from being `ok`. All of it is as with `lanesum check`, whose options these are.
+
+    Raises OSError where a list or the root is not there, and ValueError or TypeError for arguments that are wrong.
+    """
+    lists = _arguments.several(lists)
+    if not lists:
+        raise ValueError("lists: there is none; a check of nothing is none")
+    if root is not None and not os.path.isdir(root):
+        os.stat(root)
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), root)
+    checking = {
+        "root": root,
+        "from": from_,
+        "name": name,
+        "algorithm": algorithm,
+        "part_sizes": _arguments.strings(part_size, "part_size"),
+        "zero": zero,
+        "ignore_missing": ignore_missing,
+        "strict": strict,
+    }
+    with showing(progress, None) as callback:
+        reading = _arguments.reading(threads=threads, io=io, key=key, progress=callback)
+        rows, counts, problems, ok = _lanesum.check_lists(lists, checking, reading)
+    return Checked(rows, problems, ok, dict(counts), strict or key is not None)
+
+
+def compare(
+    a: AnyPath,
+    b: AnyPath,
+    *,
+    quick: bool = False,
+    strip: bool = False,
+    algorithm: str | None = None,
+    from_: str | None = None,
+    part_size: str | int | Iterable[str | int] = (),
+    zero: bool = False,
+    exclude: str | Iterable[AnyPath] = (),
+    gitignore: bool = False,
+    follow: bool = False,
+    one_file_system: bool = False,
+    threads: int | None = None,
+    io: str = "auto",
+    progress: bool | Callback | None = None,
+) -> Compared:
+    """What became of each file between two sides, each a folder or a list. Look at the result's `ok`.
+
+    Of two lists no file is read. Two folders are compared by MD5, or by `algorithm`. With `quick` no file is read at
+    all: names, sizes and times tell. `strip` takes the folder that all names of a list lie in off them. All of it is as
+    with `lanesum compare`, whose options these are.
+
+    Raises OSError where a side cannot be read, and ValueError where a list is none or an argument is wrong.
+    """
+    comparing = {
+        "quick": quick,
+        "strip": strip,
+        "algorithm": algorithm,
+        "from": from_,
+        "part_sizes": _arguments.strings(part_size, "part_size"),
+        "zero": zero,
+    }
+    walking = _arguments.walking(
+        exclude=exclude, gitignore=gitignore, follow=follow, one_file_system=one_file_system
+    )
+    with showing(progress, None) as callback:
+        reading = _arguments.reading(threads=threads, io=io, progress=callback)
+        rows, problems, ok = _lanesum.compare_sides(a, b, comparing, walking, reading)
+    return Compared(rows, problems, ok)
+
+
+def read_list(
+    source: AnyPath | BinaryIO,
+    from_: str | None = None,
+    *,
+    algorithm: str | None = None,
+    name: AnyPath | None = None,
+    zero: bool = False,
+) -> Table:
+    r"""The records of a list: `path`, what it knows of `size` and `modified`, and a column for each algorithm in it.
+
+    `source` is a path, or the list itself: bytes that hold a line end or are empty, or a file that is open for reading
+    bytes. The format is told by its start, or by `from_`. Lines of one file that stand together are one row. ETags of
+    several parts are a column `etag`.
+
+    Raises OSError where the list cannot be read, and ValueError, which names the line, where it is none.
+
+    >>> import lanesum
+    >>> lanesum.read_list(b"900150983cd24fb0d6963f7d28e17f72  a\n").column("path")
+    ['a']
+    """
+    reading = {"from": from_, "name": name, "algorithm": algorithm, "zero": zero}
+    if hasattr(source, "read"):
+        content = source.read()
+        if not isinstance(content, bytes):
+            raise TypeError("the list must be open for reading bytes: open(path, 'rb')")
+        return Table(_lanesum.read_list_content(content, reading))
+    if isinstance(source, bytes) and (not source or b"\n" in source or b"\0" in source):
+        return Table(_lanesum.read_list_content(source, reading))
+    return Table(_lanesum.read_list_file(source, reading))
+
+
+def write_list(
+    rows: Table | Iterable[Mapping[str, Any]] | Any,
+    path: AnyPath | BinaryIO,
+    format: str = "gnu",
+    *,
+    algorithms: str | Iterable[str] | None = None,
+    zero: bool = False,
+) -> None:
+    """Writes a list of checksums: gnu (md5sum's), tag (BSD's), hashdeep, md5deep, bagit, sfv, csv, json or jsonl.
+
+    `rows` is a table of this package, of pyarrow or polars, or an iterable of mappings with a `path`, digests as bytes
+    or hexadecimal digits under the names of their algorithms, and as it likes `size` and `modified` (nanoseconds or a
+    datetime). `algorithms` says which digests are written, by default all that there are.
+
+    The list appears under its name when it is whole; `path` may also be a file that is open for writing bytes.
+
+    Raises ValueError where a row has an error or lacks a digest (filter them out first), or where the format cannot hold
+    it; OSError where the list cannot be written.
+    """
+    records = [_record(row) for row in _mappings(rows)]
+    if not records:
+        raise ValueError("there is no row, so there is no list to write")
+    if algorithms is None:
+        seen = {name: None for row in records for name in row if name in _ALGORITHMS and row[name] is not None}
+        names = list(seen)
+    else:
+        names = _arguments.algorithms(algorithms)
+    given = []
+    for row in records:
+        digests = [_digest(row, name) for name in names]
+        if not any(digests):
+            raise ValueError(f"{_shown(row)}: no digest of it is known")
+        given.append((row["path"], row.get("size"), _nanoseconds(row.get("modified")), digests))
+    content = bytes(_lanesum.format_list(given, names, format, zero))
+    if hasattr(path, "write"):
+        path.write(content)
+    else:
+        replace(path, content)
+
+
+_ALGORITHMS = frozenset(_lanesum.algorithm_names())
+
+
+def _mappings(rows: Any) -> Iterable[Any]:
+    if isinstance(rows, Table):
+        return rows.rows()
+    for convert in ("to_pylist", "to_dicts"):
+        if hasattr(rows, convert):
+            return list(getattr(rows, convert)())
+    if isinstance(rows, Mapping | str | bytes) or not hasattr(rows, "__iter__") or hasattr(rows, "iloc"):
+        kind = type(rows).__name__
+        raise TypeError(f"rows must be a table, or mappings that have a path and digests, not {kind}")
+    mappings: Iterable[Any] = rows
+    return mappings
+
+
+def _record(row: Any) -> dict[str, Any]:
+    if not isinstance(row, Mapping):
+        raise TypeError(f"a row must be a mapping with a path and digests, not {type(row).__name__}")
+    record = dict(row)
+    path = record.get("path")
+    if path is None:
+        path = record.get("path_bytes")
+    if path is None:
+        raise ValueError("a row has no path")
+    record["path"] = path
+    if record.get("error") is not None:
+        raise ValueError(f"{_shown(record)}: {record['error']}; write the rows without an error")
+    return record
+
+
+def _shown(row: Mapping[str, Any]) -> str:
+    return os.fsdecode(row["path"])
+
+
+def _digest(row: Mapping[str, Any], name: str) -> bytes | None:
+    digest = row.get(name)
+    if not isinstance(digest, str):
+        return None if digest is None else bytes(digest)
+    try:
+        return bytes.fromhex(digest)
+    except ValueError:
+        raise ValueError(f"{_shown(row)}: {name} is {digest!r}, which are no hexadecimal digits") from None
+
+
+def _nanoseconds(moment: Any) -> int | None:
+    if moment is None:
+        return None
+    if isinstance(moment, int):
+        return moment
+    if hasattr(moment, "value"):
+        # pandas' moments have more digits than those that they are derived from.
+        return int(moment.value)
+    if getattr(moment, "tzinfo", None) is None:
+        raise ValueError(f"modified is {moment!r}: nanoseconds, or a datetime with its time zone")
+    seconds = int(moment.replace(microsecond=0).timestamp())
+    return seconds * 10**9 + int(moment.microsecond) * 1000

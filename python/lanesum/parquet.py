@@ -1,0 +1,254 @@
+"""Columns of Parquet files, hashed where they lie: workers read, hash and write row groups themselves.
+
+No text goes through whatever engine the workers belong to. Needs pyarrow.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from lanesum._arguments import AnyPath, several
+from lanesum.table import FailuresError
+
+if TYPE_CHECKING:
+    from lanesum.executors import Run
+
+__all__ = ["Part", "Parts", "hash_parquet", "hash_parquet_task", "pack"]
+
+# Row groups of as many bytes are a task: long against what a task costs, short against a worker's memory.
+_TASK = 256 << 20
+
+
+@dataclass(frozen=True)
+class Part:
+    """Row groups of a file, from `first` on, `groups` of them; and what came of them."""
+
+    path: str
+    first: int
+    groups: int
+    #: The file that was written.
+    out: str
+    rows: int = 0
+    #: Why it was not.
+    error: str | None = None
+
+
+class Parts(list[Part]):
+    """All parts, in the order of the files. It is neither true nor false: ask `ok`."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether there are parts, and each was written."""
+        return len(self) > 0 and all(part.error is None for part in self)
+
+    def raise_for_failures(self) -> None:
+        """Raises FailuresError, which names the first of them, unless all is well."""
+        failures = [f"{part.path}: {part.error}" for part in self if part.error is not None]
+        if failures:
+            more = f"; and {len(failures) - 3} more" if len(failures) > 3 else ""
+            raise FailuresError("; ".join(failures[:3]) + more, self)
+        if not self.ok:
+            raise FailuresError("no row group was there to be hashed", self)
+
+    def __bool__(self) -> bool:
+        raise TypeError("Parts are neither true nor false: ask .ok, or their length")
+
+
+def hash_parquet(
+    files: AnyPath | Iterable[AnyPath],
+    columns: str | Iterable[str] | Mapping[str, str | Sequence[str]],
+    out: AnyPath,
+    *,
+    executor: Executor | None = None,
+    algorithm: str = "md5",
+    key: bytes | None = None,
+    output: Literal["binary", "hex", "uint64"] = "binary",
+    keep: Iterable[str] = (),
+) -> Parts:
+    """Hashes columns of Parquet files, and writes the digests to files of the folder `out`.
+
+    `columns` are hashed by themselves, into columns called `NAME_ALGORITHM`; or it says what the new columns are called
+    and what they are made of: `{"id_md5": "id"}`, where several columns, `{"key": ["id", "country"]}`, make a
+    surrogate key as `surrogate_key` does. The columns of `keep` are copied. `output` is as with `hash_column`.
+
+    Each part has as many rows as the row groups that it is of, in their order; its file, `PLACE-FIRST.parquet`, appears
+    when it is whole. `PLACE` is the place of the file among all, `FIRST` the first row group. Without an executor it is done here.
+
+    Raises OSError where a file is not there, and ValueError where it is none or lacks a column.
+    """
+    from lanesum import executors
+
+    on = None if executor is None else executors.on(executor)
+    return in_tasks(on, files, columns, out, algorithm=algorithm, key=key, output=output, keep=keep)
+
+
+def in_tasks(
+    on: Run | None,
+    files: AnyPath | Iterable[AnyPath],
+    columns: str | Iterable[str] | Mapping[str, str | Sequence[str]],
+    out: AnyPath,
+    *,
+    algorithm: str = "md5",
+    key: bytes | None = None,
+    output: Literal["binary", "hex", "uint64"] = "binary",
+    keep: Iterable[str] = (),
+) -> Parts:
+    """As `hash_parquet`, on whatever runs tasks."""
+    paths = [os.fsdecode(path) for path in several(files)]
+    wanted = _wanted(columns, algorithm)
+    kept = [keep] if isinstance(keep, str) else list(keep)
+    folder = os.fsdecode(out)
+    os.makedirs(folder, exist_ok=True)
+    tasks = pack(paths, folder, _sources(wanted) + kept)
+    function = partial(
+        hash_parquet_task, columns=wanted, algorithm=algorithm, key=key, output=output, keep=kept
+    )
+    if on is None:
+        return Parts(part for task in tasks for part in function(task))
+
+    def fail(task: Sequence[Part], why: str) -> list[Part]:
+        return [_failed(part, why) for part in task]
+
+    return Parts(part for parts in on(function, tasks, fail, lambda parts: None) for part in parts)
+
+
+def _wanted(
+    columns: str | Iterable[str] | Mapping[str, str | Sequence[str]], algorithm: str
+) -> dict[str, str | list[str]]:
+    if isinstance(columns, str):
+        columns = [columns]
+    if not isinstance(columns, Mapping):
+        columns = {f"{name}_{algorithm}": name for name in columns}
+    wanted = {name: of if isinstance(of, str) else list(of) for name, of in columns.items()}
+    if not wanted:
+        raise ValueError("columns: name at least one")
+    several = [name for name, of in wanted.items() if not isinstance(of, str)]
+    if several and algorithm != "md5":
+        raise ValueError(f"{several[0]}: a surrogate key is of md5, not {algorithm}")
+    return wanted
+
+
+def _sources(wanted: Mapping[str, str | Sequence[str]]) -> list[str]:
+    return [name for of in wanted.values() for name in ([of] if isinstance(of, str) else of)]
+
+
+def pack(paths: Sequence[str], out: str, columns: Sequence[str]) -> list[list[Part]]:
+    """The row groups of the files in tasks of a few hundred megabytes, each of one file.
+
+    Raises OSError where a file is not there, and ValueError where it is none or lacks one of the columns.
+    """
+    import pyarrow
+    import pyarrow.parquet
+
+    tasks = []
+    for place, path in enumerate(paths):
+        try:
+            file = pyarrow.parquet.ParquetFile(path)
+        except pyarrow.ArrowInvalid as error:
+            raise ValueError(f"{path}: {error}") from None
+        with file:
+            missing = [name for name in columns if name not in file.schema_arrow.names]
+            if missing:
+                known = ", ".join(file.schema_arrow.names)
+                raise ValueError(f"{path}: no column {missing[0]!r}; there are {known}")
+            sizes = [file.metadata.row_group(group).total_byte_size for group in range(file.num_row_groups)]
+        for first, count in _groups(sizes):
+            target = os.path.join(out, f"{place:06}-{first:06}.parquet")
+            tasks.append([Part(path, first, count, target)])
+    return tasks
+
+
+def _groups(sizes: Sequence[int]) -> list[tuple[int, int]]:
+    """Where each task begins, and how many row groups it has."""
+    groups: list[tuple[int, int]] = []
+    room = 0
+    for place, size in enumerate(sizes):
+        if groups and size <= room:
+            first, count = groups[-1]
+            groups[-1] = (first, count + 1)
+            room -= size
+        else:
+            groups.append((place, 1))
+            room = _TASK - size
+    return groups
+
+
+def hash_parquet_task(
+    parts: Sequence[Part],
+    *,
+    columns: Mapping[str, str | Sequence[str]],
+    algorithm: str = "md5",
+    key: bytes | None = None,
+    output: Literal["binary", "hex", "uint64"] = "binary",
+    keep: Sequence[str] = (),
+) -> list[Part]:
+    """What a worker does: reads row group by row group, hashes and writes. A part that fails says why."""
+    return [_hash_part(part, columns, algorithm, key, output, keep) for part in parts]
+
+
+def _hash_part(
+    part: Part,
+    columns: Mapping[str, str | Sequence[str]],
+    algorithm: str,
+    key: bytes | None,
+    output: Literal["binary", "hex", "uint64"],
+    keep: Sequence[str],
+) -> Part:
+    import pyarrow
+    import pyarrow.parquet
+
+    temporary = f"{part.out}.{os.getpid()}.tmp"
+    rows = 0
+    writer = None
+    sources = sorted(set(_sources(columns)) | set(keep))
+    try:
+        with pyarrow.parquet.ParquetFile(part.path) as file:
+            for group in range(part.first, part.first + part.groups):
+                table = file.read_row_group(group, columns=sources)
+                hashed = _hashed(table, columns, algorithm, key, output, keep)
+                if writer is None:
+                    writer = pyarrow.parquet.ParquetWriter(temporary, hashed.schema)
+                writer.write_table(hashed)
+                rows += hashed.num_rows
+        if writer is not None:
+            writer.close()
+        with open(temporary, "rb") as written:
+            os.fsync(written.fileno())
+        os.replace(temporary, part.out)
+    except (OSError, pyarrow.ArrowException) as error:
+        return _failed(part, f"{type(error).__name__}: {error}")
+    finally:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+    return Part(part.path, part.first, part.groups, part.out, rows)
+
+
+def _hashed(
+    table: Any,
+    columns: Mapping[str, str | Sequence[str]],
+    algorithm: str,
+    key: bytes | None,
+    output: Literal["binary", "hex", "uint64"],
+    keep: Sequence[str],
+) -> Any:
+    import pyarrow
+
+    import lanesum
+
+    arrays = {name: table.column(name) for name in keep}
+    for name, of in columns.items():
+        if isinstance(of, str):
+            column = lanesum.hash_column(table.column(of), algorithm, key=key, output=output)
+        else:
+            column = lanesum.surrogate_key([table.column(source) for source in of])
+        arrays[name] = pyarrow.chunked_array(column)
+    return pyarrow.table(arrays)
+
+
+def _failed(part: Part, why: str) -> Part:
+    return Part(part.path, part.first, part.groups, part.out, 0, why)

@@ -1,0 +1,33 @@
+"""lanesum on Ray: `pip install lanesum[ray]`. Ray has no executor of its own; this is one, for `executor=`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from typing import Any
+
+__all__ = ["RayExecutor"]
+
+
+class RayExecutor(Executor):
+    """Calls functions as Ray's tasks, of the cluster that `ray.init` knows.
+
+    Ray itself does a task again whose worker dies, three times by default.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        import ray
+
+        if not ray.is_initialized():
+            raise RuntimeError("there is no cluster yet: call ray.init() first")
+        self._remote = ray.remote(_call).options(**options)
+        self.num_workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """What the function returns, as a future of the standard library's."""
+        future: Future[Any] = self._remote.remote(fn, args, kwargs).future()
+        return future
+
+
+def _call(function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    return function(*arguments, **keywords)

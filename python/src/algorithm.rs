@@ -1,0 +1,252 @@
+//! The algorithms that have objects and columns, each with its key, and how it hashes many inputs.
+
+use std::ops::Range;
+
+use lanesum_list::Algorithm;
+use lanesum_md5::md5_many_into_with;
+use lanesum_siphash::{KEY_LEN, Lanes, Offset, SipHash, SipHash13, SipHash24};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+
+use crate::backend;
+
+/// How many inputs SipHash gets at a time, unless it gets all: their slices stay in the L2 cache.
+const GROUP: usize = 4096;
+
+/// An algorithm, with its key if it takes one.
+#[derive(Clone, Copy)]
+pub(crate) enum Function {
+    Md5,
+    Siphash24(SipHash24),
+    Siphash13(SipHash13),
+    Siphash24Wide(SipHash24),
+    Siphash13Wide(SipHash13),
+}
+
+/// Those of [`Function`], in the order in which messages name them.
+pub(crate) const ALL: [Algorithm; 5] = [
+    Algorithm::Md5,
+    Algorithm::Siphash24,
+    Algorithm::Siphash13,
+    Algorithm::Siphash24Wide,
+    Algorithm::Siphash13Wide,
+];
+
+/// A key as Python gives it.
+pub(crate) type Key<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+
+impl Function {
+    /// The one of a name, which may have `_` for `-`, as Python's names must.
+    pub(crate) fn named(name: &str, key: Key<'_, '_>) -> PyResult<Self> {
+        let found = name.replace('_', "-").parse().ok().filter(|found| ALL.contains(found));
+        Self::new(found.ok_or_else(|| unknown(name))?, key)
+    }
+
+    /// # Errors
+    /// `TypeError` where there is a key too many or none, `ValueError` where it has another length.
+    pub(crate) fn new(algorithm: Algorithm, key: Key<'_, '_>) -> PyResult<Self> {
+        if algorithm == Algorithm::Md5 {
+            return match key {
+                None => Ok(Self::Md5),
+                Some(_) => Err(PyTypeError::new_err("md5 takes no key; siphash24 does")),
+            };
+        }
+        let key = key_of(algorithm, key)?;
+        Ok(match algorithm {
+            Algorithm::Siphash24 => Self::Siphash24(SipHash::new(&key)),
+            Algorithm::Siphash13 => Self::Siphash13(SipHash::new(&key)),
+            Algorithm::Siphash24Wide => Self::Siphash24Wide(SipHash::new(&key)),
+            Algorithm::Siphash13Wide => Self::Siphash13Wide(SipHash::new(&key)),
+            other => return Err(unknown(other.name())),
+        })
+    }
+
+    pub(crate) const fn algorithm(&self) -> Algorithm {
+        match self {
+            Self::Md5 => Algorithm::Md5,
+            Self::Siphash24(_) => Algorithm::Siphash24,
+            Self::Siphash13(_) => Algorithm::Siphash13,
+            Self::Siphash24Wide(_) => Algorithm::Siphash24Wide,
+            Self::Siphash13Wide(_) => Algorithm::Siphash13Wide,
+        }
+    }
+
+    /// Puts the digest of each row into its place.
+    ///
+    /// # Panics
+    /// When there are not as many places, or these are not of [`Digests::new`] for this function.
+    pub(crate) fn hash<'a>(
+        &self,
+        rows: impl ExactSizeIterator<Item = &'a [u8]>,
+        places: Places<'_>,
+    ) {
+        match (self, places) {
+            (Self::Md5, Places::Wide(out)) => md5_many_into_with(backend::current(), rows, out),
+            (Self::Siphash24(sip), Places::Narrow(out)) => narrow(sip, rows, out),
+            (Self::Siphash13(sip), Places::Narrow(out)) => narrow(sip, rows, out),
+            (Self::Siphash24Wide(sip), Places::Wide(out)) => wide(sip, rows, out),
+            (Self::Siphash13Wide(sip), Places::Wide(out)) => wide(sip, rows, out),
+            _ => unreachable!("digests of another function"),
+        }
+    }
+
+    /// The same of the pieces of a buffer, each from its offset to the next.
+    ///
+    /// # Panics
+    /// As [`Function::hash`], and where offsets lie beyond the buffer or fall.
+    pub(crate) fn hash_offsets<O: Offset>(
+        &self,
+        buffer: &[u8],
+        offsets: &[O],
+        at: impl Fn(&O) -> usize,
+        places: Places<'_>,
+    ) {
+        let backend = backend::current();
+        match (self, places) {
+            (Self::Siphash24(sip), Places::Narrow(out)) => {
+                sip.lanes(backend).hash_offsets(buffer, offsets, out);
+            }
+            (Self::Siphash13(sip), Places::Narrow(out)) => {
+                sip.lanes(backend).hash_offsets(buffer, offsets, out);
+            }
+            (_, places) => {
+                let pieces = offsets.windows(2).map(|ends| &buffer[at(&ends[0])..at(&ends[1])]);
+                self.hash(pieces, places);
+            }
+        }
+    }
+
+    /// The same of the eight little-endian bytes of each number.
+    pub(crate) fn hash_numbers(&self, numbers: &[u64], places: Places<'_>) {
+        let backend = backend::current();
+        match (self, places) {
+            (Self::Siphash24(sip), Places::Narrow(out)) => {
+                sip.lanes(backend).hash_u64s(numbers, out);
+            }
+            (Self::Siphash13(sip), Places::Narrow(out)) => {
+                sip.lanes(backend).hash_u64s(numbers, out);
+            }
+            (_, places) => {
+                let numbers: Vec<[u8; 8]> = numbers.iter().map(|n| n.to_le_bytes()).collect();
+                self.hash(numbers.iter().map(|bytes| &bytes[..]), places);
+            }
+        }
+    }
+}
+
+fn narrow<'a, const C: usize, const D: usize>(
+    sip: &SipHash<C, D>,
+    rows: impl ExactSizeIterator<Item = &'a [u8]>,
+    out: &mut [u64],
+) {
+    let lanes = sip.lanes(backend::current());
+    in_groups(&lanes, rows, out, |hashes, out| out.copy_from_slice(hashes));
+}
+
+fn wide<'a, const C: usize, const D: usize>(
+    sip: &SipHash<C, D>,
+    rows: impl ExactSizeIterator<Item = &'a [u8]>,
+    out: &mut [[u8; 16]],
+) {
+    let lanes = sip.lanes(backend::current());
+    in_groups(&lanes, rows, out, |hashes: &[u128], out| {
+        for (place, hash) in out.iter_mut().zip(hashes) {
+            *place = hash.to_le_bytes();
+        }
+    });
+}
+
+/// Hashes rows group by group, and has each group's hashes put into their places.
+fn in_groups<'a, H: lanesum_siphash::Output, T, const C: usize, const D: usize>(
+    lanes: &Lanes<C, D>,
+    mut rows: impl ExactSizeIterator<Item = &'a [u8]>,
+    out: &mut [T],
+    put: impl Fn(&[H], &mut [T]),
+) {
+    assert_eq!(rows.len(), out.len(), "rows and digests");
+    let mut slices = Vec::with_capacity(GROUP.min(out.len()));
+    let mut hashes = vec![H::default(); GROUP.min(out.len())];
+    for places in out.chunks_mut(GROUP) {
+        slices.clear();
+        slices.extend(rows.by_ref().take(places.len()));
+        let hashes = &mut hashes[..places.len()];
+        lanes.hash_many(&slices, hashes);
+        put(hashes, places);
+    }
+}
+
+/// The digests of many inputs: of 64 bits as numbers, of 128 as their bytes.
+pub(crate) enum Digests {
+    Narrow(Vec<u64>),
+    Wide(Vec<[u8; 16]>),
+}
+
+/// Where digests go.
+pub(crate) enum Places<'a> {
+    Narrow(&'a mut [u64]),
+    Wide(&'a mut [[u8; 16]]),
+}
+
+impl Digests {
+    /// Room for so many.
+    pub(crate) fn new(function: &Function, count: usize) -> Self {
+        match function.algorithm().digest_len() {
+            8 => Self::Narrow(vec![0; count]),
+            _ => Self::Wide(vec![[0; 16]; count]),
+        }
+    }
+
+    /// Room for at least so many.
+    pub(crate) fn make_room(&mut self, count: usize) {
+        match self {
+            Self::Narrow(numbers) if numbers.len() < count => numbers.resize(count, 0),
+            Self::Wide(digests) if digests.len() < count => digests.resize(count, [0; 16]),
+            _ => {}
+        }
+    }
+
+    pub(crate) fn places(&mut self, range: Range<usize>) -> Places<'_> {
+        match self {
+            Self::Narrow(numbers) => Places::Narrow(&mut numbers[range]),
+            Self::Wide(bytes) => Places::Wide(&mut bytes[range]),
+        }
+    }
+}
+
+impl Places<'_> {
+    /// Puts some of the digests here: those of these numbers, in this order.
+    pub(crate) fn take(self, from: &Digests, numbers: impl Iterator<Item = usize>) {
+        match (self, from) {
+            (Places::Narrow(out), Digests::Narrow(digests)) => {
+                out.iter_mut().zip(numbers).for_each(|(place, number)| *place = digests[number]);
+            }
+            (Places::Wide(out), Digests::Wide(digests)) => {
+                out.iter_mut().zip(numbers).for_each(|(place, number)| *place = digests[number]);
+            }
+            _ => unreachable!("digests of another function"),
+        }
+    }
+}
+
+fn unknown(name: &str) -> PyErr {
+    let [names @ .., last] = &ALL.map(Algorithm::name);
+    let names = names.join(", ");
+    PyValueError::new_err(format!("unknown algorithm {name:?}; known are {names} and {last}"))
+}
+
+fn key_of(algorithm: Algorithm, key: Key<'_, '_>) -> PyResult<[u8; KEY_LEN]> {
+    let key = key.ok_or_else(|| {
+        PyTypeError::new_err(format!(
+            "{algorithm} needs key=, {KEY_LEN} bytes that are kept secret"
+        ))
+    })?;
+    let Ok(bytes) = key.extract::<PyBackedBytes>() else {
+        let class = key.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("key must be bytes, not {class}")));
+    };
+    <[u8; KEY_LEN]>::try_from(&bytes[..]).map_err(|_| {
+        let found = bytes.len();
+        PyValueError::new_err(format!("{algorithm} needs a key of {KEY_LEN} bytes, not of {found}"))
+    })
+}

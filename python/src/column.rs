@@ -1,0 +1,121 @@
+//! A column of Arrow, which other libraries take.
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::UInt64Type;
+use arrow_array::{Array, ArrayRef, new_empty_array};
+use arrow_schema::{DataType, FieldRef};
+use arrow_select::concat::concat;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyList, PyString, PyTuple};
+use pyo3_arrow::error::{PyArrowError, PyArrowResult};
+use pyo3_arrow::ffi::{
+    ArrayIterator, to_array_pycapsules, to_schema_pycapsule, to_stream_pycapsule,
+};
+
+/// A column of Arrow: what lanesum gives, and pyarrow, polars, pandas, DuckDB and arro3 take.
+///
+/// It has the chunks of the column that it was made of, without empty ones.
+#[pyclass(frozen, module = "lanesum")]
+pub(crate) struct Column {
+    chunks: Vec<ArrayRef>,
+    field: FieldRef,
+}
+
+impl Column {
+    pub(crate) const fn new(chunks: Vec<ArrayRef>, field: FieldRef) -> Self {
+        Self { chunks, field }
+    }
+
+    fn len(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.len()).sum()
+    }
+}
+
+#[pymethods]
+impl Column {
+    fn __len__(&self) -> usize {
+        self.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<lanesum.Column of {} {}>", self.len(), self.field.data_type())
+    }
+
+    /// How many rows are null.
+    #[getter]
+    fn null_count(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.null_count()).sum()
+    }
+
+    /// How many arrays it consists of.
+    #[getter]
+    fn num_chunks(&self) -> usize {
+        self.chunks.len()
+    }
+
+    /// The rows as Python's own objects: bytes, str, int or None.
+    fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for chunk in &self.chunks {
+            for row in 0..chunk.len() {
+                if chunk.is_null(row) {
+                    list.append(py.None())?;
+                    continue;
+                }
+                match chunk.data_type() {
+                    DataType::UInt64 => {
+                        list.append(chunk.as_primitive::<UInt64Type>().value(row))?;
+                    }
+                    DataType::FixedSizeBinary(_) => {
+                        let bytes = chunk.as_fixed_size_binary().value(row);
+                        list.append(PyBytes::new(py, bytes))?;
+                    }
+                    DataType::Utf8 => {
+                        list.append(PyString::new(py, chunk.as_string::<i32>().value(row)))?;
+                    }
+                    other => {
+                        let problem = format!("{other} has no objects of Python here");
+                        return Err(PyTypeError::new_err(problem));
+                    }
+                }
+            }
+        }
+        Ok(list)
+    }
+
+    /// Arrow's schema: see the Arrow PyCapsule interface.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyArrowResult<Bound<'py, PyCapsule>> {
+        to_schema_pycapsule(py, self.field.as_ref())
+    }
+
+    /// All rows as one array; several chunks are copied into one.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyArrowResult<Bound<'py, PyTuple>> {
+        let array = match &self.chunks[..] {
+            [] => new_empty_array(self.field.data_type()),
+            [chunk] => chunk.clone(),
+            chunks => {
+                let chunks: Vec<&dyn Array> = chunks.iter().map(AsRef::as_ref).collect();
+                py.detach(|| concat(&chunks)).map_err(PyArrowError::from)?
+            }
+        };
+        to_array_pycapsules(py, self.field.clone(), &array, requested_schema)
+    }
+
+    /// The chunks, one after the other.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyArrowResult<Bound<'py, PyCapsule>> {
+        let chunks = self.chunks.clone().into_iter().map(Ok);
+        let reader = Box::new(ArrayIterator::new(chunks, self.field.clone()));
+        to_stream_pycapsule(py, reader, requested_schema)
+    }
+}

@@ -1,0 +1,268 @@
+//! hashlib's objects.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use lanesum_list::Algorithm;
+use lanesum_md5::Md5;
+use lanesum_siphash::{SipHasher, SipHasher128};
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt as _;
+use pyo3::types::{PyBytes, PySet};
+
+use crate::algorithm::{ALL, Function, Key};
+use crate::{bytes, hex};
+
+/// Bytes from which on other threads may run meanwhile, as in hashlib: giving the GIL back and
+/// taking it again costs more than fewer take to hash.
+const WITHOUT_GIL: usize = 2048;
+
+/// A hash of bytes that come in pieces, with the methods that the objects of hashlib have.
+///
+/// It may be used by several threads; each update is taken whole.
+#[pyclass(frozen, module = "lanesum")]
+pub(crate) struct Hash {
+    algorithm: Algorithm,
+    state: Mutex<State>,
+}
+
+#[derive(Clone)]
+enum State {
+    Md5(Md5),
+    Siphash24(SipHasher<2, 4>),
+    Siphash13(SipHasher<1, 3>),
+    Siphash24Wide(SipHasher128<2, 4>),
+    Siphash13Wide(SipHasher128<1, 3>),
+}
+
+impl State {
+    fn new(function: &Function) -> Self {
+        match function {
+            Function::Md5 => Self::Md5(Md5::new()),
+            Function::Siphash24(sip) => Self::Siphash24(sip.hasher()),
+            Function::Siphash13(sip) => Self::Siphash13(sip.hasher()),
+            Function::Siphash24Wide(sip) => Self::Siphash24Wide(sip.hasher128()),
+            Function::Siphash13Wide(sip) => Self::Siphash13Wide(sip.hasher128()),
+        }
+    }
+
+    fn update(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Md5(state) => state.update(bytes),
+            Self::Siphash24(state) => state.update(bytes),
+            Self::Siphash13(state) => state.update(bytes),
+            Self::Siphash24Wide(state) => state.update(bytes),
+            Self::Siphash13Wide(state) => state.update(bytes),
+        }
+    }
+
+    fn update_all(&mut self, data: &Bound<'_, PyAny>) -> PyResult<()> {
+        bytes::for_each_piece(data, |piece| {
+            if piece.len() < WITHOUT_GIL {
+                self.update(piece);
+            } else {
+                data.py().detach(|| self.update(piece));
+            }
+            Ok(())
+        })
+    }
+
+    /// The digest in the order of its bytes: MD5's own, and of SipHash the lowest byte of the
+    /// number first, as its reference implementation has it.
+    fn digest(self, with: impl FnOnce(&[u8])) {
+        match self {
+            Self::Md5(state) => with(state.finalize().as_bytes()),
+            Self::Siphash24(state) => with(&state.finalize().to_le_bytes()),
+            Self::Siphash13(state) => with(&state.finalize().to_le_bytes()),
+            Self::Siphash24Wide(state) => with(&state.finalize().to_le_bytes()),
+            Self::Siphash13Wide(state) => with(&state.finalize().to_le_bytes()),
+        }
+    }
+
+    fn number(self) -> u128 {
+        match self {
+            // As the hexadecimal digits read.
+            Self::Md5(state) => u128::from_be_bytes(*state.finalize().as_bytes()),
+            Self::Siphash24(state) => state.finalize().into(),
+            Self::Siphash13(state) => state.finalize().into(),
+            Self::Siphash24Wide(state) => state.finalize(),
+            Self::Siphash13Wide(state) => state.finalize(),
+        }
+    }
+}
+
+impl Hash {
+    fn new(function: &Function, data: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let mut state = State::new(function);
+        if let Some(data) = data {
+            state.update_all(data)?;
+        }
+        Ok(Self { algorithm: function.algorithm(), state: Mutex::new(state) })
+    }
+
+    /// The state, once no other thread has it. Nothing panics that holds it.
+    fn state(&self, py: Python<'_>) -> MutexGuard<'_, State> {
+        self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn clone_state(&self, py: Python<'_>) -> State {
+        self.state(py).clone()
+    }
+}
+
+#[pymethods]
+impl Hash {
+    /// Takes the next bytes: of any object that has a buffer, as bytes, bytearray, memoryview.
+    #[pyo3(signature = (data, /))]
+    fn update(&self, data: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.state(data.py()).update_all(data)
+    }
+
+    /// The digest of all bytes so far.
+    ///
+    /// Of SipHash the lowest byte of the number comes first, as in its reference implementation:
+    /// int.from_bytes(h.digest(), "little") is h.intdigest().
+    fn digest<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let mut made = None;
+        self.clone_state(py).digest(|digest| made = Some(PyBytes::new(py, digest)));
+        made.expect("every state has a digest")
+    }
+
+    /// The digest as hexadecimal digits, in lower case, in the order of its bytes.
+    fn hexdigest(&self, py: Python<'_>) -> String {
+        let mut digits = String::new();
+        self.clone_state(py).digest(|digest| digits = hex::digits(digest));
+        digits
+    }
+
+    /// The digest as a number: of SipHash the one that its paper defines, of MD5 the one that its
+    /// hexadecimal digits are.
+    fn intdigest(&self, py: Python<'_>) -> u128 {
+        self.clone_state(py).number()
+    }
+
+    /// Another object that has taken the same bytes and goes its own way from there.
+    fn copy(&self, py: Python<'_>) -> Self {
+        Self { algorithm: self.algorithm, state: Mutex::new(self.clone_state(py)) }
+    }
+
+    /// The name of the algorithm, which lanesum.new() takes.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.algorithm.name()
+    }
+
+    /// Bytes in a digest.
+    #[getter]
+    fn digest_size(&self) -> usize {
+        self.algorithm.digest_len()
+    }
+
+    /// Bytes that the algorithm takes at a time.
+    #[getter]
+    fn block_size(&self) -> usize {
+        if self.algorithm == Algorithm::Md5 { lanesum_md5::BLOCK_LEN } else { 8 }
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<{} lanesum.Hash>", self.algorithm)
+    }
+}
+
+/// MD5 of bytes, as an object of hashlib's kind.
+///
+/// MD5 finds accidents, not attackers.
+///
+/// >>> import lanesum
+/// >>> lanesum.md5(b"abc").hexdigest()
+/// '900150983cd24fb0d6963f7d28e17f72'
+/// >>> h = lanesum.md5()
+/// >>> h.update(b"a")
+/// >>> h.update(bytearray(b"bc"))
+/// >>> h.hexdigest()
+/// '900150983cd24fb0d6963f7d28e17f72'
+///
+/// `usedforsecurity` is there because hashlib has it, and changes nothing.
+#[pyfunction]
+#[pyo3(signature = (data=None, *, usedforsecurity=true), text_signature = "(data=b'', *, usedforsecurity=True)")]
+pub(crate) fn md5(data: Option<&Bound<'_, PyAny>>, usedforsecurity: bool) -> PyResult<Hash> {
+    _ = usedforsecurity;
+    Hash::new(&Function::Md5, data)
+}
+
+/// An object for the algorithm of a name: one of lanesum.algorithms_available.
+///
+/// >>> import lanesum
+/// >>> lanesum.new("md5", b"abc").digest_size
+/// 16
+/// >>> lanesum.new("siphash24", b"abc", key=bytes(range(16))).hexdigest()
+/// 'a50720aa53fabc5d'
+#[pyfunction]
+#[pyo3(
+    signature = (name, data=None, *, key=None, usedforsecurity=true),
+    text_signature = "(name, data=b'', *, key=None, usedforsecurity=True)"
+)]
+pub(crate) fn new(
+    name: &str,
+    data: Option<&Bound<'_, PyAny>>,
+    key: Key<'_, '_>,
+    usedforsecurity: bool,
+) -> PyResult<Hash> {
+    _ = usedforsecurity;
+    Hash::new(&Function::named(name, key)?, data)
+}
+
+/// The names that lanesum.new(), hash_many() and hash_column() take.
+pub(crate) fn available(py: Python<'_>) -> PyResult<Bound<'_, PySet>> {
+    PySet::new(py, ALL.map(Algorithm::name))
+}
+
+/// A function of Python for an algorithm with a key.
+macro_rules! keyed {
+    ($(#[$doc:meta])+ $name:ident: $algorithm:ident) => {
+        $(#[$doc])+
+        #[pyfunction]
+        #[pyo3(signature = (data=None, *, key), text_signature = "(data=b'', *, key)")]
+        pub(crate) fn $name(
+            data: Option<&Bound<'_, PyAny>>,
+            key: &Bound<'_, PyAny>,
+        ) -> PyResult<Hash> {
+            Hash::new(&Function::new(Algorithm::$algorithm, Some(key))?, data)
+        }
+    };
+}
+
+keyed! {
+    /// SipHash-2-4 of 64 bits under a key of 16 bytes.
+    ///
+    /// >>> import lanesum
+    /// >>> h = lanesum.siphash24(bytes(range(15)), key=bytes(range(16)))
+    /// >>> hex(h.intdigest())  # as in the paper's appendix
+    /// '0xa129ca6149be45e5'
+    /// >>> h.hexdigest()  # the lowest byte first, as the reference implementation has it
+    /// 'e545be4961ca29a1'
+    siphash24: Siphash24
+}
+keyed! {
+    /// SipHash-1-3 of 64 bits under a key of 16 bytes.
+    ///
+    /// >>> import lanesum
+    /// >>> lanesum.siphash13(b"abc", key=bytes(range(16))).hexdigest()
+    /// 'eb4681afe824ce6f'
+    siphash13: Siphash13
+}
+keyed! {
+    /// SipHash-2-4 of 128 bits under a key of 16 bytes.
+    ///
+    /// >>> import lanesum
+    /// >>> lanesum.siphash24_128(b"abc", key=bytes(range(16))).hexdigest()
+    /// 'bb96c3a813c9903e3325ef616045abb8'
+    siphash24_128: Siphash24Wide
+}
+keyed! {
+    /// SipHash-1-3 of 128 bits under a key of 16 bytes.
+    ///
+    /// >>> import lanesum
+    /// >>> lanesum.siphash13_128(b"abc", key=bytes(range(16))).hexdigest()
+    /// '43753f1546fa1ee8b2d4d501495fd601'
+    siphash13_128: Siphash13Wide
+}

@@ -1,0 +1,206 @@
+//! Record batches of Arrow: what the package's tables hold.
+
+use std::io::Cursor;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{Int64Type, TimestampNanosecondType, UInt64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
+use arrow_ipc::reader::FileReader;
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
+use arrow_select::interleave::interleave_record_batch;
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyList};
+use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
+
+/// Rows of a batch at most: as many as one likes to have in one piece of memory.
+pub(crate) const ROWS: usize = 1 << 16;
+
+/// Batches of one schema.
+#[pyclass(frozen, module = "lanesum._lanesum")]
+pub(crate) struct Batches {
+    pub(crate) schema: SchemaRef,
+    pub(crate) batches: Vec<RecordBatch>,
+}
+
+impl Batches {
+    /// Of one batch, whose schema it is.
+    pub(crate) fn one(batch: RecordBatch) -> Self {
+        Self { schema: batch.schema(), batches: vec![batch] }
+    }
+
+    fn len(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    fn place(&self, name: &str) -> PyResult<usize> {
+        self.schema.index_of(name).map_err(|_| {
+            let known: Vec<_> = self.schema.fields().iter().map(|it| it.name().as_str()).collect();
+            PyKeyError::new_err(format!("no column {name:?}; there are {}", known.join(", ")))
+        })
+    }
+}
+
+#[pymethods]
+impl Batches {
+    fn __len__(&self) -> usize {
+        self.len()
+    }
+
+    /// The names of the columns.
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        self.schema.fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// The schema's own words: names and their texts.
+    #[getter]
+    fn metadata(&self) -> std::collections::HashMap<String, String> {
+        self.schema.metadata().clone()
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        Ok(to_schema_pycapsule(py, self.schema.as_ref())?)
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let field = Field::new_struct("", self.schema.fields().clone(), false)
+            .with_metadata(self.schema.metadata().clone());
+        let batches = self.batches.clone().into_iter();
+        let arrays = batches.map(|batch| Ok(Arc::new(StructArray::from(batch)) as ArrayRef));
+        let arrays = Box::new(ArrayIterator::new(arrays, Arc::new(field)));
+        Ok(to_stream_pycapsule(py, arrays, requested_schema)?)
+    }
+
+    /// A column as a list: str, bytes and int, times in nanoseconds since 1970; None of nulls.
+    fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+        let place = self.place(name)?;
+        let values = PyList::empty(py);
+        for batch in &self.batches {
+            append(py, &values, batch.column(place))?;
+        }
+        Ok(values)
+    }
+
+    /// The columns of these names, in this order.
+    fn select(&self, names: Vec<String>) -> PyResult<Self> {
+        let places = names.iter().map(|name| self.place(name)).collect::<PyResult<Vec<_>>>()?;
+        let project = |batch: &RecordBatch| batch.project(&places);
+        let batches = self.batches.iter().map(project).collect::<Result<_, _>>();
+        let schema = self.schema.project(&places).map_err(internal)?;
+        Ok(Self { schema: Arc::new(schema), batches: batches.map_err(internal)? })
+    }
+
+    /// The rows of all of them, in their order. They have the same schema.
+    #[staticmethod]
+    fn concat(all: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
+        let Some(first) = all.first() else {
+            return Err(PyValueError::new_err("there is no table"));
+        };
+        if let Some(other) = all.iter().find(|it| it.schema.fields() != first.schema.fields()) {
+            let words =
+                format!("tables of other columns: {:?}, {:?}", first.names(), other.names());
+            return Err(PyValueError::new_err(words));
+        }
+        let schema = Arc::clone(&first.schema);
+        let batches = all.iter().flat_map(|it| &it.batches);
+        // Metadata may differ, and each batch has its own.
+        let batches = batches.map(|batch| batch.clone().with_schema(Arc::clone(&schema)));
+        Ok(Self {
+            schema: Arc::clone(&schema),
+            batches: batches.collect::<Result<_, _>>().map_err(internal)?,
+        })
+    }
+
+    /// The rows of these numbers, in this order.
+    fn take(&self, py: Python<'_>, rows: Vec<usize>) -> PyResult<Self> {
+        let length = self.len();
+        if let Some(row) = rows.iter().find(|&&row| row >= length) {
+            let words = format!("row {row} of a table that has {length}");
+            return Err(pyo3::exceptions::PyIndexError::new_err(words));
+        }
+        let batches: Vec<_> = self.batches.iter().collect();
+        let mut ends: Vec<usize> = batches.iter().map(|batch| batch.num_rows()).collect();
+        ends.iter_mut().fold(0, |begin, end| {
+            *end += begin;
+            *end
+        });
+        let place = |row: usize| {
+            let batch = ends.partition_point(|&end| end <= row);
+            (batch, if batch == 0 { row } else { row - ends[batch - 1] })
+        };
+        let taken = py.detach(|| {
+            let pieces = rows.chunks(ROWS).map(|rows| {
+                let places: Vec<_> = rows.iter().map(|&row| place(row)).collect();
+                interleave_record_batch(&batches, &places)
+            });
+            pieces.collect::<Result<Vec<_>, _>>()
+        });
+        Ok(Self { schema: Arc::clone(&self.schema), batches: taken.map_err(internal)? })
+    }
+
+    /// The same with words of the schema's own.
+    fn with_metadata(&self, metadata: std::collections::HashMap<String, String>) -> PyResult<Self> {
+        let schema = Schema::new_with_metadata(self.schema.fields().clone(), metadata);
+        let schema = Arc::new(schema);
+        let with = |batch: &RecordBatch| batch.clone().with_schema(Arc::clone(&schema));
+        let batches = self.batches.iter().map(with).collect::<Result<_, _>>().map_err(internal)?;
+        Ok(Self { schema, batches })
+    }
+
+    /// All of it as a file in Arrow's IPC format.
+    fn to_ipc<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let write = || -> Result<Vec<u8>, ArrowError> {
+            let mut writer = FileWriter::try_new(Vec::new(), &self.schema)?;
+            self.batches.iter().try_for_each(|batch| writer.write(batch))?;
+            writer.into_inner()
+        };
+        Ok(PyBytes::new(py, &py.detach(write).map_err(internal)?))
+    }
+
+    /// What `to_ipc` gave.
+    #[staticmethod]
+    fn from_ipc(content: &[u8]) -> PyResult<Self> {
+        let bad = |error: ArrowError| PyValueError::new_err(format!("no table of Arrow: {error}"));
+        let reader = FileReader::try_new(Cursor::new(content), None).map_err(bad)?;
+        let schema = reader.schema();
+        Ok(Self { schema, batches: reader.collect::<Result<_, _>>().map_err(bad)? })
+    }
+}
+
+/// What Arrow refuses though nobody gave it anything wrong.
+pub(crate) fn internal(error: ArrowError) -> PyErr {
+    pyo3::exceptions::PyRuntimeError::new_err(error.to_string())
+}
+
+fn append(py: Python<'_>, values: &Bound<'_, PyList>, array: &ArrayRef) -> PyResult<()> {
+    match array.data_type() {
+        DataType::Utf8 => array.as_string::<i32>().iter().try_for_each(|it| values.append(it)),
+        DataType::Binary => {
+            let bytes = array.as_binary::<i32>().iter();
+            bytes.map(|it| it.map(|it| PyBytes::new(py, it))).try_for_each(|it| values.append(it))
+        }
+        DataType::FixedSizeBinary(_) => {
+            let bytes = array.as_fixed_size_binary().iter();
+            bytes.map(|it| it.map(|it| PyBytes::new(py, it))).try_for_each(|it| values.append(it))
+        }
+        DataType::Int64 => {
+            array.as_primitive::<Int64Type>().iter().try_for_each(|it| values.append(it))
+        }
+        DataType::UInt64 => {
+            array.as_primitive::<UInt64Type>().iter().try_for_each(|it| values.append(it))
+        }
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+            let times = array.as_primitive::<TimestampNanosecondType>().iter();
+            times.into_iter().try_for_each(|it| values.append(it))
+        }
+        other => Err(PyTypeError::new_err(format!("a column of {other} is no list here"))),
+    }
+}

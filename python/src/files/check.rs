@@ -1,0 +1,238 @@
+//! Lists that are checked: a row for each of their lines that says something, and whether all is
+//! well.
+
+use std::collections::BTreeSet;
+use std::mem;
+use std::os::unix::ffi::OsStrExt as _;
+use std::sync::Arc;
+
+use arrow_array::builder::{Int64Builder, StringBuilder};
+use arrow_array::{ArrayRef, RecordBatch};
+use lanesum_checksum::check::{self, Event, List, Tally, Verdict};
+use lanesum_checksum::engine;
+use lanesum_checksum::etag::of_other_parts;
+use lanesum_list::{Dialect, Ending};
+use pyo3::prelude::*;
+
+use super::batches::{Batches, internal};
+use super::names::{self, NamesBuilder};
+use super::options::{self, Reading, os_error};
+use super::watch::Lists;
+
+/// What is checked, and how. A dict in Python.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Checking<'py> {
+    root: Option<Bound<'py, PyAny>>,
+    from: Option<String>,
+    name: Option<Bound<'py, PyAny>>,
+    algorithm: Option<String>,
+    part_sizes: Vec<String>,
+    zero: bool,
+    ignore_missing: bool,
+    strict: bool,
+}
+
+/// How many lines are what.
+type Counts = Vec<(&'static str, u64)>;
+
+/// Checks lists: the rows, how many lines of all lists are what, what there is to say, and whether
+/// all is well.
+#[pyfunction]
+pub(crate) fn check_lists(
+    py: Python<'_>,
+    lists: &Bound<'_, PyAny>,
+    checking: Checking<'_>,
+    reading: Reading<'_>,
+) -> PyResult<(Batches, Counts, Vec<String>, bool)> {
+    let (engine, mut watch) = reading.engine()?;
+    let lists = names::paths(lists)?;
+    for list in &lists {
+        // A list that is not there is a wrong argument.
+        std::fs::metadata(list).map_err(|error| os_error(&error, list))?;
+    }
+    let has_key = engine.key.is_some();
+    let options = options(&checking, engine)?;
+    let lists: Vec<_> = lists.into_iter().map(List::Path).collect();
+    let left = lists.len();
+    let check = py.detach(|| check::check(lists.into_iter(), &options));
+    let mut report = Report { is_strict: checking.strict || has_key, ..Report::default() };
+    watch.wait(py, Lists { check, left }, |(list, event)| {
+        report.event(&list, event);
+        Ok(())
+    })?;
+    if report.is_of_nothing() {
+        report.problems.push("no checksum line in the lists, so nothing was checked".to_owned());
+    }
+    let (counts, is_well) = (report.counts(), report.is_well());
+    let problems = mem::take(&mut report.problems);
+    Ok((report.finish()?, counts, problems, is_well))
+}
+
+fn options(checking: &Checking<'_>, engine: engine::Options) -> PyResult<check::Options> {
+    let mut options = check::Options::default();
+    let keyed = engine.key.as_ref().map(|key| Dialect::keyed(key.algorithms()));
+    let mut dialect = keyed.unwrap_or_else(Dialect::any);
+    if let Some(name) = &checking.algorithm {
+        dialect = dialect.with_untagged(options::algorithm(name)?);
+    }
+    let ending = if checking.zero { Ending::Nul } else { Ending::Newline };
+    options.dialect = dialect.with_ending(ending);
+    options.from = checking.from.as_deref().map(options::format).transpose()?;
+    let name = options::optional_path(checking.name.as_ref())?;
+    options.name = name.map(|name| name.as_os_str().as_bytes().to_vec());
+    options.part_sizes = options::part_sizes(&checking.part_sizes)?;
+    options.root = options::optional_path(checking.root.as_ref())?;
+    options.ignore_missing = checking.ignore_missing;
+    options.engine = engine;
+    // `-` in a list would be the standard input of whoever runs Python.
+    let stdin = engine::inode_of_file(std::io::stdin());
+    options.engine.taken = stdin.into_iter().collect();
+    Ok(options)
+}
+
+/// The rows, and what decides whether all is well: the program's exit code, which is 0 then.
+#[derive(Default)]
+struct Report {
+    is_strict: bool,
+    lists: NamesBuilder,
+    names: NamesBuilder,
+    verdicts: StringBuilder,
+    lines: Int64Builder,
+    reasons: StringBuilder,
+    total: Tally,
+    /// Lists that could not be read, or of which nothing could be verified.
+    bad_lists: u64,
+    problems: Vec<String>,
+    /// What lines of the list call algorithms that are not known.
+    unknown: BTreeSet<String>,
+}
+
+impl Report {
+    fn row(
+        &mut self,
+        list: &List,
+        name: Option<&[u8]>,
+        verdict: &str,
+        line: Option<u64>,
+        reason: Option<&str>,
+    ) {
+        self.lists.push(Some(list.name()));
+        self.names.push(name);
+        self.verdicts.append_value(verdict);
+        self.lines.append_option(line.and_then(|line| i64::try_from(line).ok()));
+        self.reasons.append_option(reason);
+    }
+
+    fn event(&mut self, list: &List, event: Event) {
+        match event {
+            Event::Malformed { line } => {
+                self.row(list, None, "malformed", Some(line), Some("not a checksum line"));
+            }
+            Event::Wrong { line, why } => {
+                self.row(list, None, "wrong", Some(line), Some(&why.to_string()));
+            }
+            Event::Unknown { line, algorithm } => {
+                let why = format!("of {algorithm}, which lanesum does not compute: not checked");
+                self.row(list, None, "unknown", Some(line), Some(&why));
+                self.unknown.insert(algorithm);
+            }
+            Event::NotEncoded { name } => {
+                let name = String::from_utf8_lossy(&name);
+                let words = "its name is as it stands in the list, which does not encode %";
+                self.problems.push(format!("{name}: {words}"));
+            }
+            Event::PartSize { .. } => {}
+            Event::Checked { name, verdict } => self.checked(list, &name, &verdict),
+            Event::End { tally, error } => self.end(list, &tally, error.map(|it| it.to_string())),
+        }
+    }
+
+    fn checked(&mut self, list: &List, name: &[u8], verdict: &Verdict) {
+        let (verdict, reason) = match verdict {
+            Verdict::Match => ("match", None),
+            Verdict::Mismatch => ("mismatch", None),
+            Verdict::OtherSize { listed, found } => {
+                ("mismatch", Some(format!("of {found} bytes, and of {listed} in the list")))
+            }
+            Verdict::OtherParts { tried } => ("mismatch", Some(of_other_parts(*tried))),
+            Verdict::Unproven => {
+                ("unproven", Some("no digest in the list, only a size".to_owned()))
+            }
+            Verdict::Missing => ("missing", None),
+            Verdict::Unreadable(error) => ("unreadable", Some(error.to_string())),
+        };
+        self.row(list, Some(name), verdict, None, reason.as_deref());
+    }
+
+    fn end(&mut self, list: &List, tally: &Tally, error: Option<String>) {
+        self.total += *tally;
+        let unknown = mem::take(&mut self.unknown);
+        let name = String::from_utf8_lossy(list.name()).into_owned();
+        let mut tell = |words: &str| self.problems.push(format!("{name}: {words}"));
+        if let Some(error) = error {
+            self.bad_lists += 1;
+            return tell(&error);
+        }
+        if !unknown.is_empty() {
+            let names: Vec<_> = unknown.iter().map(String::as_str).collect();
+            tell(&format!("{} lines of {} not checked", tally.unknown, names.join(", ")));
+        }
+        if tally.entries() + tally.unknown == 0 && tally.malformed > 0 {
+            self.bad_lists += 1;
+            tell("no checksum line in it; is it a list?");
+        } else if tally.malformed > 0 {
+            tell(&format!("{} lines are no checksum lines", tally.malformed));
+        }
+        if tally.entries() > 0 && tally.entries() == tally.missing {
+            self.bad_lists += 1;
+            tell("no file was verified: none of those it names exists");
+        }
+    }
+
+    fn is_of_nothing(&self) -> bool {
+        self.total.entries() + self.total.unknown + self.total.wrong == 0 && self.bad_lists == 0
+    }
+
+    fn is_well(&self) -> bool {
+        let total = &self.total;
+        let failures =
+            total.mismatched + total.unproven + total.wrong + total.unreadable + total.unknown;
+        self.bad_lists + failures == 0
+            && total.entries() > 0
+            && !(self.is_strict && total.malformed > 0)
+    }
+
+    fn counts(&self) -> Counts {
+        let total = &self.total;
+        vec![
+            ("match", total.matched),
+            ("mismatch", total.mismatched),
+            ("unproven", total.unproven),
+            ("missing", total.missing),
+            ("unreadable", total.unreadable),
+            ("malformed", total.malformed),
+            ("wrong", total.wrong),
+            ("unknown", total.unknown),
+            ("bad_lists", self.bad_lists),
+            ("files", total.files),
+            ("bytes", total.bytes),
+        ]
+    }
+
+    fn finish(mut self) -> PyResult<Batches> {
+        let [list, list_bytes] = self.lists.finish();
+        let [path, path_bytes] = self.names.finish();
+        let columns: [(&str, ArrayRef); 7] = [
+            ("path", path),
+            ("verdict", Arc::new(self.verdicts.finish())),
+            ("reason", Arc::new(self.reasons.finish())),
+            ("list", list),
+            ("line", Arc::new(self.lines.finish())),
+            ("path_bytes", path_bytes),
+            ("list_bytes", list_bytes),
+        ];
+        let columns = columns.map(|(name, column)| (name, column, true));
+        Ok(Batches::one(RecordBatch::try_from_iter_with_nullable(columns).map_err(internal)?))
+    }
+}

@@ -1,0 +1,178 @@
+//! Files and trees: a row for each file, with its digests or the reason that there are none.
+
+use std::ffi::OsString;
+use std::iter;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use lanesum_checksum::engine::{self, Job, Outcome, Source};
+use lanesum_checksum::error::message;
+use lanesum_checksum::walk::{Entry, walk};
+use lanesum_list::Algorithm;
+use pyo3::prelude::*;
+
+use super::batches::Batches;
+use super::names;
+use super::options::{self, Reading, Walking, os_error};
+use super::rows::{Columns, Row, RowsBuilder};
+use super::watch::Watch;
+
+/// What is known of a job beforehand.
+enum About {
+    File,
+    /// It cannot be read: why.
+    Failed(PathBuf, String),
+    /// It is no regular file, which a walk passes over: what it is.
+    Skipped(PathBuf, String),
+}
+
+/// Paths as Python has them, each with what it is, or why it failed.
+type Reasons = Vec<(OsString, String)>;
+
+/// Hashes files: a row for each, in the order of the paths.
+#[pyfunction]
+pub(crate) fn hash_paths(
+    py: Python<'_>,
+    paths: &Bound<'_, PyAny>,
+    algorithms: Vec<String>,
+    reading: Reading<'_>,
+) -> PyResult<Batches> {
+    let (mut engine, watch) = reading.engine()?;
+    let algorithms = options::algorithms(&algorithms, engine.key.as_ref())?;
+    let paths = names::paths(paths)?;
+    engine.threads = threads(engine.threads, paths.len());
+    let items = paths.into_iter().map(|path| (Source::Path(path), About::File));
+    hash(py, items, &algorithms, &engine, watch).map(|(rows, _)| rows)
+}
+
+/// Hashes the files of a tree in byte order of their paths; and what was passed over.
+#[pyfunction]
+pub(crate) fn hash_below(
+    py: Python<'_>,
+    root: &Bound<'_, PyAny>,
+    algorithms: Vec<String>,
+    walking: Walking,
+    reading: Reading<'_>,
+) -> PyResult<(Batches, Reasons)> {
+    let root = names::path(root)?;
+    // What is there to be walked is the argument's own business, and not a row's.
+    std::fs::metadata(&root).map_err(|error| os_error(&error, &root))?;
+    let (engine, watch) = reading.engine()?;
+    let algorithms = options::algorithms(&algorithms, engine.key.as_ref())?;
+    let entries = walk(&root, &walking.options()?);
+    let items = entries.map(move |entry| item(entry, &root));
+    hash(py, items, &algorithms, &engine, watch)
+}
+
+/// The files of a tree as Python has their paths, what cannot be read and why, and what was passed
+/// over.
+#[pyfunction]
+pub(crate) fn walk_tree(
+    py: Python<'_>,
+    root: &Bound<'_, PyAny>,
+    walking: Walking,
+) -> PyResult<(Vec<OsString>, Reasons, Reasons)> {
+    let root = names::path(root)?;
+    std::fs::metadata(&root).map_err(|error| os_error(&error, &root))?;
+    let mut entries = walk(&root, &walking.options()?);
+    let (mut files, mut failed, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
+    loop {
+        let piece: Vec<_> = py.detach(|| entries.by_ref().take(1000).collect());
+        py.check_signals()?;
+        if piece.is_empty() {
+            return Ok((files, failed, skipped));
+        }
+        for entry in piece {
+            match entry {
+                Entry::File(path) => files.push(path.into_os_string()),
+                Entry::Skipped { path, why } => {
+                    skipped.push((path.into_os_string(), why.to_string()));
+                }
+                Entry::Failed { path, error } => {
+                    failed.push((path.into_os_string(), message(&error)));
+                }
+            }
+        }
+    }
+}
+
+/// How many bytes regular files have; 0 of whatever else there is or is not.
+#[pyfunction]
+pub(crate) fn file_sizes(py: Python<'_>, paths: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
+    let paths = names::paths(paths)?;
+    let size = |path: &PathBuf| {
+        let file = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
+        file.map_or(0, |file| file.len())
+    };
+    Ok(py.detach(|| paths.iter().map(size).collect()))
+}
+
+fn item(entry: Entry, root: &Path) -> (Source, About) {
+    match entry {
+        // The argument itself may be anything.
+        Entry::File(path) if path.as_os_str() == root.as_os_str() => {
+            (Source::Path(path), About::File)
+        }
+        Entry::File(path) => (Source::Regular(path), About::File),
+        Entry::Skipped { path, why } => (Source::Nothing, About::Skipped(path, why.to_string())),
+        Entry::Failed { path, error } => (Source::Nothing, About::Failed(path, message(&error))),
+    }
+}
+
+/// No more than there are files; 0, one for each CPU, is the engine's to tell.
+fn threads(asked: usize, files: usize) -> usize {
+    let most = files.max(1);
+    match asked {
+        0 => std::thread::available_parallelism().map_or(1, usize::from).min(most),
+        asked => asked.min(most),
+    }
+}
+
+fn hash(
+    py: Python<'_>,
+    items: impl Iterator<Item = (Source, About)> + Send + 'static,
+    algorithms: &[Algorithm],
+    engine: &engine::Options,
+    mut watch: Watch,
+) -> PyResult<(Batches, Reasons)> {
+    let set = options::set(algorithms);
+    let mut jobs = items.map(move |(source, context)| Job { source, algorithms: set, context });
+    // An iterator that does not tell how much it holds: a single job that the engine knows for one
+    // is done by the thread that asks for it, which then could not look at the interpreter.
+    let jobs = iter::from_fn(move || jobs.next());
+    let run = py.detach(|| engine::run(engine, jobs));
+    let mut rows =
+        RowsBuilder::new(algorithms, Columns { error: true, version: true, etag: false });
+    let mut skipped = Vec::new();
+    watch.wait(py, run, |Outcome { source, context, result, .. }| match (context, result) {
+        (About::Skipped(path, why), _) => {
+            skipped.push((path.into_os_string(), why));
+            Ok(())
+        }
+        (About::Failed(path, why), _) => rows.push(&Row::failed(path.as_os_str().as_bytes(), &why)),
+        (About::File, Ok(hashed)) => rows.push(&Row::hashed(name(&source), &hashed)),
+        (About::File, Err(error)) => rows.push(&Row::failed(name(&source), &error.to_string())),
+    })?;
+    Ok((rows.finish()?, skipped))
+}
+
+fn name(source: &Source) -> &[u8] {
+    source.path().map_or(&b""[..], |path| path.as_os_str().as_bytes())
+}
+
+/// Rows that say of each of these paths why it has no digests.
+#[pyfunction]
+pub(crate) fn failed_rows(
+    paths: &Bound<'_, PyAny>,
+    algorithms: Vec<String>,
+    reason: &str,
+) -> PyResult<Batches> {
+    let algorithms =
+        algorithms.iter().map(|name| options::algorithm(name)).collect::<PyResult<Vec<_>>>()?;
+    let mut rows =
+        RowsBuilder::new(&algorithms, Columns { error: true, version: true, etag: false });
+    for path in names::paths(paths)? {
+        rows.push(&Row::failed(path.as_os_str().as_bytes(), reason))?;
+    }
+    rows.finish()
+}

@@ -1,0 +1,176 @@
+//! What every reading function of the package is told, as the engine has it.
+
+use lanesum_checksum::Key;
+use lanesum_checksum::engine::{self, Io};
+use lanesum_checksum::etag::PartSize;
+use lanesum_checksum::walk::{Exclude, WalkOptions};
+use lanesum_list::formats::Kind;
+use lanesum_list::{Algorithm, Algorithms};
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::names;
+use super::watch::Watch;
+use crate::backend;
+
+/// How files are read. A dict in Python.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Reading<'py> {
+    threads: usize,
+    io: String,
+    key: Option<Vec<u8>>,
+    progress: Bound<'py, PyAny>,
+}
+
+impl Reading<'_> {
+    /// As the engine has it, with somebody who looks at it.
+    ///
+    /// # Errors
+    /// ValueError.
+    pub(crate) fn engine(&self) -> PyResult<(engine::Options, Watch)> {
+        let callback = (!self.progress.is_none()).then(|| self.progress.clone().unbind());
+        let watch = Watch::new(callback);
+        let mut options = engine::Options::default();
+        options.threads = self.threads;
+        options.io = self.io()?;
+        options.backend = backend::current();
+        options.key = self.key()?;
+        options.progress = Some(watch.progress());
+        Ok((options, watch))
+    }
+
+    /// `auto` is what a guest in somebody else's process may do: mapped files need a handler for
+    /// SIGBUS, which is the process's own.
+    fn io(&self) -> PyResult<Io> {
+        let io = match &*self.io {
+            "auto" => Io::Read,
+            name => Io::ALL.into_iter().find(|io| io.name() == name).ok_or_else(|| {
+                let known = Io::ALL.map(Io::name).join(", ");
+                PyValueError::new_err(format!("io={name:?}: the ways to read are {known}"))
+            })?,
+        };
+        io.check().map(|()| io).map_err(|error| os_error(&error, Path::new("io_uring")))
+    }
+
+    fn key(&self) -> PyResult<Option<Key>> {
+        let Some(key) = &self.key else { return Ok(None) };
+        let parsed = matches!(key.len(), 16 | 32).then(|| Key::from_bytes(key)).flatten();
+        parsed.map(Some).ok_or_else(|| {
+            let words =
+                format!("a key of {} bytes: siphash takes 16 bytes, blake3 takes 32", key.len());
+            PyValueError::new_err(words)
+        })
+    }
+}
+
+/// How folders are walked. A dict in Python.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Walking {
+    exclude: Vec<PathBuf>,
+    gitignore: bool,
+    follow: bool,
+    one_file_system: bool,
+}
+
+impl Walking {
+    /// # Errors
+    /// ValueError of a pattern that is none.
+    pub(crate) fn options(&self) -> PyResult<WalkOptions> {
+        let mut options = WalkOptions::default();
+        options.follow = self.follow;
+        options.one_file_system = self.one_file_system;
+        options.gitignore = self.gitignore;
+        options.git = Some("git".into());
+        options.exclude = Exclude::new(&self.exclude)
+            .map_err(|error| PyValueError::new_err(format!("exclude: {error}")))?;
+        Ok(options)
+    }
+}
+
+/// The algorithms of these names, in their order, all of which can be computed with this key.
+///
+/// # Errors
+/// ValueError that names the wrong one, and says what there is.
+pub(crate) fn algorithms(names: &[String], key: Option<&Key>) -> PyResult<Vec<Algorithm>> {
+    let mut found = Vec::new();
+    for name in names {
+        let algorithm = algorithm(name)?;
+        if found.contains(&algorithm) {
+            return Err(PyValueError::new_err(format!(
+                "algorithms: {algorithm} stands there twice"
+            )));
+        }
+        let lacks = |bytes| format!("{algorithm} takes a key of {bytes} bytes: give key=");
+        match (algorithm.key_len(), key) {
+            (Some(bytes), None) if algorithm.needs_key() => {
+                return Err(PyValueError::new_err(lacks(bytes)));
+            }
+            (Some(bytes), Some(key)) if !key.fits(algorithm) => {
+                return Err(PyValueError::new_err(lacks(bytes)));
+            }
+            _ => found.push(algorithm),
+        }
+    }
+    if found.is_empty() {
+        return Err(PyValueError::new_err("algorithms: name at least one, like 'md5'"));
+    }
+    Ok(found)
+}
+
+/// # Errors
+/// ValueError that says what there is.
+pub(crate) fn algorithm(name: &str) -> PyResult<Algorithm> {
+    name.parse().map_err(|_| {
+        let known = Algorithm::ALL.map(Algorithm::name).join(", ");
+        PyValueError::new_err(format!("unknown algorithm {name:?}; there are {known}"))
+    })
+}
+
+/// The names of all algorithms.
+#[pyfunction]
+pub(crate) fn algorithm_names() -> Vec<&'static str> {
+    Algorithm::ALL.map(Algorithm::name).to_vec()
+}
+
+/// As a set.
+pub(crate) fn set(algorithms: &[Algorithm]) -> Algorithms {
+    algorithms.iter().copied().collect()
+}
+
+/// # Errors
+/// ValueError that says what there is.
+pub(crate) fn format(name: &str) -> PyResult<Kind> {
+    name.to_ascii_lowercase().parse().map_err(|_| {
+        let known = Kind::ALL.map(Kind::name).join(", ");
+        PyValueError::new_err(format!("unknown format {name:?}; there are {known}"))
+    })
+}
+
+/// # Errors
+/// ValueError that names the wrong one.
+pub(crate) fn part_sizes(texts: &[String]) -> PyResult<Vec<PartSize>> {
+    let parse = |text: &String| {
+        let bad = |error| PyValueError::new_err(format!("part_size={text:?}: {error}"));
+        text.parse().map_err(bad)
+    };
+    texts.iter().map(parse).collect()
+}
+
+/// The system's refusal as Python has it: the exception of its number, with the file's name.
+pub(crate) fn os_error(error: &io::Error, path: &Path) -> PyErr {
+    let message = lanesum_checksum::error::message(error);
+    let path = path.as_os_str().to_owned();
+    match error.raw_os_error() {
+        Some(number) => PyOSError::new_err((number, message, path)),
+        None => PyOSError::new_err(format!("{}: {message}", path.display())),
+    }
+}
+
+/// A path of Python's, where one may be missing.
+pub(crate) fn optional_path(given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<PathBuf>> {
+    given.map(names::path).transpose()
+}

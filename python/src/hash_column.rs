@@ -1,0 +1,197 @@
+//! The digest of each row of a column.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::{Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::ScalarBuffer;
+use arrow_schema::{ArrowError, DataType, Field};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3_arrow::error::PyArrowError;
+
+use crate::algorithm::{Digests, Function, Key, Places};
+use crate::column::Column;
+use crate::input::{self, Chunks};
+use crate::output::{Output, Rendering};
+use crate::rows::{Rows, is_bytes};
+
+/// Rows that are hashed before the next look at whether somebody has pressed ctrl-C.
+const ROWS: usize = 1 << 22;
+
+/// The digest of each row of a column, as a column of Arrow.
+///
+/// The column is anything that hands over Arrow's arrays: of pyarrow, polars, pandas, DuckDB,
+/// arro3; or an array of numpy, or a sequence of objects. Its rows are text (hashed as UTF-8) or
+/// bytes, also in dictionaries, or for SipHash integers of 64 bits (their eight little-endian
+/// bytes). Null stays null. Nothing is copied but what numpy or Python's own objects hold, and
+/// other threads run meanwhile.
+///
+/// What comes back is taken by all of them in turn: pyarrow.array(it), polars.Series(it),
+/// pandas.Series.from_arrow(it). It is `output`: "binary" (of fixed size), "hex" or, of 64 bits,
+/// "uint64".
+///
+/// >>> import lanesum
+/// >>> lanesum.hash_column(["a", None, "abc"], output="hex").to_pylist()
+/// ['0cc175b9c0f1b6a831c399e269772661', None, '900150983cd24fb0d6963f7d28e17f72']
+/// >>> lanesum.hash_column(["a"], "siphash24", key=bytes(range(16)), output="uint64")
+/// <lanesum.Column of 1 UInt64>
+#[pyfunction]
+#[pyo3(
+    signature = (column, algorithm="md5", *, key=None, output="binary"),
+    text_signature = "(column, algorithm='md5', *, key=None, output='binary')"
+)]
+pub(crate) fn hash_column(
+    column: &Bound<'_, PyAny>,
+    algorithm: &str,
+    key: Key<'_, '_>,
+    output: &str,
+) -> PyResult<Column> {
+    let function = Function::named(algorithm, key)?;
+    let output = Output::named(output, "binary", &function)?;
+    let chunks = input::column(column, "column")?;
+    hash(column.py(), &function, output, chunks)
+}
+
+/// The digests of a column that has been handed over.
+pub(crate) fn hash(
+    py: Python<'_>,
+    function: &Function,
+    output: Output,
+    mut chunks: Chunks,
+) -> PyResult<Column> {
+    check_type(function, chunks.field().data_type())?;
+    let mut arrays = Vec::new();
+    while let Some(chunk) = next(py, &mut chunks)? {
+        for range in steps(0..chunk.len(), output.most_rows()) {
+            let rows = chunk.slice(range.start, range.len());
+            let rendering = Rendering::new(output, function, rows.len());
+            let rendering = hash_into(py, function, &rows, rendering)?;
+            arrays.push(py.detach(|| rendering.array(rows.logical_nulls())));
+        }
+        // The last reference may be this one, and what frees it may take a while.
+        py.detach(|| drop(chunk));
+    }
+    let field = Field::new("", output.data_type(function), true);
+    Ok(Column::new(arrays, Arc::new(field)))
+}
+
+/// The next array of a column.
+pub(crate) fn next(py: Python<'_>, chunks: &mut Chunks) -> PyResult<Option<ArrayRef>> {
+    let chunk = py.detach(|| chunks.next());
+    chunk.transpose().map_err(|error| match error {
+        // An exception of Python's, on its way through Arrow.
+        ArrowError::ExternalError(_) => PyArrowError::from(error).into(),
+        error => PyRuntimeError::new_err(format!("a column came to no end: {error}")),
+    })
+}
+
+/// The digest of each row, and anything where a row is null.
+fn hash_into(
+    py: Python<'_>,
+    function: &Function,
+    array: &dyn Array,
+    mut rendering: Rendering,
+) -> PyResult<Rendering> {
+    let is_dictionary = matches!(array.data_type(), DataType::Dictionary(..));
+    // The values of a dictionary are hashed once a step.
+    let step = if is_dictionary { ROWS } else { rendering.step(ROWS) };
+    for range in steps(0..array.len(), ROWS) {
+        py.detach(|| {
+            for range in steps(range, step) {
+                let rows = array.slice(range.start, range.len());
+                rendering.fill(range, |places| {
+                    hash_array(function, &rows, places);
+                    Ok::<_, PyErr>(())
+                })?;
+            }
+            Ok::<_, PyErr>(())
+        })?;
+        py.check_signals()?;
+    }
+    Ok(rendering)
+}
+
+/// A range in steps of at most so many.
+pub(crate) fn steps(range: Range<usize>, step: usize) -> impl Iterator<Item = Range<usize>> {
+    let end = range.end;
+    range.step_by(step).map(move |start| start..end.min(start.saturating_add(step)))
+}
+
+/// The numbers of each row, and anything where a row is null; of an algorithm of 64 bits.
+pub(crate) fn numbers_of(
+    py: Python<'_>,
+    function: &Function,
+    array: &dyn Array,
+) -> PyResult<Vec<u64>> {
+    let rendering = Rendering::new(Output::Uint64, function, array.len());
+    match hash_into(py, function, array, rendering)? {
+        Rendering::Digests(_, Digests::Narrow(numbers)) => Ok(numbers),
+        _ => unreachable!("an algorithm of 64 bits"),
+    }
+}
+
+fn hash_array(function: &Function, array: &dyn Array, places: Places<'_>) {
+    if let Some(rows) = Rows::of(array) {
+        return rows.hash(function, places);
+    }
+    match array.data_type() {
+        DataType::UInt64 => {
+            function.hash_numbers(array.as_primitive::<UInt64Type>().values(), places);
+        }
+        DataType::Int64 => {
+            let numbers = array.as_primitive::<Int64Type>().values();
+            // Their bytes are the same.
+            let numbers = ScalarBuffer::<u64>::from(numbers.inner().clone());
+            function.hash_numbers(&numbers, places);
+        }
+        DataType::Dictionary(..) => hash_dictionary(function, array, places),
+        // Nothing but nulls.
+        _ => {}
+    }
+}
+
+/// Each value of a dictionary once, or each row, whatever there are fewer of: a few rows may have
+/// come with all values of a large table.
+fn hash_dictionary(function: &Function, array: &dyn Array, places: Places<'_>) {
+    let dictionary = array.as_any_dictionary();
+    let values = dictionary.values();
+    if values.is_empty() {
+        return;
+    }
+    let keys = dictionary.normalized_keys();
+    match Rows::of(values) {
+        Some(rows) if rows.len() > keys.len() => {
+            rows.hash_some(function, keys.into_iter(), places);
+        }
+        _ => {
+            let mut digests = Digests::new(function, values.len());
+            hash_array(function, values, digests.places(0..values.len()));
+            places.take(&digests, keys.into_iter());
+        }
+    }
+}
+
+/// # Errors
+/// `TypeError` for a column of what cannot be hashed so.
+fn check_type(function: &Function, data_type: &DataType) -> PyResult<()> {
+    let is_md5 = matches!(function, Function::Md5);
+    let can_be = |data_type: &DataType| {
+        let is_number = matches!(data_type, DataType::Int64 | DataType::UInt64);
+        is_bytes(data_type) || *data_type == DataType::Null || is_number && !is_md5
+    };
+    let is_fine = match data_type {
+        DataType::Dictionary(_, values) => can_be(values),
+        other => can_be(other),
+    };
+    if is_fine {
+        return Ok(());
+    }
+    let kinds = if is_md5 { "text and bytes" } else { "text, bytes and 64-bit integers" };
+    let algorithm = function.algorithm();
+    Err(PyTypeError::new_err(format!(
+        "a column of {data_type}: {algorithm} hashes {kinds}; cast it to one of them first"
+    )))
+}

@@ -1,0 +1,171 @@
+//! Columns as other libraries hand them over: by the Arrow PyCapsule interface, as numpy's arrays,
+//! or as sequences of objects.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{Int64Builder, LargeBinaryBuilder, LargeStringBuilder};
+use arrow_array::cast::AsArray as _;
+use arrow_array::{ArrayRef, Int64Array, UInt64Array};
+use arrow_schema::{DataType, Field};
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::{PyImportError, PyOverflowError, PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyInt, PyTuple};
+use pyo3_arrow::ffi::{ArrayIterator, ArrayReader};
+use pyo3_arrow::{PyArray, PyArrayReader};
+
+use crate::items::{self, Item};
+
+/// The arrays of a column, one after the other. They may be asked for without the GIL: whoever
+/// makes them takes it where it is needed.
+pub(crate) type Chunks = Box<dyn ArrayReader + Send>;
+
+/// The column that an object is, which messages call `what`.
+pub(crate) fn column(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Chunks> {
+    match by_capsule(object)? {
+        Some(chunks) => one_column(chunks, what),
+        None => by_objects(object, what),
+    }
+}
+
+/// What an object hands over as Arrow, if it does.
+pub(crate) fn by_capsule(object: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
+    let py = object.py();
+    if object.hasattr(intern!(py, "__arrow_c_array__"))? {
+        let (array, field) = object.extract::<PyArray>()?.into_inner();
+        return Ok(Some(Box::new(ArrayIterator::new([Ok(array)], field))));
+    }
+    if object.hasattr(intern!(py, "__arrow_c_stream__"))? {
+        return match object.extract::<PyArrayReader>() {
+            Ok(stream) => Ok(Some(stream.into_reader()?)),
+            // pandas cannot hand over its own objects where there is no pyarrow.
+            Err(error) if error.is_instance_of::<PyImportError>(py) => Ok(None),
+            Err(error) => Err(error),
+        };
+    }
+    Ok(None)
+}
+
+/// A table of one column, as queries give, is that column.
+fn one_column(chunks: Chunks, what: &str) -> PyResult<Chunks> {
+    let field = chunks.field();
+    let DataType::Struct(fields) = field.data_type() else { return Ok(chunks) };
+    let [column] = &fields[..] else {
+        let names: Vec<_> = fields.iter().map(|field| field.name().as_str()).collect();
+        return Err(PyValueError::new_err(format!(
+            "{what} is a table of {} columns ({}); give one of them",
+            names.len(),
+            names.join(", ")
+        )));
+    };
+    let column = column.clone();
+    let arrays = chunks.map(|rows| Ok(rows?.as_struct().column(0).clone()));
+    Ok(Box::new(ArrayIterator::new(arrays, column)))
+}
+
+fn by_objects(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Chunks> {
+    let array = match by_dtype(object, what)? {
+        Some(array) => array,
+        None => of_items(&items::hold(object, what)?, what)?,
+    };
+    let field = Arc::new(Field::new("", array.data_type().clone(), true));
+    Ok(Box::new(ArrayIterator::new([Ok(array)], field)))
+}
+
+/// numpy's arrays of fixed types, of which copies are taken, since others may write there.
+fn by_dtype(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<ArrayRef>> {
+    let py = object.py();
+    let Ok(dtype) = object.getattr(intern!(py, "dtype")) else { return Ok(None) };
+    let Ok(kind) = dtype.getattr("kind") else { return Ok(None) };
+    if let Ok(dimensions) = object.getattr("ndim")
+        && dimensions.extract::<usize>()? != 1
+    {
+        return Err(PyValueError::new_err(format!("{what} has {dimensions} dimensions; give one")));
+    }
+    // Those of pandas have none, and are as good as a list.
+    let Ok(width) = dtype.getattr("itemsize") else { return Ok(None) };
+    let width: usize = width.extract()?;
+    // What a masked array hides is null in its list alone.
+    let is_plain = object.hasattr("tobytes")? && !object.hasattr("mask")?;
+    match (kind.extract::<&str>()?, width) {
+        ("i", 8) if is_plain => {
+            let numbers = PyBuffer::<i64>::get(object)?.to_vec(py)?;
+            Ok(Some(Arc::new(Int64Array::new(numbers.into(), None))))
+        }
+        ("u", 8) if is_plain => {
+            let numbers = PyBuffer::<u64>::get(object)?.to_vec(py)?;
+            Ok(Some(Arc::new(UInt64Array::new(numbers.into(), None))))
+        }
+        ("S", 1..) if is_plain => {
+            let bytes = object.call_method0("tobytes")?;
+            Ok(Some(padded(bytes.cast::<PyBytes>()?.as_bytes(), width)))
+        }
+        ("O" | "S" | "U" | "T", _) => {
+            let list = object.call_method0("tolist")?;
+            of_items(&items::hold(&list, what)?, what).map(Some)
+        }
+        _ => Err(PyTypeError::new_err(format!(
+            "{what} is of dtype {dtype}; text, bytes and 64-bit integers can be hashed"
+        ))),
+    }
+}
+
+/// Rows of one width, of which numpy does not count the zeros at their ends.
+fn padded(bytes: &[u8], width: usize) -> ArrayRef {
+    let rows = bytes.chunks_exact(width);
+    let mut builder = LargeBinaryBuilder::with_capacity(rows.len(), bytes.len());
+    for row in rows {
+        let end = row.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        builder.append_value(&row[..end]);
+    }
+    Arc::new(builder.finish())
+}
+
+/// The objects of a sequence: numbers or text if all are.
+fn of_items(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
+    if tuple.iter_borrowed().find(|object| !object.is_none()).is_some_and(|object| is_int(&object))
+    {
+        return of_ints(tuple, what);
+    }
+    let mut texts = LargeStringBuilder::with_capacity(tuple.len(), 0);
+    for number in 0..tuple.len() {
+        match items::item(tuple, number, what)? {
+            Item::Text(text) => texts.append_value(text),
+            Item::Missing => texts.append_null(),
+            Item::Bytes(_) => return of_bytes(tuple, what),
+        }
+    }
+    Ok(Arc::new(texts.finish()))
+}
+
+fn is_int(object: &Bound<'_, PyAny>) -> bool {
+    object.is_exact_instance_of::<PyInt>()
+}
+
+fn of_ints(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
+    let mut numbers = Int64Builder::with_capacity(tuple.len());
+    for (number, object) in tuple.iter_borrowed().enumerate() {
+        if object.is_none() {
+            numbers.append_null();
+        } else if is_int(&object) {
+            numbers.append_value(object.extract::<i64>().map_err(|_| {
+                PyOverflowError::new_err(format!("{what}[{number}] is no integer of 64 bits"))
+            })?);
+        } else {
+            let class = object.get_type().name()?;
+            return Err(PyTypeError::new_err(format!(
+                "{what}[{number}] is of type {class} among integers"
+            )));
+        }
+    }
+    Ok(Arc::new(numbers.finish()))
+}
+
+fn of_bytes(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
+    let mut builder = LargeBinaryBuilder::with_capacity(tuple.len(), 0);
+    for number in 0..tuple.len() {
+        builder.append_option(items::item(tuple, number, what)?.bytes());
+    }
+    Ok(Arc::new(builder.finish()))
+}

@@ -1,0 +1,94 @@
+//! Sequences of Python's objects that are messages: bytes, text, and whatever has a buffer.
+
+use std::borrow::Cow;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyFloat, PyList, PyMemoryView, PyString, PyTuple};
+
+use crate::bytes;
+
+/// One object of a sequence, for as long as the sequence is held.
+pub(crate) enum Item<'a> {
+    /// Where it is, if it cannot change; otherwise a copy.
+    Bytes(Cow<'a, [u8]>),
+    /// In UTF-8. Python keeps that beside a text which is not ASCII.
+    Text(&'a str),
+    /// `None`, or a float that is no number, which stands for nothing in columns of objects.
+    Missing,
+}
+
+impl Item<'_> {
+    /// Nothing for [`Item::Missing`].
+    pub(crate) fn bytes(&self) -> Option<&[u8]> {
+        match self {
+            Self::Bytes(bytes) => Some(bytes),
+            Self::Text(text) => Some(text.as_bytes()),
+            Self::Missing => None,
+        }
+    }
+}
+
+/// A tuple of what a sequence or iterator holds: it keeps everything alive, and nobody can change
+/// it meanwhile.
+///
+/// # Errors
+/// `TypeError` for one message in the place of many, and for what cannot be iterated over.
+pub(crate) fn hold<'py>(sequence: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyTuple>> {
+    if let Ok(list) = sequence.cast::<PyList>() {
+        return Ok(list.to_tuple());
+    }
+    if let Ok(tuple) = sequence.cast_exact::<PyTuple>() {
+        return Ok(tuple.clone());
+    }
+    let is_one = sequence.is_instance_of::<PyString>()
+        || sequence.is_instance_of::<PyBytes>()
+        || sequence.is_instance_of::<PyByteArray>()
+        || sequence.is_instance_of::<PyMemoryView>();
+    let class = sequence.get_type().name()?;
+    if is_one {
+        return Err(PyTypeError::new_err(format!("{what} is one {class}; give a list of them")));
+    }
+    let tuple = sequence.py().get_type::<PyTuple>();
+    let tuple = tuple.call1((sequence,)).map_err(|error| {
+        let problem = format!("{what} is of type {class}, which is no sequence");
+        if error.is_instance_of::<PyTypeError>(sequence.py()) {
+            PyTypeError::new_err(problem)
+        } else {
+            error
+        }
+    })?;
+    Ok(tuple.cast_into::<PyTuple>()?)
+}
+
+/// The object of a number in a sequence.
+///
+/// # Errors
+/// `TypeError` for what is no message, which it names by `what` and its number, and
+/// `UnicodeEncodeError` for text with half a surrogate pair.
+pub(crate) fn item<'a>(
+    tuple: &'a Bound<'_, PyTuple>,
+    number: usize,
+    what: &str,
+) -> PyResult<Item<'a>> {
+    let object = tuple.get_borrowed_item(number)?;
+    if object.is_instance_of::<PyBytes>() {
+        return Ok(Item::Bytes(Cow::Borrowed(object.extract::<&'a [u8]>()?)));
+    }
+    if object.is_instance_of::<PyString>() {
+        return Ok(Item::Text(object.extract::<&'a str>()?));
+    }
+    if object.is_none() || object.cast::<PyFloat>().is_ok_and(|float| float.value().is_nan()) {
+        return Ok(Item::Missing);
+    }
+    match bytes::copy(&object) {
+        Ok(bytes) => Ok(Item::Bytes(Cow::Owned(bytes))),
+        Err(error) if error.is_instance_of::<PyTypeError>(object.py()) => {
+            let class = object.get_type().name()?;
+            Err(PyTypeError::new_err(format!(
+                "{what}[{number}] is of type {class}; str, bytes or another buffer can be hashed"
+            )))
+        }
+        Err(error) => Err(error),
+    }
+}

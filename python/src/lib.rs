@@ -1,0 +1,54 @@
+//! lanesum for Python: the compiled half of the package `lanesum`. Each file holds what its name
+//! says; here they are put together.
+
+use pyo3::prelude::*;
+
+mod algorithm;
+mod backend;
+mod bytes;
+mod column;
+mod digest;
+mod files;
+mod hash_column;
+mod hex;
+mod input;
+mod items;
+mod many;
+mod output;
+mod pandas;
+mod rows;
+mod surrogate;
+
+/// The compiled half of the package lanesum, which has everything under its own name.
+#[pymodule]
+mod _lanesum {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::backend::{backend, backends, set_backend};
+    #[pymodule_export]
+    use crate::column::Column;
+    #[pymodule_export]
+    use crate::digest::{Hash, md5, new, siphash13, siphash13_128, siphash24, siphash24_128};
+    #[pymodule_export]
+    use crate::files::{
+        Batches, algorithm_names, check_lists, compare_sides, etags_of_paths, failed_rows,
+        file_sizes, format_list, formats, hash_below, hash_paths, known_rows, now,
+        read_list_content, read_list_file, settled_rows, walk_tree,
+    };
+    #[pymodule_export]
+    use crate::hash_column::hash_column;
+    #[pymodule_export]
+    use crate::many::hash_many;
+    #[pymodule_export]
+    use crate::pandas::{_pandas_hash_column, _pandas_hash_objects};
+    #[pymodule_export]
+    use crate::surrogate::surrogate_key;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("algorithms_available", crate::digest::available(module.py())?)?;
+        // The package's own says what is public.
+        module.dict().del_item("__all__")
+    }
+}

@@ -1,0 +1,98 @@
+//! Many messages that are Python's objects.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyString};
+
+use crate::algorithm::{Digests, Function, Key};
+use crate::items;
+use crate::output::Output;
+
+/// Messages that are hashed at a time: enough for lengths of all kinds to fill the lanes, and few
+/// enough for what is noted of each to stay in the L2 cache.
+const BATCH: usize = 1 << 15;
+
+/// The digest of each of many messages, in their order: a list of bytes, of hexadecimal digits or
+/// of numbers.
+///
+/// Messages are bytes, str (hashed as UTF-8) or any other buffer, in a list, a tuple or anything
+/// else that can be iterated over. Many are hashed side by side, whatever their lengths; other
+/// threads run meanwhile.
+///
+/// >>> import lanesum
+/// >>> lanesum.hash_many(["a", b"a", "abc"], output="hex")
+/// ['0cc175b9c0f1b6a831c399e269772661', '0cc175b9c0f1b6a831c399e269772661', '900150983cd24fb0d6963f7d28e17f72']
+/// >>> lanesum.hash_many([b"abc"], "siphash24", key=bytes(range(16)), output="uint64")
+/// [6754548778392356773]
+///
+/// Columns of Arrow, pandas or polars go faster through lanesum.hash_column.
+#[pyfunction]
+#[pyo3(
+    signature = (messages, algorithm="md5", *, key=None, output="bytes"),
+    text_signature = "(messages, algorithm='md5', *, key=None, output='bytes')"
+)]
+pub(crate) fn hash_many<'py>(
+    messages: &Bound<'py, PyAny>,
+    algorithm: &str,
+    key: Key<'_, '_>,
+    output: &str,
+) -> PyResult<Bound<'py, PyList>> {
+    let py = messages.py();
+    let function = Function::named(algorithm, key)?;
+    let output = Output::named(output, "bytes", &function)?;
+    let tuple = items::hold(messages, "messages")?;
+    let list = PyList::empty(py);
+    let count = tuple.len();
+    for start in (0..count).step_by(BATCH) {
+        let batch = (start..count.min(start + BATCH))
+            .map(|number| items::item(&tuple, number, "messages"))
+            .collect::<PyResult<Vec<_>>>()?;
+        let slices = batch
+            .iter()
+            .enumerate()
+            .map(|(at, item)| item.bytes().ok_or_else(|| missing(start + at)))
+            .collect::<PyResult<Vec<&[u8]>>>()?;
+        let mut digests = Digests::new(&function, slices.len());
+        let places = digests.places(0..slices.len());
+        py.detach(|| function.hash(slices.iter().copied(), places));
+        append(&list, output, &digests)?;
+        py.check_signals()?;
+    }
+    Ok(list)
+}
+
+fn missing(number: usize) -> PyErr {
+    PyTypeError::new_err(format!(
+        "messages[{number}] is missing; leave it out, or take hash_column, where null stays null"
+    ))
+}
+
+/// Appends the digests to a list, as objects of Python.
+fn append(list: &Bound<'_, PyList>, output: Output, digests: &Digests) -> PyResult<()> {
+    let py = list.py();
+    match (output, digests) {
+        (Output::Uint64, Digests::Narrow(numbers)) => {
+            numbers.iter().try_for_each(|number| list.append(number))
+        }
+        (Output::Binary, Digests::Narrow(numbers)) => numbers
+            .iter()
+            .try_for_each(|number| list.append(PyBytes::new(py, &number.to_le_bytes()))),
+        (Output::Binary, Digests::Wide(all)) => {
+            all.iter().try_for_each(|digest| list.append(PyBytes::new(py, digest)))
+        }
+        (Output::Hex, Digests::Narrow(numbers)) => {
+            numbers.iter().try_for_each(|number| append_hex(list, &number.to_le_bytes()))
+        }
+        (Output::Hex, Digests::Wide(all)) => {
+            all.iter().try_for_each(|digest| append_hex(list, digest))
+        }
+        (Output::Uint64, Digests::Wide(_)) => unreachable!("refused by its name"),
+    }
+}
+
+fn append_hex(list: &Bound<'_, PyList>, digest: &[u8]) -> PyResult<()> {
+    let mut digits = [0; 32];
+    let digits = &mut digits[..2 * digest.len()];
+    crate::hex::encode(digest, digits);
+    list.append(PyString::from_bytes(list.py(), digits)?)
+}

@@ -1,0 +1,150 @@
+//! What digests are given as, and their arrays.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, FixedSizeBinaryArray, StringArray, UInt64Array};
+use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::DataType;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::algorithm::{Digests, Function, Places};
+use crate::hex;
+
+/// What a digest is given as.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// Its bytes.
+    Binary,
+    /// Hexadecimal digits in lower case, in the order of the bytes.
+    Hex,
+    /// A number, of an algorithm of 64 bits.
+    Uint64,
+}
+
+impl Output {
+    /// The one of a name; `binary` is what a function calls bytes.
+    pub(crate) fn named(name: &str, binary: &str, function: &Function) -> PyResult<Self> {
+        let algorithm = function.algorithm();
+        match name {
+            "hex" => Ok(Self::Hex),
+            "uint64" if algorithm.digest_len() == 8 => Ok(Self::Uint64),
+            "uint64" => Err(PyValueError::new_err(format!(
+                "output=\"uint64\" needs an algorithm of 64 bits, as siphash24; {algorithm} has {}",
+                8 * algorithm.digest_len()
+            ))),
+            _ if name == binary => Ok(Self::Binary),
+            _ => Err(PyValueError::new_err(format!(
+                "unknown output {name:?}; known are {binary}, hex and uint64"
+            ))),
+        }
+    }
+
+    /// The type of its arrays.
+    pub(crate) fn data_type(self, function: &Function) -> DataType {
+        match self {
+            Self::Binary => DataType::FixedSizeBinary(function.algorithm().digest_len() as i32),
+            Self::Hex => DataType::Utf8,
+            Self::Uint64 => DataType::UInt64,
+        }
+    }
+
+    /// The most rows that an array may have: the offsets of texts are numbers of 31 bits.
+    pub(crate) const fn most_rows(self) -> usize {
+        match self {
+            Self::Hex => i32::MAX as usize / 32,
+            Self::Binary | Self::Uint64 => usize::MAX,
+        }
+    }
+}
+
+/// Digests on their way into an array.
+pub(crate) enum Rendering {
+    Digests(Output, Digests),
+    Digits {
+        /// Of all digests, of which each has so many bytes.
+        digits: Vec<u8>,
+        width: usize,
+        /// The digests of some rows, until their digits are written.
+        some: Digests,
+    },
+}
+
+/// Rows that are hashed before their digits are written: their digests stay in the L2 cache.
+const SOME: usize = 1 << 16;
+
+impl Rendering {
+    /// Room for the digests of so many rows.
+    pub(crate) fn new(output: Output, function: &Function, count: usize) -> Self {
+        if output == Output::Hex {
+            let width = function.algorithm().digest_len();
+            let digits = vec![0; 2 * width * count];
+            return Self::Digits { digits, width, some: Digests::new(function, 0) };
+        }
+        Self::Digests(output, Digests::new(function, count))
+    }
+
+    /// Rows to hash at a time, of as many.
+    pub(crate) const fn step(&self, most: usize) -> usize {
+        match self {
+            Self::Digests(..) => most,
+            Self::Digits { .. } => SOME,
+        }
+    }
+
+    /// Has the rows of a range hashed into their places.
+    pub(crate) fn fill<E>(
+        &mut self,
+        range: Range<usize>,
+        hash: impl FnOnce(Places<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        match self {
+            Self::Digests(_, digests) => hash(digests.places(range)),
+            Self::Digits { digits, width, some } => {
+                some.make_room(range.len());
+                hash(some.places(0..range.len()))?;
+                let digits = &mut digits[2 * *width * range.start..2 * *width * range.end];
+                match some {
+                    Digests::Narrow(numbers) => {
+                        let places = digits.chunks_exact_mut(16);
+                        for (number, digits) in numbers.iter().zip(places) {
+                            hex::encode(&number.to_le_bytes(), digits);
+                        }
+                    }
+                    Digests::Wide(some) => {
+                        hex::encode(some[..range.len()].as_flattened(), digits);
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The array of all digests.
+    pub(crate) fn array(self, nulls: Option<NullBuffer>) -> ArrayRef {
+        match self {
+            Self::Digests(Output::Uint64, Digests::Narrow(numbers)) => {
+                Arc::new(UInt64Array::new(numbers.into(), nulls))
+            }
+            Self::Digests(_, Digests::Narrow(mut numbers)) => {
+                // Nothing where numbers are little-endian anyway.
+                numbers.iter_mut().for_each(|number| *number = number.to_le());
+                Arc::new(FixedSizeBinaryArray::new(8, Buffer::from_vec(numbers), nulls))
+            }
+            Self::Digests(_, Digests::Wide(digests)) => {
+                let bytes = Buffer::from_vec(digests.into_flattened());
+                Arc::new(FixedSizeBinaryArray::new(16, bytes, nulls))
+            }
+            Self::Digits { digits, width, .. } => Arc::new(texts(digits, 2 * width, nulls)),
+        }
+    }
+}
+
+/// Texts of one width.
+fn texts(digits: Vec<u8>, width: usize, nulls: Option<NullBuffer>) -> StringArray {
+    let offsets: Vec<i32> = (0..=digits.len()).step_by(width).map(|offset| offset as i32).collect();
+    let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+    let digits = Buffer::from_vec(digits);
+    StringArray::try_new(offsets, digits, nulls).expect("digits are ASCII, at equal distances")
+}

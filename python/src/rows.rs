@@ -1,0 +1,139 @@
+//! The rows of Arrow's columns of text and bytes, where they are.
+//!
+//! What other libraries hand over is not looked through beforehand. So each row is looked up with
+//! bounds checked, and at a row that is null, where anything may stand, nothing is.
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::ByteViewType;
+use arrow_array::{Array, GenericByteArray, GenericByteViewArray, types::ByteArrayType};
+use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer};
+use arrow_schema::DataType;
+
+use crate::algorithm::{Function, Places};
+
+/// The longest value that stands in its view itself.
+const INLINE: usize = 12;
+
+/// The rows of an array, each of which is some bytes.
+pub(crate) struct Rows<'a> {
+    layout: Layout<'a>,
+    /// Of this array itself; those of a dictionary are in its rows.
+    nulls: Option<&'a NullBuffer>,
+    len: usize,
+}
+
+/// Where the rows are.
+enum Layout<'a> {
+    Offsets(&'a [u8], &'a [i32]),
+    LargeOffsets(&'a [u8], &'a [i64]),
+    /// Views as bytes, 16 each, and the buffers that long ones point into.
+    Views(&'a [u8], &'a [Buffer]),
+    /// Rows of one length.
+    Fixed(&'a [u8], usize),
+}
+
+impl<'a> Rows<'a> {
+    /// Nothing for an array of another type: see [`is_bytes`].
+    pub(crate) fn of(array: &'a dyn Array) -> Option<Self> {
+        let layout = match array.data_type() {
+            DataType::Utf8 => offsets(array.as_string::<i32>(), Layout::Offsets),
+            DataType::Binary => offsets(array.as_binary::<i32>(), Layout::Offsets),
+            DataType::LargeUtf8 => offsets(array.as_string::<i64>(), Layout::LargeOffsets),
+            DataType::LargeBinary => offsets(array.as_binary::<i64>(), Layout::LargeOffsets),
+            DataType::Utf8View => views(array.as_string_view()),
+            DataType::BinaryView => views(array.as_binary_view()),
+            DataType::FixedSizeBinary(width) => {
+                let array = array.as_fixed_size_binary();
+                Layout::Fixed(array.value_data(), usize::try_from(*width).ok()?)
+            }
+            _ => return None,
+        };
+        let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
+        Some(Self { layout, nulls, len: array.len() })
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The bytes of a row; none where it is null.
+    #[inline]
+    pub(crate) fn get(&self, row: usize) -> Option<&'a [u8]> {
+        if self.nulls.is_some_and(|nulls| nulls.is_null(row)) {
+            return None;
+        }
+        Some(match self.layout {
+            Layout::Offsets(bytes, offsets) => between(bytes, offsets, row),
+            Layout::LargeOffsets(bytes, offsets) => between(bytes, offsets, row),
+            Layout::Views(views, buffers) => viewed(views, buffers, row),
+            Layout::Fixed(bytes, width) => &bytes[row * width..][..width],
+        })
+    }
+
+    /// Puts the digest of each row into its place, and anything where a row is null.
+    pub(crate) fn hash(&self, function: &Function, places: Places<'_>) {
+        match self.layout {
+            // Whatever a null row has between its offsets is as good as nothing.
+            Layout::Offsets(bytes, offsets) => {
+                function.hash_offsets(bytes, offsets, |at| at.as_usize(), places);
+            }
+            Layout::LargeOffsets(bytes, offsets) => {
+                function.hash_offsets(bytes, offsets, |at| at.as_usize(), places);
+            }
+            Layout::Fixed(bytes, width) if width > 0 => {
+                function.hash(bytes.chunks_exact(width).take(self.len), places);
+            }
+            _ => self.hash_some(function, 0..self.len, places),
+        }
+    }
+
+    /// The same of rows with these numbers.
+    pub(crate) fn hash_some(
+        &self,
+        function: &Function,
+        numbers: impl ExactSizeIterator<Item = usize>,
+        places: Places<'_>,
+    ) {
+        function.hash(numbers.map(|row| self.get(row).unwrap_or_default()), places);
+    }
+}
+
+/// Whether a column of this type has rows of bytes; a dictionary of such has too.
+pub(crate) fn is_bytes(data_type: &DataType) -> bool {
+    use DataType::*;
+    matches!(data_type, Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView)
+        || matches!(data_type, FixedSizeBinary(_))
+}
+
+fn offsets<'a, T: ByteArrayType>(
+    array: &'a GenericByteArray<T>,
+    layout: impl Fn(&'a [u8], &'a [T::Offset]) -> Layout<'a>,
+) -> Layout<'a> {
+    layout(array.value_data(), array.value_offsets())
+}
+
+fn views<T: ByteViewType>(array: &GenericByteViewArray<T>) -> Layout<'_> {
+    Layout::Views(array.views().inner().as_slice(), array.data_buffers())
+}
+
+#[inline]
+fn between<'a, O: ArrowNativeType>(bytes: &'a [u8], offsets: &[O], row: usize) -> &'a [u8] {
+    &bytes[offsets[row].as_usize()..offsets[row + 1].as_usize()]
+}
+
+/// A view is the length, and the value itself where it is short; otherwise its first four bytes,
+/// the number of a buffer and the place there. All are numbers of 32 bits.
+#[inline]
+fn viewed<'a>(views: &'a [u8], buffers: &'a [Buffer], row: usize) -> &'a [u8] {
+    let view: &'a [u8; 16] = &views.as_chunks().0[row];
+    let number = |at: usize| {
+        let bytes = [view[at], view[at + 1], view[at + 2], view[at + 3]];
+        u32::from_ne_bytes(bytes) as usize
+    };
+    let length = number(0);
+    if length <= INLINE {
+        &view[4..][..length]
+    } else {
+        &buffers[number(8)][number(12)..][..length]
+    }
+}

@@ -1,0 +1,294 @@
+//! Surrogate keys: the MD5 of a row's values, joined.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::{Array, ArrayRef};
+use arrow_cast::cast;
+use arrow_schema::{ArrowError, DataType, Field};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3_arrow::error::PyArrowError;
+
+use crate::algorithm::{Function, Places};
+use crate::column::Column;
+use crate::hash_column::{next, steps};
+use crate::input::{self, Chunks};
+use crate::output::{Output, Rendering};
+use crate::rows::Rows;
+
+/// Rows whose values are made text before the next look at whether somebody has pressed ctrl-C.
+const ROWS: usize = 1 << 16;
+
+/// Rows that are joined before they are hashed, and bytes that they have at most, the last row not
+/// counted: they stay in the L2 cache.
+const BATCH: usize = 4096;
+const BATCH_BYTES: usize = 256 << 10;
+
+/// The surrogate key of each row: the MD5 of its values as text, joined.
+///
+/// It is what generate_surrogate_key of dbt_utils 1.0 and newer gives, to the letter: each value
+/// is cast to text, null becomes `null`, `separator` stands between, and the MD5 of all of it is
+/// written as hexadecimal digits ("hex", or "binary"). The joined column is never built.
+///
+/// `columns` is a table, or a list or dict of columns of one length, of which each may be whatever
+/// lanesum.hash_column takes. Text, integers, decimals, booleans (`true`) and dates (`2026-01-31`)
+/// have one form as text. Databases write other values in different ways, so these are to be cast
+/// as yours casts them.
+///
+/// >>> import lanesum
+/// >>> lanesum.surrogate_key([["a", None], [1, 2]]).to_pylist() == lanesum.hash_many(
+/// ...     ["a-1", "_dbt_utils_surrogate_key_null_-2"], output="hex")
+/// True
+#[pyfunction]
+#[pyo3(
+    signature = (
+        columns, separator="-", null="_dbt_utils_surrogate_key_null_", *, output="hex"
+    ),
+    text_signature =
+        "(columns, separator='-', null='_dbt_utils_surrogate_key_null_', *, output='hex')"
+)]
+pub(crate) fn surrogate_key(
+    columns: &Bound<'_, PyAny>,
+    separator: &str,
+    null: &str,
+    output: &str,
+) -> PyResult<Column> {
+    let py = columns.py();
+    let output = Output::named(output, "binary", &Function::Md5)?;
+    let mut columns = Columns::of(columns)?;
+    let joiner = Joiner { separator: separator.as_bytes(), null: null.as_bytes() };
+    let mut arrays = Vec::new();
+    while let Some(block) = columns.next(py)? {
+        for rows in steps(0..block.len, output.most_rows()) {
+            let rendering = Rendering::new(output, &Function::Md5, rows.len());
+            let rendering = block.hash_into(py, &joiner, rows, rendering)?;
+            arrays.push(py.detach(|| rendering.array(None)));
+        }
+    }
+    let field = Field::new("", output.data_type(&Function::Md5), true);
+    Ok(Column::new(arrays, Arc::new(field)))
+}
+
+/// Columns of one length, whose chunks may end at different rows.
+enum Columns {
+    /// Whose arrays are tables.
+    Table(Chunks),
+    Several(Vec<Cursor>),
+}
+
+/// Where a column has come to.
+struct Cursor {
+    /// What messages call it.
+    name: String,
+    chunks: Chunks,
+    /// What is left of the current chunk.
+    rest: Option<ArrayRef>,
+    /// Rows taken.
+    rows: usize,
+}
+
+/// Some rows of all columns.
+struct Block {
+    columns: Vec<ArrayRef>,
+    len: usize,
+}
+
+impl Columns {
+    fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let cursors = if given.hasattr("items")? {
+            // Also a frame of pandas, which would hand over its index as one more column.
+            named(given)?
+        } else if let Some(chunks) = input::by_capsule(given)? {
+            let field = chunks.field();
+            if let DataType::Struct(fields) = field.data_type() {
+                for field in fields {
+                    check_type(&format!("columns[{:?}]", field.name()), field.data_type())?;
+                }
+                return Ok(Self::Table(chunks));
+            }
+            return Err(PyTypeError::new_err("columns is one column; give a list of them"));
+        } else {
+            numbered(given)?
+        };
+        if cursors.is_empty() {
+            return Err(PyValueError::new_err("columns is empty; give one at least"));
+        }
+        Ok(Self::Several(cursors))
+    }
+
+    /// The next rows, as many as have come of every column.
+    fn next(&mut self, py: Python<'_>) -> PyResult<Option<Block>> {
+        match self {
+            Self::Table(chunks) => Ok(next(py, chunks)?.map(|rows| Block {
+                columns: rows.as_struct().columns().to_vec(),
+                len: rows.len(),
+            })),
+            Self::Several(cursors) => {
+                for cursor in &mut *cursors {
+                    cursor.fill(py)?;
+                }
+                let left = |cursor: &Cursor| cursor.rest.as_ref().map_or(0, |rest| rest.len());
+                let len = cursors.iter().map(left).min().unwrap_or(0);
+                if len == 0 {
+                    return same_length(cursors).map(|()| None);
+                }
+                let columns = cursors.iter_mut().map(|cursor| cursor.take(len)).collect();
+                Ok(Some(Block { columns, len }))
+            }
+        }
+    }
+}
+
+fn named(given: &Bound<'_, PyAny>) -> PyResult<Vec<Cursor>> {
+    let mut cursors = Vec::new();
+    for pair in given.call_method0("items")?.try_iter()? {
+        let (name, column): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair?.extract()?;
+        cursors.push(Cursor::of(&column, format!("columns[{}]", name.repr()?))?);
+    }
+    Ok(cursors)
+}
+
+fn numbered(given: &Bound<'_, PyAny>) -> PyResult<Vec<Cursor>> {
+    let columns = crate::items::hold(given, "columns")?;
+    let columns = columns.iter().enumerate();
+    columns.map(|(number, column)| Cursor::of(&column, format!("columns[{number}]"))).collect()
+}
+
+/// # Errors
+/// `ValueError` where one column has come to its end and another has not.
+fn same_length(cursors: &[Cursor]) -> PyResult<()> {
+    let Some(longer) = cursors.iter().find(|cursor| cursor.rest.is_some()) else { return Ok(()) };
+    let shorter = cursors.iter().find(|cursor| cursor.rest.is_none());
+    let Some(shorter) = shorter else { return Ok(()) };
+    Err(PyValueError::new_err(format!(
+        "{} has {} rows, and {} has more",
+        shorter.name, shorter.rows, longer.name
+    )))
+}
+
+impl Cursor {
+    fn of(column: &Bound<'_, PyAny>, name: String) -> PyResult<Self> {
+        let chunks = input::column(column, &name)?;
+        check_type(&name, chunks.field().data_type())?;
+        Ok(Self { name, chunks, rest: None, rows: 0 })
+    }
+
+    /// Takes chunks until there is a row, or no more.
+    fn fill(&mut self, py: Python<'_>) -> PyResult<()> {
+        while self.rest.as_ref().is_none_or(|rest| rest.is_empty()) {
+            self.rest = next(py, &mut self.chunks)?;
+            if self.rest.is_none() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// The next rows, of which there are so many.
+    fn take(&mut self, len: usize) -> ArrayRef {
+        let rest = self.rest.take().expect("filled");
+        self.rest = Some(rest.slice(len, rest.len() - len));
+        self.rows += len;
+        rest.slice(0, len)
+    }
+}
+
+impl Block {
+    /// The digests of some rows.
+    fn hash_into(
+        &self,
+        py: Python<'_>,
+        joiner: &Joiner<'_>,
+        rows: Range<usize>,
+        mut rendering: Rendering,
+    ) -> PyResult<Rendering> {
+        for range in steps(0..rows.len(), ROWS) {
+            let (start, len) = (rows.start + range.start, range.len());
+            let columns = self.columns.iter().map(|column| column.slice(start, len));
+            let columns: Vec<ArrayRef> = columns.collect();
+            py.detach(|| rendering.fill(range, |places| joiner.hash(&columns, places)))
+                .map_err(PyArrowError::from)?;
+            py.check_signals()?;
+        }
+        Ok(rendering)
+    }
+}
+
+/// How the values of a row are joined.
+struct Joiner<'a> {
+    separator: &'a [u8],
+    null: &'a [u8],
+}
+
+impl Joiner<'_> {
+    /// Puts the digest of each row of the columns into its place.
+    fn hash(&self, columns: &[ArrayRef], places: Places<'_>) -> Result<(), ArrowError> {
+        let Places::Wide(mut places) = places else { unreachable!("MD5 has 16 bytes") };
+        let texts = columns.iter().map(text).collect::<Result<Vec<ArrayRef>, _>>()?;
+        let columns: Vec<Rows<'_>> =
+            texts.iter().map(|text| Rows::of(text).expect("made text")).collect();
+        let (mut joined, mut ends) = (Vec::new(), Vec::new());
+        let mut row = 0;
+        while !places.is_empty() {
+            joined.clear();
+            ends.clear();
+            while ends.len() < BATCH.min(places.len()) && joined.len() < BATCH_BYTES {
+                self.join(&columns, row, &mut joined);
+                ends.push(joined.len());
+                row += 1;
+            }
+            let (now, later) = places.split_at_mut(ends.len());
+            let mut start = 0;
+            let rows = ends.iter().map(|&end| {
+                let bytes = &joined[start..end];
+                start = end;
+                bytes
+            });
+            Function::Md5.hash(rows, Places::Wide(now));
+            places = later;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn join(&self, columns: &[Rows<'_>], row: usize, joined: &mut Vec<u8>) {
+        for (number, column) in columns.iter().enumerate() {
+            if number > 0 {
+                joined.extend_from_slice(self.separator);
+            }
+            joined.extend_from_slice(column.get(row).unwrap_or(self.null));
+        }
+    }
+}
+
+/// The values of an array as text.
+fn text(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    match array.data_type() {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(array.clone()),
+        _ => cast(array, &DataType::LargeUtf8),
+    }
+}
+
+/// # Errors
+/// `TypeError` for a column whose values are not the same text everywhere.
+fn check_type(name: &str, data_type: &DataType) -> PyResult<()> {
+    use DataType::*;
+    let has_text = |data_type: &DataType| {
+        data_type.is_integer()
+            || matches!(data_type, Utf8 | LargeUtf8 | Utf8View | Boolean | Date32 | Null)
+            || matches!(data_type, Decimal128(..) | Decimal256(..))
+    };
+    let is_fine = match data_type {
+        Dictionary(_, values) => has_text(values),
+        other => has_text(other),
+    };
+    if is_fine {
+        return Ok(());
+    }
+    Err(PyTypeError::new_err(format!(
+        "{name} is of {data_type}, which databases write in different ways; cast it to text as \
+         yours does"
+    )))
+}

@@ -1,0 +1,277 @@
+"""Columns: every type and every library that has them."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+
+import arro3.core
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import siphash24 as peer
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lanesum
+
+TEXTS = st.lists(st.none() | st.text(max_size=80), max_size=100)
+BYTES_TYPES = [pa.binary(), pa.large_binary(), pa.binary_view()]
+TEXT_TYPES = [pa.string(), pa.large_string(), pa.string_view()]
+
+
+def md5(value: str | bytes | None) -> bytes | None:
+    if value is None:
+        return None
+    return hashlib.md5(value.encode() if isinstance(value, str) else value).digest()
+
+
+def siphash(value: bytes | None, key: bytes) -> int | None:
+    if value is None:
+        return None
+    return int.from_bytes(peer.siphash24(value, key=key).digest(), "little")
+
+
+def hashed(column: object, *arguments: object, **options: object) -> list[object]:
+    """By way of pyarrow, which checks what it is handed."""
+    array = pa.chunked_array(lanesum.hash_column(column, *arguments, **options))
+    array.validate(full=True)
+    return array.to_pylist()
+
+
+@pytest.mark.parametrize("kind", TEXT_TYPES + BYTES_TYPES, ids=str)
+@given(values=TEXTS)
+def test_every_type_is_hashed(backend: str, key: bytes, kind: pa.DataType, values: list) -> None:
+    if kind in BYTES_TYPES:
+        values = [None if value is None else value.encode() for value in values]
+    column = pa.array(values, kind)
+    assert hashed(column) == [md5(value) for value in values]
+    raw = [value.encode() if isinstance(value, str) else value for value in values]
+    numbers = hashed(column, "siphash24", key=key, output="uint64")
+    assert numbers == [siphash(value, key) for value in raw]
+    digests = hashed(column, "siphash24", key=key)
+    assert digests == [None if n is None else n.to_bytes(8, "little") for n in numbers]
+
+
+@given(values=TEXTS, data=st.data())
+def test_slices_and_chunks(values: list, data: st.DataObject) -> None:
+    """Offsets into values and into the bits of their nulls."""
+    start = data.draw(st.integers(0, len(values)))
+    end = data.draw(st.integers(start, len(values)))
+    expected = [md5(value) for value in values]
+    for kind in TEXT_TYPES:
+        whole = pa.array(values, kind)
+        assert hashed(whole[start:end]) == expected[start:end]
+        chunks = pa.chunked_array([whole[:start], whole[start:end], whole[end:]], kind)
+        assert hashed(chunks) == expected
+        filled = [chunk for chunk in chunks.chunks if len(chunk)]
+        assert lanesum.hash_column(chunks).num_chunks == len(filled)
+
+
+@given(values=st.lists(st.none() | st.binary(min_size=5, max_size=5), max_size=60))
+def test_fixed_sizes(values: list) -> None:
+    column = pa.array(values, pa.binary(5))
+    assert hashed(column) == [md5(value) for value in values]
+    assert hashed(column[1:]) == [md5(value) for value in values[1:]]
+
+
+def test_fixed_size_of_nothing() -> None:
+    assert hashed(pa.array([b"", None, b""], pa.binary(0))) == [md5(b""), None, md5(b"")]
+
+
+@pytest.mark.parametrize("index", [pa.int8(), pa.uint16(), pa.int32(), pa.int64()], ids=str)
+def test_dictionaries(index: pa.DataType, key: bytes) -> None:
+    values = pa.array(["a", None, "b" * 100, ""])
+    indices = pa.array([3, 2, None, 1, 0, 0, 2] * 5, index)
+    column = pa.DictionaryArray.from_arrays(indices, values)
+    plain = column.to_pylist()
+    assert hashed(column) == [md5(value) for value in plain]
+    # Fewer rows than values, with an offset.
+    assert hashed(column[2:4]) == [md5(value) for value in plain[2:4]]
+    assert hashed(column[:0]) == []
+    numbers = pa.DictionaryArray.from_arrays(indices, pa.array([1, None, 2, 3]))
+    expected = hashed(pa.array(numbers.to_pylist()), "siphash24", key=key)
+    assert hashed(numbers, "siphash24", key=key) == expected
+    nothing = pa.DictionaryArray.from_arrays(pa.array([None, None], index), pa.array([], pa.string()))
+    assert hashed(nothing) == [None, None]
+
+
+@given(st.lists(st.none() | st.integers(-(2**63), 2**63 - 1), max_size=60))
+def test_integers_are_their_eight_bytes(values: list) -> None:
+    key = bytes(16)
+    raw = [None if v is None else v.to_bytes(8, "little", signed=True) for v in values]
+    expected = [siphash(value, key) for value in raw]
+    column = pa.array(values, pa.int64())
+    assert hashed(column, "siphash24", key=key, output="uint64") == expected
+    assert hashed(column[1:], "siphash24", key=key, output="uint64") == expected[1:]
+    wide = [None if v is None else lanesum.siphash24_128(v, key=key).digest() for v in raw]
+    assert hashed(column, "siphash24_128", key=key) == wide
+    unsigned = [None if v is None else v % 2**64 for v in values]
+    assert hashed(pa.array(unsigned, pa.uint64()), "siphash24", key=key, output="uint64") == expected
+
+
+@pytest.mark.parametrize("name", ["siphash13", "siphash24-128", "siphash13-128"])
+def test_other_algorithms_are_their_objects(backend: str, key: bytes, name: str) -> None:
+    values = ["x" * length for length in range(200)]
+    expected = [lanesum.new(name, value.encode(), key=key) for value in values]
+    for kind in TEXT_TYPES:
+        column = pa.array(values, kind)
+        assert hashed(column, name, key=key) == [digest.digest() for digest in expected]
+        hexadecimal = hashed(column, name, key=key, output="hex")
+        assert hexadecimal == [digest.hexdigest() for digest in expected]
+
+
+def test_every_library_hands_its_columns_over() -> None:
+    values = ["", "a", None, "of more than twelve bytes", "ä"]
+    expected = [md5(value) for value in values]
+    full = [value or "" for value in values]
+    cases = {
+        "pyarrow": pa.array(values),
+        "pyarrow chunked": pa.chunked_array([values[:2], values[2:]]),
+        "polars": pl.Series(values),
+        "polars categorical": pl.Series(values, dtype=pl.Categorical),
+        "pandas str": pd.Series(values),
+        "pandas object": pd.Series(values, dtype=object),
+        "pandas category": pd.Series(values, dtype="category"),
+        "pandas array": pd.Series(values).array,
+        "arro3": arro3.core.Array.from_arrow(pa.array(values)),
+        "arro3 chunked": arro3.core.ChunkedArray.from_arrow(pa.chunked_array([values])),
+        "numpy object": np.array(values, dtype=object),
+        "numpy strings": np.array(values, dtype=np.dtypes.StringDType(na_object=None)),
+        "list": values,
+        "tuple": tuple(values),
+        "lanesum's own": lanesum.hash_column(values, output="hex"),
+        "table of one column": pa.table({"x": values}),
+        "record batch": pa.record_batch({"x": values}),
+        "duckdb": duckdb.sql("SELECT unnest(['', 'a', NULL, 'of more than twelve bytes', 'ä'])"),
+    }
+    for name, column in cases.items():
+        if name == "lanesum's own":
+            twice = [digest and md5(digest.hex()) for digest in expected]
+            assert hashed(column) == twice
+        else:
+            assert hashed(column) == expected, name
+    assert hashed(np.array(full)) == [md5(value) for value in full]
+
+
+def test_every_library_takes_what_it_gets(key: bytes) -> None:
+    values = ["a", None, "abc"]
+    column = lanesum.hash_column(values, output="hex")
+    digits = [None if value is None else md5(value).hex() for value in values]
+    assert column.to_pylist() == pa.array(column).to_pylist() == digits
+    assert pl.Series(column).to_list() == digits
+    assert pl.DataFrame({"digest": column})["digest"].to_list() == digits
+    assert pd.Series.from_arrow(column).isna().tolist() == [False, True, False]
+    assert pd.Series.from_arrow(column)[2] == digits[2]
+    assert arro3.core.Array.from_arrow(column).to_pylist() == digits
+    rows = pa.table({"digest": column})
+    assert duckdb.sql("SELECT digest FROM rows").fetchall() == [(d,) for d in digits]
+    assert rows.schema.field("digest").type == pa.string()
+    numbers = lanesum.hash_column(["a", "b"], "siphash24", key=key, output="uint64")
+    assert pa.array(numbers).type == pa.uint64()
+    assert pl.Series(numbers).dtype == pl.UInt64
+    assert pa.array(lanesum.hash_column(values)).type == pa.binary(16)
+    # Cast as whoever takes it asks.
+    assert pa.array(column, pa.large_string()).type == pa.large_string()
+
+
+def test_numpys_bytes_end_before_their_zeros() -> None:
+    column = np.array([b"a", b"", b"a\0b\0", b"longest"])
+    assert hashed(column) == [md5(bytes(value)) for value in column]
+    assert hashed(column[::2]) == [md5(bytes(value)) for value in column[::2]]
+    masked = np.ma.array(column, mask=[False, True, False, False])
+    assert hashed(masked)[1] is None
+
+
+def test_numpys_and_pythons_integers(key: bytes) -> None:
+    values = [0, -1, 2**62]
+    expected = hashed(pa.array(values, pa.int64()), "siphash24", key=key)
+    for column in (np.array(values), np.array(values, dtype="i8")[::1], values, np.array(values, dtype=object)):
+        assert hashed(column, "siphash24", key=key) == expected
+    assert hashed(np.array([1, 2, 3, 4])[::2], "siphash24", key=key) == hashed(
+        pa.array([1, 3]), "siphash24", key=key
+    )
+    assert hashed([1, None], "siphash24", key=key)[1] is None
+
+
+def test_what_nulls_hide_is_not_seen() -> None:
+    values = pa.array(["secret", "b"])
+    hidden = pa.Array.from_buffers(pa.string(), 2, [pa.py_buffer(b"\x02"), *values.buffers()[1:]])
+    assert hashed(hidden) == [None, md5("b")]
+    assert hashed(pa.nulls(3)) == [None, None, None]
+    assert hashed(pa.nulls(3, pa.string_view())) == [None, None, None]
+
+
+def test_nothing_has_a_type_all_the_same() -> None:
+    for empty in ([], pa.array([], pa.string()), pa.chunked_array([], pa.string()), pl.Series([], dtype=pl.String)):
+        column = lanesum.hash_column(empty)
+        assert len(column) == 0
+        assert pa.array(column).type == pa.binary(16)
+        assert pa.chunked_array(column).type == pa.binary(16)
+
+
+def test_a_column_says_what_it_is() -> None:
+    column = lanesum.hash_column(pa.chunked_array([["a"], [None, "b"]]), output="hex")
+    assert (len(column), column.null_count, column.num_chunks) == (3, 1, 2)
+    assert repr(column) == "<lanesum.Column of 3 Utf8>"
+
+
+def test_long_and_short_values_beside_each_other(backend: str) -> None:
+    source = random.Random(1)
+    values = [source.randbytes(source.choice([0, 1, 55, 56, 64, 119, 120, 1000])) for _ in range(3000)]
+    values.append(bytes(1_000_000))
+    for kind in BYTES_TYPES:
+        assert hashed(pa.array(values, kind)) == [md5(value) for value in values]
+
+
+def test_bad_columns_are_named(key: bytes) -> None:
+    with pytest.raises(TypeError, match="a column of Float64: md5 hashes text and bytes; cast"):
+        lanesum.hash_column(pa.array([1.5]))
+    with pytest.raises(TypeError, match="a column of Int64: md5 hashes text and bytes; cast"):
+        lanesum.hash_column([1, 2])
+    with pytest.raises(TypeError, match="Int32: siphash24 hashes text, bytes and 64-bit integers"):
+        lanesum.hash_column(pa.array([1], pa.int32()), "siphash24", key=key)
+    with pytest.raises(TypeError, match="List"):
+        lanesum.hash_column(pa.array([["a"]]))
+    with pytest.raises(ValueError, match=r"column is a table of 2 columns \(a, b\); give one"):
+        lanesum.hash_column(pa.table({"a": ["x"], "b": ["y"]}))
+    with pytest.raises(ValueError, match="2 dimensions"):
+        lanesum.hash_column(np.array([["a"]]))
+    with pytest.raises(TypeError, match="dtype float64"):
+        lanesum.hash_column(np.array([1.5]))
+    with pytest.raises(TypeError, match=r"column\[1\] is of type int"):
+        lanesum.hash_column(["a", 1])
+    with pytest.raises(TypeError, match=r"column\[1\] is of type str among integers"):
+        lanesum.hash_column([1, "a"])
+    with pytest.raises(OverflowError, match=r"column\[0\]"):
+        lanesum.hash_column([2**64], "siphash24", key=key)
+    with pytest.raises(TypeError, match="column is one str"):
+        lanesum.hash_column("abc")
+    with pytest.raises(ValueError, match="known are binary, hex and uint64"):
+        lanesum.hash_column([], output="bytes")
+    with pytest.raises(ValueError, match="64 bits"):
+        lanesum.hash_column([], output="uint64")
+
+
+def test_errors_of_whoever_makes_the_column_come_through() -> None:
+    def batches():
+        yield pa.record_batch({"x": ["a"]})
+        raise RuntimeError("the disk is gone")
+
+    reader = pa.RecordBatchReader.from_batches(pa.schema([("x", pa.string())]), batches())
+    with pytest.raises(RuntimeError, match="the disk is gone"):
+        lanesum.hash_column(reader)
+
+
+@pytest.mark.large
+def test_more_than_two_gigabytes() -> None:
+    """Offsets of 64 bits: rows before and behind the 2^31st byte."""
+    row = b"x" * (1 << 20)
+    count = (1 << 11) + 2
+    column = pa.array([row] * count, pa.large_binary())
+    assert column.nbytes > 2**31
+    assert set(hashed(column)) == {md5(row)}
+    assert hashed(column[-2:]) == [md5(row)] * 2

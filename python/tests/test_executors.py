@@ -1,0 +1,351 @@
+"""Executors: tasks by bytes, failures, workers that die, shards that outlive a run."""
+
+import hashlib
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lanesum
+from lanesum import _lanesum, _tasks, executors
+from lanesum.table import Files
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    folder = tmp_path_factory.mktemp("files")
+    paths = []
+    for place in range(300):
+        path = folder / f"file {place}"
+        path.write_bytes(bytes([place % 256]) * (place * 100 + 1))
+        os.utime(path, (1, 1))
+        paths.append(str(path))
+    # So that they have settled, as a shard wants it.
+    time.sleep(3.1)
+    return paths
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many tasks of few files."""
+    monkeypatch.setattr(executors, "_MOST_FILES", 20)
+
+
+def expected(paths: list[str]) -> list[bytes]:
+    return [hashlib.md5(Path(path).read_bytes()).digest() for path in paths]
+
+
+def pool() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(2, multiprocessing.get_context("spawn"))
+
+
+@pytest.mark.parametrize("kind", ["threads", "processes", "fork", "loky"])
+def test_every_executor_gives_the_same_table(few: None, files: list[str], kind: str) -> None:
+    def make() -> Executor:
+        if kind == "threads":
+            return ThreadPoolExecutor(2)
+        if kind == "processes":
+            return pool()
+        if kind == "fork":
+            return ProcessPoolExecutor(2, multiprocessing.get_context("fork"))
+        return pytest.importorskip("loky").get_reusable_executor(max_workers=2)
+
+    told: list[tuple[int, int]] = []
+    paths = [*files, "nowhere", *files[:3]]
+    with make() as executor:
+        table = lanesum.hash_files(
+            paths, executor=executor, progress=lambda size, count: told.append((size, count))
+        )
+    alone = lanesum.hash_files(paths)
+    assert table.column_names == alone.column_names and list(table) == list(alone)
+    assert table.column("md5")[:-4] == expected(files) and not table.ok
+    assert told == sorted(told) and told[-1] == (sum(size or 0 for size in alone.column("size")), len(paths))
+
+
+def test_a_tree_on_an_executor_is_as_alone(few: None, files: list[str]) -> None:
+    root = os.path.dirname(files[0])
+    with ThreadPoolExecutor(2) as executor:
+        table = lanesum.hash_tree(root, ["md5", "crc32"], executor=executor)
+    assert list(table) == list(lanesum.hash_tree(root, ["md5", "crc32"])) and table.num_rows == 300
+    with ThreadPoolExecutor(2) as executor:
+        assert lanesum.hash_files([], executor=executor).num_rows == 0
+
+
+@given(st.lists(st.integers(0, 4 << 30)), st.integers(1, 64))
+def test_tasks_are_of_bytes(sizes: list[int], workers: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_lanesum, "file_sizes", lambda paths: [sizes[path] for path in paths])
+        tasks = executors.pack(range(len(sizes)), workers)
+    assert [path for task in tasks for path in task] == list(range(len(sizes)))
+    most = max(executors._LEAST, min(executors._MOST, sum(sizes) // workers + len(sizes) * executors._PER_FILE))
+    for task in tasks:
+        assert task and (len(task) == 1 or sum(sizes[path] for path in task) <= most)
+
+
+class Dying:
+    """Hashes; but a file of a name that begins so kills its worker, or raises."""
+
+    def __init__(self, kills: str = "", raises: str = "", once: str = "") -> None:
+        self.kills, self.raises, self.once = kills, raises, once
+
+    def __call__(self, items: list[str]) -> list[str]:
+        for item in items:
+            if self.kills and item.startswith(self.kills):
+                os.kill(os.getpid(), signal.SIGKILL)
+            if self.raises and item.startswith(self.raises):
+                raise ValueError(f"no {item}")
+            if self.once and not os.path.exists(self.once):
+                Path(self.once).touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+        return [f"did {item}" for item in items]
+
+
+def run(function: Callable[[list[str]], list[str]], tasks: list[list[str]], executor: Executor) -> list[str]:
+    def fail(items: list[str], why: str) -> list[str]:
+        return [f"failed {item}: {why}" for item in items]
+
+    return [line for result in _tasks.run(executor, function, tasks, fail) for line in result]
+
+
+TASKS = [[f"{letter}{place}" for place in range(8)] for letter in "abcdef"]
+ITEMS = [item for task in TASKS for item in task]
+
+
+def test_a_worker_that_dies_takes_one_item_with_it() -> None:
+    with pool() as executor:
+        found = run(Dying(kills="c5"), TASKS, executor)
+    assert [line.split()[0] for line in found] == ["failed" if item == "c5" else "did" for item in ITEMS]
+    (line,) = [line for line in found if line.startswith("failed")]
+    assert line.startswith("failed c5: its worker died: BrokenProcessPool")
+
+
+def test_a_worker_that_is_killed_once_takes_nothing_with_it(tmp_path: Path) -> None:
+    with pool() as executor:
+        found = run(Dying(once=str(tmp_path / "once")), TASKS, executor)
+    assert found == [f"did {item}" for item in ITEMS]
+    # Even where the pool was broken before.
+    executor = pool()
+    with pytest.raises(BrokenProcessPool):
+        executor.submit(os.kill, 0, signal.SIGKILL) if False else executor.submit(_die).result()
+    assert run(Dying(), TASKS, executor) == [f"did {item}" for item in ITEMS]
+
+
+def _die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_task_that_raises_is_tried_again_and_named() -> None:
+    with ThreadPoolExecutor(2) as executor:
+        found = run(Dying(raises="b7"), TASKS, executor)
+    assert found == [
+        f"failed {item}: ValueError: no b7" if item.startswith("b") else f"did {item}" for item in ITEMS
+    ]
+
+
+class Refusing(Executor):
+    """Breaks, and there is no other like it."""
+
+    def submit(self, fn: object, /, *args: object, **kwargs: object) -> Future[object]:
+        raise BrokenProcessPool("gone")
+
+
+def test_where_nothing_takes_tasks_every_file_is_named(files: list[str]) -> None:
+    table = lanesum.hash_files(files, executor=Refusing())
+    assert table.num_rows == len(files) and not table.ok
+    assert set(table.column("error")) == {"BrokenProcessPool: gone"}
+    assert table.column("path") == files
+
+
+class Counting:
+    """Counts the files that are hashed, in this process."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.files = 0
+        original = executors.hash_files_task
+
+        def counted(paths: list[str], algorithms: list[str], **options: object) -> object:
+            self.files += len(paths)
+            return original(paths, algorithms, **options)
+
+        monkeypatch.setattr(executors, "hash_files_task", counted)
+
+    def since(self) -> int:
+        count, self.files = self.files, 0
+        return count
+
+
+@pytest.fixture
+def counting(monkeypatch: pytest.MonkeyPatch) -> Counting:
+    return Counting(monkeypatch)
+
+
+def test_what_is_in_shards_is_not_hashed_again(
+    few: None, counting: Counting, files: list[str], tmp_path: Path
+) -> None:
+    hashing = partial(lanesum.hash_files, shards=tmp_path / "shards")
+    first = hashing(files)
+    assert first.ok and counting.since() == 300 and len(os.listdir(tmp_path / "shards")) == 15
+    assert list(hashing(files)) == list(first) and counting.since() == 0
+    backwards = hashing(files[::-1])
+    assert list(backwards) == list(first)[::-1] and counting.since() == 0
+    assert hashing(["nowhere", *files, "nowhere"]).column("md5")[1:-1] == first.column("md5")
+    assert counting.since() == 2
+    assert hashing(files, ["md5", "sha1"]).ok and counting.since() == 300
+    assert hashing(files, "sha1").ok and counting.since() == 0, "which those shards have, too"
+    with ThreadPoolExecutor(2) as executor:
+        assert list(hashing(files, executor=executor)) == list(first) and counting.since() == 0
+
+
+def test_a_run_that_broke_goes_on(few: None, counting: Counting, files: list[str], tmp_path: Path) -> None:
+    class Broke(Exception):
+        pass
+
+    def stop(size: int, count: int) -> None:
+        if count >= 100:
+            raise Broke
+
+    with pytest.raises(Broke):
+        lanesum.hash_files(files, shards=tmp_path, progress=stop)
+    done = counting.since()
+    assert 80 <= done < 200
+    table = lanesum.hash_files(files, shards=tmp_path)
+    assert table.column("md5") == expected(files)
+    assert counting.since() + done - 20 <= 300 + 20
+
+
+@pytest.mark.parametrize("change", ["content", "content of the same size and time", "another file", "touched"])
+def test_shards_are_never_stale(counting: Counting, tmp_path: Path, change: str) -> None:
+    path, shards = tmp_path / "file", tmp_path / "shards"
+    path.write_bytes(b"before")
+    time.sleep(3.1)
+    assert lanesum.hash_files([path], shards=shards).ok and counting.since() == 1
+    assert lanesum.hash_files([path], shards=shards).ok and counting.since() == 0
+    status = path.stat()
+    if change == "content":
+        path.write_bytes(b"behind it")
+    elif change == "another file":
+        (tmp_path / "other").write_bytes(b"behind")
+        os.replace(tmp_path / "other", path)
+    elif change == "touched":
+        path.touch()
+    else:
+        path.write_bytes(b"behind")
+    if change != "touched":
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    table = lanesum.hash_files([path], shards=shards)
+    assert counting.since() == 1 and table.column("md5") == expected([str(path)])
+
+
+def test_what_changed_just_before_is_not_kept(counting: Counting, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"abc")
+    for _ in range(2):
+        assert lanesum.hash_files([path], shards=tmp_path / "shards").ok and counting.since() == 1
+    assert os.listdir(tmp_path / "shards") == []
+
+
+def test_shards_that_are_damaged_are_told_and_hashed_again(
+    few: None, counting: Counting, files: list[str], tmp_path: Path
+) -> None:
+    lanesum.hash_files(files, shards=tmp_path)
+    counting.since()
+    shards = sorted(tmp_path.iterdir())
+    shards[0].write_bytes(shards[0].read_bytes()[:-100])
+    shards[1].write_bytes(b"")
+    (tmp_path / "notes.txt").write_text("somebody else's")
+    table: Files = lanesum.hash_files(files, shards=tmp_path)
+    assert table.ok and counting.since() == 40 and len(table.problems) == 2
+    assert all(str(shard) in problem for shard, problem in zip(shards, table.problems))
+    assert table.column("md5") == expected(files)
+
+
+def test_a_shard_is_a_file_of_arrow(counting: Counting, files: list[str], tmp_path: Path) -> None:
+    polars = pytest.importorskip("polars")
+    lanesum.hash_files(files[1:], shards=tmp_path)
+    (shard,) = tmp_path.iterdir()
+    frame = polars.read_ipc(shard)
+    assert frame["path"].to_list() == files[1:] and frame["md5"].to_list() == expected(files[1:])
+
+
+def test_wrong_shards(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(FileExistsError):
+        lanesum.hash_files([], shards=tmp_path / "file")
+    with pytest.raises(ValueError, match="key"):
+        lanesum.hash_files([], "blake3", key=bytes(32), shards=tmp_path)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[object]:
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, processes=True
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def test_dask(few: None, files: list[str], tmp_path: Path, client: object) -> None:
+    import lanesum.dask
+
+    root = os.path.dirname(files[0])
+    alone = lanesum.hash_files([*files, "nowhere"])
+    assert list(lanesum.dask.hash_files([*files, "nowhere"], client=client)) == list(alone)
+    assert list(lanesum.dask.hash_tree(root)) == list(lanesum.hash_tree(root))
+    table = lanesum.dask.hash_files(files, client=client, shards=tmp_path)
+    assert table.ok and len(os.listdir(tmp_path)) == 15
+    assert lanesum.dask.hash_files(files, client=client, shards=tmp_path).column("md5") == table.column("md5")
+
+
+def test_dask_names_what_kills_every_worker(client: object) -> None:
+    found = run(Dying(kills="c5"), TASKS, client.get_executor(pure=False))
+    assert [line.split()[0] for line in found] == ["failed" if item == "c5" else "did" for item in ITEMS]
+
+
+def test_parquet(tmp_path: Path, client: object) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    import pyarrow.parquet
+
+    import lanesum.dask
+    from lanesum import parquet
+
+    rows = [{"id": f"k{place}" if place % 7 else None, "n": place} for place in range(1000)]
+    for name in ("one", "two"):
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / name, row_group_size=300)
+    inputs = [tmp_path / "one", tmp_path / "two"]
+    columns = {"h": "id", "key": ["id", "n"]}
+    alone = parquet.hash_parquet(inputs, columns, tmp_path / "alone", keep=["n"])
+    there = lanesum.dask.hash_parquet(inputs, columns, tmp_path / "there", keep="n", client=client)
+    assert alone.ok and there.ok and sum(part.rows for part in there) == 2000
+    for parts in (alone, there):
+        table = pyarrow.concat_tables([pyarrow.parquet.read_table(part.out) for part in parts])
+        assert table.column("n").to_pylist() == [row["n"] for row in rows] * 2
+        digests = [row["id"] and hashlib.md5(row["id"].encode()).digest() for row in rows]
+        assert table.column("h").to_pylist() == digests * 2
+        joined = [f"{row['id'] or '_dbt_utils_surrogate_key_null_'}-{row['n']}" for row in rows]
+        assert table.column("key").to_pylist() == [hashlib.md5(text.encode()).hexdigest() for text in joined] * 2
+    with pytest.raises(TypeError, match="ok"):
+        bool(alone)
+    with pytest.raises(ValueError, match="no column 'nothing'; there are id, n"):
+        parquet.hash_parquet(inputs, "nothing", tmp_path / "out")
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        parquet.hash_parquet("nowhere", "id", tmp_path / "out")
+    (tmp_path / "text").write_text("no Parquet")
+    with pytest.raises(ValueError, match="text"):
+        parquet.hash_parquet(tmp_path / "text", "id", tmp_path / "out")
+    os.chmod(tmp_path / "there", 0o700)
+    empty = parquet.hash_parquet([], "id", tmp_path / "out")
+    assert not empty.ok
+    with pytest.raises(lanesum.FailuresError, match="no row group"):
+        empty.raise_for_failures()

@@ -1,0 +1,257 @@
+"""Lists: what check and compare say is what the program's exit code says; what is written is read again."""
+
+import hashlib
+import io
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lanesum
+from lanesum import _lanesum
+
+ABC = hashlib.md5(b"abc").hexdigest()
+SETTINGS = settings(max_examples=100)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        (tmp_path / name).write_bytes(b"abc")
+    return tmp_path
+
+
+# Lines of which each, and each mixture, is judged as the program judges it.
+LINES = {
+    "match": f"{ABC}  a",
+    "mismatch": f"{'0' * 32}  b",
+    "missing": f"{ABC}  gone",
+    "folder": f"{ABC}  .",
+    "malformed": "no checksum line",
+    "unknown": f"MD6 (a) = {ABC}",
+    "comment": "# words",
+    "blank": "",
+    "stdin": f"{ABC}  -",
+    "tagged": f"SHA1 (a) = {hashlib.sha1(b'abc').hexdigest()}",
+    "parts": f"{ABC}-2  a",
+}
+
+
+def program(*arguments: str) -> int:
+    """The exit code of the command that came with the package."""
+    command = os.path.join(sysconfig.get_path("scripts"), "lanesum")
+    if not os.path.exists(command):
+        pytest.skip("the package was installed without its command")
+    return subprocess.run([command, *arguments], stdin=subprocess.DEVNULL, capture_output=True).returncode
+
+
+@SETTINGS
+@given(
+    st.lists(st.sampled_from(sorted(LINES)), max_size=6),
+    st.sets(st.sampled_from(["strict", "ignore_missing"])),
+    st.booleans(),
+)
+def test_ok_is_the_programs_exit_code(folder: Path, kinds: list[str], options: set[str], is_second: bool) -> None:
+    Path("list").write_text("".join(LINES[kind] + "\n" for kind in kinds))
+    Path("good").write_text(LINES["match"] + "\n")
+    lists = ["list", "good"] if is_second else ["list"]
+    found = lanesum.check(lists, **dict.fromkeys(options, True))
+    flags = [f"--{option.replace('_', '-')}" for option in sorted(options)]
+    assert found.ok == (program("check", *flags, *lists) == 0), found.problems
+    assert found.ok == (not found.failures() and not found.problems) or found.ok, "a failure is named"
+    if not found.ok:
+        with pytest.raises(lanesum.FailuresError):
+            found.raise_for_failures()
+
+
+def test_verdicts_of_a_list(folder: Path) -> None:
+    Path("list").write_text("\n".join(LINES[kind] for kind in ("match", "mismatch", "missing", "malformed", "unknown")))
+    found = lanesum.check("list")
+    assert not found.ok
+    rows = [(row["path"], row["verdict"], row["line"], row["reason"]) for row in found]
+    assert sorted(rows, key=str) == sorted(
+        [
+            ("a", "match", None, None),
+            ("b", "mismatch", None, None),
+            ("gone", "unreadable", None, "No such file or directory"),
+            (None, "malformed", 4, "not a checksum line"),
+            (None, "unknown", 5, "of MD6, which lanesum does not compute: not checked"),
+        ],
+        key=str,
+    )
+    assert found.column("list") == ["list"] * 5
+    assert found.counts["match"] == 1 and found.counts["bad_lists"] == 0
+
+
+def test_a_check_of_nothing_is_not_ok(folder: Path) -> None:
+    Path("list").write_text("# nothing\n")
+    found = lanesum.check("list")
+    assert not found.ok and found.num_rows == 0 and found.problems
+    with pytest.raises(lanesum.FailuresError, match="nothing was checked"):
+        found.raise_for_failures()
+    Path("list").write_text(LINES["missing"] + "\n")
+    found = lanesum.check("list", ignore_missing=True)
+    assert not found.ok and found.column("verdict") == ["missing"] and "none of those" in found.problems[0]
+
+
+def test_names_are_looked_up_in_the_root(folder: Path) -> None:
+    (folder / "below").mkdir()
+    Path("below/list").write_text(f"{ABC}  /a\n")
+    assert lanesum.check("below/list", root=".").ok
+    assert lanesum.check(["below/list"], folder).ok
+    assert not lanesum.check("below/list").ok
+
+
+def test_a_list_may_be_keyed(folder: Path) -> None:
+    table = lanesum.hash_files(["a"], "blake3", key=bytes(32))
+    lanesum.write_list(table, "list", "tag")
+    assert lanesum.check("list", key=bytes(32)).ok
+    assert not lanesum.check("list", key=bytes(31) + b"x").ok
+
+
+@pytest.mark.parametrize("format", ["gnu", "tag", "hashdeep", "md5deep", "bagit", "csv", "json", "jsonl"])
+def test_what_is_written_is_read_again_and_checked(folder: Path, format: str) -> None:
+    algorithm = "sha512" if format == "bagit" else "md5"
+    table = lanesum.hash_files(["a", "b"], algorithm)
+    lanesum.write_list(table, "list", format)
+    again = lanesum.read_list("list", None if format != "bagit" else "bagit", algorithm=None)
+    assert again.column("path") == ["a", "b"] and again.column(algorithm) == table.column(algorithm)
+    assert lanesum.check("list", from_=format).ok
+    if format in ("csv", "json", "jsonl"):
+        assert again.column("modified") == table.column("modified") and again.column("size") == [3, 3]
+
+
+def test_several_algorithms_are_one_row(folder: Path) -> None:
+    table = lanesum.hash_files(["a", "b"], ["md5", "sha256", "crc32"])
+    buffer = io.BytesIO()
+    lanesum.write_list(table, buffer, "tag")
+    again = lanesum.read_list(buffer.getvalue())
+    assert [row["sha256"] for row in again] == table.column("sha256") and again.num_rows == 2
+    assert lanesum.read_list(io.BytesIO(buffer.getvalue())).column("crc32") == table.column("crc32")
+
+
+NAMES = st.binary(min_size=1, max_size=30).filter(lambda name: b"\0" not in name)
+
+
+@SETTINGS
+@given(st.lists(NAMES, min_size=1, max_size=10, unique=True), st.sampled_from(["gnu", "tag", "csv", "jsonl"]))
+def test_names_of_any_bytes_go_through_lists(tmp_path: Path, names: list[bytes], format: str) -> None:
+    rows = [{"path": name, "md5": hashlib.md5(name).hexdigest()} for name in names]
+    buffer = io.BytesIO()
+    lanesum.write_list(rows, buffer, format)
+    again = lanesum.read_list(buffer.getvalue(), format)
+    assert [os.fsencode(path) for path in again.column("path")] == names
+    assert again.column("md5") == [hashlib.md5(name).digest() for name in names]
+
+
+def test_rows_come_from_other_libraries(folder: Path) -> None:
+    table = lanesum.hash_files(["a", "b"])
+    expected = io.BytesIO()
+    lanesum.write_list(table, expected, "csv")
+    for rows in (table.to_pyarrow(), table.to_polars(), list(table), table.to_pyarrow().to_pylist()):
+        buffer = io.BytesIO()
+        lanesum.write_list(rows, buffer, "csv")
+        if not hasattr(rows, "to_dicts") and not hasattr(rows, "to_pylist") or hasattr(rows, "to_pylist"):
+            assert buffer.getvalue()[:40] == expected.getvalue()[:40]
+        assert lanesum.read_list(buffer.getvalue()).column("md5") == table.column("md5")
+
+
+@pytest.mark.parametrize(
+    "call, kind, words",
+    [
+        (lambda: lanesum.check("nowhere"), FileNotFoundError, "nowhere"),
+        (lambda: lanesum.check([]), ValueError, "nothing"),
+        (lambda: lanesum.check(5), TypeError, "int"),
+        (lambda: lanesum.check("list", root="a"), NotADirectoryError, "a"),
+        (lambda: lanesum.check("list", root="nowhere"), FileNotFoundError, "nowhere"),
+        (lambda: lanesum.check("list", from_="xml"), ValueError, "xml"),
+        (lambda: lanesum.check("list", algorithm="md6"), ValueError, "md6"),
+        (lambda: lanesum.check("list", part_size="huge"), ValueError, "huge"),
+        (lambda: lanesum.check("list", part_size=[1.5]), TypeError, "float"),
+        (lambda: lanesum.compare("nowhere", "."), FileNotFoundError, "nowhere"),
+        (lambda: lanesum.compare(".", "binary"), ValueError, "binary"),
+        (lambda: lanesum.compare(".", ".", algorithm="siphash24"), ValueError, "keyed"),
+        (lambda: lanesum.read_list("nowhere"), FileNotFoundError, "nowhere"),
+        (lambda: lanesum.read_list("."), IsADirectoryError, "."),
+        (lambda: lanesum.read_list("binary"), ValueError, "binary"),
+        (lambda: lanesum.read_list(b"no list\n"), ValueError, "line 1"),
+        (lambda: lanesum.read_list(f"{LINES['match']}\n{LINES['unknown']}\n".encode()), ValueError, "line 2: of MD6"),
+        (lambda: lanesum.read_list(io.StringIO("text")), TypeError, "bytes"),
+        (lambda: lanesum.read_list(5), TypeError, "int"),
+        (lambda: lanesum.write_list([], "out"), ValueError, "no row"),
+        (lambda: lanesum.write_list(5, "out"), TypeError, "int"),
+        (lambda: lanesum.write_list(["a"], "out"), TypeError, "str"),
+        (lambda: lanesum.write_list([{"md5": b"x"}], "out"), ValueError, "no path"),
+        (lambda: lanesum.write_list([{"path": "p"}], "out"), ValueError, "no digest"),
+        (lambda: lanesum.write_list([{"path": "p", "md5": b"x"}], "out"), ValueError, "16 bytes"),
+        (lambda: lanesum.write_list([{"path": "p", "md5": "x"}], "out"), ValueError, "hexadecimal"),
+        (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "out", "xml"), ValueError, "xml"),
+        (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "out", "s3"), ValueError, "not written"),
+        (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "no/out"), FileNotFoundError, "no/"),
+        (lambda: lanesum.write_list(lanesum.hash_files(["nowhere"]), "out"), ValueError, "nowhere: No such file"),
+    ],
+)
+def test_wrong_arguments_have_pythons_exceptions(
+    folder: Path, call: object, kind: type[Exception], words: str
+) -> None:
+    Path("list").write_text(LINES["match"] + "\n")
+    Path("binary").write_bytes(bytes(range(32)) * 100)
+    with pytest.raises(kind, match=words):
+        call()
+    assert not Path("out").exists() and not [name for name in os.listdir() if name.endswith(".tmp")]
+
+
+def test_a_list_is_replaced_whole_and_keeps_its_mode(folder: Path) -> None:
+    out = folder / "out"
+    out.write_text("before")
+    out.chmod(0o640)
+    lanesum.write_list([{"path": "p", "md5": ABC, "size": 3}], out, "csv")
+    assert out.stat().st_mode & 0o777 == 0o640 and out.read_text().startswith("path,size,md5")
+
+
+@SETTINGS
+@given(st.dictionaries(st.sampled_from("abcdef"), st.binary(max_size=3)), st.dictionaries(st.sampled_from("abcdef"), st.binary(max_size=3)), st.booleans())
+def test_compare_is_ok_when_the_program_says_so(
+    tmp_path_factory: pytest.TempPathFactory, before: dict[str, bytes], now: dict[str, bytes], quick: bool
+) -> None:
+    sides = []
+    for files in (before, now):
+        side = tmp_path_factory.mktemp("side")
+        sides.append(side)
+        for name, content in files.items():
+            (side / name).write_bytes(content)
+            os.utime(side / name, (1, 1))
+    found = lanesum.compare(*sides, quick=quick)
+    flags = ["--quick"] if quick else []
+    assert found.ok == (program("compare", *flags, *map(str, sides)) == 0)
+    if not quick:
+        assert found.ok == (before == now and bool(before))
+        classes = dict(zip(found.column("path"), found.column("class")))
+        for name in before.keys() & now.keys():
+            assert (classes[name] == "equal") == (before[name] == now[name])
+
+
+def test_a_list_beside_a_tree(folder: Path) -> None:
+    tree = folder / "tree"
+    tree.mkdir()
+    for name in "abc":
+        (tree / name).write_text(name)
+    lanesum.write_list([{**row, "path": os.path.basename(row["path"])} for row in lanesum.hash_tree(tree)], "list")
+    assert lanesum.compare("list", tree).ok
+    (tree / "a").rename(tree / "z")
+    (row,) = lanesum.compare("list", tree).failures()
+    assert (row["class"], row["from"], row["path"]) == ("moved", "a", "z")
+    Path("list").write_text("nothing of the kind\n")
+    found = lanesum.compare("list", tree)
+    assert not found.ok and found.problems and found.num_rows == 0
+
+
+def test_every_format_has_its_name() -> None:
+    assert {"gnu", "tag", "csv", "s3"} <= {name for name, _ in _lanesum.formats()}
+    assert sys.version_info >= (3, 11)

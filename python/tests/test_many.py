@@ -1,0 +1,96 @@
+"""Many messages, beside hashlib and siphash24 one by one."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+import siphash24 as peer
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lanesum
+
+MESSAGES = st.lists(st.one_of(st.binary(max_size=300), st.text(max_size=60)), max_size=80)
+
+
+def as_bytes(message: bytes | str) -> bytes:
+    return message.encode() if isinstance(message, str) else message
+
+
+@given(messages=MESSAGES)
+def test_md5_is_hashlibs(backend: str, messages: list[bytes | str]) -> None:
+    expected = [hashlib.md5(as_bytes(message)) for message in messages]
+    assert lanesum.hash_many(messages) == [digest.digest() for digest in expected]
+    assert lanesum.hash_many(messages, output="hex") == [digest.hexdigest() for digest in expected]
+
+
+@pytest.mark.parametrize("name", ["siphash24", "siphash13"])
+@given(messages=MESSAGES)
+def test_siphash_is_its_peers(
+    backend: str, key: bytes, name: str, messages: list[bytes | str]
+) -> None:
+    expected = [getattr(peer, name)(as_bytes(message), key=key) for message in messages]
+    assert lanesum.hash_many(messages, name, key=key) == [e.digest() for e in expected]
+    assert lanesum.hash_many(messages, name, key=key, output="hex") == [
+        e.hexdigest() for e in expected
+    ]
+    assert lanesum.hash_many(messages, name, key=key, output="uint64") == [
+        int.from_bytes(e.digest(), "little") for e in expected
+    ]
+
+
+@pytest.mark.parametrize("name", ["siphash24_128", "siphash13_128"])
+def test_siphash_of_128_bits_is_that_of_its_objects(backend: str, key: bytes, name: str) -> None:
+    messages = [bytes(length) for length in range(300)]
+    expected = [getattr(lanesum, name)(message, key=key).digest() for message in messages]
+    assert lanesum.hash_many(messages, name, key=key) == expected
+
+
+def test_more_than_a_batch() -> None:
+    messages = [str(number) * (number % 40) for number in range(100_000)]
+    expected = [hashlib.md5(message.encode()).digest() for message in messages]
+    assert lanesum.hash_many(messages) == expected
+
+
+def test_every_sequence_and_buffer_is_taken() -> None:
+    expected = [hashlib.md5(text).digest() for text in (b"a", b"bc")]
+    sequences = [
+        ["a", b"bc"],
+        ("a", bytearray(b"bc")),
+        (text for text in ("a", "bc")),
+        {"a": 1, "bc": 2},
+        np.array(["a", "bc"]),
+        np.array([b"a", b"bc"]),
+        np.array(["a", b"bc"], dtype=object),
+        [memoryview(b"a"), np.frombuffer(b"bc", dtype="<u2")],
+    ]
+    for sequence in sequences:
+        assert lanesum.hash_many(sequence) == expected, sequence
+    assert lanesum.hash_many([]) == []
+
+
+def test_bad_input_is_named(key: bytes) -> None:
+    with pytest.raises(TypeError, match="messages is one str; give a list"):
+        lanesum.hash_many("abc")
+    with pytest.raises(TypeError, match="messages is one bytes; give a list"):
+        lanesum.hash_many(b"abc")
+    with pytest.raises(TypeError, match="messages is of type int, which is no sequence"):
+        lanesum.hash_many(7)
+    with pytest.raises(TypeError, match=r"messages\[1\] is missing"):
+        lanesum.hash_many(["a", None])
+    with pytest.raises(TypeError, match=r"messages\[2\] is of type int"):
+        lanesum.hash_many(["a", "b", 3])
+    with pytest.raises(UnicodeEncodeError):
+        lanesum.hash_many(["\ud800"])
+    with pytest.raises(BufferError):
+        lanesum.hash_many([memoryview(bytes(8))[::2]])
+    with pytest.raises(ValueError, match='unknown output "base64"; known are bytes, hex and uint64'):
+        lanesum.hash_many([], output="base64")
+    with pytest.raises(ValueError, match="algorithm of 64 bits, as siphash24; md5 has 128"):
+        lanesum.hash_many([], output="uint64")
+    with pytest.raises(ValueError, match="unknown algorithm"):
+        lanesum.hash_many([], "md6")
+    with pytest.raises(ZeroDivisionError):
+        lanesum.hash_many(1 / 0 for _ in range(1))

@@ -1,0 +1,166 @@
+"""hashlib's objects, beside hashlib's own and those of siphash24."""
+
+from __future__ import annotations
+
+import array
+import hashlib
+import io
+import mmap
+
+import numpy as np
+import pytest
+import siphash24 as peer
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lanesum
+
+PIECES = st.lists(st.binary(max_size=300), max_size=8)
+KEYS = st.binary(min_size=16, max_size=16)
+# Those that PyPI's siphash24 has too.
+KEYED = {
+    "siphash24": peer.siphash24,
+    "siphash13": peer.siphash13,
+}
+ALL = ["md5", "siphash24", "siphash13", "siphash24-128", "siphash13-128"]
+
+
+def new(name: str, data: bytes = b"") -> lanesum.Hash:
+    return lanesum.new(name, data, key=None if name == "md5" else bytes(16))
+
+
+@given(PIECES)
+def test_md5_is_hashlibs_in_pieces(pieces: list[bytes]) -> None:
+    ours, theirs = lanesum.md5(), hashlib.md5()
+    for piece in pieces:
+        ours.update(piece)
+        theirs.update(piece)
+        assert ours.digest() == theirs.digest()
+        assert ours.hexdigest() == theirs.hexdigest()
+    assert lanesum.md5(b"".join(pieces)).digest() == theirs.digest()
+
+
+@pytest.mark.parametrize("name", KEYED)
+@given(pieces=PIECES, key=KEYS)
+def test_siphash_is_its_peers_in_pieces(name: str, pieces: list[bytes], key: bytes) -> None:
+    theirs = KEYED[name](b"".join(pieces), key=key)
+    ours = getattr(lanesum, name)(key=key)
+    for piece in pieces:
+        ours.update(piece)
+    assert ours.digest() == theirs.digest()
+    # The peer has it as a signed number.
+    assert ours.intdigest() == theirs.intdigest() % 2**64
+
+
+@given(PIECES)
+def test_siphash_of_128_bits_is_alike_in_pieces_and_whole(pieces: list[bytes]) -> None:
+    for function in (lanesum.siphash24_128, lanesum.siphash13_128):
+        ours = function(key=bytes(16))
+        for piece in pieces:
+            ours.update(piece)
+        assert ours.digest() == function(b"".join(pieces), key=bytes(16)).digest()
+
+
+def test_siphash_of_128_bits_is_openssls() -> None:
+    """`openssl mac -macopt hexkey:000102030405060708090a0b0c0d0e0f -macopt size:16 SIPHASH`, and
+    with `-macopt c-rounds:1 -macopt d-rounds:3`, of "abc"."""
+    key = bytes(range(16))
+    assert lanesum.siphash24_128(b"abc", key=key).hexdigest() == "bb96c3a813c9903e3325ef616045abb8"
+    assert lanesum.siphash13_128(b"abc", key=key).hexdigest() == "43753f1546fa1ee8b2d4d501495fd601"
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_objects_say_what_they_are(name: str) -> None:
+    ours = new(name, b"abc")
+    assert ours.name == name
+    assert ours.digest_size == len(ours.digest()) == len(ours.hexdigest()) // 2
+    assert ours.block_size == (64 if name == "md5" else 8)
+    assert ours.hexdigest() == ours.digest().hex()
+    order = "big" if name == "md5" else "little"
+    assert ours.intdigest() == int.from_bytes(ours.digest(), order)
+    assert repr(ours) == f"<{name} lanesum.Hash>"
+    assert lanesum.new(name.replace("-", "_"), key=None if name == "md5" else bytes(16)).name == name
+
+
+def test_all_names_are_available() -> None:
+    assert lanesum.algorithms_available == set(ALL)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_copy_goes_its_own_way(name: str) -> None:
+    one = new(name, b"common")
+    other = one.copy()
+    one.update(b"a")
+    assert other.digest() == new(name, b"common").digest()
+    other.update(b"b")
+    assert one.digest() == new(name, b"commona").digest()
+    assert other.digest() == new(name, b"commonb").digest()
+
+
+def test_every_buffer_is_taken() -> None:
+    content = bytes(range(256)) * 8
+    expected = hashlib.md5(content).digest()
+    anonymous = mmap.mmap(-1, len(content))
+    anonymous[:] = content
+    buffers = [
+        bytearray(content),
+        memoryview(content),
+        memoryview(bytearray(content)).toreadonly(),
+        array.array("Q", content),
+        array.array("b", content),
+        np.frombuffer(content, dtype="<u4"),
+        np.frombuffer(content, dtype="<f8").reshape(16, 16),
+        anonymous,
+    ]
+    for buffer in buffers:
+        assert lanesum.md5(buffer).digest() == expected, buffer
+    for empty in (b"", bytearray(), np.zeros((0, 3)), memoryview(b"")):
+        assert lanesum.md5(empty).digest() == hashlib.md5().digest()
+    assert lanesum.md5(data=content, usedforsecurity=False).digest() == expected
+
+
+@pytest.mark.parametrize("size", [2047, 2048, 2049, 256 << 10, (256 << 10) + 1, 1_000_003])
+def test_long_buffers_are_taken_whole(size: int) -> None:
+    content = np.arange(size, dtype="u1").tobytes()
+    expected = hashlib.md5(content).digest()
+    assert lanesum.md5(content).digest() == expected
+    assert lanesum.md5(bytearray(content)).digest() == expected
+
+
+def test_file_digest_takes_ours() -> None:
+    content = bytes(1_000_000)
+    expected = hashlib.md5(content).hexdigest()
+    assert hashlib.file_digest(io.BytesIO(content), lanesum.md5).hexdigest() == expected
+    with open(__file__, "rb") as file:
+        ours = hashlib.file_digest(file, lanesum.md5).hexdigest()
+    with open(__file__, "rb") as file:
+        assert ours == hashlib.md5(file.read()).hexdigest()
+
+
+def test_bad_input_has_pythons_own_errors(key: bytes) -> None:
+    with pytest.raises(TypeError, match="encoded"):
+        lanesum.md5("text")
+    with pytest.raises(TypeError, match="bytes-like"):
+        lanesum.md5().update(1)
+    with pytest.raises(TypeError):
+        lanesum.md5(None, None)
+    with pytest.raises(BufferError, match="copy"):
+        lanesum.md5(np.zeros(8, dtype="u1")[::2])
+    with pytest.raises(BufferError, match="copy"):
+        lanesum.md5(memoryview(bytes(8))[::2])
+    with pytest.raises(ValueError, match="unknown algorithm \"sha0\"; known are md5, siphash24"):
+        lanesum.new("sha0")
+    with pytest.raises(ValueError, match="sha256"):
+        lanesum.new("sha256")
+    with pytest.raises(TypeError, match="md5 takes no key"):
+        lanesum.new("md5", key=key)
+    with pytest.raises(TypeError, match="key"):
+        lanesum.siphash24(b"")
+    with pytest.raises(TypeError, match="siphash13 needs key="):
+        lanesum.new("siphash13")
+    with pytest.raises(ValueError, match="siphash24 needs a key of 16 bytes, not of 15"):
+        lanesum.siphash24(key=bytes(15))
+    with pytest.raises(TypeError, match="key must be bytes, not str"):
+        lanesum.siphash24(key="0123456789abcdef")
+    with pytest.raises(TypeError):
+        lanesum.Hash()

@@ -1,0 +1,202 @@
+"""Threads, forks, memory, other interpreters, and buffers that somebody changes meanwhile."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import resource
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pyarrow as pa
+import pytest
+
+import lanesum
+
+
+def test_one_object_is_used_by_many_threads() -> None:
+    ours = lanesum.md5()
+    piece = b"x" * 5000
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: ours.update(piece), range(400)))
+    assert ours.digest() == hashlib.md5(piece * 400).digest()
+
+
+def test_threads_hash_columns_beside_each_other() -> None:
+    columns = [pa.array([f"{thread}-{row}" for row in range(20_000)]) for thread in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda column: lanesum.hash_column(column, output="hex"), columns))
+    for column, hashed in zip(columns, found, strict=True):
+        assert hashed.to_pylist() == lanesum.hash_many(column.to_pylist(), output="hex")
+
+
+def others_run_during(work) -> bool:
+    """Whether another thread gets the GIL while this one works."""
+    # Nobody else's turn comes by itself meanwhile.
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    ran = threading.Event()
+    begin = threading.Lock()
+    begin.acquire()
+
+    def other() -> None:
+        with begin:
+            ran.set()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    try:
+        begin.release()
+        work()
+        return ran.is_set()
+    finally:
+        sys.setswitchinterval(before)
+        thread.join()
+
+
+def test_the_gil_is_free_meanwhile() -> None:
+    content = bytes(50_000_000)
+    column = pa.array([content])
+    table = pa.table({"a": [content.decode()]})
+    assert others_run_during(lambda: lanesum.md5(content))
+    assert others_run_during(lambda: lanesum.md5(bytearray(content)))
+    assert others_run_during(lambda: lanesum.hash_many([content]))
+    assert others_run_during(lambda: lanesum.hash_column(column))
+    assert others_run_during(lambda: lanesum.surrogate_key(table))
+
+
+def test_buffers_that_are_written_to_meanwhile() -> None:
+    """Which digest comes is open; it is that of no other bytes than were there."""
+    content = bytearray(4 << 20)
+    stop = threading.Event()
+
+    def write() -> None:
+        while not stop.is_set():
+            content[:] = b"x" * len(content)
+            content[:] = b"y" * len(content)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        for _ in range(5):
+            lanesum.md5(content)
+            lanesum.hash_many([content])
+    finally:
+        stop.set()
+        thread.join()
+    assert lanesum.md5(content).digest() == hashlib.md5(content).digest()
+
+
+def test_a_list_that_is_changed_meanwhile() -> None:
+    messages = [b"%d" % number for number in range(200_000)]
+    expected = [hashlib.md5(message).digest() for message in messages]
+    thread = threading.Thread(target=messages.clear)
+    thread.start()
+    found = lanesum.hash_many(messages)
+    thread.join()
+    assert found in (expected, [])
+
+
+def test_a_child_of_a_fork_hashes_too() -> None:
+    column = pa.array(["a", "b"] * 1000)
+    before = lanesum.hash_column(column).to_pylist()
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        digests = lanesum.hash_column(column).to_pylist()
+        os.write(writing, b"same" if digests == before else b"else")
+        os._exit(0)
+    os.close(writing)
+    assert os.read(reading, 4) == b"same"
+    assert os.waitpid(child, 0)[1] == 0
+    os.close(reading)
+
+
+def test_other_interpreters_are_refused() -> None:
+    script = """
+import lanesum
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+other = interpreters.create()
+code = '''
+try:
+    import lanesum
+except ImportError as error:
+    assert "subinterpreters" in str(error), error
+else:
+    assert lanesum.md5(b"abc").hexdigest() == "900150983cd24fb0d6963f7d28e17f72"
+'''
+problem = interpreters.run_string(other, code)
+assert problem is None, problem
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, cwd="/")
+
+
+def resident() -> int:
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * resource.getpagesize()
+
+
+def test_memory_stays_what_it_is() -> None:
+    column = pa.array(["x" * 40] * 500)
+    messages = ["x" * 40] * 100 + [bytearray(b"y" * 40)] * 10
+    table = pa.table({"a": column, "b": column})
+
+    def work() -> None:
+        ours = lanesum.md5(b"abc")
+        ours.update(bytearray(3000))
+        ours.copy().hexdigest()
+        lanesum.siphash24(b"abc", key=bytes(16)).intdigest()
+        lanesum.hash_many(messages, output="hex")
+        pa.array(lanesum.hash_column(column, output="hex"))
+        pa.chunked_array(lanesum.hash_column(column))
+        lanesum.hash_column(column).to_pylist()
+        lanesum.surrogate_key(table)
+        for bad in (lambda: lanesum.md5("text"), lambda: lanesum.hash_column([1.5])):
+            with pytest.raises(TypeError):
+                bad()
+
+    for _ in range(1000):
+        work()
+    before = resident()
+    for _ in range(10_000):
+        work()
+    # One object of 100 bytes lost in each round would be a megabyte.
+    assert resident() - before < 700_000
+
+
+def test_control_c_ends_a_long_column() -> None:
+    script = """
+import pyarrow as pa, lanesum, signal, threading, time, _thread
+rows = pa.array(["x" * 1000] * 4200)
+column = pa.chunked_array([rows] * 2000)
+threading.Timer(0.2, _thread.interrupt_main).start()
+begin = time.monotonic()
+try:
+    lanesum.hash_column(column)
+except KeyboardInterrupt:
+    print("stopped")
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd="/")
+    assert run.stdout == "stopped\n", run.stderr
+
+
+def test_importing_it_is_quick_and_brings_nothing_along() -> None:
+    script = """
+import sys, time
+begin = time.process_time()
+import lanesum
+print(time.process_time() - begin)
+heavy = {"pyarrow", "numpy", "pandas", "polars", "asyncio", "multiprocessing"} & set(sys.modules)
+assert not heavy, heavy
+assert set(lanesum.__all__) <= set(dir(lanesum))
+try:
+    lanesum.nothing
+except AttributeError as error:
+    assert "nothing" in str(error)
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, cwd="/", capture_output=True)

@@ -1,0 +1,136 @@
+"""Surrogate keys, beside dbt_utils' SQL and hashlib."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import hashlib
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lanesum
+
+NULL = "_dbt_utils_surrogate_key_null_"
+# What generate_surrogate_key(["a", "b", "c"]) of dbt_utils compiles to.
+SQL = """
+SELECT md5(cast(
+    coalesce(cast(a AS TEXT), '_dbt_utils_surrogate_key_null_') || '-' ||
+    coalesce(cast(b AS TEXT), '_dbt_utils_surrogate_key_null_') || '-' ||
+    coalesce(cast(c AS TEXT), '_dbt_utils_surrogate_key_null_') AS TEXT)) FROM input
+"""
+ROWS = st.lists(
+    st.tuples(
+        st.none() | st.text(max_size=40),
+        st.none() | st.integers(-(2**63), 2**63 - 1),
+        st.none() | st.booleans(),
+    ),
+    max_size=60,
+)
+
+
+def keys(columns: object, *arguments: object, **options: object) -> list[object]:
+    array = pa.chunked_array(lanesum.surrogate_key(columns, *arguments, **options))
+    array.validate(full=True)
+    return array.to_pylist()
+
+
+def md5(text: str) -> str:
+    return hashlib.md5(text.encode()).hexdigest()
+
+
+def joined(row: tuple) -> str:
+    words = {True: "true", False: "false"}
+    values = (words[v] if isinstance(v, bool) else v for v in row)
+    return "-".join(NULL if value is None else str(value) for value in values)
+
+
+@given(ROWS)
+def test_keys_are_the_md5_of_the_joined_row(rows: list[tuple]) -> None:
+    expected = [md5(joined(row)) for row in rows]
+    a, b, c = ([row[i] for row in rows] for i in range(3))
+    types = [pa.string(), pa.int64(), pa.bool_()]
+    table = pa.table([pa.array(v, t) for v, t in zip((a, b, c), types, strict=True)], names="abc")
+    assert keys(table) == expected
+    assert keys(table.columns) == expected
+    assert keys({"a": table["a"], "b": table["b"], "c": table["c"]}) == expected
+    assert keys(pl.DataFrame(table)) == expected
+
+
+def test_keys_are_dbts_in_duckdb() -> None:
+    input = pa.table(
+        {
+            "a": ["x", None, "", "ä-b", "'"] * 1000,
+            "b": pa.array([1, None, -7, 2**40, 0] * 1000),
+            "c": pa.array([datetime.date(2026, 1, 31), None, datetime.date(1999, 12, 1)] * 1666 + [None, None]),
+        }
+    )
+    assert input.num_rows == 5000
+    expected = [row[0] for row in duckdb.sql(SQL).fetchall()]
+    assert keys(input) == expected
+    assert keys(duckdb.sql("SELECT * FROM input")) == expected
+
+
+def test_chunks_need_not_end_together() -> None:
+    a = pa.chunked_array([["1"], [], ["2", "3"], ["4"]])
+    b = pa.chunked_array([["a", "b"], ["c", "d"], []])
+    assert keys([a, b]) == [md5(text) for text in ("1-a", "2-b", "3-c", "4-d")]
+
+
+def test_other_words_and_outputs() -> None:
+    columns = [["a", None], ["b", "c"]]
+    assert keys(columns, "||", "N/A") == [md5("a||b"), md5("N/A||c")]
+    assert keys(columns, separator="", null="") == [md5("ab"), md5("c")]
+    assert keys(columns, output="binary") == [bytes.fromhex(text) for text in keys(columns)]
+    assert keys([["a"]]) == [md5("a")]
+
+
+def test_long_rows_are_hashed_in_several_batches() -> None:
+    values = ["x" * 100_000 + str(number) for number in range(100)]
+    assert keys([values, values]) == [md5(f"{value}-{value}") for value in values]
+    values = [str(number) for number in range(200_000)]
+    assert keys([values, values]) == [md5(f"{value}-{value}") for value in values]
+
+
+def test_values_that_have_one_form_as_text() -> None:
+    columns = [
+        pa.array([1], pa.int8()),
+        pa.array([2**64 - 1], pa.uint64()),
+        pa.array([decimal.Decimal("1.50")]),
+        pa.array(["x"]).dictionary_encode(),
+        pa.array(["of more than twelve"], pa.string_view()),
+        pa.nulls(1),
+    ]
+    assert keys(columns) == [md5(f"1-{2**64 - 1}-1.50-x-of more than twelve-{NULL}")]
+
+
+def test_a_frames_index_is_no_column() -> None:
+    frame = pd.DataFrame({"a": ["x", "y"], "b": [1, 2]}, index=["one", "two"])
+    assert keys(frame) == [md5("x-1"), md5("y-2")]
+
+
+def test_bad_columns_are_named() -> None:
+    with pytest.raises(ValueError, match=r"columns\[1\] has 1 rows, and columns\[0\] has more"):
+        lanesum.surrogate_key([["a", "b"], ["c"]])
+    with pytest.raises(ValueError, match=r"columns\['x'\] has 0 rows, and columns\['y'\] has more"):
+        lanesum.surrogate_key({"x": pa.array([], pa.string()), "y": ["c"]})
+    with pytest.raises(ValueError, match="columns is empty"):
+        lanesum.surrogate_key([])
+    with pytest.raises(TypeError, match=r"columns\[0\] is of Float64.*cast it to text"):
+        lanesum.surrogate_key([np.array([1.5]).tolist() and pa.array([1.5])])
+    with pytest.raises(TypeError, match=r'columns\["t"\] is of Timestamp'):
+        lanesum.surrogate_key(pa.table({"t": [datetime.datetime(2026, 1, 1)]}))
+    with pytest.raises(TypeError, match="columns is one column; give a list"):
+        lanesum.surrogate_key(pa.array(["a"]))
+    with pytest.raises(TypeError, match="columns is one str"):
+        lanesum.surrogate_key("abc")
+    with pytest.raises(TypeError, match=r"columns\[0\] is one str"):
+        lanesum.surrogate_key(["a", "b"])
+    with pytest.raises(ValueError, match="unknown output"):
+        lanesum.surrogate_key([["a"]], output="text")
