@@ -94,7 +94,7 @@ test-instructions:
 # The wheel of python/, in a virtual environment with what its tests compare it with. Its crates are no part of the
 # workspace, and are built in a folder of their own.
 PYTHON = python3
-PYTHON_TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))/python
+PYTHON_TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))/python
 VENV = $(PYTHON_TARGET)-venv
 python test-wheel: export CARGO_TARGET_DIR = $(PYTHON_TARGET)
 # pip calls maturin by its name.
