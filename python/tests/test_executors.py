@@ -3,7 +3,7 @@
 import hashlib
 import multiprocessing
 import os
-import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -18,6 +18,10 @@ from hypothesis import strategies as st
 import lanesum
 from lanesum import _lanesum, _tasks, executors
 from lanesum.table import Files
+
+# Workers find it there, too: they get this process's own path.
+sys.path.insert(0, os.path.dirname(__file__))
+from dying import Dying, die  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -91,24 +95,6 @@ def test_tasks_are_of_bytes(sizes: list[int], workers: int) -> None:
         assert task and (len(task) == 1 or sum(sizes[path] for path in task) <= most)
 
 
-class Dying:
-    """Hashes; but a file of a name that begins so kills its worker, or raises."""
-
-    def __init__(self, kills: str = "", raises: str = "", once: str = "") -> None:
-        self.kills, self.raises, self.once = kills, raises, once
-
-    def __call__(self, items: list[str]) -> list[str]:
-        for item in items:
-            if self.kills and item.startswith(self.kills):
-                os.kill(os.getpid(), signal.SIGKILL)
-            if self.raises and item.startswith(self.raises):
-                raise ValueError(f"no {item}")
-            if self.once and not os.path.exists(self.once):
-                Path(self.once).touch()
-                os.kill(os.getpid(), signal.SIGKILL)
-        return [f"did {item}" for item in items]
-
-
 def run(function: Callable[[list[str]], list[str]], tasks: list[list[str]], executor: Executor) -> list[str]:
     def fail(items: list[str], why: str) -> list[str]:
         return [f"failed {item}: {why}" for item in items]
@@ -135,12 +121,8 @@ def test_a_worker_that_is_killed_once_takes_nothing_with_it(tmp_path: Path) -> N
     # Even where the pool was broken before.
     executor = pool()
     with pytest.raises(BrokenProcessPool):
-        executor.submit(os.kill, 0, signal.SIGKILL) if False else executor.submit(_die).result()
+        executor.submit(die).result()
     assert run(Dying(), TASKS, executor) == [f"did {item}" for item in ITEMS]
-
-
-def _die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_a_task_that_raises_is_tried_again_and_named() -> None:

@@ -1,0 +1,28 @@
+"""What tests have workers do: it stands where these can import it."""
+
+import os
+import signal
+from pathlib import Path
+
+
+class Dying:
+    """Hashes; but a file of a name that begins so kills its worker, or raises."""
+
+    def __init__(self, kills: str = "", raises: str = "", once: str = "") -> None:
+        self.kills, self.raises, self.once = kills, raises, once
+
+    def __call__(self, items: list[str]) -> list[str]:
+        for item in items:
+            if self.kills and item.startswith(self.kills):
+                os.kill(os.getpid(), signal.SIGKILL)
+            if self.raises and item.startswith(self.raises):
+                raise ValueError(f"no {item}")
+            if self.once and not os.path.exists(self.once):
+                Path(self.once).touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+        return [f"did {item}" for item in items]
+
+
+def die() -> None:
+    """As where a system lacks memory."""
+    os.kill(os.getpid(), signal.SIGKILL)
