@@ -88,6 +88,11 @@ fn by_dtype(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<ArrayRef>>
     let width: usize = width.extract()?;
     // What a masked array hides is null in its list alone.
     let is_plain = object.hasattr("tobytes")? && !object.hasattr("mask")?;
+    if is_plain && !dtype.getattr("isnative")?.is_truthy()? && width == 8 {
+        // A number is hashed, not how another machine would write it.
+        let native = dtype.call_method1("newbyteorder", ("=",))?;
+        return by_dtype(&object.call_method1("astype", (native,))?, what);
+    }
     match (kind.extract::<&str>()?, width) {
         ("i", 8) if is_plain => {
             let numbers = PyBuffer::<i64>::get(object)?.to_vec(py)?;
