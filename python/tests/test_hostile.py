@@ -53,3 +53,66 @@ def test_a_column_of_structs_is_no_table() -> None:
     for table in [pa.table({"type": texts}), pa.record_batch({"dtype": texts})]:
         assert lanesum.hash_column(table, output="hex").to_pylist() == expected
         assert lanesum.surrogate_key(table).to_pylist() == expected
+
+
+def broken_columns() -> dict[str, pa.Array]:
+    def integers(kind: str, *numbers: int) -> pa.Buffer:
+        return pa.py_buffer(np.array(numbers, kind).tobytes())
+
+    text = pa.py_buffer(b"abcdefgh")
+    values = pa.array(["a", "b"])
+    long_view = integers("i4", 20, 0, 7, 0)
+    index = pa.dictionary(pa.int8(), pa.string())
+    falling = pa.Array.from_buffers(pa.string(), 2, [None, integers("i4", 0, 5, 2), text])
+    return {
+        "index too large": pa.DictionaryArray.from_arrays(pa.array([0, 2], pa.int8()), values, safe=False),
+        "index below zero": pa.DictionaryArray.from_arrays(pa.array([0, -1], pa.int64()), values, safe=False),
+        "index of nothing": pa.DictionaryArray.from_arrays(
+            pa.array([0], pa.uint32()), values[:0], safe=False
+        ),
+        "dictionary of falling offsets": pa.DictionaryArray.from_buffers(
+            index, 2, [None, integers("i1", 0, 1)], falling
+        ),
+        "falling": falling,
+        "large": pa.Array.from_buffers(pa.large_string(), 2, [None, integers("i8", 0, 5, 2), text]),
+        "view": pa.Array.from_buffers(pa.string_view(), 1, [None, long_view, text]),
+    }
+
+
+@pytest.mark.parametrize("name", ["falling", "large", "view"])
+def test_places_that_are_not_there(name: str, key: bytes) -> None:
+    refused(broken_columns()[name], key)
+
+
+@pytest.mark.parametrize(
+    "name", ["index too large", "index below zero", "index of nothing", "dictionary of falling offsets"]
+)
+def test_indices_that_are_not_there(name: str, key: bytes) -> None:
+    refused(broken_columns()[name], key)
+
+
+def refused(column: pa.Array, key: bytes) -> None:
+    with pytest.raises(ValueError, match="is broken"):
+        lanesum.hash_column(column)
+    with pytest.raises(ValueError, match="is broken"):
+        lanesum.hash_column(pa.chunked_array([column]), "siphash24", key=key)
+    with pytest.raises(ValueError, match="is broken"):
+        lanesum.surrogate_key([column])
+    batch = pa.RecordBatch.from_arrays([column], ["x"])
+    with pytest.raises(ValueError, match="is broken"):
+        lanesum.surrogate_key(batch)
+
+
+def test_under_a_null_anything_may_stand() -> None:
+    indices = pa.Array.from_buffers(
+        pa.int8(), 2, [pa.py_buffer(b"\x01"), pa.py_buffer(b"\x01\x63")]
+    )
+    column = pa.DictionaryArray.from_arrays(indices, pa.array(["a", "b"]), safe=False)
+    assert lanesum.hash_column(column).to_pylist() == lanesum.hash_column(["b", None]).to_pylist()
+
+
+def test_no_rows_of_somewhere_else() -> None:
+    for kind in [pa.string(), pa.large_string(), pa.string_view()]:
+        column = pa.array(["a", "b", "c" * 20], kind)
+        for start in range(4):
+            assert lanesum.hash_column(column[start:start]).to_pylist() == []
