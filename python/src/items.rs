@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyFloat, PyList, PyMemoryView, PyString, PyTuple};
 
@@ -81,7 +82,13 @@ pub(crate) fn item<'a>(
     if object.is_none() || object.cast::<PyFloat>().is_ok_and(|float| float.value().is_nan()) {
         return Ok(Item::Missing);
     }
-    match bytes::copy(&object) {
+    // The memory of a number of numpy is no more a message than a number of Python's is.
+    let copy = if is_scalar(&object)? {
+        Err(PyTypeError::new_err("a scalar of numpy"))
+    } else {
+        bytes::copy(&object)
+    };
+    match copy {
         Ok(bytes) => Ok(Item::Bytes(Cow::Owned(bytes))),
         Err(error) if error.is_instance_of::<PyTypeError>(object.py()) => {
             let class = object.get_type().name()?;
@@ -90,5 +97,19 @@ pub(crate) fn item<'a>(
             )))
         }
         Err(error) => Err(error),
+    }
+}
+
+/// Whether an object is one value of numpy, which has a buffer, of how it lies in memory.
+fn is_scalar(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = object.py();
+    if !object.hasattr(intern!(py, "dtype"))? {
+        return Ok(false);
+    }
+    // Whoever has one has imported numpy.
+    let modules = py.import(intern!(py, "sys"))?.getattr(intern!(py, "modules"))?;
+    match modules.get_item(intern!(py, "numpy")) {
+        Ok(numpy) => object.is_instance(&numpy.getattr(intern!(py, "generic"))?),
+        Err(_) => Ok(false),
     }
 }

@@ -116,3 +116,33 @@ def test_no_rows_of_somewhere_else() -> None:
         column = pa.array(["a", "b", "c" * 20], kind)
         for start in range(4):
             assert lanesum.hash_column(column[start:start]).to_pylist() == []
+
+
+@pytest.mark.parametrize(
+    "scalar",
+    [
+        np.float64(1), np.float32("nan"), np.bool_(True), np.int64(1), np.int32(1), np.complex128(1),
+        np.datetime64("2026-01-31"), np.void(b"ab"),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_scalars_of_numpy_are_no_messages(scalar: np.generic) -> None:
+    objects = np.empty(2, object)
+    objects[:] = ["a", scalar]
+    for refused in [
+        lambda: lanesum.hash_many([b"a", scalar]),
+        lambda: lanesum.hash_column([scalar]),
+        lambda: lanesum.hash_column(["a", scalar]),
+        lambda: lanesum.hash_column([1, scalar]),
+        lambda: lanesum.hash_column(objects),
+        lambda: lanesum.surrogate_key([[scalar]]),
+    ]:
+        with pytest.raises(TypeError, match=rf"\[\d\] is of type {type(scalar).__name__}"):
+            refused()
+
+
+def test_text_and_bytes_of_numpy_are_messages() -> None:
+    expected = lanesum.hash_many(["a", "b"])
+    assert lanesum.hash_many([np.str_("a"), np.bytes_(b"b")]) == expected
+    assert lanesum.hash_many([np.frombuffer(b"a", np.uint8), np.array([98], np.uint8)]) == expected
+    assert lanesum.hash_column(["a", np.float64("nan")]).to_pylist() == [expected[0], None]
