@@ -5,7 +5,10 @@ use std::borrow::Cow;
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyFloat, PyList, PyMemoryView, PyString, PyTuple};
+use pyo3::types::{
+    PyByteArray, PyBytes, PyDict, PyFloat, PyFrozenSet, PyList, PyMemoryView, PySet, PyString,
+    PyTuple,
+};
 
 use crate::bytes;
 
@@ -34,7 +37,8 @@ impl Item<'_> {
 /// it meanwhile.
 ///
 /// # Errors
-/// `TypeError` for one message in the place of many, and for what cannot be iterated over.
+/// `TypeError` for one message in the place of many, for dicts and sets, and for what cannot be
+/// iterated over.
 pub(crate) fn hold<'py>(sequence: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyTuple>> {
     if let Ok(list) = sequence.cast::<PyList>() {
         return Ok(list.to_tuple());
@@ -49,6 +53,14 @@ pub(crate) fn hold<'py>(sequence: &Bound<'py, PyAny>, what: &str) -> PyResult<Bo
     let class = sequence.get_type().name()?;
     if is_one {
         return Err(PyTypeError::new_err(format!("{what} is one {class}; give a list of them")));
+    }
+    let is_unordered = sequence.is_instance_of::<PyDict>()
+        || sequence.is_instance_of::<PySet>()
+        || sequence.is_instance_of::<PyFrozenSet>();
+    if is_unordered {
+        return Err(PyTypeError::new_err(format!(
+            "{what} is a {class}, whose order or values would be lost; give a list"
+        )));
     }
     let tuple = sequence.py().get_type::<PyTuple>();
     let tuple = tuple.call1((sequence,)).map_err(|error| {

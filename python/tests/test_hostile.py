@@ -146,3 +146,11 @@ def test_text_and_bytes_of_numpy_are_messages() -> None:
     assert lanesum.hash_many([np.str_("a"), np.bytes_(b"b")]) == expected
     assert lanesum.hash_many([np.frombuffer(b"a", np.uint8), np.array([98], np.uint8)]) == expected
     assert lanesum.hash_column(["a", np.float64("nan")]).to_pylist() == [expected[0], None]
+
+
+@pytest.mark.parametrize("given", [{"a": "b"}, {}, {"a"}, frozenset(), set()], ids=repr)
+def test_dicts_and_sets_are_no_sequences(given: object) -> None:
+    for function in (lanesum.hash_column, lanesum.hash_many):
+        with pytest.raises(TypeError, match=f"is a {type(given).__name__}, .*give a list"):
+            function(given)  # type: ignore[arg-type]
+    assert lanesum.surrogate_key({"a": ["x"]}).to_pylist() == lanesum.hash_many(["x"], output="hex")
