@@ -4,11 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
-use arrow_array::types::{Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef};
-use arrow_buffer::ScalarBuffer;
+use arrow_array::types::{
+    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType};
+use arrow_buffer::{ArrowNativeType as _, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3_arrow::error::PyArrowError;
 
@@ -80,12 +82,55 @@ pub(crate) fn hash(
 
 /// The next array of a column.
 pub(crate) fn next(py: Python<'_>, chunks: &mut Chunks) -> PyResult<Option<ArrayRef>> {
-    let chunk = py.detach(|| chunks.next());
-    chunk.transpose().map_err(|error| match error {
+    let chunk = py.detach(|| chunks.next().map(|chunk| chunk.map(|rows| (is_sound(&rows), rows))));
+    let chunk = chunk.transpose().map_err(|error| match error {
         // An exception of Python's, on its way through Arrow.
         ArrowError::ExternalError(_) => PyArrowError::from(error).into(),
         error => PyRuntimeError::new_err(format!("a column came to no end: {error}")),
-    })
+    })?;
+    match chunk {
+        Some((false, rows)) => Err(PyValueError::new_err(format!(
+            "an array of {} is broken: its offsets, views or indices point nowhere",
+            rows.data_type()
+        ))),
+        chunk => Ok(chunk.map(|(_, rows)| rows)),
+    }
+}
+
+/// Whether all that an array's rows refer to is there. Who made it should have seen to that, but
+/// not all do.
+fn is_sound(array: &dyn Array) -> bool {
+    if let Some(rows) = Rows::of(array) {
+        return rows.are_sound();
+    }
+    match array.data_type() {
+        DataType::Struct(_) => array.as_struct().columns().iter().all(|column| is_sound(column)),
+        DataType::Dictionary(..) => {
+            let dictionary = array.as_any_dictionary();
+            let (keys, values) = (dictionary.keys(), dictionary.values());
+            let are_within = match keys.data_type() {
+                DataType::Int8 => are_below::<Int8Type>(keys, values.len()),
+                DataType::Int16 => are_below::<Int16Type>(keys, values.len()),
+                DataType::Int32 => are_below::<Int32Type>(keys, values.len()),
+                DataType::Int64 => are_below::<Int64Type>(keys, values.len()),
+                DataType::UInt8 => are_below::<UInt8Type>(keys, values.len()),
+                DataType::UInt16 => are_below::<UInt16Type>(keys, values.len()),
+                DataType::UInt32 => are_below::<UInt32Type>(keys, values.len()),
+                DataType::UInt64 => are_below::<UInt64Type>(keys, values.len()),
+                _ => false,
+            };
+            are_within && is_sound(values)
+        }
+        _ => true,
+    }
+}
+
+/// Whether all keys but null ones, where anything may stand, are numbers of so many values.
+fn are_below<T: ArrowPrimitiveType>(keys: &dyn Array, count: usize) -> bool {
+    let keys = keys.as_primitive::<T>();
+    // What is negative is more than any count.
+    let mut beyond = keys.values().iter().enumerate().filter(|(_, key)| key.as_usize() >= count);
+    beyond.all(|(row, _)| keys.is_null(row))
 }
 
 /// The digest of each row, and anything where a row is null.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use arrow_array::builder::{Int64Builder, LargeBinaryBuilder, LargeStringBuilder};
 use arrow_array::cast::AsArray as _;
-use arrow_array::{ArrayRef, Int64Array, UInt64Array};
-use arrow_schema::{DataType, Field};
+use arrow_array::{Array as _, ArrayRef, Int64Array, UInt64Array};
+use arrow_schema::{ArrowError, DataType, Field};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyImportError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::intern;
@@ -23,14 +23,50 @@ pub(crate) type Chunks = Box<dyn ArrayReader + Send>;
 
 /// The column that an object is, which messages call `what`.
 pub(crate) fn column(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Chunks> {
-    match by_capsule(object)? {
+    match by_capsule(object, what)? {
         Some(chunks) => one_column(chunks, what),
         None => by_objects(object, what),
     }
 }
 
-/// What an object hands over as Arrow, if it does.
-pub(crate) fn by_capsule(object: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
+/// What an object hands over as Arrow, if it does: a column, or a table's rows as structs.
+///
+/// # Errors
+/// `TypeError` for a column of structs, which is no table: a row of it may be null as a whole.
+pub(crate) fn by_capsule(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<Chunks>> {
+    let Some(chunks) = handed_over(object)? else { return Ok(None) };
+    if matches!(chunks.field().data_type(), DataType::Struct(_)) && is_series(object)? {
+        return Err(of_structs(what));
+    }
+    Ok(Some(chunks))
+}
+
+/// Whether an object's class says that it is a column: it has a type of its own, and no columns.
+/// Objects are not asked, since frames have attributes of the names of their columns.
+fn is_series(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let class = object.get_type();
+    let has_any = |names: &[&str]| {
+        names.iter().try_fold(false, |has, &name| Ok::<_, PyErr>(has || class.hasattr(name)?))
+    };
+    Ok(has_any(&["type", "dtype"])? && !has_any(&["columns", "column_names", "schema"])?)
+}
+
+pub(crate) fn of_structs(what: &str) -> PyErr {
+    PyTypeError::new_err(format!("{what} is one column, of structs; take its fields"))
+}
+
+/// The columns of a table's rows.
+///
+/// # Errors
+/// `TypeError` where a row is null as a whole, as in a column of structs.
+pub(crate) fn columns_of(rows: &ArrayRef, what: &str) -> PyResult<Vec<ArrayRef>> {
+    if rows.null_count() > 0 {
+        return Err(of_structs(what));
+    }
+    Ok(rows.as_struct().columns().to_vec())
+}
+
+fn handed_over(object: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
     let py = object.py();
     if object.hasattr(intern!(py, "__arrow_c_array__"))? {
         let (array, field) = object.extract::<PyArray>()?.into_inner();
@@ -60,7 +96,11 @@ fn one_column(chunks: Chunks, what: &str) -> PyResult<Chunks> {
         )));
     };
     let column = column.clone();
-    let arrays = chunks.map(|rows| Ok(rows?.as_struct().column(0).clone()));
+    let what = what.to_owned();
+    let arrays = chunks.map(move |rows| match columns_of(&rows?, &what) {
+        Ok(mut columns) => Ok(columns.swap_remove(0)),
+        Err(error) => Err(ArrowError::ExternalError(Box::new(error))),
+    });
     Ok(Box::new(ArrayIterator::new(arrays, column)))
 }
 
@@ -88,6 +128,11 @@ fn by_dtype(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<ArrayRef>>
     let width: usize = width.extract()?;
     // What a masked array hides is null in its list alone.
     let is_plain = object.hasattr("tobytes")? && !object.hasattr("mask")?;
+    if is_plain && !dtype.getattr("isnative")?.is_truthy()? && width == 8 {
+        // A number is hashed, not how another machine would write it.
+        let native = dtype.call_method1("newbyteorder", ("=",))?;
+        return by_dtype(&object.call_method1("astype", (native,))?, what);
+    }
     match (kind.extract::<&str>()?, width) {
         ("i", 8) if is_plain => {
             let numbers = PyBuffer::<i64>::get(object)?.to_vec(py)?;

@@ -3,8 +3,12 @@
 use std::borrow::Cow;
 
 use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyFloat, PyList, PyMemoryView, PyString, PyTuple};
+use pyo3::types::{
+    PyByteArray, PyBytes, PyDict, PyFloat, PyFrozenSet, PyList, PyMemoryView, PySet, PyString,
+    PyTuple,
+};
 
 use crate::bytes;
 
@@ -33,7 +37,8 @@ impl Item<'_> {
 /// it meanwhile.
 ///
 /// # Errors
-/// `TypeError` for one message in the place of many, and for what cannot be iterated over.
+/// `TypeError` for one message in the place of many, for dicts and sets, and for what cannot be
+/// iterated over.
 pub(crate) fn hold<'py>(sequence: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyTuple>> {
     if let Ok(list) = sequence.cast::<PyList>() {
         return Ok(list.to_tuple());
@@ -48,6 +53,14 @@ pub(crate) fn hold<'py>(sequence: &Bound<'py, PyAny>, what: &str) -> PyResult<Bo
     let class = sequence.get_type().name()?;
     if is_one {
         return Err(PyTypeError::new_err(format!("{what} is one {class}; give a list of them")));
+    }
+    let is_unordered = sequence.is_instance_of::<PyDict>()
+        || sequence.is_instance_of::<PySet>()
+        || sequence.is_instance_of::<PyFrozenSet>();
+    if is_unordered {
+        return Err(PyTypeError::new_err(format!(
+            "{what} is a {class}, whose order or values would be lost; give a list"
+        )));
     }
     let tuple = sequence.py().get_type::<PyTuple>();
     let tuple = tuple.call1((sequence,)).map_err(|error| {
@@ -81,7 +94,13 @@ pub(crate) fn item<'a>(
     if object.is_none() || object.cast::<PyFloat>().is_ok_and(|float| float.value().is_nan()) {
         return Ok(Item::Missing);
     }
-    match bytes::copy(&object) {
+    // The memory of a number of numpy is no more a message than a number of Python's is.
+    let copy = if is_scalar(&object)? {
+        Err(PyTypeError::new_err("a scalar of numpy"))
+    } else {
+        bytes::copy(&object)
+    };
+    match copy {
         Ok(bytes) => Ok(Item::Bytes(Cow::Owned(bytes))),
         Err(error) if error.is_instance_of::<PyTypeError>(object.py()) => {
             let class = object.get_type().name()?;
@@ -90,5 +109,19 @@ pub(crate) fn item<'a>(
             )))
         }
         Err(error) => Err(error),
+    }
+}
+
+/// Whether an object is one value of numpy, which has a buffer, of how it lies in memory.
+fn is_scalar(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = object.py();
+    if !object.hasattr(intern!(py, "dtype"))? {
+        return Ok(false);
+    }
+    // Whoever has one has imported numpy.
+    let modules = py.import(intern!(py, "sys"))?.getattr(intern!(py, "modules"))?;
+    match modules.get_item(intern!(py, "numpy")) {
+        Ok(numpy) => object.is_instance(&numpy.getattr(intern!(py, "generic"))?),
+        Err(_) => Ok(false),
     }
 }

@@ -1,7 +1,8 @@
 //! The rows of Arrow's columns of text and bytes, where they are.
 //!
-//! What other libraries hand over is not looked through beforehand. So each row is looked up with
-//! bounds checked, and at a row that is null, where anything may stand, nothing is.
+//! What other libraries hand over is looked through beforehand only for where its rows are. Each row
+//! is looked up with bounds checked still, and at a row that is null, where anything may stand,
+//! nothing is.
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::ByteViewType;
@@ -56,6 +57,21 @@ impl<'a> Rows<'a> {
         self.len
     }
 
+    /// Whether all rows are within their buffers, but those that are null.
+    pub(crate) fn are_sound(&self) -> bool {
+        match self.layout {
+            Layout::Offsets(bytes, offsets) => ascend(bytes, offsets),
+            Layout::LargeOffsets(bytes, offsets) => ascend(bytes, offsets),
+            Layout::Views(views, buffers) => (0..self.len).all(|row| {
+                self.nulls.is_some_and(|nulls| nulls.is_null(row))
+                    || viewed(views, buffers, row).is_some()
+            }),
+            Layout::Fixed(bytes, width) => {
+                self.len.checked_mul(width).is_some_and(|length| length <= bytes.len())
+            }
+        }
+    }
+
     /// The bytes of a row; none where it is null.
     #[inline]
     pub(crate) fn get(&self, row: usize) -> Option<&'a [u8]> {
@@ -65,7 +81,7 @@ impl<'a> Rows<'a> {
         Some(match self.layout {
             Layout::Offsets(bytes, offsets) => between(bytes, offsets, row),
             Layout::LargeOffsets(bytes, offsets) => between(bytes, offsets, row),
-            Layout::Views(views, buffers) => viewed(views, buffers, row),
+            Layout::Views(views, buffers) => viewed(views, buffers, row).expect("sound views"),
             Layout::Fixed(bytes, width) => &bytes[row * width..][..width],
         })
     }
@@ -116,15 +132,29 @@ fn views<T: ByteViewType>(array: &GenericByteViewArray<T>) -> Layout<'_> {
     Layout::Views(array.views().inner().as_slice(), array.data_buffers())
 }
 
+/// Whether offsets never fall, and end within the bytes.
+fn ascend<O: ArrowNativeType>(bytes: &[u8], offsets: &[O]) -> bool {
+    if offsets.len() < 2 {
+        // An array of no rows may come without bytes, and still say where it stood among them.
+        return true;
+    }
+    // Without an end before the last, so that many are compared at once.
+    let do_rise = offsets.windows(2).fold(true, |rise, ends| rise & (ends[0] <= ends[1]));
+    // What is negative is beyond all bytes.
+    let is_within = |offset: Option<&O>| offset.is_none_or(|at| at.as_usize() <= bytes.len());
+    do_rise && is_within(offsets.first()) && is_within(offsets.last())
+}
+
 #[inline]
 fn between<'a, O: ArrowNativeType>(bytes: &'a [u8], offsets: &[O], row: usize) -> &'a [u8] {
     &bytes[offsets[row].as_usize()..offsets[row + 1].as_usize()]
 }
 
 /// A view is the length, and the value itself where it is short; otherwise its first four bytes,
-/// the number of a buffer and the place there. All are numbers of 32 bits.
+/// the number of a buffer and the place there. All are numbers of 32 bits. None where it points
+/// nowhere.
 #[inline]
-fn viewed<'a>(views: &'a [u8], buffers: &'a [Buffer], row: usize) -> &'a [u8] {
+fn viewed<'a>(views: &'a [u8], buffers: &'a [Buffer], row: usize) -> Option<&'a [u8]> {
     let view: &'a [u8; 16] = &views.as_chunks().0[row];
     let number = |at: usize| {
         let bytes = [view[at], view[at + 1], view[at + 2], view[at + 3]];
@@ -132,8 +162,8 @@ fn viewed<'a>(views: &'a [u8], buffers: &'a [Buffer], row: usize) -> &'a [u8] {
     };
     let length = number(0);
     if length <= INLINE {
-        &view[4..][..length]
+        Some(&view[4..][..length])
     } else {
-        &buffers[number(8)][number(12)..][..length]
+        buffers.get(number(8))?.get(number(12)..)?.get(..length)
     }
 }

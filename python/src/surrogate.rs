@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray as _;
 use arrow_array::{Array, ArrayRef};
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType, Field};
@@ -100,7 +99,7 @@ impl Columns {
         let cursors = if given.hasattr("items")? {
             // Also a frame of pandas, which would hand over its index as one more column.
             named(given)?
-        } else if let Some(chunks) = input::by_capsule(given)? {
+        } else if let Some(chunks) = input::by_capsule(given, "columns")? {
             let field = chunks.field();
             if let DataType::Struct(fields) = field.data_type() {
                 for field in fields {
@@ -121,10 +120,11 @@ impl Columns {
     /// The next rows, as many as have come of every column.
     fn next(&mut self, py: Python<'_>) -> PyResult<Option<Block>> {
         match self {
-            Self::Table(chunks) => Ok(next(py, chunks)?.map(|rows| Block {
-                columns: rows.as_struct().columns().to_vec(),
-                len: rows.len(),
-            })),
+            Self::Table(chunks) => {
+                let Some(rows) = next(py, chunks)? else { return Ok(None) };
+                let columns = input::columns_of(&rows, "columns")?;
+                Ok(Some(Block { columns, len: rows.len() }))
+            }
             Self::Several(cursors) => {
                 for cursor in &mut *cursors {
                     cursor.fill(py)?;

@@ -60,7 +60,6 @@ def test_every_sequence_and_buffer_is_taken() -> None:
         ["a", b"bc"],
         ("a", bytearray(b"bc")),
         (text for text in ("a", "bc")),
-        {"a": 1, "bc": 2},
         np.array(["a", "bc"]),
         np.array([b"a", b"bc"]),
         np.array(["a", b"bc"], dtype=object),

@@ -1,0 +1,156 @@
+"""Input that is not what it seems, or that is broken: refused, or hashed as what it means."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import lanesum
+
+
+@pytest.mark.parametrize("kind", ["i8", "u8"])
+def test_numbers_of_the_other_byte_order(kind: str, key: bytes) -> None:
+    for order in "<>=":
+        array = np.array([1, 2, 2**40], order + kind)
+        column = lanesum.hash_column(array, "siphash24", key=key)
+        assert column.to_pylist() == lanesum.hash_column([1, 2, 2**40], "siphash24", key=key).to_pylist()
+        strided = lanesum.hash_column(array[::2], "siphash24", key=key)
+        assert strided.to_pylist() == lanesum.hash_column([1, 2**40], "siphash24", key=key).to_pylist()
+        assert lanesum.surrogate_key([array]).to_pylist() == lanesum.hash_many(
+            ["1", "2", str(2**40)], output="hex"
+        )
+
+
+def test_a_column_of_structs_is_no_table() -> None:
+    texts = pa.array(["a", "b"])
+    plain = pa.StructArray.from_arrays([texts], ["x"])
+    with_null = pa.StructArray.from_arrays([texts], ["x"], mask=pa.array([False, True]))
+    for structs in [plain, with_null, pa.chunked_array([with_null])]:
+        for refused in [
+            lambda structs=structs: lanesum.hash_column(structs),
+            lambda structs=structs: lanesum.surrogate_key(structs),
+            lambda structs=structs: lanesum.surrogate_key([structs]),
+        ]:
+            with pytest.raises(TypeError, match="of structs; take its fields"):
+                refused()
+
+    class Anonymous:
+        """Of which only its rows say that it is no table."""
+
+        def __arrow_c_array__(self, requested_schema: object = None) -> object:
+            return with_null.__arrow_c_array__(requested_schema)
+
+    with pytest.raises(TypeError, match="of structs"):
+        lanesum.hash_column(Anonymous())
+    with pytest.raises(TypeError, match="of structs"):
+        lanesum.surrogate_key(Anonymous())
+    expected = lanesum.hash_column(texts, output="hex").to_pylist()
+    # A frame with columns of the names of a series' attributes is a table.
+    frame = pd.DataFrame({"type": ["a", "b"], "dtype": ["c", "d"]})
+    assert len(lanesum.surrogate_key(frame)) == 2
+    for table in [pa.table({"type": texts}), pa.record_batch({"dtype": texts})]:
+        assert lanesum.hash_column(table, output="hex").to_pylist() == expected
+        assert lanesum.surrogate_key(table).to_pylist() == expected
+
+
+def broken_columns() -> dict[str, pa.Array]:
+    def integers(kind: str, *numbers: int) -> pa.Buffer:
+        return pa.py_buffer(np.array(numbers, kind).tobytes())
+
+    text = pa.py_buffer(b"abcdefgh")
+    values = pa.array(["a", "b"])
+    long_view = integers("i4", 20, 0, 7, 0)
+    index = pa.dictionary(pa.int8(), pa.string())
+    falling = pa.Array.from_buffers(pa.string(), 2, [None, integers("i4", 0, 5, 2), text])
+    return {
+        "index too large": pa.DictionaryArray.from_arrays(pa.array([0, 2], pa.int8()), values, safe=False),
+        "index below zero": pa.DictionaryArray.from_arrays(pa.array([0, -1], pa.int64()), values, safe=False),
+        "index of nothing": pa.DictionaryArray.from_arrays(
+            pa.array([0], pa.uint32()), values[:0], safe=False
+        ),
+        "dictionary of falling offsets": pa.DictionaryArray.from_buffers(
+            index, 2, [None, integers("i1", 0, 1)], falling
+        ),
+        "falling": falling,
+        "large": pa.Array.from_buffers(pa.large_string(), 2, [None, integers("i8", 0, 5, 2), text]),
+        "view": pa.Array.from_buffers(pa.string_view(), 1, [None, long_view, text]),
+    }
+
+
+@pytest.mark.parametrize("name", ["falling", "large", "view"])
+def test_places_that_are_not_there(name: str, key: bytes) -> None:
+    refused(broken_columns()[name], key)
+
+
+@pytest.mark.parametrize(
+    "name", ["index too large", "index below zero", "index of nothing", "dictionary of falling offsets"]
+)
+def test_indices_that_are_not_there(name: str, key: bytes) -> None:
+    refused(broken_columns()[name], key)
+
+
+def refused(column: pa.Array, key: bytes) -> None:
+    with pytest.raises(ValueError, match="is broken"):
+        lanesum.hash_column(column)
+    with pytest.raises(ValueError, match="is broken"):
+        lanesum.hash_column(pa.chunked_array([column]), "siphash24", key=key)
+    with pytest.raises(ValueError, match="is broken"):
+        lanesum.surrogate_key([column])
+    batch = pa.RecordBatch.from_arrays([column], ["x"])
+    with pytest.raises(ValueError, match="is broken"):
+        lanesum.surrogate_key(batch)
+
+
+def test_under_a_null_anything_may_stand() -> None:
+    indices = pa.Array.from_buffers(
+        pa.int8(), 2, [pa.py_buffer(b"\x01"), pa.py_buffer(b"\x01\x63")]
+    )
+    column = pa.DictionaryArray.from_arrays(indices, pa.array(["a", "b"]), safe=False)
+    assert lanesum.hash_column(column).to_pylist() == lanesum.hash_column(["b", None]).to_pylist()
+
+
+def test_no_rows_of_somewhere_else() -> None:
+    for kind in [pa.string(), pa.large_string(), pa.string_view()]:
+        column = pa.array(["a", "b", "c" * 20], kind)
+        for start in range(4):
+            assert lanesum.hash_column(column[start:start]).to_pylist() == []
+
+
+@pytest.mark.parametrize(
+    "scalar",
+    [
+        np.float64(1), np.float32("nan"), np.bool_(True), np.int64(1), np.int32(1), np.complex128(1),
+        np.datetime64("2026-01-31"), np.void(b"ab"),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_scalars_of_numpy_are_no_messages(scalar: np.generic) -> None:
+    objects = np.empty(2, object)
+    objects[:] = ["a", scalar]
+    for refused in [
+        lambda: lanesum.hash_many([b"a", scalar]),
+        lambda: lanesum.hash_column([scalar]),
+        lambda: lanesum.hash_column(["a", scalar]),
+        lambda: lanesum.hash_column([1, scalar]),
+        lambda: lanesum.hash_column(objects),
+        lambda: lanesum.surrogate_key([[scalar]]),
+    ]:
+        with pytest.raises(TypeError, match=rf"\[\d\] is of type {type(scalar).__name__}"):
+            refused()
+
+
+def test_text_and_bytes_of_numpy_are_messages() -> None:
+    expected = lanesum.hash_many(["a", "b"])
+    assert lanesum.hash_many([np.str_("a"), np.bytes_(b"b")]) == expected
+    assert lanesum.hash_many([np.frombuffer(b"a", np.uint8), np.array([98], np.uint8)]) == expected
+    assert lanesum.hash_column(["a", np.float64("nan")]).to_pylist() == [expected[0], None]
+
+
+@pytest.mark.parametrize("given", [{"a": "b"}, {}, {"a"}, frozenset(), set()], ids=repr)
+def test_dicts_and_sets_are_no_sequences(given: object) -> None:
+    for function in (lanesum.hash_column, lanesum.hash_many):
+        with pytest.raises(TypeError, match=f"is a {type(given).__name__}, .*give a list"):
+            function(given)  # type: ignore[arg-type]
+    assert lanesum.surrogate_key({"a": ["x"]}).to_pylist() == lanesum.hash_many(["x"], output="hex")
