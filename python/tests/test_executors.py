@@ -23,6 +23,9 @@ from lanesum.table import Files
 sys.path.insert(0, os.path.dirname(__file__))
 from dying import Dying, die  # noqa: E402
 
+#: Starts processes that take tasks; `make test-clusters` runs these.
+cluster = pytest.mark.cluster
+
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
@@ -52,7 +55,7 @@ def pool() -> ProcessPoolExecutor:
     return ProcessPoolExecutor(2, multiprocessing.get_context("spawn"))
 
 
-@pytest.mark.parametrize("kind", ["threads", "processes", "fork", "loky"])
+@pytest.mark.parametrize("kind", ["threads", *(pytest.param(kind, marks=cluster) for kind in ("processes", "fork", "loky"))])
 def test_every_executor_gives_the_same_table(few: None, files: list[str], kind: str) -> None:
     def make() -> Executor:
         if kind == "threads":
@@ -106,6 +109,7 @@ TASKS = [[f"{letter}{place}" for place in range(8)] for letter in "abcdef"]
 ITEMS = [item for task in TASKS for item in task]
 
 
+@cluster
 def test_a_worker_that_dies_takes_one_item_with_it() -> None:
     with pool() as executor:
         found = run(Dying(kills="c5"), TASKS, executor)
@@ -114,6 +118,7 @@ def test_a_worker_that_dies_takes_one_item_with_it() -> None:
     assert line.startswith("failed c5: its worker died: BrokenProcessPool")
 
 
+@cluster
 def test_a_worker_that_is_killed_once_takes_nothing_with_it(tmp_path: Path) -> None:
     with pool() as executor:
         found = run(Dying(once=str(tmp_path / "once")), TASKS, executor)
@@ -278,6 +283,7 @@ def client() -> Iterator[object]:
         yield client
 
 
+@cluster
 def test_dask(few: None, files: list[str], tmp_path: Path, client: object) -> None:
     import lanesum.dask
 
@@ -290,11 +296,13 @@ def test_dask(few: None, files: list[str], tmp_path: Path, client: object) -> No
     assert lanesum.dask.hash_files(files, client=client, shards=tmp_path).column("md5") == table.column("md5")
 
 
+@cluster
 def test_dask_names_what_kills_every_worker(client: object) -> None:
     found = run(Dying(kills="c5"), TASKS, client.get_executor(pure=False))
     assert [line.split()[0] for line in found] == ["failed" if item == "c5" else "did" for item in ITEMS]
 
 
+@cluster
 def test_parquet(tmp_path: Path, client: object) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     import pyarrow.parquet
