@@ -255,6 +255,36 @@ def test_shards_that_are_damaged_are_told_and_hashed_again(
     assert table.column("md5") == expected(files)
 
 
+def test_no_byte_of_a_shard_is_believed_that_changed(
+    counting: Counting, files: list[str], tmp_path: Path
+) -> None:
+    wanted = expected(files[:3])
+    lanesum.hash_files(files[:3], shards=tmp_path)
+    (shard,) = tmp_path.iterdir()
+    content = shard.read_bytes()
+    counting.since()
+
+    def again() -> Files:
+        table = lanesum.hash_files(files[:3], shards=tmp_path)
+        assert table.ok and table.column("md5") == wanted
+        for other in tmp_path.iterdir():
+            if other != shard:
+                other.unlink()
+        return table
+
+    digest = content.index(wanted[1])
+    for place in {digest, *range(0, len(content), len(content) // 50)}:
+        shard.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        (problem,) = again().problems
+        assert str(shard) in problem and "checksum" in problem and counting.since() == 3
+    shard.write_bytes(content)
+    assert again().problems == [] and counting.since() == 0
+    # A name without a checksum, as with what was written before there was one.
+    shard = shard.rename(tmp_path / f"part-{1:020}.arrow")
+    (problem,) = again().problems
+    assert str(shard) in problem and counting.since() == 3
+
+
 def test_a_shard_is_a_file_of_arrow(counting: Counting, files: list[str], tmp_path: Path) -> None:
     polars = pytest.importorskip("polars")
     lanesum.hash_files(files[1:], shards=tmp_path)
