@@ -21,8 +21,8 @@ ZSH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
 .PHONY: build python test test-format test-lints test-no-std test-aarch64 test-oldest test-code test-stranger \
-	test-python test-wheel test-spark test-instructions test-docs test-fuzz test-bench test-miri test-asan test-tsan \
-	record-instructions record-api fuzz bench bench-peers plots deny install install-md5sum-link uninstall
+	test-python test-wheel test-clusters test-spark test-instructions test-docs test-fuzz test-bench test-miri test-asan \
+	test-tsan record-instructions record-api fuzz bench bench-peers plots deny install install-md5sum-link uninstall
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -95,7 +95,7 @@ test-instructions:
 PYTHON = python3
 PYTHON_TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))/python
 VENV = $(PYTHON_TARGET)-venv
-python test-wheel: export CARGO_TARGET_DIR = $(PYTHON_TARGET)
+python test-wheel test-clusters: export CARGO_TARGET_DIR = $(PYTHON_TARGET)
 # pip calls maturin by its name.
 python: export PATH := $(VENV)/bin:$(PATH)
 python: $(VENV)/requirements-test.txt
@@ -119,6 +119,10 @@ test-wheel: python
 	$(CARGO) clippy --locked --manifest-path python/Cargo.toml -- -D warnings
 	cd $(VENV) && bin/stubtest lanesum --mypy-config-file $(CURDIR)/python/pyproject.toml
 	cd $(VENV) && bin/pytest -q $(CURDIR)/python/tests
+
+# What starts processes that take tasks: pools, loky, Dask.
+test-clusters: python
+	cd $(VENV) && bin/pytest -q -m cluster $(CURDIR)/python/tests
 
 # Half a gigabyte of packages, and Java.
 SPARK_VENV = $(PYTHON_TARGET)-spark-venv

@@ -1,14 +1,16 @@
 """Shards: what is hashed, in a folder, part by part, so that a run that broke goes on.
 
 Each is a file in Arrow's IPC format, which polars and pyarrow read. It has the columns of `hash_files`, and `changed`
-and `inode`, by which a file is known to be as it was. It appears when it is whole.
+and `inode`, by which a file is known to be as it was. It appears when it is whole. Arrow's format has no checksum, so
+its name ends with that of its content: what was damaged since is not believed.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import time
-import uuid
 
 from lanesum import _lanesum
 from lanesum._arguments import AnyPath
@@ -16,6 +18,8 @@ from lanesum._whole import replace
 
 __all__ = ["read_shards", "write_shard"]
 
+# The time at which it was made, in nanoseconds, and the checksum of its content.
+_NAME = re.compile(r"part-[0-9]{20}-([0-9a-f]{32})\.arrow")
 # A shard's own words, which tell it from other files of Arrow; the number counts changes of its columns.
 _MARK = {"lanesum": "shard 1"}
 
@@ -25,9 +29,14 @@ def write_shard(folder: AnyPath, rows: _lanesum.Batches, begun: int) -> None:
     kept = _lanesum.settled_rows(rows, begun)
     if len(kept) == 0:
         return
-    # In the order in which they are made: the last row of a path counts.
-    name = f"part-{time.time_ns():020}-{uuid.uuid4().hex}.arrow"
-    replace(os.path.join(os.fsdecode(folder), name), kept.with_metadata(_MARK).to_ipc())
+    content = kept.with_metadata(_MARK).to_ipc()
+    # In the order in which they are made: the last row of a path counts. Two of one time and one checksum are the same.
+    name = f"part-{time.time_ns():020}-{_checksum(content)}.arrow"
+    replace(os.path.join(os.fsdecode(folder), name), content)
+
+
+def _checksum(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 def read_shards(folder: AnyPath) -> tuple[list[_lanesum.Batches], list[str]]:
@@ -44,6 +53,10 @@ def read_shards(folder: AnyPath) -> tuple[list[_lanesum.Batches], list[str]]:
         path = os.path.join(folder, name)
         with open(path, "rb") as file:
             content = file.read()
+        named = _NAME.fullmatch(name)
+        if named is None or named[1] != _checksum(content):
+            problems.append(f"{path}: not the content that its name tells the checksum of; its files are hashed again")
+            continue
         try:
             shard = _lanesum.Batches.from_ipc(content)
         except ValueError as error:

@@ -29,7 +29,7 @@ def hash_files(
     """Digests of files, of all algorithms in one read: a row for each path, in their order.
 
     A file that fails, or changes while it is read, is a row with its reason in `error`; nothing is raised for it. Ask
-    `ok`, or call `raise_for_failures()`.
+    `ok`, or call `raise_for_failures()`. `ok` means that no file failed: it is True where there is none.
 
     `threads` is how many read and hash, by default one for each CPU. `io` is how: `auto` and `read` into buffers,
     `mmap` maps long files, for which the process gets a handler for SIGBUS as long as this runs; `direct` past the
@@ -80,7 +80,8 @@ def hash_tree(
 
     `exclude` has patterns as a `.gitignore` has them, `gitignore` honours those files and git's own, `follow` enters
     symbolic links, and `one_file_system` stays on the root's device. A folder that cannot be read is a row with its
-    reason in `error`. What is no regular file is passed over, and stands in the table's `skipped`.
+    reason in `error`. What is no regular file is passed over, and stands in the table's `skipped`. `ok` means that
+    nothing failed: it is True of a folder without files; `num_rows` tells.
 
     The rest is as with `hash_files`. Raises OSError where there is no `root`.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Iterable, Mapping
 from typing import Any, BinaryIO
 
@@ -37,7 +38,9 @@ def check(
     Names are taken as they stand, or with `root` looked up in it, absolute ones too. The format of a list is told by
     its start, or by `from_`; `algorithm` is that of lines that do not name theirs; `zero` says that lines end with NUL.
     A file that is not there is `unreadable`, with `ignore_missing` `missing`. With `strict` a line that is no checksum
-    line keeps the result from being `ok`. All of it is as with `lanesum check`, whose options these are.
+    line keeps the result from being `ok`; without it a list that was cut within a line, or is half something else, may
+    be `ok`, with a row `malformed` and a word in `problems`. A list among several in which there is nothing is named
+    in `problems`. All of it is as with `lanesum check`, whose options these are.
 
     Raises OSError where a list or the root is not there, and ValueError or TypeError for arguments that are wrong.
     """
@@ -60,7 +63,19 @@ def check(
     with showing(progress, None) as callback:
         reading = _arguments.reading(threads=threads, io=io, key=key, progress=callback)
         rows, counts, problems, ok = _lanesum.check_lists(lists, checking, reading)
+    if len(lists) > 1:
+        problems = [*problems, *_of_empty(lists, rows, problems)]
     return Checked(rows, problems, ok, dict(counts), strict or key is not None)
+
+
+def _of_empty(lists: Iterable[AnyPath], rows: _lanesum.Batches, problems: Iterable[str]) -> Iterable[str]:
+    """Of lists that have no row, and of which nothing was said."""
+    seen = set(rows.column("list"))
+    for path in dict.fromkeys(map(os.fsdecode, lists)):
+        # Names that are no UTF-8 are null there.
+        is_text = path.encode(errors="ignore") == os.fsencode(path)
+        if is_text and path not in seen and not any(words.startswith(f"{path}: ") for words in problems):
+            yield f"{path}: an empty list"
 
 
 def compare(
@@ -134,7 +149,20 @@ def read_list(
         return Table(_lanesum.read_list_content(content, reading))
     if isinstance(source, bytes) and (not source or b"\n" in source or b"\0" in source):
         return Table(_lanesum.read_list_content(source, reading))
+    if _is_stream(source):
+        # A pipe may keep us waiting: Python's own reading leaves other threads and ctrl-C their turn.
+        with open(source, "rb") as file:
+            return Table(_lanesum.read_list_content(file.read(), reading))
     return Table(_lanesum.read_list_file(source, reading))
+
+
+def _is_stream(path: AnyPath) -> bool:
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        # Whoever reads it tells.
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def write_list(
@@ -149,7 +177,8 @@ def write_list(
 
     `rows` is a table of this package, of pyarrow or polars, or an iterable of mappings with a `path`, digests as bytes
     or hexadecimal digits under the names of their algorithms, and as it likes `size` and `modified` (nanoseconds or a
-    datetime). `algorithms` says which digests are written, by default all that there are.
+    datetime). `algorithms` says which digests are written, and every row must have them; by default it is all that there
+    are, of each row what it has.
 
     The list appears under its name when it is whole; `path` may also be a file that is open for writing bytes.
 
@@ -169,6 +198,9 @@ def write_list(
         digests = [_digest(row, name) for name in names]
         if not any(digests):
             raise ValueError(f"{_shown(row)}: no digest of it is known")
+        if algorithms is not None and not all(digests):
+            lacking = ", ".join(name for name, digest in zip(names, digests) if not digest)
+            raise ValueError(f"{_shown(row)}: it lacks {lacking}, which algorithms= asks for")
         given.append((row["path"], row.get("size"), _nanoseconds(row.get("modified")), digests))
     content = bytes(_lanesum.format_list(given, names, format, zero))
     if hasattr(path, "write"):

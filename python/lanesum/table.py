@@ -174,7 +174,7 @@ class Files(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether every file has its digests."""
+        """Whether every file has its digests: True where there is no file."""
         return all(error is None for error in self._batches.column("error"))
 
     def failures(self) -> list[dict[str, Any]]:

@@ -79,6 +79,7 @@ def test_surrogate_keys() -> None:
     assert key == hashlib.md5(f"o-0-{example.NULL}-0".encode()).hexdigest()
 
 
+@pytest.mark.cluster
 def test_dask_loses_no_file_with_a_worker() -> None:
     pytest.importorskip("distributed")
     found = subprocess.run([sys.executable, EXAMPLES / "dask_tree.py"], capture_output=True, text=True, check=False)

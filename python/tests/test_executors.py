@@ -23,6 +23,9 @@ from lanesum.table import Files
 sys.path.insert(0, os.path.dirname(__file__))
 from dying import Dying, die  # noqa: E402
 
+#: Starts processes that take tasks; `make test-clusters` runs these.
+cluster = pytest.mark.cluster
+
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
@@ -52,7 +55,7 @@ def pool() -> ProcessPoolExecutor:
     return ProcessPoolExecutor(2, multiprocessing.get_context("spawn"))
 
 
-@pytest.mark.parametrize("kind", ["threads", "processes", "fork", "loky"])
+@pytest.mark.parametrize("kind", ["threads", *(pytest.param(kind, marks=cluster) for kind in ("processes", "fork", "loky"))])
 def test_every_executor_gives_the_same_table(few: None, files: list[str], kind: str) -> None:
     def make() -> Executor:
         if kind == "threads":
@@ -106,6 +109,7 @@ TASKS = [[f"{letter}{place}" for place in range(8)] for letter in "abcdef"]
 ITEMS = [item for task in TASKS for item in task]
 
 
+@cluster
 def test_a_worker_that_dies_takes_one_item_with_it() -> None:
     with pool() as executor:
         found = run(Dying(kills="c5"), TASKS, executor)
@@ -114,6 +118,7 @@ def test_a_worker_that_dies_takes_one_item_with_it() -> None:
     assert line.startswith("failed c5: its worker died: BrokenProcessPool")
 
 
+@cluster
 def test_a_worker_that_is_killed_once_takes_nothing_with_it(tmp_path: Path) -> None:
     with pool() as executor:
         found = run(Dying(once=str(tmp_path / "once")), TASKS, executor)
@@ -250,6 +255,36 @@ def test_shards_that_are_damaged_are_told_and_hashed_again(
     assert table.column("md5") == expected(files)
 
 
+def test_no_byte_of_a_shard_is_believed_that_changed(
+    counting: Counting, files: list[str], tmp_path: Path
+) -> None:
+    wanted = expected(files[:3])
+    lanesum.hash_files(files[:3], shards=tmp_path)
+    (shard,) = tmp_path.iterdir()
+    content = shard.read_bytes()
+    counting.since()
+
+    def again() -> Files:
+        table = lanesum.hash_files(files[:3], shards=tmp_path)
+        assert table.ok and table.column("md5") == wanted
+        for other in tmp_path.iterdir():
+            if other != shard:
+                other.unlink()
+        return table
+
+    digest = content.index(wanted[1])
+    for place in {digest, *range(0, len(content), len(content) // 50)}:
+        shard.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        (problem,) = again().problems
+        assert str(shard) in problem and "checksum" in problem and counting.since() == 3
+    shard.write_bytes(content)
+    assert again().problems == [] and counting.since() == 0
+    # A name without a checksum, as with what was written before there was one.
+    shard = shard.rename(tmp_path / f"part-{1:020}.arrow")
+    (problem,) = again().problems
+    assert str(shard) in problem and counting.since() == 3
+
+
 def test_a_shard_is_a_file_of_arrow(counting: Counting, files: list[str], tmp_path: Path) -> None:
     polars = pytest.importorskip("polars")
     lanesum.hash_files(files[1:], shards=tmp_path)
@@ -278,6 +313,7 @@ def client() -> Iterator[object]:
         yield client
 
 
+@cluster
 def test_dask(few: None, files: list[str], tmp_path: Path, client: object) -> None:
     import lanesum.dask
 
@@ -290,11 +326,13 @@ def test_dask(few: None, files: list[str], tmp_path: Path, client: object) -> No
     assert lanesum.dask.hash_files(files, client=client, shards=tmp_path).column("md5") == table.column("md5")
 
 
+@cluster
 def test_dask_names_what_kills_every_worker(client: object) -> None:
     found = run(Dying(kills="c5"), TASKS, client.get_executor(pure=False))
     assert [line.split()[0] for line in found] == ["failed" if item == "c5" else "did" for item in ITEMS]
 
 
+@cluster
 def test_parquet(tmp_path: Path, client: object) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     import pyarrow.parquet

@@ -255,3 +255,41 @@ def test_a_list_beside_a_tree(folder: Path) -> None:
 def test_every_format_has_its_name() -> None:
     assert {"gnu", "tag", "csv", "s3"} <= {name for name, _ in _lanesum.formats()}
     assert sys.version_info >= (3, 11)
+
+
+def test_an_empty_list_among_several_is_named(folder: Path) -> None:
+    (folder / "full").write_text(f"{ABC}  a\n")
+    (folder / "empty").touch()
+    (folder / "none").write_text("words\n")
+    table = lanesum.check(["full", "empty"])
+    assert table.ok and table.problems == ["empty: an empty list"]
+    assert lanesum.check(["full", "full"]).problems == []
+    (problem,) = lanesum.check(["full", "none"]).problems
+    assert problem.startswith("none: ")
+
+
+def test_a_list_that_was_cut_is_ok_unless_strict(folder: Path) -> None:
+    (folder / "cut").write_text(f"{ABC}  a\n{ABC[:20]}")
+    table = lanesum.check("cut")
+    assert table.ok and table.problems and table.counts["malformed"] == 1
+    assert not lanesum.check("cut", strict=True).ok
+
+
+def test_algorithms_that_are_asked_for_must_be_there(folder: Path) -> None:
+    rows = [{"path": "a", "md5": ABC, "sha1": "0" * 40}, {"path": "b", "md5": ABC}]
+    with pytest.raises(ValueError, match="b: it lacks sha1"):
+        lanesum.write_list(rows, folder / "list", "tag", algorithms=["md5", "sha1"])
+    assert not (folder / "list").exists()
+    lanesum.write_list(rows, folder / "list", "tag")
+    assert lanesum.read_list(folder / "list").column("md5") == [bytes.fromhex(ABC)] * 2
+
+
+def test_a_list_in_a_pipe(folder: Path) -> None:
+    with subprocess.Popen(["printf", f"{ABC}  a\\n"], stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        assert lanesum.read_list(f"/dev/fd/{child.stdout.fileno()}").column("path") == ["a"]
+
+
+def test_nothing_has_not_failed(folder: Path) -> None:
+    (folder / "none").mkdir()
+    assert lanesum.hash_files([]).ok and lanesum.hash_tree("none").ok

@@ -22,6 +22,7 @@ WAITING = {
     "check": "lanesum.check(many)",
     "compare": "lanesum.compare(sums, tree)",
     "etag": "lanesum.etags([long] * 2000)",
+    "read_list of a FIFO": "lanesum.read_list(fifo)",
     "executor": "lanesum.hash_files([fifo], executor=concurrent.futures.ThreadPoolExecutor(1))",
 }
 # In a child, so that the signal is a real one; the time is the signal's until KeyboardInterrupt is caught.
