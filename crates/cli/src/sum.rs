@@ -163,7 +163,7 @@ fn end(
         return Ok(Ended::NoList(ExitCode::FAILURE));
     }
     if missing.is_none() && is_empty {
-        console.message(b"there was no file, so nothing was printed");
+        console.message(b"there was no file, so the list is empty");
     }
     output.finish(interruptions).with_context(|| name.display().to_string())?;
     if missing.is_none() {

@@ -13,7 +13,7 @@ fn paths_come_from_a_file_or_from_standard_input() {
     expect(&folder.run("--files0-from paths"), 0, &list, "");
     expect(&folder.run_with_stdin("--files0-from -", "t\0a\0new\nline\0"), 0, &list, "");
     expect(&folder.run_with_stdin("--files0-from -", "t\0a\0new\nline"), 0, &list, "");
-    let told = "lanesum: there was no file, so nothing was printed\n";
+    let told = "lanesum: there was no file, so the list is empty\n";
     expect(&folder.run("--files0-from /dev/null"), 0, "", told);
 }
 

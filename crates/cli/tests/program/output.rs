@@ -166,7 +166,7 @@ fn a_list_of_nothing_replaces_none() {
         expect(&folder.run(args), 1, "", nothing);
         assert_eq!(folder.read("old"), "old");
     }
-    expect(&folder.run("t"), 0, "", "lanesum: there was no file, so nothing was printed\n");
+    expect(&folder.run("t"), 0, "", "lanesum: there was no file, so the list is empty\n");
 }
 
 #[test]
