@@ -220,8 +220,9 @@ struct Printer<'run> {
 /// What a job is about.
 enum Task {
     Item(About),
-    /// A run before this one hashed it, and it did not change since.
-    Known(Source, Hashed),
+    /// A run before this one hashed it, and it did not change since. In a box: this is rare, and
+    /// every task is moved several times.
+    Known(Box<(Source, Hashed)>),
 }
 
 impl Printer<'_> {
@@ -237,7 +238,7 @@ impl Printer<'_> {
             let known = source.path().zip(journal.as_deref().filter(|it| !it.is_empty()));
             let known = known.and_then(|(path, journal)| journal.known(path, algorithms));
             let (source, context) = match known {
-                Some(hashed) => (Source::Nothing, Task::Known(source, hashed)),
+                Some(hashed) => (Source::Nothing, Task::Known(Box::new((source, hashed)))),
                 None => (source, Task::Item(about)),
             };
             Job { source, algorithms, context }
@@ -257,7 +258,10 @@ impl Printer<'_> {
         let Outcome { source, context, result, .. } = outcome;
         let about = match context {
             Task::Item(about) => about,
-            Task::Known(source, hashed) => return self.take_known(&source, hashed),
+            Task::Known(known) => {
+                let (source, hashed) = *known;
+                return self.take_known(&source, hashed);
+            }
         };
         let console = || console::lock(self.console);
         let (name, is_named, error) = match (about, source, result) {

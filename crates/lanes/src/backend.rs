@@ -205,8 +205,8 @@ instruction_sets! {
     Avx512TwoCycles, "avx512", needs: ["avx512f", "avx512vl", "avx512bw", "avx2", "popcnt"],
     on: Latency::of_this_cpu() == Latency::Two,
     words: {
-        1: Scalar, 2: Scalar2, 4: Pair<Scalar2, Scalar2>, 8: Avx512x8, 16: Avx512x16,
-        32: Avx512x32, 48: Pair<Avx512x32, Avx512x16>, 64: Pair<Avx512x32, Avx512x32>
+        1: Scalar, 2: Scalar2, 3: Pair<Scalar2, Scalar>, 4: Pair<Scalar2, Scalar2>, 8: Avx512x8,
+        16: Avx512x16, 32: Avx512x32, 48: Pair<Avx512x32, Avx512x16>, 64: Pair<Avx512x32, Avx512x32>
     },
     words_64: { 1: u64, 8: U64x8, 16: Pair<U64x8, U64x8>, 24: Pair<Pair<U64x8, U64x8>, U64x8> },
     gathering: 24, by_mask: true;

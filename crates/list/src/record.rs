@@ -271,9 +271,13 @@ impl Extend<Digest> for Digests {
 
 impl FromIterator<Digest> for Digests {
     fn from_iter<I: IntoIterator<Item = Digest>>(digests: I) -> Self {
-        let mut all = Self::default();
-        all.extend(digests);
-        all
+        let mut digests = digests.into_iter();
+        Self(match (digests.next(), digests.next()) {
+            (Some(first), None) => Inner::One([first]),
+            (first, second) => {
+                Inner::Many(first.into_iter().chain(second).chain(digests).collect())
+            }
+        })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Where outcomes wait for the caller.
 //!
-//! A ring of at most [`WINDOW`] places begins at the first job whose outcome the caller has not
-//! taken. An outcome goes into its place, and once all before it are there it is ready: the
-//! caller's thread takes many of those at a stroke. (Where the caller wants outcomes [as they
+//! An outcome is ready once all before it are; until then it lies in its place in a ring, which
+//! begins at the first job whose outcome has not come and has at most [`WINDOW`] places. The
+//! caller's thread takes many that are ready at a stroke. (Where the caller wants outcomes [as they
 //! come](Delivery), each is ready at once, and its place only notes that it came.)
 //!
 //! To wake a thread costs as much as to hash a small file. So the caller is woken when [`MANY`] are
@@ -31,7 +31,7 @@ pub(super) const WINDOW: u64 = 1 << 16;
 /// So many outcomes are worth waking the caller for.
 const MANY: usize = 512;
 
-/// So many are taken at a stroke at most. What is taken lies in memory of its own, beside the ring.
+/// So many are taken at a stroke at most: the window does not move while the caller has them.
 const MOST: usize = 1024;
 
 /// How long an outcome may wait for company.
@@ -70,12 +70,10 @@ struct State {
     delivery: Delivery,
     /// The first job whose outcome has not come.
     head: Sequence,
-    /// Those before the head are ready, if they wait for the caller.
+    /// From the head on.
     places: VecDeque<Place>,
-    /// How many places there are before the head.
-    before_head: usize,
-    /// What did not go into a place.
-    as_they_came: VecDeque<Completed>,
+    /// They wait for the caller.
+    ready: VecDeque<Completed>,
     /// How many outcomes the caller is done with.
     done: u64,
     /// How many it took last, and may not be done with.
@@ -102,7 +100,7 @@ enum Place {
     Empty,
     /// It waits for those before it.
     Waiting(Completed),
-    /// It came, and was ready at once.
+    /// It came, and is ready.
     Came,
 }
 
@@ -116,53 +114,34 @@ impl State {
         self.head.min(self.done) + WINDOW
     }
 
-    /// How many outcomes the caller can take.
-    fn ready(&self) -> usize {
-        match self.delivery {
-            Delivery::InOrder => self.before_head,
-            Delivery::AsTheyCome => self.as_they_came.len(),
-        }
-    }
-
+    /// Takes an outcome in, and makes ready what has all before it.
     fn put(&mut self, outcome: Completed) {
-        let behind_head = usize::try_from(outcome.sequence - self.head);
-        let place = self.before_head + behind_head.expect("within the window");
-        if self.places.len() <= place {
-            self.places.resize_with(place + 1, || Place::Empty);
+        let behind_head = usize::try_from(outcome.sequence - self.head).expect("not before it");
+        if self.places.len() <= behind_head {
+            self.places.resize_with(behind_head + 1, || Place::Empty);
         }
-        self.places[place] = match self.delivery {
-            Delivery::InOrder => Place::Waiting(outcome),
-            Delivery::AsTheyCome => {
-                self.as_they_came.push_back(outcome);
+        self.places[behind_head] = match self.delivery {
+            Delivery::InOrder if behind_head > 0 => Place::Waiting(outcome),
+            _ => {
+                self.ready.push_back(outcome);
                 Place::Came
             }
         };
-    }
-
-    /// Makes ready what has all before it.
-    fn move_head(&mut self) {
-        while let Some(Place::Waiting(_)) = self.places.get(self.before_head) {
-            self.before_head += 1;
-            self.head += 1;
-        }
-        while let Some(Place::Came) = self.places.front() {
-            self.places.pop_front();
+        while let Some(Place::Waiting(_) | Place::Came) = self.places.front() {
+            if let Some(Place::Waiting(outcome)) = self.places.pop_front() {
+                self.ready.push_back(outcome);
+            }
             self.head += 1;
         }
     }
 
     /// Takes what is ready, the first so many of it.
-    fn take(&mut self, batch: &mut Vec<Completed>) {
-        let count = self.ready().min(MOST);
-        match self.delivery {
-            Delivery::AsTheyCome => batch.extend(self.as_they_came.drain(..count)),
-            Delivery::InOrder => {
-                self.before_head -= count;
-                batch.extend(self.places.drain(..count).filter_map(|place| match place {
-                    Place::Waiting(outcome) => Some(outcome),
-                    Place::Empty | Place::Came => None,
-                }));
-            }
+    fn take(&mut self, batch: &mut VecDeque<Completed>) {
+        if batch.is_empty() && self.ready.len() <= MOST {
+            mem::swap(batch, &mut self.ready);
+        } else {
+            let count = self.ready.len().min(MOST);
+            batch.extend(self.ready.drain(..count));
         }
     }
 }
@@ -175,8 +154,7 @@ impl Outbox {
             delivery,
             head: 0,
             places: VecDeque::new(),
-            before_head: 0,
-            as_they_came: VecDeque::new(),
+            ready: VecDeque::new(),
             done: 0,
             taken: 0,
             serial: BTreeMap::new(),
@@ -202,8 +180,7 @@ impl Outbox {
         }
         let mut state = self.lock();
         outcomes.drain(..).for_each(|outcome| state.put(outcome));
-        state.move_head();
-        if state.ready() >= state.wanted {
+        if state.ready.len() >= state.wanted {
             self.ready.notify_one();
         }
         self.tell(&state);
@@ -213,7 +190,7 @@ impl Outbox {
     /// `patience` where there is one. Whether any can come after these.
     pub(super) fn take(
         &self,
-        batch: &mut Vec<Completed>,
+        batch: &mut VecDeque<Completed>,
         patience: Option<Duration>,
         stop: &Stop,
     ) -> bool {
@@ -242,7 +219,7 @@ impl Outbox {
         let soon = deadline.map_or(soon, |deadline| deadline.min(soon));
         for (wanted, until) in [(MANY, Some(soon)), (1, deadline)] {
             state.wanted = if state.is_urgent { 1 } else { wanted };
-            while state.ready() < state.wanted && !state.is_at_end(stop) {
+            while state.ready.len() < state.wanted && !state.is_at_end(stop) {
                 let Some(until) = until else {
                     state = self.ready.wait(state).unwrap_or_else(PoisonError::into_inner);
                     continue;
@@ -380,7 +357,7 @@ mod tests {
 
     /// The numbers of what is ready, and whether more can come.
     fn take(outbox: &Outbox, stop: &Stop) -> (Vec<Sequence>, bool) {
-        let mut batch = Vec::new();
+        let mut batch = VecDeque::new();
         let may_more_come = outbox.take(&mut batch, Some(Duration::ZERO), stop);
         (batch.iter().map(|outcome| outcome.sequence).collect(), may_more_come)
     }
@@ -454,7 +431,7 @@ mod tests {
             let (outbox, stop) = (outbox(Delivery::InOrder), Stop::default());
             thread::scope(|scope| {
                 let caller = scope.spawn(|| {
-                    let mut batch = Vec::new();
+                    let mut batch = VecDeque::new();
                     (outbox.take(&mut batch, None, &stop), batch.len())
                 });
                 // It has waited in vain for company.

@@ -74,9 +74,9 @@ type Jobs<T> = Box<dyn Iterator<Item = Job<T>> + Send>;
 pub struct Run<T> {
     threads: Threads<T>,
     contexts: Arc<Mutex<Contexts<T>>>,
-    /// Taken but not given out; and where they are taken to.
-    batch: VecDeque<Outcome<T>>,
-    taken: Vec<Completed>,
+    /// Taken but not given out; and the contexts of these.
+    batch: VecDeque<Completed>,
+    their_contexts: VecDeque<T>,
     is_at_end: bool,
     /// All jobs were done.
     is_complete: bool,
@@ -207,9 +207,9 @@ impl Stopper {
 
 impl<T: Send + 'static> Run<T> {
     fn new(threads: Threads<T>, contexts: Arc<Mutex<Contexts<T>>>) -> Self {
-        let (batch, taken) = (VecDeque::new(), Vec::new());
+        let (batch, their_contexts) = (VecDeque::new(), VecDeque::new());
         let (is_at_end, is_complete, totals) = (false, false, Totals::default());
-        Self { threads, contexts, batch, taken, is_at_end, is_complete, totals }
+        Self { threads, contexts, batch, their_contexts, is_at_end, is_complete, totals }
     }
 
     fn no_contexts() -> Arc<Mutex<Contexts<T>>> {
@@ -316,22 +316,24 @@ impl<T: Send + 'static> Run<T> {
         }
         if self.core().stop.is_set() && !self.is_at_end() {
             self.batch.clear();
+            self.their_contexts.clear();
             self.is_complete = false;
             self.end();
         }
-        let outcome = self.batch.pop_front()?;
+        let (outcome, context) = self.batch.pop_front().zip(self.their_contexts.pop_front())?;
+        let Completed { source, result, .. } = outcome;
         self.totals.outcomes += 1;
-        match &outcome.result {
+        match &result {
             Ok(hashed) => self.totals.bytes += hashed.bytes,
             Err(_) => self.totals.failed += 1,
         }
-        Some(outcome)
+        Some(Outcome { source, context, result })
     }
 
     fn fetch(&mut self, patience: Option<Duration>) {
         match &mut self.threads {
             Threads::Started { core, .. } => {
-                if !core.outbox.take(&mut self.taken, patience, &core.stop) {
+                if !core.outbox.take(&mut self.batch, patience, &core.stop) {
                     self.is_complete = !core.stop.is_set();
                     self.end();
                 }
@@ -341,7 +343,7 @@ impl<T: Send + 'static> Run<T> {
                 // One by one: whoever gives the next one may wait for what came of this.
                 pull(core, &mut jobs.take(1), &self.contexts, pulled);
                 worker::work(0, core);
-                core.outbox.take(&mut self.taken, Some(Duration::ZERO), &core.stop);
+                core.outbox.take(&mut self.batch, Some(Duration::ZERO), &core.stop);
                 self.is_at_end = *pulled == before;
                 self.is_complete = self.is_at_end && !core.stop.is_set();
                 core.queue.begin_again();
@@ -349,9 +351,7 @@ impl<T: Send + 'static> Run<T> {
             }
         }
         let mut contexts = lock(&self.contexts);
-        self.batch.extend(self.taken.drain(..).map(|Completed { sequence, source, result }| {
-            Outcome { source, context: contexts.take(sequence), result }
-        }));
+        self.their_contexts.extend(self.batch.iter().map(|it| contexts.take(it.sequence)));
     }
 }
 

@@ -11,7 +11,7 @@
 //! | each two (Zen 5, family 1Ah, measured) | 4.52 | 8.6 | |
 //!
 //! So a register is the fastest from the first stream on, except on Zen 5, where up to four streams
-//! are fastest in scalar lanes (four of them take 7.4 cycles for a step).
+//! are fastest in scalar lanes (four of them take 7.4 cycles for a step, three 5.3).
 //!
 //! Many streams fill the cycles in which one chain waits. Two sets of 512 bits, enough for CPUs
 //! with a latency of one, take 8.4 cycles a step on Zen 5 and leave half of the units idle; four

@@ -138,6 +138,7 @@ fn path(job: &Task) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::VecDeque;
     use std::fs::{self, File};
     use std::io::{Seek as _, Write as _};
     use std::os::unix::fs::MetadataExt as _;
@@ -285,7 +286,7 @@ mod tests {
             // Who waits behind this does not take it for a seek.
             turn.ask(1, false, || ());
             push(&core, (0..4 * LONG).map(|name| Source::Path(path(name))));
-            let mut outcomes = Vec::new();
+            let mut outcomes = VecDeque::new();
             thread::scope(|scope| {
                 scope.spawn(|| work(0, &core));
                 while outcomes.len() < 3 * LONG {
@@ -315,7 +316,7 @@ mod tests {
             let sources = sources(folder.path(), io);
             let (core, _turn) = core(Options { threads, io, ..Options::default() });
             push(&core, sources.iter().map(|(source, _)| source.clone()));
-            let mut outcomes = Vec::new();
+            let mut outcomes = VecDeque::new();
             thread::scope(|scope| {
                 let core = &core;
                 (0..threads).for_each(|number| drop(scope.spawn(move || work(number, core))));
