@@ -2,9 +2,10 @@
 # Usage: fuzz/run.sh SECONDS [TARGET...]
 #
 # Builds the fuzz targets with the compiler that is installed, stable or not, and runs each of them,
-# or those that are named, for so many seconds, from the inputs in seeds/ and what earlier runs left
-# in corpus/. Exits with 1 when a target crashed, hung or ate the memory; the input that did it is
-# then in artifacts/TARGET/, and the target, given that file, repeats it.
+# or those that are named, for so many seconds, as many at once as there are processors, from the
+# inputs in seeds/ and what earlier runs left in corpus/. Exits with 1 when a target crashed, hung or
+# ate the memory; the input that did it is then in artifacts/TARGET/, and the target, given that
+# file, repeats it.
 #
 # The flags are cargo-fuzz's with `--sanitizer none`: none of them needs a nightly compiler. The
 # target is named so that build scripts and macros, which run here, are built without them.
@@ -42,21 +43,5 @@ bins=$(printf -- '--bin %s ' "$@")
 # shellcheck disable=SC2086 # One word for each.
 cargo build --quiet --release --target "$host" --target-dir target $bins
 
-status=0
-for target in "$@"; do
-    mkdir -p "corpus/$target" "artifacts/$target"
-    program=target/$host/release/$target
-    # A compiler that ignores the flags would leave us throwing dice.
-    "$program" -runs=0 2>&1 | grep -q 'inline 8-bit counters' || {
-        echo "fuzz: $target was built without coverage; see RUSTFLAGS in $0" >&2
-        exit 2
-    }
-    echo "fuzz: $target for $seconds s"
-    "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
-        -print_final_stats=1 -verbosity=0 -artifact_prefix="artifacts/$target/" \
-        "corpus/$target" "seeds/$target" || {
-        echo "fuzz: $target found something; see fuzz/artifacts/$target/" >&2
-        status=1
-    }
-done
-exit $status
+# xargs ends with 123 when one of them does with 1 to 125.
+printf '%s\n' "$@" | xargs -n 1 -P "$(nproc)" ./run-target.sh "target/$host/release" "$seconds" || exit 1
