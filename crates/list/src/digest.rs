@@ -78,11 +78,12 @@ impl Digest {
     /// ```
     pub fn write_hex(&self, out: &mut Vec<u8>) {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        out.extend(
-            self.as_bytes()
-                .iter()
-                .flat_map(|&byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]),
-        );
+        let bytes = self.as_bytes();
+        let mut hex = [[0; 2]; LONGEST_DIGEST];
+        for (digits, byte) in hex.iter_mut().zip(bytes) {
+            *digits = [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
+        }
+        out.extend_from_slice(hex[..bytes.len()].as_flattened());
     }
 
     /// Appends the digest in base64, with its padding: as `Content-MD5` has it, and CRC-32C in
