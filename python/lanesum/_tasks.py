@@ -17,6 +17,8 @@ from concurrent.futures.process import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from lanesum import _dask
+
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 
@@ -155,7 +157,7 @@ class _Pool:
     """An executor; and where it breaks, another like it."""
 
     def __init__(self, executor: Executor) -> None:
-        self.executor = executor
+        self.executor = _dask.of(executor)
         self.is_broken = False
         self.breaks = 0
         self.own: list[Executor] = []
