@@ -20,7 +20,7 @@ BASH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: build python test test-format test-lints test-no-std test-aarch64 test-oldest test-code test-stranger \
+.PHONY: build python bench-python test test-format test-lints test-no-std test-aarch64 test-oldest test-code test-stranger \
 	test-python test-wheel test-clusters test-spark test-instructions test-docs test-fuzz test-bench test-miri test-asan \
 	test-tsan record-instructions record-api fuzz bench bench-peers plots deny install install-md5sum-link uninstall
 .NOTPARALLEL:
@@ -105,6 +105,11 @@ $(VENV)/requirements-test.txt: python/requirements-test.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r python/requirements-test.txt
 	cp python/requirements-test.txt $@
+
+# The same with the peers of the rig's scenario `python`: a gigabyte.
+bench-python:
+	$(MAKE) --no-print-directory python VENV=$(PYTHON_TARGET)-bench-venv
+	$(PYTHON_TARGET)-bench-venv/bin/pip install --quiet -r python/requirements-bench.txt
 
 # `test-wheel` fails where there is no Python, or no index of its packages; this goes on without.
 test-python:

@@ -66,16 +66,16 @@ def _add(wheel: Path, program: Path) -> None:
     """Puts the program among a wheel's scripts, and into its record of all files (PEP 427)."""
     content = program.read_bytes()
     whole = wheel.with_suffix(".whole")
-    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as new:
+    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as new:
         (record,) = [it for it in old.infolist() if it.filename.endswith(".dist-info/RECORD")]
         script = record.filename.replace(".dist-info/RECORD", ".data/scripts/lanesum")
         for entry in old.infolist():
             if entry is not record:
-                new.writestr(entry, old.read(entry))
+                new.writestr(entry, old.read(entry), compresslevel=9)
         entry = zipfile.ZipInfo(script, record.date_time)
         entry.external_attr = 0o100755 << 16
         entry.compress_type = zipfile.ZIP_DEFLATED
-        new.writestr(entry, content)
+        new.writestr(entry, content, compresslevel=9)
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
         line = f"{script},sha256={digest},{len(content)}\n"
         new.writestr(record, old.read(record).decode() + line)

@@ -24,6 +24,9 @@ use crate::signals::LOOK;
 
 /// Rows that are hashed before the next look at the clock.
 const ROWS: usize = 1 << 16;
+/// Bytes that they have about, but for so many rows, which all lanes take.
+const BYTES: usize = 64 << 20;
+const LANES: usize = 64;
 /// The same of a dictionary, all of whose values may be hashed each time.
 const DICTIONARY_ROWS: usize = 1 << 22;
 
@@ -146,6 +149,8 @@ fn hash_into(
 ) -> PyResult<Rendering> {
     let is_dictionary = matches!(array.data_type(), DataType::Dictionary(..));
     let step = if is_dictionary { DICTIONARY_ROWS } else { rendering.step(ROWS) };
+    let mean = Rows::of(array).map_or(0, |rows| rows.bytes() / rows.len().max(1));
+    let step = step.min((BYTES / mean.max(1)).max(LANES));
     let mut ranges = steps(0..array.len(), step);
     loop {
         let is_at_end = py.detach(|| {

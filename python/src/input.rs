@@ -182,9 +182,11 @@ fn of_items(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
     let mut texts = LargeStringBuilder::with_capacity(tuple.len(), 0);
     let mut turns = Turns::new();
     for number in 0..tuple.len() {
-        turns.turn()?;
         match item(tuple, number, what)? {
-            Item::Text(text) => texts.append_value(text),
+            Item::Text(text) => {
+                texts.append_value(text);
+                turns.turn(text.len())?;
+            }
             Item::Missing => texts.append_null(),
             Item::Bytes(_) => return of_bytes(tuple, what),
         }
@@ -214,7 +216,7 @@ fn of_ints(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
     let mut numbers = Int64Builder::with_capacity(tuple.len());
     let mut turns = Turns::new();
     for (number, object) in tuple.iter_borrowed().enumerate() {
-        turns.turn()?;
+        turns.turn(0)?;
         if is_int(&object) {
             numbers.append_value(object.extract::<i64>().map_err(|_| {
                 PyOverflowError::new_err(format!(
@@ -238,8 +240,9 @@ fn of_bytes(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
     let mut builder = LargeBinaryBuilder::with_capacity(tuple.len(), 0);
     let mut turns = Turns::new();
     for number in 0..tuple.len() {
-        turns.turn()?;
-        builder.append_option(item(tuple, number, what)?.bytes());
+        let item = item(tuple, number, what)?;
+        builder.append_option(item.bytes());
+        turns.turn(item.bytes().map_or(0, <[u8]>::len))?;
     }
     Ok(Arc::new(builder.finish()))
 }

@@ -389,3 +389,22 @@ def test_parquet(tmp_path: Path, client: object) -> None:
     assert not empty.ok
     with pytest.raises(lanesum.FailuresError, match="no row group"):
         empty.raise_for_failures()
+
+
+@cluster
+def test_ray(few: None, files: list[str]) -> None:
+    ray = pytest.importorskip("ray")
+    from lanesum.ray import RayExecutor
+
+    with pytest.raises(RuntimeError, match="ray.init"):
+        RayExecutor()
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        paths = [*files, "nowhere"]
+        assert list(lanesum.hash_files(paths, executor=RayExecutor())) == list(lanesum.hash_files(paths))
+        found = run(Dying(kills="c5"), TASKS, RayExecutor())
+        assert [line.split()[0] for line in found] == ["failed" if item == "c5" else "did" for item in ITEMS]
+        found = run(Dying(raises="b7"), TASKS, RayExecutor())
+        assert {line.split(": ", 1)[1] for line in found if line.startswith("failed")} == {"ValueError: no b7"}
+    finally:
+        ray.shutdown()

@@ -86,7 +86,7 @@ fn rows(
         let etag = records.iter().any(has_parts);
         let mut rows = RowsBuilder::new(&known, Columns { etag, ..Columns::default() });
         for record in &records {
-            turns.turn()?;
+            turns.turn(0)?;
             rows.push(&Row {
                 path: &record.name,
                 size: record.size,
@@ -119,7 +119,7 @@ fn records(
     let (mut records, mut last) = (Vec::<Record<'static>>::new(), 1);
     let mut folder = OneFolder::default();
     while let Some(line) = lines.next_line(&mut *format).map_err(|it| bad(it.to_string()))? {
-        turns.turn()?;
+        turns.turn(0)?;
         last = line.number;
         let at_line = |why: &str| bad(format!("line {last}: {why}"));
         let record = match line.parse(&mut *format) {
@@ -137,11 +137,7 @@ fn records(
             _ => records.push(record.into_owned()),
         }
     }
-    if format.may_end() {
-        Ok(records)
-    } else {
-        Err(bad(format!("line {last}: {}", Wrong::CutOff)))
-    }
+    if format.may_end() { Ok(records) } else { Err(bad(format!("line {last}: {}", Wrong::CutOff))) }
 }
 
 /// Whether two records that stand together are of one file, and say different things of it.
