@@ -123,9 +123,9 @@ test-python:
 test-wheel: python
 	$(CARGO) clippy --locked --manifest-path python/Cargo.toml -- -D warnings
 	cd $(VENV) && bin/stubtest lanesum --mypy-config-file $(CURDIR)/python/pyproject.toml
-	cd $(VENV) && bin/pytest -q $(CURDIR)/python/tests
+	cd $(VENV) && bin/pytest -q -n 2 --dist loadfile $(CURDIR)/python/tests
 
-# What starts processes that take tasks: pools, loky, Dask.
+# Only what starts processes that take tasks: pools, Dask; loky and Ray where they are installed.
 test-clusters: python
 	cd $(VENV) && bin/pytest -q -m cluster $(CURDIR)/python/tests
 

@@ -25,6 +25,12 @@ prepare_metadata_for_build_editable = maturin.prepare_metadata_for_build_editabl
 
 _CHECKOUT = Path(__file__).resolve().parent.parent.parent
 
+# Crates of the program that no file passes through, which the wheel has small.
+_SMALL = (
+    *("clap", "clap_builder", "clap_complete", "clap_mangen", "console", "indicatif", "jiff", "serde_json"),
+    *("tempfile", "tinyvec", "unicode-normalization"),
+)
+
 
 def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
     """The wheel, with the program."""
@@ -51,10 +57,12 @@ def _build_program() -> Path:
     manifest = _CHECKOUT / "crates" / "cli" / "Cargo.toml"
     if not manifest.exists():
         raise RuntimeError(f"{manifest} is missing, so the program cannot be built: take a whole checkout")
+    small = [("--config", f'profile.release.package.{name}.opt-level="s"') for name in _SMALL]
     command = [
         os.environ.get("CARGO", "cargo"),
         *("build", "--release", "--locked", "--package", "lanesum", "--bin", "lanesum"),
         *("--manifest-path", str(manifest), "--message-format", "json-render-diagnostics"),
+        *(word for pair in small for word in pair),
     ]
     environment = {**os.environ, "CARGO_PROFILE_RELEASE_STRIP": "true"}
     built = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment)

@@ -41,7 +41,8 @@ class Workers(Executor):
         if self._gone:
             raise BrokenExecutor(self._gone)
         future = self._client.submit(fn, *args, **{**self._options, **kwargs})
-        return asyncio.run_coroutine_threadsafe(self._outcome(future), self._client.loop.asyncio_loop)
+        loop: Any = self._client.loop
+        return asyncio.run_coroutine_threadsafe(self._outcome(future), loop.asyncio_loop)
 
     async def _outcome(self, future: DaskFuture) -> Any:
         gathering = asyncio.ensure_future(self._client.gather(future, asynchronous=True))
