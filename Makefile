@@ -119,9 +119,10 @@ test-python:
 	then echo 'the wheel not tested: pip cannot install python/requirements-test.txt here'; \
 	else $(MAKE) --no-print-directory test-wheel; fi
 
-# The installed package, from a folder where its sources are not in the way.
+# The installed package, from a folder where its sources are not in the way. Clippy with the profile that was built, whose
+# macros and build scripts are there.
 test-wheel: python
-	$(CARGO) clippy --locked --manifest-path python/Cargo.toml -- -D warnings
+	$(CARGO) clippy --release --locked --manifest-path python/Cargo.toml -- -D warnings
 	cd $(VENV) && bin/stubtest lanesum --mypy-config-file $(CURDIR)/python/pyproject.toml
 	cd $(VENV) && bin/pytest -q -n 2 --dist loadfile $(CURDIR)/python/tests
 
