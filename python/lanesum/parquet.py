@@ -5,7 +5,9 @@ No text goes through whatever engine the workers belong to. Needs pyarrow.
 
 from __future__ import annotations
 
+import errno
 import os
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -79,7 +81,8 @@ def hash_parquet(
     Each part has as many rows as the row groups that it is of, in their order; its file, `PLACE-FIRST.parquet`, appears
     when it is whole. `PLACE` is the place of the file among all, `FIRST` the first row group. Without an executor it is done here.
 
-    Raises OSError where a file is not there, and ValueError where it is none or lacks a column.
+    Raises OSError where a file is not there, FileExistsError where the folder has Parquet files already, which would be
+    read with the new ones as one table, and ValueError where a file is none of Parquet or lacks a column.
     """
     from lanesum import executors
 
@@ -102,8 +105,14 @@ def in_tasks(
     paths = [os.fsdecode(path) for path in several(files)]
     wanted = _wanted(columns, algorithm)
     kept = [keep] if isinstance(keep, str) else list(keep)
+    twice = sorted(set(kept) & set(wanted))
+    if twice:
+        raise ValueError(f"{twice[0]}: a column that is kept and a new one have this name; call the new one otherwise")
     folder = os.fsdecode(out)
     os.makedirs(folder, exist_ok=True)
+    if any(name.endswith(".parquet") for name in os.listdir(folder)):
+        why = "it has Parquet files already, which would be read with the new ones as one table; give another folder"
+        raise FileExistsError(errno.EEXIST, why, folder)
     tasks = pack(paths, folder, _sources(wanted) + kept)
     function = partial(
         hash_parquet_task, columns=wanted, algorithm=algorithm, key=key, output=output, keep=kept
@@ -202,7 +211,8 @@ def _hash_part(
     import pyarrow
     import pyarrow.parquet
 
-    temporary = f"{part.out}.{os.getpid()}.tmp"
+    # A task that is tried again may run beside the one that is taken for dead, on another machine.
+    temporary = f"{part.out}.{secrets.token_hex(8)}.tmp"
     rows = 0
     writer = None
     sources = sorted(set(_sources(columns)) | set(keep))

@@ -35,11 +35,37 @@ pub(crate) fn column(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Chunks> 
 /// # Errors
 /// `TypeError` for a column of structs, which is no table: a row of it may be null as a whole.
 pub(crate) fn by_capsule(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<Chunks>> {
+    refuse_objects_of_polars(object, what)?;
     let Some(chunks) = handed_over(object)? else { return Ok(None) };
     if matches!(chunks.field().data_type(), DataType::Struct(_)) && is_series(object)? {
         return Err(of_structs(what));
     }
     Ok(Some(chunks))
+}
+
+/// # Errors
+/// `TypeError` for a column or a table of polars with Python's objects, which it hands over as the addresses of these.
+fn refuse_objects_of_polars(object: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
+    let module: String = object.get_type().getattr("__module__")?.extract()?;
+    if module.split('.').next() != Some("polars") {
+        return Ok(());
+    }
+    let has_objects = |of: &Bound<'_, PyAny>| -> PyResult<bool> {
+        let is_object = of.get_type().hasattr("is_object")? || of.hasattr("is_object")?;
+        Ok(is_object && of.call_method0("is_object")?.is_truthy()?)
+    };
+    let types = match object.getattr_opt("dtypes")? {
+        Some(types) => types.try_iter()?.collect::<PyResult<Vec<_>>>()?,
+        None => object.getattr_opt("dtype")?.into_iter().collect(),
+    };
+    for dtype in &types {
+        if has_objects(dtype)? {
+            return Err(PyTypeError::new_err(format!(
+                "{what} has polars' type Object, which is not handed over as Arrow; give .to_list(), or cast it"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Whether an object's class says that it is a column: it has a type of its own, and no columns.

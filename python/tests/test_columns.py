@@ -299,3 +299,15 @@ def test_the_remedy_for_other_types(type: pa.DataType, to: str) -> None:
         lanesum.hash_column(np.array([1], np.int32), "siphash24", key=KEY)
     with pytest.raises(TypeError, match="LazyFrame, which is no sequence; give what collect"):
         lanesum.hash_column(pl.LazyFrame({"a": ["x"]}))
+
+
+def test_objects_of_polars_are_refused() -> None:
+    """It hands over the addresses of Python's objects."""
+    polars = pytest.importorskip("polars")
+    objects = polars.Series("names", ["ab", "ab"], dtype=polars.Object)
+    for column in (objects, objects.to_frame()):
+        with pytest.raises(TypeError, match=r"type Object.*to_list"):
+            lanesum.hash_column(column)
+        with pytest.raises(TypeError, match=r"type Object.*to_list"):
+            lanesum.surrogate_key([column] if column is objects else column)
+    assert lanesum.hash_column(objects.to_list()).to_pylist() == [hashlib.md5(b"ab").digest()] * 2

@@ -384,6 +384,13 @@ def test_parquet(tmp_path: Path, client: object) -> None:
     (tmp_path / "text").write_text("no Parquet")
     with pytest.raises(ValueError, match="text"):
         parquet.hash_parquet(tmp_path / "text", "id", tmp_path / "out")
+    with pytest.raises(ValueError, match="n: a column that is kept and a new one have this name"):
+        parquet.hash_parquet(inputs, {"n": "id"}, tmp_path / "out", keep=["n"])
+    before = [Path(part.out).read_bytes() for part in alone]
+    for given in (inputs, [part.out for part in alone]):
+        with pytest.raises(FileExistsError, match="another folder"):
+            parquet.hash_parquet(given, "n", tmp_path / "alone")
+    assert [Path(part.out).read_bytes() for part in alone] == before
     os.chmod(tmp_path / "there", 0o700)
     empty = parquet.hash_parquet([], "id", tmp_path / "out")
     assert not empty.ok
