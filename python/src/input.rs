@@ -1,6 +1,8 @@
 //! Columns as other libraries hand them over: by the Arrow PyCapsule interface, as numpy's arrays,
 //! or as sequences of objects.
 
+use std::iter;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
 use arrow_array::builder::{Int64Builder, LargeBinaryBuilder, LargeStringBuilder};
@@ -96,18 +98,49 @@ pub(crate) fn columns_of(rows: &ArrayRef, what: &str) -> PyResult<Vec<ArrayRef>>
 fn handed_over(object: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
     let py = object.py();
     if object.hasattr(intern!(py, "__arrow_c_array__"))? {
-        let (array, field) = object.extract::<PyArray>()?.into_inner();
+        let extract = || object.extract::<PyArray>();
+        let (array, field) =
+            unless_it_panics(extract).unwrap_or_else(|| Err(not_its_type()))?.into_inner();
         return Ok(Some(Box::new(ArrayIterator::new([Ok(array)], field))));
     }
     if object.hasattr(intern!(py, "__arrow_c_stream__"))? {
         return match object.extract::<PyArrayReader>() {
-            Ok(stream) => Ok(Some(stream.into_reader()?)),
+            Ok(stream) => Ok(Some(guarded(stream.into_reader()?))),
             // pandas cannot hand over its own objects where there is no pyarrow.
             Err(error) if error.is_instance_of::<PyImportError>(py) => Ok(None),
             Err(error) => Err(error),
         };
     }
     Ok(None)
+}
+
+/// The arrays, and an error in the place of one that is not of the type that its producer said.
+fn guarded(mut reader: Chunks) -> Chunks {
+    let field = reader.field();
+    let mut is_at_end = false;
+    let arrays = iter::from_fn(move || {
+        if is_at_end {
+            return None;
+        }
+        let next = unless_it_panics(|| reader.next()).unwrap_or_else(|| {
+            is_at_end = true;
+            Some(Err(ArrowError::ExternalError(Box::new(not_its_type()))))
+        });
+        is_at_end |= next.is_none();
+        next
+    });
+    Box::new(ArrayIterator::new(arrays, field))
+}
+
+/// Arrow panics where buffers are missing. Nothing of what was being made is used after that.
+fn unless_it_panics<T>(take: impl FnOnce() -> T) -> Option<T> {
+    panic::catch_unwind(AssertUnwindSafe(take)).ok()
+}
+
+fn not_its_type() -> PyErr {
+    PyValueError::new_err(
+        "what is handed over as Arrow is not of the type that it says, or was taken before",
+    )
 }
 
 /// A table of one column, as queries give, is that column.

@@ -311,3 +311,24 @@ def test_objects_of_polars_are_refused() -> None:
         with pytest.raises(TypeError, match=r"type Object.*to_list"):
             lanesum.surrogate_key([column] if column is objects else column)
     assert lanesum.hash_column(objects.to_list()).to_pylist() == [hashlib.md5(b"ab").digest()] * 2
+
+
+class _Taken:
+    """Hands over the same capsules twice."""
+
+    def __init__(self) -> None:
+        self.capsules = pa.array(["a"]).__arrow_c_array__()
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> object:
+        return self.capsules
+
+
+def test_what_is_not_of_its_type_is_an_error(capfd: pytest.CaptureFixture[str]) -> None:
+    batches = iter([pa.record_batch({"a": pa.array([1, 2])})])
+    numbers_as_text = pa.RecordBatchReader.from_batches(pa.schema([("a", pa.string())]), batches)
+    with pytest.raises(ValueError, match="not of the type that it says"):
+        lanesum.hash_column(numbers_as_text)
+    twice = _Taken()
+    assert len(lanesum.hash_column(twice)) == 1
+    with pytest.raises(ValueError, match="was taken before"):
+        lanesum.hash_column(twice)
