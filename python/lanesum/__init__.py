@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from lanesum._lanesum import (
     Column,
     Hash,
+    __version__,
     algorithms_available,
     hash_column,
     hash_many,
@@ -34,6 +35,7 @@ __all__ = [
     "FailuresError",
     "Hash",
     "Table",
+    "__version__",
     "algorithms_available",
     "check",
     "compare",

@@ -55,7 +55,14 @@ def reading(
             raise TypeError(f"threads must be an int or None, not {type(threads).__name__}")
         if not 1 <= threads <= 1024:
             raise ValueError(f"threads={threads}: a number from 1 to 1024, or None for one on each CPU")
-    return {"threads": threads or 0, "io": io, "key": None if key is None else bytes(key), "progress": progress}
+    if not isinstance(io, str):
+        raise TypeError(f"io must be a str, not {type(io).__name__}")
+    if key is not None:
+        try:
+            key = bytes(memoryview(key))
+        except TypeError:
+            raise TypeError(f"key must be bytes, not {type(key).__name__}") from None
+    return {"threads": threads or 0, "io": io, "key": key, "progress": progress}
 
 
 def walking(

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
+import stat
 import uuid
 
 from lanesum._arguments import AnyPath
 
 
 def replace(path: AnyPath, content: bytes) -> None:
-    """Writes a file, in the place of one that is there; that one's mode stays. Raises OSError."""
-    name = os.fsdecode(path)
+    """Writes a file, in the place of one that is there. Raises OSError.
+
+    Links are followed. The mode of what is there stays; where it has other names, another owner or an access list, which a
+    new file would not have, it is overwritten, as is what is no regular file.
+    """
+    name = os.path.realpath(os.fsdecode(path))
+    try:
+        existing = os.stat(name)
+    except FileNotFoundError:
+        existing = None
+    if existing is not None and not _may_be_replaced(name, existing):
+        _overwrite(name, content)
+        return
     folder, last = os.path.split(name)
     temporary = os.path.join(folder, f".{last[:100]}.{uuid.uuid4().hex}.tmp")
     # The mode of any new file, by the process's own mask.
@@ -20,14 +31,33 @@ def replace(path: AnyPath, content: bytes) -> None:
         with open(descriptor, "wb") as file:
             file.write(content)
             file.flush()
-            with contextlib.suppress(FileNotFoundError):
-                os.fchmod(descriptor, os.stat(name).st_mode & 0o7777)
+            if existing is not None:
+                os.fchmod(descriptor, existing.st_mode & 0o7777)
             os.fsync(descriptor)
         os.replace(temporary, name)
     except BaseException:
         os.unlink(temporary)
         raise
-    _sync_folder(folder or ".")
+    _sync_folder(folder)
+
+
+def _may_be_replaced(name: str, existing: os.stat_result) -> bool:
+    if not stat.S_ISREG(existing.st_mode) or existing.st_nlink != 1 or existing.st_uid != os.geteuid():
+        return False
+    try:
+        return "system.posix_acl_access" not in os.listxattr(name)
+    except OSError:
+        # A file system without such lists.
+        return True
+
+
+def _overwrite(name: str, content: bytes) -> None:
+    with open(os.open(name, os.O_WRONLY | os.O_CLOEXEC), "wb") as file:
+        file.write(content)
+        file.flush()
+        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            file.truncate()
+            os.fsync(file.fileno())
 
 
 def _sync_folder(path: str) -> None:

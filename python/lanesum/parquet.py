@@ -212,7 +212,9 @@ def _hash_part(
     import pyarrow.parquet
 
     # A task that is tried again may run beside the one that is taken for dead, on another machine.
-    temporary = f"{part.out}.{secrets.token_hex(8)}.tmp"
+    # Readers of folders of Parquet files leave out names that begin with a point.
+    folder, name = os.path.split(part.out)
+    temporary = os.path.join(folder, f".{name}.{secrets.token_hex(8)}.tmp")
     rows = 0
     writer = None
     sources = sorted(set(_sources(columns)) | set(keep))
@@ -230,7 +232,7 @@ def _hash_part(
         with open(temporary, "rb") as written:
             os.fsync(written.fileno())
         os.replace(temporary, part.out)
-    except (OSError, pyarrow.ArrowException) as error:
+    except (OSError, TypeError, ValueError, pyarrow.ArrowException) as error:
         return _failed(part, f"{type(error).__name__}: {error}")
     finally:
         if os.path.exists(temporary):
@@ -252,10 +254,13 @@ def _hashed(
 
     arrays = {name: table.column(name) for name in keep}
     for name, of in columns.items():
-        if isinstance(of, str):
-            column = lanesum.hash_column(table.column(of), algorithm, key=key, output=output)
-        else:
-            column = lanesum.surrogate_key([table.column(source) for source in of])
+        try:
+            if isinstance(of, str):
+                column = lanesum.hash_column(table.column(of), algorithm, key=key, output=output)
+            else:
+                column = lanesum.surrogate_key([table.column(source) for source in of])
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{name}, of {of}: {error}") from None
         arrays[name] = pyarrow.chunked_array(column)
     return pyarrow.table(arrays)
 

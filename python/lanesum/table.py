@@ -71,7 +71,7 @@ class Table:
     def __arrow_c_schema__(self) -> CapsuleType:
         return self._batches.__arrow_c_schema__()
 
-    def __arrow_c_stream__(self, requested_schema: CapsuleType | None = None) -> CapsuleType:
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> CapsuleType:
         return self._batches.__arrow_c_stream__(requested_schema)
 
     def to_pyarrow(self) -> _pyarrow.Table:

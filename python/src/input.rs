@@ -13,7 +13,7 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyImportError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyInt, PyTuple};
+use pyo3::types::{PyBytes, PyDateTime, PyInt, PyTuple};
 use pyo3_arrow::ffi::{ArrayIterator, ArrayReader};
 use pyo3_arrow::{PyArray, PyArrayReader};
 
@@ -26,6 +26,9 @@ pub(crate) type Chunks = Box<dyn ArrayReader + Send>;
 
 /// The column that an object is, which messages call `what`.
 pub(crate) fn column(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Chunks> {
+    if let Some(column) = only_column_of_pandas(object)? {
+        return self::column(&column, what);
+    }
     match by_capsule(object, what)? {
         Some(chunks) => one_column(chunks, what),
         None => by_objects(object, what),
@@ -37,35 +40,70 @@ pub(crate) fn column(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Chunks> 
 /// # Errors
 /// `TypeError` for a column of structs, which is no table: a row of it may be null as a whole.
 pub(crate) fn by_capsule(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<Chunks>> {
-    refuse_objects_of_polars(object, what)?;
+    refuse_types_of_polars(object, what)?;
     let Some(chunks) = handed_over(object)? else { return Ok(None) };
-    if matches!(chunks.field().data_type(), DataType::Struct(_)) && is_series(object)? {
-        return Err(of_structs(what));
+    match chunks.field().data_type() {
+        DataType::Struct(_) if is_series(object)? => return Err(of_structs(what)),
+        DataType::Date32 => refuse_moments_of_pandas(object, what)?,
+        _ => {}
     }
     Ok(Some(chunks))
 }
 
+/// The column of a frame of pandas that has but one, without its index, which it would hand over, too.
+fn only_column_of_pandas<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let class = object.get_type();
+    if !(class.hasattr("iloc")? && class.hasattr("columns")?)
+        || object.getattr("columns")?.len()? != 1
+    {
+        return Ok(None);
+    }
+    let mut columns = object.call_method0("items")?.try_iter()?;
+    columns.next().map(|pair| pair?.get_item(1)).transpose()
+}
+
 /// # Errors
-/// `TypeError` for a column or a table of polars with Python's objects, which it hands over as the addresses of these.
-fn refuse_objects_of_polars(object: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
-    let module: String = object.get_type().getattr("__module__")?.extract()?;
-    if module.split('.').next() != Some("polars") {
+/// `TypeError` for a column of objects in which pandas takes moments for dates, since the first is one.
+fn refuse_moments_of_pandas(object: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
+    let py = object.py();
+    let Some(dtype) = object.getattr_opt("dtype")? else { return Ok(()) };
+    if dtype.getattr_opt("kind")?.is_none_or(|kind| !kind.eq("O").unwrap_or(false)) {
         return Ok(());
     }
-    let has_objects = |of: &Bound<'_, PyAny>| -> PyResult<bool> {
-        let is_object = of.get_type().hasattr("is_object")? || of.hasattr("is_object")?;
-        Ok(is_object && of.call_method0("is_object")?.is_truthy()?)
-    };
+    // One of Arrow's own types has objects only once they are asked for.
+    if !object.hasattr("tolist")? || dtype.hasattr("pyarrow_dtype")? {
+        return Ok(());
+    }
+    for value in object.call_method0("tolist")?.try_iter()? {
+        if value?.is_instance_of::<PyDateTime>() {
+            return Err(PyTypeError::new_err(format!(
+                "{what} has moments among its dates; cast it to text as your database does"
+            )));
+        }
+    }
+    py.check_signals()
+}
+
+/// # Errors
+/// `TypeError` for a column or a table of polars with Python's objects, which it hands over as the addresses
+/// of these, or of nulls alone, with a buffer that Arrow does not know.
+fn refuse_types_of_polars(object: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
+    let module: String = object.get_type().getattr("__module__")?.extract()?;
+    // Of a query nothing is known before it has run, and it is not taken.
+    if module.split('.').next() != Some("polars") || object.get_type().name()? == "LazyFrame" {
+        return Ok(());
+    }
     let types = match object.getattr_opt("dtypes")? {
         Some(types) => types.try_iter()?.collect::<PyResult<Vec<_>>>()?,
         None => object.getattr_opt("dtype")?.into_iter().collect(),
     };
     for dtype in &types {
-        if has_objects(dtype)? {
-            return Err(PyTypeError::new_err(format!(
-                "{what} has polars' type Object, which is not handed over as Arrow; give .to_list(), or cast it"
-            )));
-        }
+        let remedy = match dtype.str()?.to_str()? {
+            "Object" => "which is not handed over as Arrow; give .to_list(), or cast it",
+            "Null" => "which it does not hand over as Arrow's; cast it to polars.String",
+            _ => continue,
+        };
+        return Err(PyTypeError::new_err(format!("{what} has polars' type {dtype}, {remedy}")));
     }
     Ok(())
 }

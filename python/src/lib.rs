@@ -48,6 +48,7 @@ mod _lanesum {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.add("algorithms_available", crate::digest::available(module.py())?)?;
         // The package's own says what is public.
         module.dict().del_item("__all__")

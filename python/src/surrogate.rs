@@ -4,7 +4,9 @@ use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
-use arrow_array::types::Date32Type;
+use arrow_array::types::{
+    Date32Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
+};
 use arrow_array::{Array, ArrayRef};
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType, Field};
@@ -106,7 +108,7 @@ impl Columns {
             let field = chunks.field();
             if let DataType::Struct(fields) = field.data_type() {
                 for field in fields {
-                    check_type(&format!("columns[{:?}]", field.name()), field.data_type())?;
+                    check_type(&format!("columns[{:?}]", field.name()), field)?;
                 }
                 return Ok(Self::Table(chunks));
             }
@@ -154,6 +156,12 @@ fn named(given: &Bound<'_, PyAny>) -> PyResult<Vec<Cursor>> {
 }
 
 fn numbered(given: &Bound<'_, PyAny>) -> PyResult<Vec<Cursor>> {
+    if given.hasattr("ndim")? {
+        // One of numpy's has rows, and would be taken for a list of columns.
+        return Err(PyTypeError::new_err(
+            "columns is an array; give a table, or a list of its columns",
+        ));
+    }
     let columns = crate::items::hold(given, "columns")?;
     let columns = columns.iter().enumerate();
     columns.map(|(number, column)| Cursor::of(&column, format!("columns[{number}]"))).collect()
@@ -174,7 +182,7 @@ fn same_length(cursors: &[Cursor]) -> PyResult<()> {
 impl Cursor {
     fn of(column: &Bound<'_, PyAny>, name: String) -> PyResult<Self> {
         let chunks = input::column(column, &name)?;
-        check_type(&name, chunks.field().data_type())?;
+        check_type(&name, &chunks.field())?;
         Ok(Self { name, chunks, rest: None, rows: 0 })
     }
 
@@ -283,9 +291,36 @@ fn text(number: usize, array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         ));
         return Err(ArrowError::ExternalError(Box::new(error)));
     }
+    if !fits_its_digits(values) {
+        let error = PyValueError::new_err(format!(
+            "column {number} of the key, counted from 0, has a number of more digits than {} has, as DuckDB's HUGEINT \
+             may; cast it to text",
+            values.data_type()
+        ));
+        return Err(ArrowError::ExternalError(Box::new(error)));
+    }
     match array.data_type() {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(array.clone()),
         _ => cast(array, &DataType::LargeUtf8),
+    }
+}
+
+/// Whether decimal numbers have no more digits than their type says, beyond which Arrow cuts them off.
+fn fits_its_digits(values: &ArrayRef) -> bool {
+    match values.data_type() {
+        DataType::Decimal32(digits, _) => {
+            values.as_primitive::<Decimal32Type>().validate_decimal_precision(*digits).is_ok()
+        }
+        DataType::Decimal64(digits, _) => {
+            values.as_primitive::<Decimal64Type>().validate_decimal_precision(*digits).is_ok()
+        }
+        DataType::Decimal128(digits, _) => {
+            values.as_primitive::<Decimal128Type>().validate_decimal_precision(*digits).is_ok()
+        }
+        DataType::Decimal256(digits, _) => {
+            values.as_primitive::<Decimal256Type>().validate_decimal_precision(*digits).is_ok()
+        }
+        _ => true,
     }
 }
 
@@ -294,8 +329,18 @@ const DATES: RangeInclusive<i32> = -719_162..=2_932_896;
 
 /// # Errors
 /// `TypeError` for a column whose values are not the same text everywhere.
-fn check_type(name: &str, data_type: &DataType) -> PyResult<()> {
+fn check_type(name: &str, field: &Field) -> PyResult<()> {
     use DataType::*;
+    let data_type = field.data_type();
+    // Such a type says what its storage means, which that of text alone says itself.
+    if let Some(extension) = field.extension_type_name()
+        && !matches!(data_type, Utf8 | LargeUtf8 | Utf8View)
+    {
+        let problem = format!("{name} is of the type {extension}, stored as {data_type}");
+        return Err(PyTypeError::new_err(format!(
+            "{problem}; cast it to text as your database does"
+        )));
+    }
     let has_text = |data_type: &DataType| {
         data_type.is_integer()
             || matches!(data_type, Utf8 | LargeUtf8 | Utf8View | Boolean | Date32 | Null)

@@ -310,6 +310,8 @@ def test_objects_of_polars_are_refused() -> None:
             lanesum.hash_column(column)
         with pytest.raises(TypeError, match=r"type Object.*to_list"):
             lanesum.surrogate_key([column] if column is objects else column)
+    with pytest.raises(TypeError, match="type Null.*cast it to polars.String"):
+        lanesum.surrogate_key(polars.DataFrame({"a": [1], "b": [None]}))
     assert lanesum.hash_column(objects.to_list()).to_pylist() == [hashlib.md5(b"ab").digest()] * 2
 
 
@@ -332,3 +334,8 @@ def test_what_is_not_of_its_type_is_an_error(capfd: pytest.CaptureFixture[str]) 
     assert len(lanesum.hash_column(twice)) == 1
     with pytest.raises(ValueError, match="was taken before"):
         lanesum.hash_column(twice)
+
+
+def test_a_frame_of_pandas_with_one_column_is_that_column() -> None:
+    frame = pd.DataFrame({"e": ["a", "b"]}, index=[5, 7])
+    assert lanesum.hash_column(frame).to_pylist() == [hashlib.md5(text).digest() for text in (b"a", b"b")]

@@ -299,3 +299,13 @@ def test_others_run_meanwhile(tmp_path: Path) -> None:
     fifo.write_bytes(b"abc")
     reader.join()
     assert found == [hashlib.md5(b"abc").digest()]
+
+
+def test_a_key_that_does_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="key= does nothing for md5, sha256"):
+        lanesum.hash_files([tmp_path], ["md5", "sha256"], key=bytes(16))
+    with pytest.raises(ValueError, match="key= does nothing for md5"):
+        lanesum.hash_tree(tmp_path, key=bytes(16))
+    for key in (16, [0] * 16, "x" * 16):
+        with pytest.raises(TypeError, match="key must be bytes, not"):
+            lanesum.hash_files([tmp_path], "siphash24", key=key)  # type: ignore[arg-type]

@@ -305,3 +305,33 @@ def test_a_list_in_a_pipe(folder: Path) -> None:
 def test_nothing_has_not_failed(folder: Path) -> None:
     (folder / "none").mkdir()
     assert lanesum.hash_files([]).ok and lanesum.hash_tree("none").ok
+
+
+def test_what_is_there_keeps_what_it_is(tmp_path: Path) -> None:
+    """Links lead where they led, names of one file are names of one file, and a device stays one."""
+    rows = [{"path": "a", "md5": hashlib.md5(b"").digest()}]
+    lanesum.write_list(rows, tmp_path / "expected")
+    expected = (tmp_path / "expected").read_bytes()
+    target = tmp_path / "target"
+    target.write_bytes(b"x" * 500)
+    (tmp_path / "link").symlink_to("target")
+    lanesum.write_list(rows, tmp_path / "link")
+    assert (tmp_path / "link").is_symlink() and target.read_bytes() == expected
+    (tmp_path / "dangling").symlink_to("made")
+    lanesum.write_list(rows, tmp_path / "dangling")
+    assert (tmp_path / "dangling").is_symlink() and (tmp_path / "made").read_bytes() == expected
+    os.link(target, tmp_path / "other")
+    target.write_bytes(b"x" * 500)
+    lanesum.write_list(rows, target)
+    assert (tmp_path / "other").read_bytes() == expected and target.stat().st_nlink == 2
+    os.mkfifo(tmp_path / "fifo")
+    reader = os.open(tmp_path / "fifo", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        lanesum.write_list(rows, tmp_path / "fifo")
+        assert os.read(reader, 4096) == expected and (tmp_path / "fifo").is_fifo()
+    finally:
+        os.close(reader)
+    before = os.stat("/dev/null")
+    if not os.access("/dev", os.W_OK):
+        lanesum.write_list(rows, os.devnull)
+        assert os.stat("/dev/null").st_rdev == before.st_rdev

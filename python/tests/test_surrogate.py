@@ -167,3 +167,42 @@ def test_bad_columns_are_named() -> None:
         lanesum.surrogate_key(["a", "b"])
     with pytest.raises(ValueError, match="unknown output"):
         lanesum.surrogate_key([["a"]], output="text")
+
+
+def test_what_a_type_means_is_not_what_it_is_stored_as() -> None:
+    truths = pa.table({"t": pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1, 0], pa.int8()))})
+    with pytest.raises(TypeError, match="arrow.bool8, stored as Int8; cast it"):
+        lanesum.surrogate_key(truths)
+    months = pd.DataFrame({"month": pd.period_range("2020-01", periods=2, freq="M")})
+    with pytest.raises(TypeError, match="pandas.period"):
+        lanesum.surrogate_key(months)
+    json = pa.ExtensionArray.from_storage(pa.json_(), pa.array(["{}"]))
+    assert lanesum.surrogate_key([json]).to_pylist() == [hashlib.md5(b"{}").hexdigest()]
+
+
+def test_moments_among_dates_are_not_cut_off() -> None:
+    day = datetime.date(2020, 1, 1)
+    mixed = pd.Series([day, datetime.datetime(2020, 1, 1, 5)], dtype=object)
+    with pytest.raises(TypeError, match="moments among its dates"):
+        lanesum.surrogate_key([mixed])
+    expected = [hashlib.md5(b"2020-01-01").hexdigest()] * 2
+    assert lanesum.surrogate_key([pd.Series([day, day], dtype=object)]).to_pylist() == expected
+
+
+def test_numbers_of_more_digits_than_their_type_are_refused() -> None:
+    """DuckDB hands over HUGEINT as numbers of 38 digits, whatever they have."""
+    for number in ("10::HUGEINT ** 37", "(-10::HUGEINT) ** 37"):
+        [expected] = duckdb.sql(f"SELECT md5(CAST({number} AS HUGEINT)::VARCHAR)").fetchall()
+        relation = duckdb.sql(f"SELECT CAST({number} AS HUGEINT) AS id")
+        assert lanesum.surrogate_key(relation).to_pylist() == [expected[0]]
+    most = "170141183460469231731687303715884105727"
+    for number in (most, f"-{most}", "1" + "0" * 38):
+        relation = duckdb.sql(f"SELECT {number}::HUGEINT AS id")
+        with pytest.raises(ValueError, match="more digits"):
+            lanesum.surrogate_key(relation)
+
+
+def test_an_array_of_rows_is_not_taken_for_columns() -> None:
+    for array in (np.array([["a", "b"], ["c", "d"]]), np.array(["a"])):
+        with pytest.raises(TypeError, match="list of its columns"):
+            lanesum.surrogate_key(array)

@@ -48,3 +48,8 @@ def test_types_of_good_code_hold(tmp_path: pathlib.Path) -> None:
 def test_bad_code_is_found(tmp_path: pathlib.Path) -> None:
     lines = {int(problem.split(":")[1]) for problem in problems(BAD, tmp_path)}
     assert lines == {4, 5, 6, 7, 8}
+
+
+def test_columns_are_what_polars_takes(tmp_path: pathlib.Path) -> None:
+    code = 'import lanesum\nimport polars\n\npolars.Series(lanesum.hash_column(["a"]))\n'
+    assert problems(code, tmp_path) == []

@@ -118,6 +118,12 @@ pub(crate) fn algorithms(names: &[String], key: Option<&Key>) -> PyResult<Vec<Al
     if found.is_empty() {
         return Err(PyValueError::new_err("algorithms: name at least one, like 'md5'"));
     }
+    if key.is_some() && !found.iter().any(|algorithm| algorithm.key_len().is_some()) {
+        let names = names.join(", ");
+        return Err(PyValueError::new_err(format!(
+            "key= does nothing for {names}; none of these takes one"
+        )));
+    }
     Ok(found)
 }
 
