@@ -41,7 +41,8 @@ def hash_files(
     dies is taken apart until it is known which file it was.
 
     With `shards`, a folder, each part is written there as it is done (a file in Arrow's IPC format), and what is there
-    is not hashed again, as far as size, times and inode of a file are what they were.
+    is not hashed again, as far as size, times and inode of a file are what they were. (Whoever writes to a file that is
+    mapped into memory changes none of these for a while.)
 
     Raises ValueError and TypeError for arguments that are wrong, and OSError for a folder of shards that is.
 
@@ -84,12 +85,15 @@ def hash_tree(
     reason in `error`. What is no regular file is passed over, and stands in the table's `skipped`. `ok` means that
     nothing failed: it is True of a folder without files; `num_rows` tells.
 
-    The rest is as with `hash_files`. Raises OSError where there is no `root`.
+    The rest is as with `hash_files`. Raises OSError where there is no `root`, and ValueError where `shards` is a folder in
+    the tree, of which it would become a part.
     """
     names = _arguments.algorithms(algorithms)
     walking = _arguments.walking(
         exclude=exclude, gitignore=gitignore, follow=follow, one_file_system=one_file_system
     )
+    if shards is not None:
+        _refuse_within(root, shards)
     if executor is not None or shards is not None:
         paths, failed, skipped = _lanesum.walk_tree(root, walking)
         table = _in_tasks(executor, paths, names, key=key, threads=threads, io=io, progress=progress, shards=shards)
@@ -100,6 +104,12 @@ def hash_tree(
         reading = _arguments.reading(threads=threads, io=io, key=key, progress=callback)
         rows, skipped = _lanesum.hash_below(root, names, walking, reading)
     return Files(_public(rows, names), (), skipped)
+
+
+def _refuse_within(root: AnyPath, shards: AnyPath) -> None:
+    tree, folder = (os.path.realpath(os.fsdecode(path)) for path in (root, shards))
+    if os.path.commonpath([tree, folder]) == tree:
+        raise ValueError(f"shards={os.fsdecode(shards)!r} is in the tree, of which it would be a part; give another folder")
 
 
 def _in_tasks(executor: Executor | None, paths: Iterable[AnyPath], algorithms: list[str], **options: Any) -> Files:

@@ -107,6 +107,9 @@ impl Columns {
         } else if let Some(chunks) = input::by_capsule(given, "columns")? {
             let field = chunks.field();
             if let DataType::Struct(fields) = field.data_type() {
+                if fields.is_empty() {
+                    return Err(of_nothing());
+                }
                 for field in fields {
                     check_type(&format!("columns[{:?}]", field.name()), field)?;
                 }
@@ -117,7 +120,7 @@ impl Columns {
             numbered(given)?
         };
         if cursors.is_empty() {
-            return Err(PyValueError::new_err("columns is empty; give one at least"));
+            return Err(of_nothing());
         }
         Ok(Self::Several(cursors))
     }
@@ -144,6 +147,10 @@ impl Columns {
             }
         }
     }
+}
+
+fn of_nothing() -> PyErr {
+    PyValueError::new_err("columns is empty; give one at least")
 }
 
 fn named(given: &Bound<'_, PyAny>) -> PyResult<Vec<Cursor>> {

@@ -415,3 +415,39 @@ def test_ray(few: None, files: list[str]) -> None:
         assert {line.split(": ", 1)[1] for line in found if line.startswith("failed")} == {"ValueError: no b7"}
     finally:
         ray.shutdown()
+
+
+class Lying(Executor):
+    """Gives rows of another task, or none."""
+
+    def __init__(self, change: Callable[[Files], object]) -> None:
+        self.change = change
+
+    def submit(self, fn, /, *args, **kwargs):  # type: ignore[no-untyped-def]
+        future: Future[object] = Future()
+        future.set_result(self.change(fn(*args, **kwargs)))
+        return future
+
+
+def test_what_workers_give_is_what_they_were_asked_for(tmp_path: Path) -> None:
+    for name in "abc":
+        (tmp_path / name).write_text(name)
+    paths = [tmp_path / name for name in "abc"]
+    assert lanesum.hash_files(paths, executor=Lying(lambda table: table)).ok
+    for change in (
+        lambda table: type(table)(table._batches.take([0])),
+        lambda table: type(table)(table._batches.take([2, 1, 0])),
+        lambda table: None,
+    ):
+        with pytest.raises(RuntimeError, match="rows of other files|gave a NoneType"):
+            lanesum.hash_files(paths, executor=Lying(change))
+
+
+def test_shards_in_the_tree_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "a").write_text("a")
+    (tmp_path / "link").symlink_to("tree")
+    for shards in ("tree", "tree/shards", "link/shards"):
+        with pytest.raises(ValueError, match="is in the tree"):
+            lanesum.hash_tree(tmp_path / "tree", shards=tmp_path / shards)
+    assert lanesum.hash_tree(tmp_path / "tree", shards=tmp_path / "tree-shards").num_rows == 1

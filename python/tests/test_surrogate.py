@@ -202,6 +202,12 @@ def test_numbers_of_more_digits_than_their_type_are_refused() -> None:
             lanesum.surrogate_key(relation)
 
 
+def test_a_table_of_nothing_is_refused() -> None:
+    for nothing in (pa.table({}), [], {}):
+        with pytest.raises(ValueError, match="columns is empty"):
+            lanesum.surrogate_key(nothing)
+
+
 def test_an_array_of_rows_is_not_taken_for_columns() -> None:
     for array in (np.array([["a", "b"], ["c", "d"]]), np.array(["a"])):
         with pytest.raises(TypeError, match="list of its columns"):
