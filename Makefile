@@ -20,7 +20,7 @@ BASH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-.PHONY: build python bench-python test test-rust test-format test-lints test-no-std test-aarch64 test-oldest \
+.PHONY: build python bench-python test test-format test-lints test-no-std test-aarch64 test-oldest \
 	test-code test-stranger test-python test-wheel test-clusters test-spark test-instructions test-docs test-fuzz \
 	test-bench test-miri test-asan test-tsan record-instructions record-api fuzz bench bench-peers plots deny install \
 	install-md5sum-link uninstall
@@ -30,16 +30,10 @@ FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 build:
 	$(CARGO) build --release --locked -p lanesum
 
-# The wheel's beside all others, since the ends of builds leave processors idle; what it says comes at the end.
-test:
-	@mkdir -p '$(dir $(PYTHON_TARGET))'
-	@$(MAKE) --no-print-directory test-python >'$(PYTHON_TARGET).log' 2>&1 & wheel=$$!; \
-	$(MAKE) --no-print-directory test-rust; rust=$$?; \
-	wait $$wheel; wheel=$$?; cat '$(PYTHON_TARGET).log'; exit $$((rust | wheel))
-
-# Cheapest first, so that the common mistakes show at once.
-test-rust: test-format test-lints test-no-std test-aarch64 test-oldest test-code test-stranger test-instructions \
-	test-docs test-fuzz
+# Cheapest first, so that the common mistakes show at once. Beside it stand `test-python` and `test-bench`, which take as
+# long again: side by side they are no faster on two processors, since builds keep these busy.
+test: test-format test-lints test-no-std test-aarch64 test-oldest test-code test-stranger test-instructions test-docs \
+	test-fuzz
 
 # Panics of a test still name their lines; full debug information would double the time to build.
 test-lints test-code test-no-std test-aarch64 test-oldest test-docs test-bench test-asan test-tsan: \
