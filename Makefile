@@ -128,7 +128,8 @@ test-wheel: python
 	cd $(VENV) && bin/stubtest lanesum --mypy-config-file $(CURDIR)/python/pyproject.toml
 	cd $(VENV) && bin/pytest -q -n 2 --dist loadfile $(CURDIR)/python/tests
 
-# Only what starts processes that take tasks: pools, Dask; loky and Ray where they are installed.
+# What starts processes that take tasks: pools, Dask; loky and Ray where they are installed. A cluster that loses its
+# workers on a busy machine has kept one of these waiting, so they are no part of `test-python`.
 test-clusters: python
 	cd $(VENV) && bin/pytest -q -m cluster $(CURDIR)/python/tests
 
