@@ -42,6 +42,8 @@ pub struct Overview {
     pub next_due: Option<i64>,
     /// What was done last.
     pub last: Option<Run>,
+    /// The last look at the root, and the last scrub, where they did not do all that was to be done.
+    pub undone: Vec<Run>,
 }
 
 /// A run of a verb over a root.
@@ -54,7 +56,8 @@ pub struct Run {
     pub started: i64,
     /// When it ended; none of one that was interrupted, or is at work.
     pub ended: Option<i64>,
-    /// `complete`, `limited` or `suspended`; none as above.
+    /// `complete`, `limited`, `partial` (something could not be looked at, or was not read) or
+    /// `suspended`; none as above.
     pub outcome: Option<String>,
     /// How many files were of which class.
     pub counts: BTreeMap<Class, u64>,
@@ -96,10 +99,22 @@ impl Catalog {
     pub fn overviews(&self, now: i64) -> Result<Vec<Overview>, CatalogError> {
         let mut all = Vec::new();
         for root in self.roots()? {
-            let last = self.last_run(&root)?;
+            let last = self.last_run(&root, "1")?;
+            let undone = self.undone(&root)?;
             let (files, fresh, not_well, ages) = (0, 0, BTreeMap::new(), [0; 4]);
             let (oldest, due, next_due) = (None, 0, None);
-            all.push(Overview { root, files, fresh, not_well, ages, oldest, due, next_due, last });
+            all.push(Overview {
+                root,
+                files,
+                fresh,
+                not_well,
+                ages,
+                oldest,
+                due,
+                next_due,
+                last,
+                undone,
+            });
         }
         let times: Vec<_> = all.iter().map(|it| Due::of(self, &it.root, now)).collect();
         let place_of = |id| all.iter().position(|it: &Overview| it.root.id == id);
@@ -186,9 +201,26 @@ impl Catalog {
         Ok(())
     }
 
-    fn last_run(&self, root: &Root) -> Result<Option<Run>, CatalogError> {
+    /// The last run that looked at all of a root, and the last scrub of it, where they ended without
+    /// having done all that was to be done.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn undone(&self, root: &Root) -> Result<Vec<Run>, CatalogError> {
+        let mut undone = Vec::new();
+        for verbs in ["verb IN ('add', 'update', 'audit')", "verb = 'scrub'"] {
+            let ended = self.last_run(root, &format!("outcome IS NOT NULL AND {verbs}"))?;
+            undone.extend(ended.filter(|run| run.outcome.as_deref() != Some("complete")));
+        }
+        Ok(undone)
+    }
+
+    /// The last run over a root that a condition holds for.
+    fn last_run(&self, root: &Root, condition: &str) -> Result<Option<Run>, CatalogError> {
         let columns = RUN.select("t");
-        let sql = format!("SELECT {columns} FROM run t WHERE root = ?1 ORDER BY id DESC LIMIT 1");
+        let sql = format!(
+            "SELECT {columns} FROM run t WHERE root = ?1 AND {condition} ORDER BY id DESC LIMIT 1"
+        );
         let mut statement = self.db.prepare_cached(&sql)?;
         let found = statement.query_row([root.id], |row| {
             let run = Run {

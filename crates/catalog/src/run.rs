@@ -109,7 +109,7 @@ impl Catalog {
     /// Whether a run took up all that there was. Until then, also after one that was interrupted,
     /// nobody wants to hear of each file that it is new.
     fn was_taken_up(&self, root: &Root) -> Result<bool, CatalogError> {
-        let sql = "SELECT 1 FROM run WHERE root = ?1 AND outcome = 'complete' \
+        let sql = "SELECT 1 FROM run WHERE root = ?1 AND outcome IN ('complete', 'partial') \
                    AND verb IN ('add', 'update') LIMIT 1";
         Ok(self.db.query_row(sql, [root.id], |_| Ok(())).optional()?.is_some())
     }
@@ -308,7 +308,13 @@ impl Work<'_> {
             self.batch.tell(finding);
         }
         self.batch.root.suspended = None;
-        let outcome = if summary.is_complete { "complete" } else { "limited" };
+        let counts = self.batch.run.counts.clone();
+        // What is stored is what is printed.
+        let outcome = match (summary.is_complete, Summary { counts, ..summary.clone() }) {
+            (false, _) => "limited",
+            (true, whole) if whole.is_all_done() => "complete",
+            _ => "partial",
+        };
         self.end(summary, outcome)
     }
 

@@ -79,7 +79,8 @@ impl Summary {
     pub fn is_all_done(&self) -> bool {
         let busy = self.counts.get(&Class::Busy).copied().unwrap_or(0);
         let is_through = self.is_complete && self.suspended.is_none();
-        is_through && busy + self.unread + self.unknown == 0
+        let unreadable = self.counts.get(&Class::Unreadable).copied().unwrap_or(0);
+        is_through && busy + unreadable + self.unread + self.unknown == 0
     }
 
     /// How bad it is.

@@ -9,6 +9,7 @@ use lanesum_catalog::{Catalog, CatalogError, Event, NotWell, Severity, Status};
 use lanesum_list::formats::write_cell;
 
 use super::print::{SCHEMA, finding_object, insert_path, line, whole};
+use super::status::run_words;
 use super::{code, console, fail, look, moment, name, now};
 use crate::args::Report;
 use crate::console::{Console, lock};
@@ -26,11 +27,19 @@ pub fn run(args: &Report) -> anyhow::Result<ExitCode> {
         let not_well = catalog.not_well()?;
         report(args, &catalog, &not_well, &mut console)?;
         console.flush().map_err(CatalogError::Told)?;
-        Ok(not_well.is_empty())
+        if !not_well.is_empty() {
+            return Ok(Severity::Damage);
+        }
+        let mut severity = Severity::AsCataloged;
+        for root in catalog.roots()? {
+            if root.suspended.is_some() || !catalog.undone(&root)?.is_empty() {
+                severity = Severity::NotAllDone;
+            }
+        }
+        Ok(severity)
     });
     Ok(match reported {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => code(Severity::Damage),
+        Ok(severity) => code(severity),
         Err(error) => fail(&error, &mut console),
     })
 }
@@ -89,6 +98,17 @@ fn text(catalog: &Catalog, not_well: &[NotWell], console: &mut Console) -> io::R
         let separator = if subject.is_empty() { "" } else { ", " };
         subject += &format!("{separator}{} suspended", suspended.len());
     }
+    let undone: Vec<_> = roots
+        .iter()
+        .flat_map(|root| {
+            catalog.undone(root).unwrap_or_default().into_iter().map(move |it| (root, it))
+        })
+        .filter(|(_, run)| run.outcome.as_deref() != Some("suspended"))
+        .collect();
+    if !undone.is_empty() {
+        let separator = if subject.is_empty() { "" } else { ", " };
+        subject += &format!("{separator}{} NOT complete", undone.len());
+    }
     if subject.is_empty() {
         "nothing known to be damaged".clone_into(&mut subject);
     }
@@ -99,6 +119,12 @@ fn text(catalog: &Catalog, not_well: &[NotWell], console: &mut Console) -> io::R
         line.extend_from_slice(
             format!(": {}\n", root.suspended.as_deref().unwrap_or("")).as_bytes(),
         );
+        console.line(&line)?;
+    }
+    for (root, run) in undone {
+        let mut line = b"\n".to_vec();
+        console.quote(&mut line, name(&root.path));
+        line.extend_from_slice(format!(": {}\n", run_words(&run)).as_bytes());
         console.line(&line)?;
     }
     if not_well.is_empty() {

@@ -44,7 +44,7 @@ pub fn run(args: &Status) -> anyhow::Result<ExitCode> {
 fn severity(overview: &Overview) -> Severity {
     if !overview.not_well.is_empty() {
         Severity::Damage
-    } else if overview.root.suspended.is_some() {
+    } else if overview.root.suspended.is_some() || !overview.undone.is_empty() {
         Severity::NotAllDone
     } else {
         Severity::AsCataloged
@@ -87,14 +87,18 @@ fn text(it: &Overview, now: i64, console: &Console) -> Vec<u8> {
     if let Some(last) = &it.last {
         add(format!("  last: {}\n", run_words(last)));
     }
+    for run in it.undone.iter().filter(|run| it.last.as_ref() != Some(run)) {
+        add(format!("  before: {}\n", run_words(run)));
+    }
     text
 }
 
 /// What was done, and how far it came.
-fn run_words(run: &Run) -> String {
+pub(super) fn run_words(run: &Run) -> String {
     let outcome = match run.outcome.as_deref() {
         Some("complete") => "complete",
         Some("limited") => "NOT complete: it stopped at its limit",
+        Some("partial") => "NOT complete: something could not be looked at, or was not read",
         Some("suspended") => "NOT done: suspended",
         _ => "NOT complete: interrupted, or at work now",
     };
@@ -133,6 +137,7 @@ fn object(it: &Overview) -> Map<String, Value> {
         ("due", json!(it.due)),
         ("next_due", json!(it.next_due)),
         ("last", json!(last)),
+        ("complete", json!(it.undone.is_empty())),
     ] {
         object.insert(key.to_owned(), value);
     }

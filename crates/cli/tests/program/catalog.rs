@@ -282,6 +282,52 @@ fn what_cannot_be_read_is_damage_and_what_is_below_is_unknown() {
     assert!(text(&run(&folder, "status").stdout).contains("4 files"));
 }
 
+/// What was printed of a run is what is known of it later, until another run looks again.
+#[test]
+fn what_could_not_be_looked_at_stays_known() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = Folder::new();
+    folder.write("tree/a", "a");
+    folder.write("tree/d/b", "b");
+    let mode = |name: &str, mode| {
+        fs::set_permissions(folder.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let limited = |args: &str| {
+        std::thread::scope(|scope| {
+            let limited = scope.spawn(|| {
+                obey_modes();
+                run(&folder, args)
+            });
+            limited.join().unwrap()
+        })
+    };
+    let stands = |code| {
+        for verb in ["status", "report"] {
+            let output = run(&folder, verb);
+            assert_eq!(output.status.code(), Some(code), "{verb}: {}", text(&output.stdout));
+            assert_eq!(text(&output.stdout).contains("NOT complete"), code == 4, "{verb}");
+        }
+    };
+    mode("tree/d", 0);
+    let added = limited("add tree");
+    assert!(text(&added.stderr).contains("add NOT complete"), "{}", text(&added.stderr));
+    stands(4);
+    // Neither of these looks at it.
+    assert_eq!(run(&folder, "accept tree/a").status.code(), Some(0));
+    assert_eq!(limited("scrub").status.code(), Some(0));
+    stands(4);
+    mode("tree/d", 0o700);
+    run(&folder, "update");
+    stands(0);
+    mode("tree", 0);
+    let audit = limited("audit");
+    assert!(text(&audit.stderr).contains("audit NOT complete"), "{}", text(&audit.stderr));
+    mode("tree", 0o700);
+    stands(4);
+    assert_eq!(run(&folder, "audit").status.code(), Some(0));
+    stands(0);
+}
+
 /// What is mounted in a folder is no part of it, and what it hides is not missing.
 #[test]
 fn what_is_mounted_in_a_folder_is_told_and_left_out() {
