@@ -331,6 +331,7 @@ impl Work<'_> {
             files: run.files.cast_unsigned(),
             bytes: run.bytes.cast_unsigned(),
             mounts: mem::take(&mut self.mounts),
+            not_well: self.statuses.values().filter(|status| !status.is_good()).count() as u64,
             ..summary
         })
     }

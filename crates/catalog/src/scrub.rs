@@ -11,7 +11,7 @@
 //!
 //! After a month off a tenth of everything is due at once. So a day has a budget, of 1.5 times
 //! the even load, or twice where files are late: what is due first is read first, and the rest
-//! tomorrow.
+//! tomorrow. What is not well is read each time, whatever the budget.
 
 use std::io;
 use std::sync::Arc;
@@ -59,7 +59,11 @@ impl Due {
 
     /// The files to be read, those that are due first before the others.
     fn choose(&self, mut states: Vec<State>, times: &Times<'_>) -> Vec<Candidate> {
-        let candidate = |state: &State| Candidate { due: times.due(state), id: state.id };
+        let candidate = |state: &State| Candidate {
+            due: times.due(state),
+            id: state.id,
+            is_good: state.status.is_good(),
+        };
         let mut chosen: Vec<_> = if self.is_chosen() {
             states.sort_unstable_by_key(|state| (state.checked, state.id));
             let part = self.percent.map_or(0.0, |percent| percent / 100.0);
@@ -85,6 +89,8 @@ impl Due {
 struct Candidate {
     due: i64,
     id: i64,
+    /// Whether it is well, as far as is known: what is not does not fall under the budget.
+    is_good: bool,
 }
 
 /// When files of a root are due.
@@ -181,15 +187,16 @@ impl Catalog {
             let sql = "SELECT coalesce(sum(bytes), 0) FROM run \
                        WHERE root = ?1 AND verb = 'scrub' AND started > ?2 AND started <= ?3";
             let read = self.db.query_row(sql, (root.id, now - DAY, now), |row| row.get(0))?;
-            let is_late = chosen.first().is_some_and(|first| first.due < now - DAY);
+            let first = chosen.iter().find(|it| it.is_good);
+            let is_late = first.is_some_and(|first| first.due < now - DAY);
             budget(root.bytes, root.policy.every_days, is_late, read)
         };
         let mut statement = self.db.prepare_cached("SELECT size FROM file WHERE id = ?1")?;
         for candidate in &chosen {
-            if left <= 0 {
-                break;
+            if candidate.is_good && left <= 0 {
+                continue;
             }
-            if left < i64::MAX {
+            if candidate.is_good && left < i64::MAX {
                 left -= statement.query_row([candidate.id], |row| row.get::<_, i64>(0))?.max(1);
             }
             ids.push(candidate.id);

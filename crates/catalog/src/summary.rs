@@ -43,6 +43,8 @@ pub struct Summary {
     pub unknown: u64,
     /// Files that are due, and have to wait for another day's budget.
     pub left: u64,
+    /// Files that are known not to be well, read now or not.
+    pub not_well: u64,
     /// Why the root was left alone.
     pub suspended: Option<String>,
     /// Whether all was done that was to be.
@@ -67,6 +69,7 @@ impl Summary {
             unread: 0,
             unknown: 0,
             left: 0,
+            not_well: 0,
             suspended: None,
             is_complete: true,
             clock_is_behind: false,
@@ -88,7 +91,9 @@ impl Summary {
     pub fn severity(&self) -> Severity {
         let count = |class| self.counts.get(&class).copied().unwrap_or(0);
         let is_damage = self.counts.iter().any(|(class, &count)| class.is_damage() && count > 0);
-        if is_damage || self.verb == Verb::Audit && count(Class::Missing) > 0 {
+        // A scrub that is not to read what is not well must not say that all is.
+        let is_known = self.verb == Verb::Scrub && self.not_well > 0;
+        if is_damage || is_known || self.verb == Verb::Audit && count(Class::Missing) > 0 {
             return Severity::Damage;
         }
         if !self.is_all_done() {

@@ -127,6 +127,27 @@ fn rot_is_found_by_whoever_reads_and_never_accepted() {
 }
 
 #[test]
+fn what_is_not_well_is_read_whatever_the_budget_and_told_whatever_the_limit() {
+    let paths: Vec<_> = (0..200).map(|number| number.to_string()).collect();
+    let archive = Archive::of(&paths.iter().map(|path| &**path).collect::<Vec<_>>());
+    archive.run(Verb::Add);
+    archive.rot("7");
+    assert_eq!(archive.scrub(everything()).lines(), ["rotted 7"]);
+    // That was more than a day's budget.
+    for _ in 0..2 {
+        let told = archive.scrub(Due::default());
+        assert_eq!((told.lines(), told.summary.files), (vec!["rotted 7".to_owned()], 1));
+        assert_eq!(told.summary.severity(), Severity::Damage);
+    }
+    // Nothing that was chosen is rotted, and yet it is known.
+    let mut due = Due::default();
+    due.older_than_days = Some(1000);
+    let told = archive.scrub(due);
+    assert_eq!((told.lines(), told.summary.files), (vec![], 0));
+    assert_eq!((told.summary.not_well, told.summary.severity()), (1, Severity::Damage));
+}
+
+#[test]
 fn what_was_hashed_while_it_may_have_been_written_is_no_rot() {
     let archive = Archive::of(&["a"]);
     AHEAD.with(|ahead| ahead.store(0, Ordering::Relaxed));

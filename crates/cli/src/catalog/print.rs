@@ -96,6 +96,7 @@ fn words(summary: &Summary) -> String {
         (summary.unread, "were not read"),
         (summary.unknown, "could not be looked at"),
         (summary.left, "more are due, on another day"),
+        (summary.not_well, "known not to be well"),
     ] {
         if count > 0 {
             parts.push(format!("{} {what}", HumanCount(count)));
@@ -173,6 +174,7 @@ fn summary_object(summary: &Summary) -> Map<String, Value> {
         ("unread", json!(summary.unread)),
         ("unknown", json!(summary.unknown)),
         ("left", json!(summary.left)),
+        ("not_well", json!(summary.not_well)),
         ("clock_is_behind", json!(summary.clock_is_behind)),
     ] {
         object.insert(key.to_owned(), value);
