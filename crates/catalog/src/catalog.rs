@@ -46,23 +46,41 @@ impl Catalog {
     /// [`CatalogError::Locked`] where another process writes to it; and that it is no catalog, a
     /// newer program's, or on a file system of a network.
     pub fn open(path: &Path, verb: &str) -> Result<Self, CatalogError> {
+        Self::open_or(path, verb, true)
+    }
+
+    /// Opens a catalog to write to it, which has to be there: a wrong path must not make one that
+    /// knows of no damage.
+    ///
+    /// # Errors
+    /// [`CatalogError::Absent`]; that it is damaged, of an empty file; and as of
+    /// [`open`](Self::open).
+    pub fn open_existing(path: &Path, verb: &str) -> Result<Self, CatalogError> {
+        require(path)?;
+        Self::open_or(path, verb, false)
+    }
+
+    fn open_or(path: &Path, verb: &str, is_made: bool) -> Result<Self, CatalogError> {
         let lock = Lock::take(path, verb)?;
         if let Some(kind) = network::of(folder(path)).map_err(CatalogError::io(path))? {
             return Err(CatalogError::Network { path: path.to_owned(), kind });
         }
         refuse_several_names(path)?;
         // SQLite would let everybody read the names of all files.
-        let made = File::options().write(true).create_new(true).mode(0o600).open(path);
-        match made {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(CatalogError::io(path)(error));
+        if is_made {
+            let made = File::options().write(true).create_new(true).mode(0o600).open(path);
+            match made {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(CatalogError::io(path)(error));
+                }
+                _ => {}
             }
-            _ => {}
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut db = connect(path, flags)?;
         let version = match identify(&db, path)? {
-            Kind::Empty => 0,
+            Kind::Empty if is_made => 0,
+            Kind::Empty => return Err(nothing_in(path)),
             Kind::Catalog(version) => version,
             Kind::Other => return Err(CatalogError::NotACatalog(path.to_owned())),
         };
@@ -157,14 +175,24 @@ fn refuse_several_names(path: &Path) -> Result<(), CatalogError> {
     }
 }
 
-fn look(path: &Path) -> Result<(Connection, i64), CatalogError> {
+/// That there is a file.
+fn require(path: &Path) -> Result<(), CatalogError> {
     match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(CatalogError::Absent(path.to_owned()));
+            Err(CatalogError::Absent(path.to_owned()))
         }
-        Err(error) => return Err(CatalogError::io(path)(error)),
-        Ok(_) => {}
+        Err(error) => Err(CatalogError::io(path)(error)),
+        Ok(_) => Ok(()),
     }
+}
+
+/// A file that has lost everything, or a catalog whose making was interrupted.
+fn nothing_in(path: &Path) -> CatalogError {
+    CatalogError::Damaged(format!("nothing is in {}", path.display()))
+}
+
+fn look(path: &Path) -> Result<(Connection, i64), CatalogError> {
+    require(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connected = |flags| {
         let db = connect(path, flags)?;
@@ -185,7 +213,7 @@ fn look(path: &Path) -> Result<(Connection, i64), CatalogError> {
             db.pragma_update(None, "query_only", true)?;
             Ok((db, version))
         }
-        (_, Kind::Empty) => Err(CatalogError::Absent(path.to_owned())),
+        (_, Kind::Empty) => Err(nothing_in(path)),
         _ => Err(CatalogError::NotACatalog(path.to_owned())),
     }
 }

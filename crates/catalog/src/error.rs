@@ -19,7 +19,7 @@ pub enum CatalogError {
         error: io::Error,
     },
     /// There is no catalog to look into.
-    #[error("{}: there is no catalog; `lanesum add DIR` makes one", .0.display())]
+    #[error("no catalog at {}; `lanesum add DIR` makes one", .0.display())]
     Absent(PathBuf),
     /// The file is another program's, or no database at all.
     #[error("{}: is no catalog of lanesum; name another file with --catalog", .0.display())]

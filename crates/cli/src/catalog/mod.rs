@@ -59,9 +59,12 @@ fn path(place: &Where) -> Result<PathBuf, Usage> {
     })
 }
 
-/// The catalog to write to; the folder that it is in by default is made.
+/// The catalog to write to. Only `add` makes one, and the folder that it is in by default.
 fn open(place: &Where, verb: &str) -> anyhow::Result<Result<Catalog, CatalogError>> {
     let path = path(place)?;
+    if verb != "add" {
+        return Ok(Catalog::open_existing(&path, verb));
+    }
     if place.catalog.is_none()
         && let Some(folder) = path.parent()
         && !folder.as_os_str().is_empty()
@@ -98,9 +101,10 @@ fn fail(error: &CatalogError, console: &mut Console) -> ExitCode {
     console.message(error.to_string().as_bytes());
     match error {
         error if error.is_of_catalog() => ExitCode::from(OF_CATALOG),
-        CatalogError::NoRoot(_) | CatalogError::NotAFolder(_) | CatalogError::Keyed(_) => {
-            ExitCode::from(2)
-        }
+        CatalogError::Absent(_)
+        | CatalogError::NoRoot(_)
+        | CatalogError::NotAFolder(_)
+        | CatalogError::Keyed(_) => ExitCode::from(2),
         _ => ExitCode::FAILURE,
     }
 }
