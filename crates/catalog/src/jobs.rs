@@ -20,6 +20,7 @@ use crate::root::Root;
 use crate::rows::{File, Finder};
 use crate::scan::{New, walk_root};
 use crate::stat::Stat;
+use crate::way::{There, Ways};
 
 /// What a job is about.
 pub(crate) enum Task {
@@ -27,6 +28,10 @@ pub(crate) enum Task {
     New,
     /// One that has.
     Row(Box<File>),
+    /// One that has, where there is no regular file, or only behind a link.
+    Gone(Box<File>),
+    /// One that has, below this path of the root, where another file system is mounted.
+    Hidden(Vec<u8>),
     /// Something at this path that cannot be looked at, and why.
     Unreadable(PathBuf, String),
     /// Another file system is mounted there.
@@ -78,12 +83,13 @@ pub(crate) struct RowJobs {
     finder: Finder,
     ids: vec::IntoIter<i64>,
     root: Root,
+    ways: Ways,
     limits: Arc<Limits>,
 }
 
 impl RowJobs {
     pub(crate) fn new(db: Connection, ids: Vec<i64>, root: Root, limits: Arc<Limits>) -> Self {
-        Self { finder: Finder::new(db), ids: ids.into_iter(), root, limits }
+        Self { finder: Finder::new(db), ids: ids.into_iter(), root, ways: Ways::default(), limits }
     }
 }
 
@@ -94,7 +100,11 @@ impl Iterator for RowJobs {
         loop {
             match self.finder.find(self.ids.next()?) {
                 Ok(Some(file)) if self.limits.allow(file.stat.size) => {
-                    return Some(job_of_row(&self.root, file));
+                    return Some(match self.ways.look(&self.root.path, &file.path()) {
+                        There::File => job_of_row(&self.root, file),
+                        There::Gone => nothing(Task::Gone(Box::new(file))),
+                        There::Mount(path) => nothing(Task::Hidden(path)),
+                    });
                 }
                 Ok(Some(_)) => {
                     self.ids = Vec::new().into_iter();

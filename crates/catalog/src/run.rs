@@ -299,7 +299,8 @@ impl Work<'_> {
     }
 
     /// Ends a run that went through.
-    pub(crate) fn finish(mut self, summary: Summary) -> Result<Summary, CatalogError> {
+    pub(crate) fn finish(mut self, mut summary: Summary) -> Result<Summary, CatalogError> {
+        summary.unknown += self.hidden;
         for finding in mem::take(&mut self.moves).into_findings() {
             if self.verb.accepts() {
                 let now = (self.options.clock)();

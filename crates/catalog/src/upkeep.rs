@@ -13,6 +13,7 @@ use crate::root::Root;
 use crate::rows::{self, File};
 use crate::stat::Stat;
 use crate::volume::Place;
+use crate::way::{self, Ways};
 use crate::{Catalog, CatalogError};
 
 impl Catalog {
@@ -27,10 +28,13 @@ impl Catalog {
             return self.accept_volume(root, options);
         }
         let whole = root.path_of(&below);
+        if let Some(error) = way::refusal(&Ways::default().look(&root.path, &below)) {
+            return Err(CatalogError::io(&whole)(error));
+        }
         let before = rows::at(&self.db, root.id, &below)?;
         let known = before.as_ref().map_or(Algorithms::NONE, |file| algorithms(&file.digests));
         let algorithms = root.policy.algorithms.union(known);
-        let job = Job { source: Source::Path(whole.clone()), algorithms, context: () };
+        let job = Job { source: Source::Regular(whole.clone()), algorithms, context: () };
         let outcome = engine::run(&options.engine, std::iter::once(job)).next();
         let unreadable = |words: String| CatalogError::io(&whole)(std::io::Error::other(words));
         let hashed = match outcome.map(|outcome| outcome.result) {

@@ -49,6 +49,8 @@ pub(crate) struct Work<'a> {
     /// Files that were inserted, to be told once it is known whether they are copies.
     pub(crate) inserted: Vec<(Vec<u8>, Stat, Digests)>,
     pub(crate) mounts: Vec<Vec<u8>>,
+    /// Rows below what is mounted, which were to be read.
+    pub(crate) hidden: u64,
     busy: Vec<(PathBuf, Option<Box<File>>)>,
     tries: u32,
     tell: Tell<'a>,
@@ -74,6 +76,7 @@ impl<'a> Work<'a> {
             is_first: false,
             inserted: Vec::new(),
             mounts: Vec::new(),
+            hidden: 0,
             busy: Vec::new(),
             tries: 0,
             tell,
@@ -148,6 +151,14 @@ impl<'a> Work<'a> {
             (Task::Mount(path), _) => {
                 let below = self.below(&path);
                 self.mounts.push(below);
+                Ok(())
+            }
+            (Task::Gone(file), _) => self.miss(&file),
+            (Task::Hidden(mount), _) => {
+                self.hidden += 1;
+                if !self.mounts.contains(&mount) {
+                    self.mounts.push(mount);
+                }
                 Ok(())
             }
             (Task::Unreadable(path, why), _) => {

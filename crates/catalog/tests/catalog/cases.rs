@@ -147,6 +147,34 @@ fn what_is_not_well_is_read_whatever_the_budget_and_told_whatever_the_limit() {
     assert_eq!((told.summary.not_well, told.summary.severity()), (1, Severity::Damage));
 }
 
+/// Behind a link there may be the same bytes, and still the file is gone.
+#[test]
+fn links_and_pipes_are_no_files_to_scrub_and_accept_either() {
+    let archive = Archive::of(&["a", "d/e/b", "link", "folder", "pipe"]);
+    archive.run(Verb::Add);
+    for name in ["link", "folder", "pipe"] {
+        fs::remove_file(archive.path(name)).unwrap();
+    }
+    let elsewhere = archive.state.path().join("elsewhere");
+    fs::create_dir_all(elsewhere.join("e")).unwrap();
+    fs::write(elsewhere.join("e/b"), "d/e/b").unwrap();
+    fs::write(elsewhere.join("link"), "link").unwrap();
+    fs::remove_dir_all(archive.path("d")).unwrap();
+    symlink(&elsewhere, archive.path("d")).unwrap();
+    symlink(elsewhere.join("link"), archive.path("link")).unwrap();
+    fs::create_dir(archive.path("folder")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(archive.path("pipe")).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    let lines = ["missing d/e/b", "missing folder", "missing link", "missing pipe"];
+    assert_eq!(archive.scrub(everything()).lines(), lines);
+    assert_eq!(archive.run(Verb::Audit).lines(), lines);
+    let mut catalog = archive.open();
+    for name in ["d/e/b", "link", "folder", "pipe"] {
+        let error = catalog.accept(&archive.path(name), &options()).unwrap_err();
+        assert!(!error.is_of_catalog(), "{error}");
+    }
+}
+
 #[test]
 fn what_was_hashed_while_it_may_have_been_written_is_no_rot() {
     let archive = Archive::of(&["a"]);

@@ -378,11 +378,18 @@ fn what_is_mounted_in_a_folder_is_told_and_left_out() {
         return skip("nothing can be mounted here");
     }
     folder.write("tree/disk/other", "of another file system");
+    folder.write("tree/disk/b", "disk/b");
     let update = run(&folder, "update");
+    let scrub = run(&folder, "scrub --percent 100");
+    let accept = run(&folder, "accept tree/disk/b");
     let added = run(&folder, "add tree/disk");
     assert!(mount("umount", &[]));
     assert_eq!((update.status.code(), lines(&folder, &update)), (Some(4), vec![]));
     assert!(text(&update.stderr).contains("another file system is mounted there"));
+    assert_eq!((scrub.status.code(), lines(&folder, &scrub)), (Some(4), vec![]));
+    assert!(text(&scrub.stderr).contains("another file system is mounted there"));
+    assert_eq!(accept.status.code(), Some(1));
+    assert!(text(&accept.stderr).contains("another file system is mounted there"));
     assert_eq!(added.status.code(), Some(0), "{}", text(&added.stderr));
     assert_eq!(run(&folder, "update tree").status.code(), Some(0));
 }
