@@ -91,6 +91,15 @@ fn note(wrong: &mut Vec<String>, what: &str, found: rusqlite::Result<Vec<String>
     }
 }
 
+/// That indices and rows tell the same, before anything is taken for new: a row that its index does
+/// not lead to would be cataloged anew, as it is.
+pub(crate) fn require_shape(db: &Connection) -> Result<(), CatalogError> {
+    match shape(db)?.into_iter().next() {
+        Some(first) => Err(CatalogError::Damaged(first)),
+        None => Ok(()),
+    }
+}
+
 fn shape(db: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut statement = db.prepare("PRAGMA integrity_check")?;
     let lines = statement.query_map([], |row| row.get(0))?;

@@ -21,6 +21,7 @@ use lanesum_list::Digest;
 use rusqlite::OptionalExtension as _;
 
 use crate::batch::Batch;
+use crate::check::require_shape;
 use crate::class::{Class, Status};
 use crate::digests::agree;
 use crate::finding::Finding;
@@ -88,6 +89,9 @@ impl Catalog {
         options: &'a Options,
         tell: Tell<'a>,
     ) -> Result<Work<'a>, CatalogError> {
+        if verb.accepts() {
+            require_shape(&self.db)?;
+        }
         let mut statuses = HashMap::new();
         State::for_each_not_well(&self.db, |state| {
             if state.root == root.id {

@@ -5,6 +5,7 @@ use std::path::Path;
 use lanesum_checksum::{Algorithms, Job, Source, engine};
 
 use crate::batch::Batch;
+use crate::check::require_shape;
 use crate::class::{Class, Status};
 use crate::digests::algorithms;
 use crate::finding::Finding;
@@ -23,6 +24,7 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::NoRoot`]; that the file cannot be read; and those of the catalog.
     pub fn accept(&mut self, path: &Path, options: &Options) -> Result<Finding, CatalogError> {
+        require_shape(&self.db)?;
         let (root, below) = self.root_of(path)?;
         if below.is_empty() {
             return self.accept_volume(root, options);

@@ -90,3 +90,38 @@ fn scrub(path: &Path, told: &mut Vec<Finding>) -> Result<(), CatalogError> {
     }
     Ok(())
 }
+
+/// A row that its index does not lead to must not be taken up anew, as it is now.
+#[test]
+fn what_an_index_hides_is_not_new() {
+    let archive = Archive::of(&["a", "name of a file", "z"]);
+    archive.run(Verb::Add);
+    archive.rot("name of a file");
+    let path = archive.catalog_path();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let name = b"name of a file";
+    let places: Vec<_> =
+        (0..bytes.len() - name.len()).filter(|&place| bytes[place..].starts_with(name)).collect();
+    let mut hidden = 0;
+    for place in places {
+        // In the index, not in the row: whose seal would tell.
+        bytes[place] ^= 1;
+        std::fs::write(&path, &bytes).unwrap();
+        for verb in [Verb::Update, Verb::Add] {
+            let mut catalog = archive.open();
+            let run = catalog.roots().and_then(|roots| {
+                let root = roots[0].clone();
+                catalog.run(&root, verb, &options(), &mut |_| Ok(()))
+            });
+            let error = run.unwrap_err();
+            assert!(error.is_of_catalog(), "{error}");
+            hidden += u32::from(error.to_string().contains("index"));
+        }
+        let error =
+            archive.open().accept(&archive.path(std::str::from_utf8(name).unwrap()), &options());
+        assert!(error.unwrap_err().is_of_catalog());
+        bytes = std::fs::read(&path).unwrap();
+        bytes[place] ^= 1;
+    }
+    assert!(hidden >= 2, "{hidden}");
+}
