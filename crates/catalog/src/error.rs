@@ -103,14 +103,37 @@ impl CatalogError {
 impl From<rusqlite::Error> for CatalogError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-                Self::Damaged(error.to_string())
-            }
+            // Statements and values are this crate's own: where they do not fit, the tables are not
+            // those that it made.
+            Some(
+                ErrorCode::DatabaseCorrupt
+                | ErrorCode::NotADatabase
+                | ErrorCode::Unknown
+                | ErrorCode::ConstraintViolation
+                | ErrorCode::TypeMismatch
+                | ErrorCode::SchemaChanged,
+            ) => Self::Damaged(error.to_string()),
             Some(ErrorCode::DiskFull) => Self::Full,
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 Self::Locked { holder: "another process".to_owned() }
             }
+            None if is_of_schema(&error) => Self::Damaged(error.to_string()),
             _ => Self::Sqlite(error),
         }
     }
+}
+
+/// Whether a statement or a value does not fit the tables.
+fn is_of_schema(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error as E;
+    matches!(
+        error,
+        E::SqlInputError { .. }
+            | E::InvalidColumnType(..)
+            | E::InvalidColumnIndex(_)
+            | E::InvalidColumnName(_)
+            | E::FromSqlConversionFailure(..)
+            | E::IntegralValueOutOfRange(..)
+            | E::QueryReturnedNoRows
+    )
 }

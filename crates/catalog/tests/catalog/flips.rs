@@ -125,3 +125,34 @@ fn what_an_index_hides_is_not_new() {
     }
     assert!(hidden >= 2, "{hidden}");
 }
+
+/// Tables that are not those that were made are damage, whatever SQLite calls it.
+#[test]
+fn a_schema_that_is_another_is_damage() {
+    for sql in [
+        "ALTER TABLE file DROP COLUMN seal",
+        "ALTER TABLE state RENAME COLUMN checked TO unchecked",
+        "ALTER TABLE root ADD COLUMN more INTEGER NOT NULL DEFAULT 1 CHECK (more = 1 AND bytes < 0)",
+        "DROP TABLE folder",
+        "DROP TABLE run",
+        "DROP TABLE meta",
+        "CREATE TRIGGER no BEFORE INSERT ON run BEGIN SELECT RAISE(ABORT, 'no'); END",
+    ] {
+        let archive = Archive::of(&["a", "b"]);
+        archive.run(Verb::Add);
+        let db = Connection::open(archive.catalog_path()).unwrap();
+        db.execute_batch("PRAGMA ignore_check_constraints = 1").unwrap();
+        let altered = db.execute_batch(sql);
+        drop(db);
+        if altered.is_err() {
+            continue;
+        }
+        let run = || {
+            let mut catalog = Catalog::open_existing(&archive.catalog_path(), "test")?;
+            let root = catalog.roots()?.remove(0);
+            catalog.run(&root, Verb::Update, &options(), &mut |_| Ok(()))
+        };
+        let error = run().map(|_| ()).unwrap_err();
+        assert!(matches!(error, CatalogError::Damaged(_)), "{sql}: {error:?}");
+    }
+}
