@@ -4,7 +4,6 @@
 use std::fs;
 use std::path::Path;
 
-use lanesum_catalog::CatalogError;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 
