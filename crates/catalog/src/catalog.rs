@@ -66,20 +66,12 @@ impl Catalog {
             return Err(CatalogError::Network { path: path.to_owned(), kind });
         }
         refuse_several_names(path)?;
-        // SQLite would let everybody read the names of all files.
-        if is_made {
-            let made = File::options().write(true).create_new(true).mode(0o600).open(path);
-            match made {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                    return Err(CatalogError::io(path)(error));
-                }
-                _ => {}
-            }
+        if is_made && matches!(require(path), Err(CatalogError::Absent(_))) {
+            make(path)?;
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut db = connect(path, flags)?;
         let version = match identify(&db, path)? {
-            Kind::Empty if is_made => 0,
             Kind::Empty => return Err(nothing_in(path)),
             Kind::Catalog(version) => version,
             Kind::Other => return Err(CatalogError::NotACatalog(path.to_owned())),
@@ -114,12 +106,11 @@ impl Catalog {
     }
 
     fn with(db: Connection, path: &Path, lock: Option<Lock>) -> Result<Self, CatalogError> {
-        let key = match get(&db, "jitter")? {
-            Some(key) => key,
-            None => make_key(&db)?,
-        };
-        let key: [u8; 16] = key.try_into().map_err(|_| {
-            CatalogError::Damaged("the key of due times has not 16 bytes".to_owned())
+        let key = get(&db, "jitter")?.and_then(|key| key.try_into().ok());
+        let key: [u8; 16] = key.ok_or_else(|| {
+            CatalogError::Damaged(
+                "the key of due times is not there, or has not 16 bytes".to_owned(),
+            )
         })?;
         Ok(Self { db, path: path.to_owned(), jitter: SipHash24::new(&key), lock })
     }
@@ -186,9 +177,52 @@ fn require(path: &Path) -> Result<(), CatalogError> {
     }
 }
 
-/// A file that has lost everything, or a catalog whose making was interrupted.
+/// A file that has lost everything: a catalog is in its place only when it has its tables.
 fn nothing_in(path: &Path) -> CatalogError {
-    CatalogError::Damaged(format!("nothing is in {}", path.display()))
+    let words = "if it never was a catalog, remove it, and `lanesum add` makes one";
+    CatalogError::Damaged(format!("nothing is in {} ({words})", path.display()))
+}
+
+/// Makes a catalog under another name, and gives it its own when it is on the medium. So one of
+/// which nothing is left, also after whoever made it was killed, is always a damaged one.
+fn make(path: &Path) -> Result<(), CatalogError> {
+    let log = beside(path, "-wal");
+    if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
+        let (path, log) = (path.display(), log.display());
+        return Err(CatalogError::Damaged(format!(
+            "its log {log} is there, and {path} is not (to begin anew, remove the log)"
+        )));
+    }
+    let unfinished = beside(path, ".unfinished");
+    let remove = || {
+        for end in ["", "-journal"] {
+            // As a rule there is none.
+            let _ = fs::remove_file(beside(&unfinished, end));
+        }
+    };
+    remove();
+    let made = make_at(&unfinished).and_then(|()| {
+        fs::rename(&unfinished, path).map_err(CatalogError::io(path))?;
+        let folder = File::open(folder(path)).map_err(CatalogError::io(path))?;
+        folder.sync_all().map_err(CatalogError::io(path))
+    });
+    if made.is_err() {
+        remove();
+    }
+    made
+}
+
+fn make_at(path: &Path) -> Result<(), CatalogError> {
+    // SQLite would let everybody read the names of all files.
+    let made = File::options().write(true).create_new(true).mode(0o600).open(path);
+    drop(made.map_err(CatalogError::io(path))?);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut db = connect(path, flags)?;
+    schema::migrate(&mut db, path, 0, STEPS)?;
+    make_key(&db)?;
+    drop(db);
+    let file = File::open(path).map_err(CatalogError::io(path))?;
+    file.sync_all().map_err(CatalogError::io(path))
 }
 
 fn look(path: &Path) -> Result<(Connection, i64), CatalogError> {
@@ -281,12 +315,11 @@ fn get(db: &Connection, key: &str) -> Result<Option<Vec<u8>>, CatalogError> {
     Ok(Some(value))
 }
 
-fn make_key(db: &Connection) -> Result<Vec<u8>, CatalogError> {
-    let mut key = vec![0; 16];
+fn make_key(db: &Connection) -> Result<(), CatalogError> {
+    let mut key = [0; 16];
     getrandom::fill(&mut key)
         .map_err(|error| CatalogError::io("a random key")(io::Error::other(error.to_string())))?;
-    META.put(db, &[text("jitter"), blob(&key)])?;
-    Ok(key)
+    META.put(db, &[text("jitter"), blob(&key)])
 }
 
 #[cfg(test)]
@@ -321,6 +354,37 @@ mod tests {
         assert_eq!((pragma("journal_mode"), pragma("synchronous")), ("wal".into(), "2".into()));
         assert_eq!(pragma("journal_size_limit"), LOG.to_string());
         assert!(!Catalog::look(&path).unwrap().is_writable());
+    }
+
+    /// Also one that SQLite made before its first transaction: lanesum's own has its tables.
+    #[test]
+    fn nothing_is_never_a_catalog() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("catalog.db");
+        fs::write(&path, "").unwrap();
+        for error in [Catalog::open(&path, "test").unwrap_err(), Catalog::look(&path).unwrap_err()]
+        {
+            assert!(matches!(error, CatalogError::Damaged(_)), "{error}");
+        }
+        assert_eq!(fs::read(&path).unwrap(), b"");
+        fs::remove_file(&path).unwrap();
+
+        // Whoever made one was killed.
+        fs::write(beside(&path, ".unfinished"), "a part of it").unwrap();
+        fs::write(beside(&path, ".unfinished-journal"), "a part of it").unwrap();
+        drop(Catalog::open(&path, "test").unwrap());
+        assert!(Catalog::look(&path).unwrap().check().unwrap().is_empty());
+        let mut names: Vec<_> =
+            folder.path().read_dir().unwrap().map(|it| it.unwrap().file_name()).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["catalog.db", "catalog.db-lock"]);
+
+        // The log of a catalog that is lost must not become part of a new one.
+        fs::remove_file(&path).unwrap();
+        fs::write(beside(&path, "-wal"), "pages of the lost one").unwrap();
+        let error = Catalog::open(&path, "test").unwrap_err();
+        assert!(matches!(error, CatalogError::Damaged(_)), "{error}");
+        assert!(!path.exists());
     }
 
     #[test]

@@ -16,9 +16,10 @@ use rusqlite::Connection;
 
 use crate::CatalogError;
 use crate::digests::algorithms;
+use crate::mounts::Mounts;
 use crate::root::Root;
 use crate::rows::{File, Finder};
-use crate::scan::{New, walk_root};
+use crate::scan::{New, prefix_len, walk_root};
 use crate::stat::Stat;
 use crate::way::{There, Ways};
 
@@ -89,7 +90,8 @@ pub(crate) struct RowJobs {
 
 impl RowJobs {
     pub(crate) fn new(db: Connection, ids: Vec<i64>, root: Root, limits: Arc<Limits>) -> Self {
-        Self { finder: Finder::new(db), ids: ids.into_iter(), root, ways: Ways::default(), limits }
+        let ways = Ways::of(&root.path);
+        Self { finder: Finder::new(db), ids: ids.into_iter(), root, ways, limits }
     }
 }
 
@@ -100,7 +102,7 @@ impl Iterator for RowJobs {
         loop {
             match self.finder.find(self.ids.next()?) {
                 Ok(Some(file)) if self.limits.allow(file.stat.size) => {
-                    return Some(match self.ways.look(&self.root.path, &file.path()) {
+                    return Some(match self.ways.look(&file.path()) {
                         There::File => job_of_row(&self.root, file),
                         There::Gone => nothing(Task::Gone(Box::new(file))),
                         There::Mount(path) => nothing(Task::Hidden(path)),
@@ -123,7 +125,7 @@ impl Iterator for RowJobs {
 
 /// A row, whose digests are all computed anew.
 pub(crate) fn job_of_row(root: &Root, file: File) -> Job<Task> {
-    let source = Source::Regular(root.path_of(&file.path()));
+    let source = Source::Regular(root.path_of(&file.place()));
     let algorithms = root.policy.algorithms.union(algorithms(&file.digests));
     Job { source, algorithms, context: Task::Row(Box::new(file)) }
 }
@@ -148,6 +150,10 @@ fn nothing(context: Task) -> Job<Task> {
 /// All files of a root that has no row: they need not be looked at before they are read.
 pub(crate) struct FirstJobs {
     walk: Walk,
+    root: PathBuf,
+    mounts: Mounts,
+    /// Those that are still to be told.
+    untold: vec::IntoIter<PathBuf>,
     algorithms: Algorithms,
     /// The catalog's own name, and what it consists of.
     own_name: Vec<u8>,
@@ -158,7 +164,9 @@ impl FirstJobs {
     pub(crate) fn new(root: &Root, catalog: &Path, own: Vec<Inode>) -> Self {
         let own_name = catalog.file_name().map_or(&[][..], |name| name.as_bytes()).to_vec();
         let (walk, algorithms) = (walk_root(&root.path), root.policy.algorithms);
-        Self { walk, algorithms, own_name, own }
+        let mounts = Mounts::below(&root.path);
+        let untold = mounts.paths(&root.path).into_iter();
+        Self { walk, root: root.path.clone(), mounts, untold, algorithms, own_name, own }
     }
 
     /// Whether a file is the catalog's. Its log and its lock have its name, and more.
@@ -168,14 +176,27 @@ impl FirstJobs {
         let inode = || Some(Stat::of(&look_at(path).ok()?)?.1);
         has_name && inode().is_some_and(|inode| self.own.contains(&inode))
     }
+
+    /// Whether it is of a mount that is told by itself.
+    fn is_mounted(&self, path: &Path) -> bool {
+        let below = path.as_os_str().as_bytes().get(prefix_len(&self.root)..);
+        below.is_some_and(|below| self.mounts.over(below).is_some())
+    }
 }
 
 impl Iterator for FirstJobs {
     type Item = Job<Task>;
 
     fn next(&mut self) -> Option<Job<Task>> {
+        if let Some(path) = self.untold.next() {
+            return Some(nothing(Task::Mount(path)));
+        }
         loop {
-            match self.walk.next()? {
+            let entry = self.walk.next()?;
+            if self.is_mounted(entry.path()) {
+                continue;
+            }
+            match entry {
                 Entry::File(path) if self.is_own(&path) => {}
                 Entry::File(path) => return Some(job_of_new(path, self.algorithms)),
                 Entry::Skipped { path, why: Skip::OtherDevice } => {

@@ -18,7 +18,7 @@
 //! its tables, their rows and seals         schema.rs, table.rs, seal.rs, digests.rs
 //! roots, and the volumes they are on       root.rs, volume.rs
 //! rows in the order of a walk              rows.rs
-//! a run: look, then read, then judge       run.rs, scan.rs, moves.rs, jobs.rs, way.rs, work.rs
+//! a run: look, then read, then judge       run.rs, scan.rs, mounts.rs, moves.rs, jobs.rs, way.rs, work.rs
 //! the table of cases, and what rot takes   class.rs, confirm.rs
 //! writes, committed before they are told   batch.rs, finding.rs
 //! what is due                              scrub.rs
@@ -44,6 +44,7 @@ mod error;
 mod finding;
 mod jobs;
 mod lock;
+mod mounts;
 mod moves;
 mod network;
 mod options;

@@ -31,10 +31,17 @@ pub(crate) struct File {
     /// Whether nobody can have been writing still when it was hashed.
     pub(crate) is_settled: bool,
     pub(crate) digests: Digests,
+    /// Where it is now, if that is under another name: no row has that yet.
+    pub(crate) renamed: Option<Box<[u8]>>,
 }
 
 impl File {
-    /// Its path below the root.
+    /// Where it is now, below the root.
+    pub(crate) fn place(&self) -> Vec<u8> {
+        self.renamed.as_deref().map_or_else(|| self.path(), <[u8]>::to_vec)
+    }
+
+    /// The path below the root that is cataloged.
     pub(crate) fn path(&self) -> Vec<u8> {
         [&self.folder, &*self.name].concat()
     }
@@ -65,6 +72,7 @@ impl File {
             },
             is_settled: number(7)? != 0,
             digests,
+            renamed: None,
         })
     }
 }

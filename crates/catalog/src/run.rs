@@ -25,15 +25,15 @@ use crate::check::require_shape;
 use crate::class::{Class, Status};
 use crate::digests::agree;
 use crate::finding::Finding;
-use crate::jobs::{FirstJobs, RowJobs, jobs_of_new};
+use crate::jobs::{FirstJobs, RowJobs, job_of_row, jobs_of_new};
 use crate::moves::Gone;
 use crate::options::{Options, Reading, Verb};
-use crate::rows::{Files, Finder, State};
+use crate::rows::{File, Files, Finder, State};
 use crate::scan::{New, Scan, scan};
 use crate::scrub::Due;
 use crate::summary::Summary;
 use crate::volume::Place;
-use crate::work::{Tell, Work};
+use crate::work::{Tell, Work, of_row};
 use crate::{Catalog, CatalogError, Root};
 
 /// More files than so many have to be gone before a root is suspended for it.
@@ -170,7 +170,9 @@ impl Work<'_> {
         let mut renamed = Vec::new();
         for new in new {
             match self.gone.take_renamed(&new) {
-                Some(file) => renamed.push((file, new)),
+                Some(file) => {
+                    renamed.push((File { renamed: Some(new.path.into()), ..file }, new.stat))
+                }
                 None => others.push(new),
             }
         }
@@ -183,16 +185,27 @@ impl Work<'_> {
         for finding in found.unreadable {
             self.found(finding);
         }
-        for (file, new) in renamed {
-            self.moved(file, new.path, new.stat, None)?;
+        let reading = self.options.reading;
+        // Another name makes nothing well: what is known not to be is read, as it is in its place.
+        let is_to_be_read = |file: &File| {
+            let is_known = self.statuses.get(&file.id).is_some_and(|it| *it != Status::Missing);
+            reading == Reading::All || is_known
+        };
+        let (renamed_to_be_read, renamed): (Vec<_>, Vec<_>) =
+            renamed.into_iter().partition(|(file, _)| is_to_be_read(file));
+        let renamed_to_be_read: Vec<_> =
+            renamed_to_be_read.into_iter().map(|(file, _)| file).collect();
+        for (file, stat) in renamed {
+            let to = file.place();
+            self.moved(file, to, stat, None)?;
             if self.batch.is_due() {
                 self.commit()?;
             }
         }
-        match self.options.reading {
+        match reading {
             Reading::Nothing => {
                 summary.same = same.len() as u64;
-                return self.leave_unread(doubtful, others, summary);
+                return self.leave_unread(doubtful, renamed_to_be_read, others, summary);
             }
             Reading::All => doubtful.append(&mut same),
             Reading::Needed => summary.same = same.len() as u64,
@@ -210,6 +223,9 @@ impl Work<'_> {
         let root = self.batch.root.clone();
         let rows =
             RowJobs::new(self.catalog.reader()?, doubtful, root.clone(), self.limits.clone());
+        let of_root = root.clone();
+        let rows =
+            rows.chain(renamed_to_be_read.into_iter().map(move |it| job_of_row(&of_root, it)));
         summary.is_complete = self.read(rows.chain(jobs_of_new(&root, others)))?;
         self.tell_inserted()?;
         for file in mem::take(&mut self.gone).into_missing() {
@@ -222,23 +238,18 @@ impl Work<'_> {
     fn leave_unread(
         &mut self,
         doubtful: Vec<i64>,
+        renamed: Vec<File>,
         new: Vec<New>,
         summary: &mut Summary,
     ) -> Result<(), CatalogError> {
-        summary.unread = (doubtful.len() + new.len()) as u64;
+        summary.unread = (doubtful.len() + renamed.len() + new.len()) as u64;
         let mut finder = Finder::new(self.catalog.reader()?);
         for id in doubtful {
-            let Some(file) = finder.find(id)? else { continue };
-            let class = match self.statuses.get(&id) {
-                Some(Status::Rotted) => Class::Rotted,
-                Some(Status::Altered) => Class::Altered,
-                Some(Status::Emptied) => Class::Emptied,
-                _ => Class::Changed,
-            };
-            let finding = Finding::new(class, file.path()).because("not read");
-            self.batch.count(class, 1);
-            self.batch.tell(finding);
+            if let Some(file) = finder.find(id)? {
+                self.leave(&file);
+            }
         }
+        renamed.iter().for_each(|file| self.leave(file));
         for new in new {
             self.batch.count(Class::New, 1);
             self.batch.tell(Finding::new(Class::New, new.path).because("not read"));
@@ -247,6 +258,20 @@ impl Work<'_> {
             self.miss(&file)?;
         }
         Ok(())
+    }
+
+    /// Tells how a file stands that would have to be read.
+    fn leave(&mut self, file: &File) {
+        let class = match self.statuses.get(&file.id) {
+            Some(Status::Rotted) => Class::Rotted,
+            Some(Status::Altered) => Class::Altered,
+            Some(Status::Emptied) => Class::Emptied,
+            Some(Status::Transient) => Class::Transient,
+            Some(Status::Unreadable) => Class::Unreadable,
+            _ => Class::Changed,
+        };
+        self.batch.count(class, 1);
+        self.batch.tell(of_row(class, file).because("not read"));
     }
 
     /// Tells what was inserted: new, or a copy of what was there before.

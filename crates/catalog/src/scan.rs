@@ -17,6 +17,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, Stat as SystemStat, statat};
 use crate::CatalogError;
 use crate::class::{Class, Status};
 use crate::finding::Finding;
+use crate::mounts::Mounts;
 use crate::root::Root;
 use crate::rows::{File, Files, split};
 use crate::stat::Stat;
@@ -77,11 +78,19 @@ pub(crate) fn scan(
     let mut blind = Blind::default();
     let mut rows = Rows { files: Files::of(db, root.id), next: None };
     rows.advance()?;
+    let mounts = Mounts::below(&root.path);
+    for mount in mounts.iter() {
+        blind.add(mount);
+        scan.mounts.push(mount.to_vec());
+    }
     let mut eye = Eye::default();
     let length = prefix_len(&root.path);
     for entry in walk_root(&root.path) {
         scan.is_empty = false;
         let path = entry.path().as_os_str().as_bytes().get(length..).unwrap_or_default();
+        if mounts.over(path).is_some() {
+            continue;
+        }
         let stat = match &entry {
             Entry::File(file) => match eye.look(file) {
                 // What is no regular file any more, or not there, is not the one that was.
@@ -263,6 +272,7 @@ mod tests {
             stat: Stat::default(),
             is_settled: true,
             digests: Default::default(),
+            renamed: None,
         };
         assert!(!blind.hides(&file(b"a/b/", b"c")));
         blind.add(b"a/b");

@@ -30,7 +30,7 @@ impl Catalog {
             return self.accept_volume(root, options);
         }
         let whole = root.path_of(&below);
-        if let Some(error) = way::refusal(&Ways::default().look(&root.path, &below)) {
+        if let Some(error) = way::refusal(&Ways::of(&root.path).look(&below)) {
             return Err(CatalogError::io(&whole)(error));
         }
         let before = rows::at(&self.db, root.id, &below)?;

@@ -3,12 +3,13 @@
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
 use rustix::io::Errno;
 
+use crate::mounts::Mounts;
 use crate::rows::split;
 
 /// What is at a path below a root.
@@ -22,20 +23,29 @@ pub(crate) enum There {
     Mount(Vec<u8>),
 }
 
-/// Goes ways, and stays in the folder where it was last.
-#[derive(Default)]
+/// Goes ways from a root, and stays in the folder where it was last.
 pub(crate) struct Ways {
+    root: PathBuf,
+    mounts: Mounts,
     folder: Vec<u8>,
     last: Option<Result<OwnedFd, There>>,
 }
 
 impl Ways {
-    /// What is at a path below a root.
-    pub(crate) fn look(&mut self, root: &Path, below: &[u8]) -> There {
+    pub(crate) fn of(root: &Path) -> Self {
+        let mounts = Mounts::below(root);
+        Self { root: root.to_owned(), mounts, folder: Vec::new(), last: None }
+    }
+
+    /// What is at a path below the root.
+    pub(crate) fn look(&mut self, below: &[u8]) -> There {
+        if let Some(mount) = self.mounts.over(below) {
+            return There::Mount(mount.to_vec());
+        }
         let (folder, name) = split(below);
         if self.last.is_none() || *self.folder != *folder {
             self.folder = folder.to_vec();
-            self.last = Some(go(root, folder));
+            self.last = Some(go(&self.root, folder));
         }
         let fd = match &self.last {
             Some(Ok(fd)) => fd,
@@ -81,7 +91,7 @@ pub(crate) fn refusal(there: &There) -> Option<io::Error> {
     let words = match there {
         There::File => return None,
         There::Gone => "there is no regular file, and links are not followed",
-        There::Mount(_) => "another file system is mounted there, which is no part of the folder",
+        There::Mount(_) => "something is mounted there, which is no part of the folder",
     };
     Some(io::Error::other(words))
 }

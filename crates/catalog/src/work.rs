@@ -183,8 +183,8 @@ impl<'a> Work<'a> {
             }
             (Task::Row(file), Err(error)) if error.is_not_found() => self.miss(&file),
             (Task::Row(file), Err(error)) => {
-                let finding = Finding::new(Class::Unreadable, file.path());
-                self.is_damaged(&file, finding.because(error.to_string()))
+                let finding = of_row(Class::Unreadable, &file).because(error.to_string());
+                self.is_damaged(&file, finding)
             }
             // It came and went.
             (Task::New, Err(error)) if error.is_not_found() => Ok(()),
@@ -227,7 +227,7 @@ impl<'a> Work<'a> {
                 Ok(())
             }
             (Confirmed::Unreadable(why), _) => {
-                let finding = Finding::new(Class::Unreadable, file.path()).because(why);
+                let finding = of_row(Class::Unreadable, &file).because(why);
                 self.is_damaged(&file, finding)
             }
             (Confirmed::Transient, _) => self.judged(Class::Transient, file, stat, digests),
@@ -244,14 +244,9 @@ impl<'a> Work<'a> {
         stat: Stat,
         digests: Digests,
     ) -> Result<(), CatalogError> {
-        let finding = Finding::new(class, file.path())
-            .before(&file.stat, &file.digests)
-            .after(&stat, &digests);
+        let finding = of_row(class, &file).before(&file.stat, &file.digests).after(&stat, &digests);
         match class {
-            Class::Ok | Class::Touched => {
-                self.is_good(finding, file, stat, digests);
-                Ok(())
-            }
+            Class::Ok | Class::Touched => self.is_good(finding, file, stat, digests),
             Class::Changed | Class::Older => {
                 self.is_edited(finding, file, stat, digests);
                 Ok(())
@@ -260,21 +255,31 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn is_good(&mut self, finding: Finding, file: File, stat: Stat, digests: Digests) {
+    fn is_good(
+        &mut self,
+        finding: Finding,
+        file: File,
+        stat: Stat,
+        digests: Digests,
+    ) -> Result<(), CatalogError> {
         let now = self.now();
         let class = finding.class;
-        self.batch.count(class, 1);
         self.batch.state(file.id, now, Status::Good);
         if self.statuses.remove(&file.id).is_some() {
             // Whoever was told that it is not well is told that it is.
             self.batch.event(finding.clone(), now);
             self.batch.tell(finding);
         }
+        if let Some(to) = file.renamed.clone() {
+            return self.moved(file, to.into(), stat, Some(digests));
+        }
+        self.batch.count(class, 1);
         let is_settled = stat.is_settled_at(now);
         let has_same_digests = algorithms(&file.digests) == algorithms(&digests);
         if stat != file.stat || !has_same_digests || is_settled && !file.is_settled {
             self.batch.replace(&file.clone(), File { stat, digests, is_settled, ..file }, None);
         }
+        Ok(())
     }
 
     fn is_edited(&mut self, mut finding: Finding, file: File, stat: Stat, digests: Digests) {
@@ -296,7 +301,8 @@ impl<'a> Work<'a> {
             self.batch.event(finding.clone(), now);
             self.batch.state(file.id, now, Status::Fresh);
             let after = File { stat, digests, is_settled: stat.is_settled_at(now), ..file.clone() };
-            self.batch.replace(&file, after, None);
+            let to = file.renamed.clone().map(Vec::from);
+            self.batch.replace(&file, after, to);
             self.batch.keep_old(file, now);
         }
         self.batch.tell(finding);
@@ -378,14 +384,16 @@ impl<'a> Work<'a> {
     ) -> Result<(), CatalogError> {
         self.batch.count(Class::Moved, 1);
         self.moves.add(file.path(), to.clone());
+        let now = self.now();
+        if read.is_some() {
+            self.batch.state(file.id, now, Status::Good);
+            self.statuses.remove(&file.id);
+        }
         if !self.verb.accepts() {
             return Ok(());
         }
-        let now = self.now();
         let after = match read {
             Some(digests) => {
-                self.batch.state(file.id, now, Status::Good);
-                self.statuses.remove(&file.id);
                 File { stat, digests, is_settled: stat.is_settled_at(now), ..file.clone() }
             }
             // It was not read, so it stays known when it was last; but not that it is missing.
@@ -400,4 +408,10 @@ impl<'a> Work<'a> {
         self.batch.replace(&file, after, Some(to));
         Ok(())
     }
+}
+
+/// What is found of a row's file: under the name that it has now, with the one that it had.
+pub(crate) fn of_row(class: Class, file: &File) -> Finding {
+    let other = file.renamed.as_ref().map(|_| file.path());
+    Finding { other, ..Finding::new(class, file.place()) }
 }

@@ -233,6 +233,60 @@ fn moves_are_known_without_reading() {
     assert_eq!(archive.scrub(everything()).lines(), ["rotted new/2"]);
 }
 
+/// Who wants everything read gets it, under whatever name; and what is known not to be well is read
+/// there, too.
+#[test]
+fn what_moved_is_read_where_all_is_and_where_it_is_not_well() {
+    let archive = Archive::of(&["a", "b", "c", "d"]);
+    archive.run(Verb::Add);
+    for name in ["a", "b", "c"] {
+        fs::rename(archive.path(name), archive.path(&format!("new {name}"))).unwrap();
+    }
+    archive.rot("new b");
+    let put = set_aside_time(&archive, "new c", "C");
+    let all = |options: &mut Options| options.reading = Reading::All;
+    let lines = ["altered b -> new b", "altered c -> new c", "moved a -> new a"];
+    for _ in 0..2 {
+        let told = archive.run_with(Verb::Audit, all);
+        assert_eq!((told.lines(), told.summary.files), (lines.map(str::to_owned).to_vec(), 4));
+        assert_eq!(told.summary.severity(), Severity::Damage);
+    }
+    // Now two of them are known not to be well: they are read without being asked for.
+    for verb in [Verb::Audit, Verb::Update, Verb::Update] {
+        let told = archive.run(verb);
+        assert_eq!(told.summary.severity(), Severity::Damage, "{verb:?}");
+        assert_eq!(told.lines()[..2], lines[..2], "{verb:?}");
+        assert_eq!((told.summary.files, told.summary.not_well), (2, 2), "{verb:?}");
+    }
+    let quick = |options: &mut Options| options.reading = Reading::Nothing;
+    let told = archive.run_with(Verb::Audit, quick);
+    assert_eq!(
+        (told.lines(), told.summary.files),
+        (lines[..2].iter().map(|it| (*it).to_owned()).collect(), 0)
+    );
+    assert_eq!(told.summary.severity(), Severity::Damage);
+    // Well again, they have their new names.
+    archive.rot("new b");
+    put("c");
+    let told = archive.run(Verb::Update);
+    assert!(told.lines().contains(&"moved b -> new b".to_owned()), "{:?}", told.lines());
+    assert_eq!((told.summary.not_well, told.counts()[&Class::Moved]), (0, 2));
+    let told = archive.run_with(Verb::Audit, all);
+    assert_eq!((told.lines(), told.counts()[&Class::Ok]), (vec![], 4));
+}
+
+/// Writes something else under the same time; what is given back writes under it, too.
+fn set_aside_time(archive: &Archive, name: &str, content: &str) -> impl Fn(&str) {
+    let path = archive.path(name);
+    let time = fs::metadata(&path).unwrap().modified().unwrap();
+    let write = move |content: &str| {
+        fs::write(&path, content).unwrap();
+        set_time(&path, time);
+    };
+    write(content);
+    write
+}
+
 #[test]
 fn moves_to_another_number_are_known_by_their_content() {
     let archive = Archive::of(&["a", "b"]);

@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use lanesum_catalog::{Catalog, CatalogError, Class, Due, Finding, Options, Policy, Root, Summary, Verb};
+use lanesum_catalog::{
+    Catalog, CatalogError, Class, Due, Finding, Options, Policy, Root, Summary, Verb,
+};
 
 thread_local! {
     /// How far the clock of this test's runs is ahead, in seconds.

@@ -63,6 +63,7 @@ enum Done {
     Truncate(u64),
     Sync,
     Unlink,
+    Rename(String),
     Acknowledge(String),
 }
 
@@ -90,6 +91,7 @@ fn read_log(log: &Path) -> Vec<(String, Done)> {
             b't' => Done::Truncate(offset),
             b's' => Done::Sync,
             b'u' => Done::Unlink,
+            b'r' => Done::Rename(String::from_utf8(data).unwrap()),
             b'a' => Done::Acknowledge(String::from_utf8(data).unwrap().trim_end().to_owned()),
             kind => panic!("a record of kind {kind}"),
         };
@@ -163,6 +165,11 @@ fn cut<'log>(
         match done {
             Done::Acknowledge(words) => told.push(&**words),
             Done::Unlink => _ = files.remove(&**path),
+            Done::Rename(to) => {
+                if let Some(image) = files.remove(&**path) {
+                    files.insert(to, image);
+                }
+            }
             Done::Sync if with_syncs => {
                 let image = files.entry(path).or_default();
                 for done in std::mem::take(&mut image.pending) {

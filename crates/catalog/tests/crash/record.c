@@ -3,7 +3,7 @@
  *
  * A record is: kind (u8), length of the path (u32), offset (u64), length of the data (u32), path,
  * data; numbers as this machine has them. Kinds: w write, t truncate (offset is the size), s sync,
- * u unlink, a acknowledge (what is written to the file called "acknowledged").
+ * u unlink, r rename (data is the new path), a acknowledge (what is written to the file called "acknowledged").
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -105,6 +105,13 @@ int fdatasync(int fd) {
     char path[4096];
     int done = real(fd);
     if (done == 0) record('s', path_of(fd, path), 0, NULL, 0);
+    return done;
+}
+
+int rename(const char *from, const char *to) {
+    REAL(rename);
+    int done = real(from, to);
+    if (done == 0) record('r', from, 0, to, strlen(to));
     return done;
 }
 

@@ -61,7 +61,7 @@ impl Printer<'_> {
         }
         console.flush()?;
         for mount in &summary.mounts {
-            let words = "another file system is mounted there, which is no part of the folder; \
+            let words = "something is mounted there, which is no part of the folder; \
                          `lanesum add` takes it up by itself";
             console.about(&whole(self.root, mount), words);
         }
