@@ -44,7 +44,8 @@ struct Insert {
     path: Vec<u8>,
     stat: Stat,
     digests: Digests,
-    now: i64,
+    /// When it was read; 0 of what was not.
+    checked: i64,
 }
 
 /// Writes of a run to a root.
@@ -135,7 +136,12 @@ impl Batch {
     /// A file that has no row. Its id is known once it is written.
     pub(crate) fn insert(&mut self, path: Vec<u8>, stat: Stat, digests: Digests, now: i64) {
         self.root.bytes += stat.size;
-        self.inserts.push(Insert { path, stat, digests, now });
+        self.inserts.push(Insert { path, stat, digests, checked: now });
+    }
+
+    /// The same of one that was not read.
+    pub(crate) fn insert_unread(&mut self, path: Vec<u8>, stat: Stat, digests: Digests) {
+        self.insert(path, stat, digests, 0);
     }
 
     /// A row's new values, in place of `before`.
@@ -189,11 +195,11 @@ impl Batch {
         let root = self.root.id;
         // Those of a walk come nearly so: what is inserted in order fills its pages.
         self.inserts.sort_unstable_by(|one, other| one.path.cmp(&other.path));
-        for Insert { path, stat, digests, now } in mem::take(&mut self.inserts) {
+        for Insert { path, stat, digests, checked } in mem::take(&mut self.inserts) {
             let id = Ids::take(&mut self.ids.file);
-            let is_settled = stat.is_settled_at(now);
+            let is_settled = stat.is_settled_at(checked);
             self.put_file(db, &path, id, &stat, is_settled, &digests)?;
-            put_state(db, &State { id, root, checked: now, status: Status::Fresh })?;
+            put_state(db, &State { id, root, checked, status: Status::Fresh })?;
         }
         self.rows.sort_unstable_by_key(|(file, _)| file.id);
         for (file, to) in mem::take(&mut self.rows) {

@@ -8,6 +8,7 @@
 //! | to read everything once in some months | [`Catalog::scrub`] |
 //! | to say that a file is right, or gone for good | [`Catalog::accept`], [`Catalog::forget`] |
 //! | to know how things stand | [`Catalog::overviews`], [`not_well`](Catalog::not_well), [`events`](Catalog::events) |
+//! | to take up what lists say | [`Catalog::import`] |
 //! | to know whether the catalog itself is well | [`Catalog::check`], [`Catalog::backup`] |
 //!
 //! Nothing here prints, exits or looks at the environment, and no thread is started but those of the
@@ -22,6 +23,7 @@
 //! the table of cases, and what rot takes   class.rs, confirm.rs
 //! writes, committed before they are told   batch.rs, finding.rs
 //! what is due                              scrub.rs
+//! what lists say                           import.rs
 //! ```
 //!
 //! **What was told is on the medium.** Writes are gathered for two seconds or ten thousand files,
@@ -42,6 +44,7 @@ mod confirm;
 mod digests;
 mod error;
 mod finding;
+mod import;
 mod jobs;
 mod lock;
 mod mounts;
@@ -68,6 +71,7 @@ pub use catalog::Catalog;
 pub use class::{Class, Status};
 pub use error::CatalogError;
 pub use finding::Finding;
+pub use import::{Import, Imported};
 pub use options::{Options, Reading, Verb};
 pub use overview::{Event, NotWell, Overview, Run};
 pub use root::{Policy, Root};

@@ -29,12 +29,15 @@ pub struct Overview {
     pub files: u64,
     /// Those that were not read again since they were cataloged.
     pub fresh: u64,
+    /// Those that were never read: lists told of them.
+    pub never: u64,
     /// Those that are not well.
     pub not_well: BTreeMap<Status, u64>,
     /// How many were checked within each third of the period, the newest first; last those that
     /// were not checked within it.
     pub ages: [u64; 4],
-    /// When the one was checked that was not for the longest time: seconds since 1970.
+    /// When the one was checked that was not for the longest time, of those that were: seconds since
+    /// 1970.
     pub oldest: Option<i64>,
     /// Files that are due.
     pub due: u64,
@@ -87,7 +90,8 @@ pub struct NotWell {
     pub path: PathBuf,
     /// What is wrong.
     pub status: Status,
-    /// When it was well the last time that it was looked at: seconds since 1970.
+    /// When it was well the last time that it was looked at: seconds since 1970, and 0 where it
+    /// never was.
     pub last_good: i64,
 }
 
@@ -101,12 +105,13 @@ impl Catalog {
         for root in self.roots()? {
             let last = self.last_run(&root, "1")?;
             let undone = self.undone(&root)?;
-            let (files, fresh, not_well, ages) = (0, 0, BTreeMap::new(), [0; 4]);
+            let (files, fresh, never, not_well, ages) = (0, 0, 0, BTreeMap::new(), [0; 4]);
             let (oldest, due, next_due) = (None, 0, None);
             all.push(Overview {
                 root,
                 files,
                 fresh,
+                never,
                 not_well,
                 ages,
                 oldest,
@@ -201,18 +206,31 @@ impl Catalog {
         Ok(())
     }
 
-    /// The last run that looked at all of a root, and the last scrub of it, where they ended without
-    /// having done all that was to be done.
+    /// The last run that looked at all of a root, and the last scrub of it that ended, where they have
+    /// not done all that was to be done.
     ///
     /// # Errors
     /// Those of the catalog.
     pub fn undone(&self, root: &Root) -> Result<Vec<Run>, CatalogError> {
         let mut undone = Vec::new();
-        for verbs in ["verb IN ('add', 'update', 'audit')", "verb = 'scrub'"] {
-            let ended = self.last_run(root, &format!("outcome IS NOT NULL AND {verbs}"))?;
+        // A scrub that is interrupted, or at work, goes on with what is due; after a look that did not
+        // come to its end, nobody knows what there is.
+        for runs in ["verb IN ('add', 'update', 'audit')", "outcome IS NOT NULL AND verb = 'scrub'"]
+        {
+            let ended = self.last_run(root, runs)?;
             undone.extend(ended.filter(|run| run.outcome.as_deref() != Some("complete")));
         }
         Ok(undone)
+    }
+
+    /// Files of a root that were never read: lists told of them.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn never_read(&self, root: &Root) -> Result<u64, CatalogError> {
+        let sql = "SELECT count(*) FROM state WHERE root = ?1 AND checked = 0";
+        let count: i64 = self.db.query_row(sql, [root.id], |row| row.get(0))?;
+        Ok(count.cast_unsigned())
     }
 
     /// The last run over a root that a condition holds for.
@@ -252,7 +270,12 @@ impl Overview {
         let age = if state.checked > now { i64::MAX } else { now - state.checked };
         let third = if age < period { 3 * age / period } else { 3 };
         self.ages[usize::try_from(third).unwrap_or(3)] += 1;
-        self.oldest = Some(self.oldest.map_or(state.checked, |oldest| oldest.min(state.checked)));
+        if state.checked == 0 {
+            self.never += 1;
+        } else {
+            let oldest = self.oldest.map_or(state.checked, |oldest| oldest.min(state.checked));
+            self.oldest = Some(oldest);
+        }
         if due <= now {
             self.due += 1;
         } else {

@@ -189,7 +189,7 @@ impl Work<'_> {
         // Another name makes nothing well: what is known not to be is read, as it is in its place.
         let is_to_be_read = |file: &File| {
             let is_known = self.statuses.get(&file.id).is_some_and(|it| *it != Status::Missing);
-            reading == Reading::All || is_known
+            reading == Reading::All || is_known || file.stat.is_of_list()
         };
         let (renamed_to_be_read, renamed): (Vec<_>, Vec<_>) =
             renamed.into_iter().partition(|(file, _)| is_to_be_read(file));

@@ -44,11 +44,19 @@ impl Stat {
         })
     }
 
+    /// Whether a file with this stat was never looked at: a list told of it.
+    pub(crate) fn is_of_list(&self) -> bool {
+        self.changed == NEVER
+    }
+
     /// Whether nobody can still have been writing when it was hashed, at this time in seconds: a
     /// store through a mapping moves no time until its page was written back, which takes half a
     /// minute.
     pub(crate) fn is_settled_at(&self, now: i64) -> bool {
         const SECONDS: i64 = 60;
+        if self.is_of_list() {
+            return false;
+        }
         let last = self.modified.max(self.changed).div_euclid(1_000_000_000);
         now.saturating_sub(last) >= SECONDS
     }
@@ -60,7 +68,10 @@ impl Stat {
     }
 }
 
+/// The time of an inode that was never looked at, which no inode has.
+pub(crate) const NEVER: i64 = i64::MIN;
+
 /// Years from 1677 to 2262 have numbers of their own; what is beyond is the nearest of these.
-fn nanoseconds(seconds: i64, nanoseconds: i64) -> i64 {
+pub(crate) fn nanoseconds(seconds: i64, nanoseconds: i64) -> i64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds)
 }

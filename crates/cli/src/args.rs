@@ -21,7 +21,7 @@ use lanesum_md5::Backend;
 use crate::failure::Usage;
 pub use bag::{Bag, Create, Update, Validate, Verb as BagVerb};
 pub use catalog::{
-    Accept, Add, Audit, CatalogArgs, CatalogVerb, Forget, Report, Scrub, Status, Told,
+    Accept, Add, Audit, CatalogArgs, CatalogVerb, Forget, ImportArgs, Report, Scrub, Status, Told,
     Update as CatalogUpdate, Where,
 };
 pub use compare::{Compare, Form};

@@ -149,8 +149,12 @@ pub struct Status {
 #[derive(Debug, Args)]
 pub struct Report {
     /// A mail: its subject, what is not well and what to do, what was found (the default).
-    #[arg(long, conflicts_with_all = ["csv", "json"])]
+    #[arg(long, conflicts_with_all = ["csv", "json", "html"])]
     pub text: bool,
+
+    /// A page, all in one file, that runs and fetches nothing.
+    #[arg(long, conflicts_with_all = ["csv", "json"])]
+    pub html: bool,
 
     /// Rows of time, class, path, other path, before and after.
     #[arg(long, conflicts_with = "json")]
@@ -214,6 +218,15 @@ pub enum CatalogVerb {
         #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
         to: PathBuf,
     },
+    /// Take up what lists say of files, without reading these; the next `update` reads them.
+    ///
+    /// Any list that `lanesum check` reads will do, and names are looked up as there. A file that is
+    /// cataloged already keeps its digests, and is told where the list has others. What is taken is
+    /// called neither well nor damaged until it was read: if it is not as the list says, it is
+    /// altered, or edited where the list has an older time. A line that is none ends it before
+    /// anything is taken. Exit codes: 3 where something was taken, 1 where a digest differs, 4 where
+    /// a name was not taken.
+    Import(ImportArgs),
     /// Print what is cataloged of a folder as a list, with its last good digests.
     Export {
         /// The format of the list, as of `lanesum sum`.
@@ -232,6 +245,36 @@ pub enum CatalogVerb {
         #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
         folder: PathBuf,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// Take this folder up as well, without reading it, with the algorithms of the lists.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub add: Option<PathBuf>,
+
+    /// The folder that names are looked up in; the current one by default.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub root: Option<PathBuf>,
+
+    /// The format of the lists; by default each is recognised by its start.
+    #[arg(long, value_name = "FORMAT", value_parser = formats(|_| true), ignore_case = true)]
+    pub from: Option<Kind>,
+
+    /// The algorithm of lines that do not name theirs, as for `lanesum check`.
+    #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
+    pub algorithm: Option<Algorithm>,
+
+    /// The lines of the lists end with NUL.
+    #[arg(short, long)]
+    pub zero: bool,
+
+    #[command(flatten)]
+    pub place: Where,
+
+    /// Lists; `-` is standard input.
+    #[arg(value_name = "LIST", required = true, value_hint = ValueHint::FilePath)]
+    pub lists: Vec<PathBuf>,
 }
 
 /// A number and the unit behind it.

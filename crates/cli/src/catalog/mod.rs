@@ -4,6 +4,8 @@ pub mod accept;
 pub mod add;
 pub mod audit;
 pub mod forget;
+mod html;
+mod import;
 pub mod own;
 mod print;
 pub mod report;

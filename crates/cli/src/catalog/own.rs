@@ -9,7 +9,7 @@ use lanesum_list::Record;
 use lanesum_list::formats::{Kind, Layout};
 
 use super::print::whole;
-use super::{OF_CATALOG, console, fail, look, name};
+use super::{OF_CATALOG, console, fail, import, look, name};
 use crate::args::{CatalogArgs, CatalogVerb, Where};
 use crate::console::{Console, lock};
 use crate::failure::Usage;
@@ -24,6 +24,7 @@ pub fn run(args: &CatalogArgs) -> anyhow::Result<ExitCode> {
     match &args.verb {
         CatalogVerb::Check { place } => check(place, &mut console),
         CatalogVerb::Backup { place, to } => backup(place, to, &mut console),
+        CatalogVerb::Import(args) => import::run(args, &mut console),
         CatalogVerb::Export { format, place, folder } => {
             export(place, *format, folder, &mut console)
         }

@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use indicatif::HumanCount;
-use lanesum_catalog::{Catalog, CatalogError, Event, NotWell, Severity, Status};
+use lanesum_catalog::{Catalog, CatalogError, Event, NotWell, Root, Run, Severity};
 use lanesum_list::formats::write_cell;
 
 use super::print::{SCHEMA, finding_object, insert_path, line, whole};
 use super::status::run_words;
-use super::{code, console, fail, look, moment, name, now};
+use super::{code, console, fail, html, look, moment, name, now};
 use crate::args::Report;
 use crate::console::{Console, lock};
+use crate::counts::files;
 
 const DAY: i64 = 24 * 60 * 60;
 
@@ -32,7 +34,8 @@ pub fn run(args: &Report) -> anyhow::Result<ExitCode> {
         }
         let mut severity = Severity::AsCataloged;
         for root in catalog.roots()? {
-            if root.suspended.is_some() || !catalog.undone(&root)?.is_empty() {
+            let is_undone = !catalog.undone(&root)?.is_empty() || catalog.never_read(&root)? > 0;
+            if root.suspended.is_some() || is_undone {
                 severity = Severity::NotAllDone;
             }
         }
@@ -50,21 +53,24 @@ fn report(
     not_well: &[NotWell],
     console: &mut Console,
 ) -> Result<(), CatalogError> {
+    let since = now() - i64::from(args.since.unwrap_or(7)) * DAY;
+    if args.html {
+        let subject = Standing::of(catalog)?.subject(not_well, console);
+        let since = (!args.bad).then_some(since);
+        return html::print(catalog, &subject, not_well, since, console);
+    }
     let is_text = !args.csv && !args.json;
-    let begun = if is_text {
-        text(catalog, not_well, console)
+    if is_text {
+        text(catalog, not_well, console)?;
     } else if args.csv {
-        console.line(b"time,class,path,other,files,before,after\r\n")
-    } else {
-        Ok(())
-    };
-    begun.map_err(CatalogError::Told)?;
+        let header = b"time,class,path,other,files,before,after\r\n";
+        console.line(header).map_err(CatalogError::Told)?;
+    }
     if args.bad {
         let mut each = not_well.iter().filter(|_| !is_text);
         let printed = each.try_for_each(|file| console.line(&bad(args, file)));
         return printed.map_err(CatalogError::Told);
     }
-    let since = now() - i64::from(args.since.unwrap_or(7)) * DAY;
     let mut is_first = is_text;
     catalog.events(since, &mut |event| {
         if std::mem::take(&mut is_first) {
@@ -79,54 +85,93 @@ fn report(
     })
 }
 
+/// What keeps folders from being known as well, but for files that are not.
+struct Standing {
+    roots: Vec<Root>,
+    undone: Vec<(Root, Run)>,
+    /// How many files of a root were never read.
+    never: Vec<(Root, u64)>,
+}
+
+impl Standing {
+    fn of(catalog: &Catalog) -> Result<Self, CatalogError> {
+        let roots = catalog.roots()?;
+        let (mut undone, mut never) = (Vec::new(), Vec::new());
+        for root in &roots {
+            let runs = catalog.undone(root)?.into_iter();
+            // Of one that is suspended now that is told.
+            let runs = runs.filter(|run| run.outcome.as_deref() != Some("suspended"));
+            undone.extend(runs.map(|run| (root.clone(), run)));
+            let unread = catalog.never_read(root)?;
+            never.extend((unread > 0).then(|| (root.clone(), unread)));
+        }
+        Ok(Self { roots, undone, never })
+    }
+
+    fn suspended(&self) -> impl Iterator<Item = &Root> {
+        self.roots.iter().filter(|root| root.suspended.is_some())
+    }
+
+    /// One line, whatever folders are called.
+    fn subject(&self, not_well: &[NotWell], console: &Console) -> Vec<u8> {
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        not_well.iter().for_each(|file| *counts.entry(file.status.name()).or_default() += 1);
+        let suspended = self.suspended().count() as u64;
+        let never = self.never.iter().map(|(_, count)| count).sum();
+        let others = [
+            ("suspended", suspended),
+            ("NOT complete", self.undone.len() as u64),
+            ("NEVER READ", never),
+        ];
+        let others = others.into_iter().filter(|(_, count)| *count > 0);
+        let words: Vec<_> = counts
+            .into_iter()
+            .chain(others)
+            .map(|(word, count)| format!("{} {word}", HumanCount(count)))
+            .collect();
+        let words = if words.is_empty() {
+            "nothing known to be damaged".to_owned()
+        } else {
+            words.join(", ")
+        };
+        let mut subject = format!("lanesum: {words} - ").into_bytes();
+        for (place, root) in self.roots.iter().enumerate() {
+            if place > 0 {
+                subject.extend_from_slice(b", ");
+            }
+            console.quote(&mut subject, name(Path::new(root.path.file_name().unwrap_or_default())));
+        }
+        subject
+    }
+}
+
 /// The mail: its subject, then each file that is not well, with its last good check, then what to do.
-fn text(catalog: &Catalog, not_well: &[NotWell], console: &mut Console) -> io::Result<()> {
-    let mut counts: BTreeMap<Status, u64> = BTreeMap::new();
-    not_well.iter().for_each(|file| *counts.entry(file.status).or_default() += 1);
-    let words: Vec<_> = counts
-        .iter()
-        .map(|(status, count)| format!("{} {}", HumanCount(*count), status.name()))
-        .collect();
-    let roots = catalog.roots().unwrap_or_default();
-    let names: Vec<_> = roots
-        .iter()
-        .map(|root| root.path.file_name().unwrap_or_default().to_string_lossy())
-        .collect();
-    let suspended: Vec<_> = roots.iter().filter(|root| root.suspended.is_some()).collect();
-    let mut subject = words.join(", ");
-    if !suspended.is_empty() {
-        let separator = if subject.is_empty() { "" } else { ", " };
-        subject += &format!("{separator}{} suspended", suspended.len());
+fn text(
+    catalog: &Catalog,
+    not_well: &[NotWell],
+    console: &mut Console,
+) -> Result<(), CatalogError> {
+    let standing = Standing::of(catalog)?;
+    let mut mail = standing.subject(not_well, console);
+    mail.push(b'\n');
+    let mut about = |words: &str, root: &Root, more: &str| {
+        mail.extend_from_slice(format!("\n{words}").as_bytes());
+        console.quote(&mut mail, name(&root.path));
+        mail.extend_from_slice(format!(": {more}\n").as_bytes());
+    };
+    for root in standing.suspended() {
+        about("suspended ", root, root.suspended.as_deref().unwrap_or_default());
     }
-    let undone: Vec<_> = roots
-        .iter()
-        .flat_map(|root| {
-            catalog.undone(root).unwrap_or_default().into_iter().map(move |it| (root, it))
-        })
-        .filter(|(_, run)| run.outcome.as_deref() != Some("suspended"))
-        .collect();
-    if !undone.is_empty() {
-        let separator = if subject.is_empty() { "" } else { ", " };
-        subject += &format!("{separator}{} NOT complete", undone.len());
+    for (root, run) in &standing.undone {
+        about("", root, &run_words(run));
     }
-    if subject.is_empty() {
-        "nothing known to be damaged".clone_into(&mut subject);
+    for (root, count) in &standing.never {
+        about("", root, &format!("{} never read; run `lanesum update`", files(*count)));
     }
-    console.line(format!("lanesum: {subject} - {}\n", names.join(", ")).as_bytes())?;
-    for root in suspended {
-        let mut line = b"\nsuspended ".to_vec();
-        console.quote(&mut line, name(&root.path));
-        line.extend_from_slice(
-            format!(": {}\n", root.suspended.as_deref().unwrap_or("")).as_bytes(),
-        );
-        console.line(&line)?;
-    }
-    for (root, run) in undone {
-        let mut line = b"\n".to_vec();
-        console.quote(&mut line, name(&root.path));
-        line.extend_from_slice(format!(": {}\n", run_words(&run)).as_bytes());
-        console.line(&line)?;
-    }
+    console.line(&mail).and_then(|()| list(not_well, console)).map_err(CatalogError::Told)
+}
+
+fn list(not_well: &[NotWell], console: &mut Console) -> io::Result<()> {
     if not_well.is_empty() {
         return Ok(());
     }
@@ -135,13 +180,21 @@ fn text(catalog: &Catalog, not_well: &[NotWell], console: &mut Console) -> io::R
         let mut line = file.status.name().as_bytes().to_vec();
         line.push(b' ');
         console.quote(&mut line, name(&file.path));
-        line.extend_from_slice(format!(", last good {}\n", moment(file.last_good)).as_bytes());
+        line.extend_from_slice(format!(", {}\n", last_good(file)).as_bytes());
         console.line(&line)?;
     }
     console.line(
         b"\nPut back a good copy, and run `lanesum update`. If a file is right as it is:\n\
           lanesum accept PATH. If it is gone for good: lanesum forget PATH.\n",
     )
+}
+
+/// When a file was well.
+pub(super) fn last_good(file: &NotWell) -> String {
+    match file.last_good {
+        0 => "never read before".to_owned(),
+        time => format!("last good {}", moment(time)),
+    }
 }
 
 fn event_text(event: &Event, console: &Console) -> Vec<u8> {
@@ -199,8 +252,9 @@ fn json(event: &Event) -> Vec<u8> {
 /// A file that is not well, as a row or an object.
 fn bad(args: &Report, file: &NotWell) -> Vec<u8> {
     if args.csv {
-        let time = moment(file.last_good);
-        let before = b"last good at that time";
+        let is_known = file.last_good != 0;
+        let time = if is_known { moment(file.last_good) } else { String::new() };
+        let before: &[u8] = if is_known { b"last good at that time" } else { b"never read before" };
         return cells([
             time.as_bytes(),
             file.status.name().as_bytes(),

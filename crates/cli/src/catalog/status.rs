@@ -44,7 +44,8 @@ pub fn run(args: &Status) -> anyhow::Result<ExitCode> {
 fn severity(overview: &Overview) -> Severity {
     if !overview.not_well.is_empty() {
         Severity::Damage
-    } else if overview.root.suspended.is_some() || !overview.undone.is_empty() {
+    } else if overview.root.suspended.is_some() || !overview.undone.is_empty() || overview.never > 0
+    {
         Severity::NotAllDone
     } else {
         Severity::AsCataloged
@@ -67,14 +68,19 @@ fn text(it: &Overview, now: i64, console: &Console) -> Vec<u8> {
             .collect();
         add(format!("  NOT WELL: {}  -> lanesum report --bad\n", counts.join(", ")));
     }
+    if it.never > 0 {
+        add(format!("  NEVER READ: {}, of lists  -> lanesum update\n", files(it.never)));
+    }
     if it.files > 0 {
         let every = i64::from(it.root.policy.every_days);
         let share = |count: u64| 100 * count / it.files;
         let [first, second, third, late] = it.ages.map(share);
-        let age = (now - it.oldest.unwrap_or(now)).max(0) / DAY;
+        let oldest = it.oldest.map_or(String::new(), |oldest| {
+            format!("; the oldest check is {} d old", (now - oldest).max(0) / DAY)
+        });
         add(format!(
             "  checked within {} d {first} %, {} d {second} %, {every} d {third} %, longer ago \
-             {late} %; the oldest check is {age} d old\n",
+             or never {late} %{oldest}\n",
             every / 3,
             2 * every / 3
         ));
@@ -131,6 +137,7 @@ fn object(it: &Overview) -> Map<String, Value> {
         ("suspended", json!(it.root.suspended)),
         ("not_well", Value::Object(not_well)),
         ("fresh", json!(it.fresh)),
+        ("never_read", json!(it.never)),
         ("every_days", json!(it.root.policy.every_days)),
         ("checked_within_thirds", json!(it.ages)),
         ("oldest_check", json!(it.oldest)),
