@@ -311,6 +311,11 @@ impl<'a> Work<'a> {
     /// Notes what is wrong with a row, whose digest and stat stay.
     fn is_damaged(&mut self, file: &File, finding: Finding) -> Result<(), CatalogError> {
         self.batch.count(finding.class, 1);
+        if self.verb.accepts() && finding.class != Class::Missing && file.renamed.is_some() {
+            // It takes its name along, and nothing else.
+            let to = file.renamed.clone().map(Vec::from);
+            self.batch.replace(file, file.clone(), to);
+        }
         if let Some(status) = Status::of_class(finding.class)
             && self.statuses.get(&file.id) != Some(&status)
         {

@@ -256,7 +256,7 @@ fn kill_9_at_any_moment_leaves_a_whole_catalog() {
     for file in 0..300 {
         folder.write(format!("tree/d{}/{file}", file % 7), format!("{file}").repeat(200));
     }
-    let mut is_made = false;
+    let (mut is_made, mut interrupted) = (false, 0);
     for round in 0..200 {
         for _ in 0..5 {
             random ^= random << 13;
@@ -278,7 +278,15 @@ fn kill_9_at_any_moment_leaves_a_whole_catalog() {
         is_made |= code == Some(0);
         let is_whole = code == Some(0) || !is_made && code == Some(2);
         assert!(is_whole, "{verb}: {}", text(&check.stderr));
+        // Nobody calls a look whole that was not.
+        let status = run(&folder, "status --json");
+        let is_interrupted = serde_json::from_slice(&status.stdout).is_ok_and(|it: Value| {
+            it["last"]["outcome"].is_null() && it["last"]["verb"] != "scrub"
+        });
+        assert!(!is_interrupted || status.status.code() == Some(4), "{}", text(&status.stdout));
+        interrupted += u32::from(is_interrupted);
     }
+    assert!(interrupted > 0);
     assert!(run(&folder, "add tree").status.code().is_some_and(|code| code == 0 || code == 3));
     assert_eq!(run(&folder, "audit --all").status.code(), Some(0));
     assert!(text(&run(&folder, "status").stdout).contains("300 files"));
