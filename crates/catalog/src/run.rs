@@ -64,6 +64,7 @@ impl Catalog {
         work.is_first = verb.accepts() && !work.catalog.was_taken_up(root)?;
         summary.is_first = work.is_first;
         if work.is_first && work.catalog.is_empty(root)? {
+            require_shape(&work.catalog.db)?;
             let own = work.catalog.own_files();
             let jobs = FirstJobs::new(root, work.catalog.path(), own);
             summary.is_complete = work.read(jobs)?;
@@ -89,9 +90,6 @@ impl Catalog {
         options: &'a Options,
         tell: Tell<'a>,
     ) -> Result<Work<'a>, CatalogError> {
-        if verb.accepts() {
-            require_shape(&self.db)?;
-        }
         let mut statuses = HashMap::new();
         State::for_each_not_well(&self.db, |state| {
             if state.root == root.id {
@@ -158,6 +156,9 @@ impl Work<'_> {
     /// Does with a scan what the verb says.
     fn look(&mut self, found: Scan, summary: &mut Summary) -> Result<(), CatalogError> {
         let rows = found.rows();
+        if self.verb.accepts() && !(found.new.is_empty() && found.gone.is_empty()) {
+            require_shape(&self.catalog.db)?;
+        }
         let Scan { mut same, renumbered, mut doubtful, gone, new, unknown, .. } = found;
         summary.unknown = unknown;
         self.mounts = found.mounts;
