@@ -580,6 +580,13 @@ fn what_lists_say_is_held_against_files_by_whoever_reads_next() {
     };
     import.add(archive.path("later"), &record);
     import.add("/elsewhere".into(), &Record::new("elsewhere"));
+    // The same file by another path.
+    let digests = lanesum_checksum::digests_of(lanesum_list::Algorithm::Md5.into(), None, b"right");
+    let record = Record { digests: digests.unwrap(), ..Record::new("right") };
+    import.add(
+        archive.path("../").join(archive.tree.path().file_name().unwrap()).join("right"),
+        &record,
+    );
     let expected = [
         ("elsewhere", Imported::NoRoot),
         ("later", Imported::Taken),
