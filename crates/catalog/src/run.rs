@@ -16,9 +16,13 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::mem;
+use std::path::Path;
 
+use lanesum_checksum::error::message;
 use lanesum_list::Digest;
 use rusqlite::OptionalExtension as _;
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+use rustix::io::Errno;
 
 use crate::batch::Batch;
 use crate::check::require_shape;
@@ -149,7 +153,7 @@ impl Work<'_> {
         match Place::of(&root.path) {
             Ok(place) if place.is_that_of(&root.volume, root.inode) => None,
             Ok(_) => Some("another volume or another folder is there".to_owned()),
-            Err(error) => Some(lanesum_checksum::error::message(&error)),
+            Err(error) => Some(message(&error)),
         }
     }
 
@@ -158,6 +162,7 @@ impl Work<'_> {
         let rows = found.rows();
         if self.verb.accepts() && !(found.new.is_empty() && found.gone.is_empty()) {
             require_shape(&self.catalog.db)?;
+            self.is_shape_right = true;
         }
         let Scan { mut same, renumbered, mut doubtful, gone, new, unknown, .. } = found;
         summary.unknown = unknown;
@@ -217,7 +222,12 @@ impl Work<'_> {
             let (read, told): (Vec<_>, Vec<_>) =
                 others.into_iter().partition(|new| self.gone.may_be(new.stat.size));
             for new in told {
-                self.found(Finding::new(Class::New, new.path));
+                // It stays known that nobody may read it.
+                let finding = match access_to(&self.batch.root.path_of(&new.path)) {
+                    Ok(()) => Finding::new(Class::New, new.path),
+                    Err(why) => Finding::new(Class::Unreadable, new.path).because(why),
+                };
+                self.found(finding);
             }
             others = read;
         }
@@ -353,7 +363,8 @@ impl Work<'_> {
         self.batch.run.ended = Some((self.options.clock)());
         self.batch.run.outcome = Some(outcome);
         self.commit()?;
-        if self.verb.accepts() {
+        // Folders lose files by moves alone, and an index that is wrong must not make one look empty.
+        if self.is_shape_right {
             self.catalog.remove_empty_folders(self.batch.root.id)?;
         }
         let run = &self.batch.run;
@@ -365,5 +376,16 @@ impl Work<'_> {
             not_well: self.statuses.values().filter(|status| !status.is_good()).count() as u64,
             ..summary
         })
+    }
+}
+
+/// Why a file cannot be read, as far as its mode tells.
+fn access_to(path: &Path) -> Result<(), String> {
+    match accessat(CWD, path, Access::READ_OK, AtFlags::EACCESS) {
+        // What is gone meanwhile is nobody's.
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        // A system that cannot say, or a path that is too long for one call.
+        Err(Errno::NOSYS | Errno::INVAL | Errno::NAMETOOLONG) => Ok(()),
+        Err(error) => Err(message(&error.into())),
     }
 }

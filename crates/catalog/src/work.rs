@@ -51,6 +51,8 @@ pub(crate) struct Work<'a> {
     pub(crate) mounts: Vec<Vec<u8>>,
     /// Rows below what is mounted, which were to be read.
     pub(crate) hidden: u64,
+    /// Whether indices were held against rows.
+    pub(crate) is_shape_right: bool,
     busy: Vec<(PathBuf, Option<Box<File>>)>,
     tries: u32,
     tell: Tell<'a>,
@@ -77,6 +79,7 @@ impl<'a> Work<'a> {
             inserted: Vec::new(),
             mounts: Vec::new(),
             hidden: 0,
+            is_shape_right: false,
             busy: Vec::new(),
             tries: 0,
             tell,

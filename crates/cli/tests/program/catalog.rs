@@ -462,6 +462,18 @@ fn what_could_not_be_looked_at_stays_known() {
     mode("tree/d", 0o700);
     run(&folder, "update");
     stands(0);
+    // What is new and cannot be read is not only new, neither to an audit.
+    folder.write("tree/secret", "secret");
+    mode("tree/secret", 0);
+    for verb in ["update", "audit"] {
+        let output = limited(verb);
+        assert_eq!(output.status.code(), Some(1), "{verb}: {}", text(&output.stderr));
+        assert!(text(&output.stdout).contains("secret: Permission denied"), "{verb}");
+        stands(4);
+    }
+    mode("tree/secret", 0o600);
+    run(&folder, "update");
+    stands(0);
     mode("tree", 0);
     let audit = limited("audit");
     assert!(text(&audit.stderr).contains("audit NOT complete"), "{}", text(&audit.stderr));
@@ -529,6 +541,7 @@ fn folders_and_files_that_are_bound_there_are_no_part_of_a_folder() {
         .map(|args| (args, run(&folder, args)))
         .collect();
     let first = folder.run("add tree --catalog first.db");
+    let inner = folder.run("add tree/sub --catalog first.db");
     ["tree/sub", "tree/a", "tree/e f"].into_iter().for_each(unbind);
     for (args, output) in runs {
         let code = if args.starts_with("accept") { 1 } else { 4 };
@@ -539,6 +552,7 @@ fn folders_and_files_that_are_bound_there_are_no_part_of_a_folder() {
             assert!(words.contains("something is mounted there"), "{args}: {words}");
         }
     }
+    assert_eq!(inner.status.code(), Some(0), "{}", text(&inner.stderr));
     let words = text(&first.stderr);
     assert!(
         words.contains("1 new") && words.matches("something is mounted").count() == 3,
