@@ -127,6 +127,9 @@ fn of_root(it: &Overview, now: i64) -> String {
             counts.map(|(status, count)| format!("{} {}", HumanCount(*count), status.name()));
         bad(&format!("NOT WELL: {}", counts.collect::<Vec<_>>().join(", ")));
     }
+    if !it.is_taken_up {
+        bad("NOT TAKEN UP: no look at all of it came to its end");
+    }
     if it.never > 0 {
         bad(&format!("NEVER READ: {}, of lists", files(it.never)));
     }

@@ -34,7 +34,9 @@ pub fn run(args: &Report) -> anyhow::Result<ExitCode> {
         }
         let mut severity = Severity::AsCataloged;
         for root in catalog.roots()? {
-            let is_undone = !catalog.undone(&root)?.is_empty() || catalog.never_read(&root)? > 0;
+            let is_undone = !catalog.undone(&root)?.is_empty()
+                || catalog.never_read(&root)? > 0
+                || !catalog.was_taken_up(&root)?;
             if root.suspended.is_some() || is_undone {
                 severity = Severity::NotAllDone;
             }
@@ -91,12 +93,14 @@ struct Standing {
     undone: Vec<(Root, Run)>,
     /// How many files of a root were never read.
     never: Vec<(Root, u64)>,
+    /// Roots of which no look came to its end.
+    unknown: Vec<Root>,
 }
 
 impl Standing {
     fn of(catalog: &Catalog) -> Result<Self, CatalogError> {
         let roots = catalog.roots()?;
-        let (mut undone, mut never) = (Vec::new(), Vec::new());
+        let (mut undone, mut never, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
         for root in &roots {
             let runs = catalog.undone(root)?.into_iter();
             // Of one that is suspended now that is told.
@@ -104,8 +108,9 @@ impl Standing {
             undone.extend(runs.map(|run| (root.clone(), run)));
             let unread = catalog.never_read(root)?;
             never.extend((unread > 0).then(|| (root.clone(), unread)));
+            unknown.extend((!catalog.was_taken_up(root)?).then(|| root.clone()));
         }
-        Ok(Self { roots, undone, never })
+        Ok(Self { roots, undone, never, unknown })
     }
 
     fn suspended(&self) -> impl Iterator<Item = &Root> {
@@ -122,6 +127,7 @@ impl Standing {
             ("suspended", suspended),
             ("NOT complete", self.undone.len() as u64),
             ("NEVER READ", never),
+            ("NOT TAKEN UP", self.unknown.len() as u64),
         ];
         let others = others.into_iter().filter(|(_, count)| *count > 0);
         let words: Vec<_> = counts
@@ -164,6 +170,9 @@ fn text(
     }
     for (root, run) in &standing.undone {
         about("", root, &run_words(run));
+    }
+    for root in &standing.unknown {
+        about("", root, "no look at all of it came to its end; run `lanesum update`");
     }
     for (root, count) in &standing.never {
         about("", root, &format!("{} never read; run `lanesum update`", files(*count)));

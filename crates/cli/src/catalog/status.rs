@@ -44,7 +44,10 @@ pub fn run(args: &Status) -> anyhow::Result<ExitCode> {
 fn severity(overview: &Overview) -> Severity {
     if !overview.not_well.is_empty() {
         Severity::Damage
-    } else if overview.root.suspended.is_some() || !overview.undone.is_empty() || overview.never > 0
+    } else if overview.root.suspended.is_some()
+        || !overview.undone.is_empty()
+        || overview.never > 0
+        || !overview.is_taken_up
     {
         Severity::NotAllDone
     } else {
@@ -67,6 +70,9 @@ fn text(it: &Overview, now: i64, console: &Console) -> Vec<u8> {
             .map(|(status, count)| format!("{} {}", HumanCount(*count), status.name()))
             .collect();
         add(format!("  NOT WELL: {}  -> lanesum report --bad\n", counts.join(", ")));
+    }
+    if !it.is_taken_up {
+        add("  NOT TAKEN UP: no look at all of it came to its end  -> lanesum update\n".to_owned());
     }
     if it.never > 0 {
         add(format!("  NEVER READ: {}, of lists  -> lanesum update\n", files(it.never)));
@@ -138,6 +144,7 @@ fn object(it: &Overview) -> Map<String, Value> {
         ("not_well", Value::Object(not_well)),
         ("fresh", json!(it.fresh)),
         ("never_read", json!(it.never)),
+        ("taken_up", json!(it.is_taken_up)),
         ("every_days", json!(it.root.policy.every_days)),
         ("checked_within_thirds", json!(it.ages)),
         ("oldest_check", json!(it.oldest)),
