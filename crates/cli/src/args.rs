@@ -1,6 +1,7 @@
 //! The command line: one definition, from which help, man page and completions are made.
 
 mod bag;
+mod catalog;
 mod compare;
 mod convert;
 mod etag;
@@ -19,6 +20,10 @@ use lanesum_md5::Backend;
 
 use crate::failure::Usage;
 pub use bag::{Bag, Create, Update, Validate, Verb as BagVerb};
+pub use catalog::{
+    Accept, Add, Audit, CatalogArgs, CatalogVerb, Forget, ImportArgs, Report, Scrub, Status, Told,
+    Update as CatalogUpdate, Where,
+};
 pub use compare::{Compare, Form};
 pub use convert::Convert;
 pub use etag::Etag;
@@ -30,6 +35,10 @@ const EXIT_CODES: &str = "Exit codes: 0 all well, 1 a mismatch or something that
 
 const COMPARE_CODES: &str = "Exit codes: 0 all equal, 1 differences, or something that could not be read or compared, \
                              2 wrong usage.";
+
+const CATALOG_CODES: &str = "Exit codes: 0 as cataloged, 1 damage or an error, 2 wrong usage, 3 edits, moves and new \
+                             files only, 4 not all done, 5 the catalog is damaged or locked; the worst counts: \
+                             5, 1, 4, 3.";
 
 /// Make and check checksums of files and whole trees, many at once in the lanes of SIMD registers.
 ///
@@ -84,6 +93,50 @@ pub enum Command {
     /// Make, validate and update bags of BagIt (RFC 8493).
     #[command(subcommand_required = true, arg_required_else_help = true)]
     Bag(Bag),
+    /// Take folders up into the catalog, and read all of their files.
+    ///
+    /// From then on `audit` tells what is not as it was, `update` takes up edits, and `scrub` reads every
+    /// file once in --every: what rots is found while there is a copy. Of a folder that is there
+    /// already the options given replace the old ones, and what is new is read.
+    #[command(after_help = CATALOG_CODES)]
+    Add(Add),
+    /// Take up what was edited, moved or added since; never damage.
+    #[command(after_help = CATALOG_CODES)]
+    Update(CatalogUpdate),
+    /// Tell what is not as it was cataloged, and take up nothing.
+    #[command(after_help = CATALOG_CODES)]
+    Audit(Audit),
+    /// Read what is due, to find what rotted.
+    ///
+    /// Each file is due once in the period of its folder, spread over it; a day reads no more than 1.5
+    /// times the even load, or twice that where files are late. With --percent, --older-than, --bad or
+    /// --new that is read instead.
+    #[command(after_help = CATALOG_CODES)]
+    Scrub(Scrub),
+    /// Tell how each folder of the catalog stands: what is not well, how old the checks are, what is due.
+    #[command(after_help = CATALOG_CODES)]
+    Status(Status),
+    /// List what is not well and what was found; the text is a mail, with its subject as the first line.
+    #[command(after_help = CATALOG_CODES)]
+    Report(Report),
+    /// Accept files as they are now, whatever was found; of a folder of the catalog, the volume it is on.
+    #[command(after_help = CATALOG_CODES)]
+    Accept(Accept),
+    /// Catalog files, folders or all of a folder that was added no more. The files are not touched.
+    #[command(after_help = CATALOG_CODES)]
+    Forget(Forget),
+    /// The catalog itself: check it, copy it, make it of lists, write it as a list.
+    ///
+    /// The catalog knows of each file what it was, when it was last read, and what became of it. Begin
+    /// with `lanesum add ~/photos`; then `lanesum audit` tells what is not as it was, `lanesum update`
+    /// takes up what you edited, and `lanesum scrub`, say once a day, reads what is due. `lanesum
+    /// status` tells how things stand. Whoever has lists begins with `lanesum catalog import --add DIR
+    /// LIST`. docs/catalog.md says what each case means.
+    ///
+    /// It is in --catalog FILE, else $LANESUM_CATALOG, else $XDG_STATE_HOME/lanesum/catalog.db, of root
+    /// /var/lib/lanesum/catalog.db.
+    #[command(subcommand_required = true, arg_required_else_help = true, after_help = CATALOG_CODES)]
+    Catalog(CatalogArgs),
     /// Print the ETags that S3 gives to files, by how they are uploaded.
     ///
     /// A line is `ETAG  NAME`, which `check` and `compare` read, with several part sizes `ETAG  SIZE  NAME`,

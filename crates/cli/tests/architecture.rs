@@ -19,10 +19,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("lanesum-list", &[]),
     ("lanesum-checksum", &["lanesum-lanes", "lanesum-list", "lanesum-md5", "lanesum-siphash"]),
     ("lanesum-bag", &["lanesum-list", "lanesum-checksum"]),
+    ("lanesum-catalog", &["lanesum-list", "lanesum-siphash", "lanesum-checksum"]),
     (
         "lanesum",
         &[
             "lanesum-bag",
+            "lanesum-catalog",
             "lanesum-lanes",
             "lanesum-md5",
             "lanesum-events",

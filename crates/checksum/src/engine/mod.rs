@@ -63,15 +63,17 @@ mod width;
 mod worker;
 
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use lanesum_list::{Digests, Inode, Record, Times};
 use lanesum_md5::Backend;
-use rustix::fd::AsFd;
-use rustix::fs::Stat;
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, Stat, statat};
 
+use crate::hops::Within;
 use crate::{Algorithms, Error, Key};
 
 pub use bytes::digests_of;
@@ -271,6 +273,24 @@ pub fn inode_of(stat: &Stat) -> Inode {
 /// The system's.
 pub fn inode_of_file(file: impl AsFd) -> io::Result<Inode> {
     Ok(inode_of(&rustix::fs::fstat(file)?))
+}
+
+/// What the system says of what is at a path of any length; of a link it is the link's.
+///
+/// # Errors
+/// The system's.
+pub fn look_at(path: &Path) -> io::Result<Stat> {
+    let within = Within::reach(path.as_os_str().as_bytes())?;
+    Ok(statat(within.folder(), within.rest(), AtFlags::SYMLINK_NOFOLLOW)?)
+}
+
+/// Whether somebody has a regular file open or mapped for writing. `None` where the system does not
+/// tell: it tells the file's owner and whoever has `CAP_LEASE`, and not on every file system.
+///
+/// Whoever opens the file for writing at that very moment waits for some microseconds.
+#[must_use]
+pub fn has_writer(file: &OwnedFd) -> Option<bool> {
+    read::lease::known_writer(file)
 }
 
 /// How far a run is.

@@ -5,6 +5,7 @@ mod bag_create;
 mod bag_peers;
 mod bag_update;
 mod bag_validate;
+mod catalog;
 mod changes;
 mod check;
 mod check_doc;

@@ -1,0 +1,318 @@
+//! What the catalog knows: how many files, how long ago they were checked, what is not well, what
+//! was done, and what was found.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+
+use lanesum_list::{Record, Time, Times};
+use rusqlite::{OptionalExtension as _, Row};
+
+use crate::batch::counts_of;
+use crate::class::{Class, Status};
+use crate::finding::Finding;
+use crate::root::Root;
+use crate::rows::{Files, Finder, State};
+use crate::scrub::Times as Due;
+use crate::table::{EVENT, RUN};
+use crate::{Catalog, CatalogError};
+
+/// What is known of a root at a moment.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Overview {
+    /// The root.
+    pub root: Root,
+    /// Its files.
+    pub files: u64,
+    /// Those that were not read again since they were cataloged.
+    pub fresh: u64,
+    /// Those that were never read: lists told of them.
+    pub never: u64,
+    /// Whether an add or an update ever came to its end: before, nobody knows what else there is.
+    pub is_taken_up: bool,
+    /// Those that are not well.
+    pub not_well: BTreeMap<Status, u64>,
+    /// How many were checked within each third of the period, the newest first; last those that
+    /// were not checked within it.
+    pub ages: [u64; 4],
+    /// When the one was checked that was not for the longest time, of those that were: seconds since
+    /// 1970.
+    pub oldest: Option<i64>,
+    /// Files that are due.
+    pub due: u64,
+    /// When the next one is, if none is due.
+    pub next_due: Option<i64>,
+    /// What was done last.
+    pub last: Option<Run>,
+    /// The last look at the root, and the last scrub, where they did not do all that was to be done.
+    pub undone: Vec<Run>,
+}
+
+/// A run of a verb over a root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Run {
+    /// The verb.
+    pub verb: String,
+    /// When it began: seconds since 1970.
+    pub started: i64,
+    /// When it ended; none of one that was interrupted, or is at work.
+    pub ended: Option<i64>,
+    /// `complete`, `limited`, `partial` (something could not be looked at, or was not read) or
+    /// `suspended`; none as above.
+    pub outcome: Option<String>,
+    /// How many files were of which class.
+    pub counts: BTreeMap<Class, u64>,
+    /// Files that were read.
+    pub files: i64,
+    /// Their bytes.
+    pub bytes: i64,
+}
+
+/// Something that was found, and when.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Event {
+    /// Seconds since 1970.
+    pub at: i64,
+    /// The path of the root; none of one that is forgotten.
+    pub root: Option<PathBuf>,
+    /// What was found.
+    pub finding: Finding,
+}
+
+/// A file that is not well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NotWell {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What is wrong.
+    pub status: Status,
+    /// When it was well the last time that it was looked at: seconds since 1970, and 0 where it
+    /// never was.
+    pub last_good: i64,
+}
+
+impl Catalog {
+    /// Looks at every root, at this time in seconds since 1970.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn overviews(&self, now: i64) -> Result<Vec<Overview>, CatalogError> {
+        let mut all = Vec::new();
+        for root in self.roots()? {
+            let last = self.last_run(&root, "1")?;
+            let undone = self.undone(&root)?;
+            let is_taken_up = self.was_taken_up(&root)?;
+            let (files, fresh, never, not_well, ages) = (0, 0, 0, BTreeMap::new(), [0; 4]);
+            let (oldest, due, next_due) = (None, 0, None);
+            all.push(Overview {
+                root,
+                files,
+                fresh,
+                never,
+                is_taken_up,
+                not_well,
+                ages,
+                oldest,
+                due,
+                next_due,
+                last,
+                undone,
+            });
+        }
+        let times: Vec<_> = all.iter().map(|it| Due::of(self, &it.root, now)).collect();
+        let place_of = |id| all.iter().position(|it: &Overview| it.root.id == id);
+        let places: BTreeMap<i64, usize> =
+            all.iter().filter_map(|it| Some((it.root.id, place_of(it.root.id)?))).collect();
+        State::for_each(&self.db, |state| {
+            if let Some(&place) = places.get(&state.root) {
+                all[place].add(&state, times[place].due(&state), now);
+            }
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    /// The files that are not well, in the order of their ids.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn not_well(&self) -> Result<Vec<NotWell>, CatalogError> {
+        let mut states = Vec::new();
+        State::for_each_not_well(&self.db, |state| {
+            states.push(state);
+            Ok(())
+        })?;
+        let roots: BTreeMap<i64, Root> =
+            self.roots()?.into_iter().map(|root| (root.id, root)).collect();
+        let mut finder = Finder::new(self.reader()?);
+        let mut files = Vec::new();
+        for State { id, root, checked: last_good, status } in states {
+            if let (Some(file), Some(root)) = (finder.find(id)?, roots.get(&root)) {
+                files.push(NotWell { path: root.path_of(&file.path()), status, last_good });
+            }
+        }
+        Ok(files)
+    }
+
+    /// Gives what was found since a time, oldest first.
+    ///
+    /// # Errors
+    /// Those of the catalog and of `take`.
+    pub fn events(
+        &self,
+        since: i64,
+        take: &mut dyn FnMut(&Event) -> io::Result<()>,
+    ) -> Result<(), CatalogError> {
+        let roots: BTreeMap<i64, PathBuf> =
+            self.roots()?.into_iter().map(|root| (root.id, root.path)).collect();
+        let columns = EVENT.select("t");
+        let sql = format!("SELECT {columns} FROM event t WHERE at >= ?1 ORDER BY id");
+        let mut statement = self.db.prepare_cached(&sql)?;
+        let mut rows = statement.query([since])?;
+        while let Some(row) = rows.next()? {
+            take(&event(row, &roots)?).map_err(CatalogError::Told)?;
+        }
+        Ok(())
+    }
+
+    /// Gives what is cataloged of each file of a root, in byte order of the paths, as records of
+    /// lists with the paths below the root.
+    ///
+    /// # Errors
+    /// Those of the catalog and of `take`.
+    pub fn records(
+        &self,
+        root: &Root,
+        take: &mut dyn FnMut(Record<'_>) -> io::Result<()>,
+    ) -> Result<(), CatalogError> {
+        const SECOND: i64 = 1_000_000_000;
+        let mut files = Files::of(&self.db, root.id);
+        while let Some(file) = files.next()? {
+            let path = file.path();
+            let modified = Some(Time {
+                seconds: file.stat.modified.div_euclid(SECOND),
+                nanoseconds: file.stat.modified.rem_euclid(SECOND).try_into().unwrap_or(0),
+            });
+            let record = Record {
+                size: u64::try_from(file.stat.size).ok(),
+                times: Times { modified, changed: None },
+                digests: file.digests,
+                ..Record::new(&path)
+            };
+            take(record).map_err(CatalogError::Told)?;
+        }
+        Ok(())
+    }
+
+    /// The last run that looked at all of a root, and the last scrub of it that ended, where they have
+    /// not done all that was to be done.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn undone(&self, root: &Root) -> Result<Vec<Run>, CatalogError> {
+        let mut undone = Vec::new();
+        // A scrub that is interrupted, or at work, goes on with what is due; after a look that did not
+        // come to its end, nobody knows what there is.
+        for runs in ["verb IN ('add', 'update', 'audit')", "outcome IS NOT NULL AND verb = 'scrub'"]
+        {
+            let ended = self.last_run(root, runs)?;
+            undone.extend(ended.filter(|run| run.outcome.as_deref() != Some("complete")));
+        }
+        Ok(undone)
+    }
+
+    /// Files of a root that were never read: lists told of them.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn never_read(&self, root: &Root) -> Result<u64, CatalogError> {
+        let sql = "SELECT count(*) FROM state WHERE root = ?1 AND checked = 0";
+        let count: i64 = self.db.query_row(sql, [root.id], |row| row.get(0))?;
+        Ok(count.cast_unsigned())
+    }
+
+    /// The last run over a root that a condition holds for.
+    fn last_run(&self, root: &Root, condition: &str) -> Result<Option<Run>, CatalogError> {
+        let columns = RUN.select("t");
+        let sql = format!(
+            "SELECT {columns} FROM run t WHERE root = ?1 AND {condition} ORDER BY id DESC LIMIT 1"
+        );
+        let mut statement = self.db.prepare_cached(&sql)?;
+        let found = statement.query_row([root.id], |row| {
+            let run = Run {
+                verb: row.get(1)?,
+                started: row.get(3)?,
+                ended: row.get(4)?,
+                outcome: row.get(5)?,
+                counts: counts_of(&row.get::<_, Option<String>>(6)?.unwrap_or_default()),
+                files: row.get(7)?,
+                bytes: row.get(8)?,
+            };
+            Ok((RUN.verify(row, 0), run))
+        });
+        let Some((verified, run)) = found.optional()? else { return Ok(None) };
+        verified?;
+        Ok(Some(run))
+    }
+}
+
+impl Overview {
+    fn add(&mut self, state: &State, due: i64, now: i64) {
+        self.files += 1;
+        self.fresh += u64::from(state.status == Status::Fresh);
+        if !state.status.is_good() {
+            *self.not_well.entry(state.status).or_default() += 1;
+        }
+        let period = i64::from(self.root.policy.every_days.max(1)) * 24 * 60 * 60;
+        // What was checked in the future was not checked at all.
+        let age = if state.checked > now { i64::MAX } else { now - state.checked };
+        let third = if age < period { 3 * age / period } else { 3 };
+        self.ages[usize::try_from(third).unwrap_or(3)] += 1;
+        if state.checked == 0 {
+            self.never += 1;
+        } else {
+            let oldest = self.oldest.map_or(state.checked, |oldest| oldest.min(state.checked));
+            self.oldest = Some(oldest);
+        }
+        if due <= now {
+            self.due += 1;
+        } else {
+            self.next_due = Some(self.next_due.map_or(due, |next| next.min(due)));
+        }
+    }
+}
+
+fn event(row: &Row<'_>, roots: &BTreeMap<i64, PathBuf>) -> Result<Event, CatalogError> {
+    EVENT.verify(row, 0)?;
+    let class: String = row.get(5)?;
+    let class = Class::from_name(&class)
+        .ok_or_else(|| CatalogError::Damaged(format!("an event has the class {class}")))?;
+    let finding = Finding {
+        class,
+        path: row.get(4)?,
+        other: row.get(6)?,
+        files: row.get::<_, i64>(7)?.cast_unsigned(),
+        before: row.get(8)?,
+        after: row.get(9)?,
+    };
+    Ok(Event { at: row.get(2)?, root: roots.get(&row.get(3)?).cloned(), finding })
+}
+
+impl Event {
+    /// The path that it is about, with that of its root where that is known still.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        let below = OsStr::from_bytes(&self.finding.path);
+        match &self.root {
+            Some(root) if below.is_empty() => root.clone(),
+            Some(root) => root.join(below),
+            None => PathBuf::from(below),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What of a file's `stat` the catalog holds it against.
+
+use lanesum_checksum::engine::{Hashed, inode_of};
+use lanesum_list::{Inode, Time};
+use rustix::fs::{FileType, Stat as SystemStat};
+
+/// Size, times and number of a file, as they were when its bytes were read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stat {
+    /// In bytes.
+    pub size: i64,
+    /// When its content changed: nanoseconds since 1970.
+    pub modified: i64,
+    /// When its content, mode, owner, names or times did, which nobody can set back.
+    pub changed: i64,
+    /// Its number on its volume, bit for bit.
+    pub inode: i64,
+}
+
+impl Stat {
+    /// What the system says of a file; `None` of what is no regular one.
+    pub(crate) fn of(stat: &SystemStat) -> Option<(Self, Inode)> {
+        let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+        let inode = inode_of(stat);
+        is_file.then(|| {
+            let stat = Self {
+                size: stat.st_size,
+                modified: nanoseconds(stat.st_mtime, stat.st_mtime_nsec as i64),
+                changed: nanoseconds(stat.st_ctime, stat.st_ctime_nsec as i64),
+                inode: inode.number.cast_signed(),
+            };
+            (stat, inode)
+        })
+    }
+
+    /// What belongs to the bytes that were hashed. `None` where they were no regular file's.
+    pub(crate) fn of_hashed(hashed: &Hashed) -> Option<Self> {
+        let of_time = |time: Time| nanoseconds(time.seconds, i64::from(time.nanoseconds));
+        Some(Self {
+            size: hashed.bytes.cast_signed(),
+            modified: of_time(hashed.times.modified?),
+            changed: of_time(hashed.times.changed?),
+            inode: hashed.inode?.number.cast_signed(),
+        })
+    }
+
+    /// Whether a file with this stat was never looked at: a list told of it.
+    pub(crate) fn is_of_list(&self) -> bool {
+        self.changed == NEVER
+    }
+
+    /// Whether nobody can still have been writing when it was hashed, at this time in seconds: a
+    /// store through a mapping moves no time until its page was written back, which takes half a
+    /// minute.
+    pub(crate) fn is_settled_at(&self, now: i64) -> bool {
+        const SECONDS: i64 = 60;
+        if self.is_of_list() {
+            return false;
+        }
+        let last = self.modified.max(self.changed).div_euclid(1_000_000_000);
+        now.saturating_sub(last) >= SECONDS
+    }
+
+    /// Whether nothing tells that the content may be another. A number of its own does not: a file
+    /// system may give new ones at every mount.
+    pub(crate) fn is_same_content(&self, other: &Self) -> bool {
+        (self.size, self.modified, self.changed) == (other.size, other.modified, other.changed)
+    }
+}
+
+/// The time of an inode that was never looked at, which no inode has.
+pub(crate) const NEVER: i64 = i64::MIN;
+
+/// Years from 1677 to 2262 have numbers of their own; what is beyond is the nearest of these.
+pub(crate) fn nanoseconds(seconds: i64, nanoseconds: i64) -> i64 {
+    seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds)
+}

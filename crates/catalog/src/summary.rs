@@ -1,0 +1,149 @@
+//! What came of a run, and how bad it is.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::class::Class;
+use crate::options::Verb;
+
+/// How bad the worst is that a run found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// All is as cataloged.
+    AsCataloged,
+    /// Edits, moves, new files; in an update missing ones.
+    Differences,
+    /// Something could not be looked at, or was left undone.
+    NotAllDone,
+    /// Content is lost, or may be.
+    Damage,
+}
+
+/// What came of a run over a root.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Summary {
+    /// The root's path.
+    pub root: PathBuf,
+    /// What was done.
+    pub verb: Verb,
+    /// Whether all was new.
+    pub is_first: bool,
+    /// How many files are of which class.
+    pub counts: BTreeMap<Class, u64>,
+    /// Files whose stat is as it was and that were therefore not read.
+    pub same: u64,
+    /// Files that were read.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Files that look otherwise, and were not to be read.
+    pub unread: u64,
+    /// Files below what could not be looked at.
+    pub unknown: u64,
+    /// Files that are due, and have to wait for another day's budget.
+    pub left: u64,
+    /// Files that are known not to be well, read now or not.
+    pub not_well: u64,
+    /// Why the root was left alone.
+    pub suspended: Option<String>,
+    /// Whether all was done that was to be.
+    pub is_complete: bool,
+    /// Whether the clock is behind an earlier run: what it said then is not believed.
+    pub clock_is_behind: bool,
+    /// File systems that are mounted in the root, and no part of it: paths below it.
+    pub mounts: Vec<Vec<u8>>,
+}
+
+impl Summary {
+    /// Nothing was done yet, and all of it.
+    pub(crate) fn new(root: PathBuf, verb: Verb) -> Self {
+        Self {
+            root,
+            verb,
+            is_first: false,
+            counts: BTreeMap::new(),
+            same: 0,
+            files: 0,
+            bytes: 0,
+            unread: 0,
+            unknown: 0,
+            left: 0,
+            not_well: 0,
+            suspended: None,
+            is_complete: true,
+            clock_is_behind: false,
+            mounts: Vec::new(),
+        }
+    }
+
+    /// Whether all was looked at that was to be.
+    #[must_use]
+    pub fn is_all_done(&self) -> bool {
+        let busy = self.counts.get(&Class::Busy).copied().unwrap_or(0);
+        let is_through = self.is_complete && self.suspended.is_none();
+        let unreadable = self.counts.get(&Class::Unreadable).copied().unwrap_or(0);
+        is_through && busy + unreadable + self.unread + self.unknown == 0
+    }
+
+    /// How bad it is.
+    #[must_use]
+    pub fn severity(&self) -> Severity {
+        let count = |class| self.counts.get(&class).copied().unwrap_or(0);
+        let is_damage = self.counts.iter().any(|(class, &count)| class.is_damage() && count > 0);
+        // A scrub that is not to read what is not well must not say that all is.
+        let is_known = self.verb == Verb::Scrub && self.not_well > 0;
+        if is_damage || is_known || self.verb == Verb::Audit && count(Class::Missing) > 0 {
+            return Severity::Damage;
+        }
+        if !self.is_all_done() {
+            return Severity::NotAllDone;
+        }
+        let new = if self.is_first { 0 } else { count(Class::New) + count(Class::Copied) };
+        let edits = [Class::Changed, Class::Older, Class::Moved, Class::Missing].map(count);
+        if new + edits.iter().sum::<u64>() > 0 {
+            Severity::Differences
+        } else {
+            Severity::AsCataloged
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_counts() {
+        let with = |verb, counts: &[Class], change: fn(&mut Summary)| {
+            let mut summary = Summary::new(PathBuf::new(), verb);
+            summary.counts = counts.iter().map(|&class| (class, 1)).collect();
+            change(&mut summary);
+            summary.severity()
+        };
+        let as_it_is: fn(&mut Summary) = |_| {};
+        for (verb, counts, severity) in [
+            (Verb::Audit, &[Class::Ok, Class::Touched][..], Severity::AsCataloged),
+            (Verb::Update, &[Class::Changed], Severity::Differences),
+            (Verb::Update, &[Class::Missing], Severity::Differences),
+            (Verb::Audit, &[Class::Missing], Severity::Damage),
+            (Verb::Scrub, &[Class::Busy, Class::Changed], Severity::NotAllDone),
+            (Verb::Scrub, &[Class::Busy, Class::Rotted], Severity::Damage),
+            (Verb::Update, &[Class::Transient], Severity::Damage),
+        ] {
+            assert_eq!(with(verb, counts, as_it_is), severity, "{verb:?} {counts:?}");
+        }
+        let undone: [fn(&mut Summary); 4] = [
+            |it| it.is_complete = false,
+            |it| it.suspended = Some("another volume".to_owned()),
+            |it| it.unread = 1,
+            |it| it.unknown = 1,
+        ];
+        assert!(Summary::new(PathBuf::new(), Verb::Audit).is_all_done());
+        for change in undone {
+            assert_eq!(with(Verb::Audit, &[Class::Changed], change), Severity::NotAllDone);
+            assert_eq!(with(Verb::Audit, &[Class::Rotted], change), Severity::Damage);
+        }
+        assert_eq!(with(Verb::Add, &[Class::New], |it| it.is_first = true), Severity::AsCataloged);
+    }
+}

@@ -1,0 +1,159 @@
+//! `lanesum status`.
+
+use std::process::ExitCode;
+
+use indicatif::{DecimalBytes, HumanCount};
+use lanesum_catalog::{Overview, Run, Severity};
+use serde_json::{Map, Value, json};
+
+use super::print::{SCHEMA, insert_path, line};
+use super::{code, console, fail, look, moment, name, now};
+use crate::args::Status;
+use crate::console::{Console, fail_to_write, lock};
+use crate::counts::files;
+
+const DAY: i64 = 24 * 60 * 60;
+
+/// Tells how each root stands.
+///
+/// # Errors
+/// What keeps it from beginning.
+pub fn run(args: &Status) -> anyhow::Result<ExitCode> {
+    let console = console()?;
+    let mut console = lock(&console);
+    let now = now();
+    let overviews = match look(&args.place)?.and_then(|catalog| catalog.overviews(now)) {
+        Ok(overviews) => overviews,
+        Err(error) => return Ok(fail(&error, &mut console)),
+    };
+    for overview in &overviews {
+        let text = if args.json { line(object(overview)) } else { text(overview, now, &console) };
+        if let Err(error) = console.line(&text) {
+            return Ok(fail_to_write(&error, &mut console));
+        }
+    }
+    if let Err(error) = console.flush() {
+        return Ok(fail_to_write(&error, &mut console));
+    }
+    if overviews.is_empty() {
+        console.message(b"nothing is cataloged; `lanesum add DIR` takes a folder up");
+    }
+    Ok(code(overviews.iter().map(severity).max().unwrap_or(Severity::AsCataloged)))
+}
+
+fn severity(overview: &Overview) -> Severity {
+    if !overview.not_well.is_empty() {
+        Severity::Damage
+    } else if overview.root.suspended.is_some()
+        || !overview.undone.is_empty()
+        || overview.never > 0
+        || !overview.is_taken_up
+    {
+        Severity::NotAllDone
+    } else {
+        Severity::AsCataloged
+    }
+}
+
+/// Some lines: what there is, what is not well, how old the checks are, what was done.
+fn text(it: &Overview, now: i64, console: &Console) -> Vec<u8> {
+    let mut text = Vec::new();
+    console.quote(&mut text, name(&it.root.path));
+    let mut add = |words: String| text.extend_from_slice(words.as_bytes());
+    add(format!(": {}, {}\n", files(it.files), DecimalBytes(it.root.bytes.cast_unsigned())));
+    if let Some(why) = &it.root.suspended {
+        add(format!("  SUSPENDED: {why}\n"));
+    }
+    if !it.not_well.is_empty() {
+        let counts = it.not_well.iter();
+        let counts: Vec<_> = counts
+            .map(|(status, count)| format!("{} {}", HumanCount(*count), status.name()))
+            .collect();
+        add(format!("  NOT WELL: {}  -> lanesum report --bad\n", counts.join(", ")));
+    }
+    if !it.is_taken_up {
+        add("  NOT TAKEN UP: no look at all of it came to its end  -> lanesum update\n".to_owned());
+    }
+    if it.never > 0 {
+        add(format!("  NEVER READ: {}, of lists  -> lanesum update\n", files(it.never)));
+    }
+    if it.files > 0 {
+        let every = i64::from(it.root.policy.every_days);
+        let share = |count: u64| 100 * count / it.files;
+        let [first, second, third, late] = it.ages.map(share);
+        let oldest = it.oldest.map_or(String::new(), |oldest| {
+            format!("; the oldest check is {} d old", (now - oldest).max(0) / DAY)
+        });
+        add(format!(
+            "  checked within {} d {first} %, {} d {second} %, {every} d {third} %, longer ago \
+             or never {late} %{oldest}\n",
+            every / 3,
+            2 * every / 3
+        ));
+        add(match it.next_due {
+            _ if it.due > 0 => format!("  due: {}\n", files(it.due)),
+            Some(next) => format!("  due: nothing until {}\n", moment(next)),
+            None => String::new(),
+        });
+    }
+    if let Some(last) = &it.last {
+        add(format!("  last: {}\n", run_words(last)));
+    }
+    for run in it.undone.iter().filter(|run| it.last.as_ref() != Some(run)) {
+        add(format!("  before: {}\n", run_words(run)));
+    }
+    text
+}
+
+/// What was done, and how far it came.
+pub(super) fn run_words(run: &Run) -> String {
+    let outcome = match run.outcome.as_deref() {
+        Some("complete") => "complete",
+        Some("limited") => "NOT complete: it stopped at its limit",
+        Some("partial") => "NOT complete: something could not be looked at, or was not read",
+        Some("suspended") => "NOT done: suspended",
+        _ => "NOT complete: interrupted, or at work now",
+    };
+    let read = files(run.files.cast_unsigned());
+    format!("{} of {}, {outcome}; {read} read", run.verb, moment(run.started))
+}
+
+fn object(it: &Overview) -> Map<String, Value> {
+    let mut object = Map::new();
+    object.insert("schema".to_owned(), SCHEMA.into());
+    insert_path(&mut object, "root", name(&it.root.path));
+    let not_well: Map<String, Value> = it
+        .not_well
+        .iter()
+        .map(|(status, count)| (status.name().to_owned(), (*count).into()))
+        .collect();
+    let last = it.last.as_ref().map(|run| {
+        json!({
+            "verb": run.verb,
+            "started": run.started,
+            "ended": run.ended,
+            "outcome": run.outcome,
+            "files_read": run.files,
+            "bytes_read": run.bytes,
+        })
+    });
+    for (key, value) in [
+        ("files", json!(it.files)),
+        ("bytes", json!(it.root.bytes)),
+        ("suspended", json!(it.root.suspended)),
+        ("not_well", Value::Object(not_well)),
+        ("fresh", json!(it.fresh)),
+        ("never_read", json!(it.never)),
+        ("taken_up", json!(it.is_taken_up)),
+        ("every_days", json!(it.root.policy.every_days)),
+        ("checked_within_thirds", json!(it.ages)),
+        ("oldest_check", json!(it.oldest)),
+        ("due", json!(it.due)),
+        ("next_due", json!(it.next_due)),
+        ("last", json!(last)),
+        ("complete", json!(it.undone.is_empty())),
+    ] {
+        object.insert(key.to_owned(), value);
+    }
+    object
+}
