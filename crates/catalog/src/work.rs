@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::iter;
 use std::mem;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use lanesum_checksum::engine::{self, Delivery, Hashed, Outcome};
+use lanesum_checksum::engine::{self, Delivery, Hashed, Outcome, Pace};
 use lanesum_checksum::{Error, Job};
 use lanesum_list::Digests;
 
@@ -19,10 +20,12 @@ use crate::digests::{agree, algorithms};
 use crate::finding::Finding;
 use crate::jobs::{Limits, Task, job_of_new, job_of_row};
 use crate::moves::{Gone, Moves};
-use crate::options::{Options, Verb};
+use crate::options::{GoesOn, Options, Verb};
+use crate::pressure::Pressure;
 use crate::rows::File;
 use crate::scan::prefix_len;
 use crate::stat::Stat;
+use crate::summary::Halt;
 use crate::{Catalog, CatalogError};
 
 /// What is being written to is tried so often again, after all else.
@@ -51,6 +54,14 @@ pub(crate) struct Work<'a> {
     pub(crate) mounts: Vec<Vec<u8>>,
     /// Rows below what is mounted, which were to be read.
     pub(crate) hidden: u64,
+    /// Why it ends before all is read.
+    pub(crate) halt: Option<Halt>,
+    /// Why the root is not there any more.
+    pub(crate) vanished: Option<String>,
+    pace: Pace,
+    pressure: Pressure,
+    /// When it was looked last how it is to behave.
+    steered: Option<Instant>,
     busy: Vec<(PathBuf, Option<Box<File>>)>,
     tries: u32,
     tell: Tell<'a>,
@@ -77,6 +88,11 @@ impl<'a> Work<'a> {
             inserted: Vec::new(),
             mounts: Vec::new(),
             hidden: 0,
+            halt: None,
+            vanished: None,
+            pace: options.engine.pace.clone().unwrap_or_default(),
+            pressure: Pressure::default(),
+            steered: None,
             busy: Vec::new(),
             tries: 0,
             tell,
@@ -116,11 +132,13 @@ impl<'a> Work<'a> {
         &mut self,
         jobs: impl Iterator<Item = Job<Task>> + Send + 'static,
     ) -> Result<bool, CatalogError> {
-        let mut options = self.options.engine.clone();
+        let mut options = self.engine();
         // One long file must not hold up what others have proved.
         options.delivery = Delivery::AsTheyCome;
         options.detect_changes = true;
-        let mut run = engine::run(&options, jobs);
+        let mut jobs = jobs;
+        // Of a number that is not known none is read in this thread, which has to steer.
+        let mut run = engine::run(&options, iter::from_fn(move || jobs.next()));
         loop {
             match run.next_within(LOOK) {
                 Some(outcome) => self.take(outcome)?,
@@ -130,7 +148,7 @@ impl<'a> Work<'a> {
             if self.batch.is_due() {
                 self.commit()?;
             }
-            if self.limits.is_late() {
+            if self.limits.is_late() || !self.steer()? || self.vanished.is_some() {
                 run.stopper().stop();
             }
         }
@@ -139,7 +157,48 @@ impl<'a> Work<'a> {
         Ok(is_done)
     }
 
+    /// How files are read: a scrub at its pace.
+    fn engine(&self) -> engine::Options {
+        let mut options = self.options.engine.clone();
+        if self.verb == Verb::Scrub {
+            options.pace = Some(self.pace.clone());
+        }
+        options
+    }
+
+    /// Behaves as whoever steers says; whether to go on.
+    pub(crate) fn steer(&mut self) -> Result<bool, CatalogError> {
+        if self.steered.is_some_and(|at| at.elapsed() < LOOK) {
+            return Ok(self.halt.is_none());
+        }
+        let is_first = self.steered.replace(Instant::now()).is_none();
+        if self.options.goes_on.as_ref().is_some_and(|goes_on| !goes_on.says()) {
+            self.halt.get_or_insert(Halt::Ended);
+        }
+        if self.verb == Verb::Scrub {
+            let manners = self.catalog.manners(&self.batch.root)?;
+            let (now, zone) = (self.now(), &self.options.zone);
+            let is_open = manners.window.is_none_or(|window| window.is_open(now, zone));
+            if let Some(since) = manners.paused {
+                self.halt.get_or_insert(Halt::Paused(since));
+            } else if !is_open && !self.options.at_any_time {
+                self.halt.get_or_insert(Halt::Closed);
+            }
+            self.pace.set_rate(manners.rate);
+            if self.options.yields && !is_first {
+                self.pressure.look(&self.pace);
+            }
+        }
+        if self.halt.is_some() {
+            self.limits.reach();
+        }
+        Ok(self.halt.is_none())
+    }
+
     fn take(&mut self, outcome: Outcome<Task>) -> Result<(), CatalogError> {
+        if self.vanished.is_some() {
+            return Ok(());
+        }
         let Outcome { source, context, result, .. } = outcome;
         let path = source.path().unwrap_or(Path::new("")).to_owned();
         if let Ok(hashed) = &result {
@@ -220,8 +279,9 @@ impl<'a> Work<'a> {
         };
         // What waits would wait for as long as that takes.
         self.commit()?;
-        let options = &self.options.engine;
-        match (confirm(path, &file, (&digests, &stat), options), class) {
+        let options = self.engine();
+        let goes_on = || self.options.goes_on.as_ref().is_none_or(GoesOn::says);
+        match (confirm(path, &file, (&digests, &stat), &options, &goes_on), class) {
             (Confirmed::Busy, _) => {
                 self.is_busy(path.to_owned(), Some(Box::new(file)));
                 Ok(())
@@ -310,6 +370,13 @@ impl<'a> Work<'a> {
 
     /// Notes what is wrong with a row, whose digest and stat stay.
     fn is_damaged(&mut self, file: &File, finding: Finding) -> Result<(), CatalogError> {
+        // Nothing is said of a file whose root went away while it was looked for.
+        if matches!(finding.class, Class::Missing | Class::Unreadable)
+            && let Some(why) = self.batch.root.why_not_there()
+        {
+            self.vanished.get_or_insert(why);
+            return Ok(());
+        }
         self.batch.count(finding.class, 1);
         if let Some(status) = Status::of_class(finding.class)
             && self.statuses.get(&file.id) != Some(&status)
