@@ -18,7 +18,7 @@ use crate::finding::Finding;
 use crate::root::Root;
 use crate::rows::{File, State, split};
 use crate::stat::Stat;
-use crate::table::{EVENT, FILE, FOLDER, OLD, RUN, STATE, blob, int, or_null, text};
+use crate::table::{EVENT, FILE, FOLDER, OLD, Putter, RUN, STATE, blob, int, or_null, text};
 use crate::{CatalogError, digests};
 
 const MOST: usize = 10_000;
@@ -195,19 +195,22 @@ impl Batch {
         let root = self.root.id;
         // Those of a walk come nearly so: what is inserted in order fills its pages.
         self.inserts.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+        let (mut files, mut states) = (FILE.inserter(db)?, STATE.inserter(db)?);
         for Insert { path, stat, digests, checked } in mem::take(&mut self.inserts) {
             let id = Ids::take(&mut self.ids.file);
             let is_settled = stat.is_settled_at(checked);
-            self.put_file(db, &path, id, &stat, is_settled, &digests)?;
-            put_state(db, &State { id, root, checked, status: Status::Fresh })?;
+            self.put_file(db, &mut files, (&path, id), (&stat, is_settled), &digests)?;
+            put_state(&mut states, &State { id, root, checked, status: Status::Fresh })?;
         }
+        (files, states) = (FILE.putter(db)?, STATE.putter(db)?);
         self.rows.sort_unstable_by_key(|(file, _)| file.id);
         for (file, to) in mem::take(&mut self.rows) {
             let path = to.unwrap_or_else(|| file.path());
-            self.put_file(db, &path, file.id, &file.stat, file.is_settled, &file.digests)?;
+            let File { id, stat, is_settled, digests, .. } = &file;
+            self.put_file(db, &mut files, (&path, *id), (stat, *is_settled), digests)?;
         }
         self.states.sort_unstable_by_key(|state| state.id);
-        self.states.drain(..).try_for_each(|state| put_state(db, &state))?;
+        self.states.drain(..).try_for_each(|state| put_state(&mut states, &state))?;
         for id in mem::take(&mut self.forgotten) {
             db.prepare_cached("DELETE FROM file WHERE id = ?1")?.execute([id])?;
             db.prepare_cached("DELETE FROM state WHERE id = ?1")?.execute([id])?;
@@ -231,31 +234,27 @@ impl Batch {
     fn put_file(
         &mut self,
         db: &Connection,
-        path: &[u8],
-        id: i64,
-        stat: &Stat,
-        is_settled: bool,
+        into: &mut Putter<'_>,
+        (path, id): (&[u8], i64),
+        (stat, is_settled): (&Stat, bool),
         digests: &Digests,
     ) -> Result<(), CatalogError> {
         let (folder, name) = split(path);
         let folder = self.folder(db, folder)?;
         let (algorithms, digests) = digests::encode(digests)?;
         let Stat { size, modified, changed, inode } = *stat;
-        FILE.put(
-            db,
-            &[
-                int(id),
-                int(folder),
-                blob(name),
-                int(size),
-                int(modified),
-                int(changed),
-                int(inode),
-                int(is_settled.into()),
-                int(algorithms),
-                blob(&digests),
-            ],
-        )
+        into.put(&[
+            int(id),
+            int(folder),
+            blob(name),
+            int(size),
+            int(modified),
+            int(changed),
+            int(inode),
+            int(is_settled.into()),
+            int(algorithms),
+            blob(&digests),
+        ])
     }
 
     /// The id of a folder, which is made where there is none.
@@ -313,9 +312,9 @@ pub(crate) fn counts_of(text: &str) -> BTreeMap<Class, u64> {
     text.split(' ').filter_map(pair).collect()
 }
 
-pub(crate) fn put_state(db: &Connection, state: &State) -> Result<(), CatalogError> {
+fn put_state(into: &mut Putter<'_>, state: &State) -> Result<(), CatalogError> {
     let State { id, root, checked, status } = *state;
-    STATE.put(db, &[int(id), int(root), int(checked), int(status.number())])
+    into.put(&[int(id), int(root), int(checked), int(status.number())])
 }
 
 fn put_old(db: &Connection, id: i64, old: &File, until: i64) -> Result<(), CatalogError> {

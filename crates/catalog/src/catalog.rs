@@ -19,6 +19,10 @@ use crate::{CatalogError, network};
 /// How long one waits for another process's commit.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Pages that the log takes before they are brought to their places: each of them once for what
+/// many commits write into it. It is half of what the log keeps.
+const CHECKPOINT: i64 = 8192;
+
 /// Bytes that the log keeps on the disk when it is done with.
 const LOG: i64 = 64 << 20;
 
@@ -177,6 +181,7 @@ fn prepare_to_write(db: &Connection, path: &Path) -> Result<(), CatalogError> {
     }
     db.pragma_update(None, "synchronous", "FULL")?;
     db.pragma_update(None, "journal_size_limit", LOG)?;
+    db.pragma_update(None, "wal_autocheckpoint", CHECKPOINT)?;
     Ok(())
 }
 

@@ -5,11 +5,12 @@
 //! good check, and others are [`Class::Altered`](crate::Class::Altered), since nobody knows whether
 //! the file or the list is right. Where the list tells a time, an edit after it is one.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use lanesum_checksum::engine::look_at;
-use lanesum_list::{Digests, Record};
+use lanesum_list::{Digests, Inode, Record};
 
 use crate::batch::Batch;
 use crate::check::require_shape;
@@ -94,10 +95,17 @@ impl Import {
     }
 }
 
+/// What a file is looked at with.
+struct Eyes {
+    ways: Ways,
+    /// The files that the catalog itself consists of.
+    own: Vec<Inode>,
+}
+
 /// What is said of files of a root, by their paths below it.
 struct OfRoot {
     root: Root,
-    files: Vec<(Vec<u8>, Said)>,
+    files: BTreeMap<Vec<u8>, Said>,
 }
 
 impl Said {
@@ -160,8 +168,12 @@ impl Catalog {
                 below.push(b'/');
             }
             below.extend_from_slice(std::os::unix::ffi::OsStrExt::as_bytes(name));
-            let of_root = || OfRoot { root: root.clone(), files: Vec::new() };
-            roots.entry(root.id).or_insert_with(of_root).files.push((below, said));
+            let of_root = || OfRoot { root: root.clone(), files: BTreeMap::new() };
+            // Lists write one path in several ways.
+            match roots.entry(root.id).or_insert_with(of_root).files.entry(below) {
+                Entry::Occupied(mut before) => before.get_mut().join(said),
+                Entry::Vacant(place) => _ = place.insert(said),
+            }
         }
         for OfRoot { root, files } in roots.into_values() {
             for (path, imported) in self.import_into(root, files, options)? {
@@ -174,19 +186,19 @@ impl Catalog {
     fn import_into(
         &mut self,
         root: Root,
-        files: Vec<(Vec<u8>, Said)>,
+        files: BTreeMap<Vec<u8>, Said>,
         options: &Options,
     ) -> Result<Vec<(PathBuf, Imported)>, CatalogError> {
         let is_there =
             Place::of(&root.path).is_ok_and(|it| it.is_that_of(&root.volume, root.inode));
         let path_of = root.clone();
-        let mut ways = Ways::of(&root.path);
+        let mut eyes = Eyes { ways: Ways::of(&root.path), own: self.own_files() };
         let mut batch = Batch::begin(&self.db, root, "import", (options.clock)())?;
         let mut all = Vec::with_capacity(files.len());
         for (below, said) in files {
             let path = path_of.path_of(&below);
             let imported = if is_there {
-                self.import_file(&mut batch, &mut ways, &path, below, said)?
+                self.import_file(&mut batch, &mut eyes, &path, below, said)?
             } else {
                 Imported::Suspended
             };
@@ -205,7 +217,7 @@ impl Catalog {
     fn import_file(
         &self,
         batch: &mut Batch,
-        ways: &mut Ways,
+        eyes: &mut Eyes,
         path: &Path,
         below: Vec<u8>,
         said: Said,
@@ -217,7 +229,7 @@ impl Catalog {
         if digests.is_empty() || encode(&digests).is_err() {
             return Ok(Imported::NothingSaid);
         }
-        match ways.look(&below) {
+        match eyes.ways.look(&below) {
             There::Gone => return Ok(Imported::NoFile),
             There::Mount(_) => return Ok(Imported::Mounted),
             There::File => {}
@@ -232,7 +244,7 @@ impl Catalog {
         let Some((stat, inode)) = look_at(path).ok().as_ref().and_then(Stat::of) else {
             return Ok(Imported::NoFile);
         };
-        if self.own_files().contains(&inode) {
+        if eyes.own.contains(&inode) {
             return Ok(Imported::NothingSaid);
         }
         let (size, modified) = (size.unwrap_or(stat.size), modified.unwrap_or(stat.modified));

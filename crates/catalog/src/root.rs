@@ -10,6 +10,7 @@ use lanesum_list::{Algorithm, Algorithms};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
+use crate::mounts::Mounts;
 use crate::scan::walk_root;
 use crate::table::{ROOT, blob, int, text};
 use crate::volume::Place;
@@ -200,7 +201,10 @@ impl Catalog {
         let overlaps = |root: &&Root| {
             let is_inside = root.path.starts_with(&path) || path.starts_with(&root.path);
             // Of a root that is not there nobody knows whether it is mounted.
-            is_inside && Place::of(&root.path).map_or(true, |other| other.device == place.device)
+            let is_of_device = |other: Place| other.device == place.device;
+            is_inside
+                && Place::of(&root.path).map_or(true, is_of_device)
+                && !is_mounted_between(&root.path, &path)
         };
         if let Some(root) = roots.iter().find(overlaps) {
             let other = root.path.clone();
@@ -216,6 +220,13 @@ impl Catalog {
         root.put(&self.db)?;
         Ok(root)
     }
+}
+
+/// Whether the one of two folders that is in the other is there by a mount, and so no part of it.
+fn is_mounted_between(one: &Path, other: &Path) -> bool {
+    let (outer, inner) = if one.starts_with(other) { (other, one) } else { (one, other) };
+    let below = inner.strip_prefix(outer).map(|below| below.as_os_str().as_bytes());
+    below.is_ok_and(|below| Mounts::below(outer).over(below).is_some())
 }
 
 /// The path without links as far as it exists, absolute.

@@ -16,9 +16,13 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::mem;
+use std::path::Path;
 
+use lanesum_checksum::error::message;
 use lanesum_list::Digest;
 use rusqlite::OptionalExtension as _;
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+use rustix::io::Errno;
 
 use crate::batch::Batch;
 use crate::check::require_shape;
@@ -63,6 +67,7 @@ impl Catalog {
         work.is_first = verb.accepts() && !work.catalog.was_taken_up(root)?;
         summary.is_first = work.is_first;
         if work.is_first && work.catalog.is_empty(root)? {
+            require_shape(&work.catalog.db)?;
             let own = work.catalog.own_files();
             let jobs = FirstJobs::new(root, work.catalog.path(), own);
             summary.is_complete = work.read(jobs)?;
@@ -88,9 +93,6 @@ impl Catalog {
         options: &'a Options,
         tell: Tell<'a>,
     ) -> Result<Work<'a>, CatalogError> {
-        if verb.accepts() {
-            require_shape(&self.db)?;
-        }
         let mut statuses = HashMap::new();
         State::for_each_not_well(&self.db, |state| {
             if state.root == root.id {
@@ -152,6 +154,10 @@ impl Work<'_> {
     /// Does with a scan what the verb says.
     fn look(&mut self, found: Scan, summary: &mut Summary) -> Result<(), CatalogError> {
         let rows = found.rows();
+        if self.verb.accepts() && !(found.new.is_empty() && found.gone.is_empty()) {
+            require_shape(&self.catalog.db)?;
+            self.is_shape_right = true;
+        }
         let Scan { mut same, renumbered, mut doubtful, gone, new, unknown, .. } = found;
         summary.unknown = unknown;
         self.mounts = found.mounts;
@@ -210,7 +216,12 @@ impl Work<'_> {
             let (read, told): (Vec<_>, Vec<_>) =
                 others.into_iter().partition(|new| self.gone.may_be(new.stat.size));
             for new in told {
-                self.found(Finding::new(Class::New, new.path));
+                // It stays known that nobody may read it.
+                let finding = match access_to(&self.batch.root.path_of(&new.path)) {
+                    Ok(()) => Finding::new(Class::New, new.path),
+                    Err(why) => Finding::new(Class::Unreadable, new.path).because(why),
+                };
+                self.found(finding);
             }
             others = read;
         }
@@ -350,7 +361,8 @@ impl Work<'_> {
         self.batch.run.ended = Some((self.options.clock)());
         self.batch.run.outcome = Some(outcome);
         self.commit()?;
-        if self.verb.accepts() {
+        // Folders lose files by moves alone, and an index that is wrong must not make one look empty.
+        if self.is_shape_right {
             self.catalog.remove_empty_folders(self.batch.root.id)?;
         }
         let run = &self.batch.run;
@@ -362,5 +374,16 @@ impl Work<'_> {
             not_well: self.statuses.values().filter(|status| !status.is_good()).count() as u64,
             ..summary
         })
+    }
+}
+
+/// Why a file cannot be read, as far as its mode tells.
+fn access_to(path: &Path) -> Result<(), String> {
+    match accessat(CWD, path, Access::READ_OK, AtFlags::EACCESS) {
+        // What is gone meanwhile is nobody's.
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        // A system that cannot say, or a path that is too long for one call.
+        Err(Errno::NOSYS | Errno::INVAL | Errno::NAMETOOLONG) => Ok(()),
+        Err(error) => Err(message(&error.into())),
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::OnceLock;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, Row};
+use rusqlite::{CachedStatement, Connection, Row};
 
 use crate::{CatalogError, seal};
 
@@ -45,26 +45,37 @@ tables! {
 
 impl Table {
     /// Inserts a row, or replaces the one that has its key.
-    pub(crate) fn put(&self, db: &Connection, values: &[ValueRef<'_>]) -> Result<(), CatalogError> {
-        debug_assert_eq!(values.len(), self.columns.len(), "{}", self.name);
-        let mut statement = db.prepare_cached(self.put.get_or_init(|| self.put_sql()))?;
-        for (place, &value) in values.iter().enumerate() {
-            statement.raw_bind_parameter(place + 1, ToSqlOutput::Borrowed(value))?;
-        }
-        let seal = seal::of(self.number, values.iter().copied());
-        statement.raw_bind_parameter(values.len() + 1, seal)?;
-        statement.raw_execute()?;
-        Ok(())
+    pub(crate) fn put(
+        &'static self,
+        db: &Connection,
+        values: &[ValueRef<'_>],
+    ) -> Result<(), CatalogError> {
+        self.putter(db)?.put(values)
+    }
+
+    /// Inserts many rows, or replaces those that have their keys: a statement is looked up once.
+    pub(crate) fn putter<'db>(&'static self, db: &'db Connection) -> rusqlite::Result<Putter<'db>> {
+        let statement = db.prepare_cached(self.put.get_or_init(|| self.put_sql()))?;
+        Ok(Putter { table: self, statement })
+    }
+
+    /// The same of rows whose keys are new.
+    pub(crate) fn inserter<'db>(
+        &'static self,
+        db: &'db Connection,
+    ) -> rusqlite::Result<Putter<'db>> {
+        Ok(Putter { table: self, statement: db.prepare_cached(&self.insert_sql())? })
+    }
+
+    fn insert_sql(&self) -> String {
+        let places: Vec<_> =
+            (1..=self.columns.len() + 1).map(|place| format!("?{place}")).collect();
+        format!("INSERT INTO {} VALUES ({})", self.name, places.join(","))
     }
 
     fn put_sql(&self) -> String {
-        let (name, key) = (self.name, self.columns[0]);
-        let places: Vec<_> =
-            (1..=self.columns.len() + 1).map(|place| format!("?{place}")).collect();
-        let mut sql = format!(
-            "INSERT INTO {name} VALUES ({}) ON CONFLICT ({key}) DO UPDATE SET ",
-            places.join(",")
-        );
+        let mut sql =
+            format!("{} ON CONFLICT ({}) DO UPDATE SET ", self.insert_sql(), self.columns[0]);
         for column in &self.columns[1..] {
             // Memory takes everything.
             let _ = write!(sql, "{column}=excluded.{column},");
@@ -102,6 +113,27 @@ impl Table {
     pub(crate) fn select(&self, alias: &str) -> String {
         let columns = self.columns.iter().chain(&["seal"]);
         columns.map(|column| format!("{alias}.{column}")).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// A statement that puts rows.
+pub(crate) struct Putter<'db> {
+    table: &'static Table,
+    statement: CachedStatement<'db>,
+}
+
+impl Putter<'_> {
+    /// Puts a row, with its seal.
+    pub(crate) fn put(&mut self, values: &[ValueRef<'_>]) -> Result<(), CatalogError> {
+        let Self { table, statement } = self;
+        debug_assert_eq!(values.len(), table.columns.len(), "{}", table.name);
+        for (place, &value) in values.iter().enumerate() {
+            statement.raw_bind_parameter(place + 1, ToSqlOutput::Borrowed(value))?;
+        }
+        let seal = seal::of(table.number, values.iter().copied());
+        statement.raw_bind_parameter(values.len() + 1, seal)?;
+        statement.raw_execute()?;
+        Ok(())
     }
 }
 

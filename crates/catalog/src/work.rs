@@ -62,6 +62,8 @@ pub(crate) struct Work<'a> {
     pressure: Pressure,
     /// When it was looked last how it is to behave.
     steered: Option<Instant>,
+    /// Whether indices were held against rows.
+    pub(crate) is_shape_right: bool,
     busy: Vec<(PathBuf, Option<Box<File>>)>,
     tries: u32,
     tell: Tell<'a>,
@@ -93,6 +95,7 @@ impl<'a> Work<'a> {
             pace: options.engine.pace.clone().unwrap_or_default(),
             pressure: Pressure::default(),
             steered: None,
+            is_shape_right: false,
             busy: Vec::new(),
             tries: 0,
             tell,
@@ -378,6 +381,11 @@ impl<'a> Work<'a> {
             return Ok(());
         }
         self.batch.count(finding.class, 1);
+        if self.verb.accepts() && finding.class != Class::Missing && file.renamed.is_some() {
+            // It takes its name along, and nothing else.
+            let to = file.renamed.clone().map(Vec::from);
+            self.batch.replace(file, file.clone(), to);
+        }
         if let Some(status) = Status::of_class(finding.class)
             && self.statuses.get(&file.id) != Some(&status)
         {

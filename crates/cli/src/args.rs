@@ -152,12 +152,13 @@ pub enum Command {
     /// Catalog files, folders or all of a folder that was added no more. The files are not touched.
     #[command(after_help = CATALOG_CODES)]
     Forget(Forget),
-    /// The catalog itself: check it, copy it, write it as a list.
+    /// The catalog itself: check it, copy it, make it of lists, write it as a list.
     ///
     /// The catalog knows of each file what it was, when it was last read, and what became of it. Begin
     /// with `lanesum add ~/photos`; then `lanesum audit` tells what is not as it was, `lanesum update`
     /// takes up what you edited, and `lanesum scrub`, say once a day, reads what is due. `lanesum
-    /// status` tells how things stand. docs/catalog.md says what each case means.
+    /// status` tells how things stand. Whoever has lists begins with `lanesum catalog import --add DIR
+    /// LIST`. docs/catalog.md says what each case means.
     ///
     /// It is in --catalog FILE, else $LANESUM_CATALOG, else $XDG_STATE_HOME/lanesum/catalog.db, of root
     /// /var/lib/lanesum/catalog.db.

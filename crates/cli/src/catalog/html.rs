@@ -6,7 +6,7 @@ use std::io;
 use indicatif::{DecimalBytes, HumanCount};
 use lanesum_catalog::{Catalog, CatalogError, Event, NotWell, Overview, Status};
 
-use super::print::whole;
+use super::print;
 use super::report::last_good;
 use super::status::run_words;
 use super::{moment, name, now};
@@ -167,7 +167,7 @@ fn of_event(event: &Event) -> String {
     let finding = &event.finding;
     let mut place = String::new();
     if let (Some(other), Some(root)) = (&finding.other, &event.root) {
-        place = format!("<bdi>{}</bdi> → ", escaped(&whole(root, other)));
+        place = format!("<bdi>{}</bdi> → ", escaped(&print::place(root, other, finding)));
     }
     let words = |words: &Option<String>| escaped(words.as_deref().unwrap_or_default().as_bytes());
     let bad = if finding.class.is_damage() { " class=\"bad\"" } else { "" };

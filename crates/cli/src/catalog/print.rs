@@ -36,10 +36,10 @@ impl Printer<'_> {
         let mut text = finding.class.name().as_bytes().to_vec();
         text.push(b' ');
         if let Some(other) = &finding.other {
-            console.quote(&mut text, &whole(self.root, other));
+            console.quote(&mut text, &place(self.root, other, finding));
             text.extend_from_slice(b" -> ");
         }
-        console.quote(&mut text, &whole(self.root, &finding.path));
+        console.quote(&mut text, &place(self.root, &finding.path, finding));
         if finding.files > 1 {
             text.extend_from_slice(format!(" ({})", files(finding.files)).as_bytes());
         }
@@ -126,6 +126,15 @@ pub fn whole(root: &Path, below: &[u8]) -> Vec<u8> {
             path.push(b'/');
         }
         path.extend_from_slice(below);
+    }
+    path
+}
+
+/// The path of what a finding is about: that of a folder, the root as well, ends in a slash.
+pub fn place(root: &Path, below: &[u8], finding: &Finding) -> Vec<u8> {
+    let mut path = whole(root, below);
+    if finding.files > 1 && finding.class == Class::Moved && !path.ends_with(b"/") {
+        path.push(b'/');
     }
     path
 }

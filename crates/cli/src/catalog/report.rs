@@ -9,7 +9,7 @@ use indicatif::HumanCount;
 use lanesum_catalog::{Catalog, CatalogError, Event, NotWell, Root, Run, Severity};
 use lanesum_list::formats::write_cell;
 
-use super::print::{SCHEMA, finding_object, insert_path, line, whole};
+use super::print::{SCHEMA, finding_object, insert_path, line, place, whole};
 use super::status::run_words;
 use super::{code, console, fail, html, look, moment, name, now};
 use crate::args::Report;
@@ -201,7 +201,7 @@ fn event_text(event: &Event, console: &Console) -> Vec<u8> {
     let finding = &event.finding;
     let mut line = format!("{} {} ", moment(event.at), finding.class).into_bytes();
     if let (Some(other), Some(root)) = (&finding.other, &event.root) {
-        console.quote(&mut line, &whole(root, other));
+        console.quote(&mut line, &place(root, other, finding));
         line.extend_from_slice(b" -> ");
     }
     console.quote(&mut line, name(&event.path()));

@@ -98,6 +98,107 @@ fn damage_is_told_and_not_taken_up() {
     assert_eq!(run(&folder, "audit").status.code(), Some(0));
 }
 
+/// Lists of many years become a catalog; what they say is not believed before it was read.
+#[test]
+fn lists_become_a_catalog() {
+    let folder = Folder::new();
+    ["a", "b", "d/c d"].iter().for_each(|path| folder.write(format!("tree/{path}"), path));
+    let list = folder.run("--format tag tree/a tree/b");
+    folder.write("old.md5", &list.stdout);
+    folder.write("more.csv", format!("path,md5\r\ntree/d/c d,{}\r\n", md5("d/c d")));
+    let import = run(&folder, "catalog import old.md5");
+    assert_eq!(import.status.code(), Some(2), "{}", text(&import.stderr));
+    let import = run(&folder, "catalog import --add tree old.md5 more.csv");
+    assert_eq!(import.status.code(), Some(3), "{}", text(&import.stderr));
+    assert!(text(&import.stderr).contains("import complete: 3 taken from lists, and not read yet"));
+    for verb in ["status", "report"] {
+        let stands = run(&folder, verb);
+        assert_eq!(stands.status.code(), Some(4), "{verb}");
+        assert!(
+            text(&stands.stdout).contains("3 NEVER READ")
+                || text(&stands.stdout).contains("NEVER READ: 3 files"),
+            "{}",
+            text(&stands.stdout)
+        );
+    }
+    // It is not as the list says, and nobody knows since when.
+    folder.write("tree/b", "B");
+    let set_back = run(&folder, "catalog import --add tree old.md5");
+    assert_eq!(
+        (set_back.status.code(), text(&set_back.stderr).contains("2 as cataloged")),
+        (Some(0), true)
+    );
+    let update = run(&folder, "update");
+    assert_eq!(
+        (update.status.code(), lines(&folder, &update)),
+        (Some(3), vec!["changed b".to_owned()])
+    );
+    assert_eq!(run(&folder, "status").status.code(), Some(0));
+
+    folder.write("wrong.md5", format!("{}  tree/a\n{ABC}  tree/nothing\n", md5("other")));
+    let import = run(&folder, "catalog import wrong.md5");
+    let words = text(&import.stderr);
+    assert_eq!(import.status.code(), Some(1), "{words}");
+    assert!(
+        words.contains("tree/a: DIFFERS") && words.contains("tree/nothing: NOT taken"),
+        "{words}"
+    );
+    assert!(words.contains("import NOT complete"), "{words}");
+    folder.write("tree/none.txt", "x");
+    folder.write("bad.md5", format!("{}  tree/none.txt\nthis is no line\n", md5("x")));
+    let import = run(&folder, "catalog import bad.md5");
+    assert_eq!(import.status.code(), Some(1));
+    assert!(text(&import.stderr).contains("bad.md5: line 2"), "{}", text(&import.stderr));
+    let audit = run(&folder, "audit");
+    assert!(lines(&folder, &audit).contains(&"new none.txt".to_owned()), "nothing was taken");
+
+    // What is exported comes back, in every format that has digests.
+    let root = "tree";
+    for format in ["gnu", "tag", "csv", "json", "hashdeep", "sfv"] {
+        let export = run(&folder, &format!("catalog export --format {format} {root}"));
+        if format == "sfv" {
+            assert_eq!(export.status.code(), Some(2), "sfv holds CRC-32");
+            continue;
+        }
+        assert_eq!(export.status.code(), Some(0), "{format}: {}", text(&export.stderr));
+        folder.write("list", &export.stdout);
+        let import = run(&folder, "catalog import list");
+        assert_eq!(import.status.code(), Some(0), "{format}: {}", text(&import.stderr));
+        assert!(text(&import.stderr).contains("import complete: 3 as cataloged"), "{format}");
+    }
+}
+
+/// A page of hostile names runs nothing, and has all that the mail has.
+#[test]
+fn the_page_is_whole_and_runs_nothing() {
+    let folder = cataloged(&["a", "<script>alert(1)</script>", "\"onload=x'&"]);
+    let hostile = folder.path("tree/<script>alert(1)<");
+    fs::remove_file(hostile.join("script>")).unwrap();
+    folder.write("tree/a", "an edit");
+    run(&folder, "update");
+    let report = run(&folder, "report --html");
+    let page = text(&report.stdout);
+    assert_eq!(report.status.code(), Some(1), "{page}");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
+    assert!(page.contains("<title>lanesum: 1 missing - tree</title>"), "{page}");
+    assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;</bdi>"), "{page}");
+    assert!(page.contains("lanesum forget -- "), "{page}");
+    assert!(page.contains(">changed<"), "{page}");
+    for wrong in ["<script", "onload=x'", "http://", "https://", "src=", "href="] {
+        assert!(!page.contains(wrong), "{wrong}: {page}");
+    }
+    let bad = text(&run(&folder, "report --html --bad").stdout);
+    assert!(bad.contains("1 missing") && !bad.contains(">changed<") && bad.ends_with("</html>\n"));
+    assert_eq!(run(&folder, "report --html --csv").status.code(), Some(2));
+    // A folder's name is no line of the mail.
+    folder.write(b"t\nBcc: x/a", "a");
+    let folder_name = folder.path(b"t\nBcc: x");
+    let mut add = folder.lanesum(["add"]);
+    output(add.arg(&folder_name).env("LANESUM_CATALOG", folder.path("state/catalog.db")));
+    let mail = text(&run(&folder, "report").stdout);
+    assert!(mail.starts_with("lanesum: 1 missing - tree, ") && !mail.contains("\nBcc"), "{mail}");
+}
+
 #[test]
 fn json_is_a_line_for_each_finding_and_a_summary() {
     let folder = cataloged(&["a"]);
@@ -256,7 +357,7 @@ fn kill_9_at_any_moment_leaves_a_whole_catalog() {
     for file in 0..300 {
         folder.write(format!("tree/d{}/{file}", file % 7), format!("{file}").repeat(200));
     }
-    let mut is_made = false;
+    let (mut is_made, mut interrupted) = (false, 0);
     for round in 0..200 {
         for _ in 0..5 {
             random ^= random << 13;
@@ -278,7 +379,15 @@ fn kill_9_at_any_moment_leaves_a_whole_catalog() {
         is_made |= code == Some(0);
         let is_whole = code == Some(0) || !is_made && code == Some(2);
         assert!(is_whole, "{verb}: {}", text(&check.stderr));
+        // Nobody calls a look whole that was not.
+        let status = run(&folder, "status --json");
+        let is_interrupted = serde_json::from_slice(&status.stdout).is_ok_and(|it: Value| {
+            it["last"]["outcome"].is_null() && it["last"]["verb"] != "scrub"
+        });
+        assert!(!is_interrupted || status.status.code() == Some(4), "{}", text(&status.stdout));
+        interrupted += u32::from(is_interrupted);
     }
+    assert!(interrupted > 0);
     assert!(run(&folder, "add tree").status.code().is_some_and(|code| code == 0 || code == 3));
     assert_eq!(run(&folder, "audit --all").status.code(), Some(0));
     assert!(text(&run(&folder, "status").stdout).contains("300 files"));
@@ -353,6 +462,18 @@ fn what_could_not_be_looked_at_stays_known() {
     mode("tree/d", 0o700);
     run(&folder, "update");
     stands(0);
+    // What is new and cannot be read is not only new, neither to an audit.
+    folder.write("tree/secret", "secret");
+    mode("tree/secret", 0);
+    for verb in ["update", "audit"] {
+        let output = limited(verb);
+        assert_eq!(output.status.code(), Some(1), "{verb}: {}", text(&output.stderr));
+        assert!(text(&output.stdout).contains("secret: Permission denied"), "{verb}");
+        stands(4);
+    }
+    mode("tree/secret", 0o600);
+    run(&folder, "update");
+    stands(0);
     mode("tree", 0);
     let audit = limited("audit");
     assert!(text(&audit.stderr).contains("audit NOT complete"), "{}", text(&audit.stderr));
@@ -420,6 +541,7 @@ fn folders_and_files_that_are_bound_there_are_no_part_of_a_folder() {
         .map(|args| (args, run(&folder, args)))
         .collect();
     let first = folder.run("add tree --catalog first.db");
+    let inner = folder.run("add tree/sub --catalog first.db");
     ["tree/sub", "tree/a", "tree/e f"].into_iter().for_each(unbind);
     for (args, output) in runs {
         let code = if args.starts_with("accept") { 1 } else { 4 };
@@ -430,6 +552,7 @@ fn folders_and_files_that_are_bound_there_are_no_part_of_a_folder() {
             assert!(words.contains("something is mounted there"), "{args}: {words}");
         }
     }
+    assert_eq!(inner.status.code(), Some(0), "{}", text(&inner.stderr));
     let words = text(&first.stderr);
     assert!(
         words.contains("1 new") && words.matches("something is mounted").count() == 3,
@@ -482,7 +605,8 @@ fn a_full_disk_and_a_read_only_one() {
     assert!(words.contains("no room is left"), "{words}");
     assert_eq!(check.as_ref().unwrap().0, Some(0), "{check:?}");
     if let Some((code, words, out)) = status {
-        assert!(code == Some(0) && out.contains("2 files"), "{words}");
+        assert!(code == Some(4) && out.contains("2 files"), "{words}");
+        assert!(out.contains("NOT complete: interrupted"), "{out}");
     }
 }
 
