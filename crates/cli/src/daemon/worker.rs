@@ -24,8 +24,8 @@ use crate::catalog::now;
 use crate::catalog::print::Printer;
 use crate::console::{Console, lock};
 
-/// A folder that is not there is looked for so often, and a catalog that another process has.
-const POLL: i64 = 15;
+/// So often in seconds folders are looked for, whether they are there.
+const POLL: i64 = 10;
 /// Between two words to systemd how far it is.
 const STATUS: Duration = Duration::from_secs(2);
 
@@ -185,7 +185,6 @@ impl Worker {
             if why.is_some() {
                 self.done.remove(&root.path);
                 if why == root.suspended {
-                    until = until.min(now + POLL);
                     continue;
                 }
             }
@@ -202,7 +201,8 @@ impl Worker {
         }
         self.beat_if_done(&roots, now);
         self.tell_status(&roots, until);
-        Ok(Step::Wait(until))
+        // Folders come and go, and nobody tells.
+        Ok(Step::Wait(until.min(now + POLL)))
     }
 
     /// Reads a part of what is due of a root.
