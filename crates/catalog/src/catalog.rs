@@ -123,7 +123,7 @@ impl Catalog {
     /// [`CatalogError::Locked`] where another one has it.
     pub fn serve_alone(path: &Path) -> Result<Alone, CatalogError> {
         require(path)?;
-        Lock::take(&beside(path, "-serve"), "serve").map(Alone)
+        Lock::take(&beside(path, "-serve"), "daemon").map(Alone)
     }
 
     /// A number that is another one after any other connection wrote to it.

@@ -37,7 +37,7 @@ pub enum CatalogError {
         known: i64,
     },
     /// Another process writes.
-    #[error("the catalog is locked by {holder}; wait for its end")]
+    #[error("the catalog is locked by {holder}; {}", way_out(holder))]
     Locked {
         /// Its number and what it does: `process 4711 (scrub)`.
         holder: String,
@@ -144,6 +144,15 @@ impl From<rusqlite::Error> for CatalogError {
             None if is_of_schema(&error) => Self::Damaged(error.to_string()),
             _ => Self::Sqlite(error),
         }
+    }
+}
+
+/// A daemon does not end, but makes room.
+fn way_out(holder: &str) -> &'static str {
+    if holder.ends_with("(serve)") {
+        "`lanesum pause` makes it free in some seconds, and `lanesum resume` lets it go on"
+    } else {
+        "wait for its end"
     }
 }
 

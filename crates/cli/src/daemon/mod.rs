@@ -70,9 +70,9 @@ pub fn run(args: &Serve) -> anyhow::Result<ExitCode> {
     lanesum_startup::give_way();
     let path = path(&args.place)?;
     let served = Catalog::serve_alone(&path)
-        .and_then(|alone| serve(args, path, &console, &is_ending, send, &wakes).map(|()| alone));
+        .and_then(|_alone| serve(args, path, &console, &is_ending, send, &wakes));
     Ok(match served {
-        Ok(_) => ExitCode::SUCCESS,
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&error, &mut lock(&console)),
     })
 }
