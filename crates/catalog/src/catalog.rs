@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use lanesum_list::Inode;
 use lanesum_siphash::SipHash24;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
 
 use crate::lock::{self, Lock};
@@ -302,6 +303,9 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, CatalogError> {
     let settled = || -> rusqlite::Result<Connection> {
         let db = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_EXRESCODE)?;
         db.busy_timeout(PATIENCE)?;
+        // Else a statement may be prepared anew whenever another value is bound, which takes ten times as
+        // long as to look a row up.
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         db.pragma_update(None, "mmap_size", 0)?;
         db.pragma_update(None, "cache_size", -CACHE)?;
         db.pragma_update(None, "trusted_schema", false)?;

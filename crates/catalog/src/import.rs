@@ -7,6 +7,7 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use lanesum_checksum::engine::look_at;
@@ -61,7 +62,8 @@ impl Imported {
 /// What lists say of files, by their paths, until all of it is there.
 #[derive(Debug, Default)]
 pub struct Import {
-    files: BTreeMap<PathBuf, Said>,
+    /// By their bytes: to order paths by their names takes ten times as long.
+    files: BTreeMap<OsString, Said>,
 }
 
 #[derive(Debug)]
@@ -82,9 +84,9 @@ impl Import {
             digests: record.digests.clone(),
             is_contradicted: false,
         };
-        match self.files.get_mut(&path) {
-            Some(before) => before.join(said),
-            None => _ = self.files.insert(path, said),
+        match self.files.entry(path.into_os_string()) {
+            Entry::Occupied(mut before) => before.get_mut().join(said),
+            Entry::Vacant(place) => _ = place.insert(said),
         }
     }
 
@@ -146,6 +148,7 @@ impl Catalog {
         // Most files are where the one before was.
         let mut folders: HashMap<PathBuf, Option<(Root, Vec<u8>)>> = HashMap::new();
         for (path, said) in import.files {
+            let path = PathBuf::from(path);
             let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
                 tell(&path, Imported::NoRoot)?;
                 continue;

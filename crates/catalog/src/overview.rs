@@ -32,6 +32,8 @@ pub struct Overview {
     pub fresh: u64,
     /// Those that were never read: lists told of them.
     pub never: u64,
+    /// Whether an add or an update ever came to its end: before, nobody knows what else there is.
+    pub is_taken_up: bool,
     /// Those that are not well.
     pub not_well: BTreeMap<Status, u64>,
     /// How many were checked within each third of the period, the newest first; last those that
@@ -109,6 +111,7 @@ impl Catalog {
             let last = self.last_run(&root, "1")?;
             let undone = self.undone(&root)?;
             let manners = self.manners(&root)?;
+            let is_taken_up = self.was_taken_up(&root)?;
             let (files, fresh, never, not_well, ages) = (0, 0, 0, BTreeMap::new(), [0; 4]);
             let (oldest, due, next_due) = (None, 0, None);
             all.push(Overview {
@@ -116,6 +119,7 @@ impl Catalog {
                 files,
                 fresh,
                 never,
+                is_taken_up,
                 not_well,
                 ages,
                 oldest,

@@ -329,3 +329,32 @@ pub(crate) fn split(path: &[u8]) -> (&[u8], &[u8]) {
     let slash = path.iter().rposition(|&byte| byte == b'/');
     path.split_at(slash.map_or(0, |slash| slash + 1))
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+    use crate::{Catalog, Options, Policy, Verb};
+
+    /// SQLite, left to itself, plans a statement anew for each folder.
+    #[test]
+    fn statements_are_planned_once() {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..20 {
+            let inner = folder.path().join(format!("tree/{number}"));
+            std::fs::create_dir_all(&inner).unwrap();
+            std::fs::write(inner.join("file"), "content").unwrap();
+        }
+        let mut catalog = Catalog::open(&folder.path().join("catalog.db"), "test").unwrap();
+        let root = catalog.add_root(&folder.path().join("tree"), Policy::default()).unwrap();
+        catalog.run(&root, Verb::Add, &Options::default(), &mut |_| Ok(())).unwrap();
+        let mut files = Files::of(&catalog.db, root.id);
+        let mut count = 0;
+        while files.next().unwrap().is_some() {
+            count += 1;
+        }
+        let statement = catalog.db.prepare_cached(&files.file_sql).unwrap();
+        assert_eq!((count, statement.get_status(StatementStatus::RePrepare)), (20, 0));
+    }
+}

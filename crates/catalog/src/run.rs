@@ -111,9 +111,12 @@ impl Catalog {
         Ok(work)
     }
 
-    /// Whether a run took up all that there was. Until then, also after one that was interrupted,
-    /// nobody wants to hear of each file that it is new.
-    fn was_taken_up(&self, root: &Root) -> Result<bool, CatalogError> {
+    /// Whether an add or an update of a root ever came to its end. Until then, also after one that was
+    /// interrupted, nobody knows all that is there, nor wants to hear of each file that it is new.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn was_taken_up(&self, root: &Root) -> Result<bool, CatalogError> {
         let sql = "SELECT 1 FROM run WHERE root = ?1 AND outcome IN ('complete', 'partial') \
                    AND verb IN ('add', 'update') LIMIT 1";
         Ok(self.db.query_row(sql, [root.id], |_| Ok(())).optional()?.is_some())

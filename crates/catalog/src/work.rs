@@ -5,6 +5,7 @@ use std::io;
 use std::iter;
 use std::mem;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -37,6 +38,11 @@ const LOOK: Duration = Duration::from_millis(200);
 /// Whoever is told of findings.
 pub(crate) type Tell<'a> = &'a mut dyn FnMut(&Finding) -> io::Result<()>;
 
+fn inode_at(path: &Path) -> Option<[u64; 2]> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some([metadata.dev(), metadata.ino()])
+}
+
 pub(crate) struct Work<'a> {
     pub(crate) catalog: &'a mut Catalog,
     pub(crate) verb: Verb,
@@ -56,6 +62,8 @@ pub(crate) struct Work<'a> {
     pub(crate) hidden: u64,
     /// Why it ends before all is read.
     pub(crate) halt: Option<Halt>,
+    /// Device and inode of the root when it began: the cheap half of whether it is there still.
+    place: Option<[u64; 2]>,
     /// Why the root is not there any more.
     pub(crate) vanished: Option<String>,
     pace: Pace,
@@ -81,7 +89,6 @@ impl<'a> Work<'a> {
             catalog,
             verb,
             options,
-            batch,
             statuses: HashMap::new(),
             gone: Gone::default(),
             moves: Moves::default(),
@@ -91,6 +98,8 @@ impl<'a> Work<'a> {
             mounts: Vec::new(),
             hidden: 0,
             halt: None,
+            place: inode_at(&batch.root.path),
+            batch,
             vanished: None,
             pace: options.engine.pace.clone().unwrap_or_default(),
             pressure: Pressure::default(),
@@ -375,6 +384,7 @@ impl<'a> Work<'a> {
     fn is_damaged(&mut self, file: &File, finding: Finding) -> Result<(), CatalogError> {
         // Nothing is said of a file whose root went away while it was looked for.
         if matches!(finding.class, Class::Missing | Class::Unreadable)
+            && inode_at(&self.batch.root.path) != self.place
             && let Some(why) = self.batch.root.why_not_there()
         {
             self.vanished.get_or_insert(why);

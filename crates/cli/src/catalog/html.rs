@@ -121,11 +121,17 @@ fn of_root(it: &Overview, now: i64) -> String {
     if let Some(why) = &it.root.suspended {
         bad(&format!("SUSPENDED: {why}"));
     }
+    if let Some(since) = it.manners.paused {
+        bad(&format!("PAUSED since {}: nothing is scrubbed", moment(since)));
+    }
     if !it.not_well.is_empty() {
         let counts = it.not_well.iter();
         let counts =
             counts.map(|(status, count)| format!("{} {}", HumanCount(*count), status.name()));
         bad(&format!("NOT WELL: {}", counts.collect::<Vec<_>>().join(", ")));
+    }
+    if !it.is_taken_up {
+        bad("NOT TAKEN UP: no look at all of it came to its end");
     }
     if it.never > 0 {
         bad(&format!("NEVER READ: {}, of lists", files(it.never)));

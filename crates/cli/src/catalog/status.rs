@@ -54,7 +54,7 @@ fn severity(overview: &Overview) -> Severity {
 /// Whether all was looked at that was to be, and will be.
 fn is_all_done(it: &Overview) -> bool {
     let is_left = it.root.suspended.is_some() || it.manners.paused.is_some();
-    !is_left && it.undone.is_empty() && it.never == 0
+    !is_left && it.undone.is_empty() && it.never == 0 && it.is_taken_up
 }
 
 /// Some lines: what there is, what is not well, how old the checks are, what was done.
@@ -75,6 +75,9 @@ fn text(it: &Overview, now: i64, console: &Console) -> Vec<u8> {
             .map(|(status, count)| format!("{} {}", HumanCount(*count), status.name()))
             .collect();
         add(format!("  NOT WELL: {}  -> lanesum report --bad\n", counts.join(", ")));
+    }
+    if !it.is_taken_up {
+        add("  NOT TAKEN UP: no look at all of it came to its end  -> lanesum update\n".to_owned());
     }
     if it.never > 0 {
         add(format!("  NEVER READ: {}, of lists  -> lanesum update\n", files(it.never)));
@@ -150,6 +153,7 @@ fn object(it: &Overview) -> Map<String, Value> {
         ("not_well", Value::Object(not_well)),
         ("fresh", json!(it.fresh)),
         ("never_read", json!(it.never)),
+        ("taken_up", json!(it.is_taken_up)),
         ("every_days", json!(it.root.policy.every_days)),
         ("checked_within_thirds", json!(it.ages)),
         ("oldest_check", json!(it.oldest)),
@@ -159,7 +163,7 @@ fn object(it: &Overview) -> Map<String, Value> {
         ("bytes_a_second", json!(it.manners.rate)),
         ("hours", json!(it.manners.window.map(|hours| hours.to_string()))),
         ("last", json!(last)),
-        ("complete", json!(it.undone.is_empty())),
+        ("complete", json!(is_all_done(it))),
     ] {
         object.insert(key.to_owned(), value);
     }

@@ -153,8 +153,12 @@ fn wait(wakes: &mpsc::Receiver<Wake>, worker: &mut Worker) -> Result<(), Catalog
             Ok(Wake::Due | Wake::End) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
             Ok(Wake::Look) => {
                 notify(&[NotifyState::Watchdog]);
-                if worker.look()? {
-                    return Ok(());
+                match worker.look() {
+                    Ok(false) => {}
+                    Ok(true) => return Ok(()),
+                    Err(error) if is_final(&error) => return Err(error),
+                    // If it lasts, the next step tells of it.
+                    Err(_) => return Ok(()),
                 }
             }
             Err(RecvTimeoutError::Timeout) => {}

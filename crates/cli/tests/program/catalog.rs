@@ -121,7 +121,13 @@ fn lists_become_a_catalog() {
             text(&stands.stdout)
         );
     }
-    // It is not as the list says, and nobody knows since when.
+    // All of them are read, and still nobody knows what else is there.
+    assert_eq!(run(&folder, "scrub --percent 100").status.code(), Some(0));
+    for verb in ["status", "report"] {
+        let stands = run(&folder, verb);
+        assert_eq!(stands.status.code(), Some(4), "{verb}");
+        assert!(text(&stands.stdout).contains("NOT TAKEN UP"), "{}", text(&stands.stdout));
+    }
     folder.write("tree/b", "B");
     let set_back = run(&folder, "catalog import --add tree old.md5");
     assert_eq!(

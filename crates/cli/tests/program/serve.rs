@@ -169,12 +169,12 @@ fn systemd_is_told_how_it_goes() {
     let socket = std::os::unix::net::UnixDatagram::bind(&path).unwrap();
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
     let daemon = Daemon::start_with(&folder, &[("NOTIFY_SOCKET", &path)]);
-    let mut next = || {
+    let next = || {
         let mut buffer = [0; 1000];
         let length = socket.recv(&mut buffer).unwrap();
         text(&buffer[..length])
     };
-    let mut until = |what: &str| -> String {
+    let until = |what: &str| -> String {
         loop {
             let told = next();
             if told.starts_with(what) {

@@ -93,6 +93,12 @@ fn a_pause_lasts_until_somebody_ends_it_and_is_never_complete() {
     let words = run(&folder, "status");
     assert_eq!(words.status.code(), Some(4));
     assert!(text(&words.stdout).contains("  PAUSED since "), "{words:?}");
+    let report = run(&folder, "report");
+    assert_eq!(report.status.code(), Some(4));
+    let words = text(&report.stdout);
+    assert!(words.contains("1 PAUSED") && words.contains("tree: paused since "), "{words}");
+    let page = run(&folder, "report --html");
+    assert!(text(&page.stdout).contains("PAUSED since "), "{page:?}");
     let (_, object) = status(&folder);
     assert_eq!((object["complete"].as_bool(), object["paused"].is_i64()), (Some(false), true));
     assert_eq!(run(&folder, "audit").status.code(), Some(0), "an audit is no scrub");
