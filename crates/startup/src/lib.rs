@@ -170,10 +170,10 @@ pub fn give_way() {
     let _ = rustix::process::nice(19);
     #[cfg(target_os = "linux")]
     {
-        const WHO_PROCESS: libc::c_int = 1;
-        const CLASS_IDLE: libc::c_int = 3 << 13;
+        const WHO_PROCESS: libc::c_long = 1;
+        const CLASS_IDLE: libc::c_long = 3 << 13;
         // SAFETY: three numbers; 0 is the thread that calls.
-        let _ = unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0, CLASS_IDLE) };
+        let _ = unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0 as libc::c_long, CLASS_IDLE) };
     }
 }
 
