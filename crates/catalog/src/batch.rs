@@ -223,6 +223,10 @@ impl Batch {
             let id = Ids::take(&mut self.ids.event);
             put_event(db, [id, self.run.id, at, root], &finding)?;
         }
+        // Whoever steers may have changed it meanwhile.
+        if let Some(stored) = Root::find(db, root)? {
+            self.root.policy.every_days = stored.policy.every_days;
+        }
         self.root.put(db)?;
         self.put_run(db)
     }

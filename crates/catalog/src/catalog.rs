@@ -41,6 +41,10 @@ pub struct Catalog {
     lock: Option<Lock>,
 }
 
+/// That no other process serves a catalog, as long as it lives.
+#[derive(Debug)]
+pub struct Alone(#[expect(dead_code, reason = "it is held")] Lock);
+
 impl Catalog {
     /// Opens a catalog to write to it, or makes one; `verb` is what others are told that this
     /// process does.
@@ -81,14 +85,7 @@ impl Catalog {
             Kind::Catalog(version) => version,
             Kind::Other => return Err(CatalogError::NotACatalog(path.to_owned())),
         };
-        let mode: String = db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
-        if mode != "wal" {
-            let why = io::Error::other("its file system takes no write-ahead log");
-            return Err(CatalogError::io(path)(why));
-        }
-        db.pragma_update(None, "synchronous", "FULL")?;
-        db.pragma_update(None, "journal_size_limit", LOG)?;
-        db.pragma_update(None, "wal_autocheckpoint", CHECKPOINT)?;
+        prepare_to_write(&db, path)?;
         schema::migrate(&mut db, path, version, STEPS)?;
         Self::with(db, path, Some(lock))
     }
@@ -121,6 +118,23 @@ impl Catalog {
         Ok(Self { db, path: path.to_owned(), jitter: SipHash24::new(&key), lock })
     }
 
+    /// What only one process has at a time that serves a catalog; it keeps nobody from writing.
+    ///
+    /// # Errors
+    /// [`CatalogError::Locked`] where another one has it.
+    pub fn serve_alone(path: &Path) -> Result<Alone, CatalogError> {
+        require(path)?;
+        Lock::take(&beside(path, "-serve"), "daemon").map(Alone)
+    }
+
+    /// A number that is another one after any other connection wrote to it.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn version(&self) -> Result<i64, CatalogError> {
+        Ok(self.db.query_row("PRAGMA data_version", [], |row| row.get(0))?)
+    }
+
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -145,9 +159,31 @@ impl Catalog {
             let metadata = fs::symlink_metadata(path).ok()?;
             Some(Inode { device: metadata.dev(), number: metadata.ino() })
         };
-        let logs = ["", "-wal", "-shm"].into_iter().map(|end| beside(&self.path, end));
+        let logs =
+            ["", "-wal", "-shm", "-serve-lock"].into_iter().map(|end| beside(&self.path, end));
         logs.chain([lock::path(&self.path)]).filter_map(inode).collect()
     }
+}
+
+/// A connection that writes beside whoever has the lock.
+pub(crate) fn writer(path: &Path) -> Result<Connection, CatalogError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = connect(path, flags)?;
+    prepare_to_write(&db, path)?;
+    Ok(db)
+}
+
+/// What is written is logged, and on the medium when a commit returns.
+fn prepare_to_write(db: &Connection, path: &Path) -> Result<(), CatalogError> {
+    let mode: String = db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+    if mode != "wal" {
+        let why = io::Error::other("its file system takes no write-ahead log");
+        return Err(CatalogError::io(path)(why));
+    }
+    db.pragma_update(None, "synchronous", "FULL")?;
+    db.pragma_update(None, "journal_size_limit", LOG)?;
+    db.pragma_update(None, "wal_autocheckpoint", CHECKPOINT)?;
+    Ok(())
 }
 
 /// A file beside the catalog.
@@ -316,7 +352,7 @@ fn connect_immutable(path: &Path) -> Result<Connection, CatalogError> {
 }
 
 /// What `meta` holds of a key.
-fn get(db: &Connection, key: &str) -> Result<Option<Vec<u8>>, CatalogError> {
+pub(crate) fn get(db: &Connection, key: &str) -> Result<Option<Vec<u8>>, CatalogError> {
     let sql = format!("SELECT {} FROM meta t WHERE key = ?1", META.select("t"));
     let found = db.query_row(&sql, [key], |row| Ok((META.verify(row, 0), row.get(1)?)));
     let Some((verified, value)) = found.optional()? else { return Ok(None) };

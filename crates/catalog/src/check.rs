@@ -165,6 +165,10 @@ fn belongings(db: &Connection) -> rusqlite::Result<Vec<String>> {
             "SELECT count(*) FROM file f JOIN folder d ON d.id = f.folder \
              LEFT JOIN state s ON s.id = f.id WHERE s.root IS NOT d.root",
         ),
+        (
+            "manners have no root",
+            "SELECT count(*) FROM manner WHERE root NOT IN (SELECT id FROM root)",
+        ),
         ("states have no file", "SELECT count(*) FROM state WHERE id NOT IN (SELECT id FROM file)"),
         (
             "roots have another sum of bytes than their files",

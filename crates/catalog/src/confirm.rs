@@ -4,6 +4,7 @@
 use std::fs::File as OpenFile;
 use std::iter;
 use std::path::Path;
+use std::time::Duration;
 
 use lanesum_checksum::engine::{self, Delivery, Hashed, Io, has_writer};
 use lanesum_checksum::{Algorithms, Error, Job, Source};
@@ -14,6 +15,9 @@ use rustix::fs::{Advice, fadvise};
 use crate::digests::{agree, algorithms};
 use crate::rows::File;
 use crate::stat::Stat;
+
+/// How long it is waited for before somebody is asked whether to go on.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// What a second look says of a file whose digest was not the stored one.
 #[derive(Debug, PartialEq, Eq)]
@@ -39,6 +43,7 @@ pub(crate) fn confirm(
     file: &File,
     first: (&Digests, &Stat),
     options: &engine::Options,
+    goes_on: &dyn Fn() -> bool,
 ) -> Confirmed {
     let is_written = || {
         let opened = OpenFile::open(path).ok().map(OwnedFd::from);
@@ -48,7 +53,7 @@ pub(crate) fn confirm(
         return Confirmed::Busy;
     }
     let (digests, stat) = first;
-    let hashed = match read_past_cache(path, algorithms(digests), options) {
+    let hashed = match read_past_cache(path, algorithms(digests), options, goes_on) {
         Ok(hashed) => hashed,
         Err(Error::Changed) => return Confirmed::Busy,
         Err(error) if error.is_not_found() => return Confirmed::Busy,
@@ -70,6 +75,7 @@ fn read_past_cache(
     path: &Path,
     algorithms: Algorithms,
     options: &engine::Options,
+    goes_on: &dyn Fn() -> bool,
 ) -> Result<Hashed, Error> {
     let read = |io| {
         let mut options = options.clone();
@@ -77,8 +83,17 @@ fn read_past_cache(
         // It is counted already.
         options.progress = None;
         let job = Job { source: Source::Regular(path.to_owned()), algorithms, context: () };
-        let outcome = engine::run(&options, iter::once(job)).next();
-        outcome.map_or(Err(Error::Changed), |outcome| outcome.result)
+        let mut job = Some(job);
+        // Of a number that is not known it is read in another thread.
+        let mut run = engine::run(&options, iter::from_fn(move || job.take()));
+        loop {
+            match run.next_within(LOOK) {
+                Some(outcome) => return outcome.result,
+                // Nothing is said of what was not read to its end.
+                None if run.is_at_end() || !goes_on() => return Err(Error::Changed),
+                None => {}
+            }
+        }
     };
     match read(Io::Direct) {
         Err(Error::NoDirect) => {

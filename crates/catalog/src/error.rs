@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use lanesum_checksum::error::message;
 use rusqlite::ErrorCode;
 
+use crate::window::Window;
+
 /// Why the catalog did not do it. What was committed before stays.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -35,7 +37,7 @@ pub enum CatalogError {
         known: i64,
     },
     /// Another process writes.
-    #[error("the catalog is locked by {holder}; wait for its end")]
+    #[error("the catalog is locked by {holder}; {}", way_out(holder))]
     Locked {
         /// Its number and what it does: `process 4711 (scrub)`.
         holder: String,
@@ -75,6 +77,28 @@ pub enum CatalogError {
         path: PathBuf,
         /// The root that is there.
         other: PathBuf,
+    },
+    /// A root has more bytes than its rate and its hours let be read in its period.
+    #[error(
+        "{}: {} in {every_days} days, a tenth of them to spare, are {} a day, and {} a second{} are {} a day; \
+         give a higher --limit, longer hours or a longer --every",
+        root.display(), amount(*bytes), amount(*needed), amount(*rate), hours(*window), amount(*possible)
+    )]
+    TooSlow {
+        /// Its path.
+        root: PathBuf,
+        /// Its bytes.
+        bytes: u64,
+        /// Its period.
+        every_days: u32,
+        /// Bytes a day that it needs.
+        needed: u64,
+        /// Bytes a second that may be read.
+        rate: u64,
+        /// In these hours.
+        window: Option<Window>,
+        /// Bytes a day that this makes.
+        possible: u64,
     },
     /// Whoever was told of the findings could not take them.
     #[error("{}", message(.0))]
@@ -121,6 +145,31 @@ impl From<rusqlite::Error> for CatalogError {
             _ => Self::Sqlite(error),
         }
     }
+}
+
+/// A daemon does not end, but makes room.
+fn way_out(holder: &str) -> &'static str {
+    if holder.ends_with("(serve)") {
+        "`lanesum pause` makes it free in some seconds, and `lanesum resume` lets it go on"
+    } else {
+        "wait for its end"
+    }
+}
+
+/// Bytes as people say them.
+fn amount(bytes: u64) -> String {
+    let (mut value, mut unit) = (bytes as f64, "bytes");
+    for larger in ["kB", "MB", "GB", "TB", "PB", "EB"] {
+        if value < 1000.0 {
+            break;
+        }
+        (value, unit) = (value / 1000.0, larger);
+    }
+    if unit == "bytes" { format!("{bytes} {unit}") } else { format!("{value:.2} {unit}") }
+}
+
+fn hours(window: Option<Window>) -> String {
+    window.map_or_else(String::new, |window| format!(" in {window}"))
 }
 
 /// Whether a statement or a value does not fit the tables.

@@ -73,6 +73,11 @@ impl Limits {
         is_allowed
     }
 
+    /// Notes that something is left undone.
+    pub(crate) fn reach(&self) {
+        self.is_reached.store(true, Ordering::Relaxed);
+    }
+
     /// Whether something was left undone.
     pub(crate) fn is_reached(&self) -> bool {
         self.is_reached.load(Ordering::Relaxed)

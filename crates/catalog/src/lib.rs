@@ -36,6 +36,7 @@
 
 #![forbid(unsafe_code)]
 
+mod agenda;
 mod batch;
 mod catalog;
 mod check;
@@ -47,11 +48,13 @@ mod finding;
 mod import;
 mod jobs;
 mod lock;
+mod manners;
 mod mounts;
 mod moves;
 mod network;
 mod options;
 mod overview;
+mod pressure;
 mod root;
 mod rows;
 mod run;
@@ -65,19 +68,23 @@ mod table;
 mod upkeep;
 mod volume;
 mod way;
+mod window;
 mod work;
 
-pub use catalog::Catalog;
+pub use agenda::{Agenda, Next, Part};
+pub use catalog::{Alone, Catalog};
 pub use class::{Class, Status};
 pub use error::CatalogError;
 pub use finding::Finding;
 pub use import::{Import, Imported};
-pub use options::{Options, Reading, Verb};
+pub use manners::{Change, Control, Manners};
+pub use options::{GoesOn, Options, Reading, Verb};
 pub use overview::{Event, NotWell, Overview, Run};
 pub use root::{Policy, Root};
 pub use scrub::Due;
 pub use stat::Stat;
-pub use summary::{Severity, Summary};
+pub use summary::{Halt, Severity, Summary};
+pub use window::Window;
 
 /// The example of the page on the registry, tested.
 #[cfg(doctest)]

@@ -1,7 +1,9 @@
 //! What is done with a root, and how.
 
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use jiff::tz::TimeZone;
 use lanesum_checksum::engine;
 
 /// What is done with a root.
@@ -60,6 +62,36 @@ pub struct Options {
     pub max_gone: Option<u32>,
     /// The time in seconds since 1970.
     pub clock: fn() -> i64,
+    /// Where hours of the day are those of. The default is UTC.
+    pub zone: TimeZone,
+    /// Whether a scrub reads outside of its hours, too.
+    pub at_any_time: bool,
+    /// Whether a scrub gets out of the way of others that wait for the disks.
+    pub yields: bool,
+    /// Is called some times a second while files are read; where it says false the run ends, and
+    /// what was done is kept.
+    pub goes_on: Option<GoesOn>,
+}
+
+/// Whether a run is to go on.
+#[derive(Clone)]
+pub struct GoesOn(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl GoesOn {
+    /// As this says.
+    pub fn new(says: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(says))
+    }
+
+    pub(crate) fn says(&self) -> bool {
+        (self.0)()
+    }
+}
+
+impl std::fmt::Debug for GoesOn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("GoesOn")
+    }
 }
 
 impl Default for Options {
@@ -69,6 +101,10 @@ impl Default for Options {
             reading: Reading::default(),
             max_gone: None,
             clock,
+            zone: TimeZone::UTC,
+            at_any_time: false,
+            yields: false,
+            goes_on: None,
         }
     }
 }

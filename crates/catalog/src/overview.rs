@@ -13,6 +13,7 @@ use rusqlite::{OptionalExtension as _, Row};
 use crate::batch::counts_of;
 use crate::class::{Class, Status};
 use crate::finding::Finding;
+use crate::manners::Manners;
 use crate::root::Root;
 use crate::rows::{Files, Finder, State};
 use crate::scrub::Times as Due;
@@ -47,6 +48,8 @@ pub struct Overview {
     pub next_due: Option<i64>,
     /// What was done last.
     pub last: Option<Run>,
+    /// How it is scrubbed.
+    pub manners: Manners,
     /// The last look at the root, and the last scrub, where they did not do all that was to be done.
     pub undone: Vec<Run>,
 }
@@ -107,6 +110,7 @@ impl Catalog {
         for root in self.roots()? {
             let last = self.last_run(&root, "1")?;
             let undone = self.undone(&root)?;
+            let manners = self.manners(&root)?;
             let is_taken_up = self.was_taken_up(&root)?;
             let (files, fresh, never, not_well, ages) = (0, 0, 0, BTreeMap::new(), [0; 4]);
             let (oldest, due, next_due) = (None, 0, None);
@@ -122,6 +126,7 @@ impl Catalog {
                 due,
                 next_due,
                 last,
+                manners,
                 undone,
             });
         }
@@ -177,6 +182,27 @@ impl Catalog {
         let mut rows = statement.query([since])?;
         while let Some(row) = rows.next()? {
             take(&event(row, &roots)?).map_err(CatalogError::Told)?;
+        }
+        Ok(())
+    }
+
+    /// Gives what was found after the event of this number, with its number, oldest first.
+    ///
+    /// # Errors
+    /// Those of the catalog and of `take`.
+    pub fn events_after(
+        &self,
+        last: i64,
+        take: &mut dyn FnMut(i64, &Event) -> io::Result<()>,
+    ) -> Result<(), CatalogError> {
+        let roots: BTreeMap<i64, PathBuf> =
+            self.roots()?.into_iter().map(|root| (root.id, root.path)).collect();
+        let columns = EVENT.select("t");
+        let sql = format!("SELECT {columns} FROM event t WHERE id > ?1 ORDER BY id LIMIT 1000");
+        let mut statement = self.db.prepare_cached(&sql)?;
+        let mut rows = statement.query([last])?;
+        while let Some(row) = rows.next()? {
+            take(row.get(0)?, &event(row, &roots)?).map_err(CatalogError::Told)?;
         }
         Ok(())
     }

@@ -4,11 +4,14 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use lanesum_checksum::engine::look_at;
+use lanesum_checksum::walk::Entry;
 use lanesum_list::{Algorithm, Algorithms};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
 use crate::mounts::Mounts;
+use crate::scan::walk_root;
 use crate::table::{ROOT, blob, int, text};
 use crate::volume::Place;
 use crate::{Catalog, CatalogError, digests};
@@ -62,6 +65,23 @@ impl Root {
     #[must_use]
     pub fn below<'p>(&self, path: &'p Path) -> Option<&'p [u8]> {
         path.strip_prefix(&self.path).ok().map(|below| below.as_os_str().as_bytes())
+    }
+
+    /// Why the folder is not the one that was cataloged, if it is not.
+    pub(crate) fn why_not_there(&self) -> Option<String> {
+        match Place::of(&self.path) {
+            Ok(place) if place.is_that_of(&self.volume, self.inode) => None,
+            Ok(_) => Some("another volume or another folder is there".to_owned()),
+            Err(error) => Some(lanesum_checksum::error::message(&error)),
+        }
+    }
+
+    /// The root of this id, as it is stored.
+    pub(crate) fn find(db: &Connection, id: i64) -> Result<Option<Self>, CatalogError> {
+        let sql = format!("SELECT {} FROM root t WHERE id = ?1", ROOT.select("t"));
+        let mut statement = db.prepare_cached(&sql)?;
+        let mut rows = statement.query([id])?;
+        rows.next()?.map(Self::read).transpose()
     }
 
     pub(crate) fn put(&self, db: &Connection) -> Result<(), CatalogError> {
@@ -123,6 +143,23 @@ impl Catalog {
             roots.push(Root::read(row)?);
         }
         Ok(roots)
+    }
+
+    /// Bytes of the files that a folder has now, as far as they can be looked at.
+    #[must_use]
+    pub fn bytes_in(folder: &Path) -> u64 {
+        let size = |entry| match entry {
+            Entry::File(path) => look_at(&path).ok().and_then(|stat| stat.st_size.try_into().ok()),
+            _ => None,
+        };
+        let Ok(folder) = folder.canonicalize() else { return 0 };
+        walk_root(&folder).filter_map(size).fold(0, u64::saturating_add)
+    }
+
+    /// Why the folder of a root is not the one that was cataloged, if it is not.
+    #[must_use]
+    pub fn why_not_there(&self, root: &Root) -> Option<String> {
+        root.why_not_there()
     }
 
     /// The root that a path is in or is, and what of the path is below it. The path need not exist.

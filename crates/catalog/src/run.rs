@@ -35,8 +35,7 @@ use crate::options::{Options, Reading, Verb};
 use crate::rows::{File, Files, Finder, State};
 use crate::scan::{New, Scan, scan};
 use crate::scrub::Due;
-use crate::summary::Summary;
-use crate::volume::Place;
+use crate::summary::{Halt, Summary};
 use crate::work::{Tell, Work, of_row};
 use crate::{Catalog, CatalogError, Root};
 
@@ -152,12 +151,7 @@ impl Work<'_> {
 
     /// Why the folder is not the one that was cataloged, if it is not.
     pub(crate) fn why_not_there(&self) -> Option<String> {
-        let root = &self.batch.root;
-        match Place::of(&root.path) {
-            Ok(place) if place.is_that_of(&root.volume, root.inode) => None,
-            Ok(_) => Some("another volume or another folder is there".to_owned()),
-            Err(error) => Some(message(&error)),
-        }
+        self.batch.root.why_not_there()
     }
 
     /// Does with a scan what the verb says.
@@ -353,11 +347,15 @@ impl Work<'_> {
             }
             self.batch.tell(finding);
         }
+        if let Some(why) = self.vanished.take() {
+            return self.suspend(summary, why);
+        }
         self.batch.root.suspended = None;
+        summary.halt = summary.halt.or(self.halt);
         let counts = self.batch.run.counts.clone();
         // What is stored is what is printed.
         let outcome = match (summary.is_complete, Summary { counts, ..summary.clone() }) {
-            (false, _) => "limited",
+            (false, _) => summary.halt.map_or("limited", Halt::name),
             (true, whole) if whole.is_all_done() => "complete",
             _ => "partial",
         };

@@ -43,6 +43,9 @@ CREATE TRIGGER event_is_not_removed BEFORE DELETE ON event
 CREATE TABLE old_digest(id INTEGER PRIMARY KEY, file INTEGER NOT NULL, until INTEGER NOT NULL,
   size INTEGER NOT NULL, mtime INTEGER NOT NULL, algorithms INTEGER NOT NULL,
   digests BLOB NOT NULL, seal INTEGER NOT NULL) STRICT;
+", "
+CREATE TABLE manner(root INTEGER PRIMARY KEY, rate INTEGER, opens INTEGER, closes INTEGER,
+  paused INTEGER, asked INTEGER, seal INTEGER NOT NULL) STRICT;
 "];
 
 /// What is known of a file before anything in it is touched.
@@ -165,10 +168,11 @@ mod tests {
         let path = folder.path().join("catalog.db");
         let mut db = Connection::open(&path).unwrap();
         migrate(&mut db, &path, 0, STEPS).unwrap();
-        let steps =
-            [STEPS[0], "CREATE TABLE more(x INTEGER) STRICT; CREATE TABLE meta(y INTEGER);"];
-        migrate(&mut db, &path, 1, &steps).unwrap_err();
-        assert_eq!(kind(&db).unwrap(), Kind::Catalog(1));
+        let known = STEPS.len() as i64;
+        let step = "CREATE TABLE more(x INTEGER) STRICT; CREATE TABLE meta(y INTEGER);";
+        let steps: Vec<_> = STEPS.iter().copied().chain([step]).collect();
+        migrate(&mut db, &path, known, &steps).unwrap_err();
+        assert_eq!(kind(&db).unwrap(), Kind::Catalog(known));
         assert!(columns(&db, "more").is_empty());
     }
 }

@@ -25,13 +25,13 @@ use crate::jobs::{Limits, RowJobs};
 use crate::options::{Options, Verb};
 use crate::root::Root;
 use crate::rows::State;
-use crate::summary::Summary;
+use crate::summary::{Halt, Summary};
 use crate::{Catalog, CatalogError};
 
-const DAY: i64 = 24 * 60 * 60;
+pub(crate) const DAY: i64 = 24 * 60 * 60;
 
 /// Files that are read in the order of their rows, which is about that of their places on a disk.
-const BATCH: usize = 10_000;
+pub(crate) const BATCH: usize = 10_000;
 
 /// What a scrub reads. The default is what is due, as far as a day's budget goes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -84,6 +84,17 @@ impl Due {
     }
 }
 
+/// What a scrub reads is a part of.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Part {
+    /// Files that are due, and have to wait for another day.
+    pub(crate) left: u64,
+    /// Files that were to be read before, and could not be.
+    pub(crate) unread: u64,
+    /// Whether another part follows.
+    pub(crate) goes_on: bool,
+}
+
 /// A file that may be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
@@ -96,10 +107,10 @@ struct Candidate {
 /// When files of a root are due.
 #[derive(Debug)]
 pub(crate) struct Times<'c> {
-    jitter: &'c SipHash24,
+    pub(crate) jitter: &'c SipHash24,
     pub(crate) now: i64,
     /// In seconds.
-    period: i64,
+    pub(crate) period: i64,
 }
 
 impl<'c> Times<'c> {
@@ -129,7 +140,7 @@ impl<'c> Times<'c> {
 }
 
 /// Bytes that a scrub may read now: a day's budget, less what others read within a day.
-fn budget(total: i64, every_days: u32, is_late: bool, read: i64) -> i64 {
+pub(crate) fn budget(total: i64, every_days: u32, is_late: bool, read: i64) -> i64 {
     let factor = if is_late { 2.0 } else { 1.5 };
     let day = factor * total as f64 / f64::from(every_days.max(1));
     (day as i64).max(1).saturating_sub(read)
@@ -158,17 +169,47 @@ impl Catalog {
         })?;
         let chosen = due.choose(states, &Times::of(self, root, now));
         let (ids, left) = self.within_budget(root, due, chosen, now)?;
+        let limits = Limits::new(due.max_time, due.max_bytes);
+        let part = Part { left, ..Part::default() };
+        self.scrub_these(root, ids, part, limits, options, tell)
+    }
+
+    /// Reads these files of a root, in this order.
+    pub(crate) fn scrub_these(
+        &mut self,
+        root: &Root,
+        ids: Vec<i64>,
+        part: Part,
+        limits: Limits,
+        options: &Options,
+        tell: &mut dyn FnMut(&Finding) -> io::Result<()>,
+    ) -> Result<Summary, CatalogError> {
         let mut work = self.begin(root, Verb::Scrub, options, tell)?;
-        work.limits = Arc::new(Limits::new(due.max_time, due.max_bytes));
+        work.limits = Arc::new(limits);
         let clock_is_behind = work.clock_is_behind()?;
-        let mut summary = Summary { clock_is_behind, left, ..work.summary() };
+        let Part { left, unread, goes_on } = part;
+        let mut summary = Summary { clock_is_behind, left, unread, ..work.summary() };
         if let Some(why) = work.why_not_there() {
             return work.suspend(summary, why);
+        }
+        if !work.steer()? {
+            summary.is_complete = false;
+            return work.finish(summary);
         }
         let jobs =
             RowJobs::new(work.catalog.reader()?, ids, root.clone(), Arc::clone(&work.limits));
         summary.is_complete = work.read(jobs)?;
+        if summary.is_complete && goes_on {
+            (summary.is_complete, summary.halt) = (false, Some(Halt::More));
+        }
         work.finish(summary)
+    }
+
+    /// Bytes of a root that scrubs read which began after the first of these times.
+    pub(crate) fn scrubbed(&self, root: &Root, from: i64, to: i64) -> Result<i64, CatalogError> {
+        let sql = "SELECT coalesce(sum(bytes), 0) FROM run \
+                   WHERE root = ?1 AND verb = 'scrub' AND started > ?2 AND started <= ?3";
+        Ok(self.db.query_row(sql, (root.id, from, to), |row| row.get(0))?)
     }
 
     /// The ids of what may be read today, in the order in which it is read; and how many files
@@ -184,9 +225,7 @@ impl Catalog {
         let mut left = if due.is_chosen() {
             i64::MAX
         } else {
-            let sql = "SELECT coalesce(sum(bytes), 0) FROM run \
-                       WHERE root = ?1 AND verb = 'scrub' AND started > ?2 AND started <= ?3";
-            let read = self.db.query_row(sql, (root.id, now - DAY, now), |row| row.get(0))?;
+            let read = self.scrubbed(root, now - DAY, now)?;
             let first = chosen.iter().find(|it| it.is_good);
             let is_late = first.is_some_and(|first| first.due < now - DAY);
             budget(root.bytes, root.policy.every_days, is_late, read)

@@ -19,6 +19,36 @@ pub enum Severity {
     Damage,
 }
 
+/// Why a run ended before all was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Halt {
+    /// It was to do no more than it did.
+    Limit,
+    /// Somebody paused it, at this time in seconds since 1970.
+    Paused(i64),
+    /// Its hours are over, or did not begin.
+    Closed,
+    /// The program is to end.
+    Ended,
+    /// It did a part, and goes on at once.
+    More,
+}
+
+impl Halt {
+    /// The outcome that is stored of such a run.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Limit => "limited",
+            Self::Paused(_) => "paused",
+            Self::Closed => "closed",
+            Self::Ended => "ended",
+            Self::More => "begun",
+        }
+    }
+}
+
 /// What came of a run over a root.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -49,6 +79,8 @@ pub struct Summary {
     pub suspended: Option<String>,
     /// Whether all was done that was to be.
     pub is_complete: bool,
+    /// Why it was not, where it was not suspended.
+    pub halt: Option<Halt>,
     /// Whether the clock is behind an earlier run: what it said then is not believed.
     pub clock_is_behind: bool,
     /// File systems that are mounted in the root, and no part of it: paths below it.
@@ -72,6 +104,7 @@ impl Summary {
             not_well: 0,
             suspended: None,
             is_complete: true,
+            halt: None,
             clock_is_behind: false,
             mounts: Vec::new(),
         }

@@ -39,6 +39,7 @@ tables! {
     STATE 5 "state" ["id" "root" "checked" "status"];
     RUN 6 "run" ["id" "verb" "root" "started" "ended" "outcome" "counts" "files" "bytes"];
     EVENT 7 "event" ["id" "run" "at" "root" "path" "class" "other" "files" "before" "after"];
+    MANNER 9 "manner" ["root" "rate" "opens" "closes" "paused" "asked"];
     OLD 8 "old_digest" ["id" "file" "until" "size" "mtime" "algorithms" "digests"];
 }
 

@@ -111,6 +111,7 @@ impl Catalog {
         let finding = self.end(batch, finding, now)?;
         self.remove_empty_folders(id)?;
         if is_root {
+            self.db.execute("DELETE FROM manner WHERE root = ?1", [id])?;
             self.db.execute("DELETE FROM root WHERE id = ?1", [id])?;
         }
         Ok(finding)

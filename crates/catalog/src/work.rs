@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::iter;
 use std::mem;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use lanesum_checksum::engine::{self, Delivery, Hashed, Outcome};
+use lanesum_checksum::engine::{self, Delivery, Hashed, Outcome, Pace};
 use lanesum_checksum::{Error, Job};
 use lanesum_list::Digests;
 
@@ -19,10 +21,12 @@ use crate::digests::{agree, algorithms};
 use crate::finding::Finding;
 use crate::jobs::{Limits, Task, job_of_new, job_of_row};
 use crate::moves::{Gone, Moves};
-use crate::options::{Options, Verb};
+use crate::options::{GoesOn, Options, Verb};
+use crate::pressure::Pressure;
 use crate::rows::File;
 use crate::scan::prefix_len;
 use crate::stat::Stat;
+use crate::summary::Halt;
 use crate::{Catalog, CatalogError};
 
 /// What is being written to is tried so often again, after all else.
@@ -33,6 +37,11 @@ const LOOK: Duration = Duration::from_millis(200);
 
 /// Whoever is told of findings.
 pub(crate) type Tell<'a> = &'a mut dyn FnMut(&Finding) -> io::Result<()>;
+
+fn inode_at(path: &Path) -> Option<[u64; 2]> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some([metadata.dev(), metadata.ino()])
+}
 
 pub(crate) struct Work<'a> {
     pub(crate) catalog: &'a mut Catalog,
@@ -51,6 +60,16 @@ pub(crate) struct Work<'a> {
     pub(crate) mounts: Vec<Vec<u8>>,
     /// Rows below what is mounted, which were to be read.
     pub(crate) hidden: u64,
+    /// Why it ends before all is read.
+    pub(crate) halt: Option<Halt>,
+    /// Device and inode of the root when it began: the cheap half of whether it is there still.
+    place: Option<[u64; 2]>,
+    /// Why the root is not there any more.
+    pub(crate) vanished: Option<String>,
+    pace: Pace,
+    pressure: Pressure,
+    /// When it was looked last how it is to behave.
+    steered: Option<Instant>,
     /// Whether indices were held against rows.
     pub(crate) is_shape_right: bool,
     busy: Vec<(PathBuf, Option<Box<File>>)>,
@@ -70,7 +89,6 @@ impl<'a> Work<'a> {
             catalog,
             verb,
             options,
-            batch,
             statuses: HashMap::new(),
             gone: Gone::default(),
             moves: Moves::default(),
@@ -79,6 +97,13 @@ impl<'a> Work<'a> {
             inserted: Vec::new(),
             mounts: Vec::new(),
             hidden: 0,
+            halt: None,
+            place: inode_at(&batch.root.path),
+            batch,
+            vanished: None,
+            pace: options.engine.pace.clone().unwrap_or_default(),
+            pressure: Pressure::default(),
+            steered: None,
             is_shape_right: false,
             busy: Vec::new(),
             tries: 0,
@@ -119,11 +144,13 @@ impl<'a> Work<'a> {
         &mut self,
         jobs: impl Iterator<Item = Job<Task>> + Send + 'static,
     ) -> Result<bool, CatalogError> {
-        let mut options = self.options.engine.clone();
+        let mut options = self.engine();
         // One long file must not hold up what others have proved.
         options.delivery = Delivery::AsTheyCome;
         options.detect_changes = true;
-        let mut run = engine::run(&options, jobs);
+        let mut jobs = jobs;
+        // Of a number that is not known none is read in this thread, which has to steer.
+        let mut run = engine::run(&options, iter::from_fn(move || jobs.next()));
         loop {
             match run.next_within(LOOK) {
                 Some(outcome) => self.take(outcome)?,
@@ -133,7 +160,7 @@ impl<'a> Work<'a> {
             if self.batch.is_due() {
                 self.commit()?;
             }
-            if self.limits.is_late() {
+            if self.limits.is_late() || !self.steer()? || self.vanished.is_some() {
                 run.stopper().stop();
             }
         }
@@ -142,7 +169,48 @@ impl<'a> Work<'a> {
         Ok(is_done)
     }
 
+    /// How files are read: a scrub at its pace.
+    fn engine(&self) -> engine::Options {
+        let mut options = self.options.engine.clone();
+        if self.verb == Verb::Scrub {
+            options.pace = Some(self.pace.clone());
+        }
+        options
+    }
+
+    /// Behaves as whoever steers says; whether to go on.
+    pub(crate) fn steer(&mut self) -> Result<bool, CatalogError> {
+        if self.steered.is_some_and(|at| at.elapsed() < LOOK) {
+            return Ok(self.halt.is_none());
+        }
+        let is_first = self.steered.replace(Instant::now()).is_none();
+        if self.options.goes_on.as_ref().is_some_and(|goes_on| !goes_on.says()) {
+            self.halt.get_or_insert(Halt::Ended);
+        }
+        if self.verb == Verb::Scrub {
+            let manners = self.catalog.manners(&self.batch.root)?;
+            let (now, zone) = (self.now(), &self.options.zone);
+            let is_open = manners.window.is_none_or(|window| window.is_open(now, zone));
+            if let Some(since) = manners.paused {
+                self.halt.get_or_insert(Halt::Paused(since));
+            } else if !is_open && !self.options.at_any_time {
+                self.halt.get_or_insert(Halt::Closed);
+            }
+            self.pace.set_rate(manners.rate);
+            if self.options.yields && !is_first {
+                self.pressure.look(&self.pace);
+            }
+        }
+        if self.halt.is_some() {
+            self.limits.reach();
+        }
+        Ok(self.halt.is_none())
+    }
+
     fn take(&mut self, outcome: Outcome<Task>) -> Result<(), CatalogError> {
+        if self.vanished.is_some() {
+            return Ok(());
+        }
         let Outcome { source, context, result, .. } = outcome;
         let path = source.path().unwrap_or(Path::new("")).to_owned();
         if let Ok(hashed) = &result {
@@ -223,8 +291,9 @@ impl<'a> Work<'a> {
         };
         // What waits would wait for as long as that takes.
         self.commit()?;
-        let options = &self.options.engine;
-        match (confirm(path, &file, (&digests, &stat), options), class) {
+        let options = self.engine();
+        let goes_on = || self.options.goes_on.as_ref().is_none_or(GoesOn::says);
+        match (confirm(path, &file, (&digests, &stat), &options, &goes_on), class) {
             (Confirmed::Busy, _) => {
                 self.is_busy(path.to_owned(), Some(Box::new(file)));
                 Ok(())
@@ -313,6 +382,14 @@ impl<'a> Work<'a> {
 
     /// Notes what is wrong with a row, whose digest and stat stay.
     fn is_damaged(&mut self, file: &File, finding: Finding) -> Result<(), CatalogError> {
+        // Nothing is said of a file whose root went away while it was looked for.
+        if matches!(finding.class, Class::Missing | Class::Unreadable)
+            && inode_at(&self.batch.root.path) != self.place
+            && let Some(why) = self.batch.root.why_not_there()
+        {
+            self.vanished.get_or_insert(why);
+            return Ok(());
+        }
         self.batch.count(finding.class, 1);
         if self.verb.accepts() && finding.class != Class::Missing && file.renamed.is_some() {
             // It takes its name along, and nothing else.

@@ -21,8 +21,8 @@ use lanesum_md5::Backend;
 use crate::failure::Usage;
 pub use bag::{Bag, Create, Update, Validate, Verb as BagVerb};
 pub use catalog::{
-    Accept, Add, Audit, CatalogArgs, CatalogVerb, Forget, ImportArgs, Report, Scrub, Status, Told,
-    Update as CatalogUpdate, Where,
+    Accept, Add, Audit, CatalogArgs, CatalogVerb, Forget, ImportArgs, Limit, Report, Scrub, Serve,
+    Status, Steer, Told, Update as CatalogUpdate, Where,
 };
 pub use compare::{Compare, Form};
 pub use convert::Convert;
@@ -39,6 +39,9 @@ const COMPARE_CODES: &str = "Exit codes: 0 all equal, 1 differences, or somethin
 const CATALOG_CODES: &str = "Exit codes: 0 as cataloged, 1 damage or an error, 2 wrong usage, 3 edits, moves and new \
                              files only, 4 not all done, 5 the catalog is damaged or locked; the worst counts: \
                              5, 1, 4, 3.";
+
+const STEER_CODES: &str =
+    "Exit codes: 0 done, 1 an error, 2 wrong usage, 5 the catalog is damaged or locked.";
 
 /// Make and check checksums of files and whole trees, many at once in the lanes of SIMD registers.
 ///
@@ -113,6 +116,30 @@ pub enum Command {
     /// --new that is read instead.
     #[command(after_help = CATALOG_CODES)]
     Scrub(Scrub),
+    /// Stay, and read what is due when it is due.
+    ///
+    /// It reads as `scrub` does, all through the day or in the hours of each folder, an hour's due files
+    /// at a time, and what is not well once a day. A folder that is not there is suspended until it is
+    /// back. `lanesum pause`, `resume` and `limit` steer it. It ends at SIGTERM within two seconds. For
+    /// systemd there are lanesum.service and, without a daemon, lanesum-scrub@.timer.
+    #[command(
+        after_help = "Exit codes: 0 it was told to end, 1 an error, 2 wrong usage, 5 the catalog is damaged, or served already."
+    )]
+    Serve(Serve),
+    /// Let nothing be scrubbed until `lanesum resume`, also after the machine was off.
+    ///
+    /// A scrub that runs, of whatever process, ends within two seconds. What it checked is kept.
+    #[command(after_help = STEER_CODES)]
+    Pause(Steer),
+    /// Let folders be scrubbed again that were paused.
+    #[command(after_help = STEER_CODES)]
+    Resume(Steer),
+    /// Change how fast, in which hours and how often folders are scrubbed, or tell how they are.
+    ///
+    /// A scrub that runs, of whatever process, follows within two seconds. What cannot be done in the
+    /// period of a folder is refused.
+    #[command(after_help = STEER_CODES)]
+    Limit(Limit),
     /// Tell how each folder of the catalog stands: what is not well, how old the checks are, what is due.
     #[command(after_help = CATALOG_CODES)]
     Status(Status),

@@ -10,6 +10,7 @@ mod compare;
 mod console;
 mod convert;
 mod counts;
+mod daemon;
 mod etag;
 mod failure;
 mod generate;
@@ -66,8 +67,12 @@ fn main() -> ExitCode {
         Cli { command: Some(Command::Convert(convert)), .. } => convert::run(&convert),
         Cli { command: Some(Command::Etag(args)), .. } => etag::run(args),
         Cli { command: Some(Command::Forget(args)), .. } => catalog::forget::run(&args),
+        Cli { command: Some(Command::Limit(args)), .. } => catalog::steer::limit(&args),
+        Cli { command: Some(Command::Pause(args)), .. } => catalog::steer::pause(&args),
         Cli { command: Some(Command::Report(args)), .. } => catalog::report::run(&args),
+        Cli { command: Some(Command::Resume(args)), .. } => catalog::steer::resume(&args),
         Cli { command: Some(Command::Scrub(args)), .. } => catalog::scrub::run(&args),
+        Cli { command: Some(Command::Serve(args)), .. } => daemon::run(&args),
         Cli { command: Some(Command::Status(args)), .. } => catalog::status::run(&args),
         Cli { command: Some(Command::Update(args)), .. } => catalog::update::run(&args),
         Cli { command: Some(Command::Speed(Speed { paths })), .. } if !paths.is_empty() => {

@@ -19,7 +19,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("lanesum-list", &[]),
     ("lanesum-checksum", &["lanesum-lanes", "lanesum-list", "lanesum-md5", "lanesum-siphash"]),
     ("lanesum-bag", &["lanesum-list", "lanesum-checksum"]),
-    ("lanesum-catalog", &["lanesum-list", "lanesum-siphash", "lanesum-checksum"]),
+    ("lanesum-catalog", &["lanesum-events", "lanesum-list", "lanesum-siphash", "lanesum-checksum"]),
     (
         "lanesum",
         &[

@@ -49,6 +49,7 @@ mod hashers;
 mod look;
 mod open;
 mod outbox;
+mod pace;
 mod panics;
 mod plan;
 mod queue;
@@ -78,6 +79,7 @@ use crate::{Algorithms, Error, Key};
 
 pub use bytes::digests_of;
 pub use devices::{AtOnce, Media};
+pub use pace::Pace;
 pub use read::Io;
 pub(crate) use version::FileVersion;
 
@@ -207,6 +209,8 @@ pub struct Options {
     pub taken: Vec<Inode>,
     /// Counters that go up as bytes are read, for whoever shows them.
     pub progress: Option<Arc<Progress>>,
+    /// How fast files may be read. The default is as fast as they can.
+    pub pace: Option<Pace>,
     /// Give each worker a table of file descriptors of its own, in which the kernel needs no locks:
     /// two threads then do 1.1 times as much with many short files. What is open when the run
     /// begins stays open in these tables until it ends, so that the other end of a pipe, for
@@ -227,6 +231,7 @@ impl Default for Options {
             own_files: Vec::new(),
             taken: Vec::new(),
             progress: None,
+            pace: None,
             own_descriptors: false,
             delivery: Delivery::default(),
         }

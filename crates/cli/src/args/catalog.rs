@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgAction, Args, Subcommand, ValueHint};
+use lanesum_catalog::{Change, Window};
 use lanesum_checksum::Algorithm;
 use lanesum_list::formats::Kind;
 
 use super::Run;
-use super::values::{algorithms, formats};
+use super::values::{algorithms, formats, threads};
 
 /// Which catalog.
 #[derive(Debug, Args)]
@@ -21,11 +22,107 @@ pub struct Where {
     pub catalog: Option<PathBuf>,
 }
 
+/// How a folder is scrubbed.
 #[derive(Debug, Args)]
-pub struct Add {
+pub struct Manners {
     /// Read every file once in so long: 90d, 12w.
     #[arg(long, value_name = "TIME", value_parser = days)]
     pub every: Option<u32>,
+
+    /// Scrub no more bytes in a second: 80M; none takes the limit away.
+    #[arg(long, value_name = "BYTES", value_parser = rate)]
+    pub limit: Option<Rate>,
+
+    /// Scrub in these hours of the day only: 1:00-6:00, 22:00-6:00; any takes them away.
+    #[arg(long, value_name = "HOURS", value_parser = hours)]
+    pub between: Option<Hours>,
+}
+
+impl Manners {
+    /// What is to be another.
+    pub fn change(&self) -> Change {
+        let mut change = Change::default();
+        change.every_days = self.every;
+        change.rate = self.limit.map(|limit| limit.0);
+        change.window = self.between.map(|between| between.0);
+        change
+    }
+}
+
+/// Bytes a second, or no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate(Option<u64>);
+
+/// Hours of the day, or any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hours(Option<Window>);
+
+fn rate(text: &str) -> Result<Rate, String> {
+    match text {
+        "none" => Ok(Rate(None)),
+        text => match bytes(text.strip_suffix("/s").unwrap_or(text))? {
+            0 => Err("at least a byte a second is wanted; `lanesum pause` stops it".to_owned()),
+            rate => Ok(Rate(Some(rate))),
+        },
+    }
+}
+
+fn hours(text: &str) -> Result<Hours, String> {
+    if text == "any" { Ok(Hours(None)) } else { text.parse().map(|hours| Hours(Some(hours))) }
+}
+
+/// Some of the folders that were added.
+#[derive(Debug, Args)]
+pub struct Steer {
+    #[command(flatten)]
+    pub place: Where,
+
+    /// Folders that were added; all by default.
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub folders: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Run a command of the shell once for each finding that is damage, a missing file or a suspended
+    /// folder.
+    ///
+    /// It gets LANESUM_CLASS, LANESUM_PATH, LANESUM_ROOT and LANESUM_JSON, and a minute.
+    #[arg(long, value_name = "CMD")]
+    pub on_finding: Option<String>,
+
+    /// Run a command of the shell once a day, when all was read that was to be, whatever was found.
+    ///
+    /// Not while a folder is paused or suspended, or a file could not be read: whoever waits for it
+    /// then knows.
+    #[arg(long, value_name = "CMD")]
+    pub heartbeat: Option<String>,
+
+    /// Write the time into a file then.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub heartbeat_file: Option<PathBuf>,
+
+    /// Threads; by default one for each CPU.
+    #[arg(short, long, value_name = "N", value_parser = threads)]
+    pub threads: Option<usize>,
+
+    #[command(flatten)]
+    pub place: Where,
+}
+
+#[derive(Debug, Args)]
+pub struct Limit {
+    #[command(flatten)]
+    pub manners: Manners,
+
+    #[command(flatten)]
+    pub steer: Steer,
+}
+
+#[derive(Debug, Args)]
+pub struct Add {
+    #[command(flatten)]
+    pub manners: Manners,
 
     /// Algorithms, all computed in one read; md5 by default.
     #[arg(
@@ -127,6 +224,10 @@ pub struct Scrub {
     /// Stop after so many bytes of each folder: 500M, 20G, 1T.
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub max_bytes: Option<u64>,
+
+    /// Read now, whatever the hours of the folder.
+    #[arg(long)]
+    pub now: bool,
 
     #[command(flatten)]
     pub told: Told,
@@ -348,6 +449,10 @@ mod tests {
         assert!(["", "90", "2d"].iter().all(|it| time(it).is_err()));
         assert_eq!(["7", "5k", "20G"].map(|it| bytes(it).unwrap()), [7, 5000, 20_000_000_000]);
         assert!(["", "G", "99999999T", "1X"].iter().all(|it| bytes(it).is_err()));
+        assert!(["80M", "80M/s"].iter().all(|it| rate(it) == Ok(Rate(Some(80_000_000)))));
+        assert_eq!((rate("none"), hours("any")), (Ok(Rate(None)), Ok(Hours(None))));
+        assert!(["0", "", "80M/m", "fast"].iter().all(|it| rate(it).is_err()));
+        assert!(hours("1:00-6:00").is_ok() && hours("1:00").is_err());
         assert_eq!(percent("8.5"), Ok(8.5));
         assert!(["101", "-1", "nan", "x"].iter().all(|it| percent(it).is_err()));
     }

@@ -121,6 +121,9 @@ fn of_root(it: &Overview, now: i64) -> String {
     if let Some(why) = &it.root.suspended {
         bad(&format!("SUSPENDED: {why}"));
     }
+    if let Some(since) = it.manners.paused {
+        bad(&format!("PAUSED since {}: nothing is scrubbed", moment(since)));
+    }
     if !it.not_well.is_empty() {
         let counts = it.not_well.iter();
         let counts =

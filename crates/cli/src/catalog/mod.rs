@@ -7,10 +7,11 @@ pub mod forget;
 mod html;
 mod import;
 pub mod own;
-mod print;
+pub mod print;
 pub mod report;
 pub mod scrub;
 pub mod status;
+pub mod steer;
 pub mod update;
 
 use std::env;
@@ -25,6 +26,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
+use jiff::tz::TimeZone;
 use lanesum_catalog::{Catalog, CatalogError, Finding, Options, Root, Severity, Summary};
 
 use crate::args::{Told, Where};
@@ -45,7 +47,7 @@ const OF_CATALOG: u8 = 5;
 ///
 /// # Errors
 /// Nothing says where it could be.
-fn path(place: &Where) -> Result<PathBuf, Usage> {
+pub fn path(place: &Where) -> Result<PathBuf, Usage> {
     let variable = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(path) = place.catalog.clone().or_else(|| variable("LANESUM_CATALOG")) {
         return Ok(path);
@@ -82,7 +84,7 @@ fn look(place: &Where) -> anyhow::Result<Result<Catalog, CatalogError>> {
     Ok(Catalog::look(&path(place)?))
 }
 
-fn now() -> i64 {
+pub fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs().cast_signed())
 }
@@ -96,7 +98,7 @@ fn console() -> anyhow::Result<Arc<Mutex<Console>>> {
 }
 
 /// Tells what kept the catalog from doing it; the exit code.
-fn fail(error: &CatalogError, console: &mut Console) -> ExitCode {
+pub fn fail(error: &CatalogError, console: &mut Console) -> ExitCode {
     if let CatalogError::Told(error) = error {
         return fail_to_write(error, console);
     }
@@ -106,6 +108,7 @@ fn fail(error: &CatalogError, console: &mut Console) -> ExitCode {
         CatalogError::Absent(_)
         | CatalogError::NoRoot(_)
         | CatalogError::NotAFolder(_)
+        | CatalogError::TooSlow { .. }
         | CatalogError::Keyed(_) => ExitCode::from(2),
         _ => ExitCode::FAILURE,
     }
@@ -166,6 +169,7 @@ fn over(
     console::lock(console).set_bar(display.as_ref().map(|display| display.bar.clone()));
     let mut options = Options::default();
     options.engine = told.run.engine(display.as_ref());
+    options.zone = TimeZone::system();
     change(&mut options);
     let mut worst = Severity::AsCataloged;
     let mut ended = Ok(());
@@ -195,7 +199,7 @@ fn over(
 }
 
 /// A moment as messages show it: `2026-11-24 21:03:07Z`.
-fn moment(seconds: i64) -> String {
+pub fn moment(seconds: i64) -> String {
     let mut text = Vec::new();
     lanesum_list::Time { seconds, nanoseconds: 0 }.write_rfc3339(&mut text);
     let text = String::from_utf8_lossy(&text);

@@ -6,10 +6,10 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use indicatif::{DecimalBytes, HumanCount};
-use lanesum_catalog::{Class, Finding, Severity, Summary};
+use lanesum_catalog::{Class, Finding, Halt, Severity, Summary};
 use serde_json::{Map, Value, json};
 
-use super::name;
+use super::{moment, name};
 use crate::console::Console;
 use crate::counts::files;
 
@@ -103,7 +103,17 @@ fn words(summary: &Summary) -> String {
         }
     }
     let parts = if parts.is_empty() { "nothing to do".to_owned() } else { parts.join(", ") };
-    let complete = if summary.is_all_done() { "complete" } else { "NOT complete" };
+    let complete = match summary.halt {
+        _ if summary.is_all_done() => "complete".to_owned(),
+        Some(Halt::Paused(since)) => {
+            format!("NOT complete, paused since {} (`lanesum resume` goes on)", moment(since))
+        }
+        Some(Halt::Closed) => {
+            "NOT complete, it is outside of its hours (--now reads all the same)".to_owned()
+        }
+        Some(Halt::More) => "goes on".to_owned(),
+        _ => "NOT complete".to_owned(),
+    };
     let read = format!("{} read, {}", files(summary.files), DecimalBytes(summary.bytes));
     format!("{verb} {complete}: {parts}; {read}")
 }

@@ -36,7 +36,8 @@ pub fn run(args: &Report) -> anyhow::Result<ExitCode> {
         for root in catalog.roots()? {
             let is_undone = !catalog.undone(&root)?.is_empty()
                 || catalog.never_read(&root)? > 0
-                || !catalog.was_taken_up(&root)?;
+                || !catalog.was_taken_up(&root)?
+                || catalog.manners(&root)?.paused.is_some();
             if root.suspended.is_some() || is_undone {
                 severity = Severity::NotAllDone;
             }
@@ -95,12 +96,15 @@ struct Standing {
     never: Vec<(Root, u64)>,
     /// Roots of which no look came to its end.
     unknown: Vec<Root>,
+    /// Roots that are not scrubbed, and since when.
+    paused: Vec<(Root, i64)>,
 }
 
 impl Standing {
     fn of(catalog: &Catalog) -> Result<Self, CatalogError> {
         let roots = catalog.roots()?;
         let (mut undone, mut never, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
+        let mut paused = Vec::new();
         for root in &roots {
             let runs = catalog.undone(root)?.into_iter();
             // Of one that is suspended now that is told.
@@ -109,8 +113,9 @@ impl Standing {
             let unread = catalog.never_read(root)?;
             never.extend((unread > 0).then(|| (root.clone(), unread)));
             unknown.extend((!catalog.was_taken_up(root)?).then(|| root.clone()));
+            paused.extend(catalog.manners(root)?.paused.map(|since| (root.clone(), since)));
         }
-        Ok(Self { roots, undone, never, unknown })
+        Ok(Self { roots, undone, never, unknown, paused })
     }
 
     fn suspended(&self) -> impl Iterator<Item = &Root> {
@@ -125,6 +130,7 @@ impl Standing {
         let never = self.never.iter().map(|(_, count)| count).sum();
         let others = [
             ("suspended", suspended),
+            ("PAUSED", self.paused.len() as u64),
             ("NOT complete", self.undone.len() as u64),
             ("NEVER READ", never),
             ("NOT TAKEN UP", self.unknown.len() as u64),
@@ -167,6 +173,10 @@ fn text(
     };
     for root in standing.suspended() {
         about("suspended ", root, root.suspended.as_deref().unwrap_or_default());
+    }
+    for (root, since) in &standing.paused {
+        let since = moment(*since);
+        about("", root, &format!("paused since {since}; `lanesum resume` lets it be scrubbed"));
     }
     for (root, run) in &standing.undone {
         about("", root, &run_words(run));

@@ -14,6 +14,7 @@ use crate::console::lock;
 /// What keeps it from beginning.
 pub fn run(args: &Scrub) -> anyhow::Result<ExitCode> {
     let console = console()?;
+    lanesum_startup::give_way();
     let mut catalog = match open(&args.told.place, "scrub")? {
         Ok(catalog) => catalog,
         Err(error) => return Ok(fail(&error, &mut lock(&console))),
@@ -31,5 +32,8 @@ pub fn run(args: &Scrub) -> anyhow::Result<ExitCode> {
                root: &lanesum_catalog::Root,
                options: &lanesum_catalog::Options,
                tell: super::Tell<'_>| catalog.scrub(root, &due, options, tell);
-    Ok(over(&mut catalog, &roots, &args.told, |_| {}, &console, run))
+    let change = |options: &mut lanesum_catalog::Options| {
+        (options.yields, options.at_any_time) = (true, args.now);
+    };
+    Ok(over(&mut catalog, &roots, &args.told, change, &console, run))
 }

@@ -44,15 +44,17 @@ pub fn run(args: &Status) -> anyhow::Result<ExitCode> {
 fn severity(overview: &Overview) -> Severity {
     if !overview.not_well.is_empty() {
         Severity::Damage
-    } else if overview.root.suspended.is_some()
-        || !overview.undone.is_empty()
-        || overview.never > 0
-        || !overview.is_taken_up
-    {
+    } else if !is_all_done(overview) {
         Severity::NotAllDone
     } else {
         Severity::AsCataloged
     }
+}
+
+/// Whether all was looked at that was to be, and will be.
+fn is_all_done(it: &Overview) -> bool {
+    let is_left = it.root.suspended.is_some() || it.manners.paused.is_some();
+    !is_left && it.undone.is_empty() && it.never == 0 && it.is_taken_up
 }
 
 /// Some lines: what there is, what is not well, how old the checks are, what was done.
@@ -63,6 +65,9 @@ fn text(it: &Overview, now: i64, console: &Console) -> Vec<u8> {
     add(format!(": {}, {}\n", files(it.files), DecimalBytes(it.root.bytes.cast_unsigned())));
     if let Some(why) = &it.root.suspended {
         add(format!("  SUSPENDED: {why}\n"));
+    }
+    if let Some(since) = it.manners.paused {
+        add(format!("  PAUSED since {}: nothing is scrubbed  -> lanesum resume\n", moment(since)));
     }
     if !it.not_well.is_empty() {
         let counts = it.not_well.iter();
@@ -109,6 +114,10 @@ fn text(it: &Overview, now: i64, console: &Console) -> Vec<u8> {
 pub(super) fn run_words(run: &Run) -> String {
     let outcome = match run.outcome.as_deref() {
         Some("complete") => "complete",
+        Some("paused") => "NOT complete: it was paused",
+        Some("closed") => "NOT complete: its hours were over, or did not begin",
+        Some("ended") => "NOT complete: it was ended; the next one goes on",
+        Some("begun") => "NOT complete: a part, and more is due",
         Some("limited") => "NOT complete: it stopped at its limit",
         Some("partial") => "NOT complete: something could not be looked at, or was not read",
         Some("suspended") => "NOT done: suspended",
@@ -150,8 +159,11 @@ fn object(it: &Overview) -> Map<String, Value> {
         ("oldest_check", json!(it.oldest)),
         ("due", json!(it.due)),
         ("next_due", json!(it.next_due)),
+        ("paused", json!(it.manners.paused)),
+        ("bytes_a_second", json!(it.manners.rate)),
+        ("hours", json!(it.manners.window.map(|hours| hours.to_string()))),
         ("last", json!(last)),
-        ("complete", json!(it.undone.is_empty())),
+        ("complete", json!(is_all_done(it))),
     ] {
         object.insert(key.to_owned(), value);
     }

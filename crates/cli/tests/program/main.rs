@@ -28,9 +28,12 @@ mod output;
 mod peers;
 mod progress;
 mod resume;
+mod serve;
 mod signals;
 mod speed;
+mod steer;
 mod sum;
+mod units;
 mod ways;
 
 use std::ffi::OsStr;
