@@ -22,7 +22,8 @@ FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 UNITS = $(DESTDIR)$(PREFIX)/lib/systemd/system
 UNIT_NAMES = lanesum.service lanesum-scrub@.service lanesum-scrub@.timer
 
-.PHONY: build python test test-rust test-format test-lints test-no-std test-aarch64 test-oldest test-code test-stranger \
+.PHONY: build python bench-python test test-rust test-format test-lints test-no-std test-aarch64 test-oldest \
+	test-code test-stranger \
 	test-python test-wheel test-clusters test-spark test-instructions test-docs test-fuzz test-bench test-miri test-asan \
 	test-tsan record-instructions record-api fuzz bench bench-peers plots deny install install-md5sum-link uninstall
 .NOTPARALLEL:
@@ -116,6 +117,11 @@ $(VENV)/requirements-test.txt: python/requirements-test.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r python/requirements-test.txt
 	cp python/requirements-test.txt $@
 
+# The same with the peers of the rig's scenario `python`: a gigabyte.
+bench-python:
+	$(MAKE) --no-print-directory python VENV=$(PYTHON_TARGET)-bench-venv
+	$(PYTHON_TARGET)-bench-venv/bin/pip install --quiet -r python/requirements-bench.txt
+
 # `test-wheel` fails where there is no Python, or no index of its packages; this goes on without.
 test-python:
 	@if ! $(PYTHON) -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
@@ -124,13 +130,14 @@ test-python:
 	then echo 'the wheel not tested: pip cannot install python/requirements-test.txt here'; \
 	else $(MAKE) --no-print-directory test-wheel; fi
 
-# The installed package, from a folder where its sources are not in the way.
+# The installed package, from a folder where its sources are not in the way. Clippy with the profile that was built, whose
+# macros and build scripts are there.
 test-wheel: python
-	$(CARGO) clippy --locked --manifest-path python/Cargo.toml -- -D warnings
+	$(CARGO) clippy --release --locked --manifest-path python/Cargo.toml -- -D warnings
 	cd $(VENV) && bin/stubtest lanesum --mypy-config-file $(CURDIR)/python/pyproject.toml
-	cd $(VENV) && bin/pytest -q $(CURDIR)/python/tests
+	cd $(VENV) && bin/pytest -q -n 2 --dist loadfile $(CURDIR)/python/tests
 
-# What starts processes that take tasks: pools, loky, Dask.
+# Only what starts processes that take tasks: pools, Dask; loky and Ray where they are installed.
 test-clusters: python
 	cd $(VENV) && bin/pytest -q -m cluster $(CURDIR)/python/tests
 

@@ -52,6 +52,20 @@ def texts(rows: int, width: int | None) -> list[str]:
     return [f"{source.getrandbits(800):0200x}"[: source.randint(1, 200)] for _ in range(rows)]
 
 
+def chdb(case: Case, expression: str, column: pa.Array, missing: set[str]) -> None:
+    """ClickHouse within Python, Arrow in and out, on one thread."""
+    if peer := optional("chdb", missing):
+        table = pa.table({"value": column})
+        settings = "max_threads = 1, output_format_arrow_fixed_string_as_fixed_byte_array = 1"
+        query = f"SELECT {expression} AS digest FROM Python(table) SETTINGS {settings}"
+
+        def run(table: pa.Table = table) -> object:
+            # It looks for the table among the caller's names.
+            return peer.query(query, "ArrowTable")["digest"]
+
+        case["chdb"] = run
+
+
 def md5(values: list[str], missing: set[str]) -> Case:
     """MD5 of one column, every contestant from its own memory into its own."""
     column = pa.array(values)
@@ -61,6 +75,7 @@ def md5(values: list[str], missing: set[str]) -> Case:
         "lanesum-hex": lambda: pa.array(lanesum.hash_column(column, output="hex")),
         "lanesum-many": lambda: lanesum.hash_many(values, output="hex"),
     }
+    chdb(case, "MD5(value)", column, missing)
     if duckdb := optional("duckdb", missing):
         connection = duckdb.connect(config={"threads": 1})
         connection.register("input", pa.table({"value": column}))
@@ -85,6 +100,8 @@ def siphash(values: list[str], missing: set[str]) -> Case:
         return pa.array(lanesum.hash_column(column, "siphash24", key=KEY, output="uint64"))
 
     case: Case = {"hashlib": lambda: [blake2b(value) for value in values], "lanesum": arrow}
+    low, high = (int.from_bytes(half, "little") for half in (KEY[:8], KEY[8:]))
+    chdb(case, f"sipHash64Keyed(({low}, {high}), value)", column, missing)
     if peer := optional("siphash24", missing):
         case["siphash24"] = lambda: [
             peer.siphash24(value.encode(), key=KEY).intdigest() % 2**64 for value in values

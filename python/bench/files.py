@@ -21,7 +21,12 @@ from contextlib import contextmanager
 import lanesum
 
 # Name: how many files of how many bytes.
-SETS = {"10,000 x 16 KiB": (10_000, 16 << 10), "16 x 32 MiB": (16, 32 << 20), "20,000 x 16 KiB": (20_000, 16 << 10)}
+SETS = {"10,000 x 16 KiB": (10_000, 16 << 10), "16 x 32 MiB": (16, 32 << 20)}
+DASK_SETS = {
+    "20,000 x 16 KiB": (20_000, 16 << 10),
+    "8,000 x 128 KiB": (8_000, 128 << 10),
+    "64 x 32 MiB": (64, 32 << 20),
+}
 
 
 def hashlib_loop(paths: list[str]) -> None:
@@ -83,8 +88,7 @@ def main() -> None:
     if arguments.dask:
         return dask(arguments)
     threads = arguments.threads
-    for title in list(SETS)[:2]:
-        count, size = SETS[title]
+    for title, (count, size) in SETS.items():
         ways: dict[str, Callable[[list[str]], object]] = {
             "hashlib.file_digest": hashlib_loop,
             "reading alone": read_alone,
@@ -96,22 +100,27 @@ def main() -> None:
 
 
 def dask(arguments: argparse.Namespace) -> None:
+    """Also what planning the tasks takes alone, and the same tasks with nothing to do."""
     import lanesum.dask
     from distributed import Client, LocalCluster
+    from lanesum.executors import pack
 
-    title = "20,000 x 16 KiB"
-    count, size = SETS[title]
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster) as client,
-        files(arguments.folder, count, size) as paths,
     ):
         ways: dict[str, Callable[[list[str]], object]] = {
             "hash_files, threads=1": lambda paths: lanesum.hash_files(paths, threads=1),
             "hash_files, threads=2": lambda paths: lanesum.hash_files(paths, threads=2),
             "dask, two workers": lambda paths: lanesum.dask.hash_files(paths, client=client),
+            "planning alone": lambda paths: pack(paths, 2),
+            "planning, and tasks that do nothing": lambda paths: client.gather(
+                [client.submit(len, task, pure=False) for task in pack(paths, 2)]
+            ),
         }
-        show(title, rounds(ways, paths, arguments.rounds), "hash_files, threads=1", count, size)
+        for title, (count, size) in DASK_SETS.items():
+            with files(arguments.folder, count, size) as paths:
+                show(title, rounds(ways, paths, arguments.rounds), "hash_files, threads=1", count, size)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,12 @@ prepare_metadata_for_build_editable = maturin.prepare_metadata_for_build_editabl
 
 _CHECKOUT = Path(__file__).resolve().parent.parent.parent
 
+# Crates of the program that no file passes through, which the wheel has small.
+_SMALL = (
+    *("clap", "clap_builder", "clap_complete", "clap_mangen", "console", "indicatif", "jiff", "serde_json"),
+    *("tempfile", "tinyvec", "unicode-normalization"),
+)
+
 
 def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
     """The wheel, with the program."""
@@ -51,10 +57,12 @@ def _build_program() -> Path:
     manifest = _CHECKOUT / "crates" / "cli" / "Cargo.toml"
     if not manifest.exists():
         raise RuntimeError(f"{manifest} is missing, so the program cannot be built: take a whole checkout")
+    small = [("--config", f'profile.release.package.{name}.opt-level="s"') for name in _SMALL]
     command = [
         os.environ.get("CARGO", "cargo"),
         *("build", "--release", "--locked", "--package", "lanesum", "--bin", "lanesum"),
         *("--manifest-path", str(manifest), "--message-format", "json-render-diagnostics"),
+        *(word for pair in small for word in pair),
     ]
     environment = {**os.environ, "CARGO_PROFILE_RELEASE_STRIP": "true"}
     built = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=environment)
@@ -66,16 +74,16 @@ def _add(wheel: Path, program: Path) -> None:
     """Puts the program among a wheel's scripts, and into its record of all files (PEP 427)."""
     content = program.read_bytes()
     whole = wheel.with_suffix(".whole")
-    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as new:
+    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as new:
         (record,) = [it for it in old.infolist() if it.filename.endswith(".dist-info/RECORD")]
         script = record.filename.replace(".dist-info/RECORD", ".data/scripts/lanesum")
         for entry in old.infolist():
             if entry is not record:
-                new.writestr(entry, old.read(entry))
+                new.writestr(entry, old.read(entry), compresslevel=9)
         entry = zipfile.ZipInfo(script, record.date_time)
         entry.external_attr = 0o100755 << 16
         entry.compress_type = zipfile.ZIP_DEFLATED
-        new.writestr(entry, content)
+        new.writestr(entry, content, compresslevel=9)
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
         line = f"{script},sha256={digest},{len(content)}\n"
         new.writestr(record, old.read(record).decode() + line)

@@ -17,6 +17,8 @@ from concurrent.futures.process import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from lanesum import _dask
+
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 
@@ -141,21 +143,27 @@ class _Runner(Generic[Item, Outcome]):
 
 
 def _words(error: BaseException) -> str:
+    # Ray's have the task's own, and a page of text around it.
+    cause = getattr(error, "cause", None)
+    error = cause if isinstance(cause, BaseException) else error
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _is_death(error: BaseException) -> bool:
-    """Whether a worker died: by a pool's own word, by Dask's, or since Dask cancels what it cannot do."""
+    """Whether a worker died: by a pool's own word, by Dask's or Ray's, or since Dask cancels what it cannot do."""
     names = {kind.__name__ for kind in type(error).__mro__}
-    return isinstance(error, BrokenExecutor | CancelledError) or bool(names & {"KilledWorker", "FutureCancelledError"})
+    return isinstance(error, BrokenExecutor | CancelledError) or bool(names & _DEATHS)
+
+
+_DEATHS = {"KilledWorker", "FutureCancelledError", "WorkerCrashedError", "NodeDiedError", "OutOfMemoryError"}
 
 
 class _Pool:
     """An executor; and where it breaks, another like it."""
 
     def __init__(self, executor: Executor) -> None:
-        self.executor = executor
+        self.executor = _dask.of(executor)
         self.is_broken = False
         self.breaks = 0
         self.own: list[Executor] = []

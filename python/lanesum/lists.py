@@ -47,6 +47,8 @@ def check(
     lists = _arguments.several(lists)
     if not lists:
         raise ValueError("lists: there is none; a check of nothing is none")
+    if root is not None and not _arguments.is_path(root):
+        raise TypeError(f"root must be a path, not {type(root).__name__}")
     if root is not None and not os.path.isdir(root):
         os.stat(root)
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), root)
@@ -147,6 +149,9 @@ def read_list(
         if not isinstance(content, bytes):
             raise TypeError("the list must be open for reading bytes: open(path, 'rb')")
         return Table(_lanesum.read_list_content(content, reading))
+    if not _arguments.is_path(source):
+        # A number would be a descriptor, which is somebody's.
+        raise TypeError(f"source must be a path, a list's bytes or an open file, not {type(source).__name__}")
     if isinstance(source, bytes) and (not source or b"\n" in source or b"\0" in source):
         return Table(_lanesum.read_list_content(source, reading))
     if _is_stream(source):

@@ -12,7 +12,7 @@ __all__ = ["RayExecutor"]
 class RayExecutor(Executor):
     """Calls functions as Ray's tasks, of the cluster that `ray.init` knows.
 
-    Ray itself does a task again whose worker dies, three times by default.
+    Options are those of Ray's tasks. A task whose worker dies is taken apart, and not done again by Ray itself first.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -20,7 +20,7 @@ class RayExecutor(Executor):
 
         if not ray.is_initialized():
             raise RuntimeError("there is no cluster yet: call ray.init() first")
-        self._remote = ray.remote(_call).options(**options)
+        self._remote = ray.remote(_call).options(**{"max_retries": 0, **options})
         self.num_workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
@@ -19,9 +20,15 @@ use crate::column::Column;
 use crate::input::{self, Chunks};
 use crate::output::{Output, Rendering};
 use crate::rows::{Rows, is_bytes};
+use crate::signals::LOOK;
 
-/// Rows that are hashed before the next look at whether somebody has pressed ctrl-C.
-const ROWS: usize = 1 << 22;
+/// Rows that are hashed before the next look at the clock.
+const ROWS: usize = 1 << 16;
+/// Bytes that they have about, but for so many rows, which all lanes take.
+const BYTES: usize = 64 << 20;
+const LANES: usize = 64;
+/// The same of a dictionary, all of whose values may be hashed each time.
+const DICTIONARY_ROWS: usize = 1 << 22;
 
 /// The digest of each row of a column, as a column of Arrow.
 ///
@@ -141,22 +148,30 @@ fn hash_into(
     mut rendering: Rendering,
 ) -> PyResult<Rendering> {
     let is_dictionary = matches!(array.data_type(), DataType::Dictionary(..));
-    // The values of a dictionary are hashed once a step.
-    let step = if is_dictionary { ROWS } else { rendering.step(ROWS) };
-    for range in steps(0..array.len(), ROWS) {
-        py.detach(|| {
-            for range in steps(range, step) {
+    let step = if is_dictionary { DICTIONARY_ROWS } else { rendering.step(ROWS) };
+    let mean = Rows::of(array).map_or(0, |rows| rows.bytes() / rows.len().max(1));
+    let step = step.min((BYTES / mean.max(1)).max(LANES));
+    let mut ranges = steps(0..array.len(), step);
+    loop {
+        let is_at_end = py.detach(|| {
+            let begin = Instant::now();
+            for range in ranges.by_ref() {
                 let rows = array.slice(range.start, range.len());
                 rendering.fill(range, |places| {
                     hash_array(function, &rows, places);
                     Ok::<_, PyErr>(())
                 })?;
+                if begin.elapsed() >= LOOK {
+                    return Ok::<_, PyErr>(false);
+                }
             }
-            Ok::<_, PyErr>(())
+            Ok(true)
         })?;
         py.check_signals()?;
+        if is_at_end {
+            return Ok(rendering);
+        }
     }
-    Ok(rendering)
 }
 
 /// A range in steps of at most so many.
@@ -236,7 +251,12 @@ fn check_type(function: &Function, data_type: &DataType) -> PyResult<()> {
     }
     let kinds = if is_md5 { "text and bytes" } else { "text, bytes and 64-bit integers" };
     let algorithm = function.algorithm();
+    let to = match data_type {
+        integer if integer.is_signed_integer() && !is_md5 => "int64",
+        integer if integer.is_integer() && !is_md5 => "uint64",
+        _ => "one of them",
+    };
     Err(PyTypeError::new_err(format!(
-        "a column of {data_type}: {algorithm} hashes {kinds}; cast it to one of them first"
+        "a column of {data_type}: {algorithm} hashes {kinds}; cast it to {to} first"
     )))
 }

@@ -16,6 +16,7 @@ use pyo3_arrow::ffi::{ArrayIterator, ArrayReader};
 use pyo3_arrow::{PyArray, PyArrayReader};
 
 use crate::items::{self, Item};
+use crate::signals::Turns;
 
 /// The arrays of a column, one after the other. They may be asked for without the GIL: whoever
 /// makes them takes it where it is needed.
@@ -146,12 +147,13 @@ fn by_dtype(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<ArrayRef>>
             let bytes = object.call_method0("tobytes")?;
             Ok(Some(padded(bytes.cast::<PyBytes>()?.as_bytes(), width)))
         }
-        ("O" | "S" | "U" | "T", _) => {
+        ("O" | "S" | "U" | "T", _) | ("i" | "u", 8) => {
             let list = object.call_method0("tolist")?;
             of_items(&items::hold(&list, what)?, what).map(Some)
         }
         _ => Err(PyTypeError::new_err(format!(
-            "{what} is of dtype {dtype}; text, bytes and 64-bit integers can be hashed"
+            "{what} is of dtype {dtype}; text, bytes and 64-bit integers can be hashed, and \
+             astype() makes one of these of it"
         ))),
     }
 }
@@ -169,19 +171,41 @@ fn padded(bytes: &[u8], width: usize) -> ArrayRef {
 
 /// The objects of a sequence: numbers or text if all are.
 fn of_items(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
-    if tuple.iter_borrowed().find(|object| !object.is_none()).is_some_and(|object| is_int(&object))
-    {
-        return of_ints(tuple, what);
+    for object in tuple.iter_borrowed() {
+        if is_int(&object) {
+            return of_ints(tuple, what);
+        }
+        if !items::is_missing(&object)? {
+            break;
+        }
     }
     let mut texts = LargeStringBuilder::with_capacity(tuple.len(), 0);
+    let mut turns = Turns::new();
     for number in 0..tuple.len() {
-        match items::item(tuple, number, what)? {
-            Item::Text(text) => texts.append_value(text),
+        match item(tuple, number, what)? {
+            Item::Text(text) => {
+                texts.append_value(text);
+                turns.turn(text.len())?;
+            }
             Item::Missing => texts.append_null(),
             Item::Bytes(_) => return of_bytes(tuple, what),
         }
     }
     Ok(Arc::new(texts.finish()))
+}
+
+/// As [`items::item`], in a column.
+fn item<'a>(tuple: &'a Bound<'_, PyTuple>, number: usize, what: &str) -> PyResult<Item<'a>> {
+    items::item(tuple, number, what).map_err(|error| {
+        if error.is_instance_of::<PyTypeError>(tuple.py()) {
+            PyTypeError::new_err(format!(
+                "{}; of other values pyarrow.array() makes a column with a type",
+                error.value(tuple.py())
+            ))
+        } else {
+            error
+        }
+    })
 }
 
 fn is_int(object: &Bound<'_, PyAny>) -> bool {
@@ -190,13 +214,18 @@ fn is_int(object: &Bound<'_, PyAny>) -> bool {
 
 fn of_ints(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
     let mut numbers = Int64Builder::with_capacity(tuple.len());
+    let mut turns = Turns::new();
     for (number, object) in tuple.iter_borrowed().enumerate() {
-        if object.is_none() {
-            numbers.append_null();
-        } else if is_int(&object) {
+        turns.turn(0)?;
+        if is_int(&object) {
             numbers.append_value(object.extract::<i64>().map_err(|_| {
-                PyOverflowError::new_err(format!("{what}[{number}] is no integer of 64 bits"))
+                PyOverflowError::new_err(format!(
+                    "{what}[{number}] is beyond an integer of 64 bits with a sign; an array of \
+                     numpy's uint64 holds it, or text"
+                ))
             })?);
+        } else if items::is_missing(&object)? {
+            numbers.append_null();
         } else {
             let class = object.get_type().name()?;
             return Err(PyTypeError::new_err(format!(
@@ -209,8 +238,11 @@ fn of_ints(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
 
 fn of_bytes(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
     let mut builder = LargeBinaryBuilder::with_capacity(tuple.len(), 0);
+    let mut turns = Turns::new();
     for number in 0..tuple.len() {
-        builder.append_option(items::item(tuple, number, what)?.bytes());
+        let item = item(tuple, number, what)?;
+        builder.append_option(item.bytes());
+        turns.turn(item.bytes().map_or(0, <[u8]>::len))?;
     }
     Ok(Arc::new(builder.finish()))
 }

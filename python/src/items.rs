@@ -18,7 +18,8 @@ pub(crate) enum Item<'a> {
     Bytes(Cow<'a, [u8]>),
     /// In UTF-8. Python keeps that beside a text which is not ASCII.
     Text(&'a str),
-    /// `None`, or a float that is no number, which stands for nothing in columns of objects.
+    /// `None`, or what stands for nothing in columns of objects: a float that is no number, and
+    /// pandas' own two.
     Missing,
 }
 
@@ -64,7 +65,9 @@ pub(crate) fn hold<'py>(sequence: &Bound<'py, PyAny>, what: &str) -> PyResult<Bo
     }
     let tuple = sequence.py().get_type::<PyTuple>();
     let tuple = tuple.call1((sequence,)).map_err(|error| {
-        let problem = format!("{what} is of type {class}, which is no sequence");
+        // It has no rows yet.
+        let remedy = if class == "LazyFrame" { "; give what collect() makes of it" } else { "" };
+        let problem = format!("{what} is of type {class}, which is no sequence{remedy}");
         if error.is_instance_of::<PyTypeError>(sequence.py()) {
             PyTypeError::new_err(problem)
         } else {
@@ -91,7 +94,7 @@ pub(crate) fn item<'a>(
     if object.is_instance_of::<PyString>() {
         return Ok(Item::Text(object.extract::<&'a str>()?));
     }
-    if object.is_none() || object.cast::<PyFloat>().is_ok_and(|float| float.value().is_nan()) {
+    if is_missing(&object)? {
         return Ok(Item::Missing);
     }
     // The memory of a number of numpy is no more a message than a number of Python's is.
@@ -110,6 +113,17 @@ pub(crate) fn item<'a>(
         }
         Err(error) => Err(error),
     }
+}
+
+/// Whether an object stands for nothing.
+pub(crate) fn is_missing(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if object.is_none() || object.cast::<PyFloat>().is_ok_and(|float| float.value().is_nan()) {
+        return Ok(true);
+    }
+    let class = object.get_type();
+    let name = class.name()?;
+    let is_named = ["NAType", "NaTType"].contains(&&*name.to_cow()?);
+    Ok(is_named && class.module()?.to_cow()?.starts_with("pandas."))
 }
 
 /// Whether an object is one value of numpy, which has a buffer, of how it lies in memory.

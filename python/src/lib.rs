@@ -17,6 +17,7 @@ mod many;
 mod output;
 mod pandas;
 mod rows;
+mod signals;
 mod surrogate;
 
 /// The compiled half of the package lanesum, which has everything under its own name.

@@ -57,6 +57,23 @@ impl<'a> Rows<'a> {
         self.len
     }
 
+    /// The bytes of all rows, about.
+    pub(crate) fn bytes(&self) -> usize {
+        match self.layout {
+            Layout::Offsets(_, offsets) => extent(offsets),
+            Layout::LargeOffsets(_, offsets) => extent(offsets),
+            // A view begins with the length of its row.
+            Layout::Views(views, _) => {
+                let lengths =
+                    views.as_chunks::<16>().0.iter().map(|view| {
+                        u32::from_ne_bytes([view[0], view[1], view[2], view[3]]) as usize
+                    });
+                lengths.take(self.len).sum()
+            }
+            Layout::Fixed(_, width) => self.len * width,
+        }
+    }
+
     /// Whether all rows are within their buffers, but those that are null.
     pub(crate) fn are_sound(&self) -> bool {
         match self.layout {
@@ -130,6 +147,11 @@ fn offsets<'a, T: ByteArrayType>(
 
 fn views<T: ByteViewType>(array: &GenericByteViewArray<T>) -> Layout<'_> {
     Layout::Views(array.views().inner().as_slice(), array.data_buffers())
+}
+
+fn extent<O: ArrowNativeType>(offsets: &[O]) -> usize {
+    let [first, .., last] = offsets else { return 0 };
+    last.as_usize().saturating_sub(first.as_usize())
 }
 
 /// Whether offsets never fall, and end within the bytes.

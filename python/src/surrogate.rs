@@ -1,8 +1,10 @@
 //! Surrogate keys: the MD5 of a row's values, joined.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::Date32Type;
 use arrow_array::{Array, ArrayRef};
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType, Field};
@@ -33,8 +35,9 @@ const BATCH_BYTES: usize = 256 << 10;
 ///
 /// `columns` is a table, or a list or dict of columns of one length, of which each may be whatever
 /// lanesum.hash_column takes. Text, integers, decimals, booleans (`true`) and dates (`2026-01-31`)
-/// have one form as text. Databases write other values in different ways, so these are to be cast
-/// as yours casts them.
+/// have one form as text, dates those of the years 1 to 9999, decimals with a digit before the
+/// point. Databases write other values in different ways, so these are to be cast as yours casts
+/// them.
 ///
 /// >>> import lanesum
 /// >>> lanesum.surrogate_key([["a", None], [1, 2]]).to_pylist() == lanesum.hash_many(
@@ -226,7 +229,8 @@ impl Joiner<'_> {
     /// Puts the digest of each row of the columns into its place.
     fn hash(&self, columns: &[ArrayRef], places: Places<'_>) -> Result<(), ArrowError> {
         let Places::Wide(mut places) = places else { unreachable!("MD5 has 16 bytes") };
-        let texts = columns.iter().map(text).collect::<Result<Vec<ArrayRef>, _>>()?;
+        let texts = columns.iter().enumerate().map(|(number, array)| text(number, array));
+        let texts = texts.collect::<Result<Vec<ArrayRef>, _>>()?;
         let columns: Vec<Rows<'_>> =
             texts.iter().map(|text| Rows::of(text).expect("made text")).collect();
         let (mut joined, mut ends) = (Vec::new(), Vec::new());
@@ -264,12 +268,29 @@ impl Joiner<'_> {
 }
 
 /// The values of an array as text.
-fn text(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+///
+/// # Errors
+/// `ValueError`, as one of Arrow's, for dates that databases write in different ways: DuckDB has
+/// `10000-01-01` and `0001-12-31 (BC)`, others a sign or other years.
+fn text(number: usize, array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    let values = array.as_any_dictionary_opt().map_or(array, |dictionary| dictionary.values());
+    if let Some(dates) = values.as_primitive_opt::<Date32Type>()
+        && !dates.iter().flatten().all(|date| DATES.contains(&date))
+    {
+        let error = PyValueError::new_err(format!(
+            "column {number} of the key, counted from 0, has a date before the year 1 or after \
+             9999, which databases write in different ways; cast it to text as yours does"
+        ));
+        return Err(ArrowError::ExternalError(Box::new(error)));
+    }
     match array.data_type() {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(array.clone()),
         _ => cast(array, &DataType::LargeUtf8),
     }
 }
+
+/// Days since 1970 that have a year of four digits.
+const DATES: RangeInclusive<i32> = -719_162..=2_932_896;
 
 /// # Errors
 /// `TypeError` for a column whose values are not the same text everywhere.
@@ -278,7 +299,10 @@ fn check_type(name: &str, data_type: &DataType) -> PyResult<()> {
     let has_text = |data_type: &DataType| {
         data_type.is_integer()
             || matches!(data_type, Utf8 | LargeUtf8 | Utf8View | Boolean | Date32 | Null)
-            || matches!(data_type, Decimal128(..) | Decimal256(..))
+            // Without a digit before the point DuckDB writes .25, others 0.25.
+            || matches!(data_type, Decimal32(digits, scale) | Decimal64(digits, scale)
+                | Decimal128(digits, scale) | Decimal256(digits, scale)
+                if *scale >= 0 && i16::from(*digits) > i16::from(*scale))
     };
     let is_fine = match data_type {
         Dictionary(_, values) => has_text(values),
@@ -287,8 +311,10 @@ fn check_type(name: &str, data_type: &DataType) -> PyResult<()> {
     if is_fine {
         return Ok(());
     }
-    Err(PyTypeError::new_err(format!(
-        "{name} is of {data_type}, which databases write in different ways; cast it to text as \
-         yours does"
-    )))
+    let remedy = match data_type {
+        Date64 => "; cast it to date32",
+        Binary | LargeBinary | BinaryView | FixedSizeBinary(_) => "; cast it to text",
+        _ => ", which databases write in different ways; cast it to text as yours does",
+    };
+    Err(PyTypeError::new_err(format!("{name} is of {data_type}{remedy}")))
 }

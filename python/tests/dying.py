@@ -2,18 +2,20 @@
 
 import os
 import signal
+import time
 from pathlib import Path
 
 
 class Dying:
-    """Hashes; but a file of a name that begins so kills its worker, or raises."""
+    """Hashes; but a file of a name that begins so kills its worker after some seconds, or raises."""
 
-    def __init__(self, kills: str = "", raises: str = "", once: str = "") -> None:
-        self.kills, self.raises, self.once = kills, raises, once
+    def __init__(self, kills: str = "", raises: str = "", once: str = "", after: float = 0) -> None:
+        self.kills, self.raises, self.once, self.after = kills, raises, once, after
 
     def __call__(self, items: list[str]) -> list[str]:
         for item in items:
             if self.kills and item.startswith(self.kills):
+                time.sleep(self.after)
                 os.kill(os.getpid(), signal.SIGKILL)
             if self.raises and item.startswith(self.raises):
                 raise ValueError(f"no {item}")

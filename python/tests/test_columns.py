@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import lanesum
 
+KEY = bytes(range(16))
 TEXTS = st.lists(st.none() | st.text(max_size=80), max_size=100)
 BYTES_TYPES = [pa.binary(), pa.large_binary(), pa.binary_view()]
 TEXT_TYPES = [pa.string(), pa.large_string(), pa.string_view()]
@@ -275,3 +276,26 @@ def test_more_than_two_gigabytes() -> None:
     assert column.nbytes > 2**31
     assert set(hashed(column)) == {md5(row)}
     assert hashed(column[-2:]) == [md5(row)] * 2
+
+
+def test_what_is_missing_in_objects_is_null() -> None:
+    for missing in (None, float("nan"), pd.NA, pd.NaT):
+        assert lanesum.hash_column([missing, "abc"], output="hex").to_pylist() == [None, hashlib.md5(b"abc").hexdigest()]
+        numbers = lanesum.hash_column([missing, 7], "siphash24", key=KEY, output="uint64").to_pylist()
+        assert numbers == [None, lanesum.siphash24((7).to_bytes(8, "little"), key=KEY).intdigest()]
+    for masked in (pd.array([7, None], dtype="Int64"), np.ma.array([7, 8], mask=[False, True])):
+        assert lanesum.hash_column(masked, "siphash24", key=KEY, output="uint64").to_pylist() == [numbers[1], None]
+    with pytest.raises(OverflowError, match=r"column\[0\] is beyond an integer of 64 bits with a sign"):
+        lanesum.hash_column([2**63], "siphash24", key=KEY)
+
+
+@pytest.mark.parametrize(
+    ("type", "to"), [(pa.int8(), "int64"), (pa.int32(), "int64"), (pa.uint16(), "uint64"), (pa.bool_(), "one of them")]
+)
+def test_the_remedy_for_other_types(type: pa.DataType, to: str) -> None:
+    with pytest.raises(TypeError, match=f"siphash24 hashes text, bytes and 64-bit integers; cast it to {to} first"):
+        lanesum.hash_column(pa.array([1], type) if to != "one of them" else pa.array([True]), "siphash24", key=KEY)
+    with pytest.raises(TypeError, match="dtype int32; .*astype"):
+        lanesum.hash_column(np.array([1], np.int32), "siphash24", key=KEY)
+    with pytest.raises(TypeError, match="LazyFrame, which is no sequence; give what collect"):
+        lanesum.hash_column(pl.LazyFrame({"a": ["x"]}))

@@ -4,6 +4,7 @@ import hashlib
 import multiprocessing
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -16,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lanesum
-from lanesum import _lanesum, _tasks, executors
+from lanesum import _dask, _lanesum, _tasks, executors
 from lanesum.table import Files
 
 # Workers find it there, too: they get this process's own path.
@@ -304,7 +305,10 @@ def test_wrong_shards(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def client() -> Iterator[object]:
     distributed = pytest.importorskip("distributed")
+    dask = pytest.importorskip("dask")
     with (
+        # A task whose worker died is not tried on three others first.
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None, processes=True
         ) as cluster,
@@ -328,8 +332,24 @@ def test_dask(few: None, files: list[str], tmp_path: Path, client: object) -> No
 
 @cluster
 def test_dask_names_what_kills_every_worker(client: object) -> None:
-    found = run(Dying(kills="c5"), TASKS, client.get_executor(pure=False))
+    # Dask gives a worker up that dies in the moment in which it has begun.
+    found = run(Dying(kills="c5", after=0.3), TASKS, client.get_executor())
     assert [line.split()[0] for line in found] == ["failed" if item == "c5" else "did" for item in ITEMS]
+
+
+@cluster
+def test_dask_without_workers_is_not_waited_for(client: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_dask, "_LOOK", 0.1)
+    monkeypatch.setattr(_dask, "_PATIENCE", 1.0)
+    threading.Timer(0.5, client.cluster.scale, (0,)).start()
+    try:
+        found = run(Dying(kills="a0", after=30), TASKS, client.get_executor())
+    finally:
+        client.cluster.scale(2)
+        client.wait_for_workers(2)
+    lost = {line.split(": ", 1)[1] for line in found if line.startswith("failed")}
+    assert lost == {"BrokenExecutor: all workers of Dask's cluster are gone, and none came back in 1 s"}
+    assert {line.split()[1].rstrip(":") for line in found} == set(ITEMS)
 
 
 @cluster
@@ -369,3 +389,22 @@ def test_parquet(tmp_path: Path, client: object) -> None:
     assert not empty.ok
     with pytest.raises(lanesum.FailuresError, match="no row group"):
         empty.raise_for_failures()
+
+
+@cluster
+def test_ray(few: None, files: list[str]) -> None:
+    ray = pytest.importorskip("ray")
+    from lanesum.ray import RayExecutor
+
+    with pytest.raises(RuntimeError, match="ray.init"):
+        RayExecutor()
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        paths = [*files, "nowhere"]
+        assert list(lanesum.hash_files(paths, executor=RayExecutor())) == list(lanesum.hash_files(paths))
+        found = run(Dying(kills="c5"), TASKS, RayExecutor())
+        assert [line.split()[0] for line in found] == ["failed" if item == "c5" else "did" for item in ITEMS]
+        found = run(Dying(raises="b7"), TASKS, RayExecutor())
+        assert {line.split(": ", 1)[1] for line in found if line.startswith("failed")} == {"ValueError: no b7"}
+    finally:
+        ray.shutdown()

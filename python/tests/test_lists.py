@@ -207,6 +207,18 @@ def test_wrong_arguments_have_pythons_exceptions(
     assert not Path("out").exists() and not [name for name in os.listdir() if name.endswith(".tmp")]
 
 
+def test_a_descriptor_is_no_path(folder: Path) -> None:
+    Path("list").write_text(LINES["match"] + "\n")
+    reader, writer = os.pipe()
+    for call in (lambda: lanesum.read_list(reader), lambda: lanesum.check("list", root=reader)):
+        with pytest.raises(TypeError, match="not int"):
+            call()
+    os.write(writer, b"x")
+    assert os.read(reader, 1) == b"x"
+    os.close(reader)
+    os.close(writer)
+
+
 def test_a_list_is_replaced_whole_and_keeps_its_mode(folder: Path) -> None:
     out = folder / "out"
     out.write_text("before")

@@ -115,6 +115,39 @@ def test_a_frames_index_is_no_column() -> None:
     assert keys(frame) == [md5("x-1"), md5("y-2")]
 
 
+def test_decimals_and_dates_are_duckdbs_or_refused() -> None:
+    values = {
+        "wide": pa.array(["0.25", "-0.05", None, "12.00"]).cast(pa.decimal128(4, 2)),
+        "small": pa.array(["0.25", "-0.05", None, "1.00"]).cast(pa.decimal32(5, 2)),
+        "date": pa.array([datetime.date(1, 1, 1), datetime.date(9999, 12, 31), None, datetime.date(1582, 10, 10)]),
+        "bool": pa.array([True, False, None, True]),
+    }
+    for name, column in values.items():
+        input = pa.table({"x": column if name != "small" else column.cast(pa.decimal128(5, 2))})
+        found = duckdb.sql(f"SELECT md5(coalesce(x::VARCHAR, '{NULL}')) FROM input").fetchall()
+        assert keys([column]) == [row[0] for row in found], name
+    for day in (-719_163, 2_932_897):
+        dates = pa.array([0, None, day], pa.int32()).cast(pa.date32())
+        for column in (dates, dates.dictionary_encode()):
+            with pytest.raises(ValueError, match="column 1 of the key, counted from 0, has a date before the year 1"):
+                keys([["a", "b", "c"], column])
+    with pytest.raises(TypeError, match=r"columns\[0\] is of Decimal128\(2, 2\), which databases write in different"):
+        keys([pa.array([decimal.Decimal("0.25")], pa.decimal128(2, 2))])
+    with pytest.raises(TypeError, match=r"columns\[0\] is of Date64; cast it to date32"):
+        keys([pa.array([0], pa.date64())])
+    with pytest.raises(TypeError, match=r"columns\[0\] is of LargeBinary; cast it to text"):
+        keys([[b"a"]])
+
+
+def test_python_objects_of_other_types_have_a_remedy() -> None:
+    for value in (True, datetime.date(2026, 1, 31), decimal.Decimal("1.50")):
+        with pytest.raises(TypeError, match=rf"columns\[0\]\[0\] is of type {type(value).__name__}.*pyarrow.array"):
+            keys([[value]])
+        assert keys([pa.array([value])]) == keys([pa.array([value]).cast(pa.string())])
+    with pytest.raises(TypeError, match="columns is of type LazyFrame, .*collect"):
+        keys(pl.LazyFrame({"a": ["x"]}))
+
+
 def test_bad_columns_are_named() -> None:
     with pytest.raises(ValueError, match=r"columns\[1\] has 1 rows, and columns\[0\] has more"):
         lanesum.surrogate_key([["a", "b"], ["c"]])

@@ -241,6 +241,8 @@ pub const ALL: &[Plot] = &[
     per_item("events-add-1e6", "events", "add-1e6", "Events added, until there are 10^6"),
     per_item("events-cancel-1e6", "events", "cancel-1e6", "Events cancelled, of 10^6"),
     per_item("events-fire-1e6", "events", "fire-1e6", "Events run, of 10^6"),
+    per_item("python-md5-36", "python", "md5-36", "Python: MD5 of a column, 36 bytes a row"),
+    per_item("python-siphash-12", "python", "siphash-12", "Python: SipHash of 12 bytes a row"),
 ];
 
 impl Plot {

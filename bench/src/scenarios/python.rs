@@ -1,8 +1,8 @@
 //! `python`: columns, surrogate keys, messages and objects, from Python's own side.
 //!
 //! `python/bench/columns.py` makes the rows and runs what it is asked for, in the virtual
-//! environment of `make python`, and takes the time; the rounds are the rig's. It holds the answers
-//! to one another before it begins. A million rows of 12 or 36 bytes a run, no two alike; half as
+//! environment of `make bench-python`, which has all peers, or of `make python`, and takes the time;
+//! the rounds are the rig's. It holds the answers to one another before it begins. A million rows of 12 or 36 bytes a run, no two alike; half as
 //! many of 200 bytes or of 1 to 200.
 //!
 //! `lanesum` gives bytes or numbers, `lanesum-hex` digits; `lanesum-many` is a list of digits for a
@@ -43,6 +43,7 @@ pub const SCENARIO: Scenario = Scenario {
         "lanesum-hex",
         "lanesum-many",
         "lanesum-text",
+        "chdb",
         "duckdb",
         "polars-hash",
         "siphash24",
@@ -60,14 +61,15 @@ const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../python/bench/colum
 
 fn run(options: &Options, report: &mut Report) -> Result<()> {
     pin(&allowed_cpus()?[..1])?;
-    // `make python` puts it beside the folder that the program is in.
+    // Beside the folder that the program is in.
     let folder = options.lanesum.parent().and_then(Path::parent).unwrap_or(Path::new("target"));
-    let python = folder.join("python-venv/bin/python");
-    if !python.exists() {
-        report.skip("python", &format!("{} is not there: `make python`", python.display()));
+    let pythons = ["python-bench-venv", "python-venv"].map(|it| folder.join(it).join("bin/python"));
+    let Some(python) = pythons.iter().find(|python| python.exists()) else {
+        let why = format!("{} is not there: `make bench-python`", pythons[0].display());
+        report.skip("python", &why);
         return Ok(());
-    }
-    let script = RefCell::new(Script::start(&python)?);
+    };
+    let script = RefCell::new(Script::start(python)?);
     for &name in SCENARIO.cases.iter().filter(|name| options.only.case(name)) {
         let rows = rows(name) / options.scale;
         let there = script.borrow_mut().ask(name, "?", rows)?;

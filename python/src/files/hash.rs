@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::iter;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use lanesum_checksum::engine::{self, Job, Outcome, Source};
 use lanesum_checksum::error::message;
@@ -104,8 +105,21 @@ pub(crate) fn file_sizes(py: Python<'_>, paths: &Bound<'_, PyAny>) -> PyResult<V
         let file = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
         file.map_or(0, |file| file.len())
     };
-    Ok(py.detach(|| paths.iter().map(size).collect()))
+    // Each is as long as a short file takes to be read.
+    let threads = threads(0, paths.len() / FILES_A_THREAD);
+    let part = paths.len().div_ceil(threads).max(1);
+    Ok(py.detach(|| {
+        thread::scope(|scope| {
+            let look = |paths: &'_ [PathBuf]| paths.iter().map(size).collect::<Vec<_>>();
+            let parts = paths.chunks(part).map(|paths| scope.spawn(move || look(paths)));
+            let parts: Vec<_> = parts.collect();
+            parts.into_iter().flat_map(|part| part.join().expect("nothing panics")).collect()
+        })
+    }))
 }
+
+/// Files that are worth a thread to look at.
+const FILES_A_THREAD: usize = 1000;
 
 fn item(entry: Entry, root: &Path) -> (Source, About) {
     match entry {

@@ -15,6 +15,7 @@ use super::batches::Batches;
 use super::names;
 use super::options::{self, os_error};
 use super::rows::{Columns, Row, RowsBuilder, nanoseconds, time};
+use crate::signals::Turns;
 
 /// How a list is read. A dict in Python.
 #[derive(FromPyObject)]
@@ -76,7 +77,8 @@ fn rows(
 ) -> PyResult<Batches> {
     py.detach(|| {
         let bad = |why: String| PyValueError::new_err(format!("{name}: {why}"));
-        let records = records(content, list, options).map_err(bad)?;
+        let mut turns = Turns::new();
+        let records = records(content, list, options, &mut turns, bad)?;
         let known: Algorithms =
             records.iter().fold(Algorithms::NONE, |all, it| all.union(it.algorithms()));
         let known: Vec<Algorithm> = known.iter().collect();
@@ -84,6 +86,7 @@ fn rows(
         let etag = records.iter().any(has_parts);
         let mut rows = RowsBuilder::new(&known, Columns { etag, ..Columns::default() });
         for record in &records {
+            turns.turn(0)?;
             rows.push(&Row {
                 path: &record.name,
                 size: record.size,
@@ -98,9 +101,16 @@ fn rows(
 }
 
 /// # Errors
-/// The first line that is none, with its number.
-fn records(content: &[u8], list: &List, options: &Options) -> Result<Vec<Record<'static>>, String> {
-    let text = list::open(content, options.dialect.ending()).map_err(|it| it.to_string())?;
+/// `bad`, of the first line that is none, with its number; and what `turns` raises.
+fn records(
+    content: &[u8],
+    list: &List,
+    options: &Options,
+    turns: &mut Turns,
+    bad: impl Fn(String) -> PyErr,
+) -> PyResult<Vec<Record<'static>>> {
+    let ending = options.dialect.ending();
+    let text = list::open(content, ending).map_err(|it| bad(it.to_string()))?;
     let head = text.get_ref().0.get_ref();
     let FormatOfList { mut format, .. } = FormatOfList::new(list, head, options);
     // Elsewhere a record has all that is known of a file.
@@ -108,9 +118,10 @@ fn records(content: &[u8], list: &List, options: &Options) -> Result<Vec<Record<
     let mut lines = ListReader::new(text);
     let (mut records, mut last) = (Vec::<Record<'static>>::new(), 1);
     let mut folder = OneFolder::default();
-    while let Some(line) = lines.next_line(&mut *format).map_err(|it| it.to_string())? {
+    while let Some(line) = lines.next_line(&mut *format).map_err(|it| bad(it.to_string()))? {
+        turns.turn(0)?;
         last = line.number;
-        let at_line = |why: &str| format!("line {last}: {why}");
+        let at_line = |why: &str| bad(format!("line {last}: {why}"));
         let record = match line.parse(&mut *format) {
             Line::Record { record, .. } => record.with_etag_as_md5(),
             Line::Blank => continue,
@@ -126,7 +137,7 @@ fn records(content: &[u8], list: &List, options: &Options) -> Result<Vec<Record<
             _ => records.push(record.into_owned()),
         }
     }
-    if format.may_end() { Ok(records) } else { Err(format!("line {last}: {}", Wrong::CutOff)) }
+    if format.may_end() { Ok(records) } else { Err(bad(format!("line {last}: {}", Wrong::CutOff))) }
 }
 
 /// Whether two records that stand together are of one file, and say different things of it.

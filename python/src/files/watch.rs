@@ -14,8 +14,7 @@ use lanesum_checksum::engine::{self, Progress, Run};
 use lanesum_checksum::etag::{self, Etags};
 use pyo3::prelude::*;
 
-/// How long the interpreter is left alone: ctrl-C must end the work within 0.2 s.
-const LOOK: Duration = Duration::from_millis(50);
+use crate::signals::LOOK;
 
 /// Looks at the interpreter.
 pub(crate) struct Watch {
