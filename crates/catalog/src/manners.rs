@@ -280,7 +280,7 @@ mod tests {
         let refused = manners.hold(Path::new("/a"), most + 81, 90).unwrap_err().to_string();
         assert_eq!(
             refused,
-            "/a: 1.46 TB in 90 days, a tenth of them to spare, are 18.00 GB a day, and 1.00 MB a second \
+            "/a: 1.46 TB in 90 d, a tenth of them to spare, are 18.00 GB a day, and 1.00 MB a second \
              in 1:00-6:00 are 18.00 GB a day; give a higher --limit, longer hours or a longer --every"
         );
         assert!(Manners { rate: None, ..manners }.hold(Path::new("/a"), u64::MAX, 1).is_ok());
