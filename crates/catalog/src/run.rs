@@ -268,7 +268,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Tells how a file stands that would have to be read.
+    /// Tells how a file stands that would have to be read, as far as that is known.
     fn leave(&mut self, file: &File) {
         let class = match self.statuses.get(&file.id) {
             Some(Status::Rotted) => Class::Rotted,
@@ -276,7 +276,9 @@ impl Work<'_> {
             Some(Status::Emptied) => Class::Emptied,
             Some(Status::Transient) => Class::Transient,
             Some(Status::Unreadable) => Class::Unreadable,
-            _ => Class::Changed,
+            None if !file.stat.is_of_list() => Class::Changed,
+            // It was never read, or is back as it may have been: only that it is unread is true.
+            _ => return,
         };
         self.batch.count(class, 1);
         self.batch.tell(of_row(class, file).because("not read"));

@@ -605,6 +605,11 @@ fn what_lists_say_is_held_against_files_by_whoever_reads_next() {
     assert_eq!(catalog.check().unwrap(), [""; 0]);
     drop(catalog);
 
+    let quick = |options: &mut Options| options.reading = Reading::Nothing;
+    let told = archive.run_with(Verb::Audit, quick);
+    assert_eq!((told.lines(), told.summary.unread), (vec!["new also".to_owned()], 5));
+    assert_eq!(told.summary.severity(), Severity::NotAllDone);
+
     fs::rename(archive.path("moved"), archive.path("elsewhere")).unwrap();
     let told = archive.run(Verb::Audit);
     let lines = ["altered moved -> elsewhere", "altered wrong", "changed later", "new also"];
