@@ -143,9 +143,10 @@ fn a_scrub_that_runs_obeys_at_once() {
     assert!((0..5_000_000).contains(&read), "at the rate that was given: {read}");
 
     run(&folder, "resume");
-    let (faster, took) = scrub(&["limit --limit none"]);
+    let (faster, took) = scrub(&["limit --limit none --every 30d"]);
     assert_eq!(faster.status.code(), Some(0), "{}", text(&faster.stderr));
     assert!(text(&faster.stderr).contains("scrub complete: 40 ok"));
     assert!(took < Duration::from_secs(40), "{took:?}");
+    assert_eq!(status(&folder).1["every_days"], 30, "the scrub's own commits leave it");
     fs::remove_dir_all(folder.path("tree")).unwrap();
 }
