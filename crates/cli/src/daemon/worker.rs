@@ -91,7 +91,7 @@ impl Worker {
             calls,
             heartbeat: args.heartbeat.clone(),
             heartbeat_file: args.heartbeat_file.clone(),
-            threads: args.threads.unwrap_or(0),
+            threads: args.jobs.unwrap_or(0),
             catalog,
             version,
             agenda,
