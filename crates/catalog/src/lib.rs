@@ -6,7 +6,7 @@
 //! | to take up edits, moves and new files | [`Catalog::run`] with [`Verb::Update`] |
 //! | to know what is not as it was | [`Catalog::run`] with [`Verb::Audit`] |
 //! | to read everything once in some months | [`Catalog::scrub`] |
-//! | to read it by and by, as a daemon does | [`Agenda`], [`Catalog::next_part`], [`Catalog::scrub_part`] |
+//! | to read it by and by, as a daemon does | [`Agenda`], [`Catalog::scrub_part`] |
 //! | to say how fast and in which hours, or to pause it | [`Control`], from any process |
 //! | to say that a file is right, or gone for good | [`Catalog::accept`], [`Catalog::forget`] |
 //! | to know how things stand | [`Catalog::overviews`], [`not_well`](Catalog::not_well), [`events`](Catalog::events) |

@@ -134,8 +134,8 @@ impl Catalog {
 
 /// Steers scrubs of a catalog, also those of another process, which see it within a second or two.
 ///
-/// It needs no lock, and waits for a commit of others for ten seconds at most. What a call did is on
-/// the medium when it returns.
+/// It needs no lock, and waits for a commit of others for ten seconds at most. What a call did is
+/// on the medium when it returns.
 #[derive(Debug)]
 pub struct Control {
     db: Connection,
@@ -168,8 +168,8 @@ impl Control {
         Ok(result)
     }
 
-    /// Lets nothing of a root be scrubbed until [`resume`](Self::resume), also after the machine has
-    /// been off. Since when, which is earlier than now where it was paused already.
+    /// Lets nothing of a root be scrubbed until [`resume`](Self::resume), also after the machine was
+    /// off. Since when, which is earlier than now where it was paused already.
     ///
     /// # Errors
     /// Those of the catalog.

@@ -97,7 +97,7 @@ fn zoned(at: i64, zone: &TimeZone) -> Zoned {
     Timestamp::from_second(at).unwrap_or_default().to_zoned(zone.clone())
 }
 
-/// When a clock shows a time on a day: twice where it is set back, and near it where that is skipped.
+/// When a clock shows a time on a day: twice where it is set back, near it where it is skipped.
 fn instants(date: Date, clock: Time, zone: &TimeZone) -> impl Iterator<Item = i64> {
     let time = zone.to_ambiguous_timestamp(date.to_datetime(clock));
     let both = [time.earlier(), time.later()];

@@ -40,6 +40,9 @@ const CATALOG_CODES: &str = "Exit codes: 0 as cataloged, 1 damage or an error, 2
                              files only, 4 not all done, 5 the catalog is damaged or locked; the worst counts: \
                              5, 1, 4, 3.";
 
+const SERVE_CODES: &str = "Exit codes: 0 it was told to end, 1 an error, 2 wrong usage, 5 the catalog is damaged, or \
+                           served already.";
+
 const STEER_CODES: &str =
     "Exit codes: 0 done, 1 an error, 2 wrong usage, 5 the catalog is damaged or locked.";
 
