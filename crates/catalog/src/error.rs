@@ -80,7 +80,7 @@ pub enum CatalogError {
     },
     /// A root has more bytes than its rate and its hours let be read in its period.
     #[error(
-        "{}: {} in {every_days} days, a tenth of them to spare, are {} a day, and {} a second{} are {} a day; \
+        "{}: {} in {every_days} d, a tenth of them to spare, are {} a day, and {} a second{} are {} a day; \
          give a higher --limit, longer hours or a longer --every",
         root.display(), amount(*bytes), amount(*needed), amount(*rate), hours(*window), amount(*possible)
     )]

@@ -6,6 +6,8 @@
 //! | to take up edits, moves and new files | [`Catalog::run`] with [`Verb::Update`] |
 //! | to know what is not as it was | [`Catalog::run`] with [`Verb::Audit`] |
 //! | to read everything once in some months | [`Catalog::scrub`] |
+//! | to read it by and by, as a daemon does | [`Agenda`], [`Catalog::scrub_part`] |
+//! | to say how fast and in which hours, or to pause it | [`Control`], from any process |
 //! | to say that a file is right, or gone for good | [`Catalog::accept`], [`Catalog::forget`] |
 //! | to know how things stand | [`Catalog::overviews`], [`not_well`](Catalog::not_well), [`events`](Catalog::events) |
 //! | to take up what lists say | [`Catalog::import`] |
@@ -22,7 +24,8 @@
 //! a run: look, then read, then judge       run.rs, scan.rs, mounts.rs, moves.rs, jobs.rs, way.rs, work.rs
 //! the table of cases, and what rot takes   class.rs, confirm.rs
 //! writes, committed before they are told   batch.rs, finding.rs
-//! what is due                              scrub.rs
+//! what is due                              scrub.rs; all of it by its times: agenda.rs
+//! how a scrub behaves                      manners.rs, window.rs, pressure.rs
 //! what lists say                           import.rs
 //! ```
 //!

@@ -134,8 +134,8 @@ impl Catalog {
 
 /// Steers scrubs of a catalog, also those of another process, which see it within a second or two.
 ///
-/// It needs no lock, and waits for a commit of others for ten seconds at most. What a call did is on
-/// the medium when it returns.
+/// It needs no lock, and waits for a commit of others for ten seconds at most. What a call did is
+/// on the medium when it returns.
 #[derive(Debug)]
 pub struct Control {
     db: Connection,
@@ -168,8 +168,8 @@ impl Control {
         Ok(result)
     }
 
-    /// Lets nothing of a root be scrubbed until [`resume`](Self::resume), also after the machine has
-    /// been off. Since when, which is earlier than now where it was paused already.
+    /// Lets nothing of a root be scrubbed until [`resume`](Self::resume), also after the machine was
+    /// off. Since when, which is earlier than now where it was paused already.
     ///
     /// # Errors
     /// Those of the catalog.
@@ -280,7 +280,7 @@ mod tests {
         let refused = manners.hold(Path::new("/a"), most + 81, 90).unwrap_err().to_string();
         assert_eq!(
             refused,
-            "/a: 1.46 TB in 90 days, a tenth of them to spare, are 18.00 GB a day, and 1.00 MB a second \
+            "/a: 1.46 TB in 90 d, a tenth of them to spare, are 18.00 GB a day, and 1.00 MB a second \
              in 1:00-6:00 are 18.00 GB a day; give a higher --limit, longer hours or a longer --every"
         );
         assert!(Manners { rate: None, ..manners }.hold(Path::new("/a"), u64::MAX, 1).is_ok());

@@ -40,6 +40,9 @@ const CATALOG_CODES: &str = "Exit codes: 0 as cataloged, 1 damage or an error, 2
                              files only, 4 not all done, 5 the catalog is damaged or locked; the worst counts: \
                              5, 1, 4, 3.";
 
+const SERVE_CODES: &str = "Exit codes: 0 it was told to end, 1 an error, 2 wrong usage, 5 the catalog is damaged, or \
+                           served already.";
+
 const STEER_CODES: &str =
     "Exit codes: 0 done, 1 an error, 2 wrong usage, 5 the catalog is damaged or locked.";
 
@@ -122,9 +125,7 @@ pub enum Command {
     /// at a time, and what is not well once a day. A folder that is not there is suspended until it is
     /// back. `lanesum pause`, `resume` and `limit` steer it. It ends at SIGTERM within two seconds. For
     /// systemd there are lanesum.service and, without a daemon, lanesum-scrub@.timer.
-    #[command(
-        after_help = "Exit codes: 0 it was told to end, 1 an error, 2 wrong usage, 5 the catalog is damaged, or served already."
-    )]
+    #[command(after_help = SERVE_CODES)]
     Serve(Serve),
     /// Let nothing be scrubbed until `lanesum resume`, also after the machine was off.
     ///

@@ -157,7 +157,7 @@ fn no_day_is_heavy_and_nothing_gets_old_in_two_years_of_a_daemon() {
         clock: clock.clone(),
         began,
         jitter: SipHash24::new(&[3; 16]),
-        zone: TimeZone::get("Europe/Berlin").unwrap(),
+        zone: TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap(),
         manners: Manners { window: "1:00-6:00".parse().ok(), ..Manners::default() },
         queue: Queue::default(),
         files: Vec::new(),

@@ -12,9 +12,9 @@ const LOOK: Duration = Duration::from_millis(50);
 /// So much may be read at once after a time in which less was: what the rate gives in this time.
 const BURST: Duration = Duration::from_millis(100);
 
-/// A limit on the bytes that are read in a second, and a word to read nothing for a while. Clones are
-/// of one: it holds for all runs that have it together, and may be changed from any thread at any
-/// time.
+/// A limit on the bytes that are read in a second, and a word to read nothing for a while. Clones
+/// are of one: it holds for all runs that have it together, and may be changed from any thread at
+/// any time.
 ///
 /// ```
 /// use std::time::{Duration, Instant};

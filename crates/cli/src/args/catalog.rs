@@ -103,8 +103,8 @@ pub struct Serve {
     pub heartbeat_file: Option<PathBuf>,
 
     /// Threads; by default one for each CPU.
-    #[arg(short, long, value_name = "N", value_parser = threads)]
-    pub threads: Option<usize>,
+    #[arg(short, long = "threads", value_name = "N", value_parser = threads)]
+    pub jobs: Option<usize>,
 
     #[command(flatten)]
     pub place: Where,

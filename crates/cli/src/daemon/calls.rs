@@ -24,8 +24,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Calls(Sender<()>);
 
 impl Calls {
-    /// Tells what is not told yet, and from now on whatever comes. Events from before the first call
-    /// of all are not told.
+    /// Tells what is not told yet, and from now on whatever comes. Events from before the first
+    /// call of all are not told.
     ///
     /// # Errors
     /// Those of the catalog.

@@ -1,12 +1,12 @@
 //! `lanesum serve`: the daemon, which reads what is due when it is due.
 //!
 //! ```text
-//! an event system wakes the worker          when a file is due, hours begin, a day does; by the wall's
-//!                                           clock, so a machine that slept, or whose clock was set, is right
-//! and looks every two seconds               whether somebody wrote to the catalog, or set the clock
-//! the worker reads part after part          worker.rs; it holds the catalog only while it reads
-//! whoever asked to be called is called      calls.rs, in a thread of its own
-//! how it goes                               live.rs, for systemd, and whoever shows it
+//! an event system wakes the worker     when a file is due, hours begin, a day does; by the wall's
+//!                                      clock, so that a sleep of the machine does no harm
+//! and looks every two seconds          whether somebody wrote to the catalog, or set the clock
+//! the worker reads part after part     worker.rs; it holds the catalog only while it reads
+//! whoever asked to be called is        calls.rs, in a thread of its own
+//! how it goes                          live.rs, for systemd, and whoever shows it
 //! ```
 //!
 //! Whoever steers writes to the catalog (`lanesum pause` and the like), and nothing else does: what

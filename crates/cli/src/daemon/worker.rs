@@ -91,7 +91,7 @@ impl Worker {
             calls,
             heartbeat: args.heartbeat.clone(),
             heartbeat_file: args.heartbeat_file.clone(),
-            threads: args.threads.unwrap_or(0),
+            threads: args.jobs.unwrap_or(0),
             catalog,
             version,
             agenda,
@@ -288,8 +288,8 @@ impl Worker {
         options
     }
 
-    /// Tells whoever listens for it that all was done today that was to be: of every folder, whatever
-    /// was found. None of them is paused, and all are there.
+    /// Tells whoever listens for it that all was done today that was to be: of every folder,
+    /// whatever was found. None of them is paused, and all are there.
     fn beat_if_done(&mut self, roots: &[Root], now: i64) {
         let today = self.agenda.day(now);
         let is_done = roots.iter().all(|root| self.done.get(&root.path) == Some(&today));

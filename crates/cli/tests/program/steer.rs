@@ -129,6 +129,13 @@ fn a_scrub_that_runs_obeys_at_once() {
             command.env("LANESUM_CATALOG", folder.path("state/catalog.db")).spawn().unwrap();
         let began = Instant::now();
         std::thread::sleep(Duration::from_secs(3));
+        let pid = child.id();
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        assert_eq!(stat.split(' ').nth(18), Some("19"), "nice: {stat}");
+        // util-linux is nearly everywhere, but need not be.
+        if let Ok(class) = Command::new("ionice").args(["-p", &pid.to_string()]).output() {
+            assert_eq!(text(&class.stdout).trim(), "idle");
+        }
         for args in and_then {
             assert_eq!(run(&folder, args).status.code(), Some(0));
         }
@@ -143,9 +150,10 @@ fn a_scrub_that_runs_obeys_at_once() {
     assert!((0..5_000_000).contains(&read), "at the rate that was given: {read}");
 
     run(&folder, "resume");
-    let (faster, took) = scrub(&["limit --limit none"]);
+    let (faster, took) = scrub(&["limit --limit none --every 30d"]);
     assert_eq!(faster.status.code(), Some(0), "{}", text(&faster.stderr));
     assert!(text(&faster.stderr).contains("scrub complete: 40 ok"));
     assert!(took < Duration::from_secs(40), "{took:?}");
+    assert_eq!(status(&folder).1["every_days"], 30, "the scrub's own commits leave it");
     fs::remove_dir_all(folder.path("tree")).unwrap();
 }
