@@ -37,6 +37,8 @@ pub(crate) struct RunRow {
     /// Files read, and their bytes.
     pub(crate) files: i64,
     pub(crate) bytes: i64,
+    /// Of these, what the day's budget of a scrub counts: files that were well before and after.
+    pub(crate) spent: i64,
 }
 
 /// A file that has no row yet.
@@ -110,7 +112,7 @@ impl Batch {
     ) -> Result<Self, CatalogError> {
         let id = db.query_row("SELECT coalesce(max(id), 0) + 1 FROM run", [], |row| row.get(0))?;
         let (ended, outcome, counts) = (None, None, BTreeMap::new());
-        let run = RunRow { id, verb, started, ended, outcome, counts, files: 0, bytes: 0 };
+        let run = RunRow { id, verb, started, ended, outcome, counts, files: 0, bytes: 0, spent: 0 };
         let batch = Self {
             run,
             root,
@@ -278,8 +280,11 @@ impl Batch {
     }
 
     fn put_run(&self, db: &Connection) -> Result<(), CatalogError> {
-        let RunRow { id, verb, started, ended, outcome, ref counts, files, bytes } = self.run;
-        let counts = counts_text(counts);
+        let RunRow { id, verb, started, ended, outcome, ref counts, files, bytes, spent } = self.run;
+        let mut counts = counts_text(counts);
+        if spent > 0 {
+            counts.push_str(&format!(" {SPENT}{spent}"));
+        }
         RUN.put(
             db,
             &[
@@ -310,6 +315,15 @@ pub(crate) fn counts_of(text: &str) -> BTreeMap<Class, u64> {
         Some((Class::from_name(class)?, count.parse().ok()?))
     };
     text.split(' ').filter_map(pair).collect()
+}
+
+/// What comes before the bytes that were spent, among the counts.
+const SPENT: &str = "spent=";
+
+/// Bytes that a run spent of the day's budget, of what is stored with its counts.
+pub(crate) fn spent_of(counts: &str) -> i64 {
+    let word = counts.split(' ').find_map(|word| word.strip_prefix(SPENT));
+    word.and_then(|bytes| bytes.parse().ok()).unwrap_or(0)
 }
 
 fn put_state(into: &mut Putter<'_>, state: &State) -> Result<(), CatalogError> {

@@ -135,6 +135,11 @@ impl Catalog {
         Ok(self.db.query_row("PRAGMA data_version", [], |row| row.get(0))?)
     }
 
+    /// Whether a process writes to it.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.is_writable() || Lock::is_held(&self.path)
+    }
+
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::stat::Stat;
+use crate::summary::Severity;
 
 /// What became of a file since it was cataloged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -147,11 +148,15 @@ pub enum Status {
     Missing,
     /// [`Class::Unreadable`].
     Unreadable,
+    /// [`Class::Changed`] or [`Class::Older`], and not taken up since.
+    Changed,
+    /// [`Class::Busy`] when it was to be read last.
+    Busy,
 }
 
 impl Status {
     /// Every status, in the order of the numbers that they are stored as.
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 10] = [
         Self::Fresh,
         Self::Good,
         Self::Rotted,
@@ -160,9 +165,11 @@ impl Status {
         Self::Transient,
         Self::Missing,
         Self::Unreadable,
+        Self::Changed,
+        Self::Busy,
     ];
 
-    /// From this one on something is wrong.
+    /// From this one on it is not known to be as it was.
     pub(crate) const FIRST_NOT_GOOD: Self = Self::Rotted;
 
     pub(crate) const fn number(self) -> i64 {
@@ -173,7 +180,7 @@ impl Status {
         usize::try_from(number).ok().and_then(|number| Self::ALL.get(number)).copied()
     }
 
-    /// Whether nothing is wrong.
+    /// Whether it is as it was, as far as anybody looked.
     #[must_use]
     pub const fn is_good(self) -> bool {
         matches!(self, Self::Fresh | Self::Good)
@@ -195,6 +202,8 @@ impl Status {
             Class::Transient => Self::Transient,
             Class::Missing => Self::Missing,
             Class::Unreadable => Self::Unreadable,
+            Class::Changed | Class::Older => Self::Changed,
+            Class::Busy => Self::Busy,
             _ => return None,
         })
     }
@@ -211,6 +220,29 @@ impl Status {
             Self::Transient => "transient",
             Self::Missing => "missing",
             Self::Unreadable => "unreadable",
+            Self::Changed => "changed",
+            Self::Busy => "busy",
+        }
+    }
+
+    /// How bad it is that a file stands so.
+    #[must_use]
+    pub const fn severity(self) -> Severity {
+        match self {
+            Self::Fresh | Self::Good => Severity::AsCataloged,
+            Self::Changed => Severity::Differences,
+            Self::Busy => Severity::NotAllDone,
+            _ => Severity::Damage,
+        }
+    }
+
+    /// Whether a file that stands so may come to stand as another, without being taken up: what is
+    /// known of its content is never replaced by less.
+    pub(crate) const fn gives_way_to(self, other: Self) -> bool {
+        match self {
+            Self::Rotted | Self::Altered | Self::Emptied => other.is_kept(),
+            Self::Transient => !matches!(other, Self::Changed | Self::Busy),
+            _ => true,
         }
     }
 }
@@ -267,7 +299,7 @@ mod tests {
             assert_eq!(status.is_good(), status < Status::FIRST_NOT_GOOD);
         }
         assert_eq!(Status::of_number(-1), None);
-        assert_eq!(Status::of_number(8), None);
+        assert_eq!(Status::of_number(10), None);
     }
 
     #[test]

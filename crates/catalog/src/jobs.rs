@@ -106,14 +106,17 @@ impl Iterator for RowJobs {
     fn next(&mut self) -> Option<Job<Task>> {
         loop {
             match self.finder.find(self.ids.next()?) {
-                Ok(Some(file)) if self.limits.allow(file.stat.size) => {
-                    return Some(match self.ways.look(&file.path()) {
-                        There::File => job_of_row(&self.root, file),
-                        There::Gone => nothing(Task::Gone(Box::new(file))),
-                        There::Mount(path) => nothing(Task::Hidden(path)),
-                    });
-                }
-                Ok(Some(_)) => {
+                Ok(Some(file)) => {
+                    let there = self.ways.look(&file.path());
+                    // What is not read takes nothing from what is.
+                    let size = if matches!(there, There::File) { file.stat.size } else { 0 };
+                    if self.limits.allow(size) {
+                        return Some(match there {
+                            There::File => job_of_row(&self.root, file),
+                            There::Gone => nothing(Task::Gone(Box::new(file))),
+                            There::Mount(path) => nothing(Task::Hidden(path)),
+                        });
+                    }
                     self.ids = Vec::new().into_iter();
                     return None;
                 }

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -28,6 +29,13 @@ pub(crate) fn path(catalog: &Path) -> PathBuf {
 }
 
 impl Lock {
+    /// Whether somebody has the lock. To see it takes a shared one for a moment, which
+    /// [`take`](Self::take) outwaits.
+    pub(crate) fn is_held(catalog: &Path) -> bool {
+        let Ok(file) = File::open(path(catalog)) else { return false };
+        matches!(flock(&file, FlockOperation::NonBlockingLockShared), Err(Errno::WOULDBLOCK))
+    }
+
     /// Takes the lock for what `verb` says, without waiting.
     ///
     /// # Errors
@@ -37,7 +45,16 @@ impl Lock {
         let mut options = File::options();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
         let mut file = options.open(&path).map_err(CatalogError::io(&path))?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        let mut taken = flock(&file, FlockOperation::NonBlockingLockExclusive);
+        for _ in 0..3 {
+            if taken != Err(Errno::WOULDBLOCK) {
+                break;
+            }
+            // Perhaps somebody only looks whether it is held.
+            std::thread::sleep(Duration::from_millis(5));
+            taken = flock(&file, FlockOperation::NonBlockingLockExclusive);
+        }
+        match taken {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK) => {
                 // What it says is for people, so any of it will do.

@@ -17,6 +17,7 @@ use crate::manners::Manners;
 use crate::root::Root;
 use crate::rows::{Files, Finder, State};
 use crate::scrub::Times as Due;
+use crate::summary::Severity;
 use crate::table::{EVENT, RUN};
 use crate::{Catalog, CatalogError};
 
@@ -34,7 +35,7 @@ pub struct Overview {
     pub never: u64,
     /// Whether an add or an update ever came to its end: before, nobody knows what else there is.
     pub is_taken_up: bool,
-    /// Those that are not well.
+    /// Those that are known not to be as cataloged.
     pub not_well: BTreeMap<Status, u64>,
     /// How many were checked within each third of the period, the newest first; last those that
     /// were not checked within it.
@@ -42,6 +43,9 @@ pub struct Overview {
     /// When the one was checked that was not for the longest time, of those that were: seconds since
     /// 1970.
     pub oldest: Option<i64>,
+    /// Files that were not read for longer than the period, and a tenth of it or two days to catch
+    /// up.
+    pub late: u64,
     /// Files that are due.
     pub due: u64,
     /// When the next one is, if none is due.
@@ -95,7 +99,7 @@ pub struct NotWell {
     pub path: PathBuf,
     /// What is wrong.
     pub status: Status,
-    /// When it was well the last time that it was looked at: seconds since 1970, and 0 where it
+    /// When it was read as it is cataloged for the last time: seconds since 1970, and 0 where it
     /// never was.
     pub last_good: i64,
 }
@@ -113,7 +117,7 @@ impl Catalog {
             let manners = self.manners(&root)?;
             let is_taken_up = self.was_taken_up(&root)?;
             let (files, fresh, never, not_well, ages) = (0, 0, 0, BTreeMap::new(), [0; 4]);
-            let (oldest, due, next_due) = (None, 0, None);
+            let (oldest, late, due, next_due) = (None, 0, 0, None);
             all.push(Overview {
                 root,
                 files,
@@ -123,6 +127,7 @@ impl Catalog {
                 not_well,
                 ages,
                 oldest,
+                late,
                 due,
                 next_due,
                 last,
@@ -137,6 +142,7 @@ impl Catalog {
         State::for_each(&self.db, |state| {
             if let Some(&place) = places.get(&state.root) {
                 all[place].add(&state, times[place].due(&state), now);
+                all[place].late += u64::from(times[place].is_late(&state));
             }
             Ok(())
         })?;
@@ -243,14 +249,33 @@ impl Catalog {
     /// Those of the catalog.
     pub fn undone(&self, root: &Root) -> Result<Vec<Run>, CatalogError> {
         let mut undone = Vec::new();
-        // A scrub that is interrupted, or at work, goes on with what is due; after a look that did not
-        // come to its end, nobody knows what there is.
-        for runs in ["verb IN ('add', 'update', 'audit')", "outcome IS NOT NULL AND verb = 'scrub'"]
-        {
-            let ended = self.last_run(root, runs)?;
-            undone.extend(ended.filter(|run| run.outcome.as_deref() != Some("complete")));
+        let last = self.last_run(root, "1")?;
+        // What another process does now says nothing yet.
+        let is_at_work = last.as_ref().is_some_and(|run| run.ended.is_none()) && self.is_locked();
+        let at_work = last.filter(|_| is_at_work);
+        for verbs in ["verb IN ('add', 'update', 'audit')", "verb = 'scrub'"] {
+            let mut run = self.last_run(root, verbs)?;
+            if run == at_work && verbs == "verb = 'scrub'" {
+                run = self.last_run(root, "outcome IS NOT NULL AND verb = 'scrub'")?;
+            }
+            undone.extend(run.filter(|run| run.outcome.as_deref() != Some("complete")));
         }
         Ok(undone)
+    }
+
+    /// Files of a root that were not read for longer than their period, as
+    /// [`Overview::late`] counts them.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn late(&self, root: &Root, now: i64) -> Result<u64, CatalogError> {
+        let times = Due::of(self, root, now);
+        let mut late = 0;
+        State::for_each(&self.db, |state| {
+            late += u64::from(state.root == root.id && times.is_late(&state));
+            Ok(())
+        })?;
+        Ok(late)
     }
 
     /// Files of a root that were never read: lists told of them.
@@ -258,8 +283,9 @@ impl Catalog {
     /// # Errors
     /// Those of the catalog.
     pub fn never_read(&self, root: &Root) -> Result<u64, CatalogError> {
-        let sql = "SELECT count(*) FROM state WHERE root = ?1 AND checked = 0";
-        let count: i64 = self.db.query_row(sql, [root.id], |row| row.get(0))?;
+        let sql = "SELECT count(*) FROM state WHERE root = ?1 AND checked = 0 AND status < ?2";
+        let bad = Status::FIRST_NOT_GOOD.number();
+        let count: i64 = self.db.query_row(sql, [root.id, bad], |row| row.get(0))?;
         Ok(count.cast_unsigned())
     }
 
@@ -289,6 +315,17 @@ impl Catalog {
 }
 
 impl Overview {
+    /// How bad the worst is that is known of it.
+    #[must_use]
+    pub fn severity(&self) -> Severity {
+        let known = self.not_well.keys().map(|status| status.severity()).max();
+        let is_left = self.root.suspended.is_some() || self.manners.paused.is_some();
+        let is_unknown = self.never > 0 || self.late > 0 || !self.is_taken_up;
+        let is_undone = is_left || is_unknown || !self.undone.is_empty();
+        let least = if is_undone { Severity::NotAllDone } else { Severity::AsCataloged };
+        known.unwrap_or(least).max(least)
+    }
+
     fn add(&mut self, state: &State, due: i64, now: i64) {
         self.files += 1;
         self.fresh += u64::from(state.status == Status::Fresh);
@@ -301,7 +338,7 @@ impl Overview {
         let third = if age < period { 3 * age / period } else { 3 };
         self.ages[usize::try_from(third).unwrap_or(3)] += 1;
         if state.checked == 0 {
-            self.never += 1;
+            self.never += u64::from(state.status.is_good());
         } else {
             let oldest = self.oldest.map_or(state.checked, |oldest| oldest.min(state.checked));
             self.oldest = Some(oldest);

@@ -13,7 +13,7 @@
 //! A root without a row is read at once, without the look before. A scrub reads what is due, and
 //! does not look for anything else.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::mem;
 use std::path::Path;
@@ -41,6 +41,9 @@ use crate::{Catalog, CatalogError, Root};
 
 /// More files than so many have to be gone before a root is suspended for it.
 const MANY: u64 = 100;
+
+/// Why a root is suspended that was emptied.
+const NOTHING: &str = "nothing is in it";
 
 impl Catalog {
     /// Looks at a root, as the verb says, and tells what it finds, each once it is on the medium.
@@ -75,7 +78,7 @@ impl Catalog {
         }
         let found = scan(&work.catalog.db, root, &work.statuses, &work.catalog.own_files())?;
         if found.is_empty && found.rows() > 0 && work.max_gone() < 100 {
-            return work.suspend(summary, "nothing is in it".to_owned());
+            return work.suspend(summary, NOTHING.to_owned());
         }
         work.look(found, &mut summary)?;
         if summary.suspended.is_some() {
@@ -154,6 +157,46 @@ impl Work<'_> {
         self.batch.root.why_not_there()
     }
 
+    /// Why nothing of a root is to be scrubbed although the folder is the right one: it cannot be
+    /// read, nothing is in it, or it was suspended, and too many files are gone still.
+    pub(crate) fn why_not_whole(&mut self) -> Result<Option<String>, CatalogError> {
+        if self.catalog.is_empty(&self.batch.root)? {
+            return Ok(None);
+        }
+        let mut entries = match std::fs::read_dir(&self.batch.root.path) {
+            Ok(entries) => entries,
+            Err(error) => return Ok(Some(format!("it cannot be read: {}", message(&error)))),
+        };
+        if entries.next().is_none() && self.max_gone() < 100 {
+            return Ok(Some(NOTHING.to_owned()));
+        }
+        if self.batch.root.suspended.is_none() {
+            return Ok(None);
+        }
+        self.is_looked_over = true;
+        self.why_too_few()
+    }
+
+    /// Why a root is suspended that has lost too much, as a look at all of it tells.
+    pub(crate) fn why_too_few(&self) -> Result<Option<String>, CatalogError> {
+        let own = self.catalog.own_files();
+        let found = scan(&self.catalog.db, &self.batch.root, &self.statuses, &own)?;
+        if found.is_empty && found.rows() > 0 && self.max_gone() < 100 {
+            return Ok(Some(NOTHING.to_owned()));
+        }
+        let rows = found.rows();
+        let mut gone = Gone::new(found.gone, self.batch.root.inodes_last);
+        found.new.iter().for_each(|new| _ = gone.take_renamed(new));
+        Ok(self.too_many(gone.len() as u64, rows))
+    }
+
+    /// Why a root is suspended of which so many files are gone, if it is.
+    fn too_many(&self, gone: u64, rows: u64) -> Option<String> {
+        let most = u64::from(self.max_gone());
+        let is_too_much = gone > MANY && gone * 100 > rows * most;
+        is_too_much.then(|| format!("{gone} of {rows} files are gone, more than {most} % of them"))
+    }
+
     /// Does with a scan what the verb says.
     fn look(&mut self, found: Scan, summary: &mut Summary) -> Result<(), CatalogError> {
         let rows = found.rows();
@@ -179,9 +222,7 @@ impl Work<'_> {
                 None => others.push(new),
             }
         }
-        let (gone, most) = (self.gone.len() as u64, u64::from(self.max_gone()));
-        if gone > MANY && gone * 100 > rows * most {
-            let why = format!("{gone} of {rows} files are gone, more than {most} % of them");
+        if let Some(why) = self.too_many(self.gone.len() as u64, rows) {
             summary.suspended = Some(why);
             return Ok(());
         }
@@ -191,7 +232,7 @@ impl Work<'_> {
         let reading = self.options.reading;
         // Another name makes nothing well: what is known not to be is read, as it is in its place.
         let is_to_be_read = |file: &File| {
-            let is_known = self.statuses.get(&file.id).is_some_and(|it| *it != Status::Missing);
+            let is_known = self.statuses.contains_key(&file.id);
             reading == Reading::All || is_known || file.stat.is_of_list()
         };
         let (renamed_to_be_read, renamed): (Vec<_>, Vec<_>) =
@@ -276,6 +317,8 @@ impl Work<'_> {
             Some(Status::Emptied) => Class::Emptied,
             Some(Status::Transient) => Class::Transient,
             Some(Status::Unreadable) => Class::Unreadable,
+            Some(Status::Changed) => Class::Changed,
+            Some(Status::Busy) => Class::Busy,
             None if !file.stat.is_of_list() => Class::Changed,
             // It was never read, or is back as it may have been: only that it is unread is true.
             _ => return,
@@ -362,6 +405,15 @@ impl Work<'_> {
         self.end(summary, outcome)
     }
 
+    /// How many files stand otherwise than well, read now or not.
+    fn known(&self) -> BTreeMap<Status, u64> {
+        let mut known = BTreeMap::new();
+        for &status in self.statuses.values().filter(|status| !status.is_good()) {
+            *known.entry(status).or_default() += 1;
+        }
+        known
+    }
+
     fn end(mut self, summary: Summary, outcome: &'static str) -> Result<Summary, CatalogError> {
         self.batch.run.ended = Some((self.options.clock)());
         self.batch.run.outcome = Some(outcome);
@@ -376,7 +428,7 @@ impl Work<'_> {
             files: run.files.cast_unsigned(),
             bytes: run.bytes.cast_unsigned(),
             mounts: mem::take(&mut self.mounts),
-            not_well: self.statuses.values().filter(|status| !status.is_good()).count() as u64,
+            known: self.known(),
             ..summary
         })
     }

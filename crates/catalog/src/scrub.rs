@@ -11,7 +11,8 @@
 //!
 //! After a month off a tenth of everything is due at once. So a day has a budget, of 1.5 times
 //! the even load, or twice where files are late: what is due first is read first, and the rest
-//! tomorrow. What is not well is read each time, whatever the budget.
+//! tomorrow. What is not well, or could not be looked at, is tried each time, and behind the others:
+//! the budget is spent on what was read and is well, so nothing keeps the rest from being read.
 
 use std::io;
 use std::sync::Arc;
@@ -24,7 +25,9 @@ use crate::finding::Finding;
 use crate::jobs::{Limits, RowJobs};
 use crate::options::{Options, Verb};
 use crate::root::Root;
-use crate::rows::State;
+use crate::batch::spent_of;
+use crate::rows::{Finder, State};
+use crate::way::{There, Ways};
 use crate::summary::{Halt, Summary};
 use crate::{Catalog, CatalogError};
 
@@ -123,6 +126,16 @@ impl<'c> Times<'c> {
         if checked > self.now { i64::MIN / 2 } else { checked }
     }
 
+    /// Whether a file was not read for longer than its period, and a tenth of it or two days to
+    /// catch up. One that is not well is told as such.
+    pub(crate) fn is_late(&self, state: &State) -> bool {
+        let most = self.period + (self.period / 10).max(2 * DAY);
+        // A clock that was a little ahead says nothing.
+        let is_of_future = state.checked > self.now + DAY;
+        let is_old = state.checked > 0 && self.now - state.checked > most;
+        state.status.is_good() && (is_of_future || is_old)
+    }
+
     /// When a file is to be read again.
     pub(crate) fn due(&self, state: &State) -> i64 {
         let checked = self.believed(state.checked);
@@ -171,7 +184,9 @@ impl Catalog {
         let (ids, left) = self.within_budget(root, due, chosen, now)?;
         let limits = Limits::new(due.max_time, due.max_bytes);
         let part = Part { left, ..Part::default() };
-        self.scrub_these(root, ids, part, limits, options, tell)
+        let mut summary = self.scrub_these(root, ids, part, limits, options, tell)?;
+        summary.late = self.late(root, (options.clock)())?;
+        Ok(summary)
     }
 
     /// Reads these files of a root, in this order.
@@ -189,7 +204,8 @@ impl Catalog {
         let clock_is_behind = work.clock_is_behind()?;
         let Part { left, unread, goes_on } = part;
         let mut summary = Summary { clock_is_behind, left, unread, ..work.summary() };
-        if let Some(why) = work.why_not_there() {
+        let why = work.why_not_there().map_or_else(|| work.why_not_whole(), |why| Ok(Some(why)))?;
+        if let Some(why) = why {
             return work.suspend(summary, why);
         }
         if !work.steer()? {
@@ -205,13 +221,20 @@ impl Catalog {
         work.finish(summary)
     }
 
-    /// Bytes of a root that scrubs read which began after the first of these times.
+    /// Bytes of the day's budget of a root that scrubs spent which began after the first of these
+    /// times.
     pub(crate) fn scrubbed(&self, root: &Root, from: i64, to: i64) -> Result<i64, CatalogError> {
         // Those of a day are among the last, and years of others need not be looked at.
-        let sql = "SELECT coalesce(sum(bytes), 0) FROM run \
+        let sql = "SELECT counts FROM run \
                    WHERE id > (SELECT coalesce(max(id), 0) FROM run) - 20000 \
                    AND root = ?1 AND verb = 'scrub' AND started > ?2 AND started <= ?3";
-        Ok(self.db.query_row(sql, (root.id, from, to), |row| row.get(0))?)
+        let mut statement = self.db.prepare_cached(sql)?;
+        let mut rows = statement.query((root.id, from, to))?;
+        let mut spent = 0_i64;
+        while let Some(row) = rows.next()? {
+            spent = spent.saturating_add(spent_of(&row.get::<_, Option<String>>(0)?.unwrap_or_default()));
+        }
+        Ok(spent)
     }
 
     /// The ids of what may be read today, in the order in which it is read; and how many files
@@ -223,7 +246,7 @@ impl Catalog {
         chosen: Vec<Candidate>,
         now: i64,
     ) -> Result<(Vec<i64>, u64), CatalogError> {
-        let mut ids = Vec::new();
+        let (mut ids, mut bad) = (Vec::new(), Vec::new());
         let mut left = if due.is_chosen() {
             i64::MAX
         } else {
@@ -232,17 +255,29 @@ impl Catalog {
             let is_late = first.is_some_and(|first| first.due < now - DAY);
             budget(root.bytes, root.policy.every_days, is_late, read)
         };
-        let mut statement = self.db.prepare_cached("SELECT size FROM file WHERE id = ?1")?;
+        let mut finder = Finder::new(self.reader()?);
+        let mut ways = Ways::of(&root.path);
         for candidate in &chosen {
-            if candidate.is_good && left <= 0 {
+            if !candidate.is_good {
+                bad.push(candidate.id);
                 continue;
             }
-            if candidate.is_good && left < i64::MAX {
-                left -= statement.query_row([candidate.id], |row| row.get::<_, i64>(0))?.max(1);
+            if left <= 0 {
+                continue;
+            }
+            if left < i64::MAX
+                && let Some(file) = finder.find(candidate.id)?
+                // What is not there, or hidden, takes nothing from the others.
+                && matches!(ways.look(&file.path()), There::File)
+            {
+                left -= file.stat.size.max(1);
             }
             ids.push(candidate.id);
         }
         ids.chunks_mut(BATCH).for_each(<[i64]>::sort_unstable);
+        // Behind the others, or they would take up each limit.
+        bad.sort_unstable();
+        ids.append(&mut bad);
         let waiting = (chosen.len() - ids.len()) as u64;
         Ok((ids, waiting))
     }

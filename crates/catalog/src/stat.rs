@@ -57,7 +57,10 @@ impl Stat {
         if self.is_of_list() {
             return false;
         }
-        let last = self.modified.max(self.changed).div_euclid(1_000_000_000);
+        let last = |time: i64| time.div_euclid(1_000_000_000);
+        // A time of its content in the future was set by hand, and what set it moved the inode's.
+        let modified = Some(last(self.modified)).filter(|modified| *modified <= now);
+        let last = modified.unwrap_or(i64::MIN).max(last(self.changed));
         now.saturating_sub(last) >= SECONDS
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::class::Class;
+use crate::class::{Class, Status};
 use crate::options::Verb;
 
 /// How bad the worst is that a run found.
@@ -73,8 +73,10 @@ pub struct Summary {
     pub unknown: u64,
     /// Files that are due, and have to wait for another day's budget.
     pub left: u64,
-    /// Files that are known not to be well, read now or not.
-    pub not_well: u64,
+    /// Files that are known not to be as cataloged, read now or not.
+    pub known: BTreeMap<Status, u64>,
+    /// Files that were not read for longer than their period, and what it takes to catch up.
+    pub late: u64,
     /// Why the root was left alone.
     pub suspended: Option<String>,
     /// Whether all was done that was to be.
@@ -101,7 +103,8 @@ impl Summary {
             unread: 0,
             unknown: 0,
             left: 0,
-            not_well: 0,
+            known: BTreeMap::new(),
+            late: 0,
             suspended: None,
             is_complete: true,
             halt: None,
@@ -119,22 +122,32 @@ impl Summary {
         is_through && busy + unreadable + self.unread + self.unknown == 0
     }
 
+    /// Files that are known to be damaged or missing, read now or not.
+    #[must_use]
+    pub fn not_well(&self) -> u64 {
+        let damaged = self.known.iter().filter(|(status, _)| status.severity() == Severity::Damage);
+        damaged.map(|(_, count)| count).sum()
+    }
+
     /// How bad it is.
     #[must_use]
     pub fn severity(&self) -> Severity {
         let count = |class| self.counts.get(&class).copied().unwrap_or(0);
         let is_damage = self.counts.iter().any(|(class, &count)| class.is_damage() && count > 0);
-        // A scrub that is not to read what is not well must not say that all is.
-        let is_known = self.verb == Verb::Scrub && self.not_well > 0;
-        if is_damage || is_known || self.verb == Verb::Audit && count(Class::Missing) > 0 {
+        // What was not read now is no better than it was. What is missing is what `update` is for.
+        let is_update = self.verb.accepts();
+        let known = self.known.keys().filter(|it| !is_update || **it != Status::Missing);
+        let known = known.map(|status| status.severity()).max().unwrap_or(Severity::AsCataloged);
+        let is_damage = is_damage || known == Severity::Damage;
+        if is_damage || self.verb == Verb::Audit && count(Class::Missing) > 0 {
             return Severity::Damage;
         }
-        if !self.is_all_done() {
+        if !self.is_all_done() || self.late > 0 || known == Severity::NotAllDone {
             return Severity::NotAllDone;
         }
         let new = if self.is_first { 0 } else { count(Class::New) + count(Class::Copied) };
         let edits = [Class::Changed, Class::Older, Class::Moved, Class::Missing].map(count);
-        if new + edits.iter().sum::<u64>() > 0 {
+        if new + edits.iter().sum::<u64>() > 0 || known == Severity::Differences {
             Severity::Differences
         } else {
             Severity::AsCataloged

@@ -72,6 +72,8 @@ pub(crate) struct Work<'a> {
     steered: Option<Instant>,
     /// Whether indices were held against rows.
     pub(crate) is_shape_right: bool,
+    /// Whether a scrub looked whether too many files are gone.
+    pub(crate) is_looked_over: bool,
     busy: Vec<(PathBuf, Option<Box<File>>)>,
     tries: u32,
     tell: Tell<'a>,
@@ -105,6 +107,7 @@ impl<'a> Work<'a> {
             pressure: Pressure::default(),
             steered: None,
             is_shape_right: false,
+            is_looked_over: false,
             busy: Vec::new(),
             tries: 0,
             tell,
@@ -244,14 +247,8 @@ impl<'a> Work<'a> {
                 let error = io::Error::new(io::ErrorKind::Unsupported, error.to_string());
                 Err(CatalogError::io(path)(error))
             }
-            (Task::Row(file), Err(Error::Changed)) => {
-                self.is_busy(path, Some(file));
-                Ok(())
-            }
-            (Task::New, Err(Error::Changed)) => {
-                self.is_busy(path, None);
-                Ok(())
-            }
+            (Task::Row(file), Err(Error::Changed)) => self.is_busy(path, Some(file)),
+            (Task::New, Err(Error::Changed)) => self.is_busy(path, None),
             (Task::Row(file), Err(error)) if error.is_not_found() => self.miss(&file),
             (Task::Row(file), Err(error)) => {
                 let finding = of_row(Class::Unreadable, &file).because(error.to_string());
@@ -276,8 +273,7 @@ impl<'a> Work<'a> {
     /// Holds what was read against its row.
     fn judge(&mut self, path: &Path, file: File, hashed: Hashed) -> Result<(), CatalogError> {
         let Some(stat) = Stat::of_hashed(&hashed) else {
-            self.is_busy(path.to_owned(), Some(Box::new(file)));
-            return Ok(());
+            return self.is_busy(path.to_owned(), Some(Box::new(file)));
         };
         let digests = hashed.digests;
         let is_same = agree(&file.digests, &digests) == Some(true);
@@ -294,10 +290,7 @@ impl<'a> Work<'a> {
         let options = self.engine();
         let goes_on = || self.options.goes_on.as_ref().is_none_or(GoesOn::says);
         match (confirm(path, &file, (&digests, &stat), &options, &goes_on), class) {
-            (Confirmed::Busy, _) => {
-                self.is_busy(path.to_owned(), Some(Box::new(file)));
-                Ok(())
-            }
+            (Confirmed::Busy, _) => self.is_busy(path.to_owned(), Some(Box::new(file))),
             (Confirmed::Unreadable(why), _) => {
                 let finding = of_row(Class::Unreadable, &file).because(why);
                 self.is_damaged(&file, finding)
@@ -319,10 +312,7 @@ impl<'a> Work<'a> {
         let finding = of_row(class, &file).before(&file.stat, &file.digests).after(&stat, &digests);
         match class {
             Class::Ok | Class::Touched => self.is_good(finding, file, stat, digests),
-            Class::Changed | Class::Older => {
-                self.is_edited(finding, file, stat, digests);
-                Ok(())
-            }
+            Class::Changed | Class::Older => self.is_edited(finding, file, stat, digests),
             _ => self.is_damaged(&file, finding),
         }
     }
@@ -337,7 +327,9 @@ impl<'a> Work<'a> {
         let now = self.now();
         let class = finding.class;
         self.batch.state(file.id, now, Status::Good);
-        if self.statuses.remove(&file.id).is_some() {
+        if self.statuses.remove(&file.id).is_none() {
+            self.batch.run.spent = self.batch.run.spent.saturating_add(stat.size.max(1));
+        } else {
             // Whoever was told that it is not well is told that it is.
             self.batch.event(finding.clone(), now);
             self.batch.tell(finding);
@@ -354,7 +346,13 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    fn is_edited(&mut self, mut finding: Finding, file: File, stat: Stat, digests: Digests) {
+    fn is_edited(
+        &mut self,
+        mut finding: Finding,
+        file: File,
+        stat: Stat,
+        digests: Digests,
+    ) -> Result<(), CatalogError> {
         let now = self.now();
         if let Some(status) = self.statuses.get(&file.id).filter(|status| status.is_kept()) {
             // Its last good digest is the only one that there is: it stays until somebody says so.
@@ -365,10 +363,13 @@ impl<'a> Work<'a> {
             };
             self.batch.count(finding.class, 1);
             self.batch.tell(finding);
-            return;
+            return Ok(());
         }
         self.batch.count(finding.class, 1);
-        if self.verb.accepts() {
+        if !self.verb.accepts() {
+            return self.stands(&file, finding);
+        }
+        {
             self.statuses.remove(&file.id);
             self.batch.event(finding.clone(), now);
             self.batch.state(file.id, now, Status::Fresh);
@@ -378,10 +379,21 @@ impl<'a> Work<'a> {
             self.batch.keep_old(file, now);
         }
         self.batch.tell(finding);
+        Ok(())
     }
 
     /// Notes what is wrong with a row, whose digest and stat stay.
     fn is_damaged(&mut self, file: &File, finding: Finding) -> Result<(), CatalogError> {
+        // A scrub looks at the others only where one is missing: so many may be that no row counts.
+        if self.verb == Verb::Scrub && finding.class == Class::Missing && !self.is_looked_over {
+            self.is_looked_over = true;
+            if let Some(why) = self.why_too_few()? {
+                self.vanished.get_or_insert(why);
+            }
+        }
+        if self.vanished.is_some() {
+            return Ok(());
+        }
         // Nothing is said of a file whose root went away while it was looked for.
         if matches!(finding.class, Class::Missing | Class::Unreadable)
             && inode_at(&self.batch.root.path) != self.place
@@ -396,13 +408,19 @@ impl<'a> Work<'a> {
             let to = file.renamed.clone().map(Vec::from);
             self.batch.replace(file, file.clone(), to);
         }
+        self.stands(file, finding)
+    }
+
+    /// Notes how a row stands since now, until it is read as it was, taken up, accepted or
+    /// forgotten; and tells of it.
+    fn stands(&mut self, file: &File, finding: Finding) -> Result<(), CatalogError> {
+        let before = self.statuses.get(&file.id).copied();
         if let Some(status) = Status::of_class(finding.class)
-            && self.statuses.get(&file.id) != Some(&status)
+            && before != Some(status)
         {
+            // That it was looked at is no check of it.
             let checked = self.catalog.checked(file.id)?;
-            // The last that is known of its content stays known where it only cannot be read.
-            let is_kept = self.statuses.get(&file.id).is_some_and(|status| status.is_kept());
-            if !is_kept || status.is_kept() {
+            if before.is_none_or(|before| before.gives_way_to(status)) {
                 self.batch.state(file.id, checked, status);
                 self.statuses.insert(file.id, status);
             }
@@ -419,13 +437,19 @@ impl<'a> Work<'a> {
     }
 
     /// What is being written to is tried again later, or told.
-    fn is_busy(&mut self, path: PathBuf, file: Option<Box<File>>) {
+    fn is_busy(&mut self, path: PathBuf, file: Option<Box<File>>) -> Result<(), CatalogError> {
+        const WHY: &str = "somebody is writing to it";
         if self.tries < TRIES {
             self.busy.push((path, file));
-            return;
+            return Ok(());
+        }
+        if let Some(file) = file {
+            self.batch.count(Class::Busy, 1);
+            return self.stands(&file, of_row(Class::Busy, &file).because(WHY));
         }
         let below = self.below(&path);
-        self.found(Finding::new(Class::Busy, below).because("somebody is writing to it"));
+        self.found(Finding::new(Class::Busy, below).because(WHY));
+        Ok(())
     }
 
     /// Something that has no row, or that its row says nothing of.
@@ -441,8 +465,7 @@ impl<'a> Work<'a> {
     /// A file without a row: perhaps one that was elsewhere.
     fn judge_new(&mut self, path: &Path, hashed: Hashed) -> Result<(), CatalogError> {
         let Some(stat) = Stat::of_hashed(&hashed) else {
-            self.is_busy(path.to_owned(), None);
-            return Ok(());
+            return self.is_busy(path.to_owned(), None);
         };
         let (path, digests, now) = (self.below(path), hashed.digests, self.now());
         if let Some(file) = self.gone.take_same(&path, stat.size, &digests) {

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::io;
 
-use indicatif::{DecimalBytes, HumanCount};
+use indicatif::DecimalBytes;
 use lanesum_catalog::{Catalog, CatalogError, Event, NotWell, Overview, Status};
 
 use super::print;
 use super::report::last_good;
-use super::status::run_words;
+use super::status::{known, part_of_period, run_words};
 use super::{moment, name, now};
 use crate::console::Console;
 use crate::counts::files;
@@ -90,16 +90,25 @@ fn of_bad(
         Ok(())
     })?;
     let mut text = "<h2>Not well</h2>\n<div class=\"scroll\"><table><tr><th>What<th>Where\
-                    <th>Since<th>Cataloged<th>Found<th>If it is right as it is\n"
+                    <th>Since<th>Cataloged<th>Found<th>What to do\n"
         .to_owned();
     for file in not_well {
-        let verb = if file.status == Status::Missing { "forget" } else { "accept" };
-        let mut command = format!("lanesum {verb} -- ").into_bytes();
-        console.quote(&mut command, name(&file.path));
+        let is_gone = file.path.symlink_metadata().is_err();
+        let (when, verb) = match file.status {
+            Status::Changed => ("It is taken up by", "update"),
+            Status::Busy => ("It is read again by", "audit"),
+            _ if is_gone => ("If it is gone for good", "forget"),
+            _ => ("If it is right as it is", "accept"),
+        };
+        let mut command = format!("lanesum {verb}").into_bytes();
+        if matches!(verb, "forget" | "accept") {
+            command.extend_from_slice(b" -- ");
+            console.quote(&mut command, name(&file.path));
+        }
         let (before, after) = &facts[&file.path];
         text += &format!(
             "<tr><td class=\"bad\">{}<td><bdi>{}</bdi><td>{}<td><code>{}</code><td><code>{}</code>\
-             <td><code>{}</code>\n",
+             <td>{when}: <code>{}</code>\n",
             file.status.name(),
             escaped(name(&file.path)),
             last_good(file),
@@ -108,7 +117,7 @@ fn of_bad(
             escaped(&command),
         );
     }
-    text += "</table></div>\n<p>Put back a good copy, and run <code>lanesum update</code>.</p>\n";
+    text += "</table></div>\n<p>Of what is damaged or missing, put back a good copy, and run <code>lanesum update</code>.</p>\n";
     Ok(text)
 }
 
@@ -124,11 +133,8 @@ fn of_root(it: &Overview, now: i64) -> String {
     if let Some(since) = it.manners.paused {
         bad(&format!("PAUSED since {}: nothing is scrubbed", moment(since)));
     }
-    if !it.not_well.is_empty() {
-        let counts = it.not_well.iter();
-        let counts =
-            counts.map(|(status, count)| format!("{} {}", HumanCount(*count), status.name()));
-        bad(&format!("NOT WELL: {}", counts.collect::<Vec<_>>().join(", ")));
+    for (words, remedy) in known(it) {
+        bad(&format!("{words} ({remedy})"));
     }
     if !it.is_taken_up {
         bad("NOT TAKEN UP: no look at all of it came to its end");
@@ -144,10 +150,10 @@ fn of_root(it: &Overview, now: i64) -> String {
         let every = it.root.policy.every_days;
         let [first, second, third, late] = it.ages.map(share);
         text += &format!(
-            "<li>Checked within {} days {first:.0} %, {} days {second:.0} %, {every} days \
+            "<li>Checked within {} {first:.0} %, {} {second:.0} %, {every} d \
              {third:.0} %, longer ago or never {late:.0} %\n<div class=\"ages\">",
-            every / 3,
-            2 * every / 3
+            part_of_period(every, 1),
+            part_of_period(every, 2)
         );
         for part in [first, second, third, late] {
             text += &format!("<i style=\"width:{part:.2}%\"></i>");

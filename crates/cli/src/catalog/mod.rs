@@ -43,6 +43,9 @@ const NOT_ALL_DONE: u8 = 4;
 /// The exit code for the catalog's own damage, or its lock.
 const OF_CATALOG: u8 = 5;
 
+/// What is said where there is no folder.
+const NOTHING_CATALOGED: &str = "nothing is cataloged; `lanesum add DIR` takes a folder up";
+
 /// The catalog's file.
 ///
 /// # Errors
@@ -132,8 +135,7 @@ fn roots(catalog: &Catalog, paths: &[PathBuf]) -> anyhow::Result<Result<Vec<Root
     };
     if paths.is_empty() {
         if all.is_empty() {
-            let words = "nothing is cataloged; `lanesum add DIR` takes a folder up".to_owned();
-            return Err(Usage(words).into());
+            return Err(Usage(NOTHING_CATALOGED.to_owned()).into());
         }
         return Ok(Ok(all));
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use indicatif::{DecimalBytes, HumanCount};
-use lanesum_catalog::{Class, Finding, Halt, Severity, Summary};
+use lanesum_catalog::{Class, Finding, Halt, Severity, Status, Summary};
 use serde_json::{Map, Value, json};
 
 use super::{moment, name};
@@ -82,8 +82,9 @@ fn words(summary: &Summary) -> String {
     let verb = summary.verb.name();
     if summary.suspended.is_some() {
         return format!(
-            "{verb} NOT done: suspended, and nothing was changed; put the right volume there, or \
-             `lanesum accept` the folder if this is the right one, or give --max-gone"
+            "{verb} NOT done: suspended, and nothing was changed; put back what belongs there. If it is \
+             right so: `lanesum accept DIR` where it is another volume or folder, `lanesum update \
+             --max-gone 100 DIR` where files are gone"
         );
     }
     let counted = summary.counts.iter().filter(|(_, count)| **count > 0);
@@ -95,11 +96,20 @@ fn words(summary: &Summary) -> String {
     for (count, what) in [
         (summary.unread, "were not read"),
         (summary.unknown, "could not be looked at"),
-        (summary.left, "more are due, on another day"),
-        (summary.not_well, "known not to be well"),
+        (summary.left, "more are due, which the day's budget leaves for another day"),
+        (summary.late, "later than their period, and what it takes to catch up"),
+        (summary.not_well(), "known not to be well"),
     ] {
         if count > 0 {
             parts.push(format!("{} {what}", HumanCount(count)));
+        }
+    }
+    for (status, what) in [
+        (Status::Changed, "changed and not taken up (`lanesum update` does)"),
+        (Status::Busy, "busy when to be read (`lanesum audit` reads it again)"),
+    ] {
+        if let Some(count) = summary.known.get(&status) {
+            parts.push(format!("{} known to be {what}", HumanCount(*count)));
         }
     }
     let parts = if parts.is_empty() { "nothing to do".to_owned() } else { parts.join(", ") };
@@ -122,7 +132,8 @@ fn words(summary: &Summary) -> String {
 pub fn whole(root: &Path, below: &[u8]) -> Vec<u8> {
     let mut path = name(root).to_vec();
     if !below.is_empty() {
-        if !path.ends_with(b"/") {
+        // Of a root that is forgotten only the rest is known.
+        if !path.is_empty() && !path.ends_with(b"/") {
             path.push(b'/');
         }
         path.extend_from_slice(below);
@@ -175,6 +186,11 @@ fn summary_object(summary: &Summary) -> Map<String, Value> {
         .iter()
         .map(|(class, count)| (class.name().to_owned(), (*count).into()))
         .collect();
+    let known: Map<String, Value> = summary
+        .known
+        .iter()
+        .map(|(status, count)| (status.name().to_owned(), (*count).into()))
+        .collect();
     let severity = match summary.severity() {
         Severity::AsCataloged => "as cataloged",
         Severity::Differences => "differences",
@@ -193,7 +209,9 @@ fn summary_object(summary: &Summary) -> Map<String, Value> {
         ("unread", json!(summary.unread)),
         ("unknown", json!(summary.unknown)),
         ("left", json!(summary.left)),
-        ("not_well", json!(summary.not_well)),
+        ("not_well", json!(summary.not_well())),
+        ("late", json!(summary.late)),
+        ("known", Value::Object(known)),
         ("clock_is_behind", json!(summary.clock_is_behind)),
     ] {
         object.insert(key.to_owned(), value);

@@ -6,12 +6,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use indicatif::HumanCount;
-use lanesum_catalog::{Catalog, CatalogError, Event, NotWell, Root, Run, Severity};
+use lanesum_catalog::{Catalog, CatalogError, Event, NotWell, Overview, Root, Run, Severity};
 use lanesum_list::formats::write_cell;
 
 use super::print::{SCHEMA, finding_object, insert_path, line, place, whole};
 use super::status::run_words;
-use super::{code, console, fail, html, look, moment, name, now};
+use super::{NOTHING_CATALOGED, code, console, fail, html, look, moment, name, now};
 use crate::args::Report;
 use crate::console::{Console, lock};
 use crate::counts::files;
@@ -29,23 +29,15 @@ pub fn run(args: &Report) -> anyhow::Result<ExitCode> {
         let not_well = catalog.not_well()?;
         report(args, &catalog, &not_well, &mut console)?;
         console.flush().map_err(CatalogError::Told)?;
-        if !not_well.is_empty() {
-            return Ok(Severity::Damage);
-        }
-        let mut severity = Severity::AsCataloged;
-        for root in catalog.roots()? {
-            let is_undone = !catalog.undone(&root)?.is_empty()
-                || catalog.never_read(&root)? > 0
-                || !catalog.was_taken_up(&root)?
-                || catalog.manners(&root)?.paused.is_some();
-            if root.suspended.is_some() || is_undone {
-                severity = Severity::NotAllDone;
-            }
-        }
-        Ok(severity)
+        // As `status` says.
+        Ok(catalog.overviews(now())?.iter().map(Overview::severity).max())
     });
     Ok(match reported {
-        Ok(severity) => code(severity),
+        Ok(Some(severity)) => code(severity),
+        Ok(None) => {
+            console.message(NOTHING_CATALOGED.as_bytes());
+            ExitCode::from(2)
+        }
         Err(error) => fail(&error, &mut console),
     })
 }
@@ -98,13 +90,15 @@ struct Standing {
     unknown: Vec<Root>,
     /// Roots that are not scrubbed, and since when.
     paused: Vec<(Root, i64)>,
+    /// How many files of a root were not read for longer than its period.
+    late: Vec<(Root, u64)>,
 }
 
 impl Standing {
     fn of(catalog: &Catalog) -> Result<Self, CatalogError> {
         let roots = catalog.roots()?;
         let (mut undone, mut never, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
-        let mut paused = Vec::new();
+        let (mut paused, mut late) = (Vec::new(), Vec::new());
         for root in &roots {
             let runs = catalog.undone(root)?.into_iter();
             // Of one that is suspended now that is told.
@@ -113,9 +107,11 @@ impl Standing {
             let unread = catalog.never_read(root)?;
             never.extend((unread > 0).then(|| (root.clone(), unread)));
             unknown.extend((!catalog.was_taken_up(root)?).then(|| root.clone()));
+            let old = catalog.late(root, now())?;
+            late.extend((old > 0).then(|| (root.clone(), old)));
             paused.extend(catalog.manners(root)?.paused.map(|since| (root.clone(), since)));
         }
-        Ok(Self { roots, undone, never, unknown, paused })
+        Ok(Self { roots, undone, never, unknown, paused, late })
     }
 
     fn suspended(&self) -> impl Iterator<Item = &Root> {
@@ -133,6 +129,7 @@ impl Standing {
             ("PAUSED", self.paused.len() as u64),
             ("NOT complete", self.undone.len() as u64),
             ("NEVER READ", never),
+            ("LATE", self.late.iter().map(|(_, count)| count).sum()),
             ("NOT TAKEN UP", self.unknown.len() as u64),
         ];
         let others = others.into_iter().filter(|(_, count)| *count > 0);
@@ -141,7 +138,9 @@ impl Standing {
             .chain(others)
             .map(|(word, count)| format!("{} {word}", HumanCount(count)))
             .collect();
-        let words = if words.is_empty() {
+        let words = if self.roots.is_empty() {
+            "nothing is cataloged".to_owned()
+        } else if words.is_empty() {
             "nothing known to be damaged".to_owned()
         } else {
             words.join(", ")
@@ -187,6 +186,15 @@ fn text(
     for (root, count) in &standing.never {
         about("", root, &format!("{} never read; run `lanesum update`", files(*count)));
     }
+    for (root, count) in &standing.late {
+        let every = root.policy.every_days;
+        let words = format!(
+            "{} not read for longer than {every} d, and what it takes to catch up; run `lanesum scrub` \
+             each day",
+            files(*count)
+        );
+        about("", root, &words);
+    }
     console.line(&mail).and_then(|()| list(not_well, console)).map_err(CatalogError::Told)
 }
 
@@ -202,16 +210,26 @@ fn list(not_well: &[NotWell], console: &mut Console) -> io::Result<()> {
         line.extend_from_slice(format!(", {}\n", last_good(file)).as_bytes());
         console.line(&line)?;
     }
-    console.line(
-        b"\nPut back a good copy, and run `lanesum update`. If a file is right as it is:\n\
-          lanesum accept PATH. If it is gone for good: lanesum forget PATH.\n",
-    )
+    let is_any = |severity| not_well.iter().any(|file| file.status.severity() == severity);
+    let mut words = String::from("\n");
+    if is_any(Severity::Damage) {
+        words += "Of what is damaged or missing, put back a good copy, and run `lanesum update`. If a \
+                  file is right as\nit is: lanesum accept PATH. If it is gone for good: lanesum forget \
+                  PATH.\n";
+    }
+    if is_any(Severity::Differences) {
+        words += "`lanesum update` takes up what is changed.\n";
+    }
+    if is_any(Severity::NotAllDone) {
+        words += "`lanesum audit` reads again what was busy.\n";
+    }
+    console.line(words.as_bytes())
 }
 
 /// When a file was well.
 pub(super) fn last_good(file: &NotWell) -> String {
     match file.last_good {
-        0 => "never read before".to_owned(),
+        0 => "never read as it is cataloged".to_owned(),
         time => format!("last good {}", moment(time)),
     }
 }
@@ -273,7 +291,7 @@ fn bad(args: &Report, file: &NotWell) -> Vec<u8> {
     if args.csv {
         let is_known = file.last_good != 0;
         let time = if is_known { moment(file.last_good) } else { String::new() };
-        let before: &[u8] = if is_known { b"last good at that time" } else { b"never read before" };
+        let before: &[u8] = if is_known { b"last good at that time" } else { b"never read as it is cataloged" };
         return cells([
             time.as_bytes(),
             file.status.name().as_bytes(),

@@ -7,7 +7,7 @@ use lanesum_catalog::{Overview, Run, Severity};
 use serde_json::{Map, Value, json};
 
 use super::print::{SCHEMA, insert_path, line};
-use super::{code, console, fail, look, moment, name, now};
+use super::{NOTHING_CATALOGED, code, console, fail, look, moment, name, now};
 use crate::args::Status;
 use crate::console::{Console, fail_to_write, lock};
 use crate::counts::files;
@@ -36,25 +36,50 @@ pub fn run(args: &Status) -> anyhow::Result<ExitCode> {
         return Ok(fail_to_write(&error, &mut console));
     }
     if overviews.is_empty() {
-        console.message(b"nothing is cataloged; `lanesum add DIR` takes a folder up");
+        console.message(NOTHING_CATALOGED.as_bytes());
+        return Ok(ExitCode::from(2));
     }
-    Ok(code(overviews.iter().map(severity).max().unwrap_or(Severity::AsCataloged)))
-}
-
-fn severity(overview: &Overview) -> Severity {
-    if !overview.not_well.is_empty() {
-        Severity::Damage
-    } else if !is_all_done(overview) {
-        Severity::NotAllDone
-    } else {
-        Severity::AsCataloged
-    }
+    Ok(code(overviews.iter().map(Overview::severity).max().unwrap_or(Severity::AsCataloged)))
 }
 
 /// Whether all was looked at that was to be, and will be.
 fn is_all_done(it: &Overview) -> bool {
     let is_left = it.root.suspended.is_some() || it.manners.paused.is_some();
-    !is_left && it.undone.is_empty() && it.never == 0 && it.is_taken_up
+    let is_busy = it.not_well.contains_key(&lanesum_catalog::Status::Busy);
+    !is_left && it.undone.is_empty() && it.never == 0 && it.late == 0 && it.is_taken_up && !is_busy
+}
+
+/// What is known of files that are not as cataloged, and what to do: one line for each way out.
+pub(super) fn known(it: &Overview) -> Vec<(String, &'static str)> {
+    let mut lines = Vec::new();
+    for (severity, what, remedy) in [
+        (Severity::Damage, "NOT WELL", "lanesum report --bad"),
+        (Severity::Differences, "NOT TAKEN UP", "lanesum update"),
+        (Severity::NotAllDone, "NOT READ, somebody was writing to it", "lanesum audit"),
+    ] {
+        let counts = it.not_well.iter().filter(|(status, _)| status.severity() == severity);
+        let counts: Vec<_> = counts
+            .map(|(status, count)| format!("{} {}", HumanCount(*count), status.name()))
+            .collect();
+        if !counts.is_empty() {
+            lines.push((format!("{what}: {}", counts.join(", ")), remedy));
+        }
+    }
+    if it.late > 0 {
+        let words = format!(
+            "LATE: {} not read for longer than {} d, and what it takes to catch up",
+            files(it.late),
+            it.root.policy.every_days
+        );
+        lines.push((words, "lanesum scrub"));
+    }
+    lines
+}
+
+/// A part of the period, as people say it.
+pub(super) fn part_of_period(every_days: u32, thirds: i64) -> String {
+    let hours = i64::from(every_days) * 24 * thirds / 3;
+    if hours % 24 == 0 || hours > 72 { format!("{} d", hours / 24) } else { format!("{hours} h") }
 }
 
 /// Some lines: what there is, what is not well, how old the checks are, what was done.
@@ -69,12 +94,8 @@ fn text(it: &Overview, now: i64, console: &Console) -> Vec<u8> {
     if let Some(since) = it.manners.paused {
         add(format!("  PAUSED since {}: nothing is scrubbed  -> lanesum resume\n", moment(since)));
     }
-    if !it.not_well.is_empty() {
-        let counts = it.not_well.iter();
-        let counts: Vec<_> = counts
-            .map(|(status, count)| format!("{} {}", HumanCount(*count), status.name()))
-            .collect();
-        add(format!("  NOT WELL: {}  -> lanesum report --bad\n", counts.join(", ")));
+    for (words, remedy) in known(it) {
+        add(format!("  {words}  -> {remedy}\n"));
     }
     if !it.is_taken_up {
         add("  NOT TAKEN UP: no look at all of it came to its end  -> lanesum update\n".to_owned());
@@ -83,17 +104,17 @@ fn text(it: &Overview, now: i64, console: &Console) -> Vec<u8> {
         add(format!("  NEVER READ: {}, of lists  -> lanesum update\n", files(it.never)));
     }
     if it.files > 0 {
-        let every = i64::from(it.root.policy.every_days);
+        let every = it.root.policy.every_days;
         let share = |count: u64| 100 * count / it.files;
         let [first, second, third, late] = it.ages.map(share);
         let oldest = it.oldest.map_or(String::new(), |oldest| {
             format!("; the oldest check is {} d old", (now - oldest).max(0) / DAY)
         });
         add(format!(
-            "  checked within {} d {first} %, {} d {second} %, {every} d {third} %, longer ago \
+            "  checked within {} {first} %, {} {second} %, {every} d {third} %, longer ago \
              or never {late} %{oldest}\n",
-            every / 3,
-            2 * every / 3
+            part_of_period(every, 1),
+            part_of_period(every, 2)
         ));
         add(match it.next_due {
             _ if it.due > 0 => format!("  due: {}\n", files(it.due)),
@@ -157,6 +178,7 @@ fn object(it: &Overview) -> Map<String, Value> {
         ("every_days", json!(it.root.policy.every_days)),
         ("checked_within_thirds", json!(it.ages)),
         ("oldest_check", json!(it.oldest)),
+        ("late", json!(it.late)),
         ("due", json!(it.due)),
         ("next_due", json!(it.next_due)),
         ("paused", json!(it.manners.paused)),
