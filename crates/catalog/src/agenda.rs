@@ -13,17 +13,18 @@ use std::io;
 
 use jiff::tz::TimeZone;
 use lanesum_events::{EventId, Schedule};
-use rusqlite::OptionalExtension as _;
 
+use crate::check::require_rows;
 use crate::finding::Finding;
 use crate::jobs::Limits;
 use crate::manners::Manners;
 use crate::options::Options;
 use crate::root::Root;
-use crate::rows::State;
+use crate::rows::{Finder, State};
 use crate::scrub::{BATCH, DAY, Part as Whole, Times, budget};
 use crate::summary::{Halt, Summary};
 use crate::table::STATE;
+use crate::way::{There, Ways};
 use crate::window::{midnight, next_midnight};
 use crate::{Catalog, CatalogError};
 
@@ -262,6 +263,7 @@ impl Agenda {
     /// # Errors
     /// Those of the catalog.
     pub fn of(catalog: &Catalog, now: i64, zone: &TimeZone) -> Result<Self, CatalogError> {
+        require_rows(&catalog.db)?;
         let seen = catalog.last_run_id()?;
         let roots = catalog.roots()?;
         let times: BTreeMap<i64, _> =
@@ -380,9 +382,13 @@ impl Catalog {
         agenda.refresh(self, now)?;
         let left = agenda.left(self, root, now)?;
         let queue = agenda.roots.entry(root.id).or_default();
-        let mut statement = self.db.prepare_cached("SELECT size FROM file WHERE id = ?1")?;
+        let mut finder = Finder::new(self.reader()?);
+        let mut ways = Ways::of(&root.path);
+        // What is not there, or hidden, takes nothing from the others.
         let mut size = |id: u32| -> Result<i64, CatalogError> {
-            Ok(statement.query_row([id], |row| row.get(0)).optional()?.unwrap_or(0))
+            let file = finder.find(id.into())?;
+            let file = file.filter(|file| matches!(ways.look(&file.path()), There::File));
+            Ok(file.map_or(0, |file| file.stat.size))
         };
         // Until it is put back, it is to be computed anew.
         agenda.seen = -1;

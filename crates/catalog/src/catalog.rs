@@ -70,6 +70,7 @@ impl Catalog {
     }
 
     fn open_or(path: &Path, verb: &str, is_made: bool) -> Result<Self, CatalogError> {
+        refuse_folder(path)?;
         let lock = Lock::take(path, verb)?;
         if let Some(kind) = network::of(folder(path)).map_err(CatalogError::io(path))? {
             return Err(CatalogError::Network { path: path.to_owned(), kind });
@@ -220,8 +221,13 @@ fn require(path: &Path) -> Result<(), CatalogError> {
             Err(CatalogError::Absent(path.to_owned()))
         }
         Err(error) => Err(CatalogError::io(path)(error)),
-        Ok(_) => Ok(()),
+        Ok(_) => refuse_folder(path),
     }
+}
+
+fn refuse_folder(path: &Path) -> Result<(), CatalogError> {
+    let why = "a catalog is a file, and this is a folder; name a file, in it if you like";
+    if path.is_dir() { Err(CatalogError::io(path)(io::Error::other(why))) } else { Ok(()) }
 }
 
 /// A file that has lost everything: a catalog is in its place only when it has its tables.

@@ -55,7 +55,7 @@ pub enum CatalogError {
     SeveralNames(PathBuf),
     /// The catalog itself is not as it was written.
     #[error(
-        "the catalog is damaged: {0}; `lanesum catalog check` tells all of it, then put back a copy that `lanesum catalog backup` made"
+        "the catalog is damaged: {0}; `lanesum catalog check` tells all of it, then put back a copy that `lanesum catalog backup` made, after you removed the catalog, its -wal and its -shm"
     )]
     Damaged(String),
     /// No room, in the middle of a commit; what was committed before is there.

@@ -11,6 +11,7 @@ use lanesum_list::{Record, Time, Times};
 use rusqlite::{OptionalExtension as _, Row};
 
 use crate::batch::counts_of;
+use crate::check::require_rows;
 use crate::class::{Class, Status};
 use crate::finding::Finding;
 use crate::manners::Manners;
@@ -110,6 +111,7 @@ impl Catalog {
     /// # Errors
     /// Those of the catalog.
     pub fn overviews(&self, now: i64) -> Result<Vec<Overview>, CatalogError> {
+        require_rows(&self.db)?;
         let mut all = Vec::new();
         for root in self.roots()? {
             let last = self.last_run(&root, "1")?;
@@ -154,6 +156,7 @@ impl Catalog {
     /// # Errors
     /// Those of the catalog.
     pub fn not_well(&self) -> Result<Vec<NotWell>, CatalogError> {
+        require_rows(&self.db)?;
         let mut states = Vec::new();
         State::for_each_not_well(&self.db, |state| {
             states.push(state);

@@ -25,7 +25,7 @@ use rustix::fs::{Access, AtFlags, CWD, accessat};
 use rustix::io::Errno;
 
 use crate::batch::Batch;
-use crate::check::require_shape;
+use crate::check::{require_rows, require_shape};
 use crate::class::{Class, Status};
 use crate::digests::agree;
 use crate::finding::Finding;
@@ -61,6 +61,7 @@ impl Catalog {
         if verb == Verb::Scrub {
             return self.scrub(root, &Due::default(), options, tell);
         }
+        require_rows(&self.db)?;
         let mut work = self.begin(root, verb, options, tell)?;
         let clock_is_behind = work.clock_is_behind()?;
         let mut summary = Summary { clock_is_behind, ..work.summary() };

@@ -26,6 +26,7 @@ use crate::jobs::{Limits, RowJobs};
 use crate::options::{Options, Verb};
 use crate::root::Root;
 use crate::batch::spent_of;
+use crate::check::require_rows;
 use crate::rows::{Finder, State};
 use crate::way::{There, Ways};
 use crate::summary::{Halt, Summary};
@@ -172,6 +173,7 @@ impl Catalog {
         options: &Options,
         tell: &mut dyn FnMut(&Finding) -> io::Result<()>,
     ) -> Result<Summary, CatalogError> {
+        require_rows(&self.db)?;
         let now = (options.clock)();
         let mut states = Vec::new();
         State::for_each(&self.db, |state| {

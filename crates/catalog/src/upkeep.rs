@@ -1,5 +1,6 @@
 //! What somebody says about files: that they are right as they are, or to be cataloged no more.
 
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use lanesum_checksum::{Algorithms, Job, Source, engine};
@@ -104,7 +105,9 @@ impl Catalog {
         let now = (options.clock)();
         let is_root = below.is_empty();
         let id = root.id;
-        let mut finding = Finding::new(Class::Forgotten, below);
+        // A root's event has nothing but this to tell of whom it is.
+        let told = if is_root { root.path.as_os_str().as_bytes().to_vec() } else { below };
+        let mut finding = Finding::new(Class::Forgotten, told);
         finding.files = ids.len() as u64;
         let mut batch = Batch::begin(&self.db, root, "forget", now)?;
         batch.forget(ids, bytes);

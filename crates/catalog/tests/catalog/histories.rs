@@ -19,6 +19,8 @@ use super::*;
 enum Step {
     Edit(usize),
     Touch(usize),
+    /// Its time is in the future.
+    Future(usize),
     Chmod(usize),
     Rename(usize),
     Copy(usize),
@@ -44,6 +46,8 @@ enum Step {
     Away(bool),
     /// A run ends before it is done.
     Interrupt,
+    /// Nobody scrubs for months, and then somebody does each day.
+    Months,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -51,6 +55,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         3 => file.clone().prop_map(Step::Edit),
         1 => file.clone().prop_map(Step::Touch),
+        1 => file.clone().prop_map(Step::Future),
         1 => file.clone().prop_map(Step::Chmod),
         2 => file.clone().prop_map(Step::Rename),
         1 => file.clone().prop_map(Step::Copy),
@@ -69,6 +74,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => any::<bool>().prop_map(Step::ScrubSome),
         1 => any::<bool>().prop_map(Step::Away),
         1 => Just(Step::Interrupt),
+        1 => Just(Step::Months),
     ]
 }
 
@@ -100,6 +106,8 @@ struct Model {
     /// Files whose damage was told, and that nobody has said a word about since: what is edited
     /// after that is still told.
     noticed: BTreeSet<String>,
+    /// Files that were told to have another content, which nobody took up, nor put back.
+    differing: BTreeSet<String>,
     number: u32,
 }
 
@@ -113,6 +121,7 @@ impl Model {
             files: BTreeMap::new(),
             cataloged: BTreeMap::new(),
             noticed: BTreeSet::new(),
+            differing: BTreeSet::new(),
             number: 0,
         };
         for number in 0..4 {
@@ -145,7 +154,7 @@ impl Model {
 
     fn happen(&mut self, step: Step) {
         let file = match step {
-            Step::Edit(it) | Step::Touch(it) | Step::Chmod(it) | Step::Rename(it) => self.nth(it),
+            Step::Future(it) | Step::Edit(it) | Step::Touch(it) | Step::Chmod(it) | Step::Rename(it) => self.nth(it),
             Step::Copy(it) | Step::Delete(it) | Step::Restore(it) | Step::Rot(it) => self.nth(it),
             Step::Lock(it) | Step::Swap(it, _) => self.nth(it),
             _ => None,
@@ -158,6 +167,11 @@ impl Model {
             // Another content under another time is an edit, as far as anybody can tell.
             (Step::Touch(_), Some(name)) if !self.files[&name].is_rotten => {
                 set_time(&self.archive.path(&name), SystemTime::now());
+                self.files.get_mut(&name).unwrap().is_cataloged = false;
+            }
+            (Step::Future(_), Some(name)) if !self.files[&name].is_rotten => {
+                let year = std::time::Duration::from_secs(365 * 86_400);
+                set_time(&self.archive.path(&name), SystemTime::now() + 70 * year);
                 self.files.get_mut(&name).unwrap().is_cataloged = false;
             }
             (Step::Chmod(_), Some(name)) => {
@@ -200,6 +214,7 @@ impl Model {
                 self.files.remove(&name);
             }
             (Step::Restore(_), Some(name)) => {
+                self.differing.remove(&name);
                 let truth = self.files.get_mut(&name).unwrap();
                 let path = self.archive.path(&name);
                 let time = fs::metadata(&path).unwrap().modified().unwrap();
@@ -241,6 +256,7 @@ impl Model {
             (Step::Away(has_another), _) => self.go_away(has_another),
             (Step::Scrub, _) => self.scrub(),
             (Step::Interrupt, _) => self.interrupt(),
+            (Step::Months, _) => self.months(),
             _ => {}
         }
     }
@@ -323,13 +339,7 @@ impl Model {
     fn standing(&self) -> Severity {
         let catalog = Catalog::look(&self.archive.catalog_path()).unwrap();
         let overview = catalog.overviews(clock()).unwrap().remove(0);
-        if !overview.not_well.is_empty() {
-            Severity::Damage
-        } else if overview.root.suspended.is_some() || !overview.undone.is_empty() {
-            Severity::NotAllDone
-        } else {
-            Severity::AsCataloged
-        }
+        overview.severity()
     }
 
     fn scrub(&mut self) {
@@ -347,6 +357,27 @@ impl Model {
                     .any(|finding| finding.path == name.as_bytes() && finding.class.is_damage());
                 assert!(is_told, "{name} is rotten, and {:?}", told.lines());
             }
+        }
+    }
+
+    /// Each day what is due first is read, whatever else is not well: nothing stays late.
+    fn months(&mut self) {
+        days_pass(150);
+        let mut rows = 0;
+        self.each_row(|_, _| rows += 1);
+        for _ in 0..rows + 2 {
+            days_pass(1);
+            let told = self.archive.limited(|archive| archive.scrub(Due::default()));
+            self.notice(&told);
+        }
+        let catalog = Catalog::look(&self.archive.catalog_path()).unwrap();
+        let root = catalog.roots().unwrap().remove(0);
+        assert_eq!(catalog.late(&root, clock()).unwrap(), 0, "of {rows} files");
+    }
+
+    fn notice(&mut self, told: &Told) {
+        for finding in told.findings.iter().filter(|finding| finding.class.is_damage()) {
+            self.noticed.insert(String::from_utf8(finding.path.clone()).unwrap());
         }
     }
 
@@ -436,6 +467,21 @@ impl Model {
             Severity::Damage | Severity::NotAllDone => Severity::NotAllDone,
             _ => Severity::AsCataloged,
         };
+        if verb.accepts() {
+            self.differing.clear();
+        }
+        for finding in told.findings.iter().filter(|_| !verb.accepts()) {
+            let name = String::from_utf8(finding.path.clone()).unwrap();
+            match finding.class {
+                Class::Changed | Class::Older => _ = self.differing.insert(name),
+                Class::Ok | Class::Touched => _ = self.differing.remove(&name),
+                _ => {}
+            }
+        }
+        // What was told to differ stays known, whatever is looked at since.
+        let differs = !self.differing.is_empty();
+        let least = if differs { least.max(Severity::Differences) } else { least };
+        assert!(!differs || told.summary.severity() >= Severity::Differences, "{:?}", told.lines());
         let standing = self.standing();
         assert!(standing >= least, "{verb:?} told {:?}, and status {standing:?}", told.lines());
         for (name, truth) in self.files.iter().filter(|(_, truth)| truth.is_locked) {

@@ -18,6 +18,7 @@ pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
         Ok(catalog) => catalog,
         Err(error) => return Ok(fail(&error, &mut lock(&console))),
     };
+    let mut worst = ExitCode::SUCCESS;
     for path in &args.paths {
         let accepted = catalog.accept(path, &Options::default());
         let mut console = lock(&console);
@@ -29,8 +30,10 @@ pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
                 };
                 console.about(name(path), &words);
             }
-            Err(error) => return Ok(fail(&error, &mut console)),
+            Err(error) if error.is_of_catalog() => return Ok(fail(&error, &mut console)),
+            // The others are done all the same.
+            Err(error) => worst = fail(&error, &mut console),
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(worst)
 }

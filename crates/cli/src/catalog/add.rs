@@ -15,6 +15,15 @@ use crate::console::lock;
 /// What keeps it from beginning.
 pub fn run(args: &Add) -> anyhow::Result<ExitCode> {
     let console = console()?;
+    // Else a wrong path would leave a catalog behind that knows of nothing.
+    for folder in &args.folders {
+        let error = match std::fs::metadata(folder) {
+            Ok(metadata) if metadata.is_dir() => continue,
+            Ok(_) => CatalogError::NotAFolder(folder.clone()),
+            Err(error) => CatalogError::Io { path: folder.clone(), error },
+        };
+        return Ok(fail(&error, &mut lock(&console)));
+    }
     let taken_up = open(&args.told.place, "add")?.and_then(|mut catalog| {
         args.folders.iter().try_for_each(|folder| require_time(args, &catalog, folder))?;
         let mut control = Control::open(catalog.path())?;

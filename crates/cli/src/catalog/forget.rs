@@ -19,6 +19,7 @@ pub fn run(args: &Forget) -> anyhow::Result<ExitCode> {
         Ok(catalog) => catalog,
         Err(error) => return Ok(fail(&error, &mut lock(&console))),
     };
+    let mut worst = ExitCode::SUCCESS;
     for path in &args.paths {
         let forgotten = catalog.forget(path, &Options::default());
         let mut console = lock(&console);
@@ -26,8 +27,10 @@ pub fn run(args: &Forget) -> anyhow::Result<ExitCode> {
             Ok(finding) => {
                 console.about(name(path), &format!("{} forgotten", files(finding.files)));
             }
-            Err(error) => return Ok(fail(&error, &mut console)),
+            Err(error) if error.is_of_catalog() => return Ok(fail(&error, &mut console)),
+            // The others are done all the same.
+            Err(error) => worst = fail(&error, &mut console),
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(worst)
 }
