@@ -112,7 +112,8 @@ impl Batch {
     ) -> Result<Self, CatalogError> {
         let id = db.query_row("SELECT coalesce(max(id), 0) + 1 FROM run", [], |row| row.get(0))?;
         let (ended, outcome, counts) = (None, None, BTreeMap::new());
-        let run = RunRow { id, verb, started, ended, outcome, counts, files: 0, bytes: 0, spent: 0 };
+        let run =
+            RunRow { id, verb, started, ended, outcome, counts, files: 0, bytes: 0, spent: 0 };
         let batch = Self {
             run,
             root,
@@ -280,7 +281,8 @@ impl Batch {
     }
 
     fn put_run(&self, db: &Connection) -> Result<(), CatalogError> {
-        let RunRow { id, verb, started, ended, outcome, ref counts, files, bytes, spent } = self.run;
+        let RunRow { id, verb, started, ended, outcome, ref counts, files, bytes, spent } =
+            self.run;
         let mut counts = counts_text(counts);
         if spent > 0 {
             counts.push_str(&format!(" {SPENT}{spent}"));

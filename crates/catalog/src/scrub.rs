@@ -20,16 +20,16 @@ use std::time::Duration;
 
 use lanesum_siphash::SipHash24;
 
+use crate::batch::spent_of;
+use crate::check::require_rows;
 use crate::class::Status;
 use crate::finding::Finding;
 use crate::jobs::{Limits, RowJobs};
 use crate::options::{Options, Verb};
 use crate::root::Root;
-use crate::batch::spent_of;
-use crate::check::require_rows;
 use crate::rows::{Finder, State};
-use crate::way::{There, Ways};
 use crate::summary::{Halt, Summary};
+use crate::way::{There, Ways};
 use crate::{Catalog, CatalogError};
 
 pub(crate) const DAY: i64 = 24 * 60 * 60;
@@ -234,7 +234,8 @@ impl Catalog {
         let mut rows = statement.query((root.id, from, to))?;
         let mut spent = 0_i64;
         while let Some(row) = rows.next()? {
-            spent = spent.saturating_add(spent_of(&row.get::<_, Option<String>>(0)?.unwrap_or_default()));
+            spent = spent
+                .saturating_add(spent_of(&row.get::<_, Option<String>>(0)?.unwrap_or_default()));
         }
         Ok(spent)
     }

@@ -154,7 +154,11 @@ impl Model {
 
     fn happen(&mut self, step: Step) {
         let file = match step {
-            Step::Future(it) | Step::Edit(it) | Step::Touch(it) | Step::Chmod(it) | Step::Rename(it) => self.nth(it),
+            Step::Future(it)
+            | Step::Edit(it)
+            | Step::Touch(it)
+            | Step::Chmod(it)
+            | Step::Rename(it) => self.nth(it),
             Step::Copy(it) | Step::Delete(it) | Step::Restore(it) | Step::Rot(it) => self.nth(it),
             Step::Lock(it) | Step::Swap(it, _) => self.nth(it),
             _ => None,
@@ -467,10 +471,11 @@ impl Model {
             Severity::Damage | Severity::NotAllDone => Severity::NotAllDone,
             _ => Severity::AsCataloged,
         };
-        if verb.accepts() {
+        let accepts = matches!(verb, Verb::Add | Verb::Update);
+        if accepts {
             self.differing.clear();
         }
-        for finding in told.findings.iter().filter(|_| !verb.accepts()) {
+        for finding in told.findings.iter().filter(|_| !accepts) {
             let name = String::from_utf8(finding.path.clone()).unwrap();
             match finding.class {
                 Class::Changed | Class::Older => _ = self.differing.insert(name),

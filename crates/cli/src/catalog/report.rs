@@ -291,7 +291,8 @@ fn bad(args: &Report, file: &NotWell) -> Vec<u8> {
     if args.csv {
         let is_known = file.last_good != 0;
         let time = if is_known { moment(file.last_good) } else { String::new() };
-        let before: &[u8] = if is_known { b"last good at that time" } else { b"never read as it is cataloged" };
+        let before: &[u8] =
+            if is_known { b"last good at that time" } else { b"never read as it is cataloged" };
         return cells([
             time.as_bytes(),
             file.status.name().as_bytes(),
