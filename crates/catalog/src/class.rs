@@ -152,11 +152,13 @@ pub enum Status {
     Changed,
     /// [`Class::Busy`] when it was to be read last.
     Busy,
+    /// Another file system is mounted over it, or was when it was to be read last.
+    Hidden,
 }
 
 impl Status {
     /// Every status, in the order of the numbers that they are stored as.
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Fresh,
         Self::Good,
         Self::Rotted,
@@ -167,6 +169,7 @@ impl Status {
         Self::Unreadable,
         Self::Changed,
         Self::Busy,
+        Self::Hidden,
     ];
 
     /// From this one on it is not known to be as it was.
@@ -222,6 +225,7 @@ impl Status {
             Self::Unreadable => "unreadable",
             Self::Changed => "changed",
             Self::Busy => "busy",
+            Self::Hidden => "hidden",
         }
     }
 
@@ -231,7 +235,7 @@ impl Status {
         match self {
             Self::Fresh | Self::Good => Severity::AsCataloged,
             Self::Changed => Severity::Differences,
-            Self::Busy => Severity::NotAllDone,
+            Self::Busy | Self::Hidden => Severity::NotAllDone,
             _ => Severity::Damage,
         }
     }
@@ -299,7 +303,7 @@ mod tests {
             assert_eq!(status.is_good(), status < Status::FIRST_NOT_GOOD);
         }
         assert_eq!(Status::of_number(-1), None);
-        assert_eq!(Status::of_number(10), None);
+        assert_eq!(Status::of_number(11), None);
     }
 
     #[test]

@@ -31,8 +31,9 @@ pub(crate) enum Task {
     Row(Box<File>),
     /// One that has, where there is no regular file, or only behind a link.
     Gone(Box<File>),
-    /// One that has, below this path of the root, where another file system is mounted.
-    Hidden(Vec<u8>),
+    /// One that has, of this number, below this path of the root, where another file system is
+    /// mounted.
+    Hidden(Vec<u8>, i64),
     /// Something at this path that cannot be looked at, and why.
     Unreadable(PathBuf, String),
     /// Another file system is mounted there.
@@ -114,7 +115,7 @@ impl Iterator for RowJobs {
                         return Some(match there {
                             There::File => job_of_row(&self.root, file),
                             There::Gone => nothing(Task::Gone(Box::new(file))),
-                            There::Mount(path) => nothing(Task::Hidden(path)),
+                            There::Mount(path) => nothing(Task::Hidden(path, file.id)),
                         });
                     }
                     self.ids = Vec::new().into_iter();

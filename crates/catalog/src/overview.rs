@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use lanesum_list::{Record, Time, Times};
-use rusqlite::{OptionalExtension as _, Row};
+use rusqlite::Row;
 
 use crate::batch::counts_of;
 use crate::check::require_rows;
@@ -114,7 +114,7 @@ impl Catalog {
         require_rows(&self.db)?;
         let mut all = Vec::new();
         for root in self.roots()? {
-            let last = self.last_run(&root, "1")?;
+            let last = self.last_run(&root, |_| true)?;
             let undone = self.undone(&root)?;
             let manners = self.manners(&root)?;
             let is_taken_up = self.was_taken_up(&root)?;
@@ -252,16 +252,15 @@ impl Catalog {
     /// Those of the catalog.
     pub fn undone(&self, root: &Root) -> Result<Vec<Run>, CatalogError> {
         let mut undone = Vec::new();
-        let last = self.last_run(root, "1")?;
+        let last = self.last_run(root, |_| true)?;
         // What another process does now says nothing yet.
         let is_at_work = last.as_ref().is_some_and(|run| run.ended.is_none()) && self.is_locked();
         let at_work = last.filter(|_| is_at_work);
-        for verbs in ["verb IN ('add', 'update', 'audit')", "verb = 'scrub'"] {
-            let mut run = self.last_run(root, verbs)?;
-            if run == at_work && verbs == "verb = 'scrub'" {
-                run = self.last_run(root, "outcome IS NOT NULL AND verb = 'scrub'")?;
-            }
-            undone.extend(run.filter(|run| run.outcome.as_deref() != Some("complete")));
+        let look = self.last_run(root, |run| matches!(&*run.verb, "add" | "update" | "audit"))?;
+        let scrub =
+            self.last_run(root, |run| run.verb == "scrub" && at_work.as_ref() != Some(run))?;
+        for run in look.into_iter().chain(scrub) {
+            undone.extend(Some(run).filter(|run| run.outcome.as_deref() != Some("complete")));
         }
         Ok(undone)
     }
@@ -292,14 +291,27 @@ impl Catalog {
         Ok(count.cast_unsigned())
     }
 
-    /// The last run over a root that a condition holds for.
-    fn last_run(&self, root: &Root, condition: &str) -> Result<Option<Run>, CatalogError> {
-        let columns = RUN.select("t");
-        let sql = format!(
-            "SELECT {columns} FROM run t WHERE root = ?1 AND {condition} ORDER BY id DESC LIMIT 1"
-        );
+    /// The last run over a root that a condition holds for. Each run since is held against its seal,
+    /// or a flipped bit would let an earlier one stand for it.
+    pub(crate) fn last_run(
+        &self,
+        root: &Root,
+        is_it: impl Fn(&Run) -> bool,
+    ) -> Result<Option<Run>, CatalogError> {
+        let sql = format!("SELECT {} FROM run t ORDER BY id DESC", RUN.select("t"));
         let mut statement = self.db.prepare_cached(&sql)?;
-        let found = statement.query_row([root.id], |row| {
+        let mut rows = statement.query([])?;
+        let mut next = None;
+        while let Some(row) = rows.next()? {
+            RUN.verify(row, 0)?;
+            let id: i64 = row.get(0)?;
+            if next.is_some_and(|next| next != id) {
+                return Err(CatalogError::Damaged(format!("run {id} is not the one before")));
+            }
+            next = Some(id - 1);
+            if row.get::<_, i64>(2)? != root.id {
+                continue;
+            }
             let run = Run {
                 verb: row.get(1)?,
                 started: row.get(3)?,
@@ -309,11 +321,11 @@ impl Catalog {
                 files: row.get(7)?,
                 bytes: row.get(8)?,
             };
-            Ok((RUN.verify(row, 0), run))
-        });
-        let Some((verified, run)) = found.optional()? else { return Ok(None) };
-        verified?;
-        Ok(Some(run))
+            if is_it(&run) {
+                return Ok(Some(run));
+            }
+        }
+        Ok(None)
     }
 }
 

@@ -32,6 +32,7 @@ use crate::finding::Finding;
 use crate::jobs::{FirstJobs, RowJobs, job_of_row, jobs_of_new};
 use crate::moves::Gone;
 use crate::options::{Options, Reading, Verb};
+use crate::overview::Run;
 use crate::rows::{File, Files, Finder, State};
 use crate::scan::{New, Scan, scan};
 use crate::scrub::Due;
@@ -121,9 +122,11 @@ impl Catalog {
     /// # Errors
     /// Those of the catalog.
     pub fn was_taken_up(&self, root: &Root) -> Result<bool, CatalogError> {
-        let sql = "SELECT 1 FROM run WHERE root = ?1 AND outcome IN ('complete', 'partial') \
-                   AND verb IN ('add', 'update') LIMIT 1";
-        Ok(self.db.query_row(sql, [root.id], |_| Ok(())).optional()?.is_some())
+        let is_it = |run: &Run| {
+            matches!(&*run.verb, "add" | "update")
+                && matches!(run.outcome.as_deref(), Some("complete" | "partial"))
+        };
+        Ok(self.last_run(root, is_it)?.is_some())
     }
 
     fn is_empty(&self, root: &Root) -> Result<bool, CatalogError> {

@@ -228,8 +228,13 @@ impl<'a> Work<'a> {
                 Ok(())
             }
             (Task::Gone(file), _) => self.miss(&file),
-            (Task::Hidden(mount), _) => {
+            (Task::Hidden(mount, id), _) => {
                 self.hidden += 1;
+                // It stays known that nobody could look, but not in place of what is known.
+                if !self.statuses.contains_key(&id) {
+                    self.batch.state(id, self.catalog.checked(id)?, Status::Hidden);
+                    self.statuses.insert(id, Status::Hidden);
+                }
                 if !self.mounts.contains(&mount) {
                     self.mounts.push(mount);
                 }

@@ -96,7 +96,7 @@ fn of_bad(
         let is_gone = file.path.symlink_metadata().is_err();
         let (when, verb) = match file.status {
             Status::Changed => ("It is taken up by", "update"),
-            Status::Busy => ("It is read again by", "audit"),
+            Status::Busy | Status::Hidden => ("It is read again by", "audit"),
             _ if is_gone => ("If it is gone for good", "forget"),
             _ => ("If it is right as it is", "accept"),
         };

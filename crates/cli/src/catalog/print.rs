@@ -107,6 +107,7 @@ fn words(summary: &Summary) -> String {
     for (status, what) in [
         (Status::Changed, "changed and not taken up (`lanesum update` does)"),
         (Status::Busy, "busy when to be read (`lanesum audit` reads it again)"),
+        (Status::Hidden, "hidden by what is mounted there, or was"),
     ] {
         if let Some(count) = summary.known.get(&status) {
             parts.push(format!("{} known to be {what}", HumanCount(*count)));

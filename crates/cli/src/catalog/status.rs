@@ -45,7 +45,7 @@ pub fn run(args: &Status) -> anyhow::Result<ExitCode> {
 /// Whether all was looked at that was to be, and will be.
 fn is_all_done(it: &Overview) -> bool {
     let is_left = it.root.suspended.is_some() || it.manners.paused.is_some();
-    let is_busy = it.not_well.contains_key(&lanesum_catalog::Status::Busy);
+    let is_busy = it.not_well.keys().any(|status| status.severity() == Severity::NotAllDone);
     !is_left && it.undone.is_empty() && it.never == 0 && it.late == 0 && it.is_taken_up && !is_busy
 }
 
@@ -55,7 +55,7 @@ pub(super) fn known(it: &Overview) -> Vec<(String, &'static str)> {
     for (severity, what, remedy) in [
         (Severity::Damage, "NOT WELL", "lanesum report --bad"),
         (Severity::Differences, "NOT TAKEN UP", "lanesum update"),
-        (Severity::NotAllDone, "NOT READ, somebody was writing to it", "lanesum audit"),
+        (Severity::NotAllDone, "NOT READ when it was to be", "lanesum audit"),
     ] {
         let counts = it.not_well.iter().filter(|(status, _)| status.severity() == severity);
         let counts: Vec<_> = counts
