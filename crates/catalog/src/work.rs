@@ -332,12 +332,17 @@ impl<'a> Work<'a> {
         let now = self.now();
         let class = finding.class;
         self.batch.state(file.id, now, Status::Good);
-        if self.statuses.remove(&file.id).is_none() {
-            self.batch.run.spent = self.batch.run.spent.saturating_add(stat.size.max(1));
-        } else {
-            // Whoever was told that it is not well is told that it is.
-            self.batch.event(finding.clone(), now);
-            self.batch.tell(finding);
+        match self.statuses.remove(&file.id) {
+            None => {
+                self.batch.run.spent = self.batch.run.spent.saturating_add(stat.size.max(1));
+            }
+            // Of each of these nobody was told.
+            Some(Status::Hidden) => {}
+            Some(_) => {
+                // Whoever was told that it is not well is told that it is.
+                self.batch.event(finding.clone(), now);
+                self.batch.tell(finding);
+            }
         }
         if let Some(to) = file.renamed.clone() {
             return self.moved(file, to.into(), stat, Some(digests));

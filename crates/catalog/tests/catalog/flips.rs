@@ -157,3 +157,60 @@ fn a_schema_that_is_another_is_damage() {
         assert!(matches!(error, CatalogError::Damaged(_)), "{sql}: {error:?}");
     }
 }
+
+/// A count of rows, or the place of one, that is another hides rows whose seals are right.
+#[test]
+fn rows_that_a_page_hides_are_damage_to_whoever_would_stand_on_them() {
+    let archive = Archive::of(&["a", "b", "d/c", "d/e"]);
+    archive.run(Verb::Add);
+    archive.rot("b");
+    assert_eq!(archive.scrub(everything()).lines(), ["rotted b"]);
+    let whole = archive.state.path().join("whole.db");
+    Catalog::look(&archive.catalog_path()).unwrap().backup(&whole).unwrap();
+    let bytes = fs::read(&whole).unwrap();
+    let pages: Vec<(String, usize)> = {
+        let db = Connection::open(&whole).unwrap();
+        let mut statement =
+            db.prepare("SELECT name, rootpage FROM sqlite_schema WHERE type = 'table'").unwrap();
+        let pages =
+            statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as usize)));
+        pages.unwrap().map(Result::unwrap).collect()
+    };
+    let size = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));
+    let flipped = archive.state.path().join("flipped.db");
+    for (table, page) in pages {
+        if !["root", "folder", "file", "state", "run"].contains(&&*table) {
+            continue;
+        }
+        let begin = (page - 1) * size;
+        assert_eq!(bytes[begin], 13, "{table} is a leaf");
+        let mut hidden = vec![bytes.clone(), bytes.clone()];
+        hidden[0][begin + 4] = 0;
+        // Of two rows the second is there twice, and the first not at all.
+        let second = bytes[begin + 10..begin + 12].to_vec();
+        hidden[1][begin + 8..begin + 10].copy_from_slice(&second);
+        let is_doubled = table == "state" || table == "run";
+        for (place, with_flip) in hidden.into_iter().take(1 + usize::from(is_doubled)).enumerate() {
+            for end in ["", "-wal", "-shm", "-lock"] {
+                let _ = fs::remove_file(archive.state.path().join(format!("flipped.db{end}")));
+            }
+            fs::write(&flipped, with_flip).unwrap();
+            let mut catalog = Catalog::open_existing(&flipped, "test").unwrap();
+            let is_of_catalog = |error: CatalogError| error.is_of_catalog();
+            assert!(catalog.overviews(clock()).is_err_and(is_of_catalog), "status, {table}");
+            if table != "run" {
+                assert!(catalog.not_well().is_err_and(is_of_catalog), "report, {table}");
+            }
+            if table == "run" && place == 1 {
+                // What a run does stands on rows of files, and not on runs before it.
+                continue;
+            }
+            let Ok(roots) = catalog.roots() else { continue };
+            let Some(root) = roots.first() else { continue };
+            for verb in [Verb::Update, Verb::Audit, Verb::Scrub] {
+                let ended = catalog.run(root, verb, &options(), &mut |_| Ok(()));
+                assert!(ended.is_err_and(is_of_catalog), "{verb:?}, {table}");
+            }
+        }
+    }
+}

@@ -221,7 +221,8 @@ fn list(not_well: &[NotWell], console: &mut Console) -> io::Result<()> {
         words += "`lanesum update` takes up what is changed.\n";
     }
     if is_any(Severity::NotAllDone) {
-        words += "`lanesum audit` reads again what was busy, or hidden by what was mounted there.\n";
+        words +=
+            "`lanesum audit` reads again what was busy, or hidden by what was mounted there.\n";
     }
     console.line(words.as_bytes())
 }

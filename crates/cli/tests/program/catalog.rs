@@ -508,6 +508,8 @@ fn what_is_mounted_in_a_folder_is_told_and_left_out() {
     folder.write("tree/disk/b", "disk/b");
     let update = run(&folder, "update");
     let scrub = run(&folder, "scrub --percent 100");
+    let narrow = run(&folder, "scrub --new");
+    let [status, report] = ["status", "report"].map(|verb| run(&folder, verb).status.code());
     let accept = run(&folder, "accept tree/disk/b");
     let added = run(&folder, "add tree/disk");
     assert!(mount("umount", &[]));
@@ -515,6 +517,8 @@ fn what_is_mounted_in_a_folder_is_told_and_left_out() {
     assert!(text(&update.stderr).contains("something is mounted there"));
     assert_eq!((scrub.status.code(), lines(&folder, &scrub)), (Some(4), vec![]));
     assert!(text(&scrub.stderr).contains("something is mounted there"));
+    // Nobody could look at it, and that is known to whoever looks less.
+    assert_eq!((narrow.status.code(), status, report), (Some(4), Some(4), Some(4)));
     assert_eq!(accept.status.code(), Some(1));
     assert!(text(&accept.stderr).contains("something is mounted there"));
     assert_eq!(added.status.code(), Some(0), "{}", text(&added.stderr));
@@ -629,4 +633,109 @@ fn help_tells_the_tour() {
 fn folder_help() -> String {
     let help = text(&Folder::new().run("help catalog").stdout);
     help.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What a run told holds for whoever comes next, until the remedy that was told is followed.
+#[test]
+fn what_was_told_is_not_forgotten_by_less() {
+    let folder = cataloged(&["a", "b"]);
+    folder.write("tree/a", "edited");
+    assert_eq!(run(&folder, "scrub --percent 100").status.code(), Some(3));
+    for verb in ["scrub", "scrub --new", "status", "report", "audit"] {
+        let output = run(&folder, verb);
+        assert_eq!(output.status.code(), Some(3), "{verb}: {}", text(&output.stderr));
+    }
+    assert!(text(&run(&folder, "status").stdout).contains("1 changed  -> lanesum update"));
+    let report = run(&folder, "report");
+    assert!(text(&report.stdout).contains("`lanesum update` takes up what is changed"));
+    assert!(!text(&report.stdout).contains("nothing known"), "{}", text(&report.stdout));
+    assert_eq!(run(&folder, "update").status.code(), Some(3));
+    for verb in ["status", "report", "audit", "scrub"] {
+        assert_eq!(run(&folder, verb).status.code(), Some(0), "{verb}");
+    }
+}
+
+/// Ended by a limit, by somebody, or killed: what is left is left, and told.
+#[test]
+fn a_scrub_that_was_broken_off_is_not_complete() {
+    use std::time::{Duration, Instant};
+    let folder = Folder::new();
+    for number in 0..3 {
+        folder.write(format!("tree/{number}"), vec![number; 300_000]);
+    }
+    assert_eq!(run(&folder, "add tree --limit 100k").status.code(), Some(0));
+    for signal in ["INT", "KILL"] {
+        let mut command = folder.lanesum(["scrub", "--percent", "100"]);
+        command.env("LANESUM_CATALOG", folder.path("state/catalog.db"));
+        let mut scrub = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let until = Instant::now() + Duration::from_secs(20);
+        while !text(&run(&folder, "status").stdout).contains("last: scrub") {
+            assert!(Instant::now() < until, "it does not begin");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let sent = std::process::Command::new("kill")
+            .args(["-s", signal, &scrub.id().to_string()])
+            .status();
+        assert!(sent.is_ok_and(|it| it.success()));
+        scrub.wait().unwrap();
+        for verb in ["status", "report"] {
+            let output = run(&folder, verb);
+            assert_eq!(output.status.code(), Some(4), "{verb} after {signal}");
+        }
+        assert_eq!(run(&folder, "limit tree --limit none").status.code(), Some(0));
+        assert_eq!(run(&folder, "scrub --percent 100").status.code(), Some(0));
+        assert_eq!(run(&folder, "status").status.code(), Some(0));
+        assert_eq!(run(&folder, "update").status.code(), Some(0));
+        assert_eq!(run(&folder, "limit tree --limit 100k").status.code(), Some(0));
+    }
+}
+
+#[test]
+fn a_folder_that_was_emptied_is_suspended_by_a_scrub_too_and_the_remedy_works() {
+    let folder = cataloged(&["a", "b"]);
+    for name in ["a", "b"] {
+        fs::remove_file(folder.path("tree").join(name)).unwrap();
+    }
+    for verb in ["scrub", "scrub --percent 100", "audit", "scrub", "status", "report"] {
+        assert_eq!(run(&folder, verb).status.code(), Some(4), "{verb}");
+    }
+    let told = run(&folder, "scrub");
+    assert!(text(&told.stderr).contains("`lanesum update --max-gone 100 DIR`"));
+    assert_eq!(run(&folder, "update --max-gone 100 tree").status.code(), Some(3));
+    let report = run(&folder, "report --html");
+    assert!(text(&report.stdout).contains("If it is gone for good: <code>lanesum forget -- "));
+    let paths = format!("forget {0}/a {0}/none {0}/b", folder.path("tree").display());
+    assert_eq!(run(&folder, &paths).status.code(), Some(1), "one of them is not known");
+    folder.write("tree/c", "c");
+    assert_eq!(run(&folder, "update").status.code(), Some(3));
+    assert_eq!(run(&folder, "status").status.code(), Some(4), "its last scrub was not done");
+    assert_eq!(run(&folder, "scrub").status.code(), Some(0));
+    assert_eq!(run(&folder, "status").status.code(), Some(0));
+}
+
+#[test]
+fn a_catalog_of_nothing_is_not_well() {
+    let folder = Folder::new();
+    assert_eq!(run(&folder, "add nowhere").status.code(), Some(1));
+    assert!(!folder.path("state/catalog.db").exists());
+    folder.write("tree/a", "a");
+    assert_eq!(run(&folder, "add tree").status.code(), Some(0));
+    assert_eq!(run(&folder, "forget tree").status.code(), Some(0));
+    for verb in ["status", "report", "audit", "scrub"] {
+        let output = run(&folder, verb);
+        assert_eq!(output.status.code(), Some(2), "{verb}");
+        assert!(text(&output.stderr).contains("nothing is cataloged"), "{verb}");
+    }
+    let tree = folder.path("tree").canonicalize().unwrap();
+    let report = run(&folder, "report");
+    assert!(text(&report.stdout).contains(&format!("forgotten {}", tree.display())));
+    for args in ["add tree --catalog tree", "status --catalog tree"] {
+        let output = folder.run(args);
+        assert_eq!(output.status.code(), Some(1), "{args}");
+        assert!(
+            text(&output.stderr).contains("tree: a catalog is a file"),
+            "{}",
+            text(&output.stderr)
+        );
+    }
 }
