@@ -476,6 +476,9 @@ impl Model {
             self.differing.clear();
         }
         for finding in told.findings.iter().filter(|_| !accepts) {
+            if finding.after.as_deref() == Some("not read") {
+                continue;
+            }
             let name = String::from_utf8(finding.path.clone()).unwrap();
             match finding.class {
                 Class::Changed | Class::Older => _ = self.differing.insert(name),
