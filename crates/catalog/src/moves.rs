@@ -7,9 +7,10 @@ use lanesum_list::{Digest, Digests};
 use crate::class::Class;
 use crate::digests::agree;
 use crate::finding::Finding;
+use crate::root::Root;
 use crate::rows::{File, split};
 use crate::scan::New;
-use crate::stat::Stat;
+use crate::stat::{Stat, is_born_after};
 
 /// Rows without a file, each of which one file may turn out to be.
 #[derive(Default)]
@@ -41,9 +42,12 @@ impl Gone {
     }
 
     /// The row that a file is, which has its number, size and time: it need not be read.
-    pub(crate) fn take_renamed(&mut self, new: &New) -> Option<File> {
+    pub(crate) fn take_renamed(&mut self, root: &Root, new: &New) -> Option<File> {
         let places = self.by_inode.get(&number(&new.stat))?;
-        take(&mut self.files, places, &new.path, |_| true)
+        let path = root.path_of(&new.path);
+        let is_it =
+            |file: &File| file.stat.is_of_list() || !is_born_after(&path, file.stat.changed);
+        take(&mut self.files, places, &new.path, is_it)
     }
 
     /// How many rows there were.

@@ -44,8 +44,8 @@ pub struct Overview {
     /// When the one was checked that was not for the longest time, of those that were: seconds since
     /// 1970.
     pub oldest: Option<i64>,
-    /// Files that were not read for longer than the period, and a tenth of it or two days to catch
-    /// up.
+    /// Files that were not read for longer than
+    /// [`Policy::late_after_days`](crate::Policy::late_after_days).
     pub late: u64,
     /// Files that are due.
     pub due: u64,

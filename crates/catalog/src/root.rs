@@ -10,6 +10,7 @@ use lanesum_list::{Algorithm, Algorithms};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 
+use crate::check::require_rows;
 use crate::mounts::Mounts;
 use crate::scan::walk_root;
 use crate::table::{ROOT, blob, int, text};
@@ -51,6 +52,15 @@ pub struct Policy {
 impl Default for Policy {
     fn default() -> Self {
         Self { algorithms: Algorithm::Md5.into(), every_days: 90, max_gone: 10 }
+    }
+}
+
+impl Policy {
+    /// A file that was not read for longer than so many days is late: its period, and a tenth of it or
+    /// two days to catch up.
+    #[must_use]
+    pub fn late_after_days(&self) -> u32 {
+        self.every_days.saturating_add((self.every_days / 10).max(2))
     }
 }
 
@@ -141,6 +151,10 @@ impl Catalog {
         let mut roots = Vec::new();
         while let Some(row) = rows.next()? {
             roots.push(Root::read(row)?);
+        }
+        if roots.is_empty() {
+            // That there are none is believed only where nothing says otherwise.
+            require_rows(&self.db)?;
         }
         Ok(roots)
     }

@@ -190,7 +190,7 @@ impl Work<'_> {
         }
         let rows = found.rows();
         let mut gone = Gone::new(found.gone, self.batch.root.inodes_last);
-        found.new.iter().for_each(|new| _ = gone.take_renamed(new));
+        found.new.iter().for_each(|new| _ = gone.take_renamed(&self.batch.root, new));
         Ok(self.too_many(gone.len() as u64, rows))
     }
 
@@ -219,7 +219,7 @@ impl Work<'_> {
         let mut others = Vec::new();
         let mut renamed = Vec::new();
         for new in new {
-            match self.gone.take_renamed(&new) {
+            match self.gone.take_renamed(&self.batch.root, &new) {
                 Some(file) => {
                     renamed.push((File { renamed: Some(new.path.into()), ..file }, new.stat))
                 }

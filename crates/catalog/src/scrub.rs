@@ -115,11 +115,14 @@ pub(crate) struct Times<'c> {
     pub(crate) now: i64,
     /// In seconds.
     pub(crate) period: i64,
+    pub(crate) late_after: i64,
 }
 
 impl<'c> Times<'c> {
     pub(crate) fn of(catalog: &'c Catalog, root: &Root, now: i64) -> Self {
-        Self { jitter: &catalog.jitter, now, period: i64::from(root.policy.every_days) * DAY }
+        let [period, late_after] = [root.policy.every_days, root.policy.late_after_days()]
+            .map(|days| i64::from(days) * DAY);
+        Self { jitter: &catalog.jitter, now, period, late_after }
     }
 
     /// When a file was checked. A clock that is behind that time, or was ahead then, tells nothing.
@@ -127,10 +130,10 @@ impl<'c> Times<'c> {
         if checked > self.now { i64::MIN / 2 } else { checked }
     }
 
-    /// Whether a file was not read for longer than its period, and a tenth of it or two days to
-    /// catch up. One that is not well is told as such.
+    /// Whether a file was not read for longer than [`Policy::late_after_days`](crate::Policy::late_after_days)
+    /// lets it be. One that is not well is told as such.
     pub(crate) fn is_late(&self, state: &State) -> bool {
-        let most = self.period + (self.period / 10).max(2 * DAY);
+        let most = self.late_after;
         // A clock that was a little ahead says nothing.
         let is_of_future = state.checked > self.now + DAY;
         let is_old = state.checked > 0 && self.now - state.checked > most;
@@ -297,7 +300,7 @@ mod tests {
     }
 
     fn times(jitter: &SipHash24, now: i64) -> Times<'_> {
-        Times { jitter, now, period: PERIOD * DAY }
+        Times { jitter, now, period: PERIOD * DAY, late_after: 2 * PERIOD * DAY }
     }
 
     #[test]

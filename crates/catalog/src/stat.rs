@@ -1,8 +1,10 @@
 //! What of a file's `stat` the catalog holds it against.
 
+use std::path::Path;
+
 use lanesum_checksum::engine::{Hashed, inode_of};
 use lanesum_list::{Inode, Time};
-use rustix::fs::{FileType, Stat as SystemStat};
+use rustix::fs::{AtFlags, CWD, FileType, Stat as SystemStat, StatxFlags};
 
 /// Size, times and number of a file, as they were when its bytes were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,6 +71,15 @@ impl Stat {
     pub(crate) fn is_same_content(&self, other: &Self) -> bool {
         (self.size, self.modified, self.changed) == (other.size, other.modified, other.changed)
     }
+}
+
+/// Whether a file was made after a time of another inode, so that it cannot be that one's: a number
+/// is given again. Where the system does not say when it was made nobody knows.
+pub(crate) fn is_born_after(path: &Path, changed: i64) -> bool {
+    let flags = AtFlags::SYMLINK_NOFOLLOW;
+    let Ok(statx) = rustix::fs::statx(CWD, path, flags, StatxFlags::BTIME) else { return false };
+    let is_known = statx.stx_mask & StatxFlags::BTIME.bits() != 0;
+    is_known && nanoseconds(statx.stx_btime.tv_sec, statx.stx_btime.tv_nsec.into()) > changed
 }
 
 /// The time of an inode that was never looked at, which no inode has.

@@ -75,7 +75,8 @@ pub struct Summary {
     pub left: u64,
     /// Files that are known not to be as cataloged, read now or not.
     pub known: BTreeMap<Status, u64>,
-    /// Files that were not read for longer than their period, and what it takes to catch up.
+    /// Files that were not read for longer than
+    /// [`Policy::late_after_days`](crate::Policy::late_after_days).
     pub late: u64,
     /// Why the root was left alone.
     pub suspended: Option<String>,

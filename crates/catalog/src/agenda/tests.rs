@@ -58,8 +58,12 @@ impl World {
 
     /// As the daemon does after somebody else wrote, and after the clock was set.
     fn load(&mut self) {
-        let times =
-            Times { jitter: &self.jitter, now: self.now(), period: i64::from(PERIOD) * DAY };
+        let times = Times {
+            jitter: &self.jitter,
+            now: self.now(),
+            period: i64::from(PERIOD) * DAY,
+            late_after: i64::MAX,
+        };
         let (day, rest) = (self.queue.day, self.queue.rest.min(self.now() + ROUND));
         let mut queue = Queue { day, rest, ..Queue::default() };
         for (id, &(checked, _, _, is_new)) in self.files.iter().enumerate() {
@@ -104,8 +108,12 @@ impl World {
                 self.runs.push((now, bytes));
                 *self.days.entry(midnight(now - self.ahead, &zone)).or_default() += bytes;
                 self.parts += 1;
-                let times =
-                    Times { jitter: &self.jitter, now: end, period: i64::from(PERIOD) * DAY };
+                let times = Times {
+                    jitter: &self.jitter,
+                    now: end,
+                    period: i64::from(PERIOD) * DAY,
+                    late_after: i64::MAX,
+                };
                 let files = &self.files;
                 let known = |id: u32| {
                     let state = State {

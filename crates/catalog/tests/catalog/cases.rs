@@ -797,3 +797,32 @@ fn what_comes_back_under_another_name_is_read() {
     let told = archive.run(Verb::Update);
     assert_eq!(told.summary.severity(), Severity::Damage, "{:?}", told.lines());
 }
+
+/// A number is given again: who is new is not who is gone, be size and time the same.
+#[test]
+fn a_number_that_is_given_again_is_no_move() {
+    use std::os::unix::fs::MetadataExt as _;
+    // In memory numbers are not given again.
+    let tree = tempfile::tempdir().unwrap();
+    let archive = Archive { tree, ..Archive::new() };
+    archive.write_at("a", "content", 1_000_000_000);
+    archive.write_at("b", "another", 1_000_000_000);
+    archive.run(Verb::Add);
+    let number = |name: &str| fs::metadata(archive.path(name)).unwrap().ino();
+    let before = number("b");
+    fs::remove_file(archive.path("b")).unwrap();
+    let name = (0..100).map(|count| format!("c{count}")).find(|name| {
+        archive.write_at(name, "CONTENT", 1_000_000_000);
+        let is_it = number(name) == before;
+        is_it || fs::rename(archive.path(name), archive.state.path().join(name)).is_err()
+    });
+    let Some(name) = name.filter(|name| number(name) == before) else {
+        return skip("this file system gives no number again");
+    };
+    if fs::metadata(archive.path(&name)).unwrap().created().is_err() {
+        return skip("this file system does not say when a file was made");
+    }
+    let lines = ["missing b".to_owned(), format!("new {name}")];
+    assert_eq!(archive.run(Verb::Audit).lines(), lines);
+    assert_eq!(archive.run(Verb::Update).lines(), lines);
+}

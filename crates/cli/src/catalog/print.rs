@@ -97,7 +97,7 @@ fn words(summary: &Summary) -> String {
         (summary.unread, "were not read"),
         (summary.unknown, "could not be looked at"),
         (summary.left, "more are due, which the day's budget leaves for another day"),
-        (summary.late, "later than their period, and what it takes to catch up"),
+        (summary.late, "not read for longer than they may be"),
         (summary.not_well(), "known not to be well"),
     ] {
         if count > 0 {

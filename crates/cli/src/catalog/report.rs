@@ -187,10 +187,9 @@ fn text(
         about("", root, &format!("{} never read; run `lanesum update`", files(*count)));
     }
     for (root, count) in &standing.late {
-        let every = root.policy.every_days;
+        let days = root.policy.late_after_days();
         let words = format!(
-            "{} not read for longer than {every} d, and what it takes to catch up; run `lanesum scrub` \
-             each day",
+            "{} not read for longer than {days} d; run `lanesum scrub` each day",
             files(*count)
         );
         about("", root, &words);

@@ -67,9 +67,9 @@ pub(super) fn known(it: &Overview) -> Vec<(String, &'static str)> {
     }
     if it.late > 0 {
         let words = format!(
-            "LATE: {} not read for longer than {} d, and what it takes to catch up",
+            "LATE: {} not read for longer than {} d",
             files(it.late),
-            it.root.policy.every_days
+            it.root.policy.late_after_days()
         );
         lines.push((words, "lanesum scrub"));
     }
