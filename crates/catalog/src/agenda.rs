@@ -433,7 +433,14 @@ impl Catalog {
             let state = self.state(id.into())?;
             Ok(state.map(|state| (state.status.is_good(), times.due(&state))))
         })?;
-        if was_whole && !goes_on {
+        // Whether it is the right folder again shows at once, but of one that has lost too much only
+        // when all of it is looked at.
+        let is_there = self.why_not_there(root)?.is_none();
+        let has_lost = summary.suspended.is_some() && is_there;
+        if has_lost {
+            queue.day = midnight(now, &agenda.zone);
+        }
+        if was_whole && !goes_on || has_lost {
             queue.rest = now + ROUND;
         }
         agenda.seen = self.last_run_id()?;

@@ -170,10 +170,16 @@ impl Catalog {
         walk_root(&folder).filter_map(size).fold(0, u64::saturating_add)
     }
 
-    /// Why the folder of a root is not the one that was cataloged, if it is not.
-    #[must_use]
-    pub fn why_not_there(&self, root: &Root) -> Option<String> {
-        root.why_not_there()
+    /// Why the folder of a root is not the one that was cataloged, cannot be read, or is empty, if it
+    /// is.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn why_not_there(&self, root: &Root) -> Result<Option<String>, CatalogError> {
+        match root.why_not_there() {
+            Some(why) => Ok(Some(why)),
+            None => self.why_blank(root, root.policy.max_gone),
+        }
     }
 
     /// The root that a path is in or is, and what of the path is below it. The path need not exist.

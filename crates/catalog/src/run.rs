@@ -134,6 +134,24 @@ impl Catalog {
         Ok(self.db.query_row(sql, [root.id], |_| Ok(())).optional()?.is_none())
     }
 
+    /// Why there is nothing to be seen of a root that has files: it cannot be read, or it is empty.
+    pub(crate) fn why_blank(
+        &self,
+        root: &Root,
+        max_gone: u32,
+    ) -> Result<Option<String>, CatalogError> {
+        if self.is_empty(root)? {
+            return Ok(None);
+        }
+        Ok(match std::fs::read_dir(&root.path) {
+            Err(error) => Some(format!("it cannot be read: {}", message(&error))),
+            Ok(mut entries) => {
+                let is_empty = entries.next().is_none() && max_gone < 100;
+                is_empty.then(|| NOTHING.to_owned())
+            }
+        })
+    }
+
     /// When a file was checked last.
     pub(crate) fn checked(&self, id: i64) -> Result<i64, CatalogError> {
         let mut statement = self.db.prepare_cached("SELECT checked FROM state WHERE id = ?1")?;
@@ -164,18 +182,9 @@ impl Work<'_> {
     /// Why nothing of a root is to be scrubbed although the folder is the right one: it cannot be
     /// read, nothing is in it, or it was suspended, and too many files are gone still.
     pub(crate) fn why_not_whole(&mut self) -> Result<Option<String>, CatalogError> {
-        if self.catalog.is_empty(&self.batch.root)? {
-            return Ok(None);
-        }
-        let mut entries = match std::fs::read_dir(&self.batch.root.path) {
-            Ok(entries) => entries,
-            Err(error) => return Ok(Some(format!("it cannot be read: {}", message(&error)))),
-        };
-        if entries.next().is_none() && self.max_gone() < 100 {
-            return Ok(Some(NOTHING.to_owned()));
-        }
-        if self.batch.root.suspended.is_none() {
-            return Ok(None);
+        let blank = self.catalog.why_blank(&self.batch.root, self.max_gone())?;
+        if blank.is_some() || self.batch.root.suspended.is_none() {
+            return Ok(blank);
         }
         self.is_looked_over = true;
         self.why_too_few()

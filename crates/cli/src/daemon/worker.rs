@@ -181,7 +181,7 @@ impl Worker {
                 self.done.remove(&root.path);
                 continue;
             }
-            let why = self.catalog.why_not_there(root);
+            let why = self.catalog.why_not_there(root)?;
             if why.is_some() {
                 self.done.remove(&root.path);
                 if why == root.suspended {

@@ -248,3 +248,23 @@ fn killed_at_any_moment_it_goes_on_and_loses_no_finding() {
     drop(daemon);
     assert_eq!(run(&folder, "catalog check").status.code(), Some(0));
 }
+
+/// Nothing is gained by looking again at once.
+#[test]
+fn a_folder_that_has_lost_too_much_is_suspended_and_left_alone_for_a_while() {
+    for left in [0, 1] {
+        let folder = all_due(130, 10);
+        for name in left..130 {
+            fs::remove_file(folder.path(format!("tree/{name:04}"))).unwrap();
+        }
+        let _daemon = Daemon::start(&folder);
+        until("it is suspended", || status(&folder).contains("SUSPENDED: "));
+        let last = || status(&folder).lines().find(|it| it.contains("last: ")).map(str::to_owned);
+        thread::sleep(Duration::from_secs(2));
+        let before = last();
+        thread::sleep(Duration::from_secs(3));
+        assert_eq!(last(), before, "it looks again and again");
+        assert!(before.is_some_and(|it| it.contains("NOT done: suspended")));
+        assert!(!status(&folder).contains("missing"), "a row was touched");
+    }
+}
