@@ -23,6 +23,7 @@
 //! the table of cases, and what rot takes   class.rs, confirm.rs
 //! writes, committed before they are told   batch.rs, finding.rs
 //! what is due                              scrub.rs
+//! what is known, and a page of it          overview.rs, browse.rs
 //! what lists say                           import.rs
 //! ```
 //!
@@ -38,6 +39,7 @@
 
 mod agenda;
 mod batch;
+mod browse;
 mod catalog;
 mod check;
 mod class;
@@ -72,6 +74,7 @@ mod window;
 mod work;
 
 pub use agenda::{Agenda, Next, Part};
+pub use browse::Known;
 pub use catalog::{Alone, Catalog};
 pub use class::{Class, Status};
 pub use error::CatalogError;

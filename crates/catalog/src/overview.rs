@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use lanesum_list::{Record, Time, Times};
-use rusqlite::{OptionalExtension as _, Row};
+use rusqlite::Row;
 
 use crate::batch::counts_of;
 use crate::class::{Class, Status};
@@ -39,6 +39,8 @@ pub struct Overview {
     /// How many were checked within each third of the period, the newest first; last those that
     /// were not checked within it.
     pub ages: [u64; 4],
+    /// The same by thirtieths of the period, and last those that were not checked within it.
+    pub by_age: [u64; 31],
     /// When the one was checked that was not for the longest time, of those that were: seconds since
     /// 1970.
     pub oldest: Option<i64>,
@@ -112,7 +114,8 @@ impl Catalog {
             let undone = self.undone(&root)?;
             let manners = self.manners(&root)?;
             let is_taken_up = self.was_taken_up(&root)?;
-            let (files, fresh, never, not_well, ages) = (0, 0, 0, BTreeMap::new(), [0; 4]);
+            let (files, fresh, never, not_well) = (0, 0, 0, BTreeMap::new());
+            let (ages, by_age) = ([0; 4], [0; 31]);
             let (oldest, due, next_due) = (None, 0, None);
             all.push(Overview {
                 root,
@@ -122,6 +125,7 @@ impl Catalog {
                 is_taken_up,
                 not_well,
                 ages,
+                by_age,
                 oldest,
                 due,
                 next_due,
@@ -270,21 +274,8 @@ impl Catalog {
             "SELECT {columns} FROM run t WHERE root = ?1 AND {condition} ORDER BY id DESC LIMIT 1"
         );
         let mut statement = self.db.prepare_cached(&sql)?;
-        let found = statement.query_row([root.id], |row| {
-            let run = Run {
-                verb: row.get(1)?,
-                started: row.get(3)?,
-                ended: row.get(4)?,
-                outcome: row.get(5)?,
-                counts: counts_of(&row.get::<_, Option<String>>(6)?.unwrap_or_default()),
-                files: row.get(7)?,
-                bytes: row.get(8)?,
-            };
-            Ok((RUN.verify(row, 0), run))
-        });
-        let Some((verified, run)) = found.optional()? else { return Ok(None) };
-        verified?;
-        Ok(Some(run))
+        let mut rows = statement.query([root.id])?;
+        rows.next()?.map(run).transpose()
     }
 }
 
@@ -298,8 +289,10 @@ impl Overview {
         let period = i64::from(self.root.policy.every_days.max(1)) * 24 * 60 * 60;
         // What was checked in the future was not checked at all.
         let age = if state.checked > now { i64::MAX } else { now - state.checked };
-        let third = if age < period { 3 * age / period } else { 3 };
-        self.ages[usize::try_from(third).unwrap_or(3)] += 1;
+        let part = if age < period { 30 * age / period } else { 30 };
+        let part = usize::try_from(part).unwrap_or(30);
+        self.by_age[part] += 1;
+        self.ages[part / 10] += 1;
         if state.checked == 0 {
             self.never += 1;
         } else {
@@ -314,7 +307,22 @@ impl Overview {
     }
 }
 
-fn event(row: &Row<'_>, roots: &BTreeMap<i64, PathBuf>) -> Result<Event, CatalogError> {
+/// A row of `RUN`.
+pub(crate) fn run(row: &Row<'_>) -> Result<Run, CatalogError> {
+    RUN.verify(row, 0)?;
+    Ok(Run {
+        verb: row.get(1)?,
+        started: row.get(3)?,
+        ended: row.get(4)?,
+        outcome: row.get(5)?,
+        counts: counts_of(&row.get::<_, Option<String>>(6)?.unwrap_or_default()),
+        files: row.get(7)?,
+        bytes: row.get(8)?,
+    })
+}
+
+/// A row of `EVENT`.
+pub(crate) fn event(row: &Row<'_>, roots: &BTreeMap<i64, PathBuf>) -> Result<Event, CatalogError> {
     EVENT.verify(row, 0)?;
     let class: String = row.get(5)?;
     let class = Class::from_name(&class)
