@@ -55,10 +55,13 @@ impl Names {
             own.extend(loopback);
         }
         if !address.is_unspecified() {
-            own.push(match address {
+            let name = match address {
                 IpAddr::V4(address) => address.to_string(),
                 IpAddr::V6(address) => format!("[{address}]"),
-            });
+            };
+            if !own.contains(&name) {
+                own.push(name);
+            }
         }
         Self { own, given, port }
     }

@@ -108,12 +108,12 @@ pub struct Serve {
     #[arg(short, long, value_name = "N", value_parser = threads)]
     pub threads: Option<usize>,
 
+    #[command(flatten)]
+    pub place: Where,
+
     #[cfg(feature = "page")]
     #[command(flatten)]
     pub page: Page,
-
-    #[command(flatten)]
-    pub place: Where,
 }
 
 /// Where the page is, and who may see it.
