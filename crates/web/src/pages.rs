@@ -12,6 +12,9 @@ pub fn begin(title: &str, is_live: bool) -> Markup {
         head {
             meta charset="utf-8";
             meta name="viewport" content="width=device-width, initial-scale=1";
+            // For other sites it is as of the header, no-referrer; but with that, a browser would
+            // send forms to the page itself without its origin, too.
+            meta name="referrer" content="same-origin";
             meta name="color-scheme" content="light dark";
             title { (title) }
             link rel="icon" href="/icon.svg" type="image/svg+xml";

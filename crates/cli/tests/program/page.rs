@@ -100,8 +100,9 @@ fn rotten() -> Folder {
     }
     fs::create_dir(folder.path("state")).unwrap();
     let mut catalog = Catalog::open(&folder.path("state/catalog.db"), "test").unwrap();
-    let root =
-        catalog.add_root(&folder.path("tree"), Policy { every_days: 1, ..Policy::default() });
+    let mut policy = Policy::default();
+    policy.every_days = 1;
+    let root = catalog.add_root(&folder.path("tree"), policy);
     let mut options = Options::default();
     // A minute after they were written: they were at rest, and what was checked later than now is due.
     options.clock = || {
@@ -110,7 +111,7 @@ fn rotten() -> Folder {
     };
     catalog.run(&root.unwrap(), Verb::Add, &options, &mut |_| Ok(())).unwrap();
     drop(catalog);
-    let flip = "import mmap,sys\nm=mmap.mmap(open(sys.argv[1],'r+b').fileno(),0)\nm[0]^=1\n";
+    let flip = "import mmap,sys\nf=open(sys.argv[1],'r+b')\nm=mmap.mmap(f.fileno(),0)\nm[0]^=1\n";
     let python = Command::new("python3").arg("-c").arg(flip).arg(folder.path(ROTTEN)).status();
     assert!(python.is_ok_and(|status| status.success()), "python3 is needed to make a file rot");
     folder
