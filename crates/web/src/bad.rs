@@ -78,7 +78,7 @@ fn facts(catalog: &Path, file: &Known, now: i64) -> Markup {
             p class="do" {
                 @if file.status == Status::Unreadable { "Mend what keeps it from being read, or put" } @else { "Put" }
                 " back a good copy, and run "
-                code { (command(catalog, "update", None)) } "."
+                code { (command(catalog, "update", None)) }
                 @if file.status == Status::Missing { " If it is gone for good: " } @else { " If it is right as it is: " }
                 code { (command(catalog, if file.status == Status::Missing { "forget" } else { "accept" }, Some(&file.path))) }
             }

@@ -105,7 +105,7 @@ fn ages(it: &Overview, now: i64) -> Markup {
         }
         (bars(&drawn, &summary))
         p class="axis" aria-hidden="true" {
-            span { "now" } span { (of(every, "day")) " ago" } span { "longer" }
+            span { "now" } span { (of(every, "day")) " ago | longer, or never" }
         }
     }
 }
