@@ -88,8 +88,8 @@ impl Served {
         fs::create_dir(folder.path().join("tree")).unwrap();
         fs::create_dir(folder.path().join("state")).unwrap();
         fill(folder.path(), names);
-        let mut settings = Settings::default();
-        settings.catalog = folder.path().join("state/catalog.db");
+        let catalog = folder.path().join("state/catalog.db");
+        let mut settings = Settings { catalog, ..Settings::default() };
         change(&mut settings);
         run(&settings.catalog, folder.path(), Verb::Add);
         let daemon = Arc::new(Stub::default());
@@ -562,10 +562,15 @@ fn how_it_goes_is_told_each_second() {
     let page = Served::of(&[b"a"]);
     let browser = page.log_in();
     assert!(browser.get("/").body.contains("Nothing is read at the moment."));
-    let mut reading = Reading::default();
-    (reading.root, reading.of_files, reading.of_bytes) = ("/<photos>".into(), 10, 1_000_000);
-    (reading.files, reading.bytes, reading.rate) = (3, 250_000, 80_000_000);
-    reading.left = Some(Duration::from_secs(300));
+    let mut reading = Reading {
+        root: "/<photos>".into(),
+        of_files: 10,
+        of_bytes: 1_000_000,
+        files: 3,
+        bytes: 250_000,
+        rate: 80_000_000,
+        left: Some(Duration::from_secs(300)),
+    };
     *page.daemon.reading.lock().unwrap() = Some(reading.clone());
     assert!(
         browser
@@ -608,8 +613,7 @@ fn a_socket_is_its_users_alone() {
     let door = Door::open(&place).unwrap();
     assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left there");
-    let mut settings = Settings::default();
-    settings.catalog = folder.path().join("none.db");
+    let settings = Settings { catalog: folder.path().join("none.db"), ..Settings::default() };
     door.serve(settings, Arc::new(Stub::default())).unwrap();
     let status = |host: &str| {
         let mut stream = UnixStream::connect(&path).unwrap();

@@ -40,9 +40,8 @@ pub fn wanted(args: &Page) -> Result<Option<Wanted>, Usage> {
             return Err(Usage(words.to_owned()));
         }
     };
-    let mut settings = Settings::default();
-    settings.names = args.host.clone();
-    settings.token = args.token_file.as_deref().map(token).transpose()?;
+    let token = args.token_file.as_deref().map(token).transpose()?;
+    let settings = Settings { names: args.host.clone(), token, ..Settings::default() };
     if let Place::Address(address) = place
         && !address.ip().is_loopback()
         && settings.token.is_none()
@@ -133,12 +132,15 @@ struct Shown {
 impl Daemon for Shown {
     fn reading(&self) -> Option<Reading> {
         let it = self.live.reading()?;
-        let mut reading = Reading::default();
-        reading.root = it.root;
-        (reading.of_files, reading.of_bytes) = (it.of_files, it.of_bytes);
-        (reading.files, reading.bytes) = (it.files, it.bytes);
-        (reading.rate, reading.left) = (it.rate, it.left);
-        Some(reading)
+        Some(Reading {
+            root: it.root,
+            of_files: it.of_files,
+            of_bytes: it.of_bytes,
+            files: it.files,
+            bytes: it.bytes,
+            rate: it.rate,
+            left: it.left,
+        })
     }
 
     fn tell_code(&self, code: &str) {
@@ -169,7 +171,7 @@ mod tests {
         }
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("token");
-        let mut with = |text: &str, mode| {
+        let with = |text: &str, mode| {
             fs::write(&path, text).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
             why(&args(Some("0.0.0.0:8417"), Some(&path)))
