@@ -173,9 +173,7 @@ pub fn give_way() {
         const WHO_PROCESS: libc::c_long = 1;
         const CLASS_IDLE: libc::c_long = 3 << 13;
         // SAFETY: three numbers; 0 is the thread that calls.
-        let _ = unsafe {
-            libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0 as libc::c_long, CLASS_IDLE)
-        };
+        let _ = unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0 as libc::c_long, CLASS_IDLE) };
     }
 }
 

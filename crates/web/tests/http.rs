@@ -141,13 +141,13 @@ impl Served {
     }
 
     /// What a browser says when the page itself sends a form.
-    fn from_here(&self) -> String {
+    fn own_headers(&self) -> String {
         format!("Origin: http://{}\r\nSec-Fetch-Site: same-origin\r\n", self.host())
     }
 
     fn log_in(&self) -> Browser<'_> {
         let code = self.daemon.codes.lock().unwrap().last().unwrap().clone();
-        let answer = self.post("/login", &self.from_here(), &format!("code={code}"));
+        let answer = self.post("/login", &self.own_headers(), &format!("code={code}"));
         assert_eq!((answer.status, answer.header("location")), (303, Some("/")), "{}", answer.body);
         let cookie = answer.header("set-cookie").expect("a cookie").to_owned();
         for part in ["HttpOnly", "SameSite=Strict", "Path=/"] {
@@ -167,7 +167,7 @@ impl Browser<'_> {
     }
 
     fn post(&self, path: &str, fields: &str) -> Answer {
-        let more = self.page.from_here() + &self.cookie;
+        let more = self.page.own_headers() + &self.cookie;
         self.page.post(path, &more, &format!("token={}{fields}", self.token))
     }
 }
@@ -332,7 +332,7 @@ fn only_the_page_itself_posts() {
         assert_eq!(answer.status, 403, "{more}");
     }
     // From here, but without the token, or the cookie.
-    let more = page.from_here();
+    let more = page.own_headers();
     for (more, form) in [
         (more.clone() + &browser.cookie, String::new()),
         (more.clone() + &browser.cookie, "token=".to_owned()),
@@ -358,7 +358,7 @@ fn a_code_is_used_once_and_guessing_ends() {
     let browser = page.log_in();
     assert_eq!(page.daemon.codes.lock().unwrap().len(), 2, "there is another code");
     let type_in =
-        |code: &str| page.post("/login", &page.from_here(), &format!("code={code}")).status;
+        |code: &str| page.post("/login", &page.own_headers(), &format!("code={code}")).status;
     for _ in 0..10 {
         assert_eq!(type_in(&first), 403);
     }
@@ -376,7 +376,7 @@ fn a_token_logs_in_in_place_of_codes() {
     let page = Served::with(&[b"a"], |it| it.token = Some("a token of some length".to_owned()));
     assert!(page.daemon.codes.lock().unwrap().is_empty());
     for (typed, status) in [("a+token+of+some+length", 303), ("a+token", 403), ("", 403)] {
-        let answer = page.post("/login", &page.from_here(), &format!("code={typed}"));
+        let answer = page.post("/login", &page.own_headers(), &format!("code={typed}"));
         assert_eq!(answer.status, status, "{typed}");
     }
 }
