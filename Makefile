@@ -74,7 +74,7 @@ test-aarch64:
 	elif ! command -v aarch64-linux-gnu-gcc >/dev/null; \
 	then echo 'aarch64 not checked: blake3 needs a compiler for it, aarch64-linux-gnu-gcc'; \
 	else $(CARGO) clippy --locked --target $(AARCH64) -p lanesum-lanes -p lanesum-md5 -p lanesum-siphash \
-		-p lanesum-table -p lanesum-list -p lanesum-checksum -p lanesum-bag -p lanesum-catalog -p lanesum \
+		-p lanesum-table -p lanesum-list -p lanesum-checksum -p lanesum-bag -p lanesum-catalog -p lanesum-web -p lanesum \
 		--all-features -- -D warnings; fi
 
 # That the oldest compiler that Cargo.toml names builds everything.

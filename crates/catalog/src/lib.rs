@@ -26,6 +26,7 @@
 //! writes, committed before they are told   batch.rs, finding.rs
 //! what is due                              scrub.rs; all of it by its times: agenda.rs
 //! how a scrub behaves                      manners.rs, window.rs, pressure.rs
+//! what is known, and a page of it          overview.rs, browse.rs
 //! what lists say                           import.rs
 //! ```
 //!
@@ -41,6 +42,7 @@
 
 mod agenda;
 mod batch;
+mod browse;
 mod catalog;
 mod check;
 mod class;
@@ -75,6 +77,7 @@ mod window;
 mod work;
 
 pub use agenda::{Agenda, Next, Part};
+pub use browse::Known;
 pub use catalog::{Alone, Catalog};
 pub use class::{Class, Status};
 pub use error::CatalogError;

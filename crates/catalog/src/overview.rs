@@ -41,6 +41,8 @@ pub struct Overview {
     /// How many were checked within each third of the period, the newest first; last those that
     /// were not checked within it.
     pub ages: [u64; 4],
+    /// The same by thirtieths of the period, and last those that were not checked within it.
+    pub by_age: [u64; 31],
     /// When the one was checked that was not for the longest time, of those that were: seconds since
     /// 1970.
     pub oldest: Option<i64>,
@@ -118,7 +120,8 @@ impl Catalog {
             let undone = self.undone(&root)?;
             let manners = self.manners(&root)?;
             let is_taken_up = self.was_taken_up(&root)?;
-            let (files, fresh, never, not_well, ages) = (0, 0, 0, BTreeMap::new(), [0; 4]);
+            let (files, fresh, never, not_well) = (0, 0, 0, BTreeMap::new());
+            let (ages, by_age) = ([0; 4], [0; 31]);
             let (oldest, late, due, next_due) = (None, 0, 0, None);
             all.push(Overview {
                 root,
@@ -128,6 +131,7 @@ impl Catalog {
                 is_taken_up,
                 not_well,
                 ages,
+                by_age,
                 oldest,
                 late,
                 due,
@@ -303,26 +307,14 @@ impl Catalog {
         let mut rows = statement.query([])?;
         let mut next = None;
         while let Some(row) = rows.next()? {
-            RUN.verify(row, 0)?;
             let id: i64 = row.get(0)?;
             if next.is_some_and(|next| next != id) {
                 return Err(CatalogError::Damaged(format!("run {id} is not the one before")));
             }
             next = Some(id - 1);
-            if row.get::<_, i64>(2)? != root.id {
-                continue;
-            }
-            let run = Run {
-                verb: row.get(1)?,
-                started: row.get(3)?,
-                ended: row.get(4)?,
-                outcome: row.get(5)?,
-                counts: counts_of(&row.get::<_, Option<String>>(6)?.unwrap_or_default()),
-                files: row.get(7)?,
-                bytes: row.get(8)?,
-            };
-            if is_it(&run) {
-                return Ok(Some(run));
+            let found = run(row)?;
+            if row.get::<_, i64>(2)? == root.id && is_it(&found) {
+                return Ok(Some(found));
             }
         }
         Ok(None)
@@ -350,8 +342,10 @@ impl Overview {
         let period = i64::from(self.root.policy.every_days.max(1)) * 24 * 60 * 60;
         // What was checked in the future was not checked at all.
         let age = if state.checked > now { i64::MAX } else { now - state.checked };
-        let third = if age < period { 3 * age / period } else { 3 };
-        self.ages[usize::try_from(third).unwrap_or(3)] += 1;
+        let part = if age < period { 30 * age / period } else { 30 };
+        let part = usize::try_from(part).unwrap_or(30);
+        self.by_age[part] += 1;
+        self.ages[part / 10] += 1;
         if state.checked == 0 {
             self.never += u64::from(state.status.is_good());
         } else {
@@ -366,7 +360,22 @@ impl Overview {
     }
 }
 
-fn event(row: &Row<'_>, roots: &BTreeMap<i64, PathBuf>) -> Result<Event, CatalogError> {
+/// A row of `RUN`.
+pub(crate) fn run(row: &Row<'_>) -> Result<Run, CatalogError> {
+    RUN.verify(row, 0)?;
+    Ok(Run {
+        verb: row.get(1)?,
+        started: row.get(3)?,
+        ended: row.get(4)?,
+        outcome: row.get(5)?,
+        counts: counts_of(&row.get::<_, Option<String>>(6)?.unwrap_or_default()),
+        files: row.get(7)?,
+        bytes: row.get(8)?,
+    })
+}
+
+/// A row of `EVENT`.
+pub(crate) fn event(row: &Row<'_>, roots: &BTreeMap<i64, PathBuf>) -> Result<Event, CatalogError> {
     EVENT.verify(row, 0)?;
     let class: String = row.get(5)?;
     let class = Class::from_name(&class)

@@ -65,6 +65,12 @@ impl Policy {
 }
 
 impl Root {
+    /// What it is called by in the catalog; no other root ever is.
+    #[must_use]
+    pub fn id(&self) -> i64 {
+        self.id
+    }
+
     /// The path of a file or folder below it.
     #[must_use]
     pub fn path_of(&self, below: &[u8]) -> PathBuf {

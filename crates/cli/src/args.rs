@@ -20,6 +20,8 @@ use lanesum_md5::Backend;
 
 use crate::failure::Usage;
 pub use bag::{Bag, Create, Update, Validate, Verb as BagVerb};
+#[cfg(feature = "page")]
+pub use catalog::Page;
 pub use catalog::{
     Accept, Add, Audit, CatalogArgs, CatalogVerb, Forget, ImportArgs, Limit, Report, Scrub, Serve,
     Status, Steer, Told, Update as CatalogUpdate, Where,

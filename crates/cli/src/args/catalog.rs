@@ -1,5 +1,7 @@
 //! The arguments of the verbs that stand on the catalog.
 
+#[cfg(feature = "page")]
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -108,6 +110,66 @@ pub struct Serve {
 
     #[command(flatten)]
     pub place: Where,
+
+    #[cfg(feature = "page")]
+    #[command(flatten)]
+    pub page: Page,
+}
+
+/// Where the page is, and who may see it.
+#[cfg(feature = "page")]
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Page")]
+pub struct Page {
+    /// Show a page of the catalog to browsers at this address: 8417, 127.0.0.1:8417 (the default).
+    ///
+    /// It tells a code to log in with, which is good once. It speaks no TLS.
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        num_args = 0..=1,
+        default_missing_value = "127.0.0.1:8417",
+        value_parser = address
+    )]
+    pub listen: Option<SocketAddr>,
+
+    /// Show it at a socket of the file system, which none but this user can connect to.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "listen")]
+    pub socket: Option<PathBuf>,
+
+    /// A name that browsers call the page by, beside those of this machine: of a proxy before it,
+    /// say.
+    #[arg(long, value_name = "NAME", value_parser = host)]
+    pub host: Vec<String>,
+
+    /// Log in with what this file holds, in place of codes. Only its owner may read it. An address
+    /// that other machines reach needs it.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub token_file: Option<PathBuf>,
+}
+
+/// An address with its port, or a port of this machine alone.
+#[cfg(feature = "page")]
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let port = text.strip_prefix("localhost:").unwrap_or(text);
+    match port.parse() {
+        Ok(port) => Ok((Ipv4Addr::LOCALHOST, port).into()),
+        Err(_) => text.parse().map_err(|_| {
+            "an address with a port is wanted: 127.0.0.1:8417, [::1]:8417, or 8417".to_owned()
+        }),
+    }
+}
+
+/// A name as a browser says it.
+#[cfg(feature = "page")]
+fn host(text: &str) -> Result<String, String> {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
+    if !text.is_empty() && text.bytes().all(is_name) {
+        Ok(text.to_owned())
+    } else {
+        Err("a name is wanted, without http:// and path: nas.example, or nas.example:8443"
+            .to_owned())
+    }
 }
 
 #[derive(Debug, Args)]
@@ -436,6 +498,22 @@ fn percent(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "page")]
+    #[test]
+    fn pages_have_addresses_and_names() {
+        let local = Ok((Ipv4Addr::LOCALHOST, 8417).into());
+        for text in ["8417", "localhost:8417", "127.0.0.1:8417"] {
+            assert_eq!(address(text), local, "{text}");
+        }
+        assert!(address("[::1]:8417").is_ok() && address("0.0.0.0:80").is_ok());
+        for text in ["", "127.0.0.1", "70000", "nas:8417", "/run/socket"] {
+            assert!(address(text).is_err(), "{text}");
+        }
+        assert!(
+            host("nas.example:8443").is_ok() && host("https://nas").is_err() && host("").is_err()
+        );
+    }
 
     #[test]
     fn measures_have_units() {

@@ -1,12 +1,12 @@
 //! `lanesum serve`: the daemon, which reads what is due when it is due.
 //!
 //! ```text
-//! an event system wakes the worker     when a file is due, hours begin, a day does; by the wall's
-//!                                      clock, so that a sleep of the machine does no harm
-//! and looks every two seconds          whether somebody wrote to the catalog, or set the clock
-//! the worker reads part after part     worker.rs; it holds the catalog only while it reads
-//! whoever asked to be called is        calls.rs, in a thread of its own
-//! how it goes                          live.rs, for systemd, and whoever shows it
+//! an event system wakes the worker          when a file is due, hours begin, a day does; by the wall's
+//!                                           clock, so a machine that slept, or whose clock was set, is right
+//! and looks every two seconds               whether somebody wrote to the catalog, or set the clock
+//! the worker reads part after part          worker.rs; it holds the catalog only while it reads
+//! whoever asked to be called is called      calls.rs, in a thread of its own
+//! how it goes                               live.rs, for systemd and the page: page.rs, a thread of its own
 //! ```
 //!
 //! Whoever steers writes to the catalog (`lanesum pause` and the like), and nothing else does: what
@@ -14,6 +14,8 @@
 
 mod calls;
 mod live;
+#[cfg(feature = "page")]
+mod page;
 mod worker;
 
 use std::path::PathBuf;
@@ -47,6 +49,11 @@ const SET: Duration = Duration::from_secs(30);
 /// What fails without fault of the catalog is tried again after this time.
 const AGAIN: Duration = Duration::from_secs(60);
 
+#[cfg(feature = "page")]
+use page::Wanted;
+#[cfg(not(feature = "page"))]
+type Wanted = std::convert::Infallible;
+
 /// What wakes the worker.
 enum Wake {
     /// What it waited for is due.
@@ -69,8 +76,12 @@ pub fn run(args: &Serve) -> anyhow::Result<ExitCode> {
     end_on_signals(&is_ending, send.clone())?;
     lanesum_startup::give_way();
     let path = path(&args.place)?;
+    #[cfg(feature = "page")]
+    let page = page::wanted(&args.page)?;
+    #[cfg(not(feature = "page"))]
+    let page = None;
     let served = Catalog::serve_alone(&path)
-        .and_then(|_alone| serve(args, path, &console, &is_ending, send, &wakes));
+        .and_then(|_alone| serve(args, path, page, &console, &is_ending, send, &wakes));
     Ok(match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&error, &mut lock(&console)),
@@ -98,6 +109,7 @@ fn end_on_signals(is_ending: &Arc<AtomicBool>, send: Sender<Wake>) -> anyhow::Re
 fn serve(
     args: &Serve,
     path: PathBuf,
+    page: Option<Wanted>,
     console: &Arc<Mutex<Console>>,
     is_ending: &Arc<AtomicBool>,
     send: Sender<Wake>,
@@ -107,7 +119,7 @@ fn serve(
     let calls = args.on_finding.clone().map(|command| Calls::start(&path, command, console));
     let calls = calls.transpose()?;
     let began = Instant::now();
-    let mut worker = Worker::new(args, path, console, is_ending, live, calls)?;
+    let mut worker = Worker::new(args, path, console, is_ending, live.clone(), calls)?;
     lock(console).message(
         format!(
             "serves {} ({} files, {} bytes of memory for them), since {:.2} s",
@@ -118,6 +130,10 @@ fn serve(
         )
         .as_bytes(),
     );
+    #[cfg(feature = "page")]
+    page.map(|page| page::show(page, worker.path(), &live, console)).transpose()?;
+    #[cfg(not(feature = "page"))]
+    drop((live, page));
     let system = EventSystem::builder().workers(1).start();
     let system = system.map_err(|error| io_error("the event system", error))?;
     let looks = send.clone();

@@ -25,6 +25,8 @@ mod memory;
 mod mistakes;
 mod names;
 mod output;
+#[cfg(feature = "page")]
+mod page;
 mod peers;
 mod progress;
 mod resume;
