@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -118,29 +117,45 @@ def test_the_engine_works_in_a_forked_child(tmp_path: Path) -> None:
     assert lanesum.hash_files([path] * 10).column("md5") == expected
 
 
+# In a process of its own: the memory of this one is that of all tests before.
+CALLS = """
+import os, resource, sys
+import lanesum
+
+a, missing, listed = (os.path.join(sys.argv[1], name) for name in ("a", "missing", "list"))
+
+def calls(count):
+    for _ in range(count):
+        table = lanesum.hash_files([a, missing], threads=1)
+        table.__arrow_c_stream__()
+        list(table)
+        lanesum.check(listed, threads=1)
+        lanesum.read_list(listed)
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+def descriptors():
+    return len(os.listdir("/proc/self/fd"))
+
+calls(500)
+before = resident(), descriptors()
+calls(2500)
+print(resident() - before[0], descriptors() - before[1], len(os.listdir("/proc/self/task")))
+"""
+
+
 def test_calls_without_number_leave_nothing_behind(tmp_path: Path) -> None:
     for name in "ab":
         (tmp_path / name).write_bytes(b"abc")
     lanesum.write_list(lanesum.hash_tree(tmp_path), tmp_path / "list")
-
-    def calls(count: int) -> None:
-        for _ in range(count):
-            table = lanesum.hash_files([tmp_path / "a", tmp_path / "missing"], threads=1)
-            table.__arrow_c_stream__()
-            list(table)
-            lanesum.check(tmp_path / "list", threads=1)
-            lanesum.read_list(tmp_path / "list")
-
-    def resident() -> int:
-        with open("/proc/self/statm") as file:
-            return int(file.read().split()[1]) * resource.getpagesize()
-
-    calls(500)
-    before, descriptors = resident(), len(os.listdir("/proc/self/fd"))
-    calls(2500)
-    assert resident() - before < 4 << 20
-    assert len(os.listdir("/proc/self/fd")) == descriptors
-    assert len(os.listdir("/proc/self/task")) < 40
+    command = [sys.executable, "-c", CALLS, str(tmp_path)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    grown, descriptors, threads = map(int, run.stdout.split())
+    assert grown < 4 << 20
+    assert descriptors == 0
+    assert threads < 40
 
 
 def test_importing_is_quick_and_brings_no_other_library() -> None:
