@@ -30,7 +30,8 @@ def hash_files(
 
     A file that fails, or changes while it is read, is a row with its reason in `error`; nothing is raised for it. Ask
     `ok`, or call `raise_for_failures()`. `ok` means that no file failed: it is True where there is none. What is no
-    regular file is read until it ends, as the command does: a FIFO waits for a writer, and ctrl-C ends that.
+    regular file is read until it ends, as the command does: a FIFO waits for a writer, and ctrl-C ends that,
+    but not in the threads of an executor, which Python waits for.
 
     `threads` is how many read and hash, by default one for each CPU. `io` is how: `auto` and `read` into buffers,
     `mmap` maps long files, for which the process gets a handler for SIGBUS as long as this runs; `direct` past the

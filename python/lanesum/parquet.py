@@ -259,8 +259,10 @@ def _hashed(
                 column = lanesum.hash_column(table.column(of), algorithm, key=key, output=output)
             else:
                 column = lanesum.surrogate_key([table.column(source) for source in of])
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"{name}, of {of}: {error}") from None
+        except TypeError as error:
+            raise TypeError(f"{name}, of {of}: {error}") from None
+        except ValueError as error:
+            raise ValueError(f"{name}, of {of}: {error}") from None
         arrays[name] = pyarrow.chunked_array(column)
     return pyarrow.table(arrays)
 

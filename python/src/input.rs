@@ -65,7 +65,6 @@ fn only_column_of_pandas<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bou
 /// # Errors
 /// `TypeError` for a column of objects in which pandas takes moments for dates, since the first is one.
 fn refuse_moments_of_pandas(object: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
-    let py = object.py();
     let Some(dtype) = object.getattr_opt("dtype")? else { return Ok(()) };
     if dtype.getattr_opt("kind")?.is_none_or(|kind| !kind.eq("O").unwrap_or(false)) {
         return Ok(());
@@ -74,14 +73,16 @@ fn refuse_moments_of_pandas(object: &Bound<'_, PyAny>, what: &str) -> PyResult<(
     if !object.hasattr("tolist")? || dtype.hasattr("pyarrow_dtype")? {
         return Ok(());
     }
+    let mut turns = Turns::new();
     for value in object.call_method0("tolist")?.try_iter()? {
+        turns.turn(0)?;
         if value?.is_instance_of::<PyDateTime>() {
             return Err(PyTypeError::new_err(format!(
                 "{what} has moments among its dates; cast it to text as your database does"
             )));
         }
     }
-    py.check_signals()
+    Ok(())
 }
 
 /// # Errors

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
-    Date32Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
+    Date32Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType,
 };
 use arrow_array::{Array, ArrayRef};
 use arrow_cast::cast;
@@ -314,19 +314,14 @@ fn text(number: usize, array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
 
 /// Whether decimal numbers have no more digits than their type says, beyond which Arrow cuts them off.
 fn fits_its_digits(values: &ArrayRef) -> bool {
-    match values.data_type() {
-        DataType::Decimal32(digits, _) => {
-            values.as_primitive::<Decimal32Type>().validate_decimal_precision(*digits).is_ok()
-        }
-        DataType::Decimal64(digits, _) => {
-            values.as_primitive::<Decimal64Type>().validate_decimal_precision(*digits).is_ok()
-        }
-        DataType::Decimal128(digits, _) => {
-            values.as_primitive::<Decimal128Type>().validate_decimal_precision(*digits).is_ok()
-        }
-        DataType::Decimal256(digits, _) => {
-            values.as_primitive::<Decimal256Type>().validate_decimal_precision(*digits).is_ok()
-        }
+    fn fit<T: DecimalType>(values: &ArrayRef, digits: u8) -> bool {
+        values.as_primitive::<T>().validate_decimal_precision(digits).is_ok()
+    }
+    match *values.data_type() {
+        DataType::Decimal32(digits, _) => fit::<Decimal32Type>(values, digits),
+        DataType::Decimal64(digits, _) => fit::<Decimal64Type>(values, digits),
+        DataType::Decimal128(digits, _) => fit::<Decimal128Type>(values, digits),
+        DataType::Decimal256(digits, _) => fit::<Decimal256Type>(values, digits),
         _ => true,
     }
 }
