@@ -71,6 +71,7 @@ impl Catalog {
 
     fn open_or(path: &Path, verb: &str, is_made: bool) -> Result<Self, CatalogError> {
         refuse_folder(path)?;
+        let path = &real(path)?;
         let lock = Lock::take(path, verb)?;
         if let Some(kind) = network::of(folder(path)).map_err(CatalogError::io(path))? {
             return Err(CatalogError::Network { path: path.to_owned(), kind });
@@ -96,6 +97,8 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Absent`], and as of [`open`](Self::open).
     pub fn look(path: &Path) -> Result<Self, CatalogError> {
+        require(path)?;
+        let path = &real(path)?;
         let (db, version) = look(path)?;
         let known = STEPS.len() as i64;
         if version > known {
@@ -125,7 +128,7 @@ impl Catalog {
     /// [`CatalogError::Locked`] where another one has it.
     pub fn serve_alone(path: &Path) -> Result<Alone, CatalogError> {
         require(path)?;
-        Lock::take(&beside(path, "-serve"), "daemon").map(Alone)
+        Lock::take(&beside(&real(path)?, "-serve"), "daemon").map(Alone)
     }
 
     /// A number that is another one after any other connection wrote to it.
@@ -205,6 +208,21 @@ fn folder(path: &Path) -> &Path {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     }
+}
+
+/// The path without links, so that a catalog has one lock and one log by whatever name it is opened.
+fn real(path: &Path) -> Result<PathBuf, CatalogError> {
+    match path.canonicalize() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        found => return found.map_err(CatalogError::io(path)),
+    }
+    if fs::symlink_metadata(path).is_ok() {
+        let why = io::Error::other("is a link to nothing; name the file that it is to lead to");
+        return Err(CatalogError::io(path)(why));
+    }
+    let folder = folder(path);
+    let folder = folder.canonicalize().map_err(CatalogError::io(folder))?;
+    Ok(path.file_name().map_or_else(|| folder.clone(), |name| folder.join(name)))
 }
 
 fn refuse_several_names(path: &Path) -> Result<(), CatalogError> {

@@ -67,6 +67,14 @@ pub enum CatalogError {
     /// The catalog knows nothing at a path.
     #[error("{}: the catalog knows no such file", .0.display())]
     Unknown(PathBuf),
+    /// What is where a root was is not it, so none of its files is there.
+    #[error("{}: {why}; put back what was there, or accept it itself: `lanesum accept {}`", path.display(), path.display())]
+    NotThere {
+        /// The root's path.
+        path: PathBuf,
+        /// What is there.
+        why: String,
+    },
     /// What is to be taken up is no folder.
     #[error("{}: is no folder", .0.display())]
     NotAFolder(PathBuf),

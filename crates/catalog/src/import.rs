@@ -155,7 +155,9 @@ impl Catalog {
             };
             let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
             if !folders.contains_key(folder) {
-                let found = match self.root_of(folder) {
+                // A list may have been made by way of a link, and means what that leads to.
+                let real = folder.canonicalize();
+                let found = match self.root_of(real.as_deref().unwrap_or(folder)) {
                     Ok(found) => Some(found),
                     Err(CatalogError::NoRoot(_)) => None,
                     Err(error) => return Err(error),

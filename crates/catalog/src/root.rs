@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use lanesum_checksum::engine::look_at;
 use lanesum_checksum::walk::Entry;
@@ -189,21 +189,27 @@ impl Catalog {
     }
 
     /// The root that a path is in or is, and what of the path is below it. The path need not exist.
+    /// Below a root a link is followed nowhere: a row is found by the name that it has, whatever is
+    /// there now. But a link that no row lies behind, and that leads to a root, is that root.
     ///
     /// # Errors
     /// [`CatalogError::NoRoot`].
     pub fn root_of(&self, path: &Path) -> Result<(Root, Vec<u8>), CatalogError> {
-        let whole = resolved(path)?;
         let mut roots = self.roots()?;
         // What is mounted in a root may be a root of its own: the innermost one.
         roots.sort_by_key(|root| std::cmp::Reverse(root.path.as_os_str().len()));
-        for root in roots {
-            if let Some(below) = root.below(&whole) {
-                let below = below.to_vec();
-                return Ok((root, below));
-            }
+        let whole = resolved(path, &roots)?;
+        let found =
+            roots.iter().find_map(|root| Some((root.clone(), root.below(&whole)?.to_vec())));
+        if let Some((root, below)) = &found
+            && (below.is_empty() || self.has_rows_at(root, below)?)
+        {
+            return Ok((root.clone(), below.clone()));
         }
-        Err(CatalogError::NoRoot(path.to_owned()))
+        let linked = whole.canonicalize().ok();
+        let linked = roots.into_iter().find(|root| Some(&root.path) == linked.as_ref());
+        let linked = linked.map(|root| (root, Vec::new()));
+        linked.or(found).ok_or_else(|| CatalogError::NoRoot(path.to_owned()))
     }
 
     /// Takes up a folder as a root, without its files; of one that is there already the policy is
@@ -255,27 +261,36 @@ fn is_mounted_between(one: &Path, other: &Path) -> bool {
     below.is_ok_and(|below| Mounts::below(outer).over(below).is_some())
 }
 
-/// The path without links as far as it exists, absolute.
-fn resolved(path: &Path) -> Result<PathBuf, CatalogError> {
-    let mut rest = Vec::new();
-    let absolute = std::path::absolute(path).map_err(CatalogError::io(path))?;
-    // A link at its end is a file's name like any other.
-    let mut above = absolute.as_path();
-    let is_link = std::fs::symlink_metadata(above).is_ok_and(|it| it.is_symlink());
-    if is_link && !std::fs::metadata(above).is_ok_and(|it| it.is_dir()) {
-        rest.extend(above.file_name());
-        above = above.parent().unwrap_or(above);
-    }
-    loop {
-        match above.canonicalize() {
-            Ok(path) => return Ok(rest.iter().rev().fold(path, |path, name| path.join(name))),
-            Err(_) => match (above.file_name(), above.parent()) {
-                (Some(name), Some(parent)) => {
-                    rest.push(name);
-                    above = parent;
-                }
-                _ => return Err(CatalogError::NoRoot(path.to_owned())),
-            },
+/// The path, absolute, and without links as far as the first of these roots; it stays as it is from
+/// there on.
+fn resolved(path: &Path, roots: &[Root]) -> Result<PathBuf, CatalogError> {
+    let whole = without_parents(&std::path::absolute(path).map_err(CatalogError::io(path))?);
+    let mut resolved = whole.clone();
+    let mut above: Vec<_> = whole.ancestors().collect();
+    while let Some(folder) = above.pop() {
+        let Ok(canonical) = folder.canonicalize() else { break };
+        let below = whole.strip_prefix(folder).unwrap_or(Path::new(""));
+        let is_in = |root: &Root| canonical.starts_with(&root.path);
+        let is_at_end = roots.iter().any(is_in);
+        resolved = if below.as_os_str().is_empty() { canonical } else { canonical.join(below) };
+        if is_at_end {
+            break;
         }
     }
+    Ok(resolved)
+}
+
+/// The path without `..`, each of which leads to where the system goes for it: out of what a link
+/// leads to, as far as that exists.
+fn without_parents(path: &Path) -> PathBuf {
+    let mut without = PathBuf::new();
+    for part in path.components() {
+        if part == Component::ParentDir {
+            without = without.canonicalize().unwrap_or(without);
+            without.pop();
+        } else {
+            without.push(part);
+        }
+    }
+    without
 }

@@ -46,6 +46,14 @@ impl File {
         [&self.folder, &*self.name].concat()
     }
 
+    /// Whether nobody can have been writing when this stat's content, which is the row's, was read.
+    /// At rest before, and with the time of its content as it was: another mode or another link is
+    /// no write.
+    pub(crate) fn stays_settled(&self, stat: &Stat, now: i64) -> bool {
+        let is_written_since = self.stat.modified != stat.modified;
+        stat.is_settled_at(now) || self.is_settled && !is_written_since
+    }
+
     /// A row of `FILE`, from this column on.
     pub(crate) fn read(
         row: &Row<'_>,

@@ -152,6 +152,20 @@ impl Catalog {
         })
     }
 
+    /// The class of the last event of a file.
+    pub(crate) fn last_class_of(
+        &self,
+        root: i64,
+        path: &[u8],
+    ) -> Result<Option<Class>, CatalogError> {
+        // Events are sealed, but what depends on this one is only whether there is another.
+        let sql = "SELECT class FROM event WHERE root = ?1 AND path = ?2 ORDER BY id DESC LIMIT 1";
+        let mut statement = self.db.prepare_cached(sql)?;
+        let class: Option<String> =
+            statement.query_row((root, path), |row| row.get(0)).optional()?;
+        Ok(class.as_deref().and_then(Class::from_name))
+    }
+
     /// When a file was checked last.
     pub(crate) fn checked(&self, id: i64) -> Result<i64, CatalogError> {
         let mut statement = self.db.prepare_cached("SELECT checked FROM state WHERE id = ?1")?;

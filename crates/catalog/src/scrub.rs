@@ -208,7 +208,8 @@ impl Catalog {
         work.limits = Arc::new(limits);
         let clock_is_behind = work.clock_is_behind()?;
         let Part { left, unread, goes_on } = part;
-        let mut summary = Summary { clock_is_behind, left, unread, ..work.summary() };
+        let is_taken_up = work.catalog.was_taken_up(root)?;
+        let mut summary = Summary { clock_is_behind, is_taken_up, left, unread, ..work.summary() };
         let why = work.why_not_there().map_or_else(|| work.why_not_whole(), |why| Ok(Some(why)))?;
         if let Some(why) = why {
             return work.suspend(summary, why);

@@ -59,6 +59,8 @@ pub struct Summary {
     pub verb: Verb,
     /// Whether all was new.
     pub is_first: bool,
+    /// Whether a look at all of it ever came to its end, so that every file of it is known.
+    pub is_taken_up: bool,
     /// How many files are of which class.
     pub counts: BTreeMap<Class, u64>,
     /// Files whose stat is as it was and that were therefore not read.
@@ -97,6 +99,7 @@ impl Summary {
             root,
             verb,
             is_first: false,
+            is_taken_up: true,
             counts: BTreeMap::new(),
             same: 0,
             files: 0,
@@ -118,7 +121,7 @@ impl Summary {
     #[must_use]
     pub fn is_all_done(&self) -> bool {
         let busy = self.counts.get(&Class::Busy).copied().unwrap_or(0);
-        let is_through = self.is_complete && self.suspended.is_none();
+        let is_through = self.is_complete && self.is_taken_up && self.suspended.is_none();
         let unreadable = self.counts.get(&Class::Unreadable).copied().unwrap_or(0);
         is_through && busy + unreadable + self.unread + self.unknown == 0
     }
@@ -180,8 +183,9 @@ mod tests {
         ] {
             assert_eq!(with(verb, counts, as_it_is), severity, "{verb:?} {counts:?}");
         }
-        let undone: [fn(&mut Summary); 4] = [
+        let undone: [fn(&mut Summary); 5] = [
             |it| it.is_complete = false,
+            |it| it.is_taken_up = false,
             |it| it.suspended = Some("another volume".to_owned()),
             |it| it.unread = 1,
             |it| it.unknown = 1,

@@ -30,6 +30,9 @@ impl Catalog {
         if below.is_empty() {
             return self.accept_volume(root, options);
         }
+        if let Some(why) = root.why_not_there() {
+            return Err(CatalogError::NotThere { path: root.path, why });
+        }
         let whole = root.path_of(&below);
         if let Some(error) = way::refusal(&Ways::of(&root.path).look(&below)) {
             return Err(CatalogError::io(&whole)(error));
@@ -118,6 +121,11 @@ impl Catalog {
             self.db.execute("DELETE FROM root WHERE id = ?1", [id])?;
         }
         Ok(finding)
+    }
+
+    /// Whether a file at a path, or one below it, is cataloged.
+    pub(crate) fn has_rows_at(&self, root: &Root, below: &[u8]) -> Result<bool, CatalogError> {
+        self.ids_at(root, below).map(|(ids, _)| !ids.is_empty())
     }
 
     /// The ids of the file at a path, or of all files below it; and their bytes.

@@ -348,7 +348,7 @@ impl<'a> Work<'a> {
             return self.moved(file, to.into(), stat, Some(digests));
         }
         self.batch.count(class, 1);
-        let is_settled = stat.is_settled_at(now);
+        let is_settled = file.stays_settled(&stat, now);
         let has_same_digests = algorithms(&file.digests) == algorithms(&digests);
         if stat != file.stat || !has_same_digests || is_settled && !file.is_settled {
             self.batch.replace(&file.clone(), File { stat, digests, is_settled, ..file }, None);
@@ -430,11 +430,16 @@ impl<'a> Work<'a> {
         {
             // That it was looked at is no check of it.
             let checked = self.catalog.checked(file.id)?;
-            if before.is_none_or(|before| before.gives_way_to(status)) {
+            let is_news = before.is_none_or(|before| before.gives_way_to(status));
+            if is_news {
                 self.batch.state(file.id, checked, status);
                 self.statuses.insert(file.id, status);
             }
-            self.batch.event(finding.clone(), self.now());
+            // What stands as something worse is an event when it is found, and none at each run.
+            let (root, path) = (self.batch.root.id, &finding.path);
+            if is_news || self.catalog.last_class_of(root, path)? != Some(finding.class) {
+                self.batch.event(finding.clone(), self.now());
+            }
         }
         self.batch.tell(finding);
         Ok(())
@@ -512,7 +517,7 @@ impl<'a> Work<'a> {
         }
         let after = match read {
             Some(digests) => {
-                File { stat, digests, is_settled: stat.is_settled_at(now), ..file.clone() }
+                File { stat, digests, is_settled: file.stays_settled(&stat, now), ..file.clone() }
             }
             // It was not read, so it stays known when it was last; but not that it is missing.
             None => {

@@ -826,3 +826,131 @@ fn a_number_that_is_given_again_is_no_move() {
     assert_eq!(archive.run(Verb::Audit).lines(), lines);
     assert_eq!(archive.run(Verb::Update).lines(), lines);
 }
+
+#[test]
+fn a_row_is_named_by_its_own_path_whatever_is_there_now() {
+    let archive = Archive::of(&["old/a", "old/b", "new/a", "new/b"]);
+    archive.run(Verb::Add);
+    fs::remove_dir_all(archive.path("old")).unwrap();
+    symlink("new", archive.path("old")).unwrap();
+    assert_eq!(archive.run(Verb::Audit).lines(), ["missing old/a", "missing old/b"]);
+    let mut catalog = archive.open();
+    let root = archive.root(&mut catalog);
+    let below = |catalog: &Catalog, path: &str| catalog.root_of(&archive.path(path)).unwrap().1;
+    for (path, expected) in [
+        ("old/a", "old/a"),
+        ("old", "old"),
+        ("new/../old/b", "old/b"),
+        // As the system goes: out of what the link leads to.
+        ("old/../old/b", "old/b"),
+        ("./new//a", "new/a"),
+    ] {
+        assert_eq!(below(&catalog, path), expected.as_bytes(), "{path}");
+    }
+    // Another way to the root is followed.
+    let way = archive.state.path().join("way");
+    symlink(archive.tree.path(), &way).unwrap();
+    assert_eq!(catalog.root_of(&way.join("old/a")).unwrap(), (root, b"old/a".to_vec()));
+    assert!(catalog.root_of(&way).unwrap().1.is_empty());
+
+    catalog.accept(&archive.path("old/b"), &options()).unwrap_err();
+    catalog.forget(&archive.path("old/a"), &options()).unwrap();
+    drop(catalog);
+    assert_eq!(archive.run(Verb::Audit).lines(), ["missing old/b"]);
+    archive.open().forget(&archive.path("old"), &options()).unwrap();
+    let told = archive.run_with(Verb::Audit, |options| options.reading = Reading::All);
+    assert_eq!((told.lines(), told.counts()[&Class::Ok]), (vec![], 2));
+}
+
+#[test]
+fn nothing_is_accepted_of_what_is_mounted_over_a_root() {
+    let archive = Archive::of(&["file", "other"]);
+    archive.run(Verb::Add);
+    // As good as a mount: another folder under the same name.
+    let (tree, aside) = (archive.tree.path().to_owned(), archive.tree.path().with_extension("a"));
+    fs::rename(&tree, &aside).unwrap();
+    archive.write("file", "of another disk");
+    let refused = archive.open().accept(&archive.path("file"), &options()).unwrap_err();
+    assert!(matches!(refused, CatalogError::NotThere { .. }), "{refused}");
+    fs::remove_dir_all(&tree).unwrap();
+    fs::rename(&aside, &tree).unwrap();
+    let told = archive.run_with(Verb::Audit, |options| options.reading = Reading::All);
+    assert_eq!((told.lines(), told.counts()[&Class::Ok]), (vec![], 2));
+}
+
+#[test]
+fn what_is_at_rest_stays_so_when_its_mode_alone_is_another() {
+    let archive = Archive::of(&["chmod", "renamed"]);
+    archive.run(Verb::Add);
+    let path = archive.path("chmod");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::rename(archive.path("renamed"), archive.path("moved")).unwrap();
+    AHEAD.with(|ahead| ahead.store(0, Ordering::Relaxed));
+    archive.run_with(Verb::Update, |options| options.reading = Reading::All);
+    days_pass(1);
+    archive.rot("chmod");
+    archive.rot("moved");
+    assert_eq!(archive.scrub(everything()).lines(), ["rotted chmod", "rotted moved"]);
+    assert_eq!(archive.run(Verb::Update).lines(), ["rotted chmod", "rotted moved"]);
+}
+
+#[test]
+fn what_rotted_and_then_went_is_one_event_more() {
+    let archive = Archive::of(&["file", "other"]);
+    archive.run(Verb::Add);
+    archive.rot("file");
+    archive.scrub(everything());
+    fs::remove_file(archive.path("file")).unwrap();
+    for _ in 0..3 {
+        days_pass(1);
+        assert_eq!(archive.scrub(Due::default()).lines(), ["missing file"]);
+    }
+    let mut classes = Vec::new();
+    let mut take = |event: &lanesum_catalog::Event| {
+        classes.push(event.finding.class);
+        Ok(())
+    };
+    archive.open().events(0, &mut take).unwrap();
+    assert_eq!(classes, [Class::Rotted, Class::Missing]);
+}
+
+#[test]
+fn a_catalog_has_one_lock_by_whatever_name_it_is_opened() {
+    let archive = Archive::of(&["file"]);
+    archive.run(Verb::Add);
+    let link = archive.path("link.db");
+    symlink(archive.catalog_path(), &link).unwrap();
+    let catalog = archive.open();
+    let refused = Catalog::open(&link, "another").unwrap_err();
+    assert!(matches!(refused, CatalogError::Locked { .. }), "{refused}");
+    drop(catalog);
+    assert_eq!(
+        Catalog::look(&link).unwrap().path(),
+        archive.catalog_path().canonicalize().unwrap()
+    );
+
+    // In its own root, under a link that is in it as well: none of its files is taken up.
+    let (inside, link) = (archive.path("inside/catalog.db"), archive.path("own.db"));
+    fs::create_dir(archive.path("inside")).unwrap();
+    symlink(&inside, &link).unwrap();
+    let refused = Catalog::open(&link, "test").unwrap_err();
+    assert!(refused.to_string().contains("link to nothing"), "{refused}");
+    drop(Catalog::open(&inside, "test").unwrap());
+    let mut catalog = Catalog::open(&link, "test").unwrap();
+    let root = archive.root(&mut catalog);
+    let summary = catalog.run(&root, Verb::Add, &options(), &mut |_| Ok(())).unwrap();
+    assert_eq!(summary.counts, BTreeMap::from([(Class::New, 1)]));
+}
+
+#[test]
+fn a_scrub_of_what_was_never_taken_up_whole_is_not_all_done() {
+    let archive = Archive::of(&["file"]);
+    let mut catalog = archive.open();
+    archive.root(&mut catalog);
+    drop(catalog);
+    let told = archive.scrub(everything());
+    assert_eq!(told.summary.severity(), Severity::NotAllDone);
+    archive.run(Verb::Add);
+    let told = archive.scrub(everything());
+    assert_eq!(told.summary.severity(), Severity::AsCataloged);
+}

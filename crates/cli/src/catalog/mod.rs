@@ -108,6 +108,7 @@ pub fn fail(error: &CatalogError, console: &mut Console) -> ExitCode {
     console.message(error.to_string().as_bytes());
     match error {
         error if error.is_of_catalog() => ExitCode::from(OF_CATALOG),
+        CatalogError::NotThere { .. } => ExitCode::from(NOT_ALL_DONE),
         CatalogError::Absent(_)
         | CatalogError::NoRoot(_)
         | CatalogError::NotAFolder(_)

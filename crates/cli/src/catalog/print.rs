@@ -113,6 +113,10 @@ fn words(summary: &Summary) -> String {
             parts.push(format!("{} known to be {what}", HumanCount(*count)));
         }
     }
+    if !summary.is_taken_up {
+        let words = "not all files are known, since no add or update came to its end (`lanesum update` does it)";
+        parts.push(words.to_owned());
+    }
     let parts = if parts.is_empty() { "nothing to do".to_owned() } else { parts.join(", ") };
     let complete = match summary.halt {
         _ if summary.is_all_done() => "complete".to_owned(),
@@ -202,6 +206,7 @@ fn summary_object(summary: &Summary) -> Map<String, Value> {
         ("verb", json!(summary.verb.name())),
         ("severity", json!(severity)),
         ("complete", json!(summary.is_all_done())),
+        ("taken_up", json!(summary.is_taken_up)),
         ("suspended", json!(summary.suspended)),
         ("counts", Value::Object(counts)),
         ("same", json!(summary.same)),
