@@ -64,6 +64,8 @@ pub(crate) struct Batch {
     events: Vec<(Finding, i64)>,
     /// To be told once they are on the medium.
     told: Vec<Finding>,
+    /// What was counted when it was committed last.
+    kept: BTreeMap<Class, u64>,
     began: Instant,
     ids: Ids,
     folders: HashMap<Arc<[u8]>, i64>,
@@ -124,6 +126,7 @@ impl Batch {
             replaced: Vec::new(),
             events: Vec::new(),
             told: Vec::new(),
+            kept: BTreeMap::new(),
             began: Instant::now(),
             ids: Ids::of(db)?,
             folders: HashMap::new(),
@@ -151,6 +154,22 @@ impl Batch {
     pub(crate) fn replace(&mut self, before: &File, file: File, to: Option<Vec<u8>>) {
         self.root.bytes += file.stat.size - before.stat.size;
         self.rows.push((file, to));
+    }
+
+    /// Drops all that is not committed, and what was counted since.
+    pub(crate) fn discard(&mut self, db: &Connection) -> Result<(), CatalogError> {
+        self.inserts.clear();
+        self.rows.clear();
+        self.states.clear();
+        self.forgotten.clear();
+        self.replaced.clear();
+        self.events.clear();
+        self.told.clear();
+        self.run.counts.clone_from(&self.kept);
+        if let Some(stored) = Root::find(db, self.root.id)? {
+            self.root.bytes = stored.bytes;
+        }
+        Ok(())
     }
 
     /// Takes rows away, whose files have so many bytes together.
@@ -191,6 +210,7 @@ impl Batch {
         let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         self.write(&transaction)?;
         transaction.commit()?;
+        self.kept.clone_from(&self.run.counts);
         Ok(mem::take(&mut self.told))
     }
 

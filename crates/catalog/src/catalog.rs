@@ -35,6 +35,8 @@ const CACHE: i64 = 64 << 10;
 pub struct Catalog {
     pub(crate) db: Connection,
     path: PathBuf,
+    /// The file that was opened.
+    inode: Option<Inode>,
     /// Spreads the times at which files are due.
     pub(crate) jitter: SipHash24,
     /// None where it is only looked into.
@@ -119,7 +121,8 @@ impl Catalog {
                 "the key of due times is not there, or has not 16 bytes".to_owned(),
             )
         })?;
-        Ok(Self { db, path: path.to_owned(), jitter: SipHash24::new(&key), lock })
+        let inode = inode_of(path);
+        Ok(Self { db, path: path.to_owned(), inode, jitter: SipHash24::new(&key), lock })
     }
 
     /// What only one process has at a time that serves a catalog; it keeps nobody from writing.
@@ -144,6 +147,16 @@ impl Catalog {
         self.is_writable() || Lock::is_held(&self.path)
     }
 
+    /// That it is where it was opened: whoever keeps it open would go on with what was removed, or
+    /// replaced by a copy.
+    ///
+    /// # Errors
+    /// [`CatalogError::Replaced`].
+    pub fn require_in_place(&self) -> Result<(), CatalogError> {
+        let is_in_place = inode_of(&self.path) == self.inode;
+        if is_in_place { Ok(()) } else { Err(CatalogError::Replaced(self.path.clone())) }
+    }
+
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -161,17 +174,27 @@ impl Catalog {
         look(&self.path).map(|(db, _)| db)
     }
 
+    /// Brings what is in the log to its place. SQLite does so when the last connection is closed, and
+    /// of a log in which a bit flipped it drops the rest in silence: it must not hold weeks of what
+    /// was found, because a daemon has the catalog open. What a reader still needs stays until the
+    /// next time.
+    pub(crate) fn bring_home(&self) -> Result<(), CatalogError> {
+        let sql = "PRAGMA wal_checkpoint(PASSIVE)";
+        Ok(self.db.query_row(sql, [], |_| Ok(()))?)
+    }
+
     /// The files that it consists of, which are never cataloged, and must not even be opened: to
     /// close one loses the locks that SQLite has on it.
     pub(crate) fn own_files(&self) -> Vec<Inode> {
-        let inode = |path: PathBuf| {
-            let metadata = fs::symlink_metadata(path).ok()?;
-            Some(Inode { device: metadata.dev(), number: metadata.ino() })
-        };
         let logs =
             ["", "-wal", "-shm", "-serve-lock"].into_iter().map(|end| beside(&self.path, end));
-        logs.chain([lock::path(&self.path)]).filter_map(inode).collect()
+        logs.chain([lock::path(&self.path)]).filter_map(|path| inode_of(&path)).collect()
     }
+}
+
+fn inode_of(path: &Path) -> Option<Inode> {
+    let metadata = fs::symlink_metadata(path).ok()?;
+    Some(Inode { device: metadata.dev(), number: metadata.ino() })
 }
 
 /// A connection that writes beside whoever has the lock.

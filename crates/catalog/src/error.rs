@@ -23,6 +23,9 @@ pub enum CatalogError {
     /// There is no catalog to look into.
     #[error("no catalog at {}; `lanesum add DIR` makes one", .0.display())]
     Absent(PathBuf),
+    /// It was removed, or replaced by another, since it was opened.
+    #[error("{}: is not the catalog any more that was opened; begin again", .0.display())]
+    Replaced(PathBuf),
     /// The file is another program's, or no database at all.
     #[error("{}: is no catalog of lanesum; name another file with --catalog", .0.display())]
     NotACatalog(PathBuf),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use lanesum_list::{Digest, Digests};
 
-use crate::class::Class;
+use crate::class::{Class, Status};
 use crate::digests::agree;
 use crate::finding::Finding;
 use crate::root::Root;
@@ -51,8 +51,10 @@ impl Gone {
     }
 
     /// How many rows there were.
-    pub(crate) fn len(&self) -> usize {
-        self.files.iter().flatten().count()
+    /// How many are gone that are not known to be.
+    pub(crate) fn newly(&self, statuses: &HashMap<i64, Status>) -> u64 {
+        let is_new = |file: &&File| statuses.get(&file.id) != Some(&Status::Missing);
+        self.files.iter().flatten().filter(is_new).count() as u64
     }
 
     /// Whether a file of this size may be one of the rows.

@@ -281,12 +281,18 @@ impl Finder {
         }
     }
 
-    /// The file of this id, if it is there still.
+    /// The file of this id, if it is there still. One that is forgotten has no state either; where
+    /// there is one, a search for the file was led astray.
     pub(crate) fn find(&mut self, id: i64) -> Result<Option<File>, CatalogError> {
         let Self { db, sql, folders } = self;
         let mut statement = db.prepare_cached(sql)?;
         let mut rows = statement.query([id])?;
-        let Some(row) = rows.next()? else { return Ok(None) };
+        let Some(row) = rows.next()? else {
+            let sql = "SELECT EXISTS (SELECT 1 FROM state WHERE id = ?1)";
+            let has_state: bool = db.prepare_cached(sql)?.query_row([id], |row| row.get(0))?;
+            let damage = || CatalogError::Damaged(format!("file {id} has a state, and no row"));
+            return if has_state { Err(damage()) } else { Ok(None) };
+        };
         let folder: i64 = row.get(1)?;
         let path = match folders.get(&folder) {
             Some(path) => Arc::clone(path),

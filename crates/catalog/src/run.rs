@@ -214,10 +214,10 @@ impl Work<'_> {
         let rows = found.rows();
         let mut gone = Gone::new(found.gone, self.batch.root.inodes_last);
         found.new.iter().for_each(|new| _ = gone.take_renamed(&self.batch.root, new));
-        Ok(self.too_many(gone.len() as u64, rows))
+        Ok(self.too_many(gone.newly(&self.statuses), rows))
     }
 
-    /// Why a root is suspended of which so many files are gone, if it is.
+    /// Why a root is suspended of which so many files are gone that nobody was told of, if it is.
     fn too_many(&self, gone: u64, rows: u64) -> Option<String> {
         let most = u64::from(self.max_gone());
         let is_too_much = gone > MANY && gone * 100 > rows * most;
@@ -249,7 +249,7 @@ impl Work<'_> {
                 None => others.push(new),
             }
         }
-        if let Some(why) = self.too_many(self.gone.len() as u64, rows) {
+        if let Some(why) = self.too_many(self.gone.newly(&self.statuses), rows) {
             summary.suspended = Some(why);
             return Ok(());
         }
@@ -303,9 +303,15 @@ impl Work<'_> {
         let rows =
             rows.chain(renamed_to_be_read.into_iter().map(move |it| job_of_row(&of_root, it)));
         summary.is_complete = self.read(rows.chain(jobs_of_new(&root, others)))?;
+        if self.vanished.is_some() {
+            return Ok(());
+        }
         self.tell_inserted()?;
         for file in mem::take(&mut self.gone).into_missing() {
-            self.miss(&file)?;
+            match self.mount_over(&file.path(), false) {
+                Some(mount) => self.hide(mount, file.id)?,
+                None => self.miss(&file)?,
+            }
         }
         Ok(())
     }
@@ -410,15 +416,16 @@ impl Work<'_> {
     /// Ends a run that went through.
     pub(crate) fn finish(mut self, mut summary: Summary) -> Result<Summary, CatalogError> {
         summary.unknown += self.hidden;
+        self.look_at_root()?;
+        if let Some(why) = self.vanished.clone() {
+            return self.suspend(summary, why);
+        }
         for finding in mem::take(&mut self.moves).into_findings() {
             if self.verb.accepts() {
                 let now = (self.options.clock)();
                 self.batch.event(finding.clone(), now);
             }
             self.batch.tell(finding);
-        }
-        if let Some(why) = self.vanished.take() {
-            return self.suspend(summary, why);
         }
         self.batch.root.suspended = None;
         summary.halt = summary.halt.or(self.halt);
@@ -445,6 +452,7 @@ impl Work<'_> {
         self.batch.run.ended = Some((self.options.clock)());
         self.batch.run.outcome = Some(outcome);
         self.commit()?;
+        self.catalog.bring_home()?;
         // Folders lose files by moves alone, and an index that is wrong must not make one look empty.
         if self.is_shape_right {
             self.catalog.remove_empty_folders(self.batch.root.id)?;

@@ -4,6 +4,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use lanesum_checksum::{Algorithms, Job, Source, engine};
+use rusqlite::Params;
 
 use crate::batch::Batch;
 use crate::check::require_shape;
@@ -91,17 +92,20 @@ impl Catalog {
         batch.run.ended = Some(now);
         batch.run.outcome = Some("complete");
         batch.commit(&mut self.db)?;
+        self.bring_home()?;
         Ok(finding)
     }
 
-    /// Catalogs a file, or all files in a folder, no more; a root with all of it. What was told of
-    /// them stays among the events. Files on the disk are not touched.
+    /// Catalogs a file, or all files in a folder, no more; a root with all of it. A path that is the
+    /// name of both is the file; with a slash at its end it is the folder. What was told of them
+    /// stays among the events. Files on the disk are not touched.
     ///
     /// # Errors
     /// [`CatalogError::NoRoot`], [`CatalogError::Unknown`], and those of the catalog.
     pub fn forget(&mut self, path: &Path, options: &Options) -> Result<Finding, CatalogError> {
         let (root, below) = self.root_of(path)?;
-        let (ids, bytes) = self.ids_at(&root, &below)?;
+        let is_folder = path.as_os_str().as_bytes().ends_with(b"/");
+        let (ids, bytes) = self.ids_at(&root, &below, is_folder)?;
         if ids.is_empty() && !below.is_empty() {
             return Err(CatalogError::Unknown(path.to_owned()));
         }
@@ -125,21 +129,38 @@ impl Catalog {
 
     /// Whether a file at a path, or one below it, is cataloged.
     pub(crate) fn has_rows_at(&self, root: &Root, below: &[u8]) -> Result<bool, CatalogError> {
-        self.ids_at(root, below).map(|(ids, _)| !ids.is_empty())
+        Ok(!self.ids_at(root, below, false)?.0.is_empty())
     }
 
-    /// The ids of the file at a path, or of all files below it; and their bytes.
-    fn ids_at(&self, root: &Root, below: &[u8]) -> Result<(Vec<i64>, i64), CatalogError> {
-        let (folder, name) = rows::split(below);
-        // Of the root all is below; to SQLite a part of an empty path is no path.
-        let sql = "SELECT f.id, f.size FROM folder d JOIN file f ON f.folder = d.id WHERE d.root = ?1 \
-                   AND (d.path = ?2 AND f.name = ?3 OR ?4 = 0 OR substr(d.path, 1, ?4) = ?5)";
-        let mut inside = below.to_vec();
-        if !inside.is_empty() {
-            inside.push(b'/');
-        }
+    /// The id of the file at a path; where there is none, or a folder is meant, those of all files
+    /// below it. And their bytes.
+    fn ids_at(
+        &self,
+        root: &Root,
+        below: &[u8],
+        is_folder: bool,
+    ) -> Result<(Vec<i64>, i64), CatalogError> {
+        let sql =
+            "SELECT f.id, f.size FROM folder d JOIN file f ON f.folder = d.id WHERE d.root = ?1";
+        let found = if is_folder || below.is_empty() {
+            // Of the root all is below; to SQLite a part of an empty path is no path.
+            let sql = format!("{sql} AND (?2 = 0 OR substr(d.path, 1, ?2) = ?3)");
+            let mut inside = below.to_vec();
+            if !inside.is_empty() {
+                inside.push(b'/');
+            }
+            self.ids(&sql, (root.id, inside.len() as i64, &inside))?
+        } else {
+            let (folder, name) = rows::split(below);
+            let sql = format!("{sql} AND d.path = ?2 AND f.name = ?3");
+            self.ids(&sql, (root.id, folder, name))?
+        };
+        let is_none = found.0.is_empty() && !is_folder && !below.is_empty();
+        if is_none { self.ids_at(root, below, true) } else { Ok(found) }
+    }
+
+    fn ids(&self, sql: &str, parameters: impl Params) -> Result<(Vec<i64>, i64), CatalogError> {
         let mut statement = self.db.prepare(sql)?;
-        let parameters = (root.id, folder, name, inside.len() as i64, &inside);
         let mut rows = statement.query(parameters)?;
         let (mut ids, mut bytes) = (Vec::new(), 0);
         while let Some(row) = rows.next()? {

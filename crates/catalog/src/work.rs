@@ -20,6 +20,7 @@ use crate::confirm::{Confirmed, confirm};
 use crate::digests::{agree, algorithms};
 use crate::finding::Finding;
 use crate::jobs::{Limits, Task, job_of_new, job_of_row};
+use crate::mounts::Mounts;
 use crate::moves::{Gone, Moves};
 use crate::options::{GoesOn, Options, Verb};
 use crate::pressure::Pressure;
@@ -64,6 +65,8 @@ pub(crate) struct Work<'a> {
     pub(crate) halt: Option<Halt>,
     /// Device and inode of the root when it began: the cheap half of whether it is there still.
     place: Option<[u64; 2]>,
+    /// What was mounted below it when that was looked up last.
+    below: Option<(Instant, Mounts)>,
     /// Why the root is not there any more.
     pub(crate) vanished: Option<String>,
     pace: Pace,
@@ -101,6 +104,7 @@ impl<'a> Work<'a> {
             hidden: 0,
             halt: None,
             place: inode_at(&batch.root.path),
+            below: None,
             batch,
             vanished: None,
             pace: options.engine.pace.clone().unwrap_or_default(),
@@ -120,8 +124,45 @@ impl<'a> Work<'a> {
 
     /// Commits, and tells what is on the medium then.
     pub(crate) fn commit(&mut self) -> Result<(), CatalogError> {
+        self.look_at_root()?;
         let told = self.batch.commit(&mut self.catalog.db)?;
         told.iter().try_for_each(|finding| (self.tell)(finding)).map_err(CatalogError::Told)
+    }
+
+    /// Whether the root is what it was when the run began. Where it is not, nobody knows of which of
+    /// the two was read what is not committed: nothing of that is kept.
+    pub(crate) fn look_at_root(&mut self) -> Result<(), CatalogError> {
+        if self.vanished.is_none()
+            && inode_at(&self.batch.root.path) != self.place
+            && let Some(why) = self.batch.root.why_not_there()
+        {
+            self.vanished = Some(why);
+            self.batch.discard(&self.catalog.db)?;
+        }
+        Ok(())
+    }
+
+    /// What is mounted over a path below the root, perhaps since the run began; as of this moment, or
+    /// of a moment ago.
+    pub(crate) fn mount_over(&mut self, below: &[u8], is_exact: bool) -> Option<Vec<u8>> {
+        const MOMENT: Duration = Duration::from_millis(10);
+        let is_old = |at: Instant| is_exact || at.elapsed() > MOMENT;
+        if self.below.as_ref().is_none_or(|(at, _)| is_old(*at)) {
+            self.below = Some((Instant::now(), Mounts::below(&self.batch.root.path)));
+        }
+        self.below.as_ref().and_then(|(_, mounts)| mounts.over(below)).map(<[u8]>::to_vec)
+    }
+
+    /// What hides the file that was to be read, if the one that was read, or missed, is another: a
+    /// mount that came since the way to it was looked at.
+    fn hidden_by(&mut self, path: &Path, result: &Result<Hashed, Error>) -> Option<Vec<u8>> {
+        let own = self.place.map(|[device, _]| device);
+        let is_own = match result {
+            Ok(hashed) => hashed.inode.map(|inode| inode.device) == own,
+            Err(_) => false,
+        };
+        let below = self.below(path);
+        if is_own { None } else { self.mount_over(&below, true) }
     }
 
     /// Reads, and what is being written to once more; whether all was done.
@@ -220,6 +261,16 @@ impl<'a> Work<'a> {
             self.batch.run.files += i64::from(source.path().is_some());
             self.batch.run.bytes = self.batch.run.bytes.saturating_add_unsigned(hashed.bytes);
         }
+        if matches!(context, Task::Row(_) | Task::New)
+            && let Some(mount) = self.hidden_by(&path, &result)
+        {
+            match context {
+                Task::Row(file) => return self.hide(mount, file.id),
+                _ if self.mounts.contains(&mount) => {}
+                _ => self.mounts.push(mount),
+            }
+            return Ok(());
+        }
         match (context, result) {
             (Task::Failed(error), _) => Err(error),
             (Task::Mount(path), _) => {
@@ -227,19 +278,11 @@ impl<'a> Work<'a> {
                 self.mounts.push(below);
                 Ok(())
             }
-            (Task::Gone(file), _) => self.miss(&file),
-            (Task::Hidden(mount, id), _) => {
-                self.hidden += 1;
-                // It stays known that nobody could look, but not in place of what is known.
-                if !self.statuses.contains_key(&id) {
-                    self.batch.state(id, self.catalog.checked(id)?, Status::Hidden);
-                    self.statuses.insert(id, Status::Hidden);
-                }
-                if !self.mounts.contains(&mount) {
-                    self.mounts.push(mount);
-                }
-                Ok(())
-            }
+            (Task::Gone(file), _) => match self.mount_over(&file.path(), true) {
+                Some(mount) => self.hide(mount, file.id),
+                None => self.miss(&file),
+            },
+            (Task::Hidden(mount, id), _) => self.hide(mount, id),
             (Task::Unreadable(path, why), _) => {
                 let finding = Finding::new(Class::Unreadable, self.below(&path)).because(why);
                 self.found(finding);
@@ -267,6 +310,20 @@ impl<'a> Work<'a> {
                 Ok(())
             }
         }
+    }
+
+    /// Notes that a file is hidden by a mount. It stays known that nobody could look, but not in
+    /// place of what is known.
+    pub(crate) fn hide(&mut self, mount: Vec<u8>, id: i64) -> Result<(), CatalogError> {
+        self.hidden += 1;
+        if !self.statuses.contains_key(&id) {
+            self.batch.state(id, self.catalog.checked(id)?, Status::Hidden);
+            self.statuses.insert(id, Status::Hidden);
+        }
+        if !self.mounts.contains(&mount) {
+            self.mounts.push(mount);
+        }
+        Ok(())
     }
 
     /// A path below the root.
@@ -329,6 +386,11 @@ impl<'a> Work<'a> {
         stat: Stat,
         digests: Digests,
     ) -> Result<(), CatalogError> {
+        if let Some(to) = file.renamed.clone()
+            && !self.verb.accepts()
+        {
+            return self.moved(file, to.into(), stat, Some(digests));
+        }
         let now = self.now();
         let class = finding.class;
         self.batch.state(file.id, now, Status::Good);
@@ -507,13 +569,14 @@ impl<'a> Work<'a> {
     ) -> Result<(), CatalogError> {
         self.batch.count(Class::Moved, 1);
         self.moves.add(file.path(), to.clone());
+        if !self.verb.accepts() {
+            // The row stands as it did: what is not taken up may be gone again tomorrow.
+            return Ok(());
+        }
         let now = self.now();
         if read.is_some() {
             self.batch.state(file.id, now, Status::Good);
             self.statuses.remove(&file.id);
-        }
-        if !self.verb.accepts() {
-            return Ok(());
         }
         let after = match read {
             Some(digests) => {

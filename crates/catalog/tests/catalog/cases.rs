@@ -954,3 +954,116 @@ fn a_scrub_of_what_was_never_taken_up_whole_is_not_all_done() {
     let told = archive.scrub(everything());
     assert_eq!(told.summary.severity(), Severity::AsCataloged);
 }
+
+#[test]
+fn a_look_that_finds_a_move_makes_no_row_well() {
+    for is_rotted in [false, true] {
+        let archive = Archive::of(&["a", "other"]);
+        archive.run(Verb::Add);
+        let good = fs::read(archive.path("a")).unwrap();
+        if is_rotted {
+            archive.rot("a");
+            archive.scrub(everything());
+        }
+        fs::remove_file(archive.path("a")).unwrap();
+        assert_eq!(archive.run(Verb::Audit).lines(), ["missing a"]);
+        archive.write("b", good);
+        archive.run(Verb::Audit);
+        let not_well = archive.open().not_well().unwrap();
+        let expected = if is_rotted { Status::Rotted } else { Status::Missing };
+        assert_eq!(not_well.iter().map(|it| it.status).collect::<Vec<_>>(), [expected]);
+        fs::remove_file(archive.path("b")).unwrap();
+        days_pass(1);
+        assert_eq!(archive.scrub(Due::default()).summary.severity(), Severity::Damage);
+        // Whoever accepts takes the row along.
+        archive.write("b", "a");
+        archive.run(Verb::Update);
+        assert!(archive.open().not_well().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn a_file_is_forgotten_without_the_folder_that_has_its_name_now() {
+    let archive = Archive::of(&["b", "c"]);
+    archive.run(Verb::Add);
+    fs::remove_file(archive.path("b")).unwrap();
+    archive.write("b/x", "x");
+    archive.write("b/y", "y");
+    archive.run(Verb::Update);
+    let mut catalog = archive.open();
+    let mut forget = |path: &str| catalog.forget(&archive.path(path), &options()).unwrap().files;
+    assert_eq!(forget("b"), 1);
+    assert_eq!(forget("b/"), 2);
+    assert_eq!(forget("c"), 1);
+}
+
+/// Another folder in the place of a root, with files of the same names.
+#[test]
+fn what_comes_over_a_root_while_it_is_read_is_not_taken_for_it() {
+    for verb in [Verb::Update, Verb::Audit] {
+        let archive = Archive::of(&["a", "b", "c"]);
+        archive.run(Verb::Add);
+        for name in ["a", "b", "c"] {
+            archive.write(name, "edited");
+        }
+        let tree = archive.tree.path().to_owned();
+        let aside = tree.with_extension("aside");
+        let is_swapped = std::sync::atomic::AtomicBool::new(false);
+        let (from, to) = (tree.clone(), aside.clone());
+        let told = archive.run_with(verb, |options| {
+            options.goes_on = Some(lanesum_catalog::GoesOn::new(move || {
+                if !is_swapped.swap(true, Ordering::Relaxed) {
+                    fs::rename(&from, &to).unwrap();
+                    fs::create_dir(&from).unwrap();
+                    for name in ["a", "b", "c"] {
+                        fs::write(from.join(name), "of another").unwrap();
+                    }
+                }
+                true
+            }));
+        });
+        assert!(told.summary.suspended.is_some(), "{verb:?}: {:?}", told.lines());
+        assert_eq!(told.lines(), ["suspended "], "{verb:?}");
+        fs::remove_dir_all(&tree).unwrap();
+        fs::rename(&aside, &tree).unwrap();
+        let told = archive.run(Verb::Audit);
+        assert_eq!(told.lines(), ["changed a", "changed b", "changed c"], "{verb:?}");
+    }
+}
+
+/// The log is short when a run ended, also while somebody looks into the catalog.
+#[test]
+fn what_a_run_found_is_in_its_place_while_somebody_has_the_catalog_open() {
+    let archive = Archive::of(&["a", "b"]);
+    archive.run(Verb::Add);
+    let looking = Catalog::look(&archive.catalog_path()).unwrap();
+    archive.rot("a");
+    assert_eq!(archive.scrub(everything()).lines(), ["rotted a"]);
+    // As if whoever looks was killed, and the log was lost.
+    let copy = archive.state.path().join("copy.db");
+    fs::copy(archive.catalog_path(), &copy).unwrap();
+    drop(looking);
+    assert_eq!(Catalog::look(&copy).unwrap().not_well().unwrap().len(), 1);
+}
+
+#[test]
+fn what_was_told_to_be_missing_suspends_nothing_again() {
+    let names: Vec<_> = (0..400).map(|number| format!("f{number}")).collect();
+    let archive = Archive::of(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    archive.run(Verb::Add);
+    for name in &names[..150] {
+        fs::remove_file(archive.path(name)).unwrap();
+    }
+    assert!(archive.run(Verb::Audit).summary.suspended.is_some());
+    let told = archive.run_with(Verb::Update, |options| options.max_gone = Some(100));
+    assert_eq!(told.counts()[&Class::Missing], 150);
+    archive.rot("f399");
+    let told = archive.scrub(everything());
+    assert_eq!((told.summary.suspended.as_deref(), told.counts()[&Class::Rotted]), (None, 1));
+    assert!(archive.run(Verb::Audit).summary.suspended.is_none());
+    // As many again are another matter.
+    for name in &names[150..300] {
+        fs::remove_file(archive.path(name)).unwrap();
+    }
+    assert!(archive.scrub(everything()).summary.suspended.is_some());
+}

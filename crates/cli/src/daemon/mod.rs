@@ -119,7 +119,7 @@ fn serve(
     let calls = args.on_finding.clone().map(|command| Calls::start(&path, command, console));
     let calls = calls.transpose()?;
     let began = Instant::now();
-    let mut worker = Worker::new(args, path, console, is_ending, live.clone(), calls)?;
+    let mut worker = Worker::new(args, &path, console, is_ending, live.clone(), calls)?;
     lock(console).message(
         format!(
             "serves {} ({} files, {} bytes of memory for them), since {:.2} s",
@@ -221,6 +221,7 @@ fn is_final(error: &CatalogError) -> bool {
         CatalogError::Damaged(_)
             | CatalogError::NotACatalog(_)
             | CatalogError::Absent(_)
+            | CatalogError::Replaced(_)
             | CatalogError::Newer { .. }
     )
 }

@@ -72,19 +72,20 @@ impl Worker {
     /// Those of the catalog.
     pub fn new(
         args: &Serve,
-        path: PathBuf,
+        path: &Path,
         console: &Arc<Mutex<Console>>,
         is_ending: &Arc<AtomicBool>,
         live: Live,
         calls: Option<Calls>,
     ) -> Result<Self, CatalogError> {
-        let catalog = Catalog::look(&path)?;
+        let catalog = Catalog::look(path)?;
         let zone = TimeZone::system();
         let version = catalog.version()?;
         let agenda = Agenda::of(&catalog, now(), &zone)?;
         let files = agenda.files();
         Ok(Self {
-            path,
+            // Whatever a link to it leads to later.
+            path: catalog.path().to_owned(),
             console: Arc::clone(console),
             is_ending: Arc::clone(is_ending),
             live,
@@ -127,6 +128,7 @@ impl Worker {
     /// # Errors
     /// Those of the catalog.
     pub fn look(&mut self) -> Result<bool, CatalogError> {
+        self.catalog.require_in_place()?;
         let was_set = self.was_set();
         if was_set {
             lock(&self.console).message(b"the clock was set: what is due is computed anew");
@@ -162,6 +164,7 @@ impl Worker {
     /// Those of the catalog.
     pub fn step(&mut self) -> Result<Step, CatalogError> {
         notify(&[NotifyState::Watchdog]);
+        self.catalog.require_in_place()?;
         let now = now();
         self.agenda.refresh(&self.catalog, now)?;
         let mut roots = self.catalog.roots()?;

@@ -268,3 +268,24 @@ fn a_folder_that_has_lost_too_much_is_suspended_and_left_alone_for_a_while() {
         assert!(!status(&folder).contains("missing"), "a row was touched");
     }
 }
+
+/// A daemon must not go on with a catalog that is not there any more.
+#[test]
+fn a_daemon_ends_when_its_catalog_is_replaced() {
+    let folder = Folder::in_memory();
+    folder.write("tree/a", "a");
+    fs::create_dir(folder.path("state")).unwrap();
+    assert_eq!(run(&folder, "add tree").status.code(), Some(0));
+    let mut daemon = Daemon::start(&folder);
+    until("the daemon serves", || folder.path("state/catalog.db-serve-lock").exists());
+    assert_eq!(run(&folder, "catalog backup copy.db").status.code(), Some(0));
+    fs::rename(folder.path("copy.db"), folder.path("state/catalog.db")).unwrap();
+    let mut child = daemon.0.take().unwrap();
+    let mut ended = None;
+    until("the daemon ends", || {
+        ended = child.try_wait().unwrap();
+        ended.is_some()
+    });
+    // A code at which systemd starts it again.
+    assert_eq!(ended.unwrap().code(), Some(1));
+}
