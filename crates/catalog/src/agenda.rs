@@ -8,7 +8,7 @@
 //!
 //! Days are those of the wall's clock, from midnight to midnight.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io;
 
 use jiff::tz::TimeZone;
@@ -21,7 +21,7 @@ use crate::manners::Manners;
 use crate::options::Options;
 use crate::root::Root;
 use crate::rows::{Finder, State};
-use crate::scrub::{BATCH, DAY, Part as Whole, Times, budget};
+use crate::scrub::{BATCH, DAY, Part as Whole, Times, budget, cost};
 use crate::summary::{Halt, Summary};
 use crate::table::STATE;
 use crate::way::{There, Ways};
@@ -87,6 +87,8 @@ pub(crate) struct Queue {
     day: i64,
     /// The next round does not begin before.
     rest: i64,
+    /// All files of the root.
+    files: u64,
     /// What is due later than this is not held.
     horizon: Option<i64>,
 }
@@ -98,19 +100,28 @@ pub(crate) struct Claimed {
     bad: Vec<u32>,
     /// Of the files that are well.
     bytes: i64,
+    /// What these take of the day's budget.
+    cost: i64,
 }
 
 impl Claimed {
     pub(crate) fn ids(&self) -> Vec<i64> {
-        let scheduled = self.events.iter().map(|&(_, id)| i64::from(id));
-        let mut ids: Vec<i64> = scheduled.chain(self.bad.iter().map(|&id| id.into())).collect();
+        let mut ids: Vec<i64> = self.events.iter().map(|&(_, id)| i64::from(id)).collect();
         ids.sort_unstable();
+        // What is not well comes last, or it would take up the hours of the rest. It is sorted.
+        ids.extend(self.bad.iter().map(|&id| i64::from(id)));
         ids
     }
 }
 
 impl Queue {
+    /// Holds a file that is cataloged.
     pub(crate) fn add(&mut self, id: u32, is_good: bool, due: i64) -> Result<(), CatalogError> {
+        self.files += 1;
+        self.hold(id, is_good, due)
+    }
+
+    fn hold(&mut self, id: u32, is_good: bool, due: i64) -> Result<(), CatalogError> {
         if !is_good {
             self.bad.insert(id);
         } else if self.horizon.is_none_or(|horizon| due < horizon) {
@@ -158,14 +169,14 @@ impl Queue {
         if begins <= now { Next::Now } else { Next::At(begins.min(tomorrow)) }
     }
 
-    /// Takes what is to be read now: so many bytes at most, but for the last file. What is not well
-    /// does not count.
+    /// Takes what is to be read now: so much of the budget at most, but for the last file. `size` is
+    /// of a file that is there. What is not well does not count.
     pub(crate) fn claim(
         &mut self,
         now: i64,
         left: i64,
         zone: &TimeZone,
-        mut size: impl FnMut(u32) -> Result<i64, CatalogError>,
+        mut size: impl FnMut(u32) -> Result<Option<i64>, CatalogError>,
     ) -> Result<Claimed, CatalogError> {
         let mut claimed = Claimed::default();
         let today = midnight(now, zone);
@@ -174,10 +185,13 @@ impl Queue {
             claimed.bad = self.bad.iter().copied().collect();
         }
         let most = left.min(PART);
-        while claimed.bytes < most && claimed.events.len() < BATCH {
+        while claimed.cost < most && claimed.events.len() < BATCH {
             let Some(claim) = self.schedule.claim_due(seconds(now)) else { break };
             let (event, id) = (claim.id, *claim.payload);
-            claimed.bytes += size(id)?;
+            if let Some(size) = size(id)? {
+                claimed.bytes += size;
+                claimed.cost += cost(size);
+            }
             claimed.events.push((event, id));
         }
         Ok(claimed)
@@ -226,7 +240,7 @@ impl Queue {
                 Some((false, _)) => {}
                 Some((true, due)) => {
                     self.bad.remove(&id);
-                    self.add(id, true, due)?;
+                    self.hold(id, true, due)?;
                 }
             }
         }
@@ -361,9 +375,10 @@ impl Agenda {
 
     /// Bytes of the day's budget of a root.
     fn left(&mut self, catalog: &Catalog, root: &Root, now: i64) -> Result<i64, CatalogError> {
-        let is_late = self.roots.entry(root.id).or_default().is_late(now);
+        let queue = self.roots.entry(root.id).or_default();
+        let (is_late, files) = (queue.is_late(now), queue.files);
         let read = catalog.scrubbed(root, midnight(now, &self.zone) - 1, now)?;
-        Ok(budget(root.bytes, root.policy.every_days, is_late, read))
+        Ok(budget(files, root.bytes, root.policy.every_days, is_late, read))
     }
 }
 
@@ -385,20 +400,20 @@ impl Catalog {
         let mut finder = Finder::new(self.reader()?);
         let mut ways = Ways::of(&root.path);
         // What is not there, or hidden, takes nothing from the others.
-        let mut size = |id: u32| -> Result<i64, CatalogError> {
+        let mut size = |id: u32| -> Result<Option<i64>, CatalogError> {
             let file = finder.find(id.into())?;
             let file = file.filter(|file| matches!(ways.look(&file.path()), There::File));
-            Ok(file.map_or(0, |file| file.stat.size))
+            Ok(file.map(|file| file.stat.size))
         };
         // Until it is put back, it is to be computed anew.
         agenda.seen = -1;
         let claimed = queue.claim(now, left, &agenda.zone, &mut size)?;
         let mut bytes = claimed.bytes;
         for &id in &claimed.bad {
-            bytes += size(id)?;
+            bytes += size(id)?.unwrap_or(0);
         }
         let is_due = queue.head().is_some_and(|head| head <= now);
-        let goes_on = is_due && left > claimed.bytes;
+        let goes_on = is_due && left > claimed.cost;
         Ok(Part {
             files: (claimed.events.len() + claimed.bad.len()) as u64,
             bytes: bytes.max(0).cast_unsigned(),
@@ -423,7 +438,8 @@ impl Catalog {
         let Part { claimed, goes_on, .. } = part;
         let queue = agenda.roots.entry(root.id).or_default();
         let ids = claimed.ids();
-        let unread = queue.deferred.iter().filter(|&&id| ids.binary_search(&id.into()).is_err());
+        let claimed_now: HashSet<i64> = ids.iter().copied().collect();
+        let unread = queue.deferred.iter().filter(|&&id| !claimed_now.contains(&id.into()));
         let of = Whole { left: 0, unread: unread.count() as u64, goes_on };
         let summary = self.scrub_these(root, ids, of, Limits::default(), options, tell)?;
         let now = (options.clock)();

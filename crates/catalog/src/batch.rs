@@ -222,15 +222,15 @@ impl Batch {
         for Insert { path, stat, digests, checked } in mem::take(&mut self.inserts) {
             let id = Ids::take(&mut self.ids.file);
             let is_settled = stat.is_settled_at(checked);
-            self.put_file(db, &mut files, (&path, id), (&stat, is_settled), &digests)?;
+            self.put_file(db, &mut files, (&path, id), (&stat, is_settled.into()), &digests)?;
             put_state(&mut states, &State { id, root, checked, status: Status::Fresh })?;
         }
         (files, states) = (FILE.putter(db)?, STATE.putter(db)?);
         self.rows.sort_unstable_by_key(|(file, _)| file.id);
         for (file, to) in mem::take(&mut self.rows) {
             let path = to.unwrap_or_else(|| file.path());
-            let File { id, stat, is_settled, digests, .. } = &file;
-            self.put_file(db, &mut files, (&path, *id), (stat, *is_settled), digests)?;
+            let File { id, stat, digests, .. } = &file;
+            self.put_file(db, &mut files, (&path, *id), (stat, file.settled()), digests)?;
         }
         self.states.sort_unstable_by_key(|state| state.id);
         self.states.drain(..).try_for_each(|state| put_state(&mut states, &state))?;
@@ -259,7 +259,7 @@ impl Batch {
         db: &Connection,
         into: &mut Putter<'_>,
         (path, id): (&[u8], i64),
-        (stat, is_settled): (&Stat, bool),
+        (stat, settled): (&Stat, i64),
         digests: &Digests,
     ) -> Result<(), CatalogError> {
         let (folder, name) = split(path);
@@ -274,7 +274,7 @@ impl Batch {
             int(modified),
             int(changed),
             int(inode),
-            int(is_settled.into()),
+            int(settled),
             int(algorithms),
             blob(&digests),
         ])

@@ -57,6 +57,9 @@ pub struct Overview {
     pub last: Option<Run>,
     /// How it is scrubbed.
     pub manners: Manners,
+    /// What an audit saw since it was taken up last, and no row tells: how many files were new, copies
+    /// or moved.
+    pub seen: BTreeMap<Class, u64>,
     /// The last look at the root, and the last scrub, where they did not do all that was to be done.
     pub undone: Vec<Run>,
 }
@@ -120,6 +123,7 @@ impl Catalog {
             let undone = self.undone(&root)?;
             let manners = self.manners(&root)?;
             let is_taken_up = self.was_taken_up(&root)?;
+            let seen = self.seen(&root)?;
             let (files, fresh, never, not_well) = (0, 0, 0, BTreeMap::new());
             let (ages, by_age) = ([0; 4], [0; 31]);
             let (oldest, late, due, next_due) = (None, 0, 0, None);
@@ -138,6 +142,7 @@ impl Catalog {
                 next_due,
                 last,
                 manners,
+                seen,
                 undone,
             });
         }
@@ -269,6 +274,23 @@ impl Catalog {
         Ok(undone)
     }
 
+    /// What the last look at a root saw that no row tells, where it took up nothing.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn seen(&self, root: &Root) -> Result<BTreeMap<Class, u64>, CatalogError> {
+        let is_look = |run: &Run| {
+            matches!(&*run.verb, "add" | "update" | "audit")
+                && matches!(run.outcome.as_deref(), Some("complete" | "partial"))
+        };
+        let look = self.last_run(root, is_look)?.filter(|run| run.verb == "audit");
+        let mut seen = look.map(|run| run.counts).unwrap_or_default();
+        seen.retain(|class, count| {
+            matches!(class, Class::New | Class::Copied | Class::Moved) && *count > 0
+        });
+        Ok(seen)
+    }
+
     /// Files of a root that were not read for longer than their period, as
     /// [`Overview::late`] counts them.
     ///
@@ -327,9 +349,13 @@ impl Overview {
     pub fn severity(&self) -> Severity {
         let known = self.not_well.keys().map(|status| status.severity()).max();
         let is_left = self.root.suspended.is_some() || self.manners.paused.is_some();
-        let is_unknown = self.never > 0 || self.late > 0 || !self.is_taken_up;
+        let is_unknown = self.never > 0 || self.late > 0 || !self.is_taken_up || self.files == 0;
         let is_undone = is_left || is_unknown || !self.undone.is_empty();
-        let least = if is_undone { Severity::NotAllDone } else { Severity::AsCataloged };
+        let least = match (is_undone, self.seen.is_empty()) {
+            (true, _) => Severity::NotAllDone,
+            (false, false) => Severity::Differences,
+            (false, true) => Severity::AsCataloged,
+        };
         known.unwrap_or(least).max(least)
     }
 

@@ -195,20 +195,27 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::NoRoot`].
     pub fn root_of(&self, path: &Path) -> Result<(Root, Vec<u8>), CatalogError> {
-        let mut roots = self.roots()?;
+        let mut places = Vec::new();
+        for root in self.roots()? {
+            // Its folder may be elsewhere now, with a link in its place.
+            let real = root.path.canonicalize().ok().filter(|real| *real != root.path);
+            places.extend(real.map(|real| (real, root.clone())));
+            places.push((root.path.clone(), root));
+        }
         // What is mounted in a root may be a root of its own: the innermost one.
-        roots.sort_by_key(|root| std::cmp::Reverse(root.path.as_os_str().len()));
-        let whole = resolved(path, &roots)?;
+        places.sort_by_key(|(place, _)| std::cmp::Reverse(place.as_os_str().len()));
+        let whole = resolved(path, &places)?;
+        let below = |place: &Path| Some(whole.strip_prefix(place).ok()?.as_os_str().as_bytes());
         let found =
-            roots.iter().find_map(|root| Some((root.clone(), root.below(&whole)?.to_vec())));
+            places.iter().find_map(|(place, root)| Some((root.clone(), below(place)?.to_vec())));
         if let Some((root, below)) = &found
             && (below.is_empty() || self.has_rows_at(root, below)?)
         {
             return Ok((root.clone(), below.clone()));
         }
         let linked = whole.canonicalize().ok();
-        let linked = roots.into_iter().find(|root| Some(&root.path) == linked.as_ref());
-        let linked = linked.map(|root| (root, Vec::new()));
+        let linked = places.into_iter().find(|(place, _)| Some(place) == linked.as_ref());
+        let linked = linked.map(|(_, root)| (root, Vec::new()));
         linked.or(found).ok_or_else(|| CatalogError::NoRoot(path.to_owned()))
     }
 
@@ -225,7 +232,10 @@ impl Catalog {
             _ => CatalogError::io(folder)(error),
         })?;
         let roots = self.roots()?;
-        if let Some(root) = roots.iter().find(|root| root.path == path) {
+        // It may have been moved, and a link put in its place.
+        let is_it =
+            |root: &&Root| root.path == path || root.path.canonicalize().is_ok_and(|it| it == path);
+        if let Some(root) = roots.iter().find(is_it) {
             let root = Root { policy, ..root.clone() };
             root.put(&self.db)?;
             return Ok(root);
@@ -261,17 +271,16 @@ fn is_mounted_between(one: &Path, other: &Path) -> bool {
     below.is_ok_and(|below| Mounts::below(outer).over(below).is_some())
 }
 
-/// The path, absolute, and without links as far as the first of these roots; it stays as it is from
-/// there on.
-fn resolved(path: &Path, roots: &[Root]) -> Result<PathBuf, CatalogError> {
+/// The path, absolute, and without links as far as the first of these places of roots; it stays as it
+/// is from there on.
+fn resolved(path: &Path, places: &[(PathBuf, Root)]) -> Result<PathBuf, CatalogError> {
     let whole = without_parents(&std::path::absolute(path).map_err(CatalogError::io(path))?);
     let mut resolved = whole.clone();
     let mut above: Vec<_> = whole.ancestors().collect();
     while let Some(folder) = above.pop() {
         let Ok(canonical) = folder.canonicalize() else { break };
         let below = whole.strip_prefix(folder).unwrap_or(Path::new(""));
-        let is_in = |root: &Root| canonical.starts_with(&root.path);
-        let is_at_end = roots.iter().any(is_in);
+        let is_at_end = places.iter().any(|(place, _)| canonical.starts_with(place));
         resolved = if below.as_os_str().is_empty() { canonical } else { canonical.join(below) };
         if is_at_end {
             break;

@@ -30,12 +30,23 @@ pub(crate) struct File {
     pub(crate) stat: Stat,
     /// Whether nobody can have been writing still when it was hashed.
     pub(crate) is_settled: bool,
+    /// Whether its stat was taken after a move, and without a read: a time that moved may be that of
+    /// the move, or of another content.
+    pub(crate) was_moved: bool,
     pub(crate) digests: Digests,
     /// Where it is now, if that is under another name: no row has that yet.
     pub(crate) renamed: Option<Box<[u8]>>,
 }
 
+/// What is stored of a file that is settled, and was moved since it was read.
+const MOVED: i64 = 2;
+
 impl File {
+    /// How it is stored whether it is settled.
+    pub(crate) fn settled(&self) -> i64 {
+        if self.was_moved && self.is_settled { MOVED } else { self.is_settled.into() }
+    }
+
     /// Where it is now, below the root.
     pub(crate) fn place(&self) -> Vec<u8> {
         self.renamed.as_deref().map_or_else(|| self.path(), <[u8]>::to_vec)
@@ -79,6 +90,7 @@ impl File {
                 inode: number(6)?,
             },
             is_settled: number(7)? != 0,
+            was_moved: number(7)? == MOVED,
             digests,
             renamed: None,
         })
@@ -145,6 +157,10 @@ pub(crate) struct Files<'db> {
     last: Option<Vec<u8>>,
     is_first: bool,
     open: Vec<Open>,
+    /// Files so far.
+    seen: i64,
+    /// The catalog's version when the first was read: only where nobody wrote since are these all.
+    version: Option<i64>,
 }
 
 /// A folder on the way to the current one.
@@ -170,11 +186,38 @@ impl<'db> Files<'db> {
             last: Some(Vec::new()),
             is_first: true,
             open: Vec::new(),
+            seen: 0,
+            version: None,
         }
     }
 
     /// The next file.
+    ///
+    /// # Errors
+    /// At the end, that the root has others: an index that is not right leads past them.
     pub(crate) fn next(&mut self) -> Result<Option<File>, CatalogError> {
+        if self.version.is_none() {
+            self.version = Some(self.version()?);
+        }
+        let next = self.advance()?;
+        self.seen += i64::from(next.is_some());
+        if next.is_none() && self.version == Some(self.version()?) {
+            let sql = "SELECT count(*) FROM state WHERE root = ?1";
+            let files: i64 = self.db.query_row(sql, [self.root], |row| row.get(0))?;
+            if files != self.seen {
+                let what = format!("of {files} files of a folder its indices find {}", self.seen);
+                return Err(CatalogError::Damaged(what));
+            }
+        }
+        Ok(next)
+    }
+
+    /// Another number after another connection wrote.
+    fn version(&self) -> rusqlite::Result<i64> {
+        self.db.query_row("PRAGMA data_version", [], |row| row.get(0))
+    }
+
+    fn advance(&mut self) -> Result<Option<File>, CatalogError> {
         loop {
             self.fill_folders()?;
             self.fill_files()?;

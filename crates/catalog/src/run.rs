@@ -430,8 +430,9 @@ impl Work<'_> {
         self.batch.root.suspended = None;
         summary.halt = summary.halt.or(self.halt);
         let counts = self.batch.run.counts.clone();
-        // What is stored is what is printed.
-        let outcome = match (summary.is_complete, Summary { counts, ..summary.clone() }) {
+        // What is stored is what is printed, but for what another verb puts right.
+        let whole = Summary { counts, is_taken_up: true, ..summary.clone() };
+        let outcome = match (summary.is_complete, whole) {
             (false, _) => summary.halt.map_or("limited", Halt::name),
             (true, whole) if whole.is_all_done() => "complete",
             _ => "partial",
@@ -457,8 +458,10 @@ impl Work<'_> {
         if self.is_shape_right {
             self.catalog.remove_empty_folders(self.batch.root.id)?;
         }
+        let is_nothing = self.catalog.is_empty(&self.batch.root)?;
         let run = &self.batch.run;
         Ok(Summary {
+            is_nothing,
             counts: run.counts.clone(),
             files: run.files.cast_unsigned(),
             bytes: run.bytes.cast_unsigned(),

@@ -271,6 +271,7 @@ mod tests {
             name: name.into(),
             stat: Stat::default(),
             is_settled: true,
+            was_moved: false,
             digests: Default::default(),
             renamed: None,
         };

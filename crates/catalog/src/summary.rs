@@ -59,6 +59,8 @@ pub struct Summary {
     pub verb: Verb,
     /// Whether all was new.
     pub is_first: bool,
+    /// Whether nothing of it is cataloged: nobody can say that this is well.
+    pub is_nothing: bool,
     /// Whether a look at all of it ever came to its end, so that every file of it is known.
     pub is_taken_up: bool,
     /// How many files are of which class.
@@ -99,6 +101,7 @@ impl Summary {
             root,
             verb,
             is_first: false,
+            is_nothing: false,
             is_taken_up: true,
             counts: BTreeMap::new(),
             same: 0,
@@ -121,9 +124,19 @@ impl Summary {
     #[must_use]
     pub fn is_all_done(&self) -> bool {
         let busy = self.counts.get(&Class::Busy).copied().unwrap_or(0);
-        let is_through = self.is_complete && self.is_taken_up && self.suspended.is_none();
+        let is_through = self.is_complete && self.is_taken_up && !self.is_nothing;
+        let is_through = is_through && self.suspended.is_none();
         let unreadable = self.counts.get(&Class::Unreadable).copied().unwrap_or(0);
         is_through && busy + unreadable + self.unread + self.unknown == 0
+    }
+
+    /// Whether all of it was looked at, now or before: nothing is left that was busy, hidden or could
+    /// not be read when it was to be.
+    #[must_use]
+    pub fn is_all_seen(&self) -> bool {
+        let is_unseen =
+            |status: &Status| matches!(status, Status::Busy | Status::Hidden | Status::Unreadable);
+        self.is_all_done() && !self.known.keys().any(is_unseen)
     }
 
     /// Files that are known to be damaged or missing, read now or not.
@@ -183,8 +196,9 @@ mod tests {
         ] {
             assert_eq!(with(verb, counts, as_it_is), severity, "{verb:?} {counts:?}");
         }
-        let undone: [fn(&mut Summary); 5] = [
+        let undone: [fn(&mut Summary); 6] = [
             |it| it.is_complete = false,
+            |it| it.is_nothing = true,
             |it| it.is_taken_up = false,
             |it| it.suspended = Some("another volume".to_owned()),
             |it| it.unread = 1,

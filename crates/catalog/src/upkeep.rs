@@ -57,9 +57,10 @@ impl Catalog {
         match before {
             Some(file) => {
                 finding = finding.before(&file.stat, &file.digests);
-                let is_settled = stat.is_settled_at(now);
+                let (is_settled, was_moved) = (stat.is_settled_at(now), false);
                 batch.state(file.id, now, Status::Fresh);
-                batch.replace(&file, File { stat, digests, is_settled, ..file.clone() }, None);
+                let after = File { stat, digests, is_settled, was_moved, ..file.clone() };
+                batch.replace(&file, after, None);
                 batch.keep_old(file, now);
             }
             None => batch.insert(below, stat, digests, now),

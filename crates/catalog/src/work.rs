@@ -26,6 +26,7 @@ use crate::options::{GoesOn, Options, Verb};
 use crate::pressure::Pressure;
 use crate::rows::File;
 use crate::scan::prefix_len;
+use crate::scrub::cost;
 use crate::stat::Stat;
 use crate::summary::Halt;
 use crate::{Catalog, CatalogError};
@@ -345,6 +346,8 @@ impl<'a> Work<'a> {
             Case::Suspicious if !file.is_settled => {
                 return self.judged(Class::Changed, file, stat, digests);
             }
+            // The time of the inode is that of a look after the move.
+            Case::Suspicious if file.was_moved => Case::Is(Class::Altered),
             Case::Suspicious => Case::Suspicious,
         };
         // What waits would wait for as long as that takes.
@@ -396,7 +399,7 @@ impl<'a> Work<'a> {
         self.batch.state(file.id, now, Status::Good);
         match self.statuses.remove(&file.id) {
             None => {
-                self.batch.run.spent = self.batch.run.spent.saturating_add(stat.size.max(1));
+                self.batch.run.spent = self.batch.run.spent.saturating_add(cost(stat.size));
             }
             // Of each of these nobody was told.
             Some(Status::Hidden) => {}
@@ -412,8 +415,10 @@ impl<'a> Work<'a> {
         self.batch.count(class, 1);
         let is_settled = file.stays_settled(&stat, now);
         let has_same_digests = algorithms(&file.digests) == algorithms(&digests);
-        if stat != file.stat || !has_same_digests || is_settled && !file.is_settled {
-            self.batch.replace(&file.clone(), File { stat, digests, is_settled, ..file }, None);
+        let is_more_settled = is_settled && !file.is_settled || file.was_moved;
+        if stat != file.stat || !has_same_digests || is_more_settled {
+            let after = File { stat, digests, is_settled, was_moved: false, ..file.clone() };
+            self.batch.replace(&file, after, None);
         }
         Ok(())
     }
@@ -445,7 +450,8 @@ impl<'a> Work<'a> {
             self.statuses.remove(&file.id);
             self.batch.event(finding.clone(), now);
             self.batch.state(file.id, now, Status::Fresh);
-            let after = File { stat, digests, is_settled: stat.is_settled_at(now), ..file.clone() };
+            let is_settled = stat.is_settled_at(now);
+            let after = File { stat, digests, is_settled, was_moved: false, ..file.clone() };
             let to = file.renamed.clone().map(Vec::from);
             self.batch.replace(&file, after, to);
             self.batch.keep_old(file, now);
@@ -580,7 +586,8 @@ impl<'a> Work<'a> {
         }
         let after = match read {
             Some(digests) => {
-                File { stat, digests, is_settled: file.stays_settled(&stat, now), ..file.clone() }
+                let is_settled = file.stays_settled(&stat, now);
+                File { stat, digests, is_settled, was_moved: false, ..file.clone() }
             }
             // It was not read, so it stays known when it was last; but not that it is missing.
             None => {
@@ -588,7 +595,8 @@ impl<'a> Work<'a> {
                     self.batch.state(file.id, self.catalog.checked(file.id)?, Status::Good);
                     self.statuses.remove(&file.id);
                 }
-                File { stat, ..file.clone() }
+                let was_moved = file.was_moved || stat.changed != file.stat.changed;
+                File { stat, was_moved, ..file.clone() }
             }
         };
         self.batch.replace(&file, after, Some(to));

@@ -27,7 +27,7 @@ struct World {
     /// is new.
     files: Vec<(i64, i64, i64, bool)>,
     total: i64,
-    /// Scrubs: when each began by the clock, and its bytes.
+    /// Scrubs: when each began by the clock, and what it took of the budget.
     runs: Vec<(i64, i64)>,
     /// Bytes by the days that it was in truth.
     days: BTreeMap<i64, i64>,
@@ -77,8 +77,8 @@ impl World {
     fn left(&mut self, now: i64) -> i64 {
         let today = midnight(now, &self.zone);
         let runs = self.runs.iter().rev().take(4000);
-        let read = runs.filter(|(at, _)| (today..=now).contains(at)).map(|(_, bytes)| bytes).sum();
-        budget(self.total, PERIOD, self.queue.is_late(now), read)
+        let read = runs.filter(|(at, _)| (today..=now).contains(at)).map(|(_, cost)| cost).sum();
+        budget(self.files.len() as u64, self.total, PERIOD, self.queue.is_late(now), read)
     }
 
     /// What the daemon does when it wakes; when it is to be woken.
@@ -94,9 +94,11 @@ impl World {
             Next::At(at) => at,
             Next::Now => {
                 let files = &self.files;
-                let claimed =
-                    self.queue.claim(now, left, &zone, |id| Ok(files[id as usize].2)).unwrap();
-                let bytes = claimed.bytes;
+                let claimed = self
+                    .queue
+                    .claim(now, left, &zone, |id| Ok(Some(files[id as usize].2)))
+                    .unwrap();
+                let (bytes, cost) = (claimed.bytes, claimed.cost);
                 let is_due = self.queue.head().is_some_and(|head| head <= now);
                 // It takes its time, and ends when the hours do.
                 let took = bytes / self.manners.rate.unwrap() as i64;
@@ -105,7 +107,7 @@ impl World {
                     let file = &mut self.files[id as usize];
                     (file.0, file.1, file.3) = (end, end - self.ahead, false);
                 }
-                self.runs.push((now, bytes));
+                self.runs.push((now, cost));
                 *self.days.entry(midnight(now - self.ahead, &zone)).or_default() += bytes;
                 self.parts += 1;
                 let times = Times {
@@ -125,7 +127,7 @@ impl World {
                     Ok(Some((true, times.due(&state))))
                 };
                 self.queue.put_back(claimed, end, true, known).unwrap();
-                if !(is_due && left > bytes) {
+                if !(is_due && left > cost) {
                     self.queue.rest = end + ROUND;
                 }
                 self.busy = end;
@@ -279,40 +281,40 @@ fn what_is_not_well_is_read_each_day_and_what_could_not_be_read_later() {
     queue.add(1, true, now - 5).unwrap();
     queue.add(2, true, now + 10 * DAY).unwrap();
     queue.add(3, false, now).unwrap();
-    assert_eq!(queue.next(&manners, false, now, 100, &zone), Next::Now);
-    let claimed = queue.claim(now, 100, &zone, |_| Ok(10)).unwrap();
+    assert_eq!(queue.next(&manners, false, now, 1 << 20, &zone), Next::Now);
+    let claimed = queue.claim(now, 1 << 20, &zone, |_| Ok(Some(10))).unwrap();
     assert_eq!(claimed.ids(), [1, 3]);
     // The first was being written to; the other is as bad as it was.
     let known = |id| Ok(Some((id != 3, now - 5)));
     queue.put_back(claimed, now, true, known).unwrap();
     queue.rest = now + ROUND;
     assert_eq!(queue.deferred, BTreeSet::from([1]));
-    assert_eq!(queue.next(&manners, false, now, 100, &zone), Next::At(now + ROUND));
+    assert_eq!(queue.next(&manners, false, now, 1 << 20, &zone), Next::At(now + ROUND));
     let later = now + ROUND;
-    assert_eq!(queue.next(&manners, false, later, 100, &zone), Next::Now);
-    let claimed = queue.claim(later, 100, &zone, |_| Ok(10)).unwrap();
+    assert_eq!(queue.next(&manners, false, later, 1 << 20, &zone), Next::Now);
+    let claimed = queue.claim(later, 1 << 20, &zone, |_| Ok(Some(10))).unwrap();
     assert_eq!(claimed.ids(), [1], "what is bad is read once a day");
     queue.put_back(claimed, later, true, |_| Ok(Some((true, later + DAY * 2)))).unwrap();
     assert!(queue.deferred.is_empty());
     let tomorrow = 1_001 * DAY;
-    assert_eq!(queue.next(&manners, false, later, 100, &zone), Next::At(tomorrow));
+    assert_eq!(queue.next(&manners, false, later, 1 << 20, &zone), Next::At(tomorrow));
     assert_eq!(queue.next(&manners, false, later, 0, &zone), Next::At(tomorrow), "no budget");
-    assert_eq!(queue.next(&manners, false, tomorrow, 100, &zone), Next::Now);
-    let claimed = queue.claim(tomorrow, 100, &zone, |_| Ok(10)).unwrap();
+    assert_eq!(queue.next(&manners, false, tomorrow, 1 << 20, &zone), Next::Now);
+    let claimed = queue.claim(tomorrow, 1 << 20, &zone, |_| Ok(Some(10))).unwrap();
     assert_eq!(claimed.ids(), [3]);
     // Put right; and a run that ended early begins the day again.
     queue.put_back(claimed, tomorrow, false, |_| Ok(Some((true, tomorrow + DAY)))).unwrap();
-    assert_eq!(queue.next(&manners, false, tomorrow, 100, &zone), Next::Now);
+    assert_eq!(queue.next(&manners, false, tomorrow, 1 << 20, &zone), Next::Now);
     assert!(queue.bad.is_empty() && queue.schedule.len() == 3);
 
     let window = "1:00-2:00".parse().ok();
     let closed = Manners { window, ..manners };
-    assert_eq!(queue.next(&closed, false, tomorrow, 100, &zone), Next::At(tomorrow + 3600));
-    assert_eq!(queue.next(&closed, true, tomorrow, 100, &zone), Next::Now, "somebody asked");
+    assert_eq!(queue.next(&closed, false, tomorrow, 1 << 20, &zone), Next::At(tomorrow + 3600));
+    assert_eq!(queue.next(&closed, true, tomorrow, 1 << 20, &zone), Next::Now, "somebody asked");
     let paused = Manners { paused: Some(5), ..closed };
-    assert_eq!(queue.next(&paused, true, tomorrow, 100, &zone), Next::Paused);
+    assert_eq!(queue.next(&paused, true, tomorrow, 1 << 20, &zone), Next::Paused);
     // What is forgotten goes.
-    let claimed = queue.claim(tomorrow + 20 * DAY, 100, &zone, |_| Ok(10)).unwrap();
+    let claimed = queue.claim(tomorrow + 20 * DAY, 1 << 20, &zone, |_| Ok(Some(10))).unwrap();
     assert_eq!(claimed.ids(), [1, 2, 3]);
     queue.put_back(claimed, tomorrow + 20 * DAY, true, |_| Ok(None)).unwrap();
     assert!(queue.head().is_none() && queue.schedule.idle() == 0);
@@ -323,11 +325,11 @@ fn a_part_ends_with_the_budget_and_with_its_own_size() {
     let (zone, now) = (TimeZone::UTC, 1_000 * DAY);
     let mut queue = Queue::default();
     (0..30_000).for_each(|id| queue.add(id, true, i64::from(id)).unwrap());
-    let claimed = queue.claim(now, 95, &zone, |_| Ok(10)).unwrap();
+    let claimed = queue.claim(now, 10 * cost(10) - 5, &zone, |_| Ok(Some(10))).unwrap();
     assert_eq!(claimed.ids(), (0..10).collect::<Vec<_>>(), "what is due first");
-    let claimed = queue.claim(now, i64::MAX, &zone, |_| Ok(0)).unwrap();
+    let claimed = queue.claim(now, i64::MAX, &zone, |_| Ok(None)).unwrap();
     assert_eq!(claimed.ids().len(), BATCH);
-    let claimed = queue.claim(now, i64::MAX, &zone, |_| Ok(PART / 2)).unwrap();
+    let claimed = queue.claim(now, i64::MAX, &zone, |_| Ok(Some(PART / 2))).unwrap();
     assert_eq!(claimed.ids().len(), 2);
-    assert!(queue.claim(now, 0, &zone, |_| Ok(1)).unwrap().ids().is_empty());
+    assert!(queue.claim(now, 0, &zone, |_| Ok(Some(1))).unwrap().ids().is_empty());
 }

@@ -729,7 +729,7 @@ fn what_is_not_well_does_not_starve_the_rest() {
         let late = || archive.open().overviews(clock()).unwrap()[0].late;
         assert!(late() >= 5, "{case}");
         assert!(archive.open().overviews(clock()).unwrap()[0].severity() >= Severity::NotAllDone);
-        for _ in 0..4 {
+        for _ in 0..6 {
             days_pass(1);
             archive.scrub(Due::default());
         }
@@ -1066,4 +1066,104 @@ fn what_was_told_to_be_missing_suspends_nothing_again() {
         fs::remove_file(archive.path(name)).unwrap();
     }
     assert!(archive.scrub(everything()).summary.suspended.is_some());
+}
+
+#[test]
+fn a_root_that_was_moved_and_linked_is_called_by_both_names() {
+    let archive = Archive::of(&["a", "b"]);
+    archive.run(Verb::Add);
+    let (tree, big) = (archive.tree.path().to_owned(), archive.tree.path().with_extension("big"));
+    fs::rename(&tree, &big).unwrap();
+    symlink(&big, &tree).unwrap();
+    let mut catalog = archive.open();
+    let id = catalog.roots().unwrap()[0].id();
+    for (path, below) in [(tree.clone(), ""), (tree.join("a"), "a"), (big.join("b"), "b")] {
+        let (root, found) = catalog.root_of(&path).unwrap();
+        assert_eq!((root.id(), &*found), (id, below.as_bytes()), "{}", path.display());
+    }
+    assert_eq!(catalog.add_root(&tree, Policy::default()).unwrap().id(), id);
+    assert_eq!(catalog.roots().unwrap().len(), 1);
+    fs::remove_file(&tree).unwrap();
+    fs::rename(&big, &tree).unwrap();
+}
+
+#[test]
+fn what_an_audit_saw_stays_known_until_it_is_taken_up() {
+    let archive = Archive::of(&["a", "b"]);
+    archive.run(Verb::Add);
+    let seen = || archive.open().overviews(clock()).unwrap().remove(0);
+    assert!(seen().seen.is_empty());
+    archive.write("new", "n");
+    fs::rename(archive.path("a"), archive.path("moved")).unwrap();
+    archive.run(Verb::Audit);
+    archive.scrub(Due::default());
+    assert_eq!(seen().seen, BTreeMap::from([(Class::Moved, 1), (Class::New, 1)]));
+    assert_eq!(seen().severity(), Severity::Differences);
+    archive.run(Verb::Update);
+    assert_eq!((seen().seen.len(), seen().severity()), (0, Severity::AsCataloged));
+}
+
+#[test]
+fn a_root_without_files_is_not_well() {
+    let archive = Archive::new();
+    symlink("nowhere", archive.path("link")).unwrap();
+    let not_all = Severity::NotAllDone;
+    assert_eq!(archive.run(Verb::Add).summary.severity(), not_all);
+    assert_eq!(archive.run(Verb::Audit).summary.severity(), not_all);
+    assert_eq!(archive.scrub(everything()).summary.severity(), not_all);
+    assert_eq!(archive.open().overviews(clock()).unwrap()[0].severity(), not_all);
+    archive.write("file", "f");
+    assert_eq!(archive.run(Verb::Update).lines(), ["new file"]);
+    assert_eq!(archive.run(Verb::Audit).summary.severity(), Severity::AsCataloged);
+}
+
+/// A rename and an edit between two looks, with the time of the content set back.
+#[test]
+fn what_was_edited_while_it_moved_is_altered_and_not_rotted() {
+    let archive = Archive::of(&["a", "b"]);
+    archive.run(Verb::Add);
+    let time = fs::metadata(archive.path("a")).unwrap().modified().unwrap();
+    fs::rename(archive.path("a"), archive.path("moved")).unwrap();
+    archive.write("moved", "b");
+    set_time(&archive.path("moved"), time);
+    fs::rename(archive.path("b"), archive.path("and moved")).unwrap();
+    assert_eq!(archive.run(Verb::Update).lines(), ["moved a -> moved", "moved b -> and moved"]);
+    assert_eq!(archive.scrub(everything()).lines(), ["altered moved"]);
+    // What was read where it is now can rot.
+    archive.rot("and moved");
+    let lines = archive.scrub(everything()).lines();
+    assert_eq!(lines, ["altered moved", "rotted and moved"]);
+}
+
+#[test]
+fn a_percentage_is_of_what_is_well() {
+    let names: Vec<_> = (0..50).map(|number| format!("f{number:02}")).collect();
+    let archive = Archive::of(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    archive.run(Verb::Add);
+    for name in &names[..10] {
+        archive.write(name, "edited");
+    }
+    archive.run(Verb::Audit);
+    archive.rot("f45");
+    let part = || {
+        days_pass(1);
+        archive.scrub(due(|due| due.percent = Some(10.0))).lines()
+    };
+    let is_found = (0..10).any(|_| part().contains(&"rotted f45".to_owned()));
+    assert!(is_found);
+}
+
+#[test]
+fn empty_files_have_their_turn() {
+    let names: Vec<_> = (0..300).map(|number| format!("f{number}")).collect();
+    let archive = Archive::new();
+    names.iter().for_each(|name| archive.write(name, ""));
+    archive.write("not empty", "some bytes");
+    archive.run(Verb::Add);
+    for _ in 0..100 {
+        days_pass(1);
+        archive.scrub(Due::default());
+    }
+    let overview = archive.open().overviews(clock()).unwrap().remove(0);
+    assert_eq!((overview.late, overview.fresh), (0, 0));
 }

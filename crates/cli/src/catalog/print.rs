@@ -113,6 +113,9 @@ fn words(summary: &Summary) -> String {
             parts.push(format!("{} known to be {what}", HumanCount(*count)));
         }
     }
+    if summary.is_nothing {
+        parts.push("nothing of it is cataloged (is its disk mounted?)".to_owned());
+    }
     if !summary.is_taken_up {
         let words = "not all files are known, since no add or update came to its end (`lanesum update` does it)";
         parts.push(words.to_owned());
@@ -206,6 +209,7 @@ fn summary_object(summary: &Summary) -> Map<String, Value> {
         ("verb", json!(summary.verb.name())),
         ("severity", json!(severity)),
         ("complete", json!(summary.is_all_done())),
+        ("nothing", json!(summary.is_nothing)),
         ("taken_up", json!(summary.is_taken_up)),
         ("suspended", json!(summary.suspended)),
         ("counts", Value::Object(counts)),

@@ -46,7 +46,13 @@ pub fn run(args: &Status) -> anyhow::Result<ExitCode> {
 fn is_all_done(it: &Overview) -> bool {
     let is_left = it.root.suspended.is_some() || it.manners.paused.is_some();
     let is_busy = it.not_well.keys().any(|status| status.severity() == Severity::NotAllDone);
-    !is_left && it.undone.is_empty() && it.never == 0 && it.late == 0 && it.is_taken_up && !is_busy
+    !is_left
+        && it.files > 0
+        && it.undone.is_empty()
+        && it.never == 0
+        && it.late == 0
+        && it.is_taken_up
+        && !is_busy
 }
 
 /// What is known of files that are not as cataloged, and what to do: one line for each way out.
@@ -64,6 +70,19 @@ pub(super) fn known(it: &Overview) -> Vec<(String, &'static str)> {
         if !counts.is_empty() {
             lines.push((format!("{what}: {}", counts.join(", ")), remedy));
         }
+    }
+    if !it.seen.is_empty() {
+        let counts: Vec<_> = it
+            .seen
+            .iter()
+            .map(|(class, count)| format!("{} {class}", HumanCount(*count)))
+            .collect();
+        let words = format!("NOT TAKEN UP, as the last audit saw: {}", counts.join(", "));
+        lines.push((words, "lanesum update"));
+    }
+    if it.files == 0 {
+        let words = "NOTHING CATALOGED: no regular file was in it; is its disk mounted?";
+        lines.push((words.to_owned(), "lanesum update"));
     }
     if it.late > 0 {
         let words = format!(
@@ -157,6 +176,8 @@ fn object(it: &Overview) -> Map<String, Value> {
         .iter()
         .map(|(status, count)| (status.name().to_owned(), (*count).into()))
         .collect();
+    let seen: Map<String, Value> =
+        it.seen.iter().map(|(class, count)| (class.name().to_owned(), (*count).into())).collect();
     let last = it.last.as_ref().map(|run| {
         json!({
             "verb": run.verb,
@@ -175,6 +196,7 @@ fn object(it: &Overview) -> Map<String, Value> {
         ("fresh", json!(it.fresh)),
         ("never_read", json!(it.never)),
         ("taken_up", json!(it.is_taken_up)),
+        ("seen", json!(seen)),
         ("every_days", json!(it.root.policy.every_days)),
         ("checked_within_thirds", json!(it.ages)),
         ("oldest_check", json!(it.oldest)),

@@ -1,10 +1,12 @@
 //! Whoever wants to be called for a finding is: once for each event of the catalog that tells of
 //! damage, of something missing, or of a folder that is not there.
 //!
-//! The catalog remembers the last event that was told. So a finding of another process, an audit's
+//! The first of all is called for whatever stands as found now, and not for what is well again. From
+//! then on the catalog remembers the last event that was told. So a finding of another process, an audit's
 //! for one, is told as well, and one that was found before the machine went off is told after. Only
 //! where the daemon is killed during a call is that call made again.
 
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Sender};
@@ -24,8 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Calls(Sender<()>);
 
 impl Calls {
-    /// Tells what is not told yet, and from now on whatever comes. Events from before the first
-    /// call of all are not told.
+    /// Tells what is not told yet, and from now on whatever comes.
     ///
     /// # Errors
     /// Those of the catalog.
@@ -34,11 +35,7 @@ impl Calls {
         command: String,
         console: &Arc<Mutex<Console>>,
     ) -> Result<Self, CatalogError> {
-        let mut control = Control::open(path)?;
-        if control.called()?.is_none() {
-            let last = control.last_event()?;
-            control.set_called(last)?;
-        }
+        let control = Control::open(path)?;
         let (send, wakes) = mpsc::channel::<()>();
         let caller =
             Caller { path: path.to_owned(), command, control, console: Arc::clone(console) };
@@ -73,8 +70,30 @@ struct Caller {
 }
 
 impl Caller {
+    /// Calls for what is not well, and what is suspended: for the last event of each.
+    fn call_for_what_stands(&mut self, catalog: &Catalog) -> Result<(), CatalogError> {
+        let last = self.control.last_event()?;
+        let not_well = catalog.not_well()?.into_iter().map(|file| file.path);
+        let roots = catalog.roots()?.into_iter();
+        let suspended = roots.filter(|root| root.suspended.is_some()).map(|root| root.path);
+        let standing: HashSet<PathBuf> = not_well.chain(suspended).collect();
+        let mut events = BTreeMap::new();
+        catalog.events(0, &mut |event| {
+            let path = event.path();
+            if is_told(event.finding.class) && standing.contains(&path) {
+                events.insert(path, event.clone());
+            }
+            Ok(())
+        })?;
+        events.values().for_each(|event| self.call(event));
+        self.control.set_called(last)
+    }
+
     fn call_for_all(&mut self) -> Result<(), CatalogError> {
         let catalog = Catalog::look(&self.path)?;
+        if self.control.called()?.is_none() {
+            self.call_for_what_stands(&catalog)?;
+        }
         loop {
             let mut last = self.control.called()?.unwrap_or(0);
             let mut events = Vec::new();

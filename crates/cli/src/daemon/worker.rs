@@ -61,6 +61,8 @@ pub struct Worker {
     done: BTreeMap<PathBuf, i64>,
     /// What somebody asked for, and is being read.
     asked: BTreeMap<PathBuf, i64>,
+    /// Of each root that somebody suspended and that is there, why: it was looked at once for that.
+    looked: BTreeMap<PathBuf, String>,
     /// The day of the last heartbeat.
     beat: Option<i64>,
     /// Whoever has the catalog, once that was told.
@@ -102,6 +104,7 @@ impl Worker {
             last: None,
             done: BTreeMap::new(),
             asked: BTreeMap::new(),
+            looked: BTreeMap::new(),
             beat: None,
             holder: None,
         })
@@ -185,16 +188,25 @@ impl Worker {
                 continue;
             }
             let why = self.catalog.why_not_there(root)?;
+            if why.is_some() || root.suspended.is_none() {
+                self.looked.remove(&root.path);
+            }
             if why.is_some() {
                 self.done.remove(&root.path);
                 if why == root.suspended {
                     continue;
                 }
             }
-            let next = match why {
+            let next = match (&why, &root.suspended) {
                 // It is told once.
-                Some(_) => Next::Now,
-                None => self.agenda.next(&self.catalog, root, asked.is_some(), now)?,
+                (Some(_), _) => Next::Now,
+                // Perhaps it is as it was again.
+                (None, Some(suspended)) if self.looked.get(&root.path) != Some(suspended) => {
+                    self.looked.insert(root.path.clone(), suspended.clone());
+                    self.agenda.begin_again(root);
+                    Next::Now
+                }
+                (None, _) => self.agenda.next(&self.catalog, root, asked.is_some(), now)?,
             };
             match next {
                 Next::Now => return self.read(root, asked),
@@ -251,7 +263,7 @@ impl Worker {
                     .about(root.path.as_os_str().as_encoded_bytes(), "more is due, on another day");
             }
         }
-        if summary.is_all_done() && !goes_on {
+        if summary.is_all_seen() && !goes_on {
             self.done.insert(root.path.clone(), self.agenda.day(now()));
         } else {
             self.done.remove(&root.path);

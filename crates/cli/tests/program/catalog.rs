@@ -122,7 +122,9 @@ fn lists_become_a_catalog() {
         );
     }
     // All of them are read, and still nobody knows what else is there.
-    assert_eq!(run(&folder, "scrub --percent 100").status.code(), Some(0));
+    let scrub = run(&folder, "scrub --percent 100");
+    assert_eq!(scrub.status.code(), Some(4));
+    assert!(text(&scrub.stderr).contains("not all files are known"), "{}", text(&scrub.stderr));
     for verb in ["status", "report"] {
         let stands = run(&folder, verb);
         assert_eq!(stands.status.code(), Some(4), "{verb}");

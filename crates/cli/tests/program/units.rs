@@ -16,7 +16,9 @@ fn systemd_takes_the_units() {
         let entry = entry.unwrap();
         let name = entry.file_name().into_string().unwrap();
         let unit = fs::read_to_string(entry.path()).unwrap();
-        assert_eq!(unit.contains("ExecStart=@BIN@/lanesum "), name.ends_with(".service"), "{name}");
+        let starts =
+            |line: &str| line.starts_with("ExecStart=") && line.contains("@BIN@/lanesum s");
+        assert_eq!(unit.lines().any(starts), name.ends_with(".service"), "{name}");
         let unit = unit.replace("@BIN@", folder.path("bin").to_str().unwrap());
         // Of a template an instance is verified.
         folder.write(format!("units/{name}"), &unit);
