@@ -198,7 +198,7 @@ bench: build
 	$(CARGO) run --locked --release -p lanesum-bench -- all bench/report -- $(OPTIONS)
 
 # Installs what the bench compares with: Debian packages (some 1.5 GB with all of Haskell, Java and Go; needs
-# root or sudo) and Bouncy Castle into bench/cache/.
+# root or sudo), and Bouncy Castle, chkbit and bitrot into bench/cache/.
 bench-peers:
 	bench/peers.sh
 
