@@ -85,10 +85,16 @@ impl Limits {
     }
 }
 
+/// Rows that are looked up together: each look by itself locks the catalog, and a transaction must not
+/// last as long as the files are read.
+const PAGE: usize = 500;
+
 /// Rows to be read, by their ids, in this order.
 pub(crate) struct RowJobs {
     finder: Finder,
     ids: vec::IntoIter<i64>,
+    /// The next of them.
+    files: vec::IntoIter<File>,
     root: Root,
     ways: Ways,
     limits: Arc<Limits>,
@@ -97,7 +103,22 @@ pub(crate) struct RowJobs {
 impl RowJobs {
     pub(crate) fn new(db: Connection, ids: Vec<i64>, root: Root, limits: Arc<Limits>) -> Self {
         let ways = Ways::of(&root.path);
-        Self { finder: Finder::new(db), ids: ids.into_iter(), root, ways, limits }
+        let files = Vec::new().into_iter();
+        Self { finder: Finder::new(db), ids: ids.into_iter(), files, root, ways, limits }
+    }
+
+    /// The next row, if it is there still.
+    fn next_file(&mut self) -> Result<Option<File>, CatalogError> {
+        while self.files.as_slice().is_empty() && !self.ids.as_slice().is_empty() {
+            let ids: Vec<_> = self.ids.by_ref().take(PAGE).collect();
+            self.files = self.finder.find_all(&ids)?.into_iter();
+        }
+        Ok(self.files.next())
+    }
+
+    fn end(&mut self) {
+        self.ids = Vec::new().into_iter();
+        self.files = Vec::new().into_iter();
     }
 }
 
@@ -105,30 +126,25 @@ impl Iterator for RowJobs {
     type Item = Job<Task>;
 
     fn next(&mut self) -> Option<Job<Task>> {
-        loop {
-            match self.finder.find(self.ids.next()?) {
-                Ok(Some(file)) => {
-                    let there = self.ways.look(&file.path());
-                    // What is not read takes nothing from what is.
-                    let size = if matches!(there, There::File) { file.stat.size } else { 0 };
-                    if self.limits.allow(size) {
-                        return Some(match there {
-                            There::File => job_of_row(&self.root, file),
-                            There::Gone => nothing(Task::Gone(Box::new(file))),
-                            There::Mount(path) => nothing(Task::Hidden(path, file.id)),
-                        });
-                    }
-                    self.ids = Vec::new().into_iter();
-                    return None;
-                }
-                // Somebody forgot it meanwhile.
-                Ok(None) => {}
-                Err(error) => {
-                    self.ids = Vec::new().into_iter();
-                    return Some(nothing(Task::Failed(error)));
-                }
+        let file = match self.next_file() {
+            Ok(file) => file?,
+            Err(error) => {
+                self.end();
+                return Some(nothing(Task::Failed(error)));
             }
+        };
+        let there = self.ways.look(&file.path());
+        // What is not read takes nothing from what is.
+        let size = if matches!(there, There::File) { file.stat.size } else { 0 };
+        if !self.limits.allow(size) {
+            self.end();
+            return None;
         }
+        Some(match there {
+            There::File => job_of_row(&self.root, file),
+            There::Gone => nothing(Task::Gone(Box::new(file))),
+            There::Mount(path) => nothing(Task::Hidden(path, file.id)),
+        })
     }
 }
 

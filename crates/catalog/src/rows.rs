@@ -347,6 +347,14 @@ impl Finder {
         };
         File::read(row, 0, &path).map(Some)
     }
+
+    /// The files of these ids that are there still, looked up at one moment.
+    pub(crate) fn find_all(&mut self, ids: &[i64]) -> Result<Vec<File>, CatalogError> {
+        self.db.execute_batch("BEGIN")?;
+        let found = ids.iter().filter_map(|&id| self.find(id).transpose()).collect();
+        self.db.execute_batch("COMMIT")?;
+        found
+    }
 }
 
 /// The path of a folder.
