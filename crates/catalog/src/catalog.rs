@@ -11,6 +11,8 @@ use lanesum_list::Inode;
 use lanesum_siphash::SipHash24;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+use rustix::io::Errno;
 
 use crate::lock::{self, Lock};
 use crate::schema::{self, Kind, STEPS};
@@ -71,6 +73,7 @@ impl Catalog {
 
     fn open_or(path: &Path, verb: &str, is_made: bool) -> Result<Self, CatalogError> {
         refuse_folder(path)?;
+        require_access(path, Access::READ_OK | Access::WRITE_OK)?;
         let lock = Lock::take(path, verb)?;
         if let Some(kind) = network::of(folder(path)).map_err(CatalogError::io(path))? {
             return Err(CatalogError::Network { path: path.to_owned(), kind });
@@ -173,6 +176,7 @@ impl Catalog {
 
 /// A connection that writes beside whoever has the lock.
 pub(crate) fn writer(path: &Path) -> Result<Connection, CatalogError> {
+    require_access(path, Access::READ_OK | Access::WRITE_OK)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = connect(path, flags)?;
     prepare_to_write(&db, path)?;
@@ -222,6 +226,17 @@ fn require(path: &Path) -> Result<(), CatalogError> {
         }
         Err(error) => Err(CatalogError::io(path)(error)),
         Ok(_) => refuse_folder(path),
+    }
+}
+
+/// That whoever runs this may do so: SQLite would not say which file it cannot open, nor why.
+fn require_access(path: &Path, access: Access) -> Result<(), CatalogError> {
+    match accessat(CWD, path, access, AtFlags::EACCESS) {
+        Err(error @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) => {
+            Err(CatalogError::io(path)(error.into()))
+        }
+        // What else may be wrong shows when it is opened.
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 
@@ -280,6 +295,7 @@ fn make_at(path: &Path) -> Result<(), CatalogError> {
 
 fn look(path: &Path) -> Result<(Connection, i64), CatalogError> {
     require(path)?;
+    require_access(path, Access::READ_OK)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connected = |flags| {
         let db = connect(path, flags)?;

@@ -193,8 +193,8 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::NoRoot`].
     pub fn root_of(&self, path: &Path) -> Result<(Root, Vec<u8>), CatalogError> {
-        let whole = resolved(path)?;
         let mut roots = self.roots()?;
+        let whole = literal(path, &roots).map_or_else(|| resolved(path), Ok)?;
         // What is mounted in a root may be a root of its own: the innermost one.
         roots.sort_by_key(|root| std::cmp::Reverse(root.path.as_os_str().len()));
         for root in roots {
@@ -253,6 +253,20 @@ fn is_mounted_between(one: &Path, other: &Path) -> bool {
     let (outer, inner) = if one.starts_with(other) { (other, one) } else { (one, other) };
     let below = inner.strip_prefix(outer).map(|below| below.as_os_str().as_bytes());
     below.is_ok_and(|below| Mounts::below(outer).over(below).is_some())
+}
+
+/// The path as the catalog has it, of one that is named by way of a root's own name: links below
+/// that are names like any other, or they would lead to another file's row.
+fn literal(path: &Path, roots: &[Root]) -> Option<PathBuf> {
+    let absolute = std::path::absolute(path).ok()?;
+    let above: Vec<_> = absolute.ancestors().collect();
+    above.into_iter().rev().find_map(|above| {
+        let below = absolute.strip_prefix(above).ok()?;
+        let is_up = below.components().any(|it| it == std::path::Component::ParentDir);
+        let path = above.canonicalize().unwrap_or_default();
+        let root = roots.iter().find(|root| root.path == above || root.path == path)?;
+        if is_up { None } else { Some(root.path.join(below)) }
+    })
 }
 
 /// The path without links as far as it exists, absolute.

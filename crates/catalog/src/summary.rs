@@ -78,6 +78,8 @@ pub struct Summary {
     /// Files that were not read for longer than
     /// [`Policy::late_after_days`](crate::Policy::late_after_days).
     pub late: u64,
+    /// Whether no file of it is cataloged: all is well of nothing.
+    pub is_empty: bool,
     /// Why the root was left alone.
     pub suspended: Option<String>,
     /// Whether all was done that was to be.
@@ -106,6 +108,7 @@ impl Summary {
             left: 0,
             known: BTreeMap::new(),
             late: 0,
+            is_empty: false,
             suspended: None,
             is_complete: true,
             halt: None,
@@ -118,7 +121,7 @@ impl Summary {
     #[must_use]
     pub fn is_all_done(&self) -> bool {
         let busy = self.counts.get(&Class::Busy).copied().unwrap_or(0);
-        let is_through = self.is_complete && self.suspended.is_none();
+        let is_through = self.is_complete && self.suspended.is_none() && !self.is_empty;
         let unreadable = self.counts.get(&Class::Unreadable).copied().unwrap_or(0);
         is_through && busy + unreadable + self.unread + self.unknown == 0
     }
@@ -180,7 +183,8 @@ mod tests {
         ] {
             assert_eq!(with(verb, counts, as_it_is), severity, "{verb:?} {counts:?}");
         }
-        let undone: [fn(&mut Summary); 4] = [
+        let undone: [fn(&mut Summary); 5] = [
+            |it| it.is_empty = true,
             |it| it.is_complete = false,
             |it| it.suspended = Some("another volume".to_owned()),
             |it| it.unread = 1,

@@ -24,8 +24,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Calls(Sender<()>);
 
 impl Calls {
-    /// Tells what is not told yet, and from now on whatever comes. Events from before the first
-    /// call of all are not told.
+    /// Tells what is not told yet, and from now on whatever comes. The first call of all begins with
+    /// what is not well then; what was so before, and is well again, is not told.
     ///
     /// # Errors
     /// Those of the catalog.
@@ -34,14 +34,14 @@ impl Calls {
         command: String,
         console: &Arc<Mutex<Console>>,
     ) -> Result<Self, CatalogError> {
-        let mut control = Control::open(path)?;
-        if control.called()?.is_none() {
-            let last = control.last_event()?;
-            control.set_called(last)?;
-        }
+        let control = Control::open(path)?;
+        let first = match control.called()? {
+            None => Some((standing(&Catalog::look(path)?)?, control.last_event()?)),
+            Some(_) => None,
+        };
         let (send, wakes) = mpsc::channel::<()>();
         let caller =
-            Caller { path: path.to_owned(), command, control, console: Arc::clone(console) };
+            Caller { path: path.to_owned(), command, control, first, console: Arc::clone(console) };
         let call = move || {
             let mut caller = caller;
             while wakes.recv().is_ok() {
@@ -69,12 +69,18 @@ struct Caller {
     path: PathBuf,
     command: String,
     control: Control,
+    /// What is not well at the first call of all, and the last event then.
+    first: Option<(Vec<Event>, i64)>,
     console: Arc<Mutex<Console>>,
 }
 
 impl Caller {
     fn call_for_all(&mut self) -> Result<(), CatalogError> {
         let catalog = Catalog::look(&self.path)?;
+        if let Some((events, last)) = self.first.take() {
+            events.iter().for_each(|event| self.call(event));
+            self.control.set_called(last)?;
+        }
         loop {
             let mut last = self.control.called()?.unwrap_or(0);
             let mut events = Vec::new();
@@ -114,6 +120,25 @@ impl Caller {
         command.env("LANESUM_JSON", String::from_utf8_lossy(&json).trim_end());
         run(command, &self.command, &self.console);
     }
+}
+
+/// The findings that stand: of files that are not well, and of folders that are suspended.
+fn standing(catalog: &Catalog) -> Result<Vec<Event>, CatalogError> {
+    let files = catalog.not_well_after(0, usize::MAX)?.into_iter();
+    let mut events: Vec<_> = files.filter_map(|file| file.found).collect();
+    let roots = catalog.roots()?;
+    let suspended: Vec<_> = roots.iter().filter(|root| root.suspended.is_some()).collect();
+    let mut last = vec![None; suspended.len()];
+    catalog.events(0, &mut |event| {
+        let place = suspended.iter().position(|root| event.root.as_ref() == Some(&root.path));
+        if let Some(place) = place.filter(|_| event.finding.class == Class::Suspended) {
+            last[place] = Some(event.clone());
+        }
+        Ok(())
+    })?;
+    events.extend(last.into_iter().flatten());
+    events.retain(|event| is_told(event.finding.class));
+    Ok(events)
 }
 
 /// Whether somebody is to be called for a class.

@@ -19,7 +19,7 @@ use sd_notify::NotifyState;
 use super::calls::{self, Calls};
 use super::live::Live;
 use super::{SET, notify};
-use crate::args::Serve;
+use crate::args::{Serve, Where};
 use crate::catalog::now;
 use crate::catalog::print::Printer;
 use crate::console::{Console, lock};
@@ -45,6 +45,8 @@ pub struct Worker {
     calls: Option<Calls>,
     heartbeat: Option<String>,
     heartbeat_file: Option<PathBuf>,
+    /// Which catalog was asked for, for what is to be typed.
+    place: Where,
     threads: usize,
     /// Looks into the catalog, beside whoever writes.
     catalog: Catalog,
@@ -59,6 +61,8 @@ pub struct Worker {
     last: Option<PathBuf>,
     /// Of each root the day on which all was done that was to be.
     done: BTreeMap<PathBuf, i64>,
+    /// Why a folder was suspended when it was looked at here, though it was there.
+    suspended: BTreeMap<PathBuf, Option<String>>,
     /// What somebody asked for, and is being read.
     asked: BTreeMap<PathBuf, i64>,
     /// The day of the last heartbeat.
@@ -91,6 +95,7 @@ impl Worker {
             calls,
             heartbeat: args.heartbeat.clone(),
             heartbeat_file: args.heartbeat_file.clone(),
+            place: Where { catalog: args.place.catalog.clone() },
             threads: args.jobs.unwrap_or(0),
             catalog,
             version,
@@ -100,6 +105,7 @@ impl Worker {
             clocks: clocks(),
             last: None,
             done: BTreeMap::new(),
+            suspended: BTreeMap::new(),
             asked: BTreeMap::new(),
             beat: None,
             holder: None,
@@ -114,8 +120,8 @@ impl Worker {
         self.files
     }
 
-    pub fn heap_size(&self) -> usize {
-        self.agenda.heap_size()
+    pub fn folders(&self) -> Result<u64, CatalogError> {
+        Ok(self.catalog.roots()?.len() as u64)
     }
 
     pub fn now(&self) -> i64 {
@@ -188,6 +194,13 @@ impl Worker {
                     continue;
                 }
             }
+            if why.is_none()
+                && root.suspended.is_some()
+                && self.suspended.get(&root.path) != Some(&root.suspended)
+            {
+                // Another process suspended it, and it is there.
+                self.agenda.begin_again(root);
+            }
             let next = match why {
                 // It is told once.
                 Some(_) => Next::Now,
@@ -224,7 +237,8 @@ impl Worker {
         let part = catalog.next_part(&mut self.agenda, root, now())?;
         let (goes_on, is_capped) = (part.goes_on, part.is_capped);
         let options = self.options(root, &part, asked.is_some());
-        let printer = Printer { root: &root.path, json: false };
+        let place = Where { catalog: self.place.catalog.clone() };
+        let printer = Printer { root: &root.path, json: false, place: &place };
         let (console, calls) = (Arc::clone(&self.console), self.calls.as_ref());
         let mut tell = |finding: &Finding| {
             let mut console = lock(&console);
@@ -238,6 +252,7 @@ impl Worker {
         drop(catalog);
         let summary = read?;
         self.version = self.catalog.version()?;
+        self.suspended.insert(root.path.clone(), summary.suspended.clone());
         self.wake_calls();
         let is_worth_a_word = summary.files > 0 || !summary.is_all_done();
         if is_worth_a_word {
