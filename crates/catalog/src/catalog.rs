@@ -11,6 +11,8 @@ use lanesum_list::Inode;
 use lanesum_siphash::SipHash24;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _};
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+use rustix::io::Errno;
 
 use crate::lock::{self, Lock};
 use crate::schema::{self, Kind, STEPS};
@@ -74,6 +76,7 @@ impl Catalog {
     fn open_or(path: &Path, verb: &str, is_made: bool) -> Result<Self, CatalogError> {
         refuse_folder(path)?;
         let path = &real(path)?;
+        require_access(path, Access::READ_OK | Access::WRITE_OK)?;
         let lock = Lock::take(path, verb)?;
         if let Some(kind) = network::of(folder(path)).map_err(CatalogError::io(path))? {
             return Err(CatalogError::Network { path: path.to_owned(), kind });
@@ -199,6 +202,7 @@ fn inode_of(path: &Path) -> Option<Inode> {
 
 /// A connection that writes beside whoever has the lock.
 pub(crate) fn writer(path: &Path) -> Result<Connection, CatalogError> {
+    require_access(path, Access::READ_OK | Access::WRITE_OK)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = connect(path, flags)?;
     prepare_to_write(&db, path)?;
@@ -266,6 +270,17 @@ fn require(path: &Path) -> Result<(), CatalogError> {
     }
 }
 
+/// That whoever runs this may do so: SQLite would not say which file it cannot open, nor why.
+fn require_access(path: &Path, access: Access) -> Result<(), CatalogError> {
+    match accessat(CWD, path, access, AtFlags::EACCESS) {
+        Err(error @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) => {
+            Err(CatalogError::io(path)(error.into()))
+        }
+        // What else may be wrong shows when it is opened.
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
 fn refuse_folder(path: &Path) -> Result<(), CatalogError> {
     let why = "a catalog is a file, and this is a folder; name a file, in it if you like";
     if path.is_dir() { Err(CatalogError::io(path)(io::Error::other(why))) } else { Ok(()) }
@@ -321,6 +336,7 @@ fn make_at(path: &Path) -> Result<(), CatalogError> {
 
 fn look(path: &Path) -> Result<(Connection, i64), CatalogError> {
     require(path)?;
+    require_access(path, Access::READ_OK)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connected = |flags| {
         let db = connect(path, flags)?;

@@ -41,7 +41,8 @@ impl Catalog {
     /// # Errors
     /// There is something at `to` already; this catalog is damaged; and the system's.
     pub fn backup(&self, to: &Path) -> Result<(), CatalogError> {
-        let exists = || CatalogError::io(to)(std::io::ErrorKind::AlreadyExists.into());
+        let why = "is there already, and stays; name another file";
+        let exists = || CatalogError::io(to)(std::io::Error::other(why));
         if fs::symlink_metadata(to).is_ok() {
             return Err(exists());
         }
@@ -54,7 +55,11 @@ impl Catalog {
             // Only the first is there as a rule.
             let _ = fs::remove_file(beside(&unfinished, end));
         }
-        made?;
+        made.map_err(|error| match error {
+            // Whoever calls knows the copy by its name alone.
+            CatalogError::Io { path, error } if path == unfinished => CatalogError::io(to)(error),
+            error => error,
+        })?;
         let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder =
             fs::File::open(folder.unwrap_or(Path::new("."))).map_err(CatalogError::io(to))?;

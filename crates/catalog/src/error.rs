@@ -176,7 +176,11 @@ fn amount(bytes: u64) -> String {
         }
         (value, unit) = (value / 1000.0, larger);
     }
-    if unit == "bytes" { format!("{bytes} {unit}") } else { format!("{value:.2} {unit}") }
+    match (unit, bytes) {
+        ("bytes", 1) => "1 byte".to_owned(),
+        ("bytes", _) => format!("{bytes} bytes"),
+        _ => format!("{value:.2} {unit}"),
+    }
 }
 
 fn hours(window: Option<Window>) -> String {

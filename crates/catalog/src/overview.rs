@@ -38,6 +38,12 @@ pub struct Overview {
     pub is_taken_up: bool,
     /// Those that are known not to be as cataloged.
     pub not_well: BTreeMap<Status, u64>,
+    /// What the last look at all of it found that no row stands for, where that was an audit, which
+    /// takes nothing up: new files, and moved ones.
+    pub not_taken_up: BTreeMap<Class, u64>,
+    /// Files whose last check is of the future, by more than a day: the clock was ahead then, or is
+    /// behind now. They are among those that are [`late`](Self::late).
+    pub ahead: u64,
     /// How many were checked within each third of the period, the newest first; last those that
     /// were not checked within it.
     pub ages: [u64; 4],
@@ -55,11 +61,10 @@ pub struct Overview {
     pub next_due: Option<i64>,
     /// What was done last.
     pub last: Option<Run>,
+    /// Whether a process does that now.
+    pub is_at_work: bool,
     /// How it is scrubbed.
     pub manners: Manners,
-    /// What an audit saw since it was taken up last, and no row tells: how many files were new, copies
-    /// or moved.
-    pub seen: BTreeMap<Class, u64>,
     /// The last look at the root, and the last scrub, where they did not do all that was to be done.
     pub undone: Vec<Run>,
 }
@@ -91,7 +96,7 @@ pub struct Run {
 pub struct Event {
     /// Seconds since 1970.
     pub at: i64,
-    /// The path of the root; none of one that is forgotten.
+    /// The path of the root; none where that is not known any more, or the finding tells it.
     pub root: Option<PathBuf>,
     /// What was found.
     pub finding: Finding,
@@ -121,12 +126,13 @@ impl Catalog {
         for root in self.roots()? {
             let last = self.last_run(&root, |_| true)?;
             let undone = self.undone(&root)?;
+            let is_at_work = self.is_at_work(&root, last.as_ref())?;
             let manners = self.manners(&root)?;
             let is_taken_up = self.was_taken_up(&root)?;
-            let seen = self.seen(&root)?;
+            let not_taken_up = self.not_taken_up(&root)?;
             let (files, fresh, never, not_well) = (0, 0, 0, BTreeMap::new());
             let (ages, by_age) = ([0; 4], [0; 31]);
-            let (oldest, late, due, next_due) = (None, 0, 0, None);
+            let (oldest, ahead, late, due, next_due) = (None, 0, 0, 0, None);
             all.push(Overview {
                 root,
                 files,
@@ -134,6 +140,8 @@ impl Catalog {
                 never,
                 is_taken_up,
                 not_well,
+                not_taken_up,
+                ahead,
                 ages,
                 by_age,
                 oldest,
@@ -141,8 +149,8 @@ impl Catalog {
                 due,
                 next_due,
                 last,
+                is_at_work,
                 manners,
-                seen,
                 undone,
             });
         }
@@ -154,6 +162,7 @@ impl Catalog {
             if let Some(&place) = places.get(&state.root) {
                 all[place].add(&state, times[place].due(&state), now);
                 all[place].late += u64::from(times[place].is_late(&state));
+                all[place].ahead += u64::from(times[place].is_ahead(&state));
             }
             Ok(())
         })?;
@@ -192,8 +201,8 @@ impl Catalog {
         since: i64,
         take: &mut dyn FnMut(&Event) -> io::Result<()>,
     ) -> Result<(), CatalogError> {
-        let roots: BTreeMap<i64, PathBuf> =
-            self.roots()?.into_iter().map(|root| (root.id, root.path)).collect();
+        let mut roots = self.forgotten_roots()?;
+        roots.extend(self.roots()?.into_iter().map(|root| (root.id, root.path)));
         let columns = EVENT.select("t");
         let sql = format!("SELECT {columns} FROM event t WHERE at >= ?1 ORDER BY id");
         let mut statement = self.db.prepare_cached(&sql)?;
@@ -202,6 +211,22 @@ impl Catalog {
             take(&event(row, &roots)?).map_err(CatalogError::Told)?;
         }
         Ok(())
+    }
+
+    /// The paths of roots that were forgotten: the event of that has them.
+    fn forgotten_roots(&self) -> Result<BTreeMap<i64, PathBuf>, CatalogError> {
+        let columns = EVENT.select("t");
+        let sql = format!("SELECT {columns} FROM event t WHERE class = ?1");
+        let mut statement = self.db.prepare_cached(&sql)?;
+        let mut rows = statement.query([Class::Forgotten.name()])?;
+        let mut roots = BTreeMap::new();
+        while let Some(row) = rows.next()? {
+            let path = event(row, &BTreeMap::new())?.path();
+            if path.is_absolute() {
+                roots.insert(row.get(3)?, path);
+            }
+        }
+        Ok(roots)
     }
 
     /// Gives what was found after the event of this number, with its number, oldest first.
@@ -274,21 +299,25 @@ impl Catalog {
         Ok(undone)
     }
 
+    /// Whether a process is in the last run over a root: it has the catalog, and began none since.
+    fn is_at_work(&self, root: &Root, last: Option<&Run>) -> Result<bool, CatalogError> {
+        if last.is_none_or(|run| run.ended.is_some()) || !self.is_locked() {
+            return Ok(false);
+        }
+        let sql = "SELECT root FROM run ORDER BY id DESC LIMIT 1";
+        Ok(self.db.query_row(sql, [], |row| row.get::<_, i64>(0))? == root.id)
+    }
+
     /// What the last look at a root saw that no row tells, where it took up nothing.
-    ///
-    /// # Errors
-    /// Those of the catalog.
-    pub fn seen(&self, root: &Root) -> Result<BTreeMap<Class, u64>, CatalogError> {
+    fn not_taken_up(&self, root: &Root) -> Result<BTreeMap<Class, u64>, CatalogError> {
         let is_look = |run: &Run| {
             matches!(&*run.verb, "add" | "update" | "audit")
                 && matches!(run.outcome.as_deref(), Some("complete" | "partial"))
         };
         let look = self.last_run(root, is_look)?.filter(|run| run.verb == "audit");
-        let mut seen = look.map(|run| run.counts).unwrap_or_default();
-        seen.retain(|class, count| {
-            matches!(class, Class::New | Class::Copied | Class::Moved) && *count > 0
-        });
-        Ok(seen)
+        let mut counts = look.map(|run| run.counts).unwrap_or_default();
+        counts.retain(|class, count| matches!(class, Class::New | Class::Moved) && *count > 0);
+        Ok(counts)
     }
 
     /// Files of a root that were not read for longer than their period, as
@@ -351,7 +380,7 @@ impl Overview {
         let is_left = self.root.suspended.is_some() || self.manners.paused.is_some();
         let is_unknown = self.never > 0 || self.late > 0 || !self.is_taken_up || self.files == 0;
         let is_undone = is_left || is_unknown || !self.undone.is_empty();
-        let least = match (is_undone, self.seen.is_empty()) {
+        let least = match (is_undone, self.not_taken_up.is_empty()) {
             (true, _) => Severity::NotAllDone,
             (false, false) => Severity::Differences,
             (false, true) => Severity::AsCataloged,
@@ -374,7 +403,7 @@ impl Overview {
         self.ages[part / 10] += 1;
         if state.checked == 0 {
             self.never += u64::from(state.status.is_good());
-        } else {
+        } else if state.checked <= now {
             let oldest = self.oldest.map_or(state.checked, |oldest| oldest.min(state.checked));
             self.oldest = Some(oldest);
         }
@@ -406,6 +435,7 @@ pub(crate) fn event(row: &Row<'_>, roots: &BTreeMap<i64, PathBuf>) -> Result<Eve
     let class: String = row.get(5)?;
     let class = Class::from_name(&class)
         .ok_or_else(|| CatalogError::Damaged(format!("an event has the class {class}")))?;
+    let mut root = roots.get(&row.get(3)?).cloned();
     let finding = Finding {
         class,
         path: row.get(4)?,
@@ -414,7 +444,11 @@ pub(crate) fn event(row: &Row<'_>, roots: &BTreeMap<i64, PathBuf>) -> Result<Eve
         before: row.get(8)?,
         after: row.get(9)?,
     };
-    Ok(Event { at: row.get(2)?, root: roots.get(&row.get(3)?).cloned(), finding })
+    if finding.path.starts_with(b"/") {
+        // It tells itself of which root it is.
+        root = None;
+    }
+    Ok(Event { at: row.get(2)?, root, finding })
 }
 
 impl Event {

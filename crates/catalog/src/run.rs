@@ -458,10 +458,10 @@ impl Work<'_> {
         if self.is_shape_right {
             self.catalog.remove_empty_folders(self.batch.root.id)?;
         }
-        let is_nothing = self.catalog.is_empty(&self.batch.root)?;
+        let is_empty = self.catalog.is_empty(&self.batch.root)?;
         let run = &self.batch.run;
         Ok(Summary {
-            is_nothing,
+            is_empty,
             counts: run.counts.clone(),
             files: run.files.cast_unsigned(),
             bytes: run.bytes.cast_unsigned(),

@@ -137,10 +137,14 @@ impl<'c> Times<'c> {
     /// lets it be. One that is not well is told as such.
     pub(crate) fn is_late(&self, state: &State) -> bool {
         let most = self.late_after;
-        // A clock that was a little ahead says nothing.
-        let is_of_future = state.checked > self.now + DAY;
         let is_old = state.checked > 0 && self.now - state.checked > most;
-        state.status.is_good() && (is_of_future || is_old)
+        state.status.is_good() && is_old || self.is_ahead(state)
+    }
+
+    /// Whether one that is well was checked in the future. A clock that was a little ahead says
+    /// nothing.
+    pub(crate) fn is_ahead(&self, state: &State) -> bool {
+        state.status.is_good() && state.checked > self.now + DAY
     }
 
     /// When a file is to be read again.

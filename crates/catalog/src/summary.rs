@@ -59,8 +59,6 @@ pub struct Summary {
     pub verb: Verb,
     /// Whether all was new.
     pub is_first: bool,
-    /// Whether nothing of it is cataloged: nobody can say that this is well.
-    pub is_nothing: bool,
     /// Whether a look at all of it ever came to its end, so that every file of it is known.
     pub is_taken_up: bool,
     /// How many files are of which class.
@@ -82,6 +80,8 @@ pub struct Summary {
     /// Files that were not read for longer than
     /// [`Policy::late_after_days`](crate::Policy::late_after_days).
     pub late: u64,
+    /// Whether no file of it is cataloged: all is well of nothing.
+    pub is_empty: bool,
     /// Why the root was left alone.
     pub suspended: Option<String>,
     /// Whether all was done that was to be.
@@ -101,7 +101,6 @@ impl Summary {
             root,
             verb,
             is_first: false,
-            is_nothing: false,
             is_taken_up: true,
             counts: BTreeMap::new(),
             same: 0,
@@ -112,6 +111,7 @@ impl Summary {
             left: 0,
             known: BTreeMap::new(),
             late: 0,
+            is_empty: false,
             suspended: None,
             is_complete: true,
             halt: None,
@@ -124,7 +124,7 @@ impl Summary {
     #[must_use]
     pub fn is_all_done(&self) -> bool {
         let busy = self.counts.get(&Class::Busy).copied().unwrap_or(0);
-        let is_through = self.is_complete && self.is_taken_up && !self.is_nothing;
+        let is_through = self.is_complete && self.is_taken_up && !self.is_empty;
         let is_through = is_through && self.suspended.is_none();
         let unreadable = self.counts.get(&Class::Unreadable).copied().unwrap_or(0);
         is_through && busy + unreadable + self.unread + self.unknown == 0
@@ -197,8 +197,8 @@ mod tests {
             assert_eq!(with(verb, counts, as_it_is), severity, "{verb:?} {counts:?}");
         }
         let undone: [fn(&mut Summary); 6] = [
+            |it| it.is_empty = true,
             |it| it.is_complete = false,
-            |it| it.is_nothing = true,
             |it| it.is_taken_up = false,
             |it| it.suspended = Some("another volume".to_owned()),
             |it| it.unread = 1,

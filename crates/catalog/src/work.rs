@@ -384,7 +384,7 @@ impl<'a> Work<'a> {
 
     fn is_good(
         &mut self,
-        finding: Finding,
+        mut finding: Finding,
         file: File,
         stat: Stat,
         digests: Digests,
@@ -395,6 +395,10 @@ impl<'a> Work<'a> {
             return self.moved(file, to.into(), stat, Some(digests));
         }
         let now = self.now();
+        if file.stat.is_of_list() {
+            // A list knows too little for anything to be touched.
+            finding.class = Class::Ok;
+        }
         let class = finding.class;
         self.batch.state(file.id, now, Status::Good);
         match self.statuses.remove(&file.id) {

@@ -23,8 +23,8 @@ pub use bag::{Bag, Create, Update, Validate, Verb as BagVerb};
 #[cfg(feature = "page")]
 pub use catalog::Page;
 pub use catalog::{
-    Accept, Add, Audit, CatalogArgs, CatalogVerb, Forget, ImportArgs, Limit, Report, Scrub, Serve,
-    Status, Steer, Told, Update as CatalogUpdate, Where,
+    Accept, Add, Audit, CatalogArgs, CatalogVerb, Export, Forget, ImportArgs, Limit, Report, Scrub,
+    Serve, Status, Steer, Told, Update as CatalogUpdate, Where,
 };
 pub use compare::{Compare, Form};
 pub use convert::Convert;

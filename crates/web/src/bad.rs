@@ -20,15 +20,27 @@ pub fn section(catalog: &Catalog, after: i64, now: i64) -> Result<Markup, Catalo
     let more = files.len() > FILES;
     files.truncate(FILES);
     let last = files.last().map(|file| file.id);
+    let roots = if after == 0 { catalog.roots()? } else { Vec::new() };
+    let suspended: Vec<_> =
+        roots.iter().filter_map(|root| Some((root, root.suspended.as_deref()?))).collect();
     Ok(html! {
         section #bad data-live aria-labelledby="bad-head" {
-            @if files.is_empty() && after == 0 {
+            @if files.is_empty() && after == 0 && suspended.is_empty() {
                 h2 #bad-head { "No file is known to be damaged or missing" }
                 p { "This says nothing of what was not looked at: see each folder." }
             } @else {
                 h2 #bad-head class="bad" { "Not well" }
                 @if after != 0 { p { a href="/" { "To the first ones" } } }
-                @if files.is_empty() { p { "There are no more." } }
+                @if files.is_empty() && after != 0 { p { "There are no more." } }
+                @for (root, why) in &suspended {
+                    article {
+                        h3 {
+                            span class="badge" { "suspended" } " "
+                            a href={ "#folder-" (root.id()) } { bdi { (shown(root.path.as_os_str().as_bytes())) } }
+                        }
+                        p { (shown(why.as_bytes())) ". Nothing of it is read. Put back what belongs there." }
+                    }
+                }
                 @for file in &files { (article(catalog.path(), file, now)) }
                 @if let Some(last) = last.filter(|_| more) {
                     p { a href={ "/?after=" (last) } { "More that is not well" } }
@@ -75,12 +87,30 @@ fn facts(catalog: &Path, file: &Known, now: i64) -> Markup {
             }
         }
         @if !file.status.is_good() {
-            p class="do" {
-                @if file.status == Status::Unreadable { "Mend what keeps it from being read, or put" } @else { "Put" }
-                " back a good copy, and run "
-                code { (command(catalog, "update", None)) }
-                @if file.status == Status::Missing { " If it is gone for good: " } @else { " If it is right as it is: " }
-                code { (command(catalog, if file.status == Status::Missing { "forget" } else { "accept" }, Some(&file.path))) }
+            p class="do" { (remedy(catalog, file)) }
+        }
+    }
+}
+
+/// What to do with a file that is not well.
+fn remedy(catalog: &Path, file: &Known) -> Markup {
+    let run = |verb| html! { code { (command(catalog, verb, None)) } };
+    let of_file = |verb| html! { code { (command(catalog, verb, Some(&file.path))) } };
+    html! {
+        @match file.status {
+            Status::Changed => { "It is taken up by " (run("update")) }
+            Status::Busy | Status::Hidden => { "It is read again by " (run("audit")) }
+            Status::Missing => {
+                "Put back a good copy, and run " (run("update"))
+                ". If it is gone for good: " (of_file("forget"))
+            }
+            Status::Unreadable => {
+                "Mend what keeps it from being read, or put back a good copy, and run "
+                (run("update")) ". If it is right as it is: " (of_file("accept"))
+            }
+            _ => {
+                "Put back a good copy, and run " (run("update"))
+                ". If it is right as it is: " (of_file("accept"))
             }
         }
     }

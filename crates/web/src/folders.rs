@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use lanesum_catalog::{Overview, Run};
+use lanesum_catalog::{Class, Overview, Run, Severity};
 use maud::{Markup, html};
 
 use crate::bad::command;
@@ -35,7 +35,7 @@ fn folder(it: &Overview, catalog: &Path, session: &Session, now: i64) -> Markup 
                 (not_done(it, catalog))
                 @if it.files > 0 { (ages(it, now)) }
                 p { (due(it)) }
-                @if let Some(run) = &it.last { p { "Last: " (words(run)) "." } }
+                @if let Some(run) = &it.last { p { "Last: " (words(run, it.is_at_work)) "." } }
             }
             (steer(it, session))
         }
@@ -48,27 +48,59 @@ fn not_done(it: &Overview, catalog: &Path) -> Markup {
         ul class="bad" {
             @if let Some(why) = &it.root.suspended { li { "SUSPENDED: " (shown(why.as_bytes())) ". Nothing of it is read." } }
             @if let Some(since) = it.manners.paused { li { "PAUSED since " (moment(since)) ": nothing is scrubbed." } }
-            @if !it.not_well.is_empty() {
+            @for (words, verb) in known(it) {
+                li { (words) @if let Some(verb) = verb { ". " code { (command(catalog, verb, None)) } } }
+            }
+            @if it.late > 0 {
+                @let days = it.root.policy.late_after_days();
                 li {
-                    "NOT WELL: "
-                    @for (place, (status, number)) in it.not_well.iter().enumerate() {
-                        @if place > 0 { ", " }
-                        (count(*number)) " " (status.name())
-                    }
+                    "LATE: " (files(it.late)) " not read for longer than " (of(days.into(), "day"))
+                    @if it.ahead > 0 { ", or of a time later than now (" (count(it.ahead)) "): is the clock right?" }
+                    @else { "." }
+                    " " code { (command(catalog, &format!("scrub --older-than {days}d"), None)) }
                 }
             }
             @if !it.is_taken_up {
-                li { "NOT TAKEN UP: no look at all of it came to its end. " code { (command(catalog, "update", None)) } }
+                li { "NOT TAKEN UP: no add or update of it came to its end. " code { (command(catalog, "update", None)) } }
+            }
+            @if it.files == 0 && it.is_taken_up && it.root.suspended.is_none() {
+                li { "NOTHING CATALOGED: no regular file is in it. Is its disk mounted?" }
             }
             @if it.never > 0 { li { "NEVER READ: " (files(it.never)) ", of lists. " code { (command(catalog, "update", None)) } } }
-            @for run in &it.undone { li { (words(run)) "." } }
+            @for run in &it.undone { li { (words(run, it.is_at_work && it.last.as_ref() == Some(run))) "." } }
         }
     }
 }
 
-fn words(run: &Run) -> String {
-    let read = files(run.files.max(0).cast_unsigned());
-    format!("{} of {}, {}; {read} read", run.verb, moment(run.started), outcome(run))
+/// What is known of files that are not as cataloged, by what is to be done.
+fn known(it: &Overview) -> Vec<(String, Option<&'static str>)> {
+    let mut lines = Vec::new();
+    for (severity, what, verb) in [
+        (Severity::Damage, "NOT WELL", None),
+        (Severity::Differences, "NOT TAKEN UP", Some("update")),
+        (Severity::NotAllDone, "NOT READ when it was to be", Some("audit")),
+    ] {
+        let rows = it.not_well.iter().filter(|(status, _)| status.severity() == severity);
+        let rows = rows.map(|(status, number)| (status.name(), *number));
+        let others = it.not_taken_up.iter().filter(|_| severity == Severity::Differences);
+        let others = others.map(|(class, number): (&Class, &u64)| (class.name(), *number));
+        let counts: Vec<_> =
+            rows.chain(others).map(|(name, number)| format!("{} {name}", count(number))).collect();
+        if !counts.is_empty() {
+            lines.push((format!("{what}: {}", counts.join(", ")), verb));
+        }
+    }
+    lines
+}
+
+fn words(run: &Run, is_at_work: bool) -> String {
+    let outcome = if is_at_work { "at work now" } else { outcome(run) };
+    let mut words = format!("{} of {}, {outcome}", run.verb, moment(run.started));
+    // Of the others it is not counted.
+    if matches!(&*run.verb, "add" | "update" | "audit" | "scrub") {
+        words += &format!("; {} read", files(run.files.max(0).cast_unsigned()));
+    }
+    words
 }
 
 /// How long ago the files were checked, against the period.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt as _;
 
-use lanesum_catalog::{Catalog, CatalogError, Overview, Run};
+use lanesum_catalog::{Catalog, CatalogError, Class, Overview, Run};
 use maud::{Markup, html};
 
 use crate::svg::{Bar, bars};
@@ -17,7 +17,7 @@ const RUNS: usize = 20;
 struct Day {
     files: u64,
     bytes: u64,
-    /// Files that were found damaged.
+    /// Files that were found damaged or missing.
     damaged: u64,
 }
 
@@ -56,7 +56,7 @@ pub fn section(catalog: &Catalog, all: &[Overview], now: i64) -> Result<Markup, 
             p class="axis" aria-hidden="true" { span { (DAYS) " days ago" } span { "today" } }
             div class="scroll" tabindex="0" role="region" aria-label="The newest runs" {
                 table {
-                    thead { tr { th { "Began" } th { "What" } th { "Folder" } th { "Came to" } th { "Read" } th { "Damaged" } } }
+                    thead { tr { th { "Began" } th { "What" } th { "Folder" } th { "Came to" } th { "Read" } th { "Damaged, missing" } } }
                     tbody { @for (root, run) in &newest { (row(run, names.get(root))) } }
                 }
             }
@@ -64,8 +64,11 @@ pub fn section(catalog: &Catalog, all: &[Overview], now: i64) -> Result<Markup, 
     })
 }
 
+/// What is missing is damage to those that take nothing up.
 fn damaged(run: &Run) -> u64 {
-    run.counts.iter().filter(|(class, _)| class.is_damage()).map(|(_, number)| number).sum()
+    let is_missing = |class| class == Class::Missing && matches!(&*run.verb, "audit" | "scrub");
+    let damage = run.counts.iter().filter(|&(&class, _)| class.is_damage() || is_missing(class));
+    damage.map(|(_, number)| number).sum()
 }
 
 fn bar(day: i64, it: &Day, most: f64) -> Bar {
@@ -73,7 +76,7 @@ fn bar(day: i64, it: &Day, most: f64) -> Bar {
     let date = date.split(' ').next().unwrap_or_default();
     let mut title = format!("{date}: {}, {}", files(it.files), bytes(it.bytes));
     if it.damaged > 0 {
-        title += &format!(", {} damaged", it.damaged);
+        title += &format!(", {} damaged or missing", it.damaged);
     }
     let share = it.bytes as f64 / most;
     // Damage is seen on whatever day.

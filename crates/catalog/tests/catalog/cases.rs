@@ -1092,15 +1092,15 @@ fn what_an_audit_saw_stays_known_until_it_is_taken_up() {
     let archive = Archive::of(&["a", "b"]);
     archive.run(Verb::Add);
     let seen = || archive.open().overviews(clock()).unwrap().remove(0);
-    assert!(seen().seen.is_empty());
+    assert!(seen().not_taken_up.is_empty());
     archive.write("new", "n");
     fs::rename(archive.path("a"), archive.path("moved")).unwrap();
     archive.run(Verb::Audit);
     archive.scrub(Due::default());
-    assert_eq!(seen().seen, BTreeMap::from([(Class::Moved, 1), (Class::New, 1)]));
+    assert_eq!(seen().not_taken_up, BTreeMap::from([(Class::Moved, 1), (Class::New, 1)]));
     assert_eq!(seen().severity(), Severity::Differences);
     archive.run(Verb::Update);
-    assert_eq!((seen().seen.len(), seen().severity()), (0, Severity::AsCataloged));
+    assert_eq!((seen().not_taken_up.len(), seen().severity()), (0, Severity::AsCataloged));
 }
 
 #[test]

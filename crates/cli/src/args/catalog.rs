@@ -28,11 +28,11 @@ pub struct Where {
 #[derive(Debug, Args)]
 pub struct Manners {
     /// Read every file once in so long: 90d, 12w.
-    #[arg(long, value_name = "TIME", value_parser = days)]
+    #[arg(long, value_name = "TIME", value_parser = days, allow_hyphen_values = true)]
     pub every: Option<u32>,
 
     /// Scrub no more bytes in a second: 80M; none takes the limit away.
-    #[arg(long, value_name = "BYTES", value_parser = rate)]
+    #[arg(long, value_name = "BYTES", value_parser = rate, allow_hyphen_values = true)]
     pub limit: Option<Rate>,
 
     /// Scrub in these hours of the day only: 1:00-6:00, 22:00-6:00; any takes them away.
@@ -187,6 +187,9 @@ pub struct Add {
     pub manners: Manners,
 
     /// Algorithms, all computed in one read; md5 by default.
+    ///
+    /// What a folder gets later comes to each file when it is next read, beside the digests that it
+    /// has.
     #[arg(
         short,
         long = "algorithm",
@@ -319,7 +322,8 @@ pub struct Report {
     #[arg(long, conflicts_with_all = ["csv", "json"])]
     pub html: bool,
 
-    /// Rows of time, class, path, other path, before and after.
+    /// Rows of time, class, path, other path, files, before and after; with --bad also when each was
+    /// good last.
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
 
@@ -344,7 +348,7 @@ pub struct Accept {
     #[command(flatten)]
     pub place: Where,
 
-    /// Files, or folders that were added.
+    /// Files, one by one; or folders that were added, where another volume is in their place.
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
 }
@@ -390,24 +394,33 @@ pub enum CatalogVerb {
     /// anything is taken. Exit codes: 3 where something was taken, 1 where a digest differs, 4 where
     /// a name was not taken.
     Import(ImportArgs),
-    /// Print what is cataloged of a folder as a list, with its last good digests.
-    Export {
-        /// The format of the list, as of `lanesum sum`.
-        #[arg(
-            long,
-            value_name = "FORMAT",
-            value_parser = formats(Kind::is_written),
-            ignore_case = true
-        )]
-        format: Option<Kind>,
+    /// Print what is cataloged of a folder as a list.
+    ///
+    /// Of what is not well, or was never read, it has what was cataloged last, and says so.
+    Export(Export),
+}
 
-        #[command(flatten)]
-        place: Where,
+#[derive(Debug, Args)]
+pub struct Export {
+    /// The format of the list, as of `lanesum sum`.
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_parser = formats(Kind::is_written),
+        ignore_case = true
+    )]
+    pub format: Option<Kind>,
 
-        /// A folder that was added. Names are written with its path, as given here.
-        #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
-        folder: PathBuf,
-    },
+    /// Digests of this algorithm alone; all that are cataloged by default.
+    #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
+    pub algorithm: Option<Algorithm>,
+
+    #[command(flatten)]
+    pub place: Where,
+
+    /// A folder that was added. Names are written with its path, as given here.
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub folder: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -451,6 +464,7 @@ fn measure(text: &str) -> Result<(u64, &str), String> {
 /// Days: `90d`, `12w`, `1y`, or a number.
 fn days(text: &str) -> Result<u32, String> {
     let wrong = || "a time in days, weeks or years is wanted: 90d, 12w, 1y".to_owned();
+    let beyond = || "from a day to a hundred years are wanted: 1d, 90d, 100y".to_owned();
     let (number, unit) = measure(text).map_err(|_| wrong())?;
     let factor = match unit {
         "" | "d" => 1,
@@ -459,7 +473,7 @@ fn days(text: &str) -> Result<u32, String> {
         _ => return Err(wrong()),
     };
     let days = number.checked_mul(factor).filter(|days| (1..=36_500).contains(days));
-    days.and_then(|days| days.try_into().ok()).ok_or_else(wrong)
+    days.and_then(|days| days.try_into().ok()).ok_or_else(beyond)
 }
 
 /// A time: `90s`, `30m`, `2h`.
@@ -475,19 +489,31 @@ fn time(text: &str) -> Result<Duration, String> {
     number.checked_mul(factor).map(Duration::from_secs).ok_or_else(wrong)
 }
 
-/// Bytes: `500M`, `20G`.
+/// Bytes: `500M`, `20G`, `1.5MB`, `80MiB`.
 fn bytes(text: &str) -> Result<u64, String> {
-    let wrong = || "a number of bytes is wanted: 500M, 20G, 1T".to_owned();
-    let (number, unit) = measure(text).map_err(|_| wrong())?;
-    let factor = match unit {
-        "" => 1,
-        "k" | "K" => 1_000,
-        "M" => 1_000_000,
-        "G" => 1_000_000_000,
-        "T" => 1_000_000_000_000,
+    let wrong = || "a number of bytes is wanted: 500M, 1.5G, 80MiB".to_owned();
+    let is_of_number = |byte: char| byte.is_ascii_digit() || byte == '.';
+    let (number, unit) = text.split_at(text.len() - text.trim_start_matches(is_of_number).len());
+    let unit = unit.strip_suffix('B').unwrap_or(unit);
+    let (unit, base) = unit.strip_suffix('i').map_or((unit, 1000_u64), |unit| (unit, 1024));
+    let power = match unit {
+        "" if base == 1000 => 0,
+        "k" | "K" => 1,
+        "M" => 2,
+        "G" => 3,
+        "T" => 4,
         _ => return Err(wrong()),
     };
-    number.checked_mul(factor).ok_or_else(wrong)
+    let factor = base.pow(power);
+    let (whole, rest) = number.split_once('.').unwrap_or((number, "0"));
+    let part: f64 = format!("0.{rest}").parse().map_err(|_| wrong())?;
+    if whole.is_empty() || rest.is_empty() {
+        return Err(wrong());
+    }
+    let beyond = || "is more than any disk has".to_owned();
+    let whole: u64 = whole.parse().map_err(|_| beyond())?;
+    let bytes = whole.checked_mul(factor).ok_or_else(beyond)?;
+    bytes.checked_add((part * factor as f64) as u64).ok_or_else(beyond)
 }
 
 fn percent(text: &str) -> Result<f64, String> {
@@ -526,7 +552,13 @@ mod tests {
         assert_eq!(["90s", "30m", "2h"].map(|it| time(it).unwrap().as_secs()), [90, 1800, 7200]);
         assert!(["", "90", "2d"].iter().all(|it| time(it).is_err()));
         assert_eq!(["7", "5k", "20G"].map(|it| bytes(it).unwrap()), [7, 5000, 20_000_000_000]);
-        assert!(["", "G", "99999999T", "1X"].iter().all(|it| bytes(it).is_err()));
+        let same = ["80M", "80MB", "80.0M", "0.08G", "80000000B"];
+        assert!(same.iter().all(|it| bytes(it) == Ok(80_000_000)));
+        assert_eq!(bytes("80MiB"), Ok(80 << 20));
+        let wrong = ["", "G", "99999999T", "1X", "1.", ".5M", "1.2.3M", "1iB", "-5"];
+        assert!(wrong.iter().all(|it| bytes(it).is_err()));
+        assert!(bytes("99999999T").unwrap_err().contains("more than any disk"));
+        assert!(["0d", "1000y"].iter().all(|it| days(it).unwrap_err().contains("hundred years")));
         assert!(["80M", "80M/s"].iter().all(|it| rate(it) == Ok(Rate(Some(80_000_000)))));
         assert_eq!((rate("none"), hours("any")), (Ok(Rate(None)), Ok(Hours(None))));
         assert!(["0", "", "80M/m", "fast"].iter().all(|it| rate(it).is_err()));

@@ -1,8 +1,9 @@
 //! `lanesum accept`.
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use lanesum_catalog::Options;
+use lanesum_catalog::{CatalogError, Options};
 
 use super::{console, fail, name, open};
 use crate::args::Accept;
@@ -25,6 +26,9 @@ pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
         match accepted {
             Ok(finding) => {
                 let words = match (finding.before, finding.after) {
+                    (Some(before), Some(after)) if before == after => {
+                        format!("accepted: it is as it was cataloged: {after}")
+                    }
                     (Some(before), Some(after)) => format!("accepted: {after}; it was {before}"),
                     (_, after) => format!("accepted: {}", after.unwrap_or_default()),
                 };
@@ -32,8 +36,27 @@ pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
             }
             Err(error) if error.is_of_catalog() => return Ok(fail(&error, &mut console)),
             // The others are done all the same.
-            Err(error) => worst = fail(&error, &mut console),
+            Err(error) => {
+                worst = fail(&error, &mut console);
+                if let (CatalogError::Io { .. }, Some(words)) = (error, way_out(path)) {
+                    console.about(name(path), words);
+                }
+            }
         }
     }
     Ok(worst)
+}
+
+/// What to do with a path that is no file.
+fn way_out(path: &Path) -> Option<&'static str> {
+    match path.symlink_metadata() {
+        Ok(it) if it.is_dir() => Some(
+            "is a folder, and files are accepted one by one; `lanesum forget` of it and \
+             `lanesum update` take up anew all that is in it",
+        ),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Some("is not there; if it is gone for good, `lanesum forget` takes it out")
+        }
+        _ => None,
+    }
 }

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Mutex;
 
 use lanesum_catalog::{Catalog, CatalogError, Control, Manners, Policy, Root, Verb};
 
-use super::{console, fail, open, over};
+use super::{console, fail, is_there, name, open, over, tell_of_new};
 use crate::args::Add;
-use crate::console::lock;
+use crate::console::{Console, lock};
 
 /// Takes folders up, and reads their files.
 ///
@@ -16,23 +17,29 @@ use crate::console::lock;
 pub fn run(args: &Add) -> anyhow::Result<ExitCode> {
     let console = console()?;
     // Else a wrong path would leave a catalog behind that knows of nothing.
+    let mut folders = Vec::new();
     for folder in &args.folders {
-        let error = match std::fs::metadata(folder) {
-            Ok(metadata) if metadata.is_dir() => continue,
+        let error = match folder.canonicalize() {
+            Ok(path) if path.is_dir() => {
+                folders.push(path);
+                continue;
+            }
             Ok(_) => CatalogError::NotAFolder(folder.clone()),
             Err(error) => CatalogError::Io { path: folder.clone(), error },
         };
         return Ok(fail(&error, &mut lock(&console)));
     }
+    let was_there = is_there(&args.told.place)?;
     let taken_up = open(&args.told.place, "add")?.and_then(|mut catalog| {
-        args.folders.iter().try_for_each(|folder| require_time(args, &catalog, folder))?;
+        folders.iter().try_for_each(|folder| require_time(args, &catalog, folder))?;
         let mut control = Control::open(catalog.path())?;
         let mut change = args.manners.change();
         // It is of the policy.
         change.every_days = None;
         // All of them, or a wrong one would be found after hours.
-        let roots = args.folders.iter().map(|folder| {
+        let roots = folders.iter().map(|folder| {
             let policy = policy(args, &catalog, folder)?;
+            tell_of_algorithms(&catalog, folder, policy, &console)?;
             let root = catalog.add_root(folder, policy)?;
             if !change.is_nothing() {
                 control.limit(&root, &change)?;
@@ -40,6 +47,7 @@ pub fn run(args: &Add) -> anyhow::Result<ExitCode> {
             Ok(root)
         });
         let roots: Vec<Root> = roots.collect::<Result<_, CatalogError>>()?;
+        tell_of_new(&catalog, was_there, &mut lock(&console));
         Ok((catalog, roots))
     });
     let (mut catalog, roots) = match taken_up {
@@ -50,6 +58,31 @@ pub fn run(args: &Add) -> anyhow::Result<ExitCode> {
     Ok(over(&mut catalog, &roots, &args.told, change, &console, |catalog, root, options, tell| {
         catalog.run(root, Verb::Add, options, tell)
     }))
+}
+
+/// Says when digests come that the files of a folder do not have yet.
+fn tell_of_algorithms(
+    catalog: &Catalog,
+    folder: &Path,
+    policy: Policy,
+    console: &Mutex<Console>,
+) -> Result<(), CatalogError> {
+    let known = match catalog.root_of(folder) {
+        Ok((root, below)) if below.is_empty() => root.policy.algorithms,
+        Ok(_) | Err(CatalogError::NoRoot(_)) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let new: Vec<_> = policy.algorithms.iter().filter(|it| !known.contains(*it)).collect();
+    if !new.is_empty() {
+        let new: Vec<_> = new.iter().map(ToString::to_string).collect();
+        let words = format!(
+            "{} comes to each file when it is next read (`audit --all` reads all); the digests \
+             that are there stay",
+            new.join(" and ")
+        );
+        lock(console).about(name(folder), &words);
+    }
+    Ok(())
 }
 
 /// That a folder can be read in its period at the rate and in the hours that it is to be.

@@ -1,15 +1,15 @@
 //! `lanesum report --html`: a page that is all in one file, and runs nothing.
 
-use std::collections::HashMap;
 use std::io;
 
 use indicatif::DecimalBytes;
-use lanesum_catalog::{Catalog, CatalogError, Event, NotWell, Overview, Status};
+use lanesum_catalog::{Catalog, CatalogError, Event, Known, Overview, Status};
 
 use super::print;
 use super::report::last_good;
-use super::status::{known, part_of_period, run_words};
-use super::{moment, name, now};
+use super::status::{lacks, part_of_period, percent, run_words, undone};
+use super::{command, moment, name, now};
+use crate::args::Where;
 use crate::console::Console;
 use crate::counts::files;
 
@@ -17,162 +17,159 @@ use crate::counts::files;
 const STYLE: &str = "body{font:16px/1.5 sans-serif;margin:1em auto;max-width:64em;padding:0 1em;\
     color-scheme:light dark}h1{font-size:1.3em}h2{font-size:1.1em}.scroll{overflow-x:auto}\
     table{border-collapse:collapse;width:100%}td,th{border-bottom:1px solid #8888;\
-    padding:.2em .6em .2em 0;text-align:left;vertical-align:top}code{font-size:.9em;\
-    overflow-wrap:anywhere}.bad{color:#d33;font-weight:bold}\
+    padding:.2em .6em .2em 0;text-align:left;vertical-align:top}code{font-size:.9em}\
+    code,bdi,li{overflow-wrap:anywhere}td{min-width:4em}\
+    @media(max-width:45em){tr,td{display:block}th{display:none}td{border:0;padding:0}\
+    tr{border-bottom:1px solid #8888;padding:.4em 0}}.bad{color:#d33;font-weight:bold}\
     .ages{display:flex;height:.8em;max-width:30em}.ages i{background:#2a7}\
     .ages i+i{background:#6b5}.ages i+i+i{background:#bb4}.ages i+i+i+i{background:#d33}";
 
-/// Prints the page: what is not well first, then each folder, then what was found.
-///
-/// # Errors
-/// Those of the catalog, and of standard output.
-pub fn print(
-    catalog: &Catalog,
-    subject: &[u8],
-    not_well: &[NotWell],
-    since: Option<i64>,
-    console: &mut Console,
-) -> Result<(), CatalogError> {
-    let now = now();
-    let mut page =
-        String::from("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n");
-    page += "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-             style-src 'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width\">\n";
-    let title = escaped(subject);
-    page +=
-        &format!("<title>{title}</title><style>{STYLE}</style></head>\n<body><h1>{title}</h1>\n");
-    page += &format!("<p>At {}.</p>\n", moment(now));
-    if !not_well.is_empty() {
-        page += &of_bad(catalog, not_well, console)?;
-    }
-    page += "<h2>Folders</h2>\n";
-    for overview in catalog.overviews(now)? {
-        page += &of_root(&overview, now);
-    }
-    told(console, &mut page)?;
-    let Some(since) = since else {
-        page += "</body></html>\n";
-        return told(console, &mut page);
-    };
-    page += "<h2>Found lately</h2>\n<div class=\"scroll\"><table><tr><th>When<th>What<th>Where\
-             <th>Before<th>After\n";
-    catalog.events(since, &mut |event| {
-        page += &of_event(event);
-        if page.len() > 1 << 16 {
-            console.line(page.as_bytes())?;
-            page.clear();
+/// What the page is made of.
+pub struct Page<'it> {
+    pub all: &'it [Overview],
+    pub not_well: &'it [Known],
+    pub place: &'it Where,
+}
+
+impl Page<'_> {
+    /// Prints the page: what is not well first, then each folder, then what was found.
+    ///
+    /// # Errors
+    /// Those of the catalog, and of standard output.
+    pub fn print(
+        &self,
+        catalog: &Catalog,
+        subject: &[u8],
+        since: Option<i64>,
+        console: &mut Console,
+    ) -> Result<(), CatalogError> {
+        let now = now();
+        let mut page =
+            String::from("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n");
+        page += "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+                 style-src 'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width\">\n";
+        let title = escaped(subject);
+        page += &format!(
+            "<title>{title}</title><style>{STYLE}</style></head>\n<body><h1>{title}</h1>\n"
+        );
+        page += &format!("<p>At {}.</p>\n", moment(now));
+        if !self.not_well.is_empty() {
+            page += &self.of_bad(console);
         }
-        Ok(())
-    })?;
-    page += "</table></div>\n</body></html>\n";
-    told(console, &mut page)
+        page += "<h2>Folders</h2>\n";
+        for overview in self.all {
+            page += &self.of_root(overview, now, console);
+        }
+        told(console, &mut page)?;
+        let Some(since) = since else {
+            page += "</body></html>\n";
+            return told(console, &mut page);
+        };
+        page += "<h2>Found lately</h2>\n<div class=\"scroll\"><table><tr><th>When<th>What<th>Where\
+                 <th>Before<th>After\n";
+        catalog.events(since, &mut |event| {
+            page += &of_event(event);
+            if page.len() > 1 << 16 {
+                console.line(page.as_bytes())?;
+                page.clear();
+            }
+            Ok(())
+        })?;
+        page += "</table></div>\n</body></html>\n";
+        told(console, &mut page)
+    }
+
+    /// What is not well: since when, what it was, what it is, and what to do.
+    fn of_bad(&self, console: &Console) -> String {
+        let mut text = "<h2>Not well</h2>\n<div class=\"scroll\"><table><tr><th>What<th>Where\
+                        <th>Since<th>Cataloged<th>Found<th>What to do\n"
+            .to_owned();
+        for file in self.not_well {
+            let is_gone = file.path.symlink_metadata().is_err();
+            let (when, verb) = match file.status {
+                Status::Changed => ("It is taken up by", "update"),
+                Status::Busy | Status::Hidden => ("It is read again by", "audit"),
+                Status::Missing => ("If it is gone for good", "forget"),
+                _ if is_gone => ("If it is gone for good", "forget"),
+                _ => ("If it is right as it is", "accept"),
+            };
+            let mut command = command(self.place, verb, console).into_bytes();
+            if matches!(verb, "forget" | "accept") {
+                command.extend_from_slice(b" -- ");
+                console.quote(&mut command, name(&file.path));
+            }
+            let finding = file.found.as_ref().map(|event| &event.finding);
+            let words = |words: Option<&String>| {
+                escaped(words.map(String::as_str).unwrap_or_default().as_bytes())
+            };
+            text += &format!(
+                "<tr><td class=\"bad\">{}<td><bdi>{}</bdi><td>{}<td><code>{}</code><td><code>{}</code>\
+                 <td>{when}: <code>{}</code>\n",
+                file.status.name(),
+                escaped(name(&file.path)),
+                last_good(file),
+                words(finding.and_then(|it| it.before.as_ref())),
+                words(finding.and_then(|it| it.after.as_ref())),
+                escaped(&command),
+            );
+        }
+        let update = command(self.place, "update", console);
+        text += &format!(
+            "</table></div>\n<p>Of what is damaged or missing, put back a good copy, and run \
+             <code>{}</code>.</p>\n",
+            escaped(update.as_bytes())
+        );
+        text
+    }
+
+    fn of_root(&self, it: &Overview, now: i64, console: &Console) -> String {
+        let mut text = format!("<h3><bdi>{}</bdi></h3>\n<ul>", escaped(name(&it.root.path)));
+        let bytes = DecimalBytes(it.root.bytes.cast_unsigned());
+        text += &format!("<li>{}, {bytes}\n", files(it.files));
+        let undone = undone(it, self.place, console).map(|(run, remedy)| {
+            let is_at_work = it.is_at_work && it.last.as_ref() == Some(run);
+            (run_words(run, is_at_work), remedy)
+        });
+        for (words, remedy) in lacks(it, self.place, console).into_iter().chain(undone) {
+            let (words, remedy) = (escaped(words.as_bytes()), escaped(remedy.as_bytes()));
+            text += &format!("<li class=\"bad\">{words}: <code>{remedy}</code>\n");
+        }
+        if it.files > 0 {
+            let share = |count: u64| 100.0 * count as f64 / it.files as f64;
+            let every = it.root.policy.every_days;
+            let [first, second, third, late] = it.ages.map(|count| percent(count, it.files));
+            text += &format!(
+                "<li>Checked within {} {first}, {} {second}, {every} d {third}, longer ago or never \
+                 {late}\n<div class=\"ages\">",
+                part_of_period(every, 1),
+                part_of_period(every, 2)
+            );
+            for part in it.ages.map(share) {
+                text += &format!("<i style=\"width:{part:.2}%\"></i>");
+            }
+            text += "</div>\n";
+            if let Some(oldest) = it.oldest {
+                let days = (now - oldest).max(0) / (24 * 60 * 60);
+                let word = if days == 1 { "day" } else { "days" };
+                text += &format!("<li>The oldest check is {days} {word} old\n");
+            }
+            text += &match it.next_due {
+                _ if it.due > 0 => format!("<li>Due: {}\n", files(it.due)),
+                Some(next) => format!("<li>Due: nothing until {}\n", moment(next)),
+                None => String::new(),
+            };
+        }
+        if let Some(last) = &it.last {
+            text += &format!("<li>Last: {}\n", escaped(run_words(last, it.is_at_work).as_bytes()));
+        }
+        text + "</ul>\n"
+    }
 }
 
 fn told(console: &mut Console, page: &mut String) -> Result<(), CatalogError> {
     let written: io::Result<()> = console.line(page.as_bytes());
     page.clear();
     written.map_err(CatalogError::Told)
-}
-
-/// What is not well: since when, what it was, what it is, and what to do.
-fn of_bad(
-    catalog: &Catalog,
-    not_well: &[NotWell],
-    console: &Console,
-) -> Result<String, CatalogError> {
-    let mut facts: HashMap<_, (String, String)> =
-        not_well.iter().map(|file| (file.path.clone(), Default::default())).collect();
-    catalog.events(0, &mut |event| {
-        if let Some(facts) = facts.get_mut(&event.path()) {
-            let words = |words: &Option<String>| words.clone().unwrap_or_default();
-            *facts = (words(&event.finding.before), words(&event.finding.after));
-        }
-        Ok(())
-    })?;
-    let mut text = "<h2>Not well</h2>\n<div class=\"scroll\"><table><tr><th>What<th>Where\
-                    <th>Since<th>Cataloged<th>Found<th>What to do\n"
-        .to_owned();
-    for file in not_well {
-        let is_gone = file.path.symlink_metadata().is_err();
-        let (when, verb) = match file.status {
-            Status::Changed => ("It is taken up by", "update"),
-            Status::Busy | Status::Hidden => ("It is read again by", "audit"),
-            _ if is_gone => ("If it is gone for good", "forget"),
-            _ => ("If it is right as it is", "accept"),
-        };
-        let mut command = format!("lanesum {verb}").into_bytes();
-        if matches!(verb, "forget" | "accept") {
-            command.extend_from_slice(b" -- ");
-            console.quote(&mut command, name(&file.path));
-        }
-        let (before, after) = &facts[&file.path];
-        text += &format!(
-            "<tr><td class=\"bad\">{}<td><bdi>{}</bdi><td>{}<td><code>{}</code><td><code>{}</code>\
-             <td>{when}: <code>{}</code>\n",
-            file.status.name(),
-            escaped(name(&file.path)),
-            last_good(file),
-            escaped(before.as_bytes()),
-            escaped(after.as_bytes()),
-            escaped(&command),
-        );
-    }
-    text += "</table></div>\n<p>Of what is damaged or missing, put back a good copy, and run <code>lanesum update</code>.</p>\n";
-    Ok(text)
-}
-
-fn of_root(it: &Overview, now: i64) -> String {
-    let mut text = format!("<h3><bdi>{}</bdi></h3>\n<ul>", escaped(name(&it.root.path)));
-    let bytes = DecimalBytes(it.root.bytes.cast_unsigned());
-    text += &format!("<li>{}, {bytes}\n", files(it.files));
-    let mut bad =
-        |words: &str| text += &format!("<li class=\"bad\">{}\n", escaped(words.as_bytes()));
-    if let Some(why) = &it.root.suspended {
-        bad(&format!("SUSPENDED: {why}"));
-    }
-    if let Some(since) = it.manners.paused {
-        bad(&format!("PAUSED since {}: nothing is scrubbed", moment(since)));
-    }
-    for (words, remedy) in known(it) {
-        bad(&format!("{words} ({remedy})"));
-    }
-    if !it.is_taken_up {
-        bad("NOT TAKEN UP: no look at all of it came to its end");
-    }
-    if it.never > 0 {
-        bad(&format!("NEVER READ: {}, of lists", files(it.never)));
-    }
-    for run in &it.undone {
-        bad(&run_words(run));
-    }
-    if it.files > 0 {
-        let share = |count: u64| 100.0 * count as f64 / it.files as f64;
-        let every = it.root.policy.every_days;
-        let [first, second, third, late] = it.ages.map(share);
-        text += &format!(
-            "<li>Checked within {} {first:.0} %, {} {second:.0} %, {every} d \
-             {third:.0} %, longer ago or never {late:.0} %\n<div class=\"ages\">",
-            part_of_period(every, 1),
-            part_of_period(every, 2)
-        );
-        for part in [first, second, third, late] {
-            text += &format!("<i style=\"width:{part:.2}%\"></i>");
-        }
-        text += "</div>\n";
-        if let Some(oldest) = it.oldest {
-            let days = (now - oldest).max(0) / (24 * 60 * 60);
-            text += &format!("<li>The oldest check is {days} days old\n");
-        }
-        text += &match it.next_due {
-            _ if it.due > 0 => format!("<li>Due: {}\n", files(it.due)),
-            Some(next) => format!("<li>Due: nothing until {}\n", moment(next)),
-            None => String::new(),
-        };
-    }
-    if let Some(last) = &it.last {
-        text += &format!("<li>Last: {}\n", escaped(run_words(last).as_bytes()));
-    }
-    text + "</ul>\n"
 }
 
 fn of_event(event: &Event) -> String {

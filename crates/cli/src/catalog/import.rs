@@ -14,7 +14,7 @@ use lanesum_checksum::Algorithms;
 use lanesum_checksum::check::{self, FormatOfList, List};
 use lanesum_list::{Dialect, Ending, Record};
 
-use super::{DIFFERENCES, NOT_ALL_DONE, fail, name, open};
+use super::{DIFFERENCES, NOT_ALL_DONE, fail, is_there, name, open, tell_of_new};
 use crate::args::ImportArgs;
 use crate::console::Console;
 use crate::convert::Input;
@@ -25,9 +25,11 @@ use crate::stdin;
 /// # Errors
 /// What keeps it from beginning, and the first line of a list that is none.
 pub fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<ExitCode> {
-    let (import, algorithms) = read(args, console)?;
+    let (import, algorithms, empty) = read(args, console)?;
     let verb = if args.add.is_some() { "add" } else { "import" };
+    let was_there = is_there(&args.place)?;
     let taken = open(&args.place, verb)?.and_then(|mut catalog| {
+        tell_of_new(&catalog, was_there, console);
         if let Some(folder) = &args.add {
             add(&mut catalog, folder, algorithms)?;
         }
@@ -46,11 +48,11 @@ pub fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<ExitCode>
         Ok(counts) => counts,
         Err(error) => return Ok(fail(&error, console)),
     };
-    console.message(summary(&counts).as_bytes());
+    console.message(summary(&counts, empty).as_bytes());
     let count = |imported| counts.get(&imported).copied().unwrap_or(0);
     Ok(if count(Imported::Differs) + count(Imported::Contradicted) > 0 {
         ExitCode::FAILURE
-    } else if counts.keys().any(|imported| !imported.is_as_told()) {
+    } else if empty > 0 || counts.keys().any(|imported| !imported.is_as_told()) {
         ExitCode::from(NOT_ALL_DONE)
     } else if count(Imported::Taken) > 0 {
         ExitCode::from(DIFFERENCES)
@@ -75,8 +77,8 @@ fn add(catalog: &mut Catalog, folder: &Path, algorithms: Algorithms) -> Result<(
     catalog.add_root(folder, policy).map(drop)
 }
 
-/// What all lists say, and the algorithms of their digests.
-fn read(args: &ImportArgs, console: &mut Console) -> anyhow::Result<(Import, Algorithms)> {
+/// What all lists say, the algorithms of their digests, and how many of the lists are empty.
+fn read(args: &ImportArgs, console: &mut Console) -> anyhow::Result<(Import, Algorithms, usize)> {
     let dialect = args.algorithm.map_or_else(Dialect::any, Dialect::untagged_as);
     let ending = if args.zero { Ending::Nul } else { Ending::Newline };
     let mut options = check::Options::default();
@@ -84,6 +86,7 @@ fn read(args: &ImportArgs, console: &mut Console) -> anyhow::Result<(Import, Alg
     options.from = args.from;
     options.root.clone_from(&args.root);
     let (mut import, mut algorithms) = (Import::default(), Algorithms::NONE);
+    let mut empty = 0;
     for path in &args.lists {
         let list = stdin::list(path);
         if list == List::Stdin && io::stdin().is_terminal() {
@@ -97,11 +100,16 @@ fn read(args: &ImportArgs, console: &mut Console) -> anyhow::Result<(Import, Alg
             import.add(path_of(&record, format, &options), &record);
         })?;
         if is_empty {
-            let words = "no checksum line in it; is it the right list, and whole?";
-            bail!("{}: {words}", input.name());
+            empty += 1;
+            if empty == args.lists.len() {
+                let words = "no checksum line in it; is it the right list, and whole?";
+                bail!("{}: {words} Nothing was taken", input.name());
+            }
+            let words = "no checksum line in it, and left out; is it the right list, and whole?";
+            console.message(format!("{}: {words}", input.name()).as_bytes());
         }
     }
-    Ok((import, algorithms))
+    Ok((import, algorithms, empty))
 }
 
 /// Where the file of a record is, as to `lanesum check`.
@@ -142,8 +150,8 @@ fn words(imported: Imported) -> &'static str {
 }
 
 /// All of it in a line; what is taken is never called well.
-fn summary(counts: &BTreeMap<Imported, u64>) -> String {
-    let is_whole = counts.keys().all(|imported| imported.is_as_told());
+fn summary(counts: &BTreeMap<Imported, u64>, empty: usize) -> String {
+    let is_whole = empty == 0 && counts.keys().all(|imported| imported.is_as_told());
     let parts = counts.iter().map(|(imported, count)| {
         let words = match imported {
             Imported::Taken => "taken from lists, and not read yet: `lanesum update` reads them",
@@ -157,7 +165,11 @@ fn summary(counts: &BTreeMap<Imported, u64>) -> String {
         };
         format!("{} {words}", HumanCount(*count))
     });
-    let parts: Vec<_> = parts.collect();
+    let mut parts: Vec<_> = parts.collect();
+    if empty > 0 {
+        let word = if empty == 1 { "list" } else { "lists" };
+        parts.push(format!("{empty} {word} without a line left out"));
+    }
     let complete = if is_whole { "complete" } else { "NOT complete" };
     format!("import {complete}: {}", parts.join(", "))
 }

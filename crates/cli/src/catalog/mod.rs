@@ -82,6 +82,17 @@ fn open(place: &Where, verb: &str) -> anyhow::Result<Result<Catalog, CatalogErro
     Ok(Catalog::open(&path, verb))
 }
 
+/// Whether there is a catalog already: one that is made is told of, for whoever mistyped its path.
+fn is_there(place: &Where) -> anyhow::Result<bool> {
+    Ok(path(place)?.symlink_metadata().is_ok())
+}
+
+fn tell_of_new(catalog: &Catalog, was_there: bool, console: &mut Console) {
+    if !was_there {
+        console.about(name(catalog.path()), "a new catalog");
+    }
+}
+
 /// The catalog to look into.
 fn look(place: &Where) -> anyhow::Result<Result<Catalog, CatalogError>> {
     Ok(Catalog::look(&path(place)?))
@@ -177,7 +188,7 @@ fn over(
     let mut worst = Severity::AsCataloged;
     let mut ended = Ok(());
     for root in roots {
-        let printer = Printer { root: &root.path, json: told.json };
+        let printer = Printer { root: &root.path, json: told.json, place: &told.place };
         let mut tell = |finding: &Finding| {
             let mut console = console::lock(console);
             printer.finding(finding, &mut console)?;
@@ -199,6 +210,16 @@ fn over(
         Ok(()) => code(worst),
         Err(error) => fail(&error, &mut console),
     }
+}
+
+/// A command as it is to be typed, with the catalog that is in use.
+pub fn command(place: &Where, verb: &str, console: &Console) -> String {
+    let mut words = format!("lanesum {verb}").into_bytes();
+    if let Some(path) = &place.catalog {
+        words.extend_from_slice(b" --catalog ");
+        console.quote(&mut words, name(path));
+    }
+    String::from_utf8_lossy(&words).into_owned()
 }
 
 /// A moment as messages show it: `2026-11-24 21:03:07Z`.

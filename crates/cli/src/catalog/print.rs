@@ -9,7 +9,8 @@ use indicatif::{DecimalBytes, HumanCount};
 use lanesum_catalog::{Class, Finding, Halt, Severity, Status, Summary};
 use serde_json::{Map, Value, json};
 
-use super::{moment, name};
+use super::{command, moment, name};
+use crate::args::Where;
 use crate::console::Console;
 use crate::counts::files;
 
@@ -20,6 +21,7 @@ pub const SCHEMA: u32 = 1;
 pub struct Printer<'run> {
     pub root: &'run Path,
     pub json: bool,
+    pub place: &'run Where,
 }
 
 impl Printer<'_> {
@@ -71,21 +73,19 @@ impl Printer<'_> {
             console.about(name(self.root), words);
         }
         if !self.json {
-            console.about(name(self.root), &words(summary));
+            console.about(name(self.root), &words(summary, self.place, console));
         }
         Ok(())
     }
 }
 
 /// A run in a line. It says "complete" or "NOT complete", and never that there are no errors.
-fn words(summary: &Summary) -> String {
+fn words(summary: &Summary, place: &Where, console: &Console) -> String {
     let verb = summary.verb.name();
-    if summary.suspended.is_some() {
-        return format!(
-            "{verb} NOT done: suspended, and nothing was changed; put back what belongs there. If it is \
-             right so: `lanesum accept DIR` where it is another volume or folder, `lanesum update \
-             --max-gone 100 DIR` where files are gone"
-        );
+    if let Some(why) = &summary.suspended {
+        let say = |verb: &str| command(place, verb, console);
+        let back = way_back(&summary.root, why, say, console);
+        return format!("{verb} NOT done: suspended, and nothing was changed; {back}");
     }
     let counted = summary.counts.iter().filter(|(_, count)| **count > 0);
     let mut parts: Vec<_> =
@@ -113,14 +113,19 @@ fn words(summary: &Summary) -> String {
             parts.push(format!("{} known to be {what}", HumanCount(*count)));
         }
     }
-    if summary.is_nothing {
-        parts.push("nothing of it is cataloged (is its disk mounted?)".to_owned());
+    if summary.is_empty {
+        let words = "nothing is cataloged: no regular file is in it; is its disk mounted?";
+        parts.push(words.to_owned());
     }
     if !summary.is_taken_up {
         let words = "not all files are known, since no add or update came to its end (`lanesum update` does it)";
         parts.push(words.to_owned());
     }
-    let parts = if parts.is_empty() { "nothing to do".to_owned() } else { parts.join(", ") };
+    let parts = match parts.is_empty() {
+        true if summary.is_all_done() => "nothing to do".to_owned(),
+        true => "nothing was read".to_owned(),
+        false => parts.join(", "),
+    };
     let complete = match summary.halt {
         _ if summary.is_all_done() => "complete".to_owned(),
         Some(Halt::Paused(since)) => {
@@ -130,10 +135,29 @@ fn words(summary: &Summary) -> String {
             "NOT complete, it is outside of its hours (--now reads all the same)".to_owned()
         }
         Some(Halt::More) => "goes on".to_owned(),
+        None | Some(Halt::Limit) if !summary.is_complete => {
+            "NOT complete, it stopped at its limit".to_owned()
+        }
         _ => "NOT complete".to_owned(),
     };
     let read = format!("{} read, {}", files(summary.files), DecimalBytes(summary.bytes));
     format!("{verb} {complete}: {parts}; {read}")
+}
+
+/// What to do about a folder that is suspended.
+pub fn way_back(root: &Path, why: &str, say: impl Fn(&str) -> String, console: &Console) -> String {
+    let (verb, when) = if why.starts_with("another volume") {
+        ("accept", "if it is right so")
+    } else if why == "nothing is in it" || why.ends_with(" % of them") {
+        ("update --max-gone 100", "if they are to be gone")
+    } else {
+        ("forget", "if it is gone for good")
+    };
+    let mut command = say(verb).into_bytes();
+    command.push(b' ');
+    console.quote(&mut command, name(root));
+    let command = String::from_utf8_lossy(&command);
+    format!("put back what belongs there; {when}: {command}")
 }
 
 /// The path of something below a root.
@@ -209,7 +233,7 @@ fn summary_object(summary: &Summary) -> Map<String, Value> {
         ("verb", json!(summary.verb.name())),
         ("severity", json!(severity)),
         ("complete", json!(summary.is_all_done())),
-        ("nothing", json!(summary.is_nothing)),
+        ("empty", json!(summary.is_empty)),
         ("taken_up", json!(summary.is_taken_up)),
         ("suspended", json!(summary.suspended)),
         ("counts", Value::Object(counts)),

@@ -6,12 +6,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use indicatif::HumanCount;
-use lanesum_catalog::{Catalog, CatalogError, Event, NotWell, Overview, Root, Run, Severity};
+use lanesum_catalog::{Catalog, CatalogError, Event, Known, Overview, Root, Run, Severity, Status};
 use lanesum_list::formats::write_cell;
 
 use super::print::{SCHEMA, finding_object, insert_path, line, place, whole};
-use super::status::run_words;
-use super::{NOTHING_CATALOGED, code, console, fail, html, look, moment, name, now};
+use super::status::{lacks, run_words, undone};
+use super::{NOTHING_CATALOGED, code, command, console, fail, html, look, moment, name, now};
 use crate::args::Report;
 use crate::console::{Console, lock};
 use crate::counts::files;
@@ -26,11 +26,12 @@ pub fn run(args: &Report) -> anyhow::Result<ExitCode> {
     let console = console()?;
     let mut console = lock(&console);
     let reported = look(&args.place)?.and_then(|catalog| {
-        let not_well = catalog.not_well()?;
-        report(args, &catalog, &not_well, &mut console)?;
+        let not_well = catalog.not_well_after(0, usize::MAX)?;
+        let all = catalog.overviews(now())?;
+        report(args, &catalog, &all, &not_well, &mut console)?;
         console.flush().map_err(CatalogError::Told)?;
         // As `status` says.
-        Ok(catalog.overviews(now())?.iter().map(Overview::severity).max())
+        Ok(all.iter().map(Overview::severity).max())
     });
     Ok(match reported {
         Ok(Some(severity)) => code(severity),
@@ -45,26 +46,32 @@ pub fn run(args: &Report) -> anyhow::Result<ExitCode> {
 fn report(
     args: &Report,
     catalog: &Catalog,
-    not_well: &[NotWell],
+    all: &[Overview],
+    not_well: &[Known],
     console: &mut Console,
 ) -> Result<(), CatalogError> {
     let since = now() - i64::from(args.since.unwrap_or(7)) * DAY;
     if args.html {
-        let subject = Standing::of(catalog)?.subject(not_well, console);
+        let page = html::Page { all, not_well, place: &args.place };
         let since = (!args.bad).then_some(since);
-        return html::print(catalog, &subject, not_well, since, console);
+        return page.print(catalog, &subject(all, not_well, console), since, console);
     }
     let is_text = !args.csv && !args.json;
     if is_text {
-        text(catalog, not_well, console)?;
+        text(args, all, not_well, console).map_err(CatalogError::Told)?;
     } else if args.csv {
-        let header = b"time,class,path,other,files,before,after\r\n";
-        console.line(header).map_err(CatalogError::Told)?;
+        let more = if args.bad { ",last_good" } else { "" };
+        let header = format!("time,class,path,other,files,before,after{more}\r\n");
+        console.line(header.as_bytes()).map_err(CatalogError::Told)?;
     }
     if args.bad {
-        let mut each = not_well.iter().filter(|_| !is_text);
-        let printed = each.try_for_each(|file| console.line(&bad(args, file)));
-        return printed.map_err(CatalogError::Told);
+        if is_text {
+            return Ok(());
+        }
+        let suspended = all.iter().map(|it| &it.root).filter(|root| root.suspended.is_some());
+        let suspended = suspended.map(|root| suspended_row(args, root));
+        let mut lines = suspended.chain(not_well.iter().map(|file| bad(args, file)));
+        return lines.try_for_each(|line| console.line(&line)).map_err(CatalogError::Told);
     }
     let mut is_first = is_text;
     catalog.events(since, &mut |event| {
@@ -80,124 +87,84 @@ fn report(
     })
 }
 
-/// What keeps folders from being known as well, but for files that are not.
-struct Standing {
-    roots: Vec<Root>,
-    undone: Vec<(Root, Run)>,
-    /// How many files of a root were never read.
-    never: Vec<(Root, u64)>,
-    /// Roots of which no look came to its end.
-    unknown: Vec<Root>,
-    /// Roots that are not scrubbed, and since when.
-    paused: Vec<(Root, i64)>,
-    /// How many files of a root were not read for longer than its period.
-    late: Vec<(Root, u64)>,
-}
-
-impl Standing {
-    fn of(catalog: &Catalog) -> Result<Self, CatalogError> {
-        let roots = catalog.roots()?;
-        let (mut undone, mut never, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut paused, mut late) = (Vec::new(), Vec::new());
-        for root in &roots {
-            let runs = catalog.undone(root)?.into_iter();
-            // Of one that is suspended now that is told.
-            let runs = runs.filter(|run| run.outcome.as_deref() != Some("suspended"));
-            undone.extend(runs.map(|run| (root.clone(), run)));
-            let unread = catalog.never_read(root)?;
-            never.extend((unread > 0).then(|| (root.clone(), unread)));
-            unknown.extend((!catalog.was_taken_up(root)?).then(|| root.clone()));
-            let old = catalog.late(root, now())?;
-            late.extend((old > 0).then(|| (root.clone(), old)));
-            paused.extend(catalog.manners(root)?.paused.map(|since| (root.clone(), since)));
-        }
-        Ok(Self { roots, undone, never, unknown, paused, late })
+/// One line, whatever folders are called.
+fn subject(all: &[Overview], not_well: &[Known], console: &Console) -> Vec<u8> {
+    if all.is_empty() {
+        return b"lanesum: nothing is cataloged".to_vec();
     }
-
-    fn suspended(&self) -> impl Iterator<Item = &Root> {
-        self.roots.iter().filter(|root| root.suspended.is_some())
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    not_well.iter().for_each(|file| *counts.entry(file.status.name()).or_default() += 1);
+    for (class, count) in all.iter().flat_map(|it| &it.not_taken_up) {
+        *counts.entry(class.name()).or_default() += count;
     }
-
-    /// One line, whatever folders are called.
-    fn subject(&self, not_well: &[NotWell], console: &Console) -> Vec<u8> {
-        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-        not_well.iter().for_each(|file| *counts.entry(file.status.name()).or_default() += 1);
-        let suspended = self.suspended().count() as u64;
-        let never = self.never.iter().map(|(_, count)| count).sum();
-        let others = [
-            ("suspended", suspended),
-            ("PAUSED", self.paused.len() as u64),
-            ("NOT complete", self.undone.len() as u64),
-            ("NEVER READ", never),
-            ("LATE", self.late.iter().map(|(_, count)| count).sum()),
-            ("NOT TAKEN UP", self.unknown.len() as u64),
-        ];
-        let others = others.into_iter().filter(|(_, count)| *count > 0);
-        let words: Vec<_> = counts
-            .into_iter()
-            .chain(others)
-            .map(|(word, count)| format!("{} {word}", HumanCount(count)))
-            .collect();
-        let words = if self.roots.is_empty() {
-            "nothing is cataloged".to_owned()
-        } else if words.is_empty() {
-            "nothing known to be damaged".to_owned()
-        } else {
-            words.join(", ")
-        };
-        let mut subject = format!("lanesum: {words} - ").into_bytes();
-        for (place, root) in self.roots.iter().enumerate() {
-            if place > 0 {
-                subject.extend_from_slice(b", ");
-            }
-            console.quote(&mut subject, name(Path::new(root.path.file_name().unwrap_or_default())));
-        }
-        subject
-    }
-}
-
-/// The mail: its subject, then each file that is not well, with its last good check, then what to do.
-fn text(
-    catalog: &Catalog,
-    not_well: &[NotWell],
-    console: &mut Console,
-) -> Result<(), CatalogError> {
-    let standing = Standing::of(catalog)?;
-    let mut mail = standing.subject(not_well, console);
-    mail.push(b'\n');
-    let mut about = |words: &str, root: &Root, more: &str| {
-        mail.extend_from_slice(format!("\n{words}").as_bytes());
-        console.quote(&mut mail, name(&root.path));
-        mail.extend_from_slice(format!(": {more}\n").as_bytes());
+    let folders = |is_it: fn(&Overview) -> bool| all.iter().filter(|it| is_it(it)).count() as u64;
+    let sum = |count: fn(&Overview) -> u64| all.iter().map(count).sum();
+    let is_suspended = |it: &Overview| it.root.suspended.is_some();
+    let undone = |it: &Overview| {
+        let of_suspension = |run: &&Run| run.outcome.as_deref() == Some("suspended");
+        let runs = it.undone.iter().filter(|run| !is_suspended(it) || !of_suspension(run));
+        runs.count() as u64
     };
-    for root in standing.suspended() {
-        about("suspended ", root, root.suspended.as_deref().unwrap_or_default());
+    let others = [
+        ("suspended", folders(|it| it.root.suspended.is_some())),
+        ("PAUSED", folders(|it| it.manners.paused.is_some())),
+        ("NOT complete", all.iter().map(undone).sum()),
+        ("NEVER READ", sum(|it| it.never)),
+        ("LATE", sum(|it| it.late)),
+        ("NOT TAKEN UP", folders(|it| !it.is_taken_up)),
+        ("without files", folders(|it| it.is_taken_up && it.files == 0)),
+    ];
+    let others = others.into_iter().filter(|(_, count)| *count > 0);
+    let words: Vec<_> = counts
+        .into_iter()
+        .chain(others)
+        .map(|(word, count)| format!("{} {word}", HumanCount(count)))
+        .collect();
+    let words = match words.is_empty() {
+        true => "nothing known to be damaged".to_owned(),
+        false => words.join(", "),
+    };
+    let mut subject = format!("lanesum: {words} - ").into_bytes();
+    for (place, it) in all.iter().enumerate() {
+        if place > 0 {
+            subject.extend_from_slice(b", ");
+        }
+        let name_of_root = it.root.path.file_name().unwrap_or(it.root.path.as_os_str());
+        console.quote(&mut subject, name(Path::new(name_of_root)));
     }
-    for (root, since) in &standing.paused {
-        let since = moment(*since);
-        about("", root, &format!("paused since {since}; `lanesum resume` lets it be scrubbed"));
-    }
-    for (root, run) in &standing.undone {
-        about("", root, &run_words(run));
-    }
-    for root in &standing.unknown {
-        about("", root, "no look at all of it came to its end; run `lanesum update`");
-    }
-    for (root, count) in &standing.never {
-        about("", root, &format!("{} never read; run `lanesum update`", files(*count)));
-    }
-    for (root, count) in &standing.late {
-        let days = root.policy.late_after_days();
-        let words = format!(
-            "{} not read for longer than {days} d; run `lanesum scrub` each day",
-            files(*count)
-        );
-        about("", root, &words);
-    }
-    console.line(&mail).and_then(|()| list(not_well, console)).map_err(CatalogError::Told)
+    subject
 }
 
-fn list(not_well: &[NotWell], console: &mut Console) -> io::Result<()> {
+/// The mail: its subject, then what folders lack, then each file that is not well, with its last
+/// good check, then what to do.
+fn text(
+    args: &Report,
+    all: &[Overview],
+    not_well: &[Known],
+    console: &mut Console,
+) -> io::Result<()> {
+    let mut mail = subject(all, not_well, console);
+    mail.push(b'\n');
+    for it in all {
+        let undone = undone(it, &args.place, console).map(|(run, remedy)| {
+            let is_at_work = it.is_at_work && it.last.as_ref() == Some(run);
+            (run_words(run, is_at_work), remedy)
+        });
+        // What files lack is told with each of them.
+        let lacks = lacks(it, &args.place, console).into_iter();
+        for (words, remedy) in
+            lacks.filter(|(words, _)| !words.starts_with("NOT WELL")).chain(undone)
+        {
+            mail.push(b'\n');
+            console.quote(&mut mail, name(&it.root.path));
+            mail.extend_from_slice(format!(": {words}\n  -> {remedy}\n").as_bytes());
+        }
+    }
+    console.line(&mail)?;
+    list(args, not_well, console)
+}
+
+fn list(args: &Report, not_well: &[Known], console: &mut Console) -> io::Result<()> {
     if not_well.is_empty() {
         return Ok(());
     }
@@ -206,32 +173,48 @@ fn list(not_well: &[NotWell], console: &mut Console) -> io::Result<()> {
         let mut line = file.status.name().as_bytes().to_vec();
         line.push(b' ');
         console.quote(&mut line, name(&file.path));
-        line.extend_from_slice(format!(", {}\n", last_good(file)).as_bytes());
+        line.extend_from_slice(format!(", {}", last_good(file)).as_bytes());
+        if let Some(why) = why(file) {
+            line.extend_from_slice(format!(": {why}").as_bytes());
+        }
+        line.push(b'\n');
         console.line(&line)?;
     }
     let is_any = |severity| not_well.iter().any(|file| file.status.severity() == severity);
+    let [update, audit, accept, forget] =
+        ["update", "audit", "accept", "forget"].map(|verb| command(&args.place, verb, console));
     let mut words = String::from("\n");
     if is_any(Severity::Damage) {
-        words += "Of what is damaged or missing, put back a good copy, and run `lanesum update`. If a \
-                  file is right as\nit is: lanesum accept PATH. If it is gone for good: lanesum forget \
-                  PATH.\n";
+        words += &format!(
+            "Of what is damaged or missing, put back a good copy, and run `{update}`.\nIf a file is \
+             right as it is: {accept} PATH. If it is gone for good: {forget} PATH.\n"
+        );
+    }
+    if not_well.iter().any(|file| file.status == Status::Unreadable) {
+        words += &format!("Of what is unreadable, mend what keeps it from being read: {update}\n");
     }
     if is_any(Severity::Differences) {
-        words += "`lanesum update` takes up what is changed.\n";
+        words += &format!("`{update}` takes up what is changed.\n");
     }
     if is_any(Severity::NotAllDone) {
         words +=
-            "`lanesum audit` reads again what was busy, or hidden by what was mounted there.\n";
+            &format!("`{audit}` reads again what was busy, or hidden by what was mounted there.\n");
     }
     console.line(words.as_bytes())
 }
 
 /// When a file was well.
-pub(super) fn last_good(file: &NotWell) -> String {
+pub(super) fn last_good(file: &Known) -> String {
     match file.last_good {
         0 => "never read as it is cataloged".to_owned(),
         time => format!("last good {}", moment(time)),
     }
+}
+
+/// Why a file could not be read.
+fn why(file: &Known) -> Option<&str> {
+    let found = file.found.as_ref().filter(|_| file.status == Status::Unreadable)?;
+    found.finding.after.as_deref()
 }
 
 fn event_text(event: &Event, console: &Console) -> Vec<u8> {
@@ -241,7 +224,11 @@ fn event_text(event: &Event, console: &Console) -> Vec<u8> {
         console.quote(&mut line, &place(root, other, finding));
         line.extend_from_slice(b" -> ");
     }
-    console.quote(&mut line, name(&event.path()));
+    let path = place(Path::new(""), name(&event.path()), finding);
+    console.quote(&mut line, &path);
+    if finding.files > 1 {
+        line.extend_from_slice(format!(" ({})", files(finding.files)).as_bytes());
+    }
     line.push(b'\n');
     line
 }
@@ -286,21 +273,39 @@ fn json(event: &Event) -> Vec<u8> {
     line(object)
 }
 
-/// A file that is not well, as a row or an object.
-fn bad(args: &Report, file: &NotWell) -> Vec<u8> {
+/// A folder that is suspended, as a row or an object.
+fn suspended_row(args: &Report, root: &Root) -> Vec<u8> {
+    let why = root.suspended.as_deref().unwrap_or_default();
     if args.csv {
-        let is_known = file.last_good != 0;
-        let time = if is_known { moment(file.last_good) } else { String::new() };
-        let before: &[u8] =
-            if is_known { b"last good at that time" } else { b"never read as it is cataloged" };
+        let path = name(&root.path);
+        return cells([&b""[..], &b"suspended"[..], path, b"", b"1", b"", why.as_bytes(), b""]);
+    }
+    let mut object = serde_json::Map::new();
+    object.insert("schema".to_owned(), SCHEMA.into());
+    object.insert("event".to_owned(), "not well".into());
+    object.insert("class".to_owned(), "suspended".into());
+    insert_path(&mut object, "path", name(&root.path));
+    object.insert("after".to_owned(), why.into());
+    line(object)
+}
+
+/// A file that is not well, as a row or an object.
+fn bad(args: &Report, file: &Known) -> Vec<u8> {
+    let finding = file.found.as_ref().map(|event| &event.finding);
+    let before = finding.and_then(|it| it.before.as_deref());
+    let after = finding.and_then(|it| it.after.as_deref());
+    if args.csv {
+        let time = file.found.as_ref().map(|event| moment(event.at)).unwrap_or_default();
+        let last_good = if file.last_good == 0 { String::new() } else { moment(file.last_good) };
         return cells([
             time.as_bytes(),
             file.status.name().as_bytes(),
             name(&file.path),
             b"",
             b"1",
-            before,
-            b"",
+            before.unwrap_or_default().as_bytes(),
+            after.unwrap_or_default().as_bytes(),
+            last_good.as_bytes(),
         ]);
     }
     let mut object = serde_json::Map::new();
@@ -309,5 +314,11 @@ fn bad(args: &Report, file: &NotWell) -> Vec<u8> {
     object.insert("class".to_owned(), file.status.name().into());
     insert_path(&mut object, "path", name(&file.path));
     object.insert("last_good".to_owned(), file.last_good.into());
+    if let Some(event) = &file.found {
+        object.insert("time".to_owned(), event.at.into());
+    }
+    for (key, words) in [("before", before), ("after", after)] {
+        object.extend(words.map(|words| (key.to_owned(), words.into())));
+    }
     line(object)
 }

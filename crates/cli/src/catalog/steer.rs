@@ -7,7 +7,7 @@ use lanesum_catalog::{Catalog, CatalogError, Control, Manners, Root};
 
 use super::{console, fail, look, moment, name, now, roots};
 use crate::args::{Limit, Steer};
-use crate::console::lock;
+use crate::console::{fail_to_write, lock};
 
 /// Lets nothing be scrubbed.
 ///
@@ -16,7 +16,7 @@ use crate::console::lock;
 pub fn pause(args: &Steer) -> anyhow::Result<ExitCode> {
     each(args, |_, control, root| {
         let since = control.pause(root, now())?;
-        Ok(format!("paused since {}; `lanesum resume` lets it go on", moment(since)))
+        Ok(Words::Done(format!("paused since {}; `lanesum resume` lets it go on", moment(since))))
     })
 }
 
@@ -26,10 +26,10 @@ pub fn pause(args: &Steer) -> anyhow::Result<ExitCode> {
 /// What keeps it from beginning.
 pub fn resume(args: &Steer) -> anyhow::Result<ExitCode> {
     each(args, |_, control, root| {
-        Ok(match control.resume(root)? {
+        Ok(Words::Done(match control.resume(root)? {
             Some(since) => format!("resumed; it was paused since {}", moment(since)),
             None => "it was not paused".to_owned(),
-        })
+        }))
     })
 }
 
@@ -41,17 +41,26 @@ pub fn limit(args: &Limit) -> anyhow::Result<ExitCode> {
     let change = args.manners.change();
     each(&args.steer, |catalog, control, root| {
         if change.is_nothing() {
-            return Ok(words(&catalog.manners(root)?, root.policy.every_days));
+            let words = words(&catalog.manners(root)?, root.policy.every_days);
+            return Ok(Words::Asked(words + &policy(root)));
         }
         let manners = control.limit(root, &change)?;
-        Ok(words(&manners, change.every_days.unwrap_or(root.policy.every_days)))
+        Ok(Words::Done(words(&manners, change.every_days.unwrap_or(root.policy.every_days))))
     })
+}
+
+/// What came of it.
+enum Words {
+    /// What somebody wants to know.
+    Asked(String),
+    /// What was changed.
+    Done(String),
 }
 
 /// Does something with each of the folders, and says what came of it.
 fn each(
     args: &Steer,
-    mut steer: impl FnMut(&Catalog, &mut Control, &Root) -> Result<String, CatalogError>,
+    mut steer: impl FnMut(&Catalog, &mut Control, &Root) -> Result<Words, CatalogError>,
 ) -> anyhow::Result<ExitCode> {
     let console = console()?;
     let opened = look(&args.place)?.and_then(|catalog| {
@@ -66,15 +75,33 @@ fn each(
         Ok(roots) => roots,
         Err(error) => return Ok(fail(&error, &mut lock(&console))),
     };
+    let mut worst = ExitCode::SUCCESS;
     for root in roots {
         let steered = steer(&catalog, &mut control, &root);
         let mut console = lock(&console);
         match steered {
-            Ok(words) => console.about(name(&root.path), &words),
-            Err(error) => return Ok(fail(&error, &mut console)),
+            Ok(Words::Done(words)) => console.about(name(&root.path), &words),
+            Ok(Words::Asked(words)) => {
+                let mut line = Vec::new();
+                console.quote(&mut line, name(&root.path));
+                line.extend_from_slice(format!(": {words}\n").as_bytes());
+                if let Err(error) = console.line(&line).and_then(|()| console.flush()) {
+                    return Ok(fail_to_write(&error, &mut console));
+                }
+            }
+            Err(error) if error.is_of_catalog() => return Ok(fail(&error, &mut console)),
+            // The others are done all the same.
+            Err(error) => worst = fail(&error, &mut console),
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(worst)
+}
+
+/// What `add` was told besides.
+fn policy(root: &Root) -> String {
+    let algorithms: Vec<_> =
+        root.policy.algorithms.iter().map(|algorithm| algorithm.to_string()).collect();
+    format!("; {}; --max-gone {}", algorithms.join(" and "), root.policy.max_gone)
 }
 
 /// `every 90 days, at most 80.00 MB a second, in 1:00-6:00`.

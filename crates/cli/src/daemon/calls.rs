@@ -6,7 +6,6 @@
 //! for one, is told as well, and one that was found before the machine went off is told after. Only
 //! where the daemon is killed during a call is that call made again.
 
-use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Sender};
@@ -26,7 +25,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Calls(Sender<()>);
 
 impl Calls {
-    /// Tells what is not told yet, and from now on whatever comes.
+    /// Tells what is not told yet, and from now on whatever comes. The first call of all begins with
+    /// what is not well then; what was so before, and is well again, is not told.
     ///
     /// # Errors
     /// Those of the catalog.
@@ -36,9 +36,13 @@ impl Calls {
         console: &Arc<Mutex<Console>>,
     ) -> Result<Self, CatalogError> {
         let control = Control::open(path)?;
+        let first = match control.called()? {
+            None => Some((standing(&Catalog::look(path)?)?, control.last_event()?)),
+            Some(_) => None,
+        };
         let (send, wakes) = mpsc::channel::<()>();
         let caller =
-            Caller { path: path.to_owned(), command, control, console: Arc::clone(console) };
+            Caller { path: path.to_owned(), command, control, first, console: Arc::clone(console) };
         let call = move || {
             let mut caller = caller;
             while wakes.recv().is_ok() {
@@ -66,33 +70,17 @@ struct Caller {
     path: PathBuf,
     command: String,
     control: Control,
+    /// What is not well at the first call of all, and the last event then.
+    first: Option<(Vec<Event>, i64)>,
     console: Arc<Mutex<Console>>,
 }
 
 impl Caller {
-    /// Calls for what is not well, and what is suspended: for the last event of each.
-    fn call_for_what_stands(&mut self, catalog: &Catalog) -> Result<(), CatalogError> {
-        let last = self.control.last_event()?;
-        let not_well = catalog.not_well()?.into_iter().map(|file| file.path);
-        let roots = catalog.roots()?.into_iter();
-        let suspended = roots.filter(|root| root.suspended.is_some()).map(|root| root.path);
-        let standing: HashSet<PathBuf> = not_well.chain(suspended).collect();
-        let mut events = BTreeMap::new();
-        catalog.events(0, &mut |event| {
-            let path = event.path();
-            if is_told(event.finding.class) && standing.contains(&path) {
-                events.insert(path, event.clone());
-            }
-            Ok(())
-        })?;
-        events.values().for_each(|event| self.call(event));
-        self.control.set_called(last)
-    }
-
     fn call_for_all(&mut self) -> Result<(), CatalogError> {
         let catalog = Catalog::look(&self.path)?;
-        if self.control.called()?.is_none() {
-            self.call_for_what_stands(&catalog)?;
+        if let Some((events, last)) = self.first.take() {
+            events.iter().for_each(|event| self.call(event));
+            self.control.set_called(last)?;
         }
         loop {
             let mut last = self.control.called()?.unwrap_or(0);
@@ -133,6 +121,25 @@ impl Caller {
         command.env("LANESUM_JSON", String::from_utf8_lossy(&json).trim_end());
         run(command, &self.command, &self.console);
     }
+}
+
+/// The findings that stand: of files that are not well, and of folders that are suspended.
+fn standing(catalog: &Catalog) -> Result<Vec<Event>, CatalogError> {
+    let files = catalog.not_well_after(0, usize::MAX)?.into_iter();
+    let mut events: Vec<_> = files.filter_map(|file| file.found).collect();
+    let roots = catalog.roots()?;
+    let suspended: Vec<_> = roots.iter().filter(|root| root.suspended.is_some()).collect();
+    let mut last = vec![None; suspended.len()];
+    catalog.events(0, &mut |event| {
+        let place = suspended.iter().position(|root| event.root.as_ref() == Some(&root.path));
+        if let Some(place) = place.filter(|_| event.finding.class == Class::Suspended) {
+            last[place] = Some(event.clone());
+        }
+        Ok(())
+    })?;
+    events.extend(last.into_iter().flatten());
+    events.retain(|event| is_told(event.finding.class));
+    Ok(events)
 }
 
 /// Whether somebody is to be called for a class.

@@ -18,13 +18,13 @@ mod live;
 mod page;
 mod worker;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use lanesum_catalog::{Catalog, CatalogError};
@@ -36,6 +36,8 @@ use signal_hook::iterator::Signals;
 use crate::args::Serve;
 use crate::catalog::{fail, path};
 use crate::console::{Console, locale_of_process, lock};
+use crate::counts::files;
+use crate::failure::Usage;
 use calls::Calls;
 use live::Live;
 use worker::{Step, Worker};
@@ -76,6 +78,7 @@ pub fn run(args: &Serve) -> anyhow::Result<ExitCode> {
     end_on_signals(&is_ending, send.clone())?;
     lanesum_startup::give_way();
     let path = path(&args.place)?;
+    require_folder(args.heartbeat_file.as_deref())?;
     #[cfg(feature = "page")]
     let page = page::wanted(&args.page)?;
     #[cfg(not(feature = "page"))]
@@ -86,6 +89,16 @@ pub fn run(args: &Serve) -> anyhow::Result<ExitCode> {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&error, &mut lock(&console)),
     })
+}
+
+/// That a file can be written when a day is done: that it cannot would show only then.
+fn require_folder(heartbeat_file: Option<&Path>) -> Result<(), Usage> {
+    let Some(file) = heartbeat_file else { return Ok(()) };
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if folder.is_none_or(Path::is_dir) {
+        return Ok(());
+    }
+    Err(Usage(format!("--heartbeat-file {}: its folder is not there", file.display())))
 }
 
 /// From now on SIGTERM and SIGINT end the daemon: what is done is committed. Where that takes too
@@ -118,18 +131,11 @@ fn serve(
     let live = Live::default();
     let calls = args.on_finding.clone().map(|command| Calls::start(&path, command, console));
     let calls = calls.transpose()?;
-    let began = Instant::now();
     let mut worker = Worker::new(args, &path, console, is_ending, live.clone(), calls)?;
-    lock(console).message(
-        format!(
-            "serves {} ({} files, {} bytes of memory for them), since {:.2} s",
-            worker.path().display(),
-            worker.files(),
-            worker.heap_size(),
-            began.elapsed().as_secs_f64()
-        )
-        .as_bytes(),
-    );
+    let (in_files, folders) = (files(worker.files()), worker.folders()?);
+    let of = if folders == 1 { "folder" } else { "folders" };
+    let words = format!("serves {in_files} of {folders} {of}");
+    lock(console).about(worker.path().as_os_str().as_encoded_bytes(), &words);
     #[cfg(feature = "page")]
     page.map(|page| page::show(page, worker.path(), &live, console)).transpose()?;
     #[cfg(not(feature = "page"))]

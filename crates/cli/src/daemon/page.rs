@@ -94,10 +94,12 @@ pub fn show(
     let (at, way) = match door.place() {
         Place::Address(address) => (format!("http://{}/", shown(*address)), String::new()),
         Place::Socket(path) => {
-            let path = path.display();
+            // It is typed on another machine.
+            let whole = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            let whole = whole.display();
             (
-                path.to_string(),
-                format!("; `ssh -L 8417:{path} HOST` brings it to http://localhost:8417/"),
+                path.display().to_string(),
+                format!("; `ssh -L 8417:{whole} HOST` brings it to http://localhost:8417/"),
             )
         }
     };

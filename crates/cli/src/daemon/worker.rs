@@ -19,7 +19,7 @@ use sd_notify::NotifyState;
 use super::calls::{self, Calls};
 use super::live::Live;
 use super::{SET, notify};
-use crate::args::Serve;
+use crate::args::{Serve, Where};
 use crate::catalog::now;
 use crate::catalog::print::Printer;
 use crate::console::{Console, lock};
@@ -45,6 +45,8 @@ pub struct Worker {
     calls: Option<Calls>,
     heartbeat: Option<String>,
     heartbeat_file: Option<PathBuf>,
+    /// Which catalog was asked for, for what is to be typed.
+    place: Where,
     threads: usize,
     /// Looks into the catalog, beside whoever writes.
     catalog: Catalog,
@@ -94,6 +96,7 @@ impl Worker {
             calls,
             heartbeat: args.heartbeat.clone(),
             heartbeat_file: args.heartbeat_file.clone(),
+            place: Where { catalog: args.place.catalog.clone() },
             threads: args.jobs.unwrap_or(0),
             catalog,
             version,
@@ -118,8 +121,8 @@ impl Worker {
         self.files
     }
 
-    pub fn heap_size(&self) -> usize {
-        self.agenda.heap_size()
+    pub fn folders(&self) -> Result<u64, CatalogError> {
+        Ok(self.catalog.roots()?.len() as u64)
     }
 
     pub fn now(&self) -> i64 {
@@ -239,7 +242,8 @@ impl Worker {
         let part = catalog.next_part(&mut self.agenda, root, now())?;
         let (goes_on, is_capped) = (part.goes_on, part.is_capped);
         let options = self.options(root, &part, asked.is_some());
-        let printer = Printer { root: &root.path, json: false };
+        let place = Where { catalog: self.place.catalog.clone() };
+        let printer = Printer { root: &root.path, json: false, place: &place };
         let (console, calls) = (Arc::clone(&self.console), self.calls.as_ref());
         let mut tell = |finding: &Finding| {
             let mut console = lock(&console);

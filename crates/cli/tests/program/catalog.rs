@@ -702,7 +702,13 @@ fn a_folder_that_was_emptied_is_suspended_by_a_scrub_too_and_the_remedy_works() 
         assert_eq!(run(&folder, verb).status.code(), Some(4), "{verb}");
     }
     let told = run(&folder, "scrub");
-    assert!(text(&told.stderr).contains("`lanesum update --max-gone 100 DIR`"));
+    let tree = folder.path("tree").canonicalize().unwrap();
+    let remedy = format!("lanesum update --max-gone 100 {}", tree.display());
+    assert!(text(&told.stderr).contains(&remedy), "{}", text(&told.stderr));
+    for verb in ["status", "report"] {
+        let told = text(&run(&folder, verb).stdout);
+        assert!(told.contains(&remedy), "{verb}: {told}");
+    }
     assert_eq!(run(&folder, "update --max-gone 100 tree").status.code(), Some(3));
     let report = run(&folder, "report --html");
     assert!(text(&report.stdout).contains("If it is gone for good: <code>lanesum forget -- "));
