@@ -258,6 +258,9 @@ impl Worker {
         let summary = read?;
         self.version = self.catalog.version()?;
         self.wake_calls();
+        if summary.suspended.is_none() {
+            self.looked.remove(&root.path);
+        }
         let is_worth_a_word = summary.files > 0 || !summary.is_all_done();
         if is_worth_a_word {
             let mut console = lock(&self.console);
