@@ -826,3 +826,17 @@ fn a_number_that_is_given_again_is_no_move() {
     assert_eq!(archive.run(Verb::Audit).lines(), lines);
     assert_eq!(archive.run(Verb::Update).lines(), lines);
 }
+
+/// What was checked later than now is known as such, and is not the oldest check.
+#[test]
+fn a_clock_that_was_ahead_is_told() {
+    let archive = Archive::of(&["a", "b"]);
+    archive.run(Verb::Add);
+    let now = clock();
+    let catalog = archive.open();
+    let overview = |now| catalog.overviews(now).unwrap().remove(0);
+    assert_eq!((overview(now).ahead, overview(now).oldest.is_some()), (0, true));
+    let before = overview(now - 39 * 86_400);
+    assert_eq!((before.ahead, before.late, before.oldest), (2, 2, None));
+    assert_eq!(before.severity(), Severity::NotAllDone);
+}

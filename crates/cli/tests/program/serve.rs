@@ -268,3 +268,44 @@ fn a_folder_that_has_lost_too_much_is_suspended_and_left_alone_for_a_while() {
         assert!(!status(&folder).contains("missing"), "a row was touched");
     }
 }
+
+/// Who asks to be called for the first time is called for what is known already, and once.
+#[test]
+fn the_first_daemon_that_calls_tells_what_is_not_well_already() {
+    let folder = all_due(5, 1000);
+    assert_eq!(run(&folder, "update").status.code(), Some(1));
+    fs::remove_file(folder.path("tree/0002")).unwrap();
+    assert_eq!(run(&folder, "audit").status.code(), Some(1));
+    let all = ["altered 0000", "altered 0001", "missing 0002"];
+    for _ in 0..2 {
+        let daemon = Daemon::start(&folder);
+        until("the calls", || lines(&folder, "calls").len() == 3);
+        until("a heartbeat", || folder.path("heartbeat").exists());
+        fs::remove_file(folder.path("heartbeat")).unwrap();
+        assert_eq!(daemon.kill(Signal::TERM), Some(0));
+        assert_eq!(lines(&folder, "calls"), all);
+    }
+}
+
+/// Another process may suspend a folder for a moment in which the daemon does not look.
+#[test]
+fn a_folder_that_another_process_suspended_is_looked_at_again() {
+    let folder = all_due(5, 1000);
+    let daemon = Daemon::start(&folder);
+    until("all is read", || folder.path("heartbeat").exists());
+    fs::rename(folder.path("tree"), folder.path("away")).unwrap();
+    let audit = run(&folder, "audit");
+    fs::rename(folder.path("away"), folder.path("tree")).unwrap();
+    assert!(text(&audit.stderr).contains("NOT done: suspended"), "{audit:?}");
+    until("it is back", || !status(&folder).contains("SUSPENDED"));
+    drop(daemon);
+}
+
+#[test]
+fn a_heartbeat_that_cannot_be_written_is_refused_at_once() {
+    let folder = all_due(1, 10);
+    let refused = run(&folder, "serve --heartbeat-file nowhere/beat");
+    assert_eq!(refused.status.code(), Some(2));
+    let words = "--heartbeat-file nowhere/beat: its folder is not there";
+    assert!(text(&refused.stderr).contains(words), "{refused:?}");
+}
