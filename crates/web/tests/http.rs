@@ -532,6 +532,35 @@ fn a_folder_that_is_not_there_is_told() {
     page.audit();
     let front = page.log_in().get("/").body;
     assert!(front.contains("SUSPENDED: ") && front.contains("NOT done: suspended"), "{front}");
+    let (first, _) = front.split_once("</section>").unwrap();
+    assert!(first.contains("Not well") && first.contains(">suspended<"), "{front}");
+    assert!(!front.contains("No file is known to be damaged"), "{front}");
+}
+
+/// An edit is no damage, a missing file is, and what is new is told.
+#[test]
+fn each_is_told_with_what_belongs_to_it() {
+    let page = Served::of(&[b"edited", b"gone", b"same"]);
+    fs::write(page.path("edited"), "another content of it").unwrap();
+    fs::remove_file(page.path("gone")).unwrap();
+    fs::write(page.path("new"), "new").unwrap();
+    page.audit();
+    let front = page.log_in().get("/").body;
+    assert!(front.contains("NOT WELL: 1 missing<"), "{front}");
+    assert!(front.contains("NOT TAKEN UP: 1 changed, 1 new. "), "{front}");
+    let (_, edited) = front.split_once("tree/edited").unwrap();
+    let (edited, _) = edited.split_once("</article>").unwrap();
+    assert!(edited.contains("It is taken up by ") && !edited.contains("good copy"), "{edited}");
+    let (_, table) = front.split_once("Damaged, missing").unwrap();
+    let (_, audit) = table.split_once("<td>audit</td>").unwrap();
+    let (audit, _) = audit.split_once("</tr>").unwrap();
+    assert!(audit.ends_with("<td class=\"bad\">1</td>"), "{audit}");
+}
+
+#[test]
+fn a_folder_without_files_is_told() {
+    let front = Served::of(&[]).log_in().get("/").body;
+    assert!(front.contains("NOTHING CATALOGED: no regular file is in it"), "{front}");
 }
 
 #[test]

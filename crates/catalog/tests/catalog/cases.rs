@@ -1167,3 +1167,17 @@ fn empty_files_have_their_turn() {
     let overview = archive.open().overviews(clock()).unwrap().remove(0);
     assert_eq!((overview.late, overview.fresh), (0, 0));
 }
+
+/// What was checked later than now is known as such, and is not the oldest check.
+#[test]
+fn a_clock_that_was_ahead_is_told() {
+    let archive = Archive::of(&["a", "b"]);
+    archive.run(Verb::Add);
+    let now = clock();
+    let catalog = archive.open();
+    let overview = |now| catalog.overviews(now).unwrap().remove(0);
+    assert_eq!((overview(now).ahead, overview(now).oldest.is_some()), (0, true));
+    let before = overview(now - 39 * 86_400);
+    assert_eq!((before.ahead, before.late, before.oldest), (2, 2, None));
+    assert_eq!(before.severity(), Severity::NotAllDone);
+}

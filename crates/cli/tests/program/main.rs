@@ -33,6 +33,7 @@ mod resume;
 mod serve;
 mod signals;
 mod speed;
+mod standing;
 mod steer;
 mod sum;
 mod units;

@@ -292,33 +292,6 @@ fn a_daemon_ends_when_its_catalog_is_replaced() {
     assert_eq!(ended.unwrap().code(), Some(1));
 }
 
-/// A first call tells what stands, and not what is well again; and what another process suspended is
-/// looked at again when it is back.
-#[test]
-fn a_daemon_that_comes_later_calls_for_what_stands() {
-    let folder = all_due(10, 100);
-    assert_eq!(run(&folder, "audit").status.code(), Some(1));
-    assert_eq!(run(&folder, "forget tree/0001").status.code(), Some(0));
-    fs::rename(folder.path("tree"), folder.path("away")).unwrap();
-    let suspends = |audited: Output| {
-        let words = text(&audited.stderr).to_owned();
-        assert!(words.contains("audit NOT done: suspended"), "{words}");
-    };
-    suspends(run(&folder, "audit"));
-    let daemon = Daemon::start(&folder);
-    until("the calls", || lines(&folder, "calls").len() == 2);
-    assert_eq!(lines(&folder, "calls"), ["altered 0000", "suspended tree"]);
-    fs::rename(folder.path("away"), folder.path("tree")).unwrap();
-    until("it is looked at again", || !status(&folder).contains("SUSPENDED"));
-    // Another process suspends it, and the daemon does not see it go.
-    fs::rename(folder.path("tree"), folder.path("away")).unwrap();
-    let audited = run(&folder, "audit");
-    fs::rename(folder.path("away"), folder.path("tree")).unwrap();
-    suspends(audited);
-    until("it is looked at again", || !status(&folder).contains("SUSPENDED"));
-    drop(daemon);
-}
-
 /// What could not be read in the first round of a day is not made good by a round that is whole.
 #[test]
 fn a_day_on_which_something_was_hidden_has_no_heartbeat() {
@@ -339,4 +312,45 @@ fn a_day_on_which_something_was_hidden_has_no_heartbeat() {
     thread::sleep(Duration::from_secs(3));
     assert!(!folder.path("heartbeat").exists());
     drop((daemon, writer));
+}
+
+/// Who asks to be called for the first time is called for what is known already, and once.
+#[test]
+fn the_first_daemon_that_calls_tells_what_is_not_well_already() {
+    let folder = all_due(5, 1000);
+    assert_eq!(run(&folder, "update").status.code(), Some(1));
+    fs::remove_file(folder.path("tree/0002")).unwrap();
+    assert_eq!(run(&folder, "audit").status.code(), Some(1));
+    let all = ["altered 0000", "altered 0001", "missing 0002"];
+    for _ in 0..2 {
+        let daemon = Daemon::start(&folder);
+        until("the calls", || lines(&folder, "calls").len() == 3);
+        until("a heartbeat", || folder.path("heartbeat").exists());
+        fs::remove_file(folder.path("heartbeat")).unwrap();
+        assert_eq!(daemon.kill(Signal::TERM), Some(0));
+        assert_eq!(lines(&folder, "calls"), all);
+    }
+}
+
+/// Another process may suspend a folder for a moment in which the daemon does not look.
+#[test]
+fn a_folder_that_another_process_suspended_is_looked_at_again() {
+    let folder = all_due(5, 1000);
+    let daemon = Daemon::start(&folder);
+    until("all is read", || folder.path("heartbeat").exists());
+    fs::rename(folder.path("tree"), folder.path("away")).unwrap();
+    let audit = run(&folder, "audit");
+    fs::rename(folder.path("away"), folder.path("tree")).unwrap();
+    assert!(text(&audit.stderr).contains("NOT done: suspended"), "{audit:?}");
+    until("it is back", || !status(&folder).contains("SUSPENDED"));
+    drop(daemon);
+}
+
+#[test]
+fn a_heartbeat_that_cannot_be_written_is_refused_at_once() {
+    let folder = all_due(1, 10);
+    let refused = run(&folder, "serve --heartbeat-file nowhere/beat");
+    assert_eq!(refused.status.code(), Some(2));
+    let words = "--heartbeat-file nowhere/beat: its folder is not there";
+    assert!(text(&refused.stderr).contains(words), "{refused:?}");
 }
