@@ -25,8 +25,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Calls(Sender<()>);
 
 impl Calls {
-    /// Tells what is not told yet, and from now on whatever comes. The first call of all begins with
-    /// what is not well then; what was so before, and is well again, is not told.
+    /// Tells what is not told yet, and from now on whatever comes. The first call of all begins
+    /// with what is not well then; what was so before, and is well again, is not told.
     ///
     /// # Errors
     /// Those of the catalog.
