@@ -36,6 +36,7 @@ fn a_browser_sees_rot_and_pauses_and_resumes_a_scrub() {
 
     browser.go(&daemon.address);
     browser.until("the login page", "document.querySelector('#code') !== null");
+    browser.value("document.querySelector('#code').focus()");
     browser.type_text(&daemon.code);
     browser.press_enter();
     browser.until("the page", "document.querySelector('#bad') !== null");
