@@ -261,6 +261,8 @@ impl Catalog {
         take: &mut dyn FnMut(Record<'_>) -> io::Result<()>,
     ) -> Result<(), CatalogError> {
         const SECOND: i64 = 1_000_000_000;
+        // All of them at one moment, or a file that moves meanwhile is in no line.
+        let _moment = self.db.unchecked_transaction()?;
         let mut files = Files::of(&self.db, root.id);
         while let Some(file) = files.next()? {
             let path = file.path();

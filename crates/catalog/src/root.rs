@@ -195,28 +195,34 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::NoRoot`].
     pub fn root_of(&self, path: &Path) -> Result<(Root, Vec<u8>), CatalogError> {
-        let mut places = Vec::new();
-        for root in self.roots()? {
-            // Its folder may be elsewhere now, with a link in its place.
-            let real = root.path.canonicalize().ok().filter(|real| *real != root.path);
-            places.extend(real.map(|real| (real, root.clone())));
-            places.push((root.path.clone(), root));
-        }
+        let mut roots = self.roots()?;
         // What is mounted in a root may be a root of its own: the innermost one.
-        places.sort_by_key(|(place, _)| std::cmp::Reverse(place.as_os_str().len()));
-        let whole = resolved(path, &places)?;
-        let below = |place: &Path| Some(whole.strip_prefix(place).ok()?.as_os_str().as_bytes());
-        let found =
-            places.iter().find_map(|(place, root)| Some((root.clone(), below(place)?.to_vec())));
-        if let Some((root, below)) = &found
-            && (below.is_empty() || self.has_rows_at(root, below)?)
-        {
-            return Ok((root.clone(), below.clone()));
+        roots.sort_by_key(|root| std::cmp::Reverse(root.path.as_os_str().len()));
+        let typed = without_parents(&std::path::absolute(path).map_err(CatalogError::io(path))?);
+        // The names that are cataloged come first; then what links above a root lead to, and then what
+        // leads to where a root is now, if a link is in its place.
+        let own: Vec<_> = roots.iter().map(|root| (root.path.clone(), root)).collect();
+        let real: Vec<_> =
+            roots.iter().filter_map(|root| Some((root.path.canonicalize().ok()?, root))).collect();
+        let mut found = below(&typed, &own);
+        if found.is_empty() {
+            found = below(&resolved(&typed, &own), &own);
         }
-        let linked = whole.canonicalize().ok();
-        let linked = places.into_iter().find(|(place, _)| Some(place) == linked.as_ref());
-        let linked = linked.map(|(_, root)| (root, Vec::new()));
-        linked.or(found).ok_or_else(|| CatalogError::NoRoot(path.to_owned()))
+        if found.is_empty() {
+            found = below(&resolved(&typed, &real), &real);
+        }
+        for (root, below) in &found {
+            // What an outer one had there before something was mounted is called by that name still.
+            if below.is_empty() || self.has_rows_at(root, below)? {
+                return Ok((Root::clone(root), below.clone()));
+            }
+        }
+        let linked = typed.canonicalize().ok();
+        let linked = own.iter().chain(&real).find(|(place, _)| Some(place) == linked.as_ref());
+        let linked = linked.map(|(_, root)| (*root, Vec::new()));
+        let found = linked.or_else(|| found.into_iter().next());
+        let found = found.ok_or_else(|| CatalogError::NoRoot(path.to_owned()))?;
+        Ok((found.0.clone(), found.1))
     }
 
     /// Takes up a folder as a root, without its files; of one that is there already the policy is
@@ -271,22 +277,27 @@ fn is_mounted_between(one: &Path, other: &Path) -> bool {
     below.is_ok_and(|below| Mounts::below(outer).over(below).is_some())
 }
 
-/// The path, absolute, and without links as far as the first of these places of roots; it stays as it
-/// is from there on.
-fn resolved(path: &Path, places: &[(PathBuf, Root)]) -> Result<PathBuf, CatalogError> {
-    let whole = without_parents(&std::path::absolute(path).map_err(CatalogError::io(path))?);
-    let mut resolved = whole.clone();
-    let mut above: Vec<_> = whole.ancestors().collect();
+/// The places of roots that a path is in or is, and what of the path is below each.
+fn below<'r>(path: &Path, places: &[(PathBuf, &'r Root)]) -> Vec<(&'r Root, Vec<u8>)> {
+    let below = |place: &Path| Some(path.strip_prefix(place).ok()?.as_os_str().as_bytes().to_vec());
+    places.iter().filter_map(|(place, root)| Some((*root, below(place)?))).collect()
+}
+
+/// The path without links as far as the first of these places of roots; it stays as it is from there
+/// on.
+fn resolved(path: &Path, places: &[(PathBuf, &Root)]) -> PathBuf {
+    let mut resolved = path.to_owned();
+    let mut above: Vec<_> = path.ancestors().collect();
     while let Some(folder) = above.pop() {
         let Ok(canonical) = folder.canonicalize() else { break };
-        let below = whole.strip_prefix(folder).unwrap_or(Path::new(""));
+        let below = path.strip_prefix(folder).unwrap_or(Path::new(""));
         let is_at_end = places.iter().any(|(place, _)| canonical.starts_with(place));
         resolved = if below.as_os_str().is_empty() { canonical } else { canonical.join(below) };
         if is_at_end {
             break;
         }
     }
-    Ok(resolved)
+    resolved
 }
 
 /// The path without `..`, each of which leads to where the system goes for it: out of what a link

@@ -1181,3 +1181,27 @@ fn a_clock_that_was_ahead_is_told() {
     assert_eq!((before.ahead, before.late, before.oldest), (2, 2, None));
     assert_eq!(before.severity(), Severity::NotAllDone);
 }
+
+/// The names of a root lead to its own rows, also where they are links into another one.
+#[test]
+fn roots_that_are_links_to_one_another_keep_their_rows() {
+    let archive = Archive::of(&["a/f", "a/g", "b/f", "b/g"]);
+    let mut catalog = archive.open();
+    for name in ["a", "b"] {
+        let root = catalog.add_root(&archive.path(name), Policy::default()).unwrap();
+        catalog.run(&root, Verb::Add, &options(), &mut |_| Ok(())).unwrap();
+    }
+    fs::remove_dir_all(archive.path("a")).unwrap();
+    symlink("b", archive.path("a")).unwrap();
+    let of = |catalog: &Catalog, name: &str| {
+        let (root, below) = catalog.root_of(&archive.path(name)).unwrap();
+        (root.path.file_name().unwrap().to_owned(), below)
+    };
+    for name in ["a", "b"] {
+        assert_eq!(of(&catalog, name), (name.into(), vec![]));
+        assert_eq!(of(&catalog, &format!("{name}/f")), (name.into(), b"f".to_vec()));
+        catalog.forget(&archive.path(&format!("{name}/f")), &options()).unwrap();
+        catalog.forget(&archive.path(&format!("{name}/f")), &options()).unwrap_err();
+        assert_eq!(of(&catalog, &format!("{name}/g")), (name.into(), b"g".to_vec()));
+    }
+}
