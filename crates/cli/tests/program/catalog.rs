@@ -665,7 +665,7 @@ fn a_scrub_that_was_broken_off_is_not_complete() {
     for number in 0..3 {
         folder.write(format!("tree/{number}"), vec![number; 300_000]);
     }
-    assert_eq!(run(&folder, "add tree --limit 100k").status.code(), Some(0));
+    assert_eq!(run(&folder, "add tree --limit 20k").status.code(), Some(0));
     for signal in ["INT", "KILL"] {
         let mut command = folder.lanesum(["scrub", "--percent", "100"]);
         command.env("LANESUM_CATALOG", folder.path("state/catalog.db"));
@@ -688,7 +688,7 @@ fn a_scrub_that_was_broken_off_is_not_complete() {
         assert_eq!(run(&folder, "scrub --percent 100").status.code(), Some(0));
         assert_eq!(run(&folder, "status").status.code(), Some(0));
         assert_eq!(run(&folder, "update").status.code(), Some(0));
-        assert_eq!(run(&folder, "limit tree --limit 100k").status.code(), Some(0));
+        assert_eq!(run(&folder, "limit tree --limit 20k").status.code(), Some(0));
     }
 }
 
