@@ -37,6 +37,8 @@ const CACHE: i64 = 64 << 10;
 pub struct Catalog {
     pub(crate) db: Connection,
     path: PathBuf,
+    /// The same as it was given, perhaps a link.
+    given: PathBuf,
     /// The file that was opened.
     inode: Option<Inode>,
     /// Spreads the times at which files are due.
@@ -75,7 +77,7 @@ impl Catalog {
 
     fn open_or(path: &Path, verb: &str, is_made: bool) -> Result<Self, CatalogError> {
         refuse_folder(path)?;
-        let path = &real(path)?;
+        let (path, given) = (&real(path)?, path);
         require_access(path, Access::READ_OK | Access::WRITE_OK)?;
         let lock = Lock::take(path, verb)?;
         if let Some(kind) = network::of(folder(path)).map_err(CatalogError::io(path))? {
@@ -94,7 +96,7 @@ impl Catalog {
         };
         prepare_to_write(&db, path)?;
         schema::migrate(&mut db, path, version, STEPS)?;
-        Self::with(db, path, Some(lock))
+        Self::with(db, (path, given), Some(lock))
     }
 
     /// Opens a catalog to look into it, beside whoever writes to it.
@@ -103,7 +105,7 @@ impl Catalog {
     /// [`CatalogError::Absent`], and as of [`open`](Self::open).
     pub fn look(path: &Path) -> Result<Self, CatalogError> {
         require(path)?;
-        let path = &real(path)?;
+        let (path, given) = (&real(path)?, path);
         let (db, version) = look(path)?;
         let known = STEPS.len() as i64;
         if version > known {
@@ -114,10 +116,14 @@ impl Catalog {
             drop(db);
             return Self::open(path, "migration");
         }
-        Self::with(db, path, None)
+        Self::with(db, (path, given), None)
     }
 
-    fn with(db: Connection, path: &Path, lock: Option<Lock>) -> Result<Self, CatalogError> {
+    fn with(
+        db: Connection,
+        (path, given): (&Path, &Path),
+        lock: Option<Lock>,
+    ) -> Result<Self, CatalogError> {
         let key = get(&db, "jitter")?.and_then(|key| key.try_into().ok());
         let key: [u8; 16] = key.ok_or_else(|| {
             CatalogError::Damaged(
@@ -125,7 +131,8 @@ impl Catalog {
             )
         })?;
         let inode = inode_of(path);
-        Ok(Self { db, path: path.to_owned(), inode, jitter: SipHash24::new(&key), lock })
+        let (path, given) = (path.to_owned(), given.to_owned());
+        Ok(Self { db, path, given, inode, jitter: SipHash24::new(&key), lock })
     }
 
     /// What only one process has at a time that serves a catalog; it keeps nobody from writing.
@@ -156,8 +163,8 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::Replaced`].
     pub fn require_in_place(&self) -> Result<(), CatalogError> {
-        let is_in_place = inode_of(&self.path) == self.inode;
-        if is_in_place { Ok(()) } else { Err(CatalogError::Replaced(self.path.clone())) }
+        let now = fs::metadata(&self.given).ok().map(|it| inode_in(&it));
+        if now == self.inode { Ok(()) } else { Err(CatalogError::Replaced(self.given.clone())) }
     }
 
     /// Where it is.
@@ -181,7 +188,10 @@ impl Catalog {
     /// of a log in which a bit flipped it drops the rest in silence: it must not hold weeks of what
     /// was found, because a daemon has the catalog open. What a reader still needs stays until the
     /// next time.
-    pub(crate) fn bring_home(&self) -> Result<(), CatalogError> {
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn bring_home(&self) -> Result<(), CatalogError> {
         let sql = "PRAGMA wal_checkpoint(PASSIVE)";
         Ok(self.db.query_row(sql, [], |_| Ok(()))?)
     }
@@ -196,8 +206,11 @@ impl Catalog {
 }
 
 fn inode_of(path: &Path) -> Option<Inode> {
-    let metadata = fs::symlink_metadata(path).ok()?;
-    Some(Inode { device: metadata.dev(), number: metadata.ino() })
+    fs::symlink_metadata(path).ok().map(|metadata| inode_in(&metadata))
+}
+
+fn inode_in(metadata: &fs::Metadata) -> Inode {
+    Inode { device: metadata.dev(), number: metadata.ino() }
 }
 
 /// A connection that writes beside whoever has the lock.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::backup::Backup;
 use rusqlite::{Connection, OpenFlags};
@@ -46,7 +47,10 @@ impl Catalog {
         if fs::symlink_metadata(to).is_ok() {
             return Err(exists());
         }
-        let unfinished = beside(to, ".unfinished");
+        // A name that nobody else has.
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let mark = format!(".{}-{}.unfinished", std::process::id(), since.as_nanos());
+        let unfinished = beside(to, &mark);
         let made = self.copy_to(&unfinished).and_then(|()| {
             // Unlike a rename it does not replace what came meanwhile.
             fs::hard_link(&unfinished, to).map_err(CatalogError::io(to))
@@ -67,7 +71,6 @@ impl Catalog {
     }
 
     fn copy_to(&self, path: &Path) -> Result<(), CatalogError> {
-        let _ = fs::remove_file(path);
         // Else everybody may read the names of all files.
         let made = fs::File::options().write(true).create_new(true).mode(0o600).open(path);
         drop(made.map_err(CatalogError::io(path))?);

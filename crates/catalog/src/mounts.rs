@@ -17,6 +17,8 @@ impl Mounts {
     /// Those of a folder, whose path is without links. Where the system tells of no mounts, there are
     /// none here: those of other devices are found by their numbers.
     pub(crate) fn below(root: &Path) -> Self {
+        // A root whose folder is elsewhere now has a link in its path, and the table has none.
+        let root = &root.canonicalize().unwrap_or_else(|_| root.to_owned());
         let table = fs::read("/proc/self/mountinfo").unwrap_or_default();
         let mut mounts = points_below(&table, root.as_os_str().as_bytes());
         mounts.retain(|below| is_mounted(&root.join(OsStr::from_bytes(below))));

@@ -190,7 +190,7 @@ impl Catalog {
 
     /// The root that a path is in or is, and what of the path is below it. The path need not exist.
     /// Below a root a link is followed nowhere: a row is found by the name that it has, whatever is
-    /// there now. But a link that no row lies behind, and that leads to a root, is that root.
+    /// there now.
     ///
     /// # Errors
     /// [`CatalogError::NoRoot`].
@@ -217,12 +217,9 @@ impl Catalog {
                 return Ok((Root::clone(root), below.clone()));
             }
         }
-        let linked = typed.canonicalize().ok();
-        let linked = own.iter().chain(&real).find(|(place, _)| Some(place) == linked.as_ref());
-        let linked = linked.map(|(_, root)| (*root, Vec::new()));
-        let found = linked.or_else(|| found.into_iter().next());
-        let found = found.ok_or_else(|| CatalogError::NoRoot(path.to_owned()))?;
-        Ok((found.0.clone(), found.1))
+        let first = found.into_iter().next();
+        let (root, below) = first.ok_or_else(|| CatalogError::NoRoot(path.to_owned()))?;
+        Ok((root.clone(), below))
     }
 
     /// Takes up a folder as a root, without its files; of one that is there already the policy is

@@ -22,11 +22,11 @@ use crate::routes::router;
 use crate::{Daemon, Settings};
 
 /// Connections at a time; others wait. The daemon's own files need descriptors, too.
-const CONNECTIONS: usize = 64;
+const CONNECTIONS: usize = 256;
 /// Threads that read the catalog.
 const READERS: usize = 4;
 /// Whoever connects has to ask within this time.
-const HEADERS: Duration = Duration::from_secs(10);
+const HEADERS: Duration = Duration::from_secs(5);
 /// No connection is longer; a browser makes another.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
 /// Bytes of what is asked for, with its headers.

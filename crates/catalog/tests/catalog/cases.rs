@@ -1205,3 +1205,30 @@ fn roots_that_are_links_to_one_another_keep_their_rows() {
         assert_eq!(of(&catalog, &format!("{name}/g")), (name.into(), b"g".to_vec()));
     }
 }
+
+/// Two copies to one name at once: one of them is there, and whole.
+#[test]
+fn copies_to_one_name_do_not_meet() {
+    let archive = Archive::of(&["a", "b"]);
+    archive.run(Verb::Add);
+    let to = archive.state.path().join("copy.db");
+    let beside = archive.state.path().join("copy.db.unfinished");
+    fs::write(&beside, "somebody's").unwrap();
+    let copied: Vec<_> = std::thread::scope(|scope| {
+        let copy = || Catalog::look(&archive.catalog_path()).unwrap().backup(&to);
+        let both = [scope.spawn(copy), scope.spawn(copy)];
+        both.into_iter().map(|it| it.join().unwrap()).collect()
+    });
+    assert!(copied.iter().any(Result::is_ok), "{copied:?}");
+    assert!(Catalog::look(&to).unwrap().check().unwrap().is_empty());
+    assert_eq!(fs::read(&beside).unwrap(), b"somebody's");
+    assert_eq!(
+        fs::read_dir(archive.state.path())
+            .unwrap()
+            .filter(|it| {
+                it.as_ref().unwrap().file_name().to_string_lossy().contains("unfinished")
+            })
+            .count(),
+        1
+    );
+}

@@ -88,8 +88,7 @@ impl Worker {
         let agenda = Agenda::of(&catalog, now(), &zone)?;
         let files = agenda.files();
         Ok(Self {
-            // Whatever a link to it leads to later.
-            path: catalog.path().to_owned(),
+            path: path.to_owned(),
             console: Arc::clone(console),
             is_ending: Arc::clone(is_ending),
             live,
@@ -219,6 +218,8 @@ impl Worker {
         }
         self.beat_if_done(&roots, now);
         self.tell_status(&roots, until);
+        // What a reader kept in the log when the last run ended.
+        let _ = self.catalog.bring_home();
         // Folders come and go, and nobody tells.
         Ok(Step::Wait(until.min(now + POLL)))
     }
