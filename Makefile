@@ -19,6 +19,8 @@ MAN = $(DESTDIR)$(PREFIX)/share/man/man1
 BASH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+UNITS = $(DESTDIR)$(PREFIX)/lib/systemd/system
+UNIT_NAMES = lanesum.service lanesum-scrub@.service lanesum-scrub@.timer
 
 .PHONY: build python bench-python test test-format test-lints test-no-std test-aarch64 test-oldest \
 	test-code test-stranger test-python test-wheel test-clusters test-spark test-instructions test-docs test-fuzz \
@@ -66,7 +68,8 @@ test-aarch64:
 	elif ! command -v aarch64-linux-gnu-gcc >/dev/null; \
 	then echo 'aarch64 not checked: blake3 needs a compiler for it, aarch64-linux-gnu-gcc'; \
 	else $(CARGO) clippy --locked --target $(AARCH64) -p lanesum-lanes -p lanesum-md5 -p lanesum-siphash \
-		-p lanesum-table -p lanesum-list -p lanesum-checksum -p lanesum-bag -p lanesum --all-features -- -D warnings; fi
+		-p lanesum-table -p lanesum-list -p lanesum-checksum -p lanesum-bag -p lanesum-catalog -p lanesum-web -p lanesum \
+		--all-features -- -D warnings; fi
 
 # That the oldest compiler that Cargo.toml names builds everything.
 OLDEST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1.0/p' Cargo.toml)
@@ -195,7 +198,7 @@ bench: build
 	$(CARGO) run --locked --release -p lanesum-bench -- all bench/report -- $(OPTIONS)
 
 # Installs what the bench compares with: Debian packages (some 1.5 GB with all of Haskell, Java and Go; needs
-# root or sudo) and Bouncy Castle into bench/cache/.
+# root or sudo), and Bouncy Castle, chkbit and bitrot into bench/cache/.
 bench-peers:
 	bench/peers.sh
 
@@ -210,12 +213,15 @@ deny:
 
 # Installs what `make build` has built, so that `sudo make install` needs no Rust.
 install: $(GENERATED)/lanesum.1 $(GENERATED)/lanesum.bash $(GENERATED)/lanesum.zsh $(GENERATED)/lanesum.fish
-	install -d '$(BIN)' '$(MAN)' '$(BASH_COMPLETIONS)' '$(ZSH_COMPLETIONS)' '$(FISH_COMPLETIONS)'
+	install -d '$(BIN)' '$(MAN)' '$(BASH_COMPLETIONS)' '$(ZSH_COMPLETIONS)' '$(FISH_COMPLETIONS)' '$(UNITS)'
 	install -m 755 $(PROGRAM) '$(BIN)/lanesum'
 	install -m 644 $(GENERATED)/lanesum.1 '$(MAN)/lanesum.1'
 	install -m 644 $(GENERATED)/lanesum.bash '$(BASH_COMPLETIONS)/lanesum'
 	install -m 644 $(GENERATED)/lanesum.zsh '$(ZSH_COMPLETIONS)/_lanesum'
 	install -m 644 $(GENERATED)/lanesum.fish '$(FISH_COMPLETIONS)/lanesum.fish'
+	for unit in $(UNIT_NAMES); do \
+		sed 's|@BIN@|$(PREFIX)/bin|' "systemd/$$unit" > "$(GENERATED)/$$unit" && \
+		install -m 644 "$(GENERATED)/$$unit" '$(UNITS)' || exit 1; done
 
 # A folder to put before others in PATH, for scripts that call md5sum.
 install-md5sum-link:
@@ -225,6 +231,7 @@ install-md5sum-link:
 uninstall:
 	rm -f '$(BIN)/lanesum' '$(MAN)/lanesum.1' '$(BASH_COMPLETIONS)/lanesum' \
 		'$(ZSH_COMPLETIONS)/_lanesum' '$(FISH_COMPLETIONS)/lanesum.fish' '$(LIBEXEC)/md5sum'
+	for unit in $(UNIT_NAMES); do rm -f "$(UNITS)/$$unit"; done
 	if [ -d '$(LIBEXEC)' ]; then rmdir '$(LIBEXEC)'; fi
 
 # Only where `make build` has not been called: what is older than its sources is not built again.

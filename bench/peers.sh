@@ -2,20 +2,24 @@
 # Usage: bench/peers.sh
 #
 # Installs what the bench measures lanesum against, and says what it does: Debian packages, with
-# root's rights or sudo, Bouncy Castle from Maven Central into bench/cache/, which git ignores, and
-# Go modules. What is there already stays as it is. The crates among the peers come with the bench
-# itself.
+# root's rights or sudo, Bouncy Castle from Maven Central and programs from PyPI into bench/cache/,
+# which git ignores, and Go modules. What is there already stays as it is. The crates among the peers
+# come with the bench itself.
 set -eu
 
-# Checksum programs; what simulated disks need (losetup, mount, mkfs.ext4); then what the tables of
-# the documents need: Haskell, Perl, Java and Maven; then Go.
+# Checksum programs; what keeps checksums, and what chkbit and bitrot run in; what simulated disks
+# need (losetup, mount, mkfs.ext4); then what the tables of the documents need: Haskell, Perl, Java
+# and Maven; then Go.
 packages='findutils md5deep rhash b3sum xxhash openssl rclone
+    aide python3-venv
     mount e2fsprogs
     ghc libghc-puremd5-dev libghc-cryptohash-md5-dev
     perl libfile-map-perl
     default-jdk-headless maven
     golang-go'
 bouncy_castle=org.bouncycastle:bcprov-jdk18on:1.86
+# Of chkbit the last in Python.
+from_pypi='chkbit==4.2.2 bitrot==1.0.1'
 maven_copy=org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy
 
 cd "$(dirname "$0")"
@@ -33,6 +37,7 @@ program_of() {
     default-jdk-headless) echo javac ;;
     maven) echo mvn ;;
     golang-go) echo go ;;
+    python3-venv) echo ;;
     e2fsprogs) echo ;; # its programs may not be in PATH
     perl | lib*) echo ;; # perl-base has the program, but not Digest::MD5
     *) echo "$1" ;;
@@ -40,6 +45,8 @@ program_of() {
 }
 
 is_there() {
+    # Pythons that are not Debian's bring it along.
+    [ "$1" = python3-venv ] && python3 -c 'import ensurepip, venv' 2>/dev/null && return
     program=$(program_of "$1")
     if [ -n "$program" ]; then
         command -v "$program" >/dev/null
@@ -85,6 +92,18 @@ elif command -v mvn >/dev/null; then
         -Dartifact="$bouncy_castle" -DoutputDirectory="$PWD/cache" -Dmdep.stripVersion=true
 else
     echo 'bench-peers: no Maven, so no Bouncy Castle; its rows stay skipped' >&2
+fi
+
+if [ -x cache/python/bin/chkbit ] && [ -x cache/python/bin/bitrot ]; then
+    echo 'bench-peers: bench/cache/python is there'
+elif python3 -c 'import ensurepip, venv' 2>/dev/null; then
+    echo "bench-peers: installs into bench/cache/python by pip: $from_pypi"
+    # shellcheck disable=SC2086 # requirements hold no blanks
+    if ! python3 -m venv cache/python || ! cache/python/bin/pip install --quiet $from_pypi; then
+        echo 'bench-peers: without them their rows stay skipped' >&2
+    fi
+else
+    echo 'bench-peers: no Python with venv, so no chkbit and no bitrot; their rows stay skipped' >&2
 fi
 
 if command -v go >/dev/null; then

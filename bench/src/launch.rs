@@ -32,6 +32,7 @@ pub struct Launch {
     program: OsString,
     arguments: Vec<OsString>,
     environment: Vec<(&'static str, &'static str)>,
+    folder: PathBuf,
     cpus: Vec<usize>,
     output: PathBuf,
     accepted: &'static [i32],
@@ -39,13 +40,15 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// `program` on `cpus` alone, in the root folder (Debian's lists are relative to it), its
-    /// standard output going to the file `output`, its standard error to a file beside it.
+    /// `program` on `cpus` alone, in the root folder (Debian's lists are relative to it) unless said
+    /// otherwise, its standard output going to the file `output`, its standard error to the file
+    /// [`errors_beside`] it.
     pub fn new(program: impl AsRef<OsStr>, cpus: &[usize], output: &Path) -> Self {
         Self {
             program: program.as_ref().to_owned(),
             arguments: Vec::new(),
             environment: vec![("LC_ALL", "C")],
+            folder: PathBuf::from("/"),
             cpus: cpus.to_vec(),
             output: output.to_owned(),
             accepted: &[0],
@@ -60,6 +63,12 @@ impl Launch {
 
     pub fn env(mut self, name: &'static str, value: &'static str) -> Self {
         self.environment.push((name, value));
+        self
+    }
+
+    /// Where it runs.
+    pub fn within(mut self, folder: &Path) -> Self {
+        folder.clone_into(&mut self.folder);
         self
     }
 
@@ -78,7 +87,7 @@ impl Launch {
 
     /// Runs the program once, from its start to its end.
     pub fn run(&self) -> Result<Sample> {
-        let errors = self.output.with_extension("stderr");
+        let errors = errors_beside(&self.output);
         let launcher = std::env::current_exe().context("the path of this executable")?;
         let answer = Command::new(launcher)
             .arg(WORD)
@@ -87,7 +96,7 @@ impl Launch {
             .arg(&self.program)
             .args(&self.arguments)
             .envs(self.environment.iter().copied())
-            .current_dir("/")
+            .current_dir(&self.folder)
             .stdin(Stdio::null())
             .output()
             .context("starting the launcher")?;
@@ -110,6 +119,11 @@ impl Launch {
         };
         Ok(Sample { seconds, cost_seconds, peak_bytes: Some(peak_bytes), disk: None })
     }
+}
+
+/// Where the standard error of a program goes whose standard output goes to `output`.
+pub fn errors_beside(output: &Path) -> PathBuf {
+    output.with_extension("stderr")
 }
 
 /// The CPUs that this process may use, in ascending order.

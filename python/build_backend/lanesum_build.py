@@ -25,10 +25,11 @@ prepare_metadata_for_build_editable = maturin.prepare_metadata_for_build_editabl
 
 _CHECKOUT = Path(__file__).resolve().parent.parent.parent
 
-# Crates of the program that no file passes through, which the wheel has small.
+# Crates of the program that no byte of a file passes through, which the wheel has small.
 _SMALL = (
-    *("clap", "clap_builder", "clap_complete", "clap_mangen", "console", "indicatif", "jiff", "serde_json"),
-    *("tempfile", "tinyvec", "unicode-normalization"),
+    *("axum", "axum-core", "clap", "clap_builder", "clap_complete", "clap_mangen", "console", "futures-util"),
+    *("http", "hyper", "hyper-util", "indicatif", "jiff", "lanesum", "lanesum-bag", "lanesum-catalog", "lanesum-events"),
+    *("lanesum-web", "rusqlite", "serde_json", "tempfile", "tinyvec", "tokio", "unicode-normalization"),
 )
 
 

@@ -187,6 +187,18 @@ pub const ALL: &[Plot] = &[
     files("files-512MiB", "512MiB", "Files of 512 MiB; one CPU"),
     files("files-1GiB", "1GiB", "One file of 1 GiB; one CPU"),
     files("files-debian", "debian", "The check of Debian's own lists; one CPU"),
+    Plot {
+        name: "catalog-first",
+        scenario: "catalog",
+        title: "A first run over files of 4 KiB: digests kept; one CPU",
+        kind: Kind::Bars { case: "first-4KiB", up: Up::Seconds, limit: Some("lanesum-sum") },
+    },
+    Plot {
+        name: "catalog-unchanged",
+        scenario: "catalog",
+        title: "A run where nothing changed; one CPU",
+        kind: Kind::Bars { case: "unchanged", up: Up::Seconds, limit: Some("find") },
+    },
     disk("disk-busy", Up::BusySeconds, ROTATING, "A rotating disk: the time that it needs"),
     disk("disk-seeks", Up::Seeks, ROTATING, "A rotating disk: how often its head is moved"),
     disk(

@@ -1,5 +1,6 @@
 //! The scenarios, one file each. A new one is a module here and a line in [`ALL`].
 
+mod catalog;
 mod disk;
 pub mod documents;
 pub mod events;
@@ -33,6 +34,7 @@ pub const ALL: &[Scenario] = &[
     one::SCENARIO,
     many::SCENARIO,
     files::SCENARIO,
+    catalog::SCENARIO,
     disk::SCENARIO,
     documents::SCENARIO,
     siphash::SCENARIO,

@@ -1,5 +1,7 @@
 //! What the scenarios that start programs share: from rows to a measured case.
 
+use std::path::Path;
+
 use anyhow::{Result, ensure};
 
 use crate::clock;
@@ -67,6 +69,17 @@ pub fn case<'case>(
     }
 }
 
+/// # Errors
+/// There is no such program.
+pub fn ensure_built(lanesum: &Path) -> Result<()> {
+    ensure!(
+        lanesum.is_file(),
+        "{} is not there: build it with `cargo build --release`, or name it with --lanesum",
+        lanesum.display(),
+    );
+    Ok(())
+}
+
 fn competitor<'case>(
     options: &'case Options,
     candidate: Candidate,
@@ -79,11 +92,9 @@ fn competitor<'case>(
         name: implementation,
         every_round: needs.is_none(),
         run: Box::new(move || {
-            ensure!(
-                !is_lanesum || lanesum.is_file(),
-                "{} is not there: build it with `cargo build --release`, or name it with --lanesum",
-                lanesum.display(),
-            );
+            if is_lanesum {
+                ensure_built(lanesum)?;
+            }
             launch.run()
         }),
         verify: Box::new(move || verifier.verify(answer)),

@@ -1,6 +1,7 @@
 //! The command line: one definition, from which help, man page and completions are made.
 
 mod bag;
+mod catalog;
 mod compare;
 mod convert;
 mod etag;
@@ -19,6 +20,12 @@ use lanesum_md5::Backend;
 
 use crate::failure::Usage;
 pub use bag::{Bag, Create, Update, Validate, Verb as BagVerb};
+#[cfg(feature = "page")]
+pub use catalog::Page;
+pub use catalog::{
+    Accept, Add, Audit, CatalogArgs, CatalogVerb, Export, Forget, ImportArgs, Limit, Report, Scrub,
+    Serve, Status, Steer, Told, Update as CatalogUpdate, Where,
+};
 pub use compare::{Compare, Form};
 pub use convert::Convert;
 pub use etag::Etag;
@@ -30,6 +37,16 @@ const EXIT_CODES: &str = "Exit codes: 0 all well, 1 a mismatch or something that
 
 const COMPARE_CODES: &str = "Exit codes: 0 all equal, 1 differences, or something that could not be read or compared, \
                              2 wrong usage.";
+
+const CATALOG_CODES: &str = "Exit codes: 0 as cataloged, 1 damage or an error, 2 wrong usage, 3 edits, moves and new \
+                             files only, 4 not all done, 5 the catalog is damaged or locked; the worst counts: \
+                             5, 1, 4, 3.";
+
+const SERVE_CODES: &str = "Exit codes: 0 it was told to end, 1 an error, 2 wrong usage, 5 the catalog is damaged, or \
+                           served already.";
+
+const STEER_CODES: &str =
+    "Exit codes: 0 done, 1 an error, 2 wrong usage, 5 the catalog is damaged or locked.";
 
 /// Make and check checksums of files and whole trees, many at once in the lanes of SIMD registers.
 ///
@@ -84,6 +101,72 @@ pub enum Command {
     /// Make, validate and update bags of BagIt (RFC 8493).
     #[command(subcommand_required = true, arg_required_else_help = true)]
     Bag(Bag),
+    /// Take folders up into the catalog, and read all of their files.
+    ///
+    /// From then on `audit` tells what is not as it was, `update` takes up edits, and `scrub` reads every
+    /// file once in --every: what rots is found while there is a copy. Of a folder that is there
+    /// already the options given replace the old ones, and what is new is read.
+    #[command(after_help = CATALOG_CODES)]
+    Add(Add),
+    /// Take up what was edited, moved or added since; never damage.
+    #[command(after_help = CATALOG_CODES)]
+    Update(CatalogUpdate),
+    /// Tell what is not as it was cataloged, and take up nothing.
+    #[command(after_help = CATALOG_CODES)]
+    Audit(Audit),
+    /// Read what is due, to find what rotted.
+    ///
+    /// Each file is due once in the period of its folder, spread over it; a day reads no more than 1.5
+    /// times the even load, or twice that where files are late. With --percent, --older-than, --bad or
+    /// --new that is read instead.
+    #[command(after_help = CATALOG_CODES)]
+    Scrub(Scrub),
+    /// Stay, and read what is due when it is due.
+    ///
+    /// It reads as `scrub` does, all through the day or in the hours of each folder, an hour's due files
+    /// at a time, and what is not well once a day. A folder that is not there is suspended until it is
+    /// back. `lanesum pause`, `resume` and `limit` steer it. It ends at SIGTERM within two seconds. For
+    /// systemd there are lanesum.service and, without a daemon, lanesum-scrub@.timer.
+    #[command(after_help = SERVE_CODES)]
+    Serve(Serve),
+    /// Let nothing be scrubbed until `lanesum resume`, also after the machine was off.
+    ///
+    /// A scrub that runs, of whatever process, ends within two seconds. What it checked is kept.
+    #[command(after_help = STEER_CODES)]
+    Pause(Steer),
+    /// Let folders be scrubbed again that were paused.
+    #[command(after_help = STEER_CODES)]
+    Resume(Steer),
+    /// Change how fast, in which hours and how often folders are scrubbed, or tell how they are.
+    ///
+    /// A scrub that runs, of whatever process, follows within two seconds. What cannot be done in the
+    /// period of a folder is refused.
+    #[command(after_help = STEER_CODES)]
+    Limit(Limit),
+    /// Tell how each folder of the catalog stands: what is not well, how old the checks are, what is due.
+    #[command(after_help = CATALOG_CODES)]
+    Status(Status),
+    /// List what is not well and what was found; the text is a mail, with its subject as the first line.
+    #[command(after_help = CATALOG_CODES)]
+    Report(Report),
+    /// Accept files as they are now, whatever was found; of a folder of the catalog, the volume it is on.
+    #[command(after_help = CATALOG_CODES)]
+    Accept(Accept),
+    /// Catalog files, folders or all of a folder that was added no more. The files are not touched.
+    #[command(after_help = CATALOG_CODES)]
+    Forget(Forget),
+    /// The catalog itself: check it, copy it, make it of lists, write it as a list.
+    ///
+    /// The catalog knows of each file what it was, when it was last read, and what became of it. Begin
+    /// with `lanesum add ~/photos`; then `lanesum audit` tells what is not as it was, `lanesum update`
+    /// takes up what you edited, and `lanesum scrub`, say once a day, reads what is due. `lanesum
+    /// status` tells how things stand. Whoever has lists begins with `lanesum catalog import --add DIR
+    /// LIST`. docs/catalog.md says what each case means.
+    ///
+    /// It is in --catalog FILE, else $LANESUM_CATALOG, else $XDG_STATE_HOME/lanesum/catalog.db, of root
+    /// /var/lib/lanesum/catalog.db.
+    #[command(subcommand_required = true, arg_required_else_help = true, after_help = CATALOG_CODES)]
+    Catalog(CatalogArgs),
     /// Print the ETags that S3 gives to files, by how they are uploaded.
     ///
     /// A line is `ETAG  NAME`, which `check` and `compare` read, with several part sizes `ETAG  SIZE  NAME`,

@@ -120,7 +120,7 @@ fn layout(args: &Convert) -> Layout {
 }
 
 /// A list that was opened.
-struct Input {
+pub struct Input {
     list: List,
     file: File,
 }
@@ -128,18 +128,41 @@ struct Input {
 fn inputs(args: &Convert) -> anyhow::Result<Vec<Input>> {
     let stdin_alone = [PathBuf::from("-")];
     let paths = if args.lists.is_empty() { &stdin_alone[..] } else { &args.lists };
-    paths
-        .iter()
-        .map(|path| {
-            let list = stdin::list(path);
-            let file = list.open().with_context(|| path.display().to_string())?;
-            Ok(Input { list, file })
-        })
-        .collect()
+    paths.iter().map(|path| Input::open(stdin::list(path))).collect()
 }
 
 impl Input {
-    fn name(&self) -> String {
+    /// Opens a list.
+    ///
+    /// # Errors
+    /// The system's, with the name of the list.
+    pub fn open(list: List) -> anyhow::Result<Self> {
+        let file = list.open();
+        let file = file.with_context(|| String::from_utf8_lossy(list.name()).into_owned())?;
+        Ok(Self { list, file })
+    }
+
+    /// Gives the records of the list as they stand, one after another, with its format.
+    ///
+    /// # Errors
+    /// The first line that is none, with its number and the name of the list.
+    pub fn each(
+        &mut self,
+        options: &Options,
+        mut each: impl FnMut(Record<'_>, &FormatOfList),
+    ) -> anyhow::Result<()> {
+        let given = self.records(options, false, |record, format| {
+            each(record, format);
+            Ok(())
+        });
+        given.map_err(|failure| match failure {
+            Failure::List(error) => error,
+            Failure::Output(error) => error.into(),
+        })
+    }
+
+    /// What messages call it.
+    pub fn name(&self) -> String {
         String::from_utf8_lossy(self.list.name()).into_owned()
     }
 
@@ -162,26 +185,28 @@ impl Input {
         &mut self,
         options: &Options,
         joins: bool,
-        mut each: impl FnMut(Record<'_>, &dyn Format) -> Result<(), Failure>,
+        mut each: impl FnMut(Record<'_>, &FormatOfList) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let name = self.name();
         let in_list = |error: anyhow::Error| Failure::List(error.context(name.clone()));
         let file = BufReader::with_capacity(1 << 16, &mut self.file);
         let text = list::open(file, options.dialect.ending()).map_err(|it| in_list(it.into()))?;
         let head = text.get_ref().0.get_ref();
-        let FormatOfList { mut format, .. } = FormatOfList::new(&self.list, head, options);
+        let mut of_list = FormatOfList::new(&self.list, head, options);
         // Elsewhere a record has all that is known of a file.
-        let joins = joins && format.is_of_lines();
+        let joins = joins && of_list.format.is_of_lines();
         let mut lines = ListReader::new(text);
         let (mut last, mut waiting, mut folder) = (0, None, OneFolder::default());
         loop {
-            let line = lines.next_line(&mut *format).context("read error").map_err(in_list)?;
+            let line =
+                lines.next_line(&mut *of_list.format).context("read error").map_err(in_list)?;
             let Some(line) = line else { break };
             last = line.number;
-            let record = record(line.parse(&mut *format));
+            let record = record(line.parse(&mut *of_list.format));
             let record = record.with_context(|| format!("line {last}")).map_err(in_list)?;
             if record.is_some() {
-                let one = folder.take(format.folder()).with_context(|| format!("line {last}"));
+                let one =
+                    folder.take(of_list.format.folder()).with_context(|| format!("line {last}"));
                 one.map_err(in_list)?;
             }
             match (record, waiting.take()) {
@@ -191,17 +216,17 @@ impl Input {
                     Ok(joined) => waiting = Some(joined),
                     Err(pair) => {
                         let (before, record) = *pair;
-                        each(before, &*format)?;
+                        each(before, &of_list)?;
                         waiting = Some(record.into_owned());
                     }
                 },
-                (Some(record), None) => each(record, &*format)?,
+                (Some(record), None) => each(record, &of_list)?,
             }
         }
-        if !format.may_end() {
+        if !of_list.format.may_end() {
             return Err(in_list(anyhow!("line {}: {}", last.max(1), Wrong::CutOff)));
         }
-        waiting.map_or(Ok(()), |record| each(record, &*format))
+        waiting.map_or(Ok(()), |record| each(record, &of_list))
     }
 }
 
@@ -249,7 +274,7 @@ fn survey(
             layout.size |= record.size.is_some();
             layout.modified |= record.times.modified.is_some();
             if folder.is_none() {
-                folder = format.folder().map(<[u8]>::to_vec);
+                folder = format.format.folder().map(<[u8]>::to_vec);
             }
             Ok(())
         });

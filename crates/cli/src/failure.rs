@@ -92,7 +92,23 @@ fn tip(option: &str) -> Option<String> {
     let begins_with_option = words().next().is_some_and(|word| word.as_bytes().starts_with(b"-"));
     let mut commands = words().filter(|word| args::is_command(word.as_bytes()));
     if begins_with_option && let Some(command) = commands.next() {
-        return Some(after_the_command(&command.to_string_lossy()));
+        let command = command.to_string_lossy();
+        // This one is of two words.
+        let verb = if command == "catalog" { "catalog VERB" } else { &command };
+        return Some(after_the_command(verb));
+    }
+    let command = words().next().unwrap_or_default();
+    if option.starts_with("-r") || option == "--recursive" {
+        match command.as_bytes() {
+            b"accept" => return Some("files are accepted one by one: leave it out".to_owned()),
+            b"forget" => {
+                return Some("all that is in a folder is forgotten: leave it out".to_owned());
+            }
+            _ => {}
+        }
+    }
+    if option == "--max-gone" && command == "limit" {
+        return Some("'lanesum add DIR --max-gone PERCENT' changes it".to_owned());
     }
     let name = option.trim_start_matches('-');
     if option.starts_with("--")

@@ -14,8 +14,10 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Attribute, Fields, ImplItem, Item, Meta, TraitItem, Type, UseTree, Visibility};
 
-const CRATES: [&str; 9] =
-    ["bag", "checksum", "events", "lanes", "list", "md5", "siphash", "startup", "table"];
+const CRATES: [&str; 11] = [
+    "bag", "catalog", "checksum", "events", "lanes", "list", "md5", "siphash", "startup", "table",
+    "web",
+];
 
 #[test]
 fn interfaces_are_as_listed() {

@@ -19,10 +19,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("lanesum-list", &[]),
     ("lanesum-checksum", &["lanesum-lanes", "lanesum-list", "lanesum-md5", "lanesum-siphash"]),
     ("lanesum-bag", &["lanesum-list", "lanesum-checksum"]),
+    ("lanesum-catalog", &["lanesum-events", "lanesum-list", "lanesum-siphash", "lanesum-checksum"]),
+    ("lanesum-web", &["lanesum-list", "lanesum-catalog"]),
     (
         "lanesum",
         &[
             "lanesum-bag",
+            "lanesum-catalog",
+            "lanesum-web",
             "lanesum-lanes",
             "lanesum-md5",
             "lanesum-events",

@@ -6,6 +6,7 @@
 //! | a reader that may go away (`program \| head`) | [`restore_sigpipe`], [`sigpipe_was_ignored`] |
 //! | names to show | [`locale_is_utf8`] |
 //! | memory that threads free and do not give back | [`keep_one_arena`] |
+//! | work that is to be in nobody's way | [`give_way`] |
 //!
 //! Before `main` Rust's runtime opens `/dev/null` in the place of each standard stream that is
 //! closed, and ignores SIGPIPE. To a program that must tell its results that is a wrong answer:
@@ -19,7 +20,7 @@
 //! ```
 //!
 //! What the standard library has no words for at all is here as well: whether the locale of the
-//! environment is in UTF-8, and how many arenas `malloc` keeps.
+//! environment is in UTF-8, how many arenas `malloc` keeps, and whether others go first.
 //!
 //! # `unsafe`
 //!
@@ -159,6 +160,23 @@ pub fn locale_is_utf8() -> bool {
     // SAFETY: no other code has the locale, and its string is not used any more.
     unsafe { libc::freelocale(locale) };
     is_utf8
+}
+
+/// From now on this thread, and whatever threads it starts, uses a disk and a CPU only when nobody
+/// else wants to, as far as the system knows of such a thing: the idle class of `ionice -c 3`, which
+/// the schedulers of disks heed that have classes, and a `nice` of 19.
+pub fn give_way() {
+    // Where the system refuses, it is in somebody's way, and as right.
+    let _ = rustix::process::nice(19);
+    #[cfg(target_os = "linux")]
+    {
+        const WHO_PROCESS: libc::c_long = 1;
+        const CLASS_IDLE: libc::c_long = 3 << 13;
+        // SAFETY: three numbers; 0 is the thread that calls.
+        let _ = unsafe {
+            libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0 as libc::c_long, CLASS_IDLE)
+        };
+    }
 }
 
 /// From now on `malloc` takes memory for all threads from one place. Otherwise glibc reserves 64

@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_file_is_read_when_a_change_would_show() {
-        let shared = LaneShared::new(&std::sync::Arc::default(), None);
+        let shared = LaneShared::new(&std::sync::Arc::default(), None, None);
         let mut buffer = Buffer::new(0, Lane::Read);
         for round in 0..20 {
             let file = tempfile::NamedTempFile::new().unwrap();

@@ -49,6 +49,7 @@ mod hashers;
 mod look;
 mod open;
 mod outbox;
+mod pace;
 mod panics;
 mod plan;
 mod queue;
@@ -63,19 +64,22 @@ mod width;
 mod worker;
 
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use lanesum_list::{Digests, Inode, Record, Times};
 use lanesum_md5::Backend;
-use rustix::fd::AsFd;
-use rustix::fs::Stat;
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, Stat, statat};
 
+use crate::hops::Within;
 use crate::{Algorithms, Error, Key};
 
 pub use bytes::digests_of;
 pub use devices::{AtOnce, Media};
+pub use pace::Pace;
 pub use read::Io;
 pub(crate) use version::FileVersion;
 
@@ -205,6 +209,8 @@ pub struct Options {
     pub taken: Vec<Inode>,
     /// Counters that go up as bytes are read, for whoever shows them.
     pub progress: Option<Arc<Progress>>,
+    /// How fast files may be read. The default is as fast as they can.
+    pub pace: Option<Pace>,
     /// Give each worker a table of file descriptors of its own, in which the kernel needs no locks:
     /// two threads then do 1.1 times as much with many short files. What is open when the run
     /// begins stays open in these tables until it ends, so that the other end of a pipe, for
@@ -225,6 +231,7 @@ impl Default for Options {
             own_files: Vec::new(),
             taken: Vec::new(),
             progress: None,
+            pace: None,
             own_descriptors: false,
             delivery: Delivery::default(),
         }
@@ -271,6 +278,24 @@ pub fn inode_of(stat: &Stat) -> Inode {
 /// The system's.
 pub fn inode_of_file(file: impl AsFd) -> io::Result<Inode> {
     Ok(inode_of(&rustix::fs::fstat(file)?))
+}
+
+/// What the system says of what is at a path of any length; of a link it is the link's.
+///
+/// # Errors
+/// The system's.
+pub fn look_at(path: &Path) -> io::Result<Stat> {
+    let within = Within::reach(path.as_os_str().as_bytes())?;
+    Ok(statat(within.folder(), within.rest(), AtFlags::SYMLINK_NOFOLLOW)?)
+}
+
+/// Whether somebody has a regular file open or mapped for writing. `None` where the system does not
+/// tell: it tells the file's owner and whoever has `CAP_LEASE`, and not on every file system.
+///
+/// Whoever opens the file for writing at that very moment waits for some microseconds.
+#[must_use]
+pub fn has_writer(file: &OwnedFd) -> Option<bool> {
+    read::lease::known_writer(file)
 }
 
 /// How far a run is.

@@ -8,15 +8,16 @@ use std::time::Duration;
 
 use rustix::fd::OwnedFd;
 
-use super::Progress;
 use super::descriptors::Closing;
 use super::stop::Stop;
 use super::version::{self, FileVersion, Time, stamping_clock};
+use super::{Pace, Progress};
 
 /// What all lanes of a worker share.
 pub(super) struct LaneShared {
     pub(super) stop: Arc<Stop>,
     progress: Option<Arc<Progress>>,
+    pace: Option<Pace>,
     /// Bytes that the worker has read.
     pub(super) bytes: Cell<u64>,
     /// For how long the worker has waited for cold files.
@@ -30,10 +31,15 @@ pub(super) struct LaneShared {
 }
 
 impl LaneShared {
-    pub(super) fn new(stop: &Arc<Stop>, progress: Option<Arc<Progress>>) -> Self {
+    pub(super) fn new(
+        stop: &Arc<Stop>,
+        progress: Option<Arc<Progress>>,
+        pace: Option<Pace>,
+    ) -> Self {
         Self {
             stop: Arc::clone(stop),
             progress,
+            pace,
             bytes: Cell::default(),
             waited: Cell::default(),
             now: Cell::default(),
@@ -42,11 +48,19 @@ impl LaneShared {
         }
     }
 
-    /// Notes that bytes of a file were read.
+    /// Notes that bytes of a file were read, and waits until others may be.
     pub(super) fn count(&self, read: usize) {
         self.bytes.set(self.bytes.get() + read as u64);
         if let Some(progress) = &self.progress {
             progress.bytes.fetch_add(read as u64, Ordering::Relaxed);
+        }
+        self.pay(read);
+    }
+
+    /// Waits until more may be read than this.
+    pub(super) fn pay(&self, read: usize) {
+        if let Some(pace) = &self.pace {
+            pace.take(read as u64, &self.stop);
         }
     }
 

@@ -231,6 +231,9 @@ pub(super) fn hash(
         if let Some(progress) = &options.progress {
             progress.bytes.fetch_add(read as u64, Ordering::Relaxed);
         }
+        if let Some(pace) = &options.pace {
+            pace.take(read as u64, stop);
+        }
     }
     hashers.finalize(&mut hashed.digests);
     Ok(hashed)

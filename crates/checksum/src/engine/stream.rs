@@ -214,7 +214,9 @@ impl<T> FileStream<T> {
     /// Notes that these bytes of the buffer were read.
     fn took(&mut self, range: Range<usize>) {
         self.bytes += range.len() as u64;
-        if !self.is_again {
+        if self.is_again {
+            self.shared.pay(range.len());
+        } else {
             self.shared.count(range.len());
         }
         (self.start, self.end) = (range.start, range.end);

@@ -78,6 +78,8 @@ pub struct WalkOptions {
     pub follow: bool,
     /// Do not enter folders that lie on another device than the argument.
     pub one_file_system: bool,
+    /// Say which folders are not entered for that: each is a [`Skip::OtherDevice`].
+    pub tell_mounts: bool,
     /// Leave out what git would ignore, and `.git` itself.
     ///
     /// Where [`git`](Self::git) can be asked, what it lists is what there is. Otherwise the rules
@@ -304,6 +306,10 @@ impl Walk {
         }
         let stat = fstat(&fd)?;
         if self.device.is_some_and(|device| device != stat.st_dev) {
+            if self.options.tell_mounts {
+                let (path, why) = (self.folder_path(), Skip::OtherDevice);
+                self.pending.push_back(Entry::Skipped { path, why });
+            }
             return Ok(None);
         }
         let identity = self.options.follow.then(|| identity(&stat));

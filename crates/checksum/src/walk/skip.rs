@@ -16,6 +16,9 @@ pub enum Skip {
     CharDevice,
     /// Something that the system has no known type for.
     Unknown,
+    /// A folder on another device than the argument, with
+    /// [`tell_mounts`](super::WalkOptions::tell_mounts).
+    OtherDevice,
     /// A followed link that leads back to a folder that is being walked.
     Loop,
     /// The `.git` of a repository of somebody else, which git therefore does not list.
@@ -32,6 +35,7 @@ impl fmt::Display for Skip {
             Self::BlockDevice => "is a block device, skipped",
             Self::CharDevice => "is a character device, skipped",
             Self::Unknown => "is of unknown type, skipped",
+            Self::OtherDevice => "is on another file system, skipped",
             Self::Loop => "is a link back to a folder that contains it, skipped",
             Self::ForeignGit => {
                 "is somebody else's, so git does not say what it tracks, and the .gitignore files \

@@ -5,6 +5,7 @@ mod bag_create;
 mod bag_peers;
 mod bag_update;
 mod bag_validate;
+mod catalog;
 mod changes;
 mod check;
 mod check_doc;
@@ -24,12 +25,18 @@ mod memory;
 mod mistakes;
 mod names;
 mod output;
+#[cfg(feature = "page")]
+mod page;
 mod peers;
 mod progress;
 mod resume;
+mod serve;
 mod signals;
 mod speed;
+mod standing;
+mod steer;
 mod sum;
+mod units;
 mod ways;
 
 use std::ffi::OsStr;

@@ -28,16 +28,19 @@ const F_SETSIG: c_int = 10;
 
 /// Whether somebody, as far as the system tells, has a file open or mapped for writing.
 pub(in crate::engine) fn has_writer(file: &OwnedFd) -> bool {
-    if fcntl(file, F_SETSIG, UNNOTICED).is_err() {
-        return false;
-    }
+    known_writer(file) == Some(true)
+}
+
+/// The same, and `None` where the system does not tell.
+pub(in crate::engine) fn known_writer(file: &OwnedFd) -> Option<bool> {
+    fcntl(file, F_SETSIG, UNNOTICED).ok()?;
     match fcntl(file, libc::F_SETLEASE, libc::F_RDLCK) {
         Ok(()) => {
             // Should it fail, the file's end is the lease's, too.
             let _ = fcntl(file, libc::F_SETLEASE, libc::F_UNLCK);
-            false
+            Some(false)
         }
-        Err(error) => error == Errno::AGAIN,
+        Err(error) => (error == Errno::AGAIN).then_some(true),
     }
 }
 
@@ -77,7 +80,8 @@ mod tests {
 
     #[test]
     fn whoever_cannot_be_asked_about_has_no_writer() {
-        assert!(!has_writer(&OwnedFd::from(File::open("/dev/null").unwrap())));
+        let null = OwnedFd::from(File::open("/dev/null").unwrap());
+        assert_eq!((has_writer(&null), known_writer(&null)), (false, None));
         assert!(!has_writer(&OwnedFd::from(File::open("/proc/self/stat").unwrap())));
     }
 }

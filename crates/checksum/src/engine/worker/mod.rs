@@ -205,7 +205,11 @@ impl<'a> Worker<'a> {
             round: files.min(ROUND),
             target: 1,
             short_run: 0,
-            shared: Rc::new(LaneShared::new(&core.stop, options.progress.clone())),
+            shared: Rc::new(LaneShared::new(
+                &core.stop,
+                options.progress.clone(),
+                options.pace.clone(),
+            )),
             opener: FileOpener::default(),
             buffers: (0..limit).rev().map(|index| Buffer::new(index, reader.lane(index))).collect(),
             reader,

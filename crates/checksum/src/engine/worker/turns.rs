@@ -248,7 +248,7 @@ mod tests {
         let devices = Devices::of(&Options::default());
         let turn = devices.try_turn(1).expect("room").for_stream();
         let hashers = Hashers::new(Algorithm::Sha256.into(), None).unwrap();
-        let shared = Rc::new(LaneShared::new(&Arc::default(), None));
+        let shared = Rc::new(LaneShared::new(&Arc::default(), None, None));
         let buffer = Buffer::new(0, Lane::Read);
         let algorithms = Algorithm::Sha256.into();
         let mut stream =

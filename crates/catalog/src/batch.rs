@@ -1,0 +1,385 @@
+//! What is to be written, gathered for seconds and committed at once.
+//!
+//! A commit waits for the medium, and rows sorted by their ids touch each page once: so a batch is
+//! ten thousand files or two seconds, whichever is first. That much of good checks a crash can
+//! lose. What is told to anybody is told after the commit.
+
+use std::collections::{BTreeMap, HashMap};
+use std::mem;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lanesum_list::Digests;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior};
+
+use crate::class::{Class, Status};
+use crate::finding::Finding;
+use crate::root::Root;
+use crate::rows::{File, State, split};
+use crate::stat::Stat;
+use crate::table::{EVENT, FILE, FOLDER, OLD, Putter, RUN, STATE, blob, int, or_null, text};
+use crate::{CatalogError, digests};
+
+const MOST: usize = 10_000;
+const LONGEST: Duration = Duration::from_secs(2);
+
+/// A run, as it is stored.
+#[derive(Clone, Debug)]
+pub(crate) struct RunRow {
+    pub(crate) id: i64,
+    pub(crate) verb: &'static str,
+    pub(crate) started: i64,
+    pub(crate) ended: Option<i64>,
+    /// How it ended; none while it runs, and for ever if it was interrupted.
+    pub(crate) outcome: Option<&'static str>,
+    pub(crate) counts: BTreeMap<Class, u64>,
+    /// Files read, and their bytes.
+    pub(crate) files: i64,
+    pub(crate) bytes: i64,
+    /// Of these, what the day's budget of a scrub counts: files that were well before and after.
+    pub(crate) spent: i64,
+}
+
+/// A file that has no row yet.
+struct Insert {
+    path: Vec<u8>,
+    stat: Stat,
+    digests: Digests,
+    /// When it was read; 0 of what was not.
+    checked: i64,
+}
+
+/// Writes of a run to a root.
+pub(crate) struct Batch {
+    pub(crate) run: RunRow,
+    pub(crate) root: Root,
+    inserts: Vec<Insert>,
+    /// New values of rows, and the paths that they move to.
+    rows: Vec<(File, Option<Vec<u8>>)>,
+    states: Vec<State>,
+    /// Ids of files whose rows go.
+    forgotten: Vec<i64>,
+    replaced: Vec<(File, i64)>,
+    events: Vec<(Finding, i64)>,
+    /// To be told once they are on the medium.
+    told: Vec<Finding>,
+    /// What was counted when it was committed last.
+    kept: BTreeMap<Class, u64>,
+    began: Instant,
+    ids: Ids,
+    folders: HashMap<Arc<[u8]>, i64>,
+}
+
+/// The next free ids. Nobody else writes.
+struct Ids {
+    file: i64,
+    folder: i64,
+    event: i64,
+    old: i64,
+}
+
+impl Ids {
+    fn of(db: &Connection) -> Result<Self, CatalogError> {
+        let next = |tables: &[(&str, &str)]| -> Result<i64, CatalogError> {
+            let mut next = 1;
+            for (table, column) in tables {
+                let sql = format!("SELECT coalesce(max({column}), 0) + 1 FROM {table}");
+                next = next.max(db.query_row(&sql, [], |row| row.get(0))?);
+            }
+            Ok(next)
+        };
+        Ok(Self {
+            // An old digest must not become another file's.
+            file: next(&[("file", "id"), ("state", "id"), ("old_digest", "file")])?,
+            folder: next(&[("folder", "id")])?,
+            event: next(&[("event", "id")])?,
+            old: next(&[("old_digest", "id")])?,
+        })
+    }
+
+    fn take(id: &mut i64) -> i64 {
+        *id += 1;
+        *id - 1
+    }
+}
+
+impl Batch {
+    /// Begins a run, which is on the medium then.
+    pub(crate) fn begin(
+        db: &Connection,
+        root: Root,
+        verb: &'static str,
+        started: i64,
+    ) -> Result<Self, CatalogError> {
+        let id = db.query_row("SELECT coalesce(max(id), 0) + 1 FROM run", [], |row| row.get(0))?;
+        let (ended, outcome, counts) = (None, None, BTreeMap::new());
+        let run =
+            RunRow { id, verb, started, ended, outcome, counts, files: 0, bytes: 0, spent: 0 };
+        let batch = Self {
+            run,
+            root,
+            inserts: Vec::new(),
+            rows: Vec::new(),
+            states: Vec::new(),
+            forgotten: Vec::new(),
+            replaced: Vec::new(),
+            events: Vec::new(),
+            told: Vec::new(),
+            kept: BTreeMap::new(),
+            began: Instant::now(),
+            ids: Ids::of(db)?,
+            folders: HashMap::new(),
+        };
+        batch.put_run(db)?;
+        Ok(batch)
+    }
+
+    pub(crate) fn count(&mut self, class: Class, files: u64) {
+        *self.run.counts.entry(class).or_default() += files;
+    }
+
+    /// A file that has no row. Its id is known once it is written.
+    pub(crate) fn insert(&mut self, path: Vec<u8>, stat: Stat, digests: Digests, now: i64) {
+        self.root.bytes += stat.size;
+        self.inserts.push(Insert { path, stat, digests, checked: now });
+    }
+
+    /// The same of one that was not read.
+    pub(crate) fn insert_unread(&mut self, path: Vec<u8>, stat: Stat, digests: Digests) {
+        self.insert(path, stat, digests, 0);
+    }
+
+    /// A row's new values, in place of `before`.
+    pub(crate) fn replace(&mut self, before: &File, file: File, to: Option<Vec<u8>>) {
+        self.root.bytes += file.stat.size - before.stat.size;
+        self.rows.push((file, to));
+    }
+
+    /// Drops all that is not committed, and what was counted since.
+    pub(crate) fn discard(&mut self, db: &Connection) -> Result<(), CatalogError> {
+        self.inserts.clear();
+        self.rows.clear();
+        self.states.clear();
+        self.forgotten.clear();
+        self.replaced.clear();
+        self.events.clear();
+        self.told.clear();
+        self.run.counts.clone_from(&self.kept);
+        if let Some(stored) = Root::find(db, self.root.id)? {
+            self.root.bytes = stored.bytes;
+        }
+        Ok(())
+    }
+
+    /// Takes rows away, whose files have so many bytes together.
+    pub(crate) fn forget(&mut self, ids: Vec<i64>, bytes: i64) {
+        self.root.bytes -= bytes;
+        self.forgotten = ids;
+    }
+
+    /// Keeps the digests that a row had until now.
+    pub(crate) fn keep_old(&mut self, before: File, now: i64) {
+        self.replaced.push((before, now));
+    }
+
+    pub(crate) fn state(&mut self, id: i64, checked: i64, status: Status) {
+        self.states.push(State { id, root: self.root.id, checked, status });
+    }
+
+    /// Keeps an event.
+    pub(crate) fn event(&mut self, finding: Finding, now: i64) {
+        self.events.push((finding, now));
+    }
+
+    /// Tells of it once all before it is on the medium.
+    pub(crate) fn tell(&mut self, finding: Finding) {
+        self.told.push(finding);
+    }
+
+    /// Whether it has gathered long enough.
+    pub(crate) fn is_due(&self) -> bool {
+        let rows = self.inserts.len() + self.rows.len() + self.states.len();
+        let pending = rows + self.events.len() + self.told.len();
+        pending >= MOST || pending > 0 && self.began.elapsed() >= LONGEST
+    }
+
+    /// Brings all of it to the medium, and gives what may be told now.
+    pub(crate) fn commit(&mut self, db: &mut Connection) -> Result<Vec<Finding>, CatalogError> {
+        self.began = Instant::now();
+        let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        self.write(&transaction)?;
+        transaction.commit()?;
+        self.kept.clone_from(&self.run.counts);
+        Ok(mem::take(&mut self.told))
+    }
+
+    fn write(&mut self, db: &Transaction<'_>) -> Result<(), CatalogError> {
+        let root = self.root.id;
+        // Those of a walk come nearly so: what is inserted in order fills its pages.
+        self.inserts.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+        let (mut files, mut states) = (FILE.inserter(db)?, STATE.inserter(db)?);
+        for Insert { path, stat, digests, checked } in mem::take(&mut self.inserts) {
+            let id = Ids::take(&mut self.ids.file);
+            let is_settled = stat.is_settled_at(checked);
+            self.put_file(db, &mut files, (&path, id), (&stat, is_settled.into()), &digests)?;
+            put_state(&mut states, &State { id, root, checked, status: Status::Fresh })?;
+        }
+        (files, states) = (FILE.putter(db)?, STATE.putter(db)?);
+        self.rows.sort_unstable_by_key(|(file, _)| file.id);
+        for (file, to) in mem::take(&mut self.rows) {
+            let path = to.unwrap_or_else(|| file.path());
+            let File { id, stat, digests, .. } = &file;
+            self.put_file(db, &mut files, (&path, *id), (stat, file.settled()), digests)?;
+        }
+        self.states.sort_unstable_by_key(|state| state.id);
+        self.states.drain(..).try_for_each(|state| put_state(&mut states, &state))?;
+        for id in mem::take(&mut self.forgotten) {
+            db.prepare_cached("DELETE FROM file WHERE id = ?1")?.execute([id])?;
+            db.prepare_cached("DELETE FROM state WHERE id = ?1")?.execute([id])?;
+        }
+        for (old, until) in mem::take(&mut self.replaced) {
+            let id = Ids::take(&mut self.ids.old);
+            put_old(db, id, &old, until)?;
+        }
+        for (finding, at) in mem::take(&mut self.events) {
+            let id = Ids::take(&mut self.ids.event);
+            put_event(db, [id, self.run.id, at, root], &finding)?;
+        }
+        // Whoever steers may have changed it meanwhile.
+        if let Some(stored) = Root::find(db, root)? {
+            self.root.policy.every_days = stored.policy.every_days;
+        }
+        self.root.put(db)?;
+        self.put_run(db)
+    }
+
+    fn put_file(
+        &mut self,
+        db: &Connection,
+        into: &mut Putter<'_>,
+        (path, id): (&[u8], i64),
+        (stat, settled): (&Stat, i64),
+        digests: &Digests,
+    ) -> Result<(), CatalogError> {
+        let (folder, name) = split(path);
+        let folder = self.folder(db, folder)?;
+        let (algorithms, digests) = digests::encode(digests)?;
+        let Stat { size, modified, changed, inode } = *stat;
+        into.put(&[
+            int(id),
+            int(folder),
+            blob(name),
+            int(size),
+            int(modified),
+            int(changed),
+            int(inode),
+            int(settled),
+            int(algorithms),
+            blob(&digests),
+        ])
+    }
+
+    /// The id of a folder, which is made where there is none.
+    fn folder(&mut self, db: &Connection, path: &[u8]) -> Result<i64, CatalogError> {
+        if let Some(&id) = self.folders.get(path) {
+            return Ok(id);
+        }
+        let mut statement =
+            db.prepare_cached("SELECT id FROM folder WHERE root = ?1 AND path = ?2")?;
+        let found = statement.query_row((self.root.id, path), |row| row.get(0)).optional()?;
+        let id = match found {
+            Some(id) => id,
+            None => {
+                let id = Ids::take(&mut self.ids.folder);
+                FOLDER.put(db, &[int(id), int(self.root.id), blob(path)])?;
+                id
+            }
+        };
+        self.folders.insert(path.into(), id);
+        Ok(id)
+    }
+
+    fn put_run(&self, db: &Connection) -> Result<(), CatalogError> {
+        let RunRow { id, verb, started, ended, outcome, ref counts, files, bytes, spent } =
+            self.run;
+        let mut counts = counts_text(counts);
+        if spent > 0 {
+            counts.push_str(&format!(" {SPENT}{spent}"));
+        }
+        RUN.put(
+            db,
+            &[
+                int(id),
+                text(verb),
+                int(self.root.id),
+                int(started),
+                or_null(ended, int),
+                or_null(outcome, text),
+                text(&counts),
+                int(files),
+                int(bytes),
+            ],
+        )
+    }
+}
+
+/// `ok=12 changed=1`.
+fn counts_text(counts: &BTreeMap<Class, u64>) -> String {
+    let words: Vec<_> = counts.iter().map(|(class, count)| format!("{class}={count}")).collect();
+    words.join(" ")
+}
+
+/// What [`counts_text`] wrote.
+pub(crate) fn counts_of(text: &str) -> BTreeMap<Class, u64> {
+    let pair = |word: &str| {
+        let (class, count) = word.split_once('=')?;
+        Some((Class::from_name(class)?, count.parse().ok()?))
+    };
+    text.split(' ').filter_map(pair).collect()
+}
+
+/// What comes before the bytes that were spent, among the counts.
+const SPENT: &str = "spent=";
+
+/// Bytes that a run spent of the day's budget, of what is stored with its counts.
+pub(crate) fn spent_of(counts: &str) -> i64 {
+    let word = counts.split(' ').find_map(|word| word.strip_prefix(SPENT));
+    word.and_then(|bytes| bytes.parse().ok()).unwrap_or(0)
+}
+
+fn put_state(into: &mut Putter<'_>, state: &State) -> Result<(), CatalogError> {
+    let State { id, root, checked, status } = *state;
+    into.put(&[int(id), int(root), int(checked), int(status.number())])
+}
+
+fn put_old(db: &Connection, id: i64, old: &File, until: i64) -> Result<(), CatalogError> {
+    let (algorithms, digests) = digests::encode(&old.digests)?;
+    let Stat { size, modified, .. } = old.stat;
+    let numbers = [id, old.id, until, size, modified, algorithms].map(int);
+    let [id, file, until, size, modified, algorithms] = numbers;
+    OLD.put(db, &[id, file, until, size, modified, algorithms, blob(&digests)])
+}
+
+fn put_event(
+    db: &Connection,
+    [id, run, at, root]: [i64; 4],
+    finding: &Finding,
+) -> Result<(), CatalogError> {
+    let Finding { class, path, other, files, before, after } = finding;
+    EVENT.put(
+        db,
+        &[
+            int(id),
+            int(run),
+            int(at),
+            int(root),
+            blob(path),
+            text(class.name()),
+            other.as_deref().map_or(ValueRef::Null, blob),
+            int(files.cast_signed()),
+            before.as_deref().map_or(ValueRef::Null, text),
+            after.as_deref().map_or(ValueRef::Null, text),
+        ],
+    )
+}

@@ -1,0 +1,196 @@
+//! What whoever shows a catalog asks for: a page of what is not well, one file, the runs of some time.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use lanesum_list::Digests;
+use rusqlite::types::ValueRef;
+
+use crate::class::{Class, Status};
+use crate::overview::{event, run};
+use crate::root::Root;
+use crate::rows::{Finder, State};
+use crate::table::{EVENT, RUN, STATE};
+use crate::{Catalog, CatalogError, Event, Run};
+
+/// The newest events, among which those of a file are looked for: they have no index.
+const EVENTS: i64 = 100_000;
+
+/// A file of the catalog, and how it stands.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Known {
+    /// What it is called by in the catalog, as long as it is there and under whatever name.
+    pub id: i64,
+    /// Where it is.
+    pub path: PathBuf,
+    /// How it stands.
+    pub status: Status,
+    /// When it was well the last time that it was looked at: seconds since 1970, and 0 where it
+    /// never was.
+    pub last_good: i64,
+    /// Bytes that it has, as cataloged.
+    pub size: i64,
+    /// What is cataloged of its content.
+    pub digests: Digests,
+    /// What was told of it when it was found as it stands; nothing where it is well, has another name
+    /// since, or a hundred thousand things were found after.
+    pub found: Option<Event>,
+    root: i64,
+    below: Vec<u8>,
+}
+
+impl Catalog {
+    /// The files that are not well whose ids are greater than `after`, in the order of these, and so
+    /// many at most.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn not_well_after(&self, after: i64, most: usize) -> Result<Vec<Known>, CatalogError> {
+        let columns = STATE.select("t");
+        let sql = format!(
+            "SELECT {columns} FROM state t WHERE id > ?1 AND status >= ?2 ORDER BY id LIMIT ?3"
+        );
+        let mut statement = self.db.prepare_cached(&sql)?;
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let mut rows = statement.query((after, Status::FIRST_NOT_GOOD.number(), most))?;
+        let mut states = Vec::new();
+        while let Some(row) = rows.next()? {
+            states.push(State::read(row)?);
+        }
+        self.known(&states)
+    }
+
+    /// The file of this id, if it is cataloged.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn known_file(&self, id: i64) -> Result<Option<Known>, CatalogError> {
+        let sql = format!("SELECT {} FROM state t WHERE id = ?1", STATE.select("t"));
+        let mut statement = self.db.prepare_cached(&sql)?;
+        let mut rows = statement.query([id])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let state = State::read(row)?;
+        Ok(self.known(&[state])?.pop())
+    }
+
+    fn known(&self, states: &[State]) -> Result<Vec<Known>, CatalogError> {
+        let roots: HashMap<i64, Root> =
+            self.roots()?.into_iter().map(|root| (root.id, root)).collect();
+        let mut finder = Finder::new(self.reader()?);
+        let mut files = Vec::new();
+        for &State { id, root, checked: last_good, status } in states {
+            let Some((file, of)) = finder.find(id)?.zip(roots.get(&root)) else { continue };
+            let below = file.path();
+            files.push(Known {
+                id,
+                path: of.path_of(&below),
+                status,
+                last_good,
+                size: file.stat.size,
+                digests: file.digests,
+                found: None,
+                root,
+                below,
+            });
+        }
+        self.find_events(&mut files)?;
+        Ok(files)
+    }
+
+    /// Gives each file that is not well the event that told of it.
+    fn find_events(&self, files: &mut [Known]) -> Result<(), CatalogError> {
+        let bad = files.iter().enumerate().filter(|(_, file)| !file.status.is_good());
+        let mut open: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
+        for (place, file) in bad {
+            open.entry(file.below.clone()).or_default().push(place);
+        }
+        if open.is_empty() {
+            return Ok(());
+        }
+        self.newest_events(&mut |root, path, class, event| {
+            let Some(places) = open.get_mut(path) else { return Ok(true) };
+            let is_it = |&place: &usize| {
+                let file: &Known = &files[place];
+                file.root == root && Status::of_class(class) == Some(file.status)
+            };
+            if let Some(at) = places.iter().position(is_it) {
+                files[places.swap_remove(at)].found = Some(event()?);
+                if places.is_empty() {
+                    open.remove(path);
+                }
+            }
+            Ok(!open.is_empty())
+        })
+    }
+
+    /// What was found of a file under the name that it has now, newest first and so many at most,
+    /// among the newest hundred thousand events.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn events_of(&self, file: &Known, most: usize) -> Result<Vec<Event>, CatalogError> {
+        let mut found = Vec::new();
+        self.newest_events(&mut |root, path, _, event| {
+            if root == file.root && path == file.below {
+                found.push(event()?);
+            }
+            Ok(found.len() < most)
+        })?;
+        Ok(found)
+    }
+
+    /// Gives the newest events, until `take` has enough: of each its root, path and class, and what
+    /// reads the rest.
+    #[expect(clippy::type_complexity, reason = "it has two callers, both here")]
+    fn newest_events(
+        &self,
+        take: &mut dyn FnMut(
+            i64,
+            &[u8],
+            Class,
+            &mut dyn FnMut() -> Result<Event, CatalogError>,
+        ) -> Result<bool, CatalogError>,
+    ) -> Result<(), CatalogError> {
+        let roots = self.roots()?.into_iter().map(|root| (root.id, root.path)).collect();
+        let columns = EVENT.select("t");
+        let sql = format!(
+            "SELECT {columns} FROM event t WHERE id > (SELECT max(id) FROM event) - {EVENTS} \
+             ORDER BY id DESC"
+        );
+        let mut statement = self.db.prepare_cached(&sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            // What is none is told of where it is read whole: `lanesum catalog check`.
+            let (ValueRef::Blob(path), ValueRef::Text(class)) = (row.get_ref(4)?, row.get_ref(5)?)
+            else {
+                continue;
+            };
+            let class = str::from_utf8(class).ok().and_then(Class::from_name);
+            let Some(class) = class else { continue };
+            if !take(row.get(3)?, path, class, &mut || event(row, &roots))? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the runs that began at this time or later, newest first, each with the id of its root.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn runs_since(
+        &self,
+        since: i64,
+        take: &mut dyn FnMut(i64, Run),
+    ) -> Result<(), CatalogError> {
+        let columns = RUN.select("t");
+        let sql = format!("SELECT {columns} FROM run t WHERE started >= ?1 ORDER BY id DESC");
+        let mut statement = self.db.prepare_cached(&sql)?;
+        let mut rows = statement.query([since])?;
+        while let Some(row) = rows.next()? {
+            take(row.get(2)?, run(row)?);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,246 @@
+//! Whether the catalog itself is as it was written, and copies of it that are.
+
+use std::fs;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rusqlite::backup::Backup;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::catalog::beside;
+use crate::schema::{self, STEPS};
+use crate::table::{self, Table};
+use crate::{Catalog, CatalogError};
+
+/// Wrong rows of a table that are told one by one.
+const MOST: usize = 100;
+
+impl Catalog {
+    /// Tells everything that is wrong with the catalog: nothing if it is as it was written.
+    ///
+    /// SQLite's own check looks at the shape of the file, and finds two in three flipped bits at
+    /// most. The seals of the rows find the others.
+    ///
+    /// # Errors
+    /// The system's. What is wrong is no error.
+    pub fn check(&self) -> Result<Vec<String>, CatalogError> {
+        let mut wrong = Vec::new();
+        note(&mut wrong, "its shape", shape(&self.db));
+        note(&mut wrong, "its schema", schema(&self.db));
+        for table in table::ALL {
+            note(&mut wrong, &format!("the table {}", table.name), seals(&self.db, table));
+        }
+        note(&mut wrong, "its rows", belongings(&self.db));
+        note(&mut wrong, "the numbers of its rows", lost(&self.db));
+        Ok(wrong)
+    }
+
+    /// Writes a copy, holds it against its seals, and brings it to the medium. The copy can be used
+    /// as a catalog; a plain copy of the file lacks what is in its log.
+    ///
+    /// # Errors
+    /// There is something at `to` already; this catalog is damaged; and the system's.
+    pub fn backup(&self, to: &Path) -> Result<(), CatalogError> {
+        let why = "is there already, and stays; name another file";
+        let exists = || CatalogError::io(to)(std::io::Error::other(why));
+        if fs::symlink_metadata(to).is_ok() {
+            return Err(exists());
+        }
+        // A name that nobody else has.
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let mark = format!(".{}-{}.unfinished", std::process::id(), since.as_nanos());
+        let unfinished = beside(to, &mark);
+        let made = self.copy_to(&unfinished).and_then(|()| {
+            // Unlike a rename it does not replace what came meanwhile.
+            fs::hard_link(&unfinished, to).map_err(CatalogError::io(to))
+        });
+        for end in ["", "-wal", "-shm"] {
+            // Only the first is there as a rule.
+            let _ = fs::remove_file(beside(&unfinished, end));
+        }
+        made.map_err(|error| match error {
+            // Whoever calls knows the copy by its name alone.
+            CatalogError::Io { path, error } if path == unfinished => CatalogError::io(to)(error),
+            error => error,
+        })?;
+        let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder =
+            fs::File::open(folder.unwrap_or(Path::new("."))).map_err(CatalogError::io(to))?;
+        folder.sync_all().map_err(CatalogError::io(to))
+    }
+
+    fn copy_to(&self, path: &Path) -> Result<(), CatalogError> {
+        // Else everybody may read the names of all files.
+        let made = fs::File::options().write(true).create_new(true).mode(0o600).open(path);
+        drop(made.map_err(CatalogError::io(path))?);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let mut copy = Connection::open_with_flags(path, flags)?;
+        Backup::new(&self.db, &mut copy)?.run_to_completion(
+            10_000,
+            std::time::Duration::ZERO,
+            None,
+        )?;
+        let of_copy = [shape(&copy), schema(&copy)].into_iter();
+        let mut wrong = Vec::new();
+        of_copy.for_each(|found| note(&mut wrong, "the copy", found));
+        table::ALL.iter().for_each(|table| note(&mut wrong, table.name, seals(&copy, table)));
+        if let Some(first) = wrong.into_iter().next() {
+            return Err(CatalogError::Damaged(first));
+        }
+        // The copy is one file, without a log, that a read-only medium can hold.
+        copy.pragma_update(None, "journal_mode", "DELETE")?;
+        drop(copy);
+        let file = fs::File::open(path).map_err(CatalogError::io(path))?;
+        file.sync_all().map_err(CatalogError::io(path))
+    }
+}
+
+/// Adds what was found; what kept anybody from looking is a finding, too.
+fn note(wrong: &mut Vec<String>, what: &str, found: rusqlite::Result<Vec<String>>) {
+    match found {
+        Ok(found) => wrong.extend(found),
+        Err(error) => wrong.push(format!("{what} cannot be read: {error}")),
+    }
+}
+
+/// That indices and rows tell the same, before anything is taken for new: a row that its index does
+/// not lead to would be cataloged anew, as it is.
+pub(crate) fn require_shape(db: &Connection) -> Result<(), CatalogError> {
+    match shape(db)?.into_iter().next() {
+        Some(first) => Err(CatalogError::Damaged(first)),
+        None => Ok(()),
+    }
+}
+
+/// That no table has lost rows, before anything is called well. A count in a page that is a flipped
+/// bit smaller hides rows, and what is hidden has no seal that is wrong. Each table is counted, and
+/// held against its index, or against what belongs to its rows.
+pub(crate) fn require_rows(db: &Connection) -> Result<(), CatalogError> {
+    match lost(db)?.into_iter().next() {
+        Some(first) => Err(CatalogError::Damaged(first)),
+        None => Ok(()),
+    }
+}
+
+fn lost(db: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut wrong = Vec::new();
+    for (what, sql) in [
+        (
+            "roots are lost, or their index has lost them",
+            "SELECT (SELECT count(*) FROM root NOT INDEXED) != (SELECT count(*) FROM root \
+             INDEXED BY sqlite_autoindex_root_1)",
+        ),
+        (
+            "folders are lost, or their index has lost them",
+            "SELECT (SELECT count(*) FROM folder NOT INDEXED) != (SELECT count(*) FROM folder \
+             INDEXED BY sqlite_autoindex_folder_1)",
+        ),
+        (
+            "files are lost, or their index has lost them",
+            "SELECT (SELECT count(*) FROM file NOT INDEXED) != (SELECT count(*) FROM file \
+             INDEXED BY sqlite_autoindex_file_1)",
+        ),
+        (
+            "files are lost, or their states",
+            "SELECT (SELECT count(*) FROM file NOT INDEXED) != (SELECT count(*) FROM state)",
+        ),
+        // No number of a run or an event is ever left out.
+        ("runs are lost", "SELECT count(*) != coalesce(max(id), 0) FROM run"),
+        ("events are lost", "SELECT count(*) != coalesce(max(id), 0) FROM event"),
+        (
+            "runs are lost that found something, or read files",
+            "SELECT (SELECT coalesce(max(id), 0) FROM run) < (SELECT coalesce(max(run), 0) FROM event) \
+             OR EXISTS (SELECT 1 FROM file) AND NOT EXISTS (SELECT 1 FROM run)",
+        ),
+    ] {
+        if db.query_row(sql, [], |row| row.get(0))? {
+            wrong.push(what.to_owned());
+        }
+    }
+    Ok(wrong)
+}
+
+fn shape(db: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut statement = db.prepare("PRAGMA integrity_check")?;
+    let lines = statement.query_map([], |row| row.get(0))?;
+    let lines: Vec<String> = lines.collect::<rusqlite::Result<_>>()?;
+    Ok(lines.into_iter().filter(|line| line != "ok").collect())
+}
+
+/// Tables, triggers and indices, to the letter.
+fn schema(db: &Connection) -> rusqlite::Result<Vec<String>> {
+    let all = |db: &Connection| -> rusqlite::Result<Vec<[Option<String>; 4]>> {
+        let sql = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name";
+        let mut statement = db.prepare(sql)?;
+        let items = statement
+            .query_map([], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]))?;
+        items.collect()
+    };
+    let right = Connection::open_in_memory()?;
+    STEPS.iter().try_for_each(|step| right.execute_batch(step))?;
+    let mut wrong = Vec::new();
+    if all(db)? != all(&right)? {
+        wrong.push("its tables are not those that lanesum made".to_owned());
+    }
+    if schema::kind(db)? != schema::Kind::Catalog(STEPS.len() as i64) {
+        wrong.push("it says that it is something else than a catalog of this version".to_owned());
+    }
+    Ok(wrong)
+}
+
+/// Every row against its seal.
+fn seals(db: &Connection, table: &Table) -> rusqlite::Result<Vec<String>> {
+    let name = table.name;
+    let mut statement = db.prepare(&format!("SELECT {} FROM {name} t", table.select("t")))?;
+    let mut rows = statement.query([])?;
+    let (mut wrong, mut more) = (Vec::new(), 0_u64);
+    while let Some(row) = rows.next()? {
+        match table.verify(row, 0) {
+            Ok(()) => {}
+            Err(_) if wrong.len() >= MOST => more += 1,
+            Err(CatalogError::Damaged(what)) => wrong.push(what),
+            Err(error) => wrong.push(error.to_string()),
+        }
+    }
+    if more > 0 {
+        wrong.push(format!("and {more} more rows of the table {name}"));
+    }
+    Ok(wrong)
+}
+
+/// That no row belongs to one that is not there, and that sums are right.
+fn belongings(db: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut wrong = Vec::new();
+    for (what, sql) in [
+        (
+            "files have no folder",
+            "SELECT count(*) FROM file WHERE folder NOT IN (SELECT id FROM folder)",
+        ),
+        (
+            "folders have no root",
+            "SELECT count(*) FROM folder WHERE root NOT IN (SELECT id FROM root)",
+        ),
+        (
+            "files have no state, or that of another root",
+            "SELECT count(*) FROM file f JOIN folder d ON d.id = f.folder \
+             LEFT JOIN state s ON s.id = f.id WHERE s.root IS NOT d.root",
+        ),
+        (
+            "manners have no root",
+            "SELECT count(*) FROM manner WHERE root NOT IN (SELECT id FROM root)",
+        ),
+        ("states have no file", "SELECT count(*) FROM state WHERE id NOT IN (SELECT id FROM file)"),
+        (
+            "roots have another sum of bytes than their files",
+            "SELECT count(*) FROM root r WHERE bytes != (SELECT coalesce(sum(size), 0) \
+             FROM folder d JOIN file f ON f.folder = d.id WHERE d.root = r.id)",
+        ),
+    ] {
+        let count: i64 = db.query_row(sql, [], |row| row.get(0))?;
+        if count > 0 {
+            wrong.push(format!("{count} {what}"));
+        }
+    }
+    Ok(wrong)
+}

@@ -1,0 +1,119 @@
+//! Digests as a row holds them: a set of algorithms, and the digests one after another.
+
+use lanesum_list::{Algorithm, Algorithms, Digest, Digests};
+
+use crate::CatalogError;
+
+/// The bit of each algorithm, which must never change: files of catalogs have it. Digests stand in
+/// the order of the bits.
+const BITS: [(u8, Algorithm); 12] = [
+    (0, Algorithm::Md5),
+    (1, Algorithm::Sha1),
+    (2, Algorithm::Sha224),
+    (3, Algorithm::Sha256),
+    (4, Algorithm::Sha512),
+    (5, Algorithm::Blake3),
+    (6, Algorithm::Xxh128),
+    (7, Algorithm::Xxh3_64),
+    (8, Algorithm::Xxh64),
+    (9, Algorithm::Xxh32),
+    (10, Algorithm::Crc32c),
+    (11, Algorithm::Crc32),
+];
+
+/// The number of a set.
+///
+/// # Errors
+/// One of them is only known with a key.
+pub(crate) fn number_of(algorithms: Algorithms) -> Result<i64, CatalogError> {
+    let bit = |algorithm| {
+        let known = BITS.iter().find(|(_, known)| *known == algorithm);
+        known.map(|(bit, _)| 1 << bit).ok_or(CatalogError::Keyed(algorithm))
+    };
+    algorithms.iter().try_fold(0, |number, algorithm| Ok(number | bit(algorithm)?))
+}
+
+/// The set of a number; `None` if there is none.
+pub(crate) fn set_of(number: i64) -> Option<Algorithms> {
+    const KNOWN: i64 = (1 << BITS.len()) - 1;
+    let bits = BITS.iter().filter(|(bit, _)| number & 1 << bit != 0);
+    let set: Algorithms = bits.map(|&(_, algorithm)| algorithm).collect();
+    (number != 0 && number & !KNOWN == 0).then_some(set)
+}
+
+/// Digests as they are stored.
+///
+/// # Errors
+/// One of them is only known with a key.
+pub(crate) fn encode(digests: &Digests) -> Result<(i64, Vec<u8>), CatalogError> {
+    let number = number_of(digests.iter().map(Digest::algorithm).collect())?;
+    let mut bytes = Vec::new();
+    for (_, algorithm) in BITS {
+        let digest = digests.iter().find(|digest| digest.algorithm() == algorithm);
+        bytes.extend_from_slice(digest.map_or(&[], Digest::as_bytes));
+    }
+    Ok((number, bytes))
+}
+
+/// What was [encoded](encode); `None` if it was not.
+pub(crate) fn decode(number: i64, mut bytes: &[u8]) -> Option<Digests> {
+    let set = set_of(number)?;
+    let mut digests = Digests::default();
+    for (_, algorithm) in BITS.into_iter().filter(|(_, algorithm)| set.contains(*algorithm)) {
+        let (digest, rest) = bytes.split_at_checked(algorithm.digest_len())?;
+        digests.push(Digest::new(algorithm, digest)?);
+        bytes = rest;
+    }
+    bytes.is_empty().then_some(digests)
+}
+
+/// Whether the digests that both have are the same; `None` if they have none in common.
+pub(crate) fn agree(known: &Digests, read: &Digests) -> Option<bool> {
+    let pair = |digest: &Digest| {
+        let other = read.iter().find(|other| other.algorithm() == digest.algorithm())?;
+        Some(other == digest)
+    };
+    known.iter().filter_map(pair).reduce(|all, one| all && one)
+}
+
+/// The algorithms of these digests.
+pub(crate) fn algorithms(digests: &Digests) -> Algorithms {
+    digests.iter().map(Digest::algorithm).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_algorithm_without_a_key_has_a_bit_that_stays() {
+        for algorithm in Algorithm::ALL {
+            let number = number_of(algorithm.into());
+            assert_eq!(number.is_ok(), !algorithm.needs_key(), "{algorithm}");
+            assert!(number.is_err() || set_of(number.unwrap()) == Some(algorithm.into()));
+        }
+        let all = BITS.map(|(bit, algorithm)| (bit, algorithm.name()));
+        assert_eq!(all[0], (0, "md5"));
+        assert_eq!(all[5], (5, "blake3"));
+        assert_eq!(set_of(0), None);
+        assert_eq!(set_of(1 << 12 | 1), None);
+    }
+
+    #[test]
+    fn digests_come_back() {
+        let of = |algorithm: Algorithm| {
+            Digest::new(algorithm, &vec![algorithm as u8; algorithm.digest_len()]).unwrap()
+        };
+        // In another order than they are stored in.
+        let digests = Digests::from(vec![of(Algorithm::Blake3), of(Algorithm::Md5)]);
+        let (number, bytes) = encode(&digests).unwrap();
+        let back = decode(number, &bytes).unwrap();
+        assert_eq!(agree(&digests, &back), Some(true));
+        assert_eq!(back.len(), 2);
+        assert_eq!(decode(number, &bytes[1..]), None);
+        assert_eq!(decode(1, &bytes), None);
+        let other = Digest::new(Algorithm::Md5, &[9; 16]).unwrap();
+        assert_eq!(agree(&digests, &other.into()), Some(false));
+        assert_eq!(agree(&digests, &of(Algorithm::Crc32).into()), None);
+    }
+}

@@ -1,0 +1,259 @@
+//! What lists say of files, taken up without reading these.
+//!
+//! A row that comes of a list has the list's digests, and what is known of the file now; but no
+//! time of its inode and no check. So whoever looks next reads it: the same digests are a first
+//! good check, and others are [`Class::Altered`](crate::Class::Altered), since nobody knows whether
+//! the file or the list is right. Where the list tells a time, an edit after it is one.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use lanesum_checksum::engine::look_at;
+use lanesum_list::{Digests, Inode, Record};
+
+use crate::batch::Batch;
+use crate::check::require_shape;
+use crate::digests::{agree, encode};
+use crate::options::Options;
+use crate::root::Root;
+use crate::rows;
+use crate::stat::{NEVER, Stat, nanoseconds};
+use crate::volume::Place;
+use crate::way::{There, Ways};
+use crate::{Catalog, CatalogError};
+
+/// What came of a file that a list names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Imported {
+    /// It is cataloged now, and was not read.
+    Taken,
+    /// It is cataloged already, with the same digests.
+    Known,
+    /// It is cataloged already, with other digests, which stay.
+    Differs,
+    /// It is cataloged already, and with digests of other algorithms: nobody knows whether they are
+    /// of the same content.
+    NotComparable,
+    /// The lists contradict one another; the first counts.
+    Contradicted,
+    /// The list says nothing of it that can be cataloged.
+    NothingSaid,
+    /// There is no regular file, or only behind a link.
+    NoFile,
+    /// Something is mounted there, which is no part of the folder.
+    Mounted,
+    /// It is in no folder that is cataloged.
+    NoRoot,
+    /// Its folder is not the one that was cataloged.
+    Suspended,
+}
+
+impl Imported {
+    /// Whether it is cataloged as the list says.
+    #[must_use]
+    pub const fn is_as_told(self) -> bool {
+        matches!(self, Self::Taken | Self::Known)
+    }
+}
+
+/// What lists say of files, by their paths, until all of it is there.
+#[derive(Debug, Default)]
+pub struct Import {
+    /// By their bytes: to order paths by their names takes ten times as long.
+    files: BTreeMap<OsString, Said>,
+}
+
+#[derive(Debug)]
+struct Said {
+    size: Option<i64>,
+    modified: Option<i64>,
+    digests: Digests,
+    is_contradicted: bool,
+}
+
+impl Import {
+    /// Adds what a list says of the file at this path.
+    pub fn add(&mut self, path: PathBuf, record: &Record<'_>) {
+        let time = record.times.modified;
+        let said = Said {
+            size: record.size.and_then(|size| size.try_into().ok()),
+            modified: time.map(|time| nanoseconds(time.seconds, i64::from(time.nanoseconds))),
+            digests: record.digests.clone(),
+            is_contradicted: false,
+        };
+        match self.files.entry(path.into_os_string()) {
+            Entry::Occupied(mut before) => before.get_mut().join(said),
+            Entry::Vacant(place) => _ = place.insert(said),
+        }
+    }
+
+    /// Whether no list said anything.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+}
+
+/// What a file is looked at with.
+struct Eyes {
+    ways: Ways,
+    /// The files that the catalog itself consists of.
+    own: Vec<Inode>,
+}
+
+/// What is said of files of a root, by their paths below it.
+struct OfRoot {
+    root: Root,
+    files: BTreeMap<Vec<u8>, Said>,
+}
+
+impl Said {
+    fn join(&mut self, said: Self) {
+        let differ =
+            |one: Option<i64>, other| one.zip(other).is_some_and(|(one, other)| one != other);
+        self.is_contradicted |= agree(&self.digests, &said.digests) == Some(false)
+            || differ(self.size, said.size)
+            || differ(self.modified, said.modified);
+        if self.is_contradicted {
+            return;
+        }
+        for digest in said.digests.iter() {
+            if !self.digests.contains(digest) {
+                self.digests.push(*digest);
+            }
+        }
+        (self.size, self.modified) = (self.size.or(said.size), self.modified.or(said.modified));
+    }
+}
+
+impl Catalog {
+    /// Takes up what lists say of files in its roots, and tells what came of each, once all of its
+    /// root's is on the medium. No file is read: all of them are due, and
+    /// [`Overview::never`](crate::Overview::never) counts them until they are.
+    ///
+    /// # Errors
+    /// Those of the catalog, and of `tell`. What came of a file is no error.
+    pub fn import(
+        &mut self,
+        import: Import,
+        options: &Options,
+        tell: &mut dyn FnMut(&Path, Imported) -> std::io::Result<()>,
+    ) -> Result<(), CatalogError> {
+        require_shape(&self.db)?;
+        let mut tell = |path: &Path, imported| tell(path, imported).map_err(CatalogError::Told);
+        let mut roots: BTreeMap<i64, OfRoot> = BTreeMap::new();
+        // Most files are where the one before was.
+        let mut folders: HashMap<PathBuf, Option<(Root, Vec<u8>)>> = HashMap::new();
+        for (path, said) in import.files {
+            let path = PathBuf::from(path);
+            let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+                tell(&path, Imported::NoRoot)?;
+                continue;
+            };
+            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            if !folders.contains_key(folder) {
+                // A list may have been made by way of a link, and means what that leads to.
+                let real = folder.canonicalize();
+                let found = match self.root_of(real.as_deref().unwrap_or(folder)) {
+                    Ok(found) => Some(found),
+                    Err(CatalogError::NoRoot(_)) => None,
+                    Err(error) => return Err(error),
+                };
+                folders.insert(folder.to_owned(), found);
+            }
+            let Some(Some((root, below))) = folders.get(folder) else {
+                tell(&path, Imported::NoRoot)?;
+                continue;
+            };
+            let mut below = below.clone();
+            if !below.is_empty() {
+                below.push(b'/');
+            }
+            below.extend_from_slice(std::os::unix::ffi::OsStrExt::as_bytes(name));
+            let of_root = || OfRoot { root: root.clone(), files: BTreeMap::new() };
+            // Lists write one path in several ways.
+            match roots.entry(root.id).or_insert_with(of_root).files.entry(below) {
+                Entry::Occupied(mut before) => before.get_mut().join(said),
+                Entry::Vacant(place) => _ = place.insert(said),
+            }
+        }
+        for OfRoot { root, files } in roots.into_values() {
+            for (path, imported) in self.import_into(root, files, options)? {
+                tell(&path, imported)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn import_into(
+        &mut self,
+        root: Root,
+        files: BTreeMap<Vec<u8>, Said>,
+        options: &Options,
+    ) -> Result<Vec<(PathBuf, Imported)>, CatalogError> {
+        let is_there =
+            Place::of(&root.path).is_ok_and(|it| it.is_that_of(&root.volume, root.inode));
+        let path_of = root.clone();
+        let mut eyes = Eyes { ways: Ways::of(&root.path), own: self.own_files() };
+        let mut batch = Batch::begin(&self.db, root, "import", (options.clock)())?;
+        let mut all = Vec::with_capacity(files.len());
+        for (below, said) in files {
+            let path = path_of.path_of(&below);
+            let imported = if is_there {
+                self.import_file(&mut batch, &mut eyes, &path, below, said)?
+            } else {
+                Imported::Suspended
+            };
+            all.push((path, imported));
+            if batch.is_due() {
+                batch.commit(&mut self.db)?;
+            }
+        }
+        let is_whole = all.iter().all(|(_, imported)| imported.is_as_told());
+        batch.run.ended = Some((options.clock)());
+        batch.run.outcome = Some(if is_whole { "complete" } else { "partial" });
+        batch.commit(&mut self.db)?;
+        Ok(all)
+    }
+
+    fn import_file(
+        &self,
+        batch: &mut Batch,
+        eyes: &mut Eyes,
+        path: &Path,
+        below: Vec<u8>,
+        said: Said,
+    ) -> Result<Imported, CatalogError> {
+        if said.is_contradicted {
+            return Ok(Imported::Contradicted);
+        }
+        let Said { size, modified, digests, .. } = said;
+        if digests.is_empty() || encode(&digests).is_err() {
+            return Ok(Imported::NothingSaid);
+        }
+        match eyes.ways.look(&below) {
+            There::Gone => return Ok(Imported::NoFile),
+            There::Mount(_) => return Ok(Imported::Mounted),
+            There::File => {}
+        }
+        if let Some(file) = rows::at(&self.db, batch.root.id, &below)? {
+            return Ok(match agree(&file.digests, &digests) {
+                Some(true) => Imported::Known,
+                Some(false) => Imported::Differs,
+                None => Imported::NotComparable,
+            });
+        }
+        let Some((stat, inode)) = look_at(path).ok().as_ref().and_then(Stat::of) else {
+            return Ok(Imported::NoFile);
+        };
+        if eyes.own.contains(&inode) {
+            return Ok(Imported::NothingSaid);
+        }
+        let (size, modified) = (size.unwrap_or(stat.size), modified.unwrap_or(stat.modified));
+        batch.insert_unread(below, Stat { size, modified, changed: NEVER, ..stat }, digests);
+        Ok(Imported::Taken)
+    }
+}

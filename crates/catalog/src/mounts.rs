@@ -1,0 +1,123 @@
+//! What is mounted below a folder, also of the same file system: `mount --bind` puts a folder or a
+//! single file there, and no number of a device tells.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
+use rustix::io::Errno;
+
+/// Paths below a folder where something is mounted, sorted.
+#[derive(Debug, Default)]
+pub(crate) struct Mounts(Vec<Vec<u8>>);
+
+impl Mounts {
+    /// Those of a folder, whose path is without links. Where the system tells of no mounts, there are
+    /// none here: those of other devices are found by their numbers.
+    pub(crate) fn below(root: &Path) -> Self {
+        // A root whose folder is elsewhere now has a link in its path, and the table has none.
+        let root = &root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        let table = fs::read("/proc/self/mountinfo").unwrap_or_default();
+        let mut mounts = points_below(&table, root.as_os_str().as_bytes());
+        mounts.retain(|below| is_mounted(&root.join(OsStr::from_bytes(below))));
+        mounts.sort_unstable();
+        mounts.dedup();
+        Self(mounts)
+    }
+
+    /// The mount that a path below the folder is or is in.
+    pub(crate) fn over(&self, path: &[u8]) -> Option<&[u8]> {
+        let is_over = |mount: &&Vec<u8>| {
+            path.strip_prefix(&***mount).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+        };
+        self.0.iter().find(is_over).map(|mount| &**mount)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.iter().map(|mount| &**mount)
+    }
+
+    /// Their whole paths.
+    pub(crate) fn paths(&self, root: &Path) -> Vec<PathBuf> {
+        self.iter().map(|below| root.join(OsStr::from_bytes(below))).collect()
+    }
+}
+
+/// Whether a mount is there still, and not hidden below another one: the table has both.
+fn is_mounted(path: &Path) -> bool {
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+    match statx(CWD, path, flags, StatxFlags::empty()) {
+        Ok(stat) if stat.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT) => {
+            stat.stx_attributes.contains(StatxAttributes::MOUNT_ROOT)
+        }
+        // An older system does not say, and another error tells no more than the table.
+        Ok(_) => true,
+        Err(error) => error != Errno::NOENT && error != Errno::NOTDIR,
+    }
+}
+
+/// The mount points below a folder that a table of mounts, proc_pid_mountinfo(5), tells of.
+fn points_below(table: &[u8], root: &[u8]) -> Vec<Vec<u8>> {
+    let root = root.strip_suffix(b"/").unwrap_or(root);
+    let below = |line: &[u8]| {
+        let point = line.split(|&byte| byte == b' ').nth(4).map(unescaped)?;
+        let below = point.strip_prefix(root)?.strip_prefix(b"/")?;
+        (!below.is_empty()).then(|| below.to_vec())
+    };
+    table.split(|&byte| byte == b'\n').filter_map(below).collect()
+}
+
+/// A path whose blanks, line ends and backslashes are written as `\040`.
+fn unescaped(text: &[u8]) -> Vec<u8> {
+    let mut path = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((&byte, behind)) = rest.split_first() {
+        let digits = behind.get(..3).filter(|it| it.iter().all(|it| (b'0'..=b'7').contains(it)));
+        match digits {
+            Some(&[high, middle, low]) if byte == b'\\' => {
+                let digit = |byte: u8| u32::from(byte - b'0');
+                path.push((digit(high) * 64 + digit(middle) * 8 + digit(low)) as u8);
+                rest = &behind[3..];
+            }
+            _ => {
+                path.push(byte);
+                rest = behind;
+            }
+        }
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mounts_below_a_folder_are_found_in_the_table() {
+        let table = b"22 1 0:20 / / rw - ext4 /dev/a rw\n\
+            23 22 0:21 / /data rw - ext4 /dev/b rw\n\
+            24 22 0:21 /x /data/a\\040b\\134c rw shared:1 - ext4 /dev/b rw\n\
+            25 22 0:21 /y /data/sub/f rw - ext4 /dev/b rw\n\
+            26 22 0:21 /y /database rw - ext4 /dev/b rw\n";
+        let of = |root: &str| points_below(table, root.as_bytes());
+        assert_eq!(of("/data"), [b"a b\\c".to_vec(), b"sub/f".to_vec()]);
+        assert_eq!(of("/").len(), 4);
+        assert_eq!(of("/data/sub"), [b"f".to_vec()]);
+        assert!(of("/nowhere").is_empty());
+        let mounts = Mounts(of("/data"));
+        for (path, over) in
+            [("sub/f", Some("sub/f")), ("sub/f/g", Some("sub/f")), ("sub/fg", None), ("sub", None)]
+        {
+            assert_eq!(mounts.over(path.as_bytes()), over.map(str::as_bytes), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_folder_without_mounts_has_none() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Mounts::below(&folder.path().canonicalize().unwrap()).iter().count(), 0);
+        assert!(!is_mounted(&folder.path().join("nothing")));
+    }
+}

@@ -1,0 +1,179 @@
+//! Files that have another name: which rows without a file are which files without a row.
+
+use std::collections::{BTreeMap, HashMap};
+
+use lanesum_list::{Digest, Digests};
+
+use crate::class::{Class, Status};
+use crate::digests::agree;
+use crate::finding::Finding;
+use crate::root::Root;
+use crate::rows::{File, split};
+use crate::scan::New;
+use crate::stat::{Stat, is_born_after};
+
+/// Rows without a file, each of which one file may turn out to be.
+#[derive(Default)]
+pub(crate) struct Gone {
+    files: Vec<Option<File>>,
+    by_inode: HashMap<(i64, i64, i64), Vec<usize>>,
+    by_digest: HashMap<Digest, Vec<usize>>,
+    by_size: HashMap<i64, u32>,
+}
+
+impl Gone {
+    /// `inodes_last` says whether a file's number tells anything.
+    pub(crate) fn new(files: Vec<File>, inodes_last: bool) -> Self {
+        let mut gone = Self::default();
+        for (place, file) in files.iter().enumerate() {
+            if inodes_last {
+                gone.by_inode.entry(number(&file.stat)).or_default().push(place);
+            }
+            // Nothing is like nothing.
+            if file.stat.size > 0
+                && let Some(digest) = file.digests.first()
+            {
+                gone.by_digest.entry(*digest).or_default().push(place);
+                *gone.by_size.entry(file.stat.size).or_default() += 1;
+            }
+        }
+        gone.files = files.into_iter().map(Some).collect();
+        gone
+    }
+
+    /// The row that a file is, which has its number, size and time: it need not be read.
+    pub(crate) fn take_renamed(&mut self, root: &Root, new: &New) -> Option<File> {
+        let places = self.by_inode.get(&number(&new.stat))?;
+        let path = root.path_of(&new.path);
+        let is_it =
+            |file: &File| file.stat.is_of_list() || !is_born_after(&path, file.stat.changed);
+        take(&mut self.files, places, &new.path, is_it)
+    }
+
+    /// How many rows there were.
+    /// How many are gone that are not known to be.
+    pub(crate) fn newly(&self, statuses: &HashMap<i64, Status>) -> u64 {
+        let is_new = |file: &&File| statuses.get(&file.id) != Some(&Status::Missing);
+        self.files.iter().flatten().filter(is_new).count() as u64
+    }
+
+    /// Whether a file of this size may be one of the rows.
+    pub(crate) fn may_be(&self, size: i64) -> bool {
+        self.by_size.contains_key(&size)
+    }
+
+    /// The row whose content a file has.
+    pub(crate) fn take_same(&mut self, path: &[u8], size: i64, digests: &Digests) -> Option<File> {
+        let Self { files, by_digest, .. } = self;
+        digests.iter().find_map(|digest| {
+            let is_it =
+                |file: &File| file.stat.size == size && agree(&file.digests, digests) == Some(true);
+            take(files, by_digest.get(digest)?, path, is_it)
+        })
+    }
+
+    /// Those that no file is.
+    pub(crate) fn into_missing(self) -> impl Iterator<Item = File> {
+        self.files.into_iter().flatten()
+    }
+}
+
+fn number(stat: &Stat) -> (i64, i64, i64) {
+    (stat.inode, stat.size, stat.modified)
+}
+
+/// Takes one of the rows at these places: the one of the same name, if there is one.
+fn take(
+    files: &mut [Option<File>],
+    places: &[usize],
+    path: &[u8],
+    is_it: impl Fn(&File) -> bool,
+) -> Option<File> {
+    let (_, name) = split(path);
+    let left = |place: &&usize| files[**place].as_ref().is_some_and(&is_it);
+    let has_name = |place: &&usize| files[**place].as_ref().is_some_and(|it| *it.name == *name);
+    let place = places.iter().filter(left).find(has_name).or_else(|| places.iter().find(left))?;
+    files[*place].take()
+}
+
+/// What moved, from and to: a line for all that went from one folder to another in one piece.
+#[derive(Default)]
+pub(crate) struct Moves(Vec<(Vec<u8>, Vec<u8>)>);
+
+impl Moves {
+    pub(crate) fn add(&mut self, from: Vec<u8>, to: Vec<u8>) {
+        self.0.push((from, to));
+    }
+
+    /// A finding for each folder that files went to under the names that they had, and for each
+    /// file that went alone.
+    pub(crate) fn into_findings(self) -> impl Iterator<Item = Finding> {
+        let mut folders: BTreeMap<[Vec<u8>; 2], (u64, Vec<u8>)> = BTreeMap::new();
+        for (from, to) in self.0 {
+            let shared = shared_end(&from, &to);
+            let key = [&to[..to.len() - shared], &from[..from.len() - shared]].map(<[u8]>::to_vec);
+            let (count, rest) = folders.entry(key).or_default();
+            *count += 1;
+            *rest = to[to.len() - shared..].to_vec();
+        }
+        folders.into_iter().map(|([to, from], (files, rest))| {
+            let whole =
+                |folder: Vec<u8>| if files == 1 { [&*folder, &*rest].concat() } else { folder };
+            let mut finding = Finding::new(Class::Moved, whole(to));
+            finding.other = Some(whole(from));
+            finding.files = files;
+            finding
+        })
+    }
+}
+
+/// Bytes of the names that both paths end in, with no slash before them: `a/b/c` and `d/b/c` share
+/// `b/c`.
+fn shared_end(from: &[u8], to: &[u8]) -> usize {
+    let pairs = from.iter().rev().zip(to.iter().rev());
+    let same = pairs.take_while(|(one, other)| one == other).count();
+    let begins =
+        |path: &[u8], shared: usize| path.len() == shared || path[path.len() - shared - 1] == b'/';
+    (0..=same).rev().find(|&shared| begins(from, shared) && begins(to, shared)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_moved_is_one_line() {
+        let mut moves = Moves::default();
+        for (from, to) in [
+            ("a/x/1", "b/x/1"),
+            ("a/2", "b/2"),
+            ("c", "d"),
+            ("e/one", "f/one"),
+            ("top", "deep/top"),
+            ("top2", "deep/top2"),
+        ] {
+            moves.add(from.into(), to.into());
+        }
+        let lines: Vec<_> = moves
+            .into_findings()
+            .map(|it| {
+                let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+                format!("{} -> {} ({})", text(it.other.unwrap()), text(it.path), it.files)
+            })
+            .collect();
+        assert_eq!(lines, ["a/ -> b/ (2)", "c -> d (1)", " -> deep/ (2)", "e/one -> f/one (1)"]);
+    }
+
+    #[test]
+    fn paths_share_whole_names() {
+        for (from, to, shared) in [
+            ("a/b", "c/b", 1),
+            ("ab", "cb", 0),
+            ("a/b/c", "b/c", 3),
+            ("a", "b/a", 1),
+            ("x", "y", 0),
+        ] {
+            assert_eq!(shared_end(from.as_bytes(), to.as_bytes()), shared, "{from} {to}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! File systems on which a write-ahead log is not safe: its processes share memory, which two
+//! machines do not.
+
+use std::io;
+use std::path::Path;
+
+/// Kinds of file systems that come over a network, by their number in statfs(2).
+const NETWORKS: [(u64, &str); 12] = [
+    (0x6969, "NFS"),
+    (0x517b, "SMB"),
+    (0xff53_4d42, "CIFS"),
+    (0xfe53_4d42, "SMB2"),
+    (0x0102_1997, "9P"),
+    (0x00c3_6400, "Ceph"),
+    (0x5346_414f, "AFS"),
+    (0x6b41_4653, "AFS"),
+    (0x0bd0_0bd0, "Lustre"),
+    (0x7375_7245, "Coda"),
+    (0x7461_636f, "OCFS2"),
+    (0x0116_1970, "GFS2"),
+];
+
+/// The kind of network file system that a path is on, if it is.
+pub(crate) fn of(path: &Path) -> io::Result<Option<&'static str>> {
+    // 32 bits of it count, whatever the type of the field.
+    let kind = rustix::fs::statfs(path)?.f_type as u64 & 0xffff_ffff;
+    Ok(name(kind))
+}
+
+fn name(kind: u64) -> Option<&'static str> {
+    NETWORKS.iter().find(|(number, _)| *number == kind).map(|(_, name)| *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn local_file_systems_are_none() {
+        assert_eq!(of(Path::new("/")).unwrap().filter(|kind| *kind != "9P"), None);
+        assert_eq!(of(Path::new("/proc")).unwrap(), None);
+        assert_eq!([0x6969, 0xff53_4d42, 0xef53].map(name), [Some("NFS"), Some("CIFS"), None]);
+        assert!(of(Path::new("/no such path")).is_err());
+    }
+}

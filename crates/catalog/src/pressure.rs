@@ -1,0 +1,137 @@
+//! Whether others wait for the disks, so that a scrub gets out of their way.
+//!
+//! The kernel counts for how long anybody waited for a disk (`/proc/pressure/io`), and a scrub's
+//! own waiting is in it: on an idle machine it would yield to itself. So it holds its breath now and
+//! then, and looks whether the count goes on without it. Where the kernel does not count there is
+//! nothing to yield to.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use lanesum_checksum::engine::Pace;
+
+/// Between two looks whether others wait.
+const INTERVAL: Duration = Duration::from_secs(5);
+/// What was being read when it stopped is read after this time.
+const SETTLING: Duration = Duration::from_millis(100);
+/// Between two readings of the count while it stands still.
+const STEP: Duration = Duration::from_millis(200);
+/// It never stands still for longer at once, or a busy machine would never be scrubbed.
+const LONGEST: Duration = Duration::from_secs(30);
+/// Waiting in a hundred of the last ten seconds that is worth a look.
+const NOTABLE: f64 = 10.0;
+/// Waiting in a hundred of the time that makes it stand still.
+const TOO_MUCH: u128 = 20;
+
+pub(crate) struct Pressure {
+    path: PathBuf,
+    looked: Instant,
+    /// While it stands still: since when, and the count some time before with its time.
+    still: Option<(Instant, Option<(Instant, u64)>)>,
+}
+
+impl Default for Pressure {
+    fn default() -> Self {
+        Self::at("/proc/pressure/io".into())
+    }
+}
+
+impl Pressure {
+    fn at(path: PathBuf) -> Self {
+        Self { path, looked: Instant::now(), still: None }
+    }
+
+    /// The waiting in a hundred of the last ten seconds, and all of it in microseconds.
+    fn read(&self) -> Option<(f64, u64)> {
+        let text = fs::read_to_string(&self.path).ok()?;
+        let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
+        let word = |key: &str| some.split(' ').find_map(|word| word.strip_prefix(key));
+        Some((word("avg10=")?.parse().ok()?, word("total=")?.trim().parse().ok()?))
+    }
+
+    /// To be called some times a second: holds the pace where others wait.
+    pub(crate) fn look(&mut self, pace: &Pace) {
+        let now = Instant::now();
+        let Some((since, before)) = self.still else {
+            if now - self.looked >= INTERVAL {
+                self.looked = now;
+                if self.read().is_some_and(|(recent, _)| recent >= NOTABLE) {
+                    pace.hold(SETTLING + 2 * STEP);
+                    self.still = Some((now, None));
+                }
+            }
+            return;
+        };
+        let due = before.map_or(since + SETTLING, |(at, _)| at + STEP);
+        if now < due {
+            return;
+        }
+        let Some((_, total)) = self.read() else {
+            self.still = None;
+            return;
+        };
+        if let Some((at, earlier)) = before {
+            let waited = u128::from(total.saturating_sub(earlier));
+            if waited * 100 < TOO_MUCH * (now - at).as_micros() || now - since > LONGEST {
+                (self.still, self.looked) = (None, now);
+                return;
+            }
+        }
+        pace.hold(2 * STEP);
+        self.still = Some((since, Some((now, total))));
+    }
+
+    #[cfg(test)]
+    fn is_still(&self) -> bool {
+        self.still.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_stands_still_as_long_as_others_wait_and_not_for_itself() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut total = 0;
+        let mut write = |recent: u32, more: u64| {
+            total += more;
+            let words =
+                format!("some avg10={recent}.00 avg60=0.00 avg300=0.00 total={total}\nfull x\n");
+            fs::write(file.path(), words).unwrap();
+        };
+        let pace = Pace::default();
+        let mut pressure = Pressure::at(file.path().to_owned());
+        let later = |pressure: &mut Pressure, time: Duration| {
+            // As if that time had passed.
+            pressure.looked -= time;
+            if let Some((since, before)) = &mut pressure.still {
+                *since -= time;
+                *before = before.map(|(at, total)| (at - time, total));
+            }
+            pressure.look(&pace);
+            pressure.is_still()
+        };
+        write(0, 0);
+        assert!(!later(&mut pressure, INTERVAL), "nobody waits");
+        write(90, 0);
+        assert!(!later(&mut pressure, Duration::ZERO), "it was looked at just now");
+        assert!(later(&mut pressure, INTERVAL));
+        assert!(later(&mut pressure, SETTLING), "the first count");
+        for _ in 0..3 {
+            write(90, 150_000);
+            assert!(later(&mut pressure, STEP), "others wait");
+        }
+        write(90, 0);
+        assert!(!later(&mut pressure, STEP), "it was its own waiting");
+
+        assert!(later(&mut pressure, INTERVAL));
+        assert!(later(&mut pressure, SETTLING));
+        write(90, 100_000_000);
+        assert!(!later(&mut pressure, LONGEST), "not for ever");
+        fs::remove_file(file.path()).unwrap();
+        assert!(!later(&mut pressure, INTERVAL), "where nothing is counted");
+    }
+}

@@ -1,0 +1,425 @@
+//! The files of a root, in byte order of their whole paths: the order in which a walk finds them.
+//!
+//! Paths of folders end in `/`, so in byte order a folder comes when a walk would enter it. The
+//! folders on the way to the current one are a stack, each with the rest of its files; a file comes
+//! before the next folder if its path does. Rows are read in pages, so that no read transaction
+//! lasts: while one does, the log cannot shrink.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::vec;
+
+use lanesum_list::Digests;
+use rusqlite::{Connection, OptionalExtension as _, Row};
+
+use crate::class::Status;
+use crate::stat::Stat;
+use crate::table::{FILE, FOLDER, STATE};
+use crate::{CatalogError, digests};
+
+/// Rows of a page.
+const PAGE: i64 = 10_000;
+
+/// A file as it is cataloged.
+#[derive(Clone, Debug)]
+pub(crate) struct File {
+    pub(crate) id: i64,
+    /// The path of its folder below the root, with its slash; nothing for the root itself.
+    pub(crate) folder: Arc<[u8]>,
+    pub(crate) name: Box<[u8]>,
+    pub(crate) stat: Stat,
+    /// Whether nobody can have been writing still when it was hashed.
+    pub(crate) is_settled: bool,
+    /// Whether its stat was taken after a move, and without a read: a time that moved may be that of
+    /// the move, or of another content.
+    pub(crate) was_moved: bool,
+    pub(crate) digests: Digests,
+    /// Where it is now, if that is under another name: no row has that yet.
+    pub(crate) renamed: Option<Box<[u8]>>,
+}
+
+/// What is stored of a file that is settled, and was moved since it was read.
+const MOVED: i64 = 2;
+
+impl File {
+    /// How it is stored whether it is settled.
+    pub(crate) fn settled(&self) -> i64 {
+        if self.was_moved && self.is_settled { MOVED } else { self.is_settled.into() }
+    }
+
+    /// Where it is now, below the root.
+    pub(crate) fn place(&self) -> Vec<u8> {
+        self.renamed.as_deref().map_or_else(|| self.path(), <[u8]>::to_vec)
+    }
+
+    /// The path below the root that is cataloged.
+    pub(crate) fn path(&self) -> Vec<u8> {
+        [&self.folder, &*self.name].concat()
+    }
+
+    /// Whether nobody can have been writing when this stat's content, which is the row's, was read.
+    /// At rest before, and with the time of its content as it was: another mode or another link is
+    /// no write.
+    pub(crate) fn stays_settled(&self, stat: &Stat, now: i64) -> bool {
+        let is_written_since = self.stat.modified != stat.modified;
+        stat.is_settled_at(now) || self.is_settled && !is_written_since
+    }
+
+    /// A row of `FILE`, from this column on.
+    pub(crate) fn read(
+        row: &Row<'_>,
+        first: usize,
+        folder: &Arc<[u8]>,
+    ) -> Result<Self, CatalogError> {
+        FILE.verify(row, first)?;
+        let number = |place: usize| row.get::<_, i64>(first + place);
+        let bytes =
+            |place: usize| row.get_ref(first + place)?.as_blob().map_err(rusqlite::Error::from);
+        let id = number(0)?;
+        let digests = digests::decode(number(8)?, bytes(9)?).ok_or_else(|| {
+            CatalogError::Damaged(format!("file {id} has digests of no algorithm"))
+        })?;
+        Ok(Self {
+            id,
+            folder: Arc::clone(folder),
+            name: bytes(2)?.into(),
+            stat: Stat {
+                size: number(3)?,
+                modified: number(4)?,
+                changed: number(5)?,
+                inode: number(6)?,
+            },
+            is_settled: number(7)? != 0,
+            was_moved: number(7)? == MOVED,
+            digests,
+            renamed: None,
+        })
+    }
+}
+
+/// When a file was checked last, and what came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct State {
+    pub(crate) id: i64,
+    pub(crate) root: i64,
+    /// Seconds since 1970.
+    pub(crate) checked: i64,
+    pub(crate) status: Status,
+}
+
+impl State {
+    pub(crate) fn read(row: &Row<'_>) -> Result<Self, CatalogError> {
+        STATE.verify(row, 0)?;
+        let (id, number): (i64, i64) = (row.get(0)?, row.get(3)?);
+        let status = Status::of_number(number)
+            .ok_or_else(|| CatalogError::Damaged(format!("file {id} has a status that is none")))?;
+        Ok(Self { id, root: row.get(1)?, checked: row.get(2)?, status })
+    }
+
+    /// Every state, by the ids of the files.
+    pub(crate) fn for_each(
+        db: &Connection,
+        mut take: impl FnMut(Self) -> Result<(), CatalogError>,
+    ) -> Result<(), CatalogError> {
+        let sql = format!("SELECT {} FROM state t ORDER BY id", STATE.select("t"));
+        let mut statement = db.prepare_cached(&sql)?;
+        let mut rows = statement.query([])?;
+        let mut last = 0;
+        while let Some(row) = rows.next()? {
+            let state = Self::read(row)?;
+            if state.id <= last {
+                let what = format!("file {} has its state twice, or out of order", state.id);
+                return Err(CatalogError::Damaged(what));
+            }
+            last = state.id;
+            take(state)?;
+        }
+        Ok(())
+    }
+
+    /// Those of the files that are not well. SQLite must not leave the others out: a flipped bit
+    /// would make one of them well, and nobody would look at its seal.
+    pub(crate) fn for_each_not_well(
+        db: &Connection,
+        mut take: impl FnMut(Self) -> Result<(), CatalogError>,
+    ) -> Result<(), CatalogError> {
+        Self::for_each(db, |state| if state.status.is_good() { Ok(()) } else { take(state) })
+    }
+}
+
+/// All files of a root.
+pub(crate) struct Files<'db> {
+    db: &'db Connection,
+    root: i64,
+    file_sql: String,
+    folders: VecDeque<(i64, Arc<[u8]>)>,
+    /// The path of the last folder that was read, until there are no more.
+    last: Option<Vec<u8>>,
+    is_first: bool,
+    open: Vec<Open>,
+    /// Files so far.
+    seen: i64,
+    /// The catalog's version when the first was read: only where nobody wrote since are these all.
+    version: Option<i64>,
+}
+
+/// A folder on the way to the current one.
+struct Open {
+    id: i64,
+    path: Arc<[u8]>,
+    files: vec::IntoIter<File>,
+    /// The last name of a full page: more may follow.
+    last: Option<Box<[u8]>>,
+}
+
+impl<'db> Files<'db> {
+    pub(crate) fn of(db: &'db Connection, root: i64) -> Self {
+        let columns = FILE.select("t");
+        let file_sql = format!(
+            "SELECT {columns} FROM file t WHERE folder = ?1 AND name > ?2 ORDER BY name LIMIT {PAGE}"
+        );
+        Self {
+            db,
+            root,
+            file_sql,
+            folders: VecDeque::new(),
+            last: Some(Vec::new()),
+            is_first: true,
+            open: Vec::new(),
+            seen: 0,
+            version: None,
+        }
+    }
+
+    /// The next file.
+    ///
+    /// # Errors
+    /// At the end, that the root has others: an index that is not right leads past them.
+    pub(crate) fn next(&mut self) -> Result<Option<File>, CatalogError> {
+        if self.version.is_none() {
+            self.version = Some(self.version()?);
+        }
+        let next = self.advance()?;
+        self.seen += i64::from(next.is_some());
+        if next.is_none() && self.version == Some(self.version()?) {
+            let sql = "SELECT count(*) FROM state WHERE root = ?1";
+            let files: i64 = self.db.query_row(sql, [self.root], |row| row.get(0))?;
+            // Somebody may have written between the two.
+            if files != self.seen && self.version == Some(self.version()?) {
+                let what = format!("of {files} files of a folder its indices find {}", self.seen);
+                return Err(CatalogError::Damaged(what));
+            }
+        }
+        Ok(next)
+    }
+
+    /// Another number after another connection wrote.
+    fn version(&self) -> rusqlite::Result<i64> {
+        self.db.query_row("PRAGMA data_version", [], |row| row.get(0))
+    }
+
+    fn advance(&mut self) -> Result<Option<File>, CatalogError> {
+        loop {
+            self.fill_folders()?;
+            self.fill_files()?;
+            let Some(top) = self.open.last_mut() else {
+                let Some((id, path)) = self.folders.pop_front() else { return Ok(None) };
+                self.enter(id, path)?;
+                continue;
+            };
+            let file = top.files.as_slice().first();
+            let inner = self.folders.front().and_then(|(_, path)| path.strip_prefix(&*top.path));
+            match (file, inner) {
+                (Some(file), Some(inner)) if *file.name > *inner => {}
+                (Some(_), _) => return Ok(top.files.next()),
+                (None, Some(_)) => {}
+                (None, None) => {
+                    self.open.pop();
+                    continue;
+                }
+            }
+            let (id, path) = self.folders.pop_front().expect("there is an inner one");
+            self.enter(id, path)?;
+        }
+    }
+
+    fn enter(&mut self, id: i64, path: Arc<[u8]>) -> Result<(), CatalogError> {
+        let (files, last) = self.page(id, &path, b"")?;
+        self.open.push(Open { id, path, files, last });
+        Ok(())
+    }
+
+    /// The files of a folder behind a name; and the last one's name, if there may be more.
+    #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
+    fn page(
+        &self,
+        id: i64,
+        path: &Arc<[u8]>,
+        behind: &[u8],
+    ) -> Result<(vec::IntoIter<File>, Option<Box<[u8]>>), CatalogError> {
+        let mut statement = self.db.prepare_cached(&self.file_sql)?;
+        let mut rows = statement.query((id, behind))?;
+        let mut files = Vec::new();
+        while let Some(row) = rows.next()? {
+            files.push(File::read(row, 0, path)?);
+        }
+        let is_full = files.len() as i64 == PAGE;
+        let last = files.last().filter(|_| is_full).map(|file: &File| file.name.clone());
+        Ok((files.into_iter(), last))
+    }
+
+    fn fill_files(&mut self) -> Result<(), CatalogError> {
+        let Some(top) = self.open.last_mut() else { return Ok(()) };
+        if !top.files.as_slice().is_empty() {
+            return Ok(());
+        }
+        let Some(last) = top.last.take() else { return Ok(()) };
+        let (id, path) = (top.id, Arc::clone(&top.path));
+        let (files, last) = self.page(id, &path, &last)?;
+        if let Some(top) = self.open.last_mut() {
+            (top.files, top.last) = (files, last);
+        }
+        Ok(())
+    }
+
+    fn fill_folders(&mut self) -> Result<(), CatalogError> {
+        if !self.folders.is_empty() {
+            return Ok(());
+        }
+        let Some(last) = &self.last else { return Ok(()) };
+        // The root itself has no name, and nothing is behind it that is not longer.
+        let behind = if self.is_first { ">=" } else { ">" };
+        let columns = FOLDER.select("t");
+        let sql = format!(
+            "SELECT {columns} FROM folder t WHERE root = ?1 AND path {behind} ?2 ORDER BY path LIMIT {PAGE}"
+        );
+        let mut statement = self.db.prepare_cached(&sql)?;
+        let mut rows = statement.query((self.root, last))?;
+        while let Some(row) = rows.next()? {
+            FOLDER.verify(row, 0)?;
+            let path: Vec<u8> = row.get(2)?;
+            self.folders.push_back((row.get(0)?, path.into()));
+        }
+        self.is_first = false;
+        let is_full = self.folders.len() as i64 == PAGE;
+        self.last = self.folders.back().filter(|_| is_full).map(|(_, path)| path.to_vec());
+        Ok(())
+    }
+}
+
+/// Finds files by their ids.
+pub(crate) struct Finder {
+    db: Connection,
+    sql: String,
+    /// Paths of folders.
+    folders: HashMap<i64, Arc<[u8]>>,
+}
+
+impl Finder {
+    pub(crate) fn new(db: Connection) -> Self {
+        let columns = FILE.select("t");
+        Self {
+            db,
+            sql: format!("SELECT {columns} FROM file t WHERE id = ?1"),
+            folders: HashMap::new(),
+        }
+    }
+
+    /// The file of this id, if it is there still. One that is forgotten has no state either; where
+    /// there is one, a search for the file was led astray.
+    pub(crate) fn find(&mut self, id: i64) -> Result<Option<File>, CatalogError> {
+        let Self { db, sql, folders } = self;
+        let mut statement = db.prepare_cached(sql)?;
+        let mut rows = statement.query([id])?;
+        let Some(row) = rows.next()? else {
+            let sql = "SELECT EXISTS (SELECT 1 FROM state WHERE id = ?1)";
+            let has_state: bool = db.prepare_cached(sql)?.query_row([id], |row| row.get(0))?;
+            let damage = || CatalogError::Damaged(format!("file {id} has a state, and no row"));
+            return if has_state { Err(damage()) } else { Ok(None) };
+        };
+        let folder: i64 = row.get(1)?;
+        let path = match folders.get(&folder) {
+            Some(path) => Arc::clone(path),
+            None => {
+                let path = folder_path(db, folder)?;
+                folders.insert(folder, Arc::clone(&path));
+                path
+            }
+        };
+        File::read(row, 0, &path).map(Some)
+    }
+
+    /// The files of these ids that are there still, looked up at one moment.
+    pub(crate) fn find_all(&mut self, ids: &[i64]) -> Result<Vec<File>, CatalogError> {
+        self.db.execute_batch("BEGIN")?;
+        let found = ids.iter().filter_map(|&id| self.find(id).transpose()).collect();
+        self.db.execute_batch("COMMIT")?;
+        found
+    }
+}
+
+/// The path of a folder.
+fn folder_path(db: &Connection, id: i64) -> Result<Arc<[u8]>, CatalogError> {
+    let sql = format!("SELECT {} FROM folder t WHERE id = ?1", FOLDER.select("t"));
+    let mut statement = db.prepare_cached(&sql)?;
+    let found =
+        statement.query_row([id], |row| Ok((FOLDER.verify(row, 0), row.get::<_, Vec<u8>>(2)?)));
+    let Some((verified, path)) = found.optional()? else {
+        return Err(CatalogError::Damaged(format!(
+            "folder {id} is not there, and files are in it"
+        )));
+    };
+    verified?;
+    Ok(path.into())
+}
+
+/// The file at a path below a root.
+pub(crate) fn at(db: &Connection, root: i64, path: &[u8]) -> Result<Option<File>, CatalogError> {
+    let (folder, name) = split(path);
+    let columns = FILE.select("t");
+    let sql = format!(
+        "SELECT {columns} FROM folder d JOIN file t ON t.folder = d.id \
+         WHERE d.root = ?1 AND d.path = ?2 AND t.name = ?3"
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let mut rows = statement.query((root, folder, name))?;
+    match rows.next()? {
+        Some(row) => File::read(row, 0, &folder.into()).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// A path as its folder, with the slash, and its name there.
+pub(crate) fn split(path: &[u8]) -> (&[u8], &[u8]) {
+    let slash = path.iter().rposition(|&byte| byte == b'/');
+    path.split_at(slash.map_or(0, |slash| slash + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+    use crate::{Catalog, Options, Policy, Verb};
+
+    /// SQLite, left to itself, plans a statement anew for each folder.
+    #[test]
+    fn statements_are_planned_once() {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..20 {
+            let inner = folder.path().join(format!("tree/{number}"));
+            std::fs::create_dir_all(&inner).unwrap();
+            std::fs::write(inner.join("file"), "content").unwrap();
+        }
+        let mut catalog = Catalog::open(&folder.path().join("catalog.db"), "test").unwrap();
+        let root = catalog.add_root(&folder.path().join("tree"), Policy::default()).unwrap();
+        catalog.run(&root, Verb::Add, &Options::default(), &mut |_| Ok(())).unwrap();
+        let mut files = Files::of(&catalog.db, root.id);
+        let mut count = 0;
+        while files.next().unwrap().is_some() {
+            count += 1;
+        }
+        let statement = catalog.db.prepare_cached(&files.file_sql).unwrap();
+        assert_eq!((count, statement.get_status(StatementStatus::RePrepare)), (20, 0));
+    }
+}

@@ -1,0 +1,484 @@
+//! The verbs that look at files: add, update, audit and scrub.
+//!
+//! ```text
+//! is the root what it was?                                      volume.rs; suspended if not
+//! walk and stat, held against the rows                          scan.rs
+//! is more gone than may be?                                     suspended if so
+//! the same number, size and time under another name: moved      moves.rs
+//! the rest is read: by ids what is cataloged, then what is new  jobs.rs, work.rs
+//! the same digest under another name: moved, or a copy          moves.rs
+//! what is still gone is missing
+//! ```
+//!
+//! A root without a row is read at once, without the look before. A scrub reads what is due, and
+//! does not look for anything else.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
+use std::mem;
+use std::path::Path;
+
+use lanesum_checksum::error::message;
+use lanesum_list::Digest;
+use rusqlite::OptionalExtension as _;
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+use rustix::io::Errno;
+
+use crate::batch::Batch;
+use crate::check::{require_rows, require_shape};
+use crate::class::{Class, Status};
+use crate::digests::agree;
+use crate::finding::Finding;
+use crate::jobs::{FirstJobs, RowJobs, job_of_row, jobs_of_new};
+use crate::moves::Gone;
+use crate::options::{Options, Reading, Verb};
+use crate::overview::Run;
+use crate::rows::{File, Files, Finder, State};
+use crate::scan::{New, Scan, scan};
+use crate::scrub::Due;
+use crate::summary::{Halt, Summary};
+use crate::work::{Tell, Work, of_row};
+use crate::{Catalog, CatalogError, Root};
+
+/// More files than so many have to be gone before a root is suspended for it.
+const MANY: u64 = 100;
+
+/// Why a root is suspended that was emptied.
+const NOTHING: &str = "nothing is in it";
+
+impl Catalog {
+    /// Looks at a root, as the verb says, and tells what it finds, each once it is on the medium.
+    /// A scrub reads all that is due; [`scrub`](Self::scrub) chooses.
+    ///
+    /// # Errors
+    /// Those of the catalog, and of `tell`. What was found of a file is no error.
+    pub fn run(
+        &mut self,
+        root: &Root,
+        verb: Verb,
+        options: &Options,
+        tell: &mut dyn FnMut(&Finding) -> io::Result<()>,
+    ) -> Result<Summary, CatalogError> {
+        if verb == Verb::Scrub {
+            return self.scrub(root, &Due::default(), options, tell);
+        }
+        require_rows(&self.db)?;
+        let mut work = self.begin(root, verb, options, tell)?;
+        let clock_is_behind = work.clock_is_behind()?;
+        let mut summary = Summary { clock_is_behind, ..work.summary() };
+        if let Some(why) = work.why_not_there() {
+            return work.suspend(summary, why);
+        }
+        work.is_first = verb.accepts() && !work.catalog.was_taken_up(root)?;
+        summary.is_first = work.is_first;
+        if work.is_first && work.catalog.is_empty(root)? {
+            require_shape(&work.catalog.db)?;
+            let own = work.catalog.own_files();
+            let jobs = FirstJobs::new(root, work.catalog.path(), own);
+            summary.is_complete = work.read(jobs)?;
+            return work.finish(summary);
+        }
+        let found = scan(&work.catalog.db, root, &work.statuses, &work.catalog.own_files())?;
+        if found.is_empty && found.rows() > 0 && work.max_gone() < 100 {
+            return work.suspend(summary, NOTHING.to_owned());
+        }
+        work.look(found, &mut summary)?;
+        if summary.suspended.is_some() {
+            let why = summary.suspended.take().unwrap_or_default();
+            return work.suspend(summary, why);
+        }
+        work.finish(summary)
+    }
+
+    /// Begins a run, which is on the medium from then on.
+    pub(crate) fn begin<'a>(
+        &'a mut self,
+        root: &Root,
+        verb: Verb,
+        options: &'a Options,
+        tell: Tell<'a>,
+    ) -> Result<Work<'a>, CatalogError> {
+        let mut statuses = HashMap::new();
+        State::for_each_not_well(&self.db, |state| {
+            if state.root == root.id {
+                statuses.insert(state.id, state.status);
+            }
+            Ok(())
+        })?;
+        // What the caller has may be older than another run.
+        let mut roots = self.roots()?.into_iter();
+        let root = roots
+            .find(|known| known.id == root.id)
+            .ok_or_else(|| CatalogError::NoRoot(root.path.clone()))?;
+        let batch = Batch::begin(&self.db, root, verb.name(), (options.clock)())?;
+        let mut work = Work::new(self, verb, options, batch, tell);
+        work.statuses = statuses;
+        Ok(work)
+    }
+
+    /// Whether an add or an update of a root ever came to its end. Until then, also after one that was
+    /// interrupted, nobody knows all that is there, nor wants to hear of each file that it is new.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn was_taken_up(&self, root: &Root) -> Result<bool, CatalogError> {
+        let is_it = |run: &Run| {
+            matches!(&*run.verb, "add" | "update")
+                && matches!(run.outcome.as_deref(), Some("complete" | "partial"))
+        };
+        Ok(self.last_run(root, is_it)?.is_some())
+    }
+
+    fn is_empty(&self, root: &Root) -> Result<bool, CatalogError> {
+        let sql = "SELECT 1 FROM folder d JOIN file f ON f.folder = d.id WHERE d.root = ?1 LIMIT 1";
+        Ok(self.db.query_row(sql, [root.id], |_| Ok(())).optional()?.is_none())
+    }
+
+    /// Why there is nothing to be seen of a root that has files: it cannot be read, or it is empty.
+    pub(crate) fn why_blank(
+        &self,
+        root: &Root,
+        max_gone: u32,
+    ) -> Result<Option<String>, CatalogError> {
+        if self.is_empty(root)? {
+            return Ok(None);
+        }
+        Ok(match std::fs::read_dir(&root.path) {
+            Err(error) => Some(format!("it cannot be read: {}", message(&error))),
+            Ok(mut entries) => {
+                let is_empty = entries.next().is_none() && max_gone < 100;
+                is_empty.then(|| NOTHING.to_owned())
+            }
+        })
+    }
+
+    /// The class of the last event of a file.
+    pub(crate) fn last_class_of(
+        &self,
+        root: i64,
+        path: &[u8],
+    ) -> Result<Option<Class>, CatalogError> {
+        // Events are sealed, but what depends on this one is only whether there is another.
+        let sql = "SELECT class FROM event WHERE root = ?1 AND path = ?2 ORDER BY id DESC LIMIT 1";
+        let mut statement = self.db.prepare_cached(sql)?;
+        let class: Option<String> =
+            statement.query_row((root, path), |row| row.get(0)).optional()?;
+        Ok(class.as_deref().and_then(Class::from_name))
+    }
+
+    /// When a file was checked last.
+    pub(crate) fn checked(&self, id: i64) -> Result<i64, CatalogError> {
+        let mut statement = self.db.prepare_cached("SELECT checked FROM state WHERE id = ?1")?;
+        Ok(statement.query_row([id], |row| row.get(0)).optional()?.unwrap_or(0))
+    }
+}
+
+impl Work<'_> {
+    pub(crate) fn summary(&self) -> Summary {
+        Summary::new(self.batch.root.path.clone(), self.verb)
+    }
+
+    pub(crate) fn clock_is_behind(&self) -> Result<bool, CatalogError> {
+        let sql = "SELECT coalesce(max(started), 0) FROM run";
+        let last: i64 = self.catalog.db.query_row(sql, [], |row| row.get(0))?;
+        Ok((self.options.clock)() < last)
+    }
+
+    fn max_gone(&self) -> u32 {
+        self.options.max_gone.unwrap_or(self.batch.root.policy.max_gone)
+    }
+
+    /// Why the folder is not the one that was cataloged, if it is not.
+    pub(crate) fn why_not_there(&self) -> Option<String> {
+        self.batch.root.why_not_there()
+    }
+
+    /// Why nothing of a root is to be scrubbed although the folder is the right one: it cannot be
+    /// read, nothing is in it, or it was suspended, and too many files are gone still.
+    pub(crate) fn why_not_whole(&mut self) -> Result<Option<String>, CatalogError> {
+        let blank = self.catalog.why_blank(&self.batch.root, self.max_gone())?;
+        if blank.is_some() || self.batch.root.suspended.is_none() {
+            return Ok(blank);
+        }
+        self.is_looked_over = true;
+        self.why_too_few()
+    }
+
+    /// Why a root is suspended that has lost too much, as a look at all of it tells.
+    pub(crate) fn why_too_few(&self) -> Result<Option<String>, CatalogError> {
+        let own = self.catalog.own_files();
+        let found = scan(&self.catalog.db, &self.batch.root, &self.statuses, &own)?;
+        if found.is_empty && found.rows() > 0 && self.max_gone() < 100 {
+            return Ok(Some(NOTHING.to_owned()));
+        }
+        let rows = found.rows();
+        let mut gone = Gone::new(found.gone, self.batch.root.inodes_last);
+        found.new.iter().for_each(|new| _ = gone.take_renamed(&self.batch.root, new));
+        Ok(self.too_many(gone.newly(&self.statuses), rows))
+    }
+
+    /// Why a root is suspended of which so many files are gone that nobody was told of, if it is.
+    fn too_many(&self, gone: u64, rows: u64) -> Option<String> {
+        let most = u64::from(self.max_gone());
+        let is_too_much = gone > MANY && gone * 100 > rows * most;
+        is_too_much.then(|| format!("{gone} of {rows} files are gone, more than {most} % of them"))
+    }
+
+    /// Does with a scan what the verb says.
+    fn look(&mut self, found: Scan, summary: &mut Summary) -> Result<(), CatalogError> {
+        let rows = found.rows();
+        if self.verb.accepts() && !(found.new.is_empty() && found.gone.is_empty()) {
+            require_shape(&self.catalog.db)?;
+            self.is_shape_right = true;
+        }
+        let Scan { mut same, renumbered, mut doubtful, gone, new, unknown, .. } = found;
+        summary.unknown = unknown;
+        self.mounts = found.mounts;
+        // Numbers that are given at every mount are no file's own.
+        if renumbered * 2 > same.len() as u64 {
+            self.batch.root.inodes_last = false;
+        }
+        self.gone = Gone::new(gone, self.batch.root.inodes_last);
+        let mut others = Vec::new();
+        let mut renamed = Vec::new();
+        for new in new {
+            match self.gone.take_renamed(&self.batch.root, &new) {
+                Some(file) => {
+                    renamed.push((File { renamed: Some(new.path.into()), ..file }, new.stat))
+                }
+                None => others.push(new),
+            }
+        }
+        if let Some(why) = self.too_many(self.gone.newly(&self.statuses), rows) {
+            summary.suspended = Some(why);
+            return Ok(());
+        }
+        for finding in found.unreadable {
+            self.found(finding);
+        }
+        let reading = self.options.reading;
+        // Another name makes nothing well: what is known not to be is read, as it is in its place.
+        let is_to_be_read = |file: &File| {
+            let is_known = self.statuses.contains_key(&file.id);
+            reading == Reading::All || is_known || file.stat.is_of_list()
+        };
+        let (renamed_to_be_read, renamed): (Vec<_>, Vec<_>) =
+            renamed.into_iter().partition(|(file, _)| is_to_be_read(file));
+        let renamed_to_be_read: Vec<_> =
+            renamed_to_be_read.into_iter().map(|(file, _)| file).collect();
+        for (file, stat) in renamed {
+            let to = file.place();
+            self.moved(file, to, stat, None)?;
+            if self.batch.is_due() {
+                self.commit()?;
+            }
+        }
+        match reading {
+            Reading::Nothing => {
+                summary.same = same.len() as u64;
+                return self.leave_unread(doubtful, renamed_to_be_read, others, summary);
+            }
+            Reading::All => doubtful.append(&mut same),
+            Reading::Needed => summary.same = same.len() as u64,
+        }
+        doubtful.sort_unstable();
+        if !self.verb.accepts() {
+            // Only what may have been elsewhere says anything by its content.
+            let (read, told): (Vec<_>, Vec<_>) =
+                others.into_iter().partition(|new| self.gone.may_be(new.stat.size));
+            for new in told {
+                // It stays known that nobody may read it.
+                let finding = match access_to(&self.batch.root.path_of(&new.path)) {
+                    Ok(()) => Finding::new(Class::New, new.path),
+                    Err(why) => Finding::new(Class::Unreadable, new.path).because(why),
+                };
+                self.found(finding);
+            }
+            others = read;
+        }
+        let root = self.batch.root.clone();
+        let rows =
+            RowJobs::new(self.catalog.reader()?, doubtful, root.clone(), self.limits.clone());
+        let of_root = root.clone();
+        let rows =
+            rows.chain(renamed_to_be_read.into_iter().map(move |it| job_of_row(&of_root, it)));
+        summary.is_complete = self.read(rows.chain(jobs_of_new(&root, others)))?;
+        if self.vanished.is_some() {
+            return Ok(());
+        }
+        self.tell_inserted()?;
+        for file in mem::take(&mut self.gone).into_missing() {
+            match self.mount_over(&file.path(), false) {
+                Some(mount) => self.hide(mount, file.id)?,
+                None => self.miss(&file)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What looks otherwise, where nothing is to be read.
+    fn leave_unread(
+        &mut self,
+        doubtful: Vec<i64>,
+        renamed: Vec<File>,
+        new: Vec<New>,
+        summary: &mut Summary,
+    ) -> Result<(), CatalogError> {
+        summary.unread = (doubtful.len() + renamed.len() + new.len()) as u64;
+        let mut finder = Finder::new(self.catalog.reader()?);
+        for id in doubtful {
+            if let Some(file) = finder.find(id)? {
+                self.leave(&file);
+            }
+        }
+        renamed.iter().for_each(|file| self.leave(file));
+        for new in new {
+            self.batch.count(Class::New, 1);
+            self.batch.tell(Finding::new(Class::New, new.path).because("not read"));
+        }
+        for file in mem::take(&mut self.gone).into_missing() {
+            self.miss(&file)?;
+        }
+        Ok(())
+    }
+
+    /// Tells how a file stands that would have to be read, as far as that is known.
+    fn leave(&mut self, file: &File) {
+        let class = match self.statuses.get(&file.id) {
+            Some(Status::Rotted) => Class::Rotted,
+            Some(Status::Altered) => Class::Altered,
+            Some(Status::Emptied) => Class::Emptied,
+            Some(Status::Transient) => Class::Transient,
+            Some(Status::Unreadable) => Class::Unreadable,
+            Some(Status::Changed) => Class::Changed,
+            Some(Status::Busy) => Class::Busy,
+            None if !file.stat.is_of_list() => Class::Changed,
+            // It was never read, or is back as it may have been: only that it is unread is true.
+            _ => return,
+        };
+        self.batch.count(class, 1);
+        self.batch.tell(of_row(class, file).because("not read"));
+    }
+
+    /// Tells what was inserted: new, or a copy of what was there before.
+    fn tell_inserted(&mut self) -> Result<(), CatalogError> {
+        let inserted = mem::take(&mut self.inserted);
+        if inserted.is_empty() {
+            return Ok(());
+        }
+        let mut by_digest: HashMap<Digest, Vec<usize>> = HashMap::new();
+        // Nothing is like nothing.
+        for (place, (_, _, digests)) in inserted.iter().enumerate().filter(|it| it.1.1.size > 0) {
+            for digest in digests.iter() {
+                by_digest.entry(*digest).or_default().push(place);
+            }
+        }
+        let paths: HashSet<&[u8]> = inserted.iter().map(|(path, ..)| &**path).collect();
+        let mut originals: Vec<Option<Vec<u8>>> = vec![None; inserted.len()];
+        let mut files = Files::of(&self.catalog.db, self.batch.root.id);
+        while let Some(file) = files.next()? {
+            let places = file.digests.first().and_then(|digest| by_digest.get(digest));
+            for &place in places.into_iter().flatten() {
+                let (_, stat, digests) = &inserted[place];
+                let is_same =
+                    file.stat.size == stat.size && agree(&file.digests, digests) == Some(true);
+                if is_same && originals[place].is_none() && !paths.contains(&*file.path()) {
+                    originals[place] = Some(file.path());
+                }
+            }
+        }
+        for ((path, stat, digests), other) in inserted.into_iter().zip(originals) {
+            let class = if other.is_some() { Class::Copied } else { Class::New };
+            let finding = Finding { other, ..Finding::new(class, path).after(&stat, &digests) };
+            self.found(finding);
+        }
+        Ok(())
+    }
+
+    /// Leaves a root alone, and says why.
+    pub(crate) fn suspend(
+        mut self,
+        mut summary: Summary,
+        why: String,
+    ) -> Result<Summary, CatalogError> {
+        let finding = Finding::new(Class::Suspended, Vec::new()).because(&*why);
+        if self.batch.root.suspended.as_ref() != Some(&why) {
+            self.batch.event(finding.clone(), (self.options.clock)());
+        }
+        self.batch.count(Class::Suspended, 1);
+        self.batch.tell(finding);
+        self.batch.root.suspended = Some(why.clone());
+        summary.suspended = Some(why);
+        summary.is_complete = false;
+        self.end(summary, "suspended")
+    }
+
+    /// Ends a run that went through.
+    pub(crate) fn finish(mut self, mut summary: Summary) -> Result<Summary, CatalogError> {
+        summary.unknown += self.hidden;
+        self.look_at_root()?;
+        if let Some(why) = self.vanished.clone() {
+            return self.suspend(summary, why);
+        }
+        for finding in mem::take(&mut self.moves).into_findings() {
+            if self.verb.accepts() {
+                let now = (self.options.clock)();
+                self.batch.event(finding.clone(), now);
+            }
+            self.batch.tell(finding);
+        }
+        self.batch.root.suspended = None;
+        summary.halt = summary.halt.or(self.halt);
+        let counts = self.batch.run.counts.clone();
+        // What is stored is what is printed, but for what another verb puts right.
+        let whole = Summary { counts, is_taken_up: true, ..summary.clone() };
+        let outcome = match (summary.is_complete, whole) {
+            (false, _) => summary.halt.map_or("limited", Halt::name),
+            (true, whole) if whole.is_all_done() => "complete",
+            _ => "partial",
+        };
+        self.end(summary, outcome)
+    }
+
+    /// How many files stand otherwise than well, read now or not.
+    fn known(&self) -> BTreeMap<Status, u64> {
+        let mut known = BTreeMap::new();
+        for &status in self.statuses.values().filter(|status| !status.is_good()) {
+            *known.entry(status).or_default() += 1;
+        }
+        known
+    }
+
+    fn end(mut self, summary: Summary, outcome: &'static str) -> Result<Summary, CatalogError> {
+        self.batch.run.ended = Some((self.options.clock)());
+        self.batch.run.outcome = Some(outcome);
+        self.commit()?;
+        self.catalog.bring_home()?;
+        // Folders lose files by moves alone, and an index that is wrong must not make one look empty.
+        if self.is_shape_right {
+            self.catalog.remove_empty_folders(self.batch.root.id)?;
+        }
+        let is_empty = self.catalog.is_empty(&self.batch.root)?;
+        let run = &self.batch.run;
+        Ok(Summary {
+            is_empty,
+            counts: run.counts.clone(),
+            files: run.files.cast_unsigned(),
+            bytes: run.bytes.cast_unsigned(),
+            mounts: mem::take(&mut self.mounts),
+            known: self.known(),
+            ..summary
+        })
+    }
+}
+
+/// Why a file cannot be read, as far as its mode tells.
+fn access_to(path: &Path) -> Result<(), String> {
+    match accessat(CWD, path, Access::READ_OK, AtFlags::EACCESS) {
+        // What is gone meanwhile is nobody's.
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        // A system that cannot say, or a path that is too long for one call.
+        Err(Errno::NOSYS | Errno::INVAL | Errno::NAMETOOLONG) => Ok(()),
+        Err(error) => Err(message(&error.into())),
+    }
+}

@@ -1,0 +1,286 @@
+//! A root as it is, held against the catalog: a walk and a look at each file, merged with the rows,
+//! both in byte order of whole paths. Nothing is read here, and nothing written.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use lanesum_checksum::engine::look_at;
+use lanesum_checksum::error::message;
+use lanesum_checksum::walk::{Entry, Skip, Walk, WalkOptions, walk};
+use lanesum_list::Inode;
+use rusqlite::Connection;
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, Mode, OFlags, Stat as SystemStat, statat};
+
+use crate::CatalogError;
+use crate::class::{Class, Status};
+use crate::finding::Finding;
+use crate::mounts::Mounts;
+use crate::root::Root;
+use crate::rows::{File, Files, split};
+use crate::stat::Stat;
+
+/// What a root is walked with: it is one file system, and what is mounted in it is told.
+pub(crate) fn walk_root(root: &Path) -> Walk {
+    let mut options = WalkOptions::default();
+    options.one_file_system = true;
+    options.tell_mounts = true;
+    walk(root, &options)
+}
+
+/// A file that has no row.
+#[derive(Debug)]
+pub(crate) struct New {
+    pub(crate) path: Vec<u8>,
+    pub(crate) stat: Stat,
+}
+
+/// What a look at a root tells.
+#[derive(Debug, Default)]
+pub(crate) struct Scan {
+    /// Files whose stat is what it was.
+    pub(crate) same: Vec<i64>,
+    /// How many of them have another number.
+    pub(crate) renumbered: u64,
+    /// Files whose stat is not, or that are not well: only reading them tells.
+    pub(crate) doubtful: Vec<i64>,
+    /// Rows without a file.
+    pub(crate) gone: Vec<File>,
+    pub(crate) new: Vec<New>,
+    /// Rows below what could not be looked at: nobody knows.
+    pub(crate) unknown: u64,
+    /// What could not be looked at.
+    pub(crate) unreadable: Vec<Finding>,
+    /// What is mounted there, and no part of the root.
+    pub(crate) mounts: Vec<Vec<u8>>,
+    /// Whether there is anything at all.
+    pub(crate) is_empty: bool,
+}
+
+impl Scan {
+    /// Rows that the catalog has.
+    pub(crate) fn rows(&self) -> u64 {
+        (self.same.len() + self.doubtful.len() + self.gone.len()) as u64 + self.unknown
+    }
+}
+
+/// Looks at all of a root. `statuses` has those of the rows that are not well, `own` the files that
+/// the catalog itself consists of.
+pub(crate) fn scan(
+    db: &Connection,
+    root: &Root,
+    statuses: &HashMap<i64, Status>,
+    own: &[Inode],
+) -> Result<Scan, CatalogError> {
+    let mut scan = Scan { is_empty: true, ..Scan::default() };
+    let mut blind = Blind::default();
+    let mut rows = Rows { files: Files::of(db, root.id), next: None };
+    rows.advance()?;
+    let mounts = Mounts::below(&root.path);
+    for mount in mounts.iter() {
+        blind.add(mount);
+        scan.mounts.push(mount.to_vec());
+    }
+    let mut eye = Eye::default();
+    let length = prefix_len(&root.path);
+    for entry in walk_root(&root.path) {
+        scan.is_empty = false;
+        let path = entry.path().as_os_str().as_bytes().get(length..).unwrap_or_default();
+        if mounts.over(path).is_some() {
+            continue;
+        }
+        let stat = match &entry {
+            Entry::File(file) => match eye.look(file) {
+                // What is no regular file any more, or not there, is not the one that was.
+                Ok(stat) => Stat::of(&stat).filter(|(_, inode)| !own.contains(inode)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                Err(error) => {
+                    scan.cannot_look(path, &error, &mut blind);
+                    continue;
+                }
+            },
+            Entry::Skipped { why: Skip::OtherDevice, .. } => {
+                blind.add(path);
+                scan.mounts.push(path.to_vec());
+                continue;
+            }
+            Entry::Skipped { .. } => None,
+            Entry::Failed { error, .. } => {
+                scan.cannot_look(path, error, &mut blind);
+                continue;
+            }
+        };
+        let Some((stat, _)) = stat else { continue };
+        rows.take_before(path, |file| scan.miss(file, &blind))?;
+        match rows.take_at(path)? {
+            Some(file) => scan.compare(&file, &stat, statuses),
+            None => scan.new.push(New { path: path.to_vec(), stat }),
+        }
+    }
+    while let Some(file) = rows.next.take() {
+        scan.miss(file, &blind);
+        rows.advance()?;
+    }
+    Ok(scan)
+}
+
+impl Scan {
+    fn cannot_look(&mut self, path: &[u8], error: &io::Error, blind: &mut Blind) {
+        blind.add(path);
+        let finding = Finding::new(Class::Unreadable, path.to_vec());
+        self.unreadable.push(finding.because(message(error)));
+    }
+
+    fn miss(&mut self, file: File, blind: &Blind) {
+        if blind.hides(&file) {
+            self.unknown += 1;
+        } else {
+            self.gone.push(file);
+        }
+    }
+
+    fn compare(&mut self, file: &File, stat: &Stat, statuses: &HashMap<i64, Status>) {
+        if !file.stat.is_same_content(stat) || statuses.contains_key(&file.id) {
+            self.doubtful.push(file.id);
+            return;
+        }
+        self.same.push(file.id);
+        self.renumbered += u64::from(file.stat.inode != stat.inode);
+    }
+}
+
+/// Looks at files from their folder, which stays open from one to the next: to find it anew by its
+/// whole path takes half as long again.
+#[derive(Default)]
+struct Eye {
+    path: Vec<u8>,
+    folder: Option<OwnedFd>,
+}
+
+impl Eye {
+    fn look(&mut self, file: &Path) -> io::Result<SystemStat> {
+        let (path, name) = split(file.as_os_str().as_bytes());
+        if *path != *self.path {
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            self.path.clear();
+            self.path.extend_from_slice(path);
+            // The slash would follow a link in the place of the folder.
+            let folder = path.strip_suffix(b"/").filter(|it| !it.is_empty()).unwrap_or(path);
+            self.folder = rustix::fs::open(folder, flags, Mode::empty()).ok();
+        }
+        match &self.folder {
+            Some(folder) => Ok(statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?),
+            // Perhaps its path is too long for one call.
+            None => look_at(file),
+        }
+    }
+}
+
+/// The length of a root's path with its slash.
+pub(crate) fn prefix_len(root: &Path) -> usize {
+    let path = root.as_os_str().as_bytes();
+    path.len() + usize::from(!path.ends_with(b"/"))
+}
+
+/// The rows, one ahead.
+struct Rows<'db> {
+    files: Files<'db>,
+    next: Option<File>,
+}
+
+impl Rows<'_> {
+    fn advance(&mut self) -> Result<(), CatalogError> {
+        self.next = self.files.next()?;
+        Ok(())
+    }
+
+    /// Takes the rows whose paths come before this one.
+    fn take_before(&mut self, path: &[u8], mut take: impl FnMut(File)) -> Result<(), CatalogError> {
+        let is_before = |file: &mut File| compare(&file.folder, &file.name, path).is_lt();
+        while let Some(file) = self.next.take_if(is_before) {
+            take(file);
+            self.advance()?;
+        }
+        Ok(())
+    }
+
+    /// The row of this path.
+    fn take_at(&mut self, path: &[u8]) -> Result<Option<File>, CatalogError> {
+        let is_it = |file: &mut File| compare(&file.folder, &file.name, path).is_eq();
+        let found = self.next.take_if(is_it);
+        if found.is_some() {
+            self.advance()?;
+        }
+        Ok(found)
+    }
+}
+
+/// Orders a path in two pieces and one in one.
+fn compare(folder: &[u8], name: &[u8], path: &[u8]) -> std::cmp::Ordering {
+    let (head, rest) = path.split_at(folder.len().min(path.len()));
+    folder.cmp(head).then_with(|| name.cmp(rest))
+}
+
+/// What could not be looked at, with all that is below it.
+#[derive(Default)]
+struct Blind(HashSet<Vec<u8>>);
+
+impl Blind {
+    fn add(&mut self, path: &[u8]) {
+        self.0.insert(path.to_vec());
+    }
+
+    fn hides(&self, file: &File) -> bool {
+        if self.0.is_empty() {
+            return false;
+        }
+        let path = file.path();
+        let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+        let mut folders = slashes.map(|(place, _)| &path[..place]);
+        self.0.contains(&b""[..]) || self.0.contains(&path) || folders.any(|it| self.0.contains(it))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn paths_in_pieces_are_ordered_as_whole_ones() {
+        let folders: [&[u8]; 4] = [b"", b"a/", b"a/b/", b"b/"];
+        let names: [&[u8]; 4] = [b"a", b"a-b", b"a0", b"b"];
+        let pairs = || folders.iter().flat_map(|folder| names.map(|name| (*folder, name)));
+        for (folder, name) in pairs() {
+            for (other, last) in pairs() {
+                let (whole, path) = ([folder, name].concat(), [other, last].concat());
+                assert_eq!(compare(folder, name, &path), whole.cmp(&path));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_below_a_blind_spot_is_hidden() {
+        let mut blind = Blind::default();
+        let file = |folder: &[u8], name: &[u8]| File {
+            id: 1,
+            folder: Arc::from(folder),
+            name: name.into(),
+            stat: Stat::default(),
+            is_settled: true,
+            was_moved: false,
+            digests: Default::default(),
+            renamed: None,
+        };
+        assert!(!blind.hides(&file(b"a/b/", b"c")));
+        blind.add(b"a/b");
+        let hidden = [(&b"a/b/"[..], &b"c"[..]), (b"a/b/d/", b"c"), (b"a/", b"b")];
+        assert!(hidden.iter().all(|(folder, name)| blind.hides(&file(folder, name))));
+        assert!(!blind.hides(&file(b"a/bc/", b"d")) && !blind.hides(&file(b"", b"a")));
+        blind.add(b"");
+        assert!(blind.hides(&file(b"", b"a")));
+    }
+}

@@ -1,0 +1,91 @@
+//! What of a file's `stat` the catalog holds it against.
+
+use std::path::Path;
+
+use lanesum_checksum::engine::{Hashed, inode_of};
+use lanesum_list::{Inode, Time};
+use rustix::fs::{AtFlags, CWD, FileType, Stat as SystemStat, StatxFlags};
+
+/// Size, times and number of a file, as they were when its bytes were read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stat {
+    /// In bytes.
+    pub size: i64,
+    /// When its content changed: nanoseconds since 1970.
+    pub modified: i64,
+    /// When its content, mode, owner, names or times did, which nobody can set back.
+    pub changed: i64,
+    /// Its number on its volume, bit for bit.
+    pub inode: i64,
+}
+
+impl Stat {
+    /// What the system says of a file; `None` of what is no regular one.
+    pub(crate) fn of(stat: &SystemStat) -> Option<(Self, Inode)> {
+        let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+        let inode = inode_of(stat);
+        is_file.then(|| {
+            let stat = Self {
+                size: stat.st_size,
+                modified: nanoseconds(stat.st_mtime, stat.st_mtime_nsec as i64),
+                changed: nanoseconds(stat.st_ctime, stat.st_ctime_nsec as i64),
+                inode: inode.number.cast_signed(),
+            };
+            (stat, inode)
+        })
+    }
+
+    /// What belongs to the bytes that were hashed. `None` where they were no regular file's.
+    pub(crate) fn of_hashed(hashed: &Hashed) -> Option<Self> {
+        let of_time = |time: Time| nanoseconds(time.seconds, i64::from(time.nanoseconds));
+        Some(Self {
+            size: hashed.bytes.cast_signed(),
+            modified: of_time(hashed.times.modified?),
+            changed: of_time(hashed.times.changed?),
+            inode: hashed.inode?.number.cast_signed(),
+        })
+    }
+
+    /// Whether a file with this stat was never looked at: a list told of it.
+    pub(crate) fn is_of_list(&self) -> bool {
+        self.changed == NEVER
+    }
+
+    /// Whether nobody can still have been writing when it was hashed, at this time in seconds: a
+    /// store through a mapping moves no time until its page was written back, which takes half a
+    /// minute.
+    pub(crate) fn is_settled_at(&self, now: i64) -> bool {
+        const SECONDS: i64 = 60;
+        if self.is_of_list() {
+            return false;
+        }
+        let last = |time: i64| time.div_euclid(1_000_000_000);
+        // A time of its content in the future was set by hand, and what set it moved the inode's.
+        let modified = Some(last(self.modified)).filter(|modified| *modified <= now);
+        let last = modified.unwrap_or(i64::MIN).max(last(self.changed));
+        now.saturating_sub(last) >= SECONDS
+    }
+
+    /// Whether nothing tells that the content may be another. A number of its own does not: a file
+    /// system may give new ones at every mount.
+    pub(crate) fn is_same_content(&self, other: &Self) -> bool {
+        (self.size, self.modified, self.changed) == (other.size, other.modified, other.changed)
+    }
+}
+
+/// Whether a file was made after a time of another inode, so that it cannot be that one's: a number
+/// is given again. Where the system does not say when it was made nobody knows.
+pub(crate) fn is_born_after(path: &Path, changed: i64) -> bool {
+    let flags = AtFlags::SYMLINK_NOFOLLOW;
+    let Ok(statx) = rustix::fs::statx(CWD, path, flags, StatxFlags::BTIME) else { return false };
+    let is_known = statx.stx_mask & StatxFlags::BTIME.bits() != 0;
+    is_known && nanoseconds(statx.stx_btime.tv_sec, statx.stx_btime.tv_nsec.into()) > changed
+}
+
+/// The time of an inode that was never looked at, which no inode has.
+pub(crate) const NEVER: i64 = i64::MIN;
+
+/// Years from 1677 to 2262 have numbers of their own; what is beyond is the nearest of these.
+pub(crate) fn nanoseconds(seconds: i64, nanoseconds: i64) -> i64 {
+    seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds)
+}

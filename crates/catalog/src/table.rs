@@ -1,0 +1,157 @@
+//! The tables, and how a row of any of them is put and read: always with its seal.
+
+use std::fmt::Write as _;
+use std::sync::OnceLock;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{CachedStatement, Connection, Row};
+
+use crate::{CatalogError, seal};
+
+/// A table. Its last column is the seal of the others.
+pub(crate) struct Table {
+    /// What its seals begin with.
+    number: u8,
+    pub(crate) name: &'static str,
+    /// All columns but the seal, the key first.
+    pub(crate) columns: &'static [&'static str],
+    put: OnceLock<String>,
+}
+
+macro_rules! tables {
+    ($($name:ident $number:literal $table:literal [$($column:literal)+];)+) => {
+        $(pub(crate) static $name: Table = Table {
+            number: $number, name: $table, columns: &[$($column),+], put: OnceLock::new(),
+        };)+
+
+        /// Every table.
+        pub(crate) static ALL: &[&Table] = &[$(&$name),+];
+    };
+}
+
+tables! {
+    META 1 "meta" ["key" "value"];
+    ROOT 2 "root" ["id" "path" "volume" "inode" "algorithms" "inodes_last" "period" "max_gone"
+        "suspended" "bytes"];
+    FOLDER 3 "folder" ["id" "root" "path"];
+    FILE 4 "file" ["id" "folder" "name" "size" "mtime" "ctime" "inode" "settled" "algorithms"
+        "digests"];
+    STATE 5 "state" ["id" "root" "checked" "status"];
+    RUN 6 "run" ["id" "verb" "root" "started" "ended" "outcome" "counts" "files" "bytes"];
+    EVENT 7 "event" ["id" "run" "at" "root" "path" "class" "other" "files" "before" "after"];
+    MANNER 9 "manner" ["root" "rate" "opens" "closes" "paused" "asked"];
+    OLD 8 "old_digest" ["id" "file" "until" "size" "mtime" "algorithms" "digests"];
+}
+
+impl Table {
+    /// Inserts a row, or replaces the one that has its key.
+    pub(crate) fn put(
+        &'static self,
+        db: &Connection,
+        values: &[ValueRef<'_>],
+    ) -> Result<(), CatalogError> {
+        self.putter(db)?.put(values)
+    }
+
+    /// Inserts many rows, or replaces those that have their keys: a statement is looked up once.
+    pub(crate) fn putter<'db>(&'static self, db: &'db Connection) -> rusqlite::Result<Putter<'db>> {
+        let statement = db.prepare_cached(self.put.get_or_init(|| self.put_sql()))?;
+        Ok(Putter { table: self, statement })
+    }
+
+    /// The same of rows whose keys are new.
+    pub(crate) fn inserter<'db>(
+        &'static self,
+        db: &'db Connection,
+    ) -> rusqlite::Result<Putter<'db>> {
+        Ok(Putter { table: self, statement: db.prepare_cached(&self.insert_sql())? })
+    }
+
+    fn insert_sql(&self) -> String {
+        let places: Vec<_> =
+            (1..=self.columns.len() + 1).map(|place| format!("?{place}")).collect();
+        format!("INSERT INTO {} VALUES ({})", self.name, places.join(","))
+    }
+
+    fn put_sql(&self) -> String {
+        let mut sql =
+            format!("{} ON CONFLICT ({}) DO UPDATE SET ", self.insert_sql(), self.columns[0]);
+        for column in &self.columns[1..] {
+            // Memory takes everything.
+            let _ = write!(sql, "{column}=excluded.{column},");
+        }
+        sql + "seal=excluded.seal"
+    }
+
+    /// Holds a row against its seal: all columns of the table, then `seal`, from column `first` on.
+    ///
+    /// # Errors
+    /// [`CatalogError::Damaged`] names the table and the row.
+    pub(crate) fn verify(&self, row: &Row<'_>, first: usize) -> Result<(), CatalogError> {
+        if self.is_sealed(row, first)? {
+            return Ok(());
+        }
+        let key = match row.get_ref(first)? {
+            ValueRef::Integer(id) => id.to_string(),
+            ValueRef::Text(key) | ValueRef::Blob(key) => key.escape_ascii().to_string(),
+            _ => "without key".to_owned(),
+        };
+        Err(CatalogError::Damaged(format!("row {key} of the table {} has a wrong seal", self.name)))
+    }
+
+    fn is_sealed(&self, row: &Row<'_>, first: usize) -> Result<bool, CatalogError> {
+        let mut values = [ValueRef::Null; 16];
+        let values = &mut values[..self.columns.len()];
+        for (place, value) in values.iter_mut().enumerate() {
+            *value = row.get_ref(first + place)?;
+        }
+        let seal = seal::of(self.number, values.iter().copied());
+        Ok(row.get_ref(first + values.len())? == ValueRef::Integer(seal))
+    }
+
+    /// `t.a, t.b, ..., t.seal`, where `t` is what a query calls the table.
+    pub(crate) fn select(&self, alias: &str) -> String {
+        let columns = self.columns.iter().chain(&["seal"]);
+        columns.map(|column| format!("{alias}.{column}")).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// A statement that puts rows.
+pub(crate) struct Putter<'db> {
+    table: &'static Table,
+    statement: CachedStatement<'db>,
+}
+
+impl Putter<'_> {
+    /// Puts a row, with its seal.
+    pub(crate) fn put(&mut self, values: &[ValueRef<'_>]) -> Result<(), CatalogError> {
+        let Self { table, statement } = self;
+        debug_assert_eq!(values.len(), table.columns.len(), "{}", table.name);
+        for (place, &value) in values.iter().enumerate() {
+            statement.raw_bind_parameter(place + 1, ToSqlOutput::Borrowed(value))?;
+        }
+        let seal = seal::of(table.number, values.iter().copied());
+        statement.raw_bind_parameter(values.len() + 1, seal)?;
+        statement.raw_execute()?;
+        Ok(())
+    }
+}
+
+pub(crate) fn int(number: i64) -> ValueRef<'static> {
+    ValueRef::Integer(number)
+}
+
+pub(crate) fn text(words: &str) -> ValueRef<'_> {
+    ValueRef::Text(words.as_bytes())
+}
+
+pub(crate) fn blob(bytes: &[u8]) -> ValueRef<'_> {
+    ValueRef::Blob(bytes)
+}
+
+pub(crate) fn or_null<T>(
+    value: Option<T>,
+    make: impl FnOnce(T) -> ValueRef<'static>,
+) -> ValueRef<'static> {
+    value.map_or(ValueRef::Null, make)
+}

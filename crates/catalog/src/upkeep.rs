@@ -1,0 +1,181 @@
+//! What somebody says about files: that they are right as they are, or to be cataloged no more.
+
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use lanesum_checksum::{Algorithms, Job, Source, engine};
+use rusqlite::Params;
+
+use crate::batch::Batch;
+use crate::check::require_shape;
+use crate::class::{Class, Status};
+use crate::digests::algorithms;
+use crate::finding::Finding;
+use crate::options::Options;
+use crate::root::Root;
+use crate::rows::{self, File};
+use crate::stat::Stat;
+use crate::volume::Place;
+use crate::way::{self, Ways};
+use crate::{Catalog, CatalogError};
+
+impl Catalog {
+    /// Accepts a file as it is, whatever it was: its digests and its stat are replaced, and the old
+    /// digests kept. Of a root it accepts the volume that it is on now, and no file.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoRoot`]; that the file cannot be read; and those of the catalog.
+    pub fn accept(&mut self, path: &Path, options: &Options) -> Result<Finding, CatalogError> {
+        require_shape(&self.db)?;
+        let (root, below) = self.root_of(path)?;
+        if below.is_empty() {
+            return self.accept_volume(root, options);
+        }
+        if let Some(why) = root.why_not_there() {
+            return Err(CatalogError::NotThere { path: root.path, why });
+        }
+        let whole = root.path_of(&below);
+        if let Some(error) = way::refusal(&Ways::of(&root.path).look(&below)) {
+            return Err(CatalogError::io(&whole)(error));
+        }
+        let before = rows::at(&self.db, root.id, &below)?;
+        let known = before.as_ref().map_or(Algorithms::NONE, |file| algorithms(&file.digests));
+        let algorithms = root.policy.algorithms.union(known);
+        let job = Job { source: Source::Regular(whole.clone()), algorithms, context: () };
+        let outcome = engine::run(&options.engine, std::iter::once(job)).next();
+        let unreadable = |words: String| CatalogError::io(&whole)(std::io::Error::other(words));
+        let hashed = match outcome.map(|outcome| outcome.result) {
+            Some(Ok(hashed)) => hashed,
+            Some(Err(error)) => return Err(unreadable(error.to_string())),
+            None => return Err(unreadable("it was not read".to_owned())),
+        };
+        let stat = Stat::of_hashed(&hashed)
+            .ok_or_else(|| unreadable("only regular files are cataloged".to_owned()))?;
+        let (digests, now) = (hashed.digests, (options.clock)());
+        let mut batch = Batch::begin(&self.db, root, "accept", now)?;
+        let mut finding = Finding::new(Class::Accepted, below.clone()).after(&stat, &digests);
+        match before {
+            Some(file) => {
+                finding = finding.before(&file.stat, &file.digests);
+                let (is_settled, was_moved) = (stat.is_settled_at(now), false);
+                batch.state(file.id, now, Status::Fresh);
+                let after = File { stat, digests, is_settled, was_moved, ..file.clone() };
+                batch.replace(&file, after, None);
+                batch.keep_old(file, now);
+            }
+            None => batch.insert(below, stat, digests, now),
+        }
+        self.end(batch, finding, now)
+    }
+
+    fn accept_volume(&mut self, root: Root, options: &Options) -> Result<Finding, CatalogError> {
+        let place = Place::of(&root.path).map_err(CatalogError::io(&root.path))?;
+        let now = (options.clock)();
+        let finding = Finding {
+            before: Some(root.volume.clone()),
+            after: Some(place.volume.clone()),
+            ..Finding::new(Class::Accepted, Vec::new())
+        };
+        let Place { volume, inode, .. } = place;
+        let root = Root { volume, inode, suspended: None, ..root };
+        let batch = Batch::begin(&self.db, root, "accept", now)?;
+        self.end(batch, finding, now)
+    }
+
+    fn end(
+        &mut self,
+        mut batch: Batch,
+        finding: Finding,
+        now: i64,
+    ) -> Result<Finding, CatalogError> {
+        batch.count(finding.class, finding.files);
+        batch.event(finding.clone(), now);
+        batch.run.ended = Some(now);
+        batch.run.outcome = Some("complete");
+        batch.commit(&mut self.db)?;
+        self.bring_home()?;
+        Ok(finding)
+    }
+
+    /// Catalogs a file, or all files in a folder, no more; a root with all of it. A path that is the
+    /// name of both is the file; with a slash at its end it is the folder. What was told of them
+    /// stays among the events. Files on the disk are not touched.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoRoot`], [`CatalogError::Unknown`], and those of the catalog.
+    pub fn forget(&mut self, path: &Path, options: &Options) -> Result<Finding, CatalogError> {
+        let (root, below) = self.root_of(path)?;
+        let is_folder = path.as_os_str().as_bytes().ends_with(b"/");
+        let (ids, bytes) = self.ids_at(&root, &below, is_folder)?;
+        if ids.is_empty() && !below.is_empty() {
+            return Err(CatalogError::Unknown(path.to_owned()));
+        }
+        let now = (options.clock)();
+        let is_root = below.is_empty();
+        let id = root.id;
+        // A root's event has nothing but this to tell of whom it is.
+        let told = if is_root { root.path.as_os_str().as_bytes().to_vec() } else { below };
+        let mut finding = Finding::new(Class::Forgotten, told);
+        finding.files = ids.len() as u64;
+        let mut batch = Batch::begin(&self.db, root, "forget", now)?;
+        batch.forget(ids, bytes);
+        let finding = self.end(batch, finding, now)?;
+        self.remove_empty_folders(id)?;
+        if is_root {
+            self.db.execute("DELETE FROM manner WHERE root = ?1", [id])?;
+            self.db.execute("DELETE FROM root WHERE id = ?1", [id])?;
+        }
+        Ok(finding)
+    }
+
+    /// Whether a file at a path, or one below it, is cataloged.
+    pub(crate) fn has_rows_at(&self, root: &Root, below: &[u8]) -> Result<bool, CatalogError> {
+        Ok(!self.ids_at(root, below, false)?.0.is_empty())
+    }
+
+    /// The id of the file at a path; where there is none, or a folder is meant, those of all files
+    /// below it. And their bytes.
+    fn ids_at(
+        &self,
+        root: &Root,
+        below: &[u8],
+        is_folder: bool,
+    ) -> Result<(Vec<i64>, i64), CatalogError> {
+        let sql =
+            "SELECT f.id, f.size FROM folder d JOIN file f ON f.folder = d.id WHERE d.root = ?1";
+        let found = if is_folder || below.is_empty() {
+            // Of the root all is below; to SQLite a part of an empty path is no path.
+            let sql = format!("{sql} AND (?2 = 0 OR substr(d.path, 1, ?2) = ?3)");
+            let mut inside = below.to_vec();
+            if !inside.is_empty() {
+                inside.push(b'/');
+            }
+            self.ids(&sql, (root.id, inside.len() as i64, &inside))?
+        } else {
+            let (folder, name) = rows::split(below);
+            let sql = format!("{sql} AND d.path = ?2 AND f.name = ?3");
+            self.ids(&sql, (root.id, folder, name))?
+        };
+        let is_none = found.0.is_empty() && !is_folder && !below.is_empty();
+        if is_none { self.ids_at(root, below, true) } else { Ok(found) }
+    }
+
+    fn ids(&self, sql: &str, parameters: impl Params) -> Result<(Vec<i64>, i64), CatalogError> {
+        let mut statement = self.db.prepare(sql)?;
+        let mut rows = statement.query(parameters)?;
+        let (mut ids, mut bytes) = (Vec::new(), 0);
+        while let Some(row) = rows.next()? {
+            ids.push(row.get(0)?);
+            bytes += row.get::<_, i64>(1)?;
+        }
+        ids.sort_unstable();
+        Ok((ids, bytes))
+    }
+
+    pub(crate) fn remove_empty_folders(&mut self, root: i64) -> Result<(), CatalogError> {
+        let sql = "DELETE FROM folder WHERE root = ?1 \
+                   AND NOT EXISTS (SELECT 1 FROM file WHERE folder = folder.id)";
+        self.db.execute(sql, [root])?;
+        Ok(())
+    }
+}

@@ -1,0 +1,193 @@
+//! Hours of the day, as a clock on the wall shows them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::civil::{Date, Time};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan as _, Zoned};
+
+/// Minutes of a day.
+const DAY: u16 = 24 * 60;
+
+/// Hours of the day in which a root may be scrubbed: `1:00-6:00`, or `22:00-6:00` over midnight.
+///
+/// They are those of the wall's clock. An hour that is skipped in spring is not had that day, and
+/// one that comes twice in autumn is had twice.
+///
+/// ```
+/// let hours: lanesum_catalog::Window = "22:00-6:30".parse()?;
+/// assert_eq!(hours.to_string(), "22:00-6:30");
+/// assert_eq!(hours.seconds(), 8 * 3600 + 1800);
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Minutes from midnight; the second is not in it.
+    opens: u16,
+    closes: u16,
+}
+
+impl Window {
+    /// From these minutes after midnight to those; nothing where that is no time, or no time of a
+    /// day.
+    pub(crate) fn new(opens: i64, closes: i64) -> Option<Self> {
+        let [opens, closes] = [opens, closes].map(|at| u16::try_from(at).ok());
+        let (opens, closes) = (opens?, closes?);
+        let is_right = opens < DAY && closes <= DAY && opens != closes && closes > 0;
+        is_right.then_some(Self { opens, closes })
+    }
+
+    /// Minutes from midnight at which it opens and closes.
+    pub(crate) fn minutes(self) -> [i64; 2] {
+        [self.opens.into(), self.closes.into()]
+    }
+
+    /// How many seconds of an ordinary day it has.
+    #[must_use]
+    pub fn seconds(self) -> u32 {
+        let minutes = (self.closes + DAY - self.opens) % DAY;
+        60 * u32::from(if minutes == 0 { DAY } else { minutes })
+    }
+
+    /// Whether it is open at a time in seconds since 1970.
+    #[must_use]
+    pub fn is_open(self, at: i64, zone: &TimeZone) -> bool {
+        let time = zoned(at, zone).time();
+        let minute =
+            u16::from(time.hour().unsigned_abs()) * 60 + u16::from(time.minute().unsigned_abs());
+        if self.opens < self.closes {
+            (self.opens..self.closes).contains(&minute)
+        } else {
+            minute >= self.opens || minute < self.closes
+        }
+    }
+
+    /// When it is open next, at the earliest at this time.
+    #[must_use]
+    pub fn next_open(self, at: i64, zone: &TimeZone) -> i64 {
+        if self.is_open(at, zone) {
+            return at;
+        }
+        let now = zoned(at, zone);
+        let clock = Time::midnight() + i64::from(self.opens).minutes();
+        let days = (0..4).filter_map(|day| now.date().checked_add(day.days()).ok());
+        let times = days.flat_map(|date| instants(date, clock, zone));
+        // Hours that are skipped, or come twice, begin with a change of the clock.
+        let changes = zone.following(now.timestamp()).map(|change| change.timestamp().as_second());
+        let times = times.chain(changes.take(1));
+        let open = times.filter(|&time| time > at && self.is_open(time, zone)).min();
+        open.unwrap_or(at + 24 * 60 * 60)
+    }
+}
+
+/// When a day begins that a time is in, where the clocks are set so.
+pub(crate) fn midnight(at: i64, zone: &TimeZone) -> i64 {
+    zoned(at, zone).start_of_day().map_or(at, |start| start.timestamp().as_second())
+}
+
+/// When the day after that begins.
+pub(crate) fn next_midnight(at: i64, zone: &TimeZone) -> i64 {
+    let tomorrow = zoned(at, zone).tomorrow().and_then(|it| it.start_of_day());
+    tomorrow.map_or(at + 24 * 60 * 60, |start| start.timestamp().as_second()).max(at + 1)
+}
+
+fn zoned(at: i64, zone: &TimeZone) -> Zoned {
+    let at = at.clamp(Timestamp::MIN.as_second(), Timestamp::MAX.as_second());
+    Timestamp::from_second(at).unwrap_or_default().to_zoned(zone.clone())
+}
+
+/// When a clock shows a time on a day: twice where it is set back, near it where it is skipped.
+fn instants(date: Date, clock: Time, zone: &TimeZone) -> impl Iterator<Item = i64> {
+    let time = zone.to_ambiguous_timestamp(date.to_datetime(clock));
+    let both = [time.earlier(), time.later()];
+    both.into_iter().filter_map(|time| Some(time.ok()?.as_second()))
+}
+
+impl fmt::Display for Window {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [opens, closes] = [self.opens, self.closes].map(|at| (at / 60, at % 60));
+        write!(f, "{}:{:02}-{}:{:02}", opens.0, opens.1, closes.0, closes.1)
+    }
+}
+
+impl FromStr for Window {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let minutes = |text: &str| -> Option<i64> {
+            let (hours, minutes) = text.split_once(':').unwrap_or((text, "00"));
+            let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+            if minutes.len() != 2 || !is_number(hours) || !is_number(minutes) {
+                return None;
+            }
+            let (hours, minutes): (i64, i64) = (hours.parse().ok()?, minutes.parse().ok()?);
+            (hours <= 24 && minutes < 60).then_some(hours * 60 + minutes)
+        };
+        text.split_once('-')
+            .and_then(|(opens, closes)| Self::new(minutes(opens)?, minutes(closes)?))
+            .ok_or_else(|| "hours of the day are wanted: 1:00-6:00, 22:00-6:00".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> i64 {
+        text.parse::<Timestamp>().unwrap().as_second()
+    }
+
+    #[test]
+    fn hours_are_read_and_written() {
+        for text in ["1:00-6:00", "22:00-6:00", "0:00-24:00", "0:05-0:06"] {
+            assert_eq!(text.parse::<Window>().unwrap().to_string(), text);
+        }
+        assert_eq!("1-6".parse::<Window>().unwrap().to_string(), "1:00-6:00");
+        for text in [
+            "",
+            "1:00",
+            "1:00-1:00",
+            "25:00-1:00",
+            "1:60-2:00",
+            "1:0-2:00",
+            "24:00-6:00",
+            "-1:00-2:00",
+            "6:00-0:00",
+            ":00-1:00",
+        ] {
+            assert!(text.parse::<Window>().is_err(), "{text}");
+        }
+        assert_eq!("0:00-24:00".parse::<Window>().unwrap().seconds(), 86_400);
+        assert_eq!("22:00-6:00".parse::<Window>().unwrap().seconds(), 8 * 3600);
+    }
+
+    /// At each quarter of an hour of a year with both changes of the clock, it is open when the
+    /// wall's clock says so, and the next opening is the first such quarter.
+    #[test]
+    fn the_clock_on_the_wall_decides_on_every_day() {
+        let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
+        let (from, to) = (at("2026-03-20T00:00:00Z"), at("2026-11-10T00:00:00Z"));
+        for text in ["1:00-6:00", "2:00-3:00", "22:00-2:30", "2:30-2:45", "0:00-24:00"] {
+            let window: Window = text.parse().unwrap();
+            let mut next = None;
+            for time in (0..(to - from) / 900).rev().map(|step| from + step * 900) {
+                if window.is_open(time, &zone) {
+                    next = Some(time);
+                }
+                if let Some(next) = next {
+                    assert_eq!(window.next_open(time, &zone), next, "{text} at {time}");
+                }
+            }
+        }
+        let night: Window = "2:00-3:00".parse().unwrap();
+        let spring = at("2026-03-28T12:00:00Z");
+        assert_eq!(night.next_open(spring, &zone), at("2026-03-30T00:00:00Z"), "the 29th has none");
+        let autumn = at("2026-10-24T12:00:00Z");
+        let minutes = (0..24 * 60).map(|minute| autumn + minute * 60);
+        let open = minutes.filter(|&at| night.is_open(at, &zone)).count();
+        assert_eq!(open, 120, "the hour comes twice");
+        assert_eq!(midnight(at("2026-03-29T12:00:00Z"), &zone), at("2026-03-28T23:00:00Z"));
+        assert_eq!(next_midnight(at("2026-03-29T12:00:00Z"), &zone), at("2026-03-29T22:00:00Z"));
+    }
+}

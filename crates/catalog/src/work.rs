@@ -1,0 +1,615 @@
+//! A run at work: what was read is held against its row, and what comes of that is written and told.
+
+use std::collections::HashMap;
+use std::io;
+use std::iter;
+use std::mem;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lanesum_checksum::engine::{self, Delivery, Hashed, Outcome, Pace};
+use lanesum_checksum::{Error, Job};
+use lanesum_list::Digests;
+
+use crate::batch::Batch;
+use crate::class::{Case, Class, Status, case};
+use crate::confirm::{Confirmed, confirm};
+use crate::digests::{agree, algorithms};
+use crate::finding::Finding;
+use crate::jobs::{Limits, Task, job_of_new, job_of_row};
+use crate::mounts::Mounts;
+use crate::moves::{Gone, Moves};
+use crate::options::{GoesOn, Options, Verb};
+use crate::pressure::Pressure;
+use crate::rows::File;
+use crate::scan::prefix_len;
+use crate::scrub::cost;
+use crate::stat::Stat;
+use crate::summary::Halt;
+use crate::{Catalog, CatalogError};
+
+/// What is being written to is tried so often again, after all else.
+const TRIES: u32 = 3;
+
+/// How long an outcome is waited for before there is a look at what is to be committed.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Whoever is told of findings.
+pub(crate) type Tell<'a> = &'a mut dyn FnMut(&Finding) -> io::Result<()>;
+
+fn inode_at(path: &Path) -> Option<[u64; 2]> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some([metadata.dev(), metadata.ino()])
+}
+
+pub(crate) struct Work<'a> {
+    pub(crate) catalog: &'a mut Catalog,
+    pub(crate) verb: Verb,
+    pub(crate) options: &'a Options,
+    pub(crate) batch: Batch,
+    /// Of the rows that are not well.
+    pub(crate) statuses: HashMap<i64, Status>,
+    pub(crate) gone: Gone,
+    pub(crate) moves: Moves,
+    pub(crate) limits: Arc<Limits>,
+    /// Whether all is new, and so not worth a word.
+    pub(crate) is_first: bool,
+    /// Files that were inserted, to be told once it is known whether they are copies.
+    pub(crate) inserted: Vec<(Vec<u8>, Stat, Digests)>,
+    pub(crate) mounts: Vec<Vec<u8>>,
+    /// Rows below what is mounted, which were to be read.
+    pub(crate) hidden: u64,
+    /// Why it ends before all is read.
+    pub(crate) halt: Option<Halt>,
+    /// Device and inode of the root when it began: the cheap half of whether it is there still.
+    place: Option<[u64; 2]>,
+    /// What was mounted below it when that was looked up last.
+    below: Option<(Instant, Mounts)>,
+    /// Why the root is not there any more.
+    pub(crate) vanished: Option<String>,
+    pace: Pace,
+    pressure: Pressure,
+    /// When it was looked last how it is to behave.
+    steered: Option<Instant>,
+    /// Whether indices were held against rows.
+    pub(crate) is_shape_right: bool,
+    /// Whether a scrub looked whether too many files are gone.
+    pub(crate) is_looked_over: bool,
+    busy: Vec<(PathBuf, Option<Box<File>>)>,
+    tries: u32,
+    tell: Tell<'a>,
+}
+
+impl<'a> Work<'a> {
+    pub(crate) fn new(
+        catalog: &'a mut Catalog,
+        verb: Verb,
+        options: &'a Options,
+        batch: Batch,
+        tell: Tell<'a>,
+    ) -> Self {
+        Self {
+            catalog,
+            verb,
+            options,
+            statuses: HashMap::new(),
+            gone: Gone::default(),
+            moves: Moves::default(),
+            limits: Arc::default(),
+            is_first: false,
+            inserted: Vec::new(),
+            mounts: Vec::new(),
+            hidden: 0,
+            halt: None,
+            place: inode_at(&batch.root.path),
+            below: None,
+            batch,
+            vanished: None,
+            pace: options.engine.pace.clone().unwrap_or_default(),
+            pressure: Pressure::default(),
+            steered: None,
+            is_shape_right: false,
+            is_looked_over: false,
+            busy: Vec::new(),
+            tries: 0,
+            tell,
+        }
+    }
+
+    fn now(&self) -> i64 {
+        (self.options.clock)()
+    }
+
+    /// Commits, and tells what is on the medium then.
+    pub(crate) fn commit(&mut self) -> Result<(), CatalogError> {
+        self.look_at_root()?;
+        let told = self.batch.commit(&mut self.catalog.db)?;
+        told.iter().try_for_each(|finding| (self.tell)(finding)).map_err(CatalogError::Told)
+    }
+
+    /// Whether the root is what it was when the run began. Where it is not, nobody knows of which of
+    /// the two was read what is not committed: nothing of that is kept.
+    pub(crate) fn look_at_root(&mut self) -> Result<(), CatalogError> {
+        if self.vanished.is_none()
+            && inode_at(&self.batch.root.path) != self.place
+            && let Some(why) = self.batch.root.why_not_there()
+        {
+            self.vanished = Some(why);
+            self.batch.discard(&self.catalog.db)?;
+        }
+        Ok(())
+    }
+
+    /// What is mounted over a path below the root, perhaps since the run began; as of this moment, or
+    /// of a moment ago.
+    pub(crate) fn mount_over(&mut self, below: &[u8], is_exact: bool) -> Option<Vec<u8>> {
+        const MOMENT: Duration = Duration::from_millis(10);
+        let is_old = |at: Instant| is_exact || at.elapsed() > MOMENT;
+        if self.below.as_ref().is_none_or(|(at, _)| is_old(*at)) {
+            self.below = Some((Instant::now(), Mounts::below(&self.batch.root.path)));
+        }
+        self.below.as_ref().and_then(|(_, mounts)| mounts.over(below)).map(<[u8]>::to_vec)
+    }
+
+    /// What hides the file that was to be read, if the one that was read, or missed, is another: a
+    /// mount that came since the way to it was looked at.
+    fn hidden_by(&mut self, path: &Path, result: &Result<Hashed, Error>) -> Option<Vec<u8>> {
+        let own = self.place.map(|[device, _]| device);
+        let is_own = match result {
+            Ok(hashed) => hashed.inode.map(|inode| inode.device) == own,
+            Err(_) => false,
+        };
+        let below = self.below(path);
+        if is_own { None } else { self.mount_over(&below, true) }
+    }
+
+    /// Reads, and what is being written to once more; whether all was done.
+    pub(crate) fn read(
+        &mut self,
+        jobs: impl Iterator<Item = Job<Task>> + Send + 'static,
+    ) -> Result<bool, CatalogError> {
+        let mut is_done = self.read_once(jobs)?;
+        while is_done && !self.busy.is_empty() {
+            self.tries += 1;
+            let root = self.batch.root.clone();
+            let job = move |(path, file): (PathBuf, Option<Box<File>>)| match file {
+                Some(file) => job_of_row(&root, *file),
+                None => job_of_new(path, root.policy.algorithms),
+            };
+            let again = mem::take(&mut self.busy).into_iter().map(job);
+            is_done = self.read_once(again)?;
+        }
+        Ok(is_done && !self.limits.is_reached())
+    }
+
+    fn read_once(
+        &mut self,
+        jobs: impl Iterator<Item = Job<Task>> + Send + 'static,
+    ) -> Result<bool, CatalogError> {
+        let mut options = self.engine();
+        // One long file must not hold up what others have proved.
+        options.delivery = Delivery::AsTheyCome;
+        options.detect_changes = true;
+        let mut jobs = jobs;
+        // Of a number that is not known none is read in this thread, which has to steer.
+        let mut run = engine::run(&options, iter::from_fn(move || jobs.next()));
+        loop {
+            match run.next_within(LOOK) {
+                Some(outcome) => self.take(outcome)?,
+                None if run.is_at_end() => break,
+                None => {}
+            }
+            if self.batch.is_due() {
+                self.commit()?;
+            }
+            if self.limits.is_late() || !self.steer()? || self.vanished.is_some() {
+                run.stopper().stop();
+            }
+        }
+        let is_done = run.finish().is_ok();
+        self.commit()?;
+        Ok(is_done)
+    }
+
+    /// How files are read: a scrub at its pace.
+    fn engine(&self) -> engine::Options {
+        let mut options = self.options.engine.clone();
+        if self.verb == Verb::Scrub {
+            options.pace = Some(self.pace.clone());
+        }
+        options
+    }
+
+    /// Behaves as whoever steers says; whether to go on.
+    pub(crate) fn steer(&mut self) -> Result<bool, CatalogError> {
+        if self.steered.is_some_and(|at| at.elapsed() < LOOK) {
+            return Ok(self.halt.is_none());
+        }
+        let is_first = self.steered.replace(Instant::now()).is_none();
+        if self.options.goes_on.as_ref().is_some_and(|goes_on| !goes_on.says()) {
+            self.halt.get_or_insert(Halt::Ended);
+        }
+        if self.verb == Verb::Scrub {
+            let manners = self.catalog.manners(&self.batch.root)?;
+            let (now, zone) = (self.now(), &self.options.zone);
+            let is_open = manners.window.is_none_or(|window| window.is_open(now, zone));
+            if let Some(since) = manners.paused {
+                self.halt.get_or_insert(Halt::Paused(since));
+            } else if !is_open && !self.options.at_any_time {
+                self.halt.get_or_insert(Halt::Closed);
+            }
+            self.pace.set_rate(manners.rate);
+            if self.options.yields && !is_first {
+                self.pressure.look(&self.pace);
+            }
+        }
+        if self.halt.is_some() {
+            self.limits.reach();
+        }
+        Ok(self.halt.is_none())
+    }
+
+    fn take(&mut self, outcome: Outcome<Task>) -> Result<(), CatalogError> {
+        if self.vanished.is_some() {
+            return Ok(());
+        }
+        let Outcome { source, context, result, .. } = outcome;
+        let path = source.path().unwrap_or(Path::new("")).to_owned();
+        if let Ok(hashed) = &result {
+            self.batch.run.files += i64::from(source.path().is_some());
+            self.batch.run.bytes = self.batch.run.bytes.saturating_add_unsigned(hashed.bytes);
+        }
+        if matches!(context, Task::Row(_) | Task::New)
+            && let Some(mount) = self.hidden_by(&path, &result)
+        {
+            match context {
+                Task::Row(file) => return self.hide(mount, file.id),
+                _ if self.mounts.contains(&mount) => {}
+                _ => self.mounts.push(mount),
+            }
+            return Ok(());
+        }
+        match (context, result) {
+            (Task::Failed(error), _) => Err(error),
+            (Task::Mount(path), _) => {
+                let below = self.below(&path);
+                self.mounts.push(below);
+                Ok(())
+            }
+            (Task::Gone(file), _) => match self.mount_over(&file.path(), true) {
+                Some(mount) => self.hide(mount, file.id),
+                None => self.miss(&file),
+            },
+            (Task::Hidden(mount, id), _) => self.hide(mount, id),
+            (Task::Unreadable(path, why), _) => {
+                let finding = Finding::new(Class::Unreadable, self.below(&path)).because(why);
+                self.found(finding);
+                Ok(())
+            }
+            (Task::Row(file), Ok(hashed)) => self.judge(&path, *file, hashed),
+            (Task::New, Ok(hashed)) => self.judge_new(&path, hashed),
+            (_, Err(Error::OwnOutput)) => Ok(()),
+            (_, Err(error @ Error::NoDirect)) => {
+                let error = io::Error::new(io::ErrorKind::Unsupported, error.to_string());
+                Err(CatalogError::io(path)(error))
+            }
+            (Task::Row(file), Err(Error::Changed)) => self.is_busy(path, Some(file)),
+            (Task::New, Err(Error::Changed)) => self.is_busy(path, None),
+            (Task::Row(file), Err(error)) if error.is_not_found() => self.miss(&file),
+            (Task::Row(file), Err(error)) => {
+                let finding = of_row(Class::Unreadable, &file).because(error.to_string());
+                self.is_damaged(&file, finding)
+            }
+            // It came and went.
+            (Task::New, Err(error)) if error.is_not_found() => Ok(()),
+            (Task::New, Err(error)) => {
+                let finding = Finding::new(Class::Unreadable, self.below(&path));
+                self.found(finding.because(error.to_string()));
+                Ok(())
+            }
+        }
+    }
+
+    /// Notes that a file is hidden by a mount. It stays known that nobody could look, but not in
+    /// place of what is known.
+    pub(crate) fn hide(&mut self, mount: Vec<u8>, id: i64) -> Result<(), CatalogError> {
+        self.hidden += 1;
+        if !self.statuses.contains_key(&id) {
+            self.batch.state(id, self.catalog.checked(id)?, Status::Hidden);
+            self.statuses.insert(id, Status::Hidden);
+        }
+        if !self.mounts.contains(&mount) {
+            self.mounts.push(mount);
+        }
+        Ok(())
+    }
+
+    /// A path below the root.
+    fn below(&self, path: &Path) -> Vec<u8> {
+        let length = prefix_len(&self.batch.root.path);
+        path.as_os_str().as_bytes().get(length..).unwrap_or_default().to_vec()
+    }
+
+    /// Holds what was read against its row.
+    fn judge(&mut self, path: &Path, file: File, hashed: Hashed) -> Result<(), CatalogError> {
+        let Some(stat) = Stat::of_hashed(&hashed) else {
+            return self.is_busy(path.to_owned(), Some(Box::new(file)));
+        };
+        let digests = hashed.digests;
+        let is_same = agree(&file.digests, &digests) == Some(true);
+        let class = match case(&file.stat, &stat, is_same) {
+            Case::Is(Class::Altered) => Case::Is(Class::Altered),
+            Case::Is(class) => return self.judged(class, file, stat, digests),
+            Case::Suspicious if !file.is_settled => {
+                return self.judged(Class::Changed, file, stat, digests);
+            }
+            // The time of the inode is that of a look after the move.
+            Case::Suspicious if file.was_moved => Case::Is(Class::Altered),
+            Case::Suspicious => Case::Suspicious,
+        };
+        // What waits would wait for as long as that takes.
+        self.commit()?;
+        let options = self.engine();
+        let goes_on = || self.options.goes_on.as_ref().is_none_or(GoesOn::says);
+        match (confirm(path, &file, (&digests, &stat), &options, &goes_on), class) {
+            (Confirmed::Busy, _) => self.is_busy(path.to_owned(), Some(Box::new(file))),
+            (Confirmed::Unreadable(why), _) => {
+                let finding = of_row(Class::Unreadable, &file).because(why);
+                self.is_damaged(&file, finding)
+            }
+            (Confirmed::Transient, _) => self.judged(Class::Transient, file, stat, digests),
+            (Confirmed::Unstable, _) => self.judged(Class::Unstable, file, stat, digests),
+            (Confirmed::Same, Case::Suspicious) => self.judged(Class::Rotted, file, stat, digests),
+            (Confirmed::Same, Case::Is(class)) => self.judged(class, file, stat, digests),
+        }
+    }
+
+    fn judged(
+        &mut self,
+        class: Class,
+        file: File,
+        stat: Stat,
+        digests: Digests,
+    ) -> Result<(), CatalogError> {
+        let finding = of_row(class, &file).before(&file.stat, &file.digests).after(&stat, &digests);
+        match class {
+            Class::Ok | Class::Touched => self.is_good(finding, file, stat, digests),
+            Class::Changed | Class::Older => self.is_edited(finding, file, stat, digests),
+            _ => self.is_damaged(&file, finding),
+        }
+    }
+
+    fn is_good(
+        &mut self,
+        mut finding: Finding,
+        file: File,
+        stat: Stat,
+        digests: Digests,
+    ) -> Result<(), CatalogError> {
+        if let Some(to) = file.renamed.clone()
+            && !self.verb.accepts()
+        {
+            return self.moved(file, to.into(), stat, Some(digests));
+        }
+        let now = self.now();
+        if file.stat.is_of_list() {
+            // A list knows too little for anything to be touched.
+            finding.class = Class::Ok;
+        }
+        let class = finding.class;
+        self.batch.state(file.id, now, Status::Good);
+        match self.statuses.remove(&file.id) {
+            None => {
+                self.batch.run.spent = self.batch.run.spent.saturating_add(cost(stat.size));
+            }
+            // Of each of these nobody was told.
+            Some(Status::Hidden) => {}
+            Some(_) => {
+                // Whoever was told that it is not well is told that it is.
+                self.batch.event(finding.clone(), now);
+                self.batch.tell(finding);
+            }
+        }
+        if let Some(to) = file.renamed.clone() {
+            return self.moved(file, to.into(), stat, Some(digests));
+        }
+        self.batch.count(class, 1);
+        let is_settled = file.stays_settled(&stat, now);
+        let has_same_digests = algorithms(&file.digests) == algorithms(&digests);
+        let is_more_settled = is_settled && !file.is_settled || file.was_moved;
+        if stat != file.stat || !has_same_digests || is_more_settled {
+            let after = File { stat, digests, is_settled, was_moved: false, ..file.clone() };
+            self.batch.replace(&file, after, None);
+        }
+        Ok(())
+    }
+
+    fn is_edited(
+        &mut self,
+        mut finding: Finding,
+        file: File,
+        stat: Stat,
+        digests: Digests,
+    ) -> Result<(), CatalogError> {
+        let now = self.now();
+        if let Some(status) = self.statuses.get(&file.id).filter(|status| status.is_kept()) {
+            // Its last good digest is the only one that there is: it stays until somebody says so.
+            finding.class = match status {
+                Status::Altered => Class::Altered,
+                Status::Emptied => Class::Emptied,
+                _ => Class::Rotted,
+            };
+            self.batch.count(finding.class, 1);
+            self.batch.tell(finding);
+            return Ok(());
+        }
+        self.batch.count(finding.class, 1);
+        if !self.verb.accepts() {
+            return self.stands(&file, finding);
+        }
+        {
+            self.statuses.remove(&file.id);
+            self.batch.event(finding.clone(), now);
+            self.batch.state(file.id, now, Status::Fresh);
+            let is_settled = stat.is_settled_at(now);
+            let after = File { stat, digests, is_settled, was_moved: false, ..file.clone() };
+            let to = file.renamed.clone().map(Vec::from);
+            self.batch.replace(&file, after, to);
+            self.batch.keep_old(file, now);
+        }
+        self.batch.tell(finding);
+        Ok(())
+    }
+
+    /// Notes what is wrong with a row, whose digest and stat stay.
+    fn is_damaged(&mut self, file: &File, finding: Finding) -> Result<(), CatalogError> {
+        // A scrub looks at the others only where one is missing: so many may be that no row counts.
+        if self.verb == Verb::Scrub && finding.class == Class::Missing && !self.is_looked_over {
+            self.is_looked_over = true;
+            if let Some(why) = self.why_too_few()? {
+                self.vanished.get_or_insert(why);
+            }
+        }
+        if self.vanished.is_some() {
+            return Ok(());
+        }
+        // Nothing is said of a file whose root went away while it was looked for.
+        if matches!(finding.class, Class::Missing | Class::Unreadable)
+            && inode_at(&self.batch.root.path) != self.place
+            && let Some(why) = self.batch.root.why_not_there()
+        {
+            self.vanished.get_or_insert(why);
+            return Ok(());
+        }
+        self.batch.count(finding.class, 1);
+        if self.verb.accepts() && finding.class != Class::Missing && file.renamed.is_some() {
+            // It takes its name along, and nothing else.
+            let to = file.renamed.clone().map(Vec::from);
+            self.batch.replace(file, file.clone(), to);
+        }
+        self.stands(file, finding)
+    }
+
+    /// Notes how a row stands since now, until it is read as it was, taken up, accepted or
+    /// forgotten; and tells of it.
+    fn stands(&mut self, file: &File, finding: Finding) -> Result<(), CatalogError> {
+        let before = self.statuses.get(&file.id).copied();
+        if let Some(status) = Status::of_class(finding.class)
+            && before != Some(status)
+        {
+            // That it was looked at is no check of it.
+            let checked = self.catalog.checked(file.id)?;
+            let is_news = before.is_none_or(|before| before.gives_way_to(status));
+            if is_news {
+                self.batch.state(file.id, checked, status);
+                self.statuses.insert(file.id, status);
+            }
+            // What stands as something worse is an event when it is found, and none at each run.
+            let (root, path) = (self.batch.root.id, &finding.path);
+            if is_news || self.catalog.last_class_of(root, path)? != Some(finding.class) {
+                self.batch.event(finding.clone(), self.now());
+            }
+        }
+        self.batch.tell(finding);
+        Ok(())
+    }
+
+    /// Notes that a row's file is not there.
+    pub(crate) fn miss(&mut self, file: &File) -> Result<(), CatalogError> {
+        let finding = Finding::new(Class::Missing, file.path()).before(&file.stat, &file.digests);
+        self.is_damaged(file, finding)
+    }
+
+    /// What is being written to is tried again later, or told.
+    fn is_busy(&mut self, path: PathBuf, file: Option<Box<File>>) -> Result<(), CatalogError> {
+        const WHY: &str = "somebody is writing to it";
+        if self.tries < TRIES {
+            self.busy.push((path, file));
+            return Ok(());
+        }
+        if let Some(file) = file {
+            self.batch.count(Class::Busy, 1);
+            return self.stands(&file, of_row(Class::Busy, &file).because(WHY));
+        }
+        let below = self.below(&path);
+        self.found(Finding::new(Class::Busy, below).because(WHY));
+        Ok(())
+    }
+
+    /// Something that has no row, or that its row says nothing of.
+    pub(crate) fn found(&mut self, finding: Finding) {
+        self.batch.count(finding.class, finding.files);
+        if self.verb.accepts() || finding.class.is_damage() {
+            let now = self.now();
+            self.batch.event(finding.clone(), now);
+        }
+        self.batch.tell(finding);
+    }
+
+    /// A file without a row: perhaps one that was elsewhere.
+    fn judge_new(&mut self, path: &Path, hashed: Hashed) -> Result<(), CatalogError> {
+        let Some(stat) = Stat::of_hashed(&hashed) else {
+            return self.is_busy(path.to_owned(), None);
+        };
+        let (path, digests, now) = (self.below(path), hashed.digests, self.now());
+        if let Some(file) = self.gone.take_same(&path, stat.size, &digests) {
+            self.moved(file, path, stat, Some(digests))?;
+        } else if self.is_first {
+            self.batch.count(Class::New, 1);
+            self.batch.insert(path, stat, digests, now);
+        } else if self.verb.accepts() {
+            self.inserted.push((path.clone(), stat, digests.clone()));
+            self.batch.insert(path, stat, digests, now);
+        } else {
+            self.found(Finding::new(Class::New, path).after(&stat, &digests));
+        }
+        Ok(())
+    }
+
+    /// A row whose file has another path now; with what was read of it, if it was.
+    pub(crate) fn moved(
+        &mut self,
+        file: File,
+        to: Vec<u8>,
+        stat: Stat,
+        read: Option<Digests>,
+    ) -> Result<(), CatalogError> {
+        self.batch.count(Class::Moved, 1);
+        self.moves.add(file.path(), to.clone());
+        if !self.verb.accepts() {
+            // The row stands as it did: what is not taken up may be gone again tomorrow.
+            return Ok(());
+        }
+        let now = self.now();
+        if read.is_some() {
+            self.batch.state(file.id, now, Status::Good);
+            self.statuses.remove(&file.id);
+        }
+        let after = match read {
+            Some(digests) => {
+                let is_settled = file.stays_settled(&stat, now);
+                File { stat, digests, is_settled, was_moved: false, ..file.clone() }
+            }
+            // It was not read, so it stays known when it was last; but not that it is missing.
+            None => {
+                if self.statuses.get(&file.id).is_some_and(|status| !status.is_kept()) {
+                    self.batch.state(file.id, self.catalog.checked(file.id)?, Status::Good);
+                    self.statuses.remove(&file.id);
+                }
+                let was_moved = file.was_moved || stat.changed != file.stat.changed;
+                File { stat, was_moved, ..file.clone() }
+            }
+        };
+        self.batch.replace(&file, after, Some(to));
+        Ok(())
+    }
+}
+
+/// What is found of a row's file: under the name that it has now, with the one that it had.
+pub(crate) fn of_row(class: Class, file: &File) -> Finding {
+    let other = file.renamed.as_ref().map(|_| file.path());
+    Finding { other, ..Finding::new(class, file.place()) }
+}

@@ -1,0 +1,1234 @@
+//! Every row of the table of cases, on real files.
+
+use std::fs::{self, File};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+use lanesum_catalog::{Import, Imported, Reading, Severity, Status};
+use lanesum_list::Record;
+
+use super::*;
+
+#[test]
+fn what_is_as_it_was_is_not_read() {
+    let archive = Archive::of(&["a", "b/c"]);
+    let told = archive.run(Verb::Add);
+    assert_eq!((told.summary.files, told.summary.severity()), (2, Severity::AsCataloged));
+    assert_eq!(told.lines(), [""; 0]);
+    for verb in [Verb::Update, Verb::Audit] {
+        let told = archive.run(verb);
+        assert_eq!((told.summary.files, told.summary.same), (0, 2), "{verb:?}");
+        assert_eq!(told.summary.severity(), Severity::AsCataloged);
+    }
+    let told = archive.run_with(Verb::Audit, |options| options.reading = Reading::All);
+    assert_eq!((told.summary.files, told.counts()[&Class::Ok]), (2, 2));
+}
+
+#[test]
+fn a_chmod_a_link_and_a_time_are_touches() {
+    let archive = Archive::of(&["a", "b", "c"]);
+    archive.run(Verb::Add);
+    fs::set_permissions(archive.path("a"), fs::Permissions::from_mode(0o600)).unwrap();
+    fs::hard_link(archive.path("b"), archive.state.path().join("link")).err();
+    set_time(&archive.path("c"), UNIX_EPOCH);
+    let told = archive.run(Verb::Audit);
+    assert_eq!(told.summary.severity(), Severity::AsCataloged);
+    assert!(told.counts()[&Class::Touched] >= 2, "{:?}", told.counts());
+    // The stat is renewed, so that it is read once.
+    assert_eq!(archive.run(Verb::Audit).summary.files, 0);
+}
+
+#[test]
+fn edits_are_taken_up_by_update_alone() {
+    let archive = Archive::of(&["a", "b", "c"]);
+    archive.run(Verb::Add);
+    archive.write("a", "x");
+    archive.write("b", "longer than before");
+    archive.write_at("c", "y", 1_000_000);
+    let lines = ["changed a", "changed b", "older c"];
+    for _ in 0..2 {
+        let told = archive.run(Verb::Audit);
+        assert_eq!(told.lines(), lines);
+        assert_eq!(told.summary.severity(), Severity::Differences);
+    }
+    assert_eq!(archive.scrub(everything()).lines(), lines);
+    let told = archive.run(Verb::Update);
+    assert_eq!(
+        (told.lines(), told.summary.severity()),
+        (lines.map(str::to_owned).to_vec(), Severity::Differences)
+    );
+    assert_eq!(archive.run(Verb::Update).lines(), [""; 0]);
+}
+
+#[test]
+fn another_content_under_the_same_time_is_altered() {
+    let archive = Archive::new();
+    for name in ["same size", "longer", "empty"] {
+        archive.write_at(name, "content", 1_000_000_000);
+    }
+    archive.run(Verb::Add);
+    archive.write_at("same size", "CONTENT", 1_000_000_000);
+    archive.write_at("longer", "content and more", 1_000_000_000);
+    archive.write_at("empty", "", 1_000_000_000);
+    let lines = ["altered longer", "altered same size", "emptied empty"];
+    for verb in [Verb::Update, Verb::Audit, Verb::Update] {
+        let told = archive.run(verb);
+        assert_eq!(
+            (told.lines(), told.summary.severity()),
+            (lines.map(str::to_owned).to_vec(), Severity::Damage),
+            "{verb:?}"
+        );
+    }
+    // What is edited since is no less damaged: nobody knows what it was edited from.
+    archive.write("longer", "something else");
+    assert_eq!(archive.run(Verb::Update).lines(), lines);
+    // Put back, it is well.
+    archive.write("same size", "content");
+    let lines = ["altered longer", "emptied empty", "ok same size"];
+    assert_eq!(archive.run(Verb::Update).lines()[..2], lines[..2]);
+    let mut catalog = archive.open();
+    let finding = catalog.accept(&archive.path("empty"), &options()).unwrap();
+    assert_eq!(finding.class, Class::Accepted);
+    catalog.accept(&archive.path("longer"), &options()).unwrap();
+    drop(catalog);
+    let told = archive.run(Verb::Audit);
+    assert_eq!((told.lines(), told.summary.severity()), (vec![], Severity::AsCataloged));
+}
+
+#[test]
+fn rot_is_found_by_whoever_reads_and_never_accepted() {
+    let archive = Archive::of(&["a", "b", "c"]);
+    archive.run(Verb::Add);
+    archive.rot("b");
+    // Nobody reads what looks as it was.
+    assert_eq!(archive.run(Verb::Audit).lines(), [""; 0]);
+    let told = archive.scrub(everything());
+    assert_eq!(
+        (told.lines(), told.summary.severity()),
+        (vec!["rotted b".to_owned()], Severity::Damage)
+    );
+    let finding = &told.findings[0];
+    assert_ne!(finding.before, finding.after);
+    for verb in [Verb::Audit, Verb::Update, Verb::Add] {
+        let told = archive.run(verb);
+        assert_eq!(
+            (told.lines(), told.summary.severity()),
+            (vec!["rotted b".to_owned()], Severity::Damage),
+            "{verb:?}"
+        );
+    }
+    // Restored, with other times and another number.
+    fs::remove_file(archive.path("b")).unwrap();
+    archive.write("b", "b");
+    let told = archive.run(Verb::Update);
+    assert_eq!(
+        (told.lines(), told.summary.severity()),
+        (vec!["touched b".to_owned()], Severity::AsCataloged)
+    );
+    assert_eq!(archive.run(Verb::Audit).lines(), [""; 0]);
+}
+
+#[test]
+fn what_is_not_well_is_read_whatever_the_budget_and_told_whatever_the_limit() {
+    let paths: Vec<_> = (0..200).map(|number| number.to_string()).collect();
+    let archive = Archive::of(&paths.iter().map(|path| &**path).collect::<Vec<_>>());
+    archive.run(Verb::Add);
+    archive.rot("7");
+    assert_eq!(archive.scrub(everything()).lines(), ["rotted 7"]);
+    // That was more than a day's budget.
+    for _ in 0..2 {
+        let told = archive.scrub(Due::default());
+        assert_eq!((told.lines(), told.summary.files), (vec!["rotted 7".to_owned()], 1));
+        assert_eq!(told.summary.severity(), Severity::Damage);
+    }
+    // Nothing that was chosen is rotted, and yet it is known.
+    let mut due = Due::default();
+    due.older_than_days = Some(1000);
+    let told = archive.scrub(due);
+    assert_eq!((told.lines(), told.summary.files), (vec![], 0));
+    assert_eq!((told.summary.not_well(), told.summary.severity()), (1, Severity::Damage));
+}
+
+/// Behind a link there may be the same bytes, and still the file is gone.
+#[test]
+fn links_and_pipes_are_no_files_to_scrub_and_accept_either() {
+    let archive = Archive::of(&["a", "d/e/b", "link", "folder", "pipe"]);
+    archive.run(Verb::Add);
+    for name in ["link", "folder", "pipe"] {
+        fs::remove_file(archive.path(name)).unwrap();
+    }
+    let elsewhere = archive.state.path().join("elsewhere");
+    fs::create_dir_all(elsewhere.join("e")).unwrap();
+    fs::write(elsewhere.join("e/b"), "d/e/b").unwrap();
+    fs::write(elsewhere.join("link"), "link").unwrap();
+    fs::remove_dir_all(archive.path("d")).unwrap();
+    symlink(&elsewhere, archive.path("d")).unwrap();
+    symlink(elsewhere.join("link"), archive.path("link")).unwrap();
+    fs::create_dir(archive.path("folder")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(archive.path("pipe")).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    let lines = ["missing d/e/b", "missing folder", "missing link", "missing pipe"];
+    assert_eq!(archive.scrub(everything()).lines(), lines);
+    assert_eq!(archive.run(Verb::Audit).lines(), lines);
+    let mut catalog = archive.open();
+    for name in ["d/e/b", "link", "folder", "pipe"] {
+        let error = catalog.accept(&archive.path(name), &options()).unwrap_err();
+        assert!(!error.is_of_catalog(), "{error}");
+    }
+}
+
+#[test]
+fn what_was_hashed_while_it_may_have_been_written_is_no_rot() {
+    let archive = Archive::of(&["a"]);
+    AHEAD.with(|ahead| ahead.store(0, Ordering::Relaxed));
+    archive.run(Verb::Add);
+    days_pass(1);
+    archive.rot("a");
+    assert_eq!(archive.scrub(everything()).lines(), ["changed a"]);
+    assert_eq!(
+        archive.run_with(Verb::Update, |it| it.reading = Reading::All).lines(),
+        ["changed a"]
+    );
+    // Now it is settled.
+    archive.rot("a");
+    assert_eq!(archive.scrub(everything()).lines(), ["rotted a"]);
+}
+
+#[test]
+fn what_somebody_writes_to_is_busy() {
+    let archive = Archive::of(&["a"]);
+    archive.run(Verb::Add);
+    archive.rot("a");
+    let writer = File::options().append(true).open(archive.path("a")).unwrap();
+    if archive.scrub(everything()).lines() == ["rotted a"] {
+        skip("no leases on this file system");
+        return;
+    }
+    let told = archive.scrub(everything());
+    assert_eq!(
+        (told.lines(), told.summary.severity()),
+        (vec!["busy a".to_owned()], Severity::NotAllDone)
+    );
+    drop(writer);
+    assert_eq!(archive.scrub(everything()).lines(), ["rotted a"]);
+}
+
+#[test]
+fn moves_are_known_without_reading() {
+    let archive = Archive::of(&["old/1", "old/2", "old/x/3", "one"]);
+    archive.run(Verb::Add);
+    fs::rename(archive.path("old"), archive.path("new")).unwrap();
+    fs::rename(archive.path("one"), archive.path("uno")).unwrap();
+    let lines = ["moved old/ -> new/ (3)", "moved one -> uno"];
+    for verb in [Verb::Audit, Verb::Update] {
+        let told = archive.run(verb);
+        assert_eq!(
+            (told.lines(), told.summary.files),
+            (lines.map(str::to_owned).to_vec(), 0),
+            "{verb:?}"
+        );
+        assert_eq!(told.summary.severity(), Severity::Differences);
+    }
+    assert_eq!(archive.run(Verb::Update).lines(), [""; 0]);
+    // What rots after that is rot: a move makes nothing unsettled.
+    archive.rot("new/2");
+    assert_eq!(archive.scrub(everything()).lines(), ["rotted new/2"]);
+}
+
+/// Who wants everything read gets it, under whatever name; and what is known not to be well is read
+/// there, too.
+#[test]
+fn what_moved_is_read_where_all_is_and_where_it_is_not_well() {
+    let archive = Archive::of(&["a", "b", "c", "d"]);
+    archive.run(Verb::Add);
+    for name in ["a", "b", "c"] {
+        fs::rename(archive.path(name), archive.path(&format!("new {name}"))).unwrap();
+    }
+    archive.rot("new b");
+    let put = set_aside_time(&archive, "new c", "C");
+    let all = |options: &mut Options| options.reading = Reading::All;
+    let lines = ["altered b -> new b", "altered c -> new c", "moved a -> new a"];
+    for _ in 0..2 {
+        let told = archive.run_with(Verb::Audit, all);
+        assert_eq!((told.lines(), told.summary.files), (lines.map(str::to_owned).to_vec(), 4));
+        assert_eq!(told.summary.severity(), Severity::Damage);
+    }
+    let quick = |options: &mut Options| options.reading = Reading::Nothing;
+    let told = archive.run_with(Verb::Audit, quick);
+    assert_eq!((told.lines(), told.summary.files), (lines.map(str::to_owned).to_vec(), 0));
+    assert_eq!(told.summary.severity(), Severity::Damage);
+    // Now two of them are known not to be well: they are read without being asked for. An update
+    // takes up their new names, and nothing else.
+    let new_names = ["altered new b", "altered new c"];
+    for (verb, lines) in [
+        (Verb::Audit, &lines[..2]),
+        (Verb::Update, &lines[..2]),
+        (Verb::Update, &new_names),
+        (Verb::Audit, &new_names),
+    ] {
+        let told = archive.run(verb);
+        assert_eq!(told.summary.severity(), Severity::Damage, "{verb:?}");
+        assert_eq!(told.lines()[..2], *lines, "{verb:?}");
+        assert_eq!((told.summary.files, told.summary.not_well()), (2, 2), "{verb:?}");
+    }
+    archive.rot("new b");
+    put("c");
+    let told = archive.run(Verb::Update);
+    assert_eq!(told.lines(), ["touched new b", "touched new c"]);
+    assert_eq!(told.summary.not_well(), 0);
+    let told = archive.run_with(Verb::Audit, all);
+    assert_eq!((told.lines(), told.counts()[&Class::Ok]), (vec![], 4));
+}
+
+/// Writes something else under the same time; what is given back writes under it, too.
+fn set_aside_time(archive: &Archive, name: &str, content: &str) -> impl Fn(&str) {
+    let path = archive.path(name);
+    let time = fs::metadata(&path).unwrap().modified().unwrap();
+    let write = move |content: &str| {
+        fs::write(&path, content).unwrap();
+        set_time(&path, time);
+    };
+    write(content);
+    write
+}
+
+#[test]
+fn moves_to_another_number_are_known_by_their_content() {
+    let archive = Archive::of(&["a", "b"]);
+    archive.write("empty", "");
+    archive.run(Verb::Add);
+    fs::copy(archive.path("a"), archive.path("dir")).unwrap();
+    for name in ["a", "empty"] {
+        fs::remove_file(archive.path(name)).unwrap();
+    }
+    archive.write("other empty", "");
+    let lines = ["missing empty", "moved a -> dir", "new other empty"];
+    assert_eq!(archive.run(Verb::Audit).lines(), lines);
+    assert_eq!(archive.run(Verb::Update).lines(), lines);
+}
+
+#[test]
+fn copies_and_new_files_are_told_apart() {
+    let archive = Archive::of(&["a"]);
+    archive.run(Verb::Add);
+    fs::copy(archive.path("a"), archive.path("copy")).unwrap();
+    archive.write("new", "something");
+    let told = archive.run(Verb::Audit);
+    assert_eq!(
+        (told.lines(), told.summary.files),
+        (vec!["new copy".to_owned(), "new new".to_owned()], 0)
+    );
+    let told = archive.run(Verb::Update);
+    assert_eq!(told.lines(), ["copied a -> copy", "new new"]);
+    assert_eq!(told.summary.severity(), Severity::Differences);
+}
+
+#[test]
+fn what_is_missing_stays_until_it_is_forgotten() {
+    let archive = Archive::of(&["a", "b", "d/c"]);
+    archive.run(Verb::Add);
+    fs::remove_file(archive.path("a")).unwrap();
+    fs::remove_dir_all(archive.path("d")).unwrap();
+    for (verb, severity) in [
+        (Verb::Update, Severity::Differences),
+        (Verb::Audit, Severity::Damage),
+        (Verb::Update, Severity::Differences),
+    ] {
+        let told = archive.run(verb);
+        assert_eq!(
+            (told.lines(), told.summary.severity()),
+            (vec!["missing a".to_owned(), "missing d/c".to_owned()], severity),
+            "{verb:?}"
+        );
+    }
+    // Back again, by the table.
+    archive.write("a", "a");
+    assert_eq!(archive.run(Verb::Update).lines(), ["missing d/c", "touched a"]);
+    let mut catalog = archive.open();
+    let finding = catalog.forget(&archive.path("d"), &options()).unwrap();
+    assert_eq!((finding.class, finding.files), (Class::Forgotten, 1));
+    assert!(catalog.forget(&archive.path("d"), &options()).is_err());
+    drop(catalog);
+    assert_eq!(archive.run(Verb::Audit).lines(), [""; 0]);
+}
+
+#[test]
+fn a_link_or_a_folder_in_the_place_of_a_file_is_not_the_file() {
+    let archive = Archive::of(&["a", "b"]);
+    archive.run(Verb::Add);
+    fs::remove_file(archive.path("a")).unwrap();
+    symlink("b", archive.path("a")).unwrap();
+    fs::remove_file(archive.path("b")).unwrap();
+    fs::create_dir(archive.path("b")).unwrap();
+    archive.write("c", "c");
+    assert_eq!(archive.run(Verb::Audit).lines(), ["missing a", "missing b", "new c"]);
+}
+
+#[test]
+fn another_folder_and_an_empty_one_suspend_the_root() {
+    let archive = Archive::of(&["photos/a", "photos/b"]);
+    let photos = archive.path("photos");
+    let mut catalog = archive.open();
+    let root = catalog.add_root(&photos, Policy::default()).unwrap();
+    let run = |catalog: &mut Catalog, verb| {
+        catalog.run(&root, verb, &options(), &mut |_| Ok(())).unwrap()
+    };
+    run(&mut catalog, Verb::Add);
+    let rows = |catalog: &Catalog| catalog.roots().unwrap()[0].bytes;
+    let before = rows(&catalog);
+
+    fs::rename(&photos, archive.path("away")).unwrap();
+    for verb in [Verb::Update, Verb::Audit, Verb::Scrub] {
+        let summary = run(&mut catalog, verb);
+        assert!(summary.suspended.is_some(), "{verb:?}");
+        assert_eq!(summary.severity(), Severity::NotAllDone);
+    }
+    fs::create_dir(&photos).unwrap();
+    let why = run(&mut catalog, Verb::Update).suspended.unwrap();
+    assert!(why.contains("another"), "{why}");
+    assert!(catalog.roots().unwrap()[0].suspended.is_some());
+    fs::remove_dir(&photos).unwrap();
+
+    fs::rename(archive.path("away"), &photos).unwrap();
+    let summary = run(&mut catalog, Verb::Audit);
+    assert_eq!((summary.severity(), summary.same), (Severity::AsCataloged, 2));
+    assert!(catalog.roots().unwrap()[0].suspended.is_none());
+
+    for name in ["a", "b"] {
+        fs::rename(photos.join(name), archive.path(name)).unwrap();
+    }
+    let why = run(&mut catalog, Verb::Update).suspended.unwrap();
+    assert!(why.contains("nothing"), "{why}");
+    assert_eq!(rows(&catalog), before);
+}
+
+#[test]
+fn too_many_missing_files_suspend_the_root() {
+    let names: Vec<_> = (0..300).map(|number| format!("{number}")).collect();
+    let archive = Archive::of(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    archive.run(Verb::Add);
+    names[..101].iter().for_each(|name| fs::remove_file(archive.path(name)).unwrap());
+    let told = archive.run(Verb::Update);
+    assert!(told.summary.suspended.is_some());
+    assert_eq!(told.lines(), ["suspended "]);
+    let told = archive.run_with(Verb::Update, |options| options.max_gone = Some(50));
+    assert_eq!(told.counts()[&Class::Missing], 101);
+}
+
+#[test]
+fn what_cannot_be_read_is_unreadable_and_what_is_below_unknown() {
+    let archive = Archive::of(&["a", "d/b", "d/c"]);
+    archive.run(Verb::Add);
+    let mode = |name: &str, mode| {
+        fs::set_permissions(archive.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    mode("a", 0);
+    mode("d", 0);
+    let told = archive.limited(|archive| archive.run(Verb::Update));
+    mode("a", 0o600);
+    mode("d", 0o700);
+    assert_eq!(told.lines(), ["unreadable a", "unreadable d"]);
+    assert_eq!((told.summary.unknown, told.summary.severity()), (2, Severity::Damage));
+    assert_eq!(archive.run(Verb::Update).lines(), ["touched a"]);
+}
+
+#[test]
+fn a_look_alone_reads_nothing() {
+    let archive = Archive::of(&["a", "b"]);
+    archive.run(Verb::Add);
+    archive.write("a", "longer");
+    archive.write("c", "c");
+    let told = archive.run_with(Verb::Audit, |options| options.reading = Reading::Nothing);
+    assert_eq!(told.lines(), ["changed a", "new c"]);
+    assert_eq!((told.summary.files, told.summary.severity()), (0, Severity::NotAllDone));
+}
+
+#[test]
+fn a_clock_that_was_set_back_is_told_and_makes_files_due() {
+    let archive = Archive::of(&["a"]);
+    days_pass(30);
+    archive.run(Verb::Add);
+    days_pass(-30);
+    let told = archive.scrub(Due::default());
+    assert!(told.summary.clock_is_behind);
+    assert_eq!(told.summary.files, 1);
+}
+
+#[test]
+fn a_catalog_in_its_own_root_leaves_itself_out() {
+    let archive = Archive::of(&["a"]);
+    let path = archive.path("catalog.db");
+    let mut catalog = Catalog::open(&path, "test").unwrap();
+    let root = archive.root(&mut catalog);
+    for verb in [Verb::Add, Verb::Update, Verb::Audit] {
+        let mut lines = Vec::new();
+        let mut tell = |finding: &Finding| {
+            lines.push(finding.clone());
+            Ok(())
+        };
+        let summary = catalog.run(&root, verb, &options(), &mut tell).unwrap();
+        assert_eq!((lines.len(), summary.severity()), (0, Severity::AsCataloged), "{verb:?}");
+    }
+    assert!(Catalog::open(&path, "other").unwrap_err().is_of_catalog());
+}
+
+#[test]
+fn roots_do_not_overlap() {
+    let archive = Archive::of(&["a/b/c"]);
+    let mut catalog = archive.open();
+    catalog.add_root(&archive.path("a"), Policy::default()).unwrap();
+    for name in ["a/b", ""] {
+        catalog.add_root(&archive.path(name), Policy::default()).unwrap_err();
+    }
+    assert!(catalog.add_root(&archive.path("a/b/c"), Policy::default()).is_err());
+    assert_eq!(catalog.roots().unwrap().len(), 1);
+}
+
+#[test]
+fn a_first_run_that_was_interrupted_goes_on() {
+    let archive = Archive::of(&["a", "b"]);
+    let mut catalog = archive.open();
+    let root = archive.root(&mut catalog);
+    // One that took up nothing of what is there, since it came later.
+    fs::remove_file(archive.path("a")).unwrap();
+    let mut options = options();
+    options.max_gone = Some(100);
+    catalog.run(&root, Verb::Audit, &options, &mut |_| Ok(())).unwrap();
+    drop(catalog);
+    archive.write("a", "a");
+    let told = archive.run(Verb::Add);
+    assert_eq!((told.lines(), told.summary.severity()), (vec![], Severity::AsCataloged));
+    archive.write("c", "c");
+    assert_eq!(archive.run(Verb::Add).lines(), ["new c"]);
+}
+
+#[test]
+fn a_root_that_is_forgotten_leaves_nothing_but_its_events() {
+    let archive = Archive::of(&["one/a", "one/b", "two/c"]);
+    let mut catalog = archive.open();
+    for name in ["one", "two"] {
+        let root = catalog.add_root(&archive.path(name), Policy::default()).unwrap();
+        catalog.run(&root, Verb::Add, &options(), &mut |_| Ok(())).unwrap();
+    }
+    let finding = catalog.forget(&archive.path("two"), &options()).unwrap();
+    assert_eq!(finding.files, 1);
+    assert_eq!(catalog.check().unwrap(), [""; 0]);
+    assert_eq!(catalog.roots().unwrap().len(), 1);
+    let root = catalog.add_root(&archive.path("two"), Policy::default()).unwrap();
+    let told = catalog.run(&root, Verb::Add, &options(), &mut |_| Ok(())).unwrap();
+    assert_eq!(told.counts[&Class::New], 1);
+    let mut roots = Vec::new();
+    let mut take = |event: &lanesum_catalog::Event| {
+        roots.push((event.finding.class, event.root.clone()));
+        Ok(())
+    };
+    catalog.events(0, &mut take).unwrap();
+    assert_eq!(roots, [(Class::Forgotten, None)], "a new root has not the events of the old one");
+}
+
+/// What lists say, by the paths of an archive; the digests are those of these contents.
+fn import_of(archive: &Archive, files: &[(&str, &str)]) -> Import {
+    let mut import = Import::default();
+    for (name, content) in files {
+        let digests = lanesum_checksum::digests_of(
+            lanesum_list::Algorithm::Md5.into(),
+            None,
+            content.as_bytes(),
+        );
+        let record = Record { digests: digests.unwrap(), ..Record::new(name) };
+        import.add(archive.path(name), &record);
+    }
+    import
+}
+
+fn imported(catalog: &mut Catalog, import: Import) -> Vec<(String, Imported)> {
+    let mut all = Vec::new();
+    let mut tell = |path: &std::path::Path, imported| {
+        all.push((path.file_name().unwrap().to_str().unwrap().to_owned(), imported));
+        Ok(())
+    };
+    catalog.import(import, &options(), &mut tell).unwrap();
+    all.sort();
+    all
+}
+
+#[test]
+fn what_lists_say_is_held_against_files_by_whoever_reads_next() {
+    let archive = Archive::of(&["right", "wrong", "later", "moved", "also"]);
+    let mut catalog = archive.open();
+    archive.root(&mut catalog);
+    symlink("right", archive.path("link")).unwrap();
+    let mut import = import_of(
+        &archive,
+        &[
+            ("right", "right"),
+            ("wrong", "as it was once"),
+            ("later", "before"),
+            ("moved", "as it was once"),
+            ("no file", "x"),
+            ("link", "right"),
+            ("twice", "x"),
+            ("twice", "y"),
+        ],
+    );
+    // A list that tells a time knows that it was edited since.
+    let record = Record {
+        times: lanesum_list::Times {
+            modified: Some(lanesum_list::Time { seconds: 1, nanoseconds: 0 }),
+            changed: None,
+        },
+        ..Record::new("later")
+    };
+    import.add(archive.path("later"), &record);
+    import.add("/elsewhere".into(), &Record::new("elsewhere"));
+    // The same file by another path.
+    let digests = lanesum_checksum::digests_of(lanesum_list::Algorithm::Md5.into(), None, b"right");
+    let record = Record { digests: digests.unwrap(), ..Record::new("right") };
+    import.add(
+        archive.path("../").join(archive.tree.path().file_name().unwrap()).join("right"),
+        &record,
+    );
+    let expected = [
+        ("elsewhere", Imported::NoRoot),
+        ("later", Imported::Taken),
+        ("link", Imported::NoFile),
+        ("moved", Imported::Taken),
+        ("no file", Imported::NoFile),
+        ("right", Imported::Taken),
+        ("twice", Imported::Contradicted),
+        ("wrong", Imported::Taken),
+    ];
+    let expected = expected.map(|(name, imported)| (name.to_owned(), imported));
+    assert_eq!(imported(&mut catalog, import), expected);
+    let overview = catalog.overviews(clock()).unwrap().remove(0);
+    assert_eq!((overview.files, overview.never, overview.oldest), (4, 4, None));
+    assert_eq!(overview.due, 4);
+    assert_eq!(catalog.check().unwrap(), [""; 0]);
+    drop(catalog);
+
+    let quick = |options: &mut Options| options.reading = Reading::Nothing;
+    let told = archive.run_with(Verb::Audit, quick);
+    assert_eq!((told.lines(), told.summary.unread), (vec!["new also".to_owned()], 5));
+    assert_eq!(told.summary.severity(), Severity::NotAllDone);
+
+    fs::rename(archive.path("moved"), archive.path("elsewhere")).unwrap();
+    let told = archive.run(Verb::Audit);
+    let lines = ["altered moved -> elsewhere", "altered wrong", "changed later", "new also"];
+    assert_eq!(
+        (told.lines(), told.summary.severity()),
+        (lines.map(str::to_owned).to_vec(), Severity::Damage)
+    );
+    let told = archive.run(Verb::Update);
+    assert_eq!(told.lines()[..3], lines[..3]);
+    let lines = ["altered elsewhere", "altered wrong"];
+    assert_eq!(archive.run(Verb::Update).lines(), lines);
+    let mut catalog = archive.open();
+    let overview = catalog.overviews(clock()).unwrap().remove(0);
+    // Those that are not as the lists say were read, and stand as what they were found to be.
+    assert_eq!((overview.files, overview.never), (5, 0));
+    let not_well = catalog.not_well().unwrap();
+    assert!(not_well.iter().all(|file| file.last_good == 0) && not_well.len() == 2, "{not_well:?}");
+    let import = import_of(&archive, &[("right", "right"), ("wrong", "wrong"), ("also", "also")]);
+    let known =
+        [("also", Imported::Known), ("right", Imported::Known), ("wrong", Imported::Differs)];
+    assert_eq!(imported(&mut catalog, import), known.map(|(name, it)| (name.to_owned(), it)));
+    catalog.accept(&archive.path("wrong"), &options()).unwrap();
+    drop(catalog);
+    assert_eq!(archive.run(Verb::Audit).lines(), lines[..1]);
+}
+
+fn due(choose: impl FnOnce(&mut Due)) -> Due {
+    let mut due = Due::default();
+    choose(&mut due);
+    due
+}
+
+/// Nobody may forget what was told: neither a narrower scrub nor how things stand.
+#[test]
+fn what_was_told_to_differ_stays_known_until_it_is_taken_up() {
+    let archive = Archive::of(&["a", "b"]);
+    let ahead = AHEAD.with(|ahead| ahead.swap(0, Ordering::Relaxed));
+    archive.run(Verb::Add);
+    AHEAD.with(|it| it.store(ahead, Ordering::Relaxed));
+    archive.rot("a");
+    let checked = || archive.open().overviews(clock()).unwrap().remove(0).oldest;
+    let before = checked();
+    days_pass(1);
+    let told = archive.scrub(due(|it| it.percent = Some(50.0)));
+    assert_eq!(told.lines(), ["changed a"], "it was written a moment before it was cataloged");
+    assert_eq!(checked(), before, "what differs is no good check");
+    for narrow in [Due::default(), due(|it| it.new = true)] {
+        let told = archive.scrub(narrow);
+        assert_eq!(told.summary.severity(), Severity::Differences);
+        assert_eq!(told.summary.known[&Status::Changed], 1);
+    }
+    let overview = archive.open().overviews(clock()).unwrap().remove(0);
+    assert_eq!(
+        (overview.severity(), overview.not_well[&Status::Changed]),
+        (Severity::Differences, 1)
+    );
+    assert_eq!(archive.run(Verb::Audit).lines(), ["changed a"], "although it looks as it did");
+    assert_eq!(archive.run(Verb::Update).lines(), ["changed a"]);
+    assert_eq!(archive.open().overviews(clock()).unwrap()[0].severity(), Severity::AsCataloged);
+    let told = archive.run_with(Verb::Audit, |options| options.reading = Reading::All);
+    assert_eq!(told.summary.severity(), Severity::AsCataloged);
+}
+
+#[test]
+fn a_time_in_the_future_hides_no_rot() {
+    let archive = Archive::of(&["a", "b"]);
+    set_time(&archive.path("a"), SystemTime::now() + std::time::Duration::from_secs(1 << 31));
+    archive.run(Verb::Add);
+    archive.rot("a");
+    let told = archive.scrub(everything());
+    assert_eq!(
+        (told.lines(), told.summary.severity()),
+        (vec!["rotted a".into()], Severity::Damage)
+    );
+    assert_eq!(archive.run(Verb::Update).lines(), ["rotted a"], "it is not taken up");
+}
+
+#[test]
+fn what_was_busy_stays_known_until_it_is_read() {
+    let archive = Archive::of(&["a", "b"]);
+    archive.run(Verb::Add);
+    archive.rot("a");
+    let writer = File::options().append(true).open(archive.path("a")).unwrap();
+    let told = archive.scrub(everything());
+    assert_eq!(
+        (told.lines(), told.summary.severity()),
+        (vec!["busy a".into()], Severity::NotAllDone)
+    );
+    // Nothing is chosen, and nothing is better for that.
+    let nothing = due(|it| it.new = true);
+    assert_eq!(archive.scrub(nothing).summary.severity(), Severity::NotAllDone);
+    let severity = || archive.open().overviews(clock()).unwrap()[0].severity();
+    assert_eq!(severity(), Severity::NotAllDone);
+    drop(writer);
+    assert_eq!(archive.run(Verb::Audit).lines(), ["rotted a"]);
+    assert_eq!(severity(), Severity::Damage);
+}
+
+/// One large file that is edited, and not taken up, must not use up the days of the others.
+#[test]
+fn what_is_not_well_does_not_starve_the_rest() {
+    for case in ["edited", "gone", "busy"] {
+        let archive = Archive::new();
+        archive.write("large", vec![b'x'; 100_000]);
+        (0..5).for_each(|number| archive.write(&format!("f{number}"), "small"));
+        archive.run(Verb::Add);
+        let mut writer = None;
+        match case {
+            "edited" => archive.write("large", vec![b'y'; 100_000]),
+            "gone" => fs::remove_file(archive.path("large")).unwrap(),
+            _ => {
+                archive.rot("large");
+                writer = Some(File::options().append(true).open(archive.path("large")).unwrap());
+            }
+        }
+        days_pass(100);
+        let late = || archive.open().overviews(clock()).unwrap()[0].late;
+        assert!(late() >= 5, "{case}");
+        assert!(archive.open().overviews(clock()).unwrap()[0].severity() >= Severity::NotAllDone);
+        for _ in 0..6 {
+            days_pass(1);
+            archive.scrub(Due::default());
+        }
+        assert_eq!(late(), 0, "{case}");
+        days_pass(100);
+        let told = archive.scrub(due(|it| it.max_bytes = Some(10)));
+        assert!(told.counts()[&Class::Ok] >= 1, "{case}: {:?}", told.counts());
+        drop(writer);
+    }
+}
+
+/// A root that was emptied, or has lost too much, is left alone by scrubs as by all others.
+#[test]
+fn a_scrub_suspends_what_an_audit_does() {
+    let archive = Archive::new();
+    (0..130).for_each(|number| archive.write(&format!("f{number}"), number.to_string()));
+    archive.run(Verb::Add);
+    let severity = || archive.open().overviews(clock()).unwrap()[0].severity();
+    let rows = || {
+        let overview = archive.open().overviews(clock()).unwrap().remove(0);
+        (overview.files, overview.not_well)
+    };
+    let before = rows();
+    let elsewhere = Archive::new();
+    let aside = elsewhere.tree.path();
+    let away = |from: usize| {
+        for number in from..130 {
+            let name = format!("f{number}");
+            fs::rename(archive.path(&name), aside.join(name)).unwrap();
+        }
+    };
+    away(1);
+    let told = archive.scrub(everything());
+    assert!(told.summary.suspended.is_some() && rows() == before, "{:?}", rows());
+    // Nothing is due, and it is not better for that.
+    for narrow in [Due::default(), due(|it| it.new = true)] {
+        let told = archive.scrub(narrow);
+        assert!(told.summary.suspended.is_some() && severity() == Severity::NotAllDone);
+    }
+    fs::rename(archive.path("f0"), aside.join("f0")).unwrap();
+    let told = archive.scrub(Due::default());
+    assert_eq!(told.summary.suspended.as_deref(), Some("nothing is in it"));
+    for number in 0..130 {
+        let name = format!("f{number}");
+        fs::rename(aside.join(&name), archive.path(&name)).unwrap();
+    }
+    assert!(archive.scrub(everything()).summary.suspended.is_none());
+    assert_eq!((rows(), severity()), (before, Severity::AsCataloged));
+}
+
+/// Another content that was told, and then went out of sight, is not well under another name.
+#[test]
+fn what_comes_back_under_another_name_is_read() {
+    let archive = Archive::of(&["a", "b"]);
+    archive.run(Verb::Add);
+    archive.rot("a");
+    let writer = File::options().append(true).open(archive.path("a")).unwrap();
+    assert_eq!(archive.scrub(everything()).lines(), ["busy a"]);
+    drop(writer);
+    let elsewhere = Archive::new();
+    let aside = elsewhere.path("aside");
+    fs::rename(archive.path("a"), &aside).unwrap();
+    assert_eq!(archive.run(Verb::Audit).lines(), ["missing a"]);
+    fs::rename(&aside, archive.path("c")).unwrap();
+    let told = archive.run(Verb::Update);
+    assert_eq!(told.summary.severity(), Severity::Damage, "{:?}", told.lines());
+}
+
+/// A number is given again: who is new is not who is gone, be size and time the same.
+#[test]
+fn a_number_that_is_given_again_is_no_move() {
+    use std::os::unix::fs::MetadataExt as _;
+    // In memory numbers are not given again.
+    let tree = tempfile::tempdir().unwrap();
+    let archive = Archive { tree, ..Archive::new() };
+    archive.write_at("a", "content", 1_000_000_000);
+    archive.write_at("b", "another", 1_000_000_000);
+    archive.run(Verb::Add);
+    let number = |name: &str| fs::metadata(archive.path(name)).unwrap().ino();
+    let before = number("b");
+    fs::remove_file(archive.path("b")).unwrap();
+    let name = (0..100).map(|count| format!("c{count}")).find(|name| {
+        archive.write_at(name, "CONTENT", 1_000_000_000);
+        let is_it = number(name) == before;
+        is_it || fs::rename(archive.path(name), archive.state.path().join(name)).is_err()
+    });
+    let Some(name) = name.filter(|name| number(name) == before) else {
+        return skip("this file system gives no number again");
+    };
+    if fs::metadata(archive.path(&name)).unwrap().created().is_err() {
+        return skip("this file system does not say when a file was made");
+    }
+    let lines = ["missing b".to_owned(), format!("new {name}")];
+    assert_eq!(archive.run(Verb::Audit).lines(), lines);
+    assert_eq!(archive.run(Verb::Update).lines(), lines);
+}
+
+#[test]
+fn a_row_is_named_by_its_own_path_whatever_is_there_now() {
+    let archive = Archive::of(&["old/a", "old/b", "new/a", "new/b"]);
+    archive.run(Verb::Add);
+    fs::remove_dir_all(archive.path("old")).unwrap();
+    symlink("new", archive.path("old")).unwrap();
+    assert_eq!(archive.run(Verb::Audit).lines(), ["missing old/a", "missing old/b"]);
+    let mut catalog = archive.open();
+    let root = archive.root(&mut catalog);
+    let below = |catalog: &Catalog, path: &str| catalog.root_of(&archive.path(path)).unwrap().1;
+    for (path, expected) in [
+        ("old/a", "old/a"),
+        ("old", "old"),
+        ("new/../old/b", "old/b"),
+        // As the system goes: out of what the link leads to.
+        ("old/../old/b", "old/b"),
+        ("./new//a", "new/a"),
+    ] {
+        assert_eq!(below(&catalog, path), expected.as_bytes(), "{path}");
+    }
+    // Another way to the root is followed.
+    let way = archive.state.path().join("way");
+    symlink(archive.tree.path(), &way).unwrap();
+    assert_eq!(catalog.root_of(&way.join("old/a")).unwrap(), (root, b"old/a".to_vec()));
+    assert!(catalog.root_of(&way).unwrap().1.is_empty());
+
+    catalog.accept(&archive.path("old/b"), &options()).unwrap_err();
+    catalog.forget(&archive.path("old/a"), &options()).unwrap();
+    drop(catalog);
+    assert_eq!(archive.run(Verb::Audit).lines(), ["missing old/b"]);
+    archive.open().forget(&archive.path("old"), &options()).unwrap();
+    let told = archive.run_with(Verb::Audit, |options| options.reading = Reading::All);
+    assert_eq!((told.lines(), told.counts()[&Class::Ok]), (vec![], 2));
+}
+
+#[test]
+fn nothing_is_accepted_of_what_is_mounted_over_a_root() {
+    let archive = Archive::of(&["file", "other"]);
+    archive.run(Verb::Add);
+    // As good as a mount: another folder under the same name.
+    let (tree, aside) = (archive.tree.path().to_owned(), archive.tree.path().with_extension("a"));
+    fs::rename(&tree, &aside).unwrap();
+    archive.write("file", "of another disk");
+    let refused = archive.open().accept(&archive.path("file"), &options()).unwrap_err();
+    assert!(matches!(refused, CatalogError::NotThere { .. }), "{refused}");
+    fs::remove_dir_all(&tree).unwrap();
+    fs::rename(&aside, &tree).unwrap();
+    let told = archive.run_with(Verb::Audit, |options| options.reading = Reading::All);
+    assert_eq!((told.lines(), told.counts()[&Class::Ok]), (vec![], 2));
+}
+
+#[test]
+fn what_is_at_rest_stays_so_when_its_mode_alone_is_another() {
+    let archive = Archive::of(&["chmod", "renamed"]);
+    archive.run(Verb::Add);
+    let path = archive.path("chmod");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::rename(archive.path("renamed"), archive.path("moved")).unwrap();
+    AHEAD.with(|ahead| ahead.store(0, Ordering::Relaxed));
+    archive.run_with(Verb::Update, |options| options.reading = Reading::All);
+    days_pass(1);
+    archive.rot("chmod");
+    archive.rot("moved");
+    assert_eq!(archive.scrub(everything()).lines(), ["rotted chmod", "rotted moved"]);
+    assert_eq!(archive.run(Verb::Update).lines(), ["rotted chmod", "rotted moved"]);
+}
+
+#[test]
+fn what_rotted_and_then_went_is_one_event_more() {
+    let archive = Archive::of(&["file", "other"]);
+    archive.run(Verb::Add);
+    archive.rot("file");
+    archive.scrub(everything());
+    fs::remove_file(archive.path("file")).unwrap();
+    for _ in 0..3 {
+        days_pass(1);
+        assert_eq!(archive.scrub(Due::default()).lines(), ["missing file"]);
+    }
+    let mut classes = Vec::new();
+    let mut take = |event: &lanesum_catalog::Event| {
+        classes.push(event.finding.class);
+        Ok(())
+    };
+    archive.open().events(0, &mut take).unwrap();
+    assert_eq!(classes, [Class::Rotted, Class::Missing]);
+}
+
+#[test]
+fn a_catalog_has_one_lock_by_whatever_name_it_is_opened() {
+    let archive = Archive::of(&["file"]);
+    archive.run(Verb::Add);
+    let link = archive.path("link.db");
+    symlink(archive.catalog_path(), &link).unwrap();
+    let catalog = archive.open();
+    let refused = Catalog::open(&link, "another").unwrap_err();
+    assert!(matches!(refused, CatalogError::Locked { .. }), "{refused}");
+    drop(catalog);
+    assert_eq!(
+        Catalog::look(&link).unwrap().path(),
+        archive.catalog_path().canonicalize().unwrap()
+    );
+
+    // In its own root, under a link that is in it as well: none of its files is taken up.
+    let (inside, link) = (archive.path("inside/catalog.db"), archive.path("own.db"));
+    fs::create_dir(archive.path("inside")).unwrap();
+    symlink(&inside, &link).unwrap();
+    let refused = Catalog::open(&link, "test").unwrap_err();
+    assert!(refused.to_string().contains("link to nothing"), "{refused}");
+    drop(Catalog::open(&inside, "test").unwrap());
+    let mut catalog = Catalog::open(&link, "test").unwrap();
+    let root = archive.root(&mut catalog);
+    let summary = catalog.run(&root, Verb::Add, &options(), &mut |_| Ok(())).unwrap();
+    assert_eq!(summary.counts, BTreeMap::from([(Class::New, 1)]));
+}
+
+#[test]
+fn a_scrub_of_what_was_never_taken_up_whole_is_not_all_done() {
+    let archive = Archive::of(&["file"]);
+    let mut catalog = archive.open();
+    archive.root(&mut catalog);
+    drop(catalog);
+    let told = archive.scrub(everything());
+    assert_eq!(told.summary.severity(), Severity::NotAllDone);
+    archive.run(Verb::Add);
+    let told = archive.scrub(everything());
+    assert_eq!(told.summary.severity(), Severity::AsCataloged);
+}
+
+#[test]
+fn a_look_that_finds_a_move_makes_no_row_well() {
+    for is_rotted in [false, true] {
+        let archive = Archive::of(&["a", "other"]);
+        archive.run(Verb::Add);
+        let good = fs::read(archive.path("a")).unwrap();
+        if is_rotted {
+            archive.rot("a");
+            archive.scrub(everything());
+        }
+        fs::remove_file(archive.path("a")).unwrap();
+        assert_eq!(archive.run(Verb::Audit).lines(), ["missing a"]);
+        archive.write("b", good);
+        archive.run(Verb::Audit);
+        let not_well = archive.open().not_well().unwrap();
+        let expected = if is_rotted { Status::Rotted } else { Status::Missing };
+        assert_eq!(not_well.iter().map(|it| it.status).collect::<Vec<_>>(), [expected]);
+        fs::remove_file(archive.path("b")).unwrap();
+        days_pass(1);
+        assert_eq!(archive.scrub(Due::default()).summary.severity(), Severity::Damage);
+        // Whoever accepts takes the row along.
+        archive.write("b", "a");
+        archive.run(Verb::Update);
+        assert!(archive.open().not_well().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn a_file_is_forgotten_without_the_folder_that_has_its_name_now() {
+    let archive = Archive::of(&["b", "c"]);
+    archive.run(Verb::Add);
+    fs::remove_file(archive.path("b")).unwrap();
+    archive.write("b/x", "x");
+    archive.write("b/y", "y");
+    archive.run(Verb::Update);
+    let mut catalog = archive.open();
+    let mut forget = |path: &str| catalog.forget(&archive.path(path), &options()).unwrap().files;
+    assert_eq!(forget("b"), 1);
+    assert_eq!(forget("b/"), 2);
+    assert_eq!(forget("c"), 1);
+}
+
+/// Another folder in the place of a root, with files of the same names.
+#[test]
+fn what_comes_over_a_root_while_it_is_read_is_not_taken_for_it() {
+    for verb in [Verb::Update, Verb::Audit] {
+        let archive = Archive::of(&["a", "b", "c"]);
+        archive.run(Verb::Add);
+        for name in ["a", "b", "c"] {
+            archive.write(name, "edited");
+        }
+        let tree = archive.tree.path().to_owned();
+        let aside = tree.with_extension("aside");
+        let is_swapped = std::sync::atomic::AtomicBool::new(false);
+        let (from, to) = (tree.clone(), aside.clone());
+        let told = archive.run_with(verb, |options| {
+            options.goes_on = Some(lanesum_catalog::GoesOn::new(move || {
+                if !is_swapped.swap(true, Ordering::Relaxed) {
+                    fs::rename(&from, &to).unwrap();
+                    fs::create_dir(&from).unwrap();
+                    for name in ["a", "b", "c"] {
+                        fs::write(from.join(name), "of another").unwrap();
+                    }
+                }
+                true
+            }));
+        });
+        assert!(told.summary.suspended.is_some(), "{verb:?}: {:?}", told.lines());
+        assert_eq!(told.lines(), ["suspended "], "{verb:?}");
+        fs::remove_dir_all(&tree).unwrap();
+        fs::rename(&aside, &tree).unwrap();
+        let told = archive.run(Verb::Audit);
+        assert_eq!(told.lines(), ["changed a", "changed b", "changed c"], "{verb:?}");
+    }
+}
+
+/// The log is short when a run ended, also while somebody looks into the catalog.
+#[test]
+fn what_a_run_found_is_in_its_place_while_somebody_has_the_catalog_open() {
+    let archive = Archive::of(&["a", "b"]);
+    archive.run(Verb::Add);
+    let looking = Catalog::look(&archive.catalog_path()).unwrap();
+    archive.rot("a");
+    assert_eq!(archive.scrub(everything()).lines(), ["rotted a"]);
+    // As if whoever looks was killed, and the log was lost.
+    let copy = archive.state.path().join("copy.db");
+    fs::copy(archive.catalog_path(), &copy).unwrap();
+    drop(looking);
+    assert_eq!(Catalog::look(&copy).unwrap().not_well().unwrap().len(), 1);
+}
+
+#[test]
+fn what_was_told_to_be_missing_suspends_nothing_again() {
+    let names: Vec<_> = (0..400).map(|number| format!("f{number}")).collect();
+    let archive = Archive::of(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    archive.run(Verb::Add);
+    for name in &names[..150] {
+        fs::remove_file(archive.path(name)).unwrap();
+    }
+    assert!(archive.run(Verb::Audit).summary.suspended.is_some());
+    let told = archive.run_with(Verb::Update, |options| options.max_gone = Some(100));
+    assert_eq!(told.counts()[&Class::Missing], 150);
+    archive.rot("f399");
+    let told = archive.scrub(everything());
+    assert_eq!((told.summary.suspended.as_deref(), told.counts()[&Class::Rotted]), (None, 1));
+    assert!(archive.run(Verb::Audit).summary.suspended.is_none());
+    // As many again are another matter.
+    for name in &names[150..300] {
+        fs::remove_file(archive.path(name)).unwrap();
+    }
+    assert!(archive.scrub(everything()).summary.suspended.is_some());
+}
+
+#[test]
+fn a_root_that_was_moved_and_linked_is_called_by_both_names() {
+    let archive = Archive::of(&["a", "b"]);
+    archive.run(Verb::Add);
+    let (tree, big) = (archive.tree.path().to_owned(), archive.tree.path().with_extension("big"));
+    fs::rename(&tree, &big).unwrap();
+    symlink(&big, &tree).unwrap();
+    let mut catalog = archive.open();
+    let id = catalog.roots().unwrap()[0].id();
+    for (path, below) in [(tree.clone(), ""), (tree.join("a"), "a"), (big.join("b"), "b")] {
+        let (root, found) = catalog.root_of(&path).unwrap();
+        assert_eq!((root.id(), &*found), (id, below.as_bytes()), "{}", path.display());
+    }
+    assert_eq!(catalog.add_root(&tree, Policy::default()).unwrap().id(), id);
+    assert_eq!(catalog.roots().unwrap().len(), 1);
+    fs::remove_file(&tree).unwrap();
+    fs::rename(&big, &tree).unwrap();
+}
+
+#[test]
+fn what_an_audit_saw_stays_known_until_it_is_taken_up() {
+    let archive = Archive::of(&["a", "b"]);
+    archive.run(Verb::Add);
+    let seen = || archive.open().overviews(clock()).unwrap().remove(0);
+    assert!(seen().not_taken_up.is_empty());
+    archive.write("new", "n");
+    fs::rename(archive.path("a"), archive.path("moved")).unwrap();
+    archive.run(Verb::Audit);
+    archive.scrub(Due::default());
+    assert_eq!(seen().not_taken_up, BTreeMap::from([(Class::Moved, 1), (Class::New, 1)]));
+    assert_eq!(seen().severity(), Severity::Differences);
+    archive.run(Verb::Update);
+    assert_eq!((seen().not_taken_up.len(), seen().severity()), (0, Severity::AsCataloged));
+}
+
+#[test]
+fn a_root_without_files_is_not_well() {
+    let archive = Archive::new();
+    symlink("nowhere", archive.path("link")).unwrap();
+    let not_all = Severity::NotAllDone;
+    assert_eq!(archive.run(Verb::Add).summary.severity(), not_all);
+    assert_eq!(archive.run(Verb::Audit).summary.severity(), not_all);
+    assert_eq!(archive.scrub(everything()).summary.severity(), not_all);
+    assert_eq!(archive.open().overviews(clock()).unwrap()[0].severity(), not_all);
+    archive.write("file", "f");
+    assert_eq!(archive.run(Verb::Update).lines(), ["new file"]);
+    assert_eq!(archive.run(Verb::Audit).summary.severity(), Severity::AsCataloged);
+}
+
+/// A rename and an edit between two looks, with the time of the content set back.
+#[test]
+fn what_was_edited_while_it_moved_is_altered_and_not_rotted() {
+    let archive = Archive::of(&["a", "b"]);
+    archive.run(Verb::Add);
+    let time = fs::metadata(archive.path("a")).unwrap().modified().unwrap();
+    fs::rename(archive.path("a"), archive.path("moved")).unwrap();
+    archive.write("moved", "b");
+    set_time(&archive.path("moved"), time);
+    fs::rename(archive.path("b"), archive.path("and moved")).unwrap();
+    assert_eq!(archive.run(Verb::Update).lines(), ["moved a -> moved", "moved b -> and moved"]);
+    assert_eq!(archive.scrub(everything()).lines(), ["altered moved"]);
+    // What was read where it is now can rot.
+    archive.rot("and moved");
+    let lines = archive.scrub(everything()).lines();
+    assert_eq!(lines, ["altered moved", "rotted and moved"]);
+}
+
+#[test]
+fn a_percentage_is_of_what_is_well() {
+    let names: Vec<_> = (0..50).map(|number| format!("f{number:02}")).collect();
+    let archive = Archive::of(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    archive.run(Verb::Add);
+    for name in &names[..10] {
+        archive.write(name, "edited");
+    }
+    archive.run(Verb::Audit);
+    archive.rot("f45");
+    let part = || {
+        days_pass(1);
+        archive.scrub(due(|due| due.percent = Some(10.0))).lines()
+    };
+    let is_found = (0..10).any(|_| part().contains(&"rotted f45".to_owned()));
+    assert!(is_found);
+}
+
+#[test]
+fn empty_files_have_their_turn() {
+    let names: Vec<_> = (0..300).map(|number| format!("f{number}")).collect();
+    let archive = Archive::new();
+    names.iter().for_each(|name| archive.write(name, ""));
+    archive.write("not empty", "some bytes");
+    archive.run(Verb::Add);
+    for _ in 0..100 {
+        days_pass(1);
+        archive.scrub(Due::default());
+    }
+    let overview = archive.open().overviews(clock()).unwrap().remove(0);
+    assert_eq!((overview.late, overview.fresh), (0, 0));
+}
+
+/// What was checked later than now is known as such, and is not the oldest check.
+#[test]
+fn a_clock_that_was_ahead_is_told() {
+    let archive = Archive::of(&["a", "b"]);
+    archive.run(Verb::Add);
+    let now = clock();
+    let catalog = archive.open();
+    let overview = |now| catalog.overviews(now).unwrap().remove(0);
+    assert_eq!((overview(now).ahead, overview(now).oldest.is_some()), (0, true));
+    let before = overview(now - 39 * 86_400);
+    assert_eq!((before.ahead, before.late, before.oldest), (2, 2, None));
+    assert_eq!(before.severity(), Severity::NotAllDone);
+}
+
+/// The names of a root lead to its own rows, also where they are links into another one.
+#[test]
+fn roots_that_are_links_to_one_another_keep_their_rows() {
+    let archive = Archive::of(&["a/f", "a/g", "b/f", "b/g"]);
+    let mut catalog = archive.open();
+    for name in ["a", "b"] {
+        let root = catalog.add_root(&archive.path(name), Policy::default()).unwrap();
+        catalog.run(&root, Verb::Add, &options(), &mut |_| Ok(())).unwrap();
+    }
+    fs::remove_dir_all(archive.path("a")).unwrap();
+    symlink("b", archive.path("a")).unwrap();
+    let of = |catalog: &Catalog, name: &str| {
+        let (root, below) = catalog.root_of(&archive.path(name)).unwrap();
+        (root.path.file_name().unwrap().to_owned(), below)
+    };
+    for name in ["a", "b"] {
+        assert_eq!(of(&catalog, name), (name.into(), vec![]));
+        assert_eq!(of(&catalog, &format!("{name}/f")), (name.into(), b"f".to_vec()));
+        catalog.forget(&archive.path(&format!("{name}/f")), &options()).unwrap();
+        catalog.forget(&archive.path(&format!("{name}/f")), &options()).unwrap_err();
+        assert_eq!(of(&catalog, &format!("{name}/g")), (name.into(), b"g".to_vec()));
+    }
+}
+
+/// Two copies to one name at once: one of them is there, and whole.
+#[test]
+fn copies_to_one_name_do_not_meet() {
+    let archive = Archive::of(&["a", "b"]);
+    archive.run(Verb::Add);
+    let to = archive.state.path().join("copy.db");
+    let beside = archive.state.path().join("copy.db.unfinished");
+    fs::write(&beside, "somebody's").unwrap();
+    let copied: Vec<_> = std::thread::scope(|scope| {
+        let copy = || Catalog::look(&archive.catalog_path()).unwrap().backup(&to);
+        let both = [scope.spawn(copy), scope.spawn(copy)];
+        both.into_iter().map(|it| it.join().unwrap()).collect()
+    });
+    assert!(copied.iter().any(Result::is_ok), "{copied:?}");
+    assert!(Catalog::look(&to).unwrap().check().unwrap().is_empty());
+    assert_eq!(fs::read(&beside).unwrap(), b"somebody's");
+    assert_eq!(
+        fs::read_dir(archive.state.path())
+            .unwrap()
+            .filter(|it| {
+                it.as_ref().unwrap().file_name().to_string_lossy().contains("unfinished")
+            })
+            .count(),
+        1
+    );
+}

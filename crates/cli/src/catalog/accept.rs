@@ -1,0 +1,62 @@
+//! `lanesum accept`.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use lanesum_catalog::{CatalogError, Options};
+
+use super::{console, fail, name, open};
+use crate::args::Accept;
+use crate::console::lock;
+
+/// Accepts what is there, and says what it was.
+///
+/// # Errors
+/// What keeps it from beginning.
+pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
+    let console = console()?;
+    let mut catalog = match open(&args.place, "accept")? {
+        Ok(catalog) => catalog,
+        Err(error) => return Ok(fail(&error, &mut lock(&console))),
+    };
+    let mut worst = ExitCode::SUCCESS;
+    for path in &args.paths {
+        let accepted = catalog.accept(path, &Options::default());
+        let mut console = lock(&console);
+        match accepted {
+            Ok(finding) => {
+                let words = match (finding.before, finding.after) {
+                    (Some(before), Some(after)) if before == after => {
+                        format!("accepted: it is as it was cataloged: {after}")
+                    }
+                    (Some(before), Some(after)) => format!("accepted: {after}; it was {before}"),
+                    (_, after) => format!("accepted: {}", after.unwrap_or_default()),
+                };
+                console.about(name(path), &words);
+            }
+            Err(error) if error.is_of_catalog() => return Ok(fail(&error, &mut console)),
+            // The others are done all the same.
+            Err(error) => {
+                worst = fail(&error, &mut console);
+                if let (CatalogError::Io { .. }, Some(words)) = (error, way_out(path)) {
+                    console.about(name(path), words);
+                }
+            }
+        }
+    }
+    Ok(worst)
+}
+
+/// What to do with a path that is no file.
+fn way_out(path: &Path) -> Option<&'static str> {
+    match path.symlink_metadata() {
+        Ok(it) if it.is_dir() => Some(
+            "is a folder, and files are accepted one by one; `lanesum forget` of it and \
+             `lanesum update` take up anew all that is in it",
+        ),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Some("is not there; if it is gone for good, `lanesum forget` takes it out")
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,122 @@
+//! `lanesum add`.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Mutex;
+
+use lanesum_catalog::{Catalog, CatalogError, Control, Manners, Policy, Root, Verb};
+
+use super::{console, fail, is_there, name, open, over, tell_of_new};
+use crate::args::Add;
+use crate::console::{Console, lock};
+
+/// Takes folders up, and reads their files.
+///
+/// # Errors
+/// What keeps it from beginning.
+pub fn run(args: &Add) -> anyhow::Result<ExitCode> {
+    let console = console()?;
+    // Else a wrong path would leave a catalog behind that knows of nothing.
+    let mut folders = Vec::new();
+    for folder in &args.folders {
+        let error = match folder.canonicalize() {
+            Ok(path) if path.is_dir() => {
+                folders.push(path);
+                continue;
+            }
+            Ok(_) => CatalogError::NotAFolder(folder.clone()),
+            Err(error) => CatalogError::Io { path: folder.clone(), error },
+        };
+        return Ok(fail(&error, &mut lock(&console)));
+    }
+    let was_there = is_there(&args.told.place)?;
+    let taken_up = open(&args.told.place, "add")?.and_then(|mut catalog| {
+        folders.iter().try_for_each(|folder| require_time(args, &catalog, folder))?;
+        let mut control = Control::open(catalog.path())?;
+        let mut change = args.manners.change();
+        // It is of the policy.
+        change.every_days = None;
+        // All of them, or a wrong one would be found after hours.
+        let roots = folders.iter().map(|folder| {
+            let policy = policy(args, &catalog, folder)?;
+            tell_of_algorithms(&catalog, folder, policy, &console)?;
+            let root = catalog.add_root(folder, policy)?;
+            if !change.is_nothing() {
+                control.limit(&root, &change)?;
+            }
+            Ok(root)
+        });
+        let roots: Vec<Root> = roots.collect::<Result<_, CatalogError>>()?;
+        tell_of_new(&catalog, was_there, &mut lock(&console));
+        Ok((catalog, roots))
+    });
+    let (mut catalog, roots) = match taken_up {
+        Ok(taken_up) => taken_up,
+        Err(error) => return Ok(fail(&error, &mut lock(&console))),
+    };
+    let change = |options: &mut lanesum_catalog::Options| options.max_gone = args.max_gone;
+    Ok(over(&mut catalog, &roots, &args.told, change, &console, |catalog, root, options, tell| {
+        catalog.run(root, Verb::Add, options, tell)
+    }))
+}
+
+/// Says when digests come that the files of a folder do not have yet.
+fn tell_of_algorithms(
+    catalog: &Catalog,
+    folder: &Path,
+    policy: Policy,
+    console: &Mutex<Console>,
+) -> Result<(), CatalogError> {
+    let known = match catalog.root_of(folder) {
+        Ok((root, below)) if below.is_empty() => root.policy.algorithms,
+        Ok(_) | Err(CatalogError::NoRoot(_)) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let new: Vec<_> = policy.algorithms.iter().filter(|it| !known.contains(*it)).collect();
+    if !new.is_empty() {
+        let new: Vec<_> = new.iter().map(ToString::to_string).collect();
+        let words = format!(
+            "{} comes to each file when it is next read (`audit --all` reads all); the digests \
+             that are there stay",
+            new.join(" and ")
+        );
+        lock(console).about(name(folder), &words);
+    }
+    Ok(())
+}
+
+/// That a folder can be read in its period at the rate and in the hours that it is to be.
+fn require_time(args: &Add, catalog: &Catalog, folder: &Path) -> Result<(), CatalogError> {
+    let change = args.manners.change();
+    if change.is_nothing() {
+        return Ok(());
+    }
+    let (bytes, manners) = match catalog.root_of(folder) {
+        Ok((root, below)) if below.is_empty() => {
+            (root.bytes.max(0).cast_unsigned(), catalog.manners(&root)?)
+        }
+        Ok(_) | Err(CatalogError::NoRoot(_)) => (0, Manners::default()),
+        Err(error) => return Err(error),
+    };
+    let manners = change.of(manners);
+    // Of a folder that is new, and where it matters, what it has is counted.
+    let bytes =
+        if bytes == 0 && manners.rate.is_some() { Catalog::bytes_in(folder) } else { bytes };
+    manners.hold(folder, bytes, policy(args, catalog, folder)?.every_days)
+}
+
+/// What was asked for; the rest as it is, or as it is by default.
+fn policy(args: &Add, catalog: &Catalog, folder: &Path) -> Result<Policy, CatalogError> {
+    let known = match catalog.root_of(folder) {
+        Ok((root, below)) if below.is_empty() => root.policy,
+        Ok(_) | Err(CatalogError::NoRoot(_)) => Policy::default(),
+        Err(error) => return Err(error),
+    };
+    let mut policy = known;
+    if !args.algorithm.is_empty() {
+        policy.algorithms = args.algorithm.iter().copied().collect();
+    }
+    policy.every_days = args.manners.every.unwrap_or(known.every_days);
+    policy.max_gone = args.max_gone.unwrap_or(known.max_gone);
+    Ok(policy)
+}

@@ -1,0 +1,36 @@
+//! `lanesum audit`.
+
+use std::process::ExitCode;
+
+use lanesum_catalog::{Options, Reading, Verb};
+
+use super::{console, fail, open, over, roots};
+use crate::args::Audit;
+use crate::console::lock;
+
+/// Tells what is not as it was cataloged.
+///
+/// # Errors
+/// What keeps it from beginning.
+pub fn run(args: &Audit) -> anyhow::Result<ExitCode> {
+    let console = console()?;
+    let mut catalog = match open(&args.told.place, "audit")? {
+        Ok(catalog) => catalog,
+        Err(error) => return Ok(fail(&error, &mut lock(&console))),
+    };
+    let roots = match roots(&catalog, &args.folders)? {
+        Ok(roots) => roots,
+        Err(error) => return Ok(fail(&error, &mut lock(&console))),
+    };
+    let change = |options: &mut Options| {
+        options.max_gone = args.max_gone;
+        options.reading = match (args.all, args.quick) {
+            (true, _) => Reading::All,
+            (_, true) => Reading::Nothing,
+            _ => Reading::Needed,
+        };
+    };
+    Ok(over(&mut catalog, &roots, &args.told, change, &console, |catalog, root, options, tell| {
+        catalog.run(root, Verb::Audit, options, tell)
+    }))
+}

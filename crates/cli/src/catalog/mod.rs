@@ -1,0 +1,237 @@
+//! The verbs that stand on the catalog.
+
+pub mod accept;
+pub mod add;
+pub mod audit;
+pub mod forget;
+mod html;
+mod import;
+pub mod own;
+pub mod print;
+pub mod report;
+pub mod scrub;
+pub mod status;
+pub mod steer;
+pub mod update;
+
+use std::env;
+use std::fs;
+use std::io;
+use std::iter::Empty;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::Context as _;
+use jiff::tz::TimeZone;
+use lanesum_catalog::{Catalog, CatalogError, Finding, Options, Root, Severity, Summary};
+
+use crate::args::{Told, Where};
+use crate::console::{self, Console, fail_to_write, locale_of_process};
+use crate::failure::Usage;
+use crate::progress::Display;
+use crate::signals;
+use print::Printer;
+
+/// The exit code for differences alone.
+const DIFFERENCES: u8 = 3;
+/// The exit code for what was not looked at.
+const NOT_ALL_DONE: u8 = 4;
+/// The exit code for the catalog's own damage, or its lock.
+const OF_CATALOG: u8 = 5;
+
+/// What is said where there is no folder.
+const NOTHING_CATALOGED: &str = "nothing is cataloged; `lanesum add DIR` takes a folder up";
+
+/// The catalog's file.
+///
+/// # Errors
+/// Nothing says where it could be.
+pub fn path(place: &Where) -> Result<PathBuf, Usage> {
+    let variable = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(path) = place.catalog.clone().or_else(|| variable("LANESUM_CATALOG")) {
+        return Ok(path);
+    }
+    let folder = if rustix::process::geteuid().is_root() {
+        Some(PathBuf::from("/var/lib"))
+    } else {
+        let state = variable("XDG_STATE_HOME").filter(|path| path.is_absolute());
+        state.or_else(|| Some(variable("HOME")?.join(".local/state")))
+    };
+    folder.map(|folder| folder.join("lanesum/catalog.db")).ok_or_else(|| {
+        Usage("there is no HOME to keep the catalog in; say where with --catalog FILE".to_owned())
+    })
+}
+
+/// The catalog to write to. Only `add` makes one, and the folder that it is in by default.
+fn open(place: &Where, verb: &str) -> anyhow::Result<Result<Catalog, CatalogError>> {
+    let path = path(place)?;
+    if verb != "add" {
+        return Ok(Catalog::open_existing(&path, verb));
+    }
+    if place.catalog.is_none()
+        && let Some(folder) = path.parent()
+        && !folder.as_os_str().is_empty()
+    {
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.with_context(|| folder.display().to_string())?;
+    }
+    Ok(Catalog::open(&path, verb))
+}
+
+/// Whether there is a catalog already: one that is made is told of, for whoever mistyped its path.
+fn is_there(place: &Where) -> anyhow::Result<bool> {
+    Ok(path(place)?.symlink_metadata().is_ok())
+}
+
+fn tell_of_new(catalog: &Catalog, was_there: bool, console: &mut Console) {
+    if !was_there {
+        console.about(name(catalog.path()), "a new catalog");
+    }
+}
+
+/// The catalog to look into.
+fn look(place: &Where) -> anyhow::Result<Result<Catalog, CatalogError>> {
+    Ok(Catalog::look(&path(place)?))
+}
+
+pub fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs().cast_signed())
+}
+
+/// The streams, and from now on interruptions end the program: what was committed is kept.
+fn console() -> anyhow::Result<Arc<Mutex<Console>>> {
+    let console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
+    let console = Arc::new(Mutex::new(console));
+    signals::catch().handle(&console, None);
+    Ok(console)
+}
+
+/// Tells what kept the catalog from doing it; the exit code.
+pub fn fail(error: &CatalogError, console: &mut Console) -> ExitCode {
+    if let CatalogError::Told(error) = error {
+        return fail_to_write(error, console);
+    }
+    console.message(error.to_string().as_bytes());
+    match error {
+        error if error.is_of_catalog() => ExitCode::from(OF_CATALOG),
+        CatalogError::NotThere { .. } => ExitCode::from(NOT_ALL_DONE),
+        CatalogError::Absent(_)
+        | CatalogError::NoRoot(_)
+        | CatalogError::NotAFolder(_)
+        | CatalogError::TooSlow { .. }
+        | CatalogError::Keyed(_) => ExitCode::from(2),
+        _ => ExitCode::FAILURE,
+    }
+}
+
+/// The exit code of what was found.
+fn code(severity: Severity) -> ExitCode {
+    match severity {
+        Severity::AsCataloged => ExitCode::SUCCESS,
+        Severity::Differences => ExitCode::from(DIFFERENCES),
+        Severity::NotAllDone => ExitCode::from(NOT_ALL_DONE),
+        Severity::Damage => ExitCode::FAILURE,
+    }
+}
+
+/// The roots that these paths are; all where there are none.
+fn roots(catalog: &Catalog, paths: &[PathBuf]) -> anyhow::Result<Result<Vec<Root>, CatalogError>> {
+    let all = match catalog.roots() {
+        Ok(all) => all,
+        Err(error) => return Ok(Err(error)),
+    };
+    if paths.is_empty() {
+        if all.is_empty() {
+            return Err(Usage(NOTHING_CATALOGED.to_owned()).into());
+        }
+        return Ok(Ok(all));
+    }
+    let mut chosen = Vec::new();
+    for path in paths {
+        match catalog.root_of(path) {
+            Ok((root, below)) if below.is_empty() => chosen.push(root),
+            Ok((root, _)) => {
+                let (path, root) = (path.display(), root.path.display());
+                return Err(Usage(format!("{path}: is only a part of {root}; name that")).into());
+            }
+            Err(error) => return Ok(Err(error)),
+        }
+    }
+    Ok(Ok(chosen))
+}
+
+/// Whoever is told of a finding.
+type Tell<'a> = &'a mut dyn FnMut(&Finding) -> io::Result<()>;
+
+/// Does something with each of these roots, and prints what comes of it.
+fn over(
+    catalog: &mut Catalog,
+    roots: &[Root],
+    told: &Told,
+    change: impl FnOnce(&mut Options),
+    console: &Arc<Mutex<Console>>,
+    run: impl Fn(&mut Catalog, &Root, &Options, Tell<'_>) -> Result<Summary, CatalogError>,
+) -> ExitCode {
+    // Nobody knows beforehand what is read.
+    let files = || None::<fn() -> Empty<PathBuf>>;
+    let display = Display::start_unless(false, told.run.progress, files);
+    console::lock(console).set_bar(display.as_ref().map(|display| display.bar.clone()));
+    let mut options = Options::default();
+    options.engine = told.run.engine(display.as_ref());
+    options.zone = TimeZone::system();
+    change(&mut options);
+    let mut worst = Severity::AsCataloged;
+    let mut ended = Ok(());
+    for root in roots {
+        let printer = Printer { root: &root.path, json: told.json, place: &told.place };
+        let mut tell = |finding: &Finding| {
+            let mut console = console::lock(console);
+            printer.finding(finding, &mut console)?;
+            console.flush()
+        };
+        ended = run(catalog, root, &options, &mut tell).and_then(|summary| {
+            worst = worst.max(summary.severity());
+            let mut console = console::lock(console);
+            printer.summary(&summary, &mut console).map_err(CatalogError::Told)
+        });
+        if ended.is_err() {
+            break;
+        }
+    }
+    drop(display);
+    let mut console = console::lock(console);
+    console.set_bar(None);
+    match ended {
+        Ok(()) => code(worst),
+        Err(error) => fail(&error, &mut console),
+    }
+}
+
+/// A command as it is to be typed, with the catalog that is in use.
+pub fn command(place: &Where, verb: &str, console: &Console) -> String {
+    let mut words = format!("lanesum {verb}").into_bytes();
+    if let Some(path) = &place.catalog {
+        words.extend_from_slice(b" --catalog ");
+        console.quote(&mut words, name(path));
+    }
+    String::from_utf8_lossy(&words).into_owned()
+}
+
+/// A moment as messages show it: `2026-11-24 21:03:07Z`.
+pub fn moment(seconds: i64) -> String {
+    let mut text = Vec::new();
+    lanesum_list::Time { seconds, nanoseconds: 0 }.write_rfc3339(&mut text);
+    let text = String::from_utf8_lossy(&text);
+    let whole = text.split('.').next().unwrap_or_default().replacen('T', " ", 1);
+    if whole.is_empty() { "at no known time".to_owned() } else { whole + "Z" }
+}
+
+/// A path as bytes.
+fn name(path: &Path) -> &[u8] {
+    path.as_os_str().as_bytes()
+}

@@ -1,0 +1,159 @@
+//! `lanesum catalog`: the catalog itself.
+
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+use lanesum_catalog::{Catalog, CatalogError, Root};
+use lanesum_checksum::Algorithms;
+use lanesum_list::Record;
+use lanesum_list::formats::{CannotHold, Kind, Layout};
+
+use super::print::whole;
+use super::{OF_CATALOG, console, fail, import, look, name};
+use crate::args::{CatalogArgs, CatalogVerb, Export, Where};
+use crate::console::{Console, lock};
+use crate::counts::files;
+use crate::failure::Usage;
+
+/// Does what was asked for.
+///
+/// # Errors
+/// What keeps it from beginning.
+pub fn run(args: &CatalogArgs) -> anyhow::Result<ExitCode> {
+    let console = console()?;
+    let mut console = lock(&console);
+    match &args.verb {
+        CatalogVerb::Check { place } => check(place, &mut console),
+        CatalogVerb::Backup { place, to } => backup(place, to, &mut console),
+        CatalogVerb::Import(args) => import::run(args, &mut console),
+        CatalogVerb::Export(args) => export(args, &mut console),
+    }
+}
+
+fn check(place: &Where, console: &mut Console) -> anyhow::Result<ExitCode> {
+    let (catalog, wrong) = match look(place)?.and_then(|it| it.check().map(|wrong| (it, wrong))) {
+        Ok(checked) => checked,
+        Err(error) => return Ok(fail(&error, console)),
+    };
+    for words in &wrong {
+        console.line(format!("{words}\n").as_bytes())?;
+    }
+    console.flush()?;
+    let path = name(catalog.path());
+    if wrong.is_empty() {
+        console.about(path, "check complete: every row has its seal");
+        return Ok(ExitCode::SUCCESS);
+    }
+    console.about(path, "the catalog is damaged; put back a copy that `catalog backup` made");
+    Ok(ExitCode::from(OF_CATALOG))
+}
+
+fn backup(place: &Where, to: &Path, console: &mut Console) -> anyhow::Result<ExitCode> {
+    if to == Path::new("-") {
+        let words = "-: a backup is a file, and standard output is none; name one";
+        return Err(Usage(words.to_owned()).into());
+    }
+    match look(place)?.and_then(|catalog| catalog.backup(to)) {
+        Ok(()) => {
+            console.about(name(to), "the copy is complete, checked and on the medium");
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) => Ok(fail(&error, console)),
+    }
+}
+
+fn export(args: &Export, console: &mut Console) -> anyhow::Result<ExitCode> {
+    let folder = args.folder.as_path();
+    let found = look(&args.place)?.and_then(|catalog| {
+        let (root, below) = catalog.root_of(folder)?;
+        if below.is_empty() {
+            Ok((catalog, root))
+        } else {
+            Err(CatalogError::NoRoot(folder.into()))
+        }
+    });
+    let (catalog, root) = match found {
+        Ok(found) => found,
+        Err(error) => return Ok(fail(&error, console)),
+    };
+    let algorithms = match args.algorithm {
+        Some(algorithm) => algorithm.into(),
+        None => match algorithms(&catalog, &root) {
+            Ok(algorithms) => algorithms,
+            Err(error) => return Ok(fail(&error, console)),
+        },
+    };
+    let one = algorithms.iter().count() == 1;
+    let kind = args.format.unwrap_or(if one { Kind::Gnu } else { Kind::Tag });
+    let format =
+        kind.writer(&Layout::new(algorithms)).map_err(|cannot| Usage(remedy(&cannot, !one)))?;
+    let mut text = Vec::new();
+    format.begin(&mut text);
+    let (mut is_first, mut failed) = (true, false);
+    let mut take = |record: Record<'_>| -> io::Result<()> {
+        let path = whole(folder, &record.name);
+        let digests = record.digests.iter().filter(|it| algorithms.contains(it.algorithm()));
+        let digests = digests.copied().collect();
+        let record = Record { name: path.as_slice().into(), digests, ..record };
+        if record.digests.is_empty() {
+            failed = true;
+            let words = "has no such digest yet; `lanesum audit --all` adds it";
+            console.about(&record.name, words);
+            return Ok(());
+        }
+        if !is_first {
+            text.extend_from_slice(format.separator());
+        }
+        match format.record(&mut text, &record) {
+            Ok(()) => is_first = false,
+            Err(cannot) => {
+                failed = true;
+                console.about(&record.name, &cannot.to_string());
+            }
+        }
+        let written = console.line(&text);
+        text.clear();
+        written
+    };
+    let taken = catalog.records(&root, &mut take);
+    format.end(&mut text);
+    let written = taken.and_then(|()| {
+        console.line(&text).and_then(|()| console.flush()).map_err(CatalogError::Told)
+    });
+    let doubtful = written.as_ref().map_or(Ok(0), |()| doubtful(&catalog, &root));
+    if let Ok(count @ 1..) = doubtful {
+        let (files, are) = (files(count), if count == 1 { "is" } else { "are" });
+        let words = format!(
+            "{files} {are} not well, or never read: the list has what was cataloged of them last"
+        );
+        console.about(name(folder), &words);
+    }
+    Ok(match written.and(doubtful.map(drop)) {
+        Ok(()) if failed => ExitCode::FAILURE,
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&error, console),
+    })
+}
+
+/// All algorithms that files of a root have digests of.
+fn algorithms(catalog: &Catalog, root: &Root) -> Result<Algorithms, CatalogError> {
+    let mut all = root.policy.algorithms;
+    catalog.records(root, &mut |record| {
+        all = all.union(record.algorithms());
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+/// How many files of a root are not well, or were never read.
+fn doubtful(catalog: &Catalog, root: &Root) -> Result<u64, CatalogError> {
+    let not_well = catalog.not_well()?;
+    let not_well = not_well.iter().filter(|file| root.below(&file.path).is_some()).count();
+    Ok(catalog.never_read(root)? + not_well as u64)
+}
+
+fn remedy(cannot: &CannotHold, is_of_several: bool) -> String {
+    let more = if is_of_several { "; --algorithm chooses one" } else { "" };
+    format!("{cannot}{more}")
+}

@@ -1,0 +1,261 @@
+//! How findings and summaries are printed: as text, and as JSON.
+
+use std::io;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use indicatif::{DecimalBytes, HumanCount};
+use lanesum_catalog::{Class, Finding, Halt, Severity, Status, Summary};
+use serde_json::{Map, Value, json};
+
+use super::{command, moment, name};
+use crate::args::Where;
+use crate::console::Console;
+use crate::counts::files;
+
+/// The version of the form of JSON lines; a key that is added does not change it.
+pub const SCHEMA: u32 = 1;
+
+/// Prints what is found in a root.
+pub struct Printer<'run> {
+    pub root: &'run Path,
+    pub json: bool,
+    pub place: &'run Where,
+}
+
+impl Printer<'_> {
+    /// Prints a finding.
+    ///
+    /// # Errors
+    /// Standard output's.
+    pub fn finding(&self, finding: &Finding, console: &mut Console) -> io::Result<()> {
+        if self.json {
+            let mut object = finding_object(self.root, finding);
+            object.insert("event".to_owned(), "finding".into());
+            return console.line(&line(object));
+        }
+        let mut text = finding.class.name().as_bytes().to_vec();
+        text.push(b' ');
+        if let Some(other) = &finding.other {
+            console.quote(&mut text, &place(self.root, other, finding));
+            text.extend_from_slice(b" -> ");
+        }
+        console.quote(&mut text, &place(self.root, &finding.path, finding));
+        if finding.files > 1 {
+            text.extend_from_slice(format!(" ({})", files(finding.files)).as_bytes());
+        }
+        let tells_why = matches!(finding.class, Class::Unreadable | Class::Suspended | Class::Busy);
+        if let Some(why) = finding.after.as_deref().filter(|_| tells_why) {
+            text.extend_from_slice(format!(": {why}").as_bytes());
+        }
+        text.push(b'\n');
+        console.line(&text)
+    }
+
+    /// Prints what came of a run.
+    ///
+    /// # Errors
+    /// Standard output's.
+    pub fn summary(&self, summary: &Summary, console: &mut Console) -> io::Result<()> {
+        if self.json {
+            console.line(&line(summary_object(summary)))?;
+        }
+        console.flush()?;
+        for mount in &summary.mounts {
+            let words = "something is mounted there, which is no part of the folder; \
+                         `lanesum add` takes it up by itself";
+            console.about(&whole(self.root, mount), words);
+        }
+        if summary.clock_is_behind {
+            let words =
+                "the clock is behind an earlier run: what was checked later than now is due";
+            console.about(name(self.root), words);
+        }
+        if !self.json {
+            console.about(name(self.root), &words(summary, self.place, console));
+        }
+        Ok(())
+    }
+}
+
+/// A run in a line. It says "complete" or "NOT complete", and never that there are no errors.
+fn words(summary: &Summary, place: &Where, console: &Console) -> String {
+    let verb = summary.verb.name();
+    if let Some(why) = &summary.suspended {
+        let say = |verb: &str| command(place, verb, console);
+        let back = way_back(&summary.root, why, say, console);
+        return format!("{verb} NOT done: suspended, and nothing was changed; {back}");
+    }
+    let counted = summary.counts.iter().filter(|(_, count)| **count > 0);
+    let mut parts: Vec<_> =
+        counted.map(|(class, count)| format!("{} {class}", HumanCount(*count))).collect();
+    if summary.same > 0 {
+        parts.push(format!("{} looked as they were", HumanCount(summary.same)));
+    }
+    for (count, what) in [
+        (summary.unread, "were not read"),
+        (summary.unknown, "could not be looked at"),
+        (summary.left, "more are due, which the day's budget leaves for another day"),
+        (summary.late, "not read for longer than they may be"),
+        (summary.not_well(), "known not to be well"),
+    ] {
+        if count > 0 {
+            parts.push(format!("{} {what}", HumanCount(count)));
+        }
+    }
+    for (status, what) in [
+        (Status::Changed, "changed and not taken up (`lanesum update` does)"),
+        (Status::Busy, "busy when to be read (`lanesum audit` reads it again)"),
+        (Status::Hidden, "hidden by what is mounted there, or was"),
+    ] {
+        if let Some(count) = summary.known.get(&status) {
+            parts.push(format!("{} known to be {what}", HumanCount(*count)));
+        }
+    }
+    if summary.is_empty {
+        let words = "nothing is cataloged: no regular file is in it; is its disk mounted?";
+        parts.push(words.to_owned());
+    }
+    if !summary.is_taken_up {
+        let words = "not all files are known, since no add or update came to its end (`lanesum update` does it)";
+        parts.push(words.to_owned());
+    }
+    let parts = match parts.is_empty() {
+        true if summary.is_all_done() => "nothing to do".to_owned(),
+        true => "nothing was read".to_owned(),
+        false => parts.join(", "),
+    };
+    let complete = match summary.halt {
+        _ if summary.is_all_done() => "complete".to_owned(),
+        Some(Halt::Paused(since)) => {
+            format!("NOT complete, paused since {} (`lanesum resume` goes on)", moment(since))
+        }
+        Some(Halt::Closed) => {
+            "NOT complete, it is outside of its hours (--now reads all the same)".to_owned()
+        }
+        Some(Halt::More) => "goes on".to_owned(),
+        None | Some(Halt::Limit) if !summary.is_complete => {
+            "NOT complete, it stopped at its limit".to_owned()
+        }
+        _ => "NOT complete".to_owned(),
+    };
+    let read = format!("{} read, {}", files(summary.files), DecimalBytes(summary.bytes));
+    format!("{verb} {complete}: {parts}; {read}")
+}
+
+/// What to do about a folder that is suspended.
+pub fn way_back(root: &Path, why: &str, say: impl Fn(&str) -> String, console: &Console) -> String {
+    let (verb, when) = if why.starts_with("another volume") {
+        ("accept", "if it is right so")
+    } else if why == "nothing is in it" || why.ends_with(" % of them") {
+        ("update --max-gone 100", "if they are to be gone")
+    } else {
+        ("forget", "if it is gone for good")
+    };
+    let mut command = say(verb).into_bytes();
+    command.push(b' ');
+    console.quote(&mut command, name(root));
+    let command = String::from_utf8_lossy(&command);
+    format!("put back what belongs there; {when}: {command}")
+}
+
+/// The path of something below a root.
+pub fn whole(root: &Path, below: &[u8]) -> Vec<u8> {
+    let mut path = name(root).to_vec();
+    if !below.is_empty() {
+        // Of a root that is forgotten only the rest is known.
+        if !path.is_empty() && !path.ends_with(b"/") {
+            path.push(b'/');
+        }
+        path.extend_from_slice(below);
+    }
+    path
+}
+
+/// The path of what a finding is about: that of a folder, the root as well, ends in a slash.
+pub fn place(root: &Path, below: &[u8], finding: &Finding) -> Vec<u8> {
+    let mut path = whole(root, below);
+    if finding.files > 1 && finding.class == Class::Moved && !path.ends_with(b"/") {
+        path.push(b'/');
+    }
+    path
+}
+
+/// A path under its key, or in base64 under another where it is no UTF-8.
+pub fn insert_path(object: &mut Map<String, Value>, key: &str, path: &[u8]) {
+    match str::from_utf8(path) {
+        Ok(path) => object.insert(key.to_owned(), path.into()),
+        Err(_) => object.insert(format!("{key}_base64"), BASE64.encode(path).into()),
+    };
+}
+
+/// A finding as an object.
+pub fn finding_object(root: &Path, finding: &Finding) -> Map<String, Value> {
+    let mut object = Map::new();
+    object.insert("schema".to_owned(), SCHEMA.into());
+    object.insert("class".to_owned(), finding.class.name().into());
+    insert_path(&mut object, "path", &whole(root, &finding.path));
+    if let Some(other) = &finding.other {
+        insert_path(&mut object, "other", &whole(root, other));
+    }
+    object.insert("files".to_owned(), finding.files.into());
+    for (key, words) in [("before", &finding.before), ("after", &finding.after)] {
+        if let Some(words) = words {
+            object.insert(key.to_owned(), words.as_str().into());
+        }
+    }
+    object
+}
+
+fn summary_object(summary: &Summary) -> Map<String, Value> {
+    let mut object = Map::new();
+    object.insert("schema".to_owned(), SCHEMA.into());
+    object.insert("event".to_owned(), "summary".into());
+    insert_path(&mut object, "root", name(&summary.root));
+    let counts: Map<String, Value> = summary
+        .counts
+        .iter()
+        .map(|(class, count)| (class.name().to_owned(), (*count).into()))
+        .collect();
+    let known: Map<String, Value> = summary
+        .known
+        .iter()
+        .map(|(status, count)| (status.name().to_owned(), (*count).into()))
+        .collect();
+    let severity = match summary.severity() {
+        Severity::AsCataloged => "as cataloged",
+        Severity::Differences => "differences",
+        Severity::NotAllDone => "not all done",
+        Severity::Damage => "damage",
+    };
+    for (key, value) in [
+        ("verb", json!(summary.verb.name())),
+        ("severity", json!(severity)),
+        ("complete", json!(summary.is_all_done())),
+        ("empty", json!(summary.is_empty)),
+        ("taken_up", json!(summary.is_taken_up)),
+        ("suspended", json!(summary.suspended)),
+        ("counts", Value::Object(counts)),
+        ("same", json!(summary.same)),
+        ("files_read", json!(summary.files)),
+        ("bytes_read", json!(summary.bytes)),
+        ("unread", json!(summary.unread)),
+        ("unknown", json!(summary.unknown)),
+        ("left", json!(summary.left)),
+        ("not_well", json!(summary.not_well())),
+        ("late", json!(summary.late)),
+        ("known", Value::Object(known)),
+        ("clock_is_behind", json!(summary.clock_is_behind)),
+    ] {
+        object.insert(key.to_owned(), value);
+    }
+    object
+}
+
+/// An object on a line.
+pub fn line(object: Map<String, Value>) -> Vec<u8> {
+    let mut line = Value::Object(object).to_string().into_bytes();
+    line.push(b'\n');
+    line
+}

@@ -1,0 +1,324 @@
+//! `lanesum report`.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+use indicatif::HumanCount;
+use lanesum_catalog::{Catalog, CatalogError, Event, Known, Overview, Root, Run, Severity, Status};
+use lanesum_list::formats::write_cell;
+
+use super::print::{SCHEMA, finding_object, insert_path, line, place, whole};
+use super::status::{lacks, run_words, undone};
+use super::{NOTHING_CATALOGED, code, command, console, fail, html, look, moment, name, now};
+use crate::args::Report;
+use crate::console::{Console, lock};
+use crate::counts::files;
+
+const DAY: i64 = 24 * 60 * 60;
+
+/// Lists what is not well, and what was found.
+///
+/// # Errors
+/// What keeps it from beginning.
+pub fn run(args: &Report) -> anyhow::Result<ExitCode> {
+    let console = console()?;
+    let mut console = lock(&console);
+    let reported = look(&args.place)?.and_then(|catalog| {
+        let not_well = catalog.not_well_after(0, usize::MAX)?;
+        let all = catalog.overviews(now())?;
+        report(args, &catalog, &all, &not_well, &mut console)?;
+        console.flush().map_err(CatalogError::Told)?;
+        // As `status` says.
+        Ok(all.iter().map(Overview::severity).max())
+    });
+    Ok(match reported {
+        Ok(Some(severity)) => code(severity),
+        Ok(None) => {
+            console.message(NOTHING_CATALOGED.as_bytes());
+            ExitCode::from(2)
+        }
+        Err(error) => fail(&error, &mut console),
+    })
+}
+
+fn report(
+    args: &Report,
+    catalog: &Catalog,
+    all: &[Overview],
+    not_well: &[Known],
+    console: &mut Console,
+) -> Result<(), CatalogError> {
+    let since = now() - i64::from(args.since.unwrap_or(7)) * DAY;
+    if args.html {
+        let page = html::Page { all, not_well, place: &args.place };
+        let since = (!args.bad).then_some(since);
+        return page.print(catalog, &subject(all, not_well, console), since, console);
+    }
+    let is_text = !args.csv && !args.json;
+    if is_text {
+        text(args, all, not_well, console).map_err(CatalogError::Told)?;
+    } else if args.csv {
+        let more = if args.bad { ",last_good" } else { "" };
+        let header = format!("time,class,path,other,files,before,after{more}\r\n");
+        console.line(header.as_bytes()).map_err(CatalogError::Told)?;
+    }
+    if args.bad {
+        if is_text {
+            return Ok(());
+        }
+        let suspended = all.iter().map(|it| &it.root).filter(|root| root.suspended.is_some());
+        let suspended = suspended.map(|root| suspended_row(args, root));
+        let mut lines = suspended.chain(not_well.iter().map(|file| bad(args, file)));
+        return lines.try_for_each(|line| console.line(&line)).map_err(CatalogError::Told);
+    }
+    let mut is_first = is_text;
+    catalog.events(since, &mut |event| {
+        if std::mem::take(&mut is_first) {
+            console.line(b"\nFound lately:\n")?;
+        }
+        let line = match (args.csv, args.json) {
+            (true, _) => csv(event),
+            (_, true) => json(event),
+            _ => event_text(event, console),
+        };
+        console.line(&line)
+    })
+}
+
+/// One line, whatever folders are called.
+fn subject(all: &[Overview], not_well: &[Known], console: &Console) -> Vec<u8> {
+    if all.is_empty() {
+        return b"lanesum: nothing is cataloged".to_vec();
+    }
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    not_well.iter().for_each(|file| *counts.entry(file.status.name()).or_default() += 1);
+    for (class, count) in all.iter().flat_map(|it| &it.not_taken_up) {
+        *counts.entry(class.name()).or_default() += count;
+    }
+    let folders = |is_it: fn(&Overview) -> bool| all.iter().filter(|it| is_it(it)).count() as u64;
+    let sum = |count: fn(&Overview) -> u64| all.iter().map(count).sum();
+    let is_suspended = |it: &Overview| it.root.suspended.is_some();
+    let undone = |it: &Overview| {
+        let of_suspension = |run: &&Run| run.outcome.as_deref() == Some("suspended");
+        let runs = it.undone.iter().filter(|run| !is_suspended(it) || !of_suspension(run));
+        runs.count() as u64
+    };
+    let others = [
+        ("suspended", folders(|it| it.root.suspended.is_some())),
+        ("PAUSED", folders(|it| it.manners.paused.is_some())),
+        ("NOT complete", all.iter().map(undone).sum()),
+        ("NEVER READ", sum(|it| it.never)),
+        ("LATE", sum(|it| it.late)),
+        ("NOT TAKEN UP", folders(|it| !it.is_taken_up)),
+        ("without files", folders(|it| it.is_taken_up && it.files == 0)),
+    ];
+    let others = others.into_iter().filter(|(_, count)| *count > 0);
+    let words: Vec<_> = counts
+        .into_iter()
+        .chain(others)
+        .map(|(word, count)| format!("{} {word}", HumanCount(count)))
+        .collect();
+    let words = match words.is_empty() {
+        true => "nothing known to be damaged".to_owned(),
+        false => words.join(", "),
+    };
+    let mut subject = format!("lanesum: {words} - ").into_bytes();
+    for (place, it) in all.iter().enumerate() {
+        if place > 0 {
+            subject.extend_from_slice(b", ");
+        }
+        let name_of_root = it.root.path.file_name().unwrap_or(it.root.path.as_os_str());
+        console.quote(&mut subject, name(Path::new(name_of_root)));
+    }
+    subject
+}
+
+/// The mail: its subject, then what folders lack, then each file that is not well, with its last
+/// good check, then what to do.
+fn text(
+    args: &Report,
+    all: &[Overview],
+    not_well: &[Known],
+    console: &mut Console,
+) -> io::Result<()> {
+    let mut mail = subject(all, not_well, console);
+    mail.push(b'\n');
+    for it in all {
+        let undone = undone(it, &args.place, console).map(|(run, remedy)| {
+            let is_at_work = it.is_at_work && it.last.as_ref() == Some(run);
+            (run_words(run, is_at_work), remedy)
+        });
+        // What files lack is told with each of them.
+        let lacks = lacks(it, &args.place, console).into_iter();
+        for (words, remedy) in
+            lacks.filter(|(words, _)| !words.starts_with("NOT WELL")).chain(undone)
+        {
+            mail.push(b'\n');
+            console.quote(&mut mail, name(&it.root.path));
+            mail.extend_from_slice(format!(": {words}\n  -> {remedy}\n").as_bytes());
+        }
+    }
+    console.line(&mail)?;
+    list(args, not_well, console)
+}
+
+fn list(args: &Report, not_well: &[Known], console: &mut Console) -> io::Result<()> {
+    if not_well.is_empty() {
+        return Ok(());
+    }
+    console.line(b"\n")?;
+    for file in not_well {
+        let mut line = file.status.name().as_bytes().to_vec();
+        line.push(b' ');
+        console.quote(&mut line, name(&file.path));
+        line.extend_from_slice(format!(", {}", last_good(file)).as_bytes());
+        if let Some(why) = why(file) {
+            line.extend_from_slice(format!(": {why}").as_bytes());
+        }
+        line.push(b'\n');
+        console.line(&line)?;
+    }
+    let is_any = |severity| not_well.iter().any(|file| file.status.severity() == severity);
+    let [update, audit, accept, forget] =
+        ["update", "audit", "accept", "forget"].map(|verb| command(&args.place, verb, console));
+    let mut words = String::from("\n");
+    if is_any(Severity::Damage) {
+        words += &format!(
+            "Of what is damaged or missing, put back a good copy, and run `{update}`.\nIf a file is \
+             right as it is: {accept} PATH. If it is gone for good: {forget} PATH.\n"
+        );
+    }
+    if not_well.iter().any(|file| file.status == Status::Unreadable) {
+        words += &format!("Of what is unreadable, mend what keeps it from being read: {update}\n");
+    }
+    if is_any(Severity::Differences) {
+        words += &format!("`{update}` takes up what is changed.\n");
+    }
+    if is_any(Severity::NotAllDone) {
+        words +=
+            &format!("`{audit}` reads again what was busy, or hidden by what was mounted there.\n");
+    }
+    console.line(words.as_bytes())
+}
+
+/// When a file was well.
+pub(super) fn last_good(file: &Known) -> String {
+    match file.last_good {
+        0 => "never read as it is cataloged".to_owned(),
+        time => format!("last good {}", moment(time)),
+    }
+}
+
+/// Why a file could not be read.
+fn why(file: &Known) -> Option<&str> {
+    let found = file.found.as_ref().filter(|_| file.status == Status::Unreadable)?;
+    found.finding.after.as_deref()
+}
+
+fn event_text(event: &Event, console: &Console) -> Vec<u8> {
+    let finding = &event.finding;
+    let mut line = format!("{} {} ", moment(event.at), finding.class).into_bytes();
+    if let (Some(other), Some(root)) = (&finding.other, &event.root) {
+        console.quote(&mut line, &place(root, other, finding));
+        line.extend_from_slice(b" -> ");
+    }
+    let path = place(Path::new(""), name(&event.path()), finding);
+    console.quote(&mut line, &path);
+    if finding.files > 1 {
+        line.extend_from_slice(format!(" ({})", files(finding.files)).as_bytes());
+    }
+    line.push(b'\n');
+    line
+}
+
+fn cells<'a>(cells: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
+    let mut line = Vec::new();
+    for (place, cell) in cells.into_iter().enumerate() {
+        if place > 0 {
+            line.push(b',');
+        }
+        write_cell(&mut line, cell);
+    }
+    line.extend_from_slice(b"\r\n");
+    line
+}
+
+fn csv(event: &Event) -> Vec<u8> {
+    let finding = &event.finding;
+    let root = event.root.clone().unwrap_or_default();
+    let path = event.path();
+    let other = finding.other.as_deref().map(|other| whole(&root, other)).unwrap_or_default();
+    let (time, files) = (moment(event.at), finding.files.to_string());
+    fn words(words: &Option<String>) -> &[u8] {
+        words.as_deref().unwrap_or_default().as_bytes()
+    }
+    cells([
+        time.as_bytes(),
+        finding.class.name().as_bytes(),
+        name(&path),
+        &other,
+        files.as_bytes(),
+        words(&finding.before),
+        words(&finding.after),
+    ])
+}
+
+fn json(event: &Event) -> Vec<u8> {
+    let root = event.root.clone().unwrap_or_default();
+    let mut object = finding_object(&root, &event.finding);
+    object.insert("event".to_owned(), "finding".into());
+    object.insert("time".to_owned(), event.at.into());
+    line(object)
+}
+
+/// A folder that is suspended, as a row or an object.
+fn suspended_row(args: &Report, root: &Root) -> Vec<u8> {
+    let why = root.suspended.as_deref().unwrap_or_default();
+    if args.csv {
+        let path = name(&root.path);
+        return cells([&b""[..], &b"suspended"[..], path, b"", b"1", b"", why.as_bytes(), b""]);
+    }
+    let mut object = serde_json::Map::new();
+    object.insert("schema".to_owned(), SCHEMA.into());
+    object.insert("event".to_owned(), "not well".into());
+    object.insert("class".to_owned(), "suspended".into());
+    insert_path(&mut object, "path", name(&root.path));
+    object.insert("after".to_owned(), why.into());
+    line(object)
+}
+
+/// A file that is not well, as a row or an object.
+fn bad(args: &Report, file: &Known) -> Vec<u8> {
+    let finding = file.found.as_ref().map(|event| &event.finding);
+    let before = finding.and_then(|it| it.before.as_deref());
+    let after = finding.and_then(|it| it.after.as_deref());
+    if args.csv {
+        let time = file.found.as_ref().map(|event| moment(event.at)).unwrap_or_default();
+        let last_good = if file.last_good == 0 { String::new() } else { moment(file.last_good) };
+        return cells([
+            time.as_bytes(),
+            file.status.name().as_bytes(),
+            name(&file.path),
+            b"",
+            b"1",
+            before.unwrap_or_default().as_bytes(),
+            after.unwrap_or_default().as_bytes(),
+            last_good.as_bytes(),
+        ]);
+    }
+    let mut object = serde_json::Map::new();
+    object.insert("schema".to_owned(), SCHEMA.into());
+    object.insert("event".to_owned(), "not well".into());
+    object.insert("class".to_owned(), file.status.name().into());
+    insert_path(&mut object, "path", name(&file.path));
+    object.insert("last_good".to_owned(), file.last_good.into());
+    if let Some(event) = &file.found {
+        object.insert("time".to_owned(), event.at.into());
+    }
+    for (key, words) in [("before", before), ("after", after)] {
+        object.extend(words.map(|words| (key.to_owned(), words.into())));
+    }
+    line(object)
+}

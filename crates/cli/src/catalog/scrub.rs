@@ -1,0 +1,39 @@
+//! `lanesum scrub`.
+
+use std::process::ExitCode;
+
+use lanesum_catalog::Due;
+
+use super::{console, fail, open, over, roots};
+use crate::args::Scrub;
+use crate::console::lock;
+
+/// Reads what is due.
+///
+/// # Errors
+/// What keeps it from beginning.
+pub fn run(args: &Scrub) -> anyhow::Result<ExitCode> {
+    let console = console()?;
+    lanesum_startup::give_way();
+    let mut catalog = match open(&args.told.place, "scrub")? {
+        Ok(catalog) => catalog,
+        Err(error) => return Ok(fail(&error, &mut lock(&console))),
+    };
+    let roots = match roots(&catalog, &args.folders)? {
+        Ok(roots) => roots,
+        Err(error) => return Ok(fail(&error, &mut lock(&console))),
+    };
+    let mut due = Due::default();
+    due.percent = args.percent;
+    due.older_than_days = args.older_than;
+    (due.bad, due.new) = (args.bad, args.new);
+    (due.max_time, due.max_bytes) = (args.max_time, args.max_bytes);
+    let run = |catalog: &mut lanesum_catalog::Catalog,
+               root: &lanesum_catalog::Root,
+               options: &lanesum_catalog::Options,
+               tell: super::Tell<'_>| catalog.scrub(root, &due, options, tell);
+    let change = |options: &mut lanesum_catalog::Options| {
+        (options.yields, options.at_any_time) = (true, args.now);
+    };
+    Ok(over(&mut catalog, &roots, &args.told, change, &console, run))
+}

@@ -1,0 +1,280 @@
+//! `lanesum status`.
+
+use std::process::ExitCode;
+
+use indicatif::{DecimalBytes, HumanCount};
+use lanesum_catalog::{Class, Overview, Run, Severity};
+use serde_json::{Map, Value, json};
+
+use super::print::{SCHEMA, insert_path, line, way_back};
+use super::{NOTHING_CATALOGED, code, command, console, fail, look, moment, name, now};
+use crate::args::{Status, Where};
+use crate::console::{Console, fail_to_write, lock};
+use crate::counts::files;
+
+const DAY: i64 = 24 * 60 * 60;
+
+/// Tells how each root stands.
+///
+/// # Errors
+/// What keeps it from beginning.
+pub fn run(args: &Status) -> anyhow::Result<ExitCode> {
+    let console = console()?;
+    let mut console = lock(&console);
+    let now = now();
+    let overviews = match look(&args.place)?.and_then(|catalog| catalog.overviews(now)) {
+        Ok(overviews) => overviews,
+        Err(error) => return Ok(fail(&error, &mut console)),
+    };
+    for overview in &overviews {
+        let text = if args.json {
+            line(object(overview))
+        } else {
+            text(overview, now, &args.place, &console)
+        };
+        if let Err(error) = console.line(&text) {
+            return Ok(fail_to_write(&error, &mut console));
+        }
+    }
+    if let Err(error) = console.flush() {
+        return Ok(fail_to_write(&error, &mut console));
+    }
+    if overviews.is_empty() {
+        console.message(NOTHING_CATALOGED.as_bytes());
+        return Ok(ExitCode::from(2));
+    }
+    Ok(code(overviews.iter().map(Overview::severity).max().unwrap_or(Severity::AsCataloged)))
+}
+
+/// Whether all was looked at that was to be, and will be.
+fn is_all_done(it: &Overview) -> bool {
+    let is_left = it.root.suspended.is_some() || it.manners.paused.is_some();
+    let is_busy = it.not_well.keys().any(|status| status.severity() == Severity::NotAllDone);
+    let is_known = it.never == 0 && it.late == 0 && it.is_taken_up && it.files > 0;
+    !is_left && it.undone.is_empty() && is_known && !is_busy
+}
+
+/// What a folder lacks, each in words and with the way out.
+pub(super) fn lacks(it: &Overview, place: &Where, console: &Console) -> Vec<(String, String)> {
+    let mut lines = Vec::new();
+    let say = |verb: &str| command(place, verb, console);
+    if let Some(why) = &it.root.suspended {
+        let back = way_back(&it.root.path, why, |verb| say(verb), console);
+        lines.push((format!("SUSPENDED: {why}"), back));
+    }
+    if let Some(since) = it.manners.paused {
+        let words = format!("PAUSED since {}: nothing is scrubbed", moment(since));
+        lines.push((words, say("resume")));
+    }
+    lines.extend(known(it).into_iter().map(|(words, remedy)| (words, say(remedy))));
+    let days = it.root.policy.late_after_days();
+    let read = say(&format!("scrub --older-than {days}d"));
+    if it.late > it.ahead {
+        let late = files(it.late - it.ahead);
+        lines.push((format!("LATE: {late} not read for longer than {days} d"), read.clone()));
+    }
+    if it.ahead > 0 {
+        let ahead = files(it.ahead);
+        let words = format!(
+            "LATE: {ahead} checked later than now: the clock is behind, or was ahead; when is not known"
+        );
+        lines.push((words, format!("set the clock, or {read}")));
+    }
+    if !it.is_taken_up {
+        let words = "NOT TAKEN UP: no add or update of it came to its end";
+        lines.push((words.to_owned(), say("update")));
+    }
+    if it.never > 0 {
+        lines.push((format!("NEVER READ: {}, of lists", files(it.never)), say("update")));
+    }
+    if it.files == 0 && it.is_taken_up && it.root.suspended.is_none() {
+        let words = "NOTHING CATALOGED: no regular file is in it; is its disk mounted?";
+        lines.push((words.to_owned(), say("update")));
+    }
+    lines
+}
+
+/// What is known of files that are not as cataloged, and what to do: one line for each way out.
+fn known(it: &Overview) -> Vec<(String, &'static str)> {
+    let mut lines = Vec::new();
+    for (severity, what, remedy) in [
+        (Severity::Damage, "NOT WELL", "report --bad"),
+        (Severity::Differences, "NOT TAKEN UP", "update"),
+        (Severity::NotAllDone, "NOT READ when it was to be", "audit"),
+    ] {
+        let rows = it.not_well.iter().filter(|(status, _)| status.severity() == severity);
+        let rows = rows.map(|(status, count)| (status.name(), *count));
+        let others = it.not_taken_up.iter().filter(|_| severity == Severity::Differences);
+        let others = others.map(|(class, count): (&Class, &u64)| (class.name(), *count));
+        let counts: Vec<_> = rows
+            .chain(others)
+            .map(|(name, count)| format!("{} {name}", HumanCount(count)))
+            .collect();
+        if !counts.is_empty() {
+            lines.push((format!("{what}: {}", counts.join(", ")), remedy));
+        }
+    }
+    lines
+}
+
+/// The runs that left something undone, each with the way out. Of a folder that is suspended now,
+/// that is told.
+pub(super) fn undone<'it>(
+    it: &'it Overview,
+    place: &Where,
+    console: &Console,
+) -> impl Iterator<Item = (&'it Run, String)> {
+    let is_suspended = it.root.suspended.is_some();
+    let runs = it.undone.iter();
+    let runs = runs.filter(move |run| !is_suspended || run.outcome.as_deref() != Some("suspended"));
+    let runs: Vec<_> = runs
+        .map(|run| {
+            let verb = if run.verb == "add" { "update" } else { &run.verb };
+            (run, command(place, verb, console))
+        })
+        .collect();
+    runs.into_iter()
+}
+
+/// So many in a hundred; what is some is not said to be none, nor less than all to be all.
+pub(super) fn percent(part: u64, of: u64) -> String {
+    let percent = u128::from(part) * 100 / u128::from(of.max(1));
+    if part > 0 && percent == 0 { "under 1 %".to_owned() } else { format!("{percent} %") }
+}
+
+/// A part of the period, as people say it.
+pub(super) fn part_of_period(every_days: u32, thirds: i64) -> String {
+    let hours = i64::from(every_days) * 24 * thirds / 3;
+    if hours % 24 == 0 || hours > 72 { format!("{} d", hours / 24) } else { format!("{hours} h") }
+}
+
+/// Some lines: what there is, what is not well, how old the checks are, what was done.
+fn text(it: &Overview, now: i64, place: &Where, console: &Console) -> Vec<u8> {
+    let mut text = Vec::new();
+    console.quote(&mut text, name(&it.root.path));
+    let mut add = |words: String| text.extend_from_slice(words.as_bytes());
+    add(format!(": {}, {}\n", files(it.files), DecimalBytes(it.root.bytes.cast_unsigned())));
+    for (words, remedy) in lacks(it, place, console) {
+        add(format!("  {words}  -> {remedy}\n"));
+    }
+    if it.files > 0 {
+        let every = it.root.policy.every_days;
+        let share = |count: u64| percent(count, it.files);
+        let [first, second, third, late] = it.ages.map(share);
+        let oldest = it.oldest.map_or(String::new(), |oldest| {
+            format!("; the oldest check is {} d old", (now - oldest).max(0) / DAY)
+        });
+        add(format!(
+            "  checked within {} {first}, {} {second}, {every} d {third}, longer ago or never \
+             {late}{oldest}\n",
+            part_of_period(every, 1),
+            part_of_period(every, 2)
+        ));
+        add(match it.next_due {
+            _ if it.due > 0 => format!("  due: {}\n", files(it.due)),
+            Some(next) => format!("  due: nothing until {}\n", moment(next)),
+            None => String::new(),
+        });
+    }
+    if let Some(last) = &it.last {
+        let mut words = run_words(last, it.is_at_work);
+        let again = undone(it, place, console).find(|(run, _)| *run == last && !it.is_at_work);
+        if let Some((_, remedy)) = again {
+            words += &format!("  -> {remedy}");
+        }
+        add(format!("  last: {words}\n"));
+    }
+    for (run, remedy) in undone(it, place, console) {
+        if it.last.as_ref() != Some(run) {
+            add(format!("  before: {}  -> {remedy}\n", run_words(run, false)));
+        }
+    }
+    text
+}
+
+/// What was done, and how far it came.
+pub(super) fn run_words(run: &Run, is_at_work: bool) -> String {
+    let outcome = match run.outcome.as_deref() {
+        Some("complete") => "complete",
+        Some("paused") => "NOT complete: it was paused",
+        Some("closed") => "NOT complete: its hours were over, or did not begin",
+        Some("ended") => "NOT complete: it was ended; the next one goes on",
+        Some("begun") => "NOT complete: a part, and more is due",
+        Some("limited") => "NOT complete: it stopped at its limit",
+        Some("partial") => "NOT complete: something could not be looked at, or was not read",
+        Some("suspended") => "NOT done: suspended",
+        _ if is_at_work => "at work now",
+        _ => "NOT complete: interrupted",
+    };
+    let mut words = format!("{} of {}, {outcome}", run.verb, moment(run.started));
+    // Of the others it is not counted.
+    if matches!(&*run.verb, "add" | "update" | "audit" | "scrub") {
+        words += &format!("; {} read", files(run.files.cast_unsigned()));
+    }
+    words
+}
+
+fn object(it: &Overview) -> Map<String, Value> {
+    let mut object = Map::new();
+    object.insert("schema".to_owned(), SCHEMA.into());
+    insert_path(&mut object, "root", name(&it.root.path));
+    let not_well: Map<String, Value> = it
+        .not_well
+        .iter()
+        .map(|(status, count)| (status.name().to_owned(), (*count).into()))
+        .collect();
+    let not_taken_up: Map<String, Value> = it
+        .not_taken_up
+        .iter()
+        .map(|(class, count)| (class.name().to_owned(), (*count).into()))
+        .collect();
+    let last = it.last.as_ref().map(|run| {
+        json!({
+            "verb": run.verb,
+            "started": run.started,
+            "ended": run.ended,
+            "outcome": run.outcome,
+            "files_read": run.files,
+            "bytes_read": run.bytes,
+        })
+    });
+    for (key, value) in [
+        ("files", json!(it.files)),
+        ("bytes", json!(it.root.bytes)),
+        ("suspended", json!(it.root.suspended)),
+        ("not_well", Value::Object(not_well)),
+        ("not_taken_up", Value::Object(not_taken_up)),
+        ("fresh", json!(it.fresh)),
+        ("never_read", json!(it.never)),
+        ("taken_up", json!(it.is_taken_up)),
+        ("every_days", json!(it.root.policy.every_days)),
+        ("checked_within_thirds", json!(it.ages)),
+        ("oldest_check", json!(it.oldest)),
+        ("late", json!(it.late)),
+        ("checked_later_than_now", json!(it.ahead)),
+        ("due", json!(it.due)),
+        ("next_due", json!(it.next_due)),
+        ("paused", json!(it.manners.paused)),
+        ("bytes_a_second", json!(it.manners.rate)),
+        ("hours", json!(it.manners.window.map(|hours| hours.to_string()))),
+        ("last", json!(last)),
+        ("complete", json!(is_all_done(it))),
+    ] {
+        object.insert(key.to_owned(), value);
+    }
+    object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::percent;
+
+    #[test]
+    fn some_is_not_none_and_less_than_all_not_all() {
+        assert_eq!(percent(3, 20_000), "under 1 %");
+        assert_eq!(
+            [(0, 7), (1, 100), (19_999, 20_000), (7, 7)].map(|(part, of)| percent(part, of)),
+            ["0 %", "1 %", "99 %", "100 %"]
+        );
+    }
+}

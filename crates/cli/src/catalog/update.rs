@@ -1,0 +1,29 @@
+//! `lanesum update`.
+
+use std::process::ExitCode;
+
+use lanesum_catalog::{Options, Verb};
+
+use super::{console, fail, open, over, roots};
+use crate::args::CatalogUpdate;
+use crate::console::lock;
+
+/// Takes up what was edited, moved or added.
+///
+/// # Errors
+/// What keeps it from beginning.
+pub fn run(args: &CatalogUpdate) -> anyhow::Result<ExitCode> {
+    let console = console()?;
+    let mut catalog = match open(&args.told.place, "update")? {
+        Ok(catalog) => catalog,
+        Err(error) => return Ok(fail(&error, &mut lock(&console))),
+    };
+    let roots = match roots(&catalog, &args.folders)? {
+        Ok(roots) => roots,
+        Err(error) => return Ok(fail(&error, &mut lock(&console))),
+    };
+    let change = |options: &mut Options| options.max_gone = args.max_gone;
+    Ok(over(&mut catalog, &roots, &args.told, change, &console, |catalog, root, options, tell| {
+        catalog.run(root, Verb::Update, options, tell)
+    }))
+}

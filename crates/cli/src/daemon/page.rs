@@ -1,0 +1,189 @@
+//! The page that shows how it goes, at an address or a socket.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::net::SocketAddr;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use lanesum_catalog::CatalogError;
+use lanesum_web::{Daemon, Door, Place, Reading, Settings};
+
+use super::live::Live;
+use crate::args::Page;
+use crate::console::{Console, lock};
+use crate::failure::Usage;
+
+/// A token that can be guessed is none.
+const SHORTEST: usize = 16;
+/// Nobody types more.
+const LONGEST: u64 = 1000;
+
+/// A page that is wanted.
+pub struct Wanted {
+    place: Place,
+    settings: Settings,
+}
+
+/// What is wanted, if a page is.
+///
+/// # Errors
+/// Options that make none, or one that is not safe.
+pub fn wanted(args: &Page) -> Result<Option<Wanted>, Usage> {
+    let place = match (args.listen, &args.socket) {
+        (Some(address), _) => Place::Address(address),
+        (None, Some(path)) => Place::Socket(path.clone()),
+        (None, None) if args.host.is_empty() && args.token_file.is_none() => return Ok(None),
+        (None, None) => {
+            let words = "--host and --token-file are of a page, which --listen or --socket shows";
+            return Err(Usage(words.to_owned()));
+        }
+    };
+    let token = args.token_file.as_deref().map(token).transpose()?;
+    let settings = Settings { names: args.host.clone(), token, ..Settings::default() };
+    if let Place::Address(address) = place
+        && !address.ip().is_loopback()
+        && settings.token.is_none()
+    {
+        let words = format!(
+            "--listen {address}: other machines reach it, so --token-file FILE is needed; or listen \
+             at 127.0.0.1"
+        );
+        return Err(Usage(words));
+    }
+    Ok(Some(Wanted { place, settings }))
+}
+
+/// What a file holds that only its owner may read.
+fn token(path: &Path) -> Result<String, Usage> {
+    let wrong = |words: &str| Usage(format!("{}: {words}", path.display()));
+    let failed = |error: io::Error| wrong(&lanesum_checksum::error::message(&error));
+    // Of a FIFO nobody may ever write into.
+    if !fs::metadata(path).map_err(failed)?.is_file() {
+        return Err(wrong("is no file that could hold a token"));
+    }
+    let file = File::open(path).map_err(failed)?;
+    if file.metadata().map_err(failed)?.mode() & 0o077 != 0 {
+        return Err(wrong("others may read or write the token; chmod 600 it"));
+    }
+    let mut text = String::new();
+    file.take(LONGEST + 1).read_to_string(&mut text).map_err(failed)?;
+    let token = text.trim();
+    if token.len() < SHORTEST || text.len() as u64 > LONGEST {
+        return Err(wrong(&format!("a token has {SHORTEST} to {LONGEST} bytes")));
+    }
+    Ok(token.to_owned())
+}
+
+/// Shows it from now on.
+///
+/// # Errors
+/// The place is taken, or cannot be had.
+pub fn show(
+    wanted: Wanted,
+    catalog: &Path,
+    live: &Live,
+    console: &Arc<Mutex<Console>>,
+) -> Result<(), CatalogError> {
+    let Wanted { place, mut settings } = wanted;
+    let failed = |error| CatalogError::Io { path: name(&place), error };
+    settings.catalog = std::path::absolute(catalog)
+        .map_err(|error| CatalogError::Io { path: catalog.to_owned(), error })?;
+    let door = Door::open(&place).map_err(failed)?;
+    let (at, way) = match door.place() {
+        Place::Address(address) => (format!("http://{}/", shown(*address)), String::new()),
+        Place::Socket(path) => {
+            // It is typed on another machine.
+            let whole = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            let whole = whole.display();
+            (
+                path.display().to_string(),
+                format!("; `ssh -L 8417:{whole} HOST` brings it to http://localhost:8417/"),
+            )
+        }
+    };
+    let with = if settings.token.is_some() { ", with the token to log in" } else { "" };
+    lock(console).message(format!("the page is at {at}{with}{way}").as_bytes());
+    let shown = Shown { live: live.clone(), console: Arc::clone(console) };
+    door.serve(settings, Arc::new(shown)).map_err(failed)
+}
+
+fn name(place: &Place) -> PathBuf {
+    match place {
+        Place::Address(address) => address.to_string().into(),
+        Place::Socket(path) => path.clone(),
+    }
+}
+
+/// As it is typed on this machine.
+fn shown(address: SocketAddr) -> String {
+    if address.ip().is_unspecified() {
+        format!("localhost:{}", address.port())
+    } else {
+        address.to_string()
+    }
+}
+
+/// What the page asks the daemon.
+struct Shown {
+    live: Live,
+    console: Arc<Mutex<Console>>,
+}
+
+impl Daemon for Shown {
+    fn reading(&self) -> Option<Reading> {
+        let it = self.live.reading()?;
+        Some(Reading {
+            root: it.root,
+            of_files: it.of_files,
+            of_bytes: it.of_bytes,
+            files: it.files,
+            bytes: it.bytes,
+            rate: it.rate,
+            left: it.left,
+        })
+    }
+
+    fn tell_code(&self, code: &str) {
+        let words = format!("log in with the code {code}, which is good once");
+        lock(&self.console).message(words.as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn args(listen: Option<&str>, token_file: Option<&Path>) -> Page {
+        let listen = listen.map(|it| it.parse().unwrap());
+        Page { listen, socket: None, host: Vec::new(), token_file: token_file.map(Path::to_owned) }
+    }
+
+    #[test]
+    fn other_machines_need_a_token_that_is_one() {
+        let why = |args: &Page| wanted(args).err().map(|error| error.0);
+        assert!(wanted(&args(None, None)).unwrap().is_none());
+        assert_eq!(why(&args(Some("127.0.0.1:0"), None)), None);
+        for address in ["0.0.0.0:8417", "192.0.2.1:8417", "[::]:8417"] {
+            let words = why(&args(Some(address), None)).unwrap();
+            assert!(words.contains("--token-file"), "{words}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token");
+        let with = |text: &str, mode| {
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            why(&args(Some("0.0.0.0:8417"), Some(&path)))
+        };
+        assert_eq!(with("0123456789abcdef\n", 0o600), None);
+        assert!(with("0123456789abcdef\n", 0o640).unwrap().contains("chmod 600"));
+        assert!(with("short\n", 0o600).unwrap().contains("16 to 1000 bytes"));
+        assert!(with(&"long".repeat(1000), 0o600).unwrap().contains("16 to 1000 bytes"));
+        let folder = args(Some("127.0.0.1:0"), Some(folder.path()));
+        assert!(why(&folder).unwrap().contains("is no file"));
+        assert!(why(&args(None, Some(&path))).unwrap().contains("--listen"));
+    }
+}

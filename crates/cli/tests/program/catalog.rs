@@ -1,0 +1,749 @@
+//! The verbs of the catalog, as their users see them.
+
+use std::fs;
+use std::io::{BufRead as _, Write as _};
+use std::process::Output;
+
+use serde_json::Value;
+
+use super::*;
+
+/// Runs a verb with a catalog in the folder.
+#[track_caller]
+fn run(folder: &Folder, args: &str) -> Output {
+    let mut command = folder.lanesum(args.split_whitespace());
+    output(command.env("LANESUM_CATALOG", folder.path("state/catalog.db")))
+}
+
+/// A folder with a tree of these files in it, and a catalog of that.
+fn cataloged(paths: &[&str]) -> Folder {
+    let folder = Folder::new();
+    paths.iter().for_each(|path| folder.write(format!("tree/{path}"), path));
+    let added = run(&folder, "add tree");
+    assert_eq!(added.status.code(), Some(0), "{}", text(&added.stderr));
+    folder
+}
+
+#[track_caller]
+fn lines(folder: &Folder, output: &Output) -> Vec<String> {
+    let root = folder.path("tree").canonicalize().unwrap();
+    let out = text(&output.stdout).replace(&format!("{}/", root.display()), "");
+    out.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_tour() {
+    let folder = cataloged(&["a", "d/b", "d/c"]);
+    let audit = run(&folder, "audit");
+    assert_eq!((audit.status.code(), lines(&folder, &audit)), (Some(0), vec![]));
+    assert!(text(&audit.stderr).contains("audit complete: 3 looked as they were"));
+
+    folder.write("tree/a", "edited");
+    fs::rename(folder.path("tree/d"), folder.path("tree/e")).unwrap();
+    let expected = ["changed a", "moved d/ -> e/ (2 files)"];
+    for verb in ["audit", "update"] {
+        let output = run(&folder, verb);
+        assert_eq!(
+            (output.status.code(), lines(&folder, &output)),
+            (Some(3), expected.map(str::to_owned).to_vec())
+        );
+    }
+    assert_eq!(run(&folder, "update").status.code(), Some(0));
+
+    fs::remove_file(folder.path("tree/a")).unwrap();
+    assert_eq!(run(&folder, "update").status.code(), Some(3));
+    assert_eq!(run(&folder, "audit").status.code(), Some(1));
+    let status = run(&folder, "status");
+    assert_eq!(status.status.code(), Some(1));
+    assert!(text(&status.stdout).contains("NOT WELL: 1 missing"));
+    let report = run(&folder, "report");
+    assert!(text(&report.stdout).starts_with("lanesum: 1 missing - tree\n"));
+    assert_eq!(run(&folder, "forget tree/a").status.code(), Some(0));
+    assert_eq!(run(&folder, "status").status.code(), Some(0));
+    assert_eq!(run(&folder, "scrub --percent 100").status.code(), Some(0));
+    assert_eq!(run(&folder, "catalog check").status.code(), Some(0));
+
+    let list = run(&folder, "catalog export tree");
+    folder.write("list.md5", &list.stdout);
+    assert_eq!(folder.run("check --quiet list.md5").status.code(), Some(0));
+    assert_eq!(run(&folder, "catalog backup copy.db").status.code(), Some(0));
+    assert_eq!(folder.run("--version").status.code(), Some(0));
+    let copy = folder.run("status --catalog copy.db");
+    assert!(text(&copy.stdout).contains("2 files"), "{}", text(&copy.stderr));
+    assert_eq!(run(&folder, "catalog backup copy.db").status.code(), Some(1));
+}
+
+#[test]
+fn damage_is_told_and_not_taken_up() {
+    let folder = cataloged(&["a", "b"]);
+    let path = folder.path("tree/a");
+    let time = fs::metadata(&path).unwrap().modified().unwrap();
+    fs::write(&path, "A").unwrap();
+    File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    for verb in ["update", "audit", "scrub --bad", "update"] {
+        let output = run(&folder, verb);
+        assert_eq!(
+            (output.status.code(), lines(&folder, &output)),
+            (Some(1), vec!["altered a".to_owned()]),
+            "{verb}"
+        );
+    }
+    let bad = run(&folder, "report --bad --json");
+    let object: Value = serde_json::from_slice(&bad.stdout).unwrap();
+    assert_eq!((&object["class"], &object["schema"]), (&"altered".into(), &1.into()));
+    assert!(text(&run(&folder, "report --bad --csv").stdout).contains(",altered,"));
+    let accepted = run(&folder, "accept tree/a");
+    assert_eq!(accepted.status.code(), Some(0));
+    assert!(text(&accepted.stderr).contains("accepted: size=1"));
+    assert_eq!(run(&folder, "audit").status.code(), Some(0));
+}
+
+/// Lists of many years become a catalog; what they say is not believed before it was read.
+#[test]
+fn lists_become_a_catalog() {
+    let folder = Folder::new();
+    ["a", "b", "d/c d"].iter().for_each(|path| folder.write(format!("tree/{path}"), path));
+    let list = folder.run("--format tag tree/a tree/b");
+    folder.write("old.md5", &list.stdout);
+    folder.write("more.csv", format!("path,md5\r\ntree/d/c d,{}\r\n", md5("d/c d")));
+    let import = run(&folder, "catalog import old.md5");
+    assert_eq!(import.status.code(), Some(2), "{}", text(&import.stderr));
+    let import = run(&folder, "catalog import --add tree old.md5 more.csv");
+    assert_eq!(import.status.code(), Some(3), "{}", text(&import.stderr));
+    assert!(text(&import.stderr).contains("import complete: 3 taken from lists, and not read yet"));
+    for verb in ["status", "report"] {
+        let stands = run(&folder, verb);
+        assert_eq!(stands.status.code(), Some(4), "{verb}");
+        assert!(
+            text(&stands.stdout).contains("3 NEVER READ")
+                || text(&stands.stdout).contains("NEVER READ: 3 files"),
+            "{}",
+            text(&stands.stdout)
+        );
+    }
+    // All of them are read, and still nobody knows what else is there.
+    let scrub = run(&folder, "scrub --percent 100");
+    assert_eq!(scrub.status.code(), Some(4));
+    assert!(text(&scrub.stderr).contains("not all files are known"), "{}", text(&scrub.stderr));
+    for verb in ["status", "report"] {
+        let stands = run(&folder, verb);
+        assert_eq!(stands.status.code(), Some(4), "{verb}");
+        assert!(text(&stands.stdout).contains("NOT TAKEN UP"), "{}", text(&stands.stdout));
+    }
+    folder.write("tree/b", "B");
+    let set_back = run(&folder, "catalog import --add tree old.md5");
+    assert_eq!(
+        (set_back.status.code(), text(&set_back.stderr).contains("2 as cataloged")),
+        (Some(0), true)
+    );
+    let update = run(&folder, "update");
+    assert_eq!(
+        (update.status.code(), lines(&folder, &update)),
+        (Some(3), vec!["changed b".to_owned()])
+    );
+    assert_eq!(run(&folder, "status").status.code(), Some(0));
+
+    folder.write("wrong.md5", format!("{}  tree/a\n{ABC}  tree/nothing\n", md5("other")));
+    let import = run(&folder, "catalog import wrong.md5");
+    let words = text(&import.stderr);
+    assert_eq!(import.status.code(), Some(1), "{words}");
+    assert!(
+        words.contains("tree/a: DIFFERS") && words.contains("tree/nothing: NOT taken"),
+        "{words}"
+    );
+    assert!(words.contains("import NOT complete"), "{words}");
+    folder.write("tree/none.txt", "x");
+    folder.write("bad.md5", format!("{}  tree/none.txt\nthis is no line\n", md5("x")));
+    let import = run(&folder, "catalog import bad.md5");
+    assert_eq!(import.status.code(), Some(1));
+    assert!(text(&import.stderr).contains("bad.md5: line 2"), "{}", text(&import.stderr));
+    let audit = run(&folder, "audit");
+    assert!(lines(&folder, &audit).contains(&"new none.txt".to_owned()), "nothing was taken");
+
+    // What is exported comes back, in every format that has digests.
+    let root = "tree";
+    for format in ["gnu", "tag", "csv", "json", "hashdeep", "sfv"] {
+        let export = run(&folder, &format!("catalog export --format {format} {root}"));
+        if format == "sfv" {
+            assert_eq!(export.status.code(), Some(2), "sfv holds CRC-32");
+            continue;
+        }
+        assert_eq!(export.status.code(), Some(0), "{format}: {}", text(&export.stderr));
+        folder.write("list", &export.stdout);
+        let import = run(&folder, "catalog import list");
+        assert_eq!(import.status.code(), Some(0), "{format}: {}", text(&import.stderr));
+        assert!(text(&import.stderr).contains("import complete: 3 as cataloged"), "{format}");
+    }
+}
+
+/// A page of hostile names runs nothing, and has all that the mail has.
+#[test]
+fn the_page_is_whole_and_runs_nothing() {
+    let folder = cataloged(&["a", "<script>alert(1)</script>", "\"onload=x'&"]);
+    let hostile = folder.path("tree/<script>alert(1)<");
+    fs::remove_file(hostile.join("script>")).unwrap();
+    folder.write("tree/a", "an edit");
+    run(&folder, "update");
+    let report = run(&folder, "report --html");
+    let page = text(&report.stdout);
+    assert_eq!(report.status.code(), Some(1), "{page}");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
+    assert!(page.contains("<title>lanesum: 1 missing - tree</title>"), "{page}");
+    assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;</bdi>"), "{page}");
+    assert!(page.contains("lanesum forget -- "), "{page}");
+    assert!(page.contains(">changed<"), "{page}");
+    for wrong in ["<script", "onload=x'", "http://", "https://", "src=", "href="] {
+        assert!(!page.contains(wrong), "{wrong}: {page}");
+    }
+    let bad = text(&run(&folder, "report --html --bad").stdout);
+    assert!(bad.contains("1 missing") && !bad.contains(">changed<") && bad.ends_with("</html>\n"));
+    assert_eq!(run(&folder, "report --html --csv").status.code(), Some(2));
+    // A folder's name is no line of the mail.
+    folder.write(b"t\nBcc: x/a", "a");
+    let folder_name = folder.path(b"t\nBcc: x");
+    let mut add = folder.lanesum(["add"]);
+    output(add.arg(&folder_name).env("LANESUM_CATALOG", folder.path("state/catalog.db")));
+    let mail = text(&run(&folder, "report").stdout);
+    assert!(mail.starts_with("lanesum: 1 missing - tree, ") && !mail.contains("\nBcc"), "{mail}");
+}
+
+#[test]
+fn json_is_a_line_for_each_finding_and_a_summary() {
+    let folder = cataloged(&["a"]);
+    folder.write("tree/new", "new");
+    folder.write(b"tree/\xff", "no UTF-8");
+    let output = run(&folder, "update --json");
+    assert_eq!(text(&output.stderr), "");
+    let lines: Vec<Value> =
+        output.stdout.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+    assert_eq!(lines.len(), 3);
+    assert!(lines.iter().all(|line| line["schema"] == 1));
+    assert!(lines.iter().any(|line| line["path_base64"].is_string()));
+    let summary = lines.last().unwrap();
+    assert_eq!(
+        (&summary["event"], &summary["severity"]),
+        (&"summary".into(), &"differences".into())
+    );
+    assert_eq!((&summary["counts"]["new"], &summary["complete"]), (&2.into(), &true.into()));
+    let status: Value = serde_json::from_slice(&run(&folder, "status --json").stdout).unwrap();
+    assert_eq!((&status["files"], &status["last"]["outcome"]), (&3.into(), &"complete".into()));
+}
+
+#[test]
+fn what_is_not_all_done_is_told_as_such() {
+    let folder = cataloged(&["a", "b"]);
+    fs::rename(folder.path("tree"), folder.path("away")).unwrap();
+    fs::create_dir(folder.path("tree")).unwrap();
+    for verb in ["update", "audit", "scrub"] {
+        let output = run(&folder, verb);
+        assert_eq!(output.status.code(), Some(4), "{verb}");
+        assert!(text(&output.stderr).contains("NOT done"), "{verb}");
+    }
+    let status = run(&folder, "status");
+    assert_eq!(status.status.code(), Some(4));
+    assert!(text(&status.stdout).contains("SUSPENDED"));
+    fs::remove_dir(folder.path("tree")).unwrap();
+    fs::rename(folder.path("away"), folder.path("tree")).unwrap();
+    assert_eq!(run(&folder, "audit").status.code(), Some(0));
+    let scrub = run(&folder, "scrub --percent 100 --max-bytes 1");
+    assert_eq!(scrub.status.code(), Some(4));
+    assert!(text(&scrub.stderr).contains("scrub NOT complete"), "{}", text(&scrub.stderr));
+}
+
+#[test]
+fn what_cannot_be_done_is_told_with_its_remedy() {
+    let folder = Folder::new();
+    for (args, code, words) in [
+        ("status", 2, "lanesum add"),
+        ("audit", 2, "lanesum add"),
+        ("add nowhere", 1, "nowhere"),
+        ("add tree/a", 2, "no folder"),
+        ("add -a siphash24 tree", 2, "key"),
+    ] {
+        folder.write("tree/a", "a");
+        let output = run(&folder, args);
+        assert_eq!(output.status.code(), Some(code), "{args}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(words), "{args}: {}", text(&output.stderr));
+    }
+    run(&folder, "add tree");
+    for (args, code, words) in [
+        ("accept elsewhere", 2, "no folder of the catalog"),
+        ("forget tree/none", 1, "no such file"),
+        ("update tree/sub", 2, "only a part"),
+        ("scrub --percent 101", 2, "from 0 to 100"),
+        ("add --every 5 parsecs tree", 1, "parsecs"),
+    ] {
+        let output = run(&folder, args);
+        assert_eq!(output.status.code(), Some(code), "{args}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(words), "{args}: {}", text(&output.stderr));
+    }
+    folder.write("state/notes.db", "my own notes");
+    let output = folder.run("add tree --catalog state/notes.db");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(folder.read("state/notes.db"), "my own notes");
+}
+
+#[test]
+fn a_wrong_path_makes_no_catalog_and_an_empty_one_is_damaged() {
+    let folder = cataloged(&["a"]);
+    let verbs = [
+        "status",
+        "report",
+        "audit",
+        "update",
+        "scrub",
+        "accept tree/a",
+        "forget tree/a",
+        "catalog check",
+        "catalog backup copy.db",
+    ];
+    for verb in verbs {
+        let output = folder.run(&format!("{verb} --catalog state/typo.db"));
+        assert_eq!(output.status.code(), Some(2), "{verb}: {}", text(&output.stderr));
+        let words = text(&output.stderr);
+        assert!(words.contains("no catalog at") && words.contains("lanesum add"), "{words}");
+        assert!(!folder.path("state/typo.db").exists(), "{verb}");
+        assert!(!folder.path("state/typo.db-lock").exists(), "{verb}");
+    }
+    folder.write("state/empty.db", "");
+    for verb in verbs {
+        let output = folder.run(&format!("{verb} --catalog state/empty.db"));
+        assert_eq!(output.status.code(), Some(5), "{verb}: {}", text(&output.stderr));
+        assert!(!text(&output.stderr).contains("complete"), "{verb}");
+        assert_eq!(folder.read("state/empty.db"), "", "{verb}");
+    }
+}
+
+#[test]
+fn a_catalog_that_is_damaged_or_locked_is_5() {
+    let folder = cataloged(&["a", "b"]);
+    let path = folder.path("state/catalog.db");
+    let held = {
+        let lock = File::options()
+            .read(true)
+            .write(true)
+            .open(folder.path("state/catalog.db-lock"))
+            .unwrap();
+        rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+        lock.set_len(0).unwrap();
+        (&lock).write_all(b"process 1 (scrub)\n").unwrap();
+        lock
+    };
+    let output = run(&folder, "update");
+    assert_eq!(output.status.code(), Some(5));
+    assert!(
+        text(&output.stderr).contains("locked by process 1 (scrub)"),
+        "{}",
+        text(&output.stderr)
+    );
+    assert_eq!(run(&folder, "status").status.code(), Some(0), "looking needs no lock");
+    drop(held);
+
+    // The digest of a file, somewhere in the middle of the catalog.
+    let mut bytes = fs::read(&path).unwrap();
+    let digest: Vec<u8> = md5("a")
+        .as_bytes()
+        .chunks(2)
+        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap())
+        .collect();
+    let at = bytes.windows(16).position(|window| window == digest).unwrap();
+    bytes[at] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    for verb in ["audit", "scrub --percent 100", "catalog check", "catalog backup copy.db"] {
+        let output = run(&folder, verb);
+        assert_eq!(output.status.code(), Some(5), "{verb}: {}", text(&output.stderr));
+        assert!(!text(&output.stdout).contains("rotted"), "{verb}");
+    }
+}
+
+/// Killed anywhere, the catalog is whole, and whoever comes next goes on.
+#[test]
+fn kill_9_at_any_moment_leaves_a_whole_catalog() {
+    let folder = Folder::new();
+    let mut random = 88_172_645_463_325_252_u64;
+    let mut verbs = ["add tree", "update", "scrub --percent 100"].iter().cycle();
+    for file in 0..300 {
+        folder.write(format!("tree/d{}/{file}", file % 7), format!("{file}").repeat(200));
+    }
+    let (mut is_made, mut interrupted) = (false, 0);
+    for round in 0..200 {
+        for _ in 0..5 {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            let file = random % 300;
+            folder.write(format!("tree/d{}/{file}", file % 7), format!("{round} {file}"));
+        }
+        let verb = verbs.next().unwrap();
+        let mut command = folder.lanesum(verb.split_whitespace());
+        command.env("LANESUM_CATALOG", folder.path("state/catalog.db"));
+        let running = start(&mut command);
+        std::thread::sleep(Duration::from_micros(random % 30_000));
+        running.signal(Signal::KILL);
+        running.finish();
+        let check = run(&folder, "catalog check");
+        let code = check.status.code();
+        // It is there with its tables, or not at all.
+        is_made |= code == Some(0);
+        let is_whole = code == Some(0) || !is_made && code == Some(2);
+        assert!(is_whole, "{verb}: {}", text(&check.stderr));
+        // Nobody calls a look whole that was not.
+        let status = run(&folder, "status --json");
+        let is_interrupted = serde_json::from_slice(&status.stdout).is_ok_and(|it: Value| {
+            it["last"]["outcome"].is_null() && it["last"]["verb"] != "scrub"
+        });
+        assert!(!is_interrupted || status.status.code() == Some(4), "{}", text(&status.stdout));
+        interrupted += u32::from(is_interrupted);
+    }
+    assert!(interrupted > 0);
+    assert!(run(&folder, "add tree").status.code().is_some_and(|code| code == 0 || code == 3));
+    assert_eq!(run(&folder, "audit --all").status.code(), Some(0));
+    assert!(text(&run(&folder, "status").stdout).contains("300 files"));
+}
+
+#[test]
+fn what_cannot_be_read_is_damage_and_what_is_below_is_unknown() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = cataloged(&["a", "b", "d/c", "d/e"]);
+    let mode = |name: &str, mode| {
+        fs::set_permissions(folder.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    ["tree/a", "tree/d"].into_iter().for_each(|name| mode(name, 0));
+    let limited = std::thread::scope(|scope| {
+        let limited = scope.spawn(|| {
+            obey_modes();
+            run(&folder, "update")
+        });
+        limited.join().unwrap()
+    });
+    mode("tree/a", 0o600);
+    mode("tree/d", 0o700);
+    let words = text(&limited.stderr);
+    assert_eq!(limited.status.code(), Some(1), "{words}");
+    let mut told = lines(&folder, &limited);
+    told.sort();
+    assert_eq!(told, ["unreadable a: Permission denied", "unreadable d: Permission denied"]);
+    assert!(
+        words.contains("update NOT complete") && words.contains("2 could not be looked at"),
+        "{words}"
+    );
+    // Nothing was forgotten meanwhile.
+    let update = run(&folder, "update");
+    assert_eq!(update.status.code(), Some(0), "{}", text(&update.stderr));
+    assert!(text(&run(&folder, "status").stdout).contains("4 files"));
+}
+
+/// What was printed of a run is what is known of it later, until another run looks again.
+#[test]
+fn what_could_not_be_looked_at_stays_known() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = Folder::new();
+    folder.write("tree/a", "a");
+    folder.write("tree/d/b", "b");
+    let mode = |name: &str, mode| {
+        fs::set_permissions(folder.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let limited = |args: &str| {
+        std::thread::scope(|scope| {
+            let limited = scope.spawn(|| {
+                obey_modes();
+                run(&folder, args)
+            });
+            limited.join().unwrap()
+        })
+    };
+    let stands = |code| {
+        for verb in ["status", "report"] {
+            let output = run(&folder, verb);
+            assert_eq!(output.status.code(), Some(code), "{verb}: {}", text(&output.stdout));
+            assert_eq!(text(&output.stdout).contains("NOT complete"), code == 4, "{verb}");
+        }
+    };
+    mode("tree/d", 0);
+    let added = limited("add tree");
+    assert!(text(&added.stderr).contains("add NOT complete"), "{}", text(&added.stderr));
+    stands(4);
+    // Neither of these looks at it.
+    assert_eq!(run(&folder, "accept tree/a").status.code(), Some(0));
+    assert_eq!(limited("scrub").status.code(), Some(0));
+    stands(4);
+    mode("tree/d", 0o700);
+    run(&folder, "update");
+    stands(0);
+    // What is new and cannot be read is not only new, neither to an audit.
+    folder.write("tree/secret", "secret");
+    mode("tree/secret", 0);
+    for verb in ["update", "audit"] {
+        let output = limited(verb);
+        assert_eq!(output.status.code(), Some(1), "{verb}: {}", text(&output.stderr));
+        assert!(text(&output.stdout).contains("secret: Permission denied"), "{verb}");
+        stands(4);
+    }
+    mode("tree/secret", 0o600);
+    run(&folder, "update");
+    stands(0);
+    mode("tree", 0);
+    let audit = limited("audit");
+    assert!(text(&audit.stderr).contains("audit NOT complete"), "{}", text(&audit.stderr));
+    mode("tree", 0o700);
+    stands(4);
+    assert_eq!(run(&folder, "audit").status.code(), Some(0));
+    stands(0);
+}
+
+/// What is mounted in a folder is no part of it, and what it hides is not missing.
+#[test]
+fn what_is_mounted_in_a_folder_is_told_and_left_out() {
+    if !rustix::process::geteuid().is_root() {
+        return skip("only root can mount a file system");
+    }
+    let folder = cataloged(&["a", "disk/b"]);
+    let disk = folder.path("tree/disk");
+    let mount = |command: &str, args: &[&str]| {
+        let mut command = std::process::Command::new(command);
+        command.args(args).arg(&disk).stderr(Stdio::null()).status().is_ok_and(|it| it.success())
+    };
+    if !mount("mount", &["-t", "tmpfs", "-o", "size=100k", "none"]) {
+        return skip("nothing can be mounted here");
+    }
+    folder.write("tree/disk/other", "of another file system");
+    folder.write("tree/disk/b", "disk/b");
+    let update = run(&folder, "update");
+    let scrub = run(&folder, "scrub --percent 100");
+    let narrow = run(&folder, "scrub --new");
+    let [status, report] = ["status", "report"].map(|verb| run(&folder, verb).status.code());
+    let accept = run(&folder, "accept tree/disk/b");
+    let added = run(&folder, "add tree/disk");
+    assert!(mount("umount", &[]));
+    assert_eq!((update.status.code(), lines(&folder, &update)), (Some(4), vec![]));
+    assert!(text(&update.stderr).contains("something is mounted there"));
+    assert_eq!((scrub.status.code(), lines(&folder, &scrub)), (Some(4), vec![]));
+    assert!(text(&scrub.stderr).contains("something is mounted there"));
+    // Nobody could look at it, and that is known to whoever looks less.
+    assert_eq!((narrow.status.code(), status, report), (Some(4), Some(4), Some(4)));
+    assert_eq!(accept.status.code(), Some(1));
+    assert!(text(&accept.stderr).contains("something is mounted there"));
+    assert_eq!(added.status.code(), Some(0), "{}", text(&added.stderr));
+    assert_eq!(run(&folder, "update tree").status.code(), Some(0));
+}
+
+/// Of one file system, no number of a device tells that it is another folder or file.
+#[test]
+fn folders_and_files_that_are_bound_there_are_no_part_of_a_folder() {
+    if !rustix::process::geteuid().is_root() {
+        return skip("only root can bind a folder elsewhere");
+    }
+    let folder = cataloged(&["a", "b", "sub/c", "sub/d", "e f"]);
+    folder.write("other/c", "of another folder");
+    let bind = |from: &str, to: &str| {
+        let mut command = std::process::Command::new("mount");
+        command.arg("--bind").args([folder.path(from), folder.path(to)]).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    let unbind = |at: &str| {
+        let done = std::process::Command::new("umount").arg(folder.path(at)).status();
+        assert!(done.is_ok_and(|status| status.success()), "{at}");
+    };
+    if !bind("other", "tree/sub") {
+        return skip("nothing can be bound here");
+    }
+    assert!(bind("other/c", "tree/a") && bind("other/c", "tree/e f"));
+    let runs: Vec<_> = ["update", "audit --all", "scrub --percent 100", "accept tree/a", "status"]
+        .into_iter()
+        .map(|args| (args, run(&folder, args)))
+        .collect();
+    let first = folder.run("add tree --catalog first.db");
+    let inner = folder.run("add tree/sub --catalog first.db");
+    ["tree/sub", "tree/a", "tree/e f"].into_iter().for_each(unbind);
+    for (args, output) in runs {
+        let code = if args.starts_with("accept") { 1 } else { 4 };
+        let words = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{args}: {words}");
+        if args != "status" {
+            assert_eq!(lines(&folder, &output), [""; 0], "{args}");
+            assert!(words.contains("something is mounted there"), "{args}: {words}");
+        }
+    }
+    assert_eq!(inner.status.code(), Some(0), "{}", text(&inner.stderr));
+    let words = text(&first.stderr);
+    assert!(
+        words.contains("1 new") && words.matches("something is mounted").count() == 3,
+        "{words}"
+    );
+    for args in ["audit --all", "update", "scrub --percent 100", "status"] {
+        let output = run(&folder, args);
+        assert_eq!(output.status.code(), Some(0), "{args}: {}", text(&output.stderr));
+    }
+}
+
+/// Nothing is left of a full disk but what was committed before.
+#[test]
+fn a_full_disk_and_a_read_only_one() {
+    if !rustix::process::geteuid().is_root() {
+        return skip("only root can mount a small file system");
+    }
+    let folder = cataloged(&["a", "b"]);
+    fs::create_dir(folder.path("small")).unwrap();
+    let small = folder.path("small");
+    let mount = |options: &str| {
+        let mut command = std::process::Command::new("mount");
+        command.args(["-t", "tmpfs", "-o", options, "none"]).arg(&small);
+        command.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+    };
+    if !mount("size=300k") {
+        return skip("nothing can be mounted here");
+    }
+    let filled = {
+        let database = folder.path("small/catalog.db");
+        let with = |args: &str| {
+            output(folder.lanesum(args.split_whitespace()).env("LANESUM_CATALOG", &database))
+        };
+        let first = with("add tree");
+        for file in 0..3000 {
+            folder.write(format!("tree/{file}"), format!("{file}"));
+        }
+        let full = with("update");
+        let check = with("catalog check");
+        let remounted = mount("remount,ro");
+        let status = remounted.then(|| with("status"));
+        [Some(first), Some(full), Some(check), status]
+    };
+    std::process::Command::new("umount").arg(&small).status().unwrap();
+    let [first, full, check, status] =
+        filled.map(|it| it.map(|it| (it.status.code(), text(&it.stderr), text(&it.stdout))));
+    assert_eq!(first.unwrap().0, Some(0));
+    let (code, words, _) = full.unwrap();
+    assert_eq!(code, Some(1), "{words}");
+    assert!(words.contains("no room is left"), "{words}");
+    assert_eq!(check.as_ref().unwrap().0, Some(0), "{check:?}");
+    if let Some((code, words, out)) = status {
+        assert!(code == Some(4) && out.contains("2 files"), "{words}");
+        assert!(out.contains("NOT complete: interrupted"), "{out}");
+    }
+}
+
+#[test]
+fn help_tells_the_tour() {
+    let help = folder_help();
+    for words in
+        ["lanesum add ~/photos", "lanesum audit", "LANESUM_CATALOG", "Exit codes: 0 as cataloged"]
+    {
+        assert!(help.contains(words), "{words}: {help}");
+    }
+}
+
+fn folder_help() -> String {
+    let help = text(&Folder::new().run("help catalog").stdout);
+    help.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What a run told holds for whoever comes next, until the remedy that was told is followed.
+#[test]
+fn what_was_told_is_not_forgotten_by_less() {
+    let folder = cataloged(&["a", "b"]);
+    folder.write("tree/a", "edited");
+    assert_eq!(run(&folder, "scrub --percent 100").status.code(), Some(3));
+    for verb in ["scrub", "scrub --new", "status", "report", "audit"] {
+        let output = run(&folder, verb);
+        assert_eq!(output.status.code(), Some(3), "{verb}: {}", text(&output.stderr));
+    }
+    assert!(text(&run(&folder, "status").stdout).contains("1 changed  -> lanesum update"));
+    let report = run(&folder, "report");
+    assert!(text(&report.stdout).contains("`lanesum update` takes up what is changed"));
+    assert!(!text(&report.stdout).contains("nothing known"), "{}", text(&report.stdout));
+    assert_eq!(run(&folder, "update").status.code(), Some(3));
+    for verb in ["status", "report", "audit", "scrub"] {
+        assert_eq!(run(&folder, verb).status.code(), Some(0), "{verb}");
+    }
+}
+
+/// Ended by a limit, by somebody, or killed: what is left is left, and told.
+#[test]
+fn a_scrub_that_was_broken_off_is_not_complete() {
+    use std::time::{Duration, Instant};
+    let folder = Folder::new();
+    for number in 0..3 {
+        folder.write(format!("tree/{number}"), vec![number; 300_000]);
+    }
+    assert_eq!(run(&folder, "add tree --limit 20k").status.code(), Some(0));
+    for signal in ["INT", "KILL"] {
+        let mut command = folder.lanesum(["scrub", "--percent", "100"]);
+        command.env("LANESUM_CATALOG", folder.path("state/catalog.db"));
+        let mut scrub = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let until = Instant::now() + Duration::from_secs(20);
+        while !text(&run(&folder, "status").stdout).contains("last: scrub") {
+            assert!(Instant::now() < until, "it does not begin");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let sent = std::process::Command::new("kill")
+            .args(["-s", signal, &scrub.id().to_string()])
+            .status();
+        assert!(sent.is_ok_and(|it| it.success()));
+        scrub.wait().unwrap();
+        for verb in ["status", "report"] {
+            let output = run(&folder, verb);
+            assert_eq!(output.status.code(), Some(4), "{verb} after {signal}");
+        }
+        assert_eq!(run(&folder, "limit tree --limit none").status.code(), Some(0));
+        assert_eq!(run(&folder, "scrub --percent 100").status.code(), Some(0));
+        assert_eq!(run(&folder, "status").status.code(), Some(0));
+        assert_eq!(run(&folder, "update").status.code(), Some(0));
+        assert_eq!(run(&folder, "limit tree --limit 20k").status.code(), Some(0));
+    }
+}
+
+#[test]
+fn a_folder_that_was_emptied_is_suspended_by_a_scrub_too_and_the_remedy_works() {
+    let folder = cataloged(&["a", "b"]);
+    for name in ["a", "b"] {
+        fs::remove_file(folder.path("tree").join(name)).unwrap();
+    }
+    for verb in ["scrub", "scrub --percent 100", "audit", "scrub", "status", "report"] {
+        assert_eq!(run(&folder, verb).status.code(), Some(4), "{verb}");
+    }
+    let told = run(&folder, "scrub");
+    let tree = folder.path("tree").canonicalize().unwrap();
+    let remedy = format!("lanesum update --max-gone 100 {}", tree.display());
+    assert!(text(&told.stderr).contains(&remedy), "{}", text(&told.stderr));
+    for verb in ["status", "report"] {
+        let told = text(&run(&folder, verb).stdout);
+        assert!(told.contains(&remedy), "{verb}: {told}");
+    }
+    assert_eq!(run(&folder, "update --max-gone 100 tree").status.code(), Some(3));
+    let report = run(&folder, "report --html");
+    assert!(text(&report.stdout).contains("If it is gone for good: <code>lanesum forget -- "));
+    let paths = format!("forget {0}/a {0}/none {0}/b", folder.path("tree").display());
+    assert_eq!(run(&folder, &paths).status.code(), Some(1), "one of them is not known");
+    folder.write("tree/c", "c");
+    assert_eq!(run(&folder, "update").status.code(), Some(3));
+    assert_eq!(run(&folder, "status").status.code(), Some(4), "its last scrub was not done");
+    assert_eq!(run(&folder, "scrub").status.code(), Some(0));
+    assert_eq!(run(&folder, "status").status.code(), Some(0));
+}
+
+#[test]
+fn a_catalog_of_nothing_is_not_well() {
+    let folder = Folder::new();
+    assert_eq!(run(&folder, "add nowhere").status.code(), Some(1));
+    assert!(!folder.path("state/catalog.db").exists());
+    folder.write("tree/a", "a");
+    assert_eq!(run(&folder, "add tree").status.code(), Some(0));
+    assert_eq!(run(&folder, "forget tree").status.code(), Some(0));
+    for verb in ["status", "report", "audit", "scrub"] {
+        let output = run(&folder, verb);
+        assert_eq!(output.status.code(), Some(2), "{verb}");
+        assert!(text(&output.stderr).contains("nothing is cataloged"), "{verb}");
+    }
+    let tree = folder.path("tree").canonicalize().unwrap();
+    let report = run(&folder, "report");
+    assert!(text(&report.stdout).contains(&format!("forgotten {}", tree.display())));
+    for args in ["add tree --catalog tree", "status --catalog tree"] {
+        let output = folder.run(args);
+        assert_eq!(output.status.code(), Some(1), "{args}");
+        assert!(
+            text(&output.stderr).contains("tree: a catalog is a file"),
+            "{}",
+            text(&output.stderr)
+        );
+    }
+}

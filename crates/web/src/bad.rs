@@ -1,0 +1,171 @@
+//! What is not well, and one file.
+
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use lanesum_catalog::{Catalog, CatalogError, Event, Known, Status};
+use maud::{Markup, html};
+
+use crate::pages;
+use crate::words::{ago, bytes, digests, moment, quoted, shown, why};
+
+/// Files of a page.
+const FILES: usize = 20;
+/// Findings of a file.
+const EVENTS: usize = 50;
+
+/// The files that are not well whose ids are greater than `after`.
+pub fn section(catalog: &Catalog, after: i64, now: i64) -> Result<Markup, CatalogError> {
+    let mut files = catalog.not_well_after(after, FILES + 1)?;
+    let more = files.len() > FILES;
+    files.truncate(FILES);
+    let last = files.last().map(|file| file.id);
+    let roots = if after == 0 { catalog.roots()? } else { Vec::new() };
+    let suspended: Vec<_> =
+        roots.iter().filter_map(|root| Some((root, root.suspended.as_deref()?))).collect();
+    Ok(html! {
+        section #bad data-live aria-labelledby="bad-head" {
+            @if files.is_empty() && after == 0 && suspended.is_empty() {
+                h2 #bad-head { "No file is known to be damaged or missing" }
+                p { "This says nothing of what was not looked at: see each folder." }
+            } @else {
+                h2 #bad-head class="bad" { "Not well" }
+                @if after != 0 { p { a href="/" { "To the first ones" } } }
+                @if files.is_empty() && after != 0 { p { "There are no more." } }
+                @for (root, why) in &suspended {
+                    article {
+                        h3 {
+                            span class="badge" { "suspended" } " "
+                            a href={ "#folder-" (root.id()) } { bdi { (shown(root.path.as_os_str().as_bytes())) } }
+                        }
+                        p { (shown(why.as_bytes())) ". Nothing of it is read. Put back what belongs there." }
+                    }
+                }
+                @for file in &files { (article(catalog.path(), file, now)) }
+                @if let Some(last) = last.filter(|_| more) {
+                    p { a href={ "/?after=" (last) } { "More that is not well" } }
+                }
+            }
+        }
+    })
+}
+
+fn article(catalog: &Path, file: &Known, now: i64) -> Markup {
+    html! {
+        article {
+            h3 { span class="badge" { (file.status.name()) } " " (link(file)) }
+            (facts(catalog, file, now))
+        }
+    }
+}
+
+fn link(file: &Known) -> Markup {
+    html! { a href={ "/file/" (file.id) } { bdi { (shown(file.path.as_os_str().as_bytes())) } } }
+}
+
+/// When it was well, what it was, what it is, what to do.
+fn facts(catalog: &Path, file: &Known, now: i64) -> Markup {
+    let after = file.found.as_ref().and_then(|it| it.finding.after.as_deref());
+    let found = after.map(digests).unwrap_or_default();
+    html! {
+        dl {
+            dt { "Last good" }
+            dd {
+                @if file.last_good == 0 { "never read before" }
+                @else { (moment(file.last_good)) ", " (ago(file.last_good, now)) }
+            }
+            @if let Some(event) = &file.found {
+                dt { "Found" } dd { (moment(event.at)) }
+                @if let Some(why) = why(event) { dt { "Because" } dd { (shown(why.as_bytes())) } }
+            }
+            @for digest in file.digests.iter() {
+                @let name = digest.algorithm().to_string();
+                dt { (name) " cataloged" } dd { code { (digest) } }
+                @if let Some((_, value)) = found.iter().find(|(it, _)| *it == name) {
+                    dt { (name) " found" } dd { code class="bad" { (shown(value.as_bytes())) } }
+                }
+            }
+        }
+        @if !file.status.is_good() {
+            p class="do" { (remedy(catalog, file)) }
+        }
+    }
+}
+
+/// What to do with a file that is not well.
+fn remedy(catalog: &Path, file: &Known) -> Markup {
+    let run = |verb| html! { code { (command(catalog, verb, None)) } };
+    let of_file = |verb| html! { code { (command(catalog, verb, Some(&file.path))) } };
+    html! {
+        @match file.status {
+            Status::Changed => { "It is taken up by " (run("update")) }
+            Status::Busy | Status::Hidden => { "It is read again by " (run("audit")) }
+            Status::Missing => {
+                "Put back a good copy, and run " (run("update"))
+                ". If it is gone for good: " (of_file("forget"))
+            }
+            Status::Unreadable => {
+                "Mend what keeps it from being read, or put back a good copy, and run "
+                (run("update")) ". If it is right as it is: " (of_file("accept"))
+            }
+            _ => {
+                "Put back a good copy, and run " (run("update"))
+                ". If it is right as it is: " (of_file("accept"))
+            }
+        }
+    }
+}
+
+/// A command to be typed, of this catalog.
+pub fn command(catalog: &Path, verb: &str, path: Option<&Path>) -> String {
+    let mut words = format!("lanesum {verb} --catalog {}", quoted(catalog.as_os_str().as_bytes()));
+    if let Some(path) = path {
+        words += " -- ";
+        words += &quoted(path.as_os_str().as_bytes());
+    }
+    words
+}
+
+/// The page of a file, if it is cataloged.
+pub fn file(catalog: &Catalog, id: i64, now: i64) -> Result<Option<Markup>, CatalogError> {
+    let Some(file) = catalog.known_file(id)? else { return Ok(None) };
+    let events = catalog.events_of(&file, EVENTS)?;
+    let is_good = file.status.is_good();
+    Ok(Some(html! {
+        (pages::begin("A file - lanesum", false))
+        main {
+            p { a href="/" { "To the page" } }
+            h1 { bdi { (shown(file.path.as_os_str().as_bytes())) } }
+            p {
+                span class=(if is_good { "badge good" } else { "badge" }) { (file.status.name()) }
+                " " (bytes(file.size.max(0).cast_unsigned())) " as cataloged"
+            }
+            (facts(catalog.path(), &file, now))
+            h2 { "Found of it" }
+            @if events.is_empty() { p { "Nothing, under this name, among the newest 100,000 findings." } }
+            @else { (table(&events)) }
+        }
+        (pages::end())
+    }))
+}
+
+fn table(events: &[Event]) -> Markup {
+    let words = |words: &Option<String>| shown(words.as_deref().unwrap_or_default().as_bytes());
+    html! {
+        div class="scroll" tabindex="0" role="region" aria-label="What was found" {
+            table {
+                thead { tr { th { "When" } th { "What" } th { "Before" } th { "After" } } }
+                tbody {
+                    @for event in events {
+                        tr {
+                            td { (moment(event.at)) }
+                            td class=[event.finding.class.is_damage().then_some("bad")] { (event.finding.class) }
+                            td { code { (words(&event.finding.before)) } }
+                            td { code { (words(&event.finding.after)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Where the page is reached: an address or a socket of the file system, and the connections to it.
+
+use std::fs;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, PermissionsExt as _};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
+
+use crate::routes::router;
+use crate::{Daemon, Settings};
+
+/// Connections at a time; others wait. The daemon's own files need descriptors, too.
+const CONNECTIONS: usize = 256;
+/// Threads that read the catalog.
+const READERS: usize = 4;
+/// Whoever connects has to ask within this time.
+const HEADERS: Duration = Duration::from_secs(5);
+/// No connection is longer; a browser makes another.
+const LONGEST: Duration = Duration::from_secs(60 * 60);
+/// Bytes of what is asked for, with its headers.
+const HEAD: usize = 16 << 10;
+
+/// Where the page is to be reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// An address and a port; 0 takes a free one.
+    Address(SocketAddr),
+    /// A socket of the file system, which none but this user can connect to.
+    Socket(PathBuf),
+}
+
+/// A place that is taken, and can be connected to.
+#[derive(Debug)]
+pub struct Door {
+    listener: Listener,
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Listener {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+/// The same, as the runtime has it.
+enum Either {
+    Tcp(tokio::net::TcpListener),
+    Unix(tokio::net::UnixListener),
+}
+
+impl Door {
+    /// Takes a place.
+    ///
+    /// # Errors
+    /// The system's: another program has it, say. A socket that nobody listens at any more is
+    /// replaced, and nothing else is.
+    pub fn open(place: &Place) -> io::Result<Self> {
+        match place {
+            Place::Address(address) => {
+                let listener = TcpListener::bind(address)?;
+                let place = Place::Address(listener.local_addr()?);
+                listener.set_nonblocking(true)?;
+                Ok(Self { listener: Listener::Tcp(listener), place })
+            }
+            Place::Socket(path) => {
+                let listener = bind_privately(path)?;
+                listener.set_nonblocking(true)?;
+                Ok(Self { listener: Listener::Unix(listener), place: place.clone() })
+            }
+        }
+    }
+
+    /// The place, with the port that was free.
+    #[must_use]
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Serves the page from a thread of its own, until the process ends.
+    ///
+    /// # Errors
+    /// The system's: it gives no thread, or no random bytes.
+    pub fn serve(self, settings: Settings, daemon: Arc<dyn Daemon>) -> io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .max_blocking_threads(READERS)
+            .thread_name("page")
+            .build()?;
+        let router = router(settings, &self.place, daemon)?;
+        let within = runtime.enter();
+        let listener = match self.listener {
+            Listener::Tcp(listener) => Either::Tcp(tokio::net::TcpListener::from_std(listener)?),
+            Listener::Unix(listener) => Either::Unix(tokio::net::UnixListener::from_std(listener)?),
+        };
+        drop(within);
+        let listen = move || match listener {
+            Either::Tcp(it) => runtime.block_on(accept(router, async || Ok(it.accept().await?.0))),
+            Either::Unix(it) => runtime.block_on(accept(router, async || Ok(it.accept().await?.0))),
+        };
+        thread::Builder::new().name("page".into()).spawn(listen)?;
+        Ok(())
+    }
+}
+
+/// Takes connections, each with a task of its own.
+async fn accept<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
+    router: Router,
+    mut next: impl AsyncFnMut() -> io::Result<S>,
+) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    loop {
+        // It is never closed.
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let Ok(stream) = next().await else {
+            // No descriptor is free, say.
+            sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        let router = router.clone();
+        tokio::spawn(async move {
+            let _place = place;
+            let connection = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEADERS)
+                .max_buf_size(HEAD)
+                .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+            // Whoever goes away, or takes too long, is not answered.
+            let _ = timeout(LONGEST, connection).await;
+        });
+    }
+}
+
+/// A socket that has its name only when nobody else can connect to it.
+fn bind_privately(path: &Path) -> io::Result<UnixListener> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if !metadata.file_type().is_socket() => {
+            return Err(io::Error::new(
+                io::ErrorKind::AlreadyExists,
+                "is there already, and no socket; name another place",
+            ));
+        }
+        Ok(_) if UnixStream::connect(path).is_ok() => {
+            return Err(io::Error::new(io::ErrorKind::AddrInUse, "another program listens there"));
+        }
+        _ => {}
+    }
+    let mut number = [0; 8];
+    getrandom::fill(&mut number).map_err(|error| io::Error::other(error.to_string()))?;
+    let number = u64::from_ne_bytes(number);
+    let above = path.parent().filter(|above| !above.as_os_str().is_empty());
+    let folder = above.unwrap_or(Path::new(".")).join(format!(".lanesum-{number:016x}"));
+    fs::DirBuilder::new().mode(0o700).create(&folder)?;
+    let within = folder.join("s");
+    let bound = UnixListener::bind(&within).and_then(|listener| {
+        fs::set_permissions(&within, fs::Permissions::from_mode(0o600))?;
+        fs::rename(&within, path)?;
+        Ok(listener)
+    });
+    // It is there only where something failed.
+    let _ = fs::remove_file(&within);
+    fs::remove_dir(&folder)?;
+    bound
+}

@@ -1,0 +1,257 @@
+//! Who may ask at all. To listen on this machine alone is not enough: any web site can send a browser
+//! here under a name of its own, or make it post a form.
+//!
+//! - The page answers to its own names only (421), so that no name of another site leads here.
+//! - What changes something has to come from the page itself: by `Origin`, by `Sec-Fetch-Site`,
+//!   and by a token that only the page has (`login.rs`).
+//! - Whatever is answered says that nothing may be run or fetched but what is here.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+
+use crate::Place;
+use crate::pages;
+
+/// Of every answer.
+const HEADERS: &[(&str, &str)] = &[
+    (
+        "content-security-policy",
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; \
+         connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+    ),
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cache-control", "no-store"),
+];
+
+/// The names that the page is called by.
+#[derive(Debug)]
+pub struct Names {
+    /// Names of this machine, in lower case, and those that somebody gave.
+    own: Vec<String>,
+    given: Vec<String>,
+    /// The port of the first; any behind a socket, since whoever forwards to it chooses one.
+    port: Option<u16>,
+}
+
+impl Names {
+    pub fn new(place: &Place, given: &[String]) -> Self {
+        let loopback = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned);
+        let given = given.iter().map(|name| name.to_ascii_lowercase()).collect();
+        let Place::Address(address) = place else {
+            return Self { own: loopback.into(), given, port: None };
+        };
+        let (port, address) = (Some(address.port()), address.ip());
+        let mut own = Vec::new();
+        if address.is_loopback() || address.is_unspecified() {
+            own.extend(loopback);
+        }
+        if !address.is_unspecified() {
+            let name = match address {
+                IpAddr::V4(address) => address.to_string(),
+                IpAddr::V6(address) => format!("[{address}]"),
+            };
+            if !own.contains(&name) {
+                own.push(name);
+            }
+        }
+        Self { own, given, port }
+    }
+
+    /// Whether a browser that says `host` means this page.
+    pub fn has(&self, host: &str) -> bool {
+        let host = host.to_ascii_lowercase();
+        let Some((name, port)) = split(&host) else { return false };
+        let is_own = self.own.iter().any(|own| own == name)
+            && self.port.is_none_or(|own| own == port.unwrap_or(80));
+        is_own || self.given.iter().any(|given| *given == host || given == name)
+    }
+
+    /// Names to say.
+    pub fn words(&self) -> String {
+        let port = self.port.map_or(String::new(), |port| format!(":{port}"));
+        let own = self.own.iter().map(|name| format!("{name}{port}"));
+        own.chain(self.given.iter().cloned()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// A host as a name and a port; none of what is no host.
+fn split(host: &str) -> Option<(&str, Option<u16>)> {
+    let end = if host.starts_with('[') {
+        host.find(']')? + 1
+    } else {
+        host.find(':').unwrap_or(host.len())
+    };
+    let (name, port) = host.split_at(end);
+    match port.strip_prefix(':') {
+        None => port.is_empty().then_some((name, None)),
+        Some(port) if port.bytes().all(|byte| byte.is_ascii_digit()) => {
+            port.parse().ok().map(|port| (name, Some(port)))
+        }
+        Some(_) => None,
+    }
+}
+
+/// The one value of a header, if it has one.
+fn one(headers: &HeaderMap, name: impl header::AsHeaderName) -> Option<&str> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next()?.to_str().ok()?;
+    values.next().is_none().then_some(value)
+}
+
+/// Answers nobody who means another site, or comes from one to change something.
+pub async fn guard(State(names): State<Arc<Names>>, request: Request, next: Next) -> Response {
+    let mut response = match refusal(&names, &request) {
+        Some(refusal) => refusal,
+        None => next.run(request).await,
+    };
+    let headers = response.headers_mut();
+    for (name, value) in HEADERS {
+        let name = HeaderName::from_static(name);
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    response
+}
+
+fn refusal(names: &Names, request: &Request) -> Option<Response> {
+    let headers = request.headers();
+    let host = one(headers, header::HOST);
+    // Who asks for a whole address, as of a proxy, means that one.
+    let asked = request.uri().authority().map(|it| it.as_str());
+    let Some(host) = host.filter(|&host| names.has(host) && asked.is_none_or(|it| it == host))
+    else {
+        let words = format!(
+            "This page is not called so. It is at {}; `lanesum serve --host NAME` gives it another name.",
+            names.words()
+        );
+        return Some(
+            (StatusCode::MISDIRECTED_REQUEST, pages::told("Another page", &words)).into_response(),
+        );
+    };
+    let may_change = !matches!(*request.method(), Method::GET | Method::HEAD);
+    if may_change && !is_from_here(headers, host) {
+        let words = "What changes something has to come from this page itself.";
+        return Some((StatusCode::FORBIDDEN, pages::told("Not from here", words)).into_response());
+    }
+    None
+}
+
+/// Whether the page at `host` sent it.
+fn is_from_here(headers: &HeaderMap, host: &str) -> bool {
+    let origin = one(headers, header::ORIGIN);
+    let origin = origin.and_then(|it| it.strip_prefix("http://").or(it.strip_prefix("https://")));
+    let is_own = origin.is_some_and(|origin| origin.eq_ignore_ascii_case(host));
+    is_own
+        && match headers.contains_key("sec-fetch-site") {
+            true => one(headers, "sec-fetch-site") == Some("same-origin"),
+            // Browsers say it where nobody can have come between: to the machine itself.
+            false => !is_loopback(host),
+        }
+}
+
+fn is_loopback(host: &str) -> bool {
+    split(host).is_some_and(|(name, _)| {
+        let name = name.trim_start_matches('[').trim_end_matches(']');
+        name.eq_ignore_ascii_case("localhost")
+            || name.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(place: &str, given: &[&str]) -> Names {
+        let given: Vec<_> = given.iter().map(|&name| name.to_owned()).collect();
+        let place = match place.parse() {
+            Ok(address) => Place::Address(address),
+            Err(_) => Place::Socket(place.into()),
+        };
+        Names::new(&place, &given)
+    }
+
+    #[test]
+    fn names_of_other_sites_are_none() {
+        let own = names("127.0.0.1:8417", &["nas.example"]);
+        for host in [
+            "localhost:8417",
+            "LOCALHOST:8417",
+            "127.0.0.1:8417",
+            "[::1]:8417",
+            "nas.example",
+            "nas.example:443",
+        ] {
+            assert!(own.has(host), "{host}");
+        }
+        for host in [
+            "",
+            "localhost",
+            "localhost:80",
+            "localhost:8418",
+            "evil.example:8417",
+            "localhost.evil.example:8417",
+            "127.0.0.1.:8417",
+            "localhost.:8417",
+            "localhost:8417:8417",
+            "localhost:+8417",
+            "evil@localhost:8417",
+            "[::1:8417",
+            "::1:8417",
+            "0.0.0.0:8417",
+            "127.0.0.1:08417x",
+            "nas.example.evil:443",
+            "localhost:8417/",
+        ] {
+            assert!(!own.has(host), "{host}");
+        }
+        assert!(names("127.0.0.1:80", &[]).has("localhost"));
+        let socket = names("/run/lanesum.sock", &[]);
+        assert!(
+            socket.has("localhost") && socket.has("localhost:9000") && !socket.has("evil:9000")
+        );
+        let outside = names("192.0.2.1:8417", &[]);
+        assert!(outside.has("192.0.2.1:8417") && !outside.has("localhost:8417"));
+        let anywhere = names("0.0.0.0:8417", &["nas"]);
+        assert!(anywhere.has("nas:8417") && !anywhere.has("0.0.0.0:8417"));
+    }
+
+    #[test]
+    fn only_the_page_itself_changes_something() {
+        let is = |origin: Option<&str>, site: Option<&str>, host: &str| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in [("origin", origin), ("sec-fetch-site", site)] {
+                if let Some(value) = value {
+                    headers.append(HeaderName::from_static(name), value.parse().unwrap());
+                }
+            }
+            is_from_here(&headers, host)
+        };
+        let (host, own) = ("localhost:8417", Some("http://localhost:8417"));
+        assert!(is(own, Some("same-origin"), host));
+        for (origin, site) in [
+            (None, Some("same-origin")),
+            (Some("null"), Some("same-origin")),
+            (Some("http://evil.example"), Some("same-origin")),
+            (Some("http://localhost:9000"), Some("same-origin")),
+            (Some("http://localhost:8417.evil.example"), Some("same-origin")),
+            (Some("file://localhost:8417"), Some("same-origin")),
+            (own, None),
+            (own, Some("same-site")),
+            (own, Some("cross-site")),
+            (own, Some("none")),
+        ] {
+            assert!(!is(origin, site, host), "{origin:?} {site:?}");
+        }
+        // To a name without a certificate no browser says it.
+        assert!(is(Some("http://nas:8417"), None, "nas:8417"));
+        assert!(!is(Some("http://nas:8417"), Some("cross-site"), "nas:8417"));
+    }
+}
