@@ -15,6 +15,7 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehav
 
 use crate::class::{Class, Status};
 use crate::finding::Finding;
+use crate::long::SoFar;
 use crate::root::Root;
 use crate::rows::{File, State, split};
 use crate::stat::Stat;
@@ -61,6 +62,9 @@ pub(crate) struct Batch {
     /// Ids of files whose rows go.
     forgotten: Vec<i64>,
     replaced: Vec<(File, i64)>,
+    /// Where the reading of long files stands, and the ids of those that need no more of it.
+    stretches: Vec<SoFar>,
+    read_through: Vec<i64>,
     events: Vec<(Finding, i64)>,
     /// To be told once they are on the medium.
     told: Vec<Finding>,
@@ -124,6 +128,8 @@ impl Batch {
             states: Vec::new(),
             forgotten: Vec::new(),
             replaced: Vec::new(),
+            stretches: Vec::new(),
+            read_through: Vec::new(),
             events: Vec::new(),
             told: Vec::new(),
             kept: BTreeMap::new(),
@@ -163,6 +169,8 @@ impl Batch {
         self.states.clear();
         self.forgotten.clear();
         self.replaced.clear();
+        self.stretches.clear();
+        self.read_through.clear();
         self.events.clear();
         self.told.clear();
         self.run.counts.clone_from(&self.kept);
@@ -183,6 +191,17 @@ impl Batch {
         self.replaced.push((before, now));
     }
 
+    /// Keeps where the reading of a long file stands.
+    pub(crate) fn stretch(&mut self, so_far: SoFar) {
+        self.stretches.push(so_far);
+    }
+
+    /// Keeps no more where the reading of a file stands.
+    pub(crate) fn is_read_through(&mut self, id: i64) {
+        self.stretches.retain(|so_far| so_far.file != id);
+        self.read_through.push(id);
+    }
+
     pub(crate) fn state(&mut self, id: i64, checked: i64, status: Status) {
         self.states.push(State { id, root: self.root.id, checked, status });
     }
@@ -200,7 +219,7 @@ impl Batch {
     /// Whether it has gathered long enough.
     pub(crate) fn is_due(&self) -> bool {
         let rows = self.inserts.len() + self.rows.len() + self.states.len();
-        let pending = rows + self.events.len() + self.told.len();
+        let pending = rows + self.stretches.len() + self.events.len() + self.told.len();
         pending >= MOST || pending > 0 && self.began.elapsed() >= LONGEST
     }
 
@@ -234,10 +253,15 @@ impl Batch {
         }
         self.states.sort_unstable_by_key(|state| state.id);
         self.states.drain(..).try_for_each(|state| put_state(&mut states, &state))?;
-        for id in mem::take(&mut self.forgotten) {
+        for &id in &self.forgotten {
             db.prepare_cached("DELETE FROM file WHERE id = ?1")?.execute([id])?;
             db.prepare_cached("DELETE FROM state WHERE id = ?1")?.execute([id])?;
         }
+        // What was begun anew has a stretch again.
+        for id in self.read_through.drain(..).chain(self.forgotten.drain(..)) {
+            db.prepare_cached("DELETE FROM stretch WHERE file = ?1")?.execute([id])?;
+        }
+        self.stretches.drain(..).try_for_each(|so_far| so_far.put(db))?;
         for (old, until) in mem::take(&mut self.replaced) {
             let id = Ids::take(&mut self.ids.old);
             put_old(db, id, &old, until)?;

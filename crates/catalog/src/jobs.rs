@@ -16,6 +16,7 @@ use rusqlite::Connection;
 
 use crate::CatalogError;
 use crate::digests::algorithms;
+use crate::long::Long;
 use crate::mounts::Mounts;
 use crate::root::Root;
 use crate::rows::{File, Finder};
@@ -29,6 +30,8 @@ pub(crate) enum Task {
     New,
     /// One that has.
     Row(Box<File>),
+    /// One that has, of which a stretch is read.
+    Long(Box<Long>),
     /// One that has, where there is no regular file, or only behind a link.
     Gone(Box<File>),
     /// One that has, of this number, below this path of the root, where another file system is
@@ -67,7 +70,7 @@ impl Limits {
 
     /// Whether a file of this size may still be read. The first may, or a file larger than the
     /// limit would never be.
-    fn allow(&self, size: i64) -> bool {
+    pub(crate) fn allow(&self, size: i64) -> bool {
         let is_allowed = !self.is_late()
             && self.bytes.as_ref().is_none_or(|left| left.fetch_sub(size, Ordering::Relaxed) > 0);
         self.is_reached.fetch_or(!is_allowed, Ordering::Relaxed);
@@ -140,11 +143,20 @@ impl Iterator for RowJobs {
             self.end();
             return None;
         }
-        Some(match there {
-            There::File => job_of_row(&self.root, file),
-            There::Gone => nothing(Task::Gone(Box::new(file))),
-            There::Mount(path) => nothing(Task::Hidden(path, file.id)),
-        })
+        Some(job_of_there(there, file, |file| job_of_row(&self.root, file)))
+    }
+}
+
+/// What is to be done with a row whose place was looked at; the last makes a job of a file that is there.
+pub(crate) fn job_of_there(
+    there: There,
+    file: File,
+    job: impl FnOnce(File) -> Job<Task>,
+) -> Job<Task> {
+    match there {
+        There::File => job(file),
+        There::Gone => nothing(Task::Gone(Box::new(file))),
+        There::Mount(path) => nothing(Task::Hidden(path, file.id)),
     }
 }
 

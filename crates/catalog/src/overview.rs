@@ -14,6 +14,7 @@ use crate::batch::counts_of;
 use crate::check::require_rows;
 use crate::class::{Class, Status};
 use crate::finding::Finding;
+use crate::long;
 use crate::manners::Manners;
 use crate::root::Root;
 use crate::rows::{Files, Finder, State};
@@ -59,6 +60,8 @@ pub struct Overview {
     pub due: u64,
     /// When the next one is, if none is due.
     pub next_due: Option<i64>,
+    /// The long files of which a scrub has read a part, if there are any.
+    pub begun: Option<Begun>,
     /// What was done last.
     pub last: Option<Run>,
     /// Whether a process does that now.
@@ -67,6 +70,18 @@ pub struct Overview {
     pub manners: Manners,
     /// The last look at the root, and the last scrub, where they did not do all that was to be done.
     pub undone: Vec<Run>,
+}
+
+/// Long files of which a part is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Begun {
+    /// How many there are.
+    pub files: u64,
+    /// Bytes of theirs that are read.
+    pub read: u64,
+    /// All bytes of theirs.
+    pub of: u64,
 }
 
 /// A run of a verb over a root.
@@ -123,7 +138,9 @@ impl Catalog {
     pub fn overviews(&self, now: i64) -> Result<Vec<Overview>, CatalogError> {
         require_rows(&self.db)?;
         let mut all = Vec::new();
+        let mut long = long::begun(&self.db)?;
         for root in self.roots()? {
+            let begun = long.remove(&root.id);
             let last = self.last_run(&root, |_| true)?;
             let undone = self.undone(&root)?;
             let is_at_work = self.is_at_work(&root, last.as_ref())?;
@@ -148,6 +165,7 @@ impl Catalog {
                 late,
                 due,
                 next_due,
+                begun,
                 last,
                 is_at_work,
                 manners,

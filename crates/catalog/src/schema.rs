@@ -46,6 +46,10 @@ CREATE TABLE old_digest(id INTEGER PRIMARY KEY, file INTEGER NOT NULL, until INT
 ", "
 CREATE TABLE manner(root INTEGER PRIMARY KEY, rate INTEGER, opens INTEGER, closes INTEGER,
   paused INTEGER, asked INTEGER, seal INTEGER NOT NULL) STRICT;
+", "
+CREATE TABLE stretch(file INTEGER PRIMARY KEY, mtime INTEGER NOT NULL, ctime INTEGER NOT NULL,
+  inode INTEGER NOT NULL, began INTEGER NOT NULL, midstate BLOB NOT NULL, seal INTEGER NOT NULL) STRICT;
+CREATE INDEX long_file ON file(id) WHERE size >= 536870912;
 "];
 
 /// What is known of a file before anything in it is touched.

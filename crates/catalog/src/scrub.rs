@@ -51,7 +51,7 @@ pub struct Due {
     pub new: bool,
     /// No longer than that.
     pub max_time: Option<Duration>,
-    /// No more bytes than that; one file in any case.
+    /// No more bytes than that; one file, or a stretch of a long one, in any case.
     pub max_bytes: Option<u64>,
 }
 
@@ -235,9 +235,12 @@ impl Catalog {
             summary.is_complete = false;
             return work.finish(summary);
         }
-        let jobs =
-            RowJobs::new(work.catalog.reader()?, ids, root.clone(), Arc::clone(&work.limits));
-        summary.is_complete = work.read(jobs)?;
+        // What is not well comes last.
+        let [long, long_bad, ids] = work.long_of(ids)?;
+        let reader = work.catalog.reader()?;
+        let jobs = RowJobs::new(reader, ids, root.clone(), Arc::clone(&work.limits));
+        summary.is_complete =
+            work.read_long(&long)? && work.read(jobs)? && work.read_long(&long_bad)?;
         if summary.is_complete && goes_on {
             (summary.is_complete, summary.halt) = (false, Some(Halt::More));
         }

@@ -41,6 +41,7 @@ tables! {
     EVENT 7 "event" ["id" "run" "at" "root" "path" "class" "other" "files" "before" "after"];
     MANNER 9 "manner" ["root" "rate" "opens" "closes" "paused" "asked"];
     OLD 8 "old_digest" ["id" "file" "until" "size" "mtime" "algorithms" "digests"];
+    STRETCH 10 "stretch" ["file" "mtime" "ctime" "inode" "began" "midstate"];
 }
 
 impl Table {

@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use lanesum_checksum::engine::{self, Delivery, Hashed, Outcome, Pace};
@@ -20,6 +21,7 @@ use crate::confirm::{Confirmed, confirm};
 use crate::digests::{agree, algorithms};
 use crate::finding::Finding;
 use crate::jobs::{Limits, Task, job_of_new, job_of_row};
+use crate::long::Long;
 use crate::mounts::Mounts;
 use crate::moves::{Gone, Moves};
 use crate::options::{GoesOn, Options, Verb};
@@ -36,6 +38,8 @@ const TRIES: u32 = 3;
 
 /// How long an outcome is waited for before there is a look at what is to be committed.
 const LOOK: Duration = Duration::from_millis(200);
+
+const WRITTEN: &str = "somebody is writing to it";
 
 /// Whoever is told of findings.
 pub(crate) type Tell<'a> = &'a mut dyn FnMut(&Finding) -> io::Result<()>;
@@ -80,6 +84,10 @@ pub(crate) struct Work<'a> {
     pub(crate) is_looked_over: bool,
     busy: Vec<(PathBuf, Option<Box<File>>)>,
     tries: u32,
+    /// Long files of which there is more to be read.
+    pub(crate) long: Vec<Long>,
+    /// When the first byte was read of the one that is being judged, if that was not now.
+    pub(crate) began: Option<i64>,
     tell: Tell<'a>,
 }
 
@@ -115,11 +123,13 @@ impl<'a> Work<'a> {
             is_looked_over: false,
             busy: Vec::new(),
             tries: 0,
+            long: Vec::new(),
+            began: None,
             tell,
         }
     }
 
-    fn now(&self) -> i64 {
+    pub(crate) fn now(&self) -> i64 {
         (self.options.clock)()
     }
 
@@ -259,14 +269,15 @@ impl<'a> Work<'a> {
         let Outcome { source, context, result, .. } = outcome;
         let path = source.path().unwrap_or(Path::new("")).to_owned();
         if let Ok(hashed) = &result {
-            self.batch.run.files += i64::from(source.path().is_some());
+            self.batch.run.files += i64::from(source.path().is_some() && hashed.midstate.is_none());
             self.batch.run.bytes = self.batch.run.bytes.saturating_add_unsigned(hashed.bytes);
         }
-        if matches!(context, Task::Row(_) | Task::New)
+        if matches!(context, Task::Row(_) | Task::Long(_) | Task::New)
             && let Some(mount) = self.hidden_by(&path, &result)
         {
             match context {
                 Task::Row(file) => return self.hide(mount, file.id),
+                Task::Long(long) => return self.hide(mount, long.file.id),
                 _ if self.mounts.contains(&mount) => {}
                 _ => self.mounts.push(mount),
             }
@@ -289,26 +300,38 @@ impl<'a> Work<'a> {
                 self.found(finding);
                 Ok(())
             }
-            (Task::Row(file), Ok(hashed)) => self.judge(&path, *file, hashed),
+            (Task::Row(file), result) => self.take_row(&path, *file, result),
+            (Task::Long(long), result) => self.take_stretch(*long, result),
             (Task::New, Ok(hashed)) => self.judge_new(&path, hashed),
-            (_, Err(Error::OwnOutput)) => Ok(()),
-            (_, Err(error @ Error::NoDirect)) => {
-                let error = io::Error::new(io::ErrorKind::Unsupported, error.to_string());
-                Err(CatalogError::io(path)(error))
-            }
-            (Task::Row(file), Err(Error::Changed)) => self.is_busy(path, Some(file)),
+            (Task::New, Err(Error::OwnOutput)) => Ok(()),
+            (Task::New, Err(error @ Error::NoDirect)) => Err(no_direct(&path, &error)),
             (Task::New, Err(Error::Changed)) => self.is_busy(path, None),
-            (Task::Row(file), Err(error)) if error.is_not_found() => self.miss(&file),
-            (Task::Row(file), Err(error)) => {
-                let finding = of_row(Class::Unreadable, &file).because(error.to_string());
-                self.is_damaged(&file, finding)
-            }
             // It came and went.
             (Task::New, Err(error)) if error.is_not_found() => Ok(()),
             (Task::New, Err(error)) => {
                 let finding = Finding::new(Class::Unreadable, self.below(&path));
                 self.found(finding.because(error.to_string()));
                 Ok(())
+            }
+        }
+    }
+
+    /// What came of reading the file of a row.
+    pub(crate) fn take_row(
+        &mut self,
+        path: &Path,
+        file: File,
+        result: Result<Hashed, Error>,
+    ) -> Result<(), CatalogError> {
+        match result {
+            Ok(hashed) => self.judge(path, file, hashed),
+            Err(Error::OwnOutput) => Ok(()),
+            Err(error @ Error::NoDirect) => Err(no_direct(path, &error)),
+            Err(Error::Changed) => self.is_busy(path.to_owned(), Some(Box::new(file))),
+            Err(error) if error.is_not_found() => self.miss(&file),
+            Err(error) => {
+                let finding = of_row(Class::Unreadable, &file).because(error.to_string());
+                self.is_damaged(&file, finding)
             }
         }
     }
@@ -400,7 +423,7 @@ impl<'a> Work<'a> {
             finding.class = Class::Ok;
         }
         let class = finding.class;
-        self.batch.state(file.id, now, Status::Good);
+        self.batch.state(file.id, self.began.unwrap_or(now), Status::Good);
         match self.statuses.remove(&file.id) {
             None => {
                 self.batch.run.spent = self.batch.run.spent.saturating_add(cost(stat.size));
@@ -525,18 +548,28 @@ impl<'a> Work<'a> {
 
     /// What is being written to is tried again later, or told.
     fn is_busy(&mut self, path: PathBuf, file: Option<Box<File>>) -> Result<(), CatalogError> {
-        const WHY: &str = "somebody is writing to it";
         if self.tries < TRIES {
             self.busy.push((path, file));
             return Ok(());
         }
         if let Some(file) = file {
-            self.batch.count(Class::Busy, 1);
-            return self.stands(&file, of_row(Class::Busy, &file).because(WHY));
+            return self.tell_busy(&file);
         }
         let below = self.below(&path);
-        self.found(Finding::new(Class::Busy, below).because(WHY));
+        self.found(Finding::new(Class::Busy, below).because(WRITTEN));
         Ok(())
+    }
+
+    pub(crate) fn tell_busy(&mut self, file: &File) -> Result<(), CatalogError> {
+        self.batch.count(Class::Busy, 1);
+        self.stands(file, of_row(Class::Busy, file).because(WRITTEN))
+    }
+
+    /// Notes for whoever shows it that a file is done that was read in stretches.
+    pub(crate) fn count_file(&self) {
+        if let Some(progress) = &self.options.engine.progress {
+            progress.files.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// Something that has no row, or that its row says nothing of.
@@ -606,6 +639,11 @@ impl<'a> Work<'a> {
         self.batch.replace(&file, after, Some(to));
         Ok(())
     }
+}
+
+fn no_direct(path: &Path, error: &Error) -> CatalogError {
+    let error = io::Error::new(io::ErrorKind::Unsupported, error.to_string());
+    CatalogError::io(path)(error)
 }
 
 /// What is found of a row's file: under the name that it has now, with the one that it had.

@@ -13,6 +13,7 @@
 //! | a reader | [`md5_reader`] |
 //! | many slices | [`md5_many`], [`md5_many_into`] |
 //! | many streams, of files or sockets or anything | [`Lanes`], which refills a lane the moment its stream ends; one that has nothing yet holds up no other |
+//! | a part of a message now, the rest another day | [`Midstate`] |
 //! | code written against the RustCrypto traits | [`Md5`] with the feature `digest` (0.11), also as `Hmac<Md5>` (`hmac` 0.13) |
 //! | digests to store | [`Md5Digest`]: bytes, hexadecimal digits, or serde with the feature `serde` |
 //!
@@ -50,6 +51,7 @@ mod lockstep;
 mod many;
 #[cfg(feature = "alloc")]
 mod memory;
+mod midstate;
 mod one;
 mod padding;
 #[cfg(feature = "std")]
@@ -74,6 +76,7 @@ pub use crate::stream::{Chunks, Stream};
 pub use crate::streams::{Lanes, most_streams};
 pub use crate::{
     digest::{Md5Digest, ParseDigestError},
+    midstate::Midstate,
     one::{Md5, md5, md5_chunks},
 };
 pub use lanesum_lanes::{BLOCK_LEN, Backend};

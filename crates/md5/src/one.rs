@@ -4,9 +4,9 @@ use core::fmt;
 
 use lanesum_lanes::{BLOCK_LEN, Backend, Blocks};
 
-use crate::Md5Digest;
 use crate::kernel::{INITIAL_STATE, Plan, State};
 use crate::padding::{BlockBuffer, PaddedTail};
+use crate::{Md5Digest, Midstate};
 
 /// MD5 of a message that comes in chunks. Memory: the state and two blocks, whatever the length.
 ///
@@ -77,6 +77,14 @@ impl Md5 {
         *self = Self::new();
     }
 
+    /// Where the message stands, to go on from another day; `None` where the bytes taken are not whole
+    /// blocks of 64.
+    #[must_use]
+    pub fn midstate(&self) -> Option<Midstate> {
+        // Past 2^64 bytes the length begins anew, at a whole block again.
+        if self.buffer.is_empty() { Midstate::new(self.state, self.length) } else { None }
+    }
+
     /// The state after the last whole block, how many bytes there were in all, and those behind
     /// that block.
     #[cfg(feature = "digest")]
@@ -85,7 +93,6 @@ impl Md5 {
     }
 
     /// Where a message goes on whose first `length` bytes, whole blocks, led to this state.
-    #[cfg(feature = "digest")]
     pub(crate) const fn from_parts(state: State, length: u64) -> Self {
         Self { state, buffer: BlockBuffer::new(), length }
     }
@@ -110,6 +117,13 @@ fn take(state: &mut State, blocks: &[u8]) {
 /// All whole blocks of a piece.
 fn whole<'a>(piece: &'a [&'a [u8]; 1]) -> Blocks<'a> {
     Blocks::new(piece, piece[0].len() / BLOCK_LEN)
+}
+
+/// Where a message goes on.
+impl From<Midstate> for Md5 {
+    fn from(Midstate { state, length }: Midstate) -> Self {
+        Self::from_parts(state, length)
+    }
 }
 
 impl Default for Md5 {

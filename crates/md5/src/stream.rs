@@ -21,6 +21,13 @@ pub trait Stream {
 
     /// Drops the first `count` bytes of [`chunk`](Self::chunk), which has at least as many.
     fn consume(&mut self, count: usize);
+
+    /// Whether the message goes on behind what this stream has, which then is whole blocks of 64
+    /// bytes: no padding ends it, and what the lanes give back is no digest but the state of a
+    /// [`Midstate`](crate::Midstate). Asked when the stream has ended.
+    fn is_cut(&self) -> bool {
+        false
+    }
 }
 
 impl Stream for &[u8] {
@@ -47,6 +54,11 @@ macro_rules! pointers {
             #[inline]
             fn consume(&mut self, count: usize) {
                 (**self).consume(count);
+            }
+
+            #[inline]
+            fn is_cut(&self) -> bool {
+                (**self).is_cut()
             }
         })*
     };

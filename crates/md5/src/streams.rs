@@ -22,7 +22,7 @@ use lanesum_lanes::{BLOCK_LEN, Backend, Blocks, MAX_LANES};
 
 use crate::kernel::{INITIAL_STATE, Plan, State};
 use crate::padding::BlockBuffer;
-use crate::{Md5Digest, Stream};
+use crate::{Md5Digest, Midstate, Stream};
 
 /// The most streams of any backend.
 const MOST: usize = MAX_LANES;
@@ -125,10 +125,29 @@ impl<S: Stream> Lanes<S> {
     /// # Panics
     /// When [`is_full`](Self::is_full).
     pub fn push(&mut self, stream: S) {
+        self.push_behind(Midstate { state: INITIAL_STATE, length: 0 }, stream);
+    }
+
+    /// Puts a stream into a free lane that is the rest of a message, or a part of it.
+    ///
+    /// ```
+    /// use lanesum_md5::{Lanes, Md5, md5};
+    ///
+    /// let message = [7; 1000];
+    /// let mut first = Md5::new();
+    /// first.update(&message[..128]);
+    /// let mut lanes = Lanes::new();
+    /// lanes.push_behind(first.midstate().expect("two blocks"), &message[128..]);
+    /// assert_eq!(lanes.pop().expect("one stream").1, md5(&message));
+    /// ```
+    ///
+    /// # Panics
+    /// When [`is_full`](Self::is_full).
+    pub fn push_behind(&mut self, midstate: Midstate, stream: S) {
         assert!(!self.is_full(), "all {} lanes are taken", self.capacity());
-        self.states[self.lanes.len()] = INITIAL_STATE;
+        self.states[self.lanes.len()] = midstate.state;
         self.ready[self.lanes.len()] = 0;
-        self.lanes.push(Lane::new(stream));
+        self.lanes.push(Lane::new(stream, midstate.length));
     }
 
     /// Goes on until a stream has ended; gives it back with its digest. `None` when there is none,
@@ -305,15 +324,15 @@ struct Lane<S> {
     buffer: BlockBuffer,
     /// Blocks of the buffer that are hashed already.
     buffer_done: usize,
-    /// Bytes consumed.
+    /// Bytes of the message so far.
     length: u64,
     /// Whether the stream has ended and the buffer holds the padding.
     ended: bool,
 }
 
 impl<S: Stream> Lane<S> {
-    fn new(stream: S) -> Self {
-        Self { stream, buffer: BlockBuffer::new(), buffer_done: 0, length: 0, ended: false }
+    fn new(stream: S, length: u64) -> Self {
+        Self { stream, buffer: BlockBuffer::new(), buffer_done: 0, length, ended: false }
     }
 
     /// Makes at least one block ready, and says how many there are; none when the message is hashed
@@ -327,8 +346,7 @@ impl<S: Stream> Lane<S> {
             }
             let Poll::Ready(chunk) = self.stream.chunk() else { return 0 };
             if chunk.is_empty() {
-                self.buffer.pad(self.length);
-                self.ended = true;
+                self.end();
             } else if self.buffer.is_empty() && chunk.len() >= BLOCK_LEN {
                 return chunk.len() / BLOCK_LEN;
             } else {
@@ -336,6 +354,19 @@ impl<S: Stream> Lane<S> {
                 self.length += taken as u64;
                 self.stream.consume(taken);
             }
+        }
+    }
+
+    /// Ends the message, unless it goes on elsewhere.
+    ///
+    /// # Panics
+    /// When it is cut within a block: no state stands for that.
+    fn end(&mut self) {
+        self.ended = true;
+        if self.stream.is_cut() {
+            assert!(self.buffer.is_empty(), "a stream is cut within a block");
+        } else {
+            self.buffer.pad(self.length);
         }
     }
 

@@ -4,7 +4,9 @@
 
 use std::task::Poll;
 
-use lanesum_md5::{Backend, Chunks, Lanes, Md5Digest, Stream, md5, md5_many_with, most_streams};
+use lanesum_md5::{
+    Backend, Chunks, Lanes, Md5, Md5Digest, Midstate, Stream, md5, md5_many_with, most_streams,
+};
 
 /// The digest by an independent implementation.
 fn peer(message: &[u8]) -> Md5Digest {
@@ -95,6 +97,91 @@ fn many_streams(backend: Backend, count: usize) {
         assert!(!std::mem::replace(&mut seen[index], true), "{index} came twice");
     }
     assert!(seen.iter().all(|&seen| seen), "{backend}: of {count} streams one is lost");
+}
+
+/// Messages in two parts, cut at every block and put into lanes beside whole ones: the first part's
+/// state is that of one message alone, and the rest behind it leads to the digest of all.
+fn cut_streams(backend: Backend) {
+    const LONGEST: usize = 700;
+    let messages: Vec<Vec<u8>> = (0..LONGEST).map(bytes).collect();
+    let cut = |index: usize| 64 * (index / 7 % (messages[index].len() / 64 + 1));
+    let mut states = vec![None; LONGEST];
+    for is_rest in [false, true] {
+        let mut waiting = 0..LONGEST;
+        let mut lanes = Lanes::with_backend(backend);
+        loop {
+            while !lanes.is_full()
+                && let Some(index) = waiting.next()
+            {
+                let (part, rest) = messages[index].split_at(cut(index));
+                let of = |part: &'static [u8], is_cut| Cut { index, part, is_cut };
+                let leak = |part: &[u8]| &*part.to_vec().leak();
+                match (is_rest, states[index]) {
+                    (false, _) if index % 5 == 0 => lanes.push(of(leak(&messages[index]), false)),
+                    (false, _) => lanes.push(of(leak(part), true)),
+                    (true, None) => {}
+                    (true, Some(state)) => {
+                        let midstate = Midstate::of_cut(state, part.len() as u64).unwrap();
+                        lanes.push_behind(midstate, of(leak(rest), false));
+                    }
+                }
+            }
+            let Some((Cut { index, is_cut, .. }, digest)) = lanes.pop() else { break };
+            let message = &messages[index];
+            if is_cut {
+                let mut first = Md5::new();
+                first.update(&message[..cut(index)]);
+                let midstate = first.midstate().unwrap();
+                assert_eq!(digest.as_bytes(), &midstate.to_bytes(), "{backend}: {index}");
+                let mut whole = Md5::from(midstate);
+                whole.update(&message[cut(index)..]);
+                assert_eq!(whole.finalize(), peer(message), "{backend}: {index}");
+                states[index] = Some(digest);
+            } else {
+                assert_eq!(digest, peer(message), "{backend}: {index}");
+            }
+        }
+    }
+    assert_eq!(states.iter().flatten().count(), LONGEST - LONGEST.div_ceil(5));
+}
+
+/// A part of a message, which may go on behind it; it comes in odd pieces.
+struct Cut {
+    index: usize,
+    part: &'static [u8],
+    is_cut: bool,
+}
+
+impl Stream for Cut {
+    fn chunk(&mut self) -> Poll<&[u8]> {
+        Poll::Ready(&self.part[..self.part.len().min(1 + 37 * (self.index % 6))])
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.part = &self.part[count..];
+    }
+
+    fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+}
+
+#[test]
+#[should_panic(expected = "a stream is cut within a block")]
+fn no_state_stands_for_a_part_of_a_block() {
+    let mut lanes = Lanes::new();
+    lanes.push(Cut { index: 0, part: &[7; 65], is_cut: true });
+    lanes.pop();
+}
+
+#[test]
+fn a_midstate_is_of_whole_blocks() {
+    let mut md5 = Md5::new();
+    for length in 0..200 {
+        assert_eq!(md5.midstate().is_some(), length % 64 == 0, "{length}");
+        assert_eq!(Midstate::new([0; 16], length).is_some(), length % 64 == 0, "{length}");
+        md5.update([7]);
+    }
 }
 
 /// Messages of one length, in numbers that fill the lanes or do not: every length with every few
@@ -211,6 +298,12 @@ macro_rules! stamp {
                 for count in [31, 33, 1_000] {
                     super::many_streams(backend, count);
                 }
+            }
+
+            #[test]
+            fn cut_streams() {
+                let Some(backend) = backend() else { return };
+                super::cut_streams(backend);
             }
         })*
     };

@@ -149,11 +149,16 @@ fn share(part: u64, of: u64) -> String {
 }
 
 fn due(it: &Overview) -> String {
-    match it.next_due {
+    let begun = it.begun.map_or(String::new(), |it| {
+        let (read, of) = (bytes(it.read), bytes(it.of));
+        format!(" Begun: {}, of which {read} of {of} are read.", files(it.files))
+    });
+    let due = match it.next_due {
         _ if it.due > 0 => format!("Due: {}.", files(it.due)),
         Some(next) => format!("Due: nothing until {}.", moment(next)),
         None => "Due: nothing.".to_owned(),
-    }
+    };
+    due + &begun
 }
 
 /// What may be done from here. To accept or to forget is for commands alone.

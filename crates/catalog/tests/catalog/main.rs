@@ -3,6 +3,7 @@
 mod cases;
 mod flips;
 mod histories;
+mod long;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, FileTimes};
@@ -35,6 +36,7 @@ fn days_pass(days: i64) {
 struct Archive {
     tree: tempfile::TempDir,
     state: tempfile::TempDir,
+    policy: Policy,
 }
 
 /// What a run told, and its summary.
@@ -46,7 +48,7 @@ struct Told {
 impl Archive {
     fn new() -> Self {
         let tree = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
-        Self { tree, state: tempfile::tempdir().unwrap() }
+        Self { tree, state: tempfile::tempdir().unwrap(), policy: Policy::default() }
     }
 
     /// One of these files, each of which holds its own path.
@@ -88,7 +90,7 @@ impl Archive {
     }
 
     fn root(&self, catalog: &mut Catalog) -> Root {
-        catalog.add_root(self.tree.path(), Policy::default()).unwrap()
+        catalog.add_root(self.tree.path(), self.policy).unwrap()
     }
 
     fn run(&self, verb: Verb) -> Told {

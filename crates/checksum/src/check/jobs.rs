@@ -421,7 +421,7 @@ where
         Source::Path(path) | Source::Regular(path) => Some(path),
         // Once for each part size that is tried.
         Source::Extent { path, offset: 0, .. } => Some(path),
-        Source::Extent { .. } => None,
+        Source::Extent { .. } | Source::Stretch { .. } => None,
         // Has a size if it is a regular file.
         Source::Stdin => Some(PathBuf::from("/dev/stdin")),
         Source::Nothing => None,

@@ -1,14 +1,18 @@
 //! The algorithms, computed one after another over the same bytes: those beside MD5 in a lane, and
 //! all of them where there is no lane.
 
+use std::io::{self, ErrorKind};
+
 use lanesum_list::Digests;
-use lanesum_md5::{Md5, Md5Digest};
+use lanesum_md5::{DIGEST_LEN, Md5, Md5Digest};
 use lanesum_siphash::{SipHash13, SipHash24, SipHasher, SipHasher128};
-use sha2::Digest as _;
+use sha2::digest::common::hazmat::{SerializableState, SerializedState};
 use xxhash_rust::xxh3::Xxh3;
 use xxhash_rust::xxh32::Xxh32;
 use xxhash_rust::xxh64::Xxh64;
 
+use super::midstate::Midstate;
+use super::subtrees::Subtrees;
 use crate::{Algorithm, Algorithms, Digest, Error, Key};
 
 /// One computation for each of several algorithms; none by default.
@@ -19,11 +23,31 @@ impl Hashers {
     /// # Errors
     /// [`Error::NoKey`] where an algorithm cannot do with the key, or not without one.
     pub(super) fn new(algorithms: Algorithms, key: Option<&Key>) -> Result<Self, Error> {
-        algorithms
-            .iter()
-            .map(|algorithm| Ok((algorithm, hasher(algorithm, key)?)))
-            .collect::<Result<_, _>>()
-            .map(Self)
+        Self::behind(algorithms, key, &Midstate::default())
+    }
+
+    /// Computations that go on behind some bytes of a file.
+    ///
+    /// # Errors
+    /// As of [`new`](Self::new); and that of one of the algorithms it is not known where it stands.
+    pub(super) fn behind(
+        algorithms: Algorithms,
+        key: Option<&Key>,
+        midstate: &Midstate,
+    ) -> Result<Self, Error> {
+        let bytes = midstate.bytes();
+        let begin = |algorithm| {
+            // One that is not kept has a state that none can be read from.
+            let state = (bytes > 0).then(|| midstate.of(algorithm).unwrap_or_default());
+            let behind = state.map(|state| Behind { state, bytes });
+            Ok((algorithm, hasher(algorithm, key, behind)?))
+        };
+        algorithms.iter().map(begin).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Where each stands, after whole stretches; `None` where one cannot tell.
+    pub(super) fn save(&self) -> Option<Vec<(Algorithm, Vec<u8>)>> {
+        self.0.iter().map(|(algorithm, hasher)| Some((*algorithm, hasher.save()?))).collect()
     }
 
     pub(super) fn update(&mut self, bytes: &[u8]) {
@@ -36,47 +60,118 @@ impl Hashers {
     }
 }
 
+/// Where one of them stands behind the first bytes of a file.
+#[derive(Clone, Copy)]
+struct Behind<'m> {
+    state: &'m [u8],
+    bytes: u64,
+}
+
 /// How each algorithm is computed: the only place beside its entry in
 /// [the table](lanesum_list::algorithm) that speaks of it.
-fn hasher(algorithm: Algorithm, key: Option<&Key>) -> Result<Box<dyn Hasher>, Error> {
+fn hasher(
+    algorithm: Algorithm,
+    key: Option<&Key>,
+    behind: Option<Behind<'_>>,
+) -> Result<Box<dyn Hasher>, Error> {
     let no_key = || Error::NoKey(algorithm);
     let of_16 = || key.and_then(Key::of_16).ok_or_else(no_key);
-    Ok(match algorithm {
-        Algorithm::Md5 => {
-            by(Md5::new(), |md5, bytes| md5.update(bytes), |md5| <[u8; 16]>::from(md5.finalize()))
-        }
-        Algorithm::Sha1 => rust_crypto(sha1::Sha1::new()),
-        Algorithm::Sha224 => rust_crypto(sha2::Sha224::new()),
-        Algorithm::Sha256 => rust_crypto(sha2::Sha256::new()),
-        Algorithm::Sha512 => rust_crypto(sha2::Sha512::new()),
-        Algorithm::Blake3 => {
-            let state = match key {
-                None => blake3::Hasher::new(),
-                Some(key) => blake3::Hasher::new_keyed(key.of_32().ok_or_else(no_key)?),
-            };
-            by(state, |state, bytes| _ = state.update(bytes), |state| *state.finalize().as_bytes())
-        }
-        Algorithm::Xxh128 => by(Xxh3::new(), Xxh3::update, |state| state.digest128().to_be_bytes()),
-        Algorithm::Xxh3_64 => by(Xxh3::new(), Xxh3::update, |state| state.digest().to_be_bytes()),
-        Algorithm::Xxh64 => by(Xxh64::new(0), Xxh64::update, |state| state.digest().to_be_bytes()),
-        Algorithm::Xxh32 => by(Xxh32::new(0), Xxh32::update, |state| state.digest().to_be_bytes()),
-        Algorithm::Crc32 => by(crc32fast::Hasher::new(), crc32fast::Hasher::update, |state| {
-            state.finalize().to_be_bytes()
+    let state = behind.map(|behind| behind.state);
+    let hasher = match algorithm {
+        Algorithm::Md5 => begin(behind, Md5::new, md5_behind).map(|md5| {
+            let finalize = |md5: Md5| <[u8; DIGEST_LEN]>::from(md5.finalize());
+            kept(md5, |md5, bytes| md5.update(bytes), finalize, save_md5)
         }),
-        Algorithm::Crc32c => {
-            by(0, |crc, bytes| *crc = crc32c::crc32c_append(*crc, bytes), u32::to_be_bytes)
+        Algorithm::Sha1 => rust_crypto::<sha1::Sha1>(state),
+        Algorithm::Sha224 => rust_crypto::<sha2::Sha224>(state),
+        Algorithm::Sha256 => rust_crypto::<sha2::Sha256>(state),
+        Algorithm::Sha512 => rust_crypto::<sha2::Sha512>(state),
+        Algorithm::Blake3 if key.is_none() => begin(state, Subtrees::new, Subtrees::load)
+            .map(|tree| kept(tree, Subtrees::update, Subtrees::finalize, Subtrees::save)),
+        Algorithm::Crc32 => begin(state, Default::default, crc32_behind).map(|crc| {
+            let save = |crc: &crc32fast::Hasher| Some(finalize_crc32(crc.clone()).into());
+            kept(crc, crc32fast::Hasher::update, finalize_crc32, save)
+        }),
+        Algorithm::Crc32c => begin(state, || 0, |crc| crc.try_into().ok().map(u32::from_be_bytes))
+            .map(|crc| {
+                let update =
+                    |crc: &mut u32, bytes: &[u8]| *crc = crc32c::crc32c_append(*crc, bytes);
+                kept(crc, update, u32::to_be_bytes, |crc| Some(crc.to_be_bytes().into()))
+            }),
+        // Of the others nothing is kept.
+        _ if behind.is_some() => None,
+        Algorithm::Blake3 => {
+            let key = key.and_then(Key::of_32).ok_or_else(no_key)?;
+            let update = |state: &mut blake3::Hasher, bytes: &[u8]| _ = state.update(bytes);
+            Some(by(blake3::Hasher::new_keyed(key), update, |state| *state.finalize().as_bytes()))
         }
-        Algorithm::Siphash24 => siphash(SipHash24::new(of_16()?).hasher()),
-        Algorithm::Siphash13 => siphash(SipHash13::new(of_16()?).hasher()),
-        Algorithm::Siphash24Wide => siphash_wide(SipHash24::new(of_16()?).hasher128()),
-        Algorithm::Siphash13Wide => siphash_wide(SipHash13::new(of_16()?).hasher128()),
+        Algorithm::Xxh128 => {
+            Some(by(Xxh3::new(), Xxh3::update, |state| state.digest128().to_be_bytes()))
+        }
+        Algorithm::Xxh3_64 => {
+            Some(by(Xxh3::new(), Xxh3::update, |state| state.digest().to_be_bytes()))
+        }
+        Algorithm::Xxh64 => {
+            Some(by(Xxh64::new(0), Xxh64::update, |state| state.digest().to_be_bytes()))
+        }
+        Algorithm::Xxh32 => {
+            Some(by(Xxh32::new(0), Xxh32::update, |state| state.digest().to_be_bytes()))
+        }
+        Algorithm::Siphash24 => Some(siphash(SipHash24::new(of_16()?).hasher())),
+        Algorithm::Siphash13 => Some(siphash(SipHash13::new(of_16()?).hasher())),
+        Algorithm::Siphash24Wide => Some(siphash_wide(SipHash24::new(of_16()?).hasher128())),
+        Algorithm::Siphash13Wide => Some(siphash_wide(SipHash13::new(of_16()?).hasher128())),
         // Those of the table are all computed in the tests.
         other => unreachable!("{other} has no line here"),
+    };
+    hasher.ok_or_else(|| {
+        let why = format!("where {algorithm} stands was not kept as it can be read");
+        io::Error::new(ErrorKind::InvalidInput, why).into()
     })
 }
 
-fn rust_crypto<D: sha2::Digest + Send + 'static>(state: D) -> Box<dyn Hasher> {
-    by(state, |state, bytes| state.update(bytes), D::finalize)
+/// A state from the beginning, or of what was kept; `None` of what was not kept so.
+fn begin<B, S>(
+    behind: Option<B>,
+    new: impl FnOnce() -> S,
+    load: impl FnOnce(B) -> Option<S>,
+) -> Option<S> {
+    match behind {
+        None => Some(new()),
+        Some(behind) => load(behind),
+    }
+}
+
+fn md5_behind(Behind { state, bytes }: Behind<'_>) -> Option<Md5> {
+    md5_midstate(state, bytes).map(Md5::from)
+}
+
+/// Where MD5 stands, of what was kept.
+fn md5_midstate(state: &[u8], bytes: u64) -> Option<lanesum_md5::Midstate> {
+    lanesum_md5::Midstate::new(state.try_into().ok()?, bytes)
+}
+
+fn save_md5(md5: &Md5) -> Option<Vec<u8>> {
+    Some(md5.midstate()?.to_bytes().to_vec())
+}
+
+fn finalize_crc32(crc: crc32fast::Hasher) -> [u8; 4] {
+    crc.finalize().to_be_bytes()
+}
+
+fn crc32_behind(state: &[u8]) -> Option<crc32fast::Hasher> {
+    let crc = u32::from_be_bytes(state.try_into().ok()?);
+    Some(crc32fast::Hasher::new_with_initial(crc))
+}
+
+fn rust_crypto<D>(state: Option<&[u8]>) -> Option<Box<dyn Hasher>>
+where
+    D: sha2::Digest + SerializableState + Send + 'static,
+{
+    let load = |state| D::deserialize(&SerializedState::<D>::try_from(state).ok()?).ok();
+    let state = begin(state, D::new, load)?;
+    let save = |state: &D| Some(state.serialize().to_vec());
+    Some(kept(state, |state, bytes| state.update(bytes), D::finalize, save))
 }
 
 fn siphash<const C: usize, const D: usize>(state: SipHasher<C, D>) -> Box<dyn Hasher> {
@@ -93,13 +188,28 @@ trait Hasher: Send {
 
     /// The digest, as one of the algorithm that it is of.
     fn finalize(self: Box<Self>, algorithm: Algorithm) -> Digest;
+
+    /// Where it stands after a whole stretch, if that can be kept.
+    fn save(&self) -> Option<Vec<u8>>;
 }
 
 /// A computation as its crate has it, with its functions.
-struct By<S, U, F> {
+struct By<S, U, F, K> {
     state: S,
     update: U,
     finalize: F,
+    save: K,
+}
+
+fn kept<S, U, F, K, D>(state: S, update: U, finalize: F, save: K) -> Box<dyn Hasher>
+where
+    S: Send + 'static,
+    U: FnMut(&mut S, &[u8]) + Send + 'static,
+    F: FnOnce(S) -> D + Send + 'static,
+    K: Fn(&S) -> Option<Vec<u8>> + Send + 'static,
+    D: AsRef<[u8]> + 'static,
+{
+    Box::new(By { state, update, finalize, save })
 }
 
 fn by<S, U, F, D>(state: S, update: U, finalize: F) -> Box<dyn Hasher>
@@ -109,14 +219,15 @@ where
     F: FnOnce(S) -> D + Send + 'static,
     D: AsRef<[u8]> + 'static,
 {
-    Box::new(By { state, update, finalize })
+    kept(state, update, finalize, |_| None)
 }
 
-impl<S, U, F, D> Hasher for By<S, U, F>
+impl<S, U, F, K, D> Hasher for By<S, U, F, K>
 where
     S: Send,
     U: FnMut(&mut S, &[u8]) + Send,
     F: FnOnce(S) -> D + Send,
+    K: Fn(&S) -> Option<Vec<u8>> + Send,
     D: AsRef<[u8]>,
 {
     fn update(&mut self, bytes: &[u8]) {
@@ -126,6 +237,15 @@ where
     fn finalize(self: Box<Self>, algorithm: Algorithm) -> Digest {
         digest(algorithm, (self.finalize)(self.state).as_ref())
     }
+
+    fn save(&self) -> Option<Vec<u8>> {
+        (self.save)(&self.state)
+    }
+}
+
+/// Where MD5 stands in the lane of a file that goes on behind these bytes of it.
+pub(super) fn md5_in_lane(midstate: &Midstate) -> Option<lanesum_md5::Midstate> {
+    md5_midstate(midstate.of(Algorithm::Md5)?, midstate.bytes())
 }
 
 /// An MD5 digest as a digest of any algorithm.

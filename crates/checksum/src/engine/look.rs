@@ -7,11 +7,13 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{FileType, SeekFrom};
 use rustix::io::Errno;
 
+use super::hashers::Hashers;
+use super::midstate::Midstate;
 use super::read::lease;
 use super::round::LaneShared;
 use super::version::{FileVersion, is_made_up};
 use super::{Options, inode_of};
-use crate::Error;
+use crate::{Algorithms, Error};
 
 /// What a path leads to.
 pub(super) enum Opened {
@@ -28,7 +30,8 @@ fn look(file: OwnedFd, Options { own_files, taken, .. }: &Options) -> Result<Ope
         FileType::RegularFile if own_files.contains(&inode_of(&stat)) => Err(Error::OwnOutput),
         FileType::RegularFile => {
             let version = FileVersion::of(&stat);
-            Ok(Opened::Regular(Begun { file, version, read: 0..0, has_writer: false, part: None }))
+            let (read, has_writer, part, behind) = (0..0, false, None, None);
+            Ok(Opened::Regular(Begun { file, version, read, has_writer, part, behind }))
         }
         FileType::Directory => Err(io::Error::from(Errno::ISDIR).into()),
         _ if taken.contains(&inode_of(&stat)) => Err(Error::Taken),
@@ -45,6 +48,8 @@ pub(super) struct Begun {
     pub(super) has_writer: bool,
     /// Which bytes of it are to be read, where that is not all.
     pub(super) part: Option<Range<u64>>,
+    /// What the computations over it begin with, where it is read over several days.
+    pub(super) behind: Option<Box<Midstate>>,
 }
 
 impl Begun {
@@ -60,6 +65,21 @@ impl Begun {
         self.part.clone().unwrap_or(0..self.version.size())
     }
 
+    /// What is computed over it by itself.
+    ///
+    /// # Errors
+    /// As of [`Hashers::behind`]; also where it is not known where one of them stands that is computed
+    /// in a lane.
+    pub(super) fn hashers(
+        &self,
+        algorithms: Algorithms,
+        options: &Options,
+    ) -> Result<Hashers, Error> {
+        let nothing = Midstate::default();
+        let behind = self.behind.as_deref().unwrap_or(&nothing);
+        Hashers::behind(algorithms, options.key.as_ref(), behind)
+    }
+
     /// Where reading goes on, in bytes from the beginning of the file.
     pub(super) fn position(&self) -> u64 {
         self.part.as_ref().map_or(self.read.len() as u64, |part| part.start)
@@ -69,10 +89,12 @@ impl Begun {
 /// Looks at a file of which a part is to be read, and goes to where that begins.
 ///
 /// # Errors
-/// The system's, and [`Error::OwnOutput`].
+/// The system's, [`Error::OwnOutput`], and [`Error::Changed`] of a file that ends before a stretch of
+/// it begins.
 pub(super) fn look_at_part(
     file: OwnedFd,
     part: &Range<u64>,
+    behind: Option<&Midstate>,
     shared: &LaneShared,
     options: &Options,
 ) -> Result<Begun, Error> {
@@ -93,7 +115,11 @@ pub(super) fn look_at_part(
     let size = begun.version.size();
     let part = part.start.min(size)..part.end.min(size);
     rustix::fs::seek(&begun.file, SeekFrom::Start(part.start)).map_err(io::Error::from)?;
-    Ok(Begun { part: Some(part), ..begun })
+    if part.is_empty() && behind.is_some_and(|behind| behind.bytes() > 0) {
+        return Err(Error::Changed);
+    }
+    let behind = behind.cloned().map(Box::new);
+    Ok(Begun { part: Some(part), behind, ..begun })
 }
 
 fn no_parts() -> Error {

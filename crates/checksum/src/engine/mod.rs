@@ -47,6 +47,7 @@ mod descriptors;
 mod devices;
 mod hashers;
 mod look;
+mod midstate;
 mod open;
 mod outbox;
 mod pace;
@@ -59,11 +60,13 @@ mod run;
 mod serial;
 mod stop;
 mod stream;
+mod subtrees;
 mod version;
 mod width;
 mod worker;
 
 use std::io;
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -79,6 +82,7 @@ use crate::{Algorithms, Error, Key};
 
 pub use bytes::digests_of;
 pub use devices::{AtOnce, Media};
+pub use midstate::{Midstate, STRETCH};
 pub use pace::Pace;
 pub use read::Io;
 pub(crate) use version::FileVersion;
@@ -121,6 +125,18 @@ pub enum Source {
         /// Its length in bytes.
         length: u64,
     },
+    /// The next [`STRETCH`] bytes of a regular file, behind those that led to a midstate; what of
+    /// the algorithms has [none](Midstate::exists_of) is [`Error::Io`]. Where the file goes on behind
+    /// them, [`Hashed::midstate`] is what comes of it; at its end the digests of all of it. It is
+    /// checked for changes as the whole file is, but for those between two stretches: whoever goes
+    /// on sees to it that times, size and inode are what they were. A file that ends before the
+    /// stretch begins is [`Error::Changed`]. Not with [`Io::Direct`].
+    Stretch {
+        /// The file.
+        path: PathBuf,
+        /// What is behind; the default is nothing.
+        from: Box<Midstate>,
+    },
 }
 
 impl Source {
@@ -129,8 +145,25 @@ impl Source {
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Nothing | Self::Stdin => None,
-            Self::Path(path) | Self::Regular(path) | Self::Extent { path, .. } => Some(path),
+            Self::Path(path)
+            | Self::Regular(path)
+            | Self::Extent { path, .. }
+            | Self::Stretch { path, .. } => Some(path),
         }
+    }
+
+    /// Which bytes of the file are to be read, where that is a part of it.
+    fn part(&self) -> Option<Range<u64>> {
+        match self {
+            Self::Nothing | Self::Stdin | Self::Path(_) | Self::Regular(_) => None,
+            Self::Extent { offset, length, .. } => Some(*offset..offset.saturating_add(*length)),
+            Self::Stretch { from, .. } => Some(from.bytes()..from.bytes().saturating_add(STRETCH)),
+        }
+    }
+
+    /// What is behind where reading begins, of a file that is read over several days.
+    fn behind(&self) -> Option<&Midstate> {
+        if let Self::Stretch { from, .. } = self { Some(from) } else { None }
     }
 }
 
@@ -159,13 +192,16 @@ pub struct Hashed {
     pub times: Times,
     /// Which file it is, whatever its names are; none of what is no regular file.
     pub inode: Option<Inode>,
+    /// Where the computations stand after a [stretch](Source::Stretch) behind which the file goes
+    /// on; there are no digests then.
+    pub midstate: Option<Box<Midstate>>,
 }
 
 impl Hashed {
     /// All of it as the record of a file of this name.
     #[must_use]
     pub fn into_record<N: AsRef<[u8]> + ?Sized>(self, name: &N) -> Record<'_> {
-        let Self { digests, bytes, times, inode } = self;
+        let Self { digests, bytes, times, inode, .. } = self;
         Record { size: Some(bytes), times, inode, digests, ..Record::new(name) }
     }
 
@@ -253,7 +289,7 @@ pub enum Delivery {
 impl Options {
     /// Notes that the job of this source is done, which is a file's unless it is a part of one.
     fn count(&self, source: &Source) {
-        if !matches!(source, Source::Extent { .. }) {
+        if source.part().is_none() {
             self.count_file();
         }
     }
@@ -304,8 +340,8 @@ pub fn has_writer(file: &OwnedFd) -> Option<bool> {
 pub struct Progress {
     /// Bytes read.
     pub bytes: AtomicU64,
-    /// Jobs with a source that are done, failed ones included; but for [parts](Source::Extent) of
-    /// files, which whoever puts them together counts as one.
+    /// Jobs with a source that are done, failed ones included; but for [parts](Source::Extent) and
+    /// [stretches](Source::Stretch) of files, which whoever puts them together counts as one.
     pub files: AtomicU64,
     /// Whether files come from a medium that has to seek, and of some it is not known yet where
     /// they lie: whoever looks at them beside the run, in another order, makes it seek for each.

@@ -95,6 +95,7 @@ struct State {
 }
 
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a box would be allocated for each file")]
 enum Place {
     /// Its outcome has not come.
     Empty,

@@ -50,10 +50,7 @@ fn place_of(source: &Source) -> Option<Place> {
     let stat = rustix::fs::stat(source.path()?).ok()?;
     let is_regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
     let size = stat.st_size.cast_unsigned();
-    let length = match source {
-        Source::Extent { offset, length, .. } => size.saturating_sub(*offset).min(*length),
-        _ => size,
-    };
+    let length = source.part().map_or(size, |part| part.end.min(size).saturating_sub(part.start));
     is_regular.then_some(Place { inode: inode_of(&stat), length })
 }
 
@@ -148,10 +145,7 @@ impl Plan {
         let Some(Place { inode, length }) = place else {
             return self.unplaced.push_back(job);
         };
-        let offset = match job.source {
-            Source::Extent { offset, .. } => offset,
-            _ => 0,
-        };
+        let offset = job.source.part().map_or(0, |part| part.start);
         let sweep = self.devices.entry(inode.device).or_default();
         sweep.jobs.insert((inode.number, offset, job.sequence), (job, length));
     }

@@ -13,8 +13,9 @@ use rustix::io::{Errno, retry_on_intr};
 
 use super::buffer::Buffer;
 use super::devices::Turn;
-use super::hashers::Hashers;
+use super::hashers::{Hashers, md5_in_lane};
 use super::look::Begun;
+use super::midstate::Midstate;
 use super::read::cold;
 use super::round::LaneShared;
 use super::stop::Stop;
@@ -41,6 +42,10 @@ pub(super) struct FileStream<T> {
     length: u64,
     /// Whether what lies behind them is not to be read.
     is_part: bool,
+    /// What the computations over it begin with, where it is read over several days; and whether it
+    /// goes on behind what is read now.
+    behind: Option<Box<Midstate>>,
+    is_cut: bool,
     /// Bytes read.
     bytes: u64,
     ended: bool,
@@ -76,7 +81,8 @@ impl<T> FileStream<T> {
         shared: Rc<LaneShared>,
     ) -> Self {
         let (is_whole, range) = (begun.is_whole(), begun.range());
-        let Begun { file, version: before, read, has_writer, part } = begun;
+        let Begun { file, version: before, read, has_writer, part, behind } = begun;
+        let is_cut = behind.is_some() && range.end < before.size();
         let mut stream = Self {
             ticket,
             file: Some(file),
@@ -87,6 +93,8 @@ impl<T> FileStream<T> {
             offset: range.start,
             length: range.end - range.start,
             is_part: part.is_some(),
+            behind,
+            is_cut,
             bytes: 0,
             ended: false,
             error: None,
@@ -113,6 +121,11 @@ impl<T> FileStream<T> {
     /// Whether one read takes all of it.
     pub(super) fn is_short(&self) -> bool {
         self.length <= Buffer::CAPACITY as u64
+    }
+
+    /// Where its lane begins, if that is not the beginning.
+    pub(super) fn midstate(&self) -> Option<lanesum_md5::Midstate> {
+        self.behind.as_ref().and_then(|behind| md5_in_lane(behind))
     }
 
     /// Announces a long file to the kernel as read in sequence.
@@ -266,9 +279,7 @@ impl<T> FileStream<T> {
         options: &Options,
     ) -> (T, Result<Hashed, Error>, Buffer) {
         self.buffer.lane.release();
-        let mut digests: Digests = md5.into_iter().collect();
-        std::mem::take(&mut self.hashers).finalize(&mut digests);
-        let hashed = Hashed { digests, bytes: self.bytes, ..Hashed::default() };
+        let hashed = self.hashed(md5);
         let result = match (self.error.take(), self.file.take()) {
             // What is left of it counts.
             // (Of what was cut off of a part nothing may be left.)
@@ -280,10 +291,27 @@ impl<T> FileStream<T> {
             (None, _) => Ok(hashed),
         };
         let mut result = result.map(|hashed| hashed.of(&self.before));
-        if let (true, true, Ok(hashed)) = (self.is_part, self.is_again, &mut result) {
+        let is_extent = self.is_part && self.behind.is_none();
+        if let (true, true, Ok(hashed)) = (is_extent, self.is_again, &mut result) {
             hashed.times.changed = None;
         }
         (self.ticket, result, self.buffer)
+    }
+
+    /// What came of all that was read, with the lane's digest, or state, if there was a lane.
+    fn hashed(&mut self, md5: Option<Digest>) -> Hashed {
+        let hashers = std::mem::take(&mut self.hashers);
+        let bytes = self.bytes;
+        if self.is_cut {
+            // One that ended before it should have has no midstate; why shows at the second look.
+            let states = hashers.save().filter(|_| bytes == self.length);
+            let midstate = |states| Box::new(Midstate::new(self.offset + bytes, states, md5));
+            let midstate = states.map(midstate);
+            return Hashed { bytes, midstate, ..Hashed::default() };
+        }
+        let mut digests: Digests = md5.into_iter().collect();
+        hashers.finalize(&mut digests);
+        Hashed { digests, bytes, ..Hashed::default() }
     }
 
     /// Looks whether the file stayed as it was. Where its version does not tell, its content has to
@@ -310,16 +338,16 @@ impl<T> FileStream<T> {
         rustix::fs::seek(&file, SeekFrom::Start(self.offset)).map_err(io::Error::from)?;
         (self.start, self.end, self.bytes) = (0, 0, 0);
         (self.ended, self.is_again) = (false, true);
-        self.hashers = Hashers::new(self.algorithms, options.key.as_ref())?;
+        let nothing = Midstate::default();
+        let behind = self.behind.as_deref().unwrap_or(&nothing);
+        self.hashers = Hashers::behind(self.algorithms, options.key.as_ref(), behind)?;
         self.file = Some(file);
         self.drain();
         self.buffer.lane.release();
         if let Some(error) = self.error.take() {
             return Err(error);
         }
-        let mut digests = Digests::default();
-        std::mem::take(&mut self.hashers).finalize(&mut digests);
-        let hashed = Hashed { digests, bytes: self.bytes, ..Hashed::default() };
+        let hashed = self.hashed(None);
         let file = self.file.take().expect("it is put there, and reading leaves it there");
         self.confirm(file, hashed, options)
     }
@@ -348,5 +376,10 @@ impl<T> lanesum_md5::Stream for FileStream<T> {
     #[inline]
     fn consume(&mut self, count: usize) {
         self.start += count;
+    }
+
+    /// One that failed is ended, wherever that was.
+    fn is_cut(&self) -> bool {
+        self.is_cut && self.bytes == self.length
     }
 }

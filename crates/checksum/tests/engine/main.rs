@@ -11,12 +11,14 @@ mod writers;
 use std::fs::{self, File, FileTimes};
 use std::io::Write as _;
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use lanesum_checksum::engine::{self, Io, Options, Progress, inode_of_file};
+use lanesum_checksum::engine::{
+    self, Hashed, Io, Midstate, Options, Progress, STRETCH, inode_of_file,
+};
 use lanesum_checksum::{Algorithm, Algorithms, Error, Job, Outcome, Source};
 use lanesum_md5::Backend;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -116,6 +118,8 @@ with_every_way! {
     an_outcome_is_a_record_of_the_file_that_was_read
     parts_of_a_file_are_jobs_like_any_others
     a_part_of_a_file_that_changes_has_no_digest
+    a_file_in_stretches_has_the_digests_of_all_of_it
+    a_stretch_that_cannot_be_is_refused
     to_ask_no_more_ends_an_endless_run
     a_stop_comes_in_the_middle_of_a_file
     a_panic_of_the_jobs_is_the_callers

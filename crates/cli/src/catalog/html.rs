@@ -7,7 +7,7 @@ use lanesum_catalog::{Catalog, CatalogError, Event, Known, Overview, Status};
 
 use super::print;
 use super::report::last_good;
-use super::status::{lacks, part_of_period, percent, run_words, undone};
+use super::status::{begun, lacks, part_of_period, percent, run_words, undone};
 use super::{command, moment, name, now};
 use crate::args::Where;
 use crate::console::Console;
@@ -158,6 +158,9 @@ impl Page<'_> {
                 Some(next) => format!("<li>Due: nothing until {}\n", moment(next)),
                 None => String::new(),
             };
+            if let Some(words) = begun(it) {
+                text += &format!("<li>Begun: {words}\n");
+            }
         }
         if let Some(last) = &it.last {
             text += &format!("<li>Last: {}\n", escaped(run_words(last, it.is_at_work).as_bytes()));

@@ -148,6 +148,13 @@ pub(super) fn part_of_period(every_days: u32, thirds: i64) -> String {
     if hours % 24 == 0 || hours > 72 { format!("{} d", hours / 24) } else { format!("{hours} h") }
 }
 
+/// How much is read of the long files that are begun.
+pub(super) fn begun(it: &Overview) -> Option<String> {
+    let begun = it.begun?;
+    let (read, of) = (DecimalBytes(begun.read), DecimalBytes(begun.of));
+    Some(format!("{}, of which {read} of {of} are read", files(begun.files)))
+}
+
 /// Some lines: what there is, what is not well, how old the checks are, what was done.
 fn text(it: &Overview, now: i64, place: &Where, console: &Console) -> Vec<u8> {
     let mut text = Vec::new();
@@ -175,6 +182,9 @@ fn text(it: &Overview, now: i64, place: &Where, console: &Console) -> Vec<u8> {
             Some(next) => format!("  due: nothing until {}\n", moment(next)),
             None => String::new(),
         });
+        if let Some(words) = begun(it) {
+            add(format!("  begun: {words}\n"));
+        }
     }
     if let Some(last) = &it.last {
         let mut words = run_words(last, it.is_at_work);
@@ -238,6 +248,7 @@ fn object(it: &Overview) -> Map<String, Value> {
             "bytes_read": run.bytes,
         })
     });
+    let begun = it.begun.map(|it| json!({ "files": it.files, "read": it.read, "bytes": it.of }));
     for (key, value) in [
         ("files", json!(it.files)),
         ("bytes", json!(it.root.bytes)),
@@ -254,6 +265,7 @@ fn object(it: &Overview) -> Map<String, Value> {
         ("checked_later_than_now", json!(it.ahead)),
         ("due", json!(it.due)),
         ("next_due", json!(it.next_due)),
+        ("begun", json!(begun)),
         ("paused", json!(it.manners.paused)),
         ("bytes_a_second", json!(it.manners.rate)),
         ("hours", json!(it.manners.window.map(|hours| hours.to_string()))),

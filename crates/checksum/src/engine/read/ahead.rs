@@ -92,7 +92,7 @@ impl Reader {
     ) -> Option<PreOpened> {
         let (path, is_regular) = match source {
             Source::Nothing | Source::Stdin => return None,
-            Source::Extent { path, .. } => {
+            Source::Extent { path, .. } | Source::Stretch { path, .. } => {
                 // It is read as usual.
                 let file = opener.open(path).map_err(Error::from);
                 return Some(PreOpened { file, buffer: None });

@@ -56,7 +56,7 @@ impl Worker<'_> {
         }
         let in_lane = algorithms.contains(Algorithm::Md5);
         let others = algorithms.without(Algorithm::Md5);
-        let hashers = match Hashers::new(others, self.core.options.key.as_ref()) {
+        let hashers = match begun.hashers(others, &self.core.options) {
             Ok(hashers) => hashers,
             Err(error) => return self.end(ticket, Err(error)),
         };
@@ -82,7 +82,10 @@ impl Worker<'_> {
         let mut stream = FileStream::new(ticket, begun, buffer, algorithms, hashers, turn, shared);
         if in_lane {
             self.short_run = if stream.is_short() { self.short_run + 1 } else { 0 };
-            self.lanes.push(stream);
+            match stream.midstate() {
+                None => self.lanes.push(stream),
+                Some(midstate) => self.lanes.push_behind(midstate, stream),
+            }
         } else {
             stream.drain();
             self.finish(stream, None);
@@ -111,7 +114,7 @@ impl Worker<'_> {
             let why = "its parts cannot be read past the cache; leave out --io direct";
             return self.end(ticket, Err(io::Error::new(ErrorKind::Unsupported, why).into()));
         }
-        let hashers = match Hashers::new(algorithms, self.core.options.key.as_ref()) {
+        let hashers = match begun.hashers(algorithms, &self.core.options) {
             Ok(hashers) => hashers,
             Err(error) => return self.end(ticket, Err(error)),
         };
@@ -140,10 +143,6 @@ impl Worker<'_> {
     /// Opens a source and looks what it is.
     fn open(&mut self, source: &Source) -> Result<Begin, Error> {
         let Some(path) = source.path() else { return Ok(Begin::Alone(Input::Stdin)) };
-        let part = match source {
-            Source::Extent { offset, length, .. } => Some(*offset..offset.saturating_add(*length)),
-            _ => None,
-        };
         let file = match self.pre_opened.pop_front() {
             None => self.opener.open(path)?,
             Some(pre_opened) => {
@@ -151,8 +150,9 @@ impl Worker<'_> {
                 pre_opened.file?
             }
         };
-        if let Some(part) = part {
-            let begun = look_at_part(file, &part, &self.shared, &self.core.options)?;
+        if let Some(part) = source.part() {
+            let (shared, options) = (&self.shared, &self.core.options);
+            let begun = look_at_part(file, &part, source.behind(), shared, options)?;
             return Ok(Begin::File(begun, Place::Buffer));
         }
         let expects_small = self.batch.expects_more() && self.reader.reads_anywhere();

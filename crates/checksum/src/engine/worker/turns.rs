@@ -244,7 +244,14 @@ mod tests {
         let version = FileVersion::of(&rustix::fs::fstat(&file).unwrap());
         file.write_all(&content).unwrap();
         file.rewind().unwrap();
-        let begun = Begun { file: file.into(), version, read: 0..0, has_writer: false, part: None };
+        let begun = Begun {
+            file: file.into(),
+            version,
+            read: 0..0,
+            has_writer: false,
+            part: None,
+            behind: None,
+        };
         let devices = Devices::of(&Options::default());
         let turn = devices.try_turn(1).expect("room").for_stream();
         let hashers = Hashers::new(Algorithm::Sha256.into(), None).unwrap();

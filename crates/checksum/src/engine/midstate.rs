@@ -1,0 +1,141 @@
+//! Where the computations over a file stand after its first bytes: what lets a file be read over
+//! several days.
+
+use lanesum_list::{Algorithm, Algorithms, Digest};
+
+use super::hashers::Hashers;
+
+/// Bytes of a [stretch](super::Source::Stretch): a power of two, so that it is a subtree of BLAKE3's
+/// tree.
+pub const STRETCH: u64 = 128 << 20;
+
+/// Where the computations over a file stand after its first bytes, whole [stretches](STRETCH). It
+/// tells as much of these as their digests would.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Midstate {
+    bytes: u64,
+    /// In the order of [`Algorithm::ALL`]; none before the first byte.
+    states: Vec<(Algorithm, Vec<u8>)>,
+}
+
+impl Midstate {
+    /// Of computations that stand so behind these bytes, and of the one in the lane.
+    pub(super) fn new(
+        bytes: u64,
+        mut states: Vec<(Algorithm, Vec<u8>)>,
+        in_lane: Option<Digest>,
+    ) -> Self {
+        states.extend(in_lane.map(|state| (state.algorithm(), state.as_bytes().to_vec())));
+        states.sort_unstable();
+        Self { bytes, states }
+    }
+
+    /// Whether there is one of every of these algorithms, as far as the crates go that compute them:
+    /// not of the XXH ones, nor of those that take a key.
+    #[must_use]
+    pub fn exists_of(algorithms: Algorithms) -> bool {
+        // Those that need a key cannot even begin without one.
+        Hashers::new(algorithms, None).is_ok_and(|hashers| hashers.save().is_some())
+    }
+
+    /// How many bytes led to it.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The algorithms that it is of; none before the first byte.
+    #[must_use]
+    pub fn algorithms(&self) -> Algorithms {
+        self.states.iter().map(|&(algorithm, _)| algorithm).collect()
+    }
+
+    pub(super) fn of(&self, algorithm: Algorithm) -> Option<&[u8]> {
+        self.states.iter().find(|(of, _)| *of == algorithm).map(|(_, state)| &**state)
+    }
+
+    /// As bytes, for [`from_bytes`](Self::from_bytes).
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = self.bytes.to_le_bytes().to_vec();
+        for (algorithm, state) in &self.states {
+            let name = algorithm.name().as_bytes();
+            for part in [name, state] {
+                bytes.extend((part.len() as u16).to_le_bytes());
+                bytes.extend(part);
+            }
+        }
+        bytes
+    }
+
+    /// What [`to_bytes`](Self::to_bytes) made; `None` of anything else.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (length, mut rest) = bytes.split_first_chunk()?;
+        let mut states = Vec::new();
+        while !rest.is_empty() {
+            let name = str::from_utf8(take_part(&mut rest)?).ok()?;
+            states.push((name.parse().ok()?, take_part(&mut rest)?.to_vec()));
+        }
+        let midstate = Self { bytes: u64::from_le_bytes(*length), states };
+        let is_whole = midstate.bytes.is_multiple_of(STRETCH);
+        let is_sorted = midstate.states.is_sorted_by(|(one, _), (other, _)| one < other);
+        let is_begun = midstate.bytes > 0;
+        let is_usable = is_begun != midstate.states.is_empty()
+            && Hashers::behind(midstate.algorithms(), None, &midstate).is_ok();
+        (is_whole && is_sorted && is_usable).then_some(midstate)
+    }
+}
+
+/// Takes a part off that says how long it is.
+fn take_part<'b>(bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
+    let (length, rest) = bytes.split_first_chunk()?;
+    let (part, rest) = rest.split_at_checked(u16::from_le_bytes(*length).into())?;
+    *bytes = rest;
+    Some(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_all() -> Algorithms {
+        Algorithms::ALL.iter().filter(|&it| Midstate::exists_of(it.into())).collect()
+    }
+
+    #[test]
+    fn those_that_have_one_are_named() {
+        let names: Vec<_> = of_all().iter().map(Algorithm::name).collect();
+        let expected = ["md5", "sha1", "sha224", "sha256", "sha512", "blake3", "crc32c", "crc32"];
+        assert_eq!(names, expected);
+        assert!(!Midstate::exists_of(of_all().with(Algorithm::Xxh128)));
+    }
+
+    #[test]
+    fn it_is_read_as_it_was_written_and_nothing_else_is() {
+        assert_eq!(
+            Midstate::from_bytes(&Midstate::default().to_bytes()),
+            Some(Midstate::default())
+        );
+        let mut hashers = Hashers::new(of_all(), None).unwrap();
+        let stretch = vec![7; STRETCH as usize];
+        hashers.update(&stretch);
+        let midstate = Midstate::new(STRETCH, hashers.save().unwrap(), None);
+        let bytes = midstate.to_bytes();
+        assert_eq!(Midstate::from_bytes(&bytes), Some(midstate));
+        for end in 0..bytes.len() {
+            // Fewer algorithms are a midstate as well.
+            if let Some(part) = Midstate::from_bytes(&bytes[..end]) {
+                assert!(!part.algorithms().is_empty() && part.algorithms() != of_all(), "{end}");
+            }
+        }
+        let mut other = bytes.clone();
+        other[0] = 1;
+        assert_eq!(Midstate::from_bytes(&other), None, "no whole stretch");
+        other[..8].fill(0);
+        assert_eq!(Midstate::from_bytes(&other), None, "states of nothing");
+        other = bytes;
+        other[10] = b'?';
+        assert_eq!(Midstate::from_bytes(&other), None, "no name of an algorithm");
+    }
+}

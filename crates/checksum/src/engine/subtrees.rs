@@ -1,0 +1,149 @@
+//! BLAKE3 of a file that is read in [stretches](STRETCH): each is a subtree of its tree, and of those
+//! behind us only their chaining values are kept, as in the paper's section 5.1.2.
+
+use blake3::hazmat::{
+    ChainingValue, HasherExt as _, Mode, merge_subtrees_non_root, merge_subtrees_root,
+};
+use blake3::{Hasher, OUT_LEN};
+
+use super::midstate::STRETCH;
+
+/// BLAKE3 without a key, behind some whole stretches.
+pub(super) struct Subtrees {
+    /// Of the subtrees that are as large as they can be, the largest first: one for each bit of the
+    /// number of stretches.
+    values: Vec<ChainingValue>,
+    stretches: u64,
+    /// What comes behind them, a stretch at most.
+    rest: Hasher,
+    rest_len: u64,
+}
+
+impl Subtrees {
+    pub(super) fn new() -> Self {
+        Self { values: Vec::new(), stretches: 0, rest: Hasher::new(), rest_len: 0 }
+    }
+
+    /// What [`save`](Self::save) gave.
+    pub(super) fn load(bytes: &[u8]) -> Option<Self> {
+        let (stretches, values) = bytes.split_first_chunk()?;
+        let stretches = u64::from_le_bytes(*stretches);
+        let (values, others) = values.as_chunks::<OUT_LEN>();
+        let is_whole = others.is_empty() && values.len() == stretches.count_ones() as usize;
+        let offset = stretches.checked_mul(STRETCH)?;
+        is_whole.then(|| Self {
+            values: values.to_vec(),
+            stretches,
+            rest: behind(offset),
+            rest_len: 0,
+        })
+    }
+
+    /// Where it stands after a whole stretch.
+    pub(super) fn save(&self) -> Option<Vec<u8>> {
+        let (values, stretches) = match self.rest_len {
+            0 => (self.values.clone(), self.stretches),
+            STRETCH => self.with_rest(),
+            _ => return None,
+        };
+        let mut bytes = stretches.to_le_bytes().to_vec();
+        values.iter().for_each(|value| bytes.extend(value));
+        Some(bytes)
+    }
+
+    pub(super) fn update(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            if self.rest_len == STRETCH {
+                (self.values, self.stretches) = self.with_rest();
+                (self.rest, self.rest_len) = (behind(self.stretches * STRETCH), 0);
+            }
+            let room = usize::try_from(STRETCH - self.rest_len).unwrap_or(usize::MAX);
+            let (taken, left) = bytes.split_at(room.min(bytes.len()));
+            self.rest.update(taken);
+            self.rest_len += taken.len() as u64;
+            bytes = left;
+        }
+    }
+
+    /// The digest of all of it.
+    ///
+    /// # Panics
+    /// When nothing came behind what was loaded: the last stretch of a file is no subtree that is
+    /// behind us.
+    pub(super) fn finalize(self) -> [u8; OUT_LEN] {
+        let mut values = self.values;
+        let Some(first) = values.pop() else { return *self.rest.finalize().as_bytes() };
+        let mut right = self.rest.finalize_non_root();
+        let mut left = first;
+        while let Some(next) = values.pop() {
+            right = merge_subtrees_non_root(&left, &right, Mode::Hash);
+            left = next;
+        }
+        *merge_subtrees_root(&left, &right, Mode::Hash).as_bytes()
+    }
+
+    /// The values and their number with the rest, which is a whole stretch.
+    fn with_rest(&self) -> (Vec<ChainingValue>, u64) {
+        let mut values = self.values.clone();
+        let mut value = self.rest.finalize_non_root();
+        // As a one is added to a binary number.
+        for _ in 0..self.stretches.trailing_ones() {
+            let left = values.pop().expect("a value for each bit that is one");
+            value = merge_subtrees_non_root(&left, &value, Mode::Hash);
+        }
+        values.push(value);
+        (values, self.stretches + 1)
+    }
+}
+
+fn behind(offset: u64) -> Hasher {
+    let mut hasher = Hasher::new();
+    hasher.set_input_offset(offset);
+    hasher
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cut at every stretch, and with ends around them.
+    #[test]
+    fn stretches_are_a_tree() {
+        const STRETCHES: usize = 5;
+        let content: Vec<u8> = (0..=250).cycle().take(STRETCH as usize + 1).collect();
+        let (stretch, byte) = content.split_at(STRETCH as usize);
+        let (mut whole, mut subtrees) = (Hasher::new(), Subtrees::new());
+        let digest = |subtrees: &Subtrees, more: &[u8]| {
+            let mut subtrees = Subtrees::load(&subtrees.save().unwrap()).unwrap();
+            subtrees.update(more);
+            subtrees.finalize()
+        };
+        assert_eq!(Subtrees::new().finalize(), *blake3::hash(b"").as_bytes());
+        for number in 1..=STRETCHES {
+            whole.update(stretch);
+            let saved = subtrees.save().unwrap();
+            assert_eq!(digest(&subtrees, stretch), *whole.finalize().as_bytes(), "{number}");
+            for part in stretch.chunks(STRETCH as usize / 3 + 1) {
+                subtrees.update(part);
+            }
+            assert_ne!(subtrees.save().unwrap(), saved);
+            let mut more = whole.clone();
+            assert_eq!(digest(&subtrees, byte), *more.update(byte).finalize().as_bytes());
+        }
+        assert_eq!(subtrees.finalize(), *whole.finalize().as_bytes());
+    }
+
+    #[test]
+    fn what_is_no_state_is_not_loaded() {
+        let mut subtrees = Subtrees::new();
+        let saved = subtrees.save().unwrap();
+        assert!(Subtrees::load(&saved).is_some() && Subtrees::load(&saved[1..]).is_none());
+        subtrees.update(b"abc");
+        assert_eq!(subtrees.save(), None, "no whole stretch");
+        for values in [0, 2] {
+            let mut one = 1_u64.to_le_bytes().to_vec();
+            one.resize(8 + values * OUT_LEN, 7);
+            assert!(Subtrees::load(&one).is_none(), "{values}");
+        }
+    }
+}
