@@ -397,9 +397,11 @@ impl<'a> Work<'a> {
         stat: Stat,
         digests: Digests,
     ) -> Result<(), CatalogError> {
-        let finding = of_row(class, &file).before(&file.stat, &file.digests).after(&stat, &digests);
+        if matches!(class, Class::Ok | Class::Touched) {
+            return self.is_good(class, file, stat, digests);
+        }
+        let finding = of_reading(class, &file, &stat, &digests);
         match class {
-            Class::Ok | Class::Touched => self.is_good(finding, file, stat, digests),
             Class::Changed | Class::Older => self.is_edited(finding, file, stat, digests),
             _ => self.is_damaged(&file, finding),
         }
@@ -407,7 +409,7 @@ impl<'a> Work<'a> {
 
     fn is_good(
         &mut self,
-        mut finding: Finding,
+        class: Class,
         file: File,
         stat: Stat,
         digests: Digests,
@@ -418,11 +420,8 @@ impl<'a> Work<'a> {
             return self.moved(file, to.into(), stat, Some(digests));
         }
         let now = self.now();
-        if file.stat.is_of_list() {
-            // A list knows too little for anything to be touched.
-            finding.class = Class::Ok;
-        }
-        let class = finding.class;
+        // A list knows too little for anything to be touched.
+        let class = if file.stat.is_of_list() { Class::Ok } else { class };
         self.batch.state(file.id, self.began.unwrap_or(now), Status::Good);
         match self.statuses.remove(&file.id) {
             None => {
@@ -432,6 +431,7 @@ impl<'a> Work<'a> {
             Some(Status::Hidden) => {}
             Some(_) => {
                 // Whoever was told that it is not well is told that it is.
+                let finding = of_reading(class, &file, &stat, &digests);
                 self.batch.event(finding.clone(), now);
                 self.batch.tell(finding);
             }
@@ -650,4 +650,9 @@ fn no_direct(path: &Path, error: &Error) -> CatalogError {
 pub(crate) fn of_row(class: Class, file: &File) -> Finding {
     let other = file.renamed.as_ref().map(|_| file.path());
     Finding { other, ..Finding::new(class, file.place()) }
+}
+
+/// The same of what was read of it.
+fn of_reading(class: Class, file: &File, stat: &Stat, digests: &Digests) -> Finding {
+    of_row(class, file).before(&file.stat, &file.digests).after(stat, digests)
 }
