@@ -16,7 +16,7 @@ use rusqlite::Connection;
 
 use crate::CatalogError;
 use crate::digests::algorithms;
-use crate::long::Long;
+use crate::long::{Long, Ticket};
 use crate::mounts::Mounts;
 use crate::root::Root;
 use crate::rows::{File, Finder};
@@ -31,7 +31,7 @@ pub(crate) enum Task {
     /// One that has.
     Row(Box<File>),
     /// One that has, of which a stretch is read.
-    Long(Box<Long>),
+    Long(Box<Long>, Ticket),
     /// One that has, where there is no regular file, or only behind a link.
     Gone(Box<File>),
     /// One that has, of this number, below this path of the root, where another file system is
@@ -180,7 +180,7 @@ pub(crate) fn job_of_new(path: PathBuf, algorithms: Algorithms) -> Job<Task> {
     Job { source: Source::Regular(path), algorithms, context: Task::New }
 }
 
-fn nothing(context: Task) -> Job<Task> {
+pub(crate) fn nothing(context: Task) -> Job<Task> {
     Job { source: Source::Nothing, algorithms: Algorithms::NONE, context }
 }
 

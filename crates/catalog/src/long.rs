@@ -1,21 +1,26 @@
 //! Long files, which a scrub reads in stretches: where it stands in each is stored with every stretch,
 //! so that it goes on there however it ended, and a file may take longer than the hours of its root.
 //!
+//! ```text
+//! LongJobs, an iterator of jobs      -> the engine reads a stretch of each file
+//!   waits while enough are under way    -> Work::take_stretch: stored; through its ticket the file
+//!   <- Chain: files that go on             goes back into the chain, or is held against its row
+//! ```
+//!
 //! A stretch goes on from the last one only as long as times and number of the file are what they
 //! were; otherwise it is read from its beginning. The file was checked when the first of its stretches
 //! was read.
 
-use std::collections::{BTreeMap, HashSet};
-use std::mem;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::vec;
 
-use lanesum_checksum::engine::{Hashed, Io, Midstate, STRETCH};
+use lanesum_checksum::engine::{Hashed, Io, Media, Midstate, STRETCH};
 use lanesum_checksum::{Error, Job, Source};
 use rusqlite::Connection;
 
 use crate::digests::algorithms;
-use crate::jobs::{Limits, Task, job_of_row, job_of_there};
+use crate::jobs::{Limits, Task, job_of_row, job_of_there, nothing};
 use crate::overview::Begun;
 use crate::root::Root;
 use crate::rows::{File, Finder};
@@ -25,7 +30,8 @@ use crate::way::{There, Ways};
 use crate::work::Work;
 use crate::{Catalog, CatalogError};
 
-/// So many are read at once, one in a lane: the fewer, the sooner one of them is done.
+/// So many are read at once, one in a lane: the fewer, the sooner one of them is done. Where the
+/// medium has to seek, and until that is known, it is one.
 const AT_ONCE: usize = 16;
 
 /// From its beginning so often, where somebody writes to it.
@@ -58,7 +64,12 @@ impl SoFar {
     }
 
     fn find(db: &Connection, file: i64) -> Result<Option<Self>, CatalogError> {
-        let sql = format!("SELECT {} FROM stretch t WHERE file = ?1", TABLE.select("t"));
+        // All of it may have been read otherwise since.
+        let sql = format!(
+            "SELECT {} FROM stretch t JOIN state s ON s.id = t.file AND s.checked <= t.began \
+             WHERE t.file = ?1",
+            TABLE.select("t")
+        );
         let mut statement = db.prepare_cached(&sql)?;
         let mut rows = statement.query([file])?;
         let Some(row) = rows.next()? else { return Ok(None) };
@@ -125,57 +136,51 @@ impl Work<'_> {
     }
 
     /// Reads long files, some at a time, each from where it was left; whether all was done.
-    pub(crate) fn read_long(&mut self, ids: &[i64]) -> Result<bool, CatalogError> {
-        let mut finder = Finder::new(self.catalog.reader()?);
-        for ids in ids.chunks(AT_ONCE) {
-            for file in finder.find_all(ids)? {
-                let checked = self.catalog.checked(file.id)?;
-                let so_far = SoFar::find(&self.catalog.db, file.id)?;
-                // All of it may have been read since.
-                let so_far = so_far.filter(|so_far| so_far.began >= checked);
-                self.long.push(Long { file, so_far, tries: 1 });
-            }
-            while !self.long.is_empty() {
-                let root = self.batch.root.clone();
-                let jobs = LongJobs {
-                    long: mem::take(&mut self.long).into_iter(),
-                    ways: Ways::of(&root.path),
-                    root,
-                    limits: Arc::clone(&self.limits),
-                };
-                if !self.read(jobs)? {
-                    return Ok(false);
-                }
-            }
-        }
-        Ok(true)
+    pub(crate) fn read_long(&mut self, ids: Vec<i64>) -> Result<bool, CatalogError> {
+        let root = self.batch.root.clone();
+        let chain = Arc::<Chain>::default();
+        let jobs = LongJobs {
+            chain: Arc::clone(&chain),
+            finder: Finder::new(self.catalog.reader()?),
+            ids: ids.into_iter(),
+            ways: Ways::of(&root.path),
+            root,
+            limits: Arc::clone(&self.limits),
+        };
+        // The thread that pulls jobs must not wait for what is done no more.
+        let end = EndOnDrop(chain);
+        self.chain = Some(Arc::clone(&end.0));
+        let is_done = self.read(jobs);
+        self.chain = None;
+        is_done
     }
 
     /// What came of a stretch: the file goes on behind it, or is held against its row.
     pub(crate) fn take_stretch(
         &mut self,
         mut long: Long,
+        ticket: &Ticket,
         result: Result<Hashed, Error>,
     ) -> Result<(), CatalogError> {
         let path = self.batch.root.path_of(&long.file.place());
         let mut hashed = match result {
-            Err(Error::Changed) => return self.begin_again(long),
+            Err(Error::Changed) => return self.begin_again(long, ticket),
             Err(error) => return self.take_row(&path, long.file, Err(error)),
             Ok(hashed) => hashed,
         };
         let now = self.now();
         let behind = long.so_far.as_ref().map_or(0, |so_far| so_far.midstate.bytes());
         hashed.bytes += behind;
-        let Some(stat) = Stat::of_hashed(&hashed) else { return self.begin_again(long) };
+        let Some(stat) = Stat::of_hashed(&hashed) else { return self.begin_again(long, ticket) };
         if long.so_far.as_ref().is_some_and(|so_far| !so_far.is_of(&stat)) {
-            return self.begin_again(long);
+            return self.begin_again(long, ticket);
         }
         let began = long.so_far.as_ref().map_or(now, |so_far| so_far.began);
         if let Some(midstate) = hashed.midstate.take() {
             let so_far = SoFar { file: long.file.id, stat, began, midstate: *midstate };
             self.batch.stretch(so_far.clone());
             long.so_far = Some(so_far);
-            self.long.push(long);
+            ticket.give_back(long);
             return Ok(());
         }
         self.count_file();
@@ -187,50 +192,159 @@ impl Work<'_> {
     }
 
     /// Reads a file from its beginning that is not what it was when its first stretch was read.
-    fn begin_again(&mut self, long: Long) -> Result<(), CatalogError> {
+    fn begin_again(&mut self, long: Long, ticket: &Ticket) -> Result<(), CatalogError> {
         self.batch.is_read_through(long.file.id);
         if long.tries < TRIES {
-            self.long.push(Long { so_far: None, tries: long.tries + 1, ..long });
+            ticket.give_back(Long { so_far: None, tries: long.tries + 1, ..long });
             return Ok(());
         }
         self.tell_busy(&long.file)
     }
 }
 
-/// The next stretch of each of some files.
+/// The files of which a stretch is being read, and those whose next one may be.
+#[derive(Default)]
+pub(crate) struct Chain {
+    links: Mutex<Links>,
+    /// Told of each change.
+    changed: Condvar,
+}
+
+struct Links {
+    ready: VecDeque<Long>,
+    under_way: usize,
+    /// As many may be.
+    at_once: usize,
+    has_ended: bool,
+}
+
+impl Default for Links {
+    fn default() -> Self {
+        Self { ready: VecDeque::new(), under_way: 0, at_once: 1, has_ended: false }
+    }
+}
+
+impl Chain {
+    fn lock(&self) -> MutexGuard<'_, Links> {
+        // What no panic leaves half changed.
+        self.links.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes what is known of the media by now, where a stretch was read.
+    pub(crate) fn note(&self, media: &Media) {
+        self.lock().at_once = if media.seek.is_some() { 1 } else { AT_ONCE };
+        self.changed.notify_all();
+    }
+
+    /// The next file that goes on, or of which `next` gives the first stretch; none once all are done.
+    fn take(
+        self: &Arc<Self>,
+        mut next: impl FnMut() -> Result<Option<Long>, CatalogError>,
+    ) -> Result<Option<(Long, Ticket)>, CatalogError> {
+        let mut links = self.lock();
+        loop {
+            let is_free = links.under_way < links.at_once && !links.has_ended;
+            let long = if is_free { links.ready.pop_front() } else { None };
+            let long = if is_free && long.is_none() { next()? } else { long };
+            if let Some(long) = long {
+                links.under_way += 1;
+                return Ok(Some((long, Ticket(Arc::clone(self)))));
+            }
+            if links.under_way == 0 || links.has_ended {
+                return Ok(None);
+            }
+            links = self.changed.wait(links).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// That a stretch of a file is under way.
+pub(crate) struct Ticket(Arc<Chain>);
+
+impl Ticket {
+    /// Lets the next stretch of a file be read, which lies behind this one.
+    fn give_back(&self, long: Long) {
+        self.0.lock().ready.push_front(long);
+    }
+}
+
+/// The stretch was read, or will not be.
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.0.lock().under_way -= 1;
+        self.0.changed.notify_all();
+    }
+}
+
+struct EndOnDrop(Arc<Chain>);
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        self.0.lock().has_ended = true;
+        self.0.changed.notify_all();
+    }
+}
+
+/// The next stretches of some files.
 struct LongJobs {
-    long: vec::IntoIter<Long>,
+    chain: Arc<Chain>,
+    finder: Finder,
+    /// Of those that are not begun.
+    ids: vec::IntoIter<i64>,
     root: Root,
     ways: Ways,
     limits: Arc<Limits>,
+}
+
+impl LongJobs {
+    fn next_job(&mut self) -> Result<Option<Job<Task>>, CatalogError> {
+        let Self { chain, finder, ids, root, ways, limits } = self;
+        let next = || -> Result<Option<Long>, CatalogError> {
+            for id in ids.by_ref() {
+                if let Some(file) = finder.find(id)? {
+                    let so_far = SoFar::find(finder.db(), id)?;
+                    return Ok(Some(Long { file, so_far, tries: 1 }));
+                }
+            }
+            Ok(None)
+        };
+        let Some((Long { file, so_far, tries }, ticket)) = chain.take(next)? else {
+            return Ok(None);
+        };
+        let known = algorithms(&file.digests).union(root.policy.algorithms);
+        let so_far = so_far.filter(|so_far| so_far.midstate.algorithms() == known);
+        let from = so_far.as_ref().map(|so_far| so_far.midstate.clone()).unwrap_or_default();
+        let is_kept = Midstate::exists_of(known);
+        let there = ways.look(&file.path());
+        let left = file.stat.size.saturating_sub_unsigned(from.bytes()).max(0);
+        let size = match there {
+            There::File if is_kept => left.min(STRETCH as i64),
+            There::File => left,
+            There::Gone | There::Mount(_) => 0,
+        };
+        if !limits.allow(size) {
+            return Ok(None);
+        }
+        let job = |file: File| {
+            if !is_kept {
+                return job_of_row(root, file);
+            }
+            let source =
+                Source::Stretch { path: root.path_of(&file.place()), from: Box::new(from) };
+            let context = Task::Long(Box::new(Long { file, so_far, tries }), ticket);
+            Job { source, algorithms: known, context }
+        };
+        Ok(Some(job_of_there(there, file, job)))
+    }
 }
 
 impl Iterator for LongJobs {
     type Item = Job<Task>;
 
     fn next(&mut self) -> Option<Job<Task>> {
-        let long = self.long.next()?;
-        let there = self.ways.look(&long.file.path());
-        let known = algorithms(&long.file.digests).union(self.root.policy.algorithms);
-        if !Midstate::exists_of(known) {
-            return Some(job_of_row(&self.root, long.file));
-        }
-        let from = long.so_far.as_ref().map(|so_far| so_far.midstate.clone()).unwrap_or_default();
-        let is_current = from.bytes() == 0 || from.algorithms() == known;
-        let (from, so_far) =
-            if is_current { (from, long.so_far) } else { (Midstate::default(), None) };
-        let left = long.file.stat.size.saturating_sub_unsigned(from.bytes());
-        let size = if matches!(there, There::File) { left.clamp(0, STRETCH as i64) } else { 0 };
-        if !self.limits.allow(size) {
-            self.long = Vec::new().into_iter();
-            return None;
-        }
-        let path = self.root.path_of(&long.file.place());
-        let job = |file| {
-            let source = Source::Stretch { path, from: Box::new(from) };
-            let context = Task::Long(Box::new(Long { file, so_far, tries: long.tries }));
-            Job { source, algorithms: known, context }
-        };
-        Some(job_of_there(there, long.file, job))
+        self.next_job().unwrap_or_else(|error| {
+            self.ids = Vec::new().into_iter();
+            Some(nothing(Task::Failed(error)))
+        })
     }
 }

@@ -325,6 +325,10 @@ impl Finder {
         }
     }
 
+    pub(crate) fn db(&self) -> &Connection {
+        &self.db
+    }
+
     /// The file of this id, if it is there still. One that is forgotten has no state either; where
     /// there is one, a search for the file was led astray.
     pub(crate) fn find(&mut self, id: i64) -> Result<Option<File>, CatalogError> {

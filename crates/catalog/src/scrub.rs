@@ -240,7 +240,7 @@ impl Catalog {
         let reader = work.catalog.reader()?;
         let jobs = RowJobs::new(reader, ids, root.clone(), Arc::clone(&work.limits));
         summary.is_complete =
-            work.read_long(&long)? && work.read(jobs)? && work.read_long(&long_bad)?;
+            work.read_long(long)? && work.read(jobs)? && work.read_long(long_bad)?;
         if summary.is_complete && goes_on {
             (summary.is_complete, summary.halt) = (false, Some(Halt::More));
         }

@@ -21,7 +21,7 @@ use crate::confirm::{Confirmed, confirm};
 use crate::digests::{agree, algorithms};
 use crate::finding::Finding;
 use crate::jobs::{Limits, Task, job_of_new, job_of_row};
-use crate::long::Long;
+use crate::long::Chain;
 use crate::mounts::Mounts;
 use crate::moves::{Gone, Moves};
 use crate::options::{GoesOn, Options, Verb};
@@ -84,8 +84,8 @@ pub(crate) struct Work<'a> {
     pub(crate) is_looked_over: bool,
     busy: Vec<(PathBuf, Option<Box<File>>)>,
     tries: u32,
-    /// Long files of which there is more to be read.
-    pub(crate) long: Vec<Long>,
+    /// Long files that are being read.
+    pub(crate) chain: Option<Arc<Chain>>,
     /// When the first byte was read of the one that is being judged, if that was not now.
     pub(crate) began: Option<i64>,
     tell: Tell<'a>,
@@ -123,7 +123,7 @@ impl<'a> Work<'a> {
             is_looked_over: false,
             busy: Vec::new(),
             tries: 0,
-            long: Vec::new(),
+            chain: None,
             began: None,
             tell,
         }
@@ -208,7 +208,12 @@ impl<'a> Work<'a> {
         let mut run = engine::run(&options, iter::from_fn(move || jobs.next()));
         loop {
             match run.next_within(LOOK) {
-                Some(outcome) => self.take(outcome)?,
+                Some(outcome) => {
+                    self.take(outcome)?;
+                    if let Some(chain) = &self.chain {
+                        chain.note(&run.media());
+                    }
+                }
                 None if run.is_at_end() => break,
                 None => {}
             }
@@ -272,12 +277,12 @@ impl<'a> Work<'a> {
             self.batch.run.files += i64::from(source.path().is_some() && hashed.midstate.is_none());
             self.batch.run.bytes = self.batch.run.bytes.saturating_add_unsigned(hashed.bytes);
         }
-        if matches!(context, Task::Row(_) | Task::Long(_) | Task::New)
+        if matches!(context, Task::Row(_) | Task::Long(..) | Task::New)
             && let Some(mount) = self.hidden_by(&path, &result)
         {
             match context {
                 Task::Row(file) => return self.hide(mount, file.id),
-                Task::Long(long) => return self.hide(mount, long.file.id),
+                Task::Long(long, _) => return self.hide(mount, long.file.id),
                 _ if self.mounts.contains(&mount) => {}
                 _ => self.mounts.push(mount),
             }
@@ -301,7 +306,7 @@ impl<'a> Work<'a> {
                 Ok(())
             }
             (Task::Row(file), result) => self.take_row(&path, *file, result),
-            (Task::Long(long), result) => self.take_stretch(*long, result),
+            (Task::Long(long, ticket), result) => self.take_stretch(*long, &ticket, result),
             (Task::New, Ok(hashed)) => self.judge_new(&path, hashed),
             (Task::New, Err(Error::OwnOutput)) => Ok(()),
             (Task::New, Err(error @ Error::NoDirect)) => Err(no_direct(&path, &error)),

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use rustix::fd::OwnedFd;
+use rustix::io::retry_on_intr;
 
 use super::turns::NoRoom;
 use super::{Small, Ticket, Worker};
@@ -125,6 +126,19 @@ impl Worker<'_> {
         self.end(ticket, result);
     }
 
+    /// Reads the first byte of a stretch, as the first one of a round: only then does it show whether
+    /// the medium has to seek.
+    fn try_first_byte(&mut self, begun: &Begun) -> Result<(), Error> {
+        self.has_sought = false;
+        if std::mem::take(&mut self.is_first) {
+            let begin = Instant::now();
+            retry_on_intr(|| rustix::io::pread(&begun.file, &mut [0; 1], begun.range().start))
+                .map_err(io::Error::from)?;
+            self.note_first_read(begin.elapsed());
+        }
+        Ok(())
+    }
+
     /// Takes a file that needs no lane.
     fn begin_small(&mut self, ticket: Ticket, hashers: Hashers, begun: Begun, place: Place) {
         let mut read = begun.read;
@@ -153,6 +167,9 @@ impl Worker<'_> {
         if let Some(part) = source.part() {
             let (shared, options) = (&self.shared, &self.core.options);
             let begun = look_at_part(file, &part, source.behind(), shared, options)?;
+            if source.behind().is_some() {
+                self.try_first_byte(&begun)?;
+            }
             return Ok(Begin::File(begun, Place::Buffer));
         }
         let expects_small = self.batch.expects_more() && self.reader.reads_anywhere();
