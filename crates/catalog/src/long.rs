@@ -13,6 +13,7 @@
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use std::vec;
 
 use lanesum_checksum::engine::{Hashed, Io, Media, Midstate, STRETCH};
@@ -31,8 +32,10 @@ use crate::work::Work;
 use crate::{Catalog, CatalogError};
 
 /// So many are read at once, one in a lane: the fewer, the sooner one of them is done. Where the
-/// medium has to seek, and until that is known, it is one.
+/// medium has to seek, and until that is known, it is one; and half as many where one of them takes
+/// longer than `LONGEST`, since an interruption loses what is read of each.
 const AT_ONCE: usize = 16;
+const LONGEST: Duration = Duration::from_secs(2);
 
 /// From its beginning so often, where somebody writes to it.
 const TRIES: u32 = 3;
@@ -213,14 +216,15 @@ pub(crate) struct Chain {
 struct Links {
     ready: VecDeque<Long>,
     under_way: usize,
-    /// As many may be.
+    /// As many may be, and as many where the medium does not have to seek.
     at_once: usize,
+    most: usize,
     has_ended: bool,
 }
 
 impl Default for Links {
     fn default() -> Self {
-        Self { ready: VecDeque::new(), under_way: 0, at_once: 1, has_ended: false }
+        Self { ready: VecDeque::new(), under_way: 0, at_once: 1, most: AT_ONCE, has_ended: false }
     }
 }
 
@@ -232,7 +236,8 @@ impl Chain {
 
     /// Notes what is known of the media by now, where a stretch was read.
     pub(crate) fn note(&self, media: &Media) {
-        self.lock().at_once = if media.seek.is_some() { 1 } else { AT_ONCE };
+        let mut links = self.lock();
+        links.at_once = if media.seek.is_some() { 1 } else { links.most };
         self.changed.notify_all();
     }
 
@@ -248,7 +253,8 @@ impl Chain {
             let long = if is_free && long.is_none() { next()? } else { long };
             if let Some(long) = long {
                 links.under_way += 1;
-                return Ok(Some((long, Ticket(Arc::clone(self)))));
+                let (chain, began) = (Arc::clone(self), Instant::now());
+                return Ok(Some((long, Ticket { chain, began })));
             }
             if links.under_way == 0 || links.has_ended {
                 return Ok(None);
@@ -259,20 +265,27 @@ impl Chain {
 }
 
 /// That a stretch of a file is under way.
-pub(crate) struct Ticket(Arc<Chain>);
+pub(crate) struct Ticket {
+    chain: Arc<Chain>,
+    began: Instant,
+}
 
 impl Ticket {
     /// Lets the next stretch of a file be read, which lies behind this one.
     fn give_back(&self, long: Long) {
-        self.0.lock().ready.push_front(long);
+        self.chain.lock().ready.push_front(long);
     }
 }
 
 /// The stretch was read, or will not be.
 impl Drop for Ticket {
     fn drop(&mut self) {
-        self.0.lock().under_way -= 1;
-        self.0.changed.notify_all();
+        let mut links = self.chain.lock();
+        links.under_way -= 1;
+        if self.began.elapsed() > LONGEST {
+            links.most = (links.most / 2).max(1);
+        }
+        self.chain.changed.notify_all();
     }
 }
 

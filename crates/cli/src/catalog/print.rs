@@ -123,6 +123,7 @@ fn words(summary: &Summary, place: &Where, console: &Console) -> String {
     }
     let parts = match parts.is_empty() {
         true if summary.is_all_done() => "nothing to do".to_owned(),
+        true if summary.bytes > 0 => "no file was read to its end".to_owned(),
         true => "nothing was read".to_owned(),
         false => parts.join(", "),
     };
