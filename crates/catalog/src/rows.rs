@@ -71,10 +71,9 @@ impl File {
         first: usize,
         folder: &Arc<[u8]>,
     ) -> Result<Self, CatalogError> {
-        FILE.verify(row, first)?;
-        let number = |place: usize| row.get::<_, i64>(first + place);
-        let bytes =
-            |place: usize| row.get_ref(first + place)?.as_blob().map_err(rusqlite::Error::from);
+        let values = FILE.verified(row, first)?;
+        let number = |place: usize| values[place].as_i64().map_err(rusqlite::Error::from);
+        let bytes = |place: usize| values[place].as_blob().map_err(rusqlite::Error::from);
         let id = number(0)?;
         let digests = digests::decode(number(8)?, bytes(9)?).ok_or_else(|| {
             CatalogError::Damaged(format!("file {id} has digests of no algorithm"))
@@ -109,11 +108,12 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn read(row: &Row<'_>) -> Result<Self, CatalogError> {
-        STATE.verify(row, 0)?;
-        let (id, number): (i64, i64) = (row.get(0)?, row.get(3)?);
-        let status = Status::of_number(number)
+        let values = STATE.verified(row, 0)?;
+        let number = |place: usize| values[place].as_i64().map_err(rusqlite::Error::from);
+        let id = number(0)?;
+        let status = Status::of_number(number(3)?)
             .ok_or_else(|| CatalogError::Damaged(format!("file {id} has a status that is none")))?;
-        Ok(Self { id, root: row.get(1)?, checked: row.get(2)?, status })
+        Ok(Self { id, root: number(1)?, checked: number(2)?, status })
     }
 
     /// Every state, by the ids of the files.

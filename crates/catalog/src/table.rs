@@ -44,6 +44,9 @@ tables! {
     STRETCH 10 "stretch" ["file" "mtime" "ctime" "inode" "began" "midstate"];
 }
 
+/// Columns of the widest table, at least.
+const MOST: usize = 12;
+
 impl Table {
     /// Inserts a row, or replaces the one that has its key.
     pub(crate) fn put(
@@ -89,8 +92,23 @@ impl Table {
     /// # Errors
     /// [`CatalogError::Damaged`] names the table and the row.
     pub(crate) fn verify(&self, row: &Row<'_>, first: usize) -> Result<(), CatalogError> {
-        if self.is_sealed(row, first)? {
-            return Ok(());
+        self.verified(row, first).map(drop)
+    }
+
+    /// The same; gives the values of the columns, and NULL behind them.
+    pub(crate) fn verified<'r>(
+        &self,
+        row: &'r Row<'_>,
+        first: usize,
+    ) -> Result<[ValueRef<'r>; MOST], CatalogError> {
+        let mut values = [ValueRef::Null; MOST];
+        let length = self.columns.len();
+        for (place, value) in values[..length].iter_mut().enumerate() {
+            *value = row.get_ref(first + place)?;
+        }
+        let seal = seal::of(self.number, values[..length].iter().copied());
+        if row.get_ref(first + length)? == ValueRef::Integer(seal) {
+            return Ok(values);
         }
         let key = match row.get_ref(first)? {
             ValueRef::Integer(id) => id.to_string(),
@@ -98,16 +116,6 @@ impl Table {
             _ => "without key".to_owned(),
         };
         Err(CatalogError::Damaged(format!("row {key} of the table {} has a wrong seal", self.name)))
-    }
-
-    fn is_sealed(&self, row: &Row<'_>, first: usize) -> Result<bool, CatalogError> {
-        let mut values = [ValueRef::Null; 16];
-        let values = &mut values[..self.columns.len()];
-        for (place, value) in values.iter_mut().enumerate() {
-            *value = row.get_ref(first + place)?;
-        }
-        let seal = seal::of(self.number, values.iter().copied());
-        Ok(row.get_ref(first + values.len())? == ValueRef::Integer(seal))
     }
 
     /// `t.a, t.b, ..., t.seal`, where `t` is what a query calls the table.
