@@ -30,7 +30,7 @@ const CHECKPOINT: i64 = 8192;
 const LOG: i64 = 64 << 20;
 
 /// Cached in memory at most, in KiB.
-const CACHE: i64 = 64 << 10;
+const CACHE: i64 = 16 << 10;
 
 /// Files and their digests, the checks of them, and what came of those.
 #[derive(Debug)]
