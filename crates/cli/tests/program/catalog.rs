@@ -357,6 +357,44 @@ fn a_catalog_that_is_damaged_or_locked_is_5() {
 }
 
 /// Killed anywhere, the catalog is whole, and whoever comes next goes on.
+/// However a scrub ends, the next one goes on inside of the file, and says so.
+#[test]
+fn a_long_file_goes_on_where_it_was_left() {
+    let folder = Folder::new();
+    folder.write("tree/long", "content");
+    let long = fs::File::options().write(true).open(folder.path("tree/long")).unwrap();
+    long.set_len(600_000_000).unwrap();
+    assert_eq!(run(&folder, "add tree -a crc32c").status.code(), Some(0));
+    let begun = || {
+        let status = run(&folder, "status --json");
+        let status: Value = serde_json::from_slice(&status.stdout).unwrap();
+        status["begun"]["read"].as_u64()
+    };
+    assert_eq!(begun(), None);
+    let stretch = 128 << 20;
+    for part in 1..=3 {
+        let scrub = run(&folder, "scrub --percent 100 --max-bytes 1");
+        assert_eq!(scrub.status.code(), Some(4));
+        let words = "no file was read to its end; 0 files read, 134.22 MB";
+        assert!(text(&scrub.stderr).contains(words), "{}", text(&scrub.stderr));
+        assert_eq!(begun(), Some(part * stretch));
+    }
+    let status = text(&run(&folder, "status").stdout);
+    assert!(status.contains("begun: 1 file, of which 402.65 MB of 600.00 MB are read"), "{status}");
+
+    let mut command = folder.lanesum(["scrub", "--percent", "100"]);
+    command.env("LANESUM_CATALOG", folder.path("state/catalog.db"));
+    let running = start(&mut command);
+    running.signal(Signal::KILL);
+    running.finish();
+    assert!(begun().is_none_or(|read| read >= 3 * stretch));
+    assert_eq!(run(&folder, "catalog check").status.code(), Some(0));
+    let scrub = run(&folder, "scrub --percent 100");
+    assert_eq!(scrub.status.code(), Some(0), "{}", text(&scrub.stderr));
+    assert!(text(&scrub.stderr).contains("scrub complete: 1 ok"));
+    assert_eq!(begun(), None);
+}
+
 #[test]
 fn kill_9_at_any_moment_leaves_a_whole_catalog() {
     let folder = Folder::new();
