@@ -494,6 +494,14 @@ impl<'a> Work<'a> {
 
     /// Notes what is wrong with a row, whose digest and stat stay.
     fn is_damaged(&mut self, file: &File, finding: Finding) -> Result<(), CatalogError> {
+        // Nothing is said of a file whose root went away while it was looked for.
+        if matches!(finding.class, Class::Missing | Class::Unreadable)
+            && inode_at(&self.batch.root.path) != self.place
+            && let Some(why) = self.batch.root.why_not_there()
+        {
+            self.vanished.get_or_insert(why);
+            return Ok(());
+        }
         // A scrub looks at the others only where one is missing: so many may be that no row counts.
         if self.verb == Verb::Scrub && finding.class == Class::Missing && !self.is_looked_over {
             self.is_looked_over = true;
@@ -502,14 +510,6 @@ impl<'a> Work<'a> {
             }
         }
         if self.vanished.is_some() {
-            return Ok(());
-        }
-        // Nothing is said of a file whose root went away while it was looked for.
-        if matches!(finding.class, Class::Missing | Class::Unreadable)
-            && inode_at(&self.batch.root.path) != self.place
-            && let Some(why) = self.batch.root.why_not_there()
-        {
-            self.vanished.get_or_insert(why);
             return Ok(());
         }
         self.batch.count(finding.class, 1);
