@@ -24,6 +24,9 @@ use crate::{CatalogError, digests};
 
 const MOST: usize = 10_000;
 const LONGEST: Duration = Duration::from_secs(2);
+/// Rows of new files that one statement inserts: of a first add's time beside `sum`'s, a fifth less
+/// than with a statement each.
+const TOGETHER: usize = 64;
 
 /// A run, as it is stored.
 #[derive(Clone, Debug)]
@@ -237,14 +240,18 @@ impl Batch {
         let root = self.root.id;
         // Those of a walk come nearly so: what is inserted in order fills its pages.
         self.inserts.sort_unstable_by(|one, other| one.path.cmp(&other.path));
-        let (mut files, mut states) = (FILE.inserter(db)?, STATE.inserter(db)?);
-        for Insert { path, stat, digests, checked } in mem::take(&mut self.inserts) {
-            let id = Ids::take(&mut self.ids.file);
-            let is_settled = stat.is_settled_at(checked);
-            self.put_file(db, &mut files, (&path, id), (&stat, is_settled.into()), &digests)?;
-            put_state(&mut states, &State { id, root, checked, status: Status::Fresh })?;
+        let inserts = mem::take(&mut self.inserts);
+        let (whole, rest) = inserts.split_at(inserts.len() / TOGETHER * TOGETHER);
+        for (inserts, rows) in [(whole, TOGETHER), (rest, 1)] {
+            let (mut files, mut states) = (FILE.inserter(db, rows)?, STATE.inserter(db, rows)?);
+            for &Insert { ref path, ref stat, ref digests, checked } in inserts {
+                let id = Ids::take(&mut self.ids.file);
+                let is_settled = stat.is_settled_at(checked);
+                self.put_file(db, &mut files, (path, id), (stat, is_settled.into()), digests)?;
+                put_state(&mut states, &State { id, root, checked, status: Status::Fresh })?;
+            }
         }
-        (files, states) = (FILE.putter(db)?, STATE.putter(db)?);
+        let (mut files, mut states) = (FILE.putter(db)?, STATE.putter(db)?);
         self.rows.sort_unstable_by_key(|(file, _)| file.id);
         for (file, to) in mem::take(&mut self.rows) {
             let path = to.unwrap_or_else(|| file.path());

@@ -60,26 +60,28 @@ impl Table {
     /// Inserts many rows, or replaces those that have their keys: a statement is looked up once.
     pub(crate) fn putter<'db>(&'static self, db: &'db Connection) -> rusqlite::Result<Putter<'db>> {
         let statement = db.prepare_cached(self.put.get_or_init(|| self.put_sql()))?;
-        Ok(Putter { table: self, statement })
+        Ok(Putter { table: self, statement, rows: 1, bound: 0 })
     }
 
-    /// The same of rows whose keys are new.
+    /// The same of rows whose keys are new, so many at once. The last rows are to be a whole number
+    /// of these: what is short of it is not inserted.
     pub(crate) fn inserter<'db>(
         &'static self,
         db: &'db Connection,
+        rows: usize,
     ) -> rusqlite::Result<Putter<'db>> {
-        Ok(Putter { table: self, statement: db.prepare_cached(&self.insert_sql())? })
+        let statement = db.prepare_cached(&self.insert_sql(rows))?;
+        Ok(Putter { table: self, statement, rows, bound: 0 })
     }
 
-    fn insert_sql(&self) -> String {
-        let places: Vec<_> =
-            (1..=self.columns.len() + 1).map(|place| format!("?{place}")).collect();
-        format!("INSERT INTO {} VALUES ({})", self.name, places.join(","))
+    fn insert_sql(&self, rows: usize) -> String {
+        let row = format!("({})", vec!["?"; self.columns.len() + 1].join(","));
+        format!("INSERT INTO {} VALUES {}", self.name, vec![row; rows].join(","))
     }
 
     fn put_sql(&self) -> String {
         let mut sql =
-            format!("{} ON CONFLICT ({}) DO UPDATE SET ", self.insert_sql(), self.columns[0]);
+            format!("{} ON CONFLICT ({}) DO UPDATE SET ", self.insert_sql(1), self.columns[0]);
         for column in &self.columns[1..] {
             // Memory takes everything.
             let _ = write!(sql, "{column}=excluded.{column},");
@@ -129,19 +131,27 @@ impl Table {
 pub(crate) struct Putter<'db> {
     table: &'static Table,
     statement: CachedStatement<'db>,
+    /// Rows that it puts at once, and those of them that are bound.
+    rows: usize,
+    bound: usize,
 }
 
 impl Putter<'_> {
     /// Puts a row, with its seal.
     pub(crate) fn put(&mut self, values: &[ValueRef<'_>]) -> Result<(), CatalogError> {
-        let Self { table, statement } = self;
+        let Self { table, statement, rows, bound } = self;
         debug_assert_eq!(values.len(), table.columns.len(), "{}", table.name);
+        let first = *bound * (values.len() + 1) + 1;
         for (place, &value) in values.iter().enumerate() {
-            statement.raw_bind_parameter(place + 1, ToSqlOutput::Borrowed(value))?;
+            statement.raw_bind_parameter(first + place, ToSqlOutput::Borrowed(value))?;
         }
         let seal = seal::of(table.number, values.iter().copied());
-        statement.raw_bind_parameter(values.len() + 1, seal)?;
-        statement.raw_execute()?;
+        statement.raw_bind_parameter(first + values.len(), seal)?;
+        *bound += 1;
+        if *bound == *rows {
+            *bound = 0;
+            statement.raw_execute()?;
+        }
         Ok(())
     }
 }
