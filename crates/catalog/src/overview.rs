@@ -337,6 +337,14 @@ impl Catalog {
         let look = self.last_run(root, is_look)?.filter(|run| run.verb == "audit");
         let mut counts = look.map(|run| run.counts).unwrap_or_default();
         counts.retain(|class, count| matches!(class, Class::New | Class::Moved) && *count > 0);
+        // A scrub since then may have found more that has another name.
+        let moved = |run: &Run| run.counts.get(&Class::Moved).copied().unwrap_or(0);
+        let is_scrub = |run: &Run| run.verb == "scrub" && moved(run) > 0;
+        let last = self.last_run(root, |run| is_look(run) || is_scrub(run))?;
+        if let Some(scrub) = last.filter(is_scrub) {
+            let most = counts.entry(Class::Moved).or_default();
+            *most = moved(&scrub).max(*most);
+        }
         Ok(counts)
     }
 

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! A root without a row is read at once, without the look before. A scrub reads what is due, and
-//! does not look for anything else.
+//! looks at all else only where a file is not in its place: it may have another name.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -200,12 +200,13 @@ impl Work<'_> {
         if blank.is_some() || self.batch.root.suspended.is_none() {
             return Ok(blank);
         }
-        self.is_looked_over = true;
         self.why_too_few()
     }
 
-    /// Why a root is suspended that has lost too much, as a look at all of it tells.
-    pub(crate) fn why_too_few(&self) -> Result<Option<String>, CatalogError> {
+    /// Why a root is suspended that has lost too much, as a look at all of it tells; and where the
+    /// files are that have another name.
+    pub(crate) fn why_too_few(&mut self) -> Result<Option<String>, CatalogError> {
+        self.is_looked_over = true;
         let own = self.catalog.own_files();
         let found = scan(&self.catalog.db, &self.batch.root, &self.statuses, &own)?;
         if found.is_empty && found.rows() > 0 && self.max_gone() < 100 {
@@ -213,7 +214,11 @@ impl Work<'_> {
         }
         let rows = found.rows();
         let mut gone = Gone::new(found.gone, self.batch.root.inodes_last);
-        found.new.iter().for_each(|new| _ = gone.take_renamed(&self.batch.root, new));
+        for new in found.new {
+            if let Some(file) = gone.take_renamed(&self.batch.root, &new) {
+                self.elsewhere.insert(file.id, new.path.into());
+            }
+        }
         Ok(self.too_many(gone.newly(&self.statuses), rows))
     }
 

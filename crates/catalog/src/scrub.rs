@@ -239,8 +239,10 @@ impl Catalog {
         let [long, long_bad, ids] = work.long_of(ids)?;
         let reader = work.catalog.reader()?;
         let jobs = RowJobs::new(reader, ids, root.clone(), Arc::clone(&work.limits));
-        summary.is_complete =
-            work.read_long(long)? && work.read(jobs)? && work.read_long(long_bad)?;
+        summary.is_complete = work.read_long(long)?
+            && work.read(jobs)?
+            && work.read_long(long_bad)?
+            && work.read_renamed()?;
         if summary.is_complete && goes_on {
             (summary.is_complete, summary.halt) = (false, Some(Halt::More));
         }
@@ -294,8 +296,9 @@ impl Catalog {
             }
             if left < i64::MAX
                 && let Some(file) = finder.find(candidate.id)?
-                // What is not there, or hidden, takes nothing from the others.
-                && matches!(ways.look(&file.path()), There::File)
+                // What is hidden takes nothing from the others. What is not there may have another
+                // name; as long as it has none, it is not well from now on.
+                && !matches!(ways.look(&file.path()), There::Mount(_))
             {
                 left -= cost(file.stat.size);
             }

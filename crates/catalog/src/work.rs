@@ -80,8 +80,12 @@ pub(crate) struct Work<'a> {
     steered: Option<Instant>,
     /// Whether indices were held against rows.
     pub(crate) is_shape_right: bool,
-    /// Whether a scrub looked whether too many files are gone.
+    /// Whether a scrub looked at all of the root, since a file was missing.
     pub(crate) is_looked_over: bool,
+    /// Where the rows were found that have another name, by their ids.
+    pub(crate) elsewhere: HashMap<i64, Box<[u8]>>,
+    /// Those of them that a scrub was to read, and has not read there yet.
+    renamed: Vec<File>,
     busy: Vec<(PathBuf, Option<Box<File>>)>,
     tries: u32,
     /// Long files that are being read.
@@ -121,6 +125,8 @@ impl<'a> Work<'a> {
             steered: None,
             is_shape_right: false,
             is_looked_over: false,
+            elsewhere: HashMap::new(),
+            renamed: Vec::new(),
             busy: Vec::new(),
             tries: 0,
             chain: None,
@@ -193,6 +199,14 @@ impl<'a> Work<'a> {
             is_done = self.read_once(again)?;
         }
         Ok(is_done && !self.limits.is_reached())
+    }
+
+    /// Reads what a scrub did not find in its place, and found under another name.
+    pub(crate) fn read_renamed(&mut self) -> Result<bool, CatalogError> {
+        let renamed = mem::take(&mut self.renamed);
+        let (root, limits) = (self.batch.root.clone(), Arc::clone(&self.limits));
+        let allowed = renamed.into_iter().take_while(move |file| limits.allow(file.stat.size));
+        self.read(allowed.map(move |file| job_of_row(&root, file)))
     }
 
     fn read_once(
@@ -419,12 +433,17 @@ impl<'a> Work<'a> {
         stat: Stat,
         digests: Digests,
     ) -> Result<(), CatalogError> {
+        let now = self.now();
         if let Some(to) = file.renamed.clone()
             && !self.verb.accepts()
         {
+            // What is not well stays so under another name, until that is taken up.
+            if !self.statuses.contains_key(&file.id) {
+                self.batch.state(file.id, now, Status::Good);
+                self.batch.run.spent = self.batch.run.spent.saturating_add(cost(stat.size));
+            }
             return self.moved(file, to.into(), stat, Some(digests));
         }
-        let now = self.now();
         // A list knows too little for anything to be touched.
         let class = if file.stat.is_of_list() { Class::Ok } else { class };
         self.batch.state(file.id, self.began.unwrap_or(now), Status::Good);
@@ -494,20 +513,8 @@ impl<'a> Work<'a> {
 
     /// Notes what is wrong with a row, whose digest and stat stay.
     fn is_damaged(&mut self, file: &File, finding: Finding) -> Result<(), CatalogError> {
-        // Nothing is said of a file whose root went away while it was looked for.
-        if matches!(finding.class, Class::Missing | Class::Unreadable)
-            && inode_at(&self.batch.root.path) != self.place
-            && let Some(why) = self.batch.root.why_not_there()
-        {
-            self.vanished.get_or_insert(why);
+        if matches!(finding.class, Class::Missing | Class::Unreadable) && self.is_away() {
             return Ok(());
-        }
-        // A scrub looks at the others only where one is missing: so many may be that no row counts.
-        if self.verb == Verb::Scrub && finding.class == Class::Missing && !self.is_looked_over {
-            self.is_looked_over = true;
-            if let Some(why) = self.why_too_few()? {
-                self.vanished.get_or_insert(why);
-            }
         }
         if self.vanished.is_some() {
             return Ok(());
@@ -519,6 +526,16 @@ impl<'a> Work<'a> {
             self.batch.replace(file, file.clone(), to);
         }
         self.stands(file, finding)
+    }
+
+    /// Whether the root went away while a file was looked for, of which nothing is said then.
+    fn is_away(&mut self) -> bool {
+        if inode_at(&self.batch.root.path) != self.place
+            && let Some(why) = self.batch.root.why_not_there()
+        {
+            self.vanished.get_or_insert(why);
+        }
+        self.vanished.is_some()
     }
 
     /// Notes how a row stands since now, until it is read as it was, taken up, accepted or
@@ -547,6 +564,20 @@ impl<'a> Work<'a> {
 
     /// Notes that a row's file is not there.
     pub(crate) fn miss(&mut self, file: &File) -> Result<(), CatalogError> {
+        // So many may be missing that no row counts; or it has another name.
+        if self.verb == Verb::Scrub
+            && !self.is_away()
+            && !self.is_looked_over
+            && let Some(why) = self.why_too_few()?
+        {
+            self.vanished.get_or_insert(why);
+        }
+        if file.renamed.is_none()
+            && let Some(to) = self.elsewhere.remove(&file.id)
+        {
+            self.renamed.push(File { renamed: Some(to), ..file.clone() });
+            return Ok(());
+        }
         let finding = Finding::new(Class::Missing, file.path()).before(&file.stat, &file.digests);
         self.is_damaged(file, finding)
     }

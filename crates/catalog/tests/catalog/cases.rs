@@ -279,6 +279,57 @@ fn what_moved_is_read_where_all_is_and_where_it_is_not_well() {
     assert_eq!((told.lines(), told.counts()[&Class::Ok]), (vec![], 4));
 }
 
+/// What a scrub does not find in its place it reads under its other name. That is a check, but the
+/// row stays as it is until `update`; and what is not due is left alone.
+#[test]
+fn a_scrub_reads_what_has_another_name() {
+    let archive = Archive::of(&["old/a", "old/b", "old/c", "d", "e"]);
+    archive.run(Verb::Add);
+    archive.rot("old/b");
+    fs::rename(archive.path("old"), archive.path("new")).unwrap();
+    fs::remove_file(archive.path("new/c")).unwrap();
+    let lines = ["missing old/c", "moved old/a -> new/a", "rotted old/b -> new/b"];
+    let told = archive.scrub(everything());
+    assert_eq!((told.lines(), told.summary.files), (lines.map(str::to_owned).to_vec(), 4));
+    assert_eq!(told.summary.severity(), Severity::Damage);
+    let overview = || archive.open().overviews(clock()).unwrap().remove(0);
+    let not_taken_up = || overview().not_taken_up.into_iter().collect::<Vec<_>>();
+    assert_eq!(not_taken_up(), [(Class::Moved, 1)]);
+    // A narrower one tells what it read, and the name is not forgotten for that.
+    let told = archive.scrub(due(|it| it.bad = true));
+    assert_eq!(told.lines(), ["missing old/c", "rotted old/b -> new/b"]);
+    let told = archive.scrub(due(|it| it.new = true));
+    assert_eq!((told.lines(), told.summary.files), (vec![], 0), "all of it was read before");
+    assert_eq!(not_taken_up(), [(Class::Moved, 1)]);
+
+    fs::remove_file(archive.path("new/a")).unwrap();
+    let told = archive.scrub(everything());
+    assert_eq!(told.lines(), ["missing old/a", "missing old/c", "rotted old/b -> new/b"]);
+    archive.write("new/a", "old/a");
+    let told = archive.run(Verb::Update);
+    assert_eq!(told.lines(), ["missing old/c", "moved old/a -> new/a", "rotted old/b -> new/b"]);
+    assert_eq!(not_taken_up(), []);
+}
+
+/// What has another name counts in a day's budget, and stops at a limit, as all else does.
+#[test]
+fn what_has_another_name_obeys_limits() {
+    let archive = Archive::new();
+    (0..50).for_each(|number| archive.write(&format!("old/{number}"), [number; 20_000]));
+    archive.run(Verb::Add);
+    fs::rename(archive.path("old"), archive.path("new")).unwrap();
+    days_pass(200);
+    let told = archive.scrub(Due::default());
+    let (moved, left) = (told.counts()[&Class::Moved], told.summary.left);
+    assert!((1..10).contains(&moved) && moved + left == 50, "{moved} read, {left} left");
+    assert_eq!(told.summary.severity(), Severity::NotAllDone);
+    let told = archive.scrub(Due::default());
+    assert_eq!((told.summary.files, told.summary.left), (0, left), "the day's budget is spent");
+    let told = archive.scrub(due(|it| (it.percent, it.max_bytes) = (Some(100.0), Some(100_000))));
+    assert!(told.counts()[&Class::Moved] <= 6, "{:?}", told.counts());
+    assert_eq!(told.summary.severity(), Severity::NotAllDone);
+}
+
 /// Writes something else under the same time; what is given back writes under it, too.
 fn set_aside_time(archive: &Archive, name: &str, content: &str) -> impl Fn(&str) {
     let path = archive.path(name);
