@@ -40,6 +40,14 @@ pub struct Known {
     below: Vec<u8>,
 }
 
+impl Known {
+    /// Whether it is a file of this folder, and of none in it that was added by itself.
+    #[must_use]
+    pub fn is_of(&self, root: &Root) -> bool {
+        self.root == root.id
+    }
+}
+
 impl Catalog {
     /// The files that are not well whose ids are greater than `after`, in the order of these, and so
     /// many at most.

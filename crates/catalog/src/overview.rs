@@ -490,4 +490,10 @@ impl Event {
             None => PathBuf::from(below),
         }
     }
+
+    /// Whether it is of this folder, or of what is in it.
+    #[must_use]
+    pub fn is_of(&self, root: &Root) -> bool {
+        self.root.as_ref().is_some_and(|path| *path == root.path) || self.path() == root.path
+    }
 }

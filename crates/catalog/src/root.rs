@@ -8,7 +8,7 @@ use lanesum_checksum::engine::look_at;
 use lanesum_checksum::walk::Entry;
 use lanesum_list::{Algorithm, Algorithms};
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
 
 use crate::check::require_rows;
 use crate::mounts::Mounts;
@@ -228,6 +228,22 @@ impl Catalog {
     /// # Errors
     /// It is no folder, or shares files with another root.
     pub fn add_root(&mut self, folder: &Path, policy: Policy) -> Result<Root, CatalogError> {
+        self.put_root(folder, policy)
+    }
+
+    /// Takes up folders as [`add_root`](Self::add_root) does: all of them, or none.
+    ///
+    /// # Errors
+    /// As there, of the first that cannot be.
+    pub fn add_roots(&mut self, folders: &[(&Path, Policy)]) -> Result<Vec<Root>, CatalogError> {
+        let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
+        let roots = folders.iter().map(|(folder, policy)| self.put_root(folder, *policy));
+        let roots = roots.collect::<Result<_, _>>()?;
+        transaction.commit()?;
+        Ok(roots)
+    }
+
+    fn put_root(&self, folder: &Path, policy: Policy) -> Result<Root, CatalogError> {
         digests::number_of(policy.algorithms)?;
         let path = folder.canonicalize().map_err(CatalogError::io(folder))?;
         let place = Place::of(&path).map_err(|error| match error.kind() {

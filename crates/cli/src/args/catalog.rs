@@ -309,7 +309,7 @@ pub struct Status {
     pub json: bool,
 
     #[command(flatten)]
-    pub place: Where,
+    pub of: Steer,
 }
 
 #[derive(Debug, Args)]
@@ -340,7 +340,7 @@ pub struct Report {
     pub since: Option<u32>,
 
     #[command(flatten)]
-    pub place: Where,
+    pub of: Steer,
 }
 
 #[derive(Debug, Args)]

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
 
-use lanesum_catalog::{Catalog, CatalogError, Control, Manners, Policy, Root, Verb};
+use lanesum_catalog::{Catalog, CatalogError, Control, Manners, Policy, Verb};
 
 use super::{console, fail, is_there, name, open, over, tell_of_new};
 use crate::args::Add;
@@ -37,16 +37,18 @@ pub fn run(args: &Add) -> anyhow::Result<ExitCode> {
         // It is of the policy.
         change.every_days = None;
         // All of them, or a wrong one would be found after hours.
-        let roots = folders.iter().map(|folder| {
+        let policies = folders.iter().map(|folder| {
             let policy = policy(args, &catalog, folder)?;
             tell_of_algorithms(&catalog, folder, policy, &console)?;
-            let root = catalog.add_root(folder, policy)?;
-            if !change.is_nothing() {
-                control.limit(&root, &change)?;
-            }
-            Ok(root)
+            Ok((&**folder, policy))
         });
-        let roots: Vec<Root> = roots.collect::<Result<_, CatalogError>>()?;
+        let policies: Vec<_> = policies.collect::<Result<_, CatalogError>>()?;
+        let roots = catalog.add_roots(&policies)?;
+        if !change.is_nothing() {
+            for root in &roots {
+                control.limit(root, &change)?;
+            }
+        }
         tell_of_new(&catalog, was_there, &mut lock(&console));
         Ok((catalog, roots))
     });

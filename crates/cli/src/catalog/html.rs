@@ -8,7 +8,7 @@ use lanesum_catalog::{Catalog, CatalogError, Event, Known, Overview, Status};
 use super::print;
 use super::report::last_good;
 use super::status::{begun, lacks, part_of_period, percent, run_words, undone};
-use super::{command, moment, name, now};
+use super::{Asked, command, moment, name, now};
 use crate::args::Where;
 use crate::console::Console;
 use crate::counts::files;
@@ -28,6 +28,7 @@ const STYLE: &str = "body{font:16px/1.5 sans-serif;margin:1em auto;max-width:64e
 pub struct Page<'it> {
     pub all: &'it [Overview],
     pub not_well: &'it [Known],
+    pub asked: &'it Asked,
     pub place: &'it Where,
 }
 
@@ -68,6 +69,9 @@ impl Page<'_> {
         page += "<h2>Found lately</h2>\n<div class=\"scroll\"><table><tr><th>When<th>What<th>Where\
                  <th>Before<th>After\n";
         catalog.events(since, &mut |event| {
+            if !self.asked.is_any(|root| event.is_of(root)) {
+                return Ok(());
+            }
             page += &of_event(event);
             if page.len() > 1 << 16 {
                 console.line(page.as_bytes())?;

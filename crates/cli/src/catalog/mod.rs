@@ -27,7 +27,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use jiff::tz::TimeZone;
-use lanesum_catalog::{Catalog, CatalogError, Finding, Options, Root, Severity, Summary};
+use lanesum_catalog::{Catalog, CatalogError, Finding, Options, Overview, Root, Severity, Summary};
 
 use crate::args::{Told, Where};
 use crate::console::{self, Console, fail_to_write, locale_of_process};
@@ -163,6 +163,30 @@ fn roots(catalog: &Catalog, paths: &[PathBuf]) -> anyhow::Result<Result<Vec<Root
         }
     }
     Ok(Ok(chosen))
+}
+
+/// Those of all folders that somebody asks for; all where there are none.
+struct Asked(Option<Vec<Root>>);
+
+impl Asked {
+    fn of(catalog: &Catalog, paths: &[PathBuf]) -> anyhow::Result<Result<Self, CatalogError>> {
+        if paths.is_empty() {
+            return Ok(Ok(Self(None)));
+        }
+        Ok(roots(catalog, paths)?.map(|roots| Self(Some(roots))))
+    }
+
+    /// Whether one of them is it.
+    fn is_any(&self, is_it: impl Fn(&Root) -> bool) -> bool {
+        self.0.as_ref().is_none_or(|roots| roots.iter().any(is_it))
+    }
+
+    /// How they stand.
+    fn overviews(&self, catalog: &Catalog, now: i64) -> Result<Vec<Overview>, CatalogError> {
+        let mut all = catalog.overviews(now)?;
+        all.retain(|it| self.is_any(|root| root.id() == it.root.id()));
+        Ok(all)
+    }
 }
 
 /// Whoever is told of a finding.

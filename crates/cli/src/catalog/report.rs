@@ -11,7 +11,9 @@ use lanesum_list::formats::write_cell;
 
 use super::print::{SCHEMA, finding_object, insert_path, line, place, whole};
 use super::status::{lacks, run_words, undone};
-use super::{NOTHING_CATALOGED, code, command, console, fail, html, look, moment, name, now};
+use super::{
+    Asked, NOTHING_CATALOGED, code, command, console, fail, html, look, moment, name, now,
+};
 use crate::args::Report;
 use crate::console::{Console, lock};
 use crate::counts::files;
@@ -25,14 +27,11 @@ const DAY: i64 = 24 * 60 * 60;
 pub fn run(args: &Report) -> anyhow::Result<ExitCode> {
     let console = console()?;
     let mut console = lock(&console);
-    let reported = look(&args.place)?.and_then(|catalog| {
-        let not_well = catalog.not_well_after(0, usize::MAX)?;
-        let all = catalog.overviews(now())?;
-        report(args, &catalog, &all, &not_well, &mut console)?;
-        console.flush().map_err(CatalogError::Told)?;
-        // As `status` says.
-        Ok(all.iter().map(Overview::severity).max())
-    });
+    let reported = match look(&args.of.place)? {
+        Ok(catalog) => Asked::of(&catalog, &args.of.folders)?
+            .and_then(|asked| report(args, &catalog, &asked, &mut console)),
+        Err(error) => Err(error),
+    };
     Ok(match reported {
         Ok(Some(severity)) => code(severity),
         Ok(None) => {
@@ -43,16 +42,30 @@ pub fn run(args: &Report) -> anyhow::Result<ExitCode> {
     })
 }
 
+/// How bad the worst is, as `status` says.
 fn report(
     args: &Report,
     catalog: &Catalog,
-    all: &[Overview],
-    not_well: &[Known],
+    asked: &Asked,
+    console: &mut Console,
+) -> Result<Option<Severity>, CatalogError> {
+    let mut not_well = catalog.not_well_after(0, usize::MAX)?;
+    not_well.retain(|file| asked.is_any(|root| file.is_of(root)));
+    let all = asked.overviews(catalog, now())?;
+    print(args, (catalog, asked), (&all, &not_well), console)?;
+    console.flush().map_err(CatalogError::Told)?;
+    Ok(all.iter().map(Overview::severity).max())
+}
+
+fn print(
+    args: &Report,
+    (catalog, asked): (&Catalog, &Asked),
+    (all, not_well): (&[Overview], &[Known]),
     console: &mut Console,
 ) -> Result<(), CatalogError> {
     let since = now() - i64::from(args.since.unwrap_or(7)) * DAY;
     if args.html {
-        let page = html::Page { all, not_well, place: &args.place };
+        let page = html::Page { all, not_well, asked, place: &args.of.place };
         let since = (!args.bad).then_some(since);
         return page.print(catalog, &subject(all, not_well, console), since, console);
     }
@@ -75,6 +88,9 @@ fn report(
     }
     let mut is_first = is_text;
     catalog.events(since, &mut |event| {
+        if !asked.is_any(|root| event.is_of(root)) {
+            return Ok(());
+        }
         if std::mem::take(&mut is_first) {
             console.line(b"\nFound lately:\n")?;
         }
@@ -146,12 +162,12 @@ fn text(
     let mut mail = subject(all, not_well, console);
     mail.push(b'\n');
     for it in all {
-        let undone = undone(it, &args.place, console).map(|(run, remedy)| {
+        let undone = undone(it, &args.of.place, console).map(|(run, remedy)| {
             let is_at_work = it.is_at_work && it.last.as_ref() == Some(run);
             (run_words(run, is_at_work), remedy)
         });
         // What files lack is told with each of them.
-        let lacks = lacks(it, &args.place, console).into_iter();
+        let lacks = lacks(it, &args.of.place, console).into_iter();
         for (words, remedy) in
             lacks.filter(|(words, _)| !words.starts_with("NOT WELL")).chain(undone)
         {
@@ -182,7 +198,7 @@ fn list(args: &Report, not_well: &[Known], console: &mut Console) -> io::Result<
     }
     let is_any = |severity| not_well.iter().any(|file| file.status.severity() == severity);
     let [update, audit, accept, forget] =
-        ["update", "audit", "accept", "forget"].map(|verb| command(&args.place, verb, console));
+        ["update", "audit", "accept", "forget"].map(|verb| command(&args.of.place, verb, console));
     let mut words = String::from("\n");
     if is_any(Severity::Damage) {
         words += &format!(

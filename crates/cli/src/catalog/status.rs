@@ -7,7 +7,7 @@ use lanesum_catalog::{Class, Overview, Run, Severity};
 use serde_json::{Map, Value, json};
 
 use super::print::{SCHEMA, insert_path, line, way_back};
-use super::{NOTHING_CATALOGED, code, command, console, fail, look, moment, name, now};
+use super::{Asked, NOTHING_CATALOGED, code, command, console, fail, look, moment, name, now};
 use crate::args::{Status, Where};
 use crate::console::{Console, fail_to_write, lock};
 use crate::counts::files;
@@ -22,16 +22,20 @@ pub fn run(args: &Status) -> anyhow::Result<ExitCode> {
     let console = console()?;
     let mut console = lock(&console);
     let now = now();
-    let overviews = match look(&args.place)?.and_then(|catalog| catalog.overviews(now)) {
+    let place = &args.of.place;
+    let looked = match look(place)? {
+        Ok(catalog) => {
+            Asked::of(&catalog, &args.of.folders)?.and_then(|asked| asked.overviews(&catalog, now))
+        }
+        Err(error) => Err(error),
+    };
+    let overviews = match looked {
         Ok(overviews) => overviews,
         Err(error) => return Ok(fail(&error, &mut console)),
     };
     for overview in &overviews {
-        let text = if args.json {
-            line(object(overview))
-        } else {
-            text(overview, now, &args.place, &console)
-        };
+        let text =
+            if args.json { line(object(overview)) } else { text(overview, now, place, &console) };
         if let Err(error) = console.line(&text) {
             return Ok(fail_to_write(&error, &mut console));
         }

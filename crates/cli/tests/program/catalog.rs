@@ -786,3 +786,48 @@ fn a_catalog_of_nothing_is_not_well() {
         );
     }
 }
+
+/// Some folders of several, as all verbs take them.
+#[test]
+fn how_some_folders_stand() {
+    let folder = Folder::new();
+    for name in ["one/a", "one/z", "two/b", "three/c"] {
+        folder.write(name, name);
+    }
+    // All of them are taken up, or none.
+    let added = run(&folder, "add one two two/../one/. three one/a");
+    assert_ne!(added.status.code(), Some(0));
+    assert_eq!(run(&folder, "status").status.code(), Some(2));
+    fs::create_dir(folder.path("two/in")).unwrap();
+    let added = run(&folder, "add one two two/in three");
+    assert!(text(&added.stderr).contains("overlaps"), "{}", text(&added.stderr));
+    assert_eq!(run(&folder, "status").status.code(), Some(2));
+
+    assert_eq!(run(&folder, "add one two three").status.code(), Some(0));
+    fs::remove_file(folder.path("one/a")).unwrap();
+    folder.write("two/b", "another");
+    assert_eq!(run(&folder, "audit").status.code(), Some(1));
+    for (folders, code, among, not_among) in [
+        ("one", 1, &["one/a"][..], &["/two", "/three"][..]),
+        ("two", 3, &["two/b"], &["/one", "/three"]),
+        ("three", 0, &[], &["one/a", "two/b"]),
+        ("three two", 3, &["two/b"], &["/one"]),
+    ] {
+        let status = run(&folder, &format!("status {folders}"));
+        assert_eq!(status.status.code(), Some(code), "{folders}");
+        let out = text(&status.stdout);
+        let told = out.lines().filter(|line| !line.starts_with(' ')).count();
+        assert_eq!(told, folders.split(' ').count(), "{out}");
+        for form in ["--text", "--json", "--csv", "--html"] {
+            let report = run(&folder, &format!("report {form} {folders}"));
+            assert_eq!(report.status.code(), Some(code), "{form} {folders}");
+            let out = text(&report.stdout);
+            assert!(among.iter().all(|path| out.contains(path)), "{form} {folders}: {out}");
+            assert!(!not_among.iter().any(|path| out.contains(path)), "{form} {folders}: {out}");
+        }
+    }
+    for verb in ["status", "report"] {
+        let refused = run(&folder, &format!("{verb} nowhere"));
+        assert_eq!((refused.status.code(), &*refused.stdout), (Some(2), &b""[..]));
+    }
+}
