@@ -14,23 +14,38 @@ def is_path(given: object) -> TypeGuard[AnyPath]:
     return isinstance(given, str | bytes | os.PathLike)
 
 
-def several(given: AnyPath | Iterable[AnyPath]) -> list[AnyPath]:
+def path(given: AnyPath, name: str) -> AnyPath:
+    """One path."""
+    if not is_path(given):
+        raise TypeError(f"{name} must be a path, not {type(given).__name__}")
+    return given
+
+
+def several(given: AnyPath | Iterable[AnyPath], name: str) -> list[AnyPath]:
     """One path or several."""
     if isinstance(given, str | bytes | os.PathLike):
         return [given]
-    return list(given)
+    return _items(given, name, "a path or several")
 
 
 def paths(given: Iterable[AnyPath]) -> list[AnyPath]:
     """Several paths; a text would be one for each of its characters."""
     if is_path(given):
         raise TypeError("paths must be several paths, not one; write [path]")
-    return list(given)
+    return _items(given, "paths", "several paths")
+
+
+def _items(given: Iterable[Any], name: str, kind: str) -> list[Any]:
+    try:
+        items = iter(given)
+    except TypeError:
+        raise TypeError(f"{name} must be {kind}, not {type(given).__name__}") from None
+    return list(items)
 
 
 def algorithms(given: str | Iterable[str]) -> list[str]:
     """Names, of which one may come alone."""
-    names = [given] if isinstance(given, str) else list(given)
+    names = [given] if isinstance(given, str) else _items(given, "algorithms", "a name like 'md5', or several")
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"algorithms must be names like 'md5', not {type(name).__name__}")
@@ -39,7 +54,7 @@ def algorithms(given: str | Iterable[str]) -> list[str]:
 
 def strings(given: Any, name: str) -> list[str]:
     """One or several texts or numbers."""
-    items = [given] if isinstance(given, str | int) else list(given)
+    items = [given] if isinstance(given, str | int) else _items(given, name, "a text or int, or several")
     for item in items:
         if not isinstance(item, str | int) or isinstance(item, bool):
             raise TypeError(f"{name} must be of text or int, not {type(item).__name__}")
@@ -73,7 +88,7 @@ def walking(
     one_file_system: bool = False,
 ) -> dict[str, Any]:
     """How folders are walked."""
-    patterns = several(exclude)
+    patterns = several(exclude, "exclude")
     return {
         "exclude": [os.fsdecode(pattern) for pattern in patterns],
         "gitignore": bool(gitignore),

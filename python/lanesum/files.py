@@ -89,12 +89,12 @@ def hash_tree(
     The rest is as with `hash_files`. Raises OSError where there is no `root`, and ValueError where `shards` is a folder in
     the tree, of which it would become a part.
     """
-    names = _arguments.algorithms(algorithms)
+    root, names = _arguments.path(root, "root"), _arguments.algorithms(algorithms)
     walking = _arguments.walking(
         exclude=exclude, gitignore=gitignore, follow=follow, one_file_system=one_file_system
     )
     if shards is not None:
-        _refuse_within(root, shards)
+        _refuse_within(root, _arguments.path(shards, "shards"))
     if executor is not None or shards is not None:
         paths, failed, skipped = _lanesum.walk_tree(root, walking)
         table = _in_tasks(executor, paths, names, key=key, threads=threads, io=io, progress=progress, shards=shards)
@@ -115,6 +115,8 @@ def _refuse_within(root: AnyPath, shards: AnyPath) -> None:
 
 def _in_tasks(executor: Executor | None, paths: Iterable[AnyPath], algorithms: list[str], **options: Any) -> Files:
     """On an executor, or here, where shards are written."""
+    if options["shards"] is not None:
+        _arguments.path(options["shards"], "shards")
     from lanesum import executors
 
     on = None if executor is None else (executors.on(executor), executors.workers(executor))

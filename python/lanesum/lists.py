@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import operator
 import os
 import stat
 from collections.abc import Iterable, Mapping
@@ -44,12 +45,10 @@ def check(
 
     Raises OSError where a list or the root is not there, and ValueError or TypeError for arguments that are wrong.
     """
-    lists = _arguments.several(lists)
+    lists = _arguments.several(lists, "lists")
     if not lists:
         raise ValueError("lists: there is none; a check of nothing is none")
-    if root is not None and not _arguments.is_path(root):
-        raise TypeError(f"root must be a path, not {type(root).__name__}")
-    if root is not None and not os.path.isdir(root):
+    if root is not None and not os.path.isdir(_arguments.path(root, "root")):
         os.stat(root)
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), root)
     checking = {
@@ -106,6 +105,7 @@ def compare(
 
     Raises OSError where a side cannot be read, and ValueError where a list is none or an argument is wrong.
     """
+    a, b = _arguments.path(a, "a"), _arguments.path(b, "b")
     comparing = {
         "quick": quick,
         "strip": strip,
@@ -187,13 +187,21 @@ def write_list(
 
     The list appears under its name when it is whole; `path` may also be a file that is open for writing bytes.
 
+    What is missing is None, NaN or pandas' NA. A digest of another name than those of `hash_files` is no digest, and not
+    written; an `etag` neither, and so a row that has one is refused, unless `algorithms` says what is wanted.
+
     Raises ValueError where a row has an error or lacks a digest (filter them out first), or where the format cannot hold
-    it; OSError where the list cannot be written.
+    it; TypeError where a value is none that is said here; OSError where the list cannot be written.
     """
-    records = [_record(row) for row in _mappings(rows)]
+    if not hasattr(path, "write"):
+        _arguments.path(path, "path")
+    records = [_record(row, number) for number, row in enumerate(_mappings(rows))]
     if not records:
         raise ValueError("there is no row, so there is no list to write")
     if algorithms is None:
+        for row in records:
+            if row.get("etag") is not None:
+                raise ValueError(f"{_shown(row)}: it has an etag, which write_list cannot write; algorithms= says what it is to")
         seen = {name: None for row in records for name in row if name in _ALGORITHMS and row[name] is not None}
         names = list(seen)
     else:
@@ -206,7 +214,7 @@ def write_list(
         if algorithms is not None and not all(digests):
             lacking = ", ".join(name for name, digest in zip(names, digests) if not digest)
             raise ValueError(f"{_shown(row)}: it lacks {lacking}, which algorithms= asks for")
-        given.append((row["path"], row.get("size"), _nanoseconds(row.get("modified")), digests))
+        given.append((row["path"], _size(row), _nanoseconds(row), digests))
     content = bytes(_lanesum.format_list(given, names, format, zero))
     if hasattr(path, "write"):
         path.write(content)
@@ -230,19 +238,25 @@ def _mappings(rows: Any) -> Iterable[Any]:
     return mappings
 
 
-def _record(row: Any) -> dict[str, Any]:
+def _record(row: Any, number: int) -> dict[str, Any]:
     if not isinstance(row, Mapping):
-        raise TypeError(f"a row must be a mapping with a path and digests, not {type(row).__name__}")
-    record = dict(row)
+        raise TypeError(f"row {number} must be a mapping with a path and digests, not {type(row).__name__}")
+    record = {name: None if _is_missing(value) else value for name, value in row.items()}
     path = record.get("path")
     if path is None:
         path = record.get("path_bytes")
     if path is None:
-        raise ValueError("a row has no path")
-    record["path"] = path
+        raise ValueError(f"row {number} has no path")
+    record["path"] = _arguments.path(path, f"the path of row {number}")
     if record.get("error") is not None:
         raise ValueError(f"{_shown(record)}: {record['error']}; write the rows without an error")
     return record
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or isinstance(value, float) and value != value:
+        return True
+    return type(value).__name__ in ("NAType", "NaTType") and type(value).__module__.startswith("pandas.")
 
 
 def _shown(row: Mapping[str, Any]) -> str:
@@ -251,23 +265,46 @@ def _shown(row: Mapping[str, Any]) -> str:
 
 def _digest(row: Mapping[str, Any], name: str) -> bytes | None:
     digest = row.get(name)
+    if digest is None or isinstance(digest, bytes):
+        return digest
+    if isinstance(digest, bytearray | memoryview):
+        return bytes(digest)
     if not isinstance(digest, str):
-        return None if digest is None else bytes(digest)
+        # As many zeros as a number says would be a digest, too.
+        kind = type(digest).__name__
+        raise TypeError(f"{_shown(row)}: {name} must be bytes or hexadecimal digits, not {kind}")
     try:
         return bytes.fromhex(digest)
     except ValueError:
         raise ValueError(f"{_shown(row)}: {name} is {digest!r}, which are no hexadecimal digits") from None
 
 
-def _nanoseconds(moment: Any) -> int | None:
+def _size(row: Mapping[str, Any]) -> int | None:
+    size = row.get("size")
+    if size is None:
+        return None
+    try:
+        size = operator.index(size)
+    except TypeError:
+        # A column of pandas in which a size is missing.
+        if not isinstance(size, float) or not size.is_integer():
+            raise TypeError(f"{_shown(row)}: size must be an int, not {size!r}") from None
+        size = int(size)
+    if not 0 <= size < 1 << 64:
+        raise ValueError(f"{_shown(row)}: size is {size}, which no file has")
+    return size
+
+
+def _nanoseconds(row: Mapping[str, Any]) -> int | None:
+    moment = row.get("modified")
     if moment is None:
         return None
-    if isinstance(moment, int):
-        return moment
+    if hasattr(moment, "__index__"):
+        return operator.index(moment)
     if hasattr(moment, "value"):
         # pandas' moments have more digits than those that they are derived from.
         return int(moment.value)
     if getattr(moment, "tzinfo", None) is None:
-        raise ValueError(f"modified is {moment!r}: nanoseconds, or a datetime with its time zone")
+        raise ValueError(f"{_shown(row)}: modified is {moment!r}: nanoseconds, or a datetime with its time zone")
     seconds = int(moment.replace(microsecond=0).timestamp())
     return seconds * 10**9 + int(moment.microsecond) * 1000

@@ -102,7 +102,7 @@ def in_tasks(
     keep: Iterable[str] = (),
 ) -> Parts:
     """As `hash_parquet`, on whatever runs tasks."""
-    paths = [os.fsdecode(path) for path in several(files)]
+    paths = [os.fsdecode(path) for path in several(files, "files")]
     wanted = _wanted(columns, algorithm)
     kept = [keep] if isinstance(keep, str) else list(keep)
     twice = sorted(set(kept) & set(wanted))

@@ -90,11 +90,22 @@ impl State {
     }
 }
 
+/// The first bytes, if any are given: None is something else, and no bytes.
+pub(crate) struct Data<'a, 'py>(Option<Borrowed<'a, 'py, PyAny>>);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Data<'a, 'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        Ok(Self(Some(object)))
+    }
+}
+
 impl Hash {
-    fn new(function: &Function, data: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+    fn new(function: &Function, data: Data<'_, '_>) -> PyResult<Self> {
         let mut state = State::new(function);
-        if let Some(data) = data {
-            state.update_all(data)?;
+        if let Data(Some(data)) = data {
+            state.update_all(&data)?;
         }
         Ok(Self { algorithm: function.algorithm(), state: Mutex::new(state) })
     }
@@ -183,8 +194,8 @@ impl Hash {
 ///
 /// `usedforsecurity` is there because hashlib has it, and changes nothing.
 #[pyfunction]
-#[pyo3(signature = (data=None, *, usedforsecurity=true), text_signature = "(data=b'', *, usedforsecurity=True)")]
-pub(crate) fn md5(data: Option<&Bound<'_, PyAny>>, usedforsecurity: bool) -> PyResult<Hash> {
+#[pyo3(signature = (data=Data(None), *, usedforsecurity=true), text_signature = "(data=b'', *, usedforsecurity=True)")]
+pub(crate) fn md5(data: Data<'_, '_>, usedforsecurity: bool) -> PyResult<Hash> {
     _ = usedforsecurity;
     Hash::new(&Function::Md5, data)
 }
@@ -198,12 +209,12 @@ pub(crate) fn md5(data: Option<&Bound<'_, PyAny>>, usedforsecurity: bool) -> PyR
 /// 'a50720aa53fabc5d'
 #[pyfunction]
 #[pyo3(
-    signature = (name, data=None, *, key=None, usedforsecurity=true),
+    signature = (name, data=Data(None), *, key=None, usedforsecurity=true),
     text_signature = "(name, data=b'', *, key=None, usedforsecurity=True)"
 )]
 pub(crate) fn new(
     name: &str,
-    data: Option<&Bound<'_, PyAny>>,
+    data: Data<'_, '_>,
     key: Key<'_, '_>,
     usedforsecurity: bool,
 ) -> PyResult<Hash> {
@@ -221,9 +232,9 @@ macro_rules! keyed {
     ($(#[$doc:meta])+ $name:ident: $algorithm:ident) => {
         $(#[$doc])+
         #[pyfunction]
-        #[pyo3(signature = (data=None, *, key), text_signature = "(data=b'', *, key)")]
+        #[pyo3(signature = (data=Data(None), *, key), text_signature = "(data=b'', *, key)")]
         pub(crate) fn $name(
-            data: Option<&Bound<'_, PyAny>>,
+            data: Data<'_, '_>,
             key: &Bound<'_, PyAny>,
         ) -> PyResult<Hash> {
             Hash::new(&Function::new(Algorithm::$algorithm, Some(key))?, data)

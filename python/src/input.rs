@@ -41,7 +41,8 @@ pub(crate) fn column(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Chunks> 
 /// `TypeError` for a column of structs, which is no table: a row of it may be null as a whole.
 pub(crate) fn by_capsule(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<Chunks>> {
     refuse_types_of_polars(object, what)?;
-    let Some(chunks) = handed_over(object)? else { return Ok(None) };
+    let handed = handed_over(object).map_err(|error| refused(object.py(), error, what))?;
+    let Some(chunks) = handed else { return Ok(None) };
     match chunks.field().data_type() {
         DataType::Struct(_) if is_series(object)? => return Err(of_structs(what)),
         DataType::Date32 => refuse_moments_of_pandas(object, what)?,
@@ -132,6 +133,29 @@ pub(crate) fn columns_of(rows: &ArrayRef, what: &str) -> PyResult<Vec<ArrayRef>>
         return Err(of_structs(what));
     }
     Ok(rows.as_struct().columns().to_vec())
+}
+
+/// What pyarrow says of a column that it cannot hand over, with the name of that: one of pandas with
+/// objects of several kinds, say.
+fn refused(py: Python<'_>, error: PyErr, what: &str) -> PyErr {
+    let module =
+        error.get_type(py).getattr("__module__").and_then(|module| module.extract::<String>());
+    if !module.is_ok_and(|module| module.starts_with("pyarrow")) {
+        return error;
+    }
+    let words = format!(
+        "{what} is not handed over as Arrow: {}; cast it to text or bytes first",
+        error.value(py)
+    );
+    let named = if error.is_instance_of::<PyTypeError>(py) {
+        PyTypeError::new_err(words)
+    } else if error.is_instance_of::<PyValueError>(py) {
+        PyValueError::new_err(words)
+    } else {
+        return error;
+    };
+    named.set_cause(py, Some(error));
+    named
 }
 
 fn handed_over(object: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {

@@ -18,8 +18,8 @@ pub(crate) enum Item<'a> {
     Bytes(Cow<'a, [u8]>),
     /// In UTF-8. Python keeps that beside a text which is not ASCII.
     Text(&'a str),
-    /// `None`, or what stands for nothing in columns of objects: a float that is no number, and
-    /// pandas' own two.
+    /// `None`, or what stands for nothing in columns of objects: a float or decimal that is no
+    /// number, and pandas' own two.
     Missing,
 }
 
@@ -122,6 +122,9 @@ pub(crate) fn is_missing(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     }
     let class = object.get_type();
     let name = class.name()?;
+    if *name.to_cow()? == *"Decimal" && *class.module()?.to_cow()? == *"decimal" {
+        return object.call_method0(intern!(object.py(), "is_nan"))?.is_truthy();
+    }
     let is_named = ["NAType", "NaTType"].contains(&&*name.to_cow()?);
     Ok(is_named && class.module()?.to_cow()?.starts_with("pandas."))
 }

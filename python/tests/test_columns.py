@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+from decimal import Decimal
 
 import arro3.core
 import duckdb
@@ -279,7 +280,10 @@ def test_more_than_two_gigabytes() -> None:
 
 
 def test_what_is_missing_in_objects_is_null() -> None:
-    for missing in (None, float("nan"), pd.NA, pd.NaT):
+    for missing in (None, float("nan"), Decimal("nan"), pd.NA, pd.NaT):
+        assert pd.isna(missing)
+        in_series = lanesum.hash_column(pd.Series([missing, "abc"], dtype=object), output="hex")
+        assert in_series.to_pylist() == [None, hashlib.md5(b"abc").hexdigest()]
         assert lanesum.hash_column([missing, "abc"], output="hex").to_pylist() == [None, hashlib.md5(b"abc").hexdigest()]
         numbers = lanesum.hash_column([missing, 7], "siphash24", key=KEY, output="uint64").to_pylist()
         assert numbers == [None, lanesum.siphash24((7).to_bytes(8, "little"), key=KEY).intdigest()]
@@ -287,6 +291,11 @@ def test_what_is_missing_in_objects_is_null() -> None:
         assert lanesum.hash_column(masked, "siphash24", key=KEY, output="uint64").to_pylist() == [numbers[1], None]
     with pytest.raises(OverflowError, match=r"column\[0\] is beyond an integer of 64 bits with a sign"):
         lanesum.hash_column([2**63], "siphash24", key=KEY)
+    for value in (Decimal("1.5"), True, 7, object()):
+        with pytest.raises(TypeError, match=r"column\[1\] is of type"):
+            lanesum.hash_column(["abc", value])
+        with pytest.raises(TypeError, match="column is not handed over as Arrow: .*; cast it to text or bytes"):
+            lanesum.hash_column(pd.Series(["abc", value], dtype=object))
 
 
 @pytest.mark.parametrize(

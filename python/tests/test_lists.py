@@ -8,6 +8,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -167,7 +168,9 @@ def test_rows_come_from_other_libraries(folder: Path) -> None:
     [
         (lambda: lanesum.check("nowhere"), FileNotFoundError, "nowhere"),
         (lambda: lanesum.check([]), ValueError, "nothing"),
-        (lambda: lanesum.check(5), TypeError, "int"),
+        (lambda: lanesum.check(5), TypeError, "lists must be a path or several, not int"),
+        (lambda: lanesum.compare("list", 5), TypeError, "b must be a path, not int"),
+        (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], 5), TypeError, "path must be a path, not int"),
         (lambda: lanesum.check("list", root="a"), NotADirectoryError, "a"),
         (lambda: lanesum.check("list", root="nowhere"), FileNotFoundError, "nowhere"),
         (lambda: lanesum.check("list", from_="xml"), ValueError, "xml"),
@@ -335,3 +338,43 @@ def test_what_is_there_keeps_what_it_is(tmp_path: Path) -> None:
     if not os.access("/dev", os.W_OK):
         lanesum.write_list(rows, os.devnull)
         assert os.stat("/dev/null").st_rdev == before.st_rdev
+
+
+def test_standard_input_is_nobodys_file(folder: Path) -> None:
+    (folder / "-").write_bytes(b"abc")
+    (folder / "list").write_text(f"{ABC}  -\n")
+    (row,) = lanesum.check("list")
+    assert (row["verdict"], 'with root="."' in row["reason"]) == ("unreadable", True)
+    assert lanesum.check("list", root=".").ok
+
+
+@pytest.mark.parametrize(
+    "row, kind, words",
+    [
+        # As many zeros as that would be a digest.
+        ({"path": "a", "md5": 16}, TypeError, "a: md5 must be bytes or hexadecimal digits, not int"),
+        ({"path": "a", "md5": b"short"}, ValueError, "a: md5 has 16 bytes, not 5"),
+        ({"path": "a", "md5": float("nan")}, ValueError, "a: no digest of it is known"),
+        ({"path": "a", "md5": ABC, "size": -1}, ValueError, "a: size is -1"),
+        ({"path": "a", "md5": ABC, "size": "3"}, TypeError, "a: size must be an int"),
+        ({"path": "a", "md5": ABC, "modified": 1.5}, ValueError, "a: modified is 1.5"),
+        ({"path": "a", "md5": ABC, "etag": f"{ABC}-2"}, ValueError, "a: it has an etag"),
+        ({"path": 5, "md5": ABC}, TypeError, "the path of row 1 must be a path, not int"),
+        ({"path": None, "md5": ABC}, ValueError, "row 1 has no path"),
+        ("a", TypeError, "row 1 must be a mapping"),
+    ],
+)
+def test_a_row_that_cannot_be_written_is_named(folder: Path, row: object, kind: type[Exception], words: str) -> None:
+    with pytest.raises(kind, match=words):
+        lanesum.write_list([{"path": "b", "md5": ABC}, row], "list", "csv")
+    assert not (folder / "list").exists()
+
+
+def test_what_pandas_makes_of_missing_values_is_missing(folder: Path) -> None:
+    frame = pd.DataFrame({"path": ["a", "b"], "size": [3, None], "md5": [ABC, ABC], "sha1": [None, "0" * 40]})
+    lanesum.write_list(frame.to_dict("records"), "list", "csv")
+    assert [(row["path"], row["size"], row["sha1"]) for row in lanesum.read_list("list")] == [
+        ("a", 3, None),
+        ("b", None, bytes(20)),
+    ]
+    assert lanesum.check("list", ignore_missing=True).counts["mismatch"] == 1

@@ -164,3 +164,9 @@ def test_bad_input_has_pythons_own_errors(key: bytes) -> None:
         lanesum.siphash24(key="0123456789abcdef")
     with pytest.raises(TypeError):
         lanesum.Hash()
+
+
+def test_none_is_no_bytes() -> None:
+    for make in (lanesum.md5, lambda data: lanesum.new("md5", data), lambda data: lanesum.siphash24(data, key=bytes(16))):
+        with pytest.raises(TypeError, match="bytes-like"):
+            make(None)

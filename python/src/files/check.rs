@@ -9,8 +9,8 @@ use std::sync::Arc;
 use arrow_array::builder::{Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
 use lanesum_checksum::check::{self, Event, List, Tally, Verdict};
-use lanesum_checksum::engine;
 use lanesum_checksum::etag::of_other_parts;
+use lanesum_checksum::{Error, engine};
 use lanesum_list::{Dialect, Ending};
 use pyo3::prelude::*;
 
@@ -32,6 +32,10 @@ pub(crate) struct Checking<'py> {
     ignore_missing: bool,
     strict: bool,
 }
+
+/// Why what leads to standard input is not read.
+const STDIN: &str =
+    "is standard input, which is the whole process's and is not read; with root=\".\" - is a file";
 
 /// How many lines are what.
 type Counts = Vec<(&'static str, u64)>;
@@ -160,6 +164,10 @@ impl Report {
                 ("unproven", Some("no digest in the list, only a size".to_owned()))
             }
             Verdict::Missing => ("missing", None),
+            // That is all that is taken, as of `options`.
+            Verdict::Unreadable(error) if matches!(**error, Error::Taken) => {
+                ("unreadable", Some(STDIN.to_owned()))
+            }
             Verdict::Unreadable(error) => ("unreadable", Some(error.to_string())),
         };
         self.row(list, Some(name), verdict, None, reason.as_deref());

@@ -32,6 +32,13 @@ pub(crate) fn path(given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     Ok(OsString::from_vec(bytes).into())
 }
 
+/// That an argument of this name is no path.
+fn not_a_path(name: &str, given: &Bound<'_, PyAny>) -> PyErr {
+    let class = given.get_type();
+    let class = class.name().map(|name| name.to_string()).unwrap_or_default();
+    PyTypeError::new_err(format!("{name} must be str, bytes or os.PathLike, not {class}"))
+}
+
 /// The paths of an iterable.
 ///
 /// # Errors
@@ -41,7 +48,14 @@ pub(crate) fn paths(given: &Bound<'_, PyAny>) -> PyResult<Vec<PathBuf>> {
         let words = "paths must be several paths, not one; write [path]";
         return Err(PyTypeError::new_err(words));
     }
-    given.try_iter()?.map(|path| self::path(&path?)).collect()
+    let named = |(number, given): (usize, PyResult<Bound<'_, PyAny>>)| {
+        let given = given?;
+        self::path(&given).map_err(|error| match error.is_instance_of::<PyTypeError>(given.py()) {
+            true => not_a_path(&format!("paths[{number}]"), &given),
+            false => error,
+        })
+    };
+    given.try_iter()?.enumerate().map(named).collect()
 }
 
 /// A column of names of any bytes, in two: text where they are UTF-8, and bytes where they are not.
