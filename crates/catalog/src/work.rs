@@ -434,16 +434,6 @@ impl<'a> Work<'a> {
         digests: Digests,
     ) -> Result<(), CatalogError> {
         let now = self.now();
-        if let Some(to) = file.renamed.clone()
-            && !self.verb.accepts()
-        {
-            // What is not well stays so under another name, until that is taken up.
-            if !self.statuses.contains_key(&file.id) {
-                self.batch.state(file.id, now, Status::Good);
-                self.batch.run.spent = self.batch.run.spent.saturating_add(cost(stat.size));
-            }
-            return self.moved(file, to.into(), stat, Some(digests));
-        }
         // A list knows too little for anything to be touched.
         let class = if file.stat.is_of_list() { Class::Ok } else { class };
         self.batch.state(file.id, self.began.unwrap_or(now), Status::Good);

@@ -305,6 +305,14 @@ fn a_scrub_reads_what_has_another_name() {
     fs::remove_file(archive.path("new/a")).unwrap();
     let told = archive.scrub(everything());
     assert_eq!(told.lines(), ["missing old/a", "missing old/c", "rotted old/b -> new/b"]);
+    // It is as it was, and that is known from now on, whatever it is called.
+    archive.rot("new/b");
+    let told = archive.scrub(everything());
+    let lines = ["missing old/a", "missing old/c", "moved old/b -> new/b", "ok old/b -> new/b"];
+    assert_eq!((told.lines(), told.summary.not_well()), (lines.map(str::to_owned).to_vec(), 2));
+    archive.rot("new/b");
+    let told = archive.scrub(everything());
+    assert_eq!(told.lines(), ["missing old/a", "missing old/c", "rotted old/b -> new/b"]);
     archive.write("new/a", "old/a");
     let told = archive.run(Verb::Update);
     assert_eq!(told.lines(), ["missing old/c", "moved old/a -> new/a", "rotted old/b -> new/b"]);
