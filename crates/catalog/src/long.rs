@@ -12,6 +12,7 @@
 //! was read.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::mem;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use std::vec;
@@ -67,12 +68,7 @@ impl SoFar {
     }
 
     fn find(db: &Connection, file: i64) -> Result<Option<Self>, CatalogError> {
-        // All of it may have been read otherwise since.
-        let sql = format!(
-            "SELECT {} FROM stretch t JOIN state s ON s.id = t.file AND s.checked <= t.began \
-             WHERE t.file = ?1",
-            TABLE.select("t")
-        );
+        let sql = format!("SELECT {} FROM stretch t WHERE t.file = ?1", TABLE.select("t"));
         let mut statement = db.prepare_cached(&sql)?;
         let mut rows = statement.query([file])?;
         let Some(row) = rows.next()? else { return Ok(None) };
@@ -92,6 +88,14 @@ impl SoFar {
         let midstate = self.midstate.to_bytes();
         TABLE.put(db, &[file, modified, changed, inode, began, blob(&midstate)])
     }
+}
+
+/// The files of which a part was read. Whatever else says something of one of them takes its stretch
+/// away in the same commit: what was told of a part that was read before must not be forgotten.
+pub(crate) fn begun_files(db: &Connection) -> Result<HashSet<i64>, CatalogError> {
+    let mut statement = db.prepare_cached("SELECT file FROM stretch")?;
+    let files = statement.query_map([], |row| row.get(0))?;
+    Ok(files.collect::<Result<_, _>>()?)
 }
 
 /// Of each root that has any, the files of which a part was read.
@@ -182,15 +186,20 @@ impl Work<'_> {
         if let Some(midstate) = hashed.midstate.take() {
             let so_far = SoFar { file: long.file.id, stat, began, midstate: *midstate };
             self.batch.stretch(so_far.clone());
+            self.begun.insert(so_far.file);
             long.so_far = Some(so_far);
             ticket.give_back(long);
             return Ok(());
         }
         self.count_file();
-        self.batch.is_read_through(long.file.id);
-        self.began = Some(began);
+        let id = long.file.id;
+        (self.began, self.is_unconfirmed) = (Some(began), false);
         let taken = self.take_row(&path, long.file, Ok(hashed));
         self.began = None;
+        // What differs, and could not be confirmed, is read again from where it stands.
+        if !mem::take(&mut self.is_unconfirmed) {
+            self.batch.is_read_through(id);
+        }
         taken
     }
 
@@ -283,7 +292,7 @@ impl Drop for Ticket {
         let mut links = self.chain.lock();
         links.under_way -= 1;
         if self.began.elapsed() > LONGEST {
-            links.most = (links.most / 2).max(1);
+            links.most = (links.at_once / 2).max(1);
         }
         self.chain.changed.notify_all();
     }

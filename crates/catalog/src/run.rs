@@ -30,6 +30,7 @@ use crate::class::{Class, Status};
 use crate::digests::agree;
 use crate::finding::Finding;
 use crate::jobs::{FirstJobs, RowJobs, job_of_row, jobs_of_new};
+use crate::long::begun_files;
 use crate::moves::Gone;
 use crate::options::{Options, Reading, Verb};
 use crate::overview::Run;
@@ -111,8 +112,9 @@ impl Catalog {
             .find(|known| known.id == root.id)
             .ok_or_else(|| CatalogError::NoRoot(root.path.clone()))?;
         let batch = Batch::begin(&self.db, root, verb.name(), (options.clock)())?;
+        let begun = begun_files(&self.db)?;
         let mut work = Work::new(self, verb, options, batch, tell);
-        work.statuses = statuses;
+        (work.statuses, work.begun) = (statuses, begun);
         Ok(work)
     }
 
@@ -307,7 +309,8 @@ impl Work<'_> {
         let of_root = root.clone();
         let rows =
             rows.chain(renamed_to_be_read.into_iter().map(move |it| job_of_row(&of_root, it)));
-        summary.is_complete = self.read(rows.chain(jobs_of_new(&root, others)))?;
+        summary.is_complete =
+            self.read(rows.chain(jobs_of_new(&root, others)))? && self.read_later()?;
         if self.vanished.is_some() {
             return Ok(());
         }

@@ -242,7 +242,7 @@ impl Catalog {
         summary.is_complete = work.read_long(long)?
             && work.read(jobs)?
             && work.read_long(long_bad)?
-            && work.read_renamed()?;
+            && work.read_later()?;
         if summary.is_complete && goes_on {
             (summary.is_complete, summary.halt) = (false, Some(Halt::More));
         }

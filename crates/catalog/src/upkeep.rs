@@ -61,6 +61,7 @@ impl Catalog {
                 batch.state(file.id, now, Status::Fresh);
                 let after = File { stat, digests, is_settled, was_moved, ..file.clone() };
                 batch.replace(&file, after, None);
+                batch.is_read_through(file.id);
                 batch.keep_old(file, now);
             }
             None => batch.insert(below, stat, digests, now),

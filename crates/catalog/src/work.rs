@@ -1,6 +1,7 @@
 //! A run at work: what was read is held against its row, and what comes of that is written and told.
 
-use std::collections::HashMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::iter;
 use std::mem;
@@ -31,6 +32,7 @@ use crate::scan::prefix_len;
 use crate::scrub::cost;
 use crate::stat::Stat;
 use crate::summary::Halt;
+use crate::way::{There, Ways};
 use crate::{Catalog, CatalogError};
 
 /// What is being written to is tried so often again, after all else.
@@ -40,6 +42,8 @@ const TRIES: u32 = 3;
 const LOOK: Duration = Duration::from_millis(200);
 
 const WRITTEN: &str = "somebody is writing to it";
+const UNCONFIRMED: &str =
+    "it is not as cataloged; the second reading, which tells whether it rotted, was ended";
 
 /// Whoever is told of findings.
 pub(crate) type Tell<'a> = &'a mut dyn FnMut(&Finding) -> io::Result<()>;
@@ -84,8 +88,13 @@ pub(crate) struct Work<'a> {
     pub(crate) is_looked_over: bool,
     /// Where the rows were found that have another name, by their ids.
     pub(crate) elsewhere: HashMap<i64, Box<[u8]>>,
-    /// Those of them that a scrub was to read, and has not read there yet.
-    renamed: Vec<File>,
+    /// Files that were not in their places when these were looked at, and are to be read: under
+    /// another name, or since they are back.
+    later: Vec<File>,
+    /// Of which a part was read, in this run or before.
+    pub(crate) begun: HashSet<i64>,
+    /// Whether the file that was judged last differs, and the reading that confirms it was ended.
+    pub(crate) is_unconfirmed: bool,
     busy: Vec<(PathBuf, Option<Box<File>>)>,
     tries: u32,
     /// Long files that are being read.
@@ -126,7 +135,9 @@ impl<'a> Work<'a> {
             is_shape_right: false,
             is_looked_over: false,
             elsewhere: HashMap::new(),
-            renamed: Vec::new(),
+            later: Vec::new(),
+            begun: HashSet::new(),
+            is_unconfirmed: false,
             busy: Vec::new(),
             tries: 0,
             chain: None,
@@ -170,8 +181,25 @@ impl<'a> Work<'a> {
         self.below.as_ref().and_then(|(_, mounts)| mounts.over(below)).map(<[u8]>::to_vec)
     }
 
-    /// What hides the file that was to be read, if the one that was read, or missed, is another: a
-    /// mount that came since the way to it was looked at.
+    /// What is at the place of a row, where something else was read than its file, or nothing: a
+    /// mount or a link may have come since the way to it was looked at.
+    fn there(&self, file: &File, result: &Result<Hashed, Error>) -> There {
+        let own = self.place.map(|[device, _]| device);
+        let is_number =
+            |number: u64| !self.batch.root.inodes_last || number == file.stat.inode.cast_unsigned();
+        let inode = result.as_ref().ok().and_then(|hashed| hashed.inode);
+        if inode.is_some_and(|it| Some(it.device) == own && is_number(it.number)) {
+            return There::File;
+        }
+        self.look_again(&file.place())
+    }
+
+    /// What is at a path now, with all that is on the way.
+    fn look_again(&self, below: &[u8]) -> There {
+        Ways::of(&self.batch.root.path).look(below)
+    }
+
+    /// What hides the new file that was to be read, if another one was.
     fn hidden_by(&mut self, path: &Path, result: &Result<Hashed, Error>) -> Option<Vec<u8>> {
         let own = self.place.map(|[device, _]| device);
         let is_own = match result {
@@ -201,11 +229,11 @@ impl<'a> Work<'a> {
         Ok(is_done && !self.limits.is_reached())
     }
 
-    /// Reads what a scrub did not find in its place, and found under another name.
-    pub(crate) fn read_renamed(&mut self) -> Result<bool, CatalogError> {
-        let renamed = mem::take(&mut self.renamed);
+    /// Reads what was not in its place, and is elsewhere or back.
+    pub(crate) fn read_later(&mut self) -> Result<bool, CatalogError> {
+        let later = mem::take(&mut self.later);
         let (root, limits) = (self.batch.root.clone(), Arc::clone(&self.limits));
-        let allowed = renamed.into_iter().take_while(move |file| limits.allow(file.stat.size));
+        let allowed = later.into_iter().take_while(move |file| limits.allow(file.stat.size));
         self.read(allowed.map(move |file| job_of_row(&root, file)))
     }
 
@@ -291,14 +319,21 @@ impl<'a> Work<'a> {
             self.batch.run.files += i64::from(source.path().is_some() && hashed.midstate.is_none());
             self.batch.run.bytes = self.batch.run.bytes.saturating_add_unsigned(hashed.bytes);
         }
-        if matches!(context, Task::Row(_) | Task::Long(..) | Task::New)
+        let of_row = match &context {
+            Task::Row(file) => Some(&**file),
+            Task::Long(long, _) => Some(&long.file),
+            _ => None,
+        };
+        match of_row.map(|file| (self.there(file, &result), file)) {
+            Some((There::Mount(mount), file)) => return self.hide(mount, file.id),
+            Some((There::Gone, file)) => return self.miss(&file.clone()),
+            Some((There::File, _)) | None => {}
+        }
+        if matches!(context, Task::New)
             && let Some(mount) = self.hidden_by(&path, &result)
         {
-            match context {
-                Task::Row(file) => return self.hide(mount, file.id),
-                Task::Long(long, _) => return self.hide(mount, long.file.id),
-                _ if self.mounts.contains(&mount) => {}
-                _ => self.mounts.push(mount),
+            if !self.mounts.contains(&mount) {
+                self.mounts.push(mount);
             }
             return Ok(());
         }
@@ -309,9 +344,13 @@ impl<'a> Work<'a> {
                 self.mounts.push(below);
                 Ok(())
             }
-            (Task::Gone(file), _) => match self.mount_over(&file.path(), true) {
-                Some(mount) => self.hide(mount, file.id),
-                None => self.miss(&file),
+            (Task::Gone(file), _) => match self.look_again(&file.path()) {
+                There::Mount(mount) => self.hide(mount, file.id),
+                There::Gone => self.miss(&file),
+                There::File => {
+                    self.later.push(*file);
+                    Ok(())
+                }
             },
             (Task::Hidden(mount, id), _) => self.hide(mount, id),
             (Task::Unreadable(path, why), _) => {
@@ -319,7 +358,12 @@ impl<'a> Work<'a> {
                 self.found(finding);
                 Ok(())
             }
-            (Task::Row(file), result) => self.take_row(&path, *file, result),
+            (Task::Row(file), result) => {
+                if self.begun.remove(&file.id) {
+                    self.batch.is_read_through(file.id);
+                }
+                self.take_row(&path, *file, result)
+            }
             (Task::Long(long, ticket), result) => self.take_stretch(*long, &ticket, result),
             (Task::New, Ok(hashed)) => self.judge_new(&path, hashed),
             (Task::New, Err(Error::OwnOutput)) => Ok(()),
@@ -394,9 +438,11 @@ impl<'a> Work<'a> {
         };
         // What waits would wait for as long as that takes.
         self.commit()?;
-        let options = self.engine();
-        let goes_on = || self.options.goes_on.as_ref().is_none_or(GoesOn::says);
-        match (confirm(path, &file, (&digests, &stat), &options, &goes_on), class) {
+        match (self.confirm(path, &file, (&digests, &stat)), class) {
+            (Confirmed::Busy, _) if self.is_unconfirmed => {
+                self.batch.count(Class::Busy, 1);
+                self.stands(&file, of_row(Class::Busy, &file).because(UNCONFIRMED))
+            }
             (Confirmed::Busy, _) => self.is_busy(path.to_owned(), Some(Box::new(file))),
             (Confirmed::Unreadable(why), _) => {
                 let finding = of_row(Class::Unreadable, &file).because(why);
@@ -407,6 +453,32 @@ impl<'a> Work<'a> {
             (Confirmed::Same, Case::Suspicious) => self.judged(Class::Rotted, file, stat, digests),
             (Confirmed::Same, Case::Is(class)) => self.judged(class, file, stat, digests),
         }
+    }
+
+    /// Looks once more at a file that differs, as slowly as a scrub is to be, and no longer than it
+    /// may.
+    fn confirm(&mut self, path: &Path, file: &File, first: (&Digests, &Stat)) -> Confirmed {
+        let options = self.engine();
+        let Self { catalog, options: asked, batch, pace, pressure, verb, .. } = self;
+        let (pressure, has_ended) = (RefCell::new(pressure), Cell::new(false));
+        let goes_on = || {
+            let mut goes_on = asked.goes_on.as_ref().is_none_or(GoesOn::says);
+            if *verb == Verb::Scrub {
+                // Where the catalog cannot be read, whoever commits next says so.
+                if let Ok(manners) = catalog.manners(&batch.root) {
+                    goes_on &= manners.paused.is_none();
+                    pace.set_rate(manners.rate);
+                }
+                if asked.yields {
+                    pressure.borrow_mut().look(pace);
+                }
+            }
+            has_ended.set(!goes_on);
+            goes_on
+        };
+        let confirmed = confirm(path, file, first, &options, &goes_on);
+        self.is_unconfirmed = has_ended.get();
+        confirmed
     }
 
     fn judged(
@@ -454,7 +526,8 @@ impl<'a> Work<'a> {
             return self.moved(file, to.into(), stat, Some(digests));
         }
         self.batch.count(class, 1);
-        let is_settled = file.stays_settled(&stat, now);
+        // At rest before its first byte was read.
+        let is_settled = file.stays_settled(&stat, self.began.unwrap_or(now));
         let has_same_digests = algorithms(&file.digests) == algorithms(&digests);
         let is_more_settled = is_settled && !file.is_settled || file.was_moved;
         if stat != file.stat || !has_same_digests || is_more_settled {
@@ -565,7 +638,7 @@ impl<'a> Work<'a> {
         if file.renamed.is_none()
             && let Some(to) = self.elsewhere.remove(&file.id)
         {
-            self.renamed.push(File { renamed: Some(to), ..file.clone() });
+            self.later.push(File { renamed: Some(to), ..file.clone() });
             return Ok(());
         }
         let finding = Finding::new(Class::Missing, file.path()).before(&file.stat, &file.digests);

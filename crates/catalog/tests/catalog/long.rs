@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 
-use lanesum_catalog::{Halt, Reading};
+use lanesum_catalog::{Change, Control, Halt, Reading, Severity, Status};
 use lanesum_checksum::engine::STRETCH;
 use lanesum_list::Algorithm;
 
@@ -132,4 +132,90 @@ fn rot_at(path: &Path, place: u64) {
     let mut python = std::process::Command::new("python3");
     let status = python.arg("-c").arg(script).arg(path).arg(place.to_string()).status();
     assert!(status.is_ok_and(|status| status.success()), "python3 is needed to make a file rot");
+}
+
+/// What another reading told of a part is not forgotten by one that goes on behind it.
+#[test]
+fn what_was_told_of_a_part_that_was_read_before_stays() {
+    let audit = |archive: &Archive| {
+        archive.run_with(Verb::Audit, |options| options.reading = Reading::All).lines()
+    };
+    let under_another_name = |archive: &Archive| {
+        let (path, other) = (archive.path("long"), archive.path("other"));
+        let folder = archive.path("folder");
+        fs::create_dir(&folder).unwrap();
+        fs::rename(&path, &other).unwrap();
+        let lines = archive.scrub(everything()).lines();
+        fs::rename(&other, &path).unwrap();
+        lines
+    };
+    let readings: [(&dyn Fn(&Archive) -> Vec<String>, _); 2] =
+        [(&audit, "rotted long"), (&under_another_name, "altered long -> other")];
+    for (reading, told) in readings {
+        let archive = archive();
+        a_part(&archive, 2 * STRETCH);
+        rot_at(&archive.path("long"), 0);
+        assert_eq!(reading(&archive), [told]);
+        let told = archive.scrub(everything());
+        assert_eq!(told.summary.severity(), Severity::Damage, "{:?}", told.lines());
+        assert_eq!(archive.open().overviews(clock()).unwrap()[0].severity(), Severity::Damage);
+    }
+}
+
+#[test]
+fn what_was_accepted_is_read_from_its_beginning() {
+    let archive = archive();
+    days_pass(1);
+    a_part(&archive, 2 * STRETCH);
+    rot_at(&archive.path("long"), 0);
+    archive.run_with(Verb::Audit, |options| options.reading = Reading::All);
+    archive.open().accept(&archive.path("long"), &options()).unwrap();
+    assert_eq!(archive.scrub(everything()).counts(), BTreeMap::from([(Class::Ok, 2)]));
+}
+
+/// A clock that was ahead when a file was checked keeps nobody from going on in it.
+#[test]
+fn a_file_that_was_checked_in_the_future_is_read_over_several_runs() {
+    days_pass(400);
+    let archive = archive();
+    days_pass(-400);
+    for run in 1..STRETCHES {
+        a_part(&archive, 1);
+        let begun = archive.open().overviews(clock()).unwrap()[0].begun;
+        assert_eq!(begun.map(|begun| begun.read), Some(run * STRETCH));
+    }
+    assert!(a_part(&archive, 100).summary.is_complete);
+    assert!(checked(&archive, "long") <= clock());
+}
+
+/// The second reading, which takes as long as the file is long, obeys a pause; and that the file is
+/// not as cataloged stays known.
+#[test]
+fn a_second_reading_that_was_ended_is_told() {
+    let archive = archive();
+    a_part(&archive, 4 * STRETCH);
+    rot_at(&archive.path("long"), 4 * STRETCH + 1);
+    let root = archive.root(&mut archive.open());
+    let mut control = Control::open(&archive.catalog_path()).unwrap();
+    let mut change = Change::default();
+    change.rate = Some(Some(STRETCH / 2));
+    control.limit(&root, &change).unwrap();
+    let now = clock();
+    let told = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(1500));
+            control.pause(&root, now).unwrap();
+        });
+        archive.scrub(everything())
+    });
+    assert_eq!(told.lines(), ["busy long"]);
+    assert!(matches!(told.summary.halt, Some(Halt::Paused(_))), "{:?}", told.summary);
+    let overview = || archive.open().overviews(clock()).unwrap().remove(0);
+    assert_eq!(overview().not_well, BTreeMap::from([(Status::Busy, 1)]));
+    assert_eq!(overview().begun.map(|begun| begun.read), Some(4 * STRETCH));
+
+    change.rate = Some(None);
+    control.limit(&root, &change).unwrap();
+    control.resume(&root).unwrap();
+    assert_eq!(archive.scrub(everything()).lines(), ["rotted long"]);
 }
