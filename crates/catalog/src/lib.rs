@@ -22,11 +22,14 @@
 //! roots, and the volumes they are on       root.rs, volume.rs
 //! rows in the order of a walk              rows.rs
 //! a run: look, then read, then judge       run.rs, scan.rs, mounts.rs, moves.rs, jobs.rs, way.rs, work.rs
+//! ... and what came of it, and its options  summary.rs, stat.rs, options.rs
+//! files that are read in stretches         long.rs
 //! the table of cases, and what rot takes   class.rs, confirm.rs
 //! writes, committed before they are told   batch.rs, finding.rs
 //! what is due                              scrub.rs; all of it by its times: agenda.rs
 //! how a scrub behaves                      manners.rs, window.rs, pressure.rs
 //! what is known, and a page of it          overview.rs, browse.rs
+//! accept, forget; is the catalog well?     upkeep.rs, check.rs
 //! what lists say                           import.rs
 //! ```
 //!

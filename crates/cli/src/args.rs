@@ -277,7 +277,7 @@ pub struct Sum {
     #[arg(long, requires = "output")]
     pub all_or_nothing: bool,
 
-    /// Make keyed checksums: who lacks the key in FILE can neither make nor check them.
+    /// Make keyed checksums: without the key in FILE they can be neither made nor checked.
     ///
     /// The file holds 32 bytes or 64 hexadecimal digits for -a blake3, 16 bytes or 32 digits for
     /// SipHash. A newline may follow the digits. For files take blake3; for short messages

@@ -1,4 +1,4 @@
-//! What is known of a file: a line of a list, an outcome of the engine, or a row of a catalog.
+//! What is known of a file: by a line of a list, or for one.
 
 use std::borrow::Cow;
 use std::fmt;

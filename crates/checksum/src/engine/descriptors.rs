@@ -1,11 +1,11 @@
 //! What short files cost beside their bytes: numbers in the table of descriptors.
 //!
 //! The threads of a process share that table, and then the kernel begins and ends every call with a
-//! lock: two workers took 1.1 times as long for 100,000 files of 4 KiB. So a worker may have
+//! lock. So a worker may have
 //! [a table of its own](own_table).
 //!
 //! The kernel hands out the lowest descriptors that are free, so the short files of a round lie
-//! side by side, and one call [closes](Closing) them all, which saves 2 % of the time.
+//! side by side, and one call [closes](Closing) them all.
 
 #![expect(
     unsafe_code,

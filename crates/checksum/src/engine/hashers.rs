@@ -67,8 +67,7 @@ struct Behind<'m> {
     bytes: u64,
 }
 
-/// How each algorithm is computed: the only place beside its entry in
-/// [the table](lanesum_list::algorithm) that speaks of it.
+/// How each algorithm is computed, beside its entry in [the table](lanesum_list::algorithm).
 fn hasher(
     algorithm: Algorithm,
     key: Option<&Key>,
