@@ -436,6 +436,10 @@ impl<'a> Work<'a> {
             Case::Suspicious if file.was_moved => Case::Is(Class::Altered),
             Case::Suspicious => Case::Suspicious,
         };
+        // Whatever ends that: somebody has to look again at what is not as cataloged.
+        if !self.statuses.contains_key(&file.id) {
+            self.batch.state(file.id, self.catalog.checked(file.id)?, Status::Busy);
+        }
         // What waits would wait for as long as that takes.
         self.commit()?;
         match (self.confirm(path, &file, (&digests, &stat)), class) {
