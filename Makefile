@@ -32,8 +32,9 @@ UNIT_NAMES = lanesum.service lanesum-scrub@.service lanesum-scrub@.timer
 build:
 	$(CARGO) build --release --locked -p lanesum
 
-# Cheapest first, so that the common mistakes show at once. Beside it stand `test-python` and `test-bench`, which take as
-# long again: side by side they are no faster on two processors, since builds keep these busy.
+# Cheapest first, so that the common mistakes show at once. Beside it stand `test-python` and
+# `test-bench`, which take as long again: side by side they are no faster on two processors, since
+# builds keep these busy.
 test: test-format test-lints test-no-std test-aarch64 test-oldest test-code test-stranger test-instructions test-docs \
 	test-fuzz
 
@@ -41,7 +42,8 @@ test: test-format test-lints test-no-std test-aarch64 test-oldest test-code test
 test-lints test-code test-no-std test-aarch64 test-oldest test-docs test-bench test-asan test-tsan: \
 	export CARGO_PROFILE_DEV_DEBUG = line-tables-only
 
-# All but the bench, whose peers need a newer compiler than everything else and longer than that to build.
+# All but the bench, whose peers need a newer compiler than everything else and longer than that to
+# build.
 OURS = --locked --workspace --exclude lanesum-bench --all-features
 
 test-format:
@@ -51,8 +53,8 @@ test-format:
 test-lints:
 	$(CARGO) clippy $(OURS) --all-targets -- -D warnings
 
-# The libraries without the standard library; `test-code` has them with everything. And as they are in a kernel or
-# firmware: a target that has no std at all, and no SSE2 though it is an x86-64.
+# The libraries without the standard library; `test-code` has them with everything. And as they are
+# in a kernel or firmware: a target that has no std at all, and no SSE2 though it is an x86-64.
 WITHOUT_STD = --locked -p lanesum-lanes -p lanesum-md5 -p lanesum-siphash -p lanesum-table --no-default-features
 test-no-std:
 	$(CARGO) check $(WITHOUT_STD)
@@ -61,7 +63,8 @@ test-no-std:
 	else $(CARGO) build $(WITHOUT_STD) --target $(BARE) \
 		--features lanesum-md5/alloc,lanesum-md5/digest,lanesum-siphash/digest; fi
 
-# That everything compiles for another CPU, with its own numbers for what the system calls by one name.
+# That everything compiles for another CPU, with its own numbers for what the system calls by one
+# name.
 test-aarch64:
 	@if ! ls $$(rustc --print sysroot)/lib/rustlib/$(AARCH64)/lib/libstd-*.rlib >/dev/null 2>&1; \
 	then echo 'aarch64 not checked: rustup target add $(AARCH64)'; \
@@ -82,8 +85,8 @@ test-oldest:
 test-code:
 	$(CARGO) test $(OURS)
 
-# As a program that uses the libraries: without this workspace's profiles, which optimise everything, in threads of
-# 1 MiB, without features, with the usual ones and with all.
+# As a program that uses the libraries: without this workspace's profiles, which optimise
+# everything, in threads of 1 MiB, without features, with the usual ones and with all.
 STRANGER = $(CARGO) run --locked --manifest-path tests/stranger/Cargo.toml \
 	--target-dir $(or $(CARGO_TARGET_DIR),target)/stranger \
 	--config "target.'cfg(unix)'.runner = 'env RUST_MIN_STACK=1048576'"
@@ -95,8 +98,8 @@ test-stranger:
 test-instructions:
 	$(CARGO) test --locked --release -p lanesum-md5 --test instructions -- --nocapture
 
-# The wheel of python/, in a virtual environment with what its tests compare it with. Its crates are no part of the
-# workspace, and are built in a folder of their own.
+# The wheel of python/, in a virtual environment with what its tests compare it with. Its crates are
+# no part of the workspace, and are built in a folder of their own.
 PYTHON = python3
 PYTHON_TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))/python
 VENV = $(PYTHON_TARGET)-venv
@@ -124,15 +127,16 @@ test-python:
 	then echo 'the wheel not tested: pip cannot install python/requirements-test.txt here'; \
 	else $(MAKE) --no-print-directory test-wheel; fi
 
-# The installed package, from a folder where its sources are not in the way. Clippy with the profile that was built, whose
-# macros and build scripts are there.
+# The installed package, from a folder where its sources are not in the way. Clippy with the profile
+# that was built, whose macros and build scripts are there.
 test-wheel: python
 	$(CARGO) clippy --release --locked --manifest-path python/Cargo.toml -- -D warnings
 	cd $(VENV) && bin/stubtest lanesum --mypy-config-file $(CURDIR)/python/pyproject.toml
 	cd $(VENV) && bin/pytest -q -n 2 --dist loadfile $(CURDIR)/python/tests
 
-# What starts processes that take tasks: pools, Dask; loky and Ray where they are installed. A cluster that loses its
-# workers on a busy machine has kept one of these waiting, so they are no part of `test-python`.
+# What starts processes that take tasks: pools, Dask; loky and Ray where they are installed. A
+# cluster that loses its workers on a busy machine has kept one of these waiting, so they are no
+# part of `test-python`.
 test-clusters: python
 	cd $(VENV) && bin/pytest -q -m cluster $(CURDIR)/python/tests
 
@@ -150,14 +154,16 @@ test-bench:
 	$(CARGO) clippy --locked -p lanesum-bench --all-targets --all-features -- -D warnings
 	$(CARGO) test --locked -p lanesum-bench --all-features
 
-# What needs no intrinsics, under Miri, for minutes; not part of `test`, since it needs a nightly toolchain.
+# What needs no intrinsics, under Miri, for minutes; not part of `test`, since it needs a nightly
+# toolchain.
 test-miri: export MIRIFLAGS = -Zmiri-disable-isolation
 test-miri:
 	$(CARGO) +nightly miri test --locked -p lanesum-siphash --lib --test vectors
 
-# What is wrong with `unsafe` and with threads although no test fails, found by LLVM's AddressSanitizer and
-# ThreadSanitizer; not part of `test`, since they need a nightly toolchain and the sources of std, which is built with
-# them, and take a quarter of an hour each. They follow calls of the C library, so rustix makes its system calls there.
+# What is wrong with `unsafe` and with threads although no test fails, found by LLVM's
+# AddressSanitizer and ThreadSanitizer; not part of `test`, since they need a nightly toolchain and
+# the sources of std, which is built with them, and take a quarter of an hour each. They follow
+# calls of the C library, so rustix makes its system calls there.
 SANITIZED = -p lanesum-lanes -p lanesum-md5 -p lanesum-siphash -p lanesum-events -p lanesum-checksum
 test-asan: SANITIZER = address
 test-tsan: SANITIZER = thread
@@ -197,8 +203,8 @@ fuzz:
 bench: build
 	$(CARGO) run --locked --release -p lanesum-bench -- all bench/report -- $(OPTIONS)
 
-# Installs what the bench compares with: Debian packages (some 1.5 GB with all of Haskell, Java and Go; needs
-# root or sudo), and Bouncy Castle, chkbit and bitrot into bench/cache/.
+# Installs what the bench compares with: Debian packages (some 1.5 GB with all of Haskell, Java and
+# Go; needs root or sudo), and Bouncy Castle, chkbit and bitrot into bench/cache/.
 bench-peers:
 	bench/peers.sh
 

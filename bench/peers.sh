@@ -3,8 +3,8 @@
 #
 # Installs what the bench measures lanesum against, and says what it does: Debian packages, with
 # root's rights or sudo, Bouncy Castle from Maven Central and programs from PyPI into bench/cache/,
-# which git ignores, and Go modules. What is there already stays as it is. The crates among the peers
-# come with the bench itself.
+# which git ignores, and Go modules. What is there already stays as it is. The crates among the
+# peers come with the bench itself.
 set -eu
 
 # Checksum programs; what keeps checksums, and what chkbit and bitrot run in; what simulated disks

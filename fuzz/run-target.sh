@@ -1,7 +1,8 @@
 #!/bin/sh
 # Usage: fuzz/run-target.sh PROGRAMS SECONDS TARGET
 #
-# Runs a target that run.sh has built into the folder PROGRAMS; exits with 1 when it found something.
+# Runs a target that run.sh has built into the folder PROGRAMS; exits with 1 when it found
+# something.
 set -eu
 programs=$1 seconds=$2 target=$3
 program=$programs/$target

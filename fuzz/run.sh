@@ -3,8 +3,8 @@
 #
 # Builds the fuzz targets with the compiler that is installed, stable or not, and runs each of them,
 # or those that are named, for so many seconds, as many at once as there are processors, from the
-# inputs in seeds/ and what earlier runs left in corpus/. Exits with 1 when a target crashed, hung or
-# ate the memory; the input that did it is then in artifacts/TARGET/, and the target, given that
+# inputs in seeds/ and what earlier runs left in corpus/. Exits with 1 when a target crashed, hung
+# or ate the memory; the input that did it is then in artifacts/TARGET/, and the target, given that
 # file, repeats it.
 #
 # The flags are cargo-fuzz's with `--sanitizer none`: none of them needs a nightly compiler. The

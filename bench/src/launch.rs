@@ -40,9 +40,9 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// `program` on `cpus` alone, in the root folder (Debian's lists are relative to it) unless said
-    /// otherwise, its standard output going to the file `output`, its standard error to the file
-    /// [`errors_beside`] it.
+    /// `program` on `cpus` alone, in the root folder (Debian's lists are relative to it) unless
+    /// said otherwise, its standard output going to the file `output`, its standard error to the
+    /// file [`errors_beside`] it.
     pub fn new(program: impl AsRef<OsStr>, cpus: &[usize], output: &Path) -> Self {
         Self {
             program: program.as_ref().to_owned(),

@@ -1,8 +1,9 @@
-//! The same bytes through every backend, in every number of lanes that it has, against the crate md-5:
-//! all agree. Where `streams` is after the ways of streams into lanes and out, this is after the
-//! arithmetic, with messages that the fuzzer writes itself.
+//! The same bytes through every backend, in every number of lanes that it has, against the crate
+//! md-5: all agree. Where `streams` is after the ways of streams into lanes and out, this is after
+//! the arithmetic, with messages that the fuzzer writes itself.
 //!
-//! An input is a byte, by which the messages differ in length, and the bytes that they are cut from.
+//! An input is a byte, by which the messages differ in length, and the bytes that they are cut
+//! from.
 
 #![no_main]
 
@@ -22,8 +23,8 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// As many messages, each by `step` bytes shorter than the one before, or, where there are no more, as
-/// long as the first again.
+/// As many messages, each by `step` bytes shorter than the one before, or, where there are no more,
+/// as long as the first again.
 fn messages(bytes: &[u8], step: usize, count: usize) -> Vec<&[u8]> {
     (0..count).map(|index| &bytes[index * step % (bytes.len() + 1)..]).collect()
 }

@@ -1,5 +1,6 @@
-//! A script of operations on a flood-safe map against the same on the standard library's: one key at a
-//! time and many, with keys of chosen bytes, under a key for hashing that the script chooses as well.
+//! A script of operations on a flood-safe map against the same on the standard library's: one key
+//! at a time and many, with keys of chosen bytes, under a key for hashing that the script chooses
+//! as well.
 
 #![no_main]
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from distributed import Client
     from distributed import Future as DaskFuture
 
-#: Seconds between looks at whether there are workers, and after which those that are gone do not come back.
+#: Seconds between looks at whether there are workers, and after which those that are gone do not
+#: come back.
 _LOOK, _PATIENCE = 2.0, 60.0
 
 

@@ -111,7 +111,8 @@ def _backend() -> str: ...
 def _backends() -> list[str]: ...
 def _set_backend(name: str | None) -> None: ...
 
-# Files: options come as dicts, which lanesum._arguments and the functions of lanesum.files and lanesum.lists make.
+# Files: options come as dicts, which lanesum._arguments and the functions of lanesum.files and
+# lanesum.lists make.
 
 @final
 class Batches:

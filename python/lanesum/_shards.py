@@ -20,7 +20,8 @@ __all__ = ["read_shards", "write_shard"]
 
 # The time at which it was made, in nanoseconds, and the checksum of its content.
 _NAME = re.compile(r"part-[0-9]{20}-([0-9a-f]{32})\.arrow")
-# A shard's own words, which tell it from other files of Arrow; the number counts changes of its columns.
+# A shard's own words, which tell it from other files of Arrow; the number counts changes of its
+# columns.
 _MARK = {"lanesum": "shard 1"}
 
 
@@ -30,7 +31,8 @@ def write_shard(folder: AnyPath, rows: _lanesum.Batches, begun: int) -> None:
     if len(kept) == 0:
         return
     content = kept.with_metadata(_MARK).to_ipc()
-    # In the order in which they are made: the last row of a path counts. Two of one time and one checksum are the same.
+    # In the order in which they are made: the last row of a path counts. Two of one time and one
+    # checksum are the same.
     name = f"part-{time.time_ns():020}-{_checksum(content)}.arrow"
     replace(os.path.join(os.fsdecode(folder), name), content)
 

@@ -26,7 +26,8 @@ Outcome = TypeVar("Outcome")
 _TRIES = 2
 # A pool that breaks more often than this has another reason than a file.
 _BREAKS = 50
-# Tasks that wait in the executor beside those that are done; more are not pickled before their time.
+# Tasks that wait in the executor beside those that are done; more are not pickled before their
+# time.
 _AHEAD = 64
 
 

@@ -70,7 +70,8 @@ def hash_files_task(
     return Table(rows)
 
 
-#: Calls a function with each task, and `fail` where that does not work, and `done` with each result.
+#: Calls a function with each task, and `fail` where that does not work, and `done` with each
+#: result.
 Run: TypeAlias = Callable[
     [Callable[[Any], Any], Sequence[Any], Callable[[Any, str], Any], Callable[[Any], object]], list[Any]
 ]

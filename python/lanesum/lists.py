@@ -155,7 +155,8 @@ def read_list(
     if isinstance(source, bytes) and (not source or b"\n" in source or b"\0" in source):
         return Table(_lanesum.read_list_content(source, reading))
     if _is_stream(source):
-        # A pipe may keep us waiting: Python's own reading leaves other threads and ctrl-C their turn.
+        # A pipe may keep us waiting: Python's own reading leaves other threads and ctrl-C their
+        # turn.
         with open(source, "rb") as file:
             return Table(_lanesum.read_list_content(file.read(), reading))
     return Table(_lanesum.read_list_file(source, reading))

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Part", "Parts", "hash_parquet", "hash_parquet_task", "pack"]
 
-# Row groups of as many bytes are a task: long against what a task costs, short against a worker's memory.
+# Row groups of as many bytes are a task: long against what a task costs, short against a worker's
+# memory.
 _TASK = 256 << 20
 
 

@@ -71,7 +71,8 @@ def siphash24(key: bytes) -> Any:
         digests = pyarrow.chunked_array(lanesum.hash_column(column, "siphash24", key=key, output="uint64"))
         return digests.combine_chunks().view(pyarrow.int64())
 
-    # Whose types Spark reads as its own kinds of functions; here they are none of the module's business.
+    # Whose types Spark reads as its own kinds of functions; here they are none of the module's
+    # business.
     hashed.__annotations__ = {"column": _arrow_array(), "return": _arrow_array()}
     return arrow_udf(hashed, LongType())
 

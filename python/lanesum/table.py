@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import pyarrow as _pyarrow
     from typing_extensions import CapsuleType
 
-# Of a name that is no UTF-8 the column of this ending has the bytes, and the one without it is null.
+# Of a name that is no UTF-8 the column of this ending has the bytes, and the one without it is
+# null.
 _BYTES = "_bytes"
 
 

@@ -1,9 +1,9 @@
 //! The bytes of Python's objects, of which some may be changed by others while they are looked at.
 //!
 //! `bytes` never change, so they are hashed where they are, without the GIL. Anything else
-//! (`bytearray`, `memoryview`, `array`, numpy's) is copied first, by Python itself and with the GIL,
-//! a piece at a time: whoever writes to it meanwhile gets some digest or other, as with hashlib,
-//! and nothing worse.
+//! (`bytearray`, `memoryview`, `array`, numpy's) is copied first, by Python itself and with the
+//! GIL, a piece at a time: whoever writes to it meanwhile gets some digest or other, as with
+//! hashlib, and nothing worse.
 
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyBufferError, PyTypeError};

@@ -51,7 +51,8 @@ pub(crate) fn by_capsule(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Opti
     Ok(Some(chunks))
 }
 
-/// The column of a frame of pandas that has but one, without its index, which it would hand over, too.
+/// The column of a frame of pandas that has but one, without its index, which it would hand over,
+/// too.
 fn only_column_of_pandas<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let class = object.get_type();
     if !(class.hasattr("iloc")? && class.hasattr("columns")?)
@@ -64,7 +65,8 @@ fn only_column_of_pandas<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bou
 }
 
 /// # Errors
-/// `TypeError` for a column of objects in which pandas takes moments for dates, since the first is one.
+/// `TypeError` for a column of objects in which pandas takes moments for dates, since the first is
+/// one.
 fn refuse_moments_of_pandas(object: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
     let Some(dtype) = object.getattr_opt("dtype")? else { return Ok(()) };
     if dtype.getattr_opt("kind")?.is_none_or(|kind| !kind.eq("O").unwrap_or(false)) {
@@ -87,8 +89,8 @@ fn refuse_moments_of_pandas(object: &Bound<'_, PyAny>, what: &str) -> PyResult<(
 }
 
 /// # Errors
-/// `TypeError` for a column or a table of polars with Python's objects, which it hands over as the addresses
-/// of these, or of nulls alone, with a buffer that Arrow does not know.
+/// `TypeError` for a column or a table of polars with Python's objects, which it hands over as the
+/// addresses of these, or of nulls alone, with a buffer that Arrow does not know.
 fn refuse_types_of_polars(object: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
     let module: String = object.get_type().getattr("__module__")?.extract()?;
     // Of a query nothing is known before it has run, and it is not taken.
@@ -135,8 +137,8 @@ pub(crate) fn columns_of(rows: &ArrayRef, what: &str) -> PyResult<Vec<ArrayRef>>
     Ok(rows.as_struct().columns().to_vec())
 }
 
-/// What pyarrow says of a column that it cannot hand over, with the name of that: one of pandas with
-/// objects of several kinds, say.
+/// What pyarrow says of a column that it cannot hand over, with the name of that: one of pandas
+/// with objects of several kinds, say.
 fn refused(py: Python<'_>, error: PyErr, what: &str) -> PyErr {
     let module =
         error.get_type(py).getattr("__module__").and_then(|module| module.extract::<String>());

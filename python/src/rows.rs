@@ -1,7 +1,7 @@
 //! The rows of Arrow's columns of text and bytes, where they are.
 //!
-//! What other libraries hand over is looked through beforehand only for where its rows are. Each row
-//! is looked up with bounds checked still, and at a row that is null, where anything may stand,
+//! What other libraries hand over is looked through beforehand only for where its rows are. Each
+//! row is looked up with bounds checked still, and at a row that is null, where anything may stand,
 //! nothing is.
 
 use arrow_array::cast::AsArray as _;

@@ -312,7 +312,8 @@ fn text(number: usize, array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     }
 }
 
-/// Whether decimal numbers have no more digits than their type says, beyond which Arrow cuts them off.
+/// Whether decimal numbers have no more digits than their type says, beyond which Arrow cuts them
+/// off.
 fn fits_its_digits(values: &ArrayRef) -> bool {
     fn fit<T: DecimalType>(values: &ArrayRef, digits: u8) -> bool {
         values.as_primitive::<T>().validate_decimal_precision(digits).is_ok()

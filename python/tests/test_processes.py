@@ -26,7 +26,8 @@ WAITING = {
     "read_list of a FIFO": "lanesum.read_list(fifo)",
     "executor": "lanesum.hash_files([fifo], executor=concurrent.futures.ThreadPoolExecutor(1))",
 }
-# In a child, so that the signal is a real one; the time is the signal's until KeyboardInterrupt is caught.
+# In a child, so that the signal is a real one; the time is the signal's until KeyboardInterrupt is
+# caught.
 SCRIPT = """
 import concurrent.futures, os, sys, time
 import lanesum

@@ -1,9 +1,9 @@
 //! `python`: columns, surrogate keys, messages and objects, from Python's own side.
 //!
 //! `python/bench/columns.py` makes the rows and runs what it is asked for, in the virtual
-//! environment of `make bench-python`, which has all peers, or of `make python`, and takes the time;
-//! the rounds are the rig's. It holds the answers to one another before it begins. A million rows of 12 or 36 bytes a run, no two alike; half as
-//! many of 200 bytes or of 1 to 200.
+//! environment of `make bench-python`, which has all peers, or of `make python`, and takes the
+//! time; the rounds are the rig's. It holds the answers to one another before it begins. A million
+//! rows of 12 or 36 bytes a run, no two alike; half as many of 200 bytes or of 1 to 200.
 //!
 //! `lanesum` gives bytes or numbers, `lanesum-hex` digits; `lanesum-many` is a list of digits for a
 //! list of texts. `hashlib` is a loop, over BLAKE2b with a key in the cases of SipHash; `pandas` is

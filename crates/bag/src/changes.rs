@@ -31,8 +31,8 @@ pub enum Change {
     /// A payload manifest that is not what a tag manifest says, or that none lists. What it told of
     /// the files may be lost, so they may be damaged though it does not tell.
     Untrusted,
-    /// A payload manifest or the metadata that a tag manifest lists are not there any more, and what
-    /// they told is lost.
+    /// A payload manifest or the metadata that a tag manifest lists are not there any more, and
+    /// what they told is lost.
     Lost,
 }
 

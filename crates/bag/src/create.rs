@@ -296,8 +296,8 @@ fn bag_around(root: &Path) -> Option<PathBuf> {
     root.ancestors().skip(1).find(is_around).map(Path::to_owned)
 }
 
-/// Warnings about what is to be in a bag: folders that none keeps, names that other systems or tools
-/// take otherwise, and what nobody may have meant to be in it.
+/// Warnings about what is to be in a bag: folders that none keeps, names that other systems or
+/// tools take otherwise, and what nobody may have meant to be in it.
 pub(crate) fn doubtful<'a>(
     root: &Path,
     contents: &Contents,

@@ -59,7 +59,8 @@ impl Manifest {
         format!("{tag}manifest-{algorithm}.txt")
     }
 
-    /// Reads what stands in it, where its algorithm is known. `is_there` knows the files of the bag.
+    /// Reads what stands in it, where its algorithm is known. `is_there` knows the files of the
+    /// bag.
     pub(crate) fn read(
         &self,
         text: &[u8],

@@ -169,8 +169,8 @@ impl Queue {
         if begins <= now { Next::Now } else { Next::At(begins.min(tomorrow)) }
     }
 
-    /// Takes what is to be read now: so much of the budget at most, but for the last file. `size` is
-    /// of a file that is there. What is not well does not count.
+    /// Takes what is to be read now: so much of the budget at most, but for the last file. `size`
+    /// is of a file that is there. What is not well does not count.
     pub(crate) fn claim(
         &mut self,
         now: i64,
@@ -449,8 +449,8 @@ impl Catalog {
             let state = self.state(id.into())?;
             Ok(state.map(|state| (state.status.is_good(), times.due(&state))))
         })?;
-        // Whether it is the right folder again shows at once, but of one that has lost too much only
-        // when all of it is looked at.
+        // Whether it is the right folder again shows at once, but of one that has lost too much
+        // only when all of it is looked at.
         let is_there = self.why_not_there(root)?.is_none();
         let has_lost = summary.suspended.is_some() && is_there;
         if has_lost {

@@ -1,4 +1,5 @@
-//! What whoever shows a catalog asks for: a page of what is not well, one file, the runs of some time.
+//! What whoever shows a catalog asks for: a page of what is not well, one file, the runs of some
+//! time.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -33,8 +34,8 @@ pub struct Known {
     pub size: i64,
     /// What is cataloged of its content.
     pub digests: Digests,
-    /// What was told of it when it was found as it stands; nothing where it is well, has another name
-    /// since, or a hundred thousand things were found after.
+    /// What was told of it when it was found as it stands; nothing where it is well, has another
+    /// name since, or a hundred thousand things were found after.
     pub found: Option<Event>,
     root: i64,
     below: Vec<u8>,
@@ -49,8 +50,8 @@ impl Known {
 }
 
 impl Catalog {
-    /// The files that are not well whose ids are greater than `after`, in the order of these, and so
-    /// many at most.
+    /// The files that are not well whose ids are greater than `after`, in the order of these, and
+    /// so many at most.
     ///
     /// # Errors
     /// Those of the catalog.

@@ -184,10 +184,10 @@ impl Catalog {
         look(&self.path).map(|(db, _)| db)
     }
 
-    /// Brings what is in the log to its place. SQLite does so when the last connection is closed, and
-    /// of a log in which a bit flipped it drops the rest in silence: it must not hold weeks of what
-    /// was found, because a daemon has the catalog open. What a reader still needs stays until the
-    /// next time.
+    /// Brings what is in the log to its place. SQLite does so when the last connection is closed,
+    /// and of a log in which a bit flipped it drops the rest in silence: it must not hold weeks of
+    /// what was found, because a daemon has the catalog open. What a reader still needs stays until
+    /// the next time.
     ///
     /// # Errors
     /// Those of the catalog.
@@ -250,7 +250,8 @@ fn folder(path: &Path) -> &Path {
     }
 }
 
-/// The path without links, so that a catalog has one lock and one log by whatever name it is opened.
+/// The path without links, so that a catalog has one lock and one log by whatever name it is
+/// opened.
 fn real(path: &Path) -> Result<PathBuf, CatalogError> {
     match path.canonicalize() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -384,8 +385,8 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, CatalogError> {
     let settled = || -> rusqlite::Result<Connection> {
         let db = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_EXRESCODE)?;
         db.busy_timeout(PATIENCE)?;
-        // Else a statement may be prepared anew whenever another value is bound, which takes ten times as
-        // long as to look a row up.
+        // Else a statement may be prepared anew whenever another value is bound, which takes ten
+        // times as long as to look a row up.
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         db.pragma_update(None, "mmap_size", 0)?;
         db.pragma_update(None, "cache_size", -CACHE)?;

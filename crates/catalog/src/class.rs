@@ -189,8 +189,8 @@ impl Status {
         matches!(self, Self::Fresh | Self::Good)
     }
 
-    /// Whether the stored digest is the last that is known to be right, which nothing but somebody's
-    /// word may replace.
+    /// Whether the stored digest is the last that is known to be right, which nothing but
+    /// somebody's word may replace.
     #[must_use]
     pub const fn is_kept(self) -> bool {
         matches!(self, Self::Rotted | Self::Altered | Self::Emptied)

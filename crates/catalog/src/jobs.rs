@@ -88,8 +88,8 @@ impl Limits {
     }
 }
 
-/// Rows that are looked up together: each look by itself locks the catalog, and a transaction must not
-/// last as long as the files are read.
+/// Rows that are looked up together: each look by itself locks the catalog, and a transaction must
+/// not last as long as the files are read.
 const PAGE: usize = 500;
 
 /// Rows to be read, by their ids, in this order.
@@ -147,7 +147,8 @@ impl Iterator for RowJobs {
     }
 }
 
-/// What is to be done with a row whose place was looked at; the last makes a job of a file that is there.
+/// What is to be done with a row whose place was looked at; the last makes a job of a file that is
+/// there.
 pub(crate) fn job_of_there(
     there: There,
     file: File,

@@ -13,15 +13,16 @@
 //! | to take up what lists say | [`Catalog::import`] |
 //! | to know whether the catalog itself is well | [`Catalog::check`], [`Catalog::backup`] |
 //!
-//! Nothing here prints, exits or looks at the environment, and no thread is started but those of the
-//! engine, [`lanesum_checksum::engine`].
+//! Nothing here prints, exits or looks at the environment, and no thread is started but those of
+//! the engine, [`lanesum_checksum::engine`].
 //!
 //! ```text
 //! one file, one writer                     catalog.rs, lock.rs, network.rs
 //! its tables, their rows and seals         schema.rs, table.rs, seal.rs, digests.rs
 //! roots, and the volumes they are on       root.rs, volume.rs
 //! rows in the order of a walk              rows.rs
-//! a run: look, then read, then judge       run.rs, scan.rs, mounts.rs, moves.rs, jobs.rs, way.rs, work.rs
+//! a run: look, then read, then judge       run.rs, scan.rs, mounts.rs, moves.rs, jobs.rs, way.rs,
+//!                                          work.rs
 //! ... and what came of it, and its options  summary.rs, stat.rs, options.rs
 //! files that are read in stretches         long.rs
 //! the table of cases, and what rot takes   class.rs, confirm.rs
@@ -37,8 +38,8 @@
 //! committed with `synchronous=FULL`, and findings are given out after that. A crash loses so much
 //! of good checks at most.
 //!
-//! **Rot is said only after four questions**: is the row as it was written (its seal)? Was the
-//! file at rest when it was hashed? Does nobody write to it now (a lease)? Does a second reading, past
+//! **Rot is said only after four questions**: is the row as it was written (its seal)? Was the file
+//! at rest when it was hashed? Does nobody write to it now (a lease)? Does a second reading, past
 //! the cache, say the same?
 
 #![forbid(unsafe_code)]

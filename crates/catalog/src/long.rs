@@ -1,5 +1,6 @@
-//! Long files, which a scrub reads in stretches: where it stands in each is stored with every stretch,
-//! so that it goes on there however it ended, and a file may take longer than the hours of its root.
+//! Long files, which a scrub reads in stretches: where it stands in each is stored with every
+//! stretch, so that it goes on there however it ended, and a file may take longer than the hours of
+//! its root.
 //!
 //! ```text
 //! LongJobs, an iterator of jobs      -> the engine reads a stretch of each file
@@ -8,8 +9,8 @@
 //! ```
 //!
 //! A stretch goes on from the last one only as long as times and number of the file are what they
-//! were; otherwise it is read from its beginning. The file was checked when the first of its stretches
-//! was read.
+//! were; otherwise it is read from its beginning. The file was checked when the first of its
+//! stretches was read.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::mem;
@@ -90,8 +91,9 @@ impl SoFar {
     }
 }
 
-/// The files of which a part was read. Whatever else says something of one of them takes its stretch
-/// away in the same commit: what was told of a part that was read before must not be forgotten.
+/// The files of which a part was read. Whatever else says something of one of them takes its
+/// stretch away in the same commit: what was told of a part that was read before must not be
+/// forgotten.
 pub(crate) fn begun_files(db: &Connection) -> Result<HashSet<i64>, CatalogError> {
     let mut statement = db.prepare_cached("SELECT file FROM stretch")?;
     let files = statement.query_map([], |row| row.get(0))?;
@@ -129,8 +131,8 @@ impl Catalog {
 }
 
 impl Work<'_> {
-    /// Of these files, in their order, those that are well and are read in stretches, those that are
-    /// not well, and the others.
+    /// Of these files, in their order, those that are well and are read in stretches, those that
+    /// are not well, and the others.
     pub(crate) fn long_of(&self, ids: Vec<i64>) -> Result<[Vec<i64>; 3], CatalogError> {
         if self.options.engine.io == Io::Direct
             || !Midstate::exists_of(self.batch.root.policy.algorithms)
@@ -250,7 +252,8 @@ impl Chain {
         self.changed.notify_all();
     }
 
-    /// The next file that goes on, or of which `next` gives the first stretch; none once all are done.
+    /// The next file that goes on, or of which `next` gives the first stretch; none once all are
+    /// done.
     fn take(
         self: &Arc<Self>,
         mut next: impl FnMut() -> Result<Option<Long>, CatalogError>,

@@ -168,8 +168,8 @@ impl Control {
         Ok(result)
     }
 
-    /// Lets nothing of a root be scrubbed until [`resume`](Self::resume), also after the machine was
-    /// off. Since when, which is earlier than now where it was paused already.
+    /// Lets nothing of a root be scrubbed until [`resume`](Self::resume), also after the machine
+    /// was off. Since when, which is earlier than now where it was paused already.
     ///
     /// # Errors
     /// Those of the catalog.

@@ -14,8 +14,8 @@ use rustix::io::Errno;
 pub(crate) struct Mounts(Vec<Vec<u8>>);
 
 impl Mounts {
-    /// Those of a folder, whose path is without links. Where the system tells of no mounts, there are
-    /// none here: those of other devices are found by their numbers.
+    /// Those of a folder, whose path is without links. Where the system tells of no mounts, there
+    /// are none here: those of other devices are found by their numbers.
     pub(crate) fn below(root: &Path) -> Self {
         // A root whose folder is elsewhere now has a link in its path, and the table has none.
         let root = &root.canonicalize().unwrap_or_else(|_| root.to_owned());

@@ -50,8 +50,8 @@ pub struct Overview {
     pub ages: [u64; 4],
     /// The same by thirtieths of the period, and last those that were not checked within it.
     pub by_age: [u64; 31],
-    /// When the one was checked that was not for the longest time, of those that were: seconds since
-    /// 1970.
+    /// When the one was checked that was not for the longest time, of those that were: seconds
+    /// since 1970.
     pub oldest: Option<i64>,
     /// Files that were not read for longer than
     /// [`Policy::late_after_days`](crate::Policy::late_after_days).
@@ -68,7 +68,8 @@ pub struct Overview {
     pub is_at_work: bool,
     /// How it is scrubbed.
     pub manners: Manners,
-    /// The last look at the root, and the last scrub, where they did not do all that was to be done.
+    /// The last look at the root, and the last scrub, where they did not do all that was to be
+    /// done.
     pub undone: Vec<Run>,
 }
 
@@ -299,8 +300,8 @@ impl Catalog {
         Ok(())
     }
 
-    /// The last run that looked at all of a root, and the last scrub of it that ended, where they have
-    /// not done all that was to be done.
+    /// The last run that looked at all of a root, and the last scrub of it that ended, where they
+    /// have not done all that was to be done.
     ///
     /// # Errors
     /// Those of the catalog.
@@ -374,8 +375,8 @@ impl Catalog {
         Ok(count.cast_unsigned())
     }
 
-    /// The last run over a root that a condition holds for. Each run since is held against its seal,
-    /// or a flipped bit would let an earlier one stand for it.
+    /// The last run over a root that a condition holds for. Each run since is held against its
+    /// seal, or a flipped bit would let an earlier one stand for it.
     pub(crate) fn last_run(
         &self,
         root: &Root,

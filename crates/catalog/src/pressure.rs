@@ -1,9 +1,9 @@
 //! Whether others wait for the disks, so that a scrub gets out of their way.
 //!
 //! The kernel counts for how long anybody waited for a disk (`/proc/pressure/io`), and a scrub's
-//! own waiting is in it: on an idle machine it would yield to itself. So it holds its breath now and
-//! then, and looks whether the count goes on without it. Where the kernel does not count there is
-//! nothing to yield to.
+//! own waiting is in it: on an idle machine it would yield to itself. So it holds its breath now
+//! and then, and looks whether the count goes on without it. Where the kernel does not count there
+//! is nothing to yield to.
 
 use std::fs;
 use std::path::PathBuf;

@@ -56,8 +56,8 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// A file that was not read for longer than so many days is late: its period, and a tenth of it or
-    /// two days to catch up.
+    /// A file that was not read for longer than so many days is late: its period, and a tenth of it
+    /// or two days to catch up.
     #[must_use]
     pub fn late_after_days(&self) -> u32 {
         self.every_days.saturating_add((self.every_days / 10).max(2))
@@ -176,8 +176,8 @@ impl Catalog {
         walk_root(&folder).filter_map(size).fold(0, u64::saturating_add)
     }
 
-    /// Why the folder of a root is not the one that was cataloged, cannot be read, or is empty, if it
-    /// is.
+    /// Why the folder of a root is not the one that was cataloged, cannot be read, or is empty, if
+    /// it is.
     ///
     /// # Errors
     /// Those of the catalog.
@@ -199,8 +199,8 @@ impl Catalog {
         // What is mounted in a root may be a root of its own: the innermost one.
         roots.sort_by_key(|root| std::cmp::Reverse(root.path.as_os_str().len()));
         let typed = without_parents(&std::path::absolute(path).map_err(CatalogError::io(path))?);
-        // The names that are cataloged come first; then what links above a root lead to, and then what
-        // leads to where a root is now, if a link is in its place.
+        // The names that are cataloged come first; then what links above a root lead to, and then
+        // what leads to where a root is now, if a link is in its place.
         let own: Vec<_> = roots.iter().map(|root| (root.path.clone(), root)).collect();
         let real: Vec<_> =
             roots.iter().filter_map(|root| Some((root.path.canonicalize().ok()?, root))).collect();
@@ -212,7 +212,8 @@ impl Catalog {
             found = below(&resolved(&typed, &real), &real);
         }
         for (root, below) in &found {
-            // What an outer one had there before something was mounted is called by that name still.
+            // What an outer one had there before something was mounted is called by that name
+            // still.
             if below.is_empty() || self.has_rows_at(root, below)? {
                 return Ok((Root::clone(root), below.clone()));
             }
@@ -296,8 +297,8 @@ fn below<'r>(path: &Path, places: &[(PathBuf, &'r Root)]) -> Vec<(&'r Root, Vec<
     places.iter().filter_map(|(place, root)| Some((*root, below(place)?))).collect()
 }
 
-/// The path without links as far as the first of these places of roots; it stays as it is from there
-/// on.
+/// The path without links as far as the first of these places of roots; it stays as it is from
+/// there on.
 fn resolved(path: &Path, places: &[(PathBuf, &Root)]) -> PathBuf {
     let mut resolved = path.to_owned();
     let mut above: Vec<_> = path.ancestors().collect();

@@ -30,8 +30,8 @@ pub(crate) struct File {
     pub(crate) stat: Stat,
     /// Whether nobody can have been writing still when it was hashed.
     pub(crate) is_settled: bool,
-    /// Whether its stat was taken after a move, and without a read: a time that moved may be that of
-    /// the move, or of another content.
+    /// Whether its stat was taken after a move, and without a read: a time that moved may be that
+    /// of the move, or of another content.
     pub(crate) was_moved: bool,
     pub(crate) digests: Digests,
     /// Where it is now, if that is under another name: no row has that yet.

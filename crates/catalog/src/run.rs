@@ -118,8 +118,9 @@ impl Catalog {
         Ok(work)
     }
 
-    /// Whether an add or an update of a root ever came to its end. Until then, also after one that was
-    /// interrupted, nobody knows all that is there, nor wants to hear of each file that it is new.
+    /// Whether an add or an update of a root ever came to its end. Until then, also after one that
+    /// was interrupted, nobody knows all that is there, nor wants to hear of each file that it is
+    /// new.
     ///
     /// # Errors
     /// Those of the catalog.
@@ -462,7 +463,8 @@ impl Work<'_> {
         self.batch.run.outcome = Some(outcome);
         self.commit()?;
         self.catalog.bring_home()?;
-        // Folders lose files by moves alone, and an index that is wrong must not make one look empty.
+        // Folders lose files by moves alone, and an index that is wrong must not make one look
+        // empty.
         if self.is_shape_right {
             self.catalog.remove_empty_folders(self.batch.root.id)?;
         }

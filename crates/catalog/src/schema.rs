@@ -14,8 +14,8 @@ pub(crate) const APPLICATION: i64 = 0x4C6E_5375;
 ///
 /// A good check leaves no row behind: `state.checked` and the counts of its run prove it. What is
 /// not as it was is an event, and events are never altered. `state` is apart from `file` since a
-/// check of everything then writes a sixth of the pages. Paths of folders are below their root, end in
-/// `/` but for that of the root itself, which is empty, and so sort as a walk enters them.
+/// check of everything then writes a sixth of the pages. Paths of folders are below their root, end
+/// in `/` but for that of the root itself, which is empty, and so sort as a walk enters them.
 pub(crate) const STEPS: &[&str] = &["
 CREATE TABLE meta(key TEXT PRIMARY KEY, value BLOB NOT NULL, seal INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE root(id INTEGER PRIMARY KEY, path BLOB NOT NULL UNIQUE, volume TEXT NOT NULL,

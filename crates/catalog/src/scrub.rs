@@ -9,10 +9,11 @@
 //! one that is not well                now
 //! ```
 //!
-//! After a month off a tenth of everything is due at once. So a day has a budget, of 1.5 times
-//! the even load, or twice where files are late: what is due first is read first, and the rest
-//! tomorrow. What is not well, or could not be looked at, is tried each time, and behind the others:
-//! the budget is spent on what was read and is well, so nothing keeps the rest from being read.
+//! After a month off a tenth of everything is due at once. So a day has a budget, of 1.5 times the
+//! even load, or twice where files are late: what is due first is read first, and the rest
+//! tomorrow. What is not well, or could not be looked at, is tried each time, and behind the
+//! others: the budget is spent on what was read and is well, so nothing keeps the rest from being
+//! read.
 
 use std::io;
 use std::sync::Arc;
@@ -69,7 +70,8 @@ impl Due {
             is_good: state.status.is_good(),
         };
         let mut chosen: Vec<_> = if self.is_chosen() {
-            // What is not well comes beside, or it would be the oldest for ever, in place of the rest.
+            // What is not well comes beside, or it would be the oldest for ever, in place of the
+            // rest.
             states.sort_unstable_by_key(|state| (!state.status.is_good(), state.checked, state.id));
             let good = states.iter().filter(|state| state.status.is_good()).count();
             let part = self.percent.map_or(0.0, |percent| percent / 100.0);
@@ -133,8 +135,9 @@ impl<'c> Times<'c> {
         if checked > self.now { i64::MIN / 2 } else { checked }
     }
 
-    /// Whether a file was not read for longer than [`Policy::late_after_days`](crate::Policy::late_after_days)
-    /// lets it be. One that is not well is told as such.
+    /// Whether a file was not read for longer than
+    /// [`Policy::late_after_days`](crate::Policy::late_after_days) lets it be. One that is not well
+    /// is told as such.
     pub(crate) fn is_late(&self, state: &State) -> bool {
         let most = self.late_after;
         let is_old = state.checked > 0 && self.now - state.checked > most;
@@ -163,8 +166,8 @@ impl<'c> Times<'c> {
     }
 }
 
-/// What reading a file takes of the budget: its bytes, and as much as a block for finding it, so that
-/// empty files take something as well.
+/// What reading a file takes of the budget: its bytes, and as much as a block for finding it, so
+/// that empty files take something as well.
 pub(crate) fn cost(size: i64) -> i64 {
     size.max(0).saturating_add(4096)
 }

@@ -130,8 +130,8 @@ impl Summary {
         is_through && busy + unreadable + self.unread + self.unknown == 0
     }
 
-    /// Whether all of it was looked at, now or before: nothing is left that was busy, hidden or could
-    /// not be read when it was to be.
+    /// Whether all of it was looked at, now or before: nothing is left that was busy, hidden or
+    /// could not be read when it was to be.
     #[must_use]
     pub fn is_all_seen(&self) -> bool {
         let is_unseen =

@@ -98,9 +98,9 @@ impl Catalog {
         Ok(finding)
     }
 
-    /// Catalogs a file, or all files in a folder, no more; a root with all of it. A path that is the
-    /// name of both is the file; with a slash at its end it is the folder. What was told of them
-    /// stays among the events. Files on the disk are not touched.
+    /// Catalogs a file, or all files in a folder, no more; a root with all of it. A path that is
+    /// the name of both is the file; with a slash at its end it is the folder. What was told of
+    /// them stays among the events. Files on the disk are not touched.
     ///
     /// # Errors
     /// [`CatalogError::NoRoot`], [`CatalogError::Unknown`], and those of the catalog.

@@ -1,4 +1,5 @@
-//! A run at work: what was read is held against its row, and what comes of that is written and told.
+//! A run at work: what was read is held against its row, and what comes of that is written and
+//! told.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -157,8 +158,8 @@ impl<'a> Work<'a> {
         told.iter().try_for_each(|finding| (self.tell)(finding)).map_err(CatalogError::Told)
     }
 
-    /// Whether the root is what it was when the run began. Where it is not, nobody knows of which of
-    /// the two was read what is not committed: nothing of that is kept.
+    /// Whether the root is what it was when the run began. Where it is not, nobody knows of which
+    /// of the two was read what is not committed: nothing of that is kept.
     pub(crate) fn look_at_root(&mut self) -> Result<(), CatalogError> {
         if self.vanished.is_none()
             && inode_at(&self.batch.root.path) != self.place
@@ -170,8 +171,8 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// What is mounted over a path below the root, perhaps since the run began; as of this moment, or
-    /// of a moment ago.
+    /// What is mounted over a path below the root, perhaps since the run began; as of this moment,
+    /// or of a moment ago.
     pub(crate) fn mount_over(&mut self, below: &[u8], is_exact: bool) -> Option<Vec<u8>> {
         const MOMENT: Duration = Duration::from_millis(10);
         let is_old = |at: Instant| is_exact || at.elapsed() > MOMENT;

@@ -79,17 +79,18 @@ pub enum Command {
     Sum(Sum),
     /// Check files against lists of checksums.
     ///
-    /// Reads what GNU md5sum, sha1sum, sha256sum, sha512sum and cksum -a, b3sum, xxhsum,
-    /// OpenSSL, RHash (with one hash, --bsd or --sfv) and BSD's md5 write, where lanesum has the algorithm:
-    /// each line is recognised by itself. Also lists of hashdeep, SFV, CSV, JSON, manifests of BagIt and what tools for S3
-    /// print: docs/formats.md. Lines of other algorithms, and lists that hold no checksum line at all, are a
-    /// failure.
+    /// Reads what GNU md5sum, sha1sum, sha256sum, sha512sum and cksum -a, b3sum, xxhsum, OpenSSL,
+    /// RHash (with one hash, --bsd or --sfv) and BSD's md5 write, where lanesum has the algorithm:
+    /// each line is recognised by itself. Also lists of hashdeep, SFV, CSV, JSON, manifests of
+    /// BagIt and what tools for S3 print: docs/formats.md. Lines of other algorithms, and lists
+    /// that hold no checksum line at all, are a failure.
     #[command(after_help = EXIT_CODES)]
     Check(Check),
-    /// Tell what changed, moved, was copied, is new or missing between two lists, trees, or one of each.
+    /// Tell what changed, moved, was copied, is new or missing between two lists, trees, or one of
+    /// each.
     ///
-    /// A list beside a tree is an audit, two trees tell whether a copy is the original, two lists are
-    /// compared without reading a file. Prints the differences, sorted by name, and a summary.
+    /// A list beside a tree is an audit, two trees tell whether a copy is the original, two lists
+    /// are compared without reading a file. Prints the differences, sorted by name, and a summary.
     #[command(after_help = COMPARE_CODES)]
     Compare(Compare),
     /// Write lists of checksums in another format.
@@ -103,9 +104,9 @@ pub enum Command {
     Bag(Bag),
     /// Take folders up into the catalog, and read all of their files.
     ///
-    /// From then on `audit` tells what is not as it was, `update` takes up edits, and `scrub` reads every
-    /// file once in --every: what rots is found while there is a copy. Of a folder that is there
-    /// already the options given replace the old ones, and what is new is read.
+    /// From then on `audit` tells what is not as it was, `update` takes up edits, and `scrub` reads
+    /// every file once in --every: what rots is found while there is a copy. Of a folder that is
+    /// there already the options given replace the old ones, and what is new is read.
     #[command(after_help = CATALOG_CODES)]
     Add(Add),
     /// Take up what was edited, moved or added since; never damage.
@@ -116,17 +117,18 @@ pub enum Command {
     Audit(Audit),
     /// Read what is due, to find what rotted.
     ///
-    /// Each file is due once in the period of its folder, spread over it; a day reads no more than 1.5
-    /// times the even load, or twice that where files are late. With --percent, --older-than, --bad or
-    /// --new that is read instead.
+    /// Each file is due once in the period of its folder, spread over it; a day reads no more than
+    /// 1.5 times the even load, or twice that where files are late. With --percent, --older-than,
+    /// --bad or --new that is read instead.
     #[command(after_help = CATALOG_CODES)]
     Scrub(Scrub),
     /// Stay, and read what is due when it is due.
     ///
-    /// It reads as `scrub` does, all through the day or in the hours of each folder, an hour's due files
-    /// at a time, and what is not well once a day. A folder that is not there is suspended until it is
-    /// back. `lanesum pause`, `resume` and `limit` steer it. It ends at SIGTERM within two seconds. For
-    /// systemd there are lanesum.service and, without a daemon, lanesum-scrub@.timer.
+    /// It reads as `scrub` does, all through the day or in the hours of each folder, an hour's due
+    /// files at a time, and what is not well once a day. A folder that is not there is suspended
+    /// until it is back. `lanesum pause`, `resume` and `limit` steer it. It ends at SIGTERM within
+    /// two seconds. For systemd there are lanesum.service and, without a daemon,
+    /// lanesum-scrub@.timer.
     #[command(after_help = SERVE_CODES)]
     Serve(Serve),
     /// Let nothing be scrubbed until `lanesum resume`, also after the machine was off.
@@ -139,17 +141,20 @@ pub enum Command {
     Resume(Steer),
     /// Change how fast, in which hours and how often folders are scrubbed, or tell how they are.
     ///
-    /// A scrub that runs, of whatever process, follows within two seconds. What cannot be done in the
-    /// period of a folder is refused.
+    /// A scrub that runs, of whatever process, follows within two seconds. What cannot be done in
+    /// the period of a folder is refused.
     #[command(after_help = STEER_CODES)]
     Limit(Limit),
-    /// Tell how each folder of the catalog stands: what is not well, how old the checks are, what is due.
+    /// Tell how each folder of the catalog stands: what is not well, how old the checks are, what
+    /// is due.
     #[command(after_help = CATALOG_CODES)]
     Status(Status),
-    /// List what is not well and what was found; the text is a mail, with its subject as the first line.
+    /// List what is not well and what was found; the text is a mail, with its subject as the first
+    /// line.
     #[command(after_help = CATALOG_CODES)]
     Report(Report),
-    /// Accept files as they are now, whatever was found; of a folder of the catalog, the volume it is on.
+    /// Accept files as they are now, whatever was found; of a folder of the catalog, the volume it
+    /// is on.
     #[command(after_help = CATALOG_CODES)]
     Accept(Accept),
     /// Catalog files, folders or all of a folder that was added no more. The files are not touched.
@@ -157,22 +162,22 @@ pub enum Command {
     Forget(Forget),
     /// The catalog itself: check it, copy it, make it of lists, write it as a list.
     ///
-    /// The catalog knows of each file what it was, when it was last read, and what became of it. Begin
-    /// with `lanesum add ~/photos`; then `lanesum audit` tells what is not as it was, `lanesum update`
-    /// takes up what you edited, and `lanesum scrub`, say once a day, reads what is due. `lanesum
-    /// status` tells how things stand. Whoever has lists begins with `lanesum catalog import --add DIR
-    /// LIST`. docs/catalog.md says what each case means.
+    /// The catalog knows of each file what it was, when it was last read, and what became of it.
+    /// Begin with `lanesum add ~/photos`; then `lanesum audit` tells what is not as it was,
+    /// `lanesum update` takes up what you edited, and `lanesum scrub`, say once a day, reads what
+    /// is due. `lanesum status` tells how things stand. Whoever has lists begins with
+    /// `lanesum catalog import --add DIR LIST`. docs/catalog.md says what each case means.
     ///
-    /// It is in --catalog FILE, else $LANESUM_CATALOG, else $XDG_STATE_HOME/lanesum/catalog.db, of root
-    /// /var/lib/lanesum/catalog.db.
+    /// It is in --catalog FILE, else $LANESUM_CATALOG, else $XDG_STATE_HOME/lanesum/catalog.db, of
+    /// root /var/lib/lanesum/catalog.db.
     #[command(subcommand_required = true, arg_required_else_help = true, after_help = CATALOG_CODES)]
     Catalog(CatalogArgs),
     /// Print the ETags that S3 gives to files, by how they are uploaded.
     ///
-    /// A line is `ETAG  NAME`, which `check` and `compare` read, with several part sizes `ETAG  SIZE  NAME`,
-    /// where SIZE is the size or client. Of a file in one piece the
-    /// ETag is its MD5; of one in parts it is made of the MD5s of the parts, and ends with their
-    /// number. A bucket that encrypts with keys of KMS or of its customers has other ETags.
+    /// A line is `ETAG  NAME`, which `check` and `compare` read, with several part sizes
+    /// `ETAG  SIZE  NAME`, where SIZE is the size or client. Of a file in one piece the ETag is its
+    /// MD5; of one in parts it is made of the MD5s of the parts, and ends with their number. A
+    /// bucket that encrypts with keys of KMS or of its customers has other ETags.
     #[command(after_help = EXIT_CODES)]
     Etag(Etag),
     /// Measure every instruction set and algorithm on this machine, or the storage of PATH.
@@ -204,8 +209,8 @@ pub struct Sum {
     /// blake3, xxh128, xxh3-64, xxh32, crc32 and siphash.
     ///
     /// md5, sha1, sha224, sha256, sha512, blake3, xxh128 (also called xxh3), xxh3-64, xxh64, xxh32,
-    /// crc32c and crc32. With --key-file: blake3, siphash24 and siphash13 (64 bits), siphash24-128 and
-    /// siphash13-128.
+    /// crc32c and crc32. With --key-file: blake3, siphash24 and siphash13 (64 bits), siphash24-128
+    /// and siphash13-128.
     #[arg(
         short,
         long = "algorithm",
@@ -230,9 +235,9 @@ pub struct Sum {
     /// The format of the list.
     ///
     /// gnu: md5sum's lines, as --untagged. tag: BSD's, as --tag. hashdeep and md5deep: with sizes,
-    /// as these write them. bagit: a manifest. sfv: CRC-32, as cfv and RHash write it. csv: a header
-    /// and rows of path, size, modified and digests. json: one array of objects. jsonl: one object
-    /// a line. docs/formats.md says what each can hold.
+    /// as these write them. bagit: a manifest. sfv: CRC-32, as cfv and RHash write it. csv: a
+    /// header and rows of path, size, modified and digests. json: one array of objects. jsonl: one
+    /// object a line. docs/formats.md says what each can hold.
     #[arg(
         long,
         value_name = "FORMAT",
@@ -267,9 +272,9 @@ pub struct Sum {
 
     /// Go on where a run with the same -o was interrupted.
     ///
-    /// A run keeps what it has hashed in FILE.partial, on the medium every few seconds, until the list
-    /// is whole. Files whose size, times and inode are what they were are not read again; where
-    /// there is no FILE.partial, everything is read.
+    /// A run keeps what it has hashed in FILE.partial, on the medium every few seconds, until the
+    /// list is whole. Files whose size, times and inode are what they were are not read again;
+    /// where there is no FILE.partial, everything is read.
     #[arg(long, requires = "output")]
     pub resume: bool,
 
@@ -350,7 +355,8 @@ pub struct Check {
 
     /// A size of parts, or a client's, to try first for ETags of several parts: 16MiB, s5cmd.
     ///
-    /// As for `lanesum etag`. Those of the clients, and whole numbers of MiB and MB, are tried anyway.
+    /// As for `lanesum etag`. Those of the clients, and whole numbers of MiB and MB, are tried
+    /// anyway.
     #[arg(
         long,
         value_name = "SIZE|CLIENT",
@@ -362,8 +368,8 @@ pub struct Check {
     /// The algorithm of lines that do not name theirs.
     ///
     /// By default the number of their digits tells: 8 crc32c, 16 xxh64, 32 md5, 40 sha1, 56 sha224,
-    /// 64 sha256, 128 sha512. Untagged lines of crc32 and xxh32 (8), xxh3-64 (16), xxh128 (32) and blake3 (64)
-    /// need this option.
+    /// 64 sha256, 128 sha512. Untagged lines of crc32 and xxh32 (8), xxh3-64 (16), xxh128 (32) and
+    /// blake3 (64) need this option.
     #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
     pub algorithm: Option<Algorithm>,
 
@@ -371,7 +377,8 @@ pub struct Check {
     #[arg(short, long, overrides_with_all = ["status", "warn"])]
     pub quiet: bool,
 
-    /// Print no verdicts and no summary: the exit code tells. What cannot be read is told all the same.
+    /// Print no verdicts and no summary: the exit code tells. What cannot be read is told all the
+    /// same.
     #[arg(long, overrides_with_all = ["quiet", "warn"])]
     pub status: bool,
 
@@ -389,9 +396,9 @@ pub struct Check {
 
     /// Keep what is verified in STATE, and go on from there where a check was interrupted.
     ///
-    /// Files that match their lines, and whose size, times and inode are what they were, are not read
-    /// again. STATE is made where it is not there, and removed when all was read, whatever came of
-    /// it: the next check reads everything.
+    /// Files that match their lines, and whose size, times and inode are what they were, are not
+    /// read again. STATE is made where it is not there, and removed when all was read, whatever
+    /// came of it: the next check reads everything.
     #[arg(long, value_name = "STATE", value_hint = ValueHint::FilePath)]
     pub resume: Option<PathBuf>,
 

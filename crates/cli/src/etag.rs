@@ -93,8 +93,8 @@ fn paths(args: &Etag) -> Vec<PathBuf> {
     if args.paths.is_empty() { vec![PathBuf::from("-")] } else { args.paths.clone() }
 }
 
-/// A bar, but none where somebody types what is read. With several part sizes all bytes are hashed as
-/// often, which no total says.
+/// A bar, but none where somebody types what is read. With several part sizes all bytes are hashed
+/// as often, which no total says.
 fn start_display(
     args: &Etag,
     paths: Vec<PathBuf>,

@@ -66,8 +66,8 @@ impl Display {
         if !Self::is_shown(when) || (is_typed && when == When::Auto) {
             return None;
         }
-        // indicatif's own stays hidden where there is no terminal. Who asks for a bar gets one, and 80
-        // columns are assumed at its other end.
+        // indicatif's own stays hidden where there is no terminal. Who asks for a bar gets one, and
+        // 80 columns are assumed at its other end.
         let target = ProgressDrawTarget::term_like(Box::new(Term::buffered_stderr()));
         let bar = ProgressBar::hidden().with_style(style(UNKNOWN));
         let progress = Arc::new(Progress::default());

@@ -1,12 +1,16 @@
-//! Holds the documents to their lengths, and their links to what is there.
+//! Holds documents and comments to their lengths, and their links to what is there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 const README_LINES: usize = 80;
+/// Of a line of what is read most, but for a table's, whose rows cannot be broken.
+const DOCUMENT_COLUMNS: usize = 120;
 const ARCHITECTURE_WORDS: usize = 1_500;
 /// Of a decision, without its heading.
 const DECISION_LINES: usize = 5;
+/// Of a line with a comment, but for a table's, and for code in documentation.
+const COMMENT_COLUMNS: usize = 100;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -78,4 +82,91 @@ fn the_documents_are_as_short_as_they_are_meant_to_be() {
             assert!(lines <= DECISION_LINES, "{}: {decision}", document.display());
         }
     }
+}
+
+fn columns(line: &str) -> usize {
+    line.chars().count()
+}
+
+#[test]
+fn lines_of_documents_fit_a_window() {
+    let mut found = vec![root().join("README.md"), root().join("ARCHITECTURE.md")];
+    documents(&root().join("docs/decisions"), 0, &mut found);
+    let mut wide = Vec::new();
+    for document in &found {
+        let text = fs::read_to_string(document).unwrap();
+        let is_wide = |line: &&str| columns(line) > DOCUMENT_COLUMNS && !line.starts_with('|');
+        wide.extend(text.lines().filter(is_wide).map(|line| format!("{document:?}: {line}")));
+    }
+    assert!(found.len() > 5, "{found:?}");
+    assert!(wide.is_empty(), "{wide:#?}");
+}
+
+/// The files under a folder that are written by hand and have comments.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy();
+        if path.is_dir() {
+            if !name.starts_with('.') && !["target", "cache", "corpus"].contains(&&*name) {
+                sources(&path, found);
+            }
+        } else if name == "Makefile"
+            || [".rs", ".py", ".toml"].iter().any(|end| name.ends_with(end))
+        {
+            found.push(path);
+        }
+    }
+}
+
+/// The lines of a source whose comments are too wide, with their numbers.
+fn wide_comments(text: &str, mark: &str) -> Vec<(usize, String)> {
+    let mut is_code = false;
+    let is_wide = |(_, line): &(usize, &str)| {
+        let comment =
+            line.trim_start().strip_prefix(mark).map(|text| text.trim_start_matches(['/', '!']));
+        let Some(text) = comment.map(str::trim_start) else {
+            is_code = false;
+            let beside = line.rfind(&format!(" {mark} ")).map(|at| &line[at..]);
+            return columns(line) > COMMENT_COLUMNS
+                && beside.is_some_and(|text| !text.contains('"'));
+        };
+        is_code ^= text.starts_with("```");
+        columns(line) > COMMENT_COLUMNS && !is_code && !text.starts_with('|')
+    };
+    let lines = text.lines().enumerate().filter(is_wide);
+    lines.map(|(number, line)| (number + 1, line.into())).collect()
+}
+
+#[test]
+fn comments_fit_beside_one_another() {
+    let long = "x".repeat(COMMENT_COLUMNS);
+    let source = [
+        format!("/// {long}"),
+        format!("//! | {long} |"),
+        "/// ```".into(),
+        format!("/// {long}"),
+        "/// ```".into(),
+        format!("let a = 0; // {long}"),
+        format!("let b = \"{long} // no comment\";"),
+        "// short".into(),
+    ]
+    .join("\n");
+    let wide: Vec<usize> = wide_comments(&source, "//").into_iter().map(|(line, _)| line).collect();
+    assert_eq!(wide, [1, 6]);
+
+    let mut found = vec![root().join("Makefile"), root().join("Cargo.toml")];
+    for folder in ["crates", "bench", "fuzz", "python", "tests"] {
+        sources(&root().join(folder), &mut found);
+    }
+    assert!(found.len() > 300, "{}", found.len());
+    let mut wide = Vec::new();
+    for path in found {
+        let mark = if path.extension().is_some_and(|end| end == "rs") { "//" } else { "#" };
+        let text = fs::read_to_string(&path).unwrap();
+        wide.extend(wide_comments(&text, mark).into_iter().map(|(line, text)| {
+            format!("{}:{line}: {text}", path.strip_prefix(root()).unwrap().display())
+        }));
+    }
+    assert!(wide.is_empty(), "{wide:#?}");
 }

@@ -221,8 +221,8 @@ impl Handle {
     /// panics, if an event it cancels or moves has begun meanwhile, or after shutdown. No action it
     /// adds begins before it is committed.
     ///
-    /// It is one system's: a thread that is inside one begins no other, of whatever system, and what
-    /// it does by way of handles takes effect at once. What it adds has its place under
+    /// It is one system's: a thread that is inside one begins no other, of whatever system, and
+    /// what it does by way of handles takes effect at once. What it adds has its place under
     /// [`max_pending`](crate::Builder::max_pending) from then on, and what it cancels keeps its own
     /// until the commit. So a full system has no room to swap one event for another: there, move
     /// the one, or cancel it before the transaction.

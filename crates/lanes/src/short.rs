@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! for each piece of a chunk
-//!   item <- its length (7 bits), its place in the chunk (9), how far from the first piece it begins (16)
+//!   item <- its length (7 bits), its place in the chunk (9), its distance from the first piece (16)
 //! for each number of words, from the shortest piece's to the longest's
 //!   append the items of that length                          (`Word64::pick`)
 //! ```

@@ -52,8 +52,8 @@ impl Dialect {
     }
 
     /// Lines of any algorithm, in hexadecimal or base64. An untagged line's algorithm is told by
-    /// its number of hexadecimal digits: 8 CRC-32C, 16 XXH64, 32 MD5, 40 SHA-1, 56 SHA-224, 64 SHA-256,
-    /// 128 SHA-512.
+    /// its number of hexadecimal digits: 8 CRC-32C, 16 XXH64, 32 MD5, 40 SHA-1, 56 SHA-224, 64
+    /// SHA-256, 128 SHA-512.
     #[must_use]
     pub fn any() -> Self {
         Self {

@@ -12,7 +12,8 @@ pub struct RawLine<'a> {
     /// Counts from 1. A record that is no line has the number of the line that it begins in, blank
     /// ones aside.
     pub number: u64,
-    /// The line, or the text of a record, without what ends it; `None` when it is longer than [`MAX_LINE`].
+    /// The line, or the text of a record, without what ends it; `None` when it is longer than
+    /// [`MAX_LINE`].
     pub text: Option<&'a [u8]>,
 }
 

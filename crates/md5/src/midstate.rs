@@ -5,8 +5,8 @@ use lanesum_lanes::BLOCK_LEN;
 use crate::kernel::State;
 use crate::{DIGEST_LEN, Md5Digest};
 
-/// The state of MD5 after the first blocks of a message, to go on from later: in another process, or
-/// on another day. It is no digest of these blocks, and tells as much of them as one does.
+/// The state of MD5 after the first blocks of a message, to go on from later: in another process,
+/// or on another day. It is no digest of these blocks, and tells as much of them as one does.
 ///
 /// ```
 /// use lanesum_md5::{Md5, Midstate, md5};
@@ -28,8 +28,8 @@ pub struct Midstate {
 }
 
 impl Midstate {
-    /// The state of 16 bytes after `length` bytes of a message; `None` if these are not whole blocks
-    /// of 64.
+    /// The state of 16 bytes after `length` bytes of a message; `None` if these are not whole
+    /// blocks of 64.
     #[must_use]
     pub const fn new(state: [u8; DIGEST_LEN], length: u64) -> Option<Self> {
         if length.is_multiple_of(BLOCK_LEN as u64) { Some(Self { state, length }) } else { None }

@@ -77,8 +77,8 @@ impl Md5 {
         *self = Self::new();
     }
 
-    /// Where the message stands, to go on from another day; `None` where the bytes taken are not whole
-    /// blocks of 64.
+    /// Where the message stands, to go on from another day; `None` where the bytes taken are not
+    /// whole blocks of 64.
     #[must_use]
     pub fn midstate(&self) -> Option<Midstate> {
         // Past 2^64 bytes the length begins anew, at a whole block again.

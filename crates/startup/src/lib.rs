@@ -163,8 +163,8 @@ pub fn locale_is_utf8() -> bool {
 }
 
 /// From now on this thread, and whatever threads it starts, uses a disk and a CPU only when nobody
-/// else wants to, as far as the system knows of such a thing: the idle class of `ionice -c 3`, which
-/// the schedulers of disks heed that have classes, and a `nice` of 19.
+/// else wants to, as far as the system knows of such a thing: the idle class of `ionice -c 3`,
+/// which the schedulers of disks heed that have classes, and a `nice` of 19.
 pub fn give_way() {
     // Where the system refuses, it is in somebody's way, and as right.
     let _ = rustix::process::nice(19);

@@ -232,7 +232,8 @@ impl Key for Ipv6Addr {
     }
 }
 
-/// The bytes of an address of IP version 4 or 6, zeros up to the last one, and which of the two it is.
+/// The bytes of an address of IP version 4 or 6, zeros up to the last one, and which of the two it
+/// is.
 #[inline]
 fn of_either<const N: usize>(address: &[u8], version: u8) -> [u8; N] {
     let mut bytes = [0; N];

@@ -1,5 +1,5 @@
-//! Who may ask at all. To listen on this machine alone is not enough: any web site can send a browser
-//! here under a name of its own, or make it post a form.
+//! Who may ask at all. To listen on this machine alone is not enough: any web site can send a
+//! browser here under a name of its own, or make it post a form.
 //!
 //! - The page answers to its own names only (421), so that no name of another site leads here.
 //! - What changes something has to come from the page itself: by `Origin`, by `Sec-Fetch-Site`,

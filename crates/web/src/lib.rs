@@ -5,8 +5,8 @@
 //! | a place to be reached at | [`Door::open`]: an address or a socket |
 //! | the page there | [`Door::serve`], with what the daemon is, a [`Daemon`] |
 //!
-//! Everything is read from the catalog through connections that cannot write, one for each page that
-//! is made. What steers scrubs goes the way of `lanesum pause` and the like; to accept what is
+//! Everything is read from the catalog through connections that cannot write, one for each page
+//! that is made. What steers scrubs goes the way of `lanesum pause` and the like; to accept what is
 //! there, or to forget it, is for commands alone.
 //!
 //! ```text
@@ -14,7 +14,8 @@
 //! who may ask: Host, Origin, headers       guard.rs
 //! who is logged in: codes, cookies         login.rs
 //! what is answered                         routes.rs, steer.rs, live.rs, flow.rs
-//! pages                                    pages.rs, bad.rs, folders.rs, history.rs, svg.rs, words.rs
+//! pages                                    pages.rs, bad.rs, folders.rs, history.rs, svg.rs,
+//!                                          words.rs
 //! what a browser fetches beside them       style.css, script.js, icon.svg
 //! ```
 //!

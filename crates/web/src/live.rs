@@ -103,7 +103,8 @@ fn event(app: &App) -> Bytes {
     format!("data: {told}\n\n").into()
 }
 
-/// A number that is another one after somebody wrote to the catalog; none where that cannot be known.
+/// A number that is another one after somebody wrote to the catalog; none where that cannot be
+/// known.
 fn version(app: &App) -> Option<i64> {
     let mut watch = app.watch.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if watch.is_none() {

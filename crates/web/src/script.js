@@ -6,8 +6,8 @@ const put = (id, words) => {
   if (element && element.textContent !== words) element.textContent = words;
 };
 
-// Parts of the page that are as the catalog is are fetched again when that is another: at most every
-// ten seconds, and not while somebody types in them.
+// Parts of the page that are as the catalog is are fetched again when that is another: at most
+// every ten seconds, and not while somebody types in them.
 const PATIENCE = 10000;
 let known = null;
 let stale = false;

@@ -1,6 +1,7 @@
 //! Drawings, made here: two kinds of bars. Their words stand beside them, as text.
 //!
-//! Everything is a class of the style sheet, since the page lets no element have a style of its own.
+//! Everything is a class of the style sheet, since the page lets no element have a style of its
+//! own.
 
 use maud::{Markup, html};
 

@@ -9,16 +9,16 @@
 //! and their libraries is not in the time. All CPUs are theirs, in every setting that is named.
 //!
 //! * `big`, `small`, `mixed`: a folder of a rotating disk with the big files, the small ones, both.
-//! * `big-list`, `small-list`: the check of a list in another order than the disk's; `md5sum-sorted`
-//!   checks the same in its order. One line is wrong and must be told.
+//! * `big-list`, `small-list`: the check of a list in another order than the disk's;
+//!   `md5sum-sorted` checks the same in its order. One line is wrong and must be told.
 //! * `two-disks`: the big files of two rotating disks. The baseline reads one disk after the other,
 //!   so 2 is what both heads can do.
 //! * `far-big`, `far-small`: the same folders of a far disk.
 //!
-//! The baseline is md5sum on names in byte order, fed by `xargs -0` from a list. A program has a row
-//! for each setting that may suit it: threads, processes, names in order. `busy s` is what the disks
-//! themselves needed, which does not depend on how loaded the machine is; of a far one it is the
-//! sum over its hands.
+//! The baseline is md5sum on names in byte order, fed by `xargs -0` from a list. A program has a
+//! row for each setting that may suit it: threads, processes, names in order. `busy s` is what the
+//! disks themselves needed, which does not depend on how loaded the machine is; of a far one it is
+//! the sum over its hands.
 
 mod rows;
 

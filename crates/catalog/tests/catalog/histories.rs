@@ -1,9 +1,9 @@
-//! Random histories against a model that knows the truth: what update takes up is never damage,
-//! an edit is never called rot, nothing is forgotten, and how things stand is never told better than
+//! Random histories against a model that knows the truth: what update takes up is never damage, an
+//! edit is never called rot, nothing is forgotten, and how things stand is never told better than
 //! what was found.
 //!
-//! Two ways of losing content are left out, since nobody can tell them from edits: what rots before it
-//! is cataloged as it is, and what rotted and then takes the name of another file.
+//! Two ways of losing content are left out, since nobody can tell them from edits: what rots before
+//! it is cataloged as it is, and what rotted and then takes the name of another file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

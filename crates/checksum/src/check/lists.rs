@@ -14,7 +14,8 @@ use crate::list::OpenError;
 /// Where a list is read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum List {
-    /// Standard input. What it is should be among [`engine::Options::taken`](crate::engine::Options::taken). As to
+    /// Standard input. What it is should be among
+    /// [`engine::Options::taken`](crate::engine::Options::taken). As to
     /// [`Reading::Gnu`](super::Reading::Gnu), an entry `-` is malformed in such a list.
     Stdin,
     /// A file.

@@ -10,8 +10,9 @@
 //! and each line is judged by itself. To see whether the next line is one of them never waits for
 //! it. Lines about one file that stand far apart share its read as well (`shared.rs`).
 //!
-//! An object in a list of S3 whose ETag is of several parts says nothing of their size: that is looked for
-//! among what is likely (`etags.rs`), and what held for one file is tried first for the next.
+//! An object in a list of S3 whose ETag is of several parts says nothing of their size: that is
+//! looked for among what is likely (`etags.rs`), and what held for one file is tried first for the
+//! next.
 //!
 //! Only a list that is written while it is read, line by line into a pipe, takes a run for as much
 //! of it as is there: its writer may wait for the verdict on a line before it writes the next.
@@ -68,8 +69,9 @@ pub struct Options {
     /// are as they stand, and `-` is standard input.
     pub root: Option<PathBuf>,
     /// What a check that was interrupted has verified: files that did not change since are not read
-    /// again. What matches its lines is kept there in turn; whoever sees the end of the check removes
-    /// it. Lines with nothing but an ETag of several parts are always read. The default is none.
+    /// again. What matches its lines is kept there in turn; whoever sees the end of the check
+    /// removes it. Lines with nothing but an ETag of several parts are always read. The default is
+    /// none.
     pub journal: Option<Arc<Journal>>,
     /// A file that does not exist is [`Verdict::Missing`], not [`Verdict::Unreadable`].
     pub ignore_missing: bool,

@@ -35,8 +35,9 @@ pub struct Doubts {
     pub untagged: Algorithms,
     /// What a walk passed over.
     pub skipped: Vec<(PathBuf, Skip)>,
-    /// The folder that all names of a list lie in, where more of its files would be found on the other
-    /// side with [`Options::strip`](super::Options::strip), which takes it off. Empty otherwise.
+    /// The folder that all names of a list lie in, where more of its files would be found on the
+    /// other side with [`Options::strip`](super::Options::strip), which takes it off. Empty
+    /// otherwise.
     pub would_be_seen_from: Vec<u8>,
     /// What was taken off the names of a list, which begin with it: the folder that they are seen
     /// from. Empty where they are as they stand.
@@ -153,7 +154,8 @@ fn normal(name: &[u8]) -> Option<Vec<u8>> {
     Some(normal)
 }
 
-/// Walks a folder, and sorts its files; with a look at each file where its size and time are wanted. `list` is left out.
+/// Walks a folder, and sorts its files; with a look at each file where its size and time are
+/// wanted. `list` is left out.
 ///
 /// # Errors
 /// The folder itself cannot be read. What cannot be below it is an entry.

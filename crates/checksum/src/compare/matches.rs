@@ -3,7 +3,8 @@
 //!
 //! Both are sorted by digest, and go side by side. Of a content that is there several times, an
 //! entry goes with the one that lies where the others of its folder went, then with one of the same
-//! file name, then with the next. So a folder of which many files are alike is one that was renamed.
+//! file name, then with the next. So a folder of which many files are alike is one that was
+//! renamed.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;

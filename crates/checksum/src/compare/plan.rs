@@ -273,8 +273,8 @@ fn by_etag(sides: &[Side; 2], numbers: [Number; 2], is_tree: [bool; 2]) -> Optio
 struct Search {
     /// What to compute; none where nothing can be found.
     algorithms: Algorithms,
-    /// Of each side the sizes of the entries that it alone has, and of all; sorted. None where some are
-    /// not known.
+    /// Of each side the sizes of the entries that it alone has, and of all; sorted. None where some
+    /// are not known.
     alone: [Sizes; 2],
     all: [Sizes; 2],
 }

@@ -72,16 +72,16 @@ impl Names {
         self.spans.push(span);
     }
 
-    /// Whether all names begin with these bytes, or are seen from elsewhere all the same: with a path
-    /// from the root, where the prefix is not, relative ones can be seen from a folder.
+    /// Whether all names begin with these bytes, or are seen from elsewhere all the same: with a
+    /// path from the root, where the prefix is not, relative ones can be seen from a folder.
     pub(super) fn may_be_seen_from(&self, prefix: &[u8]) -> bool {
         let is_absolute = prefix.starts_with(b"/");
         let mut others = self.spans.iter().map(|&span| self.of(span));
         others.all(|name| name.starts_with(prefix) || name.starts_with(b"/") || !is_absolute)
     }
 
-    /// Sees the names from a folder: takes its path off those that have it, and puts the way out of it
-    /// before the others, so that none is taken for one in it.
+    /// Sees the names from a folder: takes its path off those that have it, and puts the way out of
+    /// it before the others, so that none is taken for one in it.
     pub(super) fn see_from(&mut self, prefix: &[u8]) {
         let depth = prefix.iter().filter(|&&byte| byte == b'/').count();
         for index in 0..self.spans.len() {
@@ -136,8 +136,8 @@ pub(super) enum State {
     PassedOver,
 }
 
-/// The entries of a side. First they are [pushed](Self::push), then [sorted](Self::sort); after that
-/// a [`Number`] counts them in the order of their names.
+/// The entries of a side. First they are [pushed](Self::push), then [sorted](Self::sort); after
+/// that a [`Number`] counts them in the order of their names.
 #[derive(Debug, Default)]
 pub(super) struct Side {
     names: Arc<Names>,

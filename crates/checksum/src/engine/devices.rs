@@ -48,8 +48,8 @@ const LONGEST_WAIT: Duration = Duration::from_millis(20);
 pub struct Media {
     /// Whether any file came from a medium: what is in the cache tells nothing.
     pub were_read: bool,
-    /// How long the first read of a file took that had to seek, as on a rotating disk: 4 ms or more.
-    /// From then on files are read in the order in which they lie.
+    /// How long the first read of a file took that had to seek, as on a rotating disk: 4 ms or
+    /// more. From then on files are read in the order in which they lie.
     pub seek: Option<Duration>,
     /// From how many long files at once each device is read by now; those are missing of which too
     /// few came to tell.

@@ -68,8 +68,8 @@ impl Begun {
     /// What is computed over it by itself.
     ///
     /// # Errors
-    /// As of [`Hashers::behind`]; also where it is not known where one of them stands that is computed
-    /// in a lane.
+    /// As of [`Hashers::behind`]; also where it is not known where one of them stands that is
+    /// computed in a lane.
     pub(super) fn hashers(
         &self,
         algorithms: Algorithms,
@@ -89,8 +89,8 @@ impl Begun {
 /// Looks at a file of which a part is to be read, and goes to where that begins.
 ///
 /// # Errors
-/// The system's, [`Error::OwnOutput`], and [`Error::Changed`] of a file that ends before a stretch of
-/// it begins.
+/// The system's, [`Error::OwnOutput`], and [`Error::Changed`] of a file that ends before a stretch
+/// of it begins.
 pub(super) fn look_at_part(
     file: OwnedFd,
     part: &Range<u64>,

@@ -5,8 +5,8 @@ use lanesum_list::{Algorithm, Algorithms, Digest};
 
 use super::hashers::Hashers;
 
-/// Bytes of a [stretch](super::Source::Stretch): a power of two, so that it is a subtree of BLAKE3's
-/// tree.
+/// Bytes of a [stretch](super::Source::Stretch): a power of two, so that it is a subtree of
+/// BLAKE3's tree.
 pub const STRETCH: u64 = 128 << 20;
 
 /// Where the computations over a file stand after its first bytes, whole [stretches](STRETCH). It
@@ -30,8 +30,8 @@ impl Midstate {
         Self { bytes, states }
     }
 
-    /// Whether there is one of every of these algorithms, as far as the crates go that compute them:
-    /// not of the XXH ones, nor of those that take a key.
+    /// Whether there is one of every of these algorithms, as far as the crates go that compute
+    /// them: not of the XXH ones, nor of those that take a key.
     #[must_use]
     pub fn exists_of(algorithms: Algorithms) -> bool {
         // Those that need a key cannot even begin without one.

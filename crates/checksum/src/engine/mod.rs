@@ -115,8 +115,8 @@ pub enum Source {
     /// what it finds. If it has become something else it is [`Error::Changed`], and not read.
     Regular(PathBuf),
     /// A part of a regular file: `length` bytes from `offset` on, or as many as there are. Parts of
-    /// one file are jobs like any others; each is checked for changes as the whole file is. A part of
-    /// what is no regular file, and any part with [`Io::Direct`], is [`Error::Io`].
+    /// one file are jobs like any others; each is checked for changes as the whole file is. A part
+    /// of what is no regular file, and any part with [`Io::Direct`], is [`Error::Io`].
     Extent {
         /// The file.
         path: PathBuf,
@@ -126,11 +126,11 @@ pub enum Source {
         length: u64,
     },
     /// The next [`STRETCH`] bytes of a regular file, behind those that led to a midstate; what of
-    /// the algorithms has [none](Midstate::exists_of) is [`Error::Io`]. Where the file goes on behind
-    /// them, [`Hashed::midstate`] is what comes of it; at its end the digests of all of it. It is
-    /// checked for changes as the whole file is, but for those between two stretches: whoever goes
-    /// on sees to it that times, size and inode are what they were. A file that ends before the
-    /// stretch begins is [`Error::Changed`]. Not with [`Io::Direct`].
+    /// the algorithms has [none](Midstate::exists_of) is [`Error::Io`]. Where the file goes on
+    /// behind them, [`Hashed::midstate`] is what comes of it; at its end the digests of all of it.
+    /// It is checked for changes as the whole file is, but for those between two stretches: whoever
+    /// goes on sees to it that times, size and inode are what they were. A file that ends before
+    /// the stretch begins is [`Error::Changed`]. Not with [`Io::Direct`].
     Stretch {
         /// The file.
         path: PathBuf,
@@ -183,7 +183,8 @@ pub struct Outcome<T> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Hashed {
-    /// One for each algorithm of the job, in the order of [`Algorithm::ALL`](crate::Algorithm::ALL).
+    /// One for each algorithm of the job, in the order of
+    /// [`Algorithm::ALL`](crate::Algorithm::ALL).
     pub digests: Digests,
     /// Bytes read.
     pub bytes: u64,
@@ -233,8 +234,9 @@ pub struct Options {
     pub io: Io,
     /// The instruction set for MD5; the default is the best that the CPU has.
     pub backend: Backend,
-    /// The key of those algorithms that take one; the others do without. Where it has not the length
-    /// that one of a job's algorithms takes, the job is [`Error::NoKey`]. The default is none.
+    /// The key of those algorithms that take one; the others do without. Where it has not the
+    /// length that one of a job's algorithms takes, the job is [`Error::NoKey`]. The default is
+    /// none.
     pub key: Option<Key>,
     /// Files that the caller writes to: under whatever names they come up, they are
     /// [`Error::OwnOutput`]. The default is none.

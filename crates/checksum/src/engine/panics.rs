@@ -61,8 +61,8 @@ impl Panics {
     }
 }
 
-/// Drops a payload that nobody gets. It may be the caller's, and may panic in turn; what that throws
-/// is leaked, since it might go on so for ever.
+/// Drops a payload that nobody gets. It may be the caller's, and may panic in turn; what that
+/// throws is leaked, since it might go on so for ever.
 pub(super) fn dispose(payload: Payload) {
     if let Err(next) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         mem::forget(next);

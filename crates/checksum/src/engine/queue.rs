@@ -50,7 +50,8 @@ pub(super) struct Task {
 #[derive(Debug)]
 pub(super) struct JobQueue {
     state: Mutex<State>,
-    /// Whether any worker waits for jobs; a copy of what the state says, to be read without the lock.
+    /// Whether any worker waits for jobs; a copy of what the state says, to be read without the
+    /// lock.
     has_waiting: AtomicBool,
     /// There are jobs again, or no more will come; before that, all workers are started. Workers
     /// wait for it.
@@ -216,7 +217,8 @@ impl JobQueue {
         Taken::Some
     }
 
-    /// Takes the next jobs of the plan, up to `most`, as [`Plan::take`]; none where there is no plan.
+    /// Takes the next jobs of the plan, up to `most`, as [`Plan::take`]; none where there is no
+    /// plan.
     pub(super) fn take_planned<R>(
         &self,
         worker: Worker,

@@ -80,8 +80,8 @@ impl LaneShared {
         version.tells_from(self.now.get()) && self.is_stamped_here(version.device(), file)
     }
 
-    /// Waits until whatever changes the file from now on gives it another version than this, if this
-    /// machine's clock does.
+    /// Waits until whatever changes the file from now on gives it another version than this, if
+    /// this machine's clock does.
     pub(super) fn await_clock(&self, version: &FileVersion, file: &OwnedFd) {
         if self.is_stamped_here(version.device(), file) {
             version.await_clock();

@@ -64,13 +64,13 @@ type Jobs<T> = Box<dyn Iterator<Item = Job<T>> + Send>;
 
 /// The outcomes of a [run](run), in the order that [`Options::delivery`] says.
 ///
-/// To drop it stops the run, as [`stop`](Stopper::stop) does, and waits for its threads; but for the
-/// one that waits in the iterator of the jobs, if it does, which ends when that returns.
+/// To drop it stops the run, as [`stop`](Stopper::stop) does, and waits for its threads; but for
+/// the one that waits in the iterator of the jobs, if it does, which ends when that returns.
 ///
 /// # Panics
 /// Asking for an outcome panics when the iterator of the jobs did, with the same payload; where
-/// several threads panic, with that of the first. Outcomes that were not given out by then are lost.
-/// A run that is dropped says nothing of such a panic.
+/// several threads panic, with that of the first. Outcomes that were not given out by then are
+/// lost. A run that is dropped says nothing of such a panic.
 pub struct Run<T> {
     threads: Threads<T>,
     contexts: Arc<Mutex<Contexts<T>>>,
@@ -117,8 +117,8 @@ impl Core {
         })
     }
 
-    /// Notes that a worker has ended, of the queue's unless it left that before. One that panics ends
-    /// the run: the outcomes of its jobs will not come, and nobody shall wait for them.
+    /// Notes that a worker has ended, of the queue's unless it left that before. One that panics
+    /// ends the run: the outcomes of its jobs will not come, and nobody shall wait for them.
     pub(super) fn worker_ends(&self, in_queue: Option<outbox::Worker>) {
         if let Some(worker) = in_queue {
             self.queue.worker_ends(worker);

@@ -1,5 +1,5 @@
-//! BLAKE3 of a file that is read in [stretches](STRETCH): each is a subtree of its tree, and of those
-//! behind us only their chaining values are kept, as in the paper's section 5.1.2.
+//! BLAKE3 of a file that is read in [stretches](STRETCH): each is a subtree of its tree, and of
+//! those behind us only their chaining values are kept, as in the paper's section 5.1.2.
 
 use blake3::hazmat::{
     ChainingValue, HasherExt as _, Mode, merge_subtrees_non_root, merge_subtrees_root,

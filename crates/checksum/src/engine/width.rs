@@ -14,12 +14,13 @@
 //!     1.2 times as many bytes a second: stay, and try twice as many again
 //!     otherwise:                        go back, and wait for a while, twice as long each time
 //!     they fall by themselves:          try half as many
-//!     after that while: try half as many (stay where that loses nothing), the next time twice as many
+//!     after that while:                 try half as many (stay where that loses nothing), the next
+//!                                       time twice as many
 //! ```
 //!
 //! What lies asked for and unread would make any width look fast. So a measurement begins and ends
-//! with a read that had to wait: then all that had come was used. There is no clock in here: whoever
-//! notes what was read says when that was.
+//! with a read that had to wait: then all that had come was used. There is no clock in here:
+//! whoever notes what was read says when that was.
 
 use std::time::Duration;
 
@@ -111,8 +112,8 @@ impl Width {
         self.is_measured.then_some(self.width)
     }
 
-    /// Notes whether all that was asked for ahead had come when half of it was used, by somebody who
-    /// did not wait for something else meanwhile.
+    /// Notes whether all that was asked for ahead had come when half of it was used, by somebody
+    /// who did not wait for something else meanwhile.
     pub(super) fn note_whether_in_time(&mut self, is_in_time: bool) {
         self.in_time = if is_in_time { self.in_time + 1 } else { 0 };
         // What was measured tells more: on a busy machine much comes in time.

@@ -63,8 +63,8 @@ use parts::Cut;
 /// One thing to compute the ETags of.
 #[derive(Clone, Debug)]
 pub struct Input<T> {
-    /// What to read. [`Source::Nothing`] only keeps its place; what is no regular file is read as it
-    /// comes, when all before it is done; a [part](Source::Extent) has no ETag.
+    /// What to read. [`Source::Nothing`] only keeps its place; what is no regular file is read as
+    /// it comes, when all before it is done; a [part](Source::Extent) has no ETag.
     pub source: Source,
     /// Whatever the caller wants back with the outcome.
     pub context: T,

@@ -7,9 +7,9 @@
 //! look again                 then the ETags are those of one version
 //! ```
 //!
-//! Where somebody may be writing to the file, or touched its inode, versions do not tell all: a long
-//! write has one time, and parts may be read before and behind it. Then the whole file is read once
-//! more, and the ETags are good if nothing moved this time, or if they are the same again.
+//! Where somebody may be writing to the file, or touched its inode, versions do not tell all: a
+//! long write has one time, and parts may be read before and behind it. Then the whole file is read
+//! once more, and the ETags are good if nothing moved this time, or if they are the same again.
 //!
 //! So with several sizes the same bytes are read one soon after the other, the second time from the
 //! system's cache; and a disk that has to seek goes through the file once, since the engine reads

@@ -1,10 +1,11 @@
 //! Finds the part size of an ETag: from the size of the file and the number of its parts.
 //!
 //! Of a file of `size` bytes in `parts` parts, one part has `size / parts` bytes at least and less
-//! than `size / (parts - 1)`. Of 1 GiB in 128 parts that is but one whole number of MiB, of 1 GiB in two
-//! parts they are 512. All that are likely are computed in one read, as lanes are cheap: first
-//! what clients take, then whole MiB, round numbers before others, then whole MB; no more than
-//! [`MOST`] in all. Where one is known to hold for another file it is tried alone before these.
+//! than `size / (parts - 1)`. Of 1 GiB in 128 parts that is but one whole number of MiB, of 1 GiB
+//! in two parts they are 512. All that are likely are computed in one read, as lanes are cheap:
+//! first what clients take, then whole MiB, round numbers before others, then whole MB; no more
+//! than [`MOST`] in all. Where one is known to hold for another file it is tried alone before
+//! these.
 //!
 //! A part size that gives the ETag proves the content as its MD5 would. None that does proves
 //! nothing, unless all that there can be were tried.

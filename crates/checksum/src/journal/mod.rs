@@ -47,8 +47,8 @@ const SYNC_EVERY: Duration = Duration::from_secs(5);
 /// How long before the run a file must have changed last: no file system's clock ticks slower.
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// A journal that nobody asked for gives way where there is less room: it must not take what the list
-/// needs, which may be written this fast until the next look.
+/// A journal that nobody asked for gives way where there is less room: it must not take what the
+/// list needs, which may be written this fast until the next look.
 const ROOM: u64 = 16 << 20;
 
 /// Another process may end, and remove its journal, so often while this one opens it.
@@ -273,8 +273,8 @@ impl Journal {
         if is_regular(&stat) && is_same { entry.hashed(algorithms, version.inode()) } else { None }
     }
 
-    /// Keeps what hashing a file gave. What is no regular file, is empty, or changed just before the
-    /// run, is not kept.
+    /// Keeps what hashing a file gave. What is no regular file, is empty, or changed just before
+    /// the run, is not kept.
     pub fn keep(&self, path: &Path, hashed: &Hashed) {
         let Times { modified, changed } = hashed.times;
         // What the kernel makes when it is read looks empty, and does not tell when it changes.

@@ -39,8 +39,8 @@ struct Shared {
 impl Count {
     /// Begins to look at files, all of those that a run will read: `paths` gives them, in that
     /// thread. What cannot be looked at counts without a size; the run itself will report it. Among
-    /// what has no size, a FIFO or a device, the count ends, and is never complete. A path that comes
-    /// several times in a row is one file, which is read as often.
+    /// what has no size, a FIFO or a device, the count ends, and is never complete. A path that
+    /// comes several times in a row is one file, which is read as often.
     ///
     /// # Errors
     ///

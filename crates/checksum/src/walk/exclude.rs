@@ -56,8 +56,8 @@ impl Exclude {
     ///
     /// # Errors
     ///
-    /// A pattern that is empty, has a set or alternatives that are not closed, a class that does not
-    /// exist or a `\` at its end, or stands for more than 1,000 others.
+    /// A pattern that is empty, has a set or alternatives that are not closed, a class that does
+    /// not exist or a `\` at its end, or stands for more than 1,000 others.
     pub fn new<I>(patterns: I) -> Result<Self, BadPattern>
     where
         I: IntoIterator<Item: AsRef<OsStr>>,

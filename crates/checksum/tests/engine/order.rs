@@ -122,8 +122,8 @@ fn small_files_do_not_wait_for_all_the_long_ones() {
     assert!(read < 500 << 20, "{read}");
 }
 
-/// Whoever only looks whether anything is there comes to the end, and a stop that comes later changes
-/// nothing.
+/// Whoever only looks whether anything is there comes to the end, and a stop that comes later
+/// changes nothing.
 #[test]
 fn looking_without_waiting_comes_to_the_end() {
     let folder = Folder::new();

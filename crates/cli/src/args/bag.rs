@@ -24,10 +24,10 @@ pub struct Bag {
 pub enum Verb {
     /// Make a folder a bag, in place: what is in it moves into DIR/data, and manifests are added.
     ///
-    /// Everything is read before anything moves, and nothing is copied. A folder with links, pipes or
-    /// names that are not UTF-8 is left as it is, and all of these are named; where there are none,
-    /// so is a folder with files that cannot be read.
-    /// A run that was cut off is taken back, or finished, by the next.
+    /// Everything is read before anything moves, and nothing is copied. A folder with links, pipes
+    /// or names that are not UTF-8 is left as it is, and all of these are named; where there are
+    /// none, so is a folder with files that cannot be read. A run that was cut off is taken back,
+    /// or finished, by the next.
     #[command(after_help = CODES)]
     Create(Create),
     /// Take up what has changed in a bag: new manifests, Payload-Oxum and tag manifests.
@@ -95,9 +95,9 @@ pub struct Create {
 
 #[derive(Debug, Args)]
 pub struct Update {
-    /// Algorithms that the bag has manifests of from now on, in place of those that it has; by default
-    /// those that it has. Old manifests of others are removed: to add one, name the old ones, too.
-    /// Several are parted by commas, or -a is given several times.
+    /// Algorithms that the bag has manifests of from now on, in place of those that it has; by
+    /// default those that it has. Old manifests of others are removed: to add one, name the old
+    /// ones, too. Several are parted by commas, or -a is given several times.
     #[arg(
         short,
         long = "algorithm",
@@ -114,8 +114,8 @@ pub struct Update {
     #[arg(long, value_name = "LABEL=VALUE", value_parser = element, action = ArgAction::Append)]
     pub info: Vec<Element>,
 
-    /// Take files up, too, that changed though their times are not newer than the manifest, and those
-    /// of a bag whose payload manifests or bag-info.txt are gone or, for manifests, changed.
+    /// Take files up, too, that changed though their times are not newer than the manifest, and
+    /// those of a bag whose payload manifests or bag-info.txt are gone or, for manifests, changed.
     #[arg(long)]
     pub accept: bool,
 

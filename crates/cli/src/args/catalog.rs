@@ -86,8 +86,8 @@ pub struct Steer {
 
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// Run a command of the shell once for each finding that is damage, a missing file or a suspended
-    /// folder.
+    /// Run a command of the shell once for each finding that is damage, a missing file or a
+    /// suspended folder.
     ///
     /// It gets LANESUM_CLASS, LANESUM_PATH, LANESUM_ROOT and LANESUM_JSON, and a minute.
     #[arg(long, value_name = "CMD")]
@@ -322,8 +322,8 @@ pub struct Report {
     #[arg(long, conflicts_with_all = ["csv", "json"])]
     pub html: bool,
 
-    /// Rows of time, class, path, other path, files, before and after; with --bad also when each was
-    /// good last.
+    /// Rows of time, class, path, other path, files, before and after; with --bad also when each
+    /// was good last.
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
 
@@ -376,7 +376,8 @@ pub enum CatalogVerb {
         #[command(flatten)]
         place: Where,
     },
-    /// Write a copy that is whole, checked and on the medium; a copy of the file alone lacks its log.
+    /// Write a copy that is whole, checked and on the medium; a copy of the file alone lacks its
+    /// log.
     Backup {
         #[command(flatten)]
         place: Where,
@@ -387,12 +388,12 @@ pub enum CatalogVerb {
     },
     /// Take up what lists say of files, without reading these; the next `update` reads them.
     ///
-    /// Any list that `lanesum check` reads will do, and names are looked up as there. A file that is
-    /// cataloged already keeps its digests, and is told where the list has others. What is taken is
-    /// called neither well nor damaged until it was read: if it is not as the list says, it is
+    /// Any list that `lanesum check` reads will do, and names are looked up as there. A file that
+    /// is cataloged already keeps its digests, and is told where the list has others. What is taken
+    /// is called neither well nor damaged until it was read: if it is not as the list says, it is
     /// altered, or edited where the list has an older time. A line that is none ends it before
-    /// anything is taken. Exit codes: 3 where something was taken, 1 where a digest differs, 4 where
-    /// a name was not taken.
+    /// anything is taken. Exit codes: 3 where something was taken, 1 where a digest differs, 4
+    /// where a name was not taken.
     Import(ImportArgs),
     /// Print what is cataloged of a folder as a list.
     ///

@@ -34,8 +34,8 @@ pub struct Convert {
 
     /// Write no digests but those of these algorithms.
     ///
-    /// For a format that holds one algorithm, of lists that have several. A file of which not one of
-    /// them is known is an error.
+    /// For a format that holds one algorithm, of lists that have several. A file of which not one
+    /// of them is known is an error.
     #[arg(
         long,
         value_name = "ALG",

@@ -1,10 +1,10 @@
 //! Whoever wants to be called for a finding is: once for each event of the catalog that tells of
 //! damage, of something missing, or of a folder that is not there.
 //!
-//! The first of all is called for whatever stands as found now, and not for what is well again. From
-//! then on the catalog remembers the last event that was told. So a finding of another process, an audit's
-//! for one, is told as well, and one that was found before the machine went off is told after. Only
-//! where the daemon is killed during a call is that call made again.
+//! The first of all is called for whatever stands as found now, and not for what is well again.
+//! From then on the catalog remembers the last event that was told. So a finding of another
+//! process, an audit's for one, is told as well, and one that was found before the machine went off
+//! is told after. Only where the daemon is killed during a call is that call made again.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

@@ -1,12 +1,13 @@
 //! `lanesum serve`: the daemon, which reads what is due when it is due.
 //!
 //! ```text
-//! an event system wakes the worker          when a file is due, hours begin, a day does; by the wall's
-//!                                           clock, so a machine that slept, or whose clock was set, is right
-//! and looks every two seconds               whether somebody wrote to the catalog, or set the clock
+//! an event system wakes the worker          when a file is due, hours begin, a day does; by the
+//!                                           wall's clock, so a machine that slept is right
+//! and looks every two seconds               whether the catalog was written to, or the clock set
 //! the worker reads part after part          worker.rs; it holds the catalog only while it reads
 //! whoever asked to be called is called      calls.rs, in a thread of its own
-//! how it goes                               live.rs, for systemd and the page: page.rs, a thread of its own
+//! how it goes                               live.rs, for systemd and the page: page.rs, a thread of
+//!                                           its own
 //! ```
 //!
 //! Whoever steers writes to the catalog (`lanesum pause` and the like), and nothing else does: what

@@ -1,4 +1,5 @@
-//! `lanesum bag create`: what a new bag is, what cannot be one, and what a run leaves that was cut off.
+//! `lanesum bag create`: what a new bag is, what cannot be one, and what a run leaves that was cut
+//! off.
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 

@@ -1,5 +1,5 @@
-//! Bags of others: bagit.py, where it is installed, and the Library of Congress's conformance suite,
-//! where `LANESUM_BAGIT_SUITE` says that it is.
+//! Bags of others: bagit.py, where it is installed, and the Library of Congress's conformance
+//! suite, where `LANESUM_BAGIT_SUITE` says that it is.
 
 use super::bag_validate::validate;
 use super::peers::peer;

@@ -103,7 +103,8 @@ fn a_reader_that_went_away_ends_it_as_whoever_started_it_has_it() {
     }
 }
 
-/// It waits for the next line of its list, and still notices that nobody reads what came of the last.
+/// It waits for the next line of its list, and still notices that nobody reads what came of the
+/// last.
 #[test]
 fn a_reader_that_went_away_ends_a_check_that_waits() {
     let folder = Folder::of(&["a"]);

@@ -3,8 +3,8 @@
 use super::*;
 
 /// Bytes of [`bytes`], the part size, and the ETag: by Python's hashlib,
-/// `md5(b"".join(md5(part).digest() for part in parts)).hexdigest()` and the number of parts; of a file that
-/// fits one part its MD5.
+/// `md5(b"".join(md5(part).digest() for part in parts)).hexdigest()` and the number of parts; of a
+/// file that fits one part its MD5.
 const VECTORS: [(usize, &str, &str); 23] = [
     (0, "1048576", "d41d8cd98f00b204e9800998ecf8427e"),
     (1, "1", "93b885adfe0da089cdf634904fd59f71"),
@@ -408,8 +408,8 @@ fn compare_finds_the_part_size_too() {
     compared(&folder.run("compare other t"), 1, "changed b\n");
 }
 
-/// Uploads `file` by boto3 to moto's server in parts of so many MiB, and prints the objects as `aws s3api
-/// list-objects-v2` does. Exits with 77 where Python lacks them.
+/// Uploads `file` by boto3 to moto's server in parts of so many MiB, and prints the objects as
+/// `aws s3api list-objects-v2` does. Exits with 77 where Python lacks them.
 const UPLOAD: &str = r#"
 import json, sys
 try:

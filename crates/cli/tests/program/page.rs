@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use super::serve::run;
 use super::*;
 
-/// The catalog's clock was ahead by so many seconds: a file that is younger than a minute is not at rest.
+/// The catalog's clock was ahead by so many seconds: a file that is younger than a minute is not at
+/// rest.
 const AHEAD: i64 = 62;
 /// Files of a tree, and their bytes.
 const FILES: usize = 40;
@@ -119,7 +120,8 @@ fn rotten() -> Folder {
     policy.every_days = 1;
     let root = catalog.add_root(&folder.path("tree"), policy);
     let mut options = Options::default();
-    // A minute after they were written: they were at rest, and what was checked later than now is due.
+    // A minute after they were written: they were at rest, and what was checked later than now is
+    // due.
     options.clock = || {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         now.as_secs().cast_signed() + AHEAD

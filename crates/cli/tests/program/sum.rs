@@ -45,7 +45,8 @@ fn each_algorithm_gives_the_digests_of_its_crate() {
             digests.iter().map(|(name, digest)| format!("{digest}  {name}\n")).collect();
         let tagged: String =
             digests.iter().map(|(name, digest)| format!("{tag} ({name}) = {digest}\n")).collect();
-        // As many digits as SHA-256, MD5, XXH64 and CRC-32C have, which untagged lines would be taken for.
+        // As many digits as SHA-256, MD5, XXH64 and CRC-32C have, which untagged lines would be
+        // taken for.
         let must_be_tagged = ["blake3", "xxh128", "xxh3-64", "xxh32", "crc32"].contains(&algorithm);
         let by_default = if must_be_tagged { &tagged } else { &untagged };
         expect(&folder.run(&format!("-a {algorithm} t")), 0, by_default, "");

@@ -308,7 +308,8 @@ impl Csv {
     }
 }
 
-/// Appends a cell of CSV, quoted where it must be, and where a reader might take blanks off its ends.
+/// Appends a cell of CSV, quoted where it must be, and where a reader might take blanks off its
+/// ends.
 ///
 /// ```
 /// let mut row = Vec::new();

@@ -65,8 +65,8 @@ impl Gnu {
         Self { is_binary: true, ..self }
     }
 
-    /// Appends the line of an ETag: `etag  name`, and `etag  size  name` where it is to say what parts
-    /// it is of, which is [not read](Wrong::PartSize). The name is as in other lines.
+    /// Appends the line of an ETag: `etag  name`, and `etag  size  name` where it is to say what
+    /// parts it is of, which is [not read](Wrong::PartSize). The name is as in other lines.
     ///
     /// ```
     /// use lanesum_list::formats::Gnu;
@@ -184,8 +184,8 @@ fn begins_with_part_size(name: &[u8]) -> bool {
 }
 
 /// The name, still escaped, and the digest, of the first untagged algorithm that has one of as many
-/// digits, or the ETag. Sets the form when none is set. A NUL ends the digits as a blank does: it is a string's
-/// end to GNU, which goes on behind it as it does behind a blank.
+/// digits, or the ETag. Sets the form when none is set. A NUL ends the digits as a blank does: it
+/// is a string's end to GNU, which goes on behind it as it does behind a blank.
 fn read<'a>(
     text: &'a [u8],
     dialect: &Dialect,

@@ -41,10 +41,11 @@ pub(in crate::engine) fn is_missing(file: &OwnedFd, offset: u64) -> bool {
         && preadv2(file, &mut [IoSliceMut::new(&mut byte)], offset, flags) == Err(Errno::AGAIN)
 }
 
-/// Whether what a file has at an offset is in the cache, or comes from no medium at all (a FIFO). Where
-/// the file system cannot tell, it is not.
+/// Whether what a file has at an offset is in the cache, or comes from no medium at all (a FIFO).
+/// Where the file system cannot tell, it is not.
 pub(in crate::engine) fn is_cached(file: &OwnedFd, offset: u64) -> bool {
-    // No file has anything there; to the system the last one means: where the file is read, and go on.
+    // No file has anything there; to the system the last one means: where the file is read, and go
+    // on.
     if i64::try_from(offset).is_err() {
         return true;
     }
@@ -70,8 +71,8 @@ pub(super) fn ask_for(file: &OwnedFd) {
     let _ = fadvise(file, 0, NonZero::new(Buffer::CAPACITY as u64), Advice::WillNeed);
 }
 
-/// Has a file dropped from the cache; whether it is read from a medium then, as on ext2 to ext4, XFS
-/// and btrfs.
+/// Has a file dropped from the cache; whether it is read from a medium then, as on ext2 to ext4,
+/// XFS and btrfs.
 #[cfg(test)]
 pub(in crate::engine) fn drop_from_cache(file: &std::fs::File) -> bool {
     const ON_A_MEDIUM: [i64; 3] = [0xef53, 0x5846_5342, 0x9123_683e];

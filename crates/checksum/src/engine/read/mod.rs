@@ -1,9 +1,9 @@
 //! The ways in which the bytes of regular files come to the lanes.
 //!
-//! [`Io::Read`] is `stream.rs` by itself: a lane reads into its buffer when it has nothing left. The
-//! others stand here, behind two enums. A worker has a [`Reader`], each of its lanes a [`Lane`],
-//! and both say "as usual" ([`Lane::Read`], `None` from [`Lane::next`]) wherever they have no way
-//! of their own: the usual way pays for them with one comparison a read.
+//! [`Io::Read`] is `stream.rs` by itself: a lane reads into its buffer when it has nothing left.
+//! The others stand here, behind two enums. A worker has a [`Reader`], each of its lanes a
+//! [`Lane`], and both say "as usual" ([`Lane::Read`], `None` from [`Lane::next`]) wherever they
+//! have no way of their own: the usual way pays for them with one comparison a read.
 //!
 //! ```text
 //! auto             trial.rs (read or mmap, by a trial)
@@ -171,8 +171,8 @@ impl Reader {
     }
 
     /// Opens the files of jobs that are about to begin, and begins to read them, where there is
-    /// something to be gained by that; `ask` says whether they may have to come from a medium. What is
-    /// read takes the last of the buffers.
+    /// something to be gained by that; `ask` says whether they may have to come from a medium. What
+    /// is read takes the last of the buffers.
     pub(super) fn open<'a>(
         &self,
         sources: impl ExactSizeIterator<Item = &'a Source>,

@@ -126,8 +126,8 @@ impl Worker<'_> {
         self.end(ticket, result);
     }
 
-    /// Reads the first byte of a stretch, as the first one of a round: only then does it show whether
-    /// the medium has to seek.
+    /// Reads the first byte of a stretch, as the first one of a round: only then does it show
+    /// whether the medium has to seek.
     fn try_first_byte(&mut self, begun: &Begun) -> Result<(), Error> {
         self.has_sought = false;
         if std::mem::take(&mut self.is_first) {

@@ -52,9 +52,9 @@ const RESERVED_DESCRIPTORS: u64 = 32;
 /// longer.
 const ROUND: usize = 64;
 
-/// As many long files are read side by side at most. More buffers leave the caches, which costs more
-/// than a wider kernel gains: with 64 instead of 32 two threads take 8 % longer for 2,000 files of
-/// 1 MiB on a Zen 5.
+/// As many long files are read side by side at most. More buffers leave the caches, which costs
+/// more than a wider kernel gains: with 64 instead of 32 two threads take 8 % longer for 2,000
+/// files of 1 MiB on a Zen 5.
 pub(super) const MOST_LONG: usize = 32;
 
 /// Bytes to read before another lane is used for a long file: about a millisecond's worth.
@@ -345,8 +345,8 @@ impl<'a> Worker<'a> {
 
     /// Takes jobs that are not planned.
     fn take_as_they_came(&mut self, free: usize) -> Taken {
-        // No more than there is reason to expect short ones: others may have to be given back, which
-        // costs opening them twice.
+        // No more than there is reason to expect short ones: others may have to be given back,
+        // which costs opening them twice.
         let most = self.round.min(2 * self.short_run).saturating_sub(self.lanes.len());
         self.core.queue.take(self.number, free, most.max(free), &mut self.jobs)
     }
