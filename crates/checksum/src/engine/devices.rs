@@ -16,7 +16,11 @@ use std::time::{Duration, Instant};
 
 use super::Options;
 use super::width::Width;
-use super::worker;
+
+/// As many long files are read side by side at most. More buffers leave the caches, which costs
+/// more than a wider kernel gains: with 64 instead of 32 two threads take 8 % longer for 2,000
+/// files of 1 MiB on a Zen 5.
+pub(super) const MOST_LONG: usize = 32;
 
 /// The number of a device, as a file's inode has it.
 pub(super) type Number = u64;
@@ -124,7 +128,7 @@ impl State {
 impl Devices {
     /// Of a run with these options.
     pub(super) fn of(options: &Options) -> Arc<Self> {
-        Arc::new(Self::new(options.threads * worker::MOST_LONG))
+        Arc::new(Self::new(options.threads * MOST_LONG))
     }
 
     fn new(most: usize) -> Self {

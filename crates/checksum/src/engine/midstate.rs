@@ -4,10 +4,7 @@
 use lanesum_list::{Algorithm, Algorithms, Digest};
 
 use super::hashers::Hashers;
-
-/// Bytes of a [stretch](super::Source::Stretch): a power of two, so that it is a subtree of
-/// BLAKE3's tree.
-pub const STRETCH: u64 = 128 << 20;
+use super::subtrees::STRETCH;
 
 /// Where the computations over a file stand after its first bytes, whole [stretches](STRETCH). It
 /// tells as much of these as their digests would.

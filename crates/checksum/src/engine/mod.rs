@@ -16,8 +16,9 @@
 //! Each worker thread owns its lanes, its batch of small files, their memory and their descriptors;
 //! workers meet at two locks only, one around the jobs that wait and one around the outcomes, each
 //! taken once for many files; and where those come from a medium, at a third around its devices.
-//! What is not a regular file is read by a thread beside the worker, one
-//! after another (`serial.rs`), so that a FIFO whose writer never comes holds up no lane.
+//! All that they share is in `core.rs`, and what they hand to one another in `task.rs`. What is not a
+//! regular file is read by a thread beside the worker, one after another (`serial.rs`), so that a
+//! FIFO whose writer never comes holds up no lane.
 //!
 //! ```
 //! use lanesum_checksum::{Algorithm, Job, Source, engine};
@@ -43,6 +44,7 @@
 mod batch;
 mod buffer;
 mod bytes;
+mod core;
 mod descriptors;
 mod devices;
 mod hashers;
@@ -61,7 +63,9 @@ mod serial;
 mod stop;
 mod stream;
 mod subtrees;
+mod task;
 mod version;
+mod whole;
 mod width;
 mod worker;
 
@@ -82,9 +86,10 @@ use crate::{Algorithms, Error, Key};
 
 pub use bytes::digests_of;
 pub use devices::{AtOnce, Media};
-pub use midstate::{Midstate, STRETCH};
+pub use midstate::Midstate;
 pub use pace::Pace;
 pub use read::Io;
+pub use subtrees::STRETCH;
 pub(crate) use version::FileVersion;
 
 pub use run::{Run, Stopped, Stopper, Totals, run};

@@ -19,10 +19,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::serial::Serial;
+use super::Delivery;
 use super::stop::Stop;
-use super::{Delivery, Hashed, Source};
-use crate::Error;
+use super::task::{Completed, Sequence, Serial, Worker};
 
 /// The most jobs that may be under way, finished ones that the caller has not taken included: what
 /// is kept of those is what memory is spent on.
@@ -36,20 +35,6 @@ const MOST: usize = 1024;
 
 /// How long an outcome may wait for company.
 const PATIENCE: Duration = Duration::from_millis(5);
-
-/// A job's number in the order, from 0.
-pub(super) type Sequence = u64;
-
-/// A worker's number, from 0.
-pub(super) type Worker = usize;
-
-/// What came of a job, without its context, which no worker sees.
-#[derive(Debug)]
-pub(super) struct Completed {
-    pub(super) sequence: Sequence,
-    pub(super) source: Source,
-    pub(super) result: Result<Hashed, Error>,
-}
 
 /// The outcomes of a run. Its methods may be called from any thread.
 #[derive(Debug)]
@@ -343,7 +328,8 @@ mod tests {
 
     use super::*;
     use crate::Algorithms;
-    use crate::engine::serial::Input;
+    use crate::engine::task::Input;
+    use crate::engine::{Hashed, Source};
 
     fn outcome(sequence: Sequence) -> Completed {
         Completed { sequence, source: Source::Nothing, result: Ok(Hashed::default()) }

@@ -26,10 +26,9 @@ use rustix::fs::FileType;
 
 use super::buffer::Buffer;
 use super::devices;
-use super::outbox::Sequence;
-use super::queue::Task;
 use super::read::is_memory_left;
 use super::stop::Stop;
+use super::task::{Sequence, Task};
 use super::{Source, inode_of};
 
 /// Where a job's file lies, as far as its inode tells.

@@ -17,11 +17,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::Source;
 use super::devices;
-use super::outbox::{Sequence, WINDOW, Worker};
+use super::outbox::WINDOW;
 use super::plan::{Place, Plan, Round};
-use crate::Algorithms;
+use super::task::{Task, Worker};
 
 /// How many jobs are pulled ahead of the workers. When they are all there nothing is pulled until
 /// half are gone: on a single CPU each time costs two changes of threads.
@@ -37,14 +36,6 @@ const PACE: (usize, Duration) = (4, Duration::from_millis(500));
 
 /// So long they are waited for at most.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
-
-/// What a worker sees of a job: all but its context.
-#[derive(Debug)]
-pub(super) struct Task {
-    pub(super) sequence: Sequence,
-    pub(super) source: Source,
-    pub(super) algorithms: Algorithms,
-}
 
 /// The jobs that no worker has taken yet.
 #[derive(Debug)]
@@ -380,6 +371,9 @@ impl JobQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Algorithms;
+    use crate::engine::Source;
+    use crate::engine::task::Sequence;
 
     fn jobs(count: u64) -> impl Iterator<Item = Task> {
         let (source, algorithms) = (Source::Nothing, Algorithms::NONE);

@@ -23,11 +23,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use super::devices::{Devices, Media};
-use super::outbox::{self, Completed, Outbox, Sequence};
-use super::panics::{self, Panics, Payload};
-use super::queue::{JobQueue, Task};
-use super::stop::Stop;
+use super::core::Core;
+use super::devices::Media;
+use super::panics::{self, Payload};
+use super::task::{Completed, Sequence, Task};
 use super::{Job, Options, Outcome, read, worker};
 
 /// Runs the jobs. The outcomes are the [iterator](Run)'s; nothing waits for the caller to ask for
@@ -88,64 +87,6 @@ enum Threads<T> {
     Started { core: Arc<Core>, puller: Option<JoinHandle<()>>, workers: Vec<JoinHandle<()>> },
     /// None; and how many jobs were pulled.
     None { core: Arc<Core>, jobs: Jobs<T>, pulled: Sequence },
-}
-
-/// What the threads of a run share.
-#[derive(Debug)]
-pub(super) struct Core {
-    pub(super) options: Options,
-    pub(super) queue: JobQueue,
-    pub(super) outbox: Outbox,
-    pub(super) devices: Arc<Devices>,
-    pub(super) stop: Arc<Stop>,
-    pub(super) panics: Panics,
-}
-
-impl Core {
-    /// `is_asked` is the outbox's.
-    pub(super) fn new(options: Options, is_asked: bool) -> Arc<Self> {
-        let workers = options.threads;
-        let outbox = Outbox::new(options.delivery, is_asked);
-        outbox.workers_begin(workers);
-        Arc::new(Self {
-            queue: JobQueue::new(workers),
-            outbox,
-            devices: Devices::of(&options),
-            stop: Arc::new(Stop::with_signal()),
-            panics: Panics::default(),
-            options,
-        })
-    }
-
-    /// Notes that a worker has ended, of the queue's unless it left that before. One that panics
-    /// ends the run: the outcomes of its jobs will not come, and nobody shall wait for them.
-    pub(super) fn worker_ends(&self, in_queue: Option<outbox::Worker>) {
-        if let Some(worker) = in_queue {
-            self.queue.worker_ends(worker);
-        }
-        self.stop_after_panic();
-        self.outbox.worker_ends();
-    }
-
-    /// Notes that a thread beside a worker has ended; as [`worker_ends`](Self::worker_ends).
-    pub(super) fn thread_ends(&self) {
-        self.stop_after_panic();
-        self.outbox.thread_ends();
-    }
-
-    fn stop_after_panic(&self) {
-        if thread::panicking() {
-            self.panics.note();
-            self.stop();
-        }
-    }
-
-    pub(super) fn stop(&self) {
-        self.stop.set();
-        self.queue.stop();
-        self.outbox.wake_all();
-        self.devices.tell();
-    }
 }
 
 /// The contexts of the jobs that are under way, in their order.

@@ -10,42 +10,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{FileType, SeekFrom};
-use rustix::io::{Errno, retry_on_intr};
 
-use super::buffer::Buffer;
-use super::hashers::Hashers;
+use super::core::Core;
 use super::open::FileOpener;
-use super::outbox::{Completed, Sequence, Worker};
-use super::read::{Lane, is_memory_left, lease};
-use super::run::Core;
+use super::read::{is_memory_left, lease};
 use super::stop::Stop;
+use super::task::{Completed, Input, Sequence, Serial, Worker};
 use super::version::{self, FileVersion};
+use super::whole::hash;
 use super::{Hashed, Options, Source, inode_of, inode_of_file};
 use crate::{Algorithms, Error};
 
 /// How many inputs that wait to be read alone are open at most: more are opened in their turn.
 pub(super) const MOST_OPEN: usize = 64;
-
-/// A job to be done alone.
-#[derive(Debug)]
-pub(super) struct Serial {
-    pub(super) source: Source,
-    pub(super) algorithms: Algorithms,
-    pub(super) input: Input,
-}
-
-/// What is read alone.
-#[derive(Debug)]
-pub(super) enum Input {
-    Stdin,
-    /// Opened without waiting. It stays open until its turn, so that a writer who waits for a
-    /// reader can begin.
-    Open(OwnedFd),
-    /// The job's path, to be opened in its turn: as many as may be are open already.
-    Later,
-}
 
 /// What a worker has read alone: by a thread that has the worker's files, once there is something
 /// to read, or by the worker itself where the system gives no thread.
@@ -208,48 +187,4 @@ fn hash_stdin(options: &Options, algorithms: Algorithms, stop: &Stop) -> Result<
     let again = hash(&uncounted, file.as_fd(), algorithms, stop)?;
     let (last, _) = middle.look_again(&file, end, had_writer)?;
     if again == hashed { Ok(hashed.of(&last)) } else { Err(Error::Changed) }
-}
-
-/// Reads a file to its end, by itself.
-pub(super) fn hash(
-    options: &Options,
-    file: BorrowedFd<'_>,
-    algorithms: Algorithms,
-    stop: &Stop,
-) -> Result<Hashed, Error> {
-    let mut hashers = Hashers::new(algorithms, options.key.as_ref())?;
-    let mut buffer = Buffer::new(0, Lane::Read);
-    let room = buffer.room()?;
-    let mut hashed = Hashed::default();
-    loop {
-        let read = read(file, room, stop).map_err(io::Error::from)?;
-        if read == 0 {
-            break;
-        }
-        hashers.update(&room[..read]);
-        hashed.bytes += read as u64;
-        if let Some(progress) = &options.progress {
-            progress.bytes.fetch_add(read as u64, Ordering::Relaxed);
-        }
-        if let Some(pace) = &options.pace {
-            pace.take(read as u64, stop);
-        }
-    }
-    hashers.finalize(&mut hashed.digests);
-    Ok(hashed)
-}
-
-/// Reads what there is; waits for it where the file was opened without waiting.
-///
-/// A FIFO that no writer has opened yet reads as ended, but polls as not ready; one whose last
-/// writer has gone polls as ready. So polling first gives the end when it is one.
-fn read(file: BorrowedFd<'_>, buffer: &mut [u8], stop: &Stop) -> Result<usize, Errno> {
-    loop {
-        stop.wait_for(file)?;
-        match retry_on_intr(|| rustix::io::read(file, &mut *buffer)) {
-            // Somebody else was faster to what was there.
-            Err(Errno::AGAIN) => {}
-            read => return read,
-        }
-    }
 }

@@ -20,7 +20,7 @@ use super::read::cold;
 use super::round::LaneShared;
 use super::stop::Stop;
 use super::version::FileVersion;
-use super::{Hashed, Options, serial};
+use super::{Hashed, Options, whole};
 use crate::{Algorithms, Digest, Error};
 
 /// Files of this many bytes and more are announced to the kernel as read in sequence.
@@ -361,7 +361,7 @@ fn read_again(
     stop: &Stop,
 ) -> Result<Hashed, Error> {
     rustix::fs::seek(file, SeekFrom::Start(0)).map_err(io::Error::from)?;
-    serial::hash(options, file.as_fd(), algorithms, stop)
+    whole::hash(options, file.as_fd(), algorithms, stop)
 }
 
 impl<T> lanesum_md5::Stream for FileStream<T> {

@@ -6,7 +6,9 @@ use blake3::hazmat::{
 };
 use blake3::{Hasher, OUT_LEN};
 
-use super::midstate::STRETCH;
+/// Bytes of a [stretch](super::Source::Stretch): a power of two, so that it is a subtree of
+/// BLAKE3's tree.
+pub const STRETCH: u64 = 128 << 20;
 
 /// BLAKE3 without a key, behind some whole stretches.
 pub(super) struct Subtrees {

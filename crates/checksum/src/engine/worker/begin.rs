@@ -14,10 +14,9 @@ use crate::engine::buffer::Buffer;
 use crate::engine::hashers::Hashers;
 use crate::engine::look::{Begun, Opened, look_at_part, read_and_look};
 use crate::engine::plan;
-use crate::engine::queue::Task;
 use crate::engine::read::{Io, Lane};
-use crate::engine::serial::{Input, Serial};
 use crate::engine::stream::FileStream;
+use crate::engine::task::{Input, Serial, Task};
 use crate::engine::{Hashed, Source};
 use crate::{Algorithm, Algorithms, Error};
 

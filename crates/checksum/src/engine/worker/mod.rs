@@ -28,18 +28,18 @@ use rustix::fs::FileType;
 
 use super::batch::Batch;
 use super::buffer::Buffer;
+use super::core::Core;
 use super::descriptors;
-use super::devices::{Changes, Turn};
+use super::devices::{Changes, MOST_LONG, Turn};
 use super::hashers::{Hashers, md5_digest};
 use super::open::FileOpener;
-use super::outbox::{self, Completed, Sequence};
-use super::queue::{Planned, Taken, Task};
+use super::queue::{Planned, Taken};
 use super::read::cold::ColdReads;
 use super::read::{PreOpened, Reader, is_memory_left};
 use super::round::LaneShared;
-use super::run::Core;
-use super::serial::{self, Alone, Input, Serial};
+use super::serial::{self, Alone};
 use super::stream::FileStream;
+use super::task::{self, Completed, Input, Sequence, Serial, Task};
 use super::version::FileVersion;
 use super::{Hashed, Source};
 use crate::{Digest, Error};
@@ -51,11 +51,6 @@ const RESERVED_DESCRIPTORS: u64 = 32;
 /// take 3 % less time than in rounds of 32, since the kernel stays with one kind of call for
 /// longer.
 const ROUND: usize = 64;
-
-/// As many long files are read side by side at most. More buffers leave the caches, which costs
-/// more than a wider kernel gains: with 64 instead of 32 two threads take 8 % longer for 2,000
-/// files of 1 MiB on a Zen 5.
-pub(super) const MOST_LONG: usize = 32;
 
 /// Bytes to read before another lane is used for a long file: about a millisecond's worth.
 const BYTES_A_LANE: u64 = 1 << 20;
@@ -72,7 +67,7 @@ struct Small {
 }
 
 /// Works until there are no more jobs, or the run is stopped.
-pub(super) fn work(number: outbox::Worker, core: &Arc<Core>) {
+pub(super) fn work(number: task::Worker, core: &Arc<Core>) {
     let mut end = End { core, in_queue: Some(number) };
     if core.options.own_descriptors {
         descriptors::own_table();
@@ -93,7 +88,7 @@ pub(super) fn work(number: outbox::Worker, core: &Arc<Core>) {
 struct End<'a> {
     core: &'a Core,
     /// Its number, unless it left the jobs to others.
-    in_queue: Option<outbox::Worker>,
+    in_queue: Option<task::Worker>,
 }
 
 impl Drop for End<'_> {
@@ -103,7 +98,7 @@ impl Drop for End<'_> {
 }
 
 /// Ends all jobs without an attempt, since no worker has what it needs.
-fn refuse(error: &io::Error, number: outbox::Worker, core: &Core) {
+fn refuse(error: &io::Error, number: task::Worker, core: &Core) {
     let (mut jobs, mut outcomes) = (VecDeque::new(), Vec::new());
     loop {
         match core.queue.take(number, ROUND, ROUND, &mut jobs) {
@@ -141,7 +136,7 @@ fn is_special(source: &Source) -> bool {
 }
 
 struct Worker<'a> {
-    number: outbox::Worker,
+    number: task::Worker,
     core: &'a Arc<Core>,
     lanes: Lanes<FileStream<Ticket>>,
     /// Files that need no lane.
@@ -187,7 +182,7 @@ struct Worker<'a> {
 impl<'a> Worker<'a> {
     /// # Errors
     /// There is no memory for what the options ask for.
-    fn new(number: outbox::Worker, core: &'a Arc<Core>) -> io::Result<Self> {
+    fn new(number: task::Worker, core: &'a Arc<Core>) -> io::Result<Self> {
         let options = &core.options;
         let lanes = Lanes::with_backend(options.backend);
         let reader = Reader::new(options, lanes.capacity())?;

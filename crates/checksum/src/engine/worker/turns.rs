@@ -6,12 +6,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::Worker;
+use crate::engine::core::Core;
 use crate::engine::devices::{self, Turn};
 use crate::engine::look::Begun;
 use crate::engine::plan::{Round, places_of};
-use crate::engine::queue::{Planned, Task};
+use crate::engine::queue::Planned;
 use crate::engine::read::cold;
-use crate::engine::run::Core;
+use crate::engine::task::Task;
 
 /// So many long files may wait for room while what comes behind them is looked at: the beginning of
 /// each is read once more.
@@ -153,11 +154,11 @@ mod tests {
     use crate::engine::buffer::Buffer;
     use crate::engine::devices::Devices;
     use crate::engine::hashers::Hashers;
-    use crate::engine::outbox::Completed;
     use crate::engine::queue::Taken;
     use crate::engine::read::Lane;
     use crate::engine::round::LaneShared;
     use crate::engine::stream::FileStream;
+    use crate::engine::task::Completed;
     use crate::engine::version::FileVersion;
     use crate::engine::worker::work;
     use crate::engine::{Delivery, Io, Options, Source};

@@ -1,0 +1,58 @@
+//! Reads and hashes one input to its end, as it comes.
+
+use std::io;
+use std::sync::atomic::Ordering;
+
+use rustix::fd::BorrowedFd;
+use rustix::io::{Errno, retry_on_intr};
+
+use super::buffer::Buffer;
+use super::hashers::Hashers;
+use super::read::Lane;
+use super::stop::Stop;
+use super::{Hashed, Options};
+use crate::{Algorithms, Error};
+
+/// Reads a file to its end, by itself.
+pub(super) fn hash(
+    options: &Options,
+    file: BorrowedFd<'_>,
+    algorithms: Algorithms,
+    stop: &Stop,
+) -> Result<Hashed, Error> {
+    let mut hashers = Hashers::new(algorithms, options.key.as_ref())?;
+    let mut buffer = Buffer::new(0, Lane::Read);
+    let room = buffer.room()?;
+    let mut hashed = Hashed::default();
+    loop {
+        let read = read(file, room, stop).map_err(io::Error::from)?;
+        if read == 0 {
+            break;
+        }
+        hashers.update(&room[..read]);
+        hashed.bytes += read as u64;
+        if let Some(progress) = &options.progress {
+            progress.bytes.fetch_add(read as u64, Ordering::Relaxed);
+        }
+        if let Some(pace) = &options.pace {
+            pace.take(read as u64, stop);
+        }
+    }
+    hashers.finalize(&mut hashed.digests);
+    Ok(hashed)
+}
+
+/// Reads what there is; waits for it where the file was opened without waiting.
+///
+/// A FIFO that no writer has opened yet reads as ended, but polls as not ready; one whose last
+/// writer has gone polls as ready. So polling first gives the end when it is one.
+fn read(file: BorrowedFd<'_>, buffer: &mut [u8], stop: &Stop) -> Result<usize, Errno> {
+    loop {
+        stop.wait_for(file)?;
+        match retry_on_intr(|| rustix::io::read(file, &mut *buffer)) {
+            // Somebody else was faster to what was there.
+            Err(Errno::AGAIN) => {}
+            read => return read,
+        }
+    }
+}
