@@ -1,5 +1,6 @@
 //! The lines of lists as jobs of the engine.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::iter::{Fuse, Peekable};
@@ -39,8 +40,8 @@ pub(super) enum Note {
 /// What consecutive lines of a list say about one file, which is read once for all of them.
 pub(super) struct Expected {
     pub(super) name: Vec<u8>,
-    /// What the name is where the list's writer does not encode names as its format wants it.
-    raw_name: Option<Box<[u8]>>,
+    /// What few lists have.
+    place: Option<Box<Place>>,
     /// Whether that is the name.
     pub(super) is_raw: bool,
     pub(super) first: ExpectedLine,
@@ -50,6 +51,15 @@ pub(super) struct Expected {
     pub(super) share: Share,
     /// What came of the file in a check before this one, if it did not change since.
     pub(super) resumed: Option<Box<Hashed>>,
+}
+
+/// What tells, beside its name, where a file is.
+#[derive(PartialEq, Eq)]
+struct Place {
+    /// The folder that it is in by what stands before its line, which a later line may replace.
+    folder: Option<Vec<u8>>,
+    /// What the name is where the list's writer does not encode names as its format wants it.
+    raw_name: Option<Vec<u8>>,
 }
 
 /// What a line says of its file.
@@ -65,8 +75,9 @@ pub(super) struct ExpectedLine {
 }
 
 impl Expected {
-    /// What a line says of a file; `None` where that is nothing to compare it with.
-    fn of(record: Record<'_>, is_tagged: bool) -> Option<Self> {
+    /// What a line says of a file in this folder, if the list says one; `None` where that is nothing
+    /// to compare it with.
+    fn of(record: Record<'_>, is_tagged: bool, folder: Option<&[u8]>) -> Option<Self> {
         let Record { name, raw_name, size, digests, etag, .. } = record;
         let is_of_etag = etag.is_some_and(|etag| match etag.parts {
             Some(_) => digests.is_empty(),
@@ -78,7 +89,10 @@ impl Expected {
         }
         Some(Self {
             name: name.into_owned(),
-            raw_name: raw_name.map(|raw| raw.into_owned().into()),
+            place: (folder.is_some() || raw_name.is_some()).then(|| {
+                let folder = folder.map(<[u8]>::to_vec);
+                Box::new(Place { folder, raw_name: raw_name.map(Cow::into_owned) })
+            }),
             is_raw: false,
             first: ExpectedLine { digests, size, etag, is_tagged, is_of_etag },
             others: Vec::new(),
@@ -87,11 +101,18 @@ impl Expected {
         })
     }
 
+    /// Whether it is about the same file.
+    fn is_of_same_file(&self, other: &Self) -> bool {
+        self.name == other.name && self.place == other.place
+    }
+
     /// Takes the name as it stands, if only that is there.
-    fn settle_name(&mut self, path: impl Fn(&[u8]) -> PathBuf) {
-        let is_there = |name: &[u8]| path(name).symlink_metadata().is_ok();
-        if let Some(raw) = self.raw_name.take_if(|raw| !is_there(&self.name) && is_there(raw)) {
-            (self.name, self.is_raw) = (raw.into_vec(), true);
+    fn settle_name(&mut self, path: impl Fn(&Self, &[u8]) -> PathBuf) {
+        let is_there = |name: &[u8]| path(self, name).symlink_metadata().is_ok();
+        let raw = self.place.as_ref().and_then(|place| place.raw_name.as_deref());
+        let raw = raw.filter(|raw| !is_there(&self.name) && is_there(raw)).map(<[u8]>::to_vec);
+        if let Some(raw) = raw {
+            (self.name, self.is_raw) = (raw, true);
         }
     }
 
@@ -188,37 +209,34 @@ impl<L: Iterator<Item = List>> Jobs<L> {
     }
 
     /// What to read for the file of an entry.
-    fn source(&self, name: &[u8]) -> Source {
-        self.path_of(name).map_or(Source::Stdin, Source::Path)
+    fn source(&self, expected: &Expected) -> Source {
+        self.path_of(expected).map_or(Source::Stdin, Source::Path)
     }
 
     /// Where the file of an entry is; none where that is standard input.
-    fn path_of(&self, name: &[u8]) -> Option<PathBuf> {
-        let is_stdin = name == b"-" && self.options.root.is_none();
-        if is_stdin { None } else { Some(self.path(name)) }
+    fn path_of(&self, expected: &Expected) -> Option<PathBuf> {
+        let is_stdin = expected.name == b"-" && self.options.root.is_none();
+        if is_stdin { None } else { Some(self.path(expected, &expected.name)) }
     }
 
     /// Begins with the file of an entry that is of parts.
     fn begin_parts(&mut self, mut expected: Expected, etag: Etag) -> Option<Job<Note>> {
-        expected.settle_name(|name| self.path(name));
-        match etags::begin(self.path_of(&expected.name), etag, expected, &self.known) {
+        expected.settle_name(|expected, name| self.path(expected, name));
+        match etags::begin(self.path_of(&expected), etag, expected, &self.known) {
             Begun::Job(job) => Some(*job),
             Begun::Jobs(jobs) => self.parts.insert(jobs).next(),
         }
     }
 
-    fn path(&self, name: &[u8]) -> PathBuf {
+    /// Where a file of this name is: in the folder that the list says before it, or that it is in.
+    fn path(&self, expected: &Expected, name: &[u8]) -> PathBuf {
         let path = self.options.path(name);
-        match self.folder() {
+        let told = expected.place.as_ref().and_then(|place| place.folder.as_deref());
+        let told = told.map(|folder| Path::new(OsStr::from_bytes(folder)));
+        match told.or(self.folder.as_deref()) {
             Some(folder) if self.options.root.is_none() => folder.join(path),
             _ => path,
         }
-    }
-
-    /// The folder that the names of the list are in, by what it says or where it is.
-    fn folder(&self) -> Option<&Path> {
-        let told = self.format.folder().map(|folder| Path::new(OsStr::from_bytes(folder)));
-        told.or(self.folder.as_deref())
     }
 }
 
@@ -240,16 +258,16 @@ impl<L: Iterator<Item = List>> Iterator for Jobs<L> {
         }
         let (source, algorithms) = match &mut note {
             Note::File(expected) => {
-                expected.settle_name(|name| self.path(name));
+                expected.settle_name(|expected, name| self.path(expected, name));
                 let mut algorithms = expected.algorithms();
+                let mut source = self.source(expected);
                 // Lines that come through a pipe are in no plan.
                 if matches!(&self.state, State::InList(list) if list.is_regular) {
-                    (expected.share, algorithms) = self.shared.share(&expected.name, algorithms);
+                    (expected.share, algorithms) = self.shared.share(&source, algorithms);
                 }
-                let source = match expected.share {
-                    Share::Only | Share::First { .. } => self.source(&expected.name),
-                    Share::Later { .. } => Source::Nothing,
-                };
+                if let Share::Later { .. } = expected.share {
+                    source = Source::Nothing;
+                }
                 let known = source.path().zip(self.options.journal.as_deref());
                 expected.resumed =
                     known.and_then(|(path, journal)| journal.known(path, algorithms)).map(Box::new);
@@ -336,8 +354,7 @@ impl OpenList {
             match self.step(format, options) {
                 Ok(Step::Pass) => {}
                 Ok(Step::Note(Note::File(next)))
-                    if next.name == file.name
-                        && next.raw_name == file.raw_name
+                    if next.is_of_same_file(&file)
                         && file.first.etag.is_none()
                         && next.first.etag.is_none() =>
                 {
@@ -400,7 +417,7 @@ impl OpenList {
         }
         // A file of which nothing is known must not pass for one that was checked.
         let nothing = Note::Wrong(number, Wrong::NothingKnown);
-        let expected = Expected::of(record, is_tagged);
+        let expected = Expected::of(record, is_tagged, format.folder());
         Ok(Step::Note(expected.map_or(nothing, Note::File)))
     }
 }

@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 use std::fs::{File, Metadata};
 use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
 
 use lanesum_list::formats::{Format, Line};
 use lanesum_list::lines;
@@ -31,7 +32,9 @@ const END: u64 = 4096;
 /// The files that have another line to come.
 #[derive(Default)]
 pub(super) struct SharedReads {
-    files: HashMap<Vec<u8>, SharedFile>,
+    /// By their paths, and not by their names: lists may be of different folders. Without one it is
+    /// standard input.
+    files: HashMap<Option<PathBuf>, SharedFile>,
     reads: usize,
 }
 
@@ -80,9 +83,13 @@ impl SharedReads {
         let options = Options { journal: None, ..options.clone() };
         for job in Jobs::new(lists.into_iter(), &options, Self::default()) {
             // What has no parts to be read has its own line alone.
-            let is_part = matches!(job.source, Source::Extent { .. });
-            if let (Note::File(expected), false) = (job.context, is_part) {
-                let file = shared.files.entry(expected.name).or_insert(SharedFile {
+            let path = match job.source {
+                Source::Path(path) => Some(path),
+                Source::Stdin => None,
+                _ => continue,
+            };
+            if let Note::File(_) = job.context {
+                let file = shared.files.entry(path).or_insert(SharedFile {
                     algorithms: Algorithms::NONE,
                     later: Algorithms::NONE,
                     left: 0,
@@ -100,12 +107,13 @@ impl SharedReads {
     }
 
     /// The share of the next job about a file, and what it is to compute.
-    pub(super) fn share(&mut self, name: &[u8], algorithms: Algorithms) -> (Share, Algorithms) {
+    pub(super) fn share(&mut self, source: &Source, algorithms: Algorithms) -> (Share, Algorithms) {
         let only = (Share::Only, algorithms);
         if self.files.is_empty() {
             return only;
         }
-        let Some(file) = self.files.get_mut(name) else { return only };
+        let path = source.path().map(Path::to_owned);
+        let Some(file) = self.files.get_mut(&path) else { return only };
         // A list may say something else by now.
         let planned = if file.read.is_none() { file.algorithms } else { file.later };
         if !algorithms.difference(planned).is_empty() {
@@ -120,7 +128,7 @@ impl SharedReads {
         };
         let is_last = file.left == 0;
         if is_last {
-            self.files.remove(name);
+            self.files.remove(&path);
         }
         (Share::Later { read, is_last }, Algorithms::NONE)
     }

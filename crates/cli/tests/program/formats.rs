@@ -173,6 +173,51 @@ fn names_of_hashdeep_are_in_the_folder_it_names_unless_told_otherwise() {
     assert_eq!(folder.run("check --root . list").status.code(), Some(1));
 }
 
+/// Each line of lists that were put one behind the other is of the folder that its own header tells.
+#[test]
+fn a_list_of_several_folders_is_held_against_each() {
+    let folder = Folder::of(&["t/f", "u/f"]);
+    let list = |name: &str| {
+        let mut write = folder.lanesum(["--format", "hashdeep", "f"]);
+        output(write.current_dir(folder.path(name))).stdout
+    };
+    let (t, u) = (list("t"), list("u"));
+    folder.write("good", [&t[..], &u].concat());
+    expect_ok(&folder.run("check good"), "f: OK\nf: OK\n");
+    // Of either order one is wrong, though each file is as one of the lines says.
+    folder.write("u/f", "t/f");
+    for (list, words) in [([&t[..], &u], "f: OK\nf: FAILED\n"), ([&u, &t], "f: FAILED\nf: OK\n")] {
+        folder.write("list", list.concat());
+        let run = folder.run("check list");
+        assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), words.to_owned()));
+    }
+}
+
+/// What one list says of a file is nothing to a file of the same name in another list's folder.
+#[test]
+fn lists_of_several_folders_share_no_file() {
+    let folder = Folder::new();
+    for bag in ["one", "two"] {
+        folder.write(&format!("{bag}/data/f"), bag);
+        folder.write(
+            &format!("{bag}/bagit.txt"),
+            "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n",
+        );
+    }
+    let manifest = |bag: &str, algorithm: &str| {
+        let mut sum = folder.lanesum(["-a", algorithm, "--untagged", "data/f"]);
+        output(sum.current_dir(folder.path(bag))).stdout
+    };
+    folder.write("one/manifest-md5.txt", manifest("one", "md5"));
+    folder.write("two/manifest-sha256.txt", manifest("two", "sha256"));
+    let check = || folder.run("check one/manifest-md5.txt two/manifest-sha256.txt");
+    expect_ok(&check(), "data/f: OK\ndata/f: OK\n");
+    folder.write("two/manifest-sha256.txt", manifest("one", "sha256"));
+    let run = check();
+    let words = "data/f: OK\ndata/f: FAILED\n";
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), words.to_owned()));
+}
+
 #[track_caller]
 fn expect_ok(run: &Output, stdout: &str) {
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), stdout.to_owned()));
