@@ -13,34 +13,56 @@ use pyo3::types::{PyBytes, PyMemoryView, PySlice, PyString};
 /// Up to here a buffer is copied whole; longer ones go in pieces of so many bytes.
 const PIECE: usize = 256 << 10;
 
-/// Calls a function with all bytes of an object, in pieces.
-///
-/// # Errors
-/// `TypeError` for text and for what is no buffer, `BufferError` for one that is not contiguous;
-/// and those of the function.
-pub(crate) fn for_each_piece(
-    object: &Bound<'_, PyAny>,
-    mut take: impl FnMut(&[u8]) -> PyResult<()>,
-) -> PyResult<()> {
-    if let Ok(bytes) = object.cast::<PyBytes>() {
-        return take(bytes.as_bytes());
+/// There are no more pieces than this: they grow with what is longer.
+const MOST_PIECES: usize = 1 << 16;
+
+/// All bytes of an object, held so that none of Python's code runs while they are taken: what would
+/// run then, a finaliser as well, may want the very object that takes them.
+pub(crate) enum Pieces<'a> {
+    Bytes(&'a [u8]),
+    Buffers { buffers: Vec<PyBuffer<u8>>, longest: usize },
+}
+
+impl<'a> Pieces<'a> {
+    /// # Errors
+    /// `TypeError` for text and for what is no buffer, `BufferError` for one that is not
+    /// contiguous.
+    pub(crate) fn of(object: &'a Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(bytes) = object.cast::<PyBytes>() {
+            return Ok(Self::Bytes(bytes.as_bytes()));
+        }
+        let whole = buffer(object)?;
+        let length = whole.len_bytes();
+        if length <= PIECE {
+            return Ok(Self::Buffers { buffers: vec![whole], longest: length });
+        }
+        // A buffer that is held keeps the length of its object.
+        let view = flat(object)?;
+        let longest = PIECE.max(length.div_ceil(MOST_PIECES));
+        let piece = |start: usize| {
+            let end = length.min(start + longest);
+            let part = view.get_item(PySlice::new(object.py(), start as isize, end as isize, 1))?;
+            PyBuffer::get(&part)
+        };
+        let buffers = (0..length).step_by(longest).map(piece).collect::<PyResult<_>>()?;
+        Ok(Self::Buffers { buffers, longest })
     }
-    let buffer = buffer(object)?;
-    let length = buffer.len_bytes();
-    if length <= PIECE {
-        return take(&buffer.to_vec(object.py())?);
+
+    /// Calls a function with each of them.
+    pub(crate) fn for_each(&self, py: Python<'_>, mut take: impl FnMut(&[u8])) -> PyResult<()> {
+        match self {
+            Self::Bytes(bytes) => take(bytes),
+            Self::Buffers { buffers, longest } => {
+                let mut copy = vec![0; *longest];
+                for buffer in buffers {
+                    let copy = &mut copy[..buffer.len_bytes()];
+                    buffer.copy_to_slice(py, copy)?;
+                    take(copy);
+                }
+            }
+        }
+        Ok(())
     }
-    // The buffer is held, so the object keeps its length.
-    let view = flat(object)?;
-    let mut copy = vec![0; PIECE];
-    for start in (0..length).step_by(PIECE) {
-        let end = length.min(start + PIECE);
-        let part = view.get_item(PySlice::new(object.py(), start as isize, end as isize, 1))?;
-        let copy = &mut copy[..end - start];
-        PyBuffer::<u8>::get(&part)?.copy_to_slice(object.py(), copy)?;
-        take(copy)?;
-    }
-    Ok(())
 }
 
 /// A copy of all bytes of an object that is not `bytes`.

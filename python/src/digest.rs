@@ -10,7 +10,8 @@ use pyo3::sync::MutexExt as _;
 use pyo3::types::{PyBytes, PySet};
 
 use crate::algorithm::{ALL, Function, Key};
-use crate::{bytes, hex};
+use crate::bytes::Pieces;
+use crate::hex;
 
 /// Bytes from which on other threads may run meanwhile, as in hashlib: giving the GIL back and
 /// taking it again costs more than fewer take to hash.
@@ -55,14 +56,13 @@ impl State {
         }
     }
 
-    fn update_all(&mut self, data: &Bound<'_, PyAny>) -> PyResult<()> {
-        bytes::for_each_piece(data, |piece| {
+    fn update_all(&mut self, py: Python<'_>, data: &Pieces<'_>) -> PyResult<()> {
+        data.for_each(py, |piece| {
             if piece.len() < WITHOUT_GIL {
                 self.update(piece);
             } else {
-                data.py().detach(|| self.update(piece));
+                py.detach(|| self.update(piece));
             }
-            Ok(())
         })
     }
 
@@ -105,7 +105,7 @@ impl Hash {
     fn new(function: &Function, data: Data<'_, '_>) -> PyResult<Self> {
         let mut state = State::new(function);
         if let Data(Some(data)) = data {
-            state.update_all(&data)?;
+            state.update_all(data.py(), &Pieces::of(&data)?)?;
         }
         Ok(Self { algorithm: function.algorithm(), state: Mutex::new(state) })
     }
@@ -125,7 +125,9 @@ impl Hash {
     /// Takes the next bytes: of any object that has a buffer, as bytes, bytearray, memoryview.
     #[pyo3(signature = (data, /))]
     fn update(&self, data: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.state(data.py()).update_all(data)
+        // Before the state is taken: this may run code that uses it.
+        let pieces = Pieces::of(data)?;
+        self.state(data.py()).update_all(data.py(), &pieces)
     }
 
     /// The digest of all bytes so far.

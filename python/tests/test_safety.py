@@ -32,6 +32,32 @@ def test_threads_hash_columns_beside_each_other() -> None:
         assert hashed.to_pylist() == lanesum.hash_many(column.to_pylist(), output="hex")
 
 
+def test_a_finaliser_may_use_the_object_that_is_updated() -> None:
+    code = """
+import gc, hashlib, lanesum
+h, hits = lanesum.md5(), 0
+class Finalised:
+    def __del__(self):
+        global hits
+        hits += 1
+        h.hexdigest()
+data = memoryview(bytearray(8 << 20))
+for threshold in range(1, 60):
+    gc.disable()
+    gc.collect()
+    it = Finalised()
+    it.itself = it
+    del it
+    gc.set_threshold(threshold, 1, 1)
+    gc.enable()
+    h.update(data)
+    gc.disable()
+assert hits > 10
+assert h.digest() == hashlib.md5(data.tobytes() * 59).digest()
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
 def others_run_during(work) -> bool:
     """Whether another thread gets the GIL while this one works."""
     # Nobody else's turn comes by itself meanwhile.

@@ -2,12 +2,14 @@
 //! time.
 
 use std::collections::HashMap;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use lanesum_list::Digests;
 use rusqlite::types::ValueRef;
 
 use crate::class::{Class, Status};
+use crate::finding::Finding;
 use crate::overview::{event, run};
 use crate::root::Root;
 use crate::rows::{Finder, State};
@@ -42,6 +44,17 @@ pub struct Known {
 }
 
 impl Known {
+    /// What there is to tell of it where it is not well: that it was found so, also where the event
+    /// of that is too long ago.
+    #[must_use]
+    pub fn told(&self) -> Option<Event> {
+        self.found.clone().or_else(|| {
+            let class = Class::from_name(self.status.name())?;
+            let finding = Finding::new(class, self.path.as_os_str().as_bytes().to_vec());
+            Some(Event { at: self.last_good, root: None, finding })
+        })
+    }
+
     /// Whether it is a file of this folder, and of none in it that was added by itself.
     #[must_use]
     pub fn is_of(&self, root: &Root) -> bool {
@@ -117,7 +130,12 @@ impl Catalog {
         if open.is_empty() {
             return Ok(());
         }
-        self.newest_events(&mut |root, path, class, event| {
+        self.newest_events(&mut |root, paths, class, event| {
+            // What has another name on the disk is told under that.
+            let Some(path) = paths.into_iter().flatten().find(|path| open.contains_key(*path))
+            else {
+                return Ok(true);
+            };
             let Some(places) = open.get_mut(path) else { return Ok(true) };
             let is_it = |&place: &usize| {
                 let file: &Known = &files[place];
@@ -140,8 +158,8 @@ impl Catalog {
     /// Those of the catalog.
     pub fn events_of(&self, file: &Known, most: usize) -> Result<Vec<Event>, CatalogError> {
         let mut found = Vec::new();
-        self.newest_events(&mut |root, path, _, event| {
-            if root == file.root && path == file.below {
+        self.newest_events(&mut |root, [path, _], _, event| {
+            if root == file.root && path == Some(&file.below) {
                 found.push(event()?);
             }
             Ok(found.len() < most)
@@ -149,14 +167,14 @@ impl Catalog {
         Ok(found)
     }
 
-    /// Gives the newest events, until `take` has enough: of each its root, path and class, and what
-    /// reads the rest.
+    /// Gives the newest events, until `take` has enough: of each its root, its path and the other
+    /// one that it tells, its class, and what reads the rest.
     #[expect(clippy::type_complexity, reason = "it has two callers, both here")]
     fn newest_events(
         &self,
         take: &mut dyn FnMut(
             i64,
-            &[u8],
+            [Option<&[u8]>; 2],
             Class,
             &mut dyn FnMut() -> Result<Event, CatalogError>,
         ) -> Result<bool, CatalogError>,
@@ -177,7 +195,8 @@ impl Catalog {
             };
             let class = str::from_utf8(class).ok().and_then(Class::from_name);
             let Some(class) = class else { continue };
-            if !take(row.get(3)?, path, class, &mut || event(row, &roots))? {
+            let other = row.get_ref(6)?.as_blob_or_null().ok().flatten();
+            if !take(row.get(3)?, [Some(path), other], class, &mut || event(row, &roots))? {
                 break;
             }
         }

@@ -67,6 +67,14 @@ pub enum CatalogError {
     /// A path is in no root.
     #[error("{}: is in no folder of the catalog; `lanesum add` takes one up", .0.display())]
     NoRoot(PathBuf),
+    /// A path is in a root, which can be named only as a whole.
+    #[error("{}: is only a part of {}; name that", path.display(), root.display())]
+    NotARoot {
+        /// What was named.
+        path: PathBuf,
+        /// The root.
+        root: PathBuf,
+    },
     /// The catalog knows nothing at a path.
     #[error("{}: the catalog knows no such file", .0.display())]
     Unknown(PathBuf),
@@ -82,7 +90,11 @@ pub enum CatalogError {
     #[error("{}: is no folder", .0.display())]
     NotAFolder(PathBuf),
     /// Each file belongs to one root.
-    #[error("{}: overlaps with {}, which is in the catalog already", path.display(), other.display())]
+    #[error(
+        "{}: overlaps with {}, which is in the catalog already; what is in that needs no add, and what \
+         has that in it can be added once `lanesum forget {}` took it out",
+        path.display(), other.display(), other.display()
+    )]
     Overlaps {
         /// What was to be taken up.
         path: PathBuf,
@@ -162,6 +174,8 @@ impl From<rusqlite::Error> for CatalogError {
 fn way_out(holder: &str) -> &'static str {
     if holder.ends_with("(serve)") {
         "`lanesum pause` makes it free in some seconds, and `lanesum resume` lets it go on"
+    } else if holder.ends_with("(scrub)") {
+        "wait for its end, or `lanesum pause` ends it in some seconds"
     } else {
         "wait for its end"
     }

@@ -20,6 +20,7 @@ use crate::long::{Long, Ticket};
 use crate::mounts::Mounts;
 use crate::root::Root;
 use crate::rows::{File, Finder};
+use crate::scan::came_and_went;
 use crate::scan::{New, prefix_len, walk_root};
 use crate::stat::Stat;
 use crate::way::{There, Ways};
@@ -241,6 +242,7 @@ impl Iterator for FirstJobs {
                     return Some(nothing(Task::Mount(path)));
                 }
                 Entry::Skipped { .. } => {}
+                Entry::Failed { path, error } if came_and_went(&path, &error) => {}
                 Entry::Failed { path, error } => {
                     return Some(nothing(Task::Unreadable(path, message(&error))));
                 }

@@ -78,7 +78,8 @@ impl Gone {
     }
 }
 
-fn number(stat: &Stat) -> (i64, i64, i64) {
+/// What a file keeps that has another name.
+pub(crate) fn number(stat: &Stat) -> (i64, i64, i64) {
     (stat.inode, stat.size, stat.modified)
 }
 

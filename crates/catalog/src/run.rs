@@ -316,13 +316,27 @@ impl Work<'_> {
             return Ok(());
         }
         self.tell_inserted()?;
+        let mut back = Vec::new();
         for file in mem::take(&mut self.gone).into_missing() {
             match self.mount_over(&file.path(), false) {
                 Some(mount) => self.hide(mount, file.id)?,
+                // Names were looked at when the run began, which may be hours ago.
+                None if summary.is_complete && self.is_there(&file) => back.push(file.id),
                 None => self.miss(&file)?,
             }
         }
+        if !back.is_empty() {
+            back.sort_unstable();
+            let rows = RowJobs::new(self.catalog.reader()?, back, root, self.limits.clone());
+            summary.is_complete = self.read(rows)?;
+        }
         Ok(())
+    }
+
+    /// Whether a regular file has the name of a row.
+    fn is_there(&self, file: &File) -> bool {
+        let path = self.batch.root.path_of(&file.path());
+        path.symlink_metadata().is_ok_and(|stat| stat.is_file())
     }
 
     /// What looks otherwise, where nothing is to be read.

@@ -107,6 +107,7 @@ pub(crate) fn scan(
                 continue;
             }
             Entry::Skipped { .. } => None,
+            Entry::Failed { error, path: whole } if came_and_went(whole, error) => None,
             Entry::Failed { error, .. } => {
                 scan.cannot_look(path, error, &mut blind);
                 continue;
@@ -149,6 +150,13 @@ impl Scan {
         self.same.push(file.id);
         self.renumbered += u64::from(file.stat.inode != stat.inode);
     }
+}
+
+/// Whether what could not be looked at is gone: somebody made it and took it away, or cataloged
+/// files are missing, which their rows tell.
+pub(crate) fn came_and_went(path: &Path, error: &io::Error) -> bool {
+    let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+    is_gone(error) && path.symlink_metadata().is_err_and(|error| is_gone(&error))
 }
 
 /// Looks at files from their folder, which stays open from one to the next: to find it anew by its

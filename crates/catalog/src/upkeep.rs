@@ -1,5 +1,6 @@
 //! What somebody says about files: that they are right as they are, or to be cataloged no more.
 
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
@@ -11,10 +12,11 @@ use crate::check::require_shape;
 use crate::class::{Class, Status};
 use crate::digests::algorithms;
 use crate::finding::Finding;
+use crate::moves::number;
 use crate::options::Options;
 use crate::root::Root;
-use crate::rows::{self, File};
-use crate::stat::Stat;
+use crate::rows::{self, File, Files};
+use crate::stat::{Stat, is_born_after};
 use crate::volume::Place;
 use crate::way::{self, Ways};
 use crate::{Catalog, CatalogError};
@@ -38,7 +40,10 @@ impl Catalog {
         if let Some(error) = way::refusal(&Ways::of(&root.path).look(&below)) {
             return Err(CatalogError::io(&whole)(error));
         }
-        let before = rows::at(&self.db, root.id, &below)?;
+        let before = match rows::at(&self.db, root.id, &below)? {
+            Some(file) => Some(file),
+            None => self.renamed_to(&root, &whole)?,
+        };
         let known = before.as_ref().map_or(Algorithms::NONE, |file| algorithms(&file.digests));
         let algorithms = root.policy.algorithms.union(known);
         let job = Job { source: Source::Regular(whole.clone()), algorithms, context: () };
@@ -60,13 +65,32 @@ impl Catalog {
                 let (is_settled, was_moved) = (stat.is_settled_at(now), false);
                 batch.state(file.id, now, Status::Fresh);
                 let after = File { stat, digests, is_settled, was_moved, ..file.clone() };
-                batch.replace(&file, after, None);
+                let to = (file.path() != below).then(|| below.clone());
+                finding.other = to.is_some().then(|| file.path());
+                batch.replace(&file, after, to);
                 batch.is_read_through(file.id);
                 batch.keep_old(file, now);
             }
             None => batch.insert(below, stat, digests, now),
         }
         self.end(batch, finding, now)
+    }
+
+    /// The row of a file that was cataloged under another name, which is gone: what its stat tells,
+    /// as it does to a run.
+    fn renamed_to(&self, root: &Root, now: &Path) -> Result<Option<File>, CatalogError> {
+        let stat = rustix::fs::lstat(now).map_err(|error| CatalogError::io(now)(error.into()))?;
+        let Some((stat, _)) = Stat::of(&stat) else { return Ok(None) };
+        let mut files = Files::of(&self.db, root.id);
+        while let Some(file) = files.next()? {
+            if number(&file.stat) == number(&stat) {
+                let before = root.path_of(&file.path()).symlink_metadata();
+                let is_gone = before.is_err_and(|error| error.kind() == ErrorKind::NotFound);
+                let is_it = is_gone && !is_born_after(now, file.stat.changed);
+                return Ok(Some(file).filter(|_| is_it));
+            }
+        }
+        Ok(None)
     }
 
     fn accept_volume(&mut self, root: Root, options: &Options) -> Result<Finding, CatalogError> {

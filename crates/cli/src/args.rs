@@ -489,6 +489,9 @@ pub enum When {
 /// wrong, missing, too many or in each other's places; one in a short command.
 pub fn command_like(word: &str) -> Option<String> {
     let distance = |command: &str| strsim::osa_distance(&word.to_lowercase(), command);
+    if let Some(command) = OF_CATALOG.iter().find(|command| *command == word) {
+        return Some(format!("catalog {command}"));
+    }
     COMMANDS
         .iter()
         .filter(|command| word != *command && distance(command) <= (command.len() / 2).min(2))
@@ -500,6 +503,14 @@ pub fn command_like(word: &str) -> Option<String> {
 pub fn is_command(word: &[u8]) -> bool {
     COMMANDS.iter().any(|command| command.as_bytes() == word)
 }
+
+/// What `lanesum catalog` does beside commands of the same name.
+static OF_CATALOG: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let cli = Cli::command();
+    let catalog = cli.find_subcommand("catalog").expect("there is one");
+    let names = catalog.get_subcommands().map(|command| command.get_name().to_owned());
+    names.filter(|name| !COMMANDS.contains(name)).collect()
+});
 
 /// The names of the commands. Each file that is not there is held against them, and to build the
 /// definition takes longer than to find that out.
@@ -563,6 +574,8 @@ mod tests {
             ("sume", Some("sum")),
             ("md5sums", Some("md5sum")),
             ("sha1sum", None),
+            ("import", Some("catalog import")),
+            ("backup", Some("catalog backup")),
             ("check", None),
             ("s", None),
             ("src", None),

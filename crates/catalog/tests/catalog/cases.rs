@@ -1041,6 +1041,39 @@ fn a_look_that_finds_a_move_makes_no_row_well() {
     }
 }
 
+/// The name that is told is the one to accept; the row goes with it.
+#[test]
+fn what_has_another_name_is_accepted_under_that() {
+    let archive = Archive::of(&["a", "other"]);
+    archive.run(Verb::Add);
+    let time = fs::metadata(archive.path("a")).unwrap().modified().unwrap();
+    fs::rename(archive.path("a"), archive.path("c")).unwrap();
+    archive.write("c", "b");
+    set_time(&archive.path("c"), time);
+    let told = archive.run_with(Verb::Audit, |options| options.reading = Reading::All);
+    assert_eq!(told.lines(), ["altered a -> c"]);
+    let known = archive.open().not_well_after(0, 10).unwrap();
+    assert_eq!(known.len(), 1);
+    assert!(known[0].found.is_some(), "what was told of it is found by its other name");
+    let accepted = archive.open().accept(&archive.path("c"), &options()).unwrap();
+    assert_eq!(accepted.other.as_deref(), Some(&b"a"[..]));
+    assert!(archive.open().not_well().unwrap().is_empty());
+    let told = archive.run_with(Verb::Audit, |options| options.reading = Reading::All);
+    assert_eq!(told.lines(), [""; 0]);
+    assert_eq!(told.summary.severity(), Severity::AsCataloged);
+}
+
+/// A new file with a number that was given again is no other file's.
+#[test]
+fn a_new_file_is_accepted_beside_what_is_missing() {
+    let archive = Archive::of(&["a", "other"]);
+    archive.run(Verb::Add);
+    fs::remove_file(archive.path("a")).unwrap();
+    archive.write("c", "something else");
+    archive.open().accept(&archive.path("c"), &options()).unwrap();
+    assert_eq!(archive.run(Verb::Audit).lines(), ["missing a"]);
+}
+
 #[test]
 fn a_file_is_forgotten_without_the_folder_that_has_its_name_now() {
     let archive = Archive::of(&["b", "c"]);

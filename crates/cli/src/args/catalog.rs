@@ -11,7 +11,7 @@ use lanesum_checksum::Algorithm;
 use lanesum_list::formats::Kind;
 
 use super::Run;
-use super::values::{algorithms, formats, threads};
+use super::values::{algorithms, formats, keyless_algorithms, threads};
 
 /// Which catalog.
 #[derive(Debug, Args)]
@@ -195,7 +195,7 @@ pub struct Add {
         long = "algorithm",
         value_name = "ALG",
         value_delimiter = ',',
-        value_parser = algorithms(),
+        value_parser = keyless_algorithms(),
         ignore_case = true,
         action = ArgAction::Append
     )]

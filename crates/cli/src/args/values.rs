@@ -13,6 +13,14 @@ pub fn algorithms() -> impl TypedValueParser<Value = Algorithm> {
         .map(|name| name.parse().expect("one of the names"))
 }
 
+/// Those that need no key; the others are known all the same, to be refused with the reason.
+pub fn keyless_algorithms() -> impl TypedValueParser<Value = Algorithm> {
+    let value =
+        |it: Algorithm| PossibleValue::new(it.name()).aliases(it.aliases()).hide(it.needs_key());
+    PossibleValuesParser::new(Algorithm::ALL.map(value))
+        .map(|name| name.parse().expect("one of the names"))
+}
+
 /// Formats by name, those that will do, with the names in help and completions.
 pub fn formats(will_do: fn(Kind) -> bool) -> impl TypedValueParser<Value = Kind> {
     let names = Kind::ALL.into_iter().filter(|&kind| will_do(kind)).map(Kind::name);

@@ -55,7 +55,7 @@ fn way_out(path: &Path) -> Option<&'static str> {
              `lanesum update` take up anew all that is in it",
         ),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Some("is not there; if it is gone for good, `lanesum forget` takes it out")
+            Some("if it was cataloged and is gone for good, `lanesum forget` takes it out")
         }
         _ => None,
     }

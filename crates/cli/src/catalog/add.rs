@@ -29,6 +29,9 @@ pub fn run(args: &Add) -> anyhow::Result<ExitCode> {
         };
         return Ok(fail(&error, &mut lock(&console)));
     }
+    if let Some(&keyed) = args.algorithm.iter().find(|algorithm| algorithm.needs_key()) {
+        return Ok(fail(&CatalogError::Keyed(keyed), &mut lock(&console)));
+    }
     let was_there = is_there(&args.told.place)?;
     let taken_up = open(&args.told.place, "add")?.and_then(|mut catalog| {
         folders.iter().try_for_each(|folder| require_time(args, &catalog, folder))?;
@@ -78,8 +81,8 @@ fn tell_of_algorithms(
     if !new.is_empty() {
         let new: Vec<_> = new.iter().map(ToString::to_string).collect();
         let words = format!(
-            "{} comes to each file when it is next read (`audit --all` reads all); the digests \
-             that are there stay",
+            "{} will be computed of each file when it is next read (`audit --all` reads all); the \
+             digests that are there stay",
             new.join(" and ")
         );
         lock(console).about(name(folder), &words);

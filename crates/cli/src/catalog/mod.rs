@@ -122,6 +122,7 @@ pub fn fail(error: &CatalogError, console: &mut Console) -> ExitCode {
         CatalogError::NotThere { .. } => ExitCode::from(NOT_ALL_DONE),
         CatalogError::Absent(_)
         | CatalogError::NoRoot(_)
+        | CatalogError::NotARoot { .. }
         | CatalogError::NotAFolder(_)
         | CatalogError::TooSlow { .. }
         | CatalogError::Keyed(_) => ExitCode::from(2),
@@ -156,8 +157,15 @@ fn roots(catalog: &Catalog, paths: &[PathBuf]) -> anyhow::Result<Result<Vec<Root
         match catalog.root_of(path) {
             Ok((root, below)) if below.is_empty() => chosen.push(root),
             Ok((root, _)) => {
-                let (path, root) = (path.display(), root.path.display());
-                return Err(Usage(format!("{path}: is only a part of {root}; name that")).into());
+                let (path, root) = (path.clone(), root.path);
+                return Ok(Err(CatalogError::NotARoot { path, root }));
+            }
+            // As it is misspelt, rather than not cataloged.
+            Err(CatalogError::NoRoot(path)) => {
+                return Ok(Err(match path.symlink_metadata() {
+                    Ok(_) => CatalogError::NoRoot(path),
+                    Err(error) => CatalogError::Io { path, error },
+                }));
             }
             Err(error) => return Ok(Err(error)),
         }

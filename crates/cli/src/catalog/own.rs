@@ -6,8 +6,9 @@ use std::process::ExitCode;
 
 use lanesum_catalog::{Catalog, CatalogError, Root};
 use lanesum_checksum::Algorithms;
-use lanesum_list::Record;
+
 use lanesum_list::formats::{CannotHold, Kind, Layout};
+use lanesum_list::{Dialect, Record};
 
 use super::print::whole;
 use super::{OF_CATALOG, console, fail, import, look, name};
@@ -70,7 +71,7 @@ fn export(args: &Export, console: &mut Console) -> anyhow::Result<ExitCode> {
         if below.is_empty() {
             Ok((catalog, root))
         } else {
-            Err(CatalogError::NoRoot(folder.into()))
+            Err(CatalogError::NotARoot { path: folder.into(), root: root.path })
         }
     });
     let (catalog, root) = match found {
@@ -85,7 +86,9 @@ fn export(args: &Export, console: &mut Console) -> anyhow::Result<ExitCode> {
         },
     };
     let one = algorithms.iter().count() == 1;
-    let kind = args.format.unwrap_or(if one { Kind::Gnu } else { Kind::Tag });
+    // Digits of another length, or of another algorithm's, do not tell of which they are.
+    let is_told = algorithms.iter().all(|algorithm| Dialect::any().tells(algorithm));
+    let kind = args.format.unwrap_or(if one && is_told { Kind::Gnu } else { Kind::Tag });
     let format =
         kind.writer(&Layout::new(algorithms)).map_err(|cannot| Usage(remedy(&cannot, !one)))?;
     let mut text = Vec::new();

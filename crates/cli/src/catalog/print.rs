@@ -46,6 +46,11 @@ impl Printer<'_> {
             text.extend_from_slice(format!(" ({})", files(finding.files)).as_bytes());
         }
         let tells_why = matches!(finding.class, Class::Unreadable | Class::Suspended | Class::Busy);
+        // Nothing of what was only looked at is known but that it is not as it was.
+        let tells_why = tells_why || finding.after.as_deref() == Some("not read");
+        if finding.class == Class::Touched {
+            text.extend_from_slice(b" (its content is as cataloged again)");
+        }
         if let Some(why) = finding.after.as_deref().filter(|_| tells_why) {
             text.extend_from_slice(format!(": {why}").as_bytes());
         }
@@ -113,7 +118,10 @@ fn words(summary: &Summary, place: &Where, console: &Console) -> String {
             parts.push(format!("{} known to be {what}", HumanCount(*count)));
         }
     }
-    if summary.is_empty {
+    if summary.is_empty && summary.counts.contains_key(&Class::New) {
+        parts
+            .push("none of its files is cataloged yet (`lanesum update` takes them up)".to_owned());
+    } else if summary.is_empty {
         let words = "nothing is cataloged: no regular file is in it; is its disk mounted?";
         parts.push(words.to_owned());
     }

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use indicatif::HumanCount;
-use lanesum_catalog::{Catalog, CatalogError, Event, Known, Overview, Root, Run, Severity, Status};
+use lanesum_catalog::{
+    Catalog, CatalogError, Class, Event, Known, Overview, Root, Run, Severity, Status,
+};
 use lanesum_list::formats::write_cell;
 
 use super::print::{SCHEMA, finding_object, insert_path, line, place, whole};
@@ -244,6 +246,9 @@ fn event_text(event: &Event, console: &Console) -> Vec<u8> {
     console.quote(&mut line, &path);
     if finding.files > 1 {
         line.extend_from_slice(format!(" ({})", files(finding.files)).as_bytes());
+    }
+    if finding.class == Class::Touched {
+        line.extend_from_slice(b" (its content is as cataloged again)");
     }
     line.push(b'\n');
     line

@@ -134,7 +134,13 @@ pub(super) fn undone<'it>(
     let runs: Vec<_> = runs
         .map(|run| {
             let verb = if run.verb == "add" { "update" } else { &run.verb };
-            (run, command(place, verb, console))
+            let again = command(place, verb, console);
+            let remedy = match run.outcome.as_deref() {
+                Some("paused") if it.manners.paused.is_some() => command(place, "resume", console),
+                Some("closed") => format!("in its hours, or {again} --now"),
+                _ => again,
+            };
+            (run, remedy)
         })
         .collect();
     runs.into_iter()
@@ -221,8 +227,8 @@ pub(super) fn run_words(run: &Run, is_at_work: bool) -> String {
         _ => "NOT complete: interrupted",
     };
     let mut words = format!("{} of {}, {outcome}", run.verb, moment(run.started));
-    // Of the others it is not counted.
-    if matches!(&*run.verb, "add" | "update" | "audit" | "scrub") {
+    // Of the others it is not counted, nor of one that is not at its end.
+    if !is_at_work && matches!(&*run.verb, "add" | "update" | "audit" | "scrub") {
         words += &format!("; {} read", files(run.files.cast_unsigned()));
     }
     words

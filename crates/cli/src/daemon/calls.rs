@@ -126,7 +126,7 @@ impl Caller {
 /// The findings that stand: of files that are not well, and of folders that are suspended.
 fn standing(catalog: &Catalog) -> Result<Vec<Event>, CatalogError> {
     let files = catalog.not_well_after(0, usize::MAX)?.into_iter();
-    let mut events: Vec<_> = files.filter_map(|file| file.found).collect();
+    let mut events: Vec<_> = files.filter_map(|file| file.told()).collect();
     let roots = catalog.roots()?;
     let suspended: Vec<_> = roots.iter().filter(|root| root.suspended.is_some()).collect();
     let mut last = vec![None; suspended.len()];

@@ -176,6 +176,63 @@ fn lists_become_a_catalog() {
     }
 }
 
+/// Digits that are as many as another algorithm's are exported with its name.
+#[test]
+fn what_is_exported_says_its_algorithm() {
+    for algorithm in ["md5", "sha256", "blake3", "xxh128", "xxh64", "crc32", "crc32c"] {
+        let folder = Folder::new();
+        folder.write("tree/a", "a");
+        run(&folder, &format!("add tree -a {algorithm}"));
+        folder.write("list", run(&folder, "catalog export tree").stdout);
+        assert_eq!(run(&folder, "catalog import list").status.code(), Some(0), "{algorithm}");
+        run(&folder, "forget tree");
+        assert_eq!(run(&folder, "catalog import --add tree list").status.code(), Some(3));
+        assert_eq!(run(&folder, "update").status.code(), Some(0), "{algorithm}");
+    }
+}
+
+/// Of what was only looked at, of what was not taken up, and of what was never there.
+#[test]
+fn what_is_not_known_is_not_said() {
+    let folder = cataloged(&["a", "b"]);
+    folder.write("tree/a", "an edit");
+    let quick = run(&folder, "audit --quick");
+    assert_eq!(lines(&folder, &quick), ["changed a: not read"]);
+    assert_eq!(quick.status.code(), Some(4));
+    for verb in ["status", "audit"] {
+        let told = run(&folder, &format!("{verb} tree/none"));
+        assert!(text(&told.stderr).contains("tree/none: No such file"), "{}", text(&told.stderr));
+        let told = run(&folder, &format!("{verb} tree/a"));
+        assert_eq!(told.status.code(), Some(2));
+        assert!(text(&told.stderr).contains("name that"), "{}", text(&told.stderr));
+    }
+    let told = run(&folder, "add tree/..");
+    assert!(text(&told.stderr).contains("lanesum forget"), "{}", text(&told.stderr));
+    run(&folder, "forget tree");
+    let root = folder.path("tree");
+    run(&folder, &format!("add {}", root.display()));
+    // A file that was put back is told as well.
+    fs::rename(root.join("b"), folder.path("b")).unwrap();
+    assert_eq!(run(&folder, "audit").status.code(), Some(1));
+    fs::rename(folder.path("b"), root.join("b")).unwrap();
+    let back = run(&folder, "audit");
+    assert_eq!(lines(&folder, &back), ["touched b (its content is as cataloged again)"]);
+    assert_eq!(back.status.code(), Some(0));
+}
+
+/// A folder whose first run was interrupted is not without files.
+#[test]
+fn files_that_are_not_cataloged_yet_are_new() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("tree")).unwrap();
+    run(&folder, "add tree");
+    folder.write("tree/a", "a");
+    let audit = run(&folder, "audit");
+    let words = "1 new, none of its files is cataloged yet";
+    assert!(text(&audit.stderr).contains(words), "{}", text(&audit.stderr));
+    assert_eq!(audit.status.code(), Some(4));
+}
+
 /// A page of hostile names runs nothing, and has all that the mail has.
 #[test]
 fn the_page_is_whole_and_runs_nothing() {

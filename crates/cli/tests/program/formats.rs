@@ -198,9 +198,9 @@ fn a_list_of_several_folders_is_held_against_each() {
 fn lists_of_several_folders_share_no_file() {
     let folder = Folder::new();
     for bag in ["one", "two"] {
-        folder.write(&format!("{bag}/data/f"), bag);
+        folder.write(format!("{bag}/data/f"), bag);
         folder.write(
-            &format!("{bag}/bagit.txt"),
+            format!("{bag}/bagit.txt"),
             "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n",
         );
     }

@@ -128,7 +128,7 @@ fn an_empty_list_among_others_is_left_out() {
 #[test]
 fn a_folder_of_two_algorithms_is_exported() {
     let folder = cataloged(&["a", "b"]);
-    let words = ["sha256 comes to each file when it is next read"];
+    let words = ["sha256 will be computed of each file when it is next read"];
     folder.write("tree/b", "edited");
     expect(&folder, "add tree -a sha256", 3, &words);
     let csv = expect(&folder, "catalog export tree --format csv", 0, &["tree/a,", "tree/b,"]);
