@@ -91,6 +91,9 @@ fn flat<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         return Err(PyTypeError::new_err("strings must be encoded before they are hashed"));
     }
     let view = PyMemoryView::from(object)?.into_any();
+    if view.getattr("format")?.extract::<String>()?.contains('O') {
+        return Err(PyTypeError::new_err("the addresses of objects, as in an array of numpy's"));
+    }
     if view.getattr("nbytes")?.extract::<usize>()? == 0 {
         // A shape with a zero in it cannot be cast.
         return Ok(PyMemoryView::from(&PyBytes::new(object.py(), b""))?.into_any());

@@ -157,10 +157,11 @@ fn hash_into(
             let begin = Instant::now();
             for range in ranges.by_ref() {
                 let rows = array.slice(range.start, range.len());
-                rendering.fill(range, |places| {
+                let fill = |places: Places<'_>| {
                     hash_array(function, &rows, places);
                     Ok::<_, PyErr>(())
-                })?;
+                };
+                unless_it_changes(|| rendering.fill(range, fill))??;
                 if begin.elapsed() >= LOOK {
                     return Ok::<_, PyErr>(false);
                 }
@@ -172,6 +173,15 @@ fn hash_into(
             return Ok(rendering);
         }
     }
+}
+
+/// What comes of hashing rows that may be another library's memory.
+///
+/// # Errors
+/// `ValueError` where bounds did not hold that were looked at before: somebody writes there.
+pub(crate) fn unless_it_changes<T>(hash: impl FnOnce() -> T) -> PyResult<T> {
+    let words = "the rows were changed while they were hashed; give a copy of them";
+    input::unless_it_panics(hash).ok_or_else(|| PyValueError::new_err(words))
 }
 
 /// A range in steps of at most so many.

@@ -46,6 +46,12 @@ pub(crate) fn by_capsule(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Opti
     match chunks.field().data_type() {
         DataType::Struct(_) if is_series(object)? => return Err(of_structs(what)),
         DataType::Date32 => refuse_moments_of_pandas(object, what)?,
+        // A category of pandas has its values, which are objects, once each.
+        DataType::Dictionary(_, values) if **values == DataType::Date32 => {
+            if let Some(of_category) = object.getattr_opt("cat")? {
+                refuse_moments_of_pandas(&of_category.getattr("categories")?, what)?;
+            }
+        }
         _ => {}
     }
     Ok(Some(chunks))
@@ -79,7 +85,9 @@ fn refuse_moments_of_pandas(object: &Bound<'_, PyAny>, what: &str) -> PyResult<(
     let mut turns = Turns::new();
     for value in object.call_method0("tolist")?.try_iter()? {
         turns.turn(0)?;
-        if value?.is_instance_of::<PyDateTime>() {
+        let value = value?;
+        // pandas' NaT is one by its class, and stands for nothing.
+        if value.is_instance_of::<PyDateTime>() && !items::is_missing(&value)? {
             return Err(PyTypeError::new_err(format!(
                 "{what} has moments among its dates; cast it to text as your database does"
             )));
@@ -198,7 +206,7 @@ fn guarded(mut reader: Chunks) -> Chunks {
 }
 
 /// Arrow panics where buffers are missing. Nothing of what was being made is used after that.
-fn unless_it_panics<T>(take: impl FnOnce() -> T) -> Option<T> {
+pub(crate) fn unless_it_panics<T>(take: impl FnOnce() -> T) -> Option<T> {
     panic::catch_unwind(AssertUnwindSafe(take)).ok()
 }
 

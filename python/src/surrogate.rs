@@ -3,11 +3,12 @@
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
+use arrow_array::builder::LargeBinaryBuilder;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
     Date32Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType,
 };
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{AnyDictionaryArray, Array, ArrayRef};
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType, Field};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -16,7 +17,7 @@ use pyo3_arrow::error::PyArrowError;
 
 use crate::algorithm::{Function, Places};
 use crate::column::Column;
-use crate::hash_column::{next, steps};
+use crate::hash_column::{next, steps, unless_it_changes};
 use crate::input::{self, Chunks};
 use crate::output::{Output, Rendering};
 use crate::rows::Rows;
@@ -101,7 +102,8 @@ struct Block {
 
 impl Columns {
     fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let cursors = if given.hasattr("items")? {
+        // Of the class: a relation of DuckDB has its columns as attributes.
+        let cursors = if given.get_type().hasattr("items")? {
             // Also a frame of pandas, which would hand over its index as one more column.
             named(given)?
         } else if let Some(chunks) = input::by_capsule(given, "columns")? {
@@ -226,8 +228,8 @@ impl Block {
             let (start, len) = (rows.start + range.start, range.len());
             let columns = self.columns.iter().map(|column| column.slice(start, len));
             let columns: Vec<ArrayRef> = columns.collect();
-            py.detach(|| rendering.fill(range, |places| joiner.hash(&columns, places)))
-                .map_err(PyArrowError::from)?;
+            let fill = || rendering.fill(range, |places| joiner.hash(&columns, places));
+            py.detach(|| unless_it_changes(fill))?.map_err(PyArrowError::from)?;
             py.check_signals()?;
         }
         Ok(rendering)
@@ -308,8 +310,26 @@ fn text(number: usize, array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     }
     match array.data_type() {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(array.clone()),
+        DataType::Dictionary(..) => looked_up(number, array.as_any_dictionary()),
         _ => cast(array, &DataType::LargeUtf8),
     }
+}
+
+/// The values of a dictionary as text, row by row. Each key is read once and held within the
+/// dictionary: others may write where the keys are, and Arrow's own cast would follow them.
+fn looked_up(number: usize, dictionary: &dyn AnyDictionaryArray) -> Result<ArrayRef, ArrowError> {
+    let values = text(number, dictionary.values())?;
+    let rows = Rows::of(&values).expect("made text");
+    let mut texts = LargeBinaryBuilder::with_capacity(dictionary.len(), 0);
+    if values.is_empty() {
+        texts.append_nulls(dictionary.len());
+        return Ok(Arc::new(texts.finish()));
+    }
+    for (row, key) in dictionary.normalized_keys().into_iter().enumerate() {
+        let value = if dictionary.keys().is_null(row) { None } else { rows.get(key) };
+        texts.append_option(value);
+    }
+    Ok(Arc::new(texts.finish()))
 }
 
 /// Whether decimal numbers have no more digits than their type says, beyond which Arrow cuts them

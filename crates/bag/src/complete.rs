@@ -1,6 +1,6 @@
 //! Whether a bag is complete, and what is to be read to know whether it is valid.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use lanesum_checksum::{Digest, Digests};
@@ -82,6 +82,9 @@ fn structure(bag: &mut Bag) {
 pub(crate) fn expected(bag: &mut Bag) -> Expected {
     let is_final = bag.declaration.version >= Version::LATEST;
     let there = by_normal_form(bag.contents.files().map(|(name, _)| name));
+    // What is listed itself stands for no other file.
+    let lines = bag.manifests.iter().flat_map(|(_, listed)| listed);
+    let names: BTreeSet<Vec<u8>> = lines.map(|listed| listed.name.clone()).collect();
     let mut expected = Expected::new();
     for (number, (manifest, listed)) in bag.manifests.iter().enumerate() {
         let find = |is_error, problem, line| {
@@ -92,6 +95,7 @@ pub(crate) fn expected(bag: &mut Bag) -> Expected {
             if !name.is_ascii()
                 && !bag.contents.entries.contains_key(&name)
                 && let Some(&other) = there.get(&*canonical(&name))
+                && !names.contains(other)
             {
                 let problem = Problem::NormalForm(other.to_vec());
                 bag.findings.push(Finding::warning(&*name, problem));

@@ -163,9 +163,12 @@ fn settle(found: &mut [Listed], is_there: impl Fn(&[u8]) -> bool) -> bool {
     let is_encoded = found.iter().all(|listed| fits(listed) && names.insert(&*listed.name));
     let are_raw = !is_encoded
         && found.iter().all(|listed| listed.raw.as_ref().is_none_or(|raw| is_there(raw)));
+    // What another line names is that line's file, and stands for no other.
+    let names: BTreeSet<Vec<u8>> = found.iter().map(|listed| listed.name.clone()).collect();
     let mut is_any = false;
     for listed in found {
-        let stands = |raw: &mut Vec<u8>| are_raw || !is_there(&listed.name) && is_there(raw);
+        let is_free = |raw: &[u8]| !names.contains(raw) && is_there(raw);
+        let stands = |raw: &mut Vec<u8>| are_raw || !is_there(&listed.name) && is_free(raw);
         if let Some(raw) = listed.raw.take_if(stands) {
             listed.name = raw;
             is_any = true;

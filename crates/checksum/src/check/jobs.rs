@@ -1,7 +1,9 @@
 //! The lines of lists as jobs of the engine.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ffi::OsStr;
+use std::fs::Metadata;
 use std::io::{BufRead, BufReader};
 use std::iter::{Fuse, Peekable};
 use std::mem;
@@ -106,14 +108,11 @@ impl Expected {
         self.name == other.name && self.place == other.place
     }
 
-    /// Takes the name as it stands, if only that is there.
-    fn settle_name(&mut self, path: impl Fn(&Self, &[u8]) -> PathBuf) {
+    /// The name as it stands, if only that is there.
+    fn raw_name(&self, path: impl Fn(&Self, &[u8]) -> PathBuf) -> Option<&[u8]> {
         let is_there = |name: &[u8]| path(self, name).symlink_metadata().is_ok();
-        let raw = self.place.as_ref().and_then(|place| place.raw_name.as_deref());
-        let raw = raw.filter(|raw| !is_there(&self.name) && is_there(raw)).map(<[u8]>::to_vec);
-        if let Some(raw) = raw {
-            (self.name, self.is_raw) = (raw, true);
-        }
+        let raw = self.place.as_ref()?.raw_name.as_deref()?;
+        (!is_there(&self.name) && is_there(raw)).then_some(raw)
     }
 
     fn algorithms(&self) -> Algorithms {
@@ -132,6 +131,10 @@ pub(super) struct Jobs<L: Iterator<Item = List>> {
     format: Box<dyn Format>,
     /// The folder that the names of the list are in, where it tells.
     folder: Option<PathBuf>,
+    /// The list that is open, and the names of its lines once they were asked for: none of what
+    /// gives its lines only once.
+    list: Option<List>,
+    names: Option<Option<HashSet<Vec<u8>>>>,
     shared: SharedReads,
     /// What is left to do for the line before, where its file is read in parts.
     parts: Option<Box<EtagJobs>>,
@@ -157,6 +160,8 @@ impl<L: Iterator<Item = List>> Jobs<L> {
             options: options.clone(),
             format: Box::new(Mixed::new(options.dialect)),
             folder: None,
+            list: None,
+            names: None,
             shared,
             state: State::BetweenLists,
             in_flight: false,
@@ -181,6 +186,7 @@ impl<L: Iterator<Item = List>> Jobs<L> {
                 State::BetweenLists => {
                     let list = self.lists.next_if(|list| !in_flight || *list != List::Stdin)?;
                     self.state = self.open(&list);
+                    (self.list, self.names) = (Some(list.clone()), None);
                     return Some(Note::Begin(list));
                 }
                 State::InList(list) => match list.next(&mut *self.format, &self.options) {
@@ -221,10 +227,23 @@ impl<L: Iterator<Item = List>> Jobs<L> {
 
     /// Begins with the file of an entry that is of parts.
     fn begin_parts(&mut self, mut expected: Expected, etag: Etag) -> Option<Job<Note>> {
-        expected.settle_name(|expected, name| self.path(expected, name));
+        self.settle_name(&mut expected);
         match etags::begin(self.path_of(&expected), etag, expected, &self.known) {
             Begun::Job(job) => Some(*job),
             Begun::Jobs(jobs) => self.parts.insert(jobs).next(),
+        }
+    }
+
+    /// Takes the name as it stands, if only that is there, and no other line's.
+    fn settle_name(&mut self, expected: &mut Expected) {
+        let Some(raw) = expected.raw_name(|it, name| self.path(it, name)) else { return };
+        let raw = raw.to_vec();
+        let names = self.names.get_or_insert_with(|| {
+            self.list.as_ref().and_then(|list| OpenList::names(list, &self.options))
+        });
+        // Where they are not known the file is told as missing.
+        if names.as_ref().is_some_and(|names| !names.contains(&raw)) {
+            (expected.name, expected.is_raw) = (raw, true);
         }
     }
 
@@ -258,7 +277,7 @@ impl<L: Iterator<Item = List>> Iterator for Jobs<L> {
         }
         let (source, algorithms) = match &mut note {
             Note::File(expected) => {
-                expected.settle_name(|expected, name| self.path(expected, name));
+                self.settle_name(expected);
                 let mut algorithms = expected.algorithms();
                 let mut source = self.source(expected);
                 // Lines that come through a pipe are in no plan.
@@ -319,6 +338,26 @@ impl OpenList {
         let (is_stdin, lines) = (*list == List::Stdin, ListReader::new(text));
         let list = Self { is_stdin, is_regular, lines, ahead: None, is_empty: true, last: 0 };
         Ok((list, format))
+    }
+
+    /// The names with a sign of encoding in a list that is a regular file.
+    fn names(list: &List, options: &Options) -> Option<HashSet<Vec<u8>>> {
+        let List::Path(path) = list else { return None };
+        // To open a FIFO waits for its writer.
+        path.metadata().ok().filter(Metadata::is_file)?;
+        let (mut list, format) = Self::open(list, options).ok()?;
+        let mut format = format?.format;
+        let mut names = HashSet::new();
+        loop {
+            match list.step(&mut *format, options).ok()? {
+                // No other can be a name as it stands.
+                Step::Note(Note::File(expected)) if expected.name.contains(&b'%') => {
+                    names.insert(expected.name);
+                }
+                Step::Note(_) | Step::Pass => {}
+                Step::End => return Some(names),
+            }
+        }
     }
 
     /// Goes on to the next line that is not blank, and takes those after it along that are about

@@ -1,6 +1,7 @@
 //! Where a side comes from: the lines of a list, or what a walk finds in a folder.
 
 use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, BufReader};
@@ -75,7 +76,8 @@ impl Given {
 
 /// Reads a list to its end.
 ///
-/// Where names are not encoded as its format wants it, those are taken that are in the folder.
+/// Where names are not encoded as its format wants it, those are taken that are in the folder, but
+/// for those of other lines.
 pub(super) fn read_list(
     list: &List,
     options: &check::Options,
@@ -90,6 +92,8 @@ pub(super) fn read_list(
     let mut lines = ListReader::new(text);
     let (mut side, mut doubts, mut last) = (Side::default(), Doubts::default(), 1);
     let mut folder = OneFolder::default();
+    // Names with a sign of encoding, and records that may have such a one as it stands.
+    let (mut signed, mut aside) = (HashSet::new(), Vec::new());
     while let Some(line) = lines.next_line(&mut *format).map_err(ListError::Read)? {
         last = line.number;
         match line.parse(&mut *format) {
@@ -99,15 +103,19 @@ pub(super) fn read_list(
                 if !is_tagged {
                     doubts.untagged = doubts.untagged.union(record.algorithms());
                 }
-                if let (Some(root), Some(raw)) = (root, record.raw_name.take()) {
-                    let is_there = |name: &[u8]| path(root, name).symlink_metadata().is_ok();
-                    if !is_there(&record.name) && is_there(&raw) {
-                        record.name = raw;
-                    }
-                }
                 if let Err(why) = folder.take(format.folder()) {
                     doubts.bad_line(last, &why.to_string());
                     continue;
+                }
+                if root.is_some() && record.name.contains(&b'%') {
+                    signed.insert(record.name.to_vec());
+                }
+                if let (Some(root), Some(raw)) = (root, record.raw_name.take()) {
+                    let is_there = |name: &[u8]| path(root, name).symlink_metadata().is_ok();
+                    if !is_there(&record.name) && is_there(&raw) {
+                        aside.push((record.into_owned(), raw.into_owned()));
+                        continue;
+                    }
                 }
                 if let Some(name) = normal(&record.name) {
                     record.name = name.into();
@@ -121,6 +129,15 @@ pub(super) fn read_list(
             Line::Malformed => doubts.bad_line(last, "not a checksum line"),
             Line::Wrong(why) => doubts.bad_line(last, &why.to_string()),
         }
+    }
+    for (mut record, raw) in aside {
+        if !signed.contains(&raw) {
+            record.name = raw.into();
+        }
+        if let Some(name) = normal(&record.name) {
+            record.name = name.into();
+        }
+        side.push(&record);
     }
     if !format.may_end() {
         doubts.bad_line(last, &Wrong::CutOff.to_string());
