@@ -77,6 +77,8 @@ class _Runner(Generic[Item, Outcome]):
                 self.submit()
                 # Not for ever, so that a signal's handler has its turn everywhere.
                 finished, _ = wait(self.running, timeout=0.1, return_when=FIRST_COMPLETED)
+                # One that a shutdown cancelled is never counted as finished.
+                finished |= {future for future in self.running if future.cancelled()}
                 for future in finished:
                     self.take(future, self.running.pop(future))
         finally:
@@ -98,8 +100,8 @@ class _Runner(Generic[Item, Outcome]):
                 return
             try:
                 future = self.pool.submit(self.function, task.items)
-            except BrokenExecutor as error:
-                # It broke before this task came to it, and there is no other.
+            except RuntimeError as error:
+                # It broke, or was shut down, before this task came to it, and there is no other.
                 self.end(task, self.fail(task.items, _words(error)))
             else:
                 self.running[future] = task

@@ -13,6 +13,8 @@ use pyo3_arrow::ffi::{
     ArrayIterator, to_array_pycapsules, to_schema_pycapsule, to_stream_pycapsule,
 };
 
+use crate::requested::that_fits;
+
 /// A column of Arrow: what lanesum gives, and pyarrow, polars, pandas, DuckDB and arro3 take.
 ///
 /// It has the chunks of the column that it was made of, without empty ones.
@@ -104,7 +106,8 @@ impl Column {
                 py.detach(|| concat(&chunks)).map_err(PyArrowError::from)?
             }
         };
-        to_array_pycapsules(py, self.field.clone(), &array, requested_schema)
+        let requested = that_fits(requested_schema, self.field.data_type())?;
+        to_array_pycapsules(py, self.field.clone(), &array, requested)
     }
 
     /// The chunks, one after the other.
@@ -116,6 +119,7 @@ impl Column {
     ) -> PyArrowResult<Bound<'py, PyCapsule>> {
         let chunks = self.chunks.clone().into_iter().map(Ok);
         let reader = Box::new(ArrayIterator::new(chunks, self.field.clone()));
-        to_stream_pycapsule(py, reader, requested_schema)
+        let requested = that_fits(requested_schema, self.field.data_type())?;
+        to_stream_pycapsule(py, reader, requested)
     }
 }

@@ -16,6 +16,7 @@ mod items;
 mod many;
 mod output;
 mod pandas;
+mod requested;
 mod rows;
 mod signals;
 mod surrogate;

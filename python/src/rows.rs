@@ -106,12 +106,15 @@ impl<'a> Rows<'a> {
     /// Puts the digest of each row into its place, and anything where a row is null.
     pub(crate) fn hash(&self, function: &Function, places: Places<'_>) {
         match self.layout {
-            // Whatever a null row has between its offsets is as good as nothing.
+            // Whatever a null row has between its offsets is as good as nothing. A copy of these is
+            // looked through and then used: others may write to the ones that they handed over.
             Layout::Offsets(bytes, offsets) => {
-                function.hash_offsets(bytes, offsets, |at| at.as_usize(), places);
+                let offsets = offsets.to_vec();
+                function.hash_offsets(bytes, &offsets, |at| at.as_usize(), places);
             }
             Layout::LargeOffsets(bytes, offsets) => {
-                function.hash_offsets(bytes, offsets, |at| at.as_usize(), places);
+                let offsets = offsets.to_vec();
+                function.hash_offsets(bytes, &offsets, |at| at.as_usize(), places);
             }
             Layout::Fixed(bytes, width) if width > 0 => {
                 function.hash(bytes.chunks_exact(width).take(self.len), places);

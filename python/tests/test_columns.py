@@ -348,3 +348,26 @@ def test_what_is_not_of_its_type_is_an_error(capfd: pytest.CaptureFixture[str]) 
 def test_a_frame_of_pandas_with_one_column_is_that_column() -> None:
     frame = pd.DataFrame({"e": ["a", "b"]}, index=[5, 7])
     assert lanesum.hash_column(frame).to_pylist() == [hashlib.md5(text).digest() for text in (b"a", b"b")]
+
+
+def test_a_wish_for_another_type_loses_no_hash() -> None:
+    key = bytes(range(16))
+    rows = [str(row) for row in range(100)]
+    numbers = lanesum.hash_column(rows, "siphash24", key=key, output="uint64")
+    expected = lanesum.hash_many(rows, "siphash24", key=key, output="uint64")
+    assert max(expected) >= 1 << 63
+    # pyarrow is given another type than it asked for, and fails at that by itself (26: strangely).
+    with pytest.raises((pa.ArrowInvalid, ValueError, TypeError, AttributeError)):
+        assert pa.array(numbers, type=pa.int64()).to_pylist() == expected
+    digits = lanesum.hash_column(rows, output="hex")
+    assert pa.array(digits, type=pa.string_view()).to_pylist() == lanesum.hash_many(rows, output="hex")
+    with pytest.raises((pa.ArrowInvalid, ValueError, TypeError, AttributeError)):
+        assert pa.array(digits, type=pa.int32()).null_count == 0
+
+
+def test_arrays_of_objects_are_no_messages() -> None:
+    rows = np.array([["a", "b"], ["c", "d"]], dtype=object)
+    with pytest.raises(TypeError, match=r"messages\[0\]"):
+        lanesum.hash_many(rows)
+    with pytest.raises(TypeError):
+        lanesum.md5(rows)

@@ -212,3 +212,31 @@ def test_an_array_of_rows_is_not_taken_for_columns() -> None:
     for array in (np.array([["a", "b"], ["c", "d"]]), np.array(["a"])):
         with pytest.raises(TypeError, match="list of its columns"):
             lanesum.surrogate_key(array)
+
+
+def test_moments_in_a_category_are_refused() -> None:
+    dates = [datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1, 5)]
+    with pytest.raises(TypeError, match="moments among its dates"):
+        lanesum.surrogate_key([pd.Series(dates, dtype=object).astype("category")])
+    missing = pd.Series([dates[0], pd.NaT], dtype=object)
+    expected = lanesum.surrogate_key([["2020-01-01", None]]).to_pylist()
+    assert lanesum.surrogate_key([missing]).to_pylist() == expected
+
+
+def test_dictionaries_are_their_values() -> None:
+    values = ["a", None, "b", "", "a", "c" * 50]
+    plain, other = pa.array(values), pa.array(["x"] * 6)
+    expected = lanesum.surrogate_key([plain, other]).to_pylist()
+    encoded = plain.dictionary_encode()
+    assert lanesum.surrogate_key([encoded, other]).to_pylist() == expected
+    # Nulls among the values, and a slice.
+    keys = pa.array([0, 1, None, 2], pa.int8())
+    nulls = pa.DictionaryArray.from_arrays(keys, pa.array(["a", None, "b"]))
+    expected = lanesum.surrogate_key([pa.array(["a", None, None, "b"])]).to_pylist()
+    assert lanesum.surrogate_key([nulls]).to_pylist() == expected
+    assert lanesum.surrogate_key([nulls.slice(1)]).to_pylist() == expected[1:]
+    empty = pa.DictionaryArray.from_arrays(pa.array([None], pa.int8()), pa.array([], pa.string()))
+    assert lanesum.surrogate_key([empty]).to_pylist() == lanesum.surrogate_key([[None]]).to_pylist()
+    dates = pa.array([datetime.date(2020, 1, 1), None]).dictionary_encode()
+    expected = lanesum.surrogate_key([["2020-01-01", None]]).to_pylist()
+    assert lanesum.surrogate_key([dates]).to_pylist() == expected

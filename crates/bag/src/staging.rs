@@ -192,7 +192,12 @@ pub(crate) fn seal(staging: &Path) -> Result<(), BagError> {
 pub(crate) fn finish(root: &Path) -> Result<(), BagError> {
     let staging = root.join(NAME);
     let remove = staging.join(REMOVE);
-    if let Ok(names) = fs::read_to_string(&remove) {
+    let names = match fs::read_to_string(&remove) {
+        Ok(names) => Some(names),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(at(&remove)(error)),
+    };
+    if let Some(names) = names {
         for name in names.lines().filter(|name| Manifest::of(name.as_bytes()).is_some()) {
             let path = root.join(name);
             match fs::remove_file(&path) {

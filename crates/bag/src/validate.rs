@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use lanesum_checksum::{Algorithms, engine};
 
 use crate::complete::{Checks, complete};
+use crate::contents::Entry;
 use crate::declaration::Version;
 use crate::finding::{Finding, Problem};
 use crate::info::Oxum;
@@ -168,6 +169,15 @@ impl QuickLook {
                 bag.findings.push(Finding::error(name, Problem::NoOxum));
             }
         }
+        // What cannot be looked at is not counted either.
+        let failed = bag.contents.entries.iter().filter_map(|(name, entry)| match entry {
+            Entry::Failed(why) if is_payload(name) || &**name == b"data" => {
+                Some(Finding::error(&**name, Problem::Unreadable(why.clone())))
+            }
+            _ => None,
+        });
+        let failed: Vec<_> = failed.collect();
+        bag.findings.extend(failed);
         Ok(Self { findings: bag.findings, payload })
     }
 

@@ -75,21 +75,23 @@ impl Catalog {
         let made = fs::File::options().write(true).create_new(true).mode(0o600).open(path);
         drop(made.map_err(CatalogError::io(path))?);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let mut copy = Connection::open_with_flags(path, flags)?;
-        Backup::new(&self.db, &mut copy)?.run_to_completion(
-            10_000,
-            std::time::Duration::ZERO,
-            None,
-        )?;
-        let of_copy = [shape(&copy), schema(&copy)].into_iter();
-        let mut wrong = Vec::new();
-        of_copy.for_each(|found| note(&mut wrong, "the copy", found));
-        table::ALL.iter().for_each(|table| note(&mut wrong, table.name, seals(&copy, table)));
-        if let Some(first) = wrong.into_iter().next() {
-            return Err(CatalogError::Damaged(first));
-        }
+        // What keeps it from being written or read is the medium's doing, not the catalog's.
+        let of_medium = |error: rusqlite::Error| {
+            let words = format!("{error}; is there room for the copy?");
+            CatalogError::io(path)(std::io::Error::other(words))
+        };
+        let mut copy = Connection::open_with_flags(path, flags).map_err(of_medium)?;
+        Backup::new(&self.db, &mut copy)?
+            .run_to_completion(10_000, std::time::Duration::ZERO, None)
+            .map_err(of_medium)?;
         // The copy is one file, without a log, that a read-only medium can hold.
-        copy.pragma_update(None, "journal_mode", "DELETE")?;
+        copy.pragma_update(None, "journal_mode", "DELETE").map_err(of_medium)?;
+        let of_tables = table::ALL.iter().map(|table| seals(&copy, table));
+        for found in [shape(&copy), schema(&copy)].into_iter().chain(of_tables) {
+            if let Some(first) = found.map_err(of_medium)?.into_iter().next() {
+                return Err(CatalogError::Damaged(first));
+            }
+        }
         drop(copy);
         let file = fs::File::open(path).map_err(CatalogError::io(path))?;
         file.sync_all().map_err(CatalogError::io(path))

@@ -252,6 +252,11 @@ impl Catalog {
         if eyes.own.contains(&inode) {
             return Ok(Imported::NothingSaid);
         }
+        // Most lists tell whole seconds, of a time that has more.
+        const SECOND: i64 = 1_000_000_000;
+        let is_whole = |told: &i64| told % SECOND == 0;
+        let is_second = |told: &i64| *told == stat.modified - stat.modified.rem_euclid(SECOND);
+        let modified = modified.filter(|told| !(is_whole(told) && is_second(told)));
         let (size, modified) = (size.unwrap_or(stat.size), modified.unwrap_or(stat.modified));
         batch.insert_unread(below, Stat { size, modified, changed: NEVER, ..stat }, digests);
         Ok(Imported::Taken)

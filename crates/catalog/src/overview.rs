@@ -308,8 +308,8 @@ impl Catalog {
     pub fn undone(&self, root: &Root) -> Result<Vec<Run>, CatalogError> {
         let mut undone = Vec::new();
         let last = self.last_run(root, |_| true)?;
-        // What another process does now says nothing yet.
-        let is_at_work = last.as_ref().is_some_and(|run| run.ended.is_none()) && self.is_locked();
+        // What another process does now in this root says nothing yet.
+        let is_at_work = self.is_at_work(root, last.as_ref())?;
         let at_work = last.filter(|_| is_at_work);
         let look = self.last_run(root, |run| matches!(&*run.verb, "add" | "update" | "audit"))?;
         let scrub =

@@ -79,7 +79,10 @@ impl Catalog {
             summary.is_complete = work.read(jobs)?;
             return work.finish(summary);
         }
-        let found = scan(&work.catalog.db, root, &work.statuses, &work.catalog.own_files())?;
+        let settles = verb == Verb::Audit && work.options.reading == Reading::Needed;
+        let settles = settles.then(|| (work.options.clock)());
+        let own = work.catalog.own_files();
+        let found = scan(&work.catalog.db, root, &work.statuses, &own, settles)?;
         if found.is_empty && found.rows() > 0 && work.max_gone() < 100 {
             return work.suspend(summary, NOTHING.to_owned());
         }
@@ -211,7 +214,7 @@ impl Work<'_> {
     pub(crate) fn why_too_few(&mut self) -> Result<Option<String>, CatalogError> {
         self.is_looked_over = true;
         let own = self.catalog.own_files();
-        let found = scan(&self.catalog.db, &self.batch.root, &self.statuses, &own)?;
+        let found = scan(&self.catalog.db, &self.batch.root, &self.statuses, &own, None)?;
         if found.is_empty && found.rows() > 0 && self.max_gone() < 100 {
             return Ok(Some(NOTHING.to_owned()));
         }
@@ -271,7 +274,9 @@ impl Work<'_> {
             reading == Reading::All || is_known || file.stat.is_of_list()
         };
         let (renamed_to_be_read, renamed): (Vec<_>, Vec<_>) =
-            renamed.into_iter().partition(|(file, _)| is_to_be_read(file));
+            renamed.into_iter().partition(|(file, stat)| {
+                is_to_be_read(file) || !file.stat.is_of_list() && self.may_be_another(file, stat)
+            });
         let renamed_to_be_read: Vec<_> =
             renamed_to_be_read.into_iter().map(|(file, _)| file).collect();
         for (file, stat) in renamed {

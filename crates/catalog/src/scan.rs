@@ -67,12 +67,14 @@ impl Scan {
 }
 
 /// Looks at all of a root. `statuses` has those of the rows that are not well, `own` the files that
-/// the catalog itself consists of.
+/// the catalog itself consists of. At a time that `settles`, what was read while it may have been
+/// written to, and is at rest since, is to be read again: until then rot in it looks like an edit.
 pub(crate) fn scan(
     db: &Connection,
     root: &Root,
     statuses: &HashMap<i64, Status>,
     own: &[Inode],
+    settles: Option<i64>,
 ) -> Result<Scan, CatalogError> {
     let mut scan = Scan { is_empty: true, ..Scan::default() };
     let mut blind = Blind::default();
@@ -116,7 +118,7 @@ pub(crate) fn scan(
         let Some((stat, _)) = stat else { continue };
         rows.take_before(path, |file| scan.miss(file, &blind))?;
         match rows.take_at(path)? {
-            Some(file) => scan.compare(&file, &stat, statuses),
+            Some(file) => scan.compare(&file, &stat, statuses, settles),
             None => scan.new.push(New { path: path.to_vec(), stat }),
         }
     }
@@ -142,8 +144,15 @@ impl Scan {
         }
     }
 
-    fn compare(&mut self, file: &File, stat: &Stat, statuses: &HashMap<i64, Status>) {
-        if !file.stat.is_same_content(stat) || statuses.contains_key(&file.id) {
+    fn compare(
+        &mut self,
+        file: &File,
+        stat: &Stat,
+        statuses: &HashMap<i64, Status>,
+        settles: Option<i64>,
+    ) {
+        let is_settling = || !file.is_settled && settles.is_some_and(|now| stat.is_settled_at(now));
+        if !file.stat.is_same_content(stat) || statuses.contains_key(&file.id) || is_settling() {
             self.doubtful.push(file.id);
             return;
         }

@@ -62,17 +62,19 @@ impl Due {
         self.percent.is_some() || self.older_than_days.is_some() || self.bad || self.new
     }
 
-    /// The files to be read, those that are due first before the others.
+    /// The files to be read, those that are due first before the others; of those that somebody
+    /// chose, the ones that were checked longest ago.
     fn choose(&self, mut states: Vec<State>, times: &Times<'_>) -> Vec<Candidate> {
         let candidate = |state: &State| Candidate {
             due: times.due(state),
             id: state.id,
             is_good: state.status.is_good(),
         };
-        let mut chosen: Vec<_> = if self.is_chosen() {
+        if self.is_chosen() {
             // What is not well comes beside, or it would be the oldest for ever, in place of the
             // rest.
-            states.sort_unstable_by_key(|state| (!state.status.is_good(), state.checked, state.id));
+            let age = |state: &State| times.believed(state.checked);
+            states.sort_unstable_by_key(|state| (!state.status.is_good(), age(state), state.id));
             let good = states.iter().filter(|state| state.status.is_good()).count();
             let part = self.percent.map_or(0.0, |percent| percent / 100.0);
             let oldest = (good as f64 * part).ceil() as usize;
@@ -84,12 +86,12 @@ impl Due {
                     || self.bad && !state.status.is_good()
                     || self.new && state.status == Status::Fresh
             };
-            states.iter().enumerate().filter(is_chosen).map(|(_, state)| candidate(state)).collect()
-        } else {
-            states.iter().map(candidate).filter(|it| it.due <= times.now).collect()
-        };
-        chosen.sort_unstable();
-        chosen
+            return states.iter().enumerate().filter(is_chosen).map(|it| candidate(it.1)).collect();
+        }
+        let mut due: Vec<_> =
+            states.iter().map(candidate).filter(|it| it.due <= times.now).collect();
+        due.sort_unstable();
+        due
     }
 }
 
@@ -307,9 +309,17 @@ impl Catalog {
             }
             ids.push(candidate.id);
         }
-        ids.chunks_mut(BATCH).for_each(<[i64]>::sort_unstable);
+        // Where a limit will cut, the oldest come first one by one: what is read becomes the
+        // newest, and the next run goes on behind it.
+        if due.max_bytes.is_none() && due.max_time.is_none() {
+            ids.chunks_mut(BATCH).for_each(<[i64]>::sort_unstable);
+            bad.sort_unstable();
+        } else if !bad.is_empty() {
+            // What stays as it is would be the first each time.
+            let start = self.jitter.hash(&now.to_le_bytes()) % bad.len() as u64;
+            bad.rotate_left(start as usize);
+        }
         // Behind the others, or they would take up each limit.
-        bad.sort_unstable();
         ids.append(&mut bad);
         let waiting = (chosen.len() - ids.len()) as u64;
         Ok((ids, waiting))

@@ -82,6 +82,12 @@ pub(crate) fn is_born_after(path: &Path, changed: i64) -> bool {
     is_known && nanoseconds(statx.stx_btime.tv_sec, statx.stx_btime.tv_nsec.into()) > changed
 }
 
+/// Whether the file system of a folder says when its files were made.
+pub(crate) fn tells_births(folder: &Path) -> bool {
+    let statx = rustix::fs::statx(CWD, folder, AtFlags::empty(), StatxFlags::BTIME);
+    statx.is_ok_and(|statx| statx.stx_mask & StatxFlags::BTIME.bits() != 0)
+}
+
 /// The time of an inode that was never looked at, which no inode has.
 pub(crate) const NEVER: i64 = i64::MIN;
 

@@ -31,7 +31,7 @@ use crate::pressure::Pressure;
 use crate::rows::File;
 use crate::scan::prefix_len;
 use crate::scrub::cost;
-use crate::stat::Stat;
+use crate::stat::{Stat, tells_births};
 use crate::summary::Halt;
 use crate::way::{There, Ways};
 use crate::{Catalog, CatalogError};
@@ -75,6 +75,8 @@ pub(crate) struct Work<'a> {
     pub(crate) halt: Option<Halt>,
     /// Device and inode of the root when it began: the cheap half of whether it is there still.
     place: Option<[u64; 2]>,
+    /// Whether the file system says when files were made.
+    births_are_known: bool,
     /// What was mounted below it when that was looked up last.
     below: Option<(Instant, Mounts)>,
     /// Why the root is not there any more.
@@ -127,6 +129,7 @@ impl<'a> Work<'a> {
             hidden: 0,
             halt: None,
             place: inode_at(&batch.root.path),
+            births_are_known: tells_births(&batch.root.path),
             below: None,
             batch,
             vanished: None,
@@ -185,14 +188,28 @@ impl<'a> Work<'a> {
     /// What is at the place of a row, where something else was read than its file, or nothing: a
     /// mount or a link may have come since the way to it was looked at.
     fn there(&self, file: &File, result: &Result<Hashed, Error>) -> There {
+        if self.is_of_row(file, result) { There::File } else { self.look_again(&file.place()) }
+    }
+
+    /// Whether the inode that was read is the row's.
+    fn is_of_row(&self, file: &File, result: &Result<Hashed, Error>) -> bool {
         let own = self.place.map(|[device, _]| device);
         let is_number =
             |number: u64| !self.batch.root.inodes_last || number == file.stat.inode.cast_unsigned();
         let inode = result.as_ref().ok().and_then(|hashed| hashed.inode);
-        if inode.is_some_and(|it| Some(it.device) == own && is_number(it.number)) {
-            return There::File;
+        inode.is_some_and(|it| Some(it.device) == own && is_number(it.number))
+    }
+
+    /// Whether what was read is not what is at its path now: something was mounted there, or
+    /// another file took its place, and nothing of it is known.
+    fn was_elsewhere(&self, file: &File, path: &Path, result: &Result<Hashed, Error>) -> bool {
+        if self.is_of_row(file, result) {
+            return false;
         }
-        self.look_again(&file.place())
+        let Some(read) = result.as_ref().ok().and_then(|hashed| hashed.inode) else { return false };
+        let own = self.place.map(|[device, _]| device);
+        let Ok(now) = rustix::fs::lstat(path) else { return false };
+        own.is_some_and(|own| own != read.device) || engine::inode_of(&now) != read
     }
 
     /// What is at a path now, with all that is on the way.
@@ -328,6 +345,13 @@ impl<'a> Work<'a> {
         match of_row.map(|file| (self.there(file, &result), file)) {
             Some((There::Mount(mount), file)) => return self.hide(mount, file.id),
             Some((There::Gone, file)) => return self.miss(&file.clone()),
+            Some((There::File, file)) if self.was_elsewhere(file, &path, &result) => {
+                if let Task::Row(file) = context {
+                    return self.is_busy(path, Some(file));
+                }
+                self.hidden += 1;
+                return Ok(());
+            }
             Some((There::File, _)) | None => {}
         }
         if matches!(context, Task::New)
@@ -425,10 +449,17 @@ impl<'a> Work<'a> {
         let Some(stat) = Stat::of_hashed(&hashed) else {
             return self.is_busy(path.to_owned(), Some(Box::new(file)));
         };
+        let is_same = agree(&file.digests, &hashed.digests) == Some(true);
+        if let (false, Some(_)) = (is_same, &file.renamed)
+            && self.may_be_another(&file, &stat)
+        {
+            self.judge_new(path, hashed)?;
+            return self.miss(&File { renamed: None, ..file });
+        }
         let digests = hashed.digests;
-        let is_same = agree(&file.digests, &digests) == Some(true);
         let class = match case(&file.stat, &stat, is_same) {
-            Case::Is(Class::Altered) => Case::Is(Class::Altered),
+            // Whoever writes a file anew empties it first, and moves its time a moment later.
+            Case::Is(class @ (Class::Altered | Class::Emptied)) => Case::Is(class),
             Case::Is(class) => return self.judged(class, file, stat, digests),
             Case::Suspicious if !file.is_settled => {
                 return self.judged(Class::Changed, file, stat, digests);
@@ -458,6 +489,12 @@ impl<'a> Work<'a> {
             (Confirmed::Same, Case::Suspicious) => self.judged(Class::Rotted, file, stat, digests),
             (Confirmed::Same, Case::Is(class)) => self.judged(class, file, stat, digests),
         }
+    }
+
+    /// Whether a file that has the number, size and time of one that is gone may be another all the
+    /// same: the number was given again, and nothing says when the file was made.
+    pub(crate) fn may_be_another(&self, gone: &File, now: &Stat) -> bool {
+        now.changed < gone.stat.changed || !self.births_are_known
     }
 
     /// Looks once more at a file that differs, as slowly as a scrub is to be, and no longer than it

@@ -15,6 +15,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyList};
 use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 
+use crate::requested::that_fits;
+
 /// Rows of a batch at most: as many as one likes to have in one piece of memory.
 pub(crate) const ROWS: usize = 1 << 16;
 
@@ -73,10 +75,11 @@ impl Batches {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let field = Field::new_struct("", self.schema.fields().clone(), false)
             .with_metadata(self.schema.metadata().clone());
+        let requested = that_fits(requested_schema, field.data_type())?;
         let batches = self.batches.clone().into_iter();
         let arrays = batches.map(|batch| Ok(Arc::new(StructArray::from(batch)) as ArrayRef));
         let arrays = Box::new(ArrayIterator::new(arrays, Arc::new(field)));
-        Ok(to_stream_pycapsule(py, arrays, requested_schema)?)
+        Ok(to_stream_pycapsule(py, arrays, requested)?)
     }
 
     /// A column as a list: str, bytes and int, times in nanoseconds since 1970; None of nulls.

@@ -193,6 +193,48 @@ fn what_was_hashed_while_it_may_have_been_written_is_no_rot() {
     assert_eq!(archive.scrub(everything()).lines(), ["rotted a"]);
 }
 
+/// What was copied and added at once is read again by an audit once it is at rest, and is settled.
+#[test]
+fn an_audit_settles_what_was_added_while_it_was_new() {
+    let archive = Archive::of(&["a"]);
+    AHEAD.with(|ahead| ahead.store(0, Ordering::Relaxed));
+    archive.run(Verb::Add);
+    assert_eq!(archive.run(Verb::Audit).summary.files, 0, "it is not at rest yet");
+    days_pass(1);
+    assert_eq!(archive.run(Verb::Audit).summary.files, 1);
+    assert_eq!(archive.run(Verb::Audit).summary.files, 0);
+    archive.rot("a");
+    let told = archive.run_with(Verb::Update, |it| it.reading = Reading::All);
+    assert_eq!(told.lines(), ["rotted a"]);
+}
+
+/// Each night's part is another, whatever chooses the files: what was read comes last.
+#[test]
+fn limited_scrubs_come_to_every_file() {
+    let names: Vec<_> = (0..20).map(|number| format!("f{number:02}")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    for is_by_age in [false, true] {
+        let archive = Archive::of(&names);
+        archive.run(Verb::Add);
+        days_pass(2);
+        archive.rot("f19");
+        let mut read = 0;
+        let mut told = Vec::new();
+        for _ in 0..6 {
+            let mut due = if is_by_age { Due::default() } else { everything() };
+            due.older_than_days = is_by_age.then_some(1);
+            // Of files of three bytes.
+            due.max_bytes = Some(15);
+            let scrub = archive.scrub(due);
+            read += scrub.summary.files;
+            told.extend(scrub.lines());
+            days_pass(2);
+        }
+        assert!(read < 60, "limits hold: {read}");
+        assert!(told.contains(&"rotted f19".to_owned()), "{is_by_age} {told:?} {read}");
+    }
+}
+
 #[test]
 fn what_somebody_writes_to_is_busy() {
     let archive = Archive::of(&["a"]);

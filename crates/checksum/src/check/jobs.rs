@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::io::{BufRead, BufReader};
 use std::iter::{Fuse, Peekable};
 use std::mem;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use lanesum_list::formats::{Format, Line, Mixed, Wrong};
@@ -77,8 +78,8 @@ pub(super) struct ExpectedLine {
 }
 
 impl Expected {
-    /// What a line says of a file in this folder, if the list says one; `None` where that is nothing
-    /// to compare it with.
+    /// What a line says of a file in this folder, if the list says one; `None` where that is
+    /// nothing to compare it with.
     fn of(record: Record<'_>, is_tagged: bool, folder: Option<&[u8]>) -> Option<Self> {
         let Record { name, raw_name, size, digests, etag, .. } = record;
         let is_of_etag = etag.is_some_and(|etag| match etag.parts {
@@ -300,6 +301,8 @@ impl<L: Iterator<Item = List>> Iterator for Jobs<L> {
 
 struct OpenList {
     is_stdin: bool,
+    /// What it was when it was opened, if it is a regular file that is held against that.
+    before: Option<(File, Facts)>,
     /// Its lines are there, and may be read before they are needed. The writer of a pipe may wait
     /// for the verdict on a line before it writes the next.
     is_regular: bool,
@@ -310,6 +313,13 @@ struct OpenList {
     is_empty: bool,
     /// The number of the last line; `u64::MAX` once it was told that the list is cut off.
     last: u64,
+}
+
+/// Length and time of a list's content.
+type Facts = (u64, i64, i64);
+
+fn facts(metadata: &Metadata) -> Facts {
+    (metadata.len(), metadata.mtime(), metadata.mtime_nsec())
 }
 
 /// What the next line makes of a list.
@@ -324,7 +334,10 @@ impl OpenList {
     /// The list, and the format that it is read in, unless it is that of the list before.
     fn open(list: &List, options: &Options) -> Result<(Self, Option<FormatOfList>), ListError> {
         let file = list.open().map_err(ListError::Open)?;
-        let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
+        let metadata = file.metadata().map_err(ListError::Open)?;
+        let is_regular = metadata.is_file();
+        let is_held = is_regular && options.reading == Reading::Examined;
+        let before = is_held.then(|| file.try_clone().ok().zip(Some(facts(&metadata)))).flatten();
         let ending = options.dialect.ending();
         let text = BufReader::new(file);
         let (text, format): (Box<dyn BufRead + Send>, _) = match options.reading {
@@ -336,8 +349,16 @@ impl OpenList {
             }
         };
         let (is_stdin, lines) = (*list == List::Stdin, ListReader::new(text));
-        let list = Self { is_stdin, is_regular, lines, ahead: None, is_empty: true, last: 0 };
+        let (ahead, is_empty, last) = (None, true, 0);
+        let list = Self { is_stdin, before, is_regular, lines, ahead, is_empty, last };
         Ok((list, format))
+    }
+
+    /// Whether it is another than when it was opened.
+    fn has_changed(&self) -> bool {
+        self.before.as_ref().is_some_and(|(file, before)| {
+            file.metadata().is_ok_and(|metadata| facts(&metadata) != *before)
+        })
     }
 
     /// The names with a sign of encoding in a list that is a regular file.
@@ -385,6 +406,7 @@ impl OpenList {
                 {
                     return Err(ListError::NothingCame);
                 }
+                Step::End if self.has_changed() => return Err(ListError::Changed),
                 Step::End => return Ok(None),
             }
         };

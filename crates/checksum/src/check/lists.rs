@@ -66,6 +66,9 @@ pub enum ListError {
     /// It is no regular file, which may be empty, and had no line that says anything.
     #[error("no checksum line came; did what writes the list fail?")]
     NothingCame,
+    /// It was another at its end than when it was opened: cut, or written anew.
+    #[error("it changed while it was read; check it again once nobody writes to it")]
+    Changed,
     /// Reading it failed.
     #[error("read error: {}", crate::error::message(.0))]
     Read(io::Error),

@@ -16,8 +16,8 @@
 //! Each worker thread owns its lanes, its batch of small files, their memory and their descriptors;
 //! workers meet at two locks only, one around the jobs that wait and one around the outcomes, each
 //! taken once for many files; and where those come from a medium, at a third around its devices.
-//! All that they share is in `core.rs`, and what they hand to one another in `task.rs`. What is not a
-//! regular file is read by a thread beside the worker, one after another (`serial.rs`), so that a
+//! All that they share is in `core.rs`, and what they hand to one another in `task.rs`. What is not
+//! a regular file is read by a thread beside the worker, one after another (`serial.rs`), so that a
 //! FIFO whose writer never comes holds up no lane.
 //!
 //! ```

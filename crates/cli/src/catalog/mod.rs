@@ -162,10 +162,10 @@ fn roots(catalog: &Catalog, paths: &[PathBuf]) -> anyhow::Result<Result<Vec<Root
             }
             // As it is misspelt, rather than not cataloged.
             Err(CatalogError::NoRoot(path)) => {
-                return Ok(Err(match path.symlink_metadata() {
-                    Ok(_) => CatalogError::NoRoot(path),
-                    Err(error) => CatalogError::Io { path, error },
-                }));
+                if let Err(error) = path.symlink_metadata() {
+                    return Err(Usage(CatalogError::Io { path, error }.to_string()).into());
+                }
+                return Ok(Err(CatalogError::NoRoot(path)));
             }
             Err(error) => return Ok(Err(error)),
         }

@@ -191,6 +191,11 @@ fn list(args: &Report, not_well: &[Known], console: &mut Console) -> io::Result<
         let mut line = file.status.name().as_bytes().to_vec();
         line.push(b' ');
         console.quote(&mut line, name(&file.path));
+        // It is looked for where it is now.
+        if let Some(found) = file.found.as_ref().filter(|found| found.finding.other.is_some()) {
+            line.extend_from_slice(b" -> ");
+            console.quote(&mut line, name(&found.path()));
+        }
         line.extend_from_slice(format!(", {}", last_good(file)).as_bytes());
         if let Some(why) = why(file) {
             line.extend_from_slice(format!(": {why}").as_bytes());

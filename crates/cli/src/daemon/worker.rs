@@ -271,7 +271,9 @@ impl Worker {
                     .about(root.path.as_os_str().as_encoded_bytes(), "more is due, on another day");
             }
         }
-        if summary.is_all_seen() && !goes_on {
+        // What the day's budget left behind its time is not done.
+        let is_late = || Ok::<_, CatalogError>(self.catalog.late(root, now())? > 0);
+        if summary.is_all_seen() && !goes_on && !is_late()? {
             self.done.insert(root.path.clone(), self.agenda.day(now()));
         } else {
             self.done.remove(&root.path);

@@ -200,8 +200,9 @@ fn what_is_not_known_is_not_said() {
     assert_eq!(lines(&folder, &quick), ["changed a: not read"]);
     assert_eq!(quick.status.code(), Some(4));
     for verb in ["status", "audit"] {
-        let told = run(&folder, &format!("{verb} tree/none"));
-        assert!(text(&told.stderr).contains("tree/none: No such file"), "{}", text(&told.stderr));
+        let told = run(&folder, &format!("{verb} none"));
+        assert!(text(&told.stderr).contains("none: No such file"), "{}", text(&told.stderr));
+        assert_eq!(told.status.code(), Some(2));
         let told = run(&folder, &format!("{verb} tree/a"));
         assert_eq!(told.status.code(), Some(2));
         assert!(text(&told.stderr).contains("name that"), "{}", text(&told.stderr));

@@ -173,7 +173,8 @@ fn names_of_hashdeep_are_in_the_folder_it_names_unless_told_otherwise() {
     assert_eq!(folder.run("check --root . list").status.code(), Some(1));
 }
 
-/// Each line of lists that were put one behind the other is of the folder that its own header tells.
+/// Each line of lists that were put one behind the other is of the folder that its own header
+/// tells.
 #[test]
 fn a_list_of_several_folders_is_held_against_each() {
     let folder = Folder::of(&["t/f", "u/f"]);

@@ -160,7 +160,7 @@ fn what_can_be_done_of_several_is_done() {
     expect(&folder, "accept large", 0, &[]);
     expect(&folder, "accept -rf large/a", 2, &["one by one"]);
     fs::create_dir(folder.path("small/d")).unwrap();
-    let words = ["small/d: is a folder", "small/none: is not there; if it is gone for good"];
+    let words = ["small/d: is a folder", "small/none: if it was cataloged and is gone for good"];
     let words = [&words[..], &["it is as it was cataloged"]].concat();
     expect(&folder, "accept small/d small/none small/a", 1, &words);
     expect(&folder, "catalog backup -", 2, &["standard output is none"]);

@@ -94,6 +94,8 @@ impl Hashdeep {
         if line == VERSION {
             self.has_returns = line.len() < text.len();
             self.columns.clear();
+            // Another list begins, which may tell no folder.
+            self.folder = None;
             return Line::Blank;
         }
         let names = line.get(b"%%%% ".len()..).unwrap_or_default();
