@@ -5,9 +5,9 @@ use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, new_empty_array};
 use arrow_schema::{DataType, FieldRef};
 use arrow_select::concat::concat;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyCapsule, PyIterator, PyList, PyString, PyTuple};
 use pyo3_arrow::error::{PyArrowError, PyArrowResult};
 use pyo3_arrow::ffi::{
     ArrayIterator, to_array_pycapsules, to_schema_pycapsule, to_stream_pycapsule,
@@ -84,6 +84,32 @@ impl Column {
             }
         }
         Ok(list)
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        self.to_pylist(py)?.try_iter()
+    }
+
+    /// The rows as an array of numpy, which pandas takes for a column, too: of objects, and of
+    /// numbers where none is null, since numpy has no null beside a number.
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if copy == Some(false) {
+            return Err(PyValueError::new_err("numpy has rows of other types, so they are copied"));
+        }
+        let is_number = *self.field.data_type() == DataType::UInt64 && self.null_count() == 0;
+        let own = if is_number { "uint64" } else { "object" };
+        let rows = self.to_pylist(py)?;
+        let array = py.import("numpy")?.call_method1("array", (rows, own))?;
+        match dtype {
+            Some(dtype) => array.call_method1("astype", (dtype,)),
+            None => Ok(array),
+        }
     }
 
     /// Arrow's schema: see the Arrow PyCapsule interface.

@@ -371,3 +371,25 @@ def test_arrays_of_objects_are_no_messages() -> None:
         lanesum.hash_many(rows)
     with pytest.raises(TypeError):
         lanesum.md5(rows)
+
+
+def test_a_column_is_assigned_to_a_frame_and_made_an_array() -> None:
+    key = bytes(range(16))
+    rows = ["a", None, "b", "x" * 40]
+    frame = pd.DataFrame({"v": rows}, index=[7, 3, 5, 1])
+    digits = lanesum.hash_column(frame["v"], output="hex")
+    expected = [row and hashlib.md5(row.encode()).hexdigest() for row in rows]
+    assert list(digits) == expected
+    frame["h"] = digits
+    assert [None if pd.isna(value) else value for value in frame["h"]] == expected
+    assert frame.assign(h=digits)["h"].tolist()[0] == expected[0]
+    numbers = lanesum.hash_column(["a", "b"], "siphash24", key=key, output="uint64")
+    array = np.asarray(numbers)
+    assert array.dtype == np.uint64 and array.tolist() == numbers.to_pylist()
+    # A hash beside a null is no float.
+    some = lanesum.hash_column(rows, "siphash24", key=key, output="uint64")
+    assert np.asarray(some).tolist() == some.to_pylist()
+    frame["n"] = some
+    assert frame["n"].tolist()[0] == some.to_pylist()[0]
+    with pytest.raises(ValueError, match="copied"):
+        np.asarray(numbers, copy=False)

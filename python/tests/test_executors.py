@@ -451,3 +451,22 @@ def test_shards_in_the_tree_are_refused(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="is in the tree"):
             lanesum.hash_tree(tmp_path / "tree", shards=tmp_path / shards)
     assert lanesum.hash_tree(tmp_path / "tree", shards=tmp_path / "tree-shards").num_rows == 1
+
+
+def test_a_pool_that_is_shut_down_is_not_waited_for(few: None, files: list[str]) -> None:
+    free = threading.Event()
+    executor = ThreadPoolExecutor(1)
+    executor.submit(free.wait)
+    tables: list[Files] = []
+    work = threading.Thread(
+        target=lambda: tables.append(lanesum.hash_files(files, executor=executor)), daemon=True
+    )
+    work.start()
+    time.sleep(0.3)
+    executor.shutdown(wait=False, cancel_futures=True)
+    free.set()
+    work.join(60)
+    assert not work.is_alive()
+    (table,) = tables
+    assert len(table) == len(files)
+    assert all(table.column("error"))

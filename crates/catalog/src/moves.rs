@@ -30,10 +30,11 @@ impl Gone {
                 gone.by_inode.entry(number(&file.stat)).or_default().push(place);
             }
             // Nothing is like nothing.
-            if file.stat.size > 0
-                && let Some(digest) = file.digests.first()
-            {
-                gone.by_digest.entry(*digest).or_default().push(place);
+            if file.stat.size > 0 && !file.digests.is_empty() {
+                // Of whichever algorithm what may be it has one, too.
+                for digest in file.digests.iter() {
+                    gone.by_digest.entry(*digest).or_default().push(place);
+                }
                 *gone.by_size.entry(file.stat.size).or_default() += 1;
             }
         }

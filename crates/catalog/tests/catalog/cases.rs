@@ -1116,6 +1116,19 @@ fn a_new_file_is_accepted_beside_what_is_missing() {
     assert_eq!(archive.run(Verb::Audit).lines(), ["missing a"]);
 }
 
+/// Whichever digests a row and a file have in common tell that they are the same.
+#[test]
+fn moves_are_known_by_any_digest() {
+    use lanesum_list::Algorithm::{Md5, Sha256};
+    let mut archive = Archive::of(&["a", "other"]);
+    archive.policy.algorithms = [Md5, Sha256].into_iter().collect();
+    archive.run(Verb::Add);
+    archive.policy.algorithms = Sha256.into();
+    fs::copy(archive.path("a"), archive.path("b")).unwrap();
+    fs::remove_file(archive.path("a")).unwrap();
+    assert_eq!(archive.run(Verb::Update).lines(), ["moved a -> b"]);
+}
+
 #[test]
 fn a_file_is_forgotten_without_the_folder_that_has_its_name_now() {
     let archive = Archive::of(&["b", "c"]);

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use lanesum_catalog::{CatalogError, Options};
 
-use super::{console, fail, name, open};
+use super::{console, fail, name, open, worse};
 use crate::args::Accept;
 use crate::console::lock;
 
@@ -37,7 +37,7 @@ pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
             Err(error) if error.is_of_catalog() => return Ok(fail(&error, &mut console)),
             // The others are done all the same.
             Err(error) => {
-                worst = fail(&error, &mut console);
+                worst = worse(worst, fail(&error, &mut console));
                 if let (CatalogError::Io { .. }, Some(words)) = (error, way_out(path)) {
                     console.about(name(path), words);
                 }

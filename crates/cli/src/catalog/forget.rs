@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use lanesum_catalog::{Catalog, CatalogError, Options};
 
-use super::{console, fail, name, open};
+use super::{console, fail, name, open, worse};
 use crate::args::Forget;
 use crate::console::lock;
 use crate::counts::files;
@@ -41,7 +41,7 @@ pub fn run(args: &Forget) -> anyhow::Result<ExitCode> {
             }
             Err(error) if error.is_of_catalog() => return Ok(fail(&error, &mut console)),
             // The others are done all the same.
-            Err(error) => worst = fail(&error, &mut console),
+            Err(error) => worst = worse(worst, fail(&error, &mut console)),
         }
     }
     Ok(worst)

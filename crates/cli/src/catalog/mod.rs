@@ -111,6 +111,13 @@ fn console() -> anyhow::Result<Arc<Mutex<Console>>> {
     Ok(console)
 }
 
+/// The worse of what came of several paths: an error is worse than what is not there, and that than
+/// a path that was named wrongly.
+pub fn worse(one: ExitCode, other: ExitCode) -> ExitCode {
+    let worst = [ExitCode::FAILURE, ExitCode::from(NOT_ALL_DONE), ExitCode::from(2)];
+    worst.into_iter().find(|code| [one, other].contains(code)).unwrap_or(one)
+}
+
 /// Tells what kept the catalog from doing it; the exit code.
 pub fn fail(error: &CatalogError, console: &mut Console) -> ExitCode {
     if let CatalogError::Told(error) = error {

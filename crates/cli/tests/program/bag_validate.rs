@@ -467,3 +467,33 @@ fn each_file_is_read_once_for_all_manifests() {
     let words = format!("lanesum: b: 5 files, {bytes} B in ");
     assert!(text(&run.stderr).starts_with(&words), "{words} {}", text(&run.stderr));
 }
+
+/// A file that is listed itself stands for no other one that is gone, however alike their names.
+#[test]
+fn what_is_listed_stands_for_no_other() {
+    for (gone, left, lines) in
+        [("caf\u{e9}", "cafe\u{301}", ["caf\u{e9}", "cafe\u{301}"]), ("%", "%25", ["%25", "%2525"])]
+    {
+        let folder = Folder::new();
+        for name in [gone, left] {
+            folder.write(format!("b/data/{name}"), "same");
+        }
+        folder.write("b/bagit.txt", DECLARATION.replace("1.0", "0.97"));
+        folder.write(
+            "b/manifest-md5.txt",
+            lines.map(|name| line("same", &format!("data/{name}"))).concat(),
+        );
+        list_tags(&folder);
+        validate(&folder, 0);
+        fs::remove_file(folder.path(format!("b/data/{gone}"))).unwrap();
+        let (found, _) = validate(&folder, 1);
+        assert!(found.contains("is missing; listed in manifest-md5.txt"), "{found}");
+        if gone == "%" {
+            let check = folder.run("check b/manifest-md5.txt");
+            assert_eq!(check.status.code(), Some(1));
+            assert!(text(&check.stdout).starts_with("data/%: FAILED open or read\n"));
+            let compare = folder.run("compare b/manifest-md5.txt b");
+            assert!(text(&compare.stdout).contains("missing data/%\n"), "{compare:?}");
+        }
+    }
+}

@@ -203,6 +203,25 @@ fn a_verdict_does_not_wait_for_the_next_list() {
     }
 }
 
+/// Of a list that is cut, or written anew, while it is read nobody knows what it said.
+#[test]
+fn a_list_that_changes_while_it_is_read_is_told() {
+    let folder = Folder::of(&["a"]);
+    folder.fifo("fifo");
+    // More than are read ahead of a job that is not done.
+    let names = ["a", "./a"].map(|name| line("a", name)).concat();
+    folder.write("list", line("abc", "fifo") + &names.repeat(100_000));
+    let running = start(&mut folder.lanesum(["check", "--quiet", "list"]));
+    let mut writer = folder.writer("fifo");
+    fs::File::options().write(true).open(folder.path("list")).unwrap().set_len(0).unwrap();
+    writer.write_all(b"abc").unwrap();
+    drop(writer);
+    let run = running.finish();
+    assert_eq!(run.status.code(), Some(1));
+    let words = "list: it changed while it was read";
+    assert!(text(&run.stderr).contains(words), "{}", text(&run.stderr));
+}
+
 /// As the lists that several algorithms in one read give.
 #[test]
 fn consecutive_lines_of_one_file_are_one_read() {

@@ -185,6 +185,16 @@ fn a_list_of_several_folders_is_held_against_each() {
     let (t, u) = (list("t"), list("u"));
     folder.write("good", [&t[..], &u].concat());
     expect_ok(&folder.run("check good"), "f: OK\nf: OK\n");
+    // One that tells no folder is of the one that we are in.
+    let bare: String = text(&u)
+        .lines()
+        .filter(|line| !line.starts_with("##"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    folder.write("bare", [&t[..], bare.as_bytes()].concat());
+    let run = folder.run("check bare");
+    let words = "f: OK\nf: FAILED open or read\n";
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), words.to_owned()));
     // Of either order one is wrong, though each file is as one of the lines says.
     folder.write("u/f", "t/f");
     for (list, words) in [([&t[..], &u], "f: OK\nf: FAILED\n"), ([&u, &t], "f: FAILED\nf: OK\n")] {
