@@ -202,11 +202,12 @@ impl<'a> Work<'a> {
 
     /// Whether what was read is not what is at its path now: something was mounted there, or
     /// another file took its place, and nothing of it is known.
-    fn was_elsewhere(&self, file: &File, path: &Path, result: &Result<Hashed, Error>) -> bool {
-        if self.is_of_row(file, result) {
-            return false;
+    fn was_elsewhere(&self, path: &Path, hashed: &Hashed) -> bool {
+        let Some(read) = hashed.inode else { return false };
+        // Over the root, which is none of the mounts in it.
+        if inode_at(&self.batch.root.path) != self.place {
+            return true;
         }
-        let Some(read) = result.as_ref().ok().and_then(|hashed| hashed.inode) else { return false };
         let own = self.place.map(|[device, _]| device);
         let Ok(now) = rustix::fs::lstat(path) else { return false };
         own.is_some_and(|own| own != read.device) || engine::inode_of(&now) != read
@@ -345,7 +346,10 @@ impl<'a> Work<'a> {
         match of_row.map(|file| (self.there(file, &result), file)) {
             Some((There::Mount(mount), file)) => return self.hide(mount, file.id),
             Some((There::Gone, file)) => return self.miss(&file.clone()),
-            Some((There::File, file)) if self.was_elsewhere(file, &path, &result) => {
+            Some((There::File, file))
+                if !self.is_of_row(file, &result)
+                    && result.as_ref().is_ok_and(|hashed| self.was_elsewhere(&path, hashed)) =>
+            {
                 if let Task::Row(file) = context {
                     return self.is_busy(path, Some(file));
                 }
@@ -390,6 +394,10 @@ impl<'a> Work<'a> {
                 self.take_row(&path, *file, result)
             }
             (Task::Long(long, ticket), result) => self.take_stretch(*long, &ticket, result),
+            // Of a first run, all of whose files are new, the root alone is looked at, by commits.
+            (Task::New, Ok(hashed)) if !self.is_first && self.was_elsewhere(&path, &hashed) => {
+                self.is_busy(path, None)
+            }
             (Task::New, Ok(hashed)) => self.judge_new(&path, hashed),
             (Task::New, Err(Error::OwnOutput)) => Ok(()),
             (Task::New, Err(error @ Error::NoDirect)) => Err(no_direct(&path, &error)),
