@@ -1,5 +1,6 @@
 //! Whether a bag is complete, and what is to be read to know whether it is valid.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
@@ -83,8 +84,10 @@ pub(crate) fn expected(bag: &mut Bag) -> Expected {
     let is_final = bag.declaration.version >= Version::LATEST;
     let there = by_normal_form(bag.contents.files().map(|(name, _)| name));
     // What is listed itself stands for no other file.
-    let lines = bag.manifests.iter().flat_map(|(_, listed)| listed);
-    let names: BTreeSet<Vec<u8>> = lines.map(|listed| listed.name.clone()).collect();
+    let names: LazyCell<BTreeSet<&[u8]>, _> = LazyCell::new(|| {
+        let lines = bag.manifests.iter().flat_map(|(_, listed)| listed);
+        lines.map(|listed| &*listed.name).collect()
+    });
     let mut expected = Expected::new();
     for (number, (manifest, listed)) in bag.manifests.iter().enumerate() {
         let find = |is_error, problem, line| {

@@ -37,6 +37,7 @@ use crate::overview::Run;
 use crate::rows::{File, Files, Finder, State};
 use crate::scan::{New, Scan, scan};
 use crate::scrub::Due;
+use crate::stat::may_be_another;
 use crate::summary::{Halt, Summary};
 use crate::work::{Tell, Work, of_row};
 use crate::{Catalog, CatalogError, Root};
@@ -275,7 +276,8 @@ impl Work<'_> {
         };
         let (renamed_to_be_read, renamed): (Vec<_>, Vec<_>) =
             renamed.into_iter().partition(|(file, stat)| {
-                is_to_be_read(file) || !file.stat.is_of_list() && self.may_be_another(file, stat)
+                let is_doubtful = may_be_another(&file.stat, stat, self.births_are_known);
+                is_to_be_read(file) || !file.stat.is_of_list() && is_doubtful
             });
         let renamed_to_be_read: Vec<_> =
             renamed_to_be_read.into_iter().map(|(file, _)| file).collect();

@@ -88,6 +88,12 @@ pub(crate) fn tells_births(folder: &Path) -> bool {
     statx.is_ok_and(|statx| statx.stx_mask & StatxFlags::BTIME.bits() != 0)
 }
 
+/// Whether a file that has the number, size and time of one that is gone may be another all the
+/// same: the number was given again, and nothing says when the file was made.
+pub(crate) fn may_be_another(gone: &Stat, now: &Stat, births_are_known: bool) -> bool {
+    now.changed < gone.changed || !births_are_known
+}
+
 /// The time of an inode that was never looked at, which no inode has.
 pub(crate) const NEVER: i64 = i64::MIN;
 

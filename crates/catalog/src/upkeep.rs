@@ -12,11 +12,12 @@ use crate::check::require_shape;
 use crate::class::{Class, Status};
 use crate::digests::algorithms;
 use crate::finding::Finding;
-use crate::moves::number;
+use crate::moves::{Gone, number};
 use crate::options::Options;
 use crate::root::Root;
 use crate::rows::{self, File, Files};
-use crate::stat::{Stat, is_born_after};
+use crate::scan::New;
+use crate::stat::{Stat, may_be_another, tells_births};
 use crate::volume::Place;
 use crate::way::{self, Ways};
 use crate::{Catalog, CatalogError};
@@ -42,7 +43,7 @@ impl Catalog {
         }
         let before = match rows::at(&self.db, root.id, &below)? {
             Some(file) => Some(file),
-            None => self.renamed_to(&root, &whole)?,
+            None => self.renamed_to(&root, &below)?,
         };
         let known = before.as_ref().map_or(Algorithms::NONE, |file| algorithms(&file.digests));
         let algorithms = root.policy.algorithms.union(known);
@@ -76,21 +77,26 @@ impl Catalog {
         self.end(batch, finding, now)
     }
 
-    /// The row of a file that was cataloged under another name, which is gone: what its stat tells,
-    /// as it does to a run.
-    fn renamed_to(&self, root: &Root, now: &Path) -> Result<Option<File>, CatalogError> {
-        let stat = rustix::fs::lstat(now).map_err(|error| CatalogError::io(now)(error.into()))?;
+    /// The row of a file that was cataloged under another name, which is gone: as a run takes it,
+    /// but not where its number may have been given again.
+    fn renamed_to(&self, root: &Root, path: &[u8]) -> Result<Option<File>, CatalogError> {
+        let whole = root.path_of(path);
+        let stat =
+            rustix::fs::lstat(&whole).map_err(|error| CatalogError::io(&whole)(error.into()))?;
         let Some((stat, _)) = Stat::of(&stat) else { return Ok(None) };
-        let mut files = Files::of(&self.db, root.id);
-        while let Some(file) = files.next()? {
-            if number(&file.stat) == number(&stat) {
-                let before = root.path_of(&file.path()).symlink_metadata();
-                let is_gone = before.is_err_and(|error| error.kind() == ErrorKind::NotFound);
-                let is_it = is_gone && !is_born_after(now, file.stat.changed);
-                return Ok(Some(file).filter(|_| is_it));
+        let (mut rows, mut gone) = (Files::of(&self.db, root.id), Vec::new());
+        while let Some(file) = rows.next()? {
+            if number(&file.stat) == number(&stat)
+                && let Err(error) = root.path_of(&file.path()).symlink_metadata()
+                && error.kind() == ErrorKind::NotFound
+            {
+                gone.push(file);
             }
         }
-        Ok(None)
+        let births_are_known = tells_births(&root.path);
+        gone.retain(|file| !may_be_another(&file.stat, &stat, births_are_known));
+        let mut gone = Gone::new(gone, root.inodes_last);
+        Ok(gone.take_renamed(root, &New { path: path.to_vec(), stat }))
     }
 
     fn accept_volume(&mut self, root: Root, options: &Options) -> Result<Finding, CatalogError> {

@@ -31,7 +31,7 @@ use crate::pressure::Pressure;
 use crate::rows::File;
 use crate::scan::prefix_len;
 use crate::scrub::cost;
-use crate::stat::{Stat, tells_births};
+use crate::stat::{Stat, may_be_another, tells_births};
 use crate::summary::Halt;
 use crate::way::{There, Ways};
 use crate::{Catalog, CatalogError};
@@ -76,7 +76,7 @@ pub(crate) struct Work<'a> {
     /// Device and inode of the root when it began: the cheap half of whether it is there still.
     place: Option<[u64; 2]>,
     /// Whether the file system says when files were made.
-    births_are_known: bool,
+    pub(crate) births_are_known: bool,
     /// What was mounted below it when that was looked up last.
     below: Option<(Instant, Mounts)>,
     /// Why the root is not there any more.
@@ -459,7 +459,7 @@ impl<'a> Work<'a> {
         };
         let is_same = agree(&file.digests, &hashed.digests) == Some(true);
         if let (false, Some(_)) = (is_same, &file.renamed)
-            && self.may_be_another(&file, &stat)
+            && may_be_another(&file.stat, &stat, self.births_are_known)
         {
             self.judge_new(path, hashed)?;
             return self.miss(&File { renamed: None, ..file });
@@ -497,12 +497,6 @@ impl<'a> Work<'a> {
             (Confirmed::Same, Case::Suspicious) => self.judged(Class::Rotted, file, stat, digests),
             (Confirmed::Same, Case::Is(class)) => self.judged(class, file, stat, digests),
         }
-    }
-
-    /// Whether a file that has the number, size and time of one that is gone may be another all the
-    /// same: the number was given again, and nothing says when the file was made.
-    pub(crate) fn may_be_another(&self, gone: &File, now: &Stat) -> bool {
-        now.changed < gone.stat.changed || !self.births_are_known
     }
 
     /// Looks once more at a file that differs, as slowly as a scrub is to be, and no longer than it

@@ -1,7 +1,6 @@
 //! Where a side comes from: the lines of a list, or what a walk finds in a folder.
 
-use std::collections::BTreeSet;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, BufReader};
@@ -117,10 +116,7 @@ pub(super) fn read_list(
                         continue;
                     }
                 }
-                if let Some(name) = normal(&record.name) {
-                    record.name = name.into();
-                }
-                side.push(&record);
+                push(&mut side, record);
             }
             Line::Unknown(algorithm) => {
                 doubts.unknown += 1;
@@ -134,10 +130,7 @@ pub(super) fn read_list(
         if !signed.contains(&raw) {
             record.name = raw.into();
         }
-        if let Some(name) = normal(&record.name) {
-            record.name = name.into();
-        }
-        side.push(&record);
+        push(&mut side, record);
     }
     if !format.may_end() {
         doubts.bad_line(last, &Wrong::CutOff.to_string());
@@ -146,6 +139,13 @@ pub(super) fn read_list(
         return Err(ListError::NothingCame);
     }
     Ok(Given { side, doubts, inode: Some(inode_of(&stat)) })
+}
+
+fn push(side: &mut Side, mut record: Record<'_>) {
+    if let Some(name) = normal(&record.name) {
+        record.name = name.into();
+    }
+    side.push(&record);
 }
 
 /// What a name is without `.` and doubled slashes; `None` where it is the same.
