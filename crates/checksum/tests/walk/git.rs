@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use proptest::prelude::*;
@@ -306,10 +305,14 @@ fn links_that_are_followed_are_walked_by_the_rules_alone() {
 }
 
 /// A program that does as git would in some case.
+///
+/// Another program writes it: whatever another test starts meanwhile would hold it open for
+/// writing, and what is being written cannot be executed.
 fn git_that(tree: &Tree, script: &str) -> WalkOptions {
-    let program = tree.path("git");
-    fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let (text, program) = (tree.path("script"), tree.path("git"));
+    fs::write(&text, format!("#!/bin/sh\n{script}\n")).unwrap();
+    let mut install = Command::new("install");
+    assert!(install.args(["-m", "755"]).args([&text, &program]).status().unwrap().success());
     let mut options = rules_alone();
     options.git = Some(program);
     options
