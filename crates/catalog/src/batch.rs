@@ -78,7 +78,7 @@ pub(crate) struct Batch {
     folders: HashMap<Arc<[u8]>, i64>,
 }
 
-/// The next free ids. Nobody else writes.
+/// The next free ids. No other process writes.
 struct Ids {
     file: i64,
     folder: i64,

@@ -135,7 +135,7 @@ impl Catalog {
         Ok(Self { db, path, given, inode, jitter: SipHash24::new(&key), lock })
     }
 
-    /// What only one process has at a time that serves a catalog; it keeps nobody from writing.
+    /// What only one process has at a time that serves a catalog; others may still write.
     ///
     /// # Errors
     /// [`CatalogError::Locked`] where another one has it.
@@ -358,7 +358,7 @@ fn look(path: &Path) -> Result<(Connection, i64), CatalogError> {
         Ok((db, kind))
     };
     let found = match connected(flags) {
-        // Nobody can have written to what is on a read-only mount, nor can its log be made there.
+        // What is on a read-only mount is not written to, nor can its log be made there.
         Err(CatalogError::Sqlite(error)) if needs_immutable(&error, path) => {
             let db = connect_immutable(path)?;
             let kind = identify(&db, path)?;

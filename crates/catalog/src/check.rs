@@ -47,7 +47,7 @@ impl Catalog {
         if fs::symlink_metadata(to).is_ok() {
             return Err(exists());
         }
-        // A name that nobody else has.
+        // A name of its own.
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let mark = format!(".{}-{}.unfinished", std::process::id(), since.as_nanos());
         let unfinished = beside(to, &mark);

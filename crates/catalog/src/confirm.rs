@@ -1,5 +1,5 @@
-//! Whether a file really holds other bytes than it did: nobody is writing to it, and a second
-//! reading, which comes from the medium and not from memory, says the same.
+//! Whether a file really holds other bytes than it did: it has no writer, and a second reading,
+//! which comes from the medium and not from memory, says the same.
 
 use std::fs::File as OpenFile;
 use std::iter;
@@ -36,8 +36,8 @@ pub(crate) enum Confirmed {
 
 /// Looks again at a file that once had `first` as its digests, and this stat.
 ///
-/// Where nobody may ask whether there is a writer, the two readings and the stat between them have
-/// to do.
+/// Where the system does not say whether there is a writer, the two readings and the stat between
+/// them have to do.
 pub(crate) fn confirm(
     path: &Path,
     file: &File,

@@ -2,8 +2,8 @@
 //!
 //! A row that comes of a list has the list's digests, and what is known of the file now; but no
 //! time of its inode and no check. So whoever looks next reads it: the same digests are a first
-//! good check, and others are [`Class::Altered`](crate::Class::Altered), since nobody knows whether
-//! the file or the list is right. Where the list tells a time, an edit after it is one.
+//! good check, and others are [`Class::Altered`](crate::Class::Altered), since either the file or
+//! the list is wrong. Where the list tells a time, an edit after it is one.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -34,8 +34,8 @@ pub enum Imported {
     Known,
     /// It is cataloged already, with other digests, which stay.
     Differs,
-    /// It is cataloged already, and with digests of other algorithms: nobody knows whether they are
-    /// of the same content.
+    /// It is cataloged already, and with digests of other algorithms: whether they are of the same
+    /// content is unknown.
     NotComparable,
     /// The lists contradict one another; the first counts.
     Contradicted,

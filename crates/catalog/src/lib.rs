@@ -39,8 +39,8 @@
 //! of good checks at most.
 //!
 //! **Rot is said only after four questions**: is the row as it was written (its seal)? Was the file
-//! at rest when it was hashed? Does nobody write to it now (a lease)? Does a second reading, past
-//! the cache, say the same?
+//! at rest when it was hashed? Is there no writer now (a lease)? Does a second reading, past the
+//! cache, say the same?
 
 #![forbid(unsafe_code)]
 

@@ -35,7 +35,7 @@ pub struct Overview {
     pub fresh: u64,
     /// Those that were never read: lists told of them.
     pub never: u64,
-    /// Whether an add or an update ever came to its end: before, nobody knows what else there is.
+    /// Whether an add or an update ever came to its end: before, what else there is is unknown.
     pub is_taken_up: bool,
     /// Those that are known not to be as cataloged.
     pub not_well: BTreeMap<Status, u64>,

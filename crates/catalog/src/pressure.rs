@@ -115,7 +115,7 @@ mod tests {
             pressure.is_still()
         };
         write(0, 0);
-        assert!(!later(&mut pressure, INTERVAL), "nobody waits");
+        assert!(!later(&mut pressure, INTERVAL), "no task waits");
         write(90, 0);
         assert!(!later(&mut pressure, Duration::ZERO), "it was looked at just now");
         assert!(later(&mut pressure, INTERVAL));

@@ -262,7 +262,7 @@ impl Catalog {
         }
         let overlaps = |root: &&Root| {
             let is_inside = root.path.starts_with(&path) || path.starts_with(&root.path);
-            // Of a root that is not there nobody knows whether it is mounted.
+            // Whether a root that is not there is mounted is unknown.
             let is_of_device = |other: Place| other.device == place.device;
             is_inside
                 && Place::of(&root.path).map_or(true, is_of_device)

@@ -28,7 +28,7 @@ pub(crate) struct File {
     pub(crate) folder: Arc<[u8]>,
     pub(crate) name: Box<[u8]>,
     pub(crate) stat: Stat,
-    /// Whether nobody can have been writing still when it was hashed.
+    /// Whether it was at rest when it was hashed.
     pub(crate) is_settled: bool,
     /// Whether its stat was taken after a move, and without a read: a time that moved may be that
     /// of the move, or of another content.
@@ -57,9 +57,9 @@ impl File {
         [&self.folder, &*self.name].concat()
     }
 
-    /// Whether nobody can have been writing when this stat's content, which is the row's, was read.
-    /// At rest before, and with the time of its content as it was: another mode or another link is
-    /// no write.
+    /// Whether it was at rest when this stat's content, which is the row's, was read. At rest
+    /// before, and with the time of its content as it was: another mode or another link is no
+    /// write.
     pub(crate) fn stays_settled(&self, stat: &Stat, now: i64) -> bool {
         let is_written_since = self.stat.modified != stat.modified;
         stat.is_settled_at(now) || self.is_settled && !is_written_since
@@ -138,7 +138,7 @@ impl State {
     }
 
     /// Those of the files that are not well. SQLite must not leave the others out: a flipped bit
-    /// would make one of them well, and nobody would look at its seal.
+    /// would make one of them well, and its seal would not be looked at.
     pub(crate) fn for_each_not_well(
         db: &Connection,
         mut take: impl FnMut(Self) -> Result<(), CatalogError>,
@@ -159,7 +159,7 @@ pub(crate) struct Files<'db> {
     open: Vec<Open>,
     /// Files so far.
     seen: i64,
-    /// The catalog's version when the first was read: only where nobody wrote since are these all.
+    /// The catalog's version when the first was read: these are all only if it is still that.
     version: Option<i64>,
 }
 

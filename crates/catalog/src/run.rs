@@ -123,8 +123,8 @@ impl Catalog {
     }
 
     /// Whether an add or an update of a root ever came to its end. Until then, also after one that
-    /// was interrupted, nobody knows all that is there, nor wants to hear of each file that it is
-    /// new.
+    /// was interrupted, the catalog does not know all that is there, and that each file is new is
+    /// no news.
     ///
     /// # Errors
     /// Those of the catalog.
@@ -229,7 +229,7 @@ impl Work<'_> {
         Ok(self.too_many(gone.newly(&self.statuses), rows))
     }
 
-    /// Why a root is suspended of which so many files are gone that nobody was told of, if it is.
+    /// Why a root is suspended of which so many files are gone that were not told of, if it is.
     fn too_many(&self, gone: u64, rows: u64) -> Option<String> {
         let most = u64::from(self.max_gone());
         let is_too_much = gone > MANY && gone * 100 > rows * most;
@@ -302,7 +302,7 @@ impl Work<'_> {
             let (read, told): (Vec<_>, Vec<_>) =
                 others.into_iter().partition(|new| self.gone.may_be(new.stat.size));
             for new in told {
-                // It stays known that nobody may read it.
+                // It stays known that it may not be read.
                 let finding = match access_to(&self.batch.root.path_of(&new.path)) {
                     Ok(()) => Finding::new(Class::New, new.path),
                     Err(why) => Finding::new(Class::Unreadable, new.path).because(why),
@@ -506,7 +506,7 @@ impl Work<'_> {
 /// Why a file cannot be read, as far as its mode tells.
 fn access_to(path: &Path) -> Result<(), String> {
     match accessat(CWD, path, Access::READ_OK, AtFlags::EACCESS) {
-        // What is gone meanwhile is nobody's.
+        // What is gone meanwhile needs no access.
         Ok(()) | Err(Errno::NOENT) => Ok(()),
         // A system that cannot say, or a path that is too long for one call.
         Err(Errno::NOSYS | Errno::INVAL | Errno::NAMETOOLONG) => Ok(()),

@@ -49,7 +49,7 @@ pub(crate) struct Scan {
     /// Rows without a file.
     pub(crate) gone: Vec<File>,
     pub(crate) new: Vec<New>,
-    /// Rows below what could not be looked at: nobody knows.
+    /// Rows below what could not be looked at, of which nothing is known.
     pub(crate) unknown: u64,
     /// What could not be looked at.
     pub(crate) unreadable: Vec<Finding>,

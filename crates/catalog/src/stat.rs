@@ -13,7 +13,7 @@ pub struct Stat {
     pub size: i64,
     /// When its content changed: nanoseconds since 1970.
     pub modified: i64,
-    /// When its content, mode, owner, names or times did, which nobody can set back.
+    /// When its content, mode, owner, names or times did, which cannot be set back.
     pub changed: i64,
     /// Its number on its volume, bit for bit.
     pub inode: i64,
@@ -51,9 +51,8 @@ impl Stat {
         self.changed == NEVER
     }
 
-    /// Whether nobody can still have been writing when it was hashed, at this time in seconds: a
-    /// store through a mapping moves no time until its page was written back, which takes half a
-    /// minute.
+    /// Whether it was at rest when it was hashed, at this time in seconds: a store through a
+    /// mapping moves no time until its page was written back, which takes half a minute.
     pub(crate) fn is_settled_at(&self, now: i64) -> bool {
         const SECONDS: i64 = 60;
         if self.is_of_list() {
@@ -74,7 +73,7 @@ impl Stat {
 }
 
 /// Whether a file was made after a time of another inode, so that it cannot be that one's: a number
-/// is given again. Where the system does not say when it was made nobody knows.
+/// is given again. Where the system does not say when it was made, false.
 pub(crate) fn is_born_after(path: &Path, changed: i64) -> bool {
     let flags = AtFlags::SYMLINK_NOFOLLOW;
     let Ok(statx) = rustix::fs::statx(CWD, path, flags, StatxFlags::BTIME) else { return false };

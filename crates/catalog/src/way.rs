@@ -19,7 +19,7 @@ pub(crate) enum There {
     File,
     /// None: nothing, a link, a folder, a pipe; or there is a link on the way.
     Gone,
-    /// Nobody knows: another file system is mounted at this path below the root.
+    /// Unknown: another file system is mounted at this path below the root.
     Mount(Vec<u8>),
 }
 

@@ -161,8 +161,8 @@ impl<'a> Work<'a> {
         told.iter().try_for_each(|finding| (self.tell)(finding)).map_err(CatalogError::Told)
     }
 
-    /// Whether the root is what it was when the run began. Where it is not, nobody knows of which
-    /// of the two was read what is not committed: nothing of that is kept.
+    /// Whether the root is what it was when the run began. Where it is not, what is not committed
+    /// may be of either of the two: nothing of that is kept.
     pub(crate) fn look_at_root(&mut self) -> Result<(), CatalogError> {
         if self.vanished.is_none()
             && inode_at(&self.batch.root.path) != self.place
@@ -432,8 +432,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Notes that a file is hidden by a mount. It stays known that nobody could look, but not in
-    /// place of what is known.
+    /// Notes that a file is hidden by a mount. It stays known that it could not be looked at, but
+    /// not in place of what is known.
     pub(crate) fn hide(&mut self, mount: Vec<u8>, id: i64) -> Result<(), CatalogError> {
         self.hidden += 1;
         if !self.statuses.contains_key(&id) {
@@ -557,7 +557,7 @@ impl<'a> Work<'a> {
             None => {
                 self.batch.run.spent = self.batch.run.spent.saturating_add(cost(stat.size));
             }
-            // Of each of these nobody was told.
+            // None of these was told one by one.
             Some(Status::Hidden) => {}
             Some(_) => {
                 // Whoever was told that it is not well is told that it is.

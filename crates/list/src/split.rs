@@ -3,7 +3,7 @@
 use crate::formats::{Format, Line, Wrong};
 
 /// The longest line that is read, in bytes without its ending: 1 MiB. A name has at most
-/// `PATH_MAX`, 4096 bytes, and a longer line is nobody's list.
+/// `PATH_MAX`, 4096 bytes, and a longer line is of no list.
 pub const MAX_LINE: usize = 1 << 20;
 
 /// A line as it stands in the list.

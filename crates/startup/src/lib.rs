@@ -6,7 +6,7 @@
 //! | a reader that may go away (`program \| head`) | [`restore_sigpipe`], [`sigpipe_was_ignored`] |
 //! | names to show | [`locale_is_utf8`] |
 //! | memory that threads free and do not give back | [`keep_one_arena`] |
-//! | work that is to be in nobody's way | [`give_way`] |
+//! | work that is to be in no one's way | [`give_way`] |
 //!
 //! Before `main` Rust's runtime opens `/dev/null` in the place of each standard stream that is
 //! closed, and ignores SIGPIPE. To a program that must tell its results that is a wrong answer:
@@ -162,8 +162,8 @@ pub fn locale_is_utf8() -> bool {
     is_utf8
 }
 
-/// From now on this thread, and whatever threads it starts, uses a disk and a CPU only when nobody
-/// else wants to, as far as the system knows of such a thing: the idle class of `ionice -c 3`,
+/// From now on this thread, and whatever threads it starts, uses a disk and a CPU only when no
+/// other wants to, as far as the system knows of such a thing: the idle class of `ionice -c 3`,
 /// which the schedulers of disks heed that have classes, and a `nice` of 19.
 pub fn give_way() {
     // Where the system refuses, it is in somebody's way, and as right.

@@ -45,7 +45,7 @@ pub struct Doubts {
 }
 
 impl Doubts {
-    /// Whether there may be entries that nobody could compare.
+    /// Whether there may be entries that could not be compared.
     #[must_use]
     pub const fn are_there(&self) -> bool {
         self.malformed > 0 || self.unknown > 0

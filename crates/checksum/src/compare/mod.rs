@@ -282,7 +282,7 @@ impl Comparison {
     /// [`delivery`](engine::Options::delivery) says.
     pub fn read(&mut self, engine: &engine::Options) {
         let all = self.read_with(engine, None);
-        debug_assert!(all, "nobody said no");
+        debug_assert!(all, "it was not told to stop");
     }
 
     /// The same, but `go_on` is asked about twenty times a second, on this thread, and ends it with
@@ -321,7 +321,7 @@ impl Comparison {
     #[must_use]
     pub fn finish(self) -> Differences {
         let Self { sides, mut pairs, doubts, part_sizes, options, .. } = self;
-        // What may be in a folder of the other side that nobody could read is neither.
+        // What may be in a folder of the other side that could not be read is neither.
         let alone = |side: usize| -> Vec<Number> {
             let numbers = pairs.iter().map(|pair| [pair.a, pair.b]);
             let alone = numbers.filter(|pair| pair[1 - side] == NONE && pair[side] != NONE);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::engine::{self, Job, Outcome};
 
-/// How long nobody is asked whether to go on.
+/// How long it goes on before the caller is asked whether to.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Gives each outcome to `take`; none where `go_on`, if there is one, said no before the end.

@@ -39,7 +39,7 @@ impl Core {
     }
 
     /// Notes that a worker has ended, of the queue's unless it left that before. One that panics
-    /// ends the run: the outcomes of its jobs will not come, and nobody shall wait for them.
+    /// ends the run: the outcomes of its jobs will not come, and are not waited for.
     pub(super) fn worker_ends(&self, in_queue: Option<Worker>) {
         if let Some(worker) = in_queue {
             self.queue.worker_ends(worker);

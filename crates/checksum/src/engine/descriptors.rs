@@ -26,7 +26,7 @@ pub(super) fn own_table() {
     // Linux before 5.9 has no such call; there all goes on with locks.
 }
 
-/// Files to be closed: open descriptors that belong to nobody else.
+/// Files to be closed: open descriptors that have no other owner.
 #[derive(Default)]
 pub(super) struct Closing(Vec<RawFd>);
 
@@ -57,7 +57,7 @@ impl Closing {
 
 fn close_each(files: &[RawFd]) {
     for &file in files {
-        // SAFETY: `extend` took it from its owner, and nobody has closed it.
+        // SAFETY: `extend` took it from its owner, and it is still open.
         drop(unsafe { OwnedFd::from_raw_fd(file) });
     }
 }
@@ -103,7 +103,7 @@ mod tests {
         };
         std::thread::scope(|scope| scope.spawn(close).join().unwrap());
         assert_open(&mut others);
-        // SAFETY: the copy was closed, and nobody knows of this one any more.
+        // SAFETY: the copy was closed, and this one has no other owner.
         drop(unsafe { OwnedFd::from_raw_fd(number) });
         assert_closed(&mut others);
     }

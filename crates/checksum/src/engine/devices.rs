@@ -7,8 +7,8 @@
 //! device has it in one place. Once all of a turn is asked for the next one may begin to ask, if
 //! not too much is under way: so a disk goes from one file on to the next without a pause.
 //!
-//! A worker that gets no turn goes on with what it has, and waits once it has nothing. Nobody waits
-//! for ever: whoever waits has no turn.
+//! A worker that gets no turn goes on with what it has, and waits once it has nothing. No worker
+//! waits for ever: one that waits has no turn.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -246,8 +246,8 @@ impl Turn {
         self.is_asking
     }
 
-    /// Asks the device for so many bytes by this call, and nobody else asks meanwhile; `is_all`
-    /// says that they are all. Then it is somebody else's turn to ask.
+    /// Asks the device for so many bytes by this call, and no other worker asks meanwhile; `is_all`
+    /// says that they are all. Then it is another worker's turn to ask.
     pub(super) fn ask(&mut self, bytes: u64, is_all: bool, ask: impl FnOnce()) {
         self.under_way += bytes;
         self.change(|device| device.under_way += bytes);
@@ -325,11 +325,11 @@ mod tests {
     #[test]
     fn a_device_begins_with_one_reader_and_waits_for_no_other() {
         let devices = Arc::new(Devices::new(8));
-        let turn = devices.try_turn(1).expect("nobody reads yet");
+        let turn = devices.try_turn(1).expect("no worker reads yet");
         assert!(devices.try_turn(1).is_none());
         let other = devices.try_turn(2).expect("another device");
         drop(turn);
-        drop(devices.try_turn(1).expect("nobody reads any more"));
+        drop(devices.try_turn(1).expect("no worker reads any more"));
         drop(other);
         assert!(devices.try_turn(2).is_some());
     }

@@ -132,8 +132,8 @@ fn no_parts() -> Error {
 /// the last time before it was opened did not change since, and if its size is what was read, it is
 /// done with. Of a file that may have changed meanwhile nothing counts as read: it is read anew
 /// from a time on at which a change shows, and looked at once more in the end. What is read as it
-/// comes, a FIFO or a terminal, has no place to read from, and keeps what it holds. Where nobody
-/// wants to know of changes, it is looked at first.
+/// comes, a FIFO or a terminal, has no place to read from, and keeps what it holds. Where changes
+/// do not matter, it is looked at first.
 ///
 /// Whether somebody may be writing to it is asked where there is time for that: to ask costs half
 /// as much as all the rest with a small file, and such a one is read in some microseconds. So of

@@ -37,7 +37,7 @@ impl Panics {
 
     /// Does what a thread is there for. A panic goes no further than here.
     pub(super) fn catch(&self, work: impl FnOnce()) {
-        // Nobody sees what the panic left half done: the run ends.
+        // What the panic left half done is not used: the run ends.
         let Err(payload) = catch_unwind(AssertUnwindSafe(work)) else { return };
         let mut state = self.state();
         let is_first = state.first == Some(thread::current().id());
@@ -61,7 +61,7 @@ impl Panics {
     }
 }
 
-/// Drops a payload that nobody gets. It may be the caller's, and may panic in turn; what that
+/// Drops a payload that is not handed on. It may be the caller's, and may panic in turn; what that
 /// throws is leaked, since it might go on so for ever.
 pub(super) fn dispose(payload: Payload) {
     if let Err(next) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {

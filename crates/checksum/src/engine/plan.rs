@@ -44,7 +44,7 @@ pub(super) struct Place {
 const HANDS: usize = 4;
 const PIECE: usize = 64;
 
-/// Looks where a job's file lies. Nobody knows of what is not there, or is no regular file.
+/// Looks where a job's file lies. `None` of what is not there, or is no regular file.
 fn place_of(source: &Source) -> Option<Place> {
     let stat = rustix::fs::stat(source.path()?).ok()?;
     let is_regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
@@ -55,7 +55,7 @@ fn place_of(source: &Source) -> Option<Place> {
 
 /// Looks where jobs lie, which are sorted by path; a few threads do, since the way to each may be
 /// long. All that lies in the same folder is looked at together. Where the run is stopped meanwhile
-/// nobody needs to know.
+/// it ends.
 pub(super) fn places_of(jobs: &[Task], stop: &Stop) -> Vec<Option<Place>> {
     let mut places = vec![None; jobs.len()];
     let pieces = Mutex::new(jobs.chunks(PIECE).zip(places.chunks_mut(PIECE)));

@@ -83,7 +83,7 @@ impl State {
         self.plan.is_empty() && !self.has_unplanned()
     }
 
-    /// Whether there are jobs to be taken now of which nobody knows where they lie.
+    /// Whether there are jobs to be taken now whose places are unknown.
     fn has_unplanned(&self) -> bool {
         !self.jobs.is_empty() && !self.is_planning
     }
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_there_is_room_for_goes_in_nor_for_nobody() {
+    fn no_more_goes_in_than_there_is_room_and_workers_for() {
         let queue = JobQueue::new(1);
         std::thread::scope(|scope| {
             let pushing = scope.spawn(|| {
@@ -486,7 +486,7 @@ mod tests {
         assert_eq!(queue.take(0, 9, 9, &mut third), Taken::Some);
         assert!(numbers(&third).eq([1, 2, 3, 5, 6, 7, 8, 9]));
 
-        // Nobody waits for jobs that nobody can give back.
+        // Jobs that no worker can give back are not waited for.
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| queue.wait(1));
             while queue.change().waiting == 0 {

@@ -251,7 +251,7 @@ mod tests {
             assert!(!version.tells_from(before), "{changed:?}");
             assert!(version.is_of_this_moment(before) && !version.is_of_this_moment(first));
         }
-        // Nobody waits for the time to come.
+        // A time to come is not waited for.
         assert!(version_of((7, 10_000_000)).is_of_this_moment((7, 0)));
         assert!(!version_of((7, 10_000_001)).is_of_this_moment((7, 0)));
     }

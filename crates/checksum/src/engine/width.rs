@@ -318,7 +318,7 @@ mod tests {
 
     /// A solid disk is faster than one lane, and no trial is needed to see it.
     #[test]
-    fn a_device_that_nobody_waits_for_is_read_from_more_files_at_once() {
+    fn a_device_with_no_queue_is_read_from_more_files_at_once() {
         let mut width = Width::new(MOST);
         let rate = |_| 3000.0 * MB;
         let mut disk = Model { rate: &rate, hashed: 700.0 * MB, now: Duration::ZERO };

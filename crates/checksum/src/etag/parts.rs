@@ -217,7 +217,7 @@ impl Gathering {
 }
 
 /// # Errors
-/// The file has become shorter, and nobody wanted to know of changes.
+/// The file has become shorter, where changes are not looked for.
 fn etags(sums: Vec<Sum>, cuts: &[Cut], size: u64) -> Result<Vec<Etag>, Error> {
     let etag = |(sum, cut): (Sum, &Cut)| {
         let read = sum.bytes;

@@ -15,9 +15,9 @@ const CAPACITY: usize = 128 << 10;
 
 /// The ETags of all that a reader gives, one for each part size.
 ///
-/// As long as nobody knows the size, parts are as large as the client has them at first. Where
-/// these come to be too many in the end, the ETag is [`TooManyParts`], though the client itself
-/// would have taken larger ones had it known.
+/// As long as the size is unknown, parts are as large as the client has them at first. Where these
+/// come to be too many in the end, the ETag is [`TooManyParts`], though the client itself would
+/// have taken larger ones had it known.
 ///
 /// ```
 /// use lanesum_checksum::etag::etags_of_reader;

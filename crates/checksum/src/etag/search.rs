@@ -257,7 +257,7 @@ impl Search {
             // The file was counted when it was read first.
             gatherer.take(context, result, &uncounted)
         });
-        let (_, etags) = ended.expect("a run that nobody stops comes to its end");
+        let (_, etags) = ended.expect("a run that is not stopped comes to its end");
         etags
     }
 }

@@ -13,7 +13,7 @@
 //! # What is taken for unchanged
 //! A file that has the size, both times and the number on its device that it had when it was
 //! hashed. The kernel sets the time of the last change of a file's state (`ctime`) at every write,
-//! and nobody can set it back. It counts in ticks, though: a file that is written to twice within
+//! and it cannot be set back. It counts in ticks, though: a file that is written to twice within
 //! one of them looks the same. So a file that changed less than three seconds before the run began,
 //! or later, is not kept, and will be hashed again.
 
@@ -47,7 +47,7 @@ const SYNC_EVERY: Duration = Duration::from_secs(5);
 /// How long before the run a file must have changed last: no file system's clock ticks slower.
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// A journal that nobody asked for gives way where there is less room: it must not take what the
+/// A journal that was not asked for gives way where there is less room: it must not take what the
 /// list needs, which may be written this fast until the next look.
 const ROOM: u64 = 16 << 20;
 
@@ -117,7 +117,7 @@ impl From<io::Error> for JournalError {
 /// for outcome in engine::run(&engine::Options::default(), std::iter::once(job)) {
 ///     journal.keep(&file, &outcome.result?);
 /// }
-/// // The end of the list: nobody needs the journal any more.
+/// // The end of the list: the journal is not needed any more.
 /// journal.remove()?;
 /// assert!(!path.exists());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -388,7 +388,7 @@ impl State {
     }
 
     /// # Errors
-    /// There is little room where nobody asked for a journal.
+    /// There is little room, and the journal was not asked for.
     fn look_for_room(&self) -> io::Result<()> {
         let room = self.gives_way.and_then(|_| fstatvfs(&self.file).ok());
         // Some file systems do not tell.

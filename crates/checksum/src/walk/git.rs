@@ -110,9 +110,10 @@ impl Git {
 
 /// Runs a command to its end; gives what it wrote.
 ///
-/// It writes into memory, not into pipes: a pipe has an end only when nobody can write to it any
-/// more, and a worker that gives itself a table of descriptors of its own meanwhile keeps the end
-/// that is written to for as long as it lives. It would then wait for files, and the walk for it.
+/// It writes into memory, not into pipes: a pipe has an end only when no process can write to it
+/// any more, and a worker that gives itself a table of descriptors of its own meanwhile keeps the
+/// end that is written to for as long as it lives. It would then wait for files, and the walk for
+/// it.
 fn output(command: &mut Command) -> io::Result<Output> {
     let memory = || memfd_create("git", MemfdFlags::CLOEXEC).map(File::from);
     let (stdout, stderr) = (memory()?, memory()?);

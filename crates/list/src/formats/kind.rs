@@ -115,7 +115,7 @@ impl Kind {
         matches!(self, Self::Csv | Self::Hashdeep)
     }
 
-    /// The algorithms of a list that nobody chose others for: those that the tools of the format
+    /// The algorithms of a list where no others are chosen: those that the tools of the format
     /// take, MD5 where there are none.
     #[must_use]
     pub fn algorithms(self) -> Algorithms {

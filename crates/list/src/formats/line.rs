@@ -72,7 +72,7 @@ impl<'a> Text<'a> {
             (None, false) => Cow::Borrowed(name),
             (None, true) => Cow::Owned(escape::unescape(name)?),
             (Some(end), false) => Cow::Borrowed(&name[..end]),
-            // It would be the wrong name, and nobody escapes one that holds NUL.
+            // It would be the wrong name, and no tool escapes one that holds NUL.
             (Some(_), true) => return None,
         })
     }

@@ -237,7 +237,7 @@ impl Ahead {
             // `direct_io`), Linux 6.18 tells of more bytes than it brought, at the end of a file
             // that is read by io_uring.
             Ok(read) if from + read as u64 > size => self.read_now(file, from),
-            // Files are opened so that nobody waits for a FIFO, which kernels before 5.19 take to
+            // Files are opened so that no open waits for a FIFO, which kernels before 5.19 take to
             // mean that no read shall wait either.
             Err(Errno::AGAIN | Errno::INTR) => self.read_now(file, from),
             read => read,

@@ -11,7 +11,7 @@
 //! is installed while there are workers that map, and what was there before gets what is not about
 //! them.
 //!
-//! # Why it replaces nobody else's memory
+//! # Why it replaces no other memory
 //!
 //! 1. The kernel chooses where a window lies ([`Window`](super::map::Window)), so a mapping that
 //!    fails leaves no hole, and one that succeeds replaces nothing. The handler's is the only
@@ -174,7 +174,7 @@ pub(super) fn block(how: c_int) -> io::Result<bool> {
 
 /// How many handlers of ours there are. Whoever installs one on top of ours may have it go on to
 /// ours, and stay when ours would go. Then ours stays below, and the next run installs another one
-/// on top of that. If both were the same function, nobody could tell who goes on to whom, and a
+/// on top of that. If both were the same function, which goes on to which could not be told, and a
 /// signal would go in a circle.
 const LEVELS: usize = 8;
 
@@ -219,7 +219,7 @@ fn install() -> io::Result<()> {
             let level = level.ok_or(io::ErrorKind::QuotaExceeded)?;
             BEFORE[level].store(before.sa_sigaction, Ordering::Release);
             BEFORE_FLAGS[level].store(before.sa_flags, Ordering::Release);
-            // SAFETY: all zeros is an action: no flags, nobody's handler, an empty mask.
+            // SAFETY: all zeros is an action: no flags, no handler, an empty mask.
             let mut ours: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
             ours.sa_sigaction = HANDLERS[level] as usize;
             ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
@@ -380,7 +380,7 @@ pub(super) mod tests {
         let page = page_size();
         let guard = guard().unwrap();
         let window = Region::zeros(4 * page).unwrap();
-        // SAFETY: nobody else has it.
+        // SAFETY: only this test has it.
         unsafe { window.bytes_mut(0..4 * page) }.fill(1);
         let address = |offset| window.at(offset).expose_provenance();
         let fault = address(2 * page + 1);
@@ -398,14 +398,14 @@ pub(super) mod tests {
 
         assert_eq!(mend(fault), Mended::Yes);
         assert_eq!(hits(), [false, true, false]);
-        // SAFETY: nobody writes to it.
+        // SAFETY: it is not written to.
         let bytes = unsafe { window.bytes(0..4 * page) };
         let (zeros, others) = (2 * page..3 * page, [0..2 * page, 3 * page..4 * page]);
         assert!(bytes[zeros].iter().all(|byte| *byte == 0));
         assert!(others.into_iter().all(|range| bytes[range].iter().all(|byte| *byte == 1)));
 
         guard.leave(2);
-        assert_eq!(mend(fault), Mended::NotOurs, "nobody's window any more");
+        assert_eq!(mend(fault), Mended::NotOurs, "no window of ours any more");
         guard.enter(2, address(0)..address(page));
         assert_eq!(hits(), [false; 3]);
         guard.leave(2);

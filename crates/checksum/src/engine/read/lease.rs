@@ -2,13 +2,11 @@
 //!
 //! Size and times do not show every change. One long `write` moves them once, when it begins, and a
 //! store through a shared mapping moves them when its page is first written to since it was last
-//! written back; in a tmpfs never. But the kernel grants a read lease on a file only while nobody
-//! has it open or mapped for writing. So a lease is asked for and given back at once, for its
-//! answer.
+//! written back; in a tmpfs never. But the kernel grants a read lease on a file only while it is
+//! not open or mapped for writing. So a lease is asked for and given back at once, for its answer.
 //!
 //! Whoever opens the file for writing between these two calls waits for the second, or, having
-//! asked not to wait, is told to try again. We are told by a signal, which is one that nobody
-//! notices.
+//! asked not to wait, is told to try again. We are told by a signal that is ignored by default.
 //!
 //! Only the file's owner and who has `CAP_LEASE` may ask, and not of every file system.
 

@@ -3,9 +3,9 @@
 //! Each lane has a window, one part of its file after another, so memory that is mapped does not
 //! grow with the files. Where a window lies is for the kernel to choose, each time anew: to map a
 //! file over addresses that are kept for it (MAP_FIXED) unmaps them first, and when the mapping
-//! then fails (a file system's own error, no memory) they belong to nobody, and another thread's
-//! memory may come to lie there, which the next mapping would destroy. The handler of
-//! [`fault`](super::fault) is told of each.
+//! then fails (a file system's own error, no memory) they are free, and another thread's memory may
+//! come to lie there, which the next mapping would destroy. The handler of [`fault`](super::fault)
+//! is told of each.
 //!
 //! Pages come as they are touched, sixteen at a time, which measures better than to ask for all of
 //! a window at once (MAP_POPULATE). Whether it is faster than to read depends on the machine
@@ -96,8 +96,8 @@ impl Window {
         assert!(range.start <= range.end && range.end <= mapped.given, "{range:?}");
         let start = mapped.start.cast::<u8>();
         // SAFETY: these bytes are mapped until `next` or `release`, which take `&mut self`; those
-        // that a shorter file no longer has are zeros (see `fault`). Nobody of this process writes
-        // to them. Another process may write to the file. No language has a word for that; what we
+        // that a shorter file no longer has are zeros (see `fault`). This process does not write to
+        // them. Another process may write to the file. No language has a word for that; what we
         // rely on is that whoever gets these bytes is a hash function, which looks at each byte for
         // its value only, never for where to go or what to touch, so that any bytes do no more than
         // give some digest. And that one is not believed: the file has changed.
@@ -232,7 +232,7 @@ impl Window {
     fn unmap(&mut self) -> bool {
         let Some(mapped) = self.mapped.take() else { return false };
         self.windows.known_guard().leave(self.index);
-        // SAFETY: it is our window, and `&mut self` says that nobody has a slice of it.
+        // SAFETY: it is our window, and `&mut self` says that there is no slice of it.
         let unmapped = unsafe { munmap(mapped.start, mapped.length) };
         if unmapped.is_err() {
             self.windows.are_stuck.set(true);
@@ -367,7 +367,7 @@ mod tests {
                     while ended.load(Ordering::Relaxed) < 2 {
                         let pieces: [_; PIECES] = std::array::from_fn(|number| {
                             let piece = Region::zeros(WINDOW).unwrap();
-                            // SAFETY: nobody else has it.
+                            // SAFETY: only this test has it.
                             unsafe { piece.bytes_mut(0..WINDOW) }.fill(number as u8 + 1);
                             piece
                         });

@@ -20,7 +20,7 @@ pub(super) struct Region {
 }
 
 impl Region {
-    /// Zeros to be read and written, from the beginning of a page on; pages that nobody touches
+    /// Zeros to be read and written, from the beginning of a page on; pages that are not touched
     /// take no memory.
     pub(super) fn zeros(length: usize) -> io::Result<Self> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
@@ -40,8 +40,8 @@ impl Region {
     /// Bytes of it.
     ///
     /// # Safety
-    /// They can be read and hold something, and nobody of this process writes to them while the
-    /// slice is in use, nor does the kernel on our behalf.
+    /// They can be read and hold something, and neither this process nor the kernel on its behalf
+    /// writes to them while the slice is in use.
     #[inline]
     pub(super) unsafe fn bytes(&self, range: Range<usize>) -> &[u8] {
         assert!(range.start <= range.end && range.end <= self.length, "{range:?}");
@@ -53,7 +53,7 @@ impl Region {
     /// Bytes of it to write to.
     ///
     /// # Safety
-    /// They can be written, and nobody else uses them while the slice is in use.
+    /// They can be written, and are used by no other code while the slice is in use.
     #[expect(clippy::mut_from_ref, reason = "who uses which bytes is for the caller to know")]
     pub(super) unsafe fn bytes_mut(&self, range: Range<usize>) -> &mut [u8] {
         assert!(range.start <= range.end && range.end <= self.length, "{range:?}");
@@ -78,7 +78,7 @@ mod tests {
     fn a_region_begins_as_zeros_and_keeps_what_is_written() {
         let page = page_size();
         let region = Region::zeros(3 * page).unwrap();
-        // SAFETY: nobody else has the region, and each slice ends before the next begins.
+        // SAFETY: only this test has the region, and each slice ends before the next begins.
         unsafe {
             assert_eq!(region.bytes(0..3 * page), vec![0; 3 * page]);
             region.bytes_mut(page..page + 3).copy_from_slice(b"abc");
@@ -91,7 +91,7 @@ mod tests {
     #[should_panic(expected = "100..102")]
     fn nothing_beyond_it_is_given_out() {
         let region = Region::zeros(101).unwrap();
-        // SAFETY: nobody else has it.
+        // SAFETY: only this test has it.
         unsafe { region.bytes(100..102) };
     }
 }

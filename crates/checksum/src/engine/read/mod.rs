@@ -182,8 +182,8 @@ impl Reader {
         pre_opened: &mut VecDeque<PreOpened>,
     ) {
         match self {
-            // Nobody comes along with a single one. The same call again and again finds the
-            // kernel's code in the caches: 2 % of the time of short files.
+            // A single one has no company. The same call again and again finds the kernel's code in
+            // the caches: 2 % of the time of short files.
             Self::Read | Self::Map(_) if sources.len() > 1 => {
                 pre_opened.extend(sources.filter_map(|source| open(source, opener, ask)));
             }

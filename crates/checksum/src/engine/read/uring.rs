@@ -89,7 +89,7 @@ impl Queue {
     /// then.
     ///
     /// # Safety
-    /// Until [`wait`](Self::wait) has been called for the lane, nobody else uses the range.
+    /// Until [`wait`](Self::wait) has been called for the lane, no other code uses the range.
     pub(super) unsafe fn push(
         &mut self,
         lane: usize,
@@ -124,7 +124,7 @@ impl Queue {
     /// Reads at once.
     ///
     /// # Safety
-    /// Nobody else uses the range meanwhile.
+    /// No other code uses the range meanwhile.
     pub(super) unsafe fn read(
         &self,
         file: &OwnedFd,
@@ -196,7 +196,7 @@ impl Drop for Queue {
     fn drop(&mut self) {
         while self.lanes.iter().any(|read| matches!(read, Read::UnderWay)) {
             if self.wait_for_any().is_err() {
-                // The kernel may still write to it, so nobody else may ever have it.
+                // The kernel may still write to it, so it is never given back.
                 std::mem::forget(Rc::clone(&self.memory));
                 return;
             }
@@ -212,7 +212,7 @@ mod tests {
     fn nothing_is_read_once_reads_cannot_be_waited_for() {
         let Ok(mut queue) = Queue::with_ring(2, 2) else { return };
         let file = OwnedFd::from(std::fs::File::open("/dev/zero").unwrap());
-        // SAFETY: nobody else has the memory.
+        // SAFETY: only this test has the memory.
         unsafe { queue.push(0, &file, 0, 0..1) };
         queue.failed = Some(Errno::BADF);
         // SAFETY: the same.

@@ -286,7 +286,7 @@ impl<'a> Worker<'a> {
                 self.turn = None;
             }
             if self.lanes.is_empty() {
-                // Jobs without a lane may be long ones; nobody should wait for their outcomes.
+                // Jobs without a lane may be long ones; the outcomes so far do not wait for them.
                 self.core.outbox.complete(&mut self.outcomes);
                 if self.core.stop.is_set() {
                     return Taken::End;
