@@ -737,6 +737,36 @@ fn what_lists_say_is_held_against_files_by_whoever_reads_next() {
     assert_eq!(archive.run(Verb::Audit).lines(), lines[..1]);
 }
 
+/// Many tools write whole seconds. That a file's time has more does not make an edit of its rot.
+#[test]
+fn a_time_of_whole_seconds_is_the_time_of_the_file() {
+    let archive = Archive::of(&["rot", "edit"]);
+    let seconds = 1_000_000_000;
+    let set = |name: &str, time: u64| {
+        set_time(&archive.path(name), UNIX_EPOCH + Duration::new(time, 123_456_789));
+    };
+    let mut import = import_of(&archive, &[("rot", "as it was"), ("edit", "as it was")]);
+    for name in ["rot", "edit"] {
+        let record = Record {
+            times: lanesum_list::Times {
+                modified: Some(lanesum_list::Time { seconds: seconds as i64, nanoseconds: 0 }),
+                changed: None,
+            },
+            ..Record::new(name)
+        };
+        import.add(archive.path(name), &record);
+    }
+    set("rot", seconds);
+    set("edit", seconds + 1);
+    let mut catalog = archive.open();
+    archive.root(&mut catalog);
+    let taken = |(_, imported): &(String, Imported)| *imported == Imported::Taken;
+    let both = imported(&mut catalog, import);
+    assert!(both.len() == 2 && both.iter().all(taken), "{both:?}");
+    drop(catalog);
+    assert_eq!(archive.run(Verb::Audit).lines(), ["altered rot", "changed edit"]);
+}
+
 fn due(choose: impl FnOnce(&mut Due)) -> Due {
     let mut due = Due::default();
     choose(&mut due);

@@ -672,6 +672,68 @@ fn folders_and_files_that_are_bound_there_are_no_part_of_a_folder() {
     }
 }
 
+/// Where the file system does not say when a file was made, its number may be that of another one:
+/// what has another name is read, and what is gone is missing.
+#[test]
+fn a_number_alone_is_no_move_where_files_have_no_time_of_birth() {
+    if !rustix::process::geteuid().is_root() {
+        return skip("only root can mount a file system without times of birth");
+    }
+    let folder = Folder::of(&["tree/"]);
+    let mut mount = std::process::Command::new("mount");
+    mount.args(["-t", "ramfs", "none"]).arg(folder.path("tree")).stderr(Stdio::null());
+    if !mount.status().is_ok_and(|status| status.success()) {
+        return skip("nothing can be mounted here");
+    }
+    folder.write("tree/a", "a");
+    folder.write("tree/b", "b");
+    folder.write("tree/c", "c");
+    let add = run(&folder, "add tree");
+    fs::rename(folder.path("tree/a"), folder.path("tree/moved")).unwrap();
+    // With the number, size and time of what was `b`, and another content: as if the number had
+    // been given again.
+    let modified = fs::metadata(folder.path("tree/b")).unwrap().modified().unwrap();
+    fs::rename(folder.path("tree/b"), folder.path("tree/other")).unwrap();
+    folder.write("tree/other", "x");
+    let other = fs::File::options().write(true).open(folder.path("tree/other")).unwrap();
+    other.set_modified(modified).unwrap();
+    // Or nothing could be unmounted.
+    drop(other);
+    let audit = run(&folder, "audit");
+    let done = std::process::Command::new("umount").arg(folder.path("tree")).status();
+    assert!(done.is_ok_and(|status| status.success()));
+    assert_eq!(add.status.code(), Some(0), "{}", text(&add.stderr));
+    assert_eq!(audit.status.code(), Some(1), "{}", text(&audit.stderr));
+    let mut found = lines(&folder, &audit);
+    found.sort();
+    assert_eq!(found, ["missing b", "moved a -> moved", "new other"]);
+    assert!(text(&audit.stderr).contains("2 files read"), "{}", text(&audit.stderr));
+}
+
+/// A disk that is full is not a catalog that is damaged.
+#[test]
+fn a_backup_to_a_full_disk_says_so() {
+    if !rustix::process::geteuid().is_root() {
+        return skip("only root can mount a small file system");
+    }
+    let folder = cataloged(&["a", "b"]);
+    fs::create_dir(folder.path("small")).unwrap();
+    let mut mount = std::process::Command::new("mount");
+    mount.args(["-t", "tmpfs", "-o", "size=16k", "none"]).arg(folder.path("small"));
+    if !mount.stderr(Stdio::null()).status().is_ok_and(|status| status.success()) {
+        return skip("nothing can be mounted here");
+    }
+    let backup = run(&folder, "catalog backup small/copy.db");
+    let left: Vec<_> = fs::read_dir(folder.path("small")).unwrap().collect();
+    let done = std::process::Command::new("umount").arg(folder.path("small")).status();
+    assert!(done.is_ok_and(|status| status.success()));
+    let words = text(&backup.stderr);
+    assert_eq!(backup.status.code(), Some(1), "{words}");
+    assert!(words.contains("is there room for the copy?") && !words.contains("damaged"), "{words}");
+    assert!(left.is_empty(), "{left:?}");
+    assert_eq!(run(&folder, "catalog check").status.code(), Some(0));
+}
+
 /// Nothing is left of a full disk but what was committed before.
 #[test]
 fn a_full_disk_and_a_read_only_one() {

@@ -259,3 +259,19 @@ fn an_undone_scrub_has_a_remedy() {
     expect(&folder, "scrub", 0, &[]);
     expect(&folder, "status", 0, &[]);
 }
+
+/// What was left undone in one folder is known whatever is done in another one.
+#[test]
+fn a_scrub_of_another_folder_does_not_make_up_for_one_that_stopped() {
+    let folder = Folder::of(&["one/a", "one/b", "two/c"]);
+    for tree in ["one", "two"] {
+        expect(&folder, &format!("add {tree}"), 0, &[]);
+    }
+    let words = ["NOT complete, it stopped at its limit"];
+    expect(&folder, "scrub one --percent 100 --max-time 0s", 4, &words);
+    expect(&folder, "scrub two --percent 100", 0, &[]);
+    expect(&folder, "update two", 0, &[]);
+    expect(&folder, "status two", 0, &[]);
+    expect(&folder, "status one", 4, &["-> lanesum scrub"]);
+    expect(&folder, "status", 4, &[]);
+}
