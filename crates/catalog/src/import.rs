@@ -90,6 +90,12 @@ impl Import {
         }
     }
 
+    /// Whether something was said of the file at this path.
+    #[must_use]
+    pub fn knows(&self, path: &Path) -> bool {
+        self.files.contains_key(path.as_os_str())
+    }
+
     /// Whether no list said anything.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal as _};
+use std::mem;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -86,7 +87,7 @@ fn read(args: &ImportArgs, console: &mut Console) -> anyhow::Result<(Import, Alg
     options.from = args.from;
     options.root.clone_from(&args.root);
     let (mut import, mut algorithms) = (Import::default(), Algorithms::NONE);
-    let mut empty = 0;
+    let (mut raw_named, mut empty) = (Vec::new(), 0);
     for path in &args.lists {
         let list = stdin::list(path);
         if list == List::Stdin && io::stdin().is_terminal() {
@@ -97,7 +98,10 @@ fn read(args: &ImportArgs, console: &mut Console) -> anyhow::Result<(Import, Alg
         input.each(&options, |record, format| {
             is_empty = false;
             algorithms = algorithms.union(record.algorithms());
-            import.add(path_of(&record, format, &options), &record);
+            match paths_of(&record, format, &options) {
+                (path, None) => import.add(path, &record),
+                (path, Some(raw)) => raw_named.push((path, raw, record.into_owned())),
+            }
         })?;
         if is_empty {
             empty += 1;
@@ -109,11 +113,23 @@ fn read(args: &ImportArgs, console: &mut Console) -> anyhow::Result<(Import, Alg
             console.message(format!("{}: {words}", input.name()).as_bytes());
         }
     }
+    // What is the name of a line stands for no other.
+    raw_named.iter_mut().for_each(|(path, raw, _)| {
+        if !import.knows(raw) {
+            mem::swap(path, raw);
+        }
+    });
+    raw_named.into_iter().for_each(|(path, _, record)| import.add(path, &record));
     Ok((import, algorithms, empty))
 }
 
-/// Where the file of a record is, as to `lanesum check`.
-fn path_of(record: &Record<'_>, format: &FormatOfList, options: &check::Options) -> PathBuf {
+/// Where the file of a record is, as to `lanesum check`; and where it is if its name is as it
+/// stands, not encoded, where only that is there.
+fn paths_of(
+    record: &Record<'_>,
+    format: &FormatOfList,
+    options: &check::Options,
+) -> (PathBuf, Option<PathBuf>) {
     let told = format.format.folder().map(|folder| Path::new(OsStr::from_bytes(folder)));
     let folder = told.or(format.folder.as_deref());
     let path = |name: &[u8]| match folder {
@@ -122,10 +138,9 @@ fn path_of(record: &Record<'_>, format: &FormatOfList, options: &check::Options)
     };
     let is_there = |path: &Path| path.symlink_metadata().is_ok();
     let whole = path(&record.name);
-    match &record.raw_name {
-        Some(raw) if !is_there(&whole) && is_there(&path(raw)) => path(raw),
-        _ => whole,
-    }
+    let raw = record.raw_name.as_ref().filter(|_| !is_there(&whole)).map(|raw| path(raw));
+    let raw = raw.filter(|raw| is_there(raw));
+    (whole, raw)
 }
 
 fn words(imported: Imported) -> &'static str {

@@ -176,6 +176,23 @@ fn lists_become_a_catalog() {
     }
 }
 
+/// A name that is not encoded stands for its file, but not for the file of another line.
+#[test]
+fn what_a_list_names_is_taken_for_no_other() {
+    let folder = Folder::of(&["tree/a%25", "tree/b%25"]);
+    let line = |content: &str, name: &str| format!("{}  tree/{name}\n", md5(content));
+    let lists =
+        [line("gone", "a%25"), line("tree/a%25", "a%2525"), line("tree/b%25", "b%25")].concat();
+    folder.write("manifest-md5.txt", lists);
+    let import = run(&folder, "catalog import --from bagit --add tree manifest-md5.txt");
+    let words = text(&import.stderr);
+    assert_eq!(import.status.code(), Some(4), "{words}");
+    assert!(words.contains("tree/a%: NOT taken: there is no regular file"), "{words}");
+    let update = run(&folder, "update");
+    let words = text(&update.stderr);
+    assert!(words.contains("update complete: 2 ok; 2 files read"), "{words}");
+}
+
 /// Digits that are as many as another algorithm's are exported with its name.
 #[test]
 fn what_is_exported_says_its_algorithm() {
