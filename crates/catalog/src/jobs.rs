@@ -62,6 +62,11 @@ impl Limits {
         Self { until, bytes, is_reached: AtomicBool::new(false) }
     }
 
+    /// Whether time may be up before all is read.
+    pub(crate) fn has_time(&self) -> bool {
+        self.until.is_some()
+    }
+
     /// Whether time is up.
     pub(crate) fn is_late(&self) -> bool {
         let is_late = self.until.is_some_and(|until| Instant::now() >= until);

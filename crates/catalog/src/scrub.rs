@@ -16,6 +16,8 @@
 //! read.
 
 use std::io;
+use std::iter;
+use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -242,12 +244,16 @@ impl Catalog {
         }
         // What is not well comes last.
         let [long, long_bad, ids] = work.long_of(ids)?;
-        let reader = work.catalog.reader()?;
-        let jobs = RowJobs::new(reader, ids, root.clone(), Arc::clone(&work.limits));
-        summary.is_complete = work.read_long(long)?
-            && work.read(jobs)?
-            && work.read_long(long_bad)?
-            && work.read_later()?;
+        summary.is_complete = work.read_long(long)?;
+        for ids in pieces(ids, work.limits.has_time()) {
+            if summary.is_complete {
+                let reader = work.catalog.reader()?;
+                let jobs = RowJobs::new(reader, ids, root.clone(), Arc::clone(&work.limits));
+                summary.is_complete = work.read(jobs)?;
+            }
+        }
+        summary.is_complete =
+            summary.is_complete && work.read_long(long_bad)? && work.read_later()?;
         if summary.is_complete && goes_on {
             (summary.is_complete, summary.halt) = (false, Some(Halt::More));
         }
@@ -326,6 +332,19 @@ impl Catalog {
     }
 }
 
+/// What is read one after the other. A disk that seeks is read in its own order, so where time is
+/// up, what lies last on it is left, and would be each time. So no piece is longer than all before
+/// it: half of what is read, at least, is the oldest that there is.
+fn pieces(mut ids: Vec<i64>, is_cut: bool) -> impl Iterator<Item = Vec<i64>> {
+    let mut read = 0;
+    iter::from_fn(move || {
+        let length = if is_cut { ids.len().min(read.max(1)) } else { ids.len() };
+        read += length;
+        let rest = ids.split_off(length);
+        Some(mem::replace(&mut ids, rest)).filter(|piece| !piece.is_empty())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -338,6 +357,15 @@ mod tests {
 
     fn times(jitter: &SipHash24, now: i64) -> Times<'_> {
         Times { jitter, now, period: PERIOD * DAY, late_after: 2 * PERIOD * DAY }
+    }
+
+    #[test]
+    fn half_of_what_is_read_until_time_is_up_is_the_oldest() {
+        let lengths = |is_cut| pieces((0..10).collect(), is_cut).map(|piece| piece.len());
+        assert_eq!(lengths(true).collect::<Vec<_>>(), [1, 1, 2, 4, 2]);
+        assert_eq!(lengths(false).collect::<Vec<_>>(), [10]);
+        assert!(pieces((0..10).collect(), true).flatten().eq(0..10));
+        assert_eq!(pieces(Vec::new(), true).count(), 0);
     }
 
     #[test]

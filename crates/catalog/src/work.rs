@@ -234,6 +234,7 @@ impl<'a> Work<'a> {
         &mut self,
         jobs: impl Iterator<Item = Job<Task>> + Send + 'static,
     ) -> Result<bool, CatalogError> {
+        self.tries = 0;
         let mut is_done = self.read_once(jobs)?;
         while is_done && !self.busy.is_empty() {
             self.tries += 1;
