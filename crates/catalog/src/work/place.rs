@@ -1,0 +1,146 @@
+//! Whether what was read is what a row or a path means: roots, mounts and files come and go.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use lanesum_checksum::Error;
+use lanesum_checksum::engine::{self, Hashed};
+
+use super::{Work, inode_at};
+use crate::CatalogError;
+use crate::class::Status;
+use crate::jobs::Task;
+use crate::mounts::Mounts;
+use crate::rows::File;
+use crate::way::{There, Ways};
+
+impl Work<'_> {
+    /// What was read for, if that is what was read: otherwise it is hidden, gone, or tried again.
+    pub(super) fn in_place(
+        &mut self,
+        path: &Path,
+        task: Task,
+        result: &Result<Hashed, Error>,
+    ) -> Result<Option<Task>, CatalogError> {
+        let file = match &task {
+            Task::Row(file) => Some(&**file),
+            Task::Long(long, _) => Some(&long.file),
+            Task::New => {
+                let Some(mount) = self.hidden_by(path, result) else { return Ok(Some(task)) };
+                if !self.mounts.contains(&mount) {
+                    self.mounts.push(mount);
+                }
+                return Ok(None);
+            }
+            _ => None,
+        };
+        let Some(file) = file else { return Ok(Some(task)) };
+        let is_another = |hashed| !self.is_of_row(file, result) && self.was_elsewhere(path, hashed);
+        match self.there(file, result) {
+            There::Mount(mount) => self.hide(mount, file.id)?,
+            There::Gone => self.miss(&file.clone())?,
+            There::File if result.as_ref().is_ok_and(is_another) => match task {
+                Task::Row(file) => self.is_busy(path.to_owned(), Some(file))?,
+                _ => self.hidden += 1,
+            },
+            There::File => return Ok(Some(task)),
+        }
+        Ok(None)
+    }
+
+    /// Whether the root is what it was when the run began. Where it is not, what is not committed
+    /// may be of either of the two: nothing of that is kept.
+    pub(crate) fn look_at_root(&mut self) -> Result<(), CatalogError> {
+        if self.vanished.is_none()
+            && inode_at(&self.batch.root.path) != self.place
+            && let Some(why) = self.batch.root.why_not_there()
+        {
+            self.vanished = Some(why);
+            self.batch.discard(&self.catalog.db)?;
+        }
+        Ok(())
+    }
+
+    /// What is mounted over a path below the root, perhaps since the run began; as of this moment,
+    /// or of a moment ago.
+    pub(crate) fn mount_over(&mut self, below: &[u8], is_exact: bool) -> Option<Vec<u8>> {
+        const MOMENT: Duration = Duration::from_millis(10);
+        let is_old = |at: Instant| is_exact || at.elapsed() > MOMENT;
+        if self.below.as_ref().is_none_or(|(at, _)| is_old(*at)) {
+            self.below = Some((Instant::now(), Mounts::below(&self.batch.root.path)));
+        }
+        self.below.as_ref().and_then(|(_, mounts)| mounts.over(below)).map(<[u8]>::to_vec)
+    }
+
+    /// What is at the place of a row, where something else was read than its file, or nothing: a
+    /// mount or a link may have come since the way to it was looked at.
+    pub(super) fn there(&self, file: &File, result: &Result<Hashed, Error>) -> There {
+        if self.is_of_row(file, result) { There::File } else { self.look_again(&file.place()) }
+    }
+
+    /// Whether the inode that was read is the row's.
+    pub(super) fn is_of_row(&self, file: &File, result: &Result<Hashed, Error>) -> bool {
+        let own = self.place.map(|[device, _]| device);
+        let is_number =
+            |number: u64| !self.batch.root.inodes_last || number == file.stat.inode.cast_unsigned();
+        let inode = result.as_ref().ok().and_then(|hashed| hashed.inode);
+        inode.is_some_and(|it| Some(it.device) == own && is_number(it.number))
+    }
+
+    /// Whether what was read is not what is at its path now: something was mounted there, or
+    /// another file took its place, and nothing of it is known.
+    pub(super) fn was_elsewhere(&self, path: &Path, hashed: &Hashed) -> bool {
+        let Some(read) = hashed.inode else { return false };
+        // Over the root, which is none of the mounts in it.
+        if inode_at(&self.batch.root.path) != self.place {
+            return true;
+        }
+        let own = self.place.map(|[device, _]| device);
+        let Ok(now) = rustix::fs::lstat(path) else { return false };
+        own.is_some_and(|own| own != read.device) || engine::inode_of(&now) != read
+    }
+
+    /// What is at a path now, with all that is on the way.
+    pub(super) fn look_again(&self, below: &[u8]) -> There {
+        Ways::of(&self.batch.root.path).look(below)
+    }
+
+    /// What hides the new file that was to be read, if another one was.
+    pub(super) fn hidden_by(
+        &mut self,
+        path: &Path,
+        result: &Result<Hashed, Error>,
+    ) -> Option<Vec<u8>> {
+        let own = self.place.map(|[device, _]| device);
+        let is_own = match result {
+            Ok(hashed) => hashed.inode.map(|inode| inode.device) == own,
+            Err(_) => false,
+        };
+        let below = self.below(path);
+        if is_own { None } else { self.mount_over(&below, true) }
+    }
+
+    /// Notes that a file is hidden by a mount. It stays known that it could not be looked at, but
+    /// not in place of what is known.
+    pub(crate) fn hide(&mut self, mount: Vec<u8>, id: i64) -> Result<(), CatalogError> {
+        self.hidden += 1;
+        if !self.statuses.contains_key(&id) {
+            self.batch.state(id, self.catalog.checked(id)?, Status::Hidden);
+            self.statuses.insert(id, Status::Hidden);
+        }
+        if !self.mounts.contains(&mount) {
+            self.mounts.push(mount);
+        }
+        Ok(())
+    }
+
+    /// Whether the root went away while a file was looked for, of which nothing is said then.
+    pub(super) fn is_away(&mut self) -> bool {
+        if inode_at(&self.batch.root.path) != self.place
+            && let Some(why) = self.batch.root.why_not_there()
+        {
+            self.vanished.get_or_insert(why);
+        }
+        self.vanished.is_some()
+    }
+}

@@ -1,0 +1,358 @@
+//! What was read is held against its row; what comes of that is written and told.
+
+use std::cell::{Cell, RefCell};
+use std::path::Path;
+
+use lanesum_checksum::Error;
+use lanesum_checksum::engine::Hashed;
+use lanesum_list::Digests;
+
+use super::{Work, no_direct};
+use crate::CatalogError;
+use crate::class::{Case, Class, Status, case};
+use crate::confirm::{Confirmed, confirm};
+use crate::digests::{agree, algorithms};
+use crate::finding::Finding;
+use crate::options::{GoesOn, Verb};
+use crate::rows::File;
+use crate::scrub::cost;
+use crate::stat::{Stat, may_be_another};
+
+const UNCONFIRMED: &str =
+    "it is not as cataloged; the second reading, which tells whether it rotted, was ended";
+
+impl Work<'_> {
+    /// What came of reading the file of a row.
+    pub(crate) fn take_row(
+        &mut self,
+        path: &Path,
+        file: File,
+        result: Result<Hashed, Error>,
+    ) -> Result<(), CatalogError> {
+        match result {
+            Ok(hashed) => self.judge(path, file, hashed),
+            Err(Error::OwnOutput) => Ok(()),
+            Err(error @ Error::NoDirect) => Err(no_direct(path, &error)),
+            Err(Error::Changed) => self.is_busy(path.to_owned(), Some(Box::new(file))),
+            Err(error) if error.is_not_found() => self.miss(&file),
+            Err(error) => {
+                let finding = of_row(Class::Unreadable, &file).because(error.to_string());
+                self.is_damaged(&file, finding)
+            }
+        }
+    }
+
+    /// Holds what was read against its row.
+    pub(super) fn judge(
+        &mut self,
+        path: &Path,
+        file: File,
+        hashed: Hashed,
+    ) -> Result<(), CatalogError> {
+        let Some(stat) = Stat::of_hashed(&hashed) else {
+            return self.is_busy(path.to_owned(), Some(Box::new(file)));
+        };
+        let is_same = agree(&file.digests, &hashed.digests) == Some(true);
+        if let (false, Some(_)) = (is_same, &file.renamed)
+            && may_be_another(&file.stat, &stat, self.births_are_known)
+        {
+            self.judge_new(path, hashed)?;
+            return self.miss(&File { renamed: None, ..file });
+        }
+        let digests = hashed.digests;
+        let class = match case(&file.stat, &stat, is_same) {
+            // Whoever writes a file anew empties it first, and moves its time a moment later.
+            Case::Is(class @ (Class::Altered | Class::Emptied)) => Case::Is(class),
+            Case::Is(class) => return self.judged(class, file, stat, digests),
+            Case::Suspicious if !file.is_settled => {
+                return self.judged(Class::Changed, file, stat, digests);
+            }
+            // The time of the inode is that of a look after the move.
+            Case::Suspicious if file.was_moved => Case::Is(Class::Altered),
+            Case::Suspicious => Case::Suspicious,
+        };
+        // Whatever ends that: somebody has to look again at what is not as cataloged.
+        if !self.statuses.contains_key(&file.id) {
+            self.batch.state(file.id, self.catalog.checked(file.id)?, Status::Busy);
+        }
+        // What waits would wait for as long as that takes.
+        self.commit()?;
+        match (self.confirm(path, &file, (&digests, &stat)), class) {
+            (Confirmed::Busy, _) if self.is_unconfirmed => {
+                self.batch.count(Class::Busy, 1);
+                self.stands(&file, of_row(Class::Busy, &file).because(UNCONFIRMED))
+            }
+            (Confirmed::Busy, _) => self.is_busy(path.to_owned(), Some(Box::new(file))),
+            (Confirmed::Unreadable(why), _) => {
+                let finding = of_row(Class::Unreadable, &file).because(why);
+                self.is_damaged(&file, finding)
+            }
+            (Confirmed::Transient, _) => self.judged(Class::Transient, file, stat, digests),
+            (Confirmed::Unstable, _) => self.judged(Class::Unstable, file, stat, digests),
+            (Confirmed::Same, Case::Suspicious) => self.judged(Class::Rotted, file, stat, digests),
+            (Confirmed::Same, Case::Is(class)) => self.judged(class, file, stat, digests),
+        }
+    }
+
+    /// Looks once more at a file that differs, as slowly as a scrub is to be, and no longer than it
+    /// may.
+    pub(super) fn confirm(
+        &mut self,
+        path: &Path,
+        file: &File,
+        first: (&Digests, &Stat),
+    ) -> Confirmed {
+        let options = self.engine();
+        let Self { catalog, options: asked, batch, pace, pressure, verb, .. } = self;
+        let (pressure, has_ended) = (RefCell::new(pressure), Cell::new(false));
+        let goes_on = || {
+            let mut goes_on = asked.goes_on.as_ref().is_none_or(GoesOn::says);
+            if *verb == Verb::Scrub {
+                // Where the catalog cannot be read, whoever commits next says so.
+                if let Ok(manners) = catalog.manners(&batch.root) {
+                    goes_on &= manners.paused.is_none();
+                    pace.set_rate(manners.rate);
+                }
+                if asked.yields {
+                    pressure.borrow_mut().look(pace);
+                }
+            }
+            has_ended.set(!goes_on);
+            goes_on
+        };
+        let confirmed = confirm(path, file, first, &options, &goes_on);
+        self.is_unconfirmed = has_ended.get();
+        confirmed
+    }
+
+    pub(super) fn judged(
+        &mut self,
+        class: Class,
+        file: File,
+        stat: Stat,
+        digests: Digests,
+    ) -> Result<(), CatalogError> {
+        if matches!(class, Class::Ok | Class::Touched) {
+            return self.is_good(class, file, stat, digests);
+        }
+        let finding = of_reading(class, &file, &stat, &digests);
+        match class {
+            Class::Changed | Class::Older => self.is_edited(finding, file, stat, digests),
+            _ => self.is_damaged(&file, finding),
+        }
+    }
+
+    pub(super) fn is_good(
+        &mut self,
+        class: Class,
+        file: File,
+        stat: Stat,
+        digests: Digests,
+    ) -> Result<(), CatalogError> {
+        let now = self.now();
+        // A list knows too little for anything to be touched.
+        let class = if file.stat.is_of_list() { Class::Ok } else { class };
+        self.batch.state(file.id, self.began.unwrap_or(now), Status::Good);
+        match self.statuses.remove(&file.id) {
+            None => {
+                self.batch.run.spent = self.batch.run.spent.saturating_add(cost(stat.size));
+            }
+            // None of these was told one by one.
+            Some(Status::Hidden) => {}
+            Some(_) => {
+                // Whoever was told that it is not well is told that it is.
+                let finding = of_reading(class, &file, &stat, &digests);
+                self.batch.event(finding.clone(), now);
+                self.batch.tell(finding);
+            }
+        }
+        if let Some(to) = file.renamed.clone() {
+            return self.moved(file, to.into(), stat, Some(digests));
+        }
+        self.batch.count(class, 1);
+        // At rest before its first byte was read.
+        let is_settled = file.stays_settled(&stat, self.began.unwrap_or(now));
+        let has_same_digests = algorithms(&file.digests) == algorithms(&digests);
+        let is_more_settled = is_settled && !file.is_settled || file.was_moved;
+        if stat != file.stat || !has_same_digests || is_more_settled {
+            let after = File { stat, digests, is_settled, was_moved: false, ..file.clone() };
+            self.batch.replace(&file, after, None);
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_edited(
+        &mut self,
+        mut finding: Finding,
+        file: File,
+        stat: Stat,
+        digests: Digests,
+    ) -> Result<(), CatalogError> {
+        let now = self.now();
+        if let Some(status) = self.statuses.get(&file.id).filter(|status| status.is_kept()) {
+            // Its last good digest is the only one that there is: it stays until somebody says so.
+            finding.class = match status {
+                Status::Altered => Class::Altered,
+                Status::Emptied => Class::Emptied,
+                _ => Class::Rotted,
+            };
+            self.batch.count(finding.class, 1);
+            self.batch.tell(finding);
+            return Ok(());
+        }
+        self.batch.count(finding.class, 1);
+        if !self.verb.accepts() {
+            return self.stands(&file, finding);
+        }
+        self.statuses.remove(&file.id);
+        self.batch.event(finding.clone(), now);
+        self.batch.state(file.id, now, Status::Fresh);
+        let is_settled = stat.is_settled_at(now);
+        let after = File { stat, digests, is_settled, was_moved: false, ..file.clone() };
+        let to = file.renamed.clone().map(Vec::from);
+        self.batch.replace(&file, after, to);
+        self.batch.keep_old(file, now);
+        self.batch.tell(finding);
+        Ok(())
+    }
+
+    /// Notes what is wrong with a row, whose digest and stat stay.
+    pub(super) fn is_damaged(&mut self, file: &File, finding: Finding) -> Result<(), CatalogError> {
+        if matches!(finding.class, Class::Missing | Class::Unreadable) && self.is_away() {
+            return Ok(());
+        }
+        if self.vanished.is_some() {
+            return Ok(());
+        }
+        self.batch.count(finding.class, 1);
+        if self.verb.accepts() && finding.class != Class::Missing && file.renamed.is_some() {
+            // It takes its name along, and nothing else.
+            let to = file.renamed.clone().map(Vec::from);
+            self.batch.replace(file, file.clone(), to);
+        }
+        self.stands(file, finding)
+    }
+
+    /// Notes how a row stands since now, until it is read as it was, taken up, accepted or
+    /// forgotten; and tells of it.
+    pub(super) fn stands(&mut self, file: &File, finding: Finding) -> Result<(), CatalogError> {
+        let before = self.statuses.get(&file.id).copied();
+        if let Some(status) = Status::of_class(finding.class)
+            && before != Some(status)
+        {
+            // That it was looked at is no check of it.
+            let checked = self.catalog.checked(file.id)?;
+            let is_news = before.is_none_or(|before| before.gives_way_to(status));
+            if is_news {
+                self.batch.state(file.id, checked, status);
+                self.statuses.insert(file.id, status);
+            }
+            // What stands as something worse is an event when it is found, and none at each run.
+            let (root, path) = (self.batch.root.id, &finding.path);
+            if is_news || self.catalog.last_class_of(root, path)? != Some(finding.class) {
+                self.batch.event(finding.clone(), self.now());
+            }
+        }
+        self.batch.tell(finding);
+        Ok(())
+    }
+
+    /// Notes that a row's file is not there.
+    pub(crate) fn miss(&mut self, file: &File) -> Result<(), CatalogError> {
+        // So many may be missing that no row counts; or it has another name.
+        if self.verb == Verb::Scrub
+            && !self.is_away()
+            && !self.is_looked_over
+            && let Some(why) = self.why_too_few()?
+        {
+            self.vanished.get_or_insert(why);
+        }
+        if file.renamed.is_none()
+            && let Some(to) = self.elsewhere.remove(&file.id)
+        {
+            self.later.push(File { renamed: Some(to), ..file.clone() });
+            return Ok(());
+        }
+        let finding = Finding::new(Class::Missing, file.path()).before(&file.stat, &file.digests);
+        self.is_damaged(file, finding)
+    }
+
+    /// Something that has no row, or that its row says nothing of.
+    pub(crate) fn found(&mut self, finding: Finding) {
+        self.batch.count(finding.class, finding.files);
+        if self.verb.accepts() || finding.class.is_damage() {
+            let now = self.now();
+            self.batch.event(finding.clone(), now);
+        }
+        self.batch.tell(finding);
+    }
+
+    /// A file without a row: perhaps one that was elsewhere.
+    pub(super) fn judge_new(&mut self, path: &Path, hashed: Hashed) -> Result<(), CatalogError> {
+        let Some(stat) = Stat::of_hashed(&hashed) else {
+            return self.is_busy(path.to_owned(), None);
+        };
+        let (path, digests, now) = (self.below(path), hashed.digests, self.now());
+        if let Some(file) = self.gone.take_same(&path, stat.size, &digests) {
+            self.moved(file, path, stat, Some(digests))?;
+        } else if self.is_first {
+            self.batch.count(Class::New, 1);
+            self.batch.insert(path, stat, digests, now);
+        } else if self.verb.accepts() {
+            self.inserted.push((path.clone(), stat, digests.clone()));
+            self.batch.insert(path, stat, digests, now);
+        } else {
+            self.found(Finding::new(Class::New, path).after(&stat, &digests));
+        }
+        Ok(())
+    }
+
+    /// A row whose file has another path now; with what was read of it, if it was.
+    pub(crate) fn moved(
+        &mut self,
+        file: File,
+        to: Vec<u8>,
+        stat: Stat,
+        read: Option<Digests>,
+    ) -> Result<(), CatalogError> {
+        self.batch.count(Class::Moved, 1);
+        self.moves.add(file.path(), to.clone());
+        if !self.verb.accepts() {
+            // The row stands as it did: what is not taken up may be gone again tomorrow.
+            return Ok(());
+        }
+        let now = self.now();
+        if read.is_some() {
+            self.batch.state(file.id, now, Status::Good);
+            self.statuses.remove(&file.id);
+        }
+        let after = match read {
+            Some(digests) => {
+                let is_settled = file.stays_settled(&stat, now);
+                File { stat, digests, is_settled, was_moved: false, ..file.clone() }
+            }
+            // It was not read, so it stays known when it was last; but not that it is missing.
+            None => {
+                if self.statuses.get(&file.id).is_some_and(|status| !status.is_kept()) {
+                    self.batch.state(file.id, self.catalog.checked(file.id)?, Status::Good);
+                    self.statuses.remove(&file.id);
+                }
+                let was_moved = file.was_moved || stat.changed != file.stat.changed;
+                File { stat, was_moved, ..file.clone() }
+            }
+        };
+        self.batch.replace(&file, after, Some(to));
+        Ok(())
+    }
+}
+
+/// What is found of a row's file: under the name that it has now, with the one that it had.
+pub(crate) fn of_row(class: Class, file: &File) -> Finding {
+    let other = file.renamed.as_ref().map(|_| file.path());
+    Finding { other, ..Finding::new(class, file.place()) }
+}
+
+/// The same of what was read of it.
+fn of_reading(class: Class, file: &File, stat: &Stat, digests: &Digests) -> Finding {
+    of_row(class, file).before(&file.stat, &file.digests).after(stat, digests)
+}
