@@ -37,7 +37,7 @@ use crate::overview::Run;
 use crate::rows::{File, Files, Finder, State};
 use crate::scan::{New, Scan, scan};
 use crate::scrub::Due;
-use crate::stat::may_be_another;
+use crate::stat::{Stat, may_be_another};
 use crate::summary::{Halt, Summary};
 use crate::work::{Tell, Work, of_row};
 use crate::{Catalog, CatalogError, Root};
@@ -251,8 +251,44 @@ impl Work<'_> {
             self.batch.root.inodes_last = false;
         }
         self.gone = Gone::new(gone, self.batch.root.inodes_last);
-        let mut others = Vec::new();
-        let mut renamed = Vec::new();
+        let (renamed, mut new) = self.take_renamed(new);
+        if let Some(why) = self.too_many(self.gone.newly(&self.statuses), rows) {
+            summary.suspended = Some(why);
+            return Ok(());
+        }
+        for finding in found.unreadable {
+            self.found(finding);
+        }
+        let renamed = self.take_up_names(renamed)?;
+        match self.options.reading {
+            Reading::Nothing => {
+                summary.same = same.len() as u64;
+                return self.leave_unread(doubtful, renamed, new, summary);
+            }
+            Reading::All => doubtful.append(&mut same),
+            Reading::Needed => summary.same = same.len() as u64,
+        }
+        doubtful.sort_unstable();
+        if !self.verb.accepts() {
+            new = self.tell_new(new);
+        }
+        let root = self.batch.root.clone();
+        let rows =
+            RowJobs::new(self.catalog.reader()?, doubtful, root.clone(), self.limits.clone());
+        let of_root = root.clone();
+        let renamed = renamed.into_iter().map(move |file| job_of_row(&of_root, file));
+        let jobs = rows.chain(renamed).chain(jobs_of_new(&root, new));
+        summary.is_complete = self.read(jobs)? && self.read_later()?;
+        if self.vanished.is_some() {
+            return Ok(());
+        }
+        self.tell_inserted()?;
+        self.look_for_gone(summary)
+    }
+
+    /// Rows that have another name now, with what their files look like; and what is new.
+    fn take_renamed(&mut self, new: Vec<New>) -> (Vec<(File, Stat)>, Vec<New>) {
+        let (mut renamed, mut others) = (Vec::new(), Vec::new());
         for new in new {
             match self.gone.take_renamed(&self.batch.root, &new) {
                 Some(file) => {
@@ -261,80 +297,63 @@ impl Work<'_> {
                 None => others.push(new),
             }
         }
-        if let Some(why) = self.too_many(self.gone.newly(&self.statuses), rows) {
-            summary.suspended = Some(why);
-            return Ok(());
-        }
-        for finding in found.unreadable {
-            self.found(finding);
-        }
-        let reading = self.options.reading;
-        // Another name makes nothing well: what is known not to be is read, as it is in its place.
-        let is_to_be_read = |file: &File| {
-            let is_known = self.statuses.contains_key(&file.id);
-            reading == Reading::All || is_known || file.stat.is_of_list()
-        };
-        let (renamed_to_be_read, renamed): (Vec<_>, Vec<_>) =
-            renamed.into_iter().partition(|(file, stat)| {
-                let is_doubtful = may_be_another(&file.stat, stat, self.births_are_known);
-                is_to_be_read(file) || !file.stat.is_of_list() && is_doubtful
-            });
-        let renamed_to_be_read: Vec<_> =
-            renamed_to_be_read.into_iter().map(|(file, _)| file).collect();
+        (renamed, others)
+    }
+
+    /// Takes note of other names; those that are to be read under theirs are given back.
+    fn take_up_names(&mut self, renamed: Vec<(File, Stat)>) -> Result<Vec<File>, CatalogError> {
+        let mut to_be_read = Vec::new();
         for (file, stat) in renamed {
+            // Another name makes nothing well: what is known not to be is read, as in its place.
+            let is_known = self.statuses.contains_key(&file.id);
+            let is_doubtful = may_be_another(&file.stat, &stat, self.births_are_known);
+            if self.options.reading == Reading::All
+                || is_known
+                || is_doubtful
+                || file.stat.is_of_list()
+            {
+                to_be_read.push(file);
+                continue;
+            }
             let to = file.place();
             self.moved(file, to, stat, None)?;
             if self.batch.is_due() {
                 self.commit()?;
             }
         }
-        match reading {
-            Reading::Nothing => {
-                summary.same = same.len() as u64;
-                return self.leave_unread(doubtful, renamed_to_be_read, others, summary);
-            }
-            Reading::All => doubtful.append(&mut same),
-            Reading::Needed => summary.same = same.len() as u64,
+        Ok(to_be_read)
+    }
+
+    /// Tells of what is new; what may have been elsewhere, as its content will say, is given back.
+    fn tell_new(&mut self, new: Vec<New>) -> Vec<New> {
+        let (may_be, others): (Vec<_>, Vec<_>) =
+            new.into_iter().partition(|new| self.gone.may_be(new.stat.size));
+        for new in others {
+            // It stays known that it may not be read.
+            let finding = match access_to(&self.batch.root.path_of(&new.path)) {
+                Ok(()) => Finding::new(Class::New, new.path),
+                Err(why) => Finding::new(Class::Unreadable, new.path).because(why),
+            };
+            self.found(finding);
         }
-        doubtful.sort_unstable();
-        if !self.verb.accepts() {
-            // Only what may have been elsewhere says anything by its content.
-            let (read, told): (Vec<_>, Vec<_>) =
-                others.into_iter().partition(|new| self.gone.may_be(new.stat.size));
-            for new in told {
-                // It stays known that it may not be read.
-                let finding = match access_to(&self.batch.root.path_of(&new.path)) {
-                    Ok(()) => Finding::new(Class::New, new.path),
-                    Err(why) => Finding::new(Class::Unreadable, new.path).because(why),
-                };
-                self.found(finding);
-            }
-            others = read;
-        }
-        let root = self.batch.root.clone();
-        let rows =
-            RowJobs::new(self.catalog.reader()?, doubtful, root.clone(), self.limits.clone());
-        let of_root = root.clone();
-        let rows =
-            rows.chain(renamed_to_be_read.into_iter().map(move |it| job_of_row(&of_root, it)));
-        summary.is_complete =
-            self.read(rows.chain(jobs_of_new(&root, others)))? && self.read_later()?;
-        if self.vanished.is_some() {
-            return Ok(());
-        }
-        self.tell_inserted()?;
+        may_be
+    }
+
+    /// Looks once more for what was gone, and reads what is back: names were looked at when the run
+    /// began, which may be hours ago.
+    fn look_for_gone(&mut self, summary: &mut Summary) -> Result<(), CatalogError> {
         let mut back = Vec::new();
         for file in mem::take(&mut self.gone).into_missing() {
             match self.mount_over(&file.path(), false) {
                 Some(mount) => self.hide(mount, file.id)?,
-                // Names were looked at when the run began, which may be hours ago.
                 None if summary.is_complete && self.is_there(&file) => back.push(file.id),
                 None => self.miss(&file)?,
             }
         }
         if !back.is_empty() {
             back.sort_unstable();
-            let rows = RowJobs::new(self.catalog.reader()?, back, root, self.limits.clone());
+            let (reader, root) = (self.catalog.reader()?, self.batch.root.clone());
+            let rows = RowJobs::new(reader, back, root, self.limits.clone());
             summary.is_complete = self.read(rows)?;
         }
         Ok(())
