@@ -182,7 +182,7 @@ pub enum Command {
     Etag(Etag),
     /// Measure every instruction set and algorithm on this machine, or the storage of PATH.
     Speed(Speed),
-    /// Be GNU md5sum, to the letter; also when called through a link named md5sum.
+    /// Be GNU md5sum 9.11, in English; also when called through a link named md5sum.
     #[command(name = "md5sum", disable_help_flag = true)]
     Md5sum {
         /// What GNU md5sum takes: see `lanesum md5sum --help`.

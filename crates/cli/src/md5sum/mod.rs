@@ -1,4 +1,5 @@
-//! GNU md5sum to the letter, as of coreutils 9.11: options, messages, quoting, exit codes.
+//! GNU md5sum as of coreutils 9.11: options, messages, quoting, exit codes. What differs on purpose
+//! is in `docs/decisions/files.md`.
 //!
 //! [`options`] reads the command line, [`sum`] or [`check`] does what it asks for, and the
 //! [console](crate::console) keeps the two output streams in GNU's order.
