@@ -24,8 +24,7 @@ use crate::{CatalogError, digests};
 
 const MOST: usize = 10_000;
 const LONGEST: Duration = Duration::from_secs(2);
-/// Rows of new files that one statement inserts: of a first add's time beside `sum`'s, a fifth less
-/// than with a statement each.
+/// Rows of new files that one statement inserts.
 const TOGETHER: usize = 64;
 
 /// A run, as it is stored.

@@ -419,7 +419,7 @@ fn connect_immutable(path: &Path) -> Result<Connection, CatalogError> {
     let absolute = std::path::absolute(path).map_err(CatalogError::io(path))?;
     let mut uri = "file:".to_owned();
     for &byte in absolute.as_os_str().as_bytes() {
-        // Memory takes everything.
+        // Writing to a String cannot fail.
         let _ = match byte {
             b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
                 uri.write_char(char::from(byte))

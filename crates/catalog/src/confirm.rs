@@ -84,7 +84,7 @@ fn read_past_cache(
         options.progress = None;
         let job = Job { source: Source::Regular(path.to_owned()), algorithms, context: () };
         let mut job = Some(job);
-        // Of a number that is not known it is read in another thread.
+        // An iterator of unknown length is read in another thread, so that this one can steer.
         let mut run = engine::run(&options, iter::from_fn(move || job.take()));
         loop {
             match run.next_within(LOOK) {

@@ -49,7 +49,7 @@ fn facts(stat: &Stat, digests: &Digests) -> String {
     let (seconds, rest) = (modified.div_euclid(SECOND), modified.rem_euclid(SECOND));
     let mut words = format!("size={size} mtime={seconds}.{rest:09}");
     for digest in digests.iter() {
-        // Memory takes everything.
+        // Writing to a String cannot fail.
         let _ = write!(words, " {}={digest}", digest.algorithm());
     }
     words

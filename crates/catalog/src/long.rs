@@ -91,9 +91,8 @@ impl SoFar {
     }
 }
 
-/// The files of which a part was read. Whatever else says something of one of them takes its
-/// stretch away in the same commit: what was told of a part that was read before must not be
-/// forgotten.
+/// The files of which a part was read. Whatever else says something of one of them removes its
+/// stretch in the same commit, so that nothing that was told of a part is forgotten.
 pub(crate) fn begun_files(db: &Connection) -> Result<HashSet<i64>, CatalogError> {
     let mut statement = db.prepare_cached("SELECT file FROM stretch")?;
     let files = statement.query_map([], |row| row.get(0))?;
@@ -119,7 +118,7 @@ pub(crate) fn begun(db: &Connection) -> Result<BTreeMap<i64, Begun>, CatalogErro
 }
 
 impl Catalog {
-    /// Of these files of a root, in their order, those that are read in stretches, and the others.
+    /// Divides files of a root, in their order, into those that are read in stretches and others.
     fn long_and_short(&self, ids: Vec<i64>) -> Result<(Vec<i64>, Vec<i64>), CatalogError> {
         // As the index has it: what that hides is read all the same, as files usually are.
         let mut statement =

@@ -29,7 +29,7 @@ impl Gone {
             if inodes_last {
                 gone.by_inode.entry(number(&file.stat)).or_default().push(place);
             }
-            // Nothing is like nothing.
+            // Empty files match nothing.
             if file.stat.size > 0 && !file.digests.is_empty() {
                 // Of whichever algorithm what may be it has one, too.
                 for digest in file.digests.iter() {

@@ -37,16 +37,16 @@ impl Verb {
     }
 }
 
-/// What is read of what is as it was, as far as its stat tells.
+/// Which files are read that look as they were.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reading {
-    /// Nothing: only what looks otherwise.
+    /// None of them: only those that look otherwise.
     #[default]
     Needed,
-    /// Everything.
+    /// All.
     All,
-    /// Nothing, nor what looks otherwise.
+    /// None, nor those that look otherwise.
     Nothing,
 }
 
@@ -56,7 +56,7 @@ pub enum Reading {
 pub struct Options {
     /// How files are read. Outcomes come as they come, and changes are detected, whatever it says.
     pub engine: engine::Options,
-    /// What is read of what looks as it was. The default is nothing.
+    /// Which files are read that look as they were. The default is none.
     pub reading: Reading,
     /// In place of the root's policy, this once.
     pub max_gone: Option<u32>,

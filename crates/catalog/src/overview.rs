@@ -50,8 +50,7 @@ pub struct Overview {
     pub ages: [u64; 4],
     /// The same by thirtieths of the period, and last those that were not checked within it.
     pub by_age: [u64; 31],
-    /// When the one was checked that was not for the longest time, of those that were: seconds
-    /// since 1970.
+    /// The oldest last check of a file, of those that were checked: seconds since 1970.
     pub oldest: Option<i64>,
     /// Files that were not read for longer than
     /// [`Policy::late_after_days`](crate::Policy::late_after_days).

@@ -42,7 +42,7 @@ pub(crate) struct File {
 const MOVED: i64 = 2;
 
 impl File {
-    /// How it is stored whether it is settled.
+    /// The flag that is stored: whether it is settled, and whether it was moved since.
     pub(crate) fn settled(&self) -> i64 {
         if self.was_moved && self.is_settled { MOVED } else { self.is_settled.into() }
     }

@@ -416,7 +416,7 @@ impl Work<'_> {
             return Ok(());
         }
         let mut by_digest: HashMap<Digest, Vec<usize>> = HashMap::new();
-        // Nothing is like nothing.
+        // Empty files match nothing.
         for (place, (_, _, digests)) in inserted.iter().enumerate().filter(|it| it.1.1.size > 0) {
             for digest in digests.iter() {
                 by_digest.entry(*digest).or_default().push(place);

@@ -83,7 +83,7 @@ impl Table {
         let mut sql =
             format!("{} ON CONFLICT ({}) DO UPDATE SET ", self.insert_sql(1), self.columns[0]);
         for column in &self.columns[1..] {
-            // Memory takes everything.
+            // Writing to a String cannot fail.
             let _ = write!(sql, "{column}=excluded.{column},");
         }
         sql + "seal=excluded.seal"

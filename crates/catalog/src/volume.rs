@@ -31,7 +31,7 @@ impl Place {
         let fsid = rustix::fs::statvfs(folder)?.f_fsid;
         let mut volume = String::new();
         if let Some(uuid) = uuid_of(metadata.dev()) {
-            // Memory takes everything.
+            // Writing to a String cannot fail.
             let _ = write!(volume, "uuid={uuid} ");
         }
         let _ = write!(volume, "fsid={fsid:x}");

@@ -196,7 +196,7 @@ impl<'a> Work<'a> {
         options.delivery = Delivery::AsTheyCome;
         options.detect_changes = true;
         let mut jobs = jobs;
-        // Of a number that is not known none is read in this thread, which has to steer.
+        // An iterator of unknown length is read in other threads, so that this one can steer.
         let mut run = engine::run(&options, iter::from_fn(move || jobs.next()));
         loop {
             match run.next_within(LOOK) {

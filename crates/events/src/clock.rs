@@ -1,4 +1,4 @@
-//! What time it is, and sleeping until it is another.
+//! The time, and sleeping until a moment.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

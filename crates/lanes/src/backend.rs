@@ -236,9 +236,8 @@ fn run_in_64<W: Word64, K: Kernel64>(kernel: K) -> K::Output {
     )
 }
 
-/// Lets the caller's frame begin at a cache line. The compiler does so for what is in it by the
-/// program's will, but not for the registers that it spills, of which every other one lies across
-/// two lines otherwise.
+/// Lets the caller's frame begin at a cache line. The compiler aligns variables, but not the
+/// registers that it spills, every other one of which would lie across two lines.
 #[inline(always)]
 fn align_frame() {
     #[repr(align(64))]

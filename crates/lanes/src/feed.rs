@@ -110,9 +110,9 @@ pub fn compress<C: Compression, W: Word>(
     }
 }
 
-/// Hints at blocks further on. The CPU finds out by itself where a few lanes go on, though not
-/// early enough for the cache of the first level; but not where 32 do, of which another one ends
-/// every few blocks.
+/// Hints at blocks further on. The CPU follows a few lanes by itself, though not early enough for
+/// the cache of the first level. It does not follow 32, where every few blocks a lane begins with
+/// another message.
 #[inline(always)]
 fn fetch_ahead<W: Word>(blocks: &Blocks<'_>, index: usize) {
     let index = index + if W::LANES < 8 { 32 } else { 4 };

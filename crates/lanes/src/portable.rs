@@ -8,8 +8,8 @@ use crate::blocks::BlockRow;
 use crate::feed::Transposed;
 use crate::word::{Bits, Numbers, sealed::Sealed};
 
-/// One number, whose sums are made in the order that the kernel gives. Of four at once the compiler
-/// finds a better one, since not all fit into the registers.
+/// One number, whose sums are made in the order that the kernel gives. For four at once the
+/// compiler's own order is better, since not all values fit into the registers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scalar<const IN_ORDER: bool = true>(pub(crate) u32);
 

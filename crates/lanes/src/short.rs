@@ -106,8 +106,8 @@ impl<'a> ShortPieces<'a> {
         true
     }
 
-    /// Hints at bytes behind the pieces, once for each time that all lanes are filled with some: in
-    /// the end at as many as the pieces have.
+    /// Hints at bytes behind the pieces. It is called once for each group of lanes; after the last
+    /// call it has hinted at as many bytes as the pieces have.
     #[inline(always)]
     pub fn fetch_behind(&mut self) {
         self.fetched += self.step;

@@ -18,7 +18,7 @@ pub trait Numbers: Copy {
     #[must_use]
     fn add(self, other: Self) -> Self;
 
-    /// The same value, of whose making the optimiser knows nothing any more.
+    /// The same value, hidden from the optimiser, which cannot change how it is computed.
     ///
     /// It adds up operands in an order of its own: constants last, as a rule. In a chain of
     /// dependent sums that puts one more addition behind the operand that comes last. What is

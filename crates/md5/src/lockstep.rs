@@ -42,7 +42,7 @@ pub(crate) struct Lockstep {
     pub(crate) lanes: usize,
     /// The tails of some messages before, since those of the next ones may be similar.
     tails: Vec<PaddedTail>,
-    /// The length of some messages before that had nothing in their last block, and that.
+    /// The last block of padding that was computed: the length of its messages, and its sums.
     padding: (usize, Sums),
 }
 

@@ -63,7 +63,7 @@ struct Scheduler<'a> {
     buckets: [Vec<usize>; SHORT],
     /// Those that have most left, ascending.
     waiting: Vec<Left>,
-    /// Those that have gone forward, and that others have more left than.
+    /// Those that have gone forward, and now have fewer blocks left than others.
     later: Vec<Left>,
     /// Those of which nothing is left but a tail of one block, and of two.
     tails: [Vec<usize>; 2],

@@ -75,7 +75,7 @@ impl Work<'_> {
         if !self.statuses.contains_key(&file.id) {
             self.batch.state(file.id, self.catalog.checked(file.id)?, Status::Busy);
         }
-        // What waits would wait for as long as that takes.
+        // The second reading may take minutes.
         self.commit()?;
         match (self.confirm(path, &file, (&digests, &stat)), class) {
             (Confirmed::Busy, _) if self.is_unconfirmed => {

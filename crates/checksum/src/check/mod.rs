@@ -227,7 +227,7 @@ pub struct Tally {
     pub bytes: u64,
     /// Files that [`Options::journal`] knew, so that they were not read.
     pub resumed: u64,
-    /// Of which algorithms lines are that name theirs.
+    /// The algorithms of lines that name theirs.
     pub tagged: Compared,
     /// What other lines were taken for.
     pub untagged: Compared,

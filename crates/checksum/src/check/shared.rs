@@ -19,7 +19,7 @@ use super::jobs::{Jobs, Note};
 use super::{List, Options, Reading};
 use crate::{Algorithms, Source};
 
-/// More lists are not the same files by other algorithms, but folders with a list each.
+/// More lists than this are of a folder each, as a rule, and share no files.
 const MOST_LISTS: usize = 64;
 
 /// Longer lists, in bytes together, are not planned for: the plan and what is kept take two or

@@ -216,7 +216,8 @@ impl<'a> Search<'a> {
 
     /// Finds for those that are left the first entry of the first side with their content.
     fn copied(&self, left: &[Number], copied: &mut Vec<(Number, Number)>) {
-        /// Of one digest and other sizes, which is an accident, or a list that somebody made up.
+        /// The most entries with this digest, but of another size, that are looked at. There are
+        /// some by accident, or in a list that is made up.
         const MOST_OTHERS: usize = 64;
         let left = self.sorted(self.b, left);
         if left.is_empty() {

@@ -1,8 +1,8 @@
 //! Small files: read one behind the other into one memory, and hashed many at a time.
 //!
 //! A file that is there whole need not be a stream of a lane, which says piece by piece what comes
-//! next and stops the others when it ends. As messages at hand ([`md5_many_into_with`]) many are
-//! sorted by their lengths and hashed in few large steps.
+//! next and stops the others when it ends. In memory ([`md5_many_into_with`]) many are sorted by
+//! their lengths and hashed in few large steps.
 //!
 //! ```text
 //! read a file behind those that are there

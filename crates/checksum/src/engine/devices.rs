@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use super::Options;
 use super::width::Width;
 
-/// As many long files are read side by side at most. More buffers leave the caches, which costs
+/// The most long files that are read side by side. More buffers leave the caches, which costs
 /// more than a wider kernel gains: with 64 instead of 32 two threads take 8 % longer for 2,000
 /// files of 1 MiB on a Zen 5.
 pub(super) const MOST_LONG: usize = 32;

@@ -37,7 +37,7 @@ impl Hashers {
     ) -> Result<Self, Error> {
         let bytes = midstate.bytes();
         let begin = |algorithm| {
-            // One that is not kept has a state that none can be read from.
+            // An algorithm without a stored state gets an empty one, which no hasher takes.
             let state = (bytes > 0).then(|| midstate.of(algorithm).unwrap_or_default());
             let behind = state.map(|state| Behind { state, bytes });
             Ok((algorithm, hasher(algorithm, key, behind)?))

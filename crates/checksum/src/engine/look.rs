@@ -128,9 +128,9 @@ fn no_parts() -> Error {
 
 /// Reads the first bytes of what was opened, and looks at it then.
 ///
-/// Most files are small, and looking at them twice costs more than hashing them. What changed for
-/// the last time before it was opened did not change since, and if its size is what was read, it is
-/// done with. Of a file that may have changed meanwhile nothing counts as read: it is read anew
+/// Most files are small, and looking at them twice costs more than hashing them. If the
+/// last change was before it was opened, and its size is what was read, it is done with. Of a file
+/// that may have changed meanwhile nothing counts as read: it is read anew
 /// from a time on at which a change shows, and looked at once more in the end. What is read as it
 /// comes, a FIFO or a terminal, has no place to read from, and keeps what it holds. Where changes
 /// do not matter, it is looked at first.

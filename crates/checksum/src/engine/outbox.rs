@@ -9,9 +9,9 @@
 //! ready, at the end, or when it has waited for [`PATIENCE`]; but at once where it had nothing to
 //! do for that long.
 //!
-//! Nothing waits for ever: a job may begin only when it lies within the window, the head's job
-//! always does, and the worker that has it waits for nothing: whoever waits for a turn of a device
-//! (`devices.rs`) has no job, and the holders of turns read on.
+//! Nothing waits for ever: a job may begin only when it lies within the window, and the head's job
+//! always does. The worker that has it waits for nothing: one that waits for a turn of a device
+//! (`devices.rs`) has no job, and those that have a turn go on reading.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;
@@ -23,8 +23,8 @@ use super::Delivery;
 use super::stop::Stop;
 use super::task::{Completed, Sequence, Serial, Worker};
 
-/// The most jobs that may be under way, finished ones that the caller has not taken included: what
-/// is kept of those is what memory is spent on.
+/// The most jobs that may be under way, with finished ones that the caller has not taken. It bounds
+/// memory.
 pub(super) const WINDOW: u64 = 1 << 16;
 
 /// So many outcomes are worth waking the caller for.

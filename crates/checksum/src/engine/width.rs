@@ -37,12 +37,12 @@ const FALLEN: f64 = 0.6;
 /// A measurement has at least so many bytes, or lasts so long.
 const PERIOD: (u64, Duration) = (128 << 20, Duration::from_secs(1));
 
-/// No single head reads so many bytes a second, over so many bytes: what does has more than one, or
-/// none, and likes to be read from so many files at once to begin with.
+/// No single head reads so many bytes a second, over so many bytes. A device that does has more
+/// heads, or none, and is read from so many files at once to begin with.
 const MORE_THAN_ONE_HEAD: (f64, u64, usize) = (400e6, 32 << 20, 8);
 
-/// What is read first at another width says nothing of it, since it was asked for before: so many
-/// bytes, or for so long.
+/// The first bytes at another width were asked for at the one before, so they are not measured: so
+/// many bytes, or for so long.
 const SETTLING: (u64, Duration) = (64 << 20, Duration::from_millis(250));
 
 /// How often in a row what was asked for has to come in time to show that the device has time left.

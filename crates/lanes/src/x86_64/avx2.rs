@@ -6,8 +6,8 @@ use core::arch::x86_64::{__m256i as Ymm, *};
 use super::vector::{Register, Set};
 use crate::word::{Bits, Numbers};
 
-/// The instruction set. In a register that shares the units the longer chain of fewer operations is
-/// faster.
+/// The instruction set. Two registers that share the execution units are faster with fewer
+/// operations, although the chain is longer.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx2<const ALONE: bool>;
 
@@ -47,8 +47,8 @@ impl<const ALONE: bool> Set<Ymm> for Avx2<ALONE> {
 /// ((s + l) <<< n) + o  =  ((s << n) + o + (l << n))  +  ((s + l) >> (32 - n))
 /// ```
 ///
-/// In assembly, because the order matters: in this one no other operation takes the unit of one
-/// that is waited for.
+/// In assembly, because the order matters: in this one no operation takes a unit that the longest
+/// chain needs.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn shortest<const COUNT: u32>(sum: Ymm, late: Ymm, other: Ymm) -> Ymm {

@@ -13,10 +13,9 @@ pub(crate) struct Avx512;
 impl<R: Ternary> Set<R> for Avx512 {
     const ALONE: bool = false;
 
-    /// Ternary logic replaces an operand, and has to be given a copy if that is needed again. The
-    /// compiler copies whichever it likes, c or d as a rule; b, where it is opaque. On Zen 4 the
-    /// copy of a value that has been there for long delays what waits for it; the copy of b, which
-    /// has just been computed, costs nothing.
+    /// Ternary logic overwrites an operand, so the compiler copies one that is still needed: c or d
+    /// as a rule, but b where b is opaque. On Zen 4 the copy of an old value delays its readers;
+    /// that of b, which has just been computed, costs nothing.
     #[inline(always)]
     fn end_step<const F: i32, const COUNT: u32>(sum: R, b: R, c: R, d: R) -> R {
         sum.add(R::ternary::<F>(b.opaque(), c, d)).rotate_left(COUNT).add(b)

@@ -45,10 +45,11 @@ impl<R: Register, S, const LANES: usize> Vector<R, S, LANES> {
     /// Pieces of 16 bytes that a register has place for.
     const PIECES: usize = size_of::<R>() / 16;
 
-    /// How many quarters of a block, of how many lanes, four registers hold, and how many times
-    /// they are filled: with a quarter of four lanes, a half of four, or a half of eight.
+    /// Quarters of a block that four registers hold: of four lanes one or two, of eight two.
     const QUARTERS: usize = if Self::PIECES == 1 { 1 } else { 2 };
+    /// The lanes whose quarters they hold.
     const SHUFFLED_LANES: usize = 4 * Self::PIECES / Self::QUARTERS;
+    /// How often they are filled for a block.
     const SHUFFLED_PARTS: usize = LANES / Self::SHUFFLED_LANES * 4 / Self::QUARTERS;
 
     /// Makes one of these parts ready by shuffles. Both halves of a lane follow each other, so that
@@ -135,7 +136,7 @@ impl<R: Register, S: Set<R>, const LANES: usize> Word for Vector<R, S, LANES> {
             return Self::splat(row.word(first, number));
         }
         let words = ready.0[number][first..][..4 * Self::PIECES].as_ptr();
-        // SAFETY: there are so many words, of which the feed says that they are there.
+        // SAFETY: the slice has as many words, and they are written: the feed says so.
         Self(unsafe { words.cast::<R>().read_unaligned() }, PhantomData)
     }
 

@@ -33,8 +33,8 @@ impl<O: Offset, H: Output, const C: usize, const D: usize> Kernel64 for HashShor
             }
             let last = count - W::LANES;
             let (mut lanes, mut words) = lanes_from(&pieces, 0);
-            // Whose hashes are in `own`. At first none: what is put into the first places then is
-            // replaced.
+            // The first of the pieces whose hashes are in `own`. At first there are none: what is
+            // put into the first places is replaced.
             let mut hashed = 0;
             for first in (0..count).step_by(W::LANES) {
                 let state = if lanes.words_follow() {
@@ -42,7 +42,7 @@ impl<O: Offset, H: Output, const C: usize, const D: usize> Kernel64 for HashShor
                 } else {
                     absorb_ragged::<_, W, C>(start, &lanes)
                 };
-                // What needs no vectors stands where these have rounds to go on with.
+                // Scalar work goes here, while the vector units still run rounds.
                 pieces.fetch_behind();
                 pieces.scatter(hashed, own, hashes);
                 // In the end some are hashed again, instead of leaving lanes idle.

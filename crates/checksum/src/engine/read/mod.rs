@@ -254,8 +254,8 @@ impl Lane {
         !matches!(self, Self::Ahead(ahead) if ahead.is_direct())
     }
 
-    /// Whether it maps what a trial shows to be faster mapped. That is not so of what comes from a
-    /// medium, though a trial that runs behind what was asked for would not see it.
+    /// Whether it maps what a trial shows to be faster mapped. Files from a medium are never mapped
+    /// so: readahead would make mapping look fast in a trial.
     pub(super) fn maps_by_trial(&self) -> bool {
         matches!(self, Self::Map(window) if window.is_by_trial())
     }

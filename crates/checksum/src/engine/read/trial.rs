@@ -4,9 +4,9 @@
 //! machine to machine: of files in a tmpfs a mapping with its pages costs 0.4 to 0.6 of what
 //! reading does on an Intel Granite Rapids, and more than twice as much on an AMD Zen 4, each in a
 //! virtual machine. It differs by file system as well, since some keep their files in large pieces.
-//! So once a worker has read a few MiB from a device, some windows of its files are timed, one
-//! mapped and one read in turns: never the same one in both ways, since the second finds much of it
-//! in the nearest caches.
+//! So once a worker has read a few MiB from a device, some windows of its files are timed, mapped
+//! and read alternately: each in one way only, since a second pass would find much of it in the
+//! nearest caches.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -26,7 +26,7 @@ const TRIALS: usize = 8;
 
 /// Mapping is chosen when it takes less than this of the time of reading, in percent: what it saves
 /// has to be worth the signals that a mapped file can raise, and the memory that counts as the
-/// process's. Trials took 0.84 to 1.0 of it on a Zen 4 with one thread, where nothing is saved.
+/// process's.
 const WORTH_IT: u32 = 70;
 
 /// What to do with the next bytes of a file.

@@ -170,8 +170,8 @@ struct Worker<'a> {
     is_first: bool,
     /// Whether the medium had to seek for the file that was opened last.
     has_sought: bool,
-    /// Whether files of the last round did, or another worker's do, so that those of this one may
-    /// as well.
+    /// Whether files of the last round came from a medium, or another worker's do: those of this
+    /// one may, too.
     is_cold: bool,
     /// The right to read the files of these jobs, where they are planned and may be cold.
     turn: Option<Turn>,

@@ -158,7 +158,7 @@ impl Format for Json {
     }
 }
 
-/// What a text says, if it is an object what `of_object` makes of that.
+/// Parses a text; an object is handed to `of_object`.
 pub(super) fn read<'a>(
     scanner: &mut Scanner,
     text: &'a [u8],
