@@ -249,12 +249,17 @@ mod tests {
             ("", ", \"IsTruncated\": true"),
             ("", ", \"NextToken\": \"x\""),
             ("\"NextContinuationToken\":\n\"x\",", ""),
+            ("\"Is\\u0054runcated\": true, ", ""),
+            ("", ", \"Next\\u004darker\": \"x\""),
         ] {
             let list = format!("{{{before}\"Contents\": [{object}]{behind}}}");
             assert!(read(&list).contains(&Line::Wrong(Wrong::Truncated)), "{list}");
         }
-        let whole =
-            format!("{{\"IsTruncated\": false, \"Contents\": [{object}], \"NextToken\": null}}");
+        // What stands in a text is none of its members.
+        let prefix = r#""Prefix": "\"IsTruncated\":true", "x": ["NextToken", {"NextToken": "x"}]"#;
+        let whole = format!(
+            "{{\"IsTruncated\": false, \"Contents\": [{object}], {prefix}, \"NextToken\": null}}"
+        );
         assert_eq!(records(&whole).len(), 1);
     }
 

@@ -35,6 +35,8 @@ pub(in super::super) struct Object<'a> {
     pub(in super::super) is_error: bool,
     /// aws: it has objects in another member than the one whose array is read.
     pub(in super::super) has_other_objects: bool,
+    /// aws: it says that there are more objects than those in it.
+    pub(in super::super) is_truncated: bool,
 }
 
 /// A value of a member.
@@ -133,6 +135,11 @@ impl<'de> Visitor<'de> for &mut Object<'de> {
                 "Versions" | "DeleteMarkers" | "Contents" => {
                     let objects = members.next_value::<Value<'_>>()?;
                     object.has_other_objects |= !matches!(objects, Value::Nothing | Value::Empty);
+                    continue;
+                }
+                "IsTruncated" | "NextToken" | "NextContinuationToken" | "NextMarker" => {
+                    let more = members.next_value::<Value<'_>>()?;
+                    object.is_truncated |= !matches!(more, Value::Nothing | Value::Is(false));
                     continue;
                 }
                 "status" => {
