@@ -76,6 +76,10 @@ impl Format for Sfv {
             line[0] != b';'
         });
         match first {
+            // More comments than are looked at, and a piece of the line behind them.
+            Some(first) if has_comment && head.len() >= start::HEAD && head.ends_with(first) => {
+                true
+            }
             // Lists of others may have such lines, which are malformed there.
             Some(first) => matches!(self.clone().next(first), Line::Record { .. }),
             None => has_comment,
@@ -133,6 +137,11 @@ mod tests {
         assert!(Sfv::new(Dialect::any()).detect(list));
         assert!(Sfv::new(Dialect::any()).detect(b"b,c EB8EBA67\n"));
         assert!(Sfv::new(Dialect::any()).detect(b"\r\n; nothing yet\n"));
+        for length in [start::HEAD - 9, start::HEAD - 2, start::HEAD - 1, start::HEAD] {
+            let comments = "; by hand and long\n".repeat(1000);
+            let list = format!("{}\nb,c EB8EBA67\n", &comments[..length]);
+            assert!(Sfv::new(Dialect::any()).detect(&list.as_bytes()[..start::HEAD]), "{length}");
+        }
         let md5sums = b"; by hand\n900150983cd24fb0d6963f7d28e17f72  a\n";
         assert!(!Sfv::new(Dialect::any()).detect(md5sums));
         for (line, expected) in [
