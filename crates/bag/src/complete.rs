@@ -229,6 +229,16 @@ fn absent(bag: &Bag, name: &[u8], manifests: String) -> Problem {
     if next.next().is_some_and(|(name, _)| name.starts_with(&below)) {
         return Problem::Folder(manifests);
     }
+    let slashes = name.iter().enumerate().filter(|&(_, &byte)| byte == b'/');
+    let mut folders = slashes.filter_map(|(slash, _)| bag.contents.entries.get(&name[..slash]));
+    let why = folders.find_map(|entry| match entry {
+        Entry::Failed(why) => Some(why),
+        _ => None,
+    });
+    // Of what lies in a folder that cannot be read, nothing is known.
+    if let Some(why) = why {
+        return Problem::Unreadable(why.clone());
+    }
     // Nothing that lies behind a link to a folder was looked at.
     let found = fs::canonicalize(path(&bag.root, name));
     match (found, fs::canonicalize(&bag.root)) {

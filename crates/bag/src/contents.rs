@@ -13,6 +13,7 @@ use lanesum_checksum::engine::Hashed;
 use lanesum_checksum::error::message;
 use lanesum_list::{Inode, Time, Times};
 
+use crate::folder;
 use crate::info::Oxum;
 use crate::names::is_payload;
 
@@ -132,14 +133,14 @@ impl Contents {
     ) -> io::Result<()> {
         let device = fs::metadata(path(root, folder))?.dev();
         let mut is_empty = true;
-        for entry in fs::read_dir(path(root, folder))? {
-            let entry = entry?;
+        for name in folder::names(&path(root, folder))? {
             is_empty = false;
-            if folder.is_empty() && entry.file_name() == *except {
+            if folder.is_empty() && name == *except {
                 continue;
             }
-            let name = joined(folder, entry.file_name().into_vec());
-            let metadata = entry.metadata();
+            let name = joined(folder, name.into_vec());
+            let place = path(root, &name);
+            let metadata = place.symlink_metadata();
             if metadata.as_ref().is_ok_and(|metadata| metadata.dev() != device) {
                 self.mounted.push(name.clone());
             }
@@ -148,9 +149,7 @@ impl Contents {
                     pending.push(name);
                     continue;
                 }
-                Ok(metadata) if metadata.is_symlink() => {
-                    Entry::Link(target(&entry.path(), canonical))
-                }
+                Ok(metadata) if metadata.is_symlink() => Entry::Link(target(&place, canonical)),
                 Ok(metadata) => match special(&metadata) {
                     None => Entry::File(Facts::of(&metadata)),
                     Some(special) => Entry::Special(special),

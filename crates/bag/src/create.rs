@@ -5,6 +5,7 @@
 //! `staging.rs` says what a run leaves that is cut off.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::os::unix::ffi::OsStringExt as _;
@@ -17,6 +18,7 @@ use crate::contents::{self, Contents, Entry, Target, joined};
 use crate::declaration;
 use crate::error::{BagError, allow, at, changed, root};
 use crate::finding::{Finding, Problem};
+use crate::folder;
 use crate::info::{Element, Oxum};
 use crate::manifest::Manifest;
 use crate::names::{self, is_payload};
@@ -193,8 +195,9 @@ impl Creation {
         let texts = tags::of(self.options.algorithms, &payload.collect(), &BTreeMap::new(), &info)?;
         let done = self.put_together(&texts);
         staging::or_take_back(&self.root, done)?;
-        staging::finish(&self.root).map_err(|why| BagError::Unfinished(Box::new(why)))?;
-        Ok(Created { payload: oxum, beside: beside(&self.root)? })
+        let finished = staging::finish(&self.root).and_then(|()| beside(&self.root));
+        let beside = finished.map_err(|why| BagError::Unfinished(Box::new(why)))?;
+        Ok(Created { payload: oxum, beside })
     }
 
     /// Everything of which there is a way back.
@@ -203,12 +206,10 @@ impl Creation {
         tags::write(texts, &staging)?;
         let data = staging.join(DATA);
         fs::create_dir(&data).map_err(at(&data))?;
-        for entry in fs::read_dir(&self.root).map_err(at(&self.root))? {
-            let entry = entry.map_err(at(&self.root))?;
-            if entry.file_name() != *staging::NAME {
-                fs::rename(entry.path(), data.join(entry.file_name()))
-                    .map_err(at(&entry.path()))?;
-            }
+        let names = folder::names(&self.root).map_err(at(&self.root))?;
+        for name in names.into_iter().filter(|name| name != staging::NAME) {
+            let place = self.root.join(&name);
+            fs::rename(&place, data.join(name)).map_err(at(&place))?;
         }
         self.compare(&data, "", true)?;
         let mode = fs::metadata(&self.root).map_err(at(&self.root))?.permissions();
@@ -343,10 +344,8 @@ fn beside(root: &Path) -> Result<Vec<Finding>, BagError> {
         let known = [DATA, staging::NAME, declaration::NAME, "bag-info.txt"];
         known.iter().any(|it| it.as_bytes() == name) || Manifest::of(name).is_some()
     };
-    let mut names = Vec::new();
-    for entry in fs::read_dir(root).map_err(at(root))? {
-        names.push(entry.map_err(at(root))?.file_name().into_vec());
-    }
+    let names = folder::names(root).map_err(at(root))?.into_iter();
+    let mut names: Vec<_> = names.map(OsString::into_vec).collect();
     names.retain(|name| !is_part(name));
     names.sort();
     Ok(names.into_iter().map(|name| Finding::warning(name, Problem::Beside)).collect())

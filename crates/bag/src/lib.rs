@@ -23,6 +23,7 @@ mod declaration;
 mod error;
 mod fetch;
 mod finding;
+mod folder;
 mod info;
 mod manifest;
 mod names;

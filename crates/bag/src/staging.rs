@@ -11,12 +11,14 @@
 //!
 //! No folder without a `bagit.txt` is a bag, so a new one is none until its last rename.
 
-use std::fs::{self, DirEntry, File, TryLockError};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::declaration::{self, Declaration, INFO};
 use crate::error::{BagError, at};
+use crate::folder;
 use crate::manifest::Manifest;
 
 /// The folder in the bag.
@@ -30,12 +32,12 @@ const REMOVE: &str = "remove";
 
 /// Whether an earlier run was cut off in the middle.
 pub(crate) fn is_unfinished(root: &Path) -> bool {
-    root.join(NAME).read_dir().is_ok_and(|mut entries| entries.next().is_some())
+    folder::names(&root.join(NAME)).is_ok_and(|names| !names.is_empty())
 }
 
 /// Whether an earlier run was cut off when all was done but for removing the folder.
 pub(crate) fn is_left_empty(root: &Path) -> bool {
-    root.join(NAME).read_dir().is_ok_and(|mut entries| entries.next().is_none())
+    folder::names(&root.join(NAME)).is_ok_and(|names| names.is_empty())
 }
 
 /// Removes what [is left empty](is_left_empty).
@@ -70,13 +72,13 @@ pub(crate) enum Recovery {
 /// Takes back what an earlier run had begun, or finishes it where it was nearly done.
 pub(crate) fn recover(root: &Path) -> Result<Recovery, BagError> {
     let staging = root.join(NAME);
-    let entries = match fs::read_dir(&staging) {
-        Ok(entries) => entries.collect::<Result<Vec<_>, _>>().map_err(at(&staging))?,
+    let names = match folder::names(&staging) {
+        Ok(names) => names,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Recovery::Nothing),
         Err(error) => return Err(at(&staging)(error)),
     };
-    if let Some(foreign) = entries.iter().find(|entry| !is_ours(entry)) {
-        return Err(BagError::InTheWay(foreign.path()));
+    if let Some(foreign) = names.iter().find(|name| !is_ours(name)) {
+        return Err(BagError::InTheWay(staging.join(foreign)));
     }
     if staging.join(declaration::NAME).exists() {
         if !is_whole(root, &staging) {
@@ -91,22 +93,19 @@ pub(crate) fn recover(root: &Path) -> Result<Recovery, BagError> {
 
 /// Whether what makes a bag is there, or in the place that it takes; else nobody sealed that.
 fn is_whole(root: &Path, staging: &Path) -> bool {
-    let is_manifest = |entry: io::Result<DirEntry>| {
-        let name = entry.ok().map(|entry| entry.file_name());
-        let manifest = name.and_then(|name| Manifest::of(name.as_encoded_bytes()));
-        manifest.is_some_and(|manifest| !manifest.is_tag)
+    let is_manifest = |name: &OsString| {
+        Manifest::of(name.as_encoded_bytes()).is_some_and(|manifest| !manifest.is_tag)
     };
     let has_manifest =
-        |folder: &Path| folder.read_dir().is_ok_and(|mut entries| entries.any(is_manifest));
+        |folder: &Path| folder::names(folder).is_ok_and(|names| names.iter().any(is_manifest));
     let places = [staging, root];
     places.iter().any(|place| place.join(DATA).is_dir())
         && places.iter().any(|place| has_manifest(place))
 }
 
-fn is_ours(entry: &DirEntry) -> bool {
-    let name = entry.file_name();
+fn is_ours(name: &OsStr) -> bool {
     let known = [DATA, REMOVE, declaration::NAME, "bagit.txt.part", INFO];
-    known.iter().any(|known| name == **known) || Manifest::of(name.as_encoded_bytes()).is_some()
+    known.iter().any(|known| name == *known) || Manifest::of(name.as_encoded_bytes()).is_some()
 }
 
 /// Takes back what was begun where that failed.
@@ -134,19 +133,18 @@ fn take_back(root: &Path) -> Result<(), BagError> {
         sync(&staging)?;
     }
     if data.exists() {
-        for entry in fs::read_dir(&data).map_err(at(&data))? {
-            let entry = entry.map_err(at(&data))?;
-            let place = root.join(entry.file_name());
+        for name in folder::names(&data).map_err(at(&data))? {
+            let place = root.join(&name);
             if place.symlink_metadata().is_ok() {
                 return Err(BagError::InTheWay(place));
             }
-            fs::rename(entry.path(), &place).map_err(at(&place))?;
+            fs::rename(data.join(&name), &place).map_err(at(&place))?;
         }
         sync(root)?;
         fs::remove_dir(&data).map_err(at(&data))?;
     }
-    for entry in fs::read_dir(&staging).map_err(at(&staging))? {
-        let path = entry.map_err(at(&staging))?.path();
+    for name in folder::names(&staging).map_err(at(&staging))? {
+        let path = staging.join(name);
         fs::remove_file(&path).map_err(at(&path))?;
     }
     fs::remove_dir(&staging).map_err(at(&staging))
@@ -209,10 +207,7 @@ pub(crate) fn finish(root: &Path) -> Result<(), BagError> {
         }
         fs::remove_file(&remove).map_err(at(&remove))?;
     }
-    let mut names = Vec::new();
-    for entry in fs::read_dir(&staging).map_err(at(&staging))? {
-        names.push(entry.map_err(at(&staging))?.file_name());
-    }
+    let mut names = folder::names(&staging).map_err(at(&staging))?;
     // The payload comes first, the declaration last.
     names.sort_by_key(|name| (name == declaration::NAME, name != DATA));
     for name in names {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
 use indicatif::DecimalBytes;
-use lanesum_bag::{BagError, Begun, CreateOptions, Creation, Finding};
+use lanesum_bag::{BagError, Begun, CreateOptions, Created, Creation, Finding};
 
 use super::{fail, software, tell};
 use crate::args::Create;
@@ -71,13 +71,16 @@ fn create(
     drop(display);
     console::lock(console).set_bar(None);
     read?;
-    // It takes a moment, and an interruption can wait for so long.
-    let held = interruptions.hold();
-    let created = creation.finish()?;
-    drop(held);
-    let payload = created.payload;
-    let words = format!("is a bag now: {}, {}", files(payload.files), DecimalBytes(payload.bytes));
-    Ok(end(args, &words, &created.beside, &mut console::lock(console)))
+    // It takes a moment, and an interruption can wait until it is told what became of the folder.
+    let mut console = console::lock(console);
+    let _held = interruptions.hold();
+    Ok(match creation.finish() {
+        Ok(Created { payload, beside, .. }) => {
+            let (count, bytes) = (files(payload.files), DecimalBytes(payload.bytes));
+            end(args, &format!("is a bag now: {count}, {bytes}"), &beside, &mut console)
+        }
+        Err(error) => fail(&args.folder, &error, &mut console),
+    })
 }
 
 /// Tells that it is a bag, and of what is not in it.

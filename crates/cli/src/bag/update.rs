@@ -61,21 +61,22 @@ fn update(
     drop(display);
     console::lock(console).set_bar(None);
     read?;
-    {
-        // What is taken up is told before it is.
-        let mut console = console::lock(console);
-        if let Err(error) = print(args, &update, &mut console) {
-            return Ok(fail_to_write(&error, &mut console));
-        }
+    let mut console = console::lock(console);
+    // What is taken up is told before it is.
+    if let Err(error) = print(args, &update, &mut console) {
+        return Ok(fail_to_write(&error, &mut console));
     }
     let taken = taken_up(&update);
-    // It takes a moment, and an interruption can wait for so long.
-    let held = interruptions.hold();
-    let payload = update.finish()?;
-    drop(held);
-    let (count, bytes) = (files(payload.files), DecimalBytes(payload.bytes));
-    console::lock(console).about(folder, &format!("{taken}; its payload is {count}, {bytes}"));
-    Ok(ExitCode::SUCCESS)
+    // It takes a moment, and an interruption can wait until it is told what became of the bag.
+    let _held = interruptions.hold();
+    Ok(match update.finish() {
+        Ok(payload) => {
+            let (count, bytes) = (files(payload.files), DecimalBytes(payload.bytes));
+            console.about(folder, &format!("{taken}; its payload is {count}, {bytes}"));
+            ExitCode::SUCCESS
+        }
+        Err(error) => fail(&args.folder, &error, &mut console),
+    })
 }
 
 /// What is taken up, in few words: `1 new, 2 missing taken up`.

@@ -450,6 +450,20 @@ fn what_cannot_be_read_is_an_error() {
     .unwrap();
     obey_modes();
     fails(&folder, "b/data/a: Permission denied\n");
+
+    // Nor can what is in a folder: that is all that is known of it.
+    let mode = |mode| {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        fs::set_permissions(folder.path("b/data/sub"), mode).unwrap();
+    };
+    for of_sub in [0, 0o300] {
+        mode(of_sub);
+        let (found, _) = validate(&folder, 1);
+        mode(0o700);
+        let names = ["b/data/sub/b", "b/data/sub", "b/data/a"];
+        let errors = names.map(|name| format!("{name}: Permission denied\n")).concat();
+        assert_eq!(found, format!("{errors}b: NOT VALID: 3 errors\n"));
+    }
 }
 
 #[test]

@@ -184,3 +184,35 @@ fn without_a_thread_to_clean_up_signals_end_the_program_as_any_other() {
     running.signal(Signal::INT);
     assert_eq!(running.finish().status.signal(), Some(Signal::INT.as_raw()));
 }
+
+/// What became of the folder is told before the signal ends the program: no bag, or a whole one.
+#[test]
+fn an_interruption_at_the_end_of_a_bag_comes_when_that_is_told() {
+    let names: Vec<_> = (0..2000).map(|number| format!("b/{number}")).collect();
+    let folder = Folder::of(&names.iter().map(|name| &**name).collect::<Vec<_>>());
+    let interrupt = |args: &[&str]| {
+        let mut command = interruptible(&folder, args);
+        let mut running = start(command.stderr(Stdio::piped()));
+        while !exists(folder.path("b/.lanesum-bag")) {
+            assert!(
+                running.child.try_wait().unwrap().is_none(),
+                "{}",
+                text(&running.finish().stderr)
+            );
+            std::thread::yield_now();
+        }
+        running.signal(Signal::TERM);
+        running.finish()
+    };
+    let words = "lanesum: b: is a bag now: 2,000 files, ";
+    let run = interrupt(&["bag", "create", "b"]);
+    assert!(text(&run.stderr).starts_with(words), "{}", text(&run.stderr));
+    assert_eq!(folder.run("bag validate b").status.code(), Some(0));
+
+    let run = interrupt(&["bag", "update", "-a", "md5,sha256", "b"]);
+    let words = "lanesum: b: no file had changed; its payload is 2,000 files, ";
+    assert!(text(&run.stderr).starts_with(words), "{}", text(&run.stderr));
+    assert_eq!(folder.run("bag validate b").status.code(), Some(0));
+    let again = folder.run("bag create b");
+    assert!(text(&again.stderr).contains("is a bag already"), "{}", text(&again.stderr));
+}

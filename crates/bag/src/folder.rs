@@ -1,0 +1,43 @@
+//! The names in a folder.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
+
+/// All names in a folder, in no order, or none where one of them could not be read.
+///
+/// The standard library's `read_dir` panics where a folder cannot be closed.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn names(folder: &Path) -> io::Result<Vec<OsString>> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut names = Vec::new();
+    for entry in Dir::new(openat(CWD, folder, flags, Mode::empty())?)? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if name != b"." && name != b".." {
+            names.push(OsStr::from_bytes(name).to_owned());
+        }
+    }
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_all_but_the_folders_own() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(names(folder.path()).unwrap().is_empty());
+        let file = OsStr::from_bytes(b".a\xff\n");
+        std::fs::write(folder.path().join(file), "").unwrap();
+        assert_eq!(names(folder.path()).unwrap(), [file]);
+        let no_folder = names(&folder.path().join(file)).unwrap_err();
+        assert_eq!(no_folder.kind(), io::ErrorKind::NotADirectory);
+    }
+}
