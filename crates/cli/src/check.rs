@@ -39,25 +39,16 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     key::refuse_shared(args.key_file.as_deref(), shared)?;
     let algorithm = args.algorithm.into_iter().collect();
     let key_file = KeyFile::open(args.key_file.as_deref(), algorithm)?;
-    let mut console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
-    if let Some(key_file) = &key_file {
-        key_file.warn(&mut console);
-    }
-    if let Some(root) = &args.root {
-        look_at_root(root).with_context(|| format!("--root {}", root.display()))?;
-    }
-    if lists.contains(&List::Stdin) && io::stdin().is_terminal() && !args.status {
-        console.tell_list_is_awaited();
-    }
-    let console = Arc::new(Mutex::new(console));
+    let is_typed = lists.contains(&List::Stdin) && io::stdin().is_terminal();
+    let console = Arc::new(Mutex::new(console(&args, key_file.as_ref(), is_typed)?));
     let signals = signals::catch();
     let mut options = options(&args, key_file.map(|file| file.key));
-    let state = |state: &PathBuf| Partial::of_check(state, &lists, options.engine.key.as_ref());
-    let partial = args.resume.as_ref().map(state).transpose()?;
+    let key = options.engine.key.as_ref();
+    let partial = |state: &PathBuf| Partial::of_check(state, &lists, args.run.io, key);
+    let partial = args.resume.as_ref().map(partial).transpose()?;
     options.journal = partial.as_ref().map(|partial| Arc::clone(partial.journal()));
     signals.keeping(partial.clone()).handle(&console, None);
     let taken = stdin::taken(shared.is_some(), paths_read(&args));
-    let is_typed = lists.contains(&List::Stdin) && io::stdin().is_terminal();
     let display =
         Display::start_unless(is_typed, args.run.progress, || files_to_count(&lists, &options));
     console::lock(&console).set_bar(display.as_ref().map(|display| display.bar.clone()));
@@ -79,16 +70,24 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     report.nothing_checked(&lists, &mut console);
     report.summary(begin.elapsed(), &mut console);
     if let Some(partial) = partial {
-        partial.tell_taken(report.total.resumed, &mut console);
-        // What could not be read may be there the next time.
-        let is_at_end = report.total.unreadable == 0 && report.bad_lists == 0;
-        if is_at_end {
-            partial.done(report.total.resumed, &mut console)
-        } else {
-            partial.failed(&mut console)
-        }
+        report.end_partial(&partial, &mut console);
     }
     Ok(if report.all_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Where results and messages go. Tells what somebody should know before anything is read.
+fn console(args: &Check, key_file: Option<&KeyFile>, is_typed: bool) -> anyhow::Result<Console> {
+    let mut console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
+    if let Some(key_file) = key_file {
+        key_file.warn(&mut console);
+    }
+    if let Some(root) = &args.root {
+        look_at_root(root).with_context(|| format!("--root {}", root.display()))?;
+    }
+    if is_typed && !args.status {
+        console.tell_list_is_awaited();
+    }
+    Ok(console)
 }
 
 /// Prints what happens, to the end or until that fails.
@@ -206,6 +205,17 @@ impl<'a> Report<'a> {
             && self.total.unreadable == 0
             && self.total.unknown == 0
             && !(self.is_strict() && self.total.malformed > 0)
+    }
+
+    /// Tells how much was read by runs before, and keeps that if there is more to read.
+    fn end_partial(&self, partial: &Partial, console: &mut Console) {
+        partial.tell_taken(self.total.resumed, console);
+        // What could not be read may be there the next time.
+        if self.total.unreadable == 0 && self.bad_lists == 0 {
+            partial.done(self.total.resumed, console);
+        } else {
+            partial.failed(console);
+        }
     }
 
     fn is_strict(&self) -> bool {

@@ -63,20 +63,7 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     let names_come = args.files0_from.as_deref().is_some_and(stdin::is_meant_by);
     options.taken = stdin::taken(names_come, read_before(&args));
 
-    let mut printer = Printer {
-        trees: &trees,
-        algorithms: args.algorithms(),
-        options: &options,
-        format: &*format,
-        looks: Arc::default(),
-        journal: partial.as_ref().map(|partial| Arc::clone(partial.journal())),
-        taken: 0,
-        console: &console,
-        tells_own_output: args.output.is_none(),
-        names_end_with_nul: args.files0_from.is_some(),
-        text: Vec::new(),
-        printed: Printed { missing: Missing::default(), is_empty: true, outcome: Ok(()) },
-    };
+    let mut printer = Printer::new(&args, &trees, &options, &*format, &console, partial.as_ref());
     let items = paths.items(&trees, &printer.looks);
     printer.print_list(items);
     let (printed, taken) = (printer.printed, printer.taken);
@@ -86,12 +73,10 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     console.set_bar(None);
     partial.iter().for_each(|partial| partial.tell_taken(taken, &mut console));
     let ended = end(&args, printed, output, &interruptions, &mut console);
-    if let Some(partial) = partial {
-        match ended {
-            Ok(Ended::Listed(_)) => partial.done(taken, &mut console),
-            _ => partial.failed(&mut console),
-        }
-    }
+    partial.iter().for_each(|partial| match ended {
+        Ok(Ended::Listed(_)) => partial.done(taken, &mut console),
+        _ => partial.failed(&mut console),
+    });
     ended.map(|(Ended::Listed(code) | Ended::NoList(code))| code)
 }
 
@@ -225,7 +210,31 @@ enum Task {
     Known(Box<(Source, Hashed)>),
 }
 
-impl Printer<'_> {
+impl<'run> Printer<'run> {
+    fn new(
+        args: &Sum,
+        trees: &'run Trees,
+        options: &'run engine::Options,
+        format: &'run dyn Format,
+        console: &'run Mutex<Console>,
+        partial: Option<&Partial>,
+    ) -> Self {
+        Self {
+            trees,
+            algorithms: args.algorithms(),
+            options,
+            format,
+            looks: Arc::default(),
+            journal: partial.map(|partial| Arc::clone(partial.journal())),
+            taken: 0,
+            console,
+            tells_own_output: args.output.is_none(),
+            names_end_with_nul: args.files0_from.is_some(),
+            text: Vec::new(),
+            printed: Printed { missing: Missing::default(), is_empty: true, outcome: Ok(()) },
+        }
+    }
+
     fn print_list(&mut self, items: impl Iterator<Item = Item> + Send + 'static) {
         self.append(|format, text| format.begin(text));
         self.print(items);

@@ -21,6 +21,7 @@ const fn magic(purpose: Purpose) -> &'static [u8] {
     match purpose {
         Purpose::List => b"lanesum partial list 1\n",
         Purpose::Check => b"lanesum partial check 1\n",
+        Purpose::DirectCheck => b"lanesum partial direct check 1\n",
     }
 }
 
@@ -180,6 +181,10 @@ mod tests {
         let list = b"d41d8cd98f00b204e9800998ecf8427e  a file\n";
         assert_eq!(read(list, LIST, None), Content::Other);
         assert_eq!(read(b"", LIST, None), Content::Nothing);
-        assert_eq!(read(&head(LIST, None), Purpose::Check, None), Content::Other);
+        let purposes = [LIST, Purpose::Check, Purpose::DirectCheck];
+        for (its, other) in purposes.iter().flat_map(|it| purposes.map(|other| (*it, other))) {
+            let is_other = read(&head(its, None), other, None) == Content::Other;
+            assert_eq!(is_other, its != other, "{its:?} {other:?}");
+        }
     }
 }

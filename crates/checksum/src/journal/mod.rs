@@ -72,6 +72,9 @@ pub enum Purpose {
     List,
     /// A check: it holds what was verified.
     Check,
+    /// A check that reads past the system's cache: what another one has read says nothing of the
+    /// medium.
+    DirectCheck,
 }
 
 /// Why there is no journal. The path is the caller's to add.

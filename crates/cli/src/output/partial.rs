@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use lanesum_checksum::Key;
 use lanesum_checksum::check::List;
-use lanesum_checksum::engine::inode_of;
+use lanesum_checksum::engine::{Io, inode_of};
 use lanesum_checksum::error::message;
 use lanesum_checksum::journal::{Begin, Journal, JournalError, Purpose};
 
@@ -62,7 +62,12 @@ impl Partial {
     ///
     /// # Errors
     /// It cannot be made or read, is something else, or another check's.
-    pub fn of_check(state: &Path, lists: &[List], key: Option<&Key>) -> anyhow::Result<Self> {
+    pub fn of_check(
+        state: &Path,
+        lists: &[List],
+        io: Io,
+        key: Option<&Key>,
+    ) -> anyhow::Result<Self> {
         let there = stat(state).ok().map(|there| inode_of(&there));
         let is_state = |list: &List| match list {
             List::Path(path) => stat(path).ok().map(|list| inode_of(&list)) == there,
@@ -78,7 +83,8 @@ impl Partial {
         if stdin::is_meant_by(state) {
             return Err(Usage("--resume needs a file, which it makes".to_owned()).into());
         }
-        let journal = Journal::open(state, Purpose::Check, key, Begin::Resumed);
+        let purpose = if io == Io::Direct { Purpose::DirectCheck } else { Purpose::Check };
+        let journal = Journal::open(state, purpose, key, Begin::Resumed);
         let journal = journal.with_context(|| state.display().to_string())?;
         let remedy = "--resume with it goes on from there";
         Ok(Self { journal: Arc::new(journal), resumes: true, remedy })

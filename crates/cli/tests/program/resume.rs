@@ -291,6 +291,24 @@ fn an_interrupted_check_goes_on() {
     assert_eq!(folder.names(), ["bad", "fifo", "list"], "the next check reads everything");
 }
 
+/// What the system's cache gave tells nothing of the medium.
+#[test]
+fn a_check_of_the_medium_goes_on_from_no_other() {
+    let folder = Folder::of(&["a"]);
+    folder.write("list", text(&folder.run(OLD).stdout) + &line("abc", "gone"));
+    let words = "lanesum: state: is there, and is not what an interrupted run of this kind keeps; \
+                 choose another name\n";
+    for (first, other) in [("read", "direct"), ("direct", "read")] {
+        let run = folder.run(&format!("check --io {first} --resume state list"));
+        assert!(text(&run.stderr).contains("state: keeps "), "{}", text(&run.stderr));
+        let run = folder.run(&format!("check --io {other} --resume state list"));
+        expect(&run, 1, "", words);
+        let run = folder.run(&format!("check --io {first} --resume state list"));
+        assert!(text(&run.stderr).contains(" read before"), "{}", text(&run.stderr));
+        fs::remove_file(folder.path("state")).unwrap();
+    }
+}
+
 #[test]
 fn a_check_that_was_all_read_keeps_nothing() {
     let folder = Folder::of(&["a"]);
