@@ -1,7 +1,9 @@
 //! Lists that come from readers: files, pipes, terminals. What stands in them is
 //! [`lanesum_list`]'s business.
 
+use std::fs::{File, Metadata};
 use std::io::{self, BufRead, Chain, Cursor, Read as _, Take};
+use std::os::unix::fs::MetadataExt as _;
 
 use lanesum_list::formats::Format;
 use lanesum_list::start::{self, NotAList};
@@ -64,6 +66,61 @@ impl OneFolder {
     }
 }
 
+/// What the file of a list was when it was opened. Whoever has read the list to its end asks
+/// whether it is still that.
+///
+/// ```
+/// use std::io::Write as _;
+/// use lanesum_checksum::list::Snapshot;
+///
+/// let mut file = tempfile::tempfile()?;
+/// let snapshot = Snapshot::of(&file)?;
+/// assert!(!snapshot.has_changed());
+/// file.write_all(b"more")?;
+/// assert!(snapshot.has_changed());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Snapshot {
+    /// None where it is no regular file: what comes through a pipe comes once.
+    file: Option<(File, Facts)>,
+}
+
+/// Length and time of a file's content.
+type Facts = (u64, i64, i64);
+
+fn facts(metadata: &Metadata) -> Facts {
+    (metadata.len(), metadata.mtime(), metadata.mtime_nsec())
+}
+
+impl Snapshot {
+    /// That of an open file.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn of(file: &File) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        let is_regular = metadata.is_file();
+        let file = is_regular.then(|| Ok::<_, io::Error>((file.try_clone()?, facts(&metadata))));
+        Ok(Self { file: file.transpose()? })
+    }
+
+    /// Whether it is a regular file.
+    #[must_use]
+    pub const fn is_regular(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Whether the file was cut or written to since.
+    #[must_use]
+    pub fn has_changed(&self) -> bool {
+        let is_same = |file: &File, before: &Facts| {
+            file.metadata().is_ok_and(|metadata| facts(&metadata) == *before)
+        };
+        self.file.as_ref().is_some_and(|(file, before)| !is_same(file, before))
+    }
+}
+
 /// Looks at the start of a list and gives it back whole, without a byte order mark.
 ///
 /// Reads no further than to the end of the first line that says something, and no more than
@@ -113,7 +170,7 @@ pub fn open<R: BufRead>(mut reader: R, ending: Ending) -> Result<Text<R>, OpenEr
 /// Whether a line that is neither empty nor a comment is whole.
 fn has_line(head: &[u8], ending: Ending) -> bool {
     let is_end = |&byte: &u8| byte == ending.byte();
-    let says_something = |line: &[u8]| !matches!(line, [] | [b'\r'] | [b'#', ..]);
+    let says_something = |line: &[u8]| !matches!(line, [] | [b'\r'] | [b'#' | b';', ..]);
     let whole = head.iter().rposition(is_end).map_or(&[][..], |end| &head[..end]);
     whole.split(is_end).any(says_something)
 }
@@ -256,6 +313,17 @@ mod tests {
         let list = open(BufReader::new(Terminal(0)), Ending::Newline);
         list.unwrap().read_to_string(&mut text).unwrap();
         assert_eq!(text, "");
+    }
+
+    /// A list of SFV is known by its first line behind its comments, however they come.
+    #[test]
+    fn comments_are_read_to_their_end() {
+        let list = b"; by hand\n# of today\na 352441C2\nb 352441C2\n";
+        for buffer in 1..list.len() {
+            let text = open(BufReader::with_capacity(buffer, &list[..]), Ending::Newline).unwrap();
+            let head = text.get_ref().0.get_ref();
+            assert!(head.starts_with(&list[..32]), "{buffer}");
+        }
     }
 
     #[test]

@@ -139,10 +139,14 @@ fn tell_doubts(
             words.extend_from_slice(b" off its names, more of its files are found");
             console.about(name(input), &String::from_utf8_lossy(&words));
         }
-        if !doubts.seen_from.is_empty() && !is_of_a_folder(&doubts.seen_from, inputs) {
+        let is_told = doubts.may_be_seen_from.is_some();
+        if !doubts.seen_from.is_empty() && !is_told && !is_of_a_folder(&doubts.seen_from, inputs) {
             let mut words = b"its names are taken without ".to_vec();
             console.quote(&mut words, &doubts.seen_from);
             console.about(name(input), &String::from_utf8_lossy(&words));
+        }
+        if let Some(other) = &doubts.may_be_seen_from {
+            tell_other_way(name(input), &doubts.seen_from, other, console);
         }
         if doubts.unknown > 0 {
             let algorithms: Vec<_> = doubts.unknown_algorithms.iter().map(String::as_str).collect();
@@ -185,6 +189,20 @@ fn tell_doubts(
         is_usable &= entries > 0 || !is_list;
     }
     is_usable
+}
+
+/// Tells how the names of a list are taken, where there are files of them in another way too.
+fn tell_other_way(list: &[u8], taken: &[u8], other: &[u8], console: &mut Console) {
+    let way = |prefix: &[u8]| {
+        let mut words = if prefix.is_empty() { "as they stand" } else { "without " }.into();
+        if !prefix.is_empty() {
+            console.quote(&mut words, prefix);
+        }
+        String::from_utf8_lossy(&words).into_owned()
+    };
+    let (taken, other) = (way(taken), way(other));
+    let words = format!("its names are taken {taken}; some are of files there {other}, too");
+    console.about(list, &words);
 }
 
 /// Tells of a list of which no digest is its file's: it may be of another algorithm, or of a key.

@@ -4,6 +4,7 @@
 //! there are, so the lists are read twice for it; one that comes through a pipe is kept in a
 //! temporary file for that.
 
+use std::env;
 use std::fs::File;
 use std::io::{self, BufReader, IsTerminal as _, Seek as _};
 use std::os::unix::ffi::OsStrExt as _;
@@ -13,8 +14,8 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::{Context as _, anyhow, bail};
 use indicatif::HumanCount;
-use lanesum_checksum::check::{FormatOfList, List, Options};
-use lanesum_checksum::list::{self, ListReader, OneFolder};
+use lanesum_checksum::check::{FormatOfList, List, ListError, Options};
+use lanesum_checksum::list::{self, ListReader, OneFolder, Snapshot};
 use lanesum_list::formats::{CannotHold, Format, Invocation, Kind, Layout, Line, Wrong};
 use lanesum_list::{Algorithms, Dialect, Digest, Ending, Record};
 
@@ -41,10 +42,6 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
     let target = Target::of(args.output.as_deref())?;
     target.refuse_as_input(args.lists.iter().map(PathBuf::as_path))?;
     let mut inputs = inputs(args)?;
-    if inputs.iter().any(|input| input.list == List::Stdin) && io::stdin().is_terminal() {
-        let console = Console::new(b"lanesum", locale_of_process());
-        console.context("standard output")?.tell_list_is_awaited();
-    }
     if args.to.has_header() {
         inputs = inputs.into_iter().map(Input::keep).collect::<Result<_, _>>()?;
         survey(&mut inputs, &options, only, &mut layout)?;
@@ -57,45 +54,62 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
     }));
     let interruptions = signals.handle(&console, output.unfinished());
     let writer = args.to.writer(&layout).map_err(|cannot| anyhow!("{cannot}"))?;
-    let mut printer = Printer {
-        format: &*writer,
-        console: &console,
-        text: Vec::new(),
-        only,
-        algorithms: Algorithms::NONE,
-        is_empty: true,
-        etags: 0,
-    };
-    match printer.all(&mut inputs, &options).and_then(|()| printer.flush()) {
-        Err(Failure::Output(error)) if matches!(output, Output::Stdout) => {
-            return Ok(fail_to_write(&error, &mut console::lock(&console)));
-        }
-        Err(Failure::Output(error)) => {
-            let name = args.output.as_deref().unwrap_or(Path::new("-"));
-            return Err(error).with_context(|| name.display().to_string());
-        }
-        Err(Failure::List(error)) => {
-            // What stands on standard output is whole lines up to here.
-            return match printer.flush() {
-                Err(Failure::Output(why)) if matches!(output, Output::Stdout) => {
-                    Ok(fail_to_write(&why, &mut console::lock(&console)))
-                }
-                _ => Err(error),
-            };
-        }
-        Ok(()) => {}
+    let mut printer = Printer::new(&*writer, &console, only);
+    let printed = printer.all(&mut inputs, &options).and_then(|()| printer.flush());
+    if let Err(failure) = printed {
+        return no_list(args, failure, &output, &mut printer);
     }
-    let etags = printer.etags;
+    let Printer { etags, folder, .. } = printer;
     output.finish(&interruptions)?;
-    if etags > 0 {
-        let etags = match etags {
-            1 => "1 ETag of several parts is".to_owned(),
-            etags => format!("{} ETags of several parts are", HumanCount(etags)),
-        };
-        let words = format!("{etags} left out, which lists in the format {} do not have", args.to);
-        console::lock(&console).message(words.as_bytes());
+    let mut console = console::lock(&console);
+    tell_left_out(args, etags, &mut console);
+    let says_folder = args.to == Kind::Hashdeep && layout.invocation.is_some();
+    if let Some(folder) = folder.into_first().filter(|_| !says_folder) {
+        tell_folder(&folder, &mut console);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Ends where the list is not whole: what stands on standard output is whole lines.
+fn no_list(
+    args: &Convert,
+    failure: Failure,
+    output: &Output,
+    printer: &mut Printer<'_>,
+) -> anyhow::Result<ExitCode> {
+    let is_stdout = matches!(output, Output::Stdout);
+    let why = match failure {
+        Failure::Output(why) => why,
+        Failure::List(error) => match printer.flush() {
+            Err(Failure::Output(why)) if is_stdout => why,
+            _ => return Err(error),
+        },
+    };
+    if is_stdout {
+        return Ok(fail_to_write(&why, &mut console::lock(printer.console)));
+    }
+    let name = args.output.as_deref().unwrap_or(Path::new("-"));
+    Err(why).with_context(|| name.display().to_string())
+}
+
+/// Tells how many ETags no list of this format has.
+fn tell_left_out(args: &Convert, etags: u64, console: &mut Console) {
+    let etags = match etags {
+        0 => return,
+        1 => "1 ETag of several parts is".to_owned(),
+        etags => format!("{} ETags of several parts are", HumanCount(etags)),
+    };
+    let words = format!("{etags} left out, which lists in the format {} do not have", args.to);
+    console.message(words.as_bytes());
+}
+
+/// Tells where the files are, which nothing in the new list does.
+fn tell_folder(folder: &[u8], console: &mut Console) {
+    let mut words = b"the names are in ".to_vec();
+    console.quote(&mut words, folder);
+    words.extend_from_slice(b", which the new list does not say: check it there, or with --root ");
+    console.quote(&mut words, folder);
+    console.message(&words);
 }
 
 fn options(args: &Convert) -> Options {
@@ -123,12 +137,21 @@ fn layout(args: &Convert) -> Layout {
 pub struct Input {
     list: List,
     file: File,
+    /// What the file was then.
+    snapshot: Snapshot,
 }
 
+/// The lists in their order. Who is to type one is told so.
 fn inputs(args: &Convert) -> anyhow::Result<Vec<Input>> {
     let stdin_alone = [PathBuf::from("-")];
     let paths = if args.lists.is_empty() { &stdin_alone[..] } else { &args.lists };
-    paths.iter().map(|path| Input::open(stdin::list(path))).collect()
+    let inputs = paths.iter().map(|path| Input::open(stdin::list(path)));
+    let inputs = inputs.collect::<anyhow::Result<Vec<_>>>()?;
+    if inputs.iter().any(|input| input.list == List::Stdin) && io::stdin().is_terminal() {
+        let console = Console::new(b"lanesum", locale_of_process());
+        console.context("standard output")?.tell_list_is_awaited();
+    }
+    Ok(inputs)
 }
 
 impl Input {
@@ -137,9 +160,10 @@ impl Input {
     /// # Errors
     /// The system's, with the name of the list.
     pub fn open(list: List) -> anyhow::Result<Self> {
-        let file = list.open();
-        let file = file.with_context(|| String::from_utf8_lossy(list.name()).into_owned())?;
-        Ok(Self { list, file })
+        let opened = list.open().and_then(|file| Snapshot::of(&file).map(|it| (file, it)));
+        let (file, snapshot) =
+            opened.with_context(|| String::from_utf8_lossy(list.name()).into_owned())?;
+        Ok(Self { list, file, snapshot })
     }
 
     /// Gives the records of the list as they stand, one after another, with its format.
@@ -168,8 +192,7 @@ impl Input {
 
     /// The same, to be read from its start as often as one likes.
     fn keep(mut self) -> anyhow::Result<Self> {
-        let is_regular = self.file.metadata().is_ok_and(|metadata| metadata.is_file());
-        if is_regular && self.file.rewind().is_ok() {
+        if self.snapshot.is_regular() && self.file.rewind().is_ok() {
             return Ok(self);
         }
         let name = self.name();
@@ -190,7 +213,8 @@ impl Input {
         let name = self.name();
         let in_list = |error: anyhow::Error| Failure::List(error.context(name.clone()));
         let file = BufReader::with_capacity(1 << 16, &mut self.file);
-        let text = list::open(file, options.dialect.ending()).map_err(|it| in_list(it.into()))?;
+        let text = list::open(file, options.dialect.ending());
+        let text = text.map_err(|error| in_list(ListError::from(error).into()))?;
         let head = text.get_ref().0.get_ref();
         let mut of_list = FormatOfList::new(&self.list, head, options);
         // Elsewhere a record has all that is known of a file.
@@ -223,11 +247,23 @@ impl Input {
                 (Some(record), None) => each(record, &of_list)?,
             }
         }
+        if self.snapshot.has_changed() {
+            return Err(in_list(ListError::Changed.into()));
+        }
         if !of_list.format.may_end() {
             return Err(in_list(anyhow!("line {}: {}", last.max(1), Wrong::CutOff)));
         }
         waiting.map_or(Ok(()), |record| each(record, &of_list))
     }
+}
+
+/// The folder that relative names of a list are in, where that is not the working directory.
+fn folder<'a>(of_list: &'a FormatOfList, working: &Path) -> Option<&'a [u8]> {
+    let by_place =
+        of_list.folder.as_deref().map(|folder| folder.strip_prefix(".").unwrap_or(folder));
+    let by_place = by_place.map(|folder| folder.as_os_str().as_bytes());
+    let told = of_list.format.folder().or(by_place);
+    told.filter(|folder| !folder.is_empty() && *folder != working.as_os_str().as_bytes())
 }
 
 /// The record of a line, if it says anything.
@@ -328,13 +364,36 @@ struct Printer<'run> {
     is_empty: bool,
     /// How many ETags of several parts were left out.
     etags: u64,
+    /// That of the relative names so far.
+    folder: OneFolder,
 }
 
-impl Printer<'_> {
+impl<'run> Printer<'run> {
+    fn new(format: &'run dyn Format, console: &'run Mutex<Console>, only: Algorithms) -> Self {
+        Self {
+            format,
+            console,
+            text: Vec::new(),
+            only,
+            algorithms: Algorithms::NONE,
+            is_empty: true,
+            etags: 0,
+            folder: OneFolder::default(),
+        }
+    }
+
     fn all(&mut self, inputs: &mut [Input], options: &Options) -> Result<(), Failure> {
+        let working = env::current_dir().unwrap_or_default();
         for input in &mut *inputs {
             let name = input.name();
-            input.records(options, true, |record, _| self.record(record, &name))?;
+            input.records(options, true, |record, of_list| {
+                if !record.name.starts_with(b"/") {
+                    let one = self.folder.take(folder(of_list, &working));
+                    let convert = |why| anyhow!("{name}: {why}; convert it by itself");
+                    one.map_err(|why| Failure::List(convert(why)))?;
+                }
+                self.record(record, &name)
+            })?;
         }
         if self.is_empty {
             let names: Vec<_> = inputs.iter().map(Input::name).collect();

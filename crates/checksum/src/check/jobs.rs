@@ -3,12 +3,11 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::io::{BufRead, BufReader};
 use std::iter::{Fuse, Peekable};
 use std::mem;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use lanesum_list::formats::{Format, Line, Mixed, Wrong};
@@ -20,7 +19,7 @@ use super::shared::{Share, SharedReads};
 use super::{List, ListError, Options, Reading};
 use crate::engine::Hashed;
 use crate::etag::Known;
-use crate::list::{self, ListReader};
+use crate::list::{self, ListReader, Snapshot};
 use crate::{Algorithm, Algorithms, Digest, Job, Source};
 
 /// As many lines share one read of their file at most: a list of any length takes the same memory.
@@ -301,8 +300,8 @@ impl<L: Iterator<Item = List>> Iterator for Jobs<L> {
 
 struct OpenList {
     is_stdin: bool,
-    /// What it was when it was opened, if it is a regular file that is held against that.
-    before: Option<(File, Facts)>,
+    /// What it was when it was opened, if it is held against that.
+    before: Option<Snapshot>,
     /// Its lines are there, and may be read before they are needed. The writer of a pipe may wait
     /// for the verdict on a line before it writes the next.
     is_regular: bool,
@@ -313,13 +312,6 @@ struct OpenList {
     is_empty: bool,
     /// The number of the last line; `u64::MAX` once it was told that the list is cut off.
     last: u64,
-}
-
-/// Length and time of a list's content.
-type Facts = (u64, i64, i64);
-
-fn facts(metadata: &Metadata) -> Facts {
-    (metadata.len(), metadata.mtime(), metadata.mtime_nsec())
 }
 
 /// What the next line makes of a list.
@@ -334,10 +326,9 @@ impl OpenList {
     /// The list, and the format that it is read in, unless it is that of the list before.
     fn open(list: &List, options: &Options) -> Result<(Self, Option<FormatOfList>), ListError> {
         let file = list.open().map_err(ListError::Open)?;
-        let metadata = file.metadata().map_err(ListError::Open)?;
-        let is_regular = metadata.is_file();
-        let is_held = is_regular && options.reading == Reading::Examined;
-        let before = is_held.then(|| file.try_clone().ok().zip(Some(facts(&metadata)))).flatten();
+        let snapshot = Snapshot::of(&file).map_err(ListError::Open)?;
+        let is_regular = snapshot.is_regular();
+        let before = (options.reading == Reading::Examined).then_some(snapshot);
         let ending = options.dialect.ending();
         let text = BufReader::new(file);
         let (text, format): (Box<dyn BufRead + Send>, _) = match options.reading {
@@ -352,13 +343,6 @@ impl OpenList {
         let (ahead, is_empty, last) = (None, true, 0);
         let list = Self { is_stdin, before, is_regular, lines, ahead, is_empty, last };
         Ok((list, format))
-    }
-
-    /// Whether it is another than when it was opened.
-    fn has_changed(&self) -> bool {
-        self.before.as_ref().is_some_and(|(file, before)| {
-            file.metadata().is_ok_and(|metadata| facts(&metadata) != *before)
-        })
     }
 
     /// The names with a sign of encoding in a list that is a regular file.
@@ -406,7 +390,9 @@ impl OpenList {
                 {
                     return Err(ListError::NothingCame);
                 }
-                Step::End if self.has_changed() => return Err(ListError::Changed),
+                Step::End if self.before.as_ref().is_some_and(Snapshot::has_changed) => {
+                    return Err(ListError::Changed);
+                }
                 Step::End => return Ok(None),
             }
         };

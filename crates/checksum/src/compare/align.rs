@@ -2,11 +2,12 @@
 //!
 //! A list was made in the folder that it is compared with (`a`), above it (`photos/a`), or with its
 //! whole path (`/home/me/photos/a`): the names tell. The way of seeing them that finds most in the
-//! folder is taken, the plainest of several. That a list is of another folder, nothing tells, and
+//! folder is taken, the plainest of several; where another finds files too, that is told. That a list is of another folder, nothing tells, and
 //! files that are elsewhere now are not equal: whoever knows it says so, with
 //! [`Options::strip`].
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::io;
 use std::path::Path;
@@ -14,7 +15,7 @@ use std::path::Path;
 use lanesum_list::Inode;
 
 use super::input::{self, Given};
-use super::side::{Names, State};
+use super::side::{Names, Side, State};
 use super::{Input, List, ListError, Options, SideError};
 use crate::check;
 use crate::walk::Exclude;
@@ -69,7 +70,7 @@ pub(super) fn read(inputs: &[Input; 2], options: &Options) -> Result<[Given; 2],
             if let Some(algorithm) = list.side.keyed() {
                 return Err(SideError { side, error: ListError::NoKey(algorithm) });
             }
-            note_passed_over(list, other.side.names(), root);
+            note_passed_over(list, &other.side, root);
         }
     }
     Ok(given)
@@ -86,13 +87,16 @@ fn leave_out(list: &mut Given, exclude: &Exclude) {
     });
 }
 
-/// Notes what is not missing although the walk did not find it: links, and what was left out.
-fn note_passed_over(list: &mut Given, tree: &Names, root: &Path) {
+/// Notes what is not missing although the walk did not find it: links, and what was left out. What
+/// lies in a folder that could not be read is neither.
+fn note_passed_over(list: &mut Given, tree: &Side, root: &Path) {
     let is_inside = |name: &[u8]| {
         !name.starts_with(b"/") && name.split(|&byte| byte == b'/').all(|part| part != b"..")
     };
     let is_there = |name: &[u8]| input::path(root, name).symlink_metadata().is_ok();
-    let is_passed_over = |name: &[u8]| is_inside(name) && !tree.contains(name) && is_there(name);
+    let is_in_view = |name: &[u8]| is_inside(name) && tree.unread_folder(name).is_none();
+    let is_passed_over =
+        |name: &[u8]| is_in_view(name) && !tree.names().contains(name) && is_there(name);
     for number in 0..list.side.len() {
         if list.side.state(number) == State::Known && is_passed_over(list.side.name(number)) {
             list.side.fail(number, State::PassedOver, None);
@@ -114,11 +118,16 @@ fn with_tree(
     };
     let itself: Option<(Inode, &Path)> = list.inode.zip(path);
     let tree = input::read_tree(root, &options.walk, wants_sizes, itself)?;
-    match prefix(list.side.names(), tree.side.names(), root) {
-        Prefix::Own(prefix) => list.see_from(prefix),
-        Prefix::Other(prefix) if options.strip => list.see_from(prefix),
-        Prefix::Other(prefix) => list.doubts.would_be_seen_from = prefix,
-        Prefix::None => {}
+    let views = Views::of(list.side.names(), tree.side.names(), root);
+    match views.other {
+        Some(other) if options.strip => list.see_from(other),
+        other => {
+            list.doubts.would_be_seen_from = other.unwrap_or_default();
+            list.doubts.may_be_seen_from = views.also;
+            if !views.own.is_empty() {
+                list.see_from(views.own);
+            }
+        }
     }
     Ok((list, tree))
 }
@@ -152,34 +161,40 @@ fn are_common(a: &Names, one: &[u8], b: &Names, other: &[u8]) -> bool {
         .any(|name| known.contains(name))
 }
 
-/// What the names of a list have before those of the folder.
-enum Prefix {
-    None,
-    /// The folder's own path.
-    Own(Vec<u8>),
-    /// The path of another folder.
-    Other(Vec<u8>),
+/// Where the names of a list may be seen from, beside a folder: prefixes of them.
+struct Views {
+    /// Of nothing and the folder's own path what finds most, the plainest of several.
+    own: Vec<u8>,
+    /// Of those what finds some as well, unless `own` finds all and this fewer.
+    also: Option<Vec<u8>>,
+    /// The path of another folder that finds more.
+    other: Option<Vec<u8>>,
 }
 
-fn prefix(names: &Names, tree: &Names, root: &Path) -> Prefix {
-    let hits = |prefix: &[u8]| {
-        let below = names.sample(SAMPLE).filter_map(|name| name.strip_prefix(prefix));
-        below.filter(|name| tree.contains(name)).count()
-    };
-    let own = input::prefix(root);
-    let own = own.strip_prefix(b"./").unwrap_or(&own).to_vec();
-    let own = [Some(own), absolute(root)].into_iter().flatten();
-    let own = own.filter(|prefix| !prefix.is_empty() && names.may_be_seen_from(prefix));
-    let other = common_folder(names).into_iter();
-    let mut best = (hits(b""), Prefix::None);
-    for prefix in own.map(Prefix::Own).chain(other.map(Prefix::Other)) {
-        let (Prefix::Own(bytes) | Prefix::Other(bytes)) = &prefix else { continue };
-        let hits = hits(bytes);
-        if hits > best.0 {
-            best = (hits, prefix);
+impl Views {
+    fn of(names: &Names, tree: &Names, root: &Path) -> Self {
+        let hits = |prefix: &[u8]| {
+            let below = names.sample(SAMPLE).filter_map(|name| name.strip_prefix(prefix));
+            below.filter(|name| tree.contains(name)).count()
+        };
+        let path = input::prefix(root);
+        let path = path.strip_prefix(b"./").unwrap_or(&path).to_vec();
+        let absolute = absolute(root).filter(|absolute| *absolute != path);
+        let own = [Some(path), absolute].into_iter().flatten();
+        let own = own.filter(|prefix| !prefix.is_empty() && names.may_be_seen_from(prefix));
+        let own = [Vec::new()].into_iter().chain(own);
+        let mut own: Vec<_> = own.map(|prefix| (hits(&prefix), prefix)).collect();
+        own.sort_by_key(|(hits, _)| Reverse(*hits));
+        let mut own = own.into_iter();
+        let (most, best) = own.next().expect("nothing is a prefix");
+        let finds_all = most == names.sample(SAMPLE).count();
+        let also = own.next().filter(|(hits, _)| *hits == most || *hits > 0 && !finds_all);
+        Self {
+            own: best,
+            also: also.filter(|_| most > 0).map(|(_, prefix)| prefix),
+            other: common_folder(names).filter(|prefix| hits(prefix) > most),
         }
     }
-    best.1
 }
 
 fn absolute(root: &Path) -> Option<Vec<u8>> {

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 
 use lanesum_list::formats::{Line, Wrong};
 use lanesum_list::{Inode, Record, Time, Times};
-use rustix::fs::{FileType, stat};
+use rustix::fs::stat;
 
 use super::side::{Side, State};
 use crate::Algorithms;
 use crate::check::{self, FormatOfList, List, ListError};
 use crate::engine::inode_of;
-use crate::list::{self, ListReader, OneFolder};
+use crate::list::{self, ListReader, OneFolder, Snapshot};
 use crate::walk::{self, Entry, Skip, WalkOptions};
 
 /// What of a side could not be used, or not as it stands.
@@ -42,6 +42,9 @@ pub struct Doubts {
     /// What was taken off the names of a list, which begin with it: the folder that they are seen
     /// from. Empty where they are as they stand.
     pub seen_from: Vec<u8>,
+    /// What else they may be seen from, since there are files of these names in either way: the
+    /// folder itself, or empty where that is as they stand.
+    pub may_be_seen_from: Option<Vec<u8>>,
 }
 
 impl Doubts {
@@ -84,7 +87,7 @@ pub(super) fn read_list(
 ) -> Result<Given, ListError> {
     let file = list.open().map_err(ListError::Open)?;
     let stat = rustix::fs::fstat(&file).map_err(|error| ListError::Open(error.into()))?;
-    let is_regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    let snapshot = Snapshot::of(&file).map_err(ListError::Open)?;
     let text = list::open(BufReader::with_capacity(1 << 18, file), options.dialect.ending())?;
     let head = text.get_ref().0.get_ref();
     let FormatOfList { mut format, .. } = FormatOfList::new(list, head, options);
@@ -135,7 +138,10 @@ pub(super) fn read_list(
     if !format.may_end() {
         doubts.bad_line(last, &Wrong::CutOff.to_string());
     }
-    if side.len() == 0 && !doubts.are_there() && !is_regular {
+    if snapshot.has_changed() {
+        return Err(ListError::Changed);
+    }
+    if side.len() == 0 && !doubts.are_there() && !snapshot.is_regular() {
         return Err(ListError::NothingCame);
     }
     Ok(Given { side, doubts, inode: Some(inode_of(&stat)) })

@@ -63,6 +63,38 @@ fn a_list_and_a_tree_or_two_trees_are_told_apart_alike() {
     assert!(text(&output.stderr).starts_with(told), "{}", text(&output.stderr));
 }
 
+/// A folder may have one of its own name in it.
+#[test]
+fn it_is_told_how_names_are_taken_that_fit_in_two_ways() {
+    let folder = Folder::of(&["photos/a", "photos/photos/a", "photos/b", "photos/photos/b"]);
+    let told = |list: &[&str]| {
+        folder.write("list", lines(list));
+        let run = folder.run("compare list photos");
+        assert_eq!(run.status.code(), Some(1), "{list:?}");
+        let told = text(&run.stderr);
+        let told = told.lines().find(|line| line.contains("taken"));
+        told.map(str::to_owned).unwrap_or_default()
+    };
+    let words = "lanesum: list: its names are taken as they stand; some are of files there without \
+                 photos/, too";
+    assert_eq!(told(&["photos/a", "photos/b"]), words);
+    fs::remove_file(folder.path("photos/photos/b")).unwrap();
+    folder.write("photos/c", "c");
+    let words = "lanesum: list: its names are taken without photos/; some are of files there as \
+                 they stand, too";
+    folder.write("gone", "gone");
+    assert_eq!(told(&["photos/a", "photos/b", "gone"]), words);
+    assert_eq!(told(&["photos/a", "photos/b"]), "", "all are found in one way only");
+    assert_eq!(told(&["photos/b"]), "");
+
+    // More would be found without the folder that all lie in, but nobody asked for that.
+    let folder = Folder::of(&["photos/x/a", "photos/a", "photos/b"]);
+    folder.write("list", lines(&["photos/x/a"]) + &line("photos/b", "photos/x/b"));
+    let run = folder.run("compare list photos");
+    assert!(!text(&run.stdout).contains("missing x/a"), "{}", text(&run.stdout));
+    assert!(text(&run.stderr).contains("with --strip"), "{}", text(&run.stderr));
+}
+
 #[test]
 fn all_equal_is_said_and_only_that_is_success() {
     let folder = folder();
@@ -155,19 +187,22 @@ fn what_cannot_be_read_is_told() {
     expect(&folder.run("-o list a"), 0, "", "");
     let mode = std::os::unix::fs::PermissionsExt::from_mode;
     fs::set_permissions(folder.path("a/x"), mode(0)).unwrap();
-    fs::set_permissions(folder.path("a/sub"), mode(0)).unwrap();
-    let output = std::thread::scope(|scope| {
-        let run = scope.spawn(|| {
-            obey_modes();
-            folder.run("compare list a")
+    // With the right to search it, a file in it can be seen, and what is not there is not known.
+    for of_sub in [0, 0o300] {
+        fs::set_permissions(folder.path("a/sub"), mode(of_sub)).unwrap();
+        let output = std::thread::scope(|scope| {
+            let run = scope.spawn(|| {
+                obey_modes();
+                folder.run("compare list a")
+            });
+            run.join().unwrap()
         });
-        run.join().unwrap()
-    });
-    fs::set_permissions(folder.path("a/sub"), mode(0o700)).unwrap();
-    let lines = "unreadable sub: Permission denied\n\
-                 unreadable sub/y: Permission denied\n\
-                 unreadable x: Permission denied\n";
-    expect(&output, 1, lines, "lanesum: 3 files: 3 unreadable\n");
+        fs::set_permissions(folder.path("a/sub"), mode(0o700)).unwrap();
+        let lines = "unreadable sub: Permission denied\n\
+                     unreadable sub/y: Permission denied\n\
+                     unreadable x: Permission denied\n";
+        expect(&output, 1, lines, "lanesum: 3 files: 3 unreadable\n");
+    }
 }
 
 #[test]

@@ -119,6 +119,8 @@ fn a_line_that_is_none_is_an_error_with_its_number_and_nothing_is_written() {
         }
     }
     assert_eq!(folder.names().iter().filter(|name| name.contains("out")).count(), 0);
+    let run = folder.run("convert --to gnu t");
+    expect(&run, 1, "", "lanesum: t: read error: Is a directory\n");
     folder.write("list", [0; 100]);
     let run = folder.run("convert --to csv list");
     let words = "lanesum: list: looks like binary data, not a list of checksums\n";
@@ -147,6 +149,86 @@ fn names_of_hashdeep_stay_in_their_folder() {
     folder.write("again", folder.run("convert --to hashdeep list").stdout);
     let run = folder.run("check again");
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "a: OK\n".into()));
+}
+
+/// Only a list of hashdeep says in which folder its names are.
+#[test]
+fn a_folder_that_the_new_list_does_not_say_is_told() {
+    let folder = folder();
+    let run = output(folder.lanesum(["--format", "hashdeep", "a"]).current_dir(folder.path("t")));
+    folder.write("list", &run.stdout);
+    folder.write("bag/bagit.txt", "");
+    folder.write("bag/manifest-md5.txt", line("abc", "data/a"));
+    let of_hashdeep = folder.path("t").display().to_string();
+    for (list, name, to, root) in [
+        ("list", "a", "gnu", &*of_hashdeep),
+        ("list", "a", "csv", &of_hashdeep),
+        ("bag/manifest-md5.txt", "data/a", "gnu", "bag"),
+    ] {
+        let only = if to == "gnu" && list == "list" { "--only md5 " } else { "" };
+        let run = folder.run(&format!("convert {only}--to {to} -o new {list}"));
+        let words = format!(
+            "lanesum: the names are in {root}, which the new list does not say: check it there, or \
+             with --root {root}\n"
+        );
+        expect(&run, 0, "", words);
+        assert!(folder.read("new").contains(name));
+    }
+    folder.write("bag/manifest-sha1.txt", "a9993e364706816aba3e25717850c26c9cd0d89d  data/a\n");
+    let both = folder.run("convert --to csv bag/manifest-md5.txt ./bag/manifest-sha1.txt");
+    assert_eq!(both.status.code(), Some(0), "{}", text(&both.stderr));
+    for (list, at) in [("../list", "t"), ("./manifest-md5.txt", "bag")] {
+        let mut convert = folder.lanesum(["convert", "--to", "csv", list]);
+        let run = output(convert.current_dir(folder.path(at)));
+        assert_eq!((run.status.code(), text(&run.stderr)), (Some(0), String::new()), "{at}");
+    }
+}
+
+#[test]
+fn names_of_two_folders_are_not_put_into_one_list() {
+    let folder = Folder::new();
+    let list = |from: &str, name: &str| {
+        format!(
+            "%%%% HASHDEEP-1.0\n%%%% size,md5,filename\n## Invoked from: {from}\n3,{ABC},{name}\n"
+        )
+    };
+    folder.write("x", list("/x", "a"));
+    folder.write("y", list("/y", "a"));
+    folder.write("absolute", list("/z", "/a"));
+    folder.write("none", line("abc", "a"));
+    let words = "its names are in another folder than those before; convert it by itself";
+    for to in ["csv", "gnu", "jsonl"] {
+        for other in ["y", "none"] {
+            let run = folder.run(&format!("convert --to {to} -o new x absolute {other}"));
+            expect(&run, 1, "", format!("lanesum: {other}: {words}\n"));
+            assert!(!exists(folder.path("new")), "{to} {other}");
+        }
+        assert_eq!(folder.run(&format!("convert --to {to} x absolute")).status.code(), Some(0));
+    }
+}
+
+/// A part of a list is none.
+#[test]
+fn nothing_is_made_of_a_list_that_changes_meanwhile() {
+    let folder = Folder::new();
+    folder.write("list", line("abc", "a"));
+    ["one", "other"].iter().for_each(|name| folder.fifo(name));
+    for to in ["gnu", "csv"] {
+        let args = ["convert", "--to", to, "-o", "new", "one", "list", "other"];
+        let running = start(&mut folder.lanesum(args));
+        // All are open then, and the first is waited for.
+        let [mut one, mut other] = ["one", "other"].map(|name| folder.writer(name));
+        let mut list = fs::File::options().append(true).open(folder.path("list")).unwrap();
+        list.write_all(b"\n").unwrap();
+        one.write_all(line("abc", "b").as_bytes()).unwrap();
+        drop(one);
+        other.write_all(line("abc", "c").as_bytes()).unwrap();
+        drop(other);
+        let words =
+            "lanesum: list: it changed while it was read; try again once nobody writes to it\n";
+        expect(&running.finish(), 1, "", words);
+        assert!(!exists(folder.path("new")), "{to}");
+    }
 }
 
 #[test]
