@@ -153,6 +153,11 @@ impl Batch {
         self.inserts.push(Insert { path, stat, digests, checked: now });
     }
 
+    /// Whether a file is to be inserted by the next commit.
+    pub(crate) fn inserts_any(&self) -> bool {
+        !self.inserts.is_empty()
+    }
+
     /// The same of one that was not read.
     pub(crate) fn insert_unread(&mut self, path: Vec<u8>, stat: Stat, digests: Digests) {
         self.insert(path, stat, digests, 0);

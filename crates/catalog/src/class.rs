@@ -95,6 +95,31 @@ impl Class {
         }
     }
 
+    /// What it says of a file, in half a line.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Ok => "as cataloged",
+            Self::Touched => "as cataloged; its time or mode is not, or it was put back",
+            Self::Changed => "content and time are others: an edit",
+            Self::Older => "the same, and its time went back: an older version was put there",
+            Self::Altered => "its content is another, its time is not: no editor does that",
+            Self::Emptied => "the same, and 0 bytes are left",
+            Self::Rotted => "its content is another, and nothing else: it decayed on its medium",
+            Self::Unstable => "it reads differently each time",
+            Self::Transient => "it read wrong once, then right: memory or a cable lied",
+            Self::Moved => "it has another name",
+            Self::New => "it is not cataloged yet",
+            Self::Copied => "it was not cataloged, and has the content of another",
+            Self::Missing => "it is gone",
+            Self::Unreadable => "it, or its folder, cannot be read",
+            Self::Busy => "somebody wrote to it while it was read: nothing is known",
+            Self::Suspended => "the folder is not what it was, and was left alone: is it mounted?",
+            Self::Accepted => "somebody said that it is right as it is",
+            Self::Forgotten => "somebody said that it is gone for good",
+        }
+    }
+
     /// The class of this word.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {

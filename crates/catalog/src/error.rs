@@ -79,7 +79,7 @@ pub enum CatalogError {
     #[error("{}: the catalog knows no such file", .0.display())]
     Unknown(PathBuf),
     /// What is where a root was is not it, so none of its files is there.
-    #[error("{}: {why}; put back what was there, or accept it itself: `lanesum accept {}`", path.display(), path.display())]
+    #[error("{}: {why}; mount or put back what was there; if its files are here from now on: `lanesum accept {}`", path.display(), path.display())]
     NotThere {
         /// The root's path.
         path: PathBuf,

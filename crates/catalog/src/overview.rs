@@ -17,7 +17,8 @@ use crate::finding::Finding;
 use crate::long;
 use crate::manners::Manners;
 use crate::root::Root;
-use crate::rows::{Files, Finder, State};
+use crate::rows::{Files, Finder, State, at};
+use crate::run::{EMPTY, UNLISTED};
 use crate::scrub::Times as Due;
 use crate::summary::Severity;
 use crate::table::{EVENT, RUN};
@@ -70,6 +71,9 @@ pub struct Overview {
     /// The last look at the root, and the last scrub, where they did not do all that was to be
     /// done.
     pub undone: Vec<Run>,
+    /// What the last look at the root could not look at, and no row stands for it: folders, and
+    /// files that are new.
+    pub unseen: Vec<PathBuf>,
 }
 
 /// Long files of which a part is read.
@@ -94,8 +98,9 @@ pub struct Run {
     pub started: i64,
     /// When it ended; none of one that was interrupted, or is at work.
     pub ended: Option<i64>,
-    /// `complete`, `limited`, `partial` (something could not be looked at, or was not read) or
-    /// `suspended`; none as above.
+    /// `complete`, `limited`, `partial` (something could not be looked at, or was not read),
+    /// `empty` (no file is cataloged), `unlisted` (not all files are known, since no add or update
+    /// came to its end), `suspended`, or how a scrub was [halted](crate::Halt); none as above.
     pub outcome: Option<String>,
     /// How many files were of which class.
     pub counts: BTreeMap<Class, u64>,
@@ -143,6 +148,7 @@ impl Catalog {
             let begun = long.remove(&root.id);
             let last = self.last_run(&root, |_| true)?;
             let undone = self.undone(&root)?;
+            let unseen = self.unseen(&root, &undone)?;
             let is_at_work = self.is_at_work(&root, last.as_ref())?;
             let manners = self.manners(&root)?;
             let is_taken_up = self.was_taken_up(&root)?;
@@ -170,6 +176,7 @@ impl Catalog {
                 is_at_work,
                 manners,
                 undone,
+                unseen,
             });
         }
         let times: Vec<_> = all.iter().map(|it| Due::of(self, &it.root, now)).collect();
@@ -314,9 +321,38 @@ impl Catalog {
         let scrub =
             self.last_run(root, |run| run.verb == "scrub" && at_work.as_ref() != Some(run))?;
         for run in look.into_iter().chain(scrub) {
-            undone.extend(Some(run).filter(|run| run.outcome.as_deref() != Some("complete")));
+            // What a root lacks, whoever looks at it, is told of the root.
+            let is_done = matches!(run.outcome.as_deref(), Some("complete" | EMPTY | UNLISTED));
+            undone.extend(Some(run).filter(|_| !is_done));
         }
         Ok(undone)
+    }
+
+    /// What could not be looked at when the one of these runs looked that is no scrub.
+    fn unseen(&self, root: &Root, undone: &[Run]) -> Result<Vec<PathBuf>, CatalogError> {
+        let mut unseen = Vec::new();
+        let look = undone.iter().find(|run| run.verb != "scrub");
+        let Some((look, ended)) = look.and_then(|run| Some((run, run.ended?))) else {
+            return Ok(unseen);
+        };
+        let roots = BTreeMap::from([(root.id, root.path.clone())]);
+        let columns = EVENT.select("t");
+        let sql = format!(
+            "SELECT {columns} FROM event t WHERE root = ?1 AND class = ?2 AND at BETWEEN ?3 AND ?4 \
+             ORDER BY id"
+        );
+        let mut statement = self.db.prepare_cached(&sql)?;
+        let class = Class::Unreadable.name();
+        let mut rows = statement.query((root.id, class, look.started, ended))?;
+        while let Some(row) = rows.next()? {
+            let event = event(row, &roots)?;
+            // What has a row is told by that.
+            let has_row = at(&self.db, root.id, &event.finding.path)?.is_some();
+            if !has_row && !unseen.contains(&event.path()) {
+                unseen.push(event.path());
+            }
+        }
+        Ok(unseen)
     }
 
     /// Whether a process is in the last run over a root: it has the catalog, and began none since.
@@ -332,7 +368,7 @@ impl Catalog {
     fn not_taken_up(&self, root: &Root) -> Result<BTreeMap<Class, u64>, CatalogError> {
         let is_look = |run: &Run| {
             matches!(&*run.verb, "add" | "update" | "audit")
-                && matches!(run.outcome.as_deref(), Some("complete" | "partial"))
+                && matches!(run.outcome.as_deref(), Some("complete" | "partial" | EMPTY | UNLISTED))
         };
         let look = self.last_run(root, is_look)?.filter(|run| run.verb == "audit");
         let mut counts = look.map(|run| run.counts).unwrap_or_default();

@@ -45,6 +45,12 @@ use crate::{Catalog, CatalogError, Root};
 /// More files than so many have to be gone before a root is suspended for it.
 const MANY: u64 = 100;
 
+/// The outcome of a run that went through a root of which no file is cataloged.
+pub(crate) const EMPTY: &str = "empty";
+
+/// The outcome of a run that did all that it was to, of a root of which not all files are known.
+pub(crate) const UNLISTED: &str = "unlisted";
+
 /// Why a root is suspended that was emptied.
 const NOTHING: &str = "nothing is in it";
 
@@ -131,7 +137,7 @@ impl Catalog {
     pub fn was_taken_up(&self, root: &Root) -> Result<bool, CatalogError> {
         let is_it = |run: &Run| {
             matches!(&*run.verb, "add" | "update")
-                && matches!(run.outcome.as_deref(), Some("complete" | "partial"))
+                && matches!(run.outcome.as_deref(), Some("complete" | "partial" | EMPTY))
         };
         Ok(self.last_run(root, is_it)?.is_some())
     }
@@ -479,12 +485,15 @@ impl Work<'_> {
         self.batch.root.suspended = None;
         summary.halt = summary.halt.or(self.halt);
         let counts = self.batch.run.counts.clone();
-        // What is stored is what is printed, but for what another verb puts right.
-        let whole = Summary { counts, is_taken_up: true, ..summary.clone() };
-        let outcome = match (summary.is_complete, whole) {
-            (false, _) => summary.halt.map_or("limited", Halt::name),
-            (true, whole) if whole.is_all_done() => "complete",
-            _ => "partial",
+        let is_empty = !self.batch.inserts_any() && self.catalog.is_empty(&self.batch.root)?;
+        // What is stored is what is printed. What another verb puts right has a word of its own.
+        let done = Summary { counts, is_taken_up: true, ..summary.clone() };
+        let outcome = match summary.is_complete {
+            false => summary.halt.map_or("limited", Halt::name),
+            true if !done.is_all_done() => "partial",
+            true if is_empty => EMPTY,
+            true if !summary.is_taken_up => UNLISTED,
+            true => "complete",
         };
         self.end(summary, outcome)
     }
