@@ -38,7 +38,7 @@ pub fn section(catalog: &Catalog, after: i64, now: i64) -> Result<Markup, Catalo
                             span class="badge" { "suspended" } " "
                             a href={ "#folder-" (root.id()) } { bdi { (shown(root.path.as_os_str().as_bytes())) } }
                         }
-                        p { (shown(why.as_bytes())) ". Nothing of it is read. Put back what belongs there." }
+                        p { (shown(why.as_bytes())) ". Nothing of it is read. Mount or put back what belongs there." }
                     }
                 }
                 @for file in &files { (article(catalog.path(), file, now)) }

@@ -12,6 +12,9 @@ use crate::pages;
 use crate::svg::{Bar, bars};
 use crate::words::{ago, bytes, count, files, manners, moment, of, outcome, shown};
 
+/// Paths that are told one by one of those that could not be looked at.
+const UNSEEN: usize = 5;
+
 /// All of them.
 pub fn section(all: &[Overview], catalog: &Path, session: &Session, now: i64) -> Markup {
     html! {
@@ -48,6 +51,12 @@ fn not_done(it: &Overview, catalog: &Path) -> Markup {
         ul class="bad" {
             @if let Some(why) = &it.root.suspended { li { "SUSPENDED: " (shown(why.as_bytes())) ". Nothing of it is read." } }
             @if let Some(since) = it.manners.paused { li { "PAUSED since " (moment(since)) ": nothing is scrubbed." } }
+            @for path in it.unseen.iter().take(UNSEEN) {
+                li { "NOT LOOKED AT, since it cannot be read: " bdi { (shown(path.as_os_str().as_bytes())) } }
+            }
+            @if it.unseen.len() > UNSEEN {
+                li { "NOT LOOKED AT: " (count((it.unseen.len() - UNSEEN) as u64)) " more that cannot be read." }
+            }
             @for (words, verb) in known(it) {
                 li { (words) @if let Some(verb) = verb { ". " code { (command(catalog, verb, None)) } } }
             }
@@ -174,11 +183,14 @@ fn steer(it: &Overview, session: &Session) -> Markup {
         div id={ "steer-" (id) } data-live class="steer" {
             p { "Scrubbed " (manners(&it.manners, it.root.policy.every_days)) "." }
             form method="post" action={ "/folder/" (id) "/" (verb) } { (pages::token(session)) button { (label) } }
-            form method="post" action={ "/folder/" (id) "/check" } {
-                (pages::token(session))
-                button title="Read what is due, whatever the hours" { "Check now" }
+            // While it is paused nothing is read, whoever asks.
+            @if it.manners.paused.is_none() {
+                form method="post" action={ "/folder/" (id) "/check" } {
+                    (pages::token(session))
+                    button title="Read what is due, whatever the hours" { "Check now" }
+                }
             }
-            @if it.manners.asked.is_some() { p { "Asked for: what is due is read as soon as it can be." } }
+            @if it.manners.asked.is_some() && it.manners.paused.is_none() { p { "Asked for: what is due is read as soon as it can be." } }
             details {
                 summary { "How it is scrubbed" }
                 form method="post" action={ "/folder/" (id) "/limit" } {

@@ -161,6 +161,8 @@ pub fn outcome(run: &Run) -> &'static str {
         Some("begun") => "NOT complete: a part, and more is due",
         Some("limited") => "NOT complete: it stopped at its limit",
         Some("partial") => "NOT complete: something could not be looked at, or was not read",
+        Some("empty") => "NOT complete: no file of it is cataloged",
+        Some("unlisted") => "NOT complete: not all files are known",
         Some("suspended") => "NOT done: suspended",
         _ => "NOT complete: interrupted, or at work now",
     }

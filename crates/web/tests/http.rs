@@ -516,7 +516,16 @@ fn a_folder_is_steered() {
     assert_eq!(manners(), (now, every));
     assert_eq!(browser.post("/folder/1/check", "").status, 303);
     assert!(manners().0.asked.is_some());
-    assert!(browser.get("/").body.contains("Asked for"));
+    let check = "/folder/1/check\"";
+    let front = browser.get("/").body;
+    assert!(front.contains("Asked for") && front.contains(check), "{front}");
+    // Nothing is read while it is paused, so nothing is offered.
+    assert_eq!(browser.post("/folder/1/pause", "").status, 303);
+    let front = browser.get("/").body;
+    assert!(front.contains("PAUSED") && !front.contains("Asked for"), "{front}");
+    assert!(!front.contains(check), "{front}");
+    assert_eq!(browser.post("/folder/1/resume", "").status, 303);
+    assert!(browser.get("/").body.contains(check));
     for path in ["/folder/2/pause", "/folder/-1/pause", "/folder/x/pause", "/folder/1/explode"] {
         assert_eq!(browser.post(path, "").status, 404, "{path}");
     }
@@ -561,6 +570,8 @@ fn each_is_told_with_what_belongs_to_it() {
 fn a_folder_without_files_is_told() {
     let front = Served::of(&[]).log_in().get("/").body;
     assert!(front.contains("NOTHING CATALOGED: no regular file is in it"), "{front}");
+    assert!(front.contains("NOT complete: no file of it is cataloged"), "{front}");
+    assert!(!front.contains(", complete"), "{front}");
 }
 
 #[test]
