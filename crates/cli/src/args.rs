@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum, ValueHint};
+use lanesum_catalog::Class;
 use lanesum_checksum::engine::Io;
 use lanesum_checksum::etag::PartSize;
 use lanesum_checksum::{Algorithm, Algorithms};
@@ -41,6 +42,18 @@ const COMPARE_CODES: &str = "Exit codes: 0 all equal, 1 differences, or somethin
 const CATALOG_CODES: &str = "Exit codes: 0 as cataloged, 1 damage or an error, 2 wrong usage, 3 edits, moves and new \
                              files only, 4 not all done, 5 the catalog is damaged or locked; the worst counts: \
                              5, 1, 4, 3.";
+
+const CHECK_CODES: &str = "Exit codes: 0 the catalog is as it was written, 1 an error, 2 wrong usage or no catalog, \
+                           5 it is damaged.";
+
+const COPY_CODES: &str = "Exit codes: 0 the copy is whole, 1 an error, 2 wrong usage or no catalog, 5 the catalog is damaged.";
+
+const IMPORT_CODES: &str = "Exit codes: 0 all was cataloged so, 1 a digest differs, or an error, 2 wrong usage, \
+                            3 something was taken, 4 a name was not taken or a list left out, 5 the catalog is \
+                            damaged or locked.";
+
+const EXPORT_CODES: &str = "Exit codes: 0 all is in the list, 1 a file is not, or an error, 2 wrong usage or no \
+                            such folder in the catalog, 5 the catalog is damaged.";
 
 const SERVE_CODES: &str = "Exit codes: 0 it was told to end, 1 an error, 2 wrong usage, 5 the catalog is damaged, or \
                            served already.";
@@ -107,20 +120,20 @@ pub enum Command {
     /// From then on `audit` tells what is not as it was, `update` takes up edits, and `scrub` reads
     /// every file once in --every: what rots is found while there is a copy. Of a folder that is
     /// there already the options given replace the old ones, and what is new is read.
-    #[command(after_help = CATALOG_CODES)]
+    #[command(after_help = codes_and_where_words_are())]
     Add(Add),
     /// Take up what was edited, moved or added since; never damage.
-    #[command(after_help = CATALOG_CODES)]
+    #[command(after_help = codes_and_where_words_are())]
     Update(CatalogUpdate),
     /// Tell what is not as it was cataloged, and take up nothing.
-    #[command(after_help = CATALOG_CODES)]
+    #[command(after_help = codes_and_where_words_are())]
     Audit(Audit),
     /// Read what is due, to find what rotted.
     ///
     /// Each file is due once in the period of its folder, spread over it; a day reads no more than
     /// 1.5 times the even load, or twice that where files are late. With --percent, --older-than,
     /// --bad or --new that is read instead.
-    #[command(after_help = CATALOG_CODES)]
+    #[command(after_help = codes_and_where_words_are())]
     Scrub(Scrub),
     /// Stay, and read what is due when it is due.
     ///
@@ -147,18 +160,18 @@ pub enum Command {
     Limit(Limit),
     /// Tell how each folder of the catalog stands: what is not well, how old the checks are, what
     /// is due.
-    #[command(after_help = CATALOG_CODES)]
+    #[command(after_help = codes_and_where_words_are())]
     Status(Status),
     /// List what is not well and what was found; the text is a mail, with its subject as the first
     /// line.
-    #[command(after_help = CATALOG_CODES)]
+    #[command(after_help = codes_and_where_words_are())]
     Report(Report),
     /// Accept files as they are now, whatever was found; of a folder of the catalog, the volume it
     /// is on.
-    #[command(after_help = CATALOG_CODES)]
+    #[command(after_help = codes_and_where_words_are())]
     Accept(Accept),
     /// Catalog files, folders or all of a folder that was added no more. The files are not touched.
-    #[command(after_help = CATALOG_CODES)]
+    #[command(after_help = codes_and_where_words_are())]
     Forget(Forget),
     /// The catalog itself: check it, copy it, make it of lists, write it as a list.
     ///
@@ -170,7 +183,12 @@ pub enum Command {
     ///
     /// It is in --catalog FILE, else $LANESUM_CATALOG, else $XDG_STATE_HOME/lanesum/catalog.db, of
     /// root /var/lib/lanesum/catalog.db.
-    #[command(subcommand_required = true, arg_required_else_help = true, after_help = CATALOG_CODES)]
+    #[command(
+        subcommand_required = true,
+        arg_required_else_help = true,
+        after_help = CATALOG_CODES,
+        after_long_help = words_and_codes()
+    )]
     Catalog(CatalogArgs),
     /// Print the ETags that S3 gives to files, by how they are uploaded.
     ///
@@ -189,6 +207,18 @@ pub enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARG")]
         args: Vec<std::ffi::OsString>,
     },
+}
+
+/// The exit codes, and where the words of findings are told.
+fn codes_and_where_words_are() -> String {
+    format!("{CATALOG_CODES}\nWhat is said of files: `lanesum help catalog`.")
+}
+
+/// The words of findings, each with what it says, and the exit codes.
+fn words_and_codes() -> String {
+    let words = Class::ALL.map(|class| format!("  {:<11} {}\n", class.name(), class.meaning()));
+    let hidden = "  hidden      something is mounted over it: nothing is known\n";
+    format!("What is said of files:\n{}{hidden}\n{CATALOG_CODES}", words.concat())
 }
 
 /// What to generate from this definition.

@@ -53,13 +53,18 @@ fn man(command: Command, text: &mut Vec<u8>) -> io::Result<()> {
     for (name, sub) in sections(&command) {
         writeln!(text, ".SH \"{}\"", name.to_uppercase())?;
         let sub = sub.bin_name(name);
+        let sub_has_more = sub.get_after_help().is_some();
         let mut section = Vec::new();
         let page = clap_mangen::Man::new(sub);
         page.render_description_section(&mut section)?;
         page.render_synopsis_section(&mut section)?;
         page.render_options_section(&mut section)?;
+        if sub_has_more {
+            page.render_extra_section(&mut section)?;
+        }
         // Sections of a command are parts of its own.
         let section = String::from_utf8_lossy(&section).replace("\n.SH ", "\n.SS ");
+        let section = section.replace("\n.SS EXTRA\n", "\n.SS \"EXIT CODES\"\n");
         let section = section.strip_prefix(".SH ").map_or(section.clone(), |s| format!(".SS {s}"));
         text.write_all(section.as_bytes())?;
     }

@@ -32,6 +32,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub struct Caught {
     thread: Option<(Signals, Sender<Handler>)>,
     partial: Option<Partial>,
+    last_words: Option<&'static str>,
 }
 
 /// From now on an interruption is kept for [`Caught::handle`].
@@ -53,13 +54,22 @@ pub fn catch() -> Caught {
     // The thread comes first: once a signal is caught there is no way back.
     let thread = limits::spawn("signals", wait);
     let signals = thread.and_then(|_| Signals::new(ENDING.into_iter().filter(not_ignored)));
-    Caught { thread: signals.ok().map(|signals| (signals, handler)), partial: None }
+    Caught {
+        thread: signals.ok().map(|signals| (signals, handler)),
+        partial: None,
+        last_words: None,
+    }
 }
 
 impl Caught {
     /// An interruption writes what the run keeps, too.
     pub fn keeping(self, partial: Option<Partial>) -> Self {
         Self { partial, ..self }
+    }
+
+    /// An interruption tells this, after all else.
+    pub fn telling(self, last_words: Option<&'static str>) -> Self {
+        Self { last_words, ..self }
     }
 
     /// From now on an interruption, also one that came before, writes the lines that are pending,
@@ -70,10 +80,11 @@ impl Caught {
         unfinished: Option<PathBuf>,
     ) -> Interruptions {
         let interruptions = Interruptions(Arc::new(Mutex::new(unfinished)));
-        if let Some((signals, thread)) = self.thread {
+        let Self { thread, partial, last_words } = self;
+        if let Some((signals, thread)) = thread {
             let (console, unfinished) = (Arc::clone(console), interruptions.clone());
             // The thread is there, unless it panicked.
-            let _ = thread.send(Handler { signals, console, unfinished, partial: self.partial });
+            let _ = thread.send(Handler { signals, console, unfinished, partial, last_words });
         }
         interruptions
     }
@@ -96,6 +107,7 @@ struct Handler {
     console: Arc<Mutex<Console>>,
     unfinished: Interruptions,
     partial: Option<Partial>,
+    last_words: Option<&'static str>,
 }
 
 impl Handler {
@@ -103,6 +115,7 @@ impl Handler {
         let Some(signal) = self.signals.forever().next() else { return };
         let (done, is_done) = mpsc::channel();
         let (console, partial) = (Arc::clone(&self.console), self.partial.take());
+        let last_words = self.last_words;
         let last_lines = move || {
             // Whoever holds the console may wait for a pipe.
             let is_kept = partial.as_ref().is_some_and(Partial::save);
@@ -112,6 +125,9 @@ impl Handler {
             console.remove_bar();
             if let Some(partial) = partial.filter(|_| is_kept) {
                 partial.tell_kept(&mut console);
+            }
+            if let Some(words) = last_words {
+                console.message(words.as_bytes());
             }
             let _ = done.send(());
             // Nobody prints any more.

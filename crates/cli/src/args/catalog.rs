@@ -10,8 +10,8 @@ use lanesum_catalog::{Change, Window};
 use lanesum_checksum::Algorithm;
 use lanesum_list::formats::Kind;
 
-use super::Run;
 use super::values::{algorithms, formats, keyless_algorithms, threads};
+use super::{CHECK_CODES, COPY_CODES, EXPORT_CODES, IMPORT_CODES, Run};
 
 /// Which catalog.
 #[derive(Debug, Args)]
@@ -137,8 +137,9 @@ pub struct Page {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "listen")]
     pub socket: Option<PathBuf>,
 
-    /// A name that browsers call the page by, beside those of this machine: of a proxy before it,
-    /// say.
+    /// A name that browsers call the page by, beside localhost, 127.0.0.1 and [::1]: nas.example,
+    /// or nas.example:8443 where a proxy is before it. Other names are refused. It opens no other
+    /// address: that is --listen's.
     #[arg(long, value_name = "NAME", value_parser = host)]
     pub host: Vec<String>,
 
@@ -220,6 +221,11 @@ pub struct Told {
     /// Print a JSON object a line: a finding each, and a summary of each folder behind its own.
     #[arg(long)]
     pub json: bool,
+
+    /// Say nothing of a folder where all was done and all is as cataloged: for cron, which mails
+    /// what is said.
+    #[arg(short, long)]
+    pub quiet: bool,
 
     #[command(flatten)]
     pub place: Where,
@@ -372,12 +378,14 @@ pub struct CatalogArgs {
 #[derive(Debug, Subcommand)]
 pub enum CatalogVerb {
     /// Hold the catalog against the seals of its rows, and tell what is damaged in it.
+    #[command(after_help = CHECK_CODES)]
     Check {
         #[command(flatten)]
         place: Where,
     },
     /// Write a copy that is whole, checked and on the medium; a copy of the file alone lacks its
     /// log.
+    #[command(after_help = COPY_CODES)]
     Backup {
         #[command(flatten)]
         place: Where,
@@ -392,12 +400,13 @@ pub enum CatalogVerb {
     /// is cataloged already keeps its digests, and is told where the list has others. What is taken
     /// is called neither well nor damaged until it was read: if it is not as the list says, it is
     /// altered, or edited where the list has an older time. A line that is none ends it before
-    /// anything is taken. Exit codes: 3 where something was taken, 1 where a digest differs, 4
-    /// where a name was not taken.
+    /// anything is taken.
+    #[command(after_help = IMPORT_CODES)]
     Import(ImportArgs),
     /// Print what is cataloged of a folder as a list.
     ///
     /// Of what is not well, or was never read, it has what was cataloged last, and says so.
+    #[command(after_help = EXPORT_CODES)]
     Export(Export),
 }
 

@@ -17,7 +17,7 @@ pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
     let console = console()?;
     let mut catalog = match open(&args.place, "accept")? {
         Ok(catalog) => catalog,
-        Err(error) => return Ok(fail(&error, &mut lock(&console))),
+        Err(error) => return Ok(fail(&error, &args.place, &mut lock(&console))),
     };
     let mut worst = ExitCode::SUCCESS;
     for path in &args.paths {
@@ -34,10 +34,12 @@ pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
                 };
                 console.about(name(path), &words);
             }
-            Err(error) if error.is_of_catalog() => return Ok(fail(&error, &mut console)),
+            Err(error) if error.is_of_catalog() => {
+                return Ok(fail(&error, &args.place, &mut console));
+            }
             // The others are done all the same.
             Err(error) => {
-                worst = worse(worst, fail(&error, &mut console));
+                worst = worse(worst, fail(&error, &args.place, &mut console));
                 if let (CatalogError::Io { .. }, Some(words)) = (error, way_out(path)) {
                     console.about(name(path), words);
                 }

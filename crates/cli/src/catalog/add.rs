@@ -6,16 +6,20 @@ use std::sync::Mutex;
 
 use lanesum_catalog::{Catalog, CatalogError, Control, Manners, Policy, Verb};
 
-use super::{console, fail, is_there, name, open, over, tell_of_new};
+use super::{console_telling, fail, is_there, name, open, over, tell_of_new};
 use crate::args::Add;
 use crate::console::{Console, lock};
+
+/// What an interruption tells.
+const INTERRUPTED: &str = "interrupted: what was read whole is kept, but for the last two seconds; \
+                           the same command goes on";
 
 /// Takes folders up, and reads their files.
 ///
 /// # Errors
 /// What keeps it from beginning.
 pub fn run(args: &Add) -> anyhow::Result<ExitCode> {
-    let console = console()?;
+    let console = console_telling(Some(INTERRUPTED))?;
     // Else a wrong path would leave a catalog behind that knows of nothing.
     let mut folders = Vec::new();
     for folder in &args.folders {
@@ -27,10 +31,10 @@ pub fn run(args: &Add) -> anyhow::Result<ExitCode> {
             Ok(_) => CatalogError::NotAFolder(folder.clone()),
             Err(error) => CatalogError::Io { path: folder.clone(), error },
         };
-        return Ok(fail(&error, &mut lock(&console)));
+        return Ok(fail(&error, &args.told.place, &mut lock(&console)));
     }
     if let Some(&keyed) = args.algorithm.iter().find(|algorithm| algorithm.needs_key()) {
-        return Ok(fail(&CatalogError::Keyed(keyed), &mut lock(&console)));
+        return Ok(fail(&CatalogError::Keyed(keyed), &args.told.place, &mut lock(&console)));
     }
     let was_there = is_there(&args.told.place)?;
     let taken_up = open(&args.told.place, "add")?.and_then(|mut catalog| {
@@ -57,7 +61,7 @@ pub fn run(args: &Add) -> anyhow::Result<ExitCode> {
     });
     let (mut catalog, roots) = match taken_up {
         Ok(taken_up) => taken_up,
-        Err(error) => return Ok(fail(&error, &mut lock(&console))),
+        Err(error) => return Ok(fail(&error, &args.told.place, &mut lock(&console))),
     };
     let change = |options: &mut lanesum_catalog::Options| options.max_gone = args.max_gone;
     Ok(over(&mut catalog, &roots, &args.told, change, &console, |catalog, root, options, tell| {

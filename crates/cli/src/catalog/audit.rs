@@ -4,23 +4,27 @@ use std::process::ExitCode;
 
 use lanesum_catalog::{Options, Reading, Verb};
 
-use super::{console, fail, open, over, roots};
+use super::{console_telling, fail, open, over, roots};
 use crate::args::Audit;
 use crate::console::lock;
+
+/// What an interruption tells.
+const INTERRUPTED: &str = "interrupted: what was read is kept, but for the last two seconds; \
+                           the same command looks at all of it again";
 
 /// Tells what is not as it was cataloged.
 ///
 /// # Errors
 /// What keeps it from beginning.
 pub fn run(args: &Audit) -> anyhow::Result<ExitCode> {
-    let console = console()?;
+    let console = console_telling(Some(INTERRUPTED))?;
     let mut catalog = match open(&args.told.place, "audit")? {
         Ok(catalog) => catalog,
-        Err(error) => return Ok(fail(&error, &mut lock(&console))),
+        Err(error) => return Ok(fail(&error, &args.told.place, &mut lock(&console))),
     };
     let roots = match roots(&catalog, &args.folders)? {
         Ok(roots) => roots,
-        Err(error) => return Ok(fail(&error, &mut lock(&console))),
+        Err(error) => return Ok(fail(&error, &args.told.place, &mut lock(&console))),
     };
     let change = |options: &mut Options| {
         options.max_gone = args.max_gone;

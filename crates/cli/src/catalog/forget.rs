@@ -18,7 +18,7 @@ pub fn run(args: &Forget) -> anyhow::Result<ExitCode> {
     let console = console()?;
     let mut catalog = match open(&args.place, "forget")? {
         Ok(catalog) => catalog,
-        Err(error) => return Ok(fail(&error, &mut lock(&console))),
+        Err(error) => return Ok(fail(&error, &args.place, &mut lock(&console))),
     };
     let mut worst = ExitCode::SUCCESS;
     for path in &args.paths {
@@ -39,9 +39,11 @@ pub fn run(args: &Forget) -> anyhow::Result<ExitCode> {
                 }
                 console.about(name(path), &words);
             }
-            Err(error) if error.is_of_catalog() => return Ok(fail(&error, &mut console)),
+            Err(error) if error.is_of_catalog() => {
+                return Ok(fail(&error, &args.place, &mut console));
+            }
             // The others are done all the same.
-            Err(error) => worst = worse(worst, fail(&error, &mut console)),
+            Err(error) => worst = worse(worst, fail(&error, &args.place, &mut console)),
         }
     }
     Ok(worst)

@@ -47,7 +47,7 @@ pub fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<ExitCode>
     });
     let counts = match taken {
         Ok(counts) => counts,
-        Err(error) => return Ok(fail(&error, console)),
+        Err(error) => return Ok(fail(&error, &args.place, console)),
     };
     console.message(summary(&counts, empty).as_bytes());
     let count = |imported| counts.get(&imported).copied().unwrap_or(0);

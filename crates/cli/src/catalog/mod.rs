@@ -105,9 +105,14 @@ pub fn now() -> i64 {
 
 /// The streams, and from now on interruptions end the program: what was committed is kept.
 fn console() -> anyhow::Result<Arc<Mutex<Console>>> {
+    console_telling(None)
+}
+
+/// The same, and an interruption tells this.
+fn console_telling(last_words: Option<&'static str>) -> anyhow::Result<Arc<Mutex<Console>>> {
     let console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
     let console = Arc::new(Mutex::new(console));
-    signals::catch().handle(&console, None);
+    signals::catch().telling(last_words).handle(&console, None);
     Ok(console)
 }
 
@@ -119,11 +124,14 @@ pub fn worse(one: ExitCode, other: ExitCode) -> ExitCode {
 }
 
 /// Tells what kept the catalog from doing it; the exit code.
-pub fn fail(error: &CatalogError, console: &mut Console) -> ExitCode {
+pub fn fail(error: &CatalogError, place: &Where, console: &mut Console) -> ExitCode {
     if let CatalogError::Told(error) = error {
         return fail_to_write(error, console);
     }
-    console.message(error.to_string().as_bytes());
+    match path(place) {
+        Ok(path) if error.is_of_catalog() => console.about(name(&path), &error.to_string()),
+        _ => console.message(error.to_string().as_bytes()),
+    }
     match error {
         error if error.is_of_catalog() => ExitCode::from(OF_CATALOG),
         CatalogError::NotThere { .. } => ExitCode::from(NOT_ALL_DONE),
@@ -227,7 +235,8 @@ fn over(
     let mut worst = Severity::AsCataloged;
     let mut ended = Ok(());
     for root in roots {
-        let printer = Printer { root: &root.path, json: told.json, place: &told.place };
+        let (json, quiet) = (told.json, told.quiet);
+        let printer = Printer { root: &root.path, json, quiet, place: &told.place };
         let mut tell = |finding: &Finding| {
             let mut console = console::lock(console);
             printer.finding(finding, &mut console)?;
@@ -247,7 +256,7 @@ fn over(
     console.set_bar(None);
     match ended {
         Ok(()) => code(worst),
-        Err(error) => fail(&error, &mut console),
+        Err(error) => fail(&error, &told.place, &mut console),
     }
 }
 

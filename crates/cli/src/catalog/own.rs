@@ -35,7 +35,7 @@ pub fn run(args: &CatalogArgs) -> anyhow::Result<ExitCode> {
 fn check(place: &Where, console: &mut Console) -> anyhow::Result<ExitCode> {
     let (catalog, wrong) = match look(place)?.and_then(|it| it.check().map(|wrong| (it, wrong))) {
         Ok(checked) => checked,
-        Err(error) => return Ok(fail(&error, console)),
+        Err(error) => return Ok(fail(&error, place, console)),
     };
     for words in &wrong {
         console.line(format!("{words}\n").as_bytes())?;
@@ -60,7 +60,7 @@ fn backup(place: &Where, to: &Path, console: &mut Console) -> anyhow::Result<Exi
             console.about(name(to), "the copy is complete, checked and on the medium");
             Ok(ExitCode::SUCCESS)
         }
-        Err(error) => Ok(fail(&error, console)),
+        Err(error) => Ok(fail(&error, place, console)),
     }
 }
 
@@ -76,13 +76,13 @@ fn export(args: &Export, console: &mut Console) -> anyhow::Result<ExitCode> {
     });
     let (catalog, root) = match found {
         Ok(found) => found,
-        Err(error) => return Ok(fail(&error, console)),
+        Err(error) => return Ok(fail(&error, &args.place, console)),
     };
     let algorithms = match args.algorithm {
         Some(algorithm) => algorithm.into(),
         None => match algorithms(&catalog, &root) {
             Ok(algorithms) => algorithms,
-            Err(error) => return Ok(fail(&error, console)),
+            Err(error) => return Ok(fail(&error, &args.place, console)),
         },
     };
     let one = algorithms.iter().count() == 1;
@@ -135,7 +135,7 @@ fn export(args: &Export, console: &mut Console) -> anyhow::Result<ExitCode> {
     Ok(match written.and(doubtful.map(drop)) {
         Ok(()) if failed => ExitCode::FAILURE,
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => fail(&error, console),
+        Err(error) => fail(&error, &args.place, console),
     })
 }
 

@@ -21,6 +21,8 @@ pub const SCHEMA: u32 = 1;
 pub struct Printer<'run> {
     pub root: &'run Path,
     pub json: bool,
+    /// Whether what is all well is not worth a word.
+    pub quiet: bool,
     pub place: &'run Where,
 }
 
@@ -63,6 +65,10 @@ impl Printer<'_> {
     /// # Errors
     /// Standard output's.
     pub fn summary(&self, summary: &Summary, console: &mut Console) -> io::Result<()> {
+        let is_well = summary.severity() == Severity::AsCataloged;
+        if self.quiet && is_well && summary.is_all_done() && !summary.clock_is_behind {
+            return Ok(());
+        }
         if self.json {
             console.line(&line(summary_object(summary)))?;
         }
@@ -153,10 +159,10 @@ fn words(summary: &Summary, place: &Where, console: &Console) -> String {
     format!("{verb} {complete}: {parts}; {read}")
 }
 
-/// What to do about a folder that is suspended.
+/// What to do about a folder that is suspended: as a rule its disk is not mounted.
 pub fn way_back(root: &Path, why: &str, say: impl Fn(&str) -> String, console: &Console) -> String {
     let (verb, when) = if why.starts_with("another volume") {
-        ("accept", "if it is right so")
+        ("accept", "if its files are on this one from now on")
     } else if why == "nothing is in it" || why.ends_with(" % of them") {
         ("update --max-gone 100", "if they are to be gone")
     } else {
@@ -166,7 +172,7 @@ pub fn way_back(root: &Path, why: &str, say: impl Fn(&str) -> String, console: &
     command.push(b' ');
     console.quote(&mut command, name(root));
     let command = String::from_utf8_lossy(&command);
-    format!("put back what belongs there; {when}: {command}")
+    format!("mount or put back what belongs there; {when}: {command}")
 }
 
 /// The path of something below a root.

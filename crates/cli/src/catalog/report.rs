@@ -40,7 +40,7 @@ pub fn run(args: &Report) -> anyhow::Result<ExitCode> {
             console.message(NOTHING_CATALOGED.as_bytes());
             ExitCode::from(2)
         }
-        Err(error) => fail(&error, &mut console),
+        Err(error) => fail(&error, &args.of.place, &mut console),
     })
 }
 
@@ -88,21 +88,72 @@ fn print(
         let mut lines = suspended.chain(not_well.iter().map(|file| bad(args, file)));
         return lines.try_for_each(|line| console.line(&line)).map_err(CatalogError::Told);
     }
-    let mut is_first = is_text;
+    let mut lately = Lately::default();
     catalog.events(since, &mut |event| {
         if !asked.is_any(|root| event.is_of(root)) {
             return Ok(());
         }
-        if std::mem::take(&mut is_first) {
+        match (args.csv, args.json) {
+            (true, _) => console.line(&csv(event)),
+            (_, true) => console.line(&json(event)),
+            _ => lately.tell(event, console),
+        }
+    })?;
+    lately.end(console).map_err(CatalogError::Told)
+}
+
+/// What was found lately, in a mail: of many edits, moves or new files on end the first ones are
+/// told, and how many more there are. Damage is told to the last.
+#[derive(Default)]
+struct Lately {
+    has_begun: bool,
+    class: Option<Class>,
+    /// How many of that class came on end.
+    on_end: u64,
+    /// Files of those that are not told one by one.
+    more: u64,
+}
+
+impl Lately {
+    /// Edits, moves or new files on end that are told one by one.
+    const MOST: u64 = 20;
+
+    fn tell(&mut self, event: &Event, console: &mut Console) -> io::Result<()> {
+        let class = event.finding.class;
+        if self.class != Some(class) {
+            self.end(console)?;
+            (self.class, self.on_end) = (Some(class), 0);
+        }
+        let is_summed_up = matches!(
+            class,
+            Class::Touched
+                | Class::Changed
+                | Class::Older
+                | Class::Moved
+                | Class::New
+                | Class::Copied
+                | Class::Accepted
+                | Class::Forgotten
+        );
+        self.on_end += 1;
+        if is_summed_up && self.on_end > Self::MOST {
+            self.more += event.finding.files;
+            return Ok(());
+        }
+        if !std::mem::replace(&mut self.has_begun, true) {
             console.line(b"\nFound lately:\n")?;
         }
-        let line = match (args.csv, args.json) {
-            (true, _) => csv(event),
-            (_, true) => json(event),
-            _ => event_text(event, console),
+        console.line(&event_text(event, console))
+    }
+
+    /// Sums up what was not told one by one.
+    fn end(&mut self, console: &mut Console) -> io::Result<()> {
+        let (Some(class), more @ 1..) = (self.class, std::mem::take(&mut self.more)) else {
+            return Ok(());
         };
-        console.line(&line)
-    })
+        let words = format!("... {class}: {} more (report --csv has each)\n", files(more));
+        console.line(words.as_bytes())
+    }
 }
 
 /// One line, whatever folders are called.
@@ -143,7 +194,10 @@ fn subject(all: &[Overview], not_well: &[Known], console: &Console) -> Vec<u8> {
         false => words.join(", "),
     };
     let mut subject = format!("lanesum: {words} - ").into_bytes();
-    for (place, it) in all.iter().enumerate() {
+    // Those that it is about; all where nothing is wrong.
+    let is_well = |it: &&Overview| it.severity() == Severity::AsCataloged;
+    let are_well = all.iter().all(|it| is_well(&it));
+    for (place, it) in all.iter().filter(|it| are_well || !is_well(it)).enumerate() {
         if place > 0 {
             subject.extend_from_slice(b", ");
         }

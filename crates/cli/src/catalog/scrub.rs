@@ -4,24 +4,28 @@ use std::process::ExitCode;
 
 use lanesum_catalog::Due;
 
-use super::{console, fail, open, over, roots};
+use super::{console_telling, fail, open, over, roots};
 use crate::args::Scrub;
 use crate::console::lock;
+
+/// What an interruption tells.
+const INTERRUPTED: &str = "interrupted: what was checked is kept, but for the last two seconds; \
+                           what is due still, the next scrub reads";
 
 /// Reads what is due.
 ///
 /// # Errors
 /// What keeps it from beginning.
 pub fn run(args: &Scrub) -> anyhow::Result<ExitCode> {
-    let console = console()?;
+    let console = console_telling(Some(INTERRUPTED))?;
     lanesum_startup::give_way();
     let mut catalog = match open(&args.told.place, "scrub")? {
         Ok(catalog) => catalog,
-        Err(error) => return Ok(fail(&error, &mut lock(&console))),
+        Err(error) => return Ok(fail(&error, &args.told.place, &mut lock(&console))),
     };
     let roots = match roots(&catalog, &args.folders)? {
         Ok(roots) => roots,
-        Err(error) => return Ok(fail(&error, &mut lock(&console))),
+        Err(error) => return Ok(fail(&error, &args.told.place, &mut lock(&console))),
     };
     let mut due = Due::default();
     due.percent = args.percent;

@@ -13,6 +13,8 @@ use crate::console::{Console, fail_to_write, lock};
 use crate::counts::files;
 
 const DAY: i64 = 24 * 60 * 60;
+/// Paths that are told one by one of those that could not be looked at.
+const UNSEEN: usize = 5;
 
 /// Tells how each root stands.
 ///
@@ -31,7 +33,7 @@ pub fn run(args: &Status) -> anyhow::Result<ExitCode> {
     };
     let overviews = match looked {
         Ok(overviews) => overviews,
-        Err(error) => return Ok(fail(&error, &mut console)),
+        Err(error) => return Ok(fail(&error, place, &mut console)),
     };
     for overview in &overviews {
         let text =
@@ -70,6 +72,10 @@ pub(super) fn lacks(it: &Overview, place: &Where, console: &Console) -> Vec<(Str
         let words = format!("PAUSED since {}: nothing is scrubbed", moment(since));
         lines.push((words, say("resume")));
     }
+    if !it.unseen.is_empty() {
+        let remedy = format!("let it be read, then {}", say("audit"));
+        lines.push((unseen(it, console), remedy));
+    }
     lines.extend(known(it).into_iter().map(|(words, remedy)| (words, say(remedy))));
     let days = it.root.policy.late_after_days();
     let read = say(&format!("scrub --older-than {days}d"));
@@ -96,6 +102,22 @@ pub(super) fn lacks(it: &Overview, place: &Where, console: &Console) -> Vec<(Str
         lines.push((words.to_owned(), say("update")));
     }
     lines
+}
+
+/// The first of what could not be looked at.
+fn unseen(it: &Overview, console: &Console) -> String {
+    let mut words = b"NOT LOOKED AT, since it cannot be read: ".to_vec();
+    for (place, path) in it.unseen.iter().take(UNSEEN).enumerate() {
+        if place > 0 {
+            words.extend_from_slice(b", ");
+        }
+        console.quote(&mut words, name(path));
+    }
+    if it.unseen.len() > UNSEEN {
+        let more = HumanCount((it.unseen.len() - UNSEEN) as u64);
+        words.extend_from_slice(format!(" and {more} more").as_bytes());
+    }
+    String::from_utf8_lossy(&words).into_owned()
 }
 
 /// What is known of files that are not as cataloged, and what to do: one line for each way out.
@@ -222,6 +244,8 @@ pub(super) fn run_words(run: &Run, is_at_work: bool) -> String {
         Some("begun") => "NOT complete: a part, and more is due",
         Some("limited") => "NOT complete: it stopped at its limit",
         Some("partial") => "NOT complete: something could not be looked at, or was not read",
+        Some("empty") => "NOT complete: no file of it is cataloged",
+        Some("unlisted") => "NOT complete: not all files are known",
         Some("suspended") => "NOT done: suspended",
         _ if is_at_work => "at work now",
         _ => "NOT complete: interrupted",
@@ -258,6 +282,15 @@ fn object(it: &Overview) -> Map<String, Value> {
             "bytes_read": run.bytes,
         })
     });
+    let unseen: Vec<_> = it
+        .unseen
+        .iter()
+        .map(|path| {
+            let mut object = Map::new();
+            insert_path(&mut object, "path", name(path));
+            Value::Object(object)
+        })
+        .collect();
     let begun = it.begun.map(|it| json!({ "files": it.files, "read": it.read, "bytes": it.of }));
     for (key, value) in [
         ("files", json!(it.files)),
@@ -265,6 +298,7 @@ fn object(it: &Overview) -> Map<String, Value> {
         ("suspended", json!(it.root.suspended)),
         ("not_well", Value::Object(not_well)),
         ("not_taken_up", Value::Object(not_taken_up)),
+        ("not_looked_at", Value::Array(unseen)),
         ("fresh", json!(it.fresh)),
         ("never_read", json!(it.never)),
         ("taken_up", json!(it.is_taken_up)),

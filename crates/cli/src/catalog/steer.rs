@@ -69,11 +69,11 @@ fn each(
     });
     let (catalog, mut control) = match opened {
         Ok(opened) => opened,
-        Err(error) => return Ok(fail(&error, &mut lock(&console))),
+        Err(error) => return Ok(fail(&error, &args.place, &mut lock(&console))),
     };
     let roots = match roots(&catalog, &args.folders)? {
         Ok(roots) => roots,
-        Err(error) => return Ok(fail(&error, &mut lock(&console))),
+        Err(error) => return Ok(fail(&error, &args.place, &mut lock(&console))),
     };
     let mut worst = ExitCode::SUCCESS;
     for root in roots {
@@ -89,9 +89,11 @@ fn each(
                     return Ok(fail_to_write(&error, &mut console));
                 }
             }
-            Err(error) if error.is_of_catalog() => return Ok(fail(&error, &mut console)),
+            Err(error) if error.is_of_catalog() => {
+                return Ok(fail(&error, &args.place, &mut console));
+            }
             // The others are done all the same.
-            Err(error) => worst = fail(&error, &mut console),
+            Err(error) => worst = fail(&error, &args.place, &mut console),
         }
     }
     Ok(worst)

@@ -4,23 +4,27 @@ use std::process::ExitCode;
 
 use lanesum_catalog::{Options, Verb};
 
-use super::{console, fail, open, over, roots};
+use super::{console_telling, fail, open, over, roots};
 use crate::args::CatalogUpdate;
 use crate::console::lock;
+
+/// What an interruption tells.
+const INTERRUPTED: &str = "interrupted: what was read whole is kept, but for the last two seconds; \
+                           the same command goes on";
 
 /// Takes up what was edited, moved or added.
 ///
 /// # Errors
 /// What keeps it from beginning.
 pub fn run(args: &CatalogUpdate) -> anyhow::Result<ExitCode> {
-    let console = console()?;
+    let console = console_telling(Some(INTERRUPTED))?;
     let mut catalog = match open(&args.told.place, "update")? {
         Ok(catalog) => catalog,
-        Err(error) => return Ok(fail(&error, &mut lock(&console))),
+        Err(error) => return Ok(fail(&error, &args.told.place, &mut lock(&console))),
     };
     let roots = match roots(&catalog, &args.folders)? {
         Ok(roots) => roots,
-        Err(error) => return Ok(fail(&error, &mut lock(&console))),
+        Err(error) => return Ok(fail(&error, &args.told.place, &mut lock(&console))),
     };
     let change = |options: &mut Options| options.max_gone = args.max_gone;
     Ok(over(&mut catalog, &roots, &args.told, change, &console, |catalog, root, options, tell| {

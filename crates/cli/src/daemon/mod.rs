@@ -88,7 +88,7 @@ pub fn run(args: &Serve) -> anyhow::Result<ExitCode> {
         .and_then(|_alone| serve(args, path, page, &console, &is_ending, send, &wakes));
     Ok(match served {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => fail(&error, &mut lock(&console)),
+        Err(error) => fail(&error, &args.place, &mut lock(&console)),
     })
 }
 

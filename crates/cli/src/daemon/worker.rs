@@ -216,7 +216,7 @@ impl Worker {
                 _ => {}
             }
         }
-        self.beat_if_done(&roots, now);
+        self.beat_if_done(&roots, now)?;
         self.tell_status(&roots, until);
         // What a reader kept in the log when the last run ended.
         let _ = self.catalog.bring_home();
@@ -244,7 +244,7 @@ impl Worker {
         let (goes_on, is_capped) = (part.goes_on, part.is_capped);
         let options = self.options(root, &part, asked.is_some());
         let place = Where { catalog: self.place.catalog.clone() };
-        let printer = Printer { root: &root.path, json: false, place: &place };
+        let printer = Printer { root: &root.path, json: false, quiet: false, place: &place };
         let (console, calls) = (Arc::clone(&self.console), self.calls.as_ref());
         let mut tell = |finding: &Finding| {
             let mut console = lock(&console);
@@ -289,6 +289,12 @@ impl Worker {
         })
     }
 
+    /// Whether the last look at names, of whatever process, saw all of a root: of what it could not
+    /// look at, nothing is due.
+    fn is_looked_over(&self, root: &Root) -> Result<bool, CatalogError> {
+        Ok(self.catalog.undone(root)?.iter().all(|run| run.verb == "scrub"))
+    }
+
     fn options(&self, root: &Root, part: &Part, at_any_time: bool) -> Options {
         let mut options = Options::default();
         let progress = Arc::new(Progress::default());
@@ -315,11 +321,16 @@ impl Worker {
 
     /// Tells whoever listens for it that all was done today that was to be: of every folder,
     /// whatever was found. None of them is paused, and all are there.
-    fn beat_if_done(&mut self, roots: &[Root], now: i64) {
+    fn beat_if_done(&mut self, roots: &[Root], now: i64) -> Result<(), CatalogError> {
         let today = self.agenda.day(now);
         let is_done = roots.iter().all(|root| self.done.get(&root.path) == Some(&today));
         if !is_done || roots.is_empty() || self.beat == Some(today) {
-            return;
+            return Ok(());
+        }
+        for root in roots {
+            if !self.is_looked_over(root)? {
+                return Ok(());
+            }
         }
         self.beat = Some(today);
         if let Some(path) = &self.heartbeat_file
@@ -336,6 +347,7 @@ impl Worker {
                 lock(&self.console).about(b"heartbeat", &error.to_string());
             }
         }
+        Ok(())
     }
 
     fn tell_status(&self, roots: &[Root], until: i64) {

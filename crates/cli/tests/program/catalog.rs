@@ -274,12 +274,14 @@ fn the_page_is_whole_and_runs_nothing() {
     assert!(bad.contains("1 missing") && !bad.contains(">changed<") && bad.ends_with("</html>\n"));
     assert_eq!(run(&folder, "report --html --csv").status.code(), Some(2));
     // A folder's name is no line of the mail.
-    folder.write(b"t\nBcc: x/a", "a");
+    [&b"t\nBcc: x/a"[..], b"t\nBcc: x/b"].into_iter().for_each(|path| folder.write(path, "a"));
     let folder_name = folder.path(b"t\nBcc: x");
     let mut add = folder.lanesum(["add"]);
     output(add.arg(&folder_name).env("LANESUM_CATALOG", folder.path("state/catalog.db")));
+    fs::remove_file(folder_name.join("a")).unwrap();
+    run(&folder, "audit");
     let mail = text(&run(&folder, "report").stdout);
-    assert!(mail.starts_with("lanesum: 1 missing - tree, ") && !mail.contains("\nBcc"), "{mail}");
+    assert!(mail.starts_with("lanesum: 2 missing - tree, ") && !mail.contains("\nBcc"), "{mail}");
 }
 
 #[test]
@@ -576,13 +578,26 @@ fn what_could_not_be_looked_at_stays_known() {
     let added = limited("add tree");
     assert!(text(&added.stderr).contains("add NOT complete"), "{}", text(&added.stderr));
     stands(4);
+    let named = || {
+        let path = folder.path("tree/d").canonicalize().unwrap();
+        let words = format!("NOT LOOKED AT, since it cannot be read: {}", path.display());
+        let told = |args: &str, words: &str| text(&run(&folder, args).stdout).contains(words);
+        assert!(told("status", &words) && told("report", &words), "{words}");
+        let json = format!(r#""not_looked_at":[{{"path":"{}"}}]"#, path.display());
+        let status = run(&folder, "status --json").stdout;
+        let status = String::from_utf8_lossy(&status);
+        assert!(status.contains(&json), "{json}: {status}");
+    };
+    named();
     // Neither of these looks at it.
     assert_eq!(run(&folder, "accept tree/a").status.code(), Some(0));
     assert_eq!(limited("scrub").status.code(), Some(0));
     stands(4);
+    named();
     mode("tree/d", 0o700);
     run(&folder, "update");
     stands(0);
+    assert!(!text(&run(&folder, "status").stdout).contains("NOT LOOKED AT"));
     // What is new and cannot be read is not only new, neither to an audit.
     folder.write("tree/secret", "secret");
     mode("tree/secret", 0);
@@ -800,6 +815,9 @@ fn a_full_disk_and_a_read_only_one() {
 #[test]
 fn help_tells_the_tour() {
     let help = folder_help();
+    for class in lanesum_catalog::Class::ALL {
+        assert!(help.contains(&format!(" {class} {} ", class.meaning())), "{class}: {help}");
+    }
     for words in
         ["lanesum add ~/photos", "lanesum audit", "LANESUM_CATALOG", "Exit codes: 0 as cataloged"]
     {
@@ -922,6 +940,125 @@ fn a_catalog_of_nothing_is_not_well() {
             text(&output.stderr)
         );
     }
+}
+
+/// What a run printed of itself, status, report and page say of it.
+#[test]
+fn a_run_over_nothing_is_complete_nowhere() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("tree")).unwrap();
+    for verb in ["add tree", "update", "audit", "scrub"] {
+        let output = run(&folder, verb);
+        assert!(text(&output.stderr).contains("NOT complete"), "{verb}: {output:?}");
+        for look in ["status", "status --json", "report", "report --html"] {
+            let looked = run(&folder, look).stdout;
+            let looked = String::from_utf8_lossy(&looked).replace("NOT complete", "");
+            let is_complete = [", complete", r#""outcome":"complete""#, r#""complete":true"#];
+            assert!(is_complete.iter().all(|it| !looked.contains(it)), "{verb}, {look}: {looked}");
+        }
+    }
+    folder.write("tree/a", "a");
+    assert_eq!(run(&folder, "update").status.code(), Some(3));
+    let status = run(&folder, "status");
+    assert_eq!(status.status.code(), Some(0), "{}", text(&status.stdout));
+    assert!(text(&status.stdout).contains(", complete; 1 file read"), "{status:?}");
+}
+
+/// What is cataloged by a list alone is not all that there is.
+#[test]
+fn a_scrub_of_what_was_never_taken_up_is_complete_nowhere() {
+    let folder = Folder::new();
+    folder.write("tree/a", "a");
+    folder.write("list", format!("{}  tree/a\n", md5("a")));
+    assert_eq!(run(&folder, "catalog import --add tree list").status.code(), Some(3));
+    let scrubbed = run(&folder, "scrub");
+    assert_eq!(scrubbed.status.code(), Some(4), "{scrubbed:?}");
+    let status = text(&run(&folder, "status").stdout).to_owned();
+    assert!(status.contains("NOT TAKEN UP: no add or update"), "{status}");
+    assert!(status.contains("NOT complete: not all files are known"), "{status}");
+    // What is left is the update's, and no other scrub's.
+    assert_eq!(run(&folder, "update").status.code(), Some(0));
+    assert_eq!(run(&folder, "status").status.code(), Some(0));
+}
+
+/// Cron mails what is said.
+#[test]
+fn quiet_says_nothing_where_all_is_well() {
+    let folder = Folder::new();
+    folder.write("state/log", "");
+    folder.write("tree/a", "a");
+    folder.write("other/b", "b");
+    run(&folder, "add other");
+    for verb in ["add tree --quiet", "update -q", "audit --all -q", "scrub -q", "audit -q --json"] {
+        let output = run(&folder, verb);
+        let said = (text(&output.stdout), text(&output.stderr));
+        assert_eq!((output.status.code(), said), (Some(0), (String::new(), String::new())));
+    }
+    fs::remove_file(folder.path("tree/a")).unwrap();
+    folder.write("tree/c", "c");
+    let audit = run(&folder, "audit --quiet --max-gone 100");
+    assert_eq!(audit.status.code(), Some(1));
+    assert_eq!(lines(&folder, &audit), ["new c", "missing a"]);
+    let words = text(&audit.stderr);
+    assert!(words.contains("/tree: audit complete: 1 new, 1 missing"), "{words}");
+    assert!(!words.contains("/other"), "{words}");
+}
+
+#[test]
+fn an_interruption_says_what_is_kept() {
+    let folder = Folder::new();
+    folder.write("tree/a", vec![1; 3_000_000]);
+    let mut command = folder.lanesum("add --limit 1k --every 100y tree".split(' '));
+    command.env("LANESUM_CATALOG", folder.path("state/catalog.db"));
+    assert_eq!(output(&mut command).status.code(), Some(0));
+    let mut command = folder.lanesum("scrub --percent 100".split(' '));
+    command.env("LANESUM_CATALOG", folder.path("state/catalog.db"));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    // It is on the medium that it has begun.
+    while !text(&run(&folder, "status").stdout).contains("scrub of") {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // SIGINT is ignored where it was when this began, as in the background of a script.
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let words = text(&output.stderr);
+    assert_eq!(words.lines().count(), 1, "{words}");
+    assert!(words.contains("interrupted: what was checked is kept"), "{words}");
+}
+
+/// Files that are edited or new do not fill a mail, and each that is damaged is told.
+#[test]
+fn a_mail_sums_up_and_names_what_it_is_about() {
+    let folder = Folder::new();
+    folder.write("well/a", "a");
+    folder.write("tree/a", "a");
+    run(&folder, "add well tree");
+    assert!(text(&run(&folder, "report").stdout).starts_with("lanesum: nothing known to be"));
+    for number in 100..150 {
+        folder.write(format!("tree/{number}"), number.to_string());
+    }
+    assert_eq!(run(&folder, "update").status.code(), Some(3));
+    (100..150).for_each(|number| fs::remove_file(folder.path(format!("tree/{number}"))).unwrap());
+    assert_eq!(run(&folder, "audit").status.code(), Some(1));
+    let report = text(&run(&folder, "report").stdout).to_owned();
+    assert!(report.starts_with("lanesum: 50 missing - tree\n"), "{report}");
+    assert_eq!(report.matches(" new ").count(), 20, "{report}");
+    assert!(report.contains("\n... new: 30 files more (report --csv has each)\n"), "{report}");
+    assert_eq!(report.matches("Z missing ").count(), 50, "{report}");
+    assert_eq!(text(&run(&folder, "report --csv").stdout).matches(",new,").count(), 50);
+}
+
+#[test]
+fn a_catalog_that_is_damaged_is_named() {
+    let folder = cataloged(&["a"]);
+    let bytes = fs::read(folder.path("state/catalog.db")).unwrap();
+    folder.write("half.db", &bytes[..bytes.len() / 2]);
+    let audit = folder.run("audit --catalog half.db");
+    assert_eq!(audit.status.code(), Some(5));
+    let words = text(&audit.stderr);
+    assert!(words.starts_with("lanesum: half.db: the catalog is damaged: "), "{words}");
+    assert!(words.contains("catalog backup"), "{words}");
 }
 
 /// Some folders of several, as all verbs take them.

@@ -70,6 +70,25 @@ fn help_names_the_exit_codes() {
     }
 }
 
+/// Those of the catalog, and of what is done with it, in the man page as well.
+#[test]
+fn help_of_the_catalog_names_the_exit_codes() {
+    let man = stdout("--generate man").replace('\n', " ");
+    for (verb, code) in [
+        ("audit", "4 not all done, 5 the catalog is damaged or locked"),
+        ("catalog check", "0 the catalog is as it was written"),
+        ("catalog backup", "0 the copy is whole"),
+        ("catalog import", "3 something was taken"),
+        ("catalog export", "0 all is in the list"),
+    ] {
+        let help = stdout(&format!("{verb} --help"));
+        for words in [&help, &man] {
+            let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words.contains(code), "{verb}: {words}");
+        }
+    }
+}
+
 #[test]
 fn help_says_what_md5_is_not_for() {
     let words = stdout("--help").split_whitespace().collect::<Vec<_>>().join(" ");

@@ -314,6 +314,36 @@ fn a_day_on_which_something_was_hidden_has_no_heartbeat() {
     drop((daemon, writer));
 }
 
+/// A heartbeat says that all is looked at: also what somebody else could not look at.
+#[test]
+fn a_folder_that_nobody_could_look_into_has_no_heartbeat() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = all_due(10, 100);
+    folder.write("tree/in/new", "new");
+    let mode = |mode| {
+        fs::set_permissions(folder.path("tree/in"), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    mode(0);
+    let audit = thread::scope(|scope| {
+        let limited = scope.spawn(|| {
+            obey_modes();
+            run(&folder, "audit")
+        });
+        limited.join().unwrap()
+    });
+    mode(0o700);
+    assert!(text(&audit.stderr).contains("audit NOT complete"), "{audit:?}");
+    let daemon = Daemon::start(&folder);
+    until("all is read", || status(&folder).contains("last: scrub of "));
+    thread::sleep(Duration::from_secs(3));
+    assert!(!folder.path("heartbeat").exists());
+    drop(daemon);
+    run(&folder, "audit");
+    let daemon = Daemon::start(&folder);
+    until("a heartbeat", || folder.path("heartbeat").exists());
+    drop(daemon);
+}
+
 /// Who asks to be called for the first time is called for what is known already, and once.
 #[test]
 fn the_first_daemon_that_calls_tells_what_is_not_well_already() {

@@ -195,7 +195,7 @@ fn reports_for_programs_and_of_forgotten_folders_are_whole() {
         &folder,
         "audit",
         1,
-        &["put back what belongs there; if it is gone for good: lanesum forget"],
+        &["mount or put back what belongs there; if it is gone for good: lanesum forget"],
     );
     expect(&folder, "report --bad --csv", 1, &[&format!("suspended,{tree},")]);
     let rows = run(&folder, "report --bad --json").stdout;
