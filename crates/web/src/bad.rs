@@ -158,10 +158,10 @@ fn table(events: &[Event]) -> Markup {
                 tbody {
                     @for event in events {
                         tr {
-                            td { (moment(event.at)) }
-                            td class=[event.finding.class.is_damage().then_some("bad")] { (event.finding.class) }
-                            td { code { (words(&event.finding.before)) } }
-                            td { code { (words(&event.finding.after)) } }
+                            td data-label="When" { (moment(event.at)) }
+                            td data-label="What" class=[event.finding.class.is_damage().then_some("bad")] { (event.finding.class) }
+                            td data-label="Before" { code { (words(&event.finding.before)) } }
+                            td data-label="After" { code { (words(&event.finding.after)) } }
                         }
                     }
                 }

@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, PermissionsExt as _};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -18,8 +18,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
+use crate::daemon::{Daemon, Settings};
+use crate::place::Place;
 use crate::routes::router;
-use crate::{Daemon, Settings};
 
 /// Connections at a time; others wait. The daemon's own files need descriptors, too.
 const CONNECTIONS: usize = 256;
@@ -31,15 +32,6 @@ const HEADERS: Duration = Duration::from_secs(5);
 const LONGEST: Duration = Duration::from_secs(60 * 60);
 /// Bytes of what is asked for, with its headers.
 const HEAD: usize = 16 << 10;
-
-/// Where the page is to be reached.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// An address and a port; 0 takes a free one.
-    Address(SocketAddr),
-    /// A socket of the file system, which none but this user can connect to.
-    Socket(PathBuf),
-}
 
 /// A place that is taken, and can be connected to.
 #[derive(Debug)]

@@ -15,8 +15,8 @@ use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
-use crate::Place;
 use crate::pages;
+use crate::place::Place;
 
 /// Of every answer.
 const HEADERS: &[(&str, &str)] = &[

@@ -88,12 +88,12 @@ fn row(run: &Run, folder: Option<&String>) -> Markup {
     let damaged = damaged(run);
     html! {
         tr {
-            td { (moment(run.started)) }
-            td { (run.verb) }
-            td { @match folder { Some(name) => bdi { (name) }, None => "one that is forgotten" } }
-            td { (outcome(run)) }
-            td { (files(run.files.max(0).cast_unsigned())) ", " (bytes(run.bytes.max(0).cast_unsigned())) }
-            td class=[(damaged > 0).then_some("bad")] { (damaged) }
+            td data-label="Began" { (moment(run.started)) }
+            td data-label="What" { (run.verb) }
+            td data-label="Folder" { @match folder { Some(name) => bdi { (name) }, None => "one that is forgotten" } }
+            td data-label="Came to" { (outcome(run)) }
+            td data-label="Read" { (files(run.files.max(0).cast_unsigned())) ", " (bytes(run.bytes.max(0).cast_unsigned())) }
+            td data-label="Damaged, missing" class=[(damaged > 0).then_some("bad")] { (damaged) }
         }
     }
 }

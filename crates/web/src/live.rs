@@ -15,9 +15,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::Reading;
+use crate::app::App;
+use crate::daemon::Reading;
 use crate::flow::Flow;
-use crate::routes::App;
 use crate::words::{bytes, count, files, shown, time};
 
 /// Between two looks.

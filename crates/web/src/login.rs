@@ -13,7 +13,7 @@ use axum::http::HeaderMap;
 use axum::http::header::COOKIE;
 use constant_time_eq::constant_time_eq;
 
-use crate::Place;
+use crate::place::Place;
 
 /// Letters that nobody takes for others.
 const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";

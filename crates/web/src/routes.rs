@@ -20,30 +20,22 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
+use crate::app::App;
+use crate::daemon::{Daemon, Settings};
 use crate::flow::Flow;
 use crate::guard::{Names, guard};
 use crate::live::LISTENERS;
 use crate::login::{Answer, Login, Session};
+use crate::place::Place;
 use crate::steer::{Refusal, steer};
 use crate::words::{moment, now, shown};
-use crate::{Daemon, Place, Settings, bad, folders, history, live, pages};
+use crate::{bad, folders, history, live, pages};
 
 /// Bytes of a form, and how long it may take to come.
 const FORM: usize = 4 << 10;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Parts of a page that wait to be sent: a reader of the catalog never waits for a browser.
 const PARTS: usize = 8;
-
-/// What the page is made of.
-pub struct App {
-    pub settings: Settings,
-    pub daemon: Arc<dyn Daemon>,
-    pub login: Login,
-    /// Tells whether the catalog is another.
-    pub watch: Mutex<Option<Catalog>>,
-    /// How many browsers may be told of changes still.
-    pub listeners: Arc<Semaphore>,
-}
 
 /// # Errors
 /// The system gives no random bytes.
