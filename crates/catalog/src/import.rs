@@ -96,6 +96,11 @@ impl Import {
         self.files.contains_key(path.as_os_str())
     }
 
+    /// The paths that lists name, in byte order.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.keys().map(Path::new)
+    }
+
     /// Whether no list said anything.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::io::{self, IsTerminal as _};
 use std::mem;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::bail;
@@ -15,10 +15,11 @@ use lanesum_checksum::Algorithms;
 use lanesum_checksum::check::{self, FormatOfList, List};
 use lanesum_list::{Dialect, Ending, Record};
 
-use super::{DIFFERENCES, NOT_ALL_DONE, fail, is_there, name, open, tell_of_new};
+use super::{DIFFERENCES, NOT_ALL_DONE, fail, is_there, look, name, open, tell_of_new};
 use crate::args::ImportArgs;
 use crate::console::Console;
 use crate::convert::Input;
+use crate::failure::Usage;
 use crate::stdin;
 
 /// Reads the lists, all of them before anything is written, and takes up what they say.
@@ -27,6 +28,9 @@ use crate::stdin;
 /// What keeps it from beginning, and the first line of a list that is none.
 pub fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<ExitCode> {
     let (import, algorithms, empty) = read(args, console)?;
+    if let Some(folder) = &args.add {
+        require_below(args, folder, &import, console)?;
+    }
     let verb = if args.add.is_some() { "add" } else { "import" };
     let was_there = is_there(&args.place)?;
     let taken = open(&args.place, verb)?.and_then(|mut catalog| {
@@ -60,6 +64,37 @@ pub fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<ExitCode>
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// That a folder which is to be taken up has something that the lists name: else names are below
+/// another folder than this program looks in, and nothing of the lists would be in the catalog.
+fn require_below(
+    args: &ImportArgs,
+    folder: &Path,
+    import: &Import,
+    console: &Console,
+) -> anyhow::Result<()> {
+    let Ok(whole) = folder.canonicalize() else { return Ok(()) };
+    let is_below = |path: &Path| {
+        path.canonicalize().is_ok_and(|path| path.starts_with(&whole))
+            || path::absolute(path).is_ok_and(|path| path.starts_with(&whole))
+    };
+    let is_cataloged = || {
+        let roots = look(&args.place).ok()?.ok()?.roots().ok()?;
+        Some(roots.iter().any(|root| root.path == whole))
+    };
+    if import.paths().any(is_below) || is_cataloged() == Some(true) {
+        return Ok(());
+    }
+    let mut words = Vec::new();
+    console.quote(&mut words, name(folder));
+    words.extend_from_slice(b": no name of the lists is in it, the first is ");
+    console.quote(&mut words, name(import.paths().next().unwrap_or(Path::new(""))));
+    let hint = match args.root {
+        Some(_) => "is --root the folder that they are below?",
+        None => "names are looked up in the current folder; --root DIR says where else.",
+    };
+    Err(Usage(format!("{}: {hint} Nothing was taken", String::from_utf8_lossy(&words))).into())
 }
 
 /// Takes a folder up without reading it, to compute what the lists have.

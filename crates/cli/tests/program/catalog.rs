@@ -964,6 +964,26 @@ fn a_run_over_nothing_is_complete_nowhere() {
     assert!(text(&status.stdout).contains(", complete; 1 file read"), "{status:?}");
 }
 
+/// A list that is taken up from elsewhere names nothing in the folder, which would be taken up
+/// as it is, without the list.
+#[test]
+fn names_of_a_list_are_below_the_folder_that_is_added() {
+    let folder = Folder::new();
+    folder.write("p/tree/a", "a");
+    folder.write("list", format!("{}  a\n", md5("a")));
+    folder.write("a", "another");
+    let refused = run(&folder, "catalog import --add p/tree list");
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    let words = text(&refused.stderr);
+    assert!(words.contains("p/tree: no name of the lists is in it, the first is a"), "{words}");
+    assert!(words.contains("--root DIR says where else. Nothing was taken"), "{words}");
+    assert!(!folder.path("state/catalog.db").exists());
+    let wrong = run(&folder, "catalog import --add p/tree --root p list");
+    assert!(text(&wrong.stderr).contains("is --root the folder that they are below"), "{wrong:?}");
+    let taken = run(&folder, "catalog import --add p/tree --root p/tree list");
+    assert_eq!(taken.status.code(), Some(3), "{taken:?}");
+}
+
 /// What is cataloged by a list alone is not all that there is.
 #[test]
 fn a_scrub_of_what_was_never_taken_up_is_complete_nowhere() {
