@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use lanesum_catalog::{Catalog, CatalogError, Control, Manners, Policy, Verb};
 
-use super::{console_telling, fail, is_there, name, open, over, tell_of_new};
+use super::{Reads, console_telling, fail, is_there, name, open, over, tell_of_new};
 use crate::args::Add;
 use crate::console::{Console, lock};
 
@@ -63,10 +63,18 @@ pub fn run(args: &Add) -> anyhow::Result<ExitCode> {
         Ok(taken_up) => taken_up,
         Err(error) => return Ok(fail(&error, &args.told.place, &mut lock(&console))),
     };
+    // Of a folder that has something, only what is new is read.
+    let are_new = roots.iter().all(|root| root.bytes == 0);
+    let reads = if are_new { Reads::All } else { Reads::Some };
     let change = |options: &mut lanesum_catalog::Options| options.max_gone = args.max_gone;
-    Ok(over(&mut catalog, &roots, &args.told, change, &console, |catalog, root, options, tell| {
-        catalog.run(root, Verb::Add, options, tell)
-    }))
+    Ok(over(
+        &mut catalog,
+        (&roots, reads),
+        &args.told,
+        change,
+        &console,
+        |catalog, root, options, tell| catalog.run(root, Verb::Add, options, tell),
+    ))
 }
 
 /// Says when digests come that the files of a folder do not have yet.

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use lanesum_catalog::{Options, Reading, Verb};
 
-use super::{console_telling, fail, open, over, roots};
+use super::{Reads, console_telling, fail, open, over, roots};
 use crate::args::Audit;
 use crate::console::lock;
 
@@ -26,6 +26,7 @@ pub fn run(args: &Audit) -> anyhow::Result<ExitCode> {
         Ok(roots) => roots,
         Err(error) => return Ok(fail(&error, &args.told.place, &mut lock(&console))),
     };
+    let reads = if args.all { Reads::All } else { Reads::Some };
     let change = |options: &mut Options| {
         options.max_gone = args.max_gone;
         options.reading = match (args.all, args.quick) {
@@ -34,7 +35,12 @@ pub fn run(args: &Audit) -> anyhow::Result<ExitCode> {
             _ => Reading::Needed,
         };
     };
-    Ok(over(&mut catalog, &roots, &args.told, change, &console, |catalog, root, options, tell| {
-        catalog.run(root, Verb::Audit, options, tell)
-    }))
+    Ok(over(
+        &mut catalog,
+        (&roots, reads),
+        &args.told,
+        change,
+        &console,
+        |catalog, root, options, tell| catalog.run(root, Verb::Audit, options, tell),
+    ))
 }

@@ -17,7 +17,6 @@ pub mod update;
 use std::env;
 use std::fs;
 use std::io;
-use std::iter::Empty;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -28,6 +27,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::Context as _;
 use jiff::tz::TimeZone;
 use lanesum_catalog::{Catalog, CatalogError, Finding, Options, Overview, Root, Severity, Summary};
+use lanesum_checksum::walk::{self, Entry, WalkOptions};
 
 use crate::args::{Told, Where};
 use crate::console::{self, Console, fail_to_write, locale_of_process};
@@ -215,17 +215,41 @@ impl Asked {
 /// Whoever is told of a finding.
 type Tell<'a> = &'a mut dyn FnMut(&Finding) -> io::Result<()>;
 
+/// Whether a run reads all files of its roots, as far as is known before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reads {
+    All,
+    Some,
+}
+
+/// The files of the roots that are there, for the total of a run that reads all of them.
+fn files_of(
+    catalog: &Catalog,
+    roots: &[Root],
+) -> impl FnOnce() -> Box<dyn Iterator<Item = PathBuf>> + Send + use<> {
+    let is_there = |root: &&Root| catalog.why_not_there(root).is_ok_and(|why| why.is_none());
+    let folders: Vec<_> = roots.iter().filter(is_there).map(|root| root.path.clone()).collect();
+    move || {
+        let mut options = WalkOptions::default();
+        options.one_file_system = true;
+        let entries = folders.into_iter().flat_map(move |folder| walk::walk(&folder, &options));
+        Box::new(entries.filter_map(|entry| match entry {
+            Entry::File(path) => Some(path),
+            _ => None,
+        }))
+    }
+}
+
 /// Does something with each of these roots, and prints what comes of it.
 fn over(
     catalog: &mut Catalog,
-    roots: &[Root],
+    (roots, reads): (&[Root], Reads),
     told: &Told,
     change: impl FnOnce(&mut Options),
     console: &Arc<Mutex<Console>>,
     run: impl Fn(&mut Catalog, &Root, &Options, Tell<'_>) -> Result<Summary, CatalogError>,
 ) -> ExitCode {
-    // Nobody knows beforehand what is read.
-    let files = || None::<fn() -> Empty<PathBuf>>;
+    let files = || (reads == Reads::All).then(|| files_of(catalog, roots));
     let display = Display::start_unless(false, told.run.progress, files);
     console::lock(console).set_bar(display.as_ref().map(|display| display.bar.clone()));
     let mut options = Options::default();

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use lanesum_catalog::Due;
 
-use super::{console_telling, fail, open, over, roots};
+use super::{Reads, console_telling, fail, open, over, roots};
 use crate::args::Scrub;
 use crate::console::lock;
 
@@ -39,5 +39,5 @@ pub fn run(args: &Scrub) -> anyhow::Result<ExitCode> {
     let change = |options: &mut lanesum_catalog::Options| {
         (options.yields, options.at_any_time) = (true, args.now);
     };
-    Ok(over(&mut catalog, &roots, &args.told, change, &console, run))
+    Ok(over(&mut catalog, (&roots, Reads::Some), &args.told, change, &console, run))
 }

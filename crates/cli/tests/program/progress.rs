@@ -50,6 +50,29 @@ pub(super) fn rest(stderr: &mut ChildStderr) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// Where all of it is read, the bar has a whole.
+#[test]
+fn the_bar_of_a_catalogs_run_has_its_total() {
+    let (folder, paths) = many();
+    let command = |args: &str| {
+        let mut command = folder.lanesum(args.split_whitespace());
+        command.env("LANESUM_CATALOG", folder.path("state/catalog.db"));
+        command
+    };
+    fs::create_dir(folder.path("state")).unwrap();
+    assert_eq!(output(&mut command("add t")).status.code(), Some(0));
+    paths.iter().for_each(|path| folder.write(path, "edited"));
+    // It waits for its reader once it has read them.
+    let mut running = start(&mut command("audit --all --progress always"));
+    let mut stderr = running.stderr();
+    drawn(&mut stderr, "6.00 kB of 6.00 kB");
+    let mut out = running.stdout();
+    let drain = std::thread::spawn(move || io::read_to_string(&mut out).unwrap());
+    rest(&mut stderr);
+    assert_eq!(drain.join().unwrap().matches("changed ").count(), 1_000);
+    assert_eq!(running.finish().status.code(), Some(3));
+}
+
 #[test]
 fn a_bar_is_drawn_on_demand() {
     let (folder, paths) = many();
