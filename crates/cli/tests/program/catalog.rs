@@ -481,6 +481,8 @@ fn kill_9_at_any_moment_leaves_a_whole_catalog() {
         folder.write(format!("tree/d{}/{file}", file % 7), format!("{file}").repeat(200));
     }
     let (mut is_made, mut interrupted) = (false, 0);
+    // As long as a run takes here and now.
+    let mut longest = Duration::from_millis(30);
     for round in 0..200 {
         for _ in 0..5 {
             random ^= random << 13;
@@ -493,10 +495,12 @@ fn kill_9_at_any_moment_leaves_a_whole_catalog() {
         let mut command = folder.lanesum(verb.split_whitespace());
         command.env("LANESUM_CATALOG", folder.path("state/catalog.db"));
         let running = start(&mut command);
-        std::thread::sleep(Duration::from_micros(random % 30_000));
+        std::thread::sleep(longest.mul_f64((random % 1000) as f64 / 1000.0));
         running.signal(Signal::KILL);
         running.finish();
+        let began = std::time::Instant::now();
         let check = run(&folder, "catalog check");
+        longest = began.elapsed() * 3;
         let code = check.status.code();
         // It is there with its tables, or not at all.
         is_made |= code == Some(0);
