@@ -21,11 +21,17 @@ def path(given: AnyPath, name: str) -> AnyPath:
     return given
 
 
+def optional_path(given: AnyPath | None, name: str) -> AnyPath | None:
+    """One path, or none."""
+    return None if given is None else path(given, name)
+
+
 def several(given: AnyPath | Iterable[AnyPath], name: str) -> list[AnyPath]:
     """One path or several."""
     if isinstance(given, str | bytes | os.PathLike):
         return [given]
-    return _items(given, name, "a path or several")
+    items = _items(given, name, "a path or several")
+    return [path(item, f"{name}[{number}]") for number, item in enumerate(items)]
 
 
 def paths(given: Iterable[AnyPath]) -> list[AnyPath]:
@@ -45,11 +51,30 @@ def _items(given: Iterable[Any], name: str, kind: str) -> list[Any]:
 
 def algorithms(given: str | Iterable[str]) -> list[str]:
     """Names, of which one may come alone."""
-    names = [given] if isinstance(given, str) else _items(given, "algorithms", "a name like 'md5', or several")
-    for name in names:
-        if not isinstance(name, str):
-            raise TypeError(f"algorithms must be names like 'md5', not {type(name).__name__}")
-    return names
+    return names(given, "algorithms", "like 'md5'")
+
+
+def names(given: str | Iterable[str], name: str, kind: str) -> list[str]:
+    """Texts of some kind, of which one may come alone."""
+    items = [given] if isinstance(given, str) else _items(given, name, f"a name {kind}, or several")
+    for item in items:
+        if not isinstance(item, str):
+            raise TypeError(f"{name} must be names {kind}, not {type(item).__name__}")
+    return items
+
+
+def optional_text(given: str | None, name: str) -> str | None:
+    """One text, or none."""
+    if given is not None and not isinstance(given, str):
+        raise TypeError(f"{name} must be a str, not {type(given).__name__}")
+    return given
+
+
+def flag(given: object, name: str) -> bool:
+    """True or False, also numpy's; not a text, of which "no" would be true."""
+    if given is None or not hasattr(type(given), "__bool__"):
+        raise TypeError(f"{name} must be a bool, not {type(given).__name__}")
+    return bool(given)
 
 
 def strings(given: Any, name: str) -> list[str]:
@@ -91,7 +116,7 @@ def walking(
     patterns = several(exclude, "exclude")
     return {
         "exclude": [os.fsdecode(pattern) for pattern in patterns],
-        "gitignore": bool(gitignore),
-        "follow": bool(follow),
-        "one_file_system": bool(one_file_system),
+        "gitignore": flag(gitignore, "gitignore"),
+        "follow": flag(follow, "follow"),
+        "one_file_system": flag(one_file_system, "one_file_system"),
     }

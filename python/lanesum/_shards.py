@@ -53,8 +53,12 @@ def read_shards(folder: AnyPath) -> tuple[list[_lanesum.Batches], list[str]]:
         if not (name.startswith("part-") and name.endswith(".arrow")):
             continue
         path = os.path.join(folder, name)
-        with open(path, "rb") as file:
-            content = file.read()
+        try:
+            with open(path, "rb") as file:
+                content = file.read()
+        except OSError as error:
+            problems.append(f"{path}: {error.strerror}; its files are hashed again")
+            continue
         named = _NAME.fullmatch(name)
         if named is None or named[1] != _checksum(content):
             problems.append(f"{path}: not the content that its name tells the checksum of; its files are hashed again")

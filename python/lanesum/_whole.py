@@ -10,12 +10,19 @@ from lanesum._arguments import AnyPath
 
 
 def replace(path: AnyPath, content: bytes) -> None:
-    """Writes a file, in the place of one that is there. Raises OSError.
+    """Writes a file, in the place of one that is there. Raises OSError, which names it.
 
     Links are followed. The mode of what is there stays; where it has other names, another owner or an access list, which a
     new file would not have, it is overwritten, as is what is no regular file.
     """
-    name = os.path.realpath(os.fsdecode(path))
+    try:
+        _replace(os.path.realpath(os.fsdecode(path)), content)
+    except OSError as error:
+        # It names nothing where the disk is full, or a file that is not whole yet.
+        raise OSError(error.errno, error.strerror, os.fsdecode(path)) from error
+
+
+def _replace(name: str, content: bytes) -> None:
     try:
         existing = os.stat(name)
     except FileNotFoundError:

@@ -53,13 +53,13 @@ def check(
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), root)
     checking = {
         "root": root,
-        "from": from_,
-        "name": name,
-        "algorithm": algorithm,
+        "from": _arguments.optional_text(from_, "from_"),
+        "name": _arguments.optional_path(name, "name"),
+        "algorithm": _arguments.optional_text(algorithm, "algorithm"),
         "part_sizes": _arguments.strings(part_size, "part_size"),
-        "zero": zero,
-        "ignore_missing": ignore_missing,
-        "strict": strict,
+        "zero": _arguments.flag(zero, "zero"),
+        "ignore_missing": _arguments.flag(ignore_missing, "ignore_missing"),
+        "strict": _arguments.flag(strict, "strict"),
     }
     with showing(progress, None) as callback:
         reading = _arguments.reading(threads=threads, io=io, key=key, progress=callback)
@@ -107,12 +107,12 @@ def compare(
     """
     a, b = _arguments.path(a, "a"), _arguments.path(b, "b")
     comparing = {
-        "quick": quick,
-        "strip": strip,
-        "algorithm": algorithm,
-        "from": from_,
+        "quick": _arguments.flag(quick, "quick"),
+        "strip": _arguments.flag(strip, "strip"),
+        "algorithm": _arguments.optional_text(algorithm, "algorithm"),
+        "from": _arguments.optional_text(from_, "from_"),
         "part_sizes": _arguments.strings(part_size, "part_size"),
-        "zero": zero,
+        "zero": _arguments.flag(zero, "zero"),
     }
     walking = _arguments.walking(
         exclude=exclude, gitignore=gitignore, follow=follow, one_file_system=one_file_system
@@ -143,7 +143,12 @@ def read_list(
     >>> lanesum.read_list(b"900150983cd24fb0d6963f7d28e17f72  a\n").column("path")
     ['a']
     """
-    reading = {"from": from_, "name": name, "algorithm": algorithm, "zero": zero}
+    reading = {
+        "from": _arguments.optional_text(from_, "from_"),
+        "name": _arguments.optional_path(name, "name"),
+        "algorithm": _arguments.optional_text(algorithm, "algorithm"),
+        "zero": _arguments.flag(zero, "zero"),
+    }
     if hasattr(source, "read"):
         content = source.read()
         if not isinstance(content, bytes):
@@ -229,6 +234,8 @@ _ALGORITHMS = frozenset(_lanesum.algorithm_names())
 def _mappings(rows: Any) -> Iterable[Any]:
     if isinstance(rows, Table):
         return rows.rows()
+    if type(rows).__module__.startswith("polars."):
+        rows = _with_nanoseconds(rows)
     for convert in ("to_pylist", "to_dicts"):
         if hasattr(rows, convert):
             return list(getattr(rows, convert)())
@@ -237,6 +244,14 @@ def _mappings(rows: Any) -> Iterable[Any]:
         raise TypeError(f"rows must be a table, or mappings that have a path and digests, not {kind}")
     mappings: Iterable[Any] = rows
     return mappings
+
+
+def _with_nanoseconds(frame: Any) -> Any:
+    """A frame of polars with its times as numbers: as Python's moments they would lose their last three digits."""
+    times = frame.schema.get("modified") if hasattr(frame, "schema") else None
+    if getattr(times, "time_unit", None) != "ns" or getattr(times, "time_zone", None) is None:
+        return frame
+    return frame.with_columns(frame["modified"].dt.timestamp("ns"))
 
 
 def _record(row: Any, number: int) -> dict[str, Any]:

@@ -12,15 +12,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from lanesum._arguments import AnyPath, several
+from lanesum import _arguments
+from lanesum._arguments import AnyPath
 from lanesum.table import FailuresError
 
 if TYPE_CHECKING:
     from lanesum.executors import Run
 
 __all__ = ["Part", "Parts", "hash_parquet", "hash_parquet_task", "pack"]
+
+#: By default digests are binary, and surrogate keys hexadecimal digits.
+_Output: TypeAlias = Literal["binary", "hex", "uint64"] | None
 
 # Row groups of as many bytes are a task: long against what a task costs, short against a worker's
 # memory.
@@ -70,20 +74,22 @@ def hash_parquet(
     executor: Executor | None = None,
     algorithm: str = "md5",
     key: bytes | None = None,
-    output: Literal["binary", "hex", "uint64"] = "binary",
+    output: _Output = None,
     keep: Iterable[str] = (),
 ) -> Parts:
     """Hashes columns of Parquet files, and writes the digests to files of the folder `out`.
 
     `columns` are hashed by themselves, into columns called `NAME_ALGORITHM`; or it says what the new columns are called
     and what they are made of: `{"id_md5": "id"}`, where several columns, `{"key": ["id", "country"]}`, make a
-    surrogate key as `surrogate_key` does. The columns of `keep` are copied. `output` is as with `hash_column`.
+    surrogate key as `surrogate_key` does. The columns of `keep` are copied. `output` is as with these two functions, and
+    by default "binary" of digests and "hex" of surrogate keys.
 
     Each part has as many rows as the row groups that it is of, in their order; its file, `PLACE-FIRST.parquet`, appears
     when it is whole. `PLACE` is the place of the file among all, `FIRST` the first row group. Without an executor it is done here.
 
     Raises OSError where a file is not there, FileExistsError where the folder has Parquet files already, which would be
-    read with the new ones as one table, and ValueError where a file is none of Parquet or lacks a column.
+    read with the new ones as one table, ValueError where a file is none of Parquet or lacks a column, and this or TypeError
+    for arguments that are wrong.
     """
     from lanesum import executors
 
@@ -99,17 +105,18 @@ def in_tasks(
     *,
     algorithm: str = "md5",
     key: bytes | None = None,
-    output: Literal["binary", "hex", "uint64"] = "binary",
+    output: _Output = None,
     keep: Iterable[str] = (),
 ) -> Parts:
     """As `hash_parquet`, on whatever runs tasks."""
-    paths = [os.fsdecode(path) for path in several(files, "files")]
+    paths = [os.fsdecode(path) for path in _arguments.several(files, "files")]
     wanted = _wanted(columns, algorithm)
-    kept = [keep] if isinstance(keep, str) else list(keep)
+    _refuse_what_no_worker_takes(wanted, algorithm, key, output)
+    kept = _arguments.names(keep, "keep", "of columns")
     twice = sorted(set(kept) & set(wanted))
     if twice:
         raise ValueError(f"{twice[0]}: a column that is kept and a new one have this name; call the new one otherwise")
-    folder = os.fsdecode(out)
+    folder = os.fsdecode(_arguments.path(out, "out"))
     os.makedirs(folder, exist_ok=True)
     if any(name.endswith(".parquet") for name in os.listdir(folder)):
         why = "it has Parquet files already, which would be read with the new ones as one table; give another folder"
@@ -130,17 +137,35 @@ def in_tasks(
 def _wanted(
     columns: str | Iterable[str] | Mapping[str, str | Sequence[str]], algorithm: str
 ) -> dict[str, str | list[str]]:
-    if isinstance(columns, str):
-        columns = [columns]
     if not isinstance(columns, Mapping):
-        columns = {f"{name}_{algorithm}": name for name in columns}
-    wanted = {name: of if isinstance(of, str) else list(of) for name, of in columns.items()}
+        columns = {f"{name}_{algorithm}": name for name in _arguments.names(columns, "columns", "of columns")}
+    wanted = {
+        name: of if isinstance(of, str) else _arguments.names(of, f"columns[{name!r}]", "of columns")
+        for name, of in columns.items()
+    }
     if not wanted:
         raise ValueError("columns: name at least one")
     several = [name for name, of in wanted.items() if not isinstance(of, str)]
     if several and algorithm != "md5":
         raise ValueError(f"{several[0]}: a surrogate key is of md5, not {algorithm}")
     return wanted
+
+
+def _refuse_what_no_worker_takes(
+    wanted: Mapping[str, str | Sequence[str]], algorithm: str, key: bytes | None, output: _Output
+) -> None:
+    """Raises TypeError and ValueError for what would fail in every task."""
+    import lanesum
+
+    for of in wanted.values():
+        if isinstance(of, str):
+            lanesum.hash_column([], algorithm, key=key, output=output or "binary")
+        elif key is not None:
+            raise TypeError("key= does nothing for a surrogate key")
+        elif output == "uint64":
+            raise ValueError('output="uint64" is not for a surrogate key, which has 128 bits; "hex" and "binary" are')
+        else:
+            lanesum.surrogate_key([[]], output=output or "hex")
 
 
 def _sources(wanted: Mapping[str, str | Sequence[str]]) -> list[str]:
@@ -194,7 +219,7 @@ def hash_parquet_task(
     columns: Mapping[str, str | Sequence[str]],
     algorithm: str = "md5",
     key: bytes | None = None,
-    output: Literal["binary", "hex", "uint64"] = "binary",
+    output: _Output = None,
     keep: Sequence[str] = (),
 ) -> list[Part]:
     """What a worker does: reads row group by row group, hashes and writes. A part that fails says why."""
@@ -206,7 +231,7 @@ def _hash_part(
     columns: Mapping[str, str | Sequence[str]],
     algorithm: str,
     key: bytes | None,
-    output: Literal["binary", "hex", "uint64"],
+    output: _Output,
     keep: Sequence[str],
 ) -> Part:
     import pyarrow
@@ -246,7 +271,7 @@ def _hashed(
     columns: Mapping[str, str | Sequence[str]],
     algorithm: str,
     key: bytes | None,
-    output: Literal["binary", "hex", "uint64"],
+    output: _Output,
     keep: Sequence[str],
 ) -> Any:
     import pyarrow
@@ -257,9 +282,10 @@ def _hashed(
     for name, of in columns.items():
         try:
             if isinstance(of, str):
-                column = lanesum.hash_column(table.column(of), algorithm, key=key, output=output)
+                column = lanesum.hash_column(table.column(of), algorithm, key=key, output=output or "binary")
             else:
-                column = lanesum.surrogate_key([table.column(source) for source in of])
+                sources = [table.column(source) for source in of]
+                column = lanesum.surrogate_key(sources, output="binary" if output == "binary" else "hex")
         except TypeError as error:
             raise TypeError(f"{name}, of {of}: {error}") from None
         except ValueError as error:

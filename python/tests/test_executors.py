@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lanesum
-from lanesum import _dask, _lanesum, _tasks, executors
+from lanesum import _dask, _lanesum, _shards, _tasks, executors
 from lanesum.table import Files
 
 # Workers find it there, too: they get this process's own path.
@@ -286,6 +286,25 @@ def test_no_byte_of_a_shard_is_believed_that_changed(
     assert str(shard) in problem and counting.since() == 3
 
 
+def test_shards_that_are_no_shards_though_their_names_fit(
+    counting: Counting, files: list[str], tmp_path: Path
+) -> None:
+    lanesum.hash_files(files[:3], shards=tmp_path)
+    (shard,) = tmp_path.iterdir()
+    content = shard.read_bytes()
+    shard.unlink()
+    counting.since()
+    # Some say that they are larger than all memory.
+    broken = [content[:place] + b"\xff\x7f" + content[place + 2 :] for place in range(8, len(content) - 2, 7)]
+    for place, bad in enumerate([b"", b"ARROW1", *broken]):
+        (tmp_path / f"part-{place:020}-{_shards._checksum(bad)}.arrow").write_bytes(bad)
+    (tmp_path / f"part-{9999:020}-{'0' * 32}.arrow").mkdir()
+    table = lanesum.hash_files(files[:3], shards=tmp_path)
+    assert table.ok and table.column("path") == files[:3]
+    assert any("Is a directory" in problem for problem in table.problems)
+    assert len(table.problems) >= 3
+
+
 def test_a_shard_is_a_file_of_arrow(counting: Counting, files: list[str], tmp_path: Path) -> None:
     polars = pytest.importorskip("polars")
     lanesum.hash_files(files[1:], shards=tmp_path)
@@ -350,6 +369,45 @@ def test_dask_without_workers_is_not_waited_for(client: object, monkeypatch: pyt
     lost = {line.split(": ", 1)[1] for line in found if line.startswith("failed")}
     assert lost == {"BrokenExecutor: all workers of Dask's cluster are gone, and none came back in 1 s"}
     assert {line.split()[1].rstrip(":") for line in found} == set(ITEMS)
+
+
+def test_parquet_refuses_what_would_have_no_effect(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    import pyarrow.parquet
+
+    from lanesum import parquet
+
+    pyarrow.parquet.write_table(pyarrow.table({"a": ["x"], "b": ["y"]}), tmp_path / "in")
+
+    def column(name: str, **options: object) -> object:
+        parts = parquet.hash_parquet(tmp_path / "in", {"new": name}, tmp_path / str(len(os.listdir(tmp_path))), **options)
+        parts.raise_for_failures()
+        return pyarrow.parquet.read_table(parts[0].out).column("new").to_pylist()[0]
+
+    one, both = hashlib.md5(b"x"), hashlib.md5(b"x-y")
+    assert [column("a"), column("a", output="binary"), column("a", output="hex")] == [
+        *[one.digest()] * 2, one.hexdigest()
+    ]
+    assert [column(["a", "b"]), column(["a", "b"], output="hex"), column(["a", "b"], output="binary")] == [
+        *[both.hexdigest()] * 2, both.digest()
+    ]
+    key = bytes(16)
+    for name in ("a", ["a", "b"]):
+        for options, kind, words in (
+            ({"output": "uint64"}, ValueError, "uint64"),
+            ({"output": "text"}, ValueError, "unknown output"),
+            ({"key": key}, TypeError, "key"),
+            ({"algorithm": "md6"}, ValueError, "md6|surrogate key is of md5"),
+            ({"algorithm": "siphash24"}, (TypeError, ValueError), "key"),
+        ):
+            with pytest.raises(kind, match=words):
+                column(name, **options)
+    with pytest.raises(TypeError, match="columns must be a name of columns, or several, not int"):
+        parquet.hash_parquet(tmp_path / "in", 5, tmp_path / "out")
+    with pytest.raises(TypeError, match="keep must be names of columns, not int"):
+        parquet.hash_parquet(tmp_path / "in", "a", tmp_path / "out", keep=[5])
+    with pytest.raises(TypeError, match="out must be a path, not int"):
+        parquet.hash_parquet(tmp_path / "in", "a", 5)
 
 
 @cluster

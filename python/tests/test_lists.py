@@ -9,6 +9,7 @@ import sysconfig
 from pathlib import Path
 
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -175,6 +176,15 @@ def test_rows_come_from_other_libraries(folder: Path) -> None:
         (lambda: lanesum.check("list", root="nowhere"), FileNotFoundError, "nowhere"),
         (lambda: lanesum.check("list", from_="xml"), ValueError, "xml"),
         (lambda: lanesum.check("list", algorithm="md6"), ValueError, "md6"),
+        (lambda: lanesum.check(["list", 5]), TypeError, r"lists\[1\] must be a path, not int"),
+        (lambda: lanesum.check("list", from_=5), TypeError, "from_ must be a str, not int"),
+        (lambda: lanesum.check("list", name=5), TypeError, "name must be a path, not int"),
+        (lambda: lanesum.check("list", algorithm=b"md5"), TypeError, "algorithm must be a str, not bytes"),
+        (lambda: lanesum.check("list", strict="no"), TypeError, "strict must be a bool, not str"),
+        (lambda: lanesum.check("list", ignore_missing=None), TypeError, "ignore_missing must be a bool"),
+        (lambda: lanesum.compare(".", ".", quick="no"), TypeError, "quick must be a bool, not str"),
+        (lambda: lanesum.compare(".", ".", algorithm=5), TypeError, "algorithm must be a str, not int"),
+        (lambda: lanesum.read_list("list", zero="no"), TypeError, "zero must be a bool, not str"),
         (lambda: lanesum.check("list", part_size="huge"), ValueError, "huge"),
         (lambda: lanesum.check("list", part_size=[1.5]), TypeError, "float"),
         (lambda: lanesum.compare("nowhere", "."), FileNotFoundError, "nowhere"),
@@ -196,7 +206,8 @@ def test_rows_come_from_other_libraries(folder: Path) -> None:
         (lambda: lanesum.write_list([{"path": "p", "md5": "x"}], "out"), ValueError, "hexadecimal"),
         (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "out", "xml"), ValueError, "xml"),
         (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "out", "s3"), ValueError, "not written"),
-        (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "no/out"), FileNotFoundError, "no/"),
+        (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "no/out"), FileNotFoundError, "'no/out'$"),
+        (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "/dev/full"), OSError, "No space.*: '/dev/full'$"),
         (lambda: lanesum.write_list(lanesum.hash_files(["nowhere"]), "out"), ValueError, "nowhere: No such file"),
     ],
 )
@@ -378,3 +389,14 @@ def test_what_pandas_makes_of_missing_values_is_missing(folder: Path) -> None:
         ("b", None, bytes(20)),
     ]
     assert lanesum.check("list", ignore_missing=True).counts["mismatch"] == 1
+
+
+def test_times_lose_no_digit(folder: Path) -> None:
+    os.utime("a", ns=(1, 1_700_000_000_123_456_789))
+    table = lanesum.hash_files(["a"])
+    for rows in (table, table.to_pyarrow(), table.to_polars(), table.to_pandas().to_dict("records")):
+        lanesum.write_list(rows, "list", "csv")
+        assert lanesum.read_list("list").column("modified") == [1_700_000_000_123_456_789]
+    without_zone = table.to_polars().with_columns(pl.col("modified").dt.replace_time_zone(None))
+    with pytest.raises(ValueError, match="a: modified is .*time zone"):
+        lanesum.write_list(without_zone, "list", "csv")

@@ -1,13 +1,15 @@
 //! Record batches of Arrow: what the package's tables hold.
 
-use std::io::Cursor;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Int64Type, TimestampNanosecondType, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
-use arrow_ipc::reader::FileReader;
+use arrow_buffer::Buffer;
+use arrow_ipc::convert::fb_to_schema;
+use arrow_ipc::reader::{FileDecoder, read_footer_length};
 use arrow_ipc::writer::FileWriter;
+use arrow_ipc::{Block, root_as_footer};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 use arrow_select::interleave::interleave_record_batch;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
@@ -15,6 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyList};
 use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 
+use crate::input::unless_it_panics;
 use crate::requested::that_fits;
 
 /// Rows of a batch at most: as many as one likes to have in one piece of memory.
@@ -159,7 +162,7 @@ impl Batches {
     }
 
     /// All of it as a file in Arrow's IPC format.
-    fn to_ipc<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    pub(crate) fn to_ipc<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let write = || -> Result<Vec<u8>, ArrowError> {
             let mut writer = FileWriter::try_new(Vec::new(), &self.schema)?;
             self.batches.iter().try_for_each(|batch| writer.write(batch))?;
@@ -170,12 +173,44 @@ impl Batches {
 
     /// What `to_ipc` gave.
     #[staticmethod]
-    fn from_ipc(content: &[u8]) -> PyResult<Self> {
-        let bad = |error: ArrowError| PyValueError::new_err(format!("no table of Arrow: {error}"));
-        let reader = FileReader::try_new(Cursor::new(content), None).map_err(bad)?;
-        let schema = reader.schema();
-        Ok(Self { schema, batches: reader.collect::<Result<_, _>>().map_err(bad)? })
+    pub(crate) fn from_ipc(content: &[u8]) -> PyResult<Self> {
+        // Arrow panics at some content.
+        match unless_it_panics(|| read_ipc(content)) {
+            Some(Ok((schema, batches))) => Ok(Self { schema, batches }),
+            Some(Err(error)) => Err(PyValueError::new_err(format!("no table of Arrow: {error}"))),
+            None => Err(PyValueError::new_err("no table of Arrow: its parts do not fit together")),
+        }
     }
+}
+
+/// The schema and batches of a file in Arrow's IPC format, without dictionaries.
+///
+/// Arrow's own reader makes room for a block of whatever size the file says, which may be more than
+/// there is memory, and then ends the process.
+fn read_ipc(content: &[u8]) -> Result<(SchemaRef, Vec<RecordBatch>), ArrowError> {
+    let broken = |what: &str| ArrowError::ParseError(what.to_owned());
+    let (rest, end) = content.split_last_chunk().ok_or_else(|| broken("it is too short"))?;
+    let start = rest.len().checked_sub(read_footer_length(*end)?);
+    let footer = &rest[start.ok_or_else(|| broken("its footer begins before it"))?..];
+    let footer = root_as_footer(footer).map_err(|error| broken(&error.to_string()))?;
+    let schema = footer.schema().ok_or_else(|| broken("it has no schema"))?;
+    let schema = Arc::new(fb_to_schema(schema));
+    let decoder = FileDecoder::new(Arc::clone(&schema), footer.version());
+    let content = Buffer::from(rest);
+    let batch = |block: &Block| {
+        let place = || {
+            let start = usize::try_from(block.offset()).ok()?;
+            let metadata = usize::try_from(block.metaDataLength()).ok()?;
+            let length = usize::try_from(block.bodyLength()).ok()?.checked_add(metadata)?;
+            let is_there = start.checked_add(length)? <= content.len();
+            is_there.then(|| content.slice_with_length(start, length))
+        };
+        let content = place().ok_or_else(|| broken("a block of it ends beyond it"))?;
+        decoder.read_record_batch(block, &content)
+    };
+    let blocks = footer.recordBatches().ok_or_else(|| broken("it has no blocks"))?;
+    let batches = blocks.iter().filter_map(|block| batch(block).transpose());
+    Ok((schema, batches.collect::<Result<_, _>>()?))
 }
 
 /// What Arrow refuses though nobody gave it anything wrong.
