@@ -31,27 +31,28 @@ def pandas_hash_array(
     import pandas as pd
 
     hashes = None
-    is_utf8 = encoding.lower().replace("-", "").replace("_", "") == "utf8"
-    if is_utf8 and len(hash_key.encode()) == 16:
-        hashes = _of_text(values, hash_key.encode(), categorize, np, pd)
+    if isinstance(encoding, str) and encoding.lower() in ("utf8", "utf-8", "utf_8") and isinstance(hash_key, str):
+        hashes = _of_text(values, hash_key, bool(categorize), np, pd)
     if hashes is None:
         return pd.util.hash_array(values, encoding, hash_key, categorize)  # type: ignore[arg-type]
     return hashes
 
 
-def _of_text(values, key, may_miss, np, pd):  # type: ignore[no-untyped-def]
+def _of_text(values, hash_key, may_miss, np, pd):  # type: ignore[no-untyped-def]
     """The hashes of an array in which there is text; nothing where pandas is needed."""
     if isinstance(values, np.ndarray):
-        if values.dtype != object or values.ndim != 1 or isinstance(values, np.ma.MaskedArray):
-            return None
-        hashes = np.empty(len(values), dtype=np.uint64)
-        done = _lanesum._pandas_hash_objects(values.tolist(), key, may_miss, hashes)
-    elif isinstance(getattr(values, "dtype", None), pd.StringDtype) and hasattr(
-        pd.Series, "__arrow_c_stream__"
-    ):
-        column = pd.Series(values, copy=False)
-        hashes = np.empty(len(column), dtype=np.uint64)
-        done = _lanesum._pandas_hash_column(column, key, may_miss, hashes)
+        is_text = values.dtype == object and values.ndim == 1 and not isinstance(values, np.ma.MaskedArray)
+        hash_into = _lanesum._pandas_hash_objects
     else:
+        # Not a series, which pandas refuses.
+        is_text = (
+            isinstance(values, pd.api.extensions.ExtensionArray)
+            and isinstance(values.dtype, pd.StringDtype)
+            and hasattr(pd.Series, "__arrow_c_stream__")
+        )
+        hash_into = _lanesum._pandas_hash_column
+    if not is_text or len(key := hash_key.encode()) != 16:
         return None
-    return hashes if done else None
+    given = values.tolist() if isinstance(values, np.ndarray) else pd.Series(values, copy=False)
+    hashes = np.empty(len(values), dtype=np.uint64)
+    return hashes if hash_into(given, key, may_miss, hashes) else None

@@ -5,7 +5,9 @@ use std::iter;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
-use arrow_array::builder::{Int64Builder, LargeBinaryBuilder, LargeStringBuilder};
+use arrow_array::builder::{
+    BooleanBuilder, Date32Builder, Int64Builder, LargeBinaryBuilder, LargeStringBuilder,
+};
 use arrow_array::cast::AsArray as _;
 use arrow_array::{Array as _, ArrayRef, Int64Array, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field};
@@ -13,7 +15,7 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyImportError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDateTime, PyInt, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDate, PyDateTime, PyInt, PyTuple};
 use pyo3_arrow::ffi::{ArrayIterator, ArrayReader};
 use pyo3_arrow::{PyArray, PyArrayReader};
 
@@ -301,11 +303,17 @@ fn padded(bytes: &[u8], width: usize) -> ArrayRef {
     Arc::new(builder.finish())
 }
 
-/// The objects of a sequence: numbers or text if all are.
+/// The objects of a sequence, which are of the kind of the first that stands for something.
 fn of_items(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
     for object in tuple.iter_borrowed() {
         if is_int(&object) {
             return of_ints(tuple, what);
+        }
+        if object.is_exact_instance_of::<PyBool>() {
+            return of_bools(tuple, what);
+        }
+        if object.is_exact_instance_of::<PyDate>() {
+            return of_dates(tuple, what);
         }
         if !items::is_missing(&object)? {
             break;
@@ -359,13 +367,55 @@ fn of_ints(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
         } else if items::is_missing(&object)? {
             numbers.append_null();
         } else {
-            let class = object.get_type().name()?;
-            return Err(PyTypeError::new_err(format!(
-                "{what}[{number}] is of type {class} among integers"
-            )));
+            return Err(among(what, number, &object, "integers"));
         }
     }
     Ok(Arc::new(numbers.finish()))
+}
+
+fn of_bools(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
+    let mut bools = BooleanBuilder::with_capacity(tuple.len());
+    let mut turns = Turns::new();
+    for (number, object) in tuple.iter_borrowed().enumerate() {
+        turns.turn(0)?;
+        if let Ok(object) = object.cast::<PyBool>() {
+            bools.append_value(object.is_true());
+        } else if items::is_missing(&object)? {
+            bools.append_null();
+        } else {
+            return Err(among(what, number, &object, "booleans"));
+        }
+    }
+    Ok(Arc::new(bools.finish()))
+}
+
+fn of_dates(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
+    /// What `toordinal` gives of the first day of 1970.
+    const EPOCH: i32 = 719_163;
+    let mut dates = Date32Builder::with_capacity(tuple.len());
+    let mut turns = Turns::new();
+    for (number, object) in tuple.iter_borrowed().enumerate() {
+        turns.turn(0)?;
+        // A moment is a date by its class, and more.
+        if object.is_exact_instance_of::<PyDate>() {
+            let day: i32 = object.call_method0(intern!(tuple.py(), "toordinal"))?.extract()?;
+            dates.append_value(day - EPOCH);
+        } else if items::is_missing(&object)? {
+            dates.append_null();
+        } else {
+            return Err(among(what, number, &object, "dates"));
+        }
+    }
+    Ok(Arc::new(dates.finish()))
+}
+
+fn among(what: &str, number: usize, object: &Bound<'_, PyAny>, others: &str) -> PyErr {
+    match object.get_type().name() {
+        Ok(class) => {
+            PyTypeError::new_err(format!("{what}[{number}] is of type {class} among {others}"))
+        }
+        Err(error) => error,
+    }
 }
 
 fn of_bytes(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {

@@ -40,7 +40,8 @@ const BATCH_BYTES: usize = 256 << 10;
 /// lanesum.hash_column takes. Text, integers, decimals, booleans (`true`) and dates (`2026-01-31`)
 /// have one form as text, dates those of the years 1 to 9999, decimals with a digit before the
 /// point. Databases write other values in different ways, so these are to be cast as yours casts
-/// them.
+/// them. A column may be a list of str, int, bool or datetime.date; of Decimals, which do not tell
+/// the digits that their column has, pyarrow.array(values, pyarrow.decimal128(10, 2)) makes one.
 ///
 /// >>> import lanesum
 /// >>> lanesum.surrogate_key([["a", None], [1, 2]]).to_pylist() == lanesum.hash_many(

@@ -25,11 +25,11 @@ def objects(values: list) -> np.ndarray:
     return array
 
 
-@given(st.lists(VALUE, max_size=60), st.booleans())
-def test_objects(backend: str, values: list, categorize: bool) -> None:
+@given(st.lists(VALUE, max_size=60), st.booleans(), st.text(st.characters(max_codepoint=127), min_size=16, max_size=16))
+def test_objects(backend: str, values: list, categorize: bool, key: str) -> None:
     array = objects(values)
-    expected = pd.util.hash_array(array, categorize=categorize)
-    ours = lanesum.pandas_hash_array(array, categorize=categorize)
+    expected = pd.util.hash_array(array, hash_key=key, categorize=categorize)
+    ours = lanesum.pandas_hash_array(array, hash_key=key, categorize=categorize)
     assert ours.dtype == expected.dtype == np.uint64
     assert (ours == expected).all()
 
@@ -88,5 +88,11 @@ def test_the_result_may_be_written_to() -> None:
 def test_bad_input_has_pandas_own_errors() -> None:
     with pytest.raises(TypeError):
         lanesum.pandas_hash_array(["a"])
+    with pytest.raises(TypeError, match="not Series"):
+        lanesum.pandas_hash_array(pd.Series(["a"]))
+    with pytest.raises(TypeError, match="encoding"):
+        lanesum.pandas_hash_array(objects(["a"]), encoding=None)
+    with pytest.raises(UnicodeEncodeError):
+        lanesum.pandas_hash_array(objects(["a"]), hash_key="\ud800" * 16)
     with pytest.raises(UnicodeEncodeError):
         lanesum.pandas_hash_array(objects(["\ud800"]))

@@ -139,11 +139,23 @@ def test_decimals_and_dates_are_duckdbs_or_refused() -> None:
         keys([[b"a"]])
 
 
-def test_python_objects_of_other_types_have_a_remedy() -> None:
-    for value in (True, datetime.date(2026, 1, 31), decimal.Decimal("1.50")):
-        with pytest.raises(TypeError, match=rf"columns\[0\]\[0\] is of type {type(value).__name__}.*pyarrow.array"):
-            keys([[value]])
-        assert keys([pa.array([value])]) == keys([pa.array([value]).cast(pa.string())])
+def test_lists_of_python_objects_are_columns_or_have_a_remedy() -> None:
+    days = [datetime.date(1, 1, 1), None, datetime.date(1969, 12, 31), datetime.date(9999, 12, 31)]
+    for values in ([None, True, False], days):
+        assert keys([values]) == keys([pa.array(values)]) == keys([pa.array(values).cast(pa.string())])
+    assert keys([[True], days[-1:]]) == [md5("true-9999-12-31")]
+    for values, words in (
+        ([True, 1], r"columns\[0\]\[1\] is of type int among booleans"),
+        ([1, True], r"columns\[0\]\[1\] is of type bool among integers"),
+        (["a", True], r"columns\[0\]\[1\] is of type bool"),
+        ([days[0], datetime.datetime(2026, 1, 31)], r"columns\[0\]\[1\] is of type datetime among dates"),
+        # It does not tell how many digits its column has: 1.50 or 1.5.
+        ([decimal.Decimal("1.50")], r"columns\[0\]\[0\] is of type Decimal.*pyarrow.array"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            keys([values])
+    amounts = pa.array([decimal.Decimal("1.5")], pa.decimal128(10, 2))
+    assert keys([amounts]) == [md5("1.50")]
     with pytest.raises(TypeError, match="columns is of type LazyFrame, .*collect"):
         keys(pl.LazyFrame({"a": ["x"]}))
 
