@@ -23,16 +23,24 @@ from lanesum._lanesum import (
     siphash24_128,
     surrogate_key,
 )
+from lanesum._lanesum import algorithm_names as _algorithm_names
 
 if TYPE_CHECKING:
     from lanesum._pandas import pandas_hash_array
     from lanesum.files import etag, etags, hash_files, hash_tree
     from lanesum.lists import check, compare, read_list, write_list
-    from lanesum.table import FailuresError, Table
+    from lanesum.table import Checked, Compared, Etags, FailuresError, Files, Table
+
+#: The algorithms of files, which `hash_files` and its kin take.
+file_algorithms: tuple[str, ...] = tuple(_algorithm_names())
 
 __all__ = [
+    "Checked",
     "Column",
+    "Compared",
+    "Etags",
     "FailuresError",
+    "Files",
     "Hash",
     "Table",
     "__version__",
@@ -41,6 +49,7 @@ __all__ = [
     "compare",
     "etag",
     "etags",
+    "file_algorithms",
     "hash_column",
     "hash_files",
     "hash_many",
@@ -68,7 +77,11 @@ _LAZY = {
     "compare": "lanesum.lists",
     "read_list": "lanesum.lists",
     "write_list": "lanesum.lists",
+    "Checked": "lanesum.table",
+    "Compared": "lanesum.table",
+    "Etags": "lanesum.table",
     "FailuresError": "lanesum.table",
+    "Files": "lanesum.table",
     "Table": "lanesum.table",
 }
 

@@ -83,8 +83,10 @@ def hash_tree(
 
     `exclude` has patterns as a `.gitignore` has them, `gitignore` honours those files and git's own, `follow` enters
     symbolic links, and `one_file_system` stays on the root's device. A folder that cannot be read is a row with its
-    reason in `error`. What is no regular file is passed over, and stands in the table's `skipped`. `ok` means that
-    nothing failed: it is True of a folder without files; `num_rows` tells.
+    reason in `error`. A FIFO, socket or device is passed over, and stands in the table's `skipped`; so does a link that
+    leads back to a folder around it. What is left out on purpose does not: what is excluded or ignored, or on another
+    device, and without `follow` symbolic links. `ok` means that nothing failed: it is True of a folder without files;
+    `num_rows` tells.
 
     The rest is as with `hash_files`. Raises OSError where there is no `root`, and ValueError where `shards` is a folder in
     the tree, of which it would become a part.

@@ -106,6 +106,10 @@ def _unpickled(kind: type[Table], content: bytes, state: tuple[Any, ...]) -> Tab
     return kind(_lanesum.Batches.from_ipc(content), *state)
 
 
+def _unpickled_column(content: bytes) -> _lanesum.Column:
+    return _lanesum.Column._from_ipc(content)
+
+
 class FailuresError(Exception):
     """Not all is well; `result` is the table that says what."""
 
@@ -161,8 +165,9 @@ def _words(row: dict[str, Any]) -> str:
 class Files(Result):
     """Files: `path`, `size`, `modified`, a column of digests for each algorithm, `error`, `path_bytes`.
 
-    A file that failed has its reason in `error`, and no digest. `skipped` has what a walk passed over, since it is no
-    regular file: each path, and what it is.
+    A file that failed has its reason in `error`, and no digest. `skipped` has what a walk passed over, since it is a
+    FIFO, socket or device, or a link that leads back to a folder around it; and each `.git` that git does not read. Each
+    is its path, and what it is. A symbolic link that is not followed is not among them.
     """
 
     __slots__ = ("skipped",)

@@ -1,18 +1,21 @@
 //! A column of Arrow, which other libraries take.
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::UInt64Type;
-use arrow_array::{Array, ArrayRef, new_empty_array};
-use arrow_schema::{DataType, FieldRef};
+use arrow_array::{Array, ArrayRef, RecordBatch, new_empty_array};
+use arrow_schema::{DataType, FieldRef, Schema};
 use arrow_select::concat::concat;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyIterator, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyIterator, PyList, PyString, PyTuple};
 use pyo3_arrow::error::{PyArrowError, PyArrowResult};
 use pyo3_arrow::ffi::{
     ArrayIterator, to_array_pycapsules, to_schema_pycapsule, to_stream_pycapsule,
 };
 
+use crate::files::Batches;
 use crate::requested::that_fits;
 
 /// A column of Arrow: what lanesum gives, and pyarrow, polars, pandas, DuckDB and arro3 take.
@@ -88,6 +91,49 @@ impl Column {
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
         self.to_pylist(py)?.try_iter()
+    }
+
+    /// The same as pyarrow's chunked array.
+    fn to_pyarrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("pyarrow")?.call_method1("chunked_array", (slf,))
+    }
+
+    /// The same as polars' series.
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("polars")?.call_method1("Series", (slf,))
+    }
+
+    /// The same as pandas' series, by way of pyarrow: of Arrow's own types, in which numbers stay
+    /// what they are beside a null.
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let types = PyDict::new(slf.py());
+        types.set_item("types_mapper", slf.py().import("pandas")?.getattr("ArrowDtype")?)?;
+        Self::to_pyarrow(slf)?.call_method("to_pandas", (), Some(&types))
+    }
+
+    /// How a pickle makes it again: of a table with one column.
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let schema = Arc::new(Schema::new([Arc::clone(&self.field)]));
+        let batch =
+            |chunk: &ArrayRef| RecordBatch::try_new(Arc::clone(&schema), vec![Arc::clone(chunk)]);
+        let batches = self.chunks.iter().map(batch).collect::<Result<_, _>>();
+        let table = Batches { batches: batches.map_err(PyArrowError::from)?, schema };
+        let again = py.import("lanesum.table")?.getattr("_unpickled_column")?;
+        Ok((again, (table.to_ipc(py)?,)))
+    }
+
+    /// The only column of what `Batches.to_ipc` gave.
+    #[staticmethod]
+    fn _from_ipc(content: &[u8]) -> PyResult<Self> {
+        let Batches { schema, batches } = Batches::from_ipc(content)?;
+        let [field] = &schema.fields()[..] else {
+            return Err(PyValueError::new_err("a table of other than one column is no column"));
+        };
+        let chunks = batches.iter().map(|batch| Arc::clone(batch.column(0))).collect();
+        Ok(Self::new(chunks, Arc::clone(field)))
     }
 
     /// The rows as an array of numpy, which pandas takes for a column, too: of objects, and of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import pickle
 import random
 from decimal import Decimal
 
@@ -393,3 +394,24 @@ def test_a_column_is_assigned_to_a_frame_and_made_an_array() -> None:
     assert frame["n"].tolist()[0] == some.to_pylist()[0]
     with pytest.raises(ValueError, match="copied"):
         np.asarray(numbers, copy=False)
+
+
+@pytest.mark.parametrize("output", ["binary", "hex", "uint64"])
+def test_a_column_becomes_each_librarys_and_a_pickle(output: str, key: bytes) -> None:
+    # Two chunks, the second with an offset.
+    values = pa.chunked_array([["a", None], pa.array(["x", "b", "c"]).slice(1)])
+    column = lanesum.hash_column(values, "siphash24", key=key, output=output)
+    rows = column.to_pylist()
+    assert rows[1] is None and len(set(rows)) == 4
+    again = pickle.loads(pickle.dumps(column))
+    assert again.num_chunks == column.num_chunks == 2 and repr(again) == repr(column)
+    for made in (again.to_pylist(), column.to_pyarrow().to_pylist(), column.to_polars().to_list()):
+        assert made == rows
+    series = column.to_pandas()
+    assert series.isna().tolist() == [False, True, False, False]
+    # No number has become a float.
+    assert [series[place] for place in (0, 2, 3)] == [rows[place] for place in (0, 2, 3)]
+    empty = lanesum.hash_column(pa.array([], pa.string()), "siphash24", key=key, output=output)
+    assert pickle.loads(pickle.dumps(empty)).to_pyarrow().type == empty.to_pyarrow().type
+    with pytest.raises(ValueError, match="no table of Arrow"):
+        lanesum.Column._from_ipc(b"")

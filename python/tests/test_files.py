@@ -125,6 +125,17 @@ def test_what_is_no_regular_file_in_a_tree_is_passed_over_and_named(tmp_path: Pa
     assert path == str(tmp_path / "fifo") and "pipe" in what
 
 
+def test_links_are_left_out_or_followed_and_no_loop_is_lost(tmp_path: Path) -> None:
+    write(tmp_path / "file", b"abc")
+    (tmp_path / "link").symlink_to("file")
+    (tmp_path / "loop").symlink_to(".")
+    table = lanesum.hash_tree(tmp_path)
+    assert table.column("path") == [str(tmp_path / "file")] and table.skipped == []
+    table = lanesum.hash_tree(tmp_path, follow=True)
+    assert table.column("path") == [str(tmp_path / name) for name in ("file", "link")]
+    assert [path for path, what in table.skipped] == [str(tmp_path / "loop")]
+
+
 def test_a_fifo_that_is_named_is_read(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
@@ -196,6 +207,8 @@ def test_trees_leave_out_what_they_are_told_to(tmp_path: Path) -> None:
         (lambda: lanesum.hash_files([], executor=5), TypeError, "submit"),
         (lambda: lanesum.hash_tree("nowhere"), FileNotFoundError, "nowhere"),
         (lambda: lanesum.hash_tree(".", exclude="a["), ValueError, "exclude"),
+        (lambda: lanesum.hash_tree(".", exclude=["a", 5]), TypeError, r"exclude\[1\] must be a path, not int"),
+        (lambda: lanesum.hash_tree(".", follow="no"), TypeError, "follow must be a bool, not str"),
         (lambda: lanesum.hash_tree("nowhere", shards="s"), FileNotFoundError, "nowhere"),
         (lambda: lanesum.etag("nowhere"), FileNotFoundError, "nowhere"),
         (lambda: lanesum.etag(["a"]), TypeError, "list"),
@@ -315,3 +328,21 @@ def test_a_key_that_does_nothing_is_refused(tmp_path: Path) -> None:
     for key in (16, [0] * 16, "x" * 16):
         with pytest.raises(TypeError, match="key must be bytes, not"):
             lanesum.hash_files([tmp_path], "siphash24", key=key)  # type: ignore[arg-type]
+
+
+def test_the_algorithms_of_files_are_told(tmp_path: Path) -> None:
+    path = write(tmp_path / "file", b"abc")
+    assert {"md5", "sha256", "siphash24"} <= set(lanesum.file_algorithms)
+    keyed = [name for name in lanesum.file_algorithms if "siphash" in name]
+    others = [name for name in lanesum.file_algorithms if name not in keyed]
+    assert lanesum.hash_files([path], others).ok and lanesum.hash_files([path], keyed, key=bytes(16)).ok
+
+
+def test_what_functions_return_has_a_public_name(tmp_path: Path) -> None:
+    path = write(tmp_path / "file", b"abc")
+    lanesum.write_list(lanesum.hash_files([path]), tmp_path / "list")
+    assert type(lanesum.hash_files([path])) is lanesum.Files
+    assert type(lanesum.etags([path])) is lanesum.Etags
+    assert type(lanesum.check(tmp_path / "list")) is lanesum.Checked
+    assert type(lanesum.compare(tmp_path, tmp_path)) is lanesum.Compared
+    assert type(lanesum.read_list(tmp_path / "list")) is lanesum.Table
