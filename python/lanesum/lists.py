@@ -201,6 +201,9 @@ def write_list(
     """
     if not hasattr(path, "write"):
         _arguments.path(path, "path")
+    zero = _arguments.flag(zero, "zero")
+    if not isinstance(format, str):
+        raise TypeError(f"format must be a str, not {type(format).__name__}")
     records = [_record(row, number) for number, row in enumerate(_mappings(rows))]
     if not records:
         raise ValueError("there is no row, so there is no list to write")
@@ -316,11 +319,15 @@ def _nanoseconds(row: Mapping[str, Any]) -> int | None:
     if moment is None:
         return None
     if hasattr(moment, "__index__"):
-        return operator.index(moment)
-    if hasattr(moment, "value"):
-        # pandas' moments have more digits than those that they are derived from.
-        return int(moment.value)
-    if getattr(moment, "tzinfo", None) is None:
+        nanoseconds = operator.index(moment)
+    elif getattr(moment, "tzinfo", None) is None:
         raise ValueError(f"{_shown(row)}: modified is {moment!r}: nanoseconds, or a datetime with its time zone")
-    seconds = int(moment.replace(microsecond=0).timestamp())
-    return seconds * 10**9 + int(moment.microsecond) * 1000
+    elif hasattr(moment, "value"):
+        # pandas' moments have more digits than those that they are derived from.
+        nanoseconds = int(moment.value)
+    else:
+        seconds = int(moment.replace(microsecond=0).timestamp())
+        nanoseconds = seconds * 10**9 + int(moment.microsecond) * 1000
+    if not -(1 << 63) <= nanoseconds < 1 << 63:
+        raise ValueError(f"{_shown(row)}: modified is {moment!r}, which is not between the years 1678 and 2261")
+    return nanoseconds

@@ -7,9 +7,9 @@ use lanesum_md5::md5_many_into_with;
 use lanesum_siphash::{KEY_LEN, Lanes, Offset, SipHash, SipHash13, SipHash24};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
 
 use crate::backend;
+use crate::bytes;
 
 /// How many inputs SipHash gets at a time, unless it gets all: their slices stay in the L2 cache.
 const GROUP: usize = 4096;
@@ -241,10 +241,15 @@ fn key_of(algorithm: Algorithm, key: Key<'_, '_>) -> PyResult<[u8; KEY_LEN]> {
             "{algorithm} needs key=, {KEY_LEN} bytes that are kept secret"
         ))
     })?;
-    let Ok(bytes) = key.extract::<PyBackedBytes>() else {
-        let class = key.get_type().name()?;
-        return Err(PyTypeError::new_err(format!("key must be bytes, not {class}")));
-    };
+    let bytes = bytes::copy(key).map_err(|error| {
+        if !error.is_instance_of::<PyTypeError>(key.py()) {
+            return error;
+        }
+        match key.get_type().name() {
+            Ok(class) => PyTypeError::new_err(format!("key must be bytes, not {class}")),
+            Err(error) => error,
+        }
+    })?;
     <[u8; KEY_LEN]>::try_from(&bytes[..]).map_err(|_| {
         let found = bytes.len();
         PyValueError::new_err(format!("{algorithm} needs a key of {KEY_LEN} bytes, not of {found}"))

@@ -17,6 +17,7 @@ use pyo3_arrow::ffi::{
 
 use crate::files::Batches;
 use crate::requested::that_fits;
+use crate::signals::Turns;
 
 /// A column of Arrow: what lanesum gives, and pyarrow, polars, pandas, DuckDB and arro3 take.
 ///
@@ -62,8 +63,10 @@ impl Column {
     /// The rows as Python's own objects: bytes, str, int or None.
     fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
+        let mut turns = Turns::new();
         for chunk in &self.chunks {
             for row in 0..chunk.len() {
+                turns.turn(0)?;
                 if chunk.is_null(row) {
                     list.append(py.None())?;
                     continue;

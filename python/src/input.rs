@@ -281,7 +281,7 @@ fn by_dtype(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<ArrayRef>>
             let bytes = object.call_method0("tobytes")?;
             Ok(Some(padded(bytes.cast::<PyBytes>()?.as_bytes(), width)))
         }
-        ("O" | "S" | "U" | "T", _) | ("i" | "u", 8) => {
+        ("O" | "S" | "U" | "T" | "b", _) | ("i" | "u", 8) => {
             let list = object.call_method0("tolist")?;
             of_items(&items::hold(&list, what)?, what).map(Some)
         }

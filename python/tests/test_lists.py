@@ -205,6 +205,7 @@ def test_rows_come_from_other_libraries(folder: Path) -> None:
         (lambda: lanesum.write_list([{"path": "p", "md5": b"x"}], "out"), ValueError, "16 bytes"),
         (lambda: lanesum.write_list([{"path": "p", "md5": "x"}], "out"), ValueError, "hexadecimal"),
         (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "out", "xml"), ValueError, "xml"),
+        (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "out", 5), TypeError, "format must be a str, not int"),
         (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "out", "s3"), ValueError, "not written"),
         (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "no/out"), FileNotFoundError, "'no/out'$"),
         (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "/dev/full"), OSError, "No space.*: '/dev/full'$"),
@@ -369,6 +370,8 @@ def test_standard_input_is_nobodys_file(folder: Path) -> None:
         ({"path": "a", "md5": ABC, "size": -1}, ValueError, "a: size is -1"),
         ({"path": "a", "md5": ABC, "size": "3"}, TypeError, "a: size must be an int"),
         ({"path": "a", "md5": ABC, "modified": 1.5}, ValueError, "a: modified is 1.5"),
+        ({"path": "a", "md5": ABC, "modified": pd.Timestamp(0)}, ValueError, "a: modified is .*time zone"),
+        ({"path": "a", "md5": ABC, "modified": 1 << 63}, ValueError, "a: modified is .*between the years"),
         ({"path": "a", "md5": ABC, "etag": f"{ABC}-2"}, ValueError, "a: it has an etag"),
         ({"path": 5, "md5": ABC}, TypeError, "the path of row 1 must be a path, not int"),
         ({"path": None, "md5": ABC}, ValueError, "row 1 has no path"),
@@ -397,6 +400,9 @@ def test_times_lose_no_digit(folder: Path) -> None:
     for rows in (table, table.to_pyarrow(), table.to_polars(), table.to_pandas().to_dict("records")):
         lanesum.write_list(rows, "list", "csv")
         assert lanesum.read_list("list").column("modified") == [1_700_000_000_123_456_789]
+    for moment in (-(1 << 63), -1, (1 << 63) - 1):
+        lanesum.write_list([{"path": "a", "md5": ABC, "modified": moment}], "list", "csv")
+        assert lanesum.read_list("list").column("modified") == [moment]
     without_zone = table.to_polars().with_columns(pl.col("modified").dt.replace_time_zone(None))
     with pytest.raises(ValueError, match="a: modified is .*time zone"):
         lanesum.write_list(without_zone, "list", "csv")

@@ -166,6 +166,14 @@ def test_bad_input_has_pythons_own_errors(key: bytes) -> None:
         lanesum.Hash()
 
 
+def test_a_key_may_be_any_bytes(key: bytes) -> None:
+    wanted = lanesum.siphash24(b"abc", key=key).digest()
+    for other in (bytearray(key), memoryview(key), np.frombuffer(key, "u1"), np.frombuffer(key, "u8")):
+        assert lanesum.siphash24(b"abc", key=other).digest() == wanted
+    with pytest.raises(BufferError, match="copy"):
+        lanesum.siphash24(b"abc", key=memoryview(key * 2)[::2])
+
+
 def test_none_is_no_bytes() -> None:
     for make in (lanesum.md5, lambda data: lanesum.new("md5", data), lambda data: lanesum.siphash24(data, key=bytes(16))):
         with pytest.raises(TypeError, match="bytes-like"):

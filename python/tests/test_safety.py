@@ -195,17 +195,26 @@ def test_memory_stays_what_it_is() -> None:
     assert resident() - before < 700_000
 
 
-def test_control_c_ends_a_long_column() -> None:
-    script = """
-import pyarrow as pa, lanesum, signal, threading, time, _thread
-rows = pa.array(["x" * 1000] * 4200)
-column = pa.chunked_array([rows] * 2000)
-threading.Timer(0.2, _thread.interrupt_main).start()
+@pytest.mark.parametrize(
+    "column, work",
+    [
+        ('pa.chunked_array([pa.array(["x" * 1000] * 4200)] * 2000)', "lanesum.hash_column(column)"),
+        ("lanesum.hash_column(pa.nulls(50_000_000, pa.string()))", "column.to_pylist()"),
+    ],
+)
+def test_control_c_ends_a_long_column(column: str, work: str) -> None:
+    script = f"""
+import pyarrow as pa, lanesum, threading, time, _thread
+column = {column}
+begin = time.monotonic()
+{work}
+whole = time.monotonic() - begin
+threading.Timer(whole / 8, _thread.interrupt_main).start()
 begin = time.monotonic()
 try:
-    lanesum.hash_column(column)
+    {work}
 except KeyboardInterrupt:
-    print("stopped")
+    print("stopped" if time.monotonic() - begin < whole / 2 else "stopped too late")
 """
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd="/")
     assert run.stdout == "stopped\n", run.stderr

@@ -143,6 +143,7 @@ def test_lists_of_python_objects_are_columns_or_have_a_remedy() -> None:
     days = [datetime.date(1, 1, 1), None, datetime.date(1969, 12, 31), datetime.date(9999, 12, 31)]
     for values in ([None, True, False], days):
         assert keys([values]) == keys([pa.array(values)]) == keys([pa.array(values).cast(pa.string())])
+    assert keys([np.array([True, False])]) == [md5("true"), md5("false")]
     assert keys([[True], days[-1:]]) == [md5("true-9999-12-31")]
     for values, words in (
         ([True, 1], r"columns\[0\]\[1\] is of type int among booleans"),

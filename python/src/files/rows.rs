@@ -48,7 +48,9 @@ impl<'a> Row<'a> {
 
 /// Nanoseconds since 1970, where 64 bits have them: from 1677 to 2262.
 pub(crate) fn nanoseconds(time: Time) -> Option<i64> {
-    time.seconds.checked_mul(1_000_000_000)?.checked_add(time.nanoseconds.into())
+    // In the first second that there is, the whole seconds alone are before it.
+    let nanoseconds = i128::from(time.seconds) * 1_000_000_000 + i128::from(time.nanoseconds);
+    i64::try_from(nanoseconds).ok()
 }
 
 /// The time of so many nanoseconds since 1970.
