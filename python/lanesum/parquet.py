@@ -145,6 +145,9 @@ def _wanted(
     }
     if not wanted:
         raise ValueError("columns: name at least one")
+    for name, of in wanted.items():
+        if not of:
+            raise ValueError(f"columns[{name!r}]: name at least one")
     several = [name for name, of in wanted.items() if not isinstance(of, str)]
     if several and algorithm != "md5":
         raise ValueError(f"{several[0]}: a surrogate key is of md5, not {algorithm}")
@@ -187,10 +190,12 @@ def pack(paths: Sequence[str], out: str, columns: Sequence[str]) -> list[list[Pa
         except pyarrow.ArrowInvalid as error:
             raise ValueError(f"{path}: {error}") from None
         with file:
-            missing = [name for name in columns if name not in file.schema_arrow.names]
-            if missing:
-                known = ", ".join(file.schema_arrow.names)
-                raise ValueError(f"{path}: no column {missing[0]!r}; there are {known}")
+            known = file.schema_arrow.names
+            for name in columns:
+                if name not in known:
+                    raise ValueError(f"{path}: no column {name!r}; there are {', '.join(known)}")
+                if known.count(name) > 1:
+                    raise ValueError(f"{path}: {known.count(name)} columns are called {name!r}; call them differently")
             sizes = [file.metadata.row_group(group).total_byte_size for group in range(file.num_row_groups)]
         for first, count in _groups(sizes):
             target = os.path.join(out, f"{place:06}-{first:06}.parquet")

@@ -402,6 +402,12 @@ def test_parquet_refuses_what_would_have_no_effect(tmp_path: Path) -> None:
         ):
             with pytest.raises(kind, match=words):
                 column(name, **options)
+    with pytest.raises(ValueError, match=r"columns\['new'\]: name at least one"):
+        column([])
+    twice = pyarrow.table([["x"], ["y"]], names=["a", "a"])
+    pyarrow.parquet.write_table(twice, tmp_path / "twice")
+    with pytest.raises(ValueError, match="twice: 2 columns are called 'a'"):
+        parquet.hash_parquet(tmp_path / "twice", "a", tmp_path / "out")
     with pytest.raises(TypeError, match="columns must be a name of columns, or several, not int"):
         parquet.hash_parquet(tmp_path / "in", 5, tmp_path / "out")
     with pytest.raises(TypeError, match="keep must be names of columns, not int"):
