@@ -97,12 +97,16 @@ def reading(
             raise ValueError(f"threads={threads}: a number from 1 to 1024, or None for one on each CPU")
     if not isinstance(io, str):
         raise TypeError(f"io must be a str, not {type(io).__name__}")
-    if key is not None:
-        try:
-            key = bytes(memoryview(key))
-        except TypeError:
-            raise TypeError(f"key must be bytes, not {type(key).__name__}") from None
+    key = None if key is None else secret(key)
     return {"threads": threads or 0, "io": io, "key": key, "progress": progress}
+
+
+def secret(key: bytes) -> bytes:
+    """A key; not a number, of which `bytes` would make as many zeros."""
+    try:
+        return bytes(memoryview(key))
+    except TypeError:
+        raise TypeError(f"key must be bytes, not {type(key).__name__}") from None
 
 
 def walking(

@@ -56,12 +56,11 @@ def siphash24(key: bytes) -> Any:
     Its values are 64 bits as `bigint`, which is signed, as those of Spark's `xxhash64` are. Null stays null. Needs
     Spark 4.1.
     """
-    from pyspark.sql.functions import arrow_udf
-    from pyspark.sql.types import LongType
-
-    key = bytes(key)
+    key = _arguments.secret(key)
     if len(key) != 16:
         raise ValueError(f"a key of {len(key)} bytes: siphash24 takes 16")
+    from pyspark.sql.functions import arrow_udf
+    from pyspark.sql.types import LongType
 
     def hashed(column: Any) -> Any:
         import pyarrow

@@ -174,6 +174,16 @@ def test_a_key_may_be_any_bytes(key: bytes) -> None:
         lanesum.siphash24(b"abc", key=memoryview(key * 2)[::2])
 
 
+def test_a_number_is_no_key_of_as_many_zeros() -> None:
+    import lanesum.spark
+
+    for take in (lanesum.spark.siphash24, lambda key: lanesum.siphash24(key=key)):
+        with pytest.raises(TypeError, match="key must be bytes, not int"):
+            take(16)
+        with pytest.raises(ValueError, match="key of .*15"):
+            take(bytes(15))
+
+
 def test_none_is_no_bytes() -> None:
     for make in (lanesum.md5, lambda data: lanesum.new("md5", data), lambda data: lanesum.siphash24(data, key=bytes(16))):
         with pytest.raises(TypeError, match="bytes-like"):
