@@ -47,7 +47,7 @@ class Workers(Executor):
 
     async def _outcome(self, future: DaskFuture) -> Any:
         gathering = asyncio.ensure_future(self._client.gather(future, asynchronous=True))
-        # Nobody may be there any more who wants to know.
+        # The caller may have gone.
         gathering.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
             while not (await asyncio.wait([gathering], timeout=_LOOK))[0]:

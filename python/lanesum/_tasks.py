@@ -1,6 +1,6 @@
 """Tasks on an executor that may fail, and whose workers may die.
 
-A task is a list of items. One that raises is tried once more. When a worker dies nobody knows whether a task was to
+A task is a list of items. One that raises is tried once more. When a worker dies it is unknown whether a task was to
 blame, and which: where a pool of processes breaks, every task that was under way ends the same way. So all that were
 are suspects, and each is tried by itself. A suspect whose worker dies again is to blame: it is cut in half, and so on,
 down to the item. What remains is named: `fail` makes its result.

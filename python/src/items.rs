@@ -34,8 +34,8 @@ impl Item<'_> {
     }
 }
 
-/// A tuple of what a sequence or iterator holds: it keeps everything alive, and nobody can change
-/// it meanwhile.
+/// A tuple of what a sequence or iterator holds: it keeps everything alive, and does not change
+/// meanwhile.
 ///
 /// # Errors
 /// `TypeError` for one message in the place of many, for dicts and sets, and for what cannot be

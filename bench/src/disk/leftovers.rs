@@ -1,6 +1,6 @@
 //! What a bench that was killed left mounted.
 //!
-//! Its disks cannot be read any more, since nobody serves them; whoever looks at one gets an
+//! Its disks cannot be read any more, since they are not served; whoever looks at one gets an
 //! error. So they are told from those of a bench that runs.
 
 use std::fs;

@@ -133,7 +133,7 @@ fn look_at(bag: &Bag, name: &[u8], hashed: &Hashed, said: &[(usize, Digest)]) ->
     let mut wrong = said.iter().filter(|(_, digest)| !hashed.digests.contains(digest)).peekable();
     wrong.peek()?;
     if is_payload_manifest(name) {
-        // Nobody edits those: whoever changes files leaves them as they are, whatever their time.
+        // Those are not edited: whoever changes files leaves them as they are, whatever their time.
         return Some(Change::Untrusted);
     }
     let modified = |number: usize| -> Option<Time> {

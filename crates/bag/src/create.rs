@@ -266,7 +266,7 @@ pub(crate) fn hash(
     Ok(hashed)
 }
 
-/// What no bag can hold, or nobody can read. A new bag gets no links: those to what is beside it
+/// What no bag can hold, or cannot be read. A new bag gets no links: those to what is beside it
 /// would lead elsewhere once they are moved.
 pub(crate) fn unfit(contents: &Contents, is_new: bool) -> Vec<Finding> {
     let entries = contents.entries.iter();
@@ -298,7 +298,7 @@ fn bag_around(root: &Path) -> Option<PathBuf> {
 }
 
 /// Warnings about what is to be in a bag: folders that none keeps, names that other systems or
-/// tools take otherwise, and what nobody may have meant to be in it.
+/// tools take otherwise, and what may be in it by mistake.
 pub(crate) fn doubtful<'a>(
     root: &Path,
     contents: &Contents,

@@ -65,9 +65,9 @@ pub enum BagError {
         "what tells what its files should be, or its metadata, is gone or not as it was; put that back from a copy or, if everything is as it should be, take it with --accept. Nothing was changed"
     )]
     Lost,
-    /// Files changed although nobody seems to have written to them.
+    /// Files changed although their times say that they were not written to.
     #[error(
-        "files changed that nobody seems to have written to; if they are as they should be, take them with --accept. Nothing was changed"
+        "files changed whose times say that they were not written to; if they are as they should be, take them with --accept. Nothing was changed"
     )]
     Doubtful,
     /// The system refused something.

@@ -88,7 +88,7 @@ pub enum Problem {
     NoTagManifest,
 
     /// A manifest is of an algorithm that is not computed here.
-    #[error("lanesum does not compute {0}, so nobody can tell whether files are as it says")]
+    #[error("lanesum does not compute {0}, so whether files are as it says is unknown")]
     UnknownAlgorithm(String),
     /// A manifest of an algorithm that is not computed here is to go, and there is no other.
     #[error(

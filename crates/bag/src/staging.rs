@@ -91,7 +91,7 @@ pub(crate) fn recover(root: &Path) -> Result<Recovery, BagError> {
     Ok(Recovery::TakenBack)
 }
 
-/// Whether what makes a bag is there, or in the place that it takes; else nobody sealed that.
+/// Whether what makes a bag is there, or in the place that it takes; else that was not sealed.
 fn is_whole(root: &Path, staging: &Path) -> bool {
     let is_manifest = |name: &OsString| {
         Manifest::of(name.as_encoded_bytes()).is_some_and(|manifest| !manifest.is_tag)
@@ -128,7 +128,7 @@ fn take_back(root: &Path) -> Result<(), BagError> {
     }
     let (data, sealed) = (staging.join(DATA), staging.join(declaration::NAME));
     if sealed.exists() {
-        // Nobody shall finish what is not whole any more.
+        // What is not whole any more is not to be finished.
         fs::remove_file(&sealed).map_err(at(&sealed))?;
         sync(&staging)?;
     }

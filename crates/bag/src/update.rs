@@ -35,8 +35,8 @@ pub struct UpdateOptions {
     pub algorithms: Option<Algorithms>,
     /// Metadata that take the place of those of the same labels.
     pub info: Vec<Element>,
-    /// Take files up that changed though nobody seems to have written to them, and those of a bag
-    /// whose payload manifests or metadata are not there any more, or not what they were.
+    /// Take files up that changed though their times say that they were not written to, and those
+    /// of a bag whose payload manifests or metadata are not there any more, or not what they were.
     pub accept: bool,
 }
 
@@ -211,7 +211,7 @@ impl Update {
         Ok(oxum)
     }
 
-    /// Why the differences are not taken up, where nobody said that they are to be.
+    /// Why the differences are not taken up, where it was not asked for.
     fn refusal(&self) -> Option<BagError> {
         let has = |is: fn(Change) -> bool| self.differences.iter().any(|it| is(it.change));
         match () {

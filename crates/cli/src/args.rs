@@ -337,8 +337,8 @@ impl Sum {
         self.algorithm.iter().copied().collect()
     }
 
-    /// The format of the list. Lines name their algorithm on demand, and where nobody could tell it
-    /// from the digits.
+    /// The format of the list. Lines name their algorithm on demand, and where the digits do not
+    /// tell it.
     ///
     /// # Errors
     /// There are several algorithms, and they are not to be named.

@@ -94,7 +94,7 @@ impl Console {
     ///
     /// # Errors
     ///
-    /// Some line could not be written, and nobody was told yet.
+    /// Some line could not be written, and that was not told yet.
     pub fn flush(&mut self) -> io::Result<()> {
         self.lines.flush()
     }
@@ -148,8 +148,8 @@ pub fn lock(console: &Mutex<Console>) -> MutexGuard<'_, Console> {
     console.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends after lines could not be written: quietly by SIGPIPE when nobody reads on, as GNU's tools
-/// do, and with a message where that signal is ignored.
+/// Ends after lines could not be written: quietly by SIGPIPE when the reader has gone, as GNU's
+/// tools do, and with a message where that signal is ignored.
 pub fn fail_to_write(error: &io::Error, console: &mut Console) -> ExitCode {
     streams::end_by_sigpipe(error);
     let reason = lanesum_checksum::error::message(error);

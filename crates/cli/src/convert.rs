@@ -357,7 +357,7 @@ struct Printer<'run> {
     console: &'run Mutex<Console>,
     /// Reused from record to record.
     text: Vec<u8>,
-    /// Those that are written; all, where nobody chose.
+    /// Those that are written; all, where none were chosen.
     only: Algorithms,
     /// Of the records so far.
     algorithms: Algorithms,

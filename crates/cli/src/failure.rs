@@ -21,14 +21,14 @@ use crate::streams::{self, WriteError};
 #[error("{0}")]
 pub struct Usage(pub String);
 
-/// Tells an error; the exit code is 2 for wrong usage and 1 for what the system refused. Where
-/// nobody reads what is printed, SIGPIPE ends the process.
+/// Tells an error; the exit code is 2 for wrong usage and 1 for what the system refused. Where what
+/// is printed has no reader, SIGPIPE ends the process.
 pub fn fail(error: &anyhow::Error) -> ExitCode {
     if let Some(WriteError(error)) = error.downcast_ref() {
         streams::end_by_sigpipe(error);
     }
     let reasons: Vec<_> = error.chain().map(reason).collect();
-    // Where nobody can be told, the exit code has to do.
+    // Where there is no standard error, the exit code has to do.
     let _ = writeln!(streams::stderr(), "lanesum: {}", reasons.join(": "));
     if error.is::<Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
 }

@@ -53,7 +53,7 @@ impl LineWriter {
     ///
     /// # Errors
     ///
-    /// Some line could not be written, and nobody was told yet.
+    /// Some line could not be written, and that was not told yet.
     pub fn flush(&mut self) -> io::Result<()> {
         self.write();
         self.outcome()

@@ -175,7 +175,7 @@ impl Output {
         let (file, temporary) = NamedTempFile::into_parts(made);
         let replaces = is_beside && existing.as_ref().is_none_or(|list| list.pass_on(&file));
         if !replaces {
-            // Nobody else reads it there.
+            // No other user reads it there.
             file.set_permissions(Permissions::from_mode(0o600))?;
         }
         Ok(Self::File { file, temporary, target, existing, replaces })
@@ -224,7 +224,7 @@ impl Output {
         self.finish_with(interruptions, File::sync_all)
     }
 
-    /// With what brings a file to the medium: from outside nobody can see whether it is there.
+    /// With what brings a file to the medium: from outside it cannot be seen whether it is there.
     fn finish_with(
         self,
         interruptions: &Interruptions,

@@ -98,8 +98,8 @@ impl Paths {
         }
     }
 
-    /// The files whose sizes make up the total. `None` where nobody knows before the end: what
-    /// comes through a pipe comes only once.
+    /// The files whose sizes make up the total. `None` where they are not known before the end:
+    /// what comes through a pipe comes only once.
     pub fn files_to_count(&self, trees: &Trees) -> Option<FilesToCount> {
         if self.read_stdin() {
             return None;
@@ -187,7 +187,7 @@ pub struct Item {
 pub enum About {
     /// It is no folder.
     File,
-    /// Nobody looked at it.
+    /// It was not looked at.
     Unseen,
     Skipped(PathBuf, Skip),
     /// What may be missing, its name, and why there is none.
@@ -279,7 +279,7 @@ impl Looks {
         self.0.load(Relaxed) != Self::NOT_NEEDED
     }
 
-    /// In a look: nobody needs to look at the next one.
+    /// A look found a file: the next one needs none.
     fn found_file(&self) {
         // But where they are needed for good.
         let _ = self.0.compare_exchange(Self::NEEDED, Self::NOT_NEEDED, Relaxed, Relaxed);
@@ -298,7 +298,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn after_a_file_nobody_looks_until_a_folder_comes_up() {
+    fn after_a_file_there_is_no_look_until_a_folder_comes_up() {
         let folder = tempfile::tempdir().unwrap();
         let [file, tree] = ["file", "tree"].map(|name| folder.path().join(name));
         fs::write(&file, "").unwrap();

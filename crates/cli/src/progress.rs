@@ -50,7 +50,7 @@ impl Display {
     }
 
     /// Begins to show how far a run is, when it is to be shown. `files` gives the files that the
-    /// run will read, for the total; `None` where nobody knows them. They are looked at in a thread
+    /// run will read, for the total; `None` where they are unknown. They are looked at in a thread
     /// of their own, once the bar is drawn. No thread, no bar.
     ///
     /// Where `is_typed`, what is read is typed on a terminal, where the bar would be in the way.
@@ -262,7 +262,7 @@ mod tests {
         let (bar, progress) = (ProgressBar::hidden(), Progress::default());
         let (end, ended) = mpsc::channel();
         drop(end);
-        let files = || -> std::iter::Empty<PathBuf> { panic!("nobody sees the total") };
+        let files = || -> std::iter::Empty<PathBuf> { panic!("the total is not shown") };
         follow(&bar, ProgressDrawTarget::hidden(), &progress, Some(files), &ended);
     }
 }

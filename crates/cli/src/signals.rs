@@ -19,7 +19,7 @@ use crate::limits;
 use crate::output::Partial;
 
 /// What somebody may send to end a program, and limits of time. The others that end one tell of a
-/// fault of its own, or nobody sends them.
+/// fault of its own, or are not sent.
 const ENDING: [i32; 11] = [
     SIGHUP, SIGINT, SIGQUIT, SIGALRM, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF, SIGXCPU, SIGIO,
 ];
@@ -130,7 +130,7 @@ impl Handler {
                 console.message(words.as_bytes());
             }
             let _ = done.send(());
-            // Nobody prints any more.
+            // Nothing is printed any more.
             loop {
                 thread::park();
             }

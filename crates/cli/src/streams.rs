@@ -47,7 +47,7 @@ impl Stream {
 #[error("write error")]
 pub struct WriteError(#[from] pub io::Error);
 
-/// Ends the process by SIGPIPE where nobody reads on, as the signal itself would have: unless
+/// Ends the process by SIGPIPE where the reader has gone, as the signal itself would have: unless
 /// whoever started the process had it ignored, and so wants to be told.
 pub fn end_by_sigpipe(error: &io::Error) {
     if error.kind() == io::ErrorKind::BrokenPipe && !sigpipe_was_ignored() {

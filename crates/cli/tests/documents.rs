@@ -170,3 +170,24 @@ fn comments_fit_beside_one_another() {
     }
     assert!(wide.is_empty(), "{wide:#?}");
 }
+
+/// Words in whose place one says who, what or how: "no other process", "alternately", "in memory".
+const AVOIDED: [&str; 4] = ["nobody", "in turns", "at hand", "who lacks"];
+
+#[test]
+fn words_are_plain() {
+    let mut found = vec![root().join("README.md"), root().join("ARCHITECTURE.md")];
+    documents(&root().join("docs"), 0, &mut found);
+    for folder in fs::read_dir(root().join("crates")).unwrap() {
+        sources(&folder.unwrap().path().join("src"), &mut found);
+    }
+    sources(&root().join("python/src"), &mut found);
+    assert!(found.len() > 200, "{}", found.len());
+    let mut avoided = Vec::new();
+    for path in &found {
+        let text = fs::read_to_string(path).unwrap().to_lowercase();
+        let is_avoided = |line: &&str| AVOIDED.iter().any(|words| line.contains(words));
+        avoided.extend(text.lines().filter(is_avoided).map(|line| format!("{path:?}: {line}")));
+    }
+    assert!(avoided.is_empty(), "{avoided:#?}");
+}

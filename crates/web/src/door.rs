@@ -56,8 +56,8 @@ impl Door {
     /// Takes a place.
     ///
     /// # Errors
-    /// The system's: another program has it, say. A socket that nobody listens at any more is
-    /// replaced, and nothing else is.
+    /// The system's: another program has it, say. A socket without a listener is replaced, and
+    /// nothing else is.
     pub fn open(place: &Place) -> io::Result<Self> {
         match place {
             Place::Address(address) => {
@@ -135,7 +135,7 @@ async fn accept<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
     }
 }
 
-/// A socket that has its name only when nobody else can connect to it.
+/// A socket that has its name only when no other user can connect to it.
 fn bind_privately(path: &Path) -> io::Result<UnixListener> {
     match fs::symlink_metadata(path) {
         Ok(metadata) if !metadata.file_type().is_socket() => {

@@ -107,7 +107,7 @@ fn one(headers: &HeaderMap, name: impl header::AsHeaderName) -> Option<&str> {
     values.next().is_none().then_some(value)
 }
 
-/// Answers nobody who means another site, or comes from one to change something.
+/// Refuses requests that mean another site, or come from one to change something.
 pub async fn guard(State(names): State<Arc<Names>>, request: Request, next: Next) -> Response {
     let mut response = match refusal(&names, &request) {
         Some(refusal) => refusal,
@@ -152,7 +152,7 @@ fn is_from_here(headers: &HeaderMap, host: &str) -> bool {
     is_own
         && match headers.contains_key("sec-fetch-site") {
             true => one(headers, "sec-fetch-site") == Some("same-origin"),
-            // Browsers say it where nobody can have come between: to the machine itself.
+            // Browsers say it where the connection is safe: to the machine itself.
             false => !is_loopback(host),
         }
 }

@@ -15,7 +15,7 @@ use constant_time_eq::constant_time_eq;
 
 use crate::place::Place;
 
-/// Letters that nobody takes for others.
+/// Letters that are not taken for others.
 const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// Browsers that are logged in at a time: the oldest is forgotten.
 const SESSIONS: usize = 32;

@@ -213,7 +213,7 @@ fn read_ipc(content: &[u8]) -> Result<(SchemaRef, Vec<RecordBatch>), ArrowError>
     Ok((schema, batches.collect::<Result<_, _>>()?))
 }
 
-/// What Arrow refuses though nobody gave it anything wrong.
+/// What Arrow refuses though nothing wrong was given.
 pub(crate) fn internal(error: ArrowError) -> PyErr {
     pyo3::exceptions::PyRuntimeError::new_err(error.to_string())
 }

@@ -60,7 +60,7 @@ pub(crate) fn compare_sides(
         });
         raised?;
         watch.look(py)?;
-        debug_assert!(is_read, "nobody else ends it");
+        debug_assert!(is_read, "nothing else ends it");
     }
     let differences = py.detach(|| comparison.finish());
     let are_doubts = differences.doubts().iter().any(Doubts::are_there);
@@ -119,7 +119,7 @@ fn prepare(
 ) -> PyResult<Comparison> {
     let (send, mut receive) = mpsc::channel();
     let sides = inputs.clone();
-    // Nobody may want it any more.
+    // The caller may have gone.
     let work = move || drop(send.send(Comparison::prepare(&sides, &options)));
     let walker = thread::Builder::new().name("compare".to_owned()).spawn(work);
     walker.map_err(|error| os_error(&error, path(&inputs[0])))?;

@@ -2,7 +2,7 @@
 //!
 //! A file is as it was if it has the size, both times and the number on its device that it had when
 //! it was hashed. The kernel sets the time of the last change of a file's state (`ctime`) at every
-//! write, and nobody can set it back. It counts in ticks, though: a file that is written to twice
+//! write, and it cannot be set back. It counts in ticks, though: a file that is written to twice
 //! within one of them looks the same. So what changed less than three seconds before it was hashed,
 //! or later, is not kept. The number of the device does not count: a file system that several
 //! machines share has another one on each.

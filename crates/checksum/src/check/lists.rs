@@ -67,7 +67,7 @@ pub enum ListError {
     #[error("no checksum line came; did what writes the list fail?")]
     NothingCame,
     /// It was another at its end than when it was opened: cut, or written anew.
-    #[error("it changed while it was read; try again once nobody writes to it")]
+    #[error("it changed while it was read; try again once it is at rest")]
     Changed,
     /// Reading it failed.
     #[error("read error: {}", crate::error::message(.0))]

@@ -70,7 +70,7 @@ impl Judged {
             Err(_) if is_missing(read, ignore_missing) => Verdict::Missing,
             Err(error) => Verdict::Unreadable(Arc::clone(error)),
         };
-        // An empty file has the digest of many algorithms that nobody can tell apart: zeros.
+        // An empty file has the same digest by many algorithms: zeros.
         if matches!(read, Ok(hashed) if hashed.bytes == 0) {
             matched = Algorithms::NONE;
         }

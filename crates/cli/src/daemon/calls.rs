@@ -47,7 +47,7 @@ impl Calls {
             let mut caller = caller;
             while wakes.recv().is_ok() {
                 if let Err(error) = caller.call_for_all() {
-                    let words = format!("nobody could be called for findings: {error}");
+                    let words = format!("no command could be called for findings: {error}");
                     lock(&caller.console).message(words.as_bytes());
                 }
             }

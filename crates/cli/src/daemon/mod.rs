@@ -110,7 +110,7 @@ fn end_on_signals(is_ending: &Arc<AtomicBool>, send: Sender<Wake>) -> anyhow::Re
     let wait = move || {
         if signals.forever().next().is_some() {
             is_ending.store(true, Ordering::Relaxed);
-            // Where nobody listens any more it has ended.
+            // Where the receiver has gone it has ended.
             let _ = send.send(Wake::End);
             thread::sleep(PATIENCE);
             std::process::exit(0);
@@ -235,6 +235,6 @@ fn is_final(error: &CatalogError) -> bool {
 
 /// Tells systemd, where it listens.
 fn notify(state: &[NotifyState<'_>]) {
-    // Elsewhere nobody does.
+    // Elsewhere there is no systemd.
     let _ = sd_notify::notify(state);
 }

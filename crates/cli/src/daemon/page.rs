@@ -17,7 +17,7 @@ use crate::failure::Usage;
 
 /// A token that can be guessed is none.
 const SHORTEST: usize = 16;
-/// Nobody types more.
+/// More is not typed.
 const LONGEST: u64 = 1000;
 
 /// A page that is wanted.
@@ -59,7 +59,7 @@ pub fn wanted(args: &Page) -> Result<Option<Wanted>, Usage> {
 fn token(path: &Path) -> Result<String, Usage> {
     let wrong = |words: &str| Usage(format!("{}: {words}", path.display()));
     let failed = |error: io::Error| wrong(&lanesum_checksum::error::message(&error));
-    // Of a FIFO nobody may ever write into.
+    // A FIFO may never have a writer.
     if !fs::metadata(path).map_err(failed)?.is_file() {
         return Err(wrong("is no file that could hold a token"));
     }

@@ -55,7 +55,7 @@ pub struct Worker {
     agenda: Agenda,
     zone: TimeZone,
     files: u64,
-    /// The wall's clock at the last look, and one that nobody sets.
+    /// The wall's clock at the last look, and one that is never set.
     clocks: (SystemTime, Duration),
     /// The root that was read last: the others go first.
     last: Option<PathBuf>,
@@ -220,7 +220,7 @@ impl Worker {
         self.tell_status(&roots, until);
         // What a reader kept in the log when the last run ended.
         let _ = self.catalog.bring_home();
-        // Folders come and go, and nobody tells.
+        // Folders come and go without a word.
         Ok(Step::Wait(until.min(now + POLL)))
     }
 
@@ -360,7 +360,7 @@ impl Worker {
     }
 }
 
-/// The wall's clock, and one that goes on while the machine sleeps and that nobody sets.
+/// The wall's clock, and one that goes on while the machine sleeps and is never set.
 fn clocks() -> (SystemTime, Duration) {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     let seconds = Duration::from_secs(time.tv_sec.max(0).cast_unsigned());

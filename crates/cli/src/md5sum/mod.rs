@@ -84,7 +84,7 @@ pub fn main(
         Ok(console) => console,
         Err(error) => {
             let words = lanesum_checksum::error::message(&error);
-            // There is nobody else to tell.
+            // There is nowhere else to tell it.
             let _ = writeln!(io::stderr(), "{}: standard output: {words}", short_name.display());
             return ExitCode::FAILURE;
         }

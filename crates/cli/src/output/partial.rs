@@ -30,7 +30,7 @@ pub struct Partial {
 }
 
 impl Partial {
-    /// That of a list. `None` where nothing can be kept, and nobody asked for it.
+    /// That of a list. `None` where nothing can be kept, and that was not asked for.
     ///
     /// # Errors
     /// Somebody asked for it, or another run writes this list.

@@ -75,7 +75,7 @@ fn what_may_be_damaged_is_not_taken_up() {
     edit(&folder, "b/data/new", "new");
     let before = folder.read("b/manifest-md5.txt");
     let told = "b/data/a: changed, but its time is not newer than the manifest: damaged?\nb/data/new: new\n";
-    let words = "files changed that nobody seems to have written to; if they are as they should be, \
+    let words = "files changed whose times say that they were not written to; if they are as they should be, \
                  take them with --accept. Nothing was changed";
     expect(&folder.run("bag update b"), 1, told, format!("lanesum: b: {words}\n"));
     assert_eq!(folder.read("b/manifest-md5.txt"), before);

@@ -224,8 +224,7 @@ fn nothing_is_made_of_a_list_that_changes_meanwhile() {
         drop(one);
         other.write_all(line("abc", "c").as_bytes()).unwrap();
         drop(other);
-        let words =
-            "lanesum: list: it changed while it was read; try again once nobody writes to it\n";
+        let words = "lanesum: list: it changed while it was read; try again once it is at rest\n";
         expect(&running.finish(), 1, "", words);
         assert!(!exists(folder.path("new")), "{to}");
     }
