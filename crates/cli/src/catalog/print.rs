@@ -105,7 +105,7 @@ fn words(summary: &Summary, place: &Where, console: &Console) -> String {
         parts.push(format!("{} looked as they were", HumanCount(summary.same)));
     }
     for (count, what) in [
-        (summary.unread, "were not read"),
+        (summary.unread, "not read"),
         (summary.unknown, "could not be looked at"),
         (summary.left, "more are due, which the day's budget leaves for another day"),
         (summary.late, "not read for longer than they may be"),
