@@ -542,6 +542,7 @@ fn a_folder_that_is_not_there_is_told() {
     let front = page.log_in().get("/").body;
     assert!(front.contains("SUSPENDED: ") && front.contains("NOT done: suspended"), "{front}");
     let (first, _) = front.split_once("</section>").unwrap();
+    assert!(first.contains("Mount or put back what belongs there."), "{front}");
     assert!(first.contains("Not well") && first.contains(">suspended<"), "{front}");
     assert!(!front.contains("No file is known to be damaged"), "{front}");
 }

@@ -82,6 +82,17 @@ fn what_an_audit_found_is_known_until_it_is_taken_up() {
 }
 
 /// A check of nothing is not well: the disk may not be mounted.
+/// As a rule its disk is not mounted, so that comes before `accept`.
+#[test]
+fn a_disk_that_is_not_mounted_is_to_be_mounted() {
+    let folder = cataloged(&["a"]);
+    fs::rename(folder.path("tree"), folder.path("away")).unwrap();
+    folder.write("tree/a", "a");
+    let words = ["mount or put back what belongs there; if its files are on this one", "accept"];
+    expect(&folder, "audit", 4, &words);
+    expect(&folder, "status", 4, &words);
+}
+
 #[test]
 fn a_folder_without_files_is_not_well() {
     let folder = Folder::new();
