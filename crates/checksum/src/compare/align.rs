@@ -2,9 +2,9 @@
 //!
 //! A list was made in the folder that it is compared with (`a`), above it (`photos/a`), or with its
 //! whole path (`/home/me/photos/a`): the names tell. The way of seeing them that finds most in the
-//! folder is taken, the plainest of several; where another finds files too, that is told. That a list is of another folder, nothing tells, and
-//! files that are elsewhere now are not equal: whoever knows it says so, with
-//! [`Options::strip`].
+//! folder is taken, the plainest of several; where another finds files too, that is told. That a
+//! list is of another folder, nothing tells, and files that are elsewhere now are not equal:
+//! whoever knows it says so, with [`Options::strip`].
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
