@@ -172,7 +172,7 @@ fn comments_fit_beside_one_another() {
 }
 
 /// Words in whose place one says who, what or how: "no other process", "alternately", "in memory".
-const AVOIDED: [&str; 4] = ["nobody", "in turns", "at hand", "who lacks"];
+const AVOIDED: [&str; 4] = ["nobody", " in turns", " at hand", "who lacks"];
 
 #[test]
 fn words_are_plain() {

@@ -28,7 +28,7 @@ impl EtagJobs {
 }
 
 /// How the file of a line is read.
-pub(super) enum Begun {
+pub(super) enum ReadAs {
     /// In these parts.
     Jobs(Box<EtagJobs>),
     /// By this one job.
@@ -36,14 +36,19 @@ pub(super) enum Begun {
 }
 
 /// Begins with the file of a line, at this path; none where that is standard input.
-pub(super) fn begin(path: Option<PathBuf>, etag: Etag, expected: Expected, known: &Known) -> Begun {
+pub(super) fn begin(
+    path: Option<PathBuf>,
+    etag: Etag,
+    expected: Expected,
+    known: &Known,
+) -> ReadAs {
     let (algorithms, nothing) = (Algorithms::NONE, Source::Nothing);
     let seen = path.as_ref().map(|path| Seen::at(path));
     let search = match (path, seen) {
         (Some(path), Some(Ok(Some(seen)))) => match expected.first.size {
             Some(listed) if listed != seen.size => {
                 let context = Note::Etag(Box::new(EtagNote::OtherSize(expected, seen.size)));
-                return Begun::Job(Box::new(Job { source: nothing, algorithms, context }));
+                return ReadAs::Job(Box::new(Job { source: nothing, algorithms, context }));
             }
             _ => Search::new(path, seen, etag, known),
         },
@@ -52,9 +57,9 @@ pub(super) fn begin(path: Option<PathBuf>, etag: Etag, expected: Expected, known
             let path = path.unwrap_or_else(|| PathBuf::from("/dev/stdin"));
             let source = Source::Extent { path, offset: 0, length: 0 };
             let job = Job { source, algorithms, context: Note::File(expected) };
-            return Begun::Job(Box::new(job));
+            return ReadAs::Job(Box::new(job));
         }
     };
     let search = search.expect("such a line has the ETag of parts");
-    Begun::Jobs(Box::new(EtagJobs(search.jobs(expected))))
+    ReadAs::Jobs(Box::new(EtagJobs(search.jobs(expected))))
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use lanesum_list::formats::{Format, Line, Mixed, Wrong};
 use lanesum_list::{Digests, Etag, Record};
 
-use super::etags::{self, Begun, EtagJobs, EtagNote};
+use super::etags::{self, EtagJobs, EtagNote, ReadAs};
 use super::format::FormatOfList;
 use super::shared::{Share, SharedReads};
 use super::{List, ListError, Options, Reading};
@@ -43,7 +43,7 @@ pub(super) enum Note {
 pub(super) struct Expected {
     pub(super) name: Vec<u8>,
     /// What few lists have.
-    place: Option<Box<Place>>,
+    place: Option<Box<Whereabouts>>,
     /// Whether that is the name.
     pub(super) is_raw: bool,
     pub(super) first: ExpectedLine,
@@ -57,7 +57,7 @@ pub(super) struct Expected {
 
 /// What tells, beside its name, where a file is.
 #[derive(PartialEq, Eq)]
-struct Place {
+struct Whereabouts {
     /// The folder that it is in by what stands before its line, which a later line may replace.
     folder: Option<Vec<u8>>,
     /// What the name is where the list's writer does not encode names as its format wants it.
@@ -93,7 +93,7 @@ impl Expected {
             name: name.into_owned(),
             place: (folder.is_some() || raw_name.is_some()).then(|| {
                 let folder = folder.map(<[u8]>::to_vec);
-                Box::new(Place { folder, raw_name: raw_name.map(Cow::into_owned) })
+                Box::new(Whereabouts { folder, raw_name: raw_name.map(Cow::into_owned) })
             }),
             is_raw: false,
             first: ExpectedLine { digests, size, etag, is_tagged, is_of_etag },
@@ -229,8 +229,8 @@ impl<L: Iterator<Item = List>> Jobs<L> {
     fn begin_parts(&mut self, mut expected: Expected, etag: Etag) -> Option<Job<Note>> {
         self.settle_name(&mut expected);
         match etags::begin(self.path_of(&expected), etag, expected, &self.known) {
-            Begun::Job(job) => Some(*job),
-            Begun::Jobs(jobs) => self.parts.insert(jobs).next(),
+            ReadAs::Job(job) => Some(*job),
+            ReadAs::Jobs(jobs) => self.parts.insert(jobs).next(),
         }
     }
 

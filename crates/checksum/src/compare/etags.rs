@@ -60,11 +60,11 @@ pub(super) fn read(
     let mut gatherer = Gatherer::default();
     let run = patience::run(&options, jobs, go_on, |Outcome { context, result, .. }| {
         let (task, found) = match context {
-            Note::NoParts(task) => {
+            PartOf::NoParts(task) => {
                 options.count_file();
                 (task, result.and(Err(Error::Changed)))
             }
-            Note::Part(note) => match gatherer.take(note, result, &options) {
+            PartOf::Part(note) => match gatherer.take(note, result, &options) {
                 None => return,
                 Some((kept, etags)) => {
                     let (search, task) = *kept;
@@ -89,7 +89,7 @@ pub(super) fn read(
     run.map(|()| held)
 }
 
-enum Note {
+enum PartOf {
     Part(PartNote<Box<(Search, EtagTask)>>),
     /// A file that has no parts, or cannot be looked at.
     NoParts(EtagTask),
@@ -105,13 +105,13 @@ struct Jobs {
 }
 
 impl Iterator for Jobs {
-    type Item = Job<Note>;
+    type Item = Job<PartOf>;
 
-    fn next(&mut self) -> Option<Job<Note>> {
+    fn next(&mut self) -> Option<Job<PartOf>> {
         loop {
             if let Some(job) = self.parts.as_mut().and_then(Iterator::next) {
                 let Job { source, algorithms, context } = job;
-                return Some(Job { source, algorithms, context: Note::Part(context) });
+                return Some(Job { source, algorithms, context: PartOf::Part(context) });
             }
             let task = *self.tasks.get(self.next)?;
             self.next += 1;
@@ -123,7 +123,7 @@ impl Iterator for Jobs {
             let Some(search) = search else {
                 // To read a part of it fails for the same reason.
                 let source = Source::Extent { path, offset: 0, length: 0 };
-                let context = Note::NoParts(task);
+                let context = PartOf::NoParts(task);
                 return Some(Job { source, algorithms: Algorithms::NONE, context });
             };
             self.parts = Some(search.jobs(task));

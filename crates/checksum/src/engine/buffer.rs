@@ -6,7 +6,7 @@ use std::ops::Range;
 use rustix::fd::OwnedFd;
 use rustix::io::{Errno, retry_on_intr};
 
-use super::read::Lane;
+use super::read::LaneReader;
 use crate::Error;
 
 /// Memory to read into, and where its data begin.
@@ -17,7 +17,7 @@ pub(super) struct Buffer {
     /// The number of the lane.
     index: usize,
     /// Where else the bytes may come from.
-    pub(super) lane: Lane,
+    pub(super) lane: LaneReader,
 }
 
 impl Buffer {
@@ -32,7 +32,7 @@ impl Buffer {
     pub(super) const SETS: usize = 4096;
 
     /// The buffer of lane `index`.
-    pub(super) fn new(index: usize, lane: Lane) -> Self {
+    pub(super) fn new(index: usize, lane: LaneReader) -> Self {
         Self { memory: Box::default(), first: 0, index, lane }
     }
 
@@ -56,7 +56,7 @@ impl Buffer {
 
     /// Whether it needs no more memory to be read to.
     pub(super) fn is_ready(&self) -> bool {
-        !self.memory.is_empty() || matches!(self.lane, Lane::Ahead(_))
+        !self.memory.is_empty() || matches!(self.lane, LaneReader::Ahead(_))
     }
 
     /// Takes the memory to read into, if it has none yet.
@@ -78,16 +78,16 @@ impl Buffer {
     #[inline]
     pub(super) fn bytes(&self, range: Range<usize>) -> &[u8] {
         match &self.lane {
-            Lane::Read => &self.memory[range],
-            Lane::Map(window) => window.bytes(&range).unwrap_or_else(|| &self.memory[range]),
-            Lane::Ahead(ahead) => ahead.bytes(range),
+            LaneReader::Read => &self.memory[range],
+            LaneReader::Map(window) => window.bytes(&range).unwrap_or_else(|| &self.memory[range]),
+            LaneReader::Ahead(ahead) => ahead.bytes(range),
         }
     }
 
     /// Reads the first bytes of a file, whose position stays at its beginning; gives where they
     /// are.
     pub(super) fn read_first(&mut self, file: &OwnedFd) -> Result<Range<usize>, Error> {
-        if let Lane::Ahead(ahead) = &mut self.lane {
+        if let LaneReader::Ahead(ahead) = &mut self.lane {
             return ahead.next(file, 0, u64::MAX).map(|piece| piece.range);
         }
         let room = self.room()?;
@@ -122,7 +122,7 @@ mod tests {
     fn buffers_begin_at_different_lines_of_a_page() {
         let mut lines: Vec<_> = (0..32)
             .map(|index| {
-                let mut buffer = Buffer::new(index, Lane::Read);
+                let mut buffer = Buffer::new(index, LaneReader::Read);
                 assert_eq!(buffer.room().unwrap().len(), Buffer::CAPACITY);
                 let address = buffer.room().unwrap().as_ptr().addr();
                 assert_eq!(address % 64, 0);

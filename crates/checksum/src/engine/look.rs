@@ -185,13 +185,13 @@ pub(super) fn read_and_look(
 mod tests {
     use super::*;
     use crate::engine::buffer::Buffer;
-    use crate::engine::read::Lane;
+    use crate::engine::read::LaneReader;
     use crate::engine::version::stamping_clock;
 
     #[test]
     fn a_file_is_read_when_a_change_would_show() {
         let shared = LaneShared::new(&std::sync::Arc::default(), None, None);
-        let mut buffer = Buffer::new(0, Lane::Read);
+        let mut buffer = Buffer::new(0, LaneReader::Read);
         for round in 0..20 {
             let file = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(&file, "abc").unwrap();

@@ -56,7 +56,7 @@ struct State {
     /// The first job whose outcome has not come.
     head: Sequence,
     /// From the head on.
-    places: VecDeque<Place>,
+    places: VecDeque<Slot>,
     /// They wait for the caller.
     ready: VecDeque<Completed>,
     /// How many outcomes the caller is done with.
@@ -81,7 +81,7 @@ struct State {
 
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "a box would be allocated for each file")]
-enum Place {
+enum Slot {
     /// Its outcome has not come.
     Empty,
     /// It waits for those before it.
@@ -104,17 +104,17 @@ impl State {
     fn put(&mut self, outcome: Completed) {
         let behind_head = usize::try_from(outcome.sequence - self.head).expect("not before it");
         if self.places.len() <= behind_head {
-            self.places.resize_with(behind_head + 1, || Place::Empty);
+            self.places.resize_with(behind_head + 1, || Slot::Empty);
         }
         self.places[behind_head] = match self.delivery {
-            Delivery::InOrder if behind_head > 0 => Place::Waiting(outcome),
+            Delivery::InOrder if behind_head > 0 => Slot::Waiting(outcome),
             _ => {
                 self.ready.push_back(outcome);
-                Place::Came
+                Slot::Came
             }
         };
-        while let Some(Place::Waiting(_) | Place::Came) = self.places.front() {
-            if let Some(Place::Waiting(outcome)) = self.places.pop_front() {
+        while let Some(Slot::Waiting(_) | Slot::Came) = self.places.front() {
+            if let Some(Slot::Waiting(outcome)) = self.places.pop_front() {
                 self.ready.push_back(outcome);
             }
             self.head += 1;

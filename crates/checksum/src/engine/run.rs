@@ -375,15 +375,15 @@ fn pull<T>(
     pulled: &mut Sequence,
 ) {
     /// Tells the workers, also when the iterator panics.
-    struct End<'a>(&'a Core);
-    impl Drop for End<'_> {
+    struct EndOfJobs<'a>(&'a Core);
+    impl Drop for EndOfJobs<'_> {
         fn drop(&mut self) {
             // First: whoever sees the stop then sees that there is a panic to wait for.
             self.0.queue.end();
             self.0.stop_after_panic();
         }
     }
-    let _end = End(core);
+    let _end = EndOfJobs(core);
     loop {
         core.outbox.wait_for_window(*pulled, &core.stop);
         if core.stop.is_set() {

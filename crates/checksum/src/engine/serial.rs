@@ -77,7 +77,7 @@ impl Alone {
         let serve = {
             let core = Arc::clone(&core);
             move || {
-                let _end = End(&core);
+                let _end = EndOfThread(&core);
                 while serve_one(&core, worker, &open) {}
             }
         };
@@ -109,9 +109,9 @@ impl Alone {
 }
 
 /// Ends a thread beside a worker.
-struct End<'a>(&'a Core);
+struct EndOfThread<'a>(&'a Core);
 
-impl Drop for End<'_> {
+impl Drop for EndOfThread<'_> {
     fn drop(&mut self) {
         self.0.thread_ends();
     }

@@ -8,7 +8,7 @@ use rustix::io::{Errno, retry_on_intr};
 
 use super::buffer::Buffer;
 use super::hashers::Hashers;
-use super::read::Lane;
+use super::read::LaneReader;
 use super::stop::Stop;
 use super::{Hashed, Options};
 use crate::{Algorithms, Error};
@@ -21,7 +21,7 @@ pub(super) fn hash(
     stop: &Stop,
 ) -> Result<Hashed, Error> {
     let mut hashers = Hashers::new(algorithms, options.key.as_ref())?;
-    let mut buffer = Buffer::new(0, Lane::Read);
+    let mut buffer = Buffer::new(0, LaneReader::Read);
     let room = buffer.room()?;
     let mut hashed = Hashed::default();
     loop {

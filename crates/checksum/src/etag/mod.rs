@@ -115,7 +115,7 @@ where
 
 /// The ETags of files, as [`etags`] computes them.
 pub struct Etags<T> {
-    run: Run<Note<T>>,
+    run: Run<PartOf<T>>,
     options: engine::Options,
     part_sizes: Arc<[PartSize]>,
     gatherer: Gatherer,
@@ -131,7 +131,7 @@ impl<T: Send + 'static> Etags<T> {
         mut before_waiting: impl FnMut() -> Result<(), E>,
     ) -> Result<Option<Outcome<T>>, E> {
         while let Some(outcome) = self.run.next_or_wait(&mut before_waiting)? {
-            if let Note::Alone(_) = outcome.context {
+            if let PartOf::Alone(_) = outcome.context {
                 before_waiting()?;
             }
             if let Some(outcome) = self.take(outcome) {
@@ -164,24 +164,24 @@ impl<T: Send + 'static> Etags<T> {
     }
 
     /// What an outcome of the engine completes, if it does.
-    fn take(&mut self, outcome: engine::Outcome<Note<T>>) -> Option<Outcome<T>> {
+    fn take(&mut self, outcome: engine::Outcome<PartOf<T>>) -> Option<Outcome<T>> {
         let engine::Outcome { context, result, .. } = outcome;
         let (plan, result) = match context {
-            Note::Parts(note) => {
+            PartOf::Parts(note) => {
                 let (plan, etags) = self.gatherer.take(note, result, &self.options)?;
                 let result = etags.map(|etags| plan.sort(&etags));
                 (plan, result)
             }
-            Note::Whole(plan) => {
+            PartOf::Whole(plan) => {
                 let result = result.and_then(|hashed| self.whole(&plan.source, &hashed));
                 (plan, result)
             }
-            Note::Alone(plan) => {
+            PartOf::Alone(plan) => {
                 let result = self.alone(&plan.source);
                 (plan, result)
             }
         };
-        let Plan { source, context, .. } = *plan;
+        let EtagPlan { source, context, .. } = *plan;
         Some(Outcome { source, context, result })
     }
 
@@ -234,7 +234,7 @@ impl<T> fmt::Debug for Etags<T> {
 }
 
 /// What is to come of an input.
-struct Plan<T> {
+struct EtagPlan<T> {
     source: Source,
     context: T,
     size: u64,
@@ -242,7 +242,7 @@ struct Plan<T> {
     cuts: Vec<Result<usize, TooManyParts>>,
 }
 
-impl<T> Plan<T> {
+impl<T> EtagPlan<T> {
     /// The ETag of each part size from those of the cuts.
     fn sort(&self, etags: &[Etag]) -> EtagsOfFile {
         let of = |cut: &Result<usize, TooManyParts>| cut.map(|cut| etags[cut]);
@@ -251,13 +251,13 @@ impl<T> Plan<T> {
 }
 
 /// What a job is about.
-enum Note<T> {
+enum PartOf<T> {
     /// A file that is in one piece whatever the part size; nothing; or what cannot be looked at, of
     /// which the engine tells why.
-    Whole(Box<Plan<T>>),
-    Parts(PartNote<Box<Plan<T>>>),
+    Whole(Box<EtagPlan<T>>),
+    Parts(PartNote<Box<EtagPlan<T>>>),
     /// What is to be read when it is its turn.
-    Alone(Box<Plan<T>>),
+    Alone(Box<EtagPlan<T>>),
 }
 
 /// The inputs as jobs of the engine.
@@ -265,20 +265,20 @@ struct Jobs<I, T> {
     inputs: I,
     part_sizes: Arc<[PartSize]>,
     /// The file whose parts come next.
-    current: Option<FileParts<Box<Plan<T>>>>,
+    current: Option<FileParts<Box<EtagPlan<T>>>>,
 }
 
 impl<T, I> Jobs<I, T> {
-    fn next_part(&mut self) -> Option<Job<Note<T>>> {
+    fn next_part(&mut self) -> Option<Job<PartOf<T>>> {
         let Job { source, algorithms, context } = self.current.as_mut()?.next()?;
-        Some(Job { source, algorithms, context: Note::Parts(context) })
+        Some(Job { source, algorithms, context: PartOf::Parts(context) })
     }
 }
 
 impl<T, I: Iterator<Item = Input<T>>> Iterator for Jobs<I, T> {
-    type Item = Job<Note<T>>;
+    type Item = Job<PartOf<T>>;
 
-    fn next(&mut self) -> Option<Job<Note<T>>> {
+    fn next(&mut self) -> Option<Job<PartOf<T>>> {
         if let Some(job) = self.next_part() {
             return Some(job);
         }
@@ -287,9 +287,9 @@ impl<T, I: Iterator<Item = Input<T>>> Iterator for Jobs<I, T> {
             Source::Path(path) | Source::Regular(path) => Seen::at(path),
             _ => Ok(None),
         };
-        let mut plan = Box::new(Plan { source, context, size: 0, cuts: Vec::new() });
+        let mut plan = Box::new(EtagPlan { source, context, size: 0, cuts: Vec::new() });
         let (note, source, algorithms) = match (&plan.source, seen) {
-            (Source::Nothing, _) => (Note::Whole(plan), Source::Nothing, Algorithms::NONE),
+            (Source::Nothing, _) => (PartOf::Whole(plan), Source::Nothing, Algorithms::NONE),
             (Source::Path(path), Ok(Some(seen))) | (Source::Regular(path), Ok(Some(seen))) => {
                 let (path, source) = (path.clone(), plan.source.clone());
                 let cuts = plan.cut(&self.part_sizes, seen.size);
@@ -297,19 +297,19 @@ impl<T, I: Iterator<Item = Input<T>>> Iterator for Jobs<I, T> {
                     self.current = Some(FileParts::new(path, seen, &cuts, plan));
                     return self.next_part();
                 }
-                (Note::Whole(plan), source, Algorithm::Md5.into())
+                (PartOf::Whole(plan), source, Algorithm::Md5.into())
             }
             (Source::Regular(_), _) | (Source::Path(_), Err(_)) => {
                 let source = plan.source.clone();
-                (Note::Whole(plan), source, Algorithm::Md5.into())
+                (PartOf::Whole(plan), source, Algorithm::Md5.into())
             }
-            _ => (Note::Alone(plan), Source::Nothing, Algorithms::NONE),
+            _ => (PartOf::Alone(plan), Source::Nothing, Algorithms::NONE),
         };
         Some(Job { source, algorithms, context: note })
     }
 }
 
-impl<T> Plan<T> {
+impl<T> EtagPlan<T> {
     /// Cuts a file of so many bytes, once for all part sizes that come to the same.
     fn cut(&mut self, part_sizes: &[PartSize], size: u64) -> Vec<Cut> {
         let mut cuts = Vec::new();

@@ -7,7 +7,7 @@ use crate::engine::Hashed;
 
 /// What a journal says of a file.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry<'a> {
+pub(super) struct KnownFile<'a> {
     pub(super) name: &'a [u8],
     pub(super) size: u64,
     pub(super) times: Times,
@@ -51,7 +51,7 @@ fn write_length(out: &mut Vec<u8>, length: usize) {
 }
 
 /// The first entry of these bytes, and what is behind it; `None` where there is none.
-pub(super) fn read(bytes: &[u8]) -> Option<(Entry<'_>, &[u8])> {
+pub(super) fn read(bytes: &[u8]) -> Option<(KnownFile<'_>, &[u8])> {
     let (length, rest) = number(bytes)?;
     let (entry, rest) = rest.split_at_checked(u32::from_le_bytes(length) as usize)?;
     let (length, entry) = number(entry)?;
@@ -62,7 +62,7 @@ pub(super) fn read(bytes: &[u8]) -> Option<(Entry<'_>, &[u8])> {
     let (inode, digests) = number(entry)?;
     let times = Times { modified: Some(modified), changed: Some(changed) };
     let (size, number) = (u64::from_le_bytes(size), u64::from_le_bytes(inode));
-    Some((Entry { name, size, times, number, digests }, rest))
+    Some((KnownFile { name, size, times, number, digests }, rest))
 }
 
 fn number<const N: usize>(bytes: &[u8]) -> Option<([u8; N], &[u8])> {
@@ -76,7 +76,7 @@ fn time(bytes: &[u8]) -> Option<(Time, &[u8])> {
     Some((Time { seconds, nanoseconds: u32::from_le_bytes(nanoseconds) }, bytes))
 }
 
-impl Entry<'_> {
+impl KnownFile<'_> {
     /// What hashing the file gave; `None` if that is not all of these algorithms.
     pub(super) fn hashed(&self, algorithms: Algorithms, inode: Inode) -> Option<Hashed> {
         let digests = algorithms.iter().map(|algorithm| self.digest(algorithm));

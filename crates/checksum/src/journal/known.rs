@@ -4,7 +4,7 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use hashbrown::HashTable;
 
-use super::entry::{self, Entry};
+use super::entry::{self, KnownFile};
 
 /// The entries of a journal, the last one of each name.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ impl Known {
         self.places.len()
     }
 
-    pub(super) fn get(&self, name: &[u8]) -> Option<Entry<'_>> {
+    pub(super) fn get(&self, name: &[u8]) -> Option<KnownFile<'_>> {
         let at = |&place: &usize| entry::read(&self.entries[place..]).map(|(entry, _)| entry);
         let is_it = |place: &usize| at(place).is_some_and(|entry| entry.name == name);
         self.places.find(self.hash.hash_one(name), is_it).and_then(at)

@@ -134,12 +134,12 @@ pub struct Journal {
     written: Option<Time>,
     /// When the run began, less what a clock may be behind.
     settled_before: Option<Time>,
-    shared: Arc<Shared>,
+    shared: Arc<Kept>,
     writer: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct Kept {
     state: Mutex<State>,
     ends: Condvar,
 }
@@ -207,7 +207,7 @@ impl Journal {
             is_ended: false,
             failure: None,
         };
-        let shared = Arc::new(Shared { state: Mutex::new(state), ends: Condvar::new() });
+        let shared = Arc::new(Kept { state: Mutex::new(state), ends: Condvar::new() });
         let theirs = Arc::clone(&shared);
         // It needs little, and where memory is limited all else needs the rest.
         let writer = thread::Builder::new().name("journal".to_owned()).stack_size(128 << 10);
@@ -342,7 +342,7 @@ impl Drop for Journal {
     }
 }
 
-impl Shared {
+impl Kept {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

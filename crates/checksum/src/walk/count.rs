@@ -23,13 +23,13 @@ pub struct Totals {
 /// wait for it: it ends at the next file.
 #[derive(Debug)]
 pub struct Count {
-    shared: Arc<Shared>,
+    shared: Arc<Tally>,
     /// Until it is waited for.
     thread: Option<thread::JoinHandle<()>>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct Tally {
     files: AtomicU64,
     bytes: AtomicU64,
     complete: AtomicBool,
@@ -50,7 +50,7 @@ impl Count {
         F: FnOnce() -> P + Send + 'static,
         P: Iterator<Item = PathBuf>,
     {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(Tally::default());
         let thread = thread::Builder::new().name("count".into()).spawn({
             let shared = Arc::clone(&shared);
             move || shared.count(paths())
@@ -96,7 +96,7 @@ impl Drop for Count {
     }
 }
 
-impl Shared {
+impl Tally {
     fn count(&self, paths: impl Iterator<Item = PathBuf>) {
         let mut last = PathBuf::new();
         for path in paths {
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn what_is_read_several_times_is_one_file() {
-        let shared = Shared::default();
+        let shared = Tally::default();
         let size = std::fs::metadata("Cargo.toml").unwrap().len();
         shared
             .count(["Cargo.toml", "Cargo.toml", ".", "Cargo.toml"].map(PathBuf::from).into_iter());
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_stopped_count_is_not_complete() {
-        let shared = Shared { stop: AtomicBool::new(true), ..Shared::default() };
+        let shared = Tally { stop: AtomicBool::new(true), ..Tally::default() };
         shared.count([PathBuf::from("Cargo.toml")].into_iter());
         assert!(!shared.complete.load(Ordering::Relaxed));
         assert_eq!(shared.totals(), Totals::default());
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn what_has_no_size_has_no_total() {
         for (path, is_complete) in [("/dev/null", false), ("/", true), ("/missing", true)] {
-            let shared = Shared::default();
+            let shared = Tally::default();
             shared.count(["Cargo.toml", path].into_iter().map(PathBuf::from));
             assert_eq!(shared.complete.load(Ordering::Relaxed), is_complete, "{path}");
         }

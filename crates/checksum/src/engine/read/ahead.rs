@@ -110,7 +110,7 @@ impl Reader {
             return Some(PreOpened { file: Err(error), buffer: None });
         }
         let mut buffer = buffers.pop().expect("as many buffers as jobs may begin");
-        if let super::Lane::Ahead(ahead) = &mut buffer.lane {
+        if let super::LaneReader::Ahead(ahead) = &mut buffer.lane {
             ahead.begin(&file);
         }
         Some(PreOpened { file: Ok(file), buffer: Some(buffer) })
@@ -184,7 +184,7 @@ impl Ahead {
         self.read_other(file, 0);
     }
 
-    /// As [`Lane::next`](super::Lane::next); sets off the piece after it.
+    /// As [`LaneReader::next`](super::LaneReader::next); sets off the piece after it.
     pub(in crate::engine) fn next(
         &mut self,
         file: &OwnedFd,

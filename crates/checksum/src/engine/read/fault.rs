@@ -50,7 +50,7 @@ use super::memory::page_size;
 pub(super) const MAX_LANES: usize = u64::BITS as usize;
 
 /// The windows of one worker, as the handler knows them.
-struct Entry {
+struct WorkerWindows {
     /// The id of the worker's thread; 0 if the entry is free.
     owner: AtomicI32,
     windows: [Addresses; MAX_LANES],
@@ -65,9 +65,9 @@ struct Addresses {
 }
 
 /// As many as there may be workers, for a handler can wait for no lock.
-static ENTRIES: [Entry; 1024] = [const { Entry::new() }; 1024];
+static ENTRIES: [WorkerWindows; 1024] = [const { WorkerWindows::new() }; 1024];
 
-impl Entry {
+impl WorkerWindows {
     const fn new() -> Self {
         Self {
             owner: AtomicI32::new(0),
@@ -80,7 +80,7 @@ impl Entry {
 
 /// Keeps faults in the windows of a worker from ending the process, as long as it lives.
 pub(super) struct Guard {
-    entry: &'static Entry,
+    entry: &'static WorkerWindows,
     /// Whether the thread had SIGBUS blocked.
     was_blocked: bool,
     /// Not for another thread: the entry and the mask are this one's.
@@ -95,7 +95,7 @@ pub(super) fn guard() -> io::Result<Guard> {
     // Asked here for the first time, so that the handler finds the answer.
     let _ = page_size();
     let thread = gettid().as_raw_nonzero().get();
-    let take = |entry: &&Entry| {
+    let take = |entry: &&WorkerWindows| {
         entry.owner.compare_exchange(0, thread, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     };
     let entry = ENTRIES.iter().find(take).ok_or(io::ErrorKind::QuotaExceeded)?;

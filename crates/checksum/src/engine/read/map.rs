@@ -30,7 +30,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use super::fault::{self, Guard};
 use super::memory::page_size;
 use super::trial::{MapTrial, Step, Way};
-use super::{Lane, Piece};
+use super::{LaneReader, Piece};
 use crate::Error;
 use crate::engine::buffer::Buffer;
 use crate::engine::version::{FileVersion, can_be_mapped};
@@ -262,7 +262,7 @@ pub(super) fn before_page(offset: u64) -> Option<usize> {
 
 /// How long it takes to read these bytes of a file, into memory as a lane has it.
 fn time_of_reading(file: &OwnedFd, position: u64, length: usize) -> Option<Duration> {
-    let mut buffer = Buffer::new(0, Lane::Read);
+    let mut buffer = Buffer::new(0, LaneReader::Read);
     let room = buffer.room().ok()?;
     room.fill(1);
     let begin = Instant::now();

@@ -2,8 +2,8 @@
 //!
 //! [`Io::Read`] is `stream.rs` by itself: a lane reads into its buffer when it has nothing left.
 //! The others stand here, behind two enums. A worker has a [`Reader`], each of its lanes a
-//! [`Lane`], and both say "as usual" ([`Lane::Read`], `None` from [`Lane::next`]) wherever they
-//! have no way of their own: the usual way pays for them with one comparison a read.
+//! [`LaneReader`], and both say "as usual" ([`LaneReader::Read`], `None` from [`LaneReader::next`])
+//! wherever they have no way of their own: the usual way pays for them with one comparison a read.
 //!
 //! ```text
 //! auto             trial.rs (read or mmap, by a trial)
@@ -162,11 +162,11 @@ impl Reader {
     }
 
     /// What lane `index` reads with.
-    pub(super) fn lane(&self, index: usize) -> Lane {
+    pub(super) fn lane(&self, index: usize) -> LaneReader {
         match self {
-            Self::Read => Lane::Read,
-            Self::Map(windows) => Lane::Map(Window::new(windows, index)),
-            Self::Ahead(reader) => Lane::Ahead(reader.lane(index)),
+            Self::Read => LaneReader::Read,
+            Self::Map(windows) => LaneReader::Map(Window::new(windows, index)),
+            Self::Ahead(reader) => LaneReader::Ahead(reader.lane(index)),
         }
     }
 
@@ -208,7 +208,7 @@ fn open(source: &Source, opener: &mut FileOpener, ask: bool) -> Option<PreOpened
 }
 
 /// How a lane reads.
-pub(super) enum Lane {
+pub(super) enum LaneReader {
     /// As usual, into its buffer.
     Read,
     Map(Window),
@@ -222,7 +222,7 @@ pub(super) struct Piece {
     pub(super) is_last: bool,
 }
 
-impl Lane {
+impl LaneReader {
     /// The next bytes of what is left of a file, or of a part of it, that had this version when it
     /// was opened; `None` when they are to be read as usual. All bytes of the piece before must be
     /// hashed.

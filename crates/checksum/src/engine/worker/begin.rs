@@ -14,7 +14,7 @@ use crate::engine::buffer::Buffer;
 use crate::engine::hashers::Hashers;
 use crate::engine::look::{Begun, Opened, look_at_part, read_and_look};
 use crate::engine::plan;
-use crate::engine::read::{Io, Lane};
+use crate::engine::read::{Io, LaneReader};
 use crate::engine::stream::FileStream;
 use crate::engine::task::{Input, Serial, Task};
 use crate::engine::{Hashed, Source};
@@ -22,7 +22,7 @@ use crate::{Algorithm, Algorithms, Error};
 
 /// Where the first bytes of a file were read to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum FirstBytes {
     Batch,
     /// The last of the free buffers.
     Buffer,
@@ -31,7 +31,7 @@ enum Place {
 /// How a job begins.
 enum Begin {
     /// As a regular file.
-    File(Begun, Place),
+    File(Begun, FirstBytes),
     /// By itself.
     Alone(Input),
 }
@@ -69,7 +69,7 @@ impl Worker<'_> {
             Err(NoRoom) => return self.defer(ticket, &begun, place, algorithms),
         };
         let mut buffer = self.buffers.pop().expect("a buffer for each lane up to the limit");
-        if place == Place::Batch {
+        if place == FirstBytes::Batch {
             begun.read = match buffer.bring(self.batch.give_back(begun.read)) {
                 Ok(read) => read,
                 Err(error) => {
@@ -94,10 +94,10 @@ impl Worker<'_> {
 
     /// Gives back the job of a long file that comes from a medium, until its device has room. What
     /// was read of it is in the cache by now.
-    fn defer(&mut self, ticket: Ticket, begun: &Begun, place: Place, algorithms: Algorithms) {
+    fn defer(&mut self, ticket: Ticket, begun: &Begun, place: FirstBytes, algorithms: Algorithms) {
         match place {
-            Place::Batch => drop(self.batch.give_back(begun.read.clone())),
-            Place::Buffer => {
+            FirstBytes::Batch => drop(self.batch.give_back(begun.read.clone())),
+            FirstBytes::Buffer => {
                 let buffer = self.buffers.last_mut().expect("the one that was read into");
                 buffer.lane.release();
             }
@@ -118,7 +118,7 @@ impl Worker<'_> {
             Ok(hashers) => hashers,
             Err(error) => return self.end(ticket, Err(error)),
         };
-        let (buffer, shared) = (Buffer::new(0, Lane::Read), Rc::clone(&self.shared));
+        let (buffer, shared) = (Buffer::new(0, LaneReader::Read), Rc::clone(&self.shared));
         let mut stream = FileStream::new(ticket, begun, buffer, algorithms, hashers, None, shared);
         stream.drain();
         let (ticket, result, _) = stream.finish(None, &self.core.options);
@@ -139,9 +139,9 @@ impl Worker<'_> {
     }
 
     /// Takes a file that needs no lane.
-    fn begin_small(&mut self, ticket: Ticket, hashers: Hashers, begun: Begun, place: Place) {
+    fn begin_small(&mut self, ticket: Ticket, hashers: Hashers, begun: Begun, place: FirstBytes) {
         let mut read = begun.read;
-        if place == Place::Buffer {
+        if place == FirstBytes::Buffer {
             let buffer = self.buffers.last_mut().expect("the one that was read into");
             read = self.batch.bring(buffer.bytes(read));
             buffer.lane.release();
@@ -169,15 +169,15 @@ impl Worker<'_> {
             if source.behind().is_some() {
                 self.try_first_byte(&begun)?;
             }
-            return Ok(Begin::File(begun, Place::Buffer));
+            return Ok(Begin::File(begun, FirstBytes::Buffer));
         }
         let expects_small = self.batch.expects_more() && self.reader.reads_anywhere();
-        let place = if expects_small { Place::Batch } else { Place::Buffer };
+        let place = if expects_small { FirstBytes::Batch } else { FirstBytes::Buffer };
         let Self { batch, buffers, shared, core, .. } = self;
         let buffer = buffers.last_mut().expect("a buffer for each lane up to the limit");
         let read = |file: &OwnedFd| match place {
-            Place::Batch => batch.read_first(file),
-            Place::Buffer => buffer.read_first(file),
+            FirstBytes::Batch => batch.read_first(file),
+            FirstBytes::Buffer => buffer.read_first(file),
         };
         self.has_sought = false;
         let begin = std::mem::take(&mut self.is_first).then(Instant::now);

@@ -68,7 +68,7 @@ struct Small {
 
 /// Works until there are no more jobs, or the run is stopped.
 pub(super) fn work(number: task::Worker, core: &Arc<Core>) {
-    let mut end = End { core, in_queue: Some(number) };
+    let mut end = EndOfWorker { core, in_queue: Some(number) };
     if core.options.own_descriptors {
         descriptors::own_table();
     }
@@ -85,13 +85,13 @@ pub(super) fn work(number: task::Worker, core: &Arc<Core>) {
 }
 
 /// Tells the others that a worker has ended, also when it ends in a panic.
-struct End<'a> {
+struct EndOfWorker<'a> {
     core: &'a Core,
     /// Its number, unless it left the jobs to others.
     in_queue: Option<task::Worker>,
 }
 
-impl Drop for End<'_> {
+impl Drop for EndOfWorker<'_> {
     fn drop(&mut self) {
         self.core.worker_ends(self.in_queue);
     }

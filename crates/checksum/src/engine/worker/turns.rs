@@ -155,7 +155,7 @@ mod tests {
     use crate::engine::devices::Devices;
     use crate::engine::hashers::Hashers;
     use crate::engine::queue::Taken;
-    use crate::engine::read::Lane;
+    use crate::engine::read::LaneReader;
     use crate::engine::round::LaneShared;
     use crate::engine::stream::FileStream;
     use crate::engine::task::Completed;
@@ -257,7 +257,7 @@ mod tests {
         let turn = devices.try_turn(1).expect("room").for_stream();
         let hashers = Hashers::new(Algorithm::Sha256.into(), None).unwrap();
         let shared = Rc::new(LaneShared::new(&Arc::default(), None, None));
-        let buffer = Buffer::new(0, Lane::Read);
+        let buffer = Buffer::new(0, LaneReader::Read);
         let algorithms = Algorithm::Sha256.into();
         let mut stream =
             FileStream::new((), begun, buffer, algorithms, hashers, Some(turn), shared);
