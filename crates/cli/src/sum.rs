@@ -41,7 +41,7 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     // Before there is a file that an interruption would have to remove.
     let signals = signals::catch();
     let key = key_file.as_ref().map(|file| &file.key);
-    let partial = Partial::of_list(&target, args.resume, key)?;
+    let partial = Partial::of_list(&target, args.resume, args.run.io, key)?;
     let output = target.open(partial.is_some())?;
     let console = Arc::new(Mutex::new(console(&output)?));
     partial.iter().for_each(|partial| partial.begun(&mut console::lock(&console)));

@@ -20,6 +20,7 @@ const KEY_CONTEXT: &str = "lanesum 2026-11-24 which key a partial list was made 
 const fn magic(purpose: Purpose) -> &'static [u8] {
     match purpose {
         Purpose::List => b"lanesum partial list 1\n",
+        Purpose::DirectList => b"lanesum partial direct list 1\n",
         Purpose::Check => b"lanesum partial check 1\n",
         Purpose::DirectCheck => b"lanesum partial direct check 1\n",
     }
@@ -181,7 +182,7 @@ mod tests {
         let list = b"d41d8cd98f00b204e9800998ecf8427e  a file\n";
         assert_eq!(read(list, LIST, None), Content::Other);
         assert_eq!(read(b"", LIST, None), Content::Nothing);
-        let purposes = [LIST, Purpose::Check, Purpose::DirectCheck];
+        let purposes = [LIST, Purpose::DirectList, Purpose::Check, Purpose::DirectCheck];
         for (its, other) in purposes.iter().flat_map(|it| purposes.map(|other| (*it, other))) {
             let is_other = read(&head(its, None), other, None) == Content::Other;
             assert_eq!(is_other, its != other, "{its:?} {other:?}");

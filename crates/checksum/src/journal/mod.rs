@@ -70,9 +70,11 @@ pub enum Begin {
 pub enum Purpose {
     /// A list that is made: it holds what was hashed.
     List,
+    /// A list that is made past the system's cache.
+    DirectList,
     /// A check: it holds what was verified.
     Check,
-    /// A check that reads past the system's cache: what another one has read says nothing of the
+    /// A check that reads past the system's cache: what was read another way says nothing of the
     /// medium.
     DirectCheck,
 }

@@ -37,6 +37,7 @@ impl Partial {
     pub fn of_list(
         target: &Target,
         resume: bool,
+        io: Io,
         key: Option<&Key>,
     ) -> anyhow::Result<Option<Self>> {
         let Target::File { path, .. } = target else {
@@ -49,7 +50,8 @@ impl Partial {
         let mut name = OsString::from(path);
         name.push(".partial");
         let path = PathBuf::from(name);
-        let journal = match Journal::open(&path, Purpose::List, key, begin) {
+        let purpose = if io == Io::Direct { Purpose::DirectList } else { Purpose::List };
+        let journal = match Journal::open(&path, purpose, key, begin) {
             // Whatever is wrong with the folder, the list itself will meet.
             Err(JournalError::Io(_)) if !resume => return Ok(None),
             journal => journal.with_context(|| path.display().to_string())?,

@@ -310,6 +310,25 @@ fn a_check_of_the_medium_goes_on_from_no_other() {
 }
 
 #[test]
+fn a_list_of_the_medium_goes_on_from_no_other() {
+    let folder = Folder::new();
+    folder.fifo("fifo");
+    let words = "lanesum: list.partial: is there, and is not what an interrupted run of this kind \
+                 keeps; choose another name\n";
+    for (first, other) in [("read", "direct"), ("direct", "read")] {
+        let (running, fifo) = at_the_fifo(&folder, &format!("--io {first}"));
+        running.signal(Signal::INT);
+        running.finish();
+        drop(fifo);
+        let run = folder.run(&format!("--io {other} --resume -o list {OLD}"));
+        expect(&run, 1, "", words);
+        let run = folder.run(&format!("--io {first} --resume -o list {OLD}"));
+        assert!(text(&run.stderr).contains("were not read again"), "{}", text(&run.stderr));
+        fs::remove_file(folder.path("list")).unwrap();
+    }
+}
+
+#[test]
 fn a_check_that_was_all_read_keeps_nothing() {
     let folder = Folder::of(&["a"]);
     folder.write("list", line("other", "a"));
