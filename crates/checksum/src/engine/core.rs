@@ -1,7 +1,10 @@
 //! What all threads of a run have in common, and how each of them ends.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
 use std::thread;
+
+use lanesum_list::Inode;
 
 use super::Options;
 use super::devices::Devices;
@@ -20,6 +23,8 @@ pub(super) struct Core {
     pub(super) devices: Arc<Devices>,
     pub(super) stop: Arc<Stop>,
     pub(super) panics: Panics,
+    /// FIFOs that were read to an end.
+    pub(super) read_fifos: Mutex<HashSet<Inode>>,
 }
 
 impl Core {
@@ -34,6 +39,7 @@ impl Core {
             devices: Devices::of(&options),
             stop: Arc::new(Stop::with_signal()),
             panics: Panics::default(),
+            read_fifos: Mutex::default(),
             options,
         })
     }

@@ -6,8 +6,8 @@
 
 use std::io;
 use std::panic::resume_unwind;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use rustix::fd::{AsFd, OwnedFd};
@@ -125,8 +125,8 @@ fn serve_one(core: &Core, worker: Worker, open_inputs: &AtomicUsize) -> bool {
     let result = match input {
         Input::Stdin => hash_stdin(options, algorithms, stop),
         Input::Open(file) => {
-            let result = hash(options, file.as_fd(), algorithms, stop);
-            drop(file);
+            let file = before_its_writer(core, &source, file);
+            let result = file.and_then(|file| hash(options, file.as_fd(), algorithms, stop));
             open_inputs.fetch_sub(1, Ordering::Relaxed);
             result
         }
@@ -144,6 +144,16 @@ fn serve_one(core: &Core, worker: Worker, open_inputs: &AtomicUsize) -> bool {
 fn is_fifo(file: &OwnedFd) -> bool {
     rustix::fs::fstat(file)
         .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo)
+}
+
+/// A file in its turn. A FIFO that another job has read is opened anew, to wait for its next
+/// writer: what was opened before the last one has gone sees that one's end.
+fn before_its_writer(core: &Core, source: &Source, file: OwnedFd) -> Result<OwnedFd, Error> {
+    let stat = rustix::fs::fstat(&file).map_err(io::Error::from)?;
+    let is_fifo = FileType::from_raw_mode(stat.st_mode) == FileType::Fifo;
+    let mut read = core.read_fifos.lock().unwrap_or_else(PoisonError::into_inner);
+    // The one that is there goes afterwards, or what a writer has written would go with it.
+    if is_fifo && !read.insert(inode_of(&stat)) { open(source, &core.options) } else { Ok(file) }
 }
 
 /// Opens a job's file in its turn.

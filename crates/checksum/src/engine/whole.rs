@@ -1,9 +1,11 @@
 //! Reads and hashes one input to its end, as it comes.
 
 use std::io;
+use std::mem;
 use std::sync::atomic::Ordering;
 
 use rustix::fd::BorrowedFd;
+use rustix::fs::{OFlags, fcntl_getfl};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::buffer::Buffer;
@@ -24,8 +26,10 @@ pub(super) fn hash(
     let mut buffer = Buffer::new(0, LaneReader::Read);
     let room = buffer.room()?;
     let mut hashed = Hashed::default();
+    let never_waits = fcntl_getfl(file).is_ok_and(|flags| flags.contains(OFlags::NONBLOCK));
     loop {
-        let read = read(file, room, stop).map_err(io::Error::from)?;
+        let has_begun = hashed.bytes > 0 && never_waits;
+        let read = read(file, room, has_begun, stop).map_err(io::Error::from)?;
         if read == 0 {
             break;
         }
@@ -45,10 +49,21 @@ pub(super) fn hash(
 /// Reads what there is; waits for it where the file was opened without waiting.
 ///
 /// A FIFO that no writer has opened yet reads as ended, but polls as not ready; one whose last
-/// writer has gone polls as ready. So polling first gives the end when it is one.
-fn read(file: BorrowedFd<'_>, buffer: &mut [u8], stop: &Stop) -> Result<usize, Errno> {
+/// writer has gone polls as ready. So polling first gives the end when it is one. Not where the
+/// writer had gone before the FIFO was opened and left something in it: that never polls as ended,
+/// but once something was read, an end is one.
+fn read(
+    file: BorrowedFd<'_>,
+    buffer: &mut [u8],
+    mut has_begun: bool,
+    stop: &Stop,
+) -> Result<usize, Errno> {
     loop {
-        stop.wait_for(file)?;
+        if !mem::take(&mut has_begun) {
+            stop.wait_for(file)?;
+        } else if stop.is_set() {
+            return Err(Errno::CANCELED);
+        }
         match retry_on_intr(|| rustix::io::read(file, &mut *buffer)) {
             // Somebody else was faster to what was there.
             Err(Errno::AGAIN) => {}

@@ -124,6 +124,7 @@ with_every_way! {
     a_stop_comes_in_the_middle_of_a_file
     a_panic_of_the_jobs_is_the_callers
     fifos_are_read_in_the_order_of_the_jobs_without_holding_up_the_lanes
+    a_fifo_is_read_as_often_as_it_is_named
     files_that_say_nothing_about_their_size
     holes_and_others_that_nobody_wrote_to_lately
     a_file_that_changes_has_no_digest

@@ -340,6 +340,37 @@ pub(super) fn fifos_are_read_in_the_order_of_the_jobs_without_holding_up_the_lan
     assert_eq!(all, [first, a.clone(), second, a]);
 }
 
+/// Each waits for a writer of its own, though all were opened before the first came.
+pub(super) fn a_fifo_is_read_as_often_as_it_is_named(io: Io) {
+    let folder = Folder::new();
+    mknodat(CWD, folder.path("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let (a, fifo) = (folder.job("a", b"abc"), folder.job_of("fifo"));
+    let jobs = [fifo.clone(), a.clone(), fifo.clone(), a, fifo];
+    let progress = Arc::new(Progress::default());
+    let mut options = on(io, 1);
+    options.progress = Some(Arc::clone(&progress));
+    let all = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for (number, content) in [&b"one"[..], b"two", b"three"].into_iter().enumerate() {
+                let done = || progress.files.load(Ordering::Relaxed);
+                let mut fifo = File::options().write(true).open(folder.path("fifo")).unwrap();
+                fifo.write_all(content).unwrap();
+                drop(fifo);
+                // Both regular files are done before the first of these.
+                while done() < number as u64 + 3 {
+                    std::thread::yield_now();
+                }
+            }
+        });
+        run(&options, jobs.into_iter())
+    });
+    let line = |name: &str, content: &[u8]| format!("{name}: {}", md5(content));
+    let a = line("a", b"abc");
+    let fifo = [b"one" as &[u8], b"two", b"three"].map(|content| line("fifo", content));
+    let [one, two, three] = fifo;
+    assert_eq!(all, [one, a.clone(), two, a, three]);
+}
+
 pub(super) fn to_ask_no_more_ends_an_endless_run(io: Io) {
     let folder = Folder::new();
     let job = folder.job("a", b"abc");
