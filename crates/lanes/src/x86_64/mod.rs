@@ -18,3 +18,14 @@ pub(crate) mod sse2;
 pub(crate) mod sse2_64;
 pub(crate) mod vector;
 mod word64;
+
+use core::arch::x86_64::{__m128i, __m256i, __m512i};
+
+use crate::Pair;
+
+// Words that the table names more than once.
+pub(crate) type Sse2x4 = vector::Vector<__m128i, sse2::Sse2, 4>;
+pub(crate) type Avx2x8 = vector::Vector<__m256i, avx2::Avx2<false>, 8>;
+pub(crate) type Avx512x8 = vector::Vector<__m256i, avx512::Avx512, 8>;
+pub(crate) type Avx512x16 = vector::Vector<__m512i, avx512::Avx512, 16>;
+pub(crate) type Avx512x32 = Pair<Avx512x16, Avx512x16>;
