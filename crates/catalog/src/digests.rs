@@ -6,7 +6,7 @@ use crate::CatalogError;
 
 /// The bit of each algorithm, which must never change: files of catalogs have it. Digests stand in
 /// the order of the bits.
-const BITS: [(u8, Algorithm); 12] = [
+const BITS: &[(u8, Algorithm)] = &[
     (0, Algorithm::Md5),
     (1, Algorithm::Sha1),
     (2, Algorithm::Sha224),
@@ -48,7 +48,7 @@ pub(crate) fn set_of(number: i64) -> Option<Algorithms> {
 pub(crate) fn encode(digests: &Digests) -> Result<(i64, Vec<u8>), CatalogError> {
     let number = number_of(digests.iter().map(Digest::algorithm).collect())?;
     let mut bytes = Vec::new();
-    for (_, algorithm) in BITS {
+    for &(_, algorithm) in BITS {
         let digest = digests.iter().find(|digest| digest.algorithm() == algorithm);
         bytes.extend_from_slice(digest.map_or(&[], Digest::as_bytes));
     }
@@ -59,7 +59,7 @@ pub(crate) fn encode(digests: &Digests) -> Result<(i64, Vec<u8>), CatalogError> 
 pub(crate) fn decode(number: i64, mut bytes: &[u8]) -> Option<Digests> {
     let set = set_of(number)?;
     let mut digests = Digests::default();
-    for (_, algorithm) in BITS.into_iter().filter(|(_, algorithm)| set.contains(*algorithm)) {
+    for &(_, algorithm) in BITS.iter().filter(|(_, algorithm)| set.contains(*algorithm)) {
         let (digest, rest) = bytes.split_at_checked(algorithm.digest_len())?;
         digests.push(Digest::new(algorithm, digest)?);
         bytes = rest;
@@ -92,11 +92,10 @@ mod tests {
             assert_eq!(number.is_ok(), !algorithm.needs_key(), "{algorithm}");
             assert!(number.is_err() || set_of(number.unwrap()) == Some(algorithm.into()));
         }
-        let all = BITS.map(|(bit, algorithm)| (bit, algorithm.name()));
-        assert_eq!(all[0], (0, "md5"));
-        assert_eq!(all[5], (5, "blake3"));
+        assert_eq!(BITS[0], (0, Algorithm::Md5));
+        assert_eq!(BITS[5], (5, Algorithm::Blake3));
         assert_eq!(set_of(0), None);
-        assert_eq!(set_of(1 << 12 | 1), None);
+        assert_eq!(set_of(1 << BITS.len() | 1), None);
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod catalog;
 mod compare;
 mod convert;
 mod etag;
+mod help;
 mod values;
 
 use std::path::PathBuf;
@@ -232,18 +233,11 @@ pub enum Generate {
 
 #[derive(Debug, Args)]
 pub struct Sum {
-    /// Algorithms, all computed in one read; md5 unless --format has others of its own: crc32 for
-    /// sfv, md5 and sha256 for hashdeep, sha512 for bagit.
-    ///
-    /// More than one implies --tag, and so does one that the number of its digits does not tell:
-    /// blake3, xxh128, xxh3-64, xxh32, crc32 and siphash.
-    ///
-    /// md5, sha1, sha224, sha256, sha512, blake3, xxh128 (also called xxh3), xxh3-64, xxh64, xxh32,
-    /// crc32c and crc32. With --key-file: blake3, siphash24 and siphash13 (64 bits), siphash24-128
-    /// and siphash13-128.
     #[arg(
         short,
         long = "algorithm",
+        help = help::algorithms(),
+        long_help = help::algorithms_in_full(),
         value_name = "ALG",
         value_delimiter = ',',
         value_parser = algorithms(),
@@ -395,12 +389,15 @@ pub struct Check {
     )]
     pub part_size: Vec<PartSize>,
 
-    /// The algorithm of lines that do not name theirs.
-    ///
-    /// By default the number of their digits tells: 8 crc32c, 16 xxh64, 32 md5, 40 sha1, 56 sha224,
-    /// 64 sha256, 128 sha512. Untagged lines of crc32 and xxh32 (8), xxh3-64 (16), xxh128 (32) and
-    /// blake3 (64) need this option.
-    #[arg(short, long, value_name = "ALG", value_parser = algorithms(), ignore_case = true)]
+    #[arg(
+        short,
+        long,
+        help = help::UNTAGGED,
+        long_help = help::untagged_in_full(),
+        value_name = "ALG",
+        value_parser = algorithms(),
+        ignore_case = true
+    )]
     pub algorithm: Option<Algorithm>,
 
     /// Do not print OK for each file that is.
@@ -583,15 +580,14 @@ mod tests {
     }
 
     #[test]
-    fn help_says_what_digits_tell() {
-        let mut cli = Cli::command();
-        let help = cli.find_subcommand_mut("check").unwrap().render_long_help().to_string();
-        let words: Vec<_> =
-            help.split_whitespace().map(|word| word.trim_end_matches([',', '.'])).collect();
-        let told = |it: &Algorithm| Dialect::any().tells(*it);
-        for algorithm in Algorithm::ALL.into_iter().filter(told) {
-            let digits = (2 * algorithm.digest_len()).to_string();
-            assert!(words.windows(2).any(|pair| pair == [&digits, algorithm.name()]), "{help}");
+    fn help_says_what_each_format_is() {
+        let help = Cli::command().render_long_help().to_string();
+        let about = help.split("The format of the list.").nth(1).unwrap();
+        let about = about.split("[possible values").next().unwrap();
+        let words: Vec<_> = about.split_whitespace().collect();
+        for kind in Kind::ALL.into_iter().filter(|kind| kind.is_written()) {
+            let told = [format!("{kind}:"), kind.to_string()];
+            assert!(words.iter().any(|word| told.contains(&(*word).to_owned())), "{kind}: {about}");
         }
     }
 

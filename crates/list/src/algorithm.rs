@@ -1,8 +1,9 @@
 //! The algorithms: one table.
 //!
-//! An algorithm is one entry of `algorithms!` below and one line of the engine, where it says how
-//! it is computed. Everything else is derived: names on the command line, in help and in messages,
-//! tags of lines, lengths, and which algorithm a line without a tag is of.
+//! An algorithm is one entry of `algorithms!` below, one line of the engine, where it says how it
+//! is computed, and one bit of the catalog, where it does without a key. Everything else is
+//! derived: names on the command line, in help and in messages, tags of lines, lengths, and which
+//! algorithm a line without a tag is of.
 
 use std::fmt;
 use std::str::FromStr;

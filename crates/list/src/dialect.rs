@@ -52,8 +52,7 @@ impl Dialect {
     }
 
     /// Lines of any algorithm, in hexadecimal or base64. An untagged line's algorithm is told by
-    /// its number of hexadecimal digits: 8 CRC-32C, 16 XXH64, 32 MD5, 40 SHA-1, 56 SHA-224, 64
-    /// SHA-256, 128 SHA-512.
+    /// its number of hexadecimal digits, if it is one that this [`tells`](Self::tells).
     #[must_use]
     pub fn any() -> Self {
         Self {
@@ -80,7 +79,7 @@ impl Dialect {
 
     /// Lines of these algorithms, those that take a key, and no others: they would pass for proof
     /// that whoever wrote the list had the key. An untagged line's algorithm is told by its number
-    /// of hexadecimal digits: 64 BLAKE3, 16 SipHash-2-4, 32 its form of 128 bits.
+    /// of hexadecimal digits, if it is one that this [`tells`](Self::tells).
     #[must_use]
     pub fn keyed(algorithms: Algorithms) -> Self {
         Self {
