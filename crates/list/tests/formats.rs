@@ -117,12 +117,9 @@ fn write<'f>(
 
 /// The record as a list of this format gives it back.
 fn read_back(kind: Kind, record: Record<'_>) -> Record<'static> {
-    let has_size =
-        matches!(kind, Kind::Hashdeep | Kind::Md5deep | Kind::Csv | Kind::Json | Kind::JsonLines);
-    let has_time = matches!(kind, Kind::Csv | Kind::Json | Kind::JsonLines);
     let mut record = record.into_owned();
-    record.size = record.size.filter(|_| has_size);
-    record.times.modified = record.times.modified.filter(|_| has_time);
+    record.size = record.size.filter(|_| kind.has_sizes());
+    record.times.modified = record.times.modified.filter(|_| kind.has_times());
     record
 }
 

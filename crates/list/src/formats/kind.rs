@@ -8,37 +8,86 @@ use super::{
 };
 use crate::{Algorithm, Algorithms, Dialect, Ending};
 
-/// A format by its name.
-///
-/// ```
-/// use lanesum_list::formats::Kind;
-///
-/// assert_eq!("csv".parse(), Ok(Kind::Csv));
-/// assert_eq!(Kind::Csv.name(), "csv");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Kind {
+/// What there is to say about a format, but for its text.
+struct Description {
+    /// In lower case.
+    name: &'static str,
+    is_written: bool,
+    /// Whether its columns are settled before its first record.
+    has_header: bool,
+    /// Those that the tools of the format take, where no others are chosen.
+    algorithms: &'static [Algorithm],
+    has_sizes: bool,
+    /// Of modification.
+    has_times: bool,
+    /// Whether digests can be in base64.
+    has_base64: bool,
+    /// Whether NUL can end its lines.
+    ends_with_nul: bool,
+}
+
+/// What an entry leaves out.
+const DEFAULT: Description = Description {
+    name: "",
+    is_written: true,
+    has_header: false,
+    algorithms: &[Algorithm::Md5],
+    has_sizes: false,
+    has_times: false,
+    has_base64: false,
+    ends_with_nul: false,
+};
+
+/// Makes [`Kind`] and its table of descriptions, in the order of the entries.
+macro_rules! kinds {
+    ($($(#[$doc:meta])+ $variant:ident { $($field:ident: $value:expr),+ $(,)? })+) => {
+        /// A format by its name.
+        ///
+        /// ```
+        /// use lanesum_list::formats::Kind;
+        ///
+        /// assert_eq!("csv".parse(), Ok(Kind::Csv));
+        /// assert_eq!(Kind::Csv.name(), "csv");
+        /// ```
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Kind { $($(#[$doc])+ $variant,)+ }
+
+        impl Kind {
+            /// Every format.
+            pub const ALL: [Self; TABLE.len()] = [$(Self::$variant),+];
+        }
+
+        const TABLE: &[Description] = &[$(Description { $($field: $value,)+ ..DEFAULT }),+];
+    };
+}
+
+kinds! {
     /// [`Gnu`].
-    Gnu,
+    Gnu { name: "gnu", has_base64: true, ends_with_nul: true }
     /// [`Tag`].
-    Tag,
+    Tag { name: "tag", has_base64: true, ends_with_nul: true }
     /// [`Hashdeep`].
-    Hashdeep,
+    Hashdeep {
+        name: "hashdeep",
+        has_header: true,
+        algorithms: &[Algorithm::Md5, Algorithm::Sha256],
+        has_sizes: true,
+    }
     /// [`Md5deep`].
-    Md5deep,
+    Md5deep { name: "md5deep", has_sizes: true }
     /// [`BagIt`].
-    BagIt,
+    BagIt { name: "bagit", algorithms: &[Algorithm::Sha512] }
     /// [`Sfv`].
-    Sfv,
+    Sfv { name: "sfv", algorithms: &[Algorithm::Crc32] }
     /// [`Csv`].
-    Csv,
+    Csv { name: "csv", has_header: true, has_sizes: true, has_times: true, has_base64: true }
     /// [`Json`], one array.
-    Json,
+    Json { name: "json", has_sizes: true, has_times: true, has_base64: true }
     /// [`Json`], one object a line.
-    JsonLines,
+    JsonLines { name: "jsonl", has_sizes: true, has_times: true, has_base64: true }
     /// [`S3`], which is read and not written.
-    S3,
+    S3 { name: "s3", is_written: false }
 }
 
 /// What a list is written with.
@@ -72,59 +121,45 @@ impl Layout {
 pub struct UnknownKind(String);
 
 impl Kind {
-    /// Every format.
-    pub const ALL: [Self; 10] = [
-        Self::Gnu,
-        Self::Tag,
-        Self::Hashdeep,
-        Self::Md5deep,
-        Self::BagIt,
-        Self::Sfv,
-        Self::Csv,
-        Self::Json,
-        Self::JsonLines,
-        Self::S3,
-    ];
+    const fn description(self) -> &'static Description {
+        &TABLE[self as usize]
+    }
 
     /// Its name, in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Gnu => "gnu",
-            Self::Tag => "tag",
-            Self::Hashdeep => "hashdeep",
-            Self::Md5deep => "md5deep",
-            Self::BagIt => "bagit",
-            Self::Sfv => "sfv",
-            Self::Csv => "csv",
-            Self::Json => "json",
-            Self::JsonLines => "jsonl",
-            Self::S3 => "s3",
-        }
+        self.description().name
     }
 
     /// Whether lists of it can be written.
     #[must_use]
     pub const fn is_written(self) -> bool {
-        !matches!(self, Self::S3)
+        self.description().is_written
     }
 
     /// Whether its columns are settled before its first record.
     #[must_use]
     pub const fn has_header(self) -> bool {
-        matches!(self, Self::Csv | Self::Hashdeep)
+        self.description().has_header
+    }
+
+    /// Whether lists of it that are written can have the sizes of files.
+    #[must_use]
+    pub const fn has_sizes(self) -> bool {
+        self.description().has_sizes
+    }
+
+    /// Whether lists of it that are written can have times of modification.
+    #[must_use]
+    pub const fn has_times(self) -> bool {
+        self.description().has_times
     }
 
     /// The algorithms of a list where no others are chosen: those that the tools of the format
     /// take, MD5 where there are none.
     #[must_use]
     pub fn algorithms(self) -> Algorithms {
-        match self {
-            Self::Sfv => Algorithm::Crc32.into(),
-            Self::BagIt => Algorithm::Sha512.into(),
-            Self::Hashdeep => [Algorithm::Md5, Algorithm::Sha256].into_iter().collect(),
-            _ => Algorithm::Md5.into(),
-        }
+        self.description().algorithms.iter().copied().collect()
     }
 
     /// The format to read a list with.
@@ -150,13 +185,11 @@ impl Kind {
     /// It cannot hold what the layout wants.
     pub fn writer(self, layout: &Layout) -> Result<Box<dyn Format>, CannotHold> {
         let Layout { algorithms, size, modified, dialect, .. } = *layout;
-        let is_of_lines = matches!(self, Self::Gnu | Self::Tag);
-        if dialect.writes_base64
-            && !(is_of_lines || matches!(self, Self::Csv | Self::Json | Self::JsonLines))
-        {
+        let Description { has_base64, ends_with_nul, .. } = *self.description();
+        if dialect.writes_base64 && !has_base64 {
             return Err(CannotHold::Base64(self.name()));
         }
-        if dialect.ending() == Ending::Nul && !is_of_lines {
+        if dialect.ending() == Ending::Nul && !ends_with_nul {
             return Err(CannotHold::NulEnding(self.name()));
         }
         let format: Box<dyn Format> = match self {
@@ -167,7 +200,9 @@ impl Kind {
                 let invocation = layout.invocation.clone();
                 Box::new(Hashdeep::new(dialect).writing(algorithms, invocation))
             }
-            other => other.reader(dialect),
+            Self::Gnu | Self::Tag | Self::Md5deep | Self::BagIt | Self::Sfv | Self::S3 => {
+                self.reader(dialect)
+            }
         };
         format.can_hold(algorithms)?;
         Ok(format)
@@ -219,6 +254,7 @@ pub fn recognise(head: &[u8], dialect: Dialect) -> Option<Box<dyn Format>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Digest, Record};
 
     #[test]
     fn names_parse_back() {
@@ -232,15 +268,8 @@ mod tests {
     #[test]
     fn what_cannot_be_written_is_told_before() {
         for kind in Kind::ALL {
-            let mut layout = Layout::new(kind.algorithms());
+            let layout = Layout::new(kind.algorithms());
             assert_eq!(kind.writer(&layout).is_ok(), kind.is_written(), "{kind}");
-            layout.dialect = Dialect::any().with_ending(Ending::Nul);
-            let is_of_lines = matches!(kind, Kind::Gnu | Kind::Tag);
-            assert_eq!(kind.writer(&layout).is_ok(), is_of_lines, "{kind}");
-            layout.dialect = Dialect::any().in_base64();
-            let has_base64 =
-                is_of_lines || matches!(kind, Kind::Csv | Kind::Json | Kind::JsonLines);
-            assert_eq!(kind.writer(&layout).is_ok(), has_base64, "{kind}");
         }
         let blake3 = Layout::new(Algorithm::Blake3.into());
         for (kind, can) in
@@ -252,6 +281,34 @@ mod tests {
         for kind in [Kind::Gnu, Kind::BagIt, Kind::Md5deep] {
             let name = kind.name();
             assert_eq!(kind.writer(&several).map(drop), Err(CannotHold::NotOne(name)));
+        }
+    }
+
+    /// A list is refused, or has what was asked for.
+    #[test]
+    fn base64_and_nul_are_refused_or_written() {
+        let md5 = Digest::from_hex(Algorithm::Md5, b"900150983cd24fb0d6963f7d28e17f72").unwrap();
+        let record = Record { size: Some(3), ..Record::new("name").with(md5) };
+        for (dialect, wanted, kinds) in [
+            (Dialect::any().with_ending(Ending::Nul), "\0", &[Kind::Gnu, Kind::Tag][..]),
+            (
+                Dialect::any().in_base64(),
+                "kAFQmDzST7DWlj99KOF/cg==",
+                &[Kind::Gnu, Kind::Tag, Kind::Csv, Kind::Json, Kind::JsonLines],
+            ),
+        ] {
+            let mut layout = Layout::new(Algorithm::Md5.into());
+            layout.dialect = dialect;
+            for kind in Kind::ALL {
+                let Ok(format) = kind.writer(&layout) else {
+                    assert!(!kinds.contains(&kind), "{kind}");
+                    continue;
+                };
+                let mut list = Vec::new();
+                format.record(&mut list, &record).unwrap();
+                let list = String::from_utf8(list).unwrap();
+                assert!(list.contains(wanted), "{kind}: {list}");
+            }
         }
     }
 
