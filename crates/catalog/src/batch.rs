@@ -147,10 +147,33 @@ impl Batch {
         *self.run.counts.entry(class).or_default() += files;
     }
 
+    /// Takes back that a file was counted.
+    pub(crate) fn uncount(&mut self, class: Class) {
+        if let Some(files) = self.run.counts.get_mut(&class) {
+            *files -= 1;
+        }
+        self.run.counts.retain(|_, files| *files > 0);
+    }
+
     /// A file that has no row. Its id is known once it is written.
     pub(crate) fn insert(&mut self, path: Vec<u8>, stat: Stat, digests: Digests, now: i64) {
-        self.root.bytes += stat.size;
+        self.root.bytes = self.root.bytes.saturating_add(stat.size);
         self.inserts.push(Insert { path, stat, digests, checked: now });
+    }
+
+    /// Takes back what is to be inserted by the next commit and does not hold, and gives its paths.
+    pub(crate) fn take_back(
+        &mut self,
+        mut holds: impl FnMut(&[u8], &Stat) -> bool,
+    ) -> Vec<Vec<u8>> {
+        let (hold, others) =
+            mem::take(&mut self.inserts).into_iter().partition(|it| holds(&it.path, &it.stat));
+        self.inserts = hold;
+        let others: Vec<Insert> = others;
+        for other in &others {
+            self.root.bytes = self.root.bytes.saturating_sub(other.stat.size);
+        }
+        others.into_iter().map(|other| other.path).collect()
     }
 
     /// Whether a file is to be inserted by the next commit.
@@ -165,7 +188,8 @@ impl Batch {
 
     /// A row's new values, in place of `before`.
     pub(crate) fn replace(&mut self, before: &File, file: File, to: Option<Vec<u8>>) {
-        self.root.bytes += file.stat.size - before.stat.size;
+        let more = file.stat.size.saturating_sub(before.stat.size);
+        self.root.bytes = self.root.bytes.saturating_add(more);
         self.rows.push((file, to));
     }
 
@@ -189,7 +213,7 @@ impl Batch {
 
     /// Takes rows away, whose files have so many bytes together.
     pub(crate) fn forget(&mut self, ids: Vec<i64>, bytes: i64) {
-        self.root.bytes -= bytes;
+        self.root.bytes = self.root.bytes.saturating_sub(bytes);
         self.forgotten = ids;
     }
 

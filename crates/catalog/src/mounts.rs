@@ -2,12 +2,33 @@
 //! single file there, and no number of a device tells.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
 use rustix::io::Errno;
+
+const TABLE: &str = "/proc/self/mountinfo";
+
+/// The system's table of mounts, which tells when it changes.
+#[derive(Debug)]
+pub(crate) struct Table(Option<File>);
+
+impl Table {
+    pub(crate) fn open() -> Self {
+        Self(File::open(TABLE).ok())
+    }
+
+    /// Whether something was mounted or unmounted since this was asked last, anywhere.
+    pub(crate) fn has_changed(&self) -> bool {
+        let Some(table) = &self.0 else { return false };
+        // proc_pid_mounts(5): a change is an urgent event, told once.
+        let mut table = [PollFd::new(table, PollFlags::PRI)];
+        poll(&mut table, Some(&Default::default())).is_ok_and(|changed| changed > 0)
+    }
+}
 
 /// Paths below a folder where something is mounted, sorted.
 #[derive(Debug, Default)]
@@ -19,7 +40,7 @@ impl Mounts {
     pub(crate) fn below(root: &Path) -> Self {
         // A root whose folder is elsewhere now has a link in its path, and the table has none.
         let root = &root.canonicalize().unwrap_or_else(|_| root.to_owned());
-        let table = fs::read("/proc/self/mountinfo").unwrap_or_default();
+        let table = fs::read(TABLE).unwrap_or_default();
         let mut mounts = points_below(&table, root.as_os_str().as_bytes());
         mounts.retain(|below| is_mounted(&root.join(OsStr::from_bytes(below))));
         mounts.sort_unstable();

@@ -38,13 +38,14 @@ pub(crate) struct File {
     pub(crate) renamed: Option<Box<[u8]>>,
 }
 
-/// What is stored of a file that is settled, and was moved since it was read.
-const MOVED: i64 = 2;
-
 impl File {
-    /// The flag that is stored: whether it is settled, and whether it was moved since.
+    /// What is stored of whether it is settled, and whether it was moved since it was read.
     pub(crate) fn settled(&self) -> i64 {
-        if self.was_moved && self.is_settled { MOVED } else { self.is_settled.into() }
+        match (self.is_settled, self.was_moved) {
+            (is_settled, false) => is_settled.into(),
+            (true, true) => 2,
+            (false, true) => 3,
+        }
     }
 
     /// Where it is now, below the root.
@@ -88,8 +89,8 @@ impl File {
                 changed: number(5)?,
                 inode: number(6)?,
             },
-            is_settled: number(7)? != 0,
-            was_moved: number(7)? == MOVED,
+            is_settled: matches!(number(7)?, 1 | 2),
+            was_moved: matches!(number(7)?, 2 | 3),
             digests,
             renamed: None,
         })

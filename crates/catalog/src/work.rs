@@ -26,7 +26,7 @@ use crate::class::{Class, Status};
 use crate::finding::Finding;
 use crate::jobs::{Limits, Task, job_of_new, job_of_row};
 use crate::long::Chain;
-use crate::mounts::Mounts;
+use crate::mounts::{Mounts, Table};
 use crate::moves::{Gone, Moves};
 use crate::options::{Options, Verb};
 use crate::pressure::Pressure;
@@ -75,8 +75,12 @@ pub(crate) struct Work<'a> {
     place: Option<[u64; 2]>,
     /// Whether the file system says when files were made.
     pub(crate) births_are_known: bool,
-    /// What was mounted below it when that was looked up last.
-    below: Option<(Instant, Mounts)>,
+    /// What is mounted below it, as of when that was looked up last.
+    below: Option<Mounts>,
+    looked: Option<Instant>,
+    table: Table,
+    /// Whether something was mounted or unmounted since the last commit.
+    mounts_have_changed: bool,
     /// Why the root is not there any more.
     pub(crate) vanished: Option<String>,
     pace: Pace,
@@ -129,6 +133,9 @@ impl<'a> Work<'a> {
             place: inode_at(&batch.root.path),
             births_are_known: tells_births(&batch.root.path),
             below: None,
+            looked: None,
+            table: Table::open(),
+            mounts_have_changed: false,
             batch,
             vanished: None,
             pace: options.engine.pace.clone().unwrap_or_default(),
@@ -155,6 +162,7 @@ impl<'a> Work<'a> {
     /// Commits, and tells what is on the medium then.
     pub(crate) fn commit(&mut self) -> Result<(), CatalogError> {
         self.look_at_root()?;
+        self.take_back_what_was_mounted()?;
         let told = self.batch.commit(&mut self.catalog.db)?;
         told.iter().try_for_each(|finding| (self.tell)(finding)).map_err(CatalogError::Told)
     }

@@ -1,5 +1,6 @@
 //! Whether what was read is what a row or a path means: roots, mounts and files come and go.
 
+use std::mem;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -8,10 +9,11 @@ use lanesum_checksum::engine::{self, Hashed};
 
 use super::{Work, inode_at};
 use crate::CatalogError;
-use crate::class::Status;
+use crate::class::{Class, Status};
 use crate::jobs::Task;
 use crate::mounts::Mounts;
 use crate::rows::File;
+use crate::stat::Stat;
 use crate::way::{There, Ways};
 
 impl Work<'_> {
@@ -26,7 +28,11 @@ impl Work<'_> {
             Task::Row(file) => Some(&**file),
             Task::Long(long, _) => Some(&long.file),
             Task::New => {
-                let Some(mount) = self.hidden_by(path, result) else { return Ok(Some(task)) };
+                let below = self.below(path);
+                // Of a first run, the window is looked at by commits.
+                let Some(mount) = self.mount_over(&below, !self.is_first) else {
+                    return Ok(Some(task));
+                };
                 if !self.mounts.contains(&mount) {
                     self.mounts.push(mount);
                 }
@@ -65,11 +71,44 @@ impl Work<'_> {
     /// or of a moment ago.
     pub(crate) fn mount_over(&mut self, below: &[u8], is_exact: bool) -> Option<Vec<u8>> {
         const MOMENT: Duration = Duration::from_millis(10);
-        let is_old = |at: Instant| is_exact || at.elapsed() > MOMENT;
-        if self.below.as_ref().is_none_or(|(at, _)| is_old(*at)) {
-            self.below = Some((Instant::now(), Mounts::below(&self.batch.root.path)));
+        if is_exact || self.looked.is_none_or(|at| at.elapsed() > MOMENT) {
+            self.look_at_mounts();
         }
-        self.below.as_ref().and_then(|(_, mounts)| mounts.over(below)).map(<[u8]>::to_vec)
+        self.below.as_ref().and_then(|mounts| mounts.over(below)).map(<[u8]>::to_vec)
+    }
+
+    fn look_at_mounts(&mut self) {
+        self.looked = Some(Instant::now());
+        let has_changed = self.table.has_changed();
+        self.mounts_have_changed |= has_changed;
+        if has_changed || self.below.is_none() {
+            self.below = Some(Mounts::below(&self.batch.root.path));
+        }
+    }
+
+    /// Reads again what is to be inserted and may be of something that was mounted meanwhile.
+    pub(super) fn take_back_what_was_mounted(&mut self) -> Result<(), CatalogError> {
+        self.look_at_mounts();
+        if !mem::take(&mut self.mounts_have_changed) {
+            return Ok(());
+        }
+        let (place, root) = (self.place, self.batch.root.clone());
+        let below = self.below.as_ref();
+        let holds = |path: &[u8], stat: &Stat| {
+            let now = rustix::fs::lstat(root.path_of(path)).ok().and_then(|it| Stat::of(&it));
+            let is_it = now.is_some_and(|(now, inode)| {
+                now.inode == stat.inode && place.is_some_and(|[device, _]| device == inode.device)
+            });
+            is_it && below.is_none_or(|mounts| mounts.over(path).is_none())
+        };
+        for path in self.batch.take_back(holds) {
+            if self.is_first {
+                self.batch.uncount(Class::New);
+            }
+            self.inserted.retain(|(inserted, ..)| *inserted != path);
+            self.is_busy(root.path_of(&path), None)?;
+        }
+        Ok(())
     }
 
     /// What is at the place of a row, where something else was read than its file, or nothing: a
@@ -103,21 +142,6 @@ impl Work<'_> {
     /// What is at a path now, with all that is on the way.
     pub(super) fn look_again(&self, below: &[u8]) -> There {
         Ways::of(&self.batch.root.path).look(below)
-    }
-
-    /// What hides the new file that was to be read, if another one was.
-    pub(super) fn hidden_by(
-        &mut self,
-        path: &Path,
-        result: &Result<Hashed, Error>,
-    ) -> Option<Vec<u8>> {
-        let own = self.place.map(|[device, _]| device);
-        let is_own = match result {
-            Ok(hashed) => hashed.inode.map(|inode| inode.device) == own,
-            Err(_) => false,
-        };
-        let below = self.below(path);
-        if is_own { None } else { self.mount_over(&below, true) }
     }
 
     /// Notes that a file is hidden by a mount. It stays known that it could not be looked at, but

@@ -64,11 +64,11 @@ impl Work<'_> {
             // Whoever writes a file anew empties it first, and moves its time a moment later.
             Case::Is(class @ (Class::Altered | Class::Emptied)) => Case::Is(class),
             Case::Is(class) => return self.judged(class, file, stat, digests),
+            // The time of the inode is that of a look after the move.
+            Case::Suspicious if file.was_moved => Case::Is(Class::Altered),
             Case::Suspicious if !file.is_settled => {
                 return self.judged(Class::Changed, file, stat, digests);
             }
-            // The time of the inode is that of a look after the move.
-            Case::Suspicious if file.was_moved => Case::Is(Class::Altered),
             Case::Suspicious => Case::Suspicious,
         };
         // Whatever ends that: somebody has to look again at what is not as cataloged.

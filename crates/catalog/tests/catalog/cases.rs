@@ -193,6 +193,23 @@ fn what_was_hashed_while_it_may_have_been_written_is_no_rot() {
     assert_eq!(archive.scrub(everything()).lines(), ["rotted a"]);
 }
 
+/// What an edit did under two names cannot be told, so it is not taken up either.
+#[test]
+fn what_was_moved_is_altered_though_it_was_new_when_it_was_hashed() {
+    let archive = Archive::of(&["a", "b"]);
+    AHEAD.with(|ahead| ahead.store(0, Ordering::Relaxed));
+    archive.run(Verb::Add);
+    archive.rot("a");
+    fs::rename(archive.path("a"), archive.path("moved")).unwrap();
+    let told = archive.run(Verb::Update);
+    assert_eq!((told.lines(), told.summary.files), (vec!["moved a -> moved".to_owned()], 0));
+    days_pass(1);
+    for _ in 0..2 {
+        let told = archive.run_with(Verb::Update, |it| it.reading = Reading::All);
+        assert_eq!(told.lines(), ["altered moved"]);
+    }
+}
+
 /// What was copied and added at once is read again by an audit once it is at rest, and is settled.
 #[test]
 fn an_audit_settles_what_was_added_while_it_was_new() {
@@ -1205,6 +1222,45 @@ fn what_comes_over_a_root_while_it_is_read_is_not_taken_for_it() {
         fs::rename(&aside, &tree).unwrap();
         let told = archive.run(Verb::Audit);
         assert_eq!(told.lines(), ["changed a", "changed b", "changed c"], "{verb:?}");
+    }
+}
+
+/// Another folder of the same file system, bound over one of the root while it is taken up: no
+/// device tells.
+#[test]
+fn what_is_bound_over_a_folder_while_it_is_read_is_not_taken_for_it() {
+    let mount = |args: &[&std::ffi::OsStr]| {
+        let (command, args) = args.split_first().unwrap();
+        let mut command = std::process::Command::new(command);
+        command.args(args).stderr(std::process::Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    for verb in [Verb::Add, Verb::Update] {
+        let archive = Archive::of(&["a"]);
+        if verb == Verb::Update {
+            archive.run(Verb::Add);
+        }
+        ["sub/b", "sub/c"].iter().for_each(|path| archive.write(path, path));
+        let other = tempfile::tempdir_in(archive.tree.path().parent().unwrap()).unwrap();
+        ["b", "c"].iter().for_each(|name| fs::write(other.path().join(name), "other").unwrap());
+        let (from, to) = (other.path().to_owned(), archive.path("sub"));
+        let is_bound = std::sync::Arc::new(std::sync::OnceLock::new());
+        let told = archive.run_with(verb, |options| {
+            let is_bound = std::sync::Arc::clone(&is_bound);
+            options.goes_on = Some(lanesum_catalog::GoesOn::new(move || {
+                let bind = ["mount".as_ref(), "--bind".as_ref(), from.as_ref(), to.as_ref()];
+                is_bound.get_or_init(|| mount(&bind));
+                true
+            }));
+        });
+        if is_bound.get() != Some(&true) {
+            println!("skipped: nothing can be bound here");
+            return;
+        }
+        assert!(mount(&["umount".as_ref(), archive.path("sub").as_ref()]));
+        assert_eq!(told.lines(), [""; 0], "{verb:?}");
+        assert_eq!(told.summary.mounts.len(), 1, "{verb:?}");
+        assert_eq!(archive.run(Verb::Audit).lines(), ["new sub/b", "new sub/c"], "{verb:?}");
     }
 }
 
