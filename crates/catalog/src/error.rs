@@ -21,7 +21,7 @@ pub enum CatalogError {
         error: io::Error,
     },
     /// There is no catalog to look into.
-    #[error("no catalog at {}; `lanesum add DIR` makes one", .0.display())]
+    #[error("no catalog at {}; `lanesum add DIR` makes one, or `lanesum catalog import --add DIR LIST`", .0.display())]
     Absent(PathBuf),
     /// It was removed, or replaced by another, since it was opened.
     #[error("{}: is not the catalog any more that was opened; begin again", .0.display())]

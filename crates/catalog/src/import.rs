@@ -74,12 +74,15 @@ struct Said {
     is_contradicted: bool,
 }
 
+/// No file has more bytes, and a list that says so is not believed: sizes are summed up.
+const LARGEST: u64 = 1 << 50;
+
 impl Import {
     /// Adds what a list says of the file at this path.
     pub fn add(&mut self, path: PathBuf, record: &Record<'_>) {
         let time = record.times.modified;
         let said = Said {
-            size: record.size.and_then(|size| size.try_into().ok()),
+            size: record.size.filter(|size| *size <= LARGEST).and_then(|size| size.try_into().ok()),
             modified: time.map(|time| nanoseconds(time.seconds, i64::from(time.nanoseconds))),
             digests: record.digests.clone(),
             is_contradicted: false,

@@ -26,6 +26,11 @@ pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
         match accepted {
             Ok(finding) => {
                 let words = match (finding.before, finding.after) {
+                    // Of a folder the volume is told.
+                    (_, Some(volume)) if finding.path.is_empty() => format!(
+                        "accepted as the folder that is cataloged, on {volume}; `lanesum audit` \
+                         tells how its files are"
+                    ),
                     (Some(before), Some(after)) if before == after => {
                         format!("accepted: it is as it was cataloged: {after}")
                     }

@@ -9,8 +9,8 @@ use crate::args::Audit;
 use crate::console::lock;
 
 /// What an interruption tells.
-const INTERRUPTED: &str = "interrupted: what was read is kept, but for the last two seconds; \
-                           the same command looks at all of it again";
+const INTERRUPTED: &str = "interrupted: what was found is kept, but for the last two seconds; \
+                           the next audit begins anew";
 
 /// Tells what is not as it was cataloged.
 ///

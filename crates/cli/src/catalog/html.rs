@@ -142,11 +142,10 @@ impl Page<'_> {
             let share = |count: u64| 100.0 * count as f64 / it.files as f64;
             let every = it.root.policy.every_days;
             let [first, second, third, late] = it.ages.map(|count| percent(count, it.files));
+            let [third_of, two] = [1, 2].map(|thirds| part_of_period(every, thirds));
             text += &format!(
-                "<li>Checked within {} {first}, {} {second}, {every} d {third}, longer ago or never \
-                 {late}\n<div class=\"ages\">",
-                part_of_period(every, 1),
-                part_of_period(every, 2)
+                "<li>Last checked: up to {third_of} ago {first}, to {two} {second}, to {every} d \
+                 {third}, longer ago or never {late}\n<div class=\"ages\">"
             );
             for part in it.ages.map(share) {
                 text += &format!("<i style=\"width:{part:.2}%\"></i>");

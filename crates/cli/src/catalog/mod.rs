@@ -170,7 +170,11 @@ fn roots(catalog: &Catalog, paths: &[PathBuf]) -> anyhow::Result<Result<Vec<Root
     let mut chosen = Vec::new();
     for path in paths {
         match catalog.root_of(path) {
-            Ok((root, below)) if below.is_empty() => chosen.push(root),
+            Ok((root, below)) if below.is_empty() => {
+                if chosen.iter().all(|other: &Root| other.id() != root.id()) {
+                    chosen.push(root);
+                }
+            }
             Ok((root, _)) => {
                 let (path, root) = (path.clone(), root.path);
                 return Ok(Err(CatalogError::NotARoot { path, root }));

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use lanesum_catalog::{Catalog, CatalogError, Root};
 use lanesum_checksum::Algorithms;
 
-use lanesum_list::formats::{CannotHold, Kind, Layout};
+use lanesum_list::formats::{CannotHold, Format, Kind, Layout};
 use lanesum_list::{Dialect, Record};
 
 use super::print::whole;
@@ -91,18 +91,42 @@ fn export(args: &Export, console: &mut Console) -> anyhow::Result<ExitCode> {
     let kind = args.format.unwrap_or(if one && is_told { Kind::Gnu } else { Kind::Tag });
     let format =
         kind.writer(&Layout::new(algorithms)).map_err(|cannot| Usage(remedy(&cannot, !one)))?;
+    let written = write_list(&catalog, &root, (folder, algorithms), &*format, console);
+    let doubtful = written.as_ref().map_or(Ok(0), |_| doubtful(&catalog, &root));
+    if let Ok(count @ 1..) = doubtful {
+        let (files, are) = (files(count), if count == 1 { "is" } else { "are" });
+        let words = format!(
+            "{files} {are} not well, or never read: the list has what was cataloged of them last"
+        );
+        console.about(name(folder), &words);
+    }
+    Ok(match doubtful.and(written) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => fail(&error, &args.place, console),
+    })
+}
+
+/// Writes what is cataloged of a root as a list, with digests of these algorithms and the folder's
+/// path before the names; whether all files are in it.
+fn write_list(
+    catalog: &Catalog,
+    root: &Root,
+    (folder, algorithms): (&Path, Algorithms),
+    format: &dyn Format,
+    console: &mut Console,
+) -> Result<bool, CatalogError> {
     let mut text = Vec::new();
     format.begin(&mut text);
-    let (mut is_first, mut failed) = (true, false);
+    let (mut is_first, mut is_whole) = (true, true);
     let mut take = |record: Record<'_>| -> io::Result<()> {
         let path = whole(folder, &record.name);
         let digests = record.digests.iter().filter(|it| algorithms.contains(it.algorithm()));
         let digests = digests.copied().collect();
         let record = Record { name: path.as_slice().into(), digests, ..record };
         if record.digests.is_empty() {
-            failed = true;
-            let words = "has no such digest yet; `lanesum audit --all` adds it";
-            console.about(&record.name, words);
+            is_whole = false;
+            console.about(&record.name, &without_digest(root, algorithms));
             return Ok(());
         }
         if !is_first {
@@ -111,7 +135,7 @@ fn export(args: &Export, console: &mut Console) -> anyhow::Result<ExitCode> {
         match format.record(&mut text, &record) {
             Ok(()) => is_first = false,
             Err(cannot) => {
-                failed = true;
+                is_whole = false;
                 console.about(&record.name, &cannot.to_string());
             }
         }
@@ -119,24 +143,21 @@ fn export(args: &Export, console: &mut Console) -> anyhow::Result<ExitCode> {
         text.clear();
         written
     };
-    let taken = catalog.records(&root, &mut take);
+    catalog.records(root, &mut take)?;
     format.end(&mut text);
-    let written = taken.and_then(|()| {
-        console.line(&text).and_then(|()| console.flush()).map_err(CatalogError::Told)
-    });
-    let doubtful = written.as_ref().map_or(Ok(0), |()| doubtful(&catalog, &root));
-    if let Ok(count @ 1..) = doubtful {
-        let (files, are) = (files(count), if count == 1 { "is" } else { "are" });
-        let words = format!(
-            "{files} {are} not well, or never read: the list has what was cataloged of them last"
-        );
-        console.about(name(folder), &words);
+    console.line(&text).and_then(|()| console.flush()).map_err(CatalogError::Told)?;
+    Ok(is_whole)
+}
+
+/// Why a file is in no list of these algorithms, and what adds their digests.
+fn without_digest(root: &Root, algorithms: Algorithms) -> String {
+    let computed = root.policy.algorithms;
+    if algorithms.iter().all(|algorithm| computed.contains(algorithm)) {
+        return "has no such digest yet; `lanesum audit --all` adds it".to_owned();
     }
-    Ok(match written.and(doubtful.map(drop)) {
-        Ok(()) if failed => ExitCode::FAILURE,
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => fail(&error, &args.place, console),
-    })
+    let all: Vec<_> = computed.union(algorithms).iter().map(|it| it.to_string()).collect();
+    let all = all.join(",");
+    format!("has no such digest; `lanesum add -a {all} DIR`, then `lanesum audit --all` add them")
 }
 
 /// All algorithms that files of a root have digests of.

@@ -177,7 +177,7 @@ pub(super) fn percent(part: u64, of: u64) -> String {
 /// A part of the period, as people say it.
 pub(super) fn part_of_period(every_days: u32, thirds: i64) -> String {
     let hours = i64::from(every_days) * 24 * thirds / 3;
-    if hours % 24 == 0 || hours > 72 { format!("{} d", hours / 24) } else { format!("{hours} h") }
+    if hours % 24 == 0 || hours > 240 { format!("{} d", hours / 24) } else { format!("{hours} h") }
 }
 
 /// How much is read of the long files that are begun.
@@ -203,11 +203,10 @@ fn text(it: &Overview, now: i64, place: &Where, console: &Console) -> Vec<u8> {
         let oldest = it.oldest.map_or(String::new(), |oldest| {
             format!("; the oldest check is {} d old", (now - oldest).max(0) / DAY)
         });
+        let [third_of, two] = [1, 2].map(|thirds| part_of_period(every, thirds));
         add(format!(
-            "  checked within {} {first}, {} {second}, {every} d {third}, longer ago or never \
-             {late}{oldest}\n",
-            part_of_period(every, 1),
-            part_of_period(every, 2)
+            "  last checked: up to {third_of} ago {first}, to {two} {second}, to {every} d {third}, \
+             longer ago or never {late}{oldest}\n"
         ));
         add(match it.next_due {
             _ if it.due > 0 => format!("  due: {}\n", files(it.due)),
