@@ -231,6 +231,10 @@ impl Hashed {
 #[non_exhaustive]
 pub struct Options {
     /// Worker threads; 0, the default, means one for each CPU that this process may use.
+    ///
+    /// Where addresses are limited (`ulimit -v`, RLIMIT_AS), glibc's `malloc` takes 64 MiB of them
+    /// for each thread, and a process that gets none is ended, as by any allocation of Rust's. Let
+    /// it have one arena (`mallopt(M_ARENA_MAX, 1)`, `MALLOC_ARENA_MAX=1`), or take fewer threads.
     pub threads: usize,
     /// Report an input whose size or times change while it is read as [`Error::Changed`]. The
     /// default is true.
