@@ -274,7 +274,7 @@ impl Batch {
             let (mut files, mut states) = (FILE.inserter(db, rows)?, STATE.inserter(db, rows)?);
             for &Insert { ref path, ref stat, ref digests, checked } in inserts {
                 let id = Ids::take(&mut self.ids.file);
-                let is_settled = stat.is_settled_at(checked);
+                let is_settled = checked > 0 && stat.is_settled_at(self.run.started);
                 self.put_file(db, &mut files, (path, id), (stat, is_settled.into()), digests)?;
                 put_state(&mut states, &State { id, root, checked, status: Status::Fresh })?;
             }

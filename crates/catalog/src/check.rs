@@ -7,6 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::backup::Backup;
 use rusqlite::{Connection, OpenFlags};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
 
 use crate::catalog::beside;
 use crate::schema::{self, STEPS};
@@ -52,8 +54,13 @@ impl Catalog {
         let mark = format!(".{}-{}.unfinished", std::process::id(), since.as_nanos());
         let unfinished = beside(to, &mark);
         let made = self.copy_to(&unfinished).and_then(|()| {
-            // Unlike a rename it does not replace what came meanwhile.
-            fs::hard_link(&unfinished, to).map_err(CatalogError::io(to))
+            // What came meanwhile is not replaced.
+            match renameat_with(CWD, &unfinished, CWD, to, RenameFlags::NOREPLACE) {
+                // Of a file system that cannot rename so.
+                Err(Errno::INVAL | Errno::NOSYS) => fs::hard_link(&unfinished, to),
+                renamed => renamed.map_err(Into::into),
+            }
+            .map_err(CatalogError::io(to))
         });
         for end in ["", "-wal", "-shm"] {
             // Only the first is there as a rule.

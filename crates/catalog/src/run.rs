@@ -90,7 +90,7 @@ impl Catalog {
         let settles = settles.then(|| (work.options.clock)());
         let own = work.catalog.own_files();
         let found = scan(&work.catalog.db, root, &work.statuses, &own, settles)?;
-        if found.is_empty && found.rows() > 0 && work.max_gone() < 100 {
+        if found.is_empty && work.max_gone() < 100 && work.catalog.expects_files(root)? {
             return work.suspend(summary, NOTHING.to_owned());
         }
         work.look(found, &mut summary)?;
@@ -147,13 +147,20 @@ impl Catalog {
         Ok(self.db.query_row(sql, [root.id], |_| Ok(())).optional()?.is_none())
     }
 
+    /// Whether some file of a root is not known to be missing: that all are gone is told once, and
+    /// stands then.
+    fn expects_files(&self, root: &Root) -> Result<bool, CatalogError> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM state WHERE root = ?1 AND status != ?2)";
+        Ok(self.db.query_row(sql, (root.id, Status::Missing.number()), |row| row.get(0))?)
+    }
+
     /// Why there is nothing to be seen of a root that has files: it cannot be read, or it is empty.
     pub(crate) fn why_blank(
         &self,
         root: &Root,
         max_gone: u32,
     ) -> Result<Option<String>, CatalogError> {
-        if self.is_empty(root)? {
+        if !self.expects_files(root)? {
             return Ok(None);
         }
         Ok(match std::fs::read_dir(&root.path) {
@@ -222,7 +229,8 @@ impl Work<'_> {
         self.is_looked_over = true;
         let own = self.catalog.own_files();
         let found = scan(&self.catalog.db, &self.batch.root, &self.statuses, &own, None)?;
-        if found.is_empty && found.rows() > 0 && self.max_gone() < 100 {
+        let is_emptied = found.is_empty && self.max_gone() < 100;
+        if is_emptied && self.catalog.expects_files(&self.batch.root)? {
             return Ok(Some(NOTHING.to_owned()));
         }
         let rows = found.rows();

@@ -48,6 +48,7 @@ impl Catalog {
         let known = before.as_ref().map_or(Algorithms::NONE, |file| algorithms(&file.digests));
         let algorithms = root.policy.algorithms.union(known);
         let job = Job { source: Source::Regular(whole.clone()), algorithms, context: () };
+        let now = (options.clock)();
         let outcome = engine::run(&options.engine, std::iter::once(job)).next();
         let unreadable = |words: String| CatalogError::io(&whole)(std::io::Error::other(words));
         let hashed = match outcome.map(|outcome| outcome.result) {
@@ -57,7 +58,7 @@ impl Catalog {
         };
         let stat = Stat::of_hashed(&hashed)
             .ok_or_else(|| unreadable("only regular files are cataloged".to_owned()))?;
-        let (digests, now) = (hashed.digests, (options.clock)());
+        let digests = hashed.digests;
         let mut batch = Batch::begin(&self.db, root, "accept", now)?;
         let mut finding = Finding::new(Class::Accepted, below.clone()).after(&stat, &digests);
         match before {

@@ -159,6 +159,12 @@ impl<'a> Work<'a> {
         (self.options.clock)()
     }
 
+    /// A time before the first byte was read of what is being judged: what is at rest then was
+    /// whole, however long it took to read it.
+    fn began(&self) -> i64 {
+        self.began.unwrap_or(self.batch.run.started)
+    }
+
     /// Commits, and tells what is on the medium then.
     pub(crate) fn commit(&mut self) -> Result<(), CatalogError> {
         self.look_at_root()?;

@@ -40,8 +40,8 @@ const EXIT_CODES: &str = "Exit codes: 0 all well, 1 a mismatch or something that
 const COMPARE_CODES: &str = "Exit codes: 0 all equal, 1 differences, or something that could not be read or compared, \
                              2 wrong usage.";
 
-const CATALOG_CODES: &str = "Exit codes: 0 as cataloged, 1 damage or an error, 2 wrong usage, 3 edits, moves and new \
-                             files only, 4 not all done, 5 the catalog is damaged or locked; the worst counts: \
+const CATALOG_CODES: &str = "Exit codes: 0 as cataloged, 1 damage or an error (a missing file too, but in add and \
+                             update), 2 wrong usage, 3 edits, moves, new and missing files only, 4 not all done, 5 the catalog is damaged or locked; the worst counts: \
                              5, 1, 4, 3.";
 
 const CHECK_CODES: &str = "Exit codes: 0 the catalog is as it was written, 1 an error, 2 wrong usage or no catalog, \

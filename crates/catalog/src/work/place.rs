@@ -1,11 +1,15 @@
 //! Whether what was read is what a row or a path means: roots, mounts and files come and go.
 
+use std::ffi::OsStr;
 use std::mem;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use lanesum_checksum::Error;
 use lanesum_checksum::engine::{self, Hashed};
+use rustix::fs::{Mode, OFlags, ResolveFlags, fstat, lstat, open, openat2};
+use rustix::io::Errno;
 
 use super::{Work, inode_at};
 use crate::CatalogError;
@@ -95,7 +99,7 @@ impl Work<'_> {
         let (place, root) = (self.place, self.batch.root.clone());
         let below = self.below.as_ref();
         let holds = |path: &[u8], stat: &Stat| {
-            let now = rustix::fs::lstat(root.path_of(path)).ok().and_then(|it| Stat::of(&it));
+            let now = lstat(root.path_of(path)).ok().and_then(|it| Stat::of(&it));
             let is_it = now.is_some_and(|(now, inode)| {
                 now.inode == stat.inode && place.is_some_and(|[device, _]| device == inode.device)
             });
@@ -135,7 +139,10 @@ impl Work<'_> {
             return true;
         }
         let own = self.place.map(|[device, _]| device);
-        let Ok(now) = rustix::fs::lstat(path) else { return false };
+        let now = match stat_without_links(&self.batch.root.path, &self.below(path)) {
+            Ok(now) => now,
+            Err(error) => return error == Errno::LOOP,
+        };
         own.is_some_and(|own| own != read.device) || engine::inode_of(&now) != read
     }
 
@@ -166,5 +173,18 @@ impl Work<'_> {
             self.vanished.get_or_insert(why);
         }
         self.vanished.is_some()
+    }
+}
+
+/// What is at a path below a root; `LOOP` where a link is on the way.
+fn stat_without_links(root: &Path, below: &[u8]) -> Result<rustix::fs::Stat, Errno> {
+    let root_folder =
+        open(root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match openat2(root_folder, below, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        Ok(file) => fstat(file),
+        // A system that does not know it, or does not let it through.
+        Err(Errno::NOSYS | Errno::PERM) => lstat(root.join(OsStr::from_bytes(below))),
+        Err(error) => Err(error),
     }
 }

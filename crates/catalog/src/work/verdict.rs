@@ -170,8 +170,7 @@ impl Work<'_> {
             return self.moved(file, to.into(), stat, Some(digests));
         }
         self.batch.count(class, 1);
-        // At rest before its first byte was read.
-        let is_settled = file.stays_settled(&stat, self.began.unwrap_or(now));
+        let is_settled = file.stays_settled(&stat, self.began());
         let has_same_digests = algorithms(&file.digests) == algorithms(&digests);
         let is_more_settled = is_settled && !file.is_settled || file.was_moved;
         if stat != file.stat || !has_same_digests || is_more_settled {
@@ -207,7 +206,7 @@ impl Work<'_> {
         self.statuses.remove(&file.id);
         self.batch.event(finding.clone(), now);
         self.batch.state(file.id, now, Status::Fresh);
-        let is_settled = stat.is_settled_at(now);
+        let is_settled = stat.is_settled_at(self.began());
         let after = File { stat, digests, is_settled, was_moved: false, ..file.clone() };
         let to = file.renamed.clone().map(Vec::from);
         self.batch.replace(&file, after, to);
@@ -321,14 +320,14 @@ impl Work<'_> {
             // The row stands as it did: what is not taken up may be gone again tomorrow.
             return Ok(());
         }
-        let now = self.now();
         if read.is_some() {
+            let now = self.now();
             self.batch.state(file.id, now, Status::Good);
             self.statuses.remove(&file.id);
         }
         let after = match read {
             Some(digests) => {
-                let is_settled = file.stays_settled(&stat, now);
+                let is_settled = file.stays_settled(&stat, self.began());
                 File { stat, digests, is_settled, was_moved: false, ..file.clone() }
             }
             // It was not read, so it stays known when it was last; but not that it is missing.

@@ -99,7 +99,8 @@ pub(super) fn lacks(it: &Overview, place: &Where, console: &Console) -> Vec<(Str
     }
     if it.files == 0 && it.is_taken_up && it.root.suspended.is_none() {
         let words = "NOTHING CATALOGED: no regular file is in it; is its disk mounted?";
-        lines.push((words.to_owned(), say("update")));
+        let remedy = format!("{}; or, if it is to be empty, {}", say("update"), say("forget"));
+        lines.push((words.to_owned(), remedy));
     }
     lines
 }
