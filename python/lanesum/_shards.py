@@ -53,6 +53,10 @@ def read_shards(folder: AnyPath) -> tuple[list[_lanesum.Batches], list[str]]:
         if not (name.startswith("part-") and name.endswith(".arrow")):
             continue
         path = os.path.join(folder, name)
+        if not os.path.isfile(path):
+            # To open a FIFO waits for its writer.
+            problems.append(f"{path}: no regular file; its files are hashed again")
+            continue
         try:
             with open(path, "rb") as file:
                 content = file.read()

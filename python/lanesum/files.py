@@ -79,7 +79,8 @@ def hash_tree(
     executor: Executor | None = None,
     shards: AnyPath | None = None,
 ) -> Files:
-    """Digests of the regular files below a folder, in byte order of their paths.
+    """Digests of the regular files below a folder, in byte order of their paths; with `executor` or `shards` what the
+    walk could not read comes last.
 
     `exclude` has patterns as a `.gitignore` has them, `gitignore` honours those files and git's own, `follow` enters
     symbolic links, and `one_file_system` stays on the root's device. A folder that cannot be read is a row with its

@@ -190,11 +190,14 @@ pub(crate) enum Places<'a> {
 
 impl Digests {
     /// Room for so many.
-    pub(crate) fn new(function: &Function, count: usize) -> Self {
-        match function.algorithm().digest_len() {
-            8 => Self::Narrow(vec![0; count]),
-            _ => Self::Wide(vec![[0; 16]; count]),
-        }
+    ///
+    /// # Errors
+    /// `MemoryError` where there is none.
+    pub(crate) fn new(function: &Function, count: usize) -> PyResult<Self> {
+        Ok(match function.algorithm().digest_len() {
+            8 => Self::Narrow(bytes::zeros(count)?),
+            _ => Self::Wide(bytes::zeros(count)?),
+        })
     }
 
     /// Room for at least so many.

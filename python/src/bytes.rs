@@ -5,8 +5,10 @@
 //! GIL, a piece at a time: whoever writes to it meanwhile gets some digest or other, as with
 //! hashlib, and nothing worse.
 
+use bytemuck::Zeroable;
+use bytemuck::allocation::try_zeroed_slice_box;
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::exceptions::{PyBufferError, PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PySlice, PyString};
 
@@ -53,7 +55,7 @@ impl<'a> Pieces<'a> {
         match self {
             Self::Bytes(bytes) => take(bytes),
             Self::Buffers { buffers, longest } => {
-                let mut copy = vec![0; *longest];
+                let mut copy = zeros(*longest)?;
                 for buffer in buffers {
                     let copy = &mut copy[..buffer.len_bytes()];
                     buffer.copy_to_slice(py, copy)?;
@@ -67,7 +69,19 @@ impl<'a> Pieces<'a> {
 
 /// A copy of all bytes of an object that is not `bytes`.
 pub(crate) fn copy(object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-    buffer(object)?.to_vec(object.py())
+    let buffer = buffer(object)?;
+    let mut copy = zeros(buffer.len_bytes())?;
+    buffer.copy_to_slice(object.py(), &mut copy)?;
+    Ok(copy)
+}
+
+/// So many zeros, for what is as large as somebody's data.
+///
+/// # Errors
+/// `MemoryError` where there is no room for them: Rust's own vectors end the process then.
+pub(crate) fn zeros<T: Zeroable>(count: usize) -> PyResult<Vec<T>> {
+    let zeros = try_zeroed_slice_box(count).map_err(|()| PyMemoryError::new_err(()))?;
+    Ok(zeros.into_vec())
 }
 
 /// The buffer of an object as bytes, whatever its elements are.

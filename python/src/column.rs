@@ -7,7 +7,7 @@ use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, RecordBatch, new_empty_array};
 use arrow_schema::{DataType, FieldRef, Schema};
 use arrow_select::concat::concat;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyIterator, PyList, PyString, PyTuple};
 use pyo3_arrow::error::{PyArrowError, PyArrowResult};
@@ -178,7 +178,7 @@ impl Column {
             [chunk] => chunk.clone(),
             chunks => {
                 let chunks: Vec<&dyn Array> = chunks.iter().map(AsRef::as_ref).collect();
-                py.detach(|| concat(&chunks)).map_err(PyArrowError::from)?
+                py.detach(|| concat(&chunks)).map_err(|_| of_chunks())?
             }
         };
         let requested = that_fits(requested_schema, self.field.data_type())?;
@@ -197,4 +197,12 @@ impl Column {
         let requested = that_fits(requested_schema, self.field.data_type())?;
         to_stream_pycapsule(py, reader, requested)
     }
+}
+
+/// An array of Arrow's has 2 GiB of text at most.
+fn of_chunks() -> PyErr {
+    PyOverflowError::new_err(
+        "the column has more text than one array can hold; take its chunks: to_pyarrow(), \
+         pyarrow.chunked_array(column)",
+    )
 }

@@ -76,7 +76,7 @@ pub(crate) fn hash(
     while let Some(chunk) = next(py, &mut chunks)? {
         for range in steps(0..chunk.len(), output.most_rows()) {
             let rows = chunk.slice(range.start, range.len());
-            let rendering = Rendering::new(output, function, rows.len());
+            let rendering = Rendering::new(output, function, rows.len())?;
             let rendering = hash_into(py, function, &rows, rendering)?;
             arrays.push(py.detach(|| rendering.array(rows.logical_nulls())));
         }
@@ -157,10 +157,7 @@ fn hash_into(
             let begin = Instant::now();
             for range in ranges.by_ref() {
                 let rows = array.slice(range.start, range.len());
-                let fill = |places: Places<'_>| {
-                    hash_array(function, &rows, places);
-                    Ok::<_, PyErr>(())
-                };
+                let fill = |places: Places<'_>| hash_array(function, &rows, places);
                 unless_it_changes(|| rendering.fill(range, fill))??;
                 if begin.elapsed() >= LOOK {
                     return Ok::<_, PyErr>(false);
@@ -196,16 +193,17 @@ pub(crate) fn numbers_of(
     function: &Function,
     array: &dyn Array,
 ) -> PyResult<Vec<u64>> {
-    let rendering = Rendering::new(Output::Uint64, function, array.len());
+    let rendering = Rendering::new(Output::Uint64, function, array.len())?;
     match hash_into(py, function, array, rendering)? {
         Rendering::Digests(_, Digests::Narrow(numbers)) => Ok(numbers),
         _ => unreachable!("an algorithm of 64 bits"),
     }
 }
 
-fn hash_array(function: &Function, array: &dyn Array, places: Places<'_>) {
+fn hash_array(function: &Function, array: &dyn Array, places: Places<'_>) -> PyResult<()> {
     if let Some(rows) = Rows::of(array) {
-        return rows.hash(function, places);
+        rows.hash(function, places);
+        return Ok(());
     }
     match array.data_type() {
         DataType::UInt64 => {
@@ -217,19 +215,20 @@ fn hash_array(function: &Function, array: &dyn Array, places: Places<'_>) {
             let numbers = ScalarBuffer::<u64>::from(numbers.inner().clone());
             function.hash_numbers(&numbers, places);
         }
-        DataType::Dictionary(..) => hash_dictionary(function, array, places),
+        DataType::Dictionary(..) => hash_dictionary(function, array, places)?,
         // Nothing but nulls.
         _ => {}
     }
+    Ok(())
 }
 
 /// Each value of a dictionary once, or each row, whatever there are fewer of: a few rows may have
 /// come with all values of a large table.
-fn hash_dictionary(function: &Function, array: &dyn Array, places: Places<'_>) {
+fn hash_dictionary(function: &Function, array: &dyn Array, places: Places<'_>) -> PyResult<()> {
     let dictionary = array.as_any_dictionary();
     let values = dictionary.values();
     if values.is_empty() {
-        return;
+        return Ok(());
     }
     let keys = dictionary.normalized_keys();
     match Rows::of(values) {
@@ -237,11 +236,12 @@ fn hash_dictionary(function: &Function, array: &dyn Array, places: Places<'_>) {
             rows.hash_some(function, keys.into_iter(), places);
         }
         _ => {
-            let mut digests = Digests::new(function, values.len());
-            hash_array(function, values, digests.places(0..values.len()));
+            let mut digests = Digests::new(function, values.len())?;
+            hash_array(function, values, digests.places(0..values.len()))?;
             places.take(&digests, keys.into_iter());
         }
     }
+    Ok(())
 }
 
 /// # Errors

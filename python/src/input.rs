@@ -15,7 +15,7 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyImportError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDate, PyDateTime, PyInt, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyInt, PyTuple};
 use pyo3_arrow::ffi::{ArrayIterator, ArrayReader};
 use pyo3_arrow::{PyArray, PyArrayReader};
 
@@ -48,10 +48,21 @@ pub(crate) fn by_capsule(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Opti
     match chunks.field().data_type() {
         DataType::Struct(_) if is_series(object)? => return Err(of_structs(what)),
         DataType::Date32 => refuse_moments_of_pandas(object, what)?,
+        data_type if is_decimal(data_type) && holds_objects(object)? => {
+            return Err(of_decimals(what));
+        }
         // A category of pandas has its values, which are objects, once each.
-        DataType::Dictionary(_, values) if **values == DataType::Date32 => {
+        DataType::Dictionary(_, values) => {
             if let Some(of_category) = object.getattr_opt("cat")? {
-                refuse_moments_of_pandas(&of_category.getattr("categories")?, what)?;
+                // polars has a namespace of this name, too.
+                let Some(categories) = of_category.getattr_opt("categories")? else {
+                    return Ok(Some(chunks));
+                };
+                if **values == DataType::Date32 {
+                    refuse_moments_of_pandas(&categories, what)?;
+                } else if is_decimal(values) && holds_objects(&categories)? {
+                    return Err(of_decimals(what));
+                }
             }
         }
         _ => {}
@@ -72,24 +83,49 @@ fn only_column_of_pandas<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bou
     columns.next().map(|pair| pair?.get_item(1)).transpose()
 }
 
+/// Whether a column of pandas holds Python's objects, of which the column does not know the type.
+fn holds_objects(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let Some(dtype) = object.getattr_opt("dtype")? else { return Ok(false) };
+    if dtype.getattr_opt("kind")?.is_none_or(|kind| !kind.eq("O").unwrap_or(false)) {
+        return Ok(false);
+    }
+    // One of Arrow's own types has objects only once they are asked for.
+    Ok(object.hasattr("tolist")? && !dtype.hasattr("pyarrow_dtype")?)
+}
+
+fn is_decimal(data_type: &DataType) -> bool {
+    use DataType::{Decimal32, Decimal64, Decimal128, Decimal256};
+    matches!(data_type, Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..))
+}
+
+/// Whether an object is a `datetime.date`, and of no class below that. By its names: pyo3 imports
+/// the module, and panics where that fails.
+fn is_date(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let class = object.get_type();
+    Ok(*class.name()?.to_cow()? == *"date" && *class.module()?.to_cow()? == *"datetime")
+}
+
+fn of_decimals(what: &str) -> PyErr {
+    PyTypeError::new_err(format!(
+        "{what} is a column of Decimals, which do not tell how many digits it has; give \
+         pyarrow.array(values, pyarrow.decimal128(10, 2)), or what fits"
+    ))
+}
+
 /// # Errors
 /// `TypeError` for a column of objects in which pandas takes moments for dates, since the first is
 /// one.
 fn refuse_moments_of_pandas(object: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
-    let Some(dtype) = object.getattr_opt("dtype")? else { return Ok(()) };
-    if dtype.getattr_opt("kind")?.is_none_or(|kind| !kind.eq("O").unwrap_or(false)) {
+    if !holds_objects(object)? {
         return Ok(());
     }
-    // One of Arrow's own types has objects only once they are asked for.
-    if !object.hasattr("tolist")? || dtype.hasattr("pyarrow_dtype")? {
-        return Ok(());
-    }
+    let moment = object.py().import("datetime")?.getattr("datetime")?;
     let mut turns = Turns::new();
     for value in object.call_method0("tolist")?.try_iter()? {
         turns.turn(0)?;
         let value = value?;
         // pandas' NaT is one by its class, and stands for nothing.
-        if value.is_instance_of::<PyDateTime>() && !items::is_missing(&value)? {
+        if value.is_instance(&moment)? && !items::is_missing(&value)? {
             return Err(PyTypeError::new_err(format!(
                 "{what} has moments among its dates; cast it to text as your database does"
             )));
@@ -312,7 +348,7 @@ fn of_items(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
         if object.is_exact_instance_of::<PyBool>() {
             return of_bools(tuple, what);
         }
-        if object.is_exact_instance_of::<PyDate>() {
+        if is_date(&object)? {
             return of_dates(tuple, what);
         }
         if !items::is_missing(&object)? {
@@ -397,7 +433,7 @@ fn of_dates(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
     for (number, object) in tuple.iter_borrowed().enumerate() {
         turns.turn(0)?;
         // A moment is a date by its class, and more.
-        if object.is_exact_instance_of::<PyDate>() {
+        if is_date(&object)? {
             let day: i32 = object.call_method0(intern!(tuple.py(), "toordinal"))?.extract()?;
             dates.append_value(day - EPOCH);
         } else if items::is_missing(&object)? {

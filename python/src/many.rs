@@ -12,6 +12,9 @@ use crate::output::Output;
 /// enough for what is noted of each to stay in the L2 cache.
 const BATCH: usize = 1 << 15;
 
+/// Bytes of messages that are hashed at a time, the last message not counted.
+const BYTES: usize = 64 << 20;
+
 /// The digest of each of many messages, in their order: a list of bytes, of hexadecimal digits or
 /// of numbers.
 ///
@@ -43,20 +46,27 @@ pub(crate) fn hash_many<'py>(
     let tuple = items::hold(messages, "messages")?;
     let list = PyList::empty(py);
     let count = tuple.len();
-    for start in (0..count).step_by(BATCH) {
-        let batch = (start..count.min(start + BATCH))
-            .map(|number| items::item(&tuple, number, "messages"))
-            .collect::<PyResult<Vec<_>>>()?;
+    let mut start = 0;
+    while start < count {
+        let mut bytes = 0;
+        let mut batch = Vec::new();
+        // ctrl-C is looked for after each of these.
+        while batch.len() < BATCH.min(count - start) && bytes < BYTES {
+            let item = items::item(&tuple, start + batch.len(), "messages")?;
+            bytes += item.bytes().map_or(0, <[u8]>::len);
+            batch.push(item);
+        }
         let slices = batch
             .iter()
             .enumerate()
             .map(|(at, item)| item.bytes().ok_or_else(|| missing(start + at)))
             .collect::<PyResult<Vec<&[u8]>>>()?;
-        let mut digests = Digests::new(&function, slices.len());
+        let mut digests = Digests::new(&function, slices.len())?;
         let places = digests.places(0..slices.len());
         py.detach(|| function.hash(slices.iter().copied(), places));
         append(&list, output, &digests)?;
         py.check_signals()?;
+        start += batch.len();
     }
     Ok(list)
 }

@@ -10,6 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::algorithm::{Digests, Function, Places};
+use crate::bytes;
 use crate::hex;
 
 /// What a digest is given as.
@@ -76,13 +77,16 @@ const SOME: usize = 1 << 16;
 
 impl Rendering {
     /// Room for the digests of so many rows.
-    pub(crate) fn new(output: Output, function: &Function, count: usize) -> Self {
+    ///
+    /// # Errors
+    /// `MemoryError` where there is none.
+    pub(crate) fn new(output: Output, function: &Function, count: usize) -> PyResult<Self> {
         if output == Output::Hex {
             let width = function.algorithm().digest_len();
-            let digits = vec![0; 2 * width * count];
-            return Self::Digits { digits, width, some: Digests::new(function, 0) };
+            let digits = bytes::zeros(count.saturating_mul(2 * width))?;
+            return Ok(Self::Digits { digits, width, some: Digests::new(function, 0)? });
         }
-        Self::Digests(output, Digests::new(function, count))
+        Ok(Self::Digests(output, Digests::new(function, count)?))
     }
 
     /// Rows to hash at a time, of as many.

@@ -30,7 +30,7 @@ pub(crate) fn _pandas_hash_objects(
     let function = Function::named("siphash24", key)?;
     let tuple = items::hold(objects, "values")?;
     let count = tuple.len();
-    let mut digests = Digests::new(&function, count);
+    let mut digests = Digests::new(&function, count)?;
     let mut missing = Vec::new();
     for start in (0..count).step_by(BATCH) {
         let mut batch = Vec::with_capacity(BATCH.min(count - start));

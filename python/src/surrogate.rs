@@ -68,7 +68,7 @@ pub(crate) fn surrogate_key(
     let mut arrays = Vec::new();
     while let Some(block) = columns.next(py)? {
         for rows in steps(0..block.len, output.most_rows()) {
-            let rendering = Rendering::new(output, &Function::Md5, rows.len());
+            let rendering = Rendering::new(output, &Function::Md5, rows.len())?;
             let rendering = block.hash_into(py, &joiner, rows, rendering)?;
             arrays.push(py.detach(|| rendering.array(None)));
         }

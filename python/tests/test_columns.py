@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 import pickle
 import random
+import subprocess
+import sys
 from decimal import Decimal
+from pathlib import Path
 
 import arro3.core
 import duckdb
@@ -415,3 +418,21 @@ def test_a_column_becomes_each_librarys_and_a_pickle(output: str, key: bytes) ->
     assert pickle.loads(pickle.dumps(empty)).to_pyarrow().type == empty.to_pyarrow().type
     with pytest.raises(ValueError, match="no table of Arrow"):
         lanesum.Column._from_ipc(b"")
+
+
+def test_what_memory_cannot_hold_is_a_memory_error() -> None:
+    many = pa.Array.from_buffers(pa.binary(0), 2**59, [None, pa.py_buffer(b"")])
+    with pytest.raises(MemoryError):
+        lanesum.hash_column(many)
+
+
+def test_a_module_that_is_not_pythons_is_no_panic(tmp_path: Path) -> None:
+    (tmp_path / "datetime.py").write_text("x = 1\n")
+    code = "import lanesum; print(lanesum.hash_column(['a'], output='hex').to_pylist())"
+    run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert run.stdout == "['0cc175b9c0f1b6a831c399e269772661']\n", run.stderr
+
+
+def test_many_long_messages_are_hashed_in_their_order() -> None:
+    messages = [bytes([number]) * (20 << 20) for number in range(9)]
+    assert lanesum.hash_many(messages) == [hashlib.md5(message).digest() for message in messages]

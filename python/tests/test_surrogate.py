@@ -155,7 +155,12 @@ def test_lists_of_python_objects_are_columns_or_have_a_remedy() -> None:
     ):
         with pytest.raises(TypeError, match=words):
             keys([values])
+    objects = pd.Series([decimal.Decimal("1"), decimal.Decimal("1.50")])
+    for columns in ([objects], {"a": objects}, pd.DataFrame({"a": objects}), [objects.astype("category")]):
+        with pytest.raises(TypeError, match="is a column of Decimals, which do not tell how many digits"):
+            keys(columns)
     amounts = pa.array([decimal.Decimal("1.5")], pa.decimal128(10, 2))
+    assert keys([amounts.to_pandas(types_mapper=pd.ArrowDtype)]) == [md5("1.50")]
     assert keys([amounts]) == [md5("1.50")]
     with pytest.raises(TypeError, match="columns is of type LazyFrame, .*collect"):
         keys(pl.LazyFrame({"a": ["x"]}))
