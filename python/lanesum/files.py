@@ -35,7 +35,8 @@ def hash_files(
 
     `threads` is how many read and hash, by default one for each CPU. `io` is how: `auto` and `read` into buffers,
     `mmap` maps long files, for which the process gets a handler for SIGBUS as long as this runs; `direct` past the
-    cache, `uring` by io_uring. `progress` is True for a bar, or called with the bytes and the files that are done.
+    cache, `uring` by io_uring. `progress` is True for a bar on a terminal, or called with the bytes and the files
+    that are done. `key` is of 16 bytes for SipHash, or of 32 for BLAKE3.
 
     With `executor`, any of `concurrent.futures`, files are packed into tasks by their bytes, each with one thread unless
     `threads` says more; the paths must be the workers', too. A task that fails is tried again, and one whose worker
@@ -82,12 +83,12 @@ def hash_tree(
     """Digests of the regular files below a folder, in byte order of their paths; with `executor` or `shards` what the
     walk could not read comes last.
 
-    `exclude` has patterns as a `.gitignore` has them, `gitignore` honours those files and git's own, `follow` enters
-    symbolic links, and `one_file_system` stays on the root's device. A folder that cannot be read is a row with its
-    reason in `error`. A FIFO, socket or device is passed over, and stands in the table's `skipped`; so does a link that
-    leads back to a folder around it. What is left out on purpose does not: what is excluded or ignored, or on another
-    device, and without `follow` symbolic links. `ok` means that nothing failed: it is True of a folder without files;
-    `num_rows` tells.
+    `exclude` has patterns as a `.gitignore` has them, but none that `!` takes back; `gitignore` honours those files and
+    git's own, `follow` enters symbolic links, and `one_file_system` stays on the root's device. A folder that cannot be
+    read is a row with its reason in `error`. A FIFO, socket or device is passed over, and stands in the table's
+    `skipped`; so does a link that leads back to a folder around it. What is left out on purpose does not: what is
+    excluded or ignored, or on another device, and without `follow` symbolic links. `ok` means that nothing failed: it is
+    True of a folder without files; `num_rows` tells.
 
     The rest is as with `hash_files`. Raises OSError where there is no `root`, and ValueError where `shards` is a folder in
     the tree, of which it would become a part.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import operator
 import os
 import stat
@@ -36,8 +37,11 @@ def check(
 ) -> Checked:
     """Checks files against one list or several: a row for each line. Look at the result's `ok`.
 
-    Names are taken as they stand, or with `root` looked up in it, absolute ones too. The format of a list is told by
-    its start, or by `from_`; `algorithm` is that of lines that do not name theirs; `zero` says that lines end with NUL.
+    Names are taken as they stand, or with `root` looked up in it, absolute ones too; those of a bag's manifest are in
+    the bag. The format of a list is told by its start, a bag's by `bagit.txt` beside it, or by `from_`. `algorithm` is
+    that of lines that do not name theirs; `zero` says that lines end with NUL. With `key`, of 16 bytes for SipHash or 32
+    for BLAKE3, lines of algorithms without a key are none. `name` is the file that a list of S3 does not name, and
+    `part_size` what an ETag's file was uploaded in.
     A file that is not there is `unreadable`, with `ignore_missing` `missing`. With `strict` a line that is no checksum
     line keeps the result from being `ok`; without it a list that was cut within a line, or is half something else, may
     be `ok`, with a row `malformed` and a word in `problems`. A list among several in which there is nothing is named
@@ -226,7 +230,7 @@ def write_list(
         given.append((row["path"], _size(row), _nanoseconds(row), digests))
     content = bytes(_lanesum.format_list(given, names, format, zero))
     if hasattr(path, "write"):
-        path.write(content)
+        _write_all(path, content)
     else:
         replace(path, content)
 
@@ -280,6 +284,15 @@ def _is_missing(value: Any) -> bool:
 
 def _shown(row: Mapping[str, Any]) -> str:
     return os.fsdecode(row["path"])
+
+
+def _write_all(file: Any, content: bytes) -> None:
+    """Writes all of it: an object without a buffer may take a part, and says how much."""
+    while content:
+        written = file.write(content)
+        if written is None and isinstance(file, io.RawIOBase):
+            raise BlockingIOError(errno.EAGAIN, "the file takes no more for now; give one that waits")
+        content = content[len(content) if written is None else written :]
 
 
 def _digest(row: Mapping[str, Any], name: str) -> bytes | None:

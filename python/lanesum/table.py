@@ -1,7 +1,7 @@
 """Tables of Arrow: what functions over files return.
 
 A table is handed on without copies by the Arrow PyCapsule interface: `pyarrow.table(t)`, `polars.DataFrame(t)`,
-`duckdb.sql("from t")` read it. Without any of them it is a sequence of rows.
+`duckdb.sql("from t")` read it. Without any of them it is iterated: its rows are dicts.
 """
 
 from __future__ import annotations
@@ -251,7 +251,7 @@ class Compared(Result):
 
 
 class Etags(Result):
-    """Files and their ETags: `path`, `size`, `modified`, `etag`, `error`, `path_bytes`."""
+    """Files and their ETags: `path`, `size`, `etag`, `error`, `path_bytes`; `modified` is null."""
 
     __slots__ = ()
 

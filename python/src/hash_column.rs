@@ -38,8 +38,8 @@ const DICTIONARY_ROWS: usize = 1 << 22;
 /// bytes). Null stays null. Nothing is copied but what numpy or Python's own objects hold, and
 /// other threads run meanwhile.
 ///
-/// What comes back is taken by all of them in turn: pyarrow.array(it), polars.Series(it),
-/// pandas.Series.from_arrow(it). It is `output`: "binary" (of fixed size), "hex" or, of 64 bits,
+/// What comes back is taken by all of them in turn: pyarrow.array(it), polars.Series(it), and its
+/// to_pandas(). It is `output`: "binary" (of fixed size), "hex" or, of 64 bits,
 /// "uint64".
 ///
 /// >>> import lanesum

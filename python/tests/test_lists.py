@@ -406,3 +406,38 @@ def test_times_lose_no_digit(folder: Path) -> None:
     without_zone = table.to_polars().with_columns(pl.col("modified").dt.replace_time_zone(None))
     with pytest.raises(ValueError, match="a: modified is .*time zone"):
         lanesum.write_list(without_zone, "list", "csv")
+
+
+def test_a_key_is_no_key_of_lines_without_one(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a")
+    table = lanesum.hash_files([tmp_path / "a"])
+    lanesum.write_list(table, tmp_path / "list")
+    key = bytes(range(16))
+    for algorithm in ("md5", "sha256", "blake3"):
+        with pytest.raises(ValueError, match=f"algorithm: {algorithm} takes no such key"):
+            lanesum.check(tmp_path / "list", key=key, algorithm=algorithm)
+    checked = lanesum.check(tmp_path / "list", key=key)
+    assert not checked.ok
+    assert any("read as siphash24-128: the files have changed, or" in it for it in checked.problems)
+
+
+def test_a_file_that_takes_a_part_gets_the_rest(tmp_path: Path) -> None:
+    class Slow(io.RawIOBase):
+        def __init__(self, most: int) -> None:
+            self.taken, self.most = b"", most
+
+        def writable(self) -> bool:
+            return True
+
+        def write(self, content: bytes) -> int | None:  # type: ignore[override]
+            if not self.most:
+                return None
+            self.taken += bytes(content[: self.most])
+            return min(len(content), self.most)
+
+    (tmp_path / "a").write_text("a")
+    table, slow = lanesum.hash_files([tmp_path / "a"]), Slow(7)
+    lanesum.write_list(table, slow)
+    assert slow.taken == f"0cc175b9c0f1b6a831c399e269772661  {tmp_path}/a\n".encode()
+    with pytest.raises(BlockingIOError, match="takes no more"):
+        lanesum.write_list(table, Slow(0))

@@ -12,6 +12,7 @@ use lanesum_checksum::check::{self, Event, List, Tally, Verdict};
 use lanesum_checksum::etag::of_other_parts;
 use lanesum_checksum::{Error, engine};
 use lanesum_list::{Dialect, Ending};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::batches::{Batches, internal};
@@ -60,7 +61,8 @@ pub(crate) fn check_lists(
     let lists: Vec<_> = lists.into_iter().map(List::Path).collect();
     let left = lists.len();
     let check = py.detach(|| check::check(lists.into_iter(), &options));
-    let mut report = Report { is_strict: checking.strict || has_key, ..Report::default() };
+    let (is_strict, is_told) = (checking.strict || has_key, checking.algorithm.is_some());
+    let mut report = Report { is_strict, is_told, ..Report::default() };
     watch.wait(py, Lists { check, left }, |(list, event)| {
         report.event(&list, event);
         Ok(())
@@ -78,7 +80,16 @@ fn options(checking: &Checking<'_>, engine: engine::Options) -> PyResult<check::
     let keyed = engine.key.as_ref().map(|key| Dialect::keyed(key.algorithms()));
     let mut dialect = keyed.unwrap_or_else(Dialect::any);
     if let Some(name) = &checking.algorithm {
-        dialect = dialect.with_untagged(options::algorithm(name)?);
+        let algorithm = options::algorithm(name)?;
+        if let Some(key) = &engine.key
+            && !key.fits(algorithm)
+        {
+            // Whoever does not have the key could have written its lines.
+            return Err(PyValueError::new_err(format!(
+                "algorithm: {algorithm} takes no such key; with key= it is blake3 or a siphash"
+            )));
+        }
+        dialect = dialect.with_untagged(algorithm);
     }
     let ending = if checking.zero { Ending::Nul } else { Ending::Newline };
     options.dialect = dialect.with_ending(ending);
@@ -99,6 +110,8 @@ fn options(checking: &Checking<'_>, engine: engine::Options) -> PyResult<check::
 #[derive(Default)]
 struct Report {
     is_strict: bool,
+    /// Whether the algorithm of lines that do not name theirs was said.
+    is_told: bool,
     lists: NamesBuilder,
     names: NamesBuilder,
     verdicts: StringBuilder,
@@ -191,6 +204,12 @@ impl Report {
             tell("no checksum line in it; is it a list?");
         } else if tally.malformed > 0 {
             tell(&format!("{} lines are no checksum lines", tally.malformed));
+        }
+        for taken_for in tally.untagged.doubtful().iter().filter(|_| !self.is_told) {
+            tell(&format!(
+                "no line without an algorithm matches, read as {taken_for}: the files have changed, \
+                 or the lines are of another algorithm or key (algorithm=, key=)"
+            ));
         }
         if tally.entries() > 0 && tally.entries() == tally.missing {
             self.bad_lists += 1;
