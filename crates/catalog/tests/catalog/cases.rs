@@ -210,6 +210,22 @@ fn what_was_moved_is_altered_though_it_was_new_when_it_was_hashed() {
     }
 }
 
+/// A file may take longer than a minute to read: it is at rest only if it was before that.
+#[test]
+fn a_long_reading_settles_nothing() {
+    let archive = Archive::of(&["a"]);
+    AHEAD.with(|ahead| ahead.store(0, Ordering::Relaxed));
+    // A day goes by whenever somebody asks for the time.
+    let slow = || {
+        let now = clock();
+        days_pass(1);
+        now
+    };
+    archive.run_with(Verb::Add, |options| options.clock = slow);
+    archive.rot("a");
+    assert_eq!(archive.scrub(everything()).lines(), ["changed a"]);
+}
+
 /// What was copied and added at once is read again by an audit once it is at rest, and is settled.
 #[test]
 fn an_audit_settles_what_was_added_while_it_was_new() {
