@@ -130,7 +130,7 @@ impl Compression for Plan<'_> {
             return state;
         }
         if let Some(sums) = self.last {
-            state = forward_by_sums(state, sums);
+            state = compress_by_sums(state, sums);
         }
         W::store_rows(state, &mut self.states[part / 2 * W::LANES..]);
         initial()
@@ -141,7 +141,7 @@ impl Compression for Plan<'_> {
 /// before, and what they add comes from memory: so they are a loop, and leave the cache of
 /// instructions to the kernel of blocks that differ.
 #[inline(always)]
-fn forward_by_sums<W: Word>(before: [W; 4], sums: &Sums) -> [W; 4] {
+fn compress_by_sums<W: Word>(before: [W; 4], sums: &Sums) -> [W; 4] {
     let mut state = before;
     macro_rules! rounds {
         ($($turn:literal)*) => {$(

@@ -223,7 +223,7 @@ impl<'a> Scheduler<'a> {
         }
         // The first one has least left.
         let count = moving[0].blocks;
-        self.forward(&messages[..moving.len()], &mut rests, count);
+        self.compress(&messages[..moving.len()], &mut rests, count);
         for left in moving {
             left.blocks -= count;
             self.put(*left);
@@ -254,14 +254,14 @@ impl<'a> Scheduler<'a> {
                     tail.write(&message[length - length % BLOCK_LEN..], length as u64);
                     *rest = tail.blocks();
                 }
-                self.forward(ending, &mut rests, blocks);
+                self.compress(ending, &mut rests, blocks);
             }
         }
     }
 
     /// Takes messages forward by so many blocks of what is left of each. Lanes without a message
     /// get the first one's.
-    fn forward(&mut self, numbers: &[usize], rests: &mut [&[u8]; MAX_LANES], blocks: usize) {
+    fn compress(&mut self, numbers: &[usize], rests: &mut [&[u8]; MAX_LANES], blocks: usize) {
         let width = self.backend.width_for(numbers.len());
         let first = rests[0];
         rests[numbers.len()..width].fill(first);
