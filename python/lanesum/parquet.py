@@ -185,6 +185,9 @@ def pack(paths: Sequence[str], out: str, columns: Sequence[str]) -> list[list[Pa
 
     tasks = []
     for place, path in enumerate(paths):
+        with open(path, "rb"):
+            # pyarrow's own errors do not name the file.
+            pass
         try:
             file = pyarrow.parquet.ParquetFile(path)
         except pyarrow.ArrowInvalid as error:

@@ -6,7 +6,7 @@ use std::fs;
 
 use lanesum_checksum::{Digest, Digests};
 
-use crate::contents::{Entry, Target, path};
+use crate::contents::{Content, Target, path};
 use crate::declaration::Version;
 use crate::fetch;
 use crate::finding::{Finding, Problem};
@@ -55,11 +55,11 @@ pub(crate) fn complete(bag: &mut Bag) -> Checks {
 fn structure(bag: &mut Bag) {
     let is_in_payload = |name: &Vec<u8>| is_payload(name);
     let has_payload = match bag.contents.entries.get(&b"data"[..]) {
-        Some(Entry::EmptyFolder) => {
+        Some(Content::EmptyFolder) => {
             bag.findings.push(Finding::warning("data", Problem::EmptyPayload));
             true
         }
-        Some(Entry::Failed(why)) => {
+        Some(Content::Failed(why)) => {
             let problem = Problem::Unreadable(why.clone());
             bag.findings.push(Finding::error("data", problem));
             true
@@ -184,8 +184,8 @@ fn listed(bag: &mut Bag, expected: &Expected) -> Checks {
         let by_all =
             || said.iter().map(|&(number, _)| by(number)).collect::<Vec<_>>().join(" and ");
         match bag.contents.entries.get(name) {
-            Some(Entry::File(_)) => {}
-            Some(Entry::Link(Target::File(_))) => {
+            Some(Content::File(_)) => {}
+            Some(Content::Link(Target::File(_))) => {
                 findings.push(Finding::warning(&**name, Problem::LinkToFile));
             }
             Some(other) => {
@@ -197,7 +197,7 @@ fn listed(bag: &mut Bag, expected: &Expected) -> Checks {
                 continue;
             }
         }
-        let is_link = matches!(bag.contents.entries.get(name), Some(Entry::Link(_)));
+        let is_link = matches!(bag.contents.entries.get(name), Some(Content::Link(_)));
         let algorithms = said.iter().map(|(_, digest)| digest.algorithm()).collect();
         let task = Task { name: name.clone(), is_link, algorithms };
         let expected = said.iter().map(|&(number, digest)| (by(number), digest)).collect();
@@ -208,17 +208,17 @@ fn listed(bag: &mut Bag, expected: &Expected) -> Checks {
 }
 
 /// Why something that is there is no file.
-fn why_not(entry: &Entry, manifests: String) -> Problem {
+fn why_not(entry: &Content, manifests: String) -> Problem {
     match entry {
-        Entry::Link(Target::Out) => Problem::LinkOut,
-        Entry::Link(Target::Folder) => Problem::LinkToFolder,
-        Entry::Link(Target::Nowhere) => Problem::BrokenLink,
-        Entry::Link(Target::File(_)) | Entry::File(_) => Problem::LinkToFile,
-        Entry::Special(special) | Entry::Link(Target::Special(special)) => {
+        Content::Link(Target::Out) => Problem::LinkOut,
+        Content::Link(Target::Folder) => Problem::LinkToFolder,
+        Content::Link(Target::Nowhere) => Problem::BrokenLink,
+        Content::Link(Target::File(_)) | Content::File(_) => Problem::LinkToFile,
+        Content::Special(special) | Content::Link(Target::Special(special)) => {
             Problem::Special(*special)
         }
-        Entry::EmptyFolder => Problem::Folder(manifests),
-        Entry::Failed(why) => Problem::Unreadable(why.clone()),
+        Content::EmptyFolder => Problem::Folder(manifests),
+        Content::Failed(why) => Problem::Unreadable(why.clone()),
     }
 }
 
@@ -232,7 +232,7 @@ fn absent(bag: &Bag, name: &[u8], manifests: String) -> Problem {
     let slashes = name.iter().enumerate().filter(|&(_, &byte)| byte == b'/');
     let mut folders = slashes.filter_map(|(slash, _)| bag.contents.entries.get(&name[..slash]));
     let why = folders.find_map(|entry| match entry {
-        Entry::Failed(why) => Some(why),
+        Content::Failed(why) => Some(why),
         _ => None,
     });
     // Of what lies in a folder that cannot be read, nothing is known.
@@ -266,15 +266,15 @@ fn unlisted(bag: &mut Bag, expected: &Expected) {
         }
         let is_in_payload = is_payload(name);
         let finding = match entry {
-            Entry::File(_) | Entry::Link(Target::File(_)) if is_in_payload => {
+            Content::File(_) | Content::Link(Target::File(_)) if is_in_payload => {
                 has_payload_manifest.then(|| Finding::error(&**name, Problem::Unlisted))
             }
-            Entry::File(_) | Entry::Link(Target::File(_)) => {
+            Content::File(_) | Content::Link(Target::File(_)) => {
                 let is_doubtful = has_tag_manifest && Manifest::of(name).is_none();
                 is_doubtful.then(|| Finding::warning(&**name, Problem::TagUnlisted))
             }
-            Entry::EmptyFolder => Some(Finding::warning(&**name, Problem::EmptyFolder)),
-            Entry::Failed(_) => Some(Finding::error(&**name, why_not(entry, String::new()))),
+            Content::EmptyFolder => Some(Finding::warning(&**name, Problem::EmptyFolder)),
+            Content::Failed(_) => Some(Finding::error(&**name, why_not(entry, String::new()))),
             other => {
                 let problem = why_not(other, String::new());
                 Some(Finding::error_if(is_in_payload, &**name, problem))

@@ -41,7 +41,7 @@ impl fmt::Display for Special {
 
 /// What a name leads to.
 #[derive(Clone, Debug)]
-pub(crate) enum Entry {
+pub(crate) enum Content {
     File(Facts),
     Link(Target),
     Special(Special),
@@ -95,7 +95,7 @@ impl Facts {
 /// Everything below a folder, by its name from there.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
-    pub(crate) entries: BTreeMap<Vec<u8>, Entry>,
+    pub(crate) entries: BTreeMap<Vec<u8>, Content>,
     /// Files and folders on another file system than the folder that they are in.
     pub(crate) mounted: Vec<Vec<u8>>,
 }
@@ -116,7 +116,7 @@ impl Contents {
                 Ok(()) => {}
                 Err(error) if folder.is_empty() => return Err(error),
                 Err(error) => {
-                    contents.entries.insert(folder, Entry::Failed(message(&error)));
+                    contents.entries.insert(folder, Content::Failed(message(&error)));
                 }
             }
         }
@@ -149,17 +149,17 @@ impl Contents {
                     pending.push(name);
                     continue;
                 }
-                Ok(metadata) if metadata.is_symlink() => Entry::Link(target(&place, canonical)),
+                Ok(metadata) if metadata.is_symlink() => Content::Link(target(&place, canonical)),
                 Ok(metadata) => match special(&metadata) {
-                    None => Entry::File(Facts::of(&metadata)),
-                    Some(special) => Entry::Special(special),
+                    None => Content::File(Facts::of(&metadata)),
+                    Some(special) => Content::Special(special),
                 },
-                Err(error) => Entry::Failed(message(&error)),
+                Err(error) => Content::Failed(message(&error)),
             };
             self.entries.insert(name, found);
         }
         if is_empty && !folder.is_empty() {
-            self.entries.insert(folder.to_vec(), Entry::EmptyFolder);
+            self.entries.insert(folder.to_vec(), Content::EmptyFolder);
         }
         Ok(())
     }
@@ -167,7 +167,7 @@ impl Contents {
     /// What a file of this name is, links to files included.
     pub(crate) fn file(&self, name: &[u8]) -> Option<&Facts> {
         match self.entries.get(name)? {
-            Entry::File(facts) | Entry::Link(Target::File(facts)) => Some(facts),
+            Content::File(facts) | Content::Link(Target::File(facts)) => Some(facts),
             _ => None,
         }
     }
@@ -175,7 +175,7 @@ impl Contents {
     /// Names and facts of the files, links to files included.
     pub(crate) fn files(&self) -> impl Iterator<Item = (&[u8], &Facts)> {
         self.entries.iter().filter_map(|(name, entry)| match entry {
-            Entry::File(facts) | Entry::Link(Target::File(facts)) => Some((&**name, facts)),
+            Content::File(facts) | Content::Link(Target::File(facts)) => Some((&**name, facts)),
             _ => None,
         })
     }

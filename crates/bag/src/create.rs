@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use lanesum_checksum::engine::{self, Hashed};
 use lanesum_checksum::{Algorithm, Algorithms};
 
-use crate::contents::{self, Contents, Entry, Target, joined};
+use crate::contents::{self, Content, Contents, Target, joined};
 use crate::declaration;
 use crate::error::{BagError, allow, at, changed, root};
 use crate::finding::{Finding, Problem};
@@ -46,7 +46,7 @@ impl Default for CreateOptions {
 /// How making a bag begins.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Begun {
+pub enum Prepared {
     /// There is a folder to be made a bag.
     New(Creation),
     /// An earlier run was cut off near its end. It is finished now, as it was begun; these lie
@@ -69,13 +69,13 @@ pub struct Created {
 ///
 /// ```
 /// use std::fs;
-/// use lanesum_bag::{Begun, CreateOptions, Creation, Validation};
+/// use lanesum_bag::{Prepared, CreateOptions, Creation, Validation};
 /// use lanesum_checksum::engine;
 ///
 /// let folder = tempfile::tempdir()?;
 /// fs::write(folder.path().join("a"), "abc")?;
 /// let begun = Creation::prepare(folder.path(), &CreateOptions::default())?;
-/// let Begun::New(mut creation) = begun else { panic!("nothing was there before") };
+/// let Prepared::New(mut creation) = begun else { panic!("nothing was there before") };
 /// creation.read(&engine::Options::default())?;
 /// let payload = creation.finish()?.payload;
 /// assert_eq!((payload.files, payload.bytes), (1, 3));
@@ -102,7 +102,7 @@ impl Creation {
     ///
     /// # Errors
     /// It is a bag, or cannot be one.
-    pub fn prepare(folder: &Path, options: &CreateOptions) -> Result<Begun, BagError> {
+    pub fn prepare(folder: &Path, options: &CreateOptions) -> Result<Prepared, BagError> {
         allow(options.algorithms)?;
         let root = root(folder)?;
         if root.parent().is_none() {
@@ -120,7 +120,7 @@ impl Creation {
         }
         let recovery = staging::recover(&root)?;
         if recovery == Recovery::Finished {
-            return Ok(Begun::Finished(beside(&root)?));
+            return Ok(Prepared::Finished(beside(&root)?));
         }
         let contents = Contents::of(&root, staging::NAME).map_err(at(&root))?;
         let mut unfit = unfit(&contents, true);
@@ -131,7 +131,7 @@ impl Creation {
         if contents.files().next().is_none() {
             warnings.push(Finding::warning("", Problem::EmptyPayload));
         }
-        Ok(Begun::New(Self {
+        Ok(Prepared::New(Self {
             root,
             _lock: lock,
             options: options.clone(),
@@ -274,13 +274,13 @@ pub(crate) fn unfit(contents: &Contents, is_new: bool) -> Vec<Finding> {
         let is_of_bag = is_new || is_payload(name);
         let problem = match entry {
             _ if str::from_utf8(name).is_err() => Problem::NotUtf8,
-            Entry::Failed(why) => Problem::Unreadable(why.clone()),
-            Entry::Special(special) if is_of_bag => Problem::Special(*special),
-            Entry::Link(_) if is_new => Problem::Link,
-            Entry::Link(Target::Out) => Problem::LinkOut,
-            Entry::Link(Target::Folder) if is_of_bag => Problem::LinkToFolder,
-            Entry::Link(Target::Special(special)) if is_of_bag => Problem::Special(*special),
-            Entry::Link(Target::Nowhere) if is_of_bag => Problem::BrokenLink,
+            Content::Failed(why) => Problem::Unreadable(why.clone()),
+            Content::Special(special) if is_of_bag => Problem::Special(*special),
+            Content::Link(_) if is_new => Problem::Link,
+            Content::Link(Target::Out) => Problem::LinkOut,
+            Content::Link(Target::Folder) if is_of_bag => Problem::LinkToFolder,
+            Content::Link(Target::Special(special)) if is_of_bag => Problem::Special(*special),
+            Content::Link(Target::Nowhere) if is_of_bag => Problem::BrokenLink,
             _ => return None,
         };
         Some(Finding::error(&**name, problem))
@@ -326,7 +326,7 @@ fn is_partial_list(path: &Path) -> bool {
 
 /// Warnings of folders that no manifest can hold.
 fn empty_folders(contents: &Contents) -> Vec<Finding> {
-    let is_empty = |entry: &Entry| matches!(entry, Entry::EmptyFolder);
+    let is_empty = |entry: &Content| matches!(entry, Content::EmptyFolder);
     let empty = contents.entries.iter().filter(|(name, entry)| is_empty(entry) && *name != b"data");
     empty.map(|(name, _)| Finding::warning(&**name, Problem::EmptyFolder)).collect()
 }

@@ -37,7 +37,7 @@ mod validate;
 
 pub use changes::{Change, Difference, TagChange};
 pub use contents::Special;
-pub use create::{Begun, CreateOptions, Created, Creation};
+pub use create::{CreateOptions, Created, Creation, Prepared};
 pub use declaration::{BadDeclaration, Version};
 pub use error::BagError;
 pub use finding::{Finding, Problem, Severity};

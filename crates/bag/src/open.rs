@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use lanesum_checksum::error::message;
 
-use crate::contents::{Contents, Entry, path};
+use crate::contents::{Content, Contents, path};
 use crate::declaration::{self, Declaration};
 use crate::fetch::{self, ToFetch};
 use crate::finding::{Finding, Problem};
@@ -92,11 +92,11 @@ impl Bag {
             let kind = match entry {
                 _ if !is_tag_file(top) => continue,
                 _ if top.len() < name.len() => "a folder".to_owned(),
-                Entry::File(_) => continue,
-                Entry::EmptyFolder => "a folder".to_owned(),
-                Entry::Link(_) => "a link".to_owned(),
-                Entry::Special(special) => special.to_string(),
-                Entry::Failed(why) => {
+                Content::File(_) => continue,
+                Content::EmptyFolder => "a folder".to_owned(),
+                Content::Link(_) => "a link".to_owned(),
+                Content::Special(special) => special.to_string(),
+                Content::Failed(why) => {
                     self.findings.push(Finding::error(top, Problem::Unreadable(why.clone())));
                     continue;
                 }
@@ -130,7 +130,7 @@ impl Bag {
 
     fn read_manifests(&mut self) {
         let entries = self.contents.entries.iter();
-        let files = entries.filter(|(_, entry)| matches!(entry, Entry::File(_)));
+        let files = entries.filter(|(_, entry)| matches!(entry, Content::File(_)));
         let manifests: Vec<_> = files.filter_map(|(name, _)| Manifest::of(name)).collect();
         for manifest in manifests {
             self.findings.extend(manifest.look_at_name());
@@ -186,7 +186,9 @@ impl Bag {
     }
 
     fn read_file(&mut self, name: &str) -> Option<Vec<u8>> {
-        let Some(Entry::File(_)) = self.contents.entries.get(name.as_bytes()) else { return None };
+        let Some(Content::File(_)) = self.contents.entries.get(name.as_bytes()) else {
+            return None;
+        };
         match fs::read(path(&self.root, name.as_bytes())) {
             Ok(bytes) => Some(bytes),
             Err(error) => {

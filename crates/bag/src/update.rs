@@ -13,7 +13,7 @@ use lanesum_checksum::engine::{self, Hashed};
 
 use crate::changes::{Change, Difference, TagChange, compare, of_tags};
 use crate::complete::{Expected, expected};
-use crate::contents::{Contents, Entry};
+use crate::contents::{Content, Contents};
 use crate::create::{differences, doubtful, hash, unfit};
 use crate::declaration::{self, INFO};
 use crate::error::{BagError, allow, at, root};
@@ -269,7 +269,7 @@ fn refusals(bag: &Bag, options: &UpdateOptions) -> Vec<Finding> {
         }),
     );
     let has_payload = bag.contents.entries.keys().any(|name| is_payload(name))
-        || matches!(bag.contents.entries.get(&b"data"[..]), Some(Entry::EmptyFolder));
+        || matches!(bag.contents.entries.get(&b"data"[..]), Some(Content::EmptyFolder));
     if bag.is_declared && !has_payload {
         findings.push(Finding::error("data", Problem::NoPayload));
     }
@@ -279,7 +279,7 @@ fn refusals(bag: &Bag, options: &UpdateOptions) -> Vec<Finding> {
 /// Links in the payload that no manifest has, which are refused as `create` does.
 fn new_links(bag: &Bag, expected: &Expected) -> Vec<Finding> {
     let entries = bag.contents.entries.iter();
-    let links = entries.filter(|(_, entry)| matches!(entry, Entry::Link(_)));
+    let links = entries.filter(|(_, entry)| matches!(entry, Content::Link(_)));
     let new = links.filter(|(name, _)| is_payload(name) && !expected.contains_key(*name));
     new.map(|(name, _)| Finding::error(&**name, Problem::Link)).collect()
 }
@@ -305,7 +305,7 @@ fn tasks(bag: &Bag, expected: &Expected, algorithms: Algorithms) -> Vec<Task> {
                 // It may have been somewhere else.
                 None => of_old,
             };
-            let is_link = matches!(entry, Entry::Link(_));
+            let is_link = matches!(entry, Content::Link(_));
             Task { name: name.clone(), is_link, algorithms: algorithms.union(known) }
         })
         .collect()

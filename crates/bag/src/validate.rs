@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use lanesum_checksum::{Algorithms, engine};
 
 use crate::complete::{Checks, complete};
-use crate::contents::Entry;
+use crate::contents::Content;
 use crate::declaration::Version;
 use crate::finding::{Finding, Problem};
 use crate::info::Oxum;
@@ -171,7 +171,7 @@ impl QuickLook {
         }
         // What cannot be looked at is not counted either.
         let failed = bag.contents.entries.iter().filter_map(|(name, entry)| match entry {
-            Entry::Failed(why) if is_payload(name) || &**name == b"data" => {
+            Content::Failed(why) if is_payload(name) || &**name == b"data" => {
                 Some(Finding::error(&**name, Problem::Unreadable(why.clone())))
             }
             _ => None,

@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use lanesum_bag::{
-    BagError, Begun, CreateOptions, Creation, Problem, QuickLook, Update, UpdateOptions, Validation,
+    BagError, CreateOptions, Creation, Prepared, Problem, QuickLook, Update, UpdateOptions,
+    Validation,
 };
 use lanesum_checksum::engine;
 
@@ -18,7 +19,7 @@ fn write(root: &Path, name: &str, content: &str) {
 fn creation(root: &Path) -> Creation {
     write(root, "a", "a");
     write(root, "sub/b", "b");
-    let Begun::New(mut creation) = Creation::prepare(root, &CreateOptions::default()).unwrap()
+    let Prepared::New(mut creation) = Creation::prepare(root, &CreateOptions::default()).unwrap()
     else {
         panic!("nothing was there before")
     };

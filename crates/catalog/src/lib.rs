@@ -90,7 +90,7 @@ pub use finding::Finding;
 pub use import::{Import, Imported};
 pub use manners::{Change, Control, Manners};
 pub use options::{GoesOn, Options, Reading, Verb};
-pub use overview::{Begun, Event, NotWell, Overview, Run};
+pub use overview::{Event, NotWell, Overview, PartlyRead, Run};
 pub use root::{Policy, Root};
 pub use scrub::Due;
 pub use stat::Stat;

@@ -24,7 +24,7 @@ use rusqlite::Connection;
 
 use crate::digests::algorithms;
 use crate::jobs::{Limits, Task, job_of_row, job_of_there, nothing};
-use crate::overview::Begun;
+use crate::overview::PartlyRead;
 use crate::root::Root;
 use crate::rows::{File, Finder};
 use crate::stat::Stat;
@@ -100,12 +100,12 @@ pub(crate) fn begun_files(db: &Connection) -> Result<HashSet<i64>, CatalogError>
 }
 
 /// Of each root that has any, the files of which a part was read.
-pub(crate) fn begun(db: &Connection) -> Result<BTreeMap<i64, Begun>, CatalogError> {
+pub(crate) fn begun(db: &Connection) -> Result<BTreeMap<i64, PartlyRead>, CatalogError> {
     let sql = "SELECT t.file, d.root, f.size FROM stretch t \
                JOIN file f ON f.id = t.file JOIN folder d ON d.id = f.folder";
     let mut statement = db.prepare_cached(sql)?;
     let mut rows = statement.query([])?;
-    let mut of_roots = BTreeMap::<i64, Begun>::new();
+    let mut of_roots = BTreeMap::<i64, PartlyRead>::new();
     while let Some(row) = rows.next()? {
         let Some(so_far) = SoFar::find(db, row.get(0)?)? else { continue };
         let begun = of_roots.entry(row.get(1)?).or_default();

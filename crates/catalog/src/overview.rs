@@ -61,7 +61,7 @@ pub struct Overview {
     /// When the next one is, if none is due.
     pub next_due: Option<i64>,
     /// The long files of which a scrub has read a part, if there are any.
-    pub begun: Option<Begun>,
+    pub begun: Option<PartlyRead>,
     /// What was done last.
     pub last: Option<Run>,
     /// Whether a process does that now.
@@ -79,7 +79,7 @@ pub struct Overview {
 /// Long files of which a part is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Begun {
+pub struct PartlyRead {
     /// How many there are.
     pub files: u64,
     /// Bytes of theirs that are read.

@@ -69,7 +69,7 @@ mod slab;
 mod snapshot;
 mod spine;
 
-use bucket::Entry;
+use bucket::EventRef;
 use queue::{Events, Queue};
 use slab::{Held, Slab, Tag};
 
@@ -160,7 +160,7 @@ impl<T> Schedule<T> {
     pub fn add(&mut self, deadline: u64, payload: T) -> Result<EventId, Full<T>> {
         let tag = self.new_tag();
         let id = self.put(tag, payload)?;
-        self.queue.insert(Entry::new(deadline, id.slot, tag));
+        self.queue.insert(EventRef::new(deadline, id.slot, tag));
         Ok(id)
     }
 
@@ -230,7 +230,7 @@ impl<T> Schedule<T> {
             return false;
         }
         let was_idle = std::mem::replace(&mut held.tag, new_tag) == IDLE;
-        self.queue.insert(Entry::new(deadline, id.slot, new_tag));
+        self.queue.insert(EventRef::new(deadline, id.slot, new_tag));
         if was_idle {
             self.idle -= 1;
         } else {
@@ -274,7 +274,7 @@ impl<T> Schedule<T> {
     }
 
     /// The first entry that stands for an event, if it is due.
-    fn front(&mut self, now: u64) -> Option<Entry> {
+    fn front(&mut self, now: u64) -> Option<EventRef> {
         loop {
             let first = self.queue.first_due(now, &self.slab)?;
             if self.slab.is_current(&first) {
@@ -369,7 +369,7 @@ impl<T> Schedule<T> {
 
 impl<T> Events for Slab<T> {
     #[inline]
-    fn is_current(&self, entry: &Entry) -> bool {
+    fn is_current(&self, entry: &EventRef) -> bool {
         entry.has_tag(self.tag(entry.slot()))
     }
 }

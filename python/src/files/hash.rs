@@ -107,15 +107,20 @@ pub(crate) fn file_sizes(py: Python<'_>, paths: &Bound<'_, PyAny>) -> PyResult<V
     };
     // Each is as long as a short file takes to be read.
     let threads = threads(0, paths.len() / FILES_A_THREAD);
-    let part = paths.len().div_ceil(threads).max(1);
-    Ok(py.detach(|| {
-        thread::scope(|scope| {
-            let look = |paths: &'_ [PathBuf]| paths.iter().map(size).collect::<Vec<_>>();
-            let parts = paths.chunks(part).map(|paths| scope.spawn(move || look(paths)));
-            let parts: Vec<_> = parts.collect();
-            parts.into_iter().flat_map(|part| part.join().expect("nothing panics")).collect()
-        })
-    }))
+    let mut sizes = Vec::with_capacity(paths.len());
+    for paths in paths.chunks(threads * FILES_A_THREAD) {
+        let part = paths.len().div_ceil(threads).max(1);
+        py.detach(|| {
+            thread::scope(|scope| {
+                let look = |paths: &'_ [PathBuf]| paths.iter().map(size).collect::<Vec<_>>();
+                let parts = paths.chunks(part).map(|paths| scope.spawn(move || look(paths)));
+                let parts: Vec<_> = parts.collect();
+                sizes.extend(parts.into_iter().flat_map(|part| part.join().expect("no panic")));
+            });
+        });
+        py.check_signals()?;
+    }
+    Ok(sizes)
 }
 
 /// Files that are worth a thread to look at.

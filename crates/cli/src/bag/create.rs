@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
 use indicatif::DecimalBytes;
-use lanesum_bag::{BagError, Begun, CreateOptions, Created, Creation, Finding};
+use lanesum_bag::{BagError, CreateOptions, Created, Creation, Finding, Prepared};
 
 use super::{fail, software, tell};
 use crate::args::Create;
@@ -43,8 +43,8 @@ fn create(
     }
     let folder = args.folder.as_os_str().as_bytes();
     let mut creation = match Creation::prepare(&args.folder, &options)? {
-        Begun::New(creation) => creation,
-        Begun::Finished(beside) => {
+        Prepared::New(creation) => creation,
+        Prepared::Finished(beside) => {
             let words = "is a bag now: an earlier run was interrupted near its end, and is finished \
                          as it was begun, with its -a and --info, not those of this run; lanesum bag \
                          validate looks at every file";

@@ -1,7 +1,7 @@
 //! Entries that have not been asked for yet: a list in order of adding, and the earliest deadline
 //! in it.
 
-use super::bucket::Entry;
+use super::bucket::EventRef;
 
 /// Entries in one allocation: large, since they are filled and read one after the other; and small
 /// enough that the allocator takes it from what it has.
@@ -11,7 +11,7 @@ const FIRST: usize = 4;
 
 pub(super) struct Arrivals {
     /// All full but the last.
-    chunks: Vec<Vec<Entry>>,
+    chunks: Vec<Vec<EventRef>>,
     len: usize,
     /// No deadline is before this; `u64::MAX` if there is none.
     earliest: u64,
@@ -33,7 +33,7 @@ impl Arrivals {
     }
 
     #[inline]
-    pub(super) fn push(&mut self, entry: Entry) {
+    pub(super) fn push(&mut self, entry: EventRef) {
         self.len += 1;
         self.earliest = self.earliest.min(entry.deadline);
         match self.chunks.last_mut() {
@@ -43,7 +43,7 @@ impl Arrivals {
     }
 
     #[cold]
-    fn grow(&mut self, entry: Entry) {
+    fn grow(&mut self, entry: EventRef) {
         let size = if self.chunks.is_empty() { FIRST } else { CHUNK };
         match self.chunks.last_mut() {
             Some(last) if last.len() < CHUNK => {
@@ -58,17 +58,17 @@ impl Arrivals {
         }
     }
 
-    pub(super) fn chunks(&self) -> impl Iterator<Item = &[Entry]> {
+    pub(super) fn chunks(&self) -> impl Iterator<Item = &[EventRef]> {
         self.chunks.iter().map(Vec::as_slice)
     }
 
     /// As `chunks`; each is given back as soon as it has been read.
-    pub(super) fn into_chunks(self) -> impl Iterator<Item = Vec<Entry>> {
+    pub(super) fn into_chunks(self) -> impl Iterator<Item = Vec<EventRef>> {
         self.chunks.into_iter()
     }
 
     /// Keeps what `keep` wants, in order.
-    pub(super) fn retain(&mut self, keep: &mut dyn FnMut(&mut Entry) -> bool) {
+    pub(super) fn retain(&mut self, keep: &mut dyn FnMut(&mut EventRef) -> bool) {
         let old = std::mem::replace(self, Arrivals::new());
         for chunk in old.into_chunks() {
             for mut entry in chunk {
@@ -81,6 +81,6 @@ impl Arrivals {
 
     pub(super) fn heap_size(&self) -> usize {
         let entries: usize = self.chunks.iter().map(Vec::capacity).sum();
-        entries * size_of::<Entry>() + self.chunks.capacity() * size_of::<Vec<Entry>>()
+        entries * size_of::<EventRef>() + self.chunks.capacity() * size_of::<Vec<EventRef>>()
     }
 }

@@ -6,16 +6,16 @@ use super::spine::Spine;
 /// What the wheel knows of an event. The payload stays in the slab, so that moving an event costs
 /// 16 bytes whatever it carries.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
+pub(super) struct EventRef {
     pub(super) deadline: u64,
     /// Slot and tag in one word: the compiler then passes an entry in two registers.
     mark: u64,
 }
 
-impl Entry {
+impl EventRef {
     #[inline]
     pub(super) fn new(deadline: u64, slot: u32, tag: Tag) -> Self {
-        Entry { deadline, mark: u64::from(slot) << 32 | u64::from(tag.get()) }
+        EventRef { deadline, mark: u64::from(slot) << 32 | u64::from(tag.get()) }
     }
 
     #[inline]
@@ -44,13 +44,13 @@ pub(super) const CHUNK: usize = 64;
 /// where they are and go back to the allocator one by one.
 #[derive(Default)]
 pub(super) struct Bucket {
-    tail: Vec<Entry>,
+    tail: Vec<EventRef>,
     rest: Option<Box<Rest>>,
 }
 
 #[derive(Default)]
 struct Rest {
-    full: Vec<Vec<Entry>>,
+    full: Vec<Vec<EventRef>>,
     /// Events of this stretch that were already sorted out further when the cursor turned back.
     /// They were added before everything in `full` and `tail`.
     stash: Option<Box<Spine>>,
@@ -58,7 +58,7 @@ struct Rest {
 
 impl Bucket {
     #[inline]
-    pub(super) fn push(&mut self, entry: Entry) {
+    pub(super) fn push(&mut self, entry: EventRef) {
         if self.tail.len() == self.tail.capacity() {
             self.grow();
         }
@@ -103,13 +103,13 @@ impl Bucket {
     }
 
     /// The entries outside the stash, in order of adding: up to `CHUNK` in a slice.
-    pub(super) fn chunks(&self) -> impl Iterator<Item = &[Entry]> {
+    pub(super) fn chunks(&self) -> impl Iterator<Item = &[EventRef]> {
         let full = self.rest.iter().flat_map(|rest| rest.full.iter().map(Vec::as_slice));
         full.chain([self.tail.as_slice()])
     }
 
     /// As `chunks`; each is given back as soon as it has been read.
-    pub(super) fn into_chunks(self) -> impl Iterator<Item = Vec<Entry>> {
+    pub(super) fn into_chunks(self) -> impl Iterator<Item = Vec<EventRef>> {
         let full = self.rest.into_iter().flat_map(|rest| rest.full);
         full.chain([self.tail])
     }
@@ -119,15 +119,15 @@ impl Bucket {
             let full: usize = rest.full.iter().map(Vec::capacity).sum();
             let stash = rest.stash.as_ref();
             size_of::<Rest>()
-                + full * size_of::<Entry>()
-                + rest.full.capacity() * size_of::<Vec<Entry>>()
+                + full * size_of::<EventRef>()
+                + rest.full.capacity() * size_of::<Vec<EventRef>>()
                 + stash.map_or(0, |stash| size_of::<Spine>() + stash.heap_size())
         });
-        rest + self.tail.capacity() * size_of::<Entry>()
+        rest + self.tail.capacity() * size_of::<EventRef>()
     }
 
     /// Keeps what `keep` wants, in order, in as few chunks as will hold it.
-    pub(super) fn retain(&mut self, keep: &mut dyn FnMut(&mut Entry) -> bool) {
+    pub(super) fn retain(&mut self, keep: &mut dyn FnMut(&mut EventRef) -> bool) {
         let mut old = std::mem::take(self);
         if let Some(mut stash) = old.take_stash() {
             stash.retain(keep);

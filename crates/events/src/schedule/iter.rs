@@ -1,13 +1,13 @@
 //! The pending events in order.
 
-use super::bucket::Entry;
+use super::bucket::EventRef;
 use super::queue::Events;
 use super::{EventId, Pending, Schedule};
 
 /// Made by [`Schedule::iter`].
 pub struct Iter<'a, T> {
     schedule: &'a Schedule<T>,
-    entries: std::vec::IntoIter<Entry>,
+    entries: std::vec::IntoIter<EventRef>,
 }
 
 impl<'a, T> Iter<'a, T> {

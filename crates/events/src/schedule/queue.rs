@@ -1,12 +1,12 @@
 //! The entries in order: arrivals in front of a spine.
 
 use super::arrivals::Arrivals;
-use super::bucket::Entry;
+use super::bucket::EventRef;
 use super::spine::Spine;
 
 /// Who knows which entries still stand for an event.
 pub(super) trait Events {
-    fn is_current(&self, entry: &Entry) -> bool;
+    fn is_current(&self, entry: &EventRef) -> bool;
 
     /// Hands over those of up to 64 entries that stand for an event.
     ///
@@ -14,7 +14,7 @@ pub(super) trait Events {
     /// a wrong guess would wait for memory each time. And in this order: their slots often follow
     /// one another, and a processor fetches ahead what is read in the order of addresses.
     #[inline]
-    fn current(&self, entries: &[Entry], mut to: impl FnMut(Entry)) {
+    fn current(&self, entries: &[EventRef], mut to: impl FnMut(EventRef)) {
         let mut current = 0_u64;
         for (index, entry) in entries.iter().enumerate() {
             current |= u64::from(self.is_current(entry)) << index;
@@ -47,13 +47,13 @@ impl Queue {
 
     /// Adds an entry after those that have the same deadline.
     #[inline]
-    pub(super) fn insert(&mut self, entry: Entry) {
+    pub(super) fn insert(&mut self, entry: EventRef) {
         self.arrivals.push(entry);
     }
 
     /// The first of the entries, if its deadline is not after `now`. It may be stale.
     #[inline]
-    pub(super) fn first_due(&mut self, now: u64, events: &impl Events) -> Option<Entry> {
+    pub(super) fn first_due(&mut self, now: u64, events: &impl Events) -> Option<EventRef> {
         loop {
             match self.spine.front() {
                 Some(first) if !self.arrivals.may_precede(first.deadline, now) => {
@@ -86,13 +86,13 @@ impl Queue {
     }
 
     /// Shows every entry; equal deadlines in order of adding.
-    pub(super) fn for_each(&self, to: &mut dyn FnMut(&Entry)) {
+    pub(super) fn for_each(&self, to: &mut dyn FnMut(&EventRef)) {
         self.spine.for_each(to);
         self.arrivals.chunks().flatten().for_each(to);
     }
 
     /// Keeps what `keep` wants.
-    pub(super) fn retain(&mut self, keep: &mut dyn FnMut(&mut Entry) -> bool) {
+    pub(super) fn retain(&mut self, keep: &mut dyn FnMut(&mut EventRef) -> bool) {
         self.spine.retain(keep);
         self.arrivals.retain(keep);
     }

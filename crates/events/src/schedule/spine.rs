@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::bucket::{Bucket, CHUNK, Entry};
+use super::bucket::{Bucket, CHUNK, EventRef};
 use super::level::{LEVELS, Level, digit, prefix, stretch, width};
 use super::queue::Events;
 
@@ -35,7 +35,7 @@ const FLATTEN: usize = 512;
 pub(super) struct Spine {
     cursor: u64,
     width: u32,
-    near: VecDeque<Entry>,
+    near: VecDeque<EventRef>,
     levels: [Option<Box<Level>>; LEVELS as usize],
     len: usize,
 }
@@ -59,14 +59,14 @@ impl Spine {
 
     /// Adds an entry after those that have the same deadline.
     #[inline]
-    pub(super) fn insert(&mut self, entry: Entry) {
+    pub(super) fn insert(&mut self, entry: EventRef) {
         self.len += 1;
         self.place(entry);
     }
 
     /// `insert` for an entry that `len` counts already.
     #[inline]
-    fn place(&mut self, entry: Entry) {
+    fn place(&mut self, entry: EventRef) {
         let width = width(entry.deadline ^ self.cursor);
         if width <= self.width {
             self.place_near(entry);
@@ -80,7 +80,7 @@ impl Spine {
     }
 
     #[inline]
-    fn place_far(&mut self, entry: Entry, level: u32) {
+    fn place_far(&mut self, entry: EventRef, level: u32) {
         let index = digit(entry.deadline, level);
         debug_assert!(
             prefix(entry.deadline, level + 1) == prefix(self.cursor, level + 1)
@@ -96,7 +96,7 @@ impl Spine {
         self.levels[level as usize].get_or_insert_with(Level::new)
     }
 
-    fn place_near(&mut self, entry: Entry) {
+    fn place_near(&mut self, entry: EventRef) {
         if self.near.back().is_none_or(|last| last.deadline <= entry.deadline) {
             self.near.push_back(entry);
         } else {
@@ -133,7 +133,7 @@ impl Spine {
 
     /// The first entry near, if any is: there may be others when there is none.
     #[inline]
-    pub(super) fn front(&self) -> Option<Entry> {
+    pub(super) fn front(&self) -> Option<EventRef> {
         self.near.front().copied()
     }
 
@@ -146,7 +146,11 @@ impl Spine {
 
     /// With nothing there, sets the cursor for entries that are going to be inserted, so many of
     /// them.
-    pub(super) fn prepare<'a>(&mut self, count: usize, parts: impl Iterator<Item = &'a [Entry]>) {
+    pub(super) fn prepare<'a>(
+        &mut self,
+        count: usize,
+        parts: impl Iterator<Item = &'a [EventRef]>,
+    ) {
         debug_assert_eq!(self.len, 0, "the spine is in use");
         *self = Spine::new();
         if count > GATHER {
@@ -219,10 +223,10 @@ impl Spine {
 
     /// Sets the cursor to the longest common prefix of entries that lie in the open stretch, so
     /// that each distribution tells some of them apart, or finds them due at once.
-    fn anchor<'a>(&mut self, parts: impl Iterator<Item = &'a [Entry]>) {
+    fn anchor<'a>(&mut self, parts: impl Iterator<Item = &'a [EventRef]>) {
         let mut parts = parts.filter(|part| !part.is_empty()).peekable();
         let Some(first) = parts.peek().map(|part| part[0].deadline) else { return };
-        let differs = |all, entry: &Entry| all | (entry.deadline ^ first);
+        let differs = |all, entry: &EventRef| all | (entry.deadline ^ first);
         let difference = parts.fold(0, |all, part| part.iter().fold(all, differs));
         self.cursor = prefix(first, width(difference));
         self.width = 0;
@@ -258,7 +262,7 @@ impl Spine {
     }
 
     /// Hands over every entry: by bucket in order of time, within a bucket in order of adding.
-    fn drain(self, to: &mut dyn FnMut(Entry)) {
+    fn drain(self, to: &mut dyn FnMut(EventRef)) {
         self.near.into_iter().for_each(&mut *to);
         for mut level in self.levels.into_iter().flatten() {
             while let Some(index) = level.first() {
@@ -272,7 +276,7 @@ impl Spine {
     }
 
     /// Shows every entry, in the order of `drain`.
-    pub(super) fn for_each(&self, to: &mut dyn FnMut(&Entry)) {
+    pub(super) fn for_each(&self, to: &mut dyn FnMut(&EventRef)) {
         self.near.iter().for_each(&mut *to);
         for bucket in self.levels.iter().flatten().flat_map(|level| level.buckets()) {
             if let Some(stash) = bucket.stash() {
@@ -284,11 +288,11 @@ impl Spine {
 
     pub(super) fn heap_size(&self) -> usize {
         let levels: usize = self.levels.iter().flatten().map(|level| level.heap_size()).sum();
-        self.near.capacity() * size_of::<Entry>() + levels
+        self.near.capacity() * size_of::<EventRef>() + levels
     }
 
     /// Keeps what `keep` wants.
-    pub(super) fn retain(&mut self, keep: &mut dyn FnMut(&mut Entry) -> bool) {
+    pub(super) fn retain(&mut self, keep: &mut dyn FnMut(&mut EventRef) -> bool) {
         self.near.retain_mut(|entry| keep(entry));
         self.near.shrink_to_fit();
         self.len = self.near.len();
