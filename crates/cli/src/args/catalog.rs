@@ -137,7 +137,7 @@ pub struct Page {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "listen")]
     pub socket: Option<PathBuf>,
 
-    /// A name that browsers call the page by, beside localhost, 127.0.0.1 and [::1]: nas.example,
+    /// A name that browsers call the page by, beside localhost and its addresses: nas.example,
     /// or nas.example:8443 where a proxy is before it. Other names are refused. It opens no other
     /// address: that is --listen's.
     #[arg(long, value_name = "NAME", value_parser = host)]
