@@ -98,13 +98,6 @@ fn is_decimal(data_type: &DataType) -> bool {
     matches!(data_type, Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..))
 }
 
-/// Whether an object is a `datetime.date`, and of no class below that. By its names: pyo3 imports
-/// the module, and panics where that fails.
-fn is_date(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let class = object.get_type();
-    Ok(*class.name()?.to_cow()? == *"date" && *class.module()?.to_cow()? == *"datetime")
-}
-
 fn of_decimals(what: &str) -> PyErr {
     PyTypeError::new_err(format!(
         "{what} is a column of Decimals, which do not tell how many digits it has; give \
@@ -348,7 +341,7 @@ fn of_items(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
         if object.is_exact_instance_of::<PyBool>() {
             return of_bools(tuple, what);
         }
-        if is_date(&object)? {
+        if items::is_of_class(&object, "datetime", "date")? {
             return of_dates(tuple, what);
         }
         if !items::is_missing(&object)? {
@@ -429,11 +422,15 @@ fn of_dates(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
     /// What `toordinal` gives of the first day of 1970.
     const EPOCH: i32 = 719_163;
     let mut dates = Date32Builder::with_capacity(tuple.len());
-    let mut turns = Turns::new();
+    let (mut turns, mut date) = (Turns::new(), None);
     for (number, object) in tuple.iter_borrowed().enumerate() {
         turns.turn(0)?;
-        // A moment is a date by its class, and more.
-        if is_date(&object)? {
+        // A moment is a date by its class, and more. The names of a class are looked at once.
+        let class = object.get_type();
+        if date.as_ref().is_some_and(|date| class.is(date))
+            || items::is_of_class(&object, "datetime", "date")?
+        {
+            date = Some(class);
             let day: i32 = object.call_method0(intern!(tuple.py(), "toordinal"))?.extract()?;
             dates.append_value(day - EPOCH);
         } else if items::is_missing(&object)? {

@@ -122,11 +122,18 @@ pub(crate) fn is_missing(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     }
     let class = object.get_type();
     let name = class.name()?;
-    if *name.to_cow()? == *"Decimal" && *class.module()?.to_cow()? == *"decimal" {
+    if is_of_class(object, "decimal", "Decimal")? {
         return object.call_method0(intern!(object.py(), "is_nan"))?.is_truthy();
     }
     let is_named = ["NAType", "NaTType"].contains(&&*name.to_cow()?);
     Ok(is_named && class.module()?.to_cow()?.starts_with("pandas."))
+}
+
+/// Whether an object is of this class, and of none below it. By its names: what is not imported yet
+/// stays so, and a module of the same name that is another does no harm.
+pub(crate) fn is_of_class(object: &Bound<'_, PyAny>, module: &str, name: &str) -> PyResult<bool> {
+    let class = object.get_type();
+    Ok(*class.name()?.to_cow()? == *name && *class.module()?.to_cow()? == *module)
 }
 
 /// Whether an object is one value of numpy, which has a buffer, of how it lies in memory.

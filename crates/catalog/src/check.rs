@@ -238,10 +238,6 @@ fn belongings(db: &Connection) -> rusqlite::Result<Vec<String>> {
             "SELECT count(*) FROM file WHERE folder NOT IN (SELECT id FROM folder)",
         ),
         (
-            "folders have no root",
-            "SELECT count(*) FROM folder WHERE root NOT IN (SELECT id FROM root)",
-        ),
-        (
             "files have no state, or that of another root",
             "SELECT count(*) FROM file f JOIN folder d ON d.id = f.folder \
              LEFT JOIN state s ON s.id = f.id WHERE s.root IS NOT d.root",

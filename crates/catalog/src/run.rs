@@ -160,16 +160,18 @@ impl Catalog {
         root: &Root,
         max_gone: u32,
     ) -> Result<Option<String>, CatalogError> {
-        if !self.expects_files(root)? {
-            return Ok(None);
-        }
-        Ok(match std::fs::read_dir(&root.path) {
+        let why = match std::fs::read_dir(&root.path) {
             Err(error) => Some(format!("it cannot be read: {}", message(&error))),
             Ok(mut entries) => {
                 let is_empty = entries.next().is_none() && max_gone < 100;
                 is_empty.then(|| NOTHING.to_owned())
             }
-        })
+        };
+        // Only then, since rows are looked through for that.
+        if why.is_some() && !self.expects_files(root)? {
+            return Ok(None);
+        }
+        Ok(why)
     }
 
     /// The class of the last event of a file.

@@ -246,11 +246,12 @@ impl Catalog {
         let [long, long_bad, ids] = work.long_of(ids)?;
         summary.is_complete = work.read_long(long)?;
         for ids in pieces(ids, work.limits.has_time()) {
-            if summary.is_complete {
-                let reader = work.catalog.reader()?;
-                let jobs = RowJobs::new(reader, ids, root.clone(), Arc::clone(&work.limits));
-                summary.is_complete = work.read(jobs)?;
+            if !summary.is_complete {
+                break;
             }
+            let reader = work.catalog.reader()?;
+            let jobs = RowJobs::new(reader, ids, root.clone(), Arc::clone(&work.limits));
+            summary.is_complete = work.read(jobs)?;
         }
         summary.is_complete =
             summary.is_complete && work.read_long(long_bad)? && work.read_later()?;

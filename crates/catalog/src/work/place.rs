@@ -1,5 +1,6 @@
 //! Whether what was read is what a row or a path means: roots, mounts and files come and go.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::mem;
 use std::os::unix::ffi::OsStrExt as _;
@@ -105,11 +106,12 @@ impl Work<'_> {
             });
             is_it && below.is_none_or(|mounts| mounts.over(path).is_none())
         };
-        for path in self.batch.take_back(holds) {
+        let taken_back: BTreeSet<_> = self.batch.take_back(holds).into_iter().collect();
+        self.inserted.retain(|(path, ..)| !taken_back.contains(path));
+        for path in taken_back {
             if self.is_first {
                 self.batch.uncount(Class::New);
             }
-            self.inserted.retain(|(inserted, ..)| *inserted != path);
             self.is_busy(root.path_of(&path), None)?;
         }
         Ok(())

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use lanesum_catalog::{Catalog, CatalogError, Control, Manners, Policy, Verb};
 
-use super::{Reads, console_telling, fail, is_there, name, open, over, tell_of_new};
+use super::{Reads, console_telling, doing, fail, is_there, name, open, over, tell_of_new};
 use crate::args::Add;
 use crate::console::{Console, lock};
 
@@ -67,14 +67,7 @@ pub fn run(args: &Add) -> anyhow::Result<ExitCode> {
     let are_new = roots.iter().all(|root| root.bytes == 0);
     let reads = if are_new { Reads::All } else { Reads::Some };
     let change = |options: &mut lanesum_catalog::Options| options.max_gone = args.max_gone;
-    Ok(over(
-        &mut catalog,
-        (&roots, reads),
-        &args.told,
-        change,
-        &console,
-        |catalog, root, options, tell| catalog.run(root, Verb::Add, options, tell),
-    ))
+    Ok(over(&mut catalog, (&roots, reads), &args.told, change, &console, doing(Verb::Add)))
 }
 
 /// Says when digests come that the files of a folder do not have yet.

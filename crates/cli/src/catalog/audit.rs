@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use lanesum_catalog::{Options, Reading, Verb};
 
-use super::{Reads, console_telling, fail, open, over, roots};
+use super::{Reads, console_telling, doing, fail, open, over, roots};
 use crate::args::Audit;
 use crate::console::lock;
 
@@ -35,12 +35,5 @@ pub fn run(args: &Audit) -> anyhow::Result<ExitCode> {
             _ => Reading::Needed,
         };
     };
-    Ok(over(
-        &mut catalog,
-        (&roots, reads),
-        &args.told,
-        change,
-        &console,
-        |catalog, root, options, tell| catalog.run(root, Verb::Audit, options, tell),
-    ))
+    Ok(over(&mut catalog, (&roots, reads), &args.told, change, &console, doing(Verb::Audit)))
 }

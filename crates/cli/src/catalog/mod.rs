@@ -26,7 +26,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use jiff::tz::TimeZone;
-use lanesum_catalog::{Catalog, CatalogError, Finding, Options, Overview, Root, Severity, Summary};
+use lanesum_catalog::{
+    Catalog, CatalogError, Finding, Options, Overview, Root, Severity, Summary, Verb,
+};
 use lanesum_checksum::walk::{self, Entry, WalkOptions};
 
 use crate::args::{Told, Where};
@@ -242,6 +244,13 @@ fn files_of(
             _ => None,
         }))
     }
+}
+
+/// What a verb does with a root.
+fn doing(
+    verb: Verb,
+) -> impl Fn(&mut Catalog, &Root, &Options, Tell<'_>) -> Result<Summary, CatalogError> {
+    move |catalog, root, options, tell| catalog.run(root, verb, options, tell)
 }
 
 /// Does something with each of these roots, and prints what comes of it.

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use lanesum_catalog::{Options, Verb};
 
-use super::{Reads, console_telling, fail, open, over, roots};
+use super::{Reads, console_telling, doing, fail, open, over, roots};
 use crate::args::CatalogUpdate;
 use crate::console::lock;
 
@@ -27,12 +27,5 @@ pub fn run(args: &CatalogUpdate) -> anyhow::Result<ExitCode> {
         Err(error) => return Ok(fail(&error, &args.told.place, &mut lock(&console))),
     };
     let change = |options: &mut Options| options.max_gone = args.max_gone;
-    Ok(over(
-        &mut catalog,
-        (&roots, Reads::Some),
-        &args.told,
-        change,
-        &console,
-        |catalog, root, options, tell| catalog.run(root, Verb::Update, options, tell),
-    ))
+    Ok(over(&mut catalog, (&roots, Reads::Some), &args.told, change, &console, doing(Verb::Update)))
 }
