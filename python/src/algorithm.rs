@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use lanesum_list::Algorithm;
 use lanesum_md5::md5_many_into_with;
-use lanesum_siphash::{KEY_LEN, Lanes, Offset, SipHash, SipHash13, SipHash24};
+use lanesum_siphash::{KEY_LEN, Offset, SipHash, SipHash13, SipHash24, WithBackend};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -105,10 +105,10 @@ impl Function {
         let backend = backend::current();
         match (self, places) {
             (Self::Siphash24(sip), Places::Narrow(out)) => {
-                sip.lanes(backend).hash_offsets(buffer, offsets, out);
+                sip.with_backend(backend).hash_offsets(buffer, offsets, out);
             }
             (Self::Siphash13(sip), Places::Narrow(out)) => {
-                sip.lanes(backend).hash_offsets(buffer, offsets, out);
+                sip.with_backend(backend).hash_offsets(buffer, offsets, out);
             }
             (_, places) => {
                 let pieces = offsets.windows(2).map(|ends| &buffer[at(&ends[0])..at(&ends[1])]);
@@ -122,10 +122,10 @@ impl Function {
         let backend = backend::current();
         match (self, places) {
             (Self::Siphash24(sip), Places::Narrow(out)) => {
-                sip.lanes(backend).hash_u64s(numbers, out);
+                sip.with_backend(backend).hash_u64s(numbers, out);
             }
             (Self::Siphash13(sip), Places::Narrow(out)) => {
-                sip.lanes(backend).hash_u64s(numbers, out);
+                sip.with_backend(backend).hash_u64s(numbers, out);
             }
             (_, places) => {
                 let numbers: Vec<[u8; 8]> = numbers.iter().map(|n| n.to_le_bytes()).collect();
@@ -140,7 +140,7 @@ fn narrow<'a, const C: usize, const D: usize>(
     rows: impl ExactSizeIterator<Item = &'a [u8]>,
     out: &mut [u64],
 ) {
-    let lanes = sip.lanes(backend::current());
+    let lanes = sip.with_backend(backend::current());
     in_groups(&lanes, rows, out, |hashes, out| out.copy_from_slice(hashes));
 }
 
@@ -149,7 +149,7 @@ fn wide<'a, const C: usize, const D: usize>(
     rows: impl ExactSizeIterator<Item = &'a [u8]>,
     out: &mut [[u8; 16]],
 ) {
-    let lanes = sip.lanes(backend::current());
+    let lanes = sip.with_backend(backend::current());
     in_groups(&lanes, rows, out, |hashes: &[u128], out| {
         for (place, hash) in out.iter_mut().zip(hashes) {
             *place = hash.to_le_bytes();
@@ -159,7 +159,7 @@ fn wide<'a, const C: usize, const D: usize>(
 
 /// Hashes rows group by group, and has each group's hashes put into their places.
 fn in_groups<'a, H: lanesum_siphash::Output, T, const C: usize, const D: usize>(
-    lanes: &Lanes<C, D>,
+    lanes: &WithBackend<C, D>,
     mut rows: impl ExactSizeIterator<Item = &'a [u8]>,
     out: &mut [T],
     put: impl Fn(&[H], &mut [T]),

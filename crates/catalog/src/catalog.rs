@@ -90,7 +90,7 @@ impl Catalog {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut db = connect(path, flags)?;
         let version = match identify(&db, path)? {
-            Kind::Empty => return Err(nothing_in(path)),
+            Kind::Empty => return Err(nothing_in()),
             Kind::Catalog(version) => version,
             Kind::Other => return Err(CatalogError::NotACatalog(path.to_owned())),
         };
@@ -301,9 +301,9 @@ fn refuse_folder(path: &Path) -> Result<(), CatalogError> {
 }
 
 /// A file that has lost everything: a catalog is in its place only when it has its tables.
-fn nothing_in(path: &Path) -> CatalogError {
-    let words = "if it never was a catalog, remove it, and `lanesum add` makes one";
-    CatalogError::Damaged(format!("nothing is in {} ({words})", path.display()))
+fn nothing_in() -> CatalogError {
+    let words = "nothing is in it (if it never was a catalog, remove it, and add a folder anew)";
+    CatalogError::Damaged(words.to_owned())
 }
 
 /// Makes a catalog under another name, and gives it its own when it is on the medium. So one of
@@ -311,10 +311,8 @@ fn nothing_in(path: &Path) -> CatalogError {
 fn make(path: &Path) -> Result<(), CatalogError> {
     let log = beside(path, "-wal");
     if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
-        let (path, log) = (path.display(), log.display());
-        return Err(CatalogError::Damaged(format!(
-            "its log {log} is there, and {path} is not (to begin anew, remove the log)"
-        )));
+        let words = "its log (-wal) is there, and it is not (to begin anew, remove the log)";
+        return Err(CatalogError::Damaged(words.to_owned()));
     }
     let unfinished = beside(path, ".unfinished");
     let remove = || {
@@ -371,7 +369,7 @@ fn look(path: &Path) -> Result<(Connection, i64), CatalogError> {
             db.pragma_update(None, "query_only", true)?;
             Ok((db, version))
         }
-        (_, Kind::Empty) => Err(nothing_in(path)),
+        (_, Kind::Empty) => Err(nothing_in()),
         _ => Err(CatalogError::NotACatalog(path.to_owned())),
     }
 }

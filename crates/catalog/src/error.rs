@@ -1,19 +1,18 @@
 //! What keeps a catalog from doing what it was asked for.
 
-use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use lanesum_checksum::error::message;
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 
 use crate::window::Window;
 
 /// Why the catalog did not do it. What was committed before stays.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum CatalogError {
     /// The system's, about a path.
-    #[error("{}: {}", path.display(), message(error))]
     Io {
         /// What it is about.
         path: PathBuf,
@@ -21,18 +20,12 @@ pub enum CatalogError {
         error: io::Error,
     },
     /// There is no catalog to look into.
-    #[error("no catalog at {}; `lanesum add DIR` makes one, or `lanesum catalog import --add DIR LIST`", .0.display())]
     Absent(PathBuf),
     /// It was removed, or replaced by another, since it was opened.
-    #[error("{}: is not the catalog any more that was opened; begin again", .0.display())]
     Replaced(PathBuf),
     /// The file is another program's, or no database at all.
-    #[error("{}: is no catalog of lanesum; name another file with --catalog", .0.display())]
     NotACatalog(PathBuf),
     /// A newer lanesum made or migrated it.
-    #[error(
-        "the catalog has version {found}, and this lanesum knows versions up to {known}; take a newer one"
-    )]
     Newer {
         /// The file's.
         found: i64,
@@ -40,13 +33,11 @@ pub enum CatalogError {
         known: i64,
     },
     /// Another process writes.
-    #[error("the catalog is locked by {holder}; {}", way_out(holder))]
     Locked {
         /// Its number and what it does: `process 4711 (scrub)`.
         holder: String,
     },
     /// Its lock or its log would not work there.
-    #[error("{}: is on {kind}, where SQLite's log is not safe; keep the catalog on a local disk (--catalog), the files may stay", path.display())]
     Network {
         /// Where the catalog was to be.
         path: PathBuf,
@@ -54,21 +45,16 @@ pub enum CatalogError {
         kind: &'static str,
     },
     /// Hard links: SQLite's log belongs to one name.
-    #[error("{}: has several names (hard links), and SQLite's log belongs to one; remove the others", .0.display())]
     SeveralNames(PathBuf),
     /// The catalog itself is not as it was written.
-    #[error(
-        "the catalog is damaged: {0}; `lanesum catalog check` tells all of it, then put back a copy that `lanesum catalog backup` made, after you removed the catalog, its -wal and its -shm"
-    )]
     Damaged(String),
     /// No room, in the middle of a commit; what was committed before is there.
-    #[error("no room is left for the catalog; what was committed before is kept")]
     Full,
+    /// The system could not read or write it.
+    Disk(rusqlite::Error),
     /// A path is in no root.
-    #[error("{}: is in no folder of the catalog; `lanesum add` takes one up", .0.display())]
     NoRoot(PathBuf),
     /// A path is in a root, which can be named only as a whole.
-    #[error("{}: is only a part of {}; name that", path.display(), root.display())]
     NotARoot {
         /// What was named.
         path: PathBuf,
@@ -76,10 +62,8 @@ pub enum CatalogError {
         root: PathBuf,
     },
     /// The catalog knows nothing at a path.
-    #[error("{}: the catalog knows no such file", .0.display())]
     Unknown(PathBuf),
     /// What is where a root was is not it, so none of its files is there.
-    #[error("{}: {why}; mount or put back what was there; if its files are here from now on: `lanesum accept {}`", path.display(), path.display())]
     NotThere {
         /// The root's path.
         path: PathBuf,
@@ -87,14 +71,8 @@ pub enum CatalogError {
         why: String,
     },
     /// What is to be taken up is no folder.
-    #[error("{}: is no folder", .0.display())]
     NotAFolder(PathBuf),
     /// Each file belongs to one root.
-    #[error(
-        "{}: overlaps with {}, which is in the catalog already; what is in that needs no add, and what \
-         has that in it can be added once `lanesum forget {}` took it out",
-        path.display(), other.display(), other.display()
-    )]
     Overlaps {
         /// What was to be taken up.
         path: PathBuf,
@@ -102,11 +80,6 @@ pub enum CatalogError {
         other: PathBuf,
     },
     /// A root has more bytes than its rate and its hours let be read in its period.
-    #[error(
-        "{}: {} in {every_days} d, a tenth of them to spare, are {} a day, and {} a second{} are {} a day; \
-         give a higher --limit, longer hours or a longer --every",
-        root.display(), amount(*bytes), amount(*needed), amount(*rate), hours(*window), amount(*possible)
-    )]
     TooSlow {
         /// Its path.
         root: PathBuf,
@@ -124,17 +97,137 @@ pub enum CatalogError {
         possible: u64,
     },
     /// Whoever was told of the findings could not take them.
-    #[error("{}", message(.0))]
     Told(io::Error),
     /// An algorithm that takes a key, which a catalog does not keep.
-    #[error("{0} takes a key, and the catalog keeps none")]
     Keyed(lanesum_list::Algorithm),
     /// Anything else that SQLite says.
-    #[error("{0}")]
     Sqlite(rusqlite::Error),
 }
 
+/// How whoever reads a message is told paths and commands.
+pub trait Spelling {
+    /// A path, which may have to be quoted.
+    fn path(&self, path: &Path) -> String;
+
+    /// A command of the program that looks into this catalog: `update`, or `forget` and a path.
+    fn command(&self, verb: &str, path: Option<&Path>) -> String;
+}
+
+/// As they are.
+struct Plain;
+
+impl Spelling for Plain {
+    fn path(&self, path: &Path) -> String {
+        path.display().to_string()
+    }
+
+    fn command(&self, verb: &str, path: Option<&Path>) -> String {
+        match path {
+            None => format!("lanesum {verb}"),
+            Some(path) => format!("lanesum {verb} {}", path.display()),
+        }
+    }
+}
+
+impl fmt::Display for CatalogError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.words(&Plain))
+    }
+}
+
+impl std::error::Error for CatalogError {}
+
 impl CatalogError {
+    /// What is wrong and what to do, with paths and commands in this spelling.
+    #[must_use]
+    pub fn words(&self, spelling: &dyn Spelling) -> String {
+        let shown = |path: &Path| spelling.path(path);
+        let say = |verb: &str| spelling.command(verb, None);
+        match self {
+            Self::Io { path, error } => format!("{}: {}", shown(path), message(error)),
+            Self::Absent(path) => format!(
+                "no catalog at {}; `{} DIR` makes one, or `{} --add DIR LIST`",
+                shown(path),
+                say("add"),
+                say("catalog import")
+            ),
+            Self::Replaced(path) => {
+                format!("{}: is not the catalog any more that was opened; begin again", shown(path))
+            }
+            Self::NotACatalog(path) => format!(
+                "{}: is no catalog of lanesum; name another file with --catalog",
+                shown(path)
+            ),
+            Self::Newer { found, known } => format!(
+                "the catalog has version {found}, and this lanesum knows versions up to {known}; take \
+                 a newer one"
+            ),
+            Self::Locked { holder } => {
+                format!("the catalog is locked by {holder}; {}", way_out(holder, spelling))
+            }
+            Self::Network { path, kind } => format!(
+                "{}: is on {kind}, where SQLite's log is not safe; keep the catalog on a local disk \
+                 (--catalog), the files may stay",
+                shown(path)
+            ),
+            Self::SeveralNames(path) => format!(
+                "{}: has several names (hard links), and SQLite's log belongs to one; remove the \
+                 others",
+                shown(path)
+            ),
+            Self::Damaged(what) => format!(
+                "the catalog is damaged: {what}; `{}` tells all of it, then put back a copy that \
+                 `{}` made, after you removed the catalog, its -wal and its -shm",
+                say("catalog check"),
+                say("catalog backup")
+            ),
+            Self::Full => {
+                "no room is left for the catalog; what was committed before is kept".to_owned()
+            }
+            Self::Disk(error) => format!(
+                "the system could not read or write the catalog: {error}; see whether its disk is \
+                 full (df) or fails (dmesg); what was committed before is kept"
+            ),
+            Self::NoRoot(path) => format!(
+                "{}: is in no folder of the catalog; `{}` takes one up",
+                shown(path),
+                say("add")
+            ),
+            Self::NotARoot { path, root } => {
+                format!("{}: is only a part of {}; name that", shown(path), shown(root))
+            }
+            Self::Unknown(path) => format!("{}: the catalog knows no such file", shown(path)),
+            Self::NotThere { path, why } => format!(
+                "{}: {why}; mount or put back what was there; if its files are here from now on: `{}`",
+                shown(path),
+                spelling.command("accept", Some(path))
+            ),
+            Self::NotAFolder(path) => format!("{}: is no folder", shown(path)),
+            Self::Overlaps { path, other } => format!(
+                "{}: overlaps with {}, which is in the catalog already; what is in that needs no \
+                 add, and what has that in it can be added once `{}` took it out",
+                shown(path),
+                shown(other),
+                spelling.command("forget", Some(other))
+            ),
+            Self::TooSlow { root, bytes, every_days, needed, rate, window, possible } => format!(
+                "{}: {} in {every_days} d, a tenth of them to spare, are {} a day, and {} a second{} \
+                 are {} a day; give a higher --limit, longer hours or a longer --every",
+                shown(root),
+                amount(*bytes),
+                amount(*needed),
+                amount(*rate),
+                hours(*window),
+                amount(*possible)
+            ),
+            Self::Told(error) => message(error),
+            Self::Keyed(algorithm) => {
+                format!("{algorithm} takes a key, and the catalog keeps none")
+            }
+            Self::Sqlite(error) => error.to_string(),
+        }
+    }
+
     /// Whether the catalog, not a file of it, is what is wrong: damaged, or held by another.
     #[must_use]
     pub fn is_of_catalog(&self) -> bool {
@@ -161,6 +254,9 @@ impl From<rusqlite::Error> for CatalogError {
                 | ErrorCode::SchemaChanged,
             ) => Self::Damaged(error.to_string()),
             Some(ErrorCode::DiskFull) => Self::Full,
+            // The index of the log is made longer by writing to it.
+            Some(ErrorCode::SystemIoFailure) if is_of_index_size(&error) => Self::Full,
+            Some(ErrorCode::SystemIoFailure) => Self::Disk(error),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 Self::Locked { holder: "another process".to_owned() }
             }
@@ -170,14 +266,21 @@ impl From<rusqlite::Error> for CatalogError {
     }
 }
 
+/// Whether the index of the log could not get its size.
+fn is_of_index_size(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|error| error.extended_code == ffi::SQLITE_IOERR_SHMSIZE)
+}
+
 /// A daemon does not end, but makes room.
-fn way_out(holder: &str) -> &'static str {
+fn way_out(holder: &str, spelling: &dyn Spelling) -> String {
+    let pause = spelling.command("pause", None);
     if holder.ends_with("(serve)") {
-        "`lanesum pause` makes it free in some seconds, and `lanesum resume` lets it go on"
+        let resume = spelling.command("resume", None);
+        format!("`{pause}` makes it free in some seconds, and `{resume}` lets it go on")
     } else if holder.ends_with("(scrub)") {
-        "wait for its end, or `lanesum pause` ends it in some seconds"
+        format!("wait for its end, or `{pause}` ends it in some seconds")
     } else {
-        "wait for its end"
+        "wait for its end".to_owned()
     }
 }
 

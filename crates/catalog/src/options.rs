@@ -40,7 +40,7 @@ impl Verb {
 /// Which files are read that look as they were.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Reading {
+pub enum Reread {
     /// None of them: only those that look otherwise.
     #[default]
     Needed,
@@ -57,7 +57,7 @@ pub struct Options {
     /// How files are read. Outcomes come as they come, and changes are detected, whatever it says.
     pub engine: engine::Options,
     /// Which files are read that look as they were. The default is none.
-    pub reading: Reading,
+    pub reread: Reread,
     /// In place of the root's policy, this once.
     pub max_gone: Option<u32>,
     /// The time in seconds since 1970.
@@ -98,7 +98,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             engine: engine::Options::default(),
-            reading: Reading::default(),
+            reread: Reread::default(),
             max_gone: None,
             clock,
             zone: TimeZone::UTC,

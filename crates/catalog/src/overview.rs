@@ -92,6 +92,8 @@ pub struct PartlyRead {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Run {
+    /// Its number.
+    pub(crate) id: i64,
     /// The verb.
     pub verb: String,
     /// When it began: seconds since 1970.
@@ -331,19 +333,18 @@ impl Catalog {
     /// What could not be looked at when the one of these runs looked that is no scrub.
     fn unseen(&self, root: &Root, undone: &[Run]) -> Result<Vec<PathBuf>, CatalogError> {
         let mut unseen = Vec::new();
-        let look = undone.iter().find(|run| run.verb != "scrub");
-        let Some((look, ended)) = look.and_then(|run| Some((run, run.ended?))) else {
+        let Some(look) = undone.iter().find(|run| run.verb != "scrub" && run.ended.is_some())
+        else {
             return Ok(unseen);
         };
         let roots = BTreeMap::from([(root.id, root.path.clone())]);
         let columns = EVENT.select("t");
         let sql = format!(
-            "SELECT {columns} FROM event t WHERE root = ?1 AND class = ?2 AND at BETWEEN ?3 AND ?4 \
-             ORDER BY id"
+            "SELECT {columns} FROM event t WHERE root = ?1 AND run = ?2 AND class = ?3 ORDER BY id"
         );
         let mut statement = self.db.prepare_cached(&sql)?;
         let class = Class::Unreadable.name();
-        let mut rows = statement.query((root.id, class, look.started, ended))?;
+        let mut rows = statement.query((root.id, look.id, class))?;
         while let Some(row) = rows.next()? {
             let event = event(row, &roots)?;
             // What has a row is told by that.
@@ -483,6 +484,7 @@ impl Overview {
 pub(crate) fn run(row: &Row<'_>) -> Result<Run, CatalogError> {
     RUN.verify(row, 0)?;
     Ok(Run {
+        id: row.get(0)?,
         verb: row.get(1)?,
         started: row.get(3)?,
         ended: row.get(4)?,

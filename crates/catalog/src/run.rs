@@ -32,7 +32,7 @@ use crate::finding::Finding;
 use crate::jobs::{FirstJobs, RowJobs, job_of_row, jobs_of_new};
 use crate::long::begun_files;
 use crate::moves::Gone;
-use crate::options::{Options, Reading, Verb};
+use crate::options::{Options, Reread, Verb};
 use crate::overview::Run;
 use crate::rows::{File, Files, Finder, State};
 use crate::scan::{New, Scan, scan};
@@ -86,7 +86,7 @@ impl Catalog {
             summary.is_complete = work.read(jobs)?;
             return work.finish(summary);
         }
-        let settles = verb == Verb::Audit && work.options.reading == Reading::Needed;
+        let settles = verb == Verb::Audit && work.options.reread == Reread::Needed;
         let settles = settles.then(|| (work.options.clock)());
         let own = work.catalog.own_files();
         let found = scan(&work.catalog.db, root, &work.statuses, &own, settles)?;
@@ -276,13 +276,13 @@ impl Work<'_> {
             self.found(finding);
         }
         let renamed = self.take_up_names(renamed)?;
-        match self.options.reading {
-            Reading::Nothing => {
+        match self.options.reread {
+            Reread::Nothing => {
                 summary.same = same.len() as u64;
                 return self.leave_unread(doubtful, renamed, new, summary);
             }
-            Reading::All => doubtful.append(&mut same),
-            Reading::Needed => summary.same = same.len() as u64,
+            Reread::All => doubtful.append(&mut same),
+            Reread::Needed => summary.same = same.len() as u64,
         }
         doubtful.sort_unstable();
         if !self.verb.accepts() {
@@ -323,7 +323,7 @@ impl Work<'_> {
             // Another name makes nothing well: what is known not to be is read, as in its place.
             let is_known = self.statuses.contains_key(&file.id);
             let is_doubtful = may_be_another(&file.stat, &stat, self.births_are_known);
-            if self.options.reading == Reading::All
+            if self.options.reread == Reread::All
                 || is_known
                 || is_doubtful
                 || file.stat.is_of_list()

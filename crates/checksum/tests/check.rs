@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-use lanesum_checksum::check::{Event, List, Options, Reading, Verdict, check, files};
+use lanesum_checksum::check::{Event, List, Options, Recognition, Verdict, check, files};
 use lanesum_checksum::engine;
 
 const MD5_ABC: &str = "900150983cd24fb0d6963f7d28e17f72";
@@ -130,8 +130,8 @@ fn every_list_has_an_end_whatever_befalls_it() {
     fs::create_dir(folder.path().join("folder")).unwrap();
     let directory = List::Path(folder.path().join("folder"));
     let lists = [good.clone(), gone, empty, directory, good];
-    for reading in [Reading::Examined, Reading::Gnu] {
-        options.reading = reading;
+    for recognition in [Recognition::Examined, Recognition::Gnu] {
+        options.recognition = recognition;
         assert_eq!(
             events(lists.clone(), &options),
             [
@@ -218,11 +218,12 @@ fn consecutive_lines_of_one_file_are_one_read() {
     );
     let list = write_list(folder.path(), "list", text);
     // The last line stands apart, and takes what the first ones read.
-    for (reading, files, bytes, of_list) in [(Reading::Examined, 2, 3, 3), (Reading::Gnu, 5, 12, 6)]
+    for (recognition, files, bytes, of_list) in
+        [(Recognition::Examined, 2, 3, 3), (Recognition::Gnu, 5, 12, 6)]
     {
         let progress = Arc::new(engine::Progress::default());
         options.engine.progress = Some(Arc::clone(&progress));
-        options.reading = reading;
+        options.recognition = recognition;
         assert_eq!(
             events([list.clone()], &options),
             [
@@ -234,11 +235,11 @@ fn consecutive_lines_of_one_file_are_one_read() {
                 &format!("list: 5 entries, 4 well, 0 malformed, {of_list} bytes"),
             ]
         );
-        assert_eq!(progress.files.load(Relaxed), files, "{reading:?}");
-        assert_eq!(progress.bytes.load(Relaxed), bytes, "{reading:?}");
+        assert_eq!(progress.files.load(Relaxed), files, "{recognition:?}");
+        assert_eq!(progress.bytes.load(Relaxed), bytes, "{recognition:?}");
     }
     let gone = List::Path(folder.path().join("gone"));
-    options.reading = Reading::Examined;
+    options.recognition = Recognition::Examined;
     let files: Vec<_> = files([gone, list.clone(), list].into_iter(), &options).collect();
     assert_eq!(files, ["abc", "empty"].map(|name| folder.path().join(name)));
 }
@@ -349,7 +350,7 @@ fn what_is_no_text_is_told_unless_gnu_is_followed() {
         examined[1..],
         ["marked: abc is well", "marked: 1 entries, 1 well, 0 malformed, 3 bytes"]
     );
-    options.reading = Reading::Gnu;
+    options.recognition = Recognition::Gnu;
     assert_eq!(
         events(lists, &options),
         [
@@ -369,17 +370,17 @@ fn the_form_of_a_list_is_its_own_unless_gnu_is_followed() {
         write_list(folder.path(), "standard", format!("{MD5_ABC}  abc\n")),
         write_list(folder.path(), "reversed", format!("{MD5_ABC} abc\n")),
     ];
-    let reversed = |reading| {
+    let reversed = |recognition| {
         let mut options = options.clone();
-        options.reading = reading;
+        options.recognition = recognition;
         events(lists.clone(), &options).split_off(2)
     };
     assert_eq!(
-        reversed(Reading::Examined),
+        reversed(Recognition::Examined),
         ["reversed: abc is well", "reversed: 1 entries, 1 well, 0 malformed, 3 bytes"]
     );
     assert_eq!(
-        reversed(Reading::Gnu),
+        reversed(Recognition::Gnu),
         ["reversed: line 1 is malformed", "reversed: 0 entries, 0 well, 1 malformed, 0 bytes"]
     );
 }

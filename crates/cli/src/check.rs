@@ -82,7 +82,7 @@ fn console(args: &Check, key_file: Option<&KeyFile>, is_typed: bool) -> anyhow::
         key_file.warn(&mut console);
     }
     if let Some(root) = &args.root {
-        look_at_root(root).with_context(|| format!("--root {}", root.display()))?;
+        look_at_root(root).with_context(|| format!("--root {}", console::shown(root)))?;
     }
     if is_typed && !args.status {
         console.tell_list_is_awaited();
@@ -557,5 +557,5 @@ fn beside(list: &List, file: &[u8]) -> Option<String> {
     let List::Path(path) = list else { return None };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty())?;
     let file = Path::new(OsStr::from_bytes(file));
-    (file.is_relative() && folder.join(file).exists()).then(|| folder.display().to_string())
+    (file.is_relative() && folder.join(file).exists()).then(|| console::shown(folder))
 }

@@ -5,10 +5,11 @@
 //! the bar may stand there.
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::os::fd::AsFd as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::process::ExitCode;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -155,6 +156,14 @@ pub fn fail_to_write(error: &io::Error, console: &mut Console) -> ExitCode {
     let reason = lanesum_checksum::error::message(error);
     console.message(format!("write error: {reason}").as_bytes());
     ExitCode::FAILURE
+}
+
+/// A file's name as messages of this process show it, for errors that are told at its end.
+pub fn shown(name: impl AsRef<OsStr>) -> String {
+    let mut words = Vec::new();
+    quote::file_name(&mut words, name.as_ref().as_bytes(), locale_of_process());
+    // What is no UTF-8 was escaped.
+    String::from_utf8_lossy(&words).into_owned()
 }
 
 /// The locale of this process.

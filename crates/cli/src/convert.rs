@@ -5,6 +5,7 @@
 //! temporary file for that.
 
 use std::env;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufReader, IsTerminal as _, Seek as _};
 use std::os::unix::ffi::OsStrExt as _;
@@ -20,7 +21,7 @@ use lanesum_list::formats::{CannotHold, Format, Invocation, Kind, Layout, Line, 
 use lanesum_list::{Algorithms, Dialect, Digest, Ending, Record};
 
 use crate::args::Convert;
-use crate::console::{self, Console, fail_to_write, locale_of_process};
+use crate::console::{self, Console, fail_to_write, locale_of_process, shown};
 use crate::failure::Usage;
 use crate::output::{Output, Target};
 use crate::{signals, stdin};
@@ -59,10 +60,13 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
     if let Err(failure) = printed {
         return no_list(args, failure, &output, &mut printer);
     }
-    let Printer { etags, folder, .. } = printer;
+    let Printer { etags, folder, algorithms, .. } = printer;
     output.finish(&interruptions)?;
     let mut console = console::lock(&console);
     tell_left_out(args, etags, &mut console);
+    if args.to == Kind::Gnu {
+        tell_algorithms(algorithms, &mut console);
+    }
     let says_folder = args.to == Kind::Hashdeep && layout.invocation.is_some();
     if let Some(folder) = folder.into_first().filter(|_| !says_folder) {
         tell_folder(&folder, &mut console);
@@ -89,7 +93,7 @@ fn no_list(
         return Ok(fail_to_write(&why, &mut console::lock(printer.console)));
     }
     let name = args.output.as_deref().unwrap_or(Path::new("-"));
-    Err(why).with_context(|| name.display().to_string())
+    Err(why).with_context(|| shown(name))
 }
 
 /// Tells how many ETags no list of this format has.
@@ -101,6 +105,19 @@ fn tell_left_out(args: &Convert, etags: u64, console: &mut Console) {
     };
     let words = format!("{etags} left out, which lists in the format {} do not have", args.to);
     console.message(words.as_bytes());
+}
+
+/// Tells of which algorithms untagged lines are, where that cannot be read from them.
+fn tell_algorithms(written: Algorithms, console: &mut Console) {
+    let readers = [Dialect::any(), Dialect::keyed(Algorithms::ALL)];
+    for algorithm in written.iter() {
+        if !readers.iter().any(|reader| reader.tells(algorithm)) {
+            let words = format!(
+                "the new list does not say that it is of {algorithm}: check it with -a {algorithm}"
+            );
+            console.message(words.as_bytes());
+        }
+    }
 }
 
 /// Tells where the files are, which nothing in the new list does.
@@ -161,8 +178,7 @@ impl Input {
     /// The system's, with the name of the list.
     pub fn open(list: List) -> anyhow::Result<Self> {
         let opened = list.open().and_then(|file| Snapshot::of(&file).map(|it| (file, it)));
-        let (file, snapshot) =
-            opened.with_context(|| String::from_utf8_lossy(list.name()).into_owned())?;
+        let (file, snapshot) = opened.with_context(|| shown(OsStr::from_bytes(list.name())))?;
         Ok(Self { list, file, snapshot })
     }
 
@@ -187,7 +203,7 @@ impl Input {
 
     /// What messages call it.
     pub fn name(&self) -> String {
-        String::from_utf8_lossy(self.list.name()).into_owned()
+        shown(OsStr::from_bytes(self.list.name()))
     }
 
     /// The same, to be read from its start as often as one likes.

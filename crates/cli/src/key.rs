@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use lanesum_checksum::{Algorithm, Algorithms, Key};
 use lanesum_list::names_standard_input;
 
-use crate::console::Console;
+use crate::console::{Console, shown};
 use crate::failure::Usage;
 use crate::stdin;
 
@@ -41,7 +41,7 @@ impl KeyFile {
             return Err(Usage(format!("{unkeyed} takes no key; with --key-file say {}", keyed())));
         }
         let about = |words: String, algorithms| {
-            Usage(format!("{}: {words}; {}", path.display(), holds(algorithms)))
+            Usage(format!("{}: {words}; {}", shown(path), holds(algorithms)))
         };
         let (content, metadata) = read(path)
             .map_err(|error| about(lanesum_checksum::error::message(&error), algorithms))?;
@@ -75,7 +75,7 @@ pub fn refuse_shared(path: Option<&Path>, shared: Option<&str>) -> Result<(), Us
         (Some(path), Some(shared)) if comes_from_there(path) => Err(Usage(format!(
             "{}: the key cannot come from standard input when {shared} from there; name a file, or \
              another descriptor: --key-file /dev/fd/3 3<FILE",
-            path.display()
+            shown(path)
         ))),
         _ => Ok(()),
     }

@@ -24,6 +24,7 @@ use rustix::fs::{FileType, PROC_SUPER_MAGIC, fstat, stat, statfs};
 use rustix::io::Errno;
 use tempfile::{NamedTempFile, TempPath};
 
+use crate::console::shown;
 use crate::failure::Usage;
 use crate::signals::Interruptions;
 use existing::{Existing, Overwriting};
@@ -55,7 +56,7 @@ impl Target {
         let Some(name) = name.filter(|name| name.as_os_str() != "-") else {
             return Ok(Self::Stdout);
         };
-        Self::behind(name).with_context(|| name.display().to_string())
+        Self::behind(name).with_context(|| shown(name))
     }
 
     fn behind(name: &Path) -> io::Result<Self> {
@@ -106,8 +107,8 @@ impl Target {
             None => Ok(()),
             Some(input) => Err(Usage(format!(
                 "{}: is to be read, and to be replaced by the list (--output {})",
-                input.display(),
-                name.display()
+                shown(input),
+                shown(name)
             ))),
         }
     }
@@ -137,7 +138,7 @@ impl Target {
             Self::Special(file) => Ok(Output::Special(file)),
             Self::File { name, path, existing } => {
                 let output = Output::beside(path, existing, is_alone);
-                output.with_context(|| name.display().to_string())
+                output.with_context(|| shown(name))
             }
         }
     }
@@ -267,7 +268,7 @@ impl Output {
 pub enum NotPlaced {
     #[error("{}; it is as it was", message(.0))]
     AsItWas(io::Error),
-    #[error("{}; it may be overwritten in part; the whole list is {}", message(.error), .list.display())]
+    #[error("{}; it may be overwritten in part; the whole list is {}", message(.error), shown(.list))]
     Damaged { error: io::Error, list: PathBuf },
 }
 

@@ -17,6 +17,7 @@ use lanesum_checksum::walk::{self, Entry, Exclude, Skip, WalkOptions};
 use lanesum_list::names_standard_input;
 
 use crate::args::{Sum, Walk};
+use crate::console::shown;
 use crate::failure::Usage;
 use crate::output::Gap;
 use crate::stdin;
@@ -61,7 +62,7 @@ impl Paths {
         } else {
             File::open(from)
         };
-        let file = file.with_context(|| from.display().to_string())?;
+        let file = file.with_context(|| shown(from))?;
         let is_regular = file.metadata().is_ok_and(|it| it.is_file());
         let names = Some(BufReader::new(file).split(b'\0'));
         let has_key = args.key_file.as_deref().is_some_and(stdin::is);

@@ -16,7 +16,7 @@ use lanesum_list::Record;
 use lanesum_list::formats::{Format, Invocation, Kind};
 
 use crate::args::{Run, Sum, When};
-use crate::console::{self, Console, fail_to_write, locale_of_process};
+use crate::console::{self, Console, fail_to_write, locale_of_process, shown};
 use crate::failure::{self, Usage};
 use crate::key::{self, KeyFile};
 use crate::limits;
@@ -150,7 +150,7 @@ fn end(
     if missing.is_none() && is_empty {
         console.message(b"there was no file, so the list is empty");
     }
-    output.finish(interruptions).with_context(|| name.display().to_string())?;
+    output.finish(interruptions).with_context(|| shown(name))?;
     if missing.is_none() {
         return Ok(Ended::Listed(ExitCode::SUCCESS));
     }

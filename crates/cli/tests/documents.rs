@@ -80,7 +80,27 @@ fn the_documents_are_as_short_as_they_are_meant_to_be() {
         for decision in text.split("\n## ").skip(1) {
             let lines = decision.trim_end().lines().count() - 1;
             assert!(lines <= DECISION_LINES, "{}: {decision}", document.display());
+            assert!(ends_with_evidence(decision), "{}: {decision}", document.display());
         }
+    }
+}
+
+/// Whether a decision says in the end what shows it, a command or a test, and when that was seen.
+fn ends_with_evidence(decision: &str) -> bool {
+    let decision = decision.trim_end().strip_suffix(')').unwrap_or_default();
+    let is_date = |word: &str| word.len() == 10 && word.starts_with("20");
+    let evidence = decision.rsplit_once("(`").map(|(_, evidence)| evidence);
+    evidence.is_some_and(|it| it.contains('`') && it.split_whitespace().any(is_date))
+}
+
+#[test]
+fn evidence_is_a_command_and_a_date() {
+    assert!(ends_with_evidence("Claim\nText (Zen 4).\n(`bench one`; Zen 4, 2026-11-20)\n"));
+    assert!(ends_with_evidence("Claim\nText. (`a_test`; 2026-11-20 and 2026-11-21)"));
+    for none in
+        ["Claim\nText.", "Claim\n(not kept; Zen 4, 2026-11-20)", "Claim\n(`bench one`; Zen 4)"]
+    {
+        assert!(!ends_with_evidence(none), "{none}");
     }
 }
 

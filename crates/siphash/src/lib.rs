@@ -61,7 +61,7 @@ mod words;
 pub use crate::random::RandomState;
 pub use crate::{
     hasher::{SipHasher, SipHasher128},
-    many::{Lanes, Offset, Output},
+    many::{Offset, Output, WithBackend},
     one::{KEY_LEN, SipHash, SipHash13, SipHash24, SipHash48},
 };
 pub use lanesum_lanes::Backend;

@@ -2,7 +2,7 @@
 //!
 //! `LANESUM_BACKEND=NAME` holds the tests to one backend.
 
-use lanesum_siphash::{Backend, Lanes, SipHash};
+use lanesum_siphash::{Backend, SipHash, WithBackend};
 
 const K0: u64 = 0x0706_0504_0302_0100;
 const K1: u64 = 0x0f0e_0d0c_0b0a_0908;
@@ -34,7 +34,7 @@ fn bytes(length: usize) -> Vec<u8> {
 }
 
 /// The hashes of inputs in lanes, in both widths, are those of the peer.
-fn check<const C: usize, const D: usize>(lanes: Lanes<C, D>, inputs: &[&[u8]], what: &str)
+fn check<const C: usize, const D: usize>(lanes: WithBackend<C, D>, inputs: &[&[u8]], what: &str)
 where
     SipHash<C, D>: Peer,
 {
@@ -61,8 +61,8 @@ fn every_length(backend: Backend) {
         // All lanes, a number that leaves some idle, and one more than fit at once.
         for count in [1, 2, widest - 1, widest, widest + 1] {
             let inputs: Vec<&[u8]> = (0..count).map(|lane| at(lane + length, length)).collect();
-            check(sip::<2, 4>().lanes(backend), &inputs, "equal lengths");
-            check(sip::<1, 3>().lanes(backend), &inputs, "equal lengths");
+            check(sip::<2, 4>().with_backend(backend), &inputs, "equal lengths");
+            check(sip::<1, 3>().with_backend(backend), &inputs, "equal lengths");
         }
     }
 }
@@ -76,7 +76,7 @@ fn every_lane(backend: Backend) {
             let length = |lane| lengths[usize::from(lane == odd)];
             let inputs: Vec<&[u8]> =
                 (0..widest).map(|lane| &memory[lane..][..length(lane)]).collect();
-            check(sip::<2, 4>().lanes(backend), &inputs, "one odd length");
+            check(sip::<2, 4>().with_backend(backend), &inputs, "one odd length");
         }
     }
 }
@@ -92,7 +92,7 @@ fn mixed(backend: Backend) {
             offsets.push(offsets.last().unwrap() + length);
         }
         let inputs: Vec<&[u8]> = offsets.windows(2).map(|ends| &buffer[ends[0]..ends[1]]).collect();
-        let lanes = sip::<2, 4>().lanes(backend);
+        let lanes = sip::<2, 4>().with_backend(backend);
         check(lanes, &inputs, "mixed");
 
         let mut expected = vec![0_u64; count];
@@ -123,7 +123,7 @@ fn long_among_short(backend: Backend) {
         }
         let mut hashes = vec![0_u64; lengths.len()];
         let mut wide = vec![0_u128; lengths.len()];
-        let lanes = sip::<2, 4>().lanes(backend);
+        let lanes = sip::<2, 4>().with_backend(backend);
         lanes.hash_offsets(&buffer, &offsets, &mut hashes);
         lanes.hash_offsets(&buffer, &offsets, &mut wide);
         for (place, ends) in offsets.windows(2).enumerate() {
@@ -136,7 +136,7 @@ fn long_among_short(backend: Backend) {
 
 /// Records and columns of numbers.
 fn records(backend: Backend) {
-    fn of<const N: usize>(lanes: Lanes<2, 4>) {
+    fn of<const N: usize>(lanes: WithBackend<2, 4>) {
         for count in [0, 1, 7, 64, 100] {
             let buffer = bytes(count * N);
             let (records, _) = buffer.as_chunks::<N>();
@@ -151,7 +151,7 @@ fn records(backend: Backend) {
             }
         }
     }
-    let lanes = sip::<2, 4>().lanes(backend);
+    let lanes = sip::<2, 4>().with_backend(backend);
     of::<1>(lanes);
     of::<4>(lanes);
     of::<7>(lanes);

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use lanesum_catalog::{Catalog, Options, Policy, Reading as Way, Verb};
+use lanesum_catalog::{Catalog, Options, Policy, Reread, Verb};
 use lanesum_web::{Daemon, Door, Place, Reading, Settings};
 
 /// Far longer than any answer takes.
@@ -180,7 +180,7 @@ fn run(catalog: &Path, folder: &Path, verb: Verb) {
     };
     let mut options = Options::default();
     options.engine.threads = 1;
-    options.reading = if verb == Verb::Audit { Way::All } else { options.reading };
+    options.reread = if verb == Verb::Audit { Reread::All } else { options.reread };
     catalog.run(&root, verb, &options, &mut |_| Ok(())).unwrap();
 }
 

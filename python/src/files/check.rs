@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 
 use super::batches::{Batches, internal};
 use super::names::{self, NamesBuilder};
-use super::options::{self, Reading, os_error};
+use super::options::{self, ReadOptions, os_error};
 use super::watch::Lists;
 
 /// What is checked, and how. A dict in Python.
@@ -48,7 +48,7 @@ pub(crate) fn check_lists(
     py: Python<'_>,
     lists: &Bound<'_, PyAny>,
     checking: Checking<'_>,
-    reading: Reading<'_>,
+    reading: ReadOptions<'_>,
 ) -> PyResult<(Batches, Counts, Vec<String>, bool)> {
     let (engine, mut watch) = reading.engine()?;
     let lists = names::paths(lists)?;

@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 
 use super::batches::{Batches, internal};
 use super::names::{self, NamesBuilder};
-use super::options::{self, Reading, Walking, os_error};
+use super::options::{self, ReadOptions, Walking, os_error};
 use super::watch::Watch;
 
 /// How sides are compared. A dict in Python.
@@ -42,7 +42,7 @@ pub(crate) fn compare_sides(
     now: &Bound<'_, PyAny>,
     comparing: Comparing,
     walking: Walking,
-    reading: Reading<'_>,
+    reading: ReadOptions<'_>,
 ) -> PyResult<(Batches, Vec<String>, bool)> {
     let (engine, mut watch) = reading.engine()?;
     let inputs = [input(before)?, input(now)?];

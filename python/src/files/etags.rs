@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 
 use super::batches::Batches;
 use super::names;
-use super::options::{self, Reading};
+use super::options::{self, ReadOptions};
 use super::rows::{Columns, Row, RowsBuilder};
 
 const NO_FILE: &str = "is no regular file: its bytes come once, and ETags may need them twice";
@@ -23,7 +23,7 @@ pub(crate) fn etags_of_paths(
     py: Python<'_>,
     paths: &Bound<'_, PyAny>,
     part_size: String,
-    reading: Reading<'_>,
+    reading: ReadOptions<'_>,
 ) -> PyResult<Batches> {
     let (engine, mut watch) = reading.engine()?;
     if engine.io == Io::Direct {

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 
 use super::batches::Batches;
 use super::names;
-use super::options::{self, Reading, Walking, os_error};
+use super::options::{self, ReadOptions, Walking, os_error};
 use super::rows::{Columns, Row, RowsBuilder};
 use super::watch::Watch;
 
@@ -36,7 +36,7 @@ pub(crate) fn hash_paths(
     py: Python<'_>,
     paths: &Bound<'_, PyAny>,
     algorithms: Vec<String>,
-    reading: Reading<'_>,
+    reading: ReadOptions<'_>,
 ) -> PyResult<Batches> {
     let (mut engine, watch) = reading.engine()?;
     let algorithms = options::algorithms(&algorithms, engine.key.as_ref())?;
@@ -53,7 +53,7 @@ pub(crate) fn hash_below(
     root: &Bound<'_, PyAny>,
     algorithms: Vec<String>,
     walking: Walking,
-    reading: Reading<'_>,
+    reading: ReadOptions<'_>,
 ) -> PyResult<(Batches, Reasons)> {
     let root = names::path(root)?;
     // What is there to be walked is the argument's own business, and not a row's.

@@ -18,14 +18,14 @@ use crate::backend;
 /// How files are read. A dict in Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub(crate) struct Reading<'py> {
+pub(crate) struct ReadOptions<'py> {
     threads: usize,
     io: String,
     key: Option<Vec<u8>>,
     progress: Bound<'py, PyAny>,
 }
 
-impl Reading<'_> {
+impl ReadOptions<'_> {
     /// As the engine has it, with somebody who looks at it.
     ///
     /// # Errors

@@ -145,12 +145,12 @@ impl Inputs {
     ) -> Work<'i> {
         fn records<const N: usize, const C: usize, const D: usize>(
             inputs: &Inputs,
-            lanes: lanesum_siphash::Lanes<C, D>,
+            lanes: lanesum_siphash::WithBackend<C, D>,
         ) -> Work<'_> {
             let records = inputs.buffer.as_chunks::<N>().0;
             Box::new(move |hashes| lanes.hash_records(black_box(records), hashes))
         }
-        let lanes = sip.lanes(backend);
+        let lanes = sip.with_backend(backend);
         match self.shape {
             Shape::One => self.each(move |input| sip.hash(input)),
             Shape::Records => match self.bytes() / self.count() {

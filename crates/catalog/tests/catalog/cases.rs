@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use lanesum_catalog::{Import, Imported, Reading, Severity, Status};
+use lanesum_catalog::{Import, Imported, Reread, Severity, Status};
 use lanesum_list::Record;
 
 use super::*;
@@ -19,7 +19,7 @@ fn what_is_as_it_was_is_not_read() {
         assert_eq!((told.summary.files, told.summary.same), (0, 2), "{verb:?}");
         assert_eq!(told.summary.severity(), Severity::AsCataloged);
     }
-    let told = archive.run_with(Verb::Audit, |options| options.reading = Reading::All);
+    let told = archive.run_with(Verb::Audit, |options| options.reread = Reread::All);
     assert_eq!((told.summary.files, told.counts()[&Class::Ok]), (2, 2));
 }
 
@@ -184,10 +184,7 @@ fn what_was_hashed_while_it_may_have_been_written_is_no_rot() {
     days_pass(1);
     archive.rot("a");
     assert_eq!(archive.scrub(everything()).lines(), ["changed a"]);
-    assert_eq!(
-        archive.run_with(Verb::Update, |it| it.reading = Reading::All).lines(),
-        ["changed a"]
-    );
+    assert_eq!(archive.run_with(Verb::Update, |it| it.reread = Reread::All).lines(), ["changed a"]);
     // Now it is settled.
     archive.rot("a");
     assert_eq!(archive.scrub(everything()).lines(), ["rotted a"]);
@@ -205,7 +202,7 @@ fn what_was_moved_is_altered_though_it_was_new_when_it_was_hashed() {
     assert_eq!((told.lines(), told.summary.files), (vec!["moved a -> moved".to_owned()], 0));
     days_pass(1);
     for _ in 0..2 {
-        let told = archive.run_with(Verb::Update, |it| it.reading = Reading::All);
+        let told = archive.run_with(Verb::Update, |it| it.reread = Reread::All);
         assert_eq!(told.lines(), ["altered moved"]);
     }
 }
@@ -237,7 +234,7 @@ fn an_audit_settles_what_was_added_while_it_was_new() {
     assert_eq!(archive.run(Verb::Audit).summary.files, 1);
     assert_eq!(archive.run(Verb::Audit).summary.files, 0);
     archive.rot("a");
-    let told = archive.run_with(Verb::Update, |it| it.reading = Reading::All);
+    let told = archive.run_with(Verb::Update, |it| it.reread = Reread::All);
     assert_eq!(told.lines(), ["rotted a"]);
 }
 
@@ -320,14 +317,14 @@ fn what_moved_is_read_where_all_is_and_where_it_is_not_well() {
     }
     archive.rot("new b");
     let put = set_aside_time(&archive, "new c", "C");
-    let all = |options: &mut Options| options.reading = Reading::All;
+    let all = |options: &mut Options| options.reread = Reread::All;
     let lines = ["altered b -> new b", "altered c -> new c", "moved a -> new a"];
     for _ in 0..2 {
         let told = archive.run_with(Verb::Audit, all);
         assert_eq!((told.lines(), told.summary.files), (lines.map(str::to_owned).to_vec(), 4));
         assert_eq!(told.summary.severity(), Severity::Damage);
     }
-    let quick = |options: &mut Options| options.reading = Reading::Nothing;
+    let quick = |options: &mut Options| options.reread = Reread::Nothing;
     let told = archive.run_with(Verb::Audit, quick);
     assert_eq!((told.lines(), told.summary.files), (lines.map(str::to_owned).to_vec(), 0));
     assert_eq!(told.summary.severity(), Severity::Damage);
@@ -571,7 +568,7 @@ fn a_look_alone_reads_nothing() {
     archive.run(Verb::Add);
     archive.write("a", "longer");
     archive.write("c", "c");
-    let told = archive.run_with(Verb::Audit, |options| options.reading = Reading::Nothing);
+    let told = archive.run_with(Verb::Audit, |options| options.reread = Reread::Nothing);
     assert_eq!(told.lines(), ["changed a", "new c"]);
     assert_eq!((told.summary.files, told.summary.severity()), (0, Severity::NotAllDone));
 }
@@ -739,7 +736,7 @@ fn what_lists_say_is_held_against_files_by_whoever_reads_next() {
     assert_eq!(catalog.check().unwrap(), [""; 0]);
     drop(catalog);
 
-    let quick = |options: &mut Options| options.reading = Reading::Nothing;
+    let quick = |options: &mut Options| options.reread = Reread::Nothing;
     let told = archive.run_with(Verb::Audit, quick);
     assert_eq!((told.lines(), told.summary.unread), (vec!["new also".to_owned()], 5));
     assert_eq!(told.summary.severity(), Severity::NotAllDone);
@@ -833,7 +830,7 @@ fn what_was_told_to_differ_stays_known_until_it_is_taken_up() {
     assert_eq!(archive.run(Verb::Audit).lines(), ["changed a"], "although it looks as it did");
     assert_eq!(archive.run(Verb::Update).lines(), ["changed a"]);
     assert_eq!(archive.open().overviews(clock()).unwrap()[0].severity(), Severity::AsCataloged);
-    let told = archive.run_with(Verb::Audit, |options| options.reading = Reading::All);
+    let told = archive.run_with(Verb::Audit, |options| options.reread = Reread::All);
     assert_eq!(told.summary.severity(), Severity::AsCataloged);
 }
 
@@ -1022,7 +1019,7 @@ fn a_row_is_named_by_its_own_path_whatever_is_there_now() {
     drop(catalog);
     assert_eq!(archive.run(Verb::Audit).lines(), ["missing old/b"]);
     archive.open().forget(&archive.path("old"), &options()).unwrap();
-    let told = archive.run_with(Verb::Audit, |options| options.reading = Reading::All);
+    let told = archive.run_with(Verb::Audit, |options| options.reread = Reread::All);
     assert_eq!((told.lines(), told.counts()[&Class::Ok]), (vec![], 2));
 }
 
@@ -1038,7 +1035,7 @@ fn nothing_is_accepted_of_what_is_mounted_over_a_root() {
     assert!(matches!(refused, CatalogError::NotThere { .. }), "{refused}");
     fs::remove_dir_all(&tree).unwrap();
     fs::rename(&aside, &tree).unwrap();
-    let told = archive.run_with(Verb::Audit, |options| options.reading = Reading::All);
+    let told = archive.run_with(Verb::Audit, |options| options.reread = Reread::All);
     assert_eq!((told.lines(), told.counts()[&Class::Ok]), (vec![], 2));
 }
 
@@ -1050,7 +1047,7 @@ fn what_is_at_rest_stays_so_when_its_mode_alone_is_another() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
     fs::rename(archive.path("renamed"), archive.path("moved")).unwrap();
     AHEAD.with(|ahead| ahead.store(0, Ordering::Relaxed));
-    archive.run_with(Verb::Update, |options| options.reading = Reading::All);
+    archive.run_with(Verb::Update, |options| options.reread = Reread::All);
     days_pass(1);
     archive.rot("chmod");
     archive.rot("moved");
@@ -1155,7 +1152,7 @@ fn what_has_another_name_is_accepted_under_that() {
     fs::rename(archive.path("a"), archive.path("c")).unwrap();
     archive.write("c", "b");
     set_time(&archive.path("c"), time);
-    let told = archive.run_with(Verb::Audit, |options| options.reading = Reading::All);
+    let told = archive.run_with(Verb::Audit, |options| options.reread = Reread::All);
     assert_eq!(told.lines(), ["altered a -> c"]);
     let known = archive.open().not_well_after(0, 10).unwrap();
     assert_eq!(known.len(), 1);
@@ -1163,7 +1160,7 @@ fn what_has_another_name_is_accepted_under_that() {
     let accepted = archive.open().accept(&archive.path("c"), &options()).unwrap();
     assert_eq!(accepted.other.as_deref(), Some(&b"a"[..]));
     assert!(archive.open().not_well().unwrap().is_empty());
-    let told = archive.run_with(Verb::Audit, |options| options.reading = Reading::All);
+    let told = archive.run_with(Verb::Audit, |options| options.reread = Reread::All);
     assert_eq!(told.lines(), [""; 0]);
     assert_eq!(told.summary.severity(), Severity::AsCataloged);
 }

@@ -240,7 +240,7 @@ impl Model {
                 days_pass(1);
                 let told = self.archive.limited(|archive| {
                     archive.run_with(Verb::Audit, |options| {
-                        options.reading = lanesum_catalog::Reading::Nothing;
+                        options.reread = lanesum_catalog::Reread::Nothing;
                         options.max_gone = Some(100);
                     })
                 });
@@ -294,7 +294,7 @@ impl Model {
         days_pass(1);
         let told = self.archive.limited(|archive| {
             archive.run_with(Verb::Audit, |options| {
-                options.reading = lanesum_catalog::Reading::All;
+                options.reread = lanesum_catalog::Reread::All;
                 options.max_gone = Some(100);
             })
         });

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 
-use lanesum_catalog::{Change, Control, Halt, Reading, Severity, Status};
+use lanesum_catalog::{Change, Control, Halt, Reread, Severity, Status};
 use lanesum_checksum::engine::STRETCH;
 use lanesum_list::Algorithm;
 
@@ -116,7 +116,7 @@ fn what_was_read_otherwise_since_is_read_from_its_beginning() {
     let archive = archive();
     a_part(&archive, 1);
     days_pass(1);
-    archive.run_with(Verb::Audit, |options| options.reading = Reading::All);
+    archive.run_with(Verb::Audit, |options| options.reread = Reread::All);
     let now = clock();
     days_pass(1);
     assert_eq!(a_part(&archive, u64::MAX).summary.bytes, SIZE + 5);
@@ -138,7 +138,7 @@ fn rot_at(path: &Path, place: u64) {
 #[test]
 fn what_was_told_of_a_part_that_was_read_before_stays() {
     let audit = |archive: &Archive| {
-        archive.run_with(Verb::Audit, |options| options.reading = Reading::All).lines()
+        archive.run_with(Verb::Audit, |options| options.reread = Reread::All).lines()
     };
     let under_another_name = |archive: &Archive| {
         let (path, other) = (archive.path("long"), archive.path("other"));
@@ -168,7 +168,7 @@ fn what_was_accepted_is_read_from_its_beginning() {
     days_pass(1);
     a_part(&archive, 2 * STRETCH);
     rot_at(&archive.path("long"), 0);
-    archive.run_with(Verb::Audit, |options| options.reading = Reading::All);
+    archive.run_with(Verb::Audit, |options| options.reread = Reread::All);
     archive.open().accept(&archive.path("long"), &options()).unwrap();
     assert_eq!(archive.scrub(everything()).counts(), BTreeMap::from([(Class::Ok, 2)]));
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use lanesum_list::formats::{BagIt, Format, Kind, Mixed, S3, recognise};
 use lanesum_list::{Algorithm, Dialect};
 
-use super::{List, Options, Reading};
+use super::{List, Options, Recognition};
 
 /// How a list is read.
 #[derive(Debug)]
@@ -52,8 +52,10 @@ fn of_list(list: &List, head: &[u8], options: &Options) -> FormatOfList {
             None => s3,
         })
     };
-    match (options.reading, options.from) {
-        (Reading::Gnu, _) => FormatOfList::from(Box::new(Mixed::new(dialect)) as Box<dyn Format>),
+    match (options.recognition, options.from) {
+        (Recognition::Gnu, _) => {
+            FormatOfList::from(Box::new(Mixed::new(dialect)) as Box<dyn Format>)
+        }
         (_, Some(Kind::S3)) => FormatOfList::from(of_s3() as Box<dyn Format>),
         (_, Some(Kind::BagIt)) => match manifest {
             Some(manifest) => manifest.format(dialect),

@@ -16,7 +16,7 @@ use lanesum_list::{Digests, Etag, Record};
 use super::etags::{self, EtagJobs, EtagNote, ReadAs};
 use super::format::FormatOfList;
 use super::shared::{Share, SharedReads};
-use super::{List, ListError, Options, Reading};
+use super::{List, ListError, Options, Recognition};
 use crate::engine::Hashed;
 use crate::etag::Known;
 use crate::list::{self, ListReader, Snapshot};
@@ -328,12 +328,12 @@ impl OpenList {
         let file = list.open().map_err(ListError::Open)?;
         let snapshot = Snapshot::of(&file).map_err(ListError::Open)?;
         let is_regular = snapshot.is_regular();
-        let before = (options.reading == Reading::Examined).then_some(snapshot);
+        let before = (options.recognition == Recognition::Examined).then_some(snapshot);
         let ending = options.dialect.ending();
         let text = BufReader::new(file);
-        let (text, format): (Box<dyn BufRead + Send>, _) = match options.reading {
-            Reading::Gnu => (Box::new(text), None),
-            Reading::Examined => {
+        let (text, format): (Box<dyn BufRead + Send>, _) = match options.recognition {
+            Recognition::Gnu => (Box::new(text), None),
+            Recognition::Examined => {
                 let text = list::open(text, ending)?;
                 let format = FormatOfList::new(list, text.get_ref().0.get_ref(), options);
                 (Box::new(text), Some(format))
@@ -386,7 +386,7 @@ impl OpenList {
                 Step::End
                     if self.is_empty
                         && !self.is_regular
-                        && options.reading == Reading::Examined =>
+                        && options.recognition == Recognition::Examined =>
                 {
                     return Err(ListError::NothingCame);
                 }
@@ -421,7 +421,8 @@ impl OpenList {
         let has_next = |lines: &mut ListReader<_>| {
             format.is_of_lines() && lines.has_next(options.dialect.ending())
         };
-        options.reading == Reading::Examined && (self.is_regular || has_next(&mut self.lines))
+        options.recognition == Recognition::Examined
+            && (self.is_regular || has_next(&mut self.lines))
     }
 
     /// Reads a line.
@@ -451,7 +452,7 @@ impl OpenList {
             }
             Line::Record { record, is_tagged } => (Record { etag: None, ..record }, is_tagged),
         };
-        if self.is_stdin && options.reading == Reading::Gnu && *record.name == *b"-" {
+        if self.is_stdin && options.recognition == Recognition::Gnu && *record.name == *b"-" {
             // The list comes from there, so nothing else can. Otherwise the engine says so.
             return Ok(Step::Note(Note::Malformed(number)));
         }

@@ -16,7 +16,7 @@ use crate::list::OpenError;
 pub enum List {
     /// Standard input. What it is should be among
     /// [`engine::Options::taken`](crate::engine::Options::taken). As to
-    /// [`Reading::Gnu`](super::Reading::Gnu), an entry `-` is malformed in such a list.
+    /// [`Recognition::Gnu`](super::Recognition::Gnu), an entry `-` is malformed in such a list.
     Stdin,
     /// A file.
     Path(PathBuf),

@@ -55,9 +55,9 @@ pub struct Options {
     /// Which lines the lists may hold.
     pub dialect: Dialect,
     /// How lists are told from other files.
-    pub reading: Reading,
+    pub recognition: Recognition,
     /// The format of all lists. Without it each is recognised by its start, or as a manifest of
-    /// BagIt by its name and the `bagit.txt` beside it. As to [`Reading::Gnu`] it does not count.
+    /// BagIt by its name and the `bagit.txt` beside it. As to [`Recognition::Gnu`] it does not count.
     pub from: Option<Kind>,
     /// The name of the one file that a list in the format [`Kind::S3`] does not name, as of `aws
     /// s3api head-object`.
@@ -85,7 +85,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             dialect: Dialect::any(),
-            reading: Reading::Examined,
+            recognition: Recognition::Examined,
             from: None,
             name: None,
             part_sizes: Vec::new(),
@@ -112,7 +112,7 @@ impl Options {
 /// How lists are told from other files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Reading {
+pub enum Recognition {
     /// A list in UTF-16 or of binary data is an error, a byte order mark is passed over, and each
     /// list has a form of its own.
     Examined,
@@ -148,7 +148,7 @@ pub enum Event {
         part_size: u64,
     },
     /// A line is of an algorithm that is not known here, so its file was not checked. Of
-    /// [`Reading::Gnu`] it is malformed.
+    /// [`Recognition::Gnu`] it is malformed.
     Unknown {
         /// Its number, from 1.
         line: u64,

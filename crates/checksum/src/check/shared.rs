@@ -16,7 +16,7 @@ use lanesum_list::lines;
 
 use super::format::FormatOfList;
 use super::jobs::{Jobs, Note};
-use super::{List, Options, Reading};
+use super::{List, Options, Recognition};
 use crate::{Algorithms, Source};
 
 /// More lists than this are of a folder each, as a rule, and share no files.
@@ -65,7 +65,7 @@ impl SharedReads {
     pub(super) fn find(lists: impl Iterator<Item = List>, options: &Options) -> Self {
         let lists: Vec<_> = lists.take(MOST_LISTS + 1).collect();
         let mut shared = Self::default();
-        if lists.len() > MOST_LISTS || options.reading == Reading::Gnu {
+        if lists.len() > MOST_LISTS || options.recognition == Recognition::Gnu {
             return shared;
         }
         let (lists, ends): (Vec<_>, Vec<_>) = lists

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use lanesum_catalog::{CatalogError, Options};
 
-use super::{console, fail, name, open, worse};
+use super::{command, console, fail, name, open, worse};
 use crate::args::Accept;
 use crate::console::lock;
 
@@ -28,8 +28,9 @@ pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
                 let words = match (finding.before, finding.after) {
                     // Of a folder the volume is told.
                     (_, Some(volume)) if finding.path.is_empty() => format!(
-                        "accepted as the folder that is cataloged, on {volume}; `lanesum audit` \
-                         tells how its files are"
+                        "accepted as the folder that is cataloged, on {volume}; `{}` tells how its \
+                         files are",
+                        command(&args.place, "audit", &console)
                     ),
                     (Some(before), Some(after)) if before == after => {
                         format!("accepted: it is as it was cataloged: {after}")
@@ -45,8 +46,9 @@ pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
             // The others are done all the same.
             Err(error) => {
                 worst = worse(worst, fail(&error, &args.place, &mut console));
-                if let (CatalogError::Io { .. }, Some(words)) = (error, way_out(path)) {
-                    console.about(name(path), words);
+                let way_out = way_out(path, |verb| command(&args.place, verb, &console));
+                if let (CatalogError::Io { .. }, Some(words)) = (error, way_out) {
+                    console.about(name(path), &words);
                 }
             }
         }
@@ -55,15 +57,18 @@ pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
 }
 
 /// What to do with a path that is no file.
-fn way_out(path: &Path) -> Option<&'static str> {
+fn way_out(path: &Path, say: impl Fn(&str) -> String) -> Option<String> {
     match path.symlink_metadata() {
-        Ok(it) if it.is_dir() => Some(
-            "is a folder, and files are accepted one by one; `lanesum forget` of it and \
-             `lanesum update` take up anew all that is in it",
-        ),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Some("if it was cataloged and is gone for good, `lanesum forget` takes it out")
-        }
+        Ok(it) if it.is_dir() => Some(format!(
+            "is a folder, and files are accepted one by one; `{}` of it and `{}` take up anew all \
+             that is in it",
+            say("forget"),
+            say("update")
+        )),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(format!(
+            "if it was cataloged and is gone for good, `{}` takes it out",
+            say("forget")
+        )),
         _ => None,
     }
 }

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use lanesum_catalog::{Options, Reading, Verb};
+use lanesum_catalog::{Options, Reread, Verb};
 
-use super::{Reads, console_telling, doing, fail, open, over, roots};
+use super::{Reads, Spoken, console_telling, doing, fail, open, over, roots};
 use crate::args::Audit;
 use crate::console::lock;
 
@@ -22,17 +22,19 @@ pub fn run(args: &Audit) -> anyhow::Result<ExitCode> {
         Ok(catalog) => catalog,
         Err(error) => return Ok(fail(&error, &args.told.place, &mut lock(&console))),
     };
-    let roots = match roots(&catalog, &args.folders)? {
+    let place = &args.told.place;
+    let asked = roots(&catalog, &args.folders, &Spoken { place, console: &lock(&console) })?;
+    let roots = match asked {
         Ok(roots) => roots,
-        Err(error) => return Ok(fail(&error, &args.told.place, &mut lock(&console))),
+        Err(error) => return Ok(fail(&error, place, &mut lock(&console))),
     };
     let reads = if args.all { Reads::All } else { Reads::Some };
     let change = |options: &mut Options| {
         options.max_gone = args.max_gone;
-        options.reading = match (args.all, args.quick) {
-            (true, _) => Reading::All,
-            (_, true) => Reading::Nothing,
-            _ => Reading::Needed,
+        options.reread = match (args.all, args.quick) {
+            (true, _) => Reread::All,
+            (_, true) => Reread::Nothing,
+            _ => Reread::Needed,
         };
     };
     Ok(over(&mut catalog, (&roots, reads), &args.told, change, &console, doing(Verb::Audit)))

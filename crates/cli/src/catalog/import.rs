@@ -15,7 +15,7 @@ use lanesum_checksum::Algorithms;
 use lanesum_checksum::check::{self, FormatOfList, List};
 use lanesum_list::{Dialect, Ending, Record};
 
-use super::{DIFFERENCES, NOT_ALL_DONE, fail, is_there, look, name, open, tell_of_new};
+use super::{DIFFERENCES, NOT_ALL_DONE, command, fail, is_there, look, name, open, tell_of_new};
 use crate::args::ImportArgs;
 use crate::console::Console;
 use crate::convert::Input;
@@ -53,7 +53,8 @@ pub fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<ExitCode>
         Ok(counts) => counts,
         Err(error) => return Ok(fail(&error, &args.place, console)),
     };
-    console.message(summary(&counts, empty).as_bytes());
+    let update = command(&args.place, "update", console);
+    console.message(summary(&counts, empty, &update).as_bytes());
     let count = |imported| counts.get(&imported).copied().unwrap_or(0);
     Ok(if count(Imported::Differs) + count(Imported::Contradicted) > 0 {
         ExitCode::FAILURE
@@ -200,11 +201,13 @@ fn words(imported: Imported) -> &'static str {
 }
 
 /// All of it in a line; what is taken is never called well.
-fn summary(counts: &BTreeMap<Imported, u64>, empty: usize) -> String {
+fn summary(counts: &BTreeMap<Imported, u64>, empty: usize, update: &str) -> String {
     let is_whole = empty == 0 && counts.keys().all(|imported| imported.is_as_told());
     let parts = counts.iter().map(|(imported, count)| {
         let words = match imported {
-            Imported::Taken => "taken from lists, and not read yet: `lanesum update` reads them",
+            Imported::Taken => {
+                &format!("taken from lists, and not read yet: `{update}` reads them")
+            }
             Imported::Known => "as cataloged",
             Imported::Differs => "DIFFER from what is cataloged",
             Imported::NotComparable => "cataloged with other algorithms",

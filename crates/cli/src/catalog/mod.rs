@@ -19,7 +19,7 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::DirBuilderExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -27,7 +27,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::Context as _;
 use jiff::tz::TimeZone;
 use lanesum_catalog::{
-    Catalog, CatalogError, Finding, Options, Overview, Root, Severity, Summary, Verb,
+    Catalog, CatalogError, Finding, Options, Overview, Root, Severity, Spelling, Summary, Verb,
 };
 use lanesum_checksum::walk::{self, Entry, WalkOptions};
 
@@ -46,7 +46,9 @@ const NOT_ALL_DONE: u8 = 4;
 const OF_CATALOG: u8 = 5;
 
 /// What is said where there is no folder.
-const NOTHING_CATALOGED: &str = "nothing is cataloged; `lanesum add DIR` takes a folder up";
+fn nothing_cataloged(place: &Where, console: &Console) -> String {
+    format!("nothing is cataloged; `{} DIR` takes a folder up", command(place, "add", console))
+}
 
 /// The catalog's file.
 ///
@@ -79,7 +81,7 @@ fn open(place: &Where, verb: &str) -> anyhow::Result<Result<Catalog, CatalogErro
         && !folder.as_os_str().is_empty()
     {
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        made.with_context(|| folder.display().to_string())?;
+        made.with_context(|| console::shown(folder))?;
     }
     Ok(Catalog::open(&path, verb))
 }
@@ -130,9 +132,10 @@ pub fn fail(error: &CatalogError, place: &Where, console: &mut Console) -> ExitC
     if let CatalogError::Told(error) = error {
         return fail_to_write(error, console);
     }
+    let words = error.words(&Spoken { place, console });
     match path(place) {
-        Ok(path) if error.is_of_catalog() => console.about(name(&path), &error.to_string()),
-        _ => console.message(error.to_string().as_bytes()),
+        Ok(path) if error.is_of_catalog() => console.about(name(&path), &words),
+        _ => console.message(words.as_bytes()),
     }
     match error {
         error if error.is_of_catalog() => ExitCode::from(OF_CATALOG),
@@ -158,14 +161,18 @@ fn code(severity: Severity) -> ExitCode {
 }
 
 /// The roots that these paths are; all where there are none.
-fn roots(catalog: &Catalog, paths: &[PathBuf]) -> anyhow::Result<Result<Vec<Root>, CatalogError>> {
+fn roots(
+    catalog: &Catalog,
+    paths: &[PathBuf],
+    spoken: &Spoken<'_>,
+) -> anyhow::Result<Result<Vec<Root>, CatalogError>> {
     let all = match catalog.roots() {
         Ok(all) => all,
         Err(error) => return Ok(Err(error)),
     };
     if paths.is_empty() {
         if all.is_empty() {
-            return Err(Usage(NOTHING_CATALOGED.to_owned()).into());
+            return Err(Usage(nothing_cataloged(spoken.place, spoken.console)).into());
         }
         return Ok(Ok(all));
     }
@@ -184,7 +191,7 @@ fn roots(catalog: &Catalog, paths: &[PathBuf]) -> anyhow::Result<Result<Vec<Root
             // As it is misspelt, rather than not cataloged.
             Err(CatalogError::NoRoot(path)) => {
                 if let Err(error) = path.symlink_metadata() {
-                    return Err(Usage(CatalogError::Io { path, error }.to_string()).into());
+                    return Err(Usage(CatalogError::Io { path, error }.words(spoken)).into());
                 }
                 return Ok(Err(CatalogError::NoRoot(path)));
             }
@@ -198,11 +205,15 @@ fn roots(catalog: &Catalog, paths: &[PathBuf]) -> anyhow::Result<Result<Vec<Root
 struct Asked(Option<Vec<Root>>);
 
 impl Asked {
-    fn of(catalog: &Catalog, paths: &[PathBuf]) -> anyhow::Result<Result<Self, CatalogError>> {
+    fn of(
+        catalog: &Catalog,
+        paths: &[PathBuf],
+        spoken: &Spoken<'_>,
+    ) -> anyhow::Result<Result<Self, CatalogError>> {
         if paths.is_empty() {
             return Ok(Ok(Self(None)));
         }
-        Ok(roots(catalog, paths)?.map(|roots| Self(Some(roots))))
+        Ok(roots(catalog, paths, spoken)?.map(|roots| Self(Some(roots))))
     }
 
     /// Whether one of them is it.
@@ -297,14 +308,47 @@ fn over(
     }
 }
 
-/// A command as it is to be typed, with the catalog that is in use.
+/// A command as it is to be typed, in whatever folder, with the catalog that is in use.
 pub fn command(place: &Where, verb: &str, console: &Console) -> String {
-    let mut words = format!("lanesum {verb}").into_bytes();
+    let mut words = format!("lanesum {verb}");
     if let Some(path) = &place.catalog {
-        words.extend_from_slice(b" --catalog ");
-        console.quote(&mut words, name(path));
+        let absolute = path::absolute(path).unwrap_or_else(|_| path.clone());
+        words += " --catalog ";
+        words += &shown(&absolute, console);
     }
+    words
+}
+
+/// A command about a path, as it is to be typed.
+fn command_about(place: &Where, verb: &str, path: &Path, console: &Console) -> String {
+    format!("{} {}", command(place, verb, console), shown(path, console))
+}
+
+/// A path as messages show it.
+fn shown(path: &Path, console: &Console) -> String {
+    let mut words = Vec::new();
+    console.quote(&mut words, name(path));
     String::from_utf8_lossy(&words).into_owned()
+}
+
+/// Paths and commands as the console shows them.
+pub struct Spoken<'a> {
+    pub place: &'a Where,
+    pub console: &'a Console,
+}
+
+impl Spelling for Spoken<'_> {
+    fn path(&self, path: &Path) -> String {
+        shown(path, self.console)
+    }
+
+    fn command(&self, verb: &str, path: Option<&Path>) -> String {
+        let Self { place, console } = self;
+        match path {
+            None => command(place, verb, console),
+            Some(path) => command_about(place, verb, path, console),
+        }
+    }
 }
 
 /// A moment as messages show it: `2026-11-24 21:03:07Z`.

@@ -74,9 +74,11 @@ impl Printer<'_> {
         }
         console.flush()?;
         for mount in &summary.mounts {
-            let words = "something is mounted there, which is no part of the folder; \
-                         `lanesum add` takes it up by itself";
-            console.about(&whole(self.root, mount), words);
+            let words = format!(
+                "something is mounted there, which is no part of the folder; `{}` takes it up by itself",
+                command(self.place, "add", console)
+            );
+            console.about(&whole(self.root, mount), &words);
         }
         if summary.clock_is_behind {
             let words =
@@ -93,8 +95,8 @@ impl Printer<'_> {
 /// A run in a line. It says "complete" or "NOT complete", and never that there are no errors.
 fn words(summary: &Summary, place: &Where, console: &Console) -> String {
     let verb = summary.verb.name();
+    let say = |verb: &str| command(place, verb, console);
     if let Some(why) = &summary.suspended {
-        let say = |verb: &str| command(place, verb, console);
         let back = way_back(&summary.root, why, say, console);
         return format!("{verb} NOT done: suspended, and nothing was changed; {back}");
     }
@@ -116,24 +118,26 @@ fn words(summary: &Summary, place: &Where, console: &Console) -> String {
         }
     }
     for (status, what) in [
-        (Status::Changed, "changed and not taken up (`lanesum update` does)"),
-        (Status::Busy, "busy when to be read (`lanesum audit` reads it again)"),
-        (Status::Hidden, "hidden by what is mounted there, or was"),
+        (Status::Changed, format!("changed and not taken up (`{}` does)", say("update"))),
+        (Status::Busy, format!("busy when to be read (`{}` reads it again)", say("audit"))),
+        (Status::Hidden, "hidden by what is mounted there, or was".to_owned()),
     ] {
         if let Some(count) = summary.known.get(&status) {
             parts.push(format!("{} known to be {what}", HumanCount(*count)));
         }
     }
     if summary.is_empty && summary.counts.contains_key(&Class::New) {
-        parts
-            .push("none of its files is cataloged yet (`lanesum update` takes them up)".to_owned());
+        let update = say("update");
+        parts.push(format!("none of its files is cataloged yet (`{update}` takes them up)"));
     } else if summary.is_empty {
         let words = "nothing is cataloged: no regular file is in it; is its disk mounted?";
         parts.push(words.to_owned());
     }
     if !summary.is_taken_up {
-        let words = "not all files are known, since no add or update came to its end (`lanesum update` does it)";
-        parts.push(words.to_owned());
+        parts.push(format!(
+            "not all files are known, since no add or update came to its end (`{}` does it)",
+            say("update")
+        ));
     }
     let parts = match parts.is_empty() {
         true if summary.is_all_done() => "nothing to do".to_owned(),
@@ -144,7 +148,7 @@ fn words(summary: &Summary, place: &Where, console: &Console) -> String {
     let complete = match summary.halt {
         _ if summary.is_all_done() => "complete".to_owned(),
         Some(Halt::Paused(since)) => {
-            format!("NOT complete, paused since {} (`lanesum resume` goes on)", moment(since))
+            format!("NOT complete, paused since {} (`{}` goes on)", moment(since), say("resume"))
         }
         Some(Halt::Closed) => {
             "NOT complete, it is outside of its hours (--now reads all the same)".to_owned()

@@ -14,7 +14,7 @@ use lanesum_list::formats::write_cell;
 use super::print::{SCHEMA, finding_object, insert_path, line, place, whole};
 use super::status::{lacks, run_words, undone};
 use super::{
-    Asked, NOTHING_CATALOGED, code, command, console, fail, html, look, moment, name, now,
+    Asked, Spoken, code, command, console, fail, html, look, moment, name, nothing_cataloged, now,
 };
 use crate::args::Report;
 use crate::console::{Console, lock};
@@ -30,14 +30,18 @@ pub fn run(args: &Report) -> anyhow::Result<ExitCode> {
     let console = console()?;
     let mut console = lock(&console);
     let reported = match look(&args.of.place)? {
-        Ok(catalog) => Asked::of(&catalog, &args.of.folders)?
-            .and_then(|asked| report(args, &catalog, &asked, &mut console)),
+        Ok(catalog) => {
+            let spoken = Spoken { place: &args.of.place, console: &console };
+            let asked = Asked::of(&catalog, &args.of.folders, &spoken)?;
+            asked.and_then(|asked| report(args, &catalog, &asked, &mut console))
+        }
         Err(error) => Err(error),
     };
     Ok(match reported {
         Ok(Some(severity)) => code(severity),
         Ok(None) => {
-            console.message(NOTHING_CATALOGED.as_bytes());
+            let words = nothing_cataloged(&args.of.place, &console);
+            console.message(words.as_bytes());
             ExitCode::from(2)
         }
         Err(error) => fail(&error, &args.of.place, &mut console),

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use lanesum_catalog::Due;
 
-use super::{Reads, console_telling, fail, open, over, roots};
+use super::{Reads, Spoken, console_telling, fail, open, over, roots};
 use crate::args::Scrub;
 use crate::console::lock;
 
@@ -23,9 +23,11 @@ pub fn run(args: &Scrub) -> anyhow::Result<ExitCode> {
         Ok(catalog) => catalog,
         Err(error) => return Ok(fail(&error, &args.told.place, &mut lock(&console))),
     };
-    let roots = match roots(&catalog, &args.folders)? {
+    let place = &args.told.place;
+    let asked = roots(&catalog, &args.folders, &Spoken { place, console: &lock(&console) })?;
+    let roots = match asked {
         Ok(roots) => roots,
-        Err(error) => return Ok(fail(&error, &args.told.place, &mut lock(&console))),
+        Err(error) => return Ok(fail(&error, place, &mut lock(&console))),
     };
     let mut due = Due::default();
     due.percent = args.percent;

@@ -7,7 +7,10 @@ use lanesum_catalog::{Class, Overview, Run, Severity};
 use serde_json::{Map, Value, json};
 
 use super::print::{SCHEMA, insert_path, line, way_back};
-use super::{Asked, NOTHING_CATALOGED, code, command, console, fail, look, moment, name, now};
+use super::{
+    Asked, Spoken, code, command, command_about, console, fail, look, moment, name,
+    nothing_cataloged, now,
+};
 use crate::args::{Status, Where};
 use crate::console::{Console, fail_to_write, lock};
 use crate::counts::files;
@@ -27,7 +30,9 @@ pub fn run(args: &Status) -> anyhow::Result<ExitCode> {
     let place = &args.of.place;
     let looked = match look(place)? {
         Ok(catalog) => {
-            Asked::of(&catalog, &args.of.folders)?.and_then(|asked| asked.overviews(&catalog, now))
+            let asked =
+                Asked::of(&catalog, &args.of.folders, &Spoken { place, console: &console })?;
+            asked.and_then(|asked| asked.overviews(&catalog, now))
         }
         Err(error) => Err(error),
     };
@@ -46,7 +51,8 @@ pub fn run(args: &Status) -> anyhow::Result<ExitCode> {
         return Ok(fail_to_write(&error, &mut console));
     }
     if overviews.is_empty() {
-        console.message(NOTHING_CATALOGED.as_bytes());
+        let words = nothing_cataloged(place, &console);
+        console.message(words.as_bytes());
         return Ok(ExitCode::from(2));
     }
     Ok(code(overviews.iter().map(Overview::severity).max().unwrap_or(Severity::AsCataloged)))
@@ -99,7 +105,8 @@ pub(super) fn lacks(it: &Overview, place: &Where, console: &Console) -> Vec<(Str
     }
     if it.files == 0 && it.is_taken_up && it.root.suspended.is_none() {
         let words = "NOTHING CATALOGED: no regular file is in it; is its disk mounted?";
-        let remedy = format!("{}; or, if it is to be empty, {}", say("update"), say("forget"));
+        let forget = command_about(place, "forget", &it.root.path, console);
+        let remedy = format!("{}; or, if it is to be empty, {forget}", say("update"));
         lines.push((words.to_owned(), remedy));
     }
     lines

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use indicatif::DecimalBytes;
 use lanesum_catalog::{Catalog, CatalogError, Control, Manners, Root};
 
-use super::{console, fail, look, moment, name, now, roots};
+use super::{Spoken, command, console, fail, look, moment, name, now, roots};
 use crate::args::{Limit, Steer};
 use crate::console::{fail_to_write, lock};
 
@@ -14,9 +14,9 @@ use crate::console::{fail_to_write, lock};
 /// # Errors
 /// What keeps it from beginning.
 pub fn pause(args: &Steer) -> anyhow::Result<ExitCode> {
-    each(args, |_, control, root| {
+    each(args, |_, control, root, resume| {
         let since = control.pause(root, now())?;
-        Ok(Words::Done(format!("paused since {}; `lanesum resume` lets it go on", moment(since))))
+        Ok(Words::Done(format!("paused since {}; `{resume}` lets it go on", moment(since))))
     })
 }
 
@@ -25,7 +25,7 @@ pub fn pause(args: &Steer) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// What keeps it from beginning.
 pub fn resume(args: &Steer) -> anyhow::Result<ExitCode> {
-    each(args, |_, control, root| {
+    each(args, |_, control, root, _| {
         Ok(Words::Done(match control.resume(root)? {
             Some(since) => format!("resumed; it was paused since {}", moment(since)),
             None => "it was not paused".to_owned(),
@@ -39,7 +39,7 @@ pub fn resume(args: &Steer) -> anyhow::Result<ExitCode> {
 /// What keeps it from beginning.
 pub fn limit(args: &Limit) -> anyhow::Result<ExitCode> {
     let change = args.manners.change();
-    each(&args.steer, |catalog, control, root| {
+    each(&args.steer, |catalog, control, root, _| {
         if change.is_nothing() {
             let words = words(&catalog.manners(root)?, root.policy.every_days);
             return Ok(Words::Asked(words + &policy(root)));
@@ -57,10 +57,11 @@ enum Words {
     Done(String),
 }
 
-/// Does something with each of the folders, and says what came of it.
+/// Does something with each of the folders, and says what came of it. Its last argument is how to
+/// resume.
 fn each(
     args: &Steer,
-    mut steer: impl FnMut(&Catalog, &mut Control, &Root) -> Result<Words, CatalogError>,
+    mut steer: impl FnMut(&Catalog, &mut Control, &Root, &str) -> Result<Words, CatalogError>,
 ) -> anyhow::Result<ExitCode> {
     let console = console()?;
     let opened = look(&args.place)?.and_then(|catalog| {
@@ -71,14 +72,17 @@ fn each(
         Ok(opened) => opened,
         Err(error) => return Ok(fail(&error, &args.place, &mut lock(&console))),
     };
-    let roots = match roots(&catalog, &args.folders)? {
+    let place = &args.place;
+    let asked = roots(&catalog, &args.folders, &Spoken { place, console: &lock(&console) })?;
+    let roots = match asked {
         Ok(roots) => roots,
-        Err(error) => return Ok(fail(&error, &args.place, &mut lock(&console))),
+        Err(error) => return Ok(fail(&error, place, &mut lock(&console))),
     };
     let mut worst = ExitCode::SUCCESS;
     for root in roots {
-        let steered = steer(&catalog, &mut control, &root);
         let mut console = lock(&console);
+        let resume = command(place, "resume", &console);
+        let steered = steer(&catalog, &mut control, &root, &resume);
         match steered {
             Ok(Words::Done(words)) => console.about(name(&root.path), &words),
             Ok(Words::Asked(words)) => {

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use lanesum_catalog::{Options, Verb};
 
-use super::{Reads, console_telling, doing, fail, open, over, roots};
+use super::{Reads, Spoken, console_telling, doing, fail, open, over, roots};
 use crate::args::CatalogUpdate;
 use crate::console::lock;
 
@@ -22,9 +22,11 @@ pub fn run(args: &CatalogUpdate) -> anyhow::Result<ExitCode> {
         Ok(catalog) => catalog,
         Err(error) => return Ok(fail(&error, &args.told.place, &mut lock(&console))),
     };
-    let roots = match roots(&catalog, &args.folders)? {
+    let place = &args.told.place;
+    let asked = roots(&catalog, &args.folders, &Spoken { place, console: &lock(&console) })?;
+    let roots = match asked {
         Ok(roots) => roots,
-        Err(error) => return Ok(fail(&error, &args.told.place, &mut lock(&console))),
+        Err(error) => return Ok(fail(&error, place, &mut lock(&console))),
     };
     let change = |options: &mut Options| options.max_gone = args.max_gone;
     Ok(over(&mut catalog, (&roots, Reads::Some), &args.told, change, &console, doing(Verb::Update)))

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use indicatif::{DecimalBytes, HumanDuration};
 use lanesum_checksum::engine::Progress;
 
+use crate::console;
 use crate::counts::files;
 
 /// Over so long the rate is taken.
@@ -30,7 +31,7 @@ struct UnderWay {
 
 /// How far a part is.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reading {
+pub struct PartRead {
     /// The folder.
     pub root: PathBuf,
     /// Its files and bytes that are read in this part.
@@ -62,7 +63,7 @@ impl Live {
     }
 
     /// How far it is; nothing where nothing is read.
-    pub fn reading(&self) -> Option<Reading> {
+    pub fn reading(&self) -> Option<PartRead> {
         let mut live = self.lock();
         let live = live.as_mut()?;
         let (now, bytes) = (Instant::now(), live.progress.bytes.load(Relaxed));
@@ -74,7 +75,7 @@ impl Live {
         let seconds = (now - since).as_secs_f64();
         let rate = if seconds > 0.0 { ((bytes - before) as f64 / seconds) as u64 } else { 0 };
         let left = live.bytes.saturating_sub(bytes);
-        Some(Reading {
+        Some(PartRead {
             root: live.root.clone(),
             of_files: live.files,
             of_bytes: live.bytes,
@@ -86,13 +87,13 @@ impl Live {
     }
 }
 
-impl Reading {
+impl PartRead {
     /// In a line.
     pub fn words(&self) -> String {
         let (done, of) = (DecimalBytes(self.bytes), DecimalBytes(self.of_bytes));
         let mut words = format!(
             "reads {}: {done} of {of} ({}/s), {} of {}",
-            self.root.display(),
+            console::shown(&self.root),
             DecimalBytes(self.rate),
             self.files,
             files(self.of_files)

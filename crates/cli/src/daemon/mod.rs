@@ -36,7 +36,7 @@ use signal_hook::iterator::Signals;
 
 use crate::args::Serve;
 use crate::catalog::{fail, path};
-use crate::console::{Console, locale_of_process, lock};
+use crate::console::{self, Console, locale_of_process, lock};
 use crate::counts::files;
 use crate::failure::Usage;
 use calls::Calls;
@@ -99,7 +99,7 @@ fn require_folder(heartbeat_file: Option<&Path>) -> Result<(), Usage> {
     if folder.is_none_or(Path::is_dir) {
         return Ok(());
     }
-    Err(Usage(format!("--heartbeat-file {}: its folder is not there", file.display())))
+    Err(Usage(format!("--heartbeat-file {}: its folder is not there", console::shown(file))))
 }
 
 /// From now on SIGTERM and SIGINT end the daemon: what is done is committed. Where that takes too

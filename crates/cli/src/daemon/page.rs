@@ -12,7 +12,7 @@ use lanesum_web::{Daemon, Door, Place, Reading, Settings};
 
 use super::live::Live;
 use crate::args::Page;
-use crate::console::{Console, lock};
+use crate::console::{self, Console, lock};
 use crate::failure::Usage;
 
 /// A token that can be guessed is none.
@@ -57,7 +57,7 @@ pub fn wanted(args: &Page) -> Result<Option<Wanted>, Usage> {
 
 /// What a file holds that only its owner may read.
 fn token(path: &Path) -> Result<String, Usage> {
-    let wrong = |words: &str| Usage(format!("{}: {words}", path.display()));
+    let wrong = |words: &str| Usage(format!("{}: {words}", console::shown(path)));
     let failed = |error: io::Error| wrong(&lanesum_checksum::error::message(&error));
     // A FIFO may never have a writer.
     if !fs::metadata(path).map_err(failed)?.is_file() {
@@ -96,9 +96,9 @@ pub fn show(
         Place::Socket(path) => {
             // It is typed on another machine.
             let whole = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-            let whole = whole.display();
+            let whole = console::shown(whole);
             (
-                path.display().to_string(),
+                console::shown(path),
                 format!("; `ssh -L 8417:{whole} HOST` brings it to http://localhost:8417/"),
             )
         }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 
-use lanesum_checksum::check::{self, Event, List, ListError, Options, Reading, Tally, Verdict};
+use lanesum_checksum::check::{self, Event, List, ListError, Options, Recognition, Tally, Verdict};
 use lanesum_checksum::{Algorithm, engine};
 use lanesum_list::Dialect;
 
@@ -36,7 +36,7 @@ pub fn run(
         .map(|list| if list == "-" { List::Stdin } else { List::Path(list.into()) });
     let mut options = Options::default();
     options.dialect = Dialect::only(Algorithm::Md5);
-    options.reading = Reading::Gnu;
+    options.recognition = Recognition::Gnu;
     options.ignore_missing = rules.ignore_missing;
     options.engine = engine;
     let mut reporter = Reporter {

@@ -15,7 +15,7 @@ use lanesum_checksum::journal::{Begin, Journal, JournalError, Purpose};
 use rustix::fs::stat;
 
 use super::Target;
-use crate::console::Console;
+use crate::console::{Console, shown};
 use crate::counts::files;
 use crate::failure::Usage;
 use crate::stdin;
@@ -54,7 +54,7 @@ impl Partial {
         let journal = match Journal::open(&path, purpose, key, begin) {
             // Whatever is wrong with the folder, the list itself will meet.
             Err(JournalError::Io(_)) if !resume => return Ok(None),
-            journal => journal.with_context(|| path.display().to_string())?,
+            journal => journal.with_context(|| shown(path))?,
         };
         let remedy = "--resume goes on from there";
         Ok(Some(Self { journal: Arc::new(journal), resumes: resume, remedy }))
@@ -76,7 +76,7 @@ impl Partial {
             List::Stdin => false,
         };
         if there.is_some() && lists.iter().any(is_state) {
-            let state = state.display();
+            let state = shown(state);
             let words = format!(
                 "--resume {state}: is a list; the file that --resume keeps comes before it"
             );
@@ -87,7 +87,7 @@ impl Partial {
         }
         let purpose = if io == Io::Direct { Purpose::DirectCheck } else { Purpose::Check };
         let journal = Journal::open(state, purpose, key, Begin::Resumed);
-        let journal = journal.with_context(|| state.display().to_string())?;
+        let journal = journal.with_context(|| shown(state))?;
         let remedy = "--resume with it goes on from there";
         Ok(Self { journal: Arc::new(journal), resumes: true, remedy })
     }

@@ -128,6 +128,21 @@ fn a_line_that_is_none_is_an_error_with_its_number_and_nothing_is_written() {
 }
 
 #[test]
+fn untagged_lines_that_would_be_taken_for_others_are_told() {
+    let folder = Folder::of(&["a"]);
+    for algorithm in ["blake3", "crc32", "xxh64", "md5", "sha256", "crc32c"] {
+        folder.run(&format!("-a {algorithm} -o list a"));
+        let run = folder.run("convert --to gnu -o untagged list");
+        let words = format!(
+            "lanesum: the new list does not say that it is of {algorithm}: check it with -a {algorithm}\n"
+        );
+        let is_known = folder.run("check untagged").status.success();
+        expect(&run, 0, "", if is_known { "" } else { &words });
+        assert!(folder.run(&format!("check -a {algorithm} untagged")).status.success());
+    }
+}
+
+#[test]
 fn what_no_list_can_have_is_wrong_usage() {
     let folder = folder();
     assert_eq!(folder.run("convert list").status.code(), Some(2));

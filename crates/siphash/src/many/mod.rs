@@ -70,18 +70,19 @@ mod sealed {
     }
 }
 
-/// [`SipHash`] of many inputs at once, in lanes of one backend: [`SipHash::lanes`].
+/// [`SipHash`] of many inputs at once, in lanes of one backend: [`SipHash::with_backend`].
 #[derive(Clone, Copy, Debug)]
-pub struct Lanes<const C: usize, const D: usize> {
+pub struct WithBackend<const C: usize, const D: usize> {
     sip: SipHash<C, D>,
     backend: Backend,
 }
 
 impl<const C: usize, const D: usize> SipHash<C, D> {
-    /// Lanes of a backend, for tests and comparisons; the methods of [`SipHash`] take the best.
+    /// The same in lanes of this backend, for tests and comparisons; the methods of [`SipHash`] take
+    /// the best.
     #[must_use]
-    pub fn lanes(&self, backend: Backend) -> Lanes<C, D> {
-        Lanes { sip: *self, backend }
+    pub fn with_backend(&self, backend: Backend) -> WithBackend<C, D> {
+        WithBackend { sip: *self, backend }
     }
 
     /// The hash of each input, in their order, into `hashes`: of 64 or of 128 bits, as its numbers
@@ -100,7 +101,7 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
     /// # Panics
     /// When there are not as many hashes as inputs.
     pub fn hash_many<T: AsRef<[u8]>, H: Output>(&self, inputs: &[T], hashes: &mut [H]) {
-        self.lanes(Backend::best()).hash_many(inputs, hashes);
+        self.with_backend(Backend::best()).hash_many(inputs, hashes);
     }
 
     /// The hash of each piece of a buffer: piece `i` lies from `offsets[i]` to `offsets[i + 1]`, as
@@ -124,7 +125,7 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
         offsets: &[O],
         hashes: &mut [H],
     ) {
-        self.lanes(Backend::best()).hash_offsets(buffer, offsets, hashes);
+        self.with_backend(Backend::best()).hash_offsets(buffer, offsets, hashes);
     }
 
     /// The hash of each record of `N` bytes. A buffer becomes records by
@@ -143,7 +144,7 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
     /// # Panics
     /// When there are not as many hashes as records.
     pub fn hash_records<const N: usize, H: Output>(&self, records: &[[u8; N]], hashes: &mut [H]) {
-        self.lanes(Backend::best()).hash_records(records, hashes);
+        self.with_backend(Backend::best()).hash_records(records, hashes);
     }
 
     /// The hash of each number's eight bytes, little-endian.
@@ -151,11 +152,11 @@ impl<const C: usize, const D: usize> SipHash<C, D> {
     /// # Panics
     /// When there are not as many hashes as numbers.
     pub fn hash_u64s<H: Output>(&self, numbers: &[u64], hashes: &mut [H]) {
-        self.lanes(Backend::best()).hash_u64s(numbers, hashes);
+        self.with_backend(Backend::best()).hash_u64s(numbers, hashes);
     }
 }
 
-impl<const C: usize, const D: usize> Lanes<C, D> {
+impl<const C: usize, const D: usize> WithBackend<C, D> {
     /// Whose lanes they are.
     #[must_use]
     pub const fn backend(&self) -> Backend {
