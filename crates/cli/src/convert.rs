@@ -5,7 +5,6 @@
 //! temporary file for that.
 
 use std::env;
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufReader, IsTerminal as _, Seek as _};
 use std::os::unix::ffi::OsStrExt as _;
@@ -109,9 +108,10 @@ fn tell_left_out(args: &Convert, etags: u64, console: &mut Console) {
 
 /// Tells of which algorithms untagged lines are, where that cannot be read from them.
 fn tell_algorithms(written: Algorithms, console: &mut Console) {
-    let readers = [Dialect::any(), Dialect::keyed(Algorithms::ALL)];
+    let (by_any, keyed) = (Dialect::any(), Dialect::keyed(Algorithms::ALL));
     for algorithm in written.iter() {
-        if !readers.iter().any(|reader| reader.tells(algorithm)) {
+        let reader = if algorithm.needs_key() { &keyed } else { &by_any };
+        if !reader.tells(algorithm) {
             let words = format!(
                 "the new list does not say that it is of {algorithm}: check it with -a {algorithm}"
             );
@@ -178,7 +178,7 @@ impl Input {
     /// The system's, with the name of the list.
     pub fn open(list: List) -> anyhow::Result<Self> {
         let opened = list.open().and_then(|file| Snapshot::of(&file).map(|it| (file, it)));
-        let (file, snapshot) = opened.with_context(|| shown(OsStr::from_bytes(list.name())))?;
+        let (file, snapshot) = opened.with_context(|| called(&list))?;
         Ok(Self { list, file, snapshot })
     }
 
@@ -203,7 +203,7 @@ impl Input {
 
     /// What messages call it.
     pub fn name(&self) -> String {
-        shown(OsStr::from_bytes(self.list.name()))
+        called(&self.list)
     }
 
     /// The same, to be read from its start as often as one likes.
@@ -270,6 +270,14 @@ impl Input {
             return Err(in_list(anyhow!("line {}: {}", last.max(1), Wrong::CutOff)));
         }
         waiting.map_or(Ok(()), |record| each(record, &of_list))
+    }
+}
+
+/// What messages call a list.
+fn called(list: &List) -> String {
+    match list {
+        List::Path(path) => shown(path),
+        List::Stdin => "standard input".to_owned(),
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::env;
 use std::error::Error;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
@@ -28,9 +28,19 @@ pub fn fail(error: &anyhow::Error) -> ExitCode {
         streams::end_by_sigpipe(error);
     }
     let reasons: Vec<_> = error.chain().map(reason).collect();
+    let words = reasons.join(": ");
+    // A name that was not quoted begins no line of its own, nor moves a cursor.
+    let words: String = words.chars().flat_map(visible).collect();
     // Where there is no standard error, the exit code has to do.
-    let _ = writeln!(streams::stderr(), "lanesum: {}", reasons.join(": "));
+    let _ = writeln!(streams::stderr(), "lanesum: {words}");
     if error.is::<Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
+}
+
+/// A character as it can stand in a message.
+fn visible(character: char) -> impl Iterator<Item = char> {
+    let escaped = character.is_control().then(|| character.escape_default());
+    let plain = escaped.is_none().then_some(character);
+    escaped.into_iter().flatten().chain(plain)
 }
 
 /// Refuses paths that begin with a command: it stands behind its options, and would be taken for a
@@ -45,6 +55,31 @@ pub fn refuse_late_command(paths: &[PathBuf]) -> Result<(), Usage> {
         }
         _ => Ok(()),
     }
+}
+
+/// Refuses the names of other tools, which a link may give: their callers would take MD5 for what
+/// they asked for.
+///
+/// # Errors
+/// The program is called so.
+pub fn refuse_other_name(program: &OsStr) -> Result<(), Usage> {
+    let name = Path::new(program).file_name().unwrap_or_default();
+    let algorithm = match name.to_str() {
+        Some(name @ ("cksum" | "sum" | "sha384sum" | "b2sum")) => {
+            return Err(Usage(format!("called as {name}, whose algorithms it does not have")));
+        }
+        Some("xxhsum") => "xxh64",
+        Some(name) => match name.strip_suffix("sum") {
+            Some("b3") => "blake3",
+            Some(sha @ ("sha1" | "sha224" | "sha256" | "sha512")) => sha,
+            _ => return Ok(()),
+        },
+        None => return Ok(()),
+    };
+    let name = name.display();
+    Err(Usage(format!(
+        "called as {name}, which it is not; `lanesum -a {algorithm}` computes these"
+    )))
 }
 
 fn after_the_command(command: &str) -> String {

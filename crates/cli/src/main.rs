@@ -51,6 +51,9 @@ fn main() -> ExitCode {
         let name = words.next().unwrap_or_default();
         return md5sum::main(&name, words, md5sum::Environment::of_process());
     }
+    if let Err(usage) = failure::refuse_other_name(&program) {
+        return failure::fail(&usage.into());
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(words) => return failure::tell(words),

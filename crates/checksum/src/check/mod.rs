@@ -57,7 +57,8 @@ pub struct Options {
     /// How lists are told from other files.
     pub recognition: Recognition,
     /// The format of all lists. Without it each is recognised by its start, or as a manifest of
-    /// BagIt by its name and the `bagit.txt` beside it. As to [`Recognition::Gnu`] it does not count.
+    /// BagIt by its name and the `bagit.txt` beside it. As to [`Recognition::Gnu`] it does not
+    /// count.
     pub from: Option<Kind>,
     /// The name of the one file that a list in the format [`Kind::S3`] does not name, as of `aws
     /// s3api head-object`.

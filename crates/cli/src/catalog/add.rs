@@ -6,7 +6,10 @@ use std::sync::Mutex;
 
 use lanesum_catalog::{Catalog, CatalogError, Control, Manners, Policy, Verb};
 
-use super::{Reads, console_telling, doing, fail, is_there, name, open, over, tell_of_new};
+use super::{
+    Reads, command, console_telling, doing, fail, folder_at, is_there, name, open, over,
+    tell_of_new,
+};
 use crate::args::Add;
 use crate::console::{Console, lock};
 
@@ -23,15 +26,10 @@ pub fn run(args: &Add) -> anyhow::Result<ExitCode> {
     // Else a wrong path would leave a catalog behind that knows of nothing.
     let mut folders = Vec::new();
     for folder in &args.folders {
-        let error = match folder.canonicalize() {
-            Ok(path) if path.is_dir() => {
-                folders.push(path);
-                continue;
-            }
-            Ok(_) => CatalogError::NotAFolder(folder.clone()),
-            Err(error) => CatalogError::Io { path: folder.clone(), error },
-        };
-        return Ok(fail(&error, &args.told.place, &mut lock(&console)));
+        match folder_at(folder) {
+            Ok(path) => folders.push(path),
+            Err(error) => return Ok(fail(&error, &args.told.place, &mut lock(&console))),
+        }
     }
     if let Some(&keyed) = args.algorithm.iter().find(|algorithm| algorithm.needs_key()) {
         return Ok(fail(&CatalogError::Keyed(keyed), &args.told.place, &mut lock(&console)));
@@ -46,7 +44,7 @@ pub fn run(args: &Add) -> anyhow::Result<ExitCode> {
         // All of them, or a wrong one would be found after hours.
         let policies = folders.iter().map(|folder| {
             let policy = policy(args, &catalog, folder)?;
-            tell_of_algorithms(&catalog, folder, policy, &console)?;
+            tell_of_algorithms(args, &catalog, (folder, policy), &console)?;
             Ok((&**folder, policy))
         });
         let policies: Vec<_> = policies.collect::<Result<_, CatalogError>>()?;
@@ -72,9 +70,9 @@ pub fn run(args: &Add) -> anyhow::Result<ExitCode> {
 
 /// Says when digests come that the files of a folder do not have yet.
 fn tell_of_algorithms(
+    args: &Add,
     catalog: &Catalog,
-    folder: &Path,
-    policy: Policy,
+    (folder, policy): (&Path, Policy),
     console: &Mutex<Console>,
 ) -> Result<(), CatalogError> {
     let known = match catalog.root_of(folder) {
@@ -85,12 +83,14 @@ fn tell_of_algorithms(
     let new: Vec<_> = policy.algorithms.iter().filter(|it| !known.contains(*it)).collect();
     if !new.is_empty() {
         let new: Vec<_> = new.iter().map(ToString::to_string).collect();
+        let mut console = lock(console);
         let words = format!(
-            "{} will be computed of each file when it is next read (`audit --all` reads all); the \
-             digests that are there stay",
-            new.join(" and ")
+            "{} will be computed of each file when it is next read (`{}` reads all); the digests \
+             that are there stay",
+            new.join(" and "),
+            command(&args.told.place, "audit --all", &console)
         );
-        lock(console).about(name(folder), &words);
+        console.about(name(folder), &words);
     }
     Ok(())
 }

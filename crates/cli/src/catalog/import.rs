@@ -15,7 +15,9 @@ use lanesum_checksum::Algorithms;
 use lanesum_checksum::check::{self, FormatOfList, List};
 use lanesum_list::{Dialect, Ending, Record};
 
-use super::{DIFFERENCES, NOT_ALL_DONE, command, fail, is_there, look, name, open, tell_of_new};
+use super::{
+    DIFFERENCES, NOT_ALL_DONE, command, fail, folder_at, is_there, look, name, open, tell_of_new,
+};
 use crate::args::ImportArgs;
 use crate::console::Console;
 use crate::convert::Input;
@@ -29,7 +31,12 @@ use crate::stdin;
 pub fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<ExitCode> {
     let (import, algorithms, empty) = read(args, console)?;
     if let Some(folder) = &args.add {
-        require_below(args, folder, &import, console)?;
+        // Else a wrong path would leave a catalog behind that knows of nothing.
+        let whole = match folder_at(folder) {
+            Ok(whole) => whole,
+            Err(error) => return Ok(fail(&error, &args.place, console)),
+        };
+        require_below(args, (folder, &whole), &import, console)?;
     }
     let verb = if args.add.is_some() { "add" } else { "import" };
     let was_there = is_there(&args.place)?;
@@ -42,7 +49,7 @@ pub fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<ExitCode>
         let mut tell = |path: &Path, imported: Imported| {
             *counts.entry(imported).or_insert(0_u64) += 1;
             if !imported.is_as_told() {
-                console.about(name(path), words(imported));
+                console.about(name(path), words(imported, path));
             }
             Ok(())
         };
@@ -67,29 +74,28 @@ pub fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<ExitCode>
     })
 }
 
-/// That a folder which is to be taken up has something that the lists name: else names are below
-/// another folder than this program looks in, and nothing of the lists would be in the catalog.
+/// That a folder which is to be taken up has a file that the lists name: else names are below
+/// another folder than this program looks in, nothing of the lists would be in the catalog, and
+/// whatever is there would be new.
 fn require_below(
     args: &ImportArgs,
-    folder: &Path,
+    (folder, whole): (&Path, &Path),
     import: &Import,
     console: &Console,
 ) -> anyhow::Result<()> {
-    let Ok(whole) = folder.canonicalize() else { return Ok(()) };
-    let is_below = |path: &Path| {
-        path.canonicalize().is_ok_and(|path| path.starts_with(&whole))
-            || path::absolute(path).is_ok_and(|path| path.starts_with(&whole))
-    };
+    let is_in_it = |path: &Path| path.canonicalize().is_ok_and(|path| path.starts_with(whole));
+    let is_below = |path: &Path| path::absolute(path).is_ok_and(|path| path.starts_with(whole));
     let is_cataloged = || {
         let roots = look(&args.place).ok()?.ok()?.roots().ok()?;
         Some(roots.iter().any(|root| root.path == whole))
     };
-    if import.paths().any(is_below) || is_cataloged() == Some(true) {
+    if import.paths().any(is_in_it) || is_cataloged() == Some(true) {
         return Ok(());
     }
+    let lacks = if import.paths().any(is_below) { "no file" } else { "no name" };
     let mut words = Vec::new();
     console.quote(&mut words, name(folder));
-    words.extend_from_slice(b": no name of the lists is in it, the first is ");
+    words.extend_from_slice(format!(": {lacks} of the lists is in it, the first is ").as_bytes());
     console.quote(&mut words, name(import.paths().next().unwrap_or(Path::new(""))));
     let hint = match args.root {
         Some(_) => "is --root the folder that they are below?",
@@ -179,8 +185,9 @@ fn paths_of(
     (whole, raw)
 }
 
-fn words(imported: Imported) -> &'static str {
+fn words(imported: Imported, path: &Path) -> &'static str {
     match imported {
+        Imported::NoFile if path.symlink_metadata().is_err() => "NOT taken: there is no such file",
         Imported::Differs => {
             "DIFFERS: its cataloged digest, which stays, is another than that of the list"
         }

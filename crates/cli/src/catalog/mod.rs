@@ -86,6 +86,15 @@ fn open(place: &Where, verb: &str) -> anyhow::Result<Result<Catalog, CatalogErro
     Ok(Catalog::open(&path, verb))
 }
 
+/// The whole path of a folder that is to be taken up.
+fn folder_at(folder: &Path) -> Result<PathBuf, CatalogError> {
+    match folder.canonicalize() {
+        Ok(path) if path.is_dir() => Ok(path),
+        Ok(_) => Err(CatalogError::NotAFolder(folder.to_owned())),
+        Err(error) => Err(CatalogError::Io { path: folder.to_owned(), error }),
+    }
+}
+
 /// Whether there is a catalog already: one that is made is told of, for whoever mistyped its path.
 fn is_there(place: &Where) -> anyhow::Result<bool> {
     Ok(path(place)?.symlink_metadata().is_ok())

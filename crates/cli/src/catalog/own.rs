@@ -11,7 +11,7 @@ use lanesum_list::formats::{CannotHold, Format, Kind, Layout};
 use lanesum_list::{Dialect, Record};
 
 use super::print::whole;
-use super::{OF_CATALOG, console, fail, import, look, name};
+use super::{OF_CATALOG, command, command_about, console, fail, import, look, name};
 use crate::args::{CatalogArgs, CatalogVerb, Export, Where};
 use crate::console::{Console, lock};
 use crate::counts::files;
@@ -46,7 +46,11 @@ fn check(place: &Where, console: &mut Console) -> anyhow::Result<ExitCode> {
         console.about(path, "check complete: every row has its seal");
         return Ok(ExitCode::SUCCESS);
     }
-    console.about(path, "the catalog is damaged; put back a copy that `catalog backup` made");
+    let words = format!(
+        "the catalog is damaged; put back a copy that `{}` made",
+        command(place, "catalog backup", console)
+    );
+    console.about(path, &words);
     Ok(ExitCode::from(OF_CATALOG))
 }
 
@@ -92,6 +96,12 @@ fn export(args: &Export, console: &mut Console) -> anyhow::Result<ExitCode> {
     let format =
         kind.writer(&Layout::new(algorithms)).map_err(|cannot| Usage(remedy(&cannot, !one)))?;
     let written = write_list(&catalog, &root, (folder, algorithms), &*format, console);
+    if let Ok(Written { lacking: count @ 1.., .. }) = written {
+        let words = without_digest(&root, algorithms, count, |verb| {
+            command_about(&args.place, verb, &root.path, console)
+        });
+        console.about(name(folder), &words);
+    }
     let doubtful = written.as_ref().map_or(Ok(0), |_| doubtful(&catalog, &root));
     if let Ok(count @ 1..) = doubtful {
         let (files, are) = (files(count), if count == 1 { "is" } else { "are" });
@@ -101,32 +111,40 @@ fn export(args: &Export, console: &mut Console) -> anyhow::Result<ExitCode> {
         console.about(name(folder), &words);
     }
     Ok(match doubtful.and(written) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
+        Ok(Written { lacking: 0, unfit: 0 }) => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
         Err(error) => fail(&error, &args.place, console),
     })
 }
 
+/// Files that are not in a list.
+#[derive(Default)]
+struct Written {
+    /// Those without a digest of its algorithms.
+    lacking: u64,
+    /// Those that its format cannot hold.
+    unfit: u64,
+}
+
 /// Writes what is cataloged of a root as a list, with digests of these algorithms and the folder's
-/// path before the names; whether all files are in it.
+/// path before the names.
 fn write_list(
     catalog: &Catalog,
     root: &Root,
     (folder, algorithms): (&Path, Algorithms),
     format: &dyn Format,
     console: &mut Console,
-) -> Result<bool, CatalogError> {
+) -> Result<Written, CatalogError> {
     let mut text = Vec::new();
     format.begin(&mut text);
-    let (mut is_first, mut is_whole) = (true, true);
+    let (mut is_first, mut written) = (true, Written::default());
     let mut take = |record: Record<'_>| -> io::Result<()> {
         let path = whole(folder, &record.name);
         let digests = record.digests.iter().filter(|it| algorithms.contains(it.algorithm()));
         let digests = digests.copied().collect();
         let record = Record { name: path.as_slice().into(), digests, ..record };
         if record.digests.is_empty() {
-            is_whole = false;
-            console.about(&record.name, &without_digest(root, algorithms));
+            written.lacking += 1;
             return Ok(());
         }
         if !is_first {
@@ -135,29 +153,41 @@ fn write_list(
         match format.record(&mut text, &record) {
             Ok(()) => is_first = false,
             Err(cannot) => {
-                is_whole = false;
+                written.unfit += 1;
                 console.about(&record.name, &cannot.to_string());
             }
         }
-        let written = console.line(&text);
+        let printed = console.line(&text);
         text.clear();
-        written
+        printed
     };
     catalog.records(root, &mut take)?;
     format.end(&mut text);
     console.line(&text).and_then(|()| console.flush()).map_err(CatalogError::Told)?;
-    Ok(is_whole)
+    Ok(written)
 }
 
-/// Why a file is in no list of these algorithms, and what adds their digests.
-fn without_digest(root: &Root, algorithms: Algorithms) -> String {
+/// Why so many files are in no list of these algorithms, and what adds their digests.
+fn without_digest(
+    root: &Root,
+    algorithms: Algorithms,
+    count: u64,
+    say: impl Fn(&str) -> String,
+) -> String {
+    let files = files(count);
+    let (have, are) = if count == 1 { ("has", "is") } else { ("have", "are") };
+    let names = |algorithms: Algorithms, between| {
+        let all: Vec<_> = algorithms.iter().map(|it| it.to_string()).collect();
+        all.join(between)
+    };
+    let lacking = names(algorithms, " and no ");
+    let audit = say("audit --all");
     let computed = root.policy.algorithms;
     if algorithms.iter().all(|algorithm| computed.contains(algorithm)) {
-        return "has no such digest yet; `lanesum audit --all` adds it".to_owned();
+        return format!("{files} {have} no {lacking} yet and {are} left out; `{audit}` adds it");
     }
-    let all: Vec<_> = computed.union(algorithms).iter().map(|it| it.to_string()).collect();
-    let all = all.join(",");
-    format!("has no such digest; `lanesum add -a {all} DIR`, then `lanesum audit --all` add them")
+    let add = say(&format!("add -a {}", names(computed.union(algorithms), ",")));
+    format!("{files} {have} no {lacking} and {are} left out; `{add}`, then `{audit}` add it")
 }
 
 /// All algorithms that files of a root have digests of.

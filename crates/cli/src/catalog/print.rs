@@ -170,7 +170,10 @@ pub fn way_back(root: &Path, why: &str, say: impl Fn(&str) -> String, console: &
     } else if why == "nothing is in it" || why.ends_with(" % of them") {
         ("update --max-gone 100", "if they are to be gone")
     } else {
-        ("forget", "if it is gone for good")
+        (
+            "forget",
+            "if it lies elsewhere now, docs/catalog.md brings what is known of it there; if it is gone for good",
+        )
     };
     let mut command = say(verb).into_bytes();
     command.push(b' ');

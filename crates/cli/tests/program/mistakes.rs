@@ -2,6 +2,38 @@
 
 use super::*;
 
+/// A link gives the program the name of another tool.
+#[test]
+fn it_is_no_other_tool_than_md5sum() {
+    let folder = Folder::of(&["a"]);
+    for (name, words) in [
+        ("sha256sum", "called as sha256sum, which it is not; `lanesum -a sha256` computes these"),
+        ("b3sum", "called as b3sum, which it is not; `lanesum -a blake3` computes these"),
+        ("cksum", "called as cksum, whose algorithms it does not have"),
+    ] {
+        folder.link(env!("CARGO_BIN_EXE_lanesum"), name);
+        let refused = output(folder.command(folder.path(name)).arg("a"));
+        expect(&refused, 2, "", format!("lanesum: {words}\n"));
+    }
+    folder.link(env!("CARGO_BIN_EXE_lanesum"), "checksum");
+    let run = output(folder.command(folder.path("checksum")).arg("a"));
+    expect(&run, 0, line("a", "a"), "");
+}
+
+/// Control characters of a name begin no line of their own.
+#[test]
+fn a_name_in_an_error_forges_no_line() {
+    let folder = Folder::of(&["a"]);
+    let name = "no\u{1b}[31m\nlanesum: fake";
+    let below = format!("{name}/list");
+    for args in [["check", "--root", name], ["check", "--key-file", name], ["a", "-o", &below]] {
+        let run = output(&mut folder.lanesum(args));
+        let told = text(&run.stderr);
+        assert!(!told.contains('\u{1b}') && !told.contains("\nlanesum: fake"), "{args:?}: {told}");
+        assert_ne!(run.status.code(), Some(0));
+    }
+}
+
 #[test]
 fn md5sums_option_for_lists_is_told_ours() {
     let folder = Folder::of(&["a"]);

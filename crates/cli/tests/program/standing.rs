@@ -145,14 +145,69 @@ fn a_folder_of_two_algorithms_is_exported() {
     let csv = expect(&folder, "catalog export tree --format csv", 0, &["tree/a,", "tree/b,"]);
     assert!(csv.contains("md5") && csv.contains("sha256"), "{csv}");
     expect(&folder, "catalog export tree --format gnu", 2, &["--algorithm chooses one"]);
-    let words = ["a: has no such digest yet", "tree/b"];
+    let words = ["tree/b", "tree: 1 file has no sha256 yet and is left out"];
     expect(&folder, "catalog export tree -a sha256", 1, &words);
+    let words = ["tree: 2 files have no sha1 and are left out; `lanesum add -a sha1,sha256"];
+    expect(&folder, "catalog export tree -a sha1", 1, &words);
     expect(&folder, "audit --all", 0, &[]);
     let list = expect(&folder, "catalog export tree -a sha256", 0, &["tree/a", "tree/b"]);
     assert_eq!(list.lines().count(), 2, "{list}");
     fs::remove_file(folder.path("tree/a")).unwrap();
     expect(&folder, "audit", 1, &[]);
     expect(&folder, "catalog export tree", 0, &["1 file is not well, or never read"]);
+}
+
+/// Commands that are printed mean what they are about, typed as they stand.
+#[test]
+fn commands_can_be_typed_as_they_are_printed() {
+    let folder = Folder::new();
+    folder.write("sp/f", "1");
+    folder.write("sp ace/in/g", "2");
+    let catalog = "--catalog other.db";
+    let run = |args: &[&str], code: i32| {
+        let mut command = folder.lanesum(args);
+        let ran = output(command.args(["--catalog", "other.db"]));
+        let told = text(&ran.stdout) + &text(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(code), "{args:?} {catalog}: {told}");
+        told
+    };
+    run(&["add", "sp", "sp ace"], 0);
+    let path = |name: &str| folder.path(name).display().to_string();
+    let other = path("other.db");
+    let told = run(&["add", "sp ace/in"], 1);
+    assert!(told.contains(&format!("lanesum: '{}': overlaps", path("sp ace/in"))), "{told}");
+    let forget = format!("`lanesum forget --catalog {other} '{}'`", path("sp ace"));
+    assert!(told.contains(&forget), "{told}");
+    for (args, code, verb) in [
+        (&["pause"][..], 0, "resume"),
+        (&["scrub"], 4, "resume"),
+        (&["resume"], 0, ""),
+        (&["audit", "sp/f"], 2, ""),
+        (&["accept", "sp ace/none"], 1, "forget"),
+        (&["catalog", "export", "sp", "-a", "sha1"], 1, "add -a md5,sha1"),
+    ] {
+        let told = run(args, code);
+        let command = format!("lanesum {verb} --catalog {other}");
+        assert!(verb.is_empty() || told.contains(&command), "{args:?}: {told}");
+    }
+    folder.write("sp/f", "edited");
+    let told = run(&["audit", "sp"], 3);
+    assert!(told.contains(&format!("`lanesum update --catalog {other}` does")), "{told}");
+}
+
+/// A list whose names are doubled is no beginning: what rotted would be new.
+#[test]
+fn a_folder_of_which_no_file_is_in_the_lists_is_not_taken_up() {
+    let folder = Folder::of(&["arch/1", "arch/2"]);
+    fs::create_dir(folder.path("state")).unwrap();
+    folder.write("old.md5", lines(&["arch/1", "arch/2"]));
+    let words = ["arch: no file of the lists is in it, the first is arch/arch/1: is --root"];
+    expect(&folder, "catalog import --add arch --root arch old.md5", 2, &words);
+    expect(&folder, "catalog import --add nope old.md5", 1, &["nope: No such file or directory"]);
+    assert!(!exists(folder.path("state/catalog.db")));
+    expect(&folder, "catalog import --add arch --root . old.md5", 3, &["2 taken from lists"]);
+    folder.write("more.md5", lines(&["arch/3"]));
+    expect(&folder, "catalog import more.md5", 4, &["arch/3: NOT taken: there is no such file"]);
 }
 
 /// Whoever names several gets what can be done, and is told of the rest.
@@ -206,7 +261,7 @@ fn reports_for_programs_and_of_forgotten_folders_are_whole() {
         &folder,
         "audit",
         1,
-        &["mount or put back what belongs there; if it is gone for good: lanesum forget"],
+        &["mount or put back what belongs there; if it lies elsewhere now"],
     );
     expect(&folder, "report --bad --csv", 1, &[&format!("suspended,{tree},")]);
     let rows = run(&folder, "report --bad --json").stdout;
@@ -214,7 +269,8 @@ fn reports_for_programs_and_of_forgotten_folders_are_whole() {
     let first: Value = serde_json::from_slice(first).unwrap();
     assert_eq!((&first["class"], &first["path"]), (&"suspended".into(), &tree.into()));
     // With the catalog that is in use.
-    let remedy = format!("lanesum forget --catalog state/catalog.db {tree}");
+    let catalog = folder.path("state/catalog.db");
+    let remedy = format!("lanesum forget --catalog {} {tree}", catalog.display());
     for verb in ["status", "report"] {
         let told = folder.run(&format!("{verb} --catalog state/catalog.db"));
         assert!(text(&told.stdout).contains(&remedy), "{told:?}");

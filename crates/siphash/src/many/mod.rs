@@ -78,8 +78,8 @@ pub struct WithBackend<const C: usize, const D: usize> {
 }
 
 impl<const C: usize, const D: usize> SipHash<C, D> {
-    /// The same in lanes of this backend, for tests and comparisons; the methods of [`SipHash`] take
-    /// the best.
+    /// The same in lanes of this backend, for tests and comparisons; the methods of [`SipHash`]
+    /// take the best.
     #[must_use]
     pub fn with_backend(&self, backend: Backend) -> WithBackend<C, D> {
         WithBackend { sip: *self, backend }
