@@ -187,7 +187,7 @@ fn what_a_list_names_is_taken_for_no_other() {
     let import = run(&folder, "catalog import --from bagit --add tree manifest-md5.txt");
     let words = text(&import.stderr);
     assert_eq!(import.status.code(), Some(4), "{words}");
-    assert!(words.contains("tree/a%: NOT taken: there is no regular file"), "{words}");
+    assert!(words.contains("tree/a%: NOT taken: there is no such file"), "{words}");
     let update = run(&folder, "update");
     let words = text(&update.stderr);
     assert!(words.contains("update complete: 2 ok; 2 files read"), "{words}");
