@@ -99,8 +99,8 @@ def hash_in_tasks(
     """As `hash_files`: `on` so many workers, or here for a folder of shards."""
     if shards is not None and key is not None:
         raise ValueError("shards= does not go with key=: what one key made would be taken for another's")
-    # Whoever reads them elsewhere has the same names.
-    names = [os.fsdecode(path) for path in _arguments.paths(paths)]
+    # As tables have them, whoever reads them.
+    names = [_name(path, f"paths[{place}]") for place, path in enumerate(_arguments.paths(paths))]
     # Wrong arguments are told here, once, and not by each worker.
     _lanesum.hash_paths([], list(algorithms), _arguments.reading(threads=threads, io=io, key=key))
     known, places, problems = _known(names, algorithms, shards)
@@ -115,6 +115,16 @@ def hash_in_tasks(
     rows = _in_order(known, places, parts, len(names))
     public = [name for name in rows.names if name not in ("changed", "inode")]
     return Files(rows.select(public), problems)
+
+
+def _name(path: AnyPath, what: str) -> str:
+    """A path as a row has it: its bytes in UTF-8, one by one where they are none."""
+    try:
+        given = os.fspath(path)
+    except TypeError:
+        raise TypeError(f"{what} must be str, bytes or os.PathLike, not {type(path).__name__}") from None
+    raw = given if isinstance(given, bytes) else given.encode("utf-8", "surrogateescape")
+    return raw.decode("utf-8", "surrogateescape")
 
 
 def _known(

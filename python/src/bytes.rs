@@ -10,6 +10,7 @@ use bytemuck::allocation::try_zeroed_slice_box;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyBufferError, PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::type_object::PyTypeInfo as _;
 use pyo3::types::{PyBytes, PyMemoryView, PySlice, PyString};
 
 /// Up to here a buffer is copied whole; longer ones go in pieces of so many bytes.
@@ -43,7 +44,8 @@ impl<'a> Pieces<'a> {
         let longest = PIECE.max(length.div_ceil(MOST_PIECES));
         let piece = |start: usize| {
             let end = length.min(start + longest);
-            let part = view.get_item(PySlice::new(object.py(), start as isize, end as isize, 1))?;
+            // Not `PySlice::new`, which in pyo3 0.30 keeps its numbers for ever.
+            let part = view.get_item(PySlice::type_object(object.py()).call1((start, end))?)?;
             PyBuffer::get(&part)
         };
         let buffers = (0..length).step_by(longest).map(piece).collect::<PyResult<_>>()?;

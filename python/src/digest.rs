@@ -196,8 +196,12 @@ impl Hash {
 ///
 /// `usedforsecurity` is there because hashlib has it, and changes nothing.
 #[pyfunction]
-#[pyo3(signature = (data=Data(None), *, usedforsecurity=true), text_signature = "(data=b'', *, usedforsecurity=True)")]
-pub(crate) fn md5(data: Data<'_, '_>, usedforsecurity: bool) -> PyResult<Hash> {
+#[pyo3(signature = (data=Data(None), *, usedforsecurity=None), text_signature = "(data=b'', *, usedforsecurity=True)")]
+pub(crate) fn md5(
+    data: Data<'_, '_>,
+    usedforsecurity: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Hash> {
+    // Whatever is true or false to Python.
     _ = usedforsecurity;
     Hash::new(&Function::Md5, data)
 }
@@ -211,14 +215,14 @@ pub(crate) fn md5(data: Data<'_, '_>, usedforsecurity: bool) -> PyResult<Hash> {
 /// 'a50720aa53fabc5d'
 #[pyfunction]
 #[pyo3(
-    signature = (name, data=Data(None), *, key=None, usedforsecurity=true),
+    signature = (name, data=Data(None), *, key=None, usedforsecurity=None),
     text_signature = "(name, data=b'', *, key=None, usedforsecurity=True)"
 )]
 pub(crate) fn new(
     name: &str,
     data: Data<'_, '_>,
     key: Key<'_, '_>,
-    usedforsecurity: bool,
+    usedforsecurity: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Hash> {
     _ = usedforsecurity;
     Hash::new(&Function::named(name, key)?, data)

@@ -15,10 +15,11 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyImportError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyInt, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyCapsule, PyInt, PyTuple};
 use pyo3_arrow::ffi::{ArrayIterator, ArrayReader};
 use pyo3_arrow::{PyArray, PyArrayReader};
 
+use crate::capsule::require_untaken;
 use crate::items::{self, Item};
 use crate::signals::Turns;
 
@@ -28,7 +29,7 @@ pub(crate) type Chunks = Box<dyn ArrayReader + Send>;
 
 /// The column that an object is, which messages call `what`.
 pub(crate) fn column(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Chunks> {
-    if let Some(column) = only_column_of_pandas(object)? {
+    if let Some(column) = only_column_of_pandas(object, what)? {
         return self::column(&column, what);
     }
     match by_capsule(object, what)? {
@@ -72,12 +73,19 @@ pub(crate) fn by_capsule(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Opti
 
 /// The column of a frame of pandas that has but one, without its index, which it would hand over,
 /// too.
-fn only_column_of_pandas<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+fn only_column_of_pandas<'py>(
+    object: &Bound<'py, PyAny>,
+    what: &str,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     let class = object.get_type();
-    if !(class.hasattr("iloc")? && class.hasattr("columns")?)
-        || object.getattr("columns")?.len()? != 1
-    {
+    if !(class.hasattr("iloc")? && class.hasattr("columns")?) {
         return Ok(None);
+    }
+    match object.getattr("columns")?.len()? {
+        // Its index would be its only column.
+        0 => return Err(PyValueError::new_err(format!("{what} is a table of 0 columns"))),
+        1 => {}
+        _ => return Ok(None),
     }
     let mut columns = object.call_method0("items")?.try_iter()?;
     columns.next().map(|pair| pair?.get_item(1)).transpose()
@@ -202,9 +210,13 @@ fn refused(py: Python<'_>, error: PyErr, what: &str) -> PyErr {
 fn handed_over(object: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
     let py = object.py();
     if object.hasattr(intern!(py, "__arrow_c_array__"))? {
-        let extract = || object.extract::<PyArray>();
-        let (array, field) =
-            unless_it_panics(extract).unwrap_or_else(|| Err(not_its_type()))?.into_inner();
+        let capsules = object.call_method0(intern!(py, "__arrow_c_array__"))?;
+        let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = capsules.extract()?;
+        require_untaken(&schema, &array)?;
+        let take = || PyArray::from_arrow_pycapsule(&schema, &array);
+        let taken = unless_it_panics(take).unwrap_or_else(|| Err(not_its_type()))?;
+        let (array, field) = taken.into_inner();
+        require_length(&array)?;
         return Ok(Some(Box::new(ArrayIterator::new([Ok(array)], field))));
     }
     if object.hasattr(intern!(py, "__arrow_c_stream__"))? {
@@ -230,10 +242,20 @@ fn guarded(mut reader: Chunks) -> Chunks {
             is_at_end = true;
             Some(Err(ArrowError::ExternalError(Box::new(not_its_type()))))
         });
+        let next = next.map(|array| {
+            let array = array?;
+            require_length(&array).map_err(|why| ArrowError::ExternalError(Box::new(why)))?;
+            Ok(array)
+        });
         is_at_end |= next.is_none();
         next
     });
     Box::new(ArrayIterator::new(arrays, field))
+}
+
+/// That an array has a length: arrow takes a negative one for a large one.
+fn require_length(array: &ArrayRef) -> PyResult<()> {
+    if i64::try_from(array.len()).is_err() { Err(not_its_type()) } else { Ok(()) }
 }
 
 /// Arrow panics where buffers are missing. Nothing of what was being made is used after that.
@@ -296,6 +318,9 @@ fn by_dtype(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<ArrayRef>>
         // A number is hashed, not how another machine would write it.
         let native = dtype.call_method1("newbyteorder", ("=",))?;
         return by_dtype(&object.call_method1("astype", (native,))?, what);
+    }
+    if is_plain && !object.getattr("flags")?.getattr("aligned")?.is_truthy()? {
+        return by_dtype(&object.call_method0("copy")?, what);
     }
     match (kind.extract::<&str>()?, width) {
         ("i", 8) if is_plain => {

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 mod algorithm;
 mod backend;
 mod bytes;
+mod capsule;
 mod column;
 mod digest;
 mod files;

@@ -535,3 +535,15 @@ def test_a_pool_that_is_shut_down_is_not_waited_for(few: None, files: list[str])
     (table,) = tables
     assert len(table) == len(files)
     assert all(table.column("error"))
+
+
+def test_names_of_surrogates_that_are_utf_8_are_those_of_the_table(tmp_path: Path) -> None:
+    name = os.fsencode(tmp_path) + b"/\xc3\xa9"
+    with open(name, "wb") as file:
+        file.write(b"x")
+    bytewise = os.fspath(tmp_path) + "/\udcc3\udca9"
+    alone = lanesum.hash_files([bytewise])
+    with ThreadPoolExecutor(1) as pool:
+        assert list(lanesum.hash_files([bytewise, name], executor=pool)) == list(alone) * 2
+        with pytest.raises(TypeError, match=r"paths\[1\] must be str, bytes or os.PathLike, not int"):
+            lanesum.hash_files([bytewise, 1], executor=pool)  # type: ignore[list-item]

@@ -154,3 +154,44 @@ def test_dicts_and_sets_are_no_sequences(given: object) -> None:
         with pytest.raises(TypeError, match=f"is a {type(given).__name__}, .*give a list"):
             function(given)  # type: ignore[arg-type]
     assert lanesum.surrogate_key({"a": ["x"]}).to_pylist() == lanesum.hash_many(["x"], output="hex")
+
+
+class Given:
+    """What somebody keeps of another's array."""
+
+    def __init__(self, array: pa.Array) -> None:
+        self.capsules = array.__arrow_c_array__()
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> object:
+        return self.capsules
+
+
+def test_what_another_took_out_of_its_capsules_is_not_read() -> None:
+    texts = pa.array([f"secret {row}" for row in range(1000)])
+    for array in [texts, pa.RecordBatch.from_arrays([texts], ["a"])]:
+        given = Given(array)
+        taken = type(array)._import_from_c_capsule(*given.capsules)
+        assert len(taken) == 1000
+        del taken
+        for hashed in [lanesum.hash_column, lambda column: lanesum.surrogate_key([column])]:
+            with pytest.raises(ValueError, match="was taken before; hand the array itself over"):
+                hashed(given)
+
+
+def test_a_frame_without_columns_is_not_its_index() -> None:
+    frame = pd.DataFrame({"name": ["x", "y"]}, index=["ada", "bob"])
+    for without in [frame.select_dtypes("datetime"), pd.DataFrame()]:
+        with pytest.raises(ValueError, match="column is a table of 0 columns"):
+            lanesum.hash_column(without)
+
+
+def test_numbers_that_lie_at_odd_addresses(key: bytes) -> None:
+    records = np.zeros(3, [("flag", "u1"), ("id", "i8")])
+    records["id"] = [1, 2, -3]
+    found = lanesum.hash_column(records["id"], "siphash24", key=key).to_pylist()
+    assert found == lanesum.hash_column([1, 2, -3], "siphash24", key=key).to_pylist()
+
+
+def test_hashlibs_flag_is_whatever_is_true_or_false() -> None:
+    for flag in [True, 0, None, "no"]:
+        assert lanesum.md5(b"a", usedforsecurity=flag).hexdigest() == lanesum.md5(b"a").hexdigest()  # type: ignore[arg-type]

@@ -236,3 +236,14 @@ except AttributeError as error:
     assert "nothing" in str(error)
 """
     subprocess.run([sys.executable, "-c", script], check=True, cwd="/", capture_output=True)
+
+
+@pytest.mark.parametrize("size", [100, (256 << 10) + 1, 1 << 20])
+def test_buffers_leave_no_objects_behind(size: int) -> None:
+    buffer = bytearray(size)
+    for _ in range(50):
+        lanesum.md5(buffer)
+    before = sys.getallocatedblocks()
+    for _ in range(200):
+        lanesum.md5(buffer)
+    assert sys.getallocatedblocks() - before < 100
