@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 AnyPath: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
@@ -42,6 +45,9 @@ def paths(given: Iterable[AnyPath]) -> list[AnyPath]:
 
 
 def _items(given: Iterable[Any], name: str, kind: str) -> list[Any]:
+    if hasattr(type(given), "columns") or hasattr(type(given), "column_names"):
+        # Its names would be taken, or its columns.
+        raise TypeError(f"{name} must be {kind}, not a table, a {type(given).__name__}; give one of its columns")
     try:
         items = iter(given)
     except TypeError:
@@ -87,7 +93,7 @@ def strings(given: Any, name: str) -> list[str]:
 
 
 def reading(
-    *, threads: int | None = None, io: str = "auto", key: bytes | None = None, progress: Any = None
+    *, threads: int | None = None, io: str = "auto", key: Buffer | None = None, progress: Any = None
 ) -> dict[str, Any]:
     """How files are read."""
     if threads is not None:
@@ -101,7 +107,7 @@ def reading(
     return {"threads": threads or 0, "io": io, "key": key, "progress": progress}
 
 
-def secret(key: bytes) -> bytes:
+def secret(key: Buffer) -> bytes:
     """A key; not a number, of which `bytes` would make as many zeros."""
     try:
         return bytes(memoryview(key))
@@ -109,17 +115,27 @@ def secret(key: bytes) -> bytes:
         raise TypeError(f"key must be bytes, not {type(key).__name__}") from None
 
 
+def _pattern(text: str) -> str:
+    """A pattern; not what would be the name of hardly any file."""
+    if text.startswith("!"):
+        words = f"no pattern takes back what others leave out; a name that begins with ! is \\{text}"
+        raise ValueError(f"exclude: {text!r}: {words}")
+    if text.endswith("\n"):
+        raise ValueError(f"exclude: {text!r} ends with the end of its line; leave that off, as str.splitlines() does")
+    return text
+
+
 def walking(
     *,
-    exclude: str | Iterable[AnyPath] = (),
+    exclude: AnyPath | Iterable[AnyPath] = (),
     gitignore: bool = False,
     follow: bool = False,
     one_file_system: bool = False,
 ) -> dict[str, Any]:
     """How folders are walked."""
-    patterns = several(exclude, "exclude")
+    patterns = [_pattern(os.fsdecode(pattern)) for pattern in several(exclude, "exclude")]
     return {
-        "exclude": [os.fsdecode(pattern) for pattern in patterns],
+        "exclude": patterns,
         "gitignore": flag(gitignore, "gitignore"),
         "follow": flag(follow, "follow"),
         "one_file_system": flag(one_file_system, "one_file_system"),

@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from concurrent.futures import Executor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lanesum import _arguments, _lanesum
 from lanesum._arguments import AnyPath
 from lanesum._progress import Callback, showing
 from lanesum.table import Etags, Files
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from lanesum.executors import Run
 
 __all__ = ["etag", "etags", "hash_files", "hash_tree"]
 
@@ -19,7 +24,7 @@ def hash_files(
     paths: Iterable[AnyPath],
     algorithms: str | Iterable[str] = ("md5",),
     *,
-    key: bytes | None = None,
+    key: Buffer | None = None,
     threads: int | None = None,
     io: str = "auto",
     progress: bool | Callback | None = None,
@@ -46,7 +51,8 @@ def hash_files(
     is not hashed again, as far as size, times and inode of a file are what they were. (Whoever writes to a file that is
     mapped into memory changes none of these for a while.)
 
-    Raises ValueError and TypeError for arguments that are wrong, and OSError for a folder of shards that is.
+    Raises ValueError and TypeError for arguments that are wrong (TypeError where a key is missing, or does nothing),
+    OSError for a folder of shards that is, and RuntimeError for an executor that was shut down before.
 
     >>> import lanesum
     >>> table = lanesum.hash_files(["/dev/null", "nowhere"])
@@ -57,7 +63,8 @@ def hash_files(
     """
     names = _arguments.algorithms(algorithms)
     if executor is not None or shards is not None:
-        return _in_tasks(executor, paths, names, key=key, threads=threads, io=io, progress=progress, shards=shards)
+        on = _on(executor)
+        return _in_tasks(on, paths, names, key=key, threads=threads, io=io, progress=progress, shards=shards)
     paths = _arguments.paths(paths)
     with showing(progress, len(paths)) as callback:
         reading = _arguments.reading(threads=threads, io=io, key=key, progress=callback)
@@ -69,11 +76,11 @@ def hash_tree(
     root: AnyPath,
     algorithms: str | Iterable[str] = ("md5",),
     *,
-    exclude: str | Iterable[AnyPath] = (),
+    exclude: AnyPath | Iterable[AnyPath] = (),
     gitignore: bool = False,
     follow: bool = False,
     one_file_system: bool = False,
-    key: bytes | None = None,
+    key: Buffer | None = None,
     threads: int | None = None,
     io: str = "auto",
     progress: bool | Callback | None = None,
@@ -83,8 +90,9 @@ def hash_tree(
     """Digests of the regular files below a folder, in byte order of their paths; with `executor` or `shards` what the
     walk could not read comes last.
 
-    `exclude` has patterns as a `.gitignore` has them, but none that `!` takes back; `gitignore` honours those files and
-    git's own, `follow` enters symbolic links, and `one_file_system` stays on the root's device. A folder that cannot be
+    A `root` that is a file is the only row. `exclude` has patterns as a `.gitignore` has them, but for `!`, which would
+    take back what others leave out, and is refused: `\\!a` is a name that begins with it. `gitignore` honours those files
+    and git's own, `follow` enters symbolic links, and `one_file_system` stays on the root's device. A folder that cannot be
     read is a row with its reason in `error`. A FIFO, socket or device is passed over, and stands in the table's
     `skipped`; so does a link that leads back to a folder around it. What is left out on purpose does not: what is
     excluded or ignored, or on another device, and without `follow` symbolic links. `ok` means that nothing failed: it is
@@ -100,8 +108,9 @@ def hash_tree(
     if shards is not None:
         _refuse_within(root, _arguments.path(shards, "shards"))
     if executor is not None or shards is not None:
+        on = _on(executor)
         paths, failed, skipped = _lanesum.walk_tree(root, walking)
-        table = _in_tasks(executor, paths, names, key=key, threads=threads, io=io, progress=progress, shards=shards)
+        table = _in_tasks(on, paths, names, key=key, threads=threads, io=io, progress=progress, shards=shards)
         parts = [_lanesum.failed_rows([path], names, why) for path, why in failed]
         rows = _lanesum.Batches.concat([table._batches, *(_public(part, names) for part in parts)])
         return Files(rows, table.problems, skipped)
@@ -117,13 +126,19 @@ def _refuse_within(root: AnyPath, shards: AnyPath) -> None:
         raise ValueError(f"shards={os.fsdecode(shards)!r} is in the tree, of which it would be a part; give another folder")
 
 
-def _in_tasks(executor: Executor | None, paths: Iterable[AnyPath], algorithms: list[str], **options: Any) -> Files:
+def _on(executor: Executor | None) -> tuple[Run, int] | None:
+    """The workers of an executor, if there is one, and how many they are."""
+    from lanesum import executors
+
+    return None if executor is None else (executors.on(executor), executors.workers(executor))
+
+
+def _in_tasks(on: tuple[Run, int] | None, paths: Iterable[AnyPath], algorithms: list[str], **options: Any) -> Files:
     """On an executor, or here, where shards are written."""
     if options["shards"] is not None:
         _arguments.path(options["shards"], "shards")
     from lanesum import executors
 
-    on = None if executor is None else (executors.on(executor), executors.workers(executor))
     return executors.hash_in_tasks(paths, algorithms, on=on, **options)
 
 

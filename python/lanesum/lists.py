@@ -8,13 +8,16 @@ import operator
 import os
 import stat
 from collections.abc import Iterable, Mapping
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from lanesum import _arguments, _lanesum
 from lanesum._arguments import AnyPath
 from lanesum._progress import Callback, showing
 from lanesum._whole import replace
 from lanesum.table import Checked, Compared, Table
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 __all__ = ["check", "compare", "read_list", "write_list"]
 
@@ -30,7 +33,7 @@ def check(
     zero: bool = False,
     ignore_missing: bool = False,
     strict: bool = False,
-    key: bytes | None = None,
+    key: Buffer | None = None,
     threads: int | None = None,
     io: str = "auto",
     progress: bool | Callback | None = None,
@@ -47,7 +50,8 @@ def check(
     be `ok`, with a row `malformed` and a word in `problems`. A list among several in which there is nothing is named
     in `problems`. All of it is as with `lanesum check`, whose options these are.
 
-    Raises OSError where a list or the root is not there, and ValueError or TypeError for arguments that are wrong.
+    Raises OSError where a list cannot be opened or the root is not there, and ValueError or TypeError for arguments that
+    are wrong. What is wrong within a list is told in the rows and in `problems`.
     """
     lists = _arguments.several(lists, "lists")
     if not lists:
@@ -93,7 +97,7 @@ def compare(
     from_: str | None = None,
     part_size: str | int | Iterable[str | int] = (),
     zero: bool = False,
-    exclude: str | Iterable[AnyPath] = (),
+    exclude: AnyPath | Iterable[AnyPath] = (),
     gitignore: bool = False,
     follow: bool = False,
     one_file_system: bool = False,
@@ -107,7 +111,9 @@ def compare(
     all: names, sizes and times tell. `strip` takes the folder that all names of a list lie in off them. All of it is as
     with `lanesum compare`, whose options these are.
 
-    Raises OSError where a side cannot be read, and ValueError where a list is none or an argument is wrong.
+    Raises OSError where a side cannot be read, and ValueError where a list is no text (binary, UTF-16, lines with another
+    end than `zero` says), needs a key or changes meanwhile, or where an argument is wrong. Lines that are no checksum
+    lines raise nothing, not even where a list has no other: a line in `problems` tells, and `ok` is False.
     """
     a, b = _arguments.path(a, "a"), _arguments.path(b, "b")
     comparing = {
@@ -201,10 +207,13 @@ def write_list(
     written; an `etag` neither, and so a row that has one is refused, unless `algorithms` says what is wanted.
 
     Raises ValueError where a row has an error or lacks a digest (filter them out first), or where the format cannot hold
-    it; TypeError where a value is none that is said here; OSError where the list cannot be written.
+    it, or for `algorithms` that are wrong; TypeError where a value is none that is said here; OSError where the list
+    cannot be written.
     """
     if not hasattr(path, "write"):
         _arguments.path(path, "path")
+    elif hasattr(path, "encoding"):
+        raise TypeError("the file must be open for writing bytes: open(path, 'wb')")
     zero = _arguments.flag(zero, "zero")
     if not isinstance(format, str):
         raise TypeError(f"format must be a str, not {type(format).__name__}")
@@ -218,15 +227,17 @@ def write_list(
         seen = {name: None for row in records for name in row if name in _ALGORITHMS and row[name] is not None}
         names = list(seen)
     else:
-        names = _arguments.algorithms(algorithms)
+        names = _lanesum.algorithms_named(_arguments.algorithms(algorithms))
     given = []
     for row in records:
         digests = [_digest(row, name) for name in names]
-        if not any(digests):
+        known = [name for name in row if name in _ALGORITHMS and row[name] is not None]
+        if not known:
             raise ValueError(f"{_shown(row)}: no digest of it is known")
         if algorithms is not None and not all(digests):
             lacking = ", ".join(name for name, digest in zip(names, digests) if not digest)
-            raise ValueError(f"{_shown(row)}: it lacks {lacking}, which algorithms= asks for")
+            has = f"it has {', '.join(known)}"
+            raise ValueError(f"{_shown(row)}: it lacks {lacking}, which algorithms= asks for; {has}")
         given.append((row["path"], _size(row), _nanoseconds(row), digests))
     content = bytes(_lanesum.format_list(given, names, format, zero))
     if hasattr(path, "write"):
@@ -248,7 +259,8 @@ def _mappings(rows: Any) -> Iterable[Any]:
             return list(getattr(rows, convert)())
     if isinstance(rows, Mapping | str | bytes) or not hasattr(rows, "__iter__") or hasattr(rows, "iloc"):
         kind = type(rows).__name__
-        raise TypeError(f"rows must be a table, or mappings that have a path and digests, not {kind}")
+        remedy = '; give to_dict("records") of it' if hasattr(rows, "iloc") and hasattr(rows, "columns") else ""
+        raise TypeError(f"rows must be a table, or mappings that have a path and digests, not {kind}{remedy}")
     mappings: Iterable[Any] = rows
     return mappings
 

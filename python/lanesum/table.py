@@ -99,7 +99,8 @@ class Table:
         return ()
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self.num_rows} rows of {', '.join(self.column_names)}>"
+        rows = "1 row" if self.num_rows == 1 else f"{self.num_rows} rows"
+        return f"<{type(self).__name__}: {rows} of {', '.join(self.column_names)}>"
 
 
 def _unpickled(kind: type[Table], content: bytes, state: tuple[Any, ...]) -> Table:

@@ -33,13 +33,18 @@ pub(crate) const ALL: [Algorithm; 5] = [
     Algorithm::Siphash13Wide,
 ];
 
+/// The algorithm of a name, which may have `_` for `-`, as Python's names must.
+pub(crate) fn parse(name: &str) -> Option<Algorithm> {
+    name.parse().or_else(|_| name.replace('_', "-").parse()).ok()
+}
+
 /// A key as Python gives it.
 pub(crate) type Key<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
 impl Function {
-    /// The one of a name, which may have `_` for `-`, as Python's names must.
+    /// The one of a name.
     pub(crate) fn named(name: &str, key: Key<'_, '_>) -> PyResult<Self> {
-        let found = name.replace('_', "-").parse().ok().filter(|found| ALL.contains(found));
+        let found = parse(name).filter(|found| ALL.contains(found));
         Self::new(found.ok_or_else(|| unknown(name))?, key)
     }
 

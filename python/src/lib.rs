@@ -21,6 +21,7 @@ mod requested;
 mod rows;
 mod signals;
 mod surrogate;
+mod words;
 
 /// The compiled half of the package lanesum, which has everything under its own name.
 #[pymodule]
@@ -35,8 +36,8 @@ mod _lanesum {
     use crate::digest::{Hash, md5, new, siphash13, siphash13_128, siphash24, siphash24_128};
     #[pymodule_export]
     use crate::files::{
-        Batches, algorithm_names, check_lists, compare_sides, etags_of_paths, failed_rows,
-        file_sizes, format_list, formats, hash_below, hash_paths, known_rows, now,
+        Batches, algorithm_names, algorithms_named, check_lists, compare_sides, etags_of_paths,
+        failed_rows, file_sizes, format_list, formats, hash_below, hash_paths, known_rows, now,
         read_list_content, read_list_file, settled_rows, walk_tree,
     };
     #[pymodule_export]

@@ -8,6 +8,7 @@ import threading
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -178,6 +179,9 @@ def test_trees_leave_out_what_they_are_told_to(tmp_path: Path) -> None:
     assert names() == [".gitignore", "a.tmp", "b.txt", "c.log"]
     assert names(exclude="*.tmp", gitignore=True) == [".gitignore", "b.txt"]
     assert names(exclude=["*.tmp", "*.log", ".git*"], follow=True) == ["b.txt", "link"]
+    write(tmp_path / "!a", b"x")
+    assert names(exclude=["\\!a", b"*.*"]) == []
+    assert names(exclude=Path("*.*")) == ["!a"]
 
 
 @pytest.mark.parametrize(
@@ -198,7 +202,16 @@ def test_trees_leave_out_what_they_are_told_to(tmp_path: Path) -> None:
         (lambda: lanesum.hash_files([], []), ValueError, "at least one"),
         (lambda: lanesum.hash_files([], ["md5", "MD5"]), ValueError, "twice"),
         (lambda: lanesum.hash_files([], [5]), TypeError, "int"),
-        (lambda: lanesum.hash_files([], "siphash24"), ValueError, "key"),
+        (lambda: lanesum.hash_files([], "siphash24"), TypeError, "siphash24 takes a key of 16 bytes: give key="),
+        (lambda: lanesum.hash_files([], "blake3", key=bytes(16)), ValueError, "blake3 takes a key of 32 bytes, not of 16"),
+        (lambda: lanesum.hash_files([], "siphash13", key=bytes(32)), ValueError, "a key of 16 bytes, not of 32"),
+        (lambda: lanesum.hash_files(pd.DataFrame({"path": ["a"]})), TypeError, "paths must be several paths, not a table, a Da"),
+        (lambda: lanesum.hash_files(lanesum.hash_files([])), TypeError, "not a table, a Files; give one of its columns"),
+        (lambda: lanesum.check(pd.DataFrame({"a": []})), TypeError, "lists must be .*, not a table, a DataFrame"),
+        (lambda: lanesum.hash_tree(".", exclude=["a", "!a.txt"]), ValueError, r"exclude: '!a.txt': .* is \\!a.txt$"),
+        (lambda: lanesum.hash_tree(".", exclude=["a.txt\n"]), ValueError, "exclude: 'a.txt.n' ends with the end of its li"),
+        (lambda: lanesum.compare(".", ".", exclude=Path("!a")), ValueError, "takes back"),
+        (lambda: lanesum.hash_files([], ["siphash24-128", "siphash24_128"], key=bytes(16)), ValueError, "twice"),
         (lambda: lanesum.hash_files([], "md5", key=b"short"), ValueError, "5 bytes"),
         (lambda: lanesum.hash_files([], threads=0), ValueError, "threads"),
         (lambda: lanesum.hash_files([], threads="2"), TypeError, "threads"),
@@ -230,6 +243,10 @@ def test_keyed_algorithms(tmp_path: Path) -> None:
     assert plain != keyed
     (digest,) = lanesum.hash_files([path], "siphash24", key=bytes(range(16))).column("siphash24")
     assert len(digest) == 8
+    # As a name of Python's, and of an algorithm.
+    key = memoryview(bytes(range(16)))
+    (digest,) = lanesum.hash_files([path], "siphash24_128", key=key).column("siphash24-128")
+    assert digest == lanesum.siphash24_128(b"abc", key=key).digest()
 
 
 def test_progress_is_told_and_may_raise(tree: Path) -> None:
@@ -321,9 +338,9 @@ def test_others_run_meanwhile(tmp_path: Path) -> None:
 
 
 def test_a_key_that_does_nothing_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="key= does nothing for md5, sha256"):
+    with pytest.raises(TypeError, match="key= does nothing for md5, sha256"):
         lanesum.hash_files([tmp_path], ["md5", "sha256"], key=bytes(16))
-    with pytest.raises(ValueError, match="key= does nothing for md5"):
+    with pytest.raises(TypeError, match="key= does nothing for md5"):
         lanesum.hash_tree(tmp_path, key=bytes(16))
     for key in (16, [0] * 16, "x" * 16):
         with pytest.raises(TypeError, match="key must be bytes, not"):
@@ -336,6 +353,13 @@ def test_the_algorithms_of_files_are_told(tmp_path: Path) -> None:
     keyed = [name for name in lanesum.file_algorithms if "siphash" in name]
     others = [name for name in lanesum.file_algorithms if name not in keyed]
     assert lanesum.hash_files([path], others).ok and lanesum.hash_files([path], keyed, key=bytes(16)).ok
+
+
+def test_a_file_may_be_the_root(tmp_path: Path) -> None:
+    path = write(tmp_path / "file", b"abc")
+    table = lanesum.hash_tree(path)
+    assert table.column("path") == [str(path)] and repr(table).startswith("<Files: 1 row of path")
+    assert repr(lanesum.hash_files([])).startswith("<Files: 0 rows of path")
 
 
 def test_what_functions_return_has_a_public_name(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Lists: what check and compare say is what the program's exit code says; what is written is read again."""
 
+import errno
 import hashlib
 import io
 import os
@@ -18,6 +19,9 @@ import lanesum
 from lanesum import _lanesum
 
 ABC = hashlib.md5(b"abc").hexdigest()
+# What `aws s3api head-object` prints.
+HEAD = f'{{"ContentLength": 3, "ETag": "\\"{ABC}\\""}}\n'.encode()
+BOTH = {"path": "p", "md5": ABC, "sha1": "0" * 40}
 SETTINGS = settings(max_examples=100)
 
 
@@ -190,6 +194,12 @@ def test_rows_come_from_other_libraries(folder: Path) -> None:
         (lambda: lanesum.compare("nowhere", "."), FileNotFoundError, "nowhere"),
         (lambda: lanesum.compare(".", "binary"), ValueError, "binary"),
         (lambda: lanesum.compare(".", ".", algorithm="siphash24"), ValueError, "keyed"),
+        (lambda: lanesum.check(["list", "."]), IsADirectoryError, "'.'$"),
+        (lambda: lanesum.read_list("list", zero=True), ValueError, "list: its lines end with newlines; leave zero=True out"),
+        (lambda: lanesum.read_list(b"\0".join([LINES["match"].encode()] * 2)), ValueError, "end with NUL; zero=True reads"),
+        (lambda: lanesum.read_list(HEAD, "s3"), ValueError, "names no file: .*; where it is of one object, name= says which"),
+        (lambda: lanesum.compare("list", ".", zero=True), ValueError, "list: .* leave zero=True out"),
+        (lambda: lanesum.compare("keyed", "."), ValueError, r"keyed: siphash24 needs the key .*; check\(\) it with key="),
         (lambda: lanesum.read_list("nowhere"), FileNotFoundError, "nowhere"),
         (lambda: lanesum.read_list("."), IsADirectoryError, "."),
         (lambda: lanesum.read_list("binary"), ValueError, "binary"),
@@ -204,7 +214,14 @@ def test_rows_come_from_other_libraries(folder: Path) -> None:
         (lambda: lanesum.write_list([{"path": "p"}], "out"), ValueError, "no digest"),
         (lambda: lanesum.write_list([{"path": "p", "md5": b"x"}], "out"), ValueError, "16 bytes"),
         (lambda: lanesum.write_list([{"path": "p", "md5": "x"}], "out"), ValueError, "hexadecimal"),
-        (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "out", "xml"), ValueError, "xml"),
+        (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "out", "xml"), ValueError, "xml.*json, jsonl$"),
+        (lambda: lanesum.write_list([BOTH], "out"), ValueError, '"gnu" holds one digest of each file: algorithms= says'),
+        (lambda: lanesum.write_list([BOTH], "out", algorithms="sha256"), ValueError, "p: it lacks sha256, .*; it has md5, sha1"),
+        (lambda: lanesum.write_list([BOTH], "out", algorithms="sha3"), ValueError, 'unknown algorithm "sha3"; there are md5'),
+        (lambda: lanesum.write_list([BOTH], "out", algorithms=[]), ValueError, "algorithms: name at least one"),
+        (lambda: lanesum.write_list([BOTH], "out", "tag", algorithms=["sha1", "SHA1"]), ValueError, "sha1 stands there twice"),
+        (lambda: lanesum.write_list(pd.DataFrame([BOTH]), "out"), TypeError, r'not DataFrame; give to_dict\("records"\) of it'),
+        (lambda: lanesum.write_list([BOTH], io.StringIO()), TypeError, "open for writing bytes"),
         (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "out", 5), TypeError, "format must be a str, not int"),
         (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "out", "s3"), ValueError, "not written"),
         (lambda: lanesum.write_list([{"path": "p", "md5": ABC}], "no/out"), FileNotFoundError, "'no/out'$"),
@@ -217,6 +234,7 @@ def test_wrong_arguments_have_pythons_exceptions(
 ) -> None:
     Path("list").write_text(LINES["match"] + "\n")
     Path("binary").write_bytes(bytes(range(32)) * 100)
+    lanesum.write_list(lanesum.hash_files(["a"], "siphash24", key=bytes(16)), "keyed", "tag")
     with pytest.raises(kind, match=words):
         call()
     assert not Path("out").exists() and not [name for name in os.listdir() if name.endswith(".tmp")]
@@ -309,6 +327,56 @@ def test_algorithms_that_are_asked_for_must_be_there(folder: Path) -> None:
     assert not (folder / "list").exists()
     lanesum.write_list(rows, folder / "list", "tag")
     assert lanesum.read_list(folder / "list").column("md5") == [bytes.fromhex(ABC)] * 2
+
+
+def test_names_of_algorithms_are_as_hash_tree_takes_them(folder: Path) -> None:
+    lanesum.write_list([BOTH], "list", algorithms="SHA1")
+    assert (folder / "list").read_text() == f"{'0' * 40}  p\n"
+    wide = lanesum.hash_files(["a"], "siphash24_128", key=bytes(16))
+    lanesum.write_list(wide, "list", "tag", algorithms="siphash24_128")
+    assert lanesum.check("list", key=bytes(16)).ok
+
+
+def test_sides_that_are_no_lists_raise_nothing(folder: Path) -> None:
+    (folder / "tree").mkdir()
+    (folder / "empty").touch()
+    (folder / "bad").write_text(f"{ABC}  a\nwords\n")
+    (folder / "worse").write_text("words\nwords\n")
+    for side, algorithm, words in (
+        ("empty", None, "empty: no checksum line in it; a side is a list or a folder"),
+        ("a", None, "a: 1 wrong line, line 1: not a checksum line"),
+        ("bad", None, "bad: 1 wrong line, line 2: not a checksum line"),
+        ("bad", "sha1", "bad: 2 wrong lines, the first is line 1: "),
+        ("worse", None, "worse: 2 wrong lines, the first is line 1: not a checksum line"),
+    ):
+        found = lanesum.compare(side, "tree", algorithm=algorithm)
+        assert not found.ok and found.problems[0].startswith(words), found.problems
+
+
+def test_lines_are_counted_in_words(folder: Path) -> None:
+    for count, words in ((1, "1 line is no checksum line"), (2, "2 lines are no checksum lines")):
+        Path("list").write_text(f"{LINES['match']}\n" + "words\n" * count)
+        assert lanesum.check("list").problems == [f"list: {words}"]
+        Path("list").write_text(f"{LINES['match']}\n" + f"{LINES['unknown']}\n" * count)
+        (problem,) = lanesum.check("list").problems
+        assert problem == f"list: {count} line{'s' * (count - 1)} of MD6 not checked"
+
+
+def test_a_list_that_cannot_be_opened_is_a_wrong_argument(folder: Path) -> None:
+    Path("list").write_text(LINES["match"] + "\n")
+    os.chmod("list", 0)
+    os.chmod(folder, 0o755)
+    child = os.fork()
+    if child == 0:
+        # Root reads everything.
+        if os.geteuid() == 0:
+            os.seteuid(65534)
+        try:
+            lanesum.check(["list"])
+        except OSError as error:
+            os._exit(0 if (error.errno, error.filename) == (errno.EACCES, "list") else 1)
+        os._exit(2)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_a_list_in_a_pipe(folder: Path) -> None:

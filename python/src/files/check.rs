@@ -2,8 +2,11 @@
 //! well.
 
 use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::mem;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::builder::{Int64Builder, StringBuilder};
@@ -19,6 +22,7 @@ use super::batches::{Batches, internal};
 use super::names::{self, NamesBuilder};
 use super::options::{self, ReadOptions, os_error};
 use super::watch::Lists;
+use crate::words::{self, counted};
 
 /// What is checked, and how. A dict in Python.
 #[derive(FromPyObject)]
@@ -53,8 +57,8 @@ pub(crate) fn check_lists(
     let (engine, mut watch) = reading.engine()?;
     let lists = names::paths(lists)?;
     for list in &lists {
-        // A list that is not there is a wrong argument.
-        std::fs::metadata(list).map_err(|error| os_error(&error, list))?;
+        // A list that cannot be read is a wrong argument.
+        look(list).map_err(|error| os_error(&error, list))?;
     }
     let has_key = engine.key.is_some();
     let options = options(&checking, engine)?;
@@ -75,6 +79,17 @@ pub(crate) fn check_lists(
     Ok((report.finish()?, counts, problems, is_well))
 }
 
+/// The system's refusal of a list that is not there, is a folder or cannot be read. What may keep
+/// whoever opens it waiting, as a FIFO, is not opened for that.
+fn look(list: &Path) -> io::Result<()> {
+    let kind = fs::metadata(list)?.file_type();
+    if kind.is_file() || kind.is_dir() {
+        // A folder can be opened, and not read.
+        _ = File::open(list)?.read(&mut [0])?;
+    }
+    Ok(())
+}
+
 fn options(checking: &Checking<'_>, engine: engine::Options) -> PyResult<check::Options> {
     let mut options = check::Options::default();
     let keyed = engine.key.as_ref().map(|key| Dialect::keyed(key.algorithms()));
@@ -93,7 +108,7 @@ fn options(checking: &Checking<'_>, engine: engine::Options) -> PyResult<check::
     }
     let ending = if checking.zero { Ending::Nul } else { Ending::Newline };
     options.dialect = dialect.with_ending(ending);
-    options.from = checking.from.as_deref().map(options::format).transpose()?;
+    options.from = checking.from.as_deref().map(options::read_format).transpose()?;
     let name = options::optional_path(checking.name.as_ref())?;
     options.name = name.map(|name| name.as_os_str().as_bytes().to_vec());
     options.part_sizes = options::part_sizes(&checking.part_sizes)?;
@@ -147,7 +162,7 @@ impl Report {
                 self.row(list, None, "malformed", Some(line), Some("not a checksum line"));
             }
             Event::Wrong { line, why } => {
-                self.row(list, None, "wrong", Some(line), Some(&why.to_string()));
+                self.row(list, None, "wrong", Some(line), Some(&words::of_line(&why)));
             }
             Event::Unknown { line, algorithm } => {
                 let why = format!("of {algorithm}, which lanesum does not compute: not checked");
@@ -161,7 +176,9 @@ impl Report {
             }
             Event::PartSize { .. } => {}
             Event::Checked { name, verdict } => self.checked(list, &name, &verdict),
-            Event::End { tally, error } => self.end(list, &tally, error.map(|it| it.to_string())),
+            Event::End { tally, error } => {
+                self.end(list, &tally, error.map(|it| words::of_list(&it)))
+            }
         }
     }
 
@@ -197,13 +214,17 @@ impl Report {
         }
         if !unknown.is_empty() {
             let names: Vec<_> = unknown.iter().map(String::as_str).collect();
-            tell(&format!("{} lines of {} not checked", tally.unknown, names.join(", ")));
+            let lines = counted(tally.unknown, "line");
+            tell(&format!("{lines} of {} not checked", names.join(", ")));
         }
         if tally.entries() + tally.unknown == 0 && tally.malformed > 0 {
             self.bad_lists += 1;
             tell("no checksum line in it; is it a list?");
         } else if tally.malformed > 0 {
-            tell(&format!("{} lines are no checksum lines", tally.malformed));
+            match tally.malformed {
+                1 => tell("1 line is no checksum line"),
+                lines => tell(&format!("{lines} lines are no checksum lines")),
+            }
         }
         for taken_for in tally.untagged.doubtful().iter().filter(|_| !self.is_told) {
             tell(&format!(

@@ -20,6 +20,7 @@ use super::batches::{Batches, internal};
 use super::names::{self, NamesBuilder};
 use super::options::{self, ReadOptions, Walking, os_error};
 use super::watch::Watch;
+use crate::words::{self, counted};
 
 /// How sides are compared. A dict in Python.
 #[derive(FromPyObject)]
@@ -103,7 +104,7 @@ fn options(comparing: &Comparing, walking: &Walking) -> PyResult<Options> {
     if comparing.zero {
         options.dialect = options.dialect.with_ending(Ending::Nul);
     }
-    options.from = comparing.from.as_deref().map(options::format).transpose()?;
+    options.from = comparing.from.as_deref().map(options::read_format).transpose()?;
     options.part_sizes = options::part_sizes(&comparing.part_sizes)?;
     options.walk = walking.options()?;
     Ok(options)
@@ -146,7 +147,7 @@ fn side_error(why: &SideError, inputs: &[Input; 2]) -> PyErr {
     let path = path(&inputs[why.side]);
     match &why.error {
         ListError::Open(error) | ListError::Read(error) => os_error(error, path),
-        error => PyValueError::new_err(format!("{}: {error}", path.display())),
+        error => PyValueError::new_err(format!("{}: {}", path.display(), words::of_list(error))),
     }
 }
 
@@ -166,12 +167,14 @@ fn tell_doubts(inputs: &[Input; 2], comparison: &Comparison, problems: &mut Vec<
         }
         if doubts.unknown > 0 {
             let names: Vec<_> = doubts.unknown_algorithms.iter().map(String::as_str).collect();
-            let (lines, names) = (doubts.unknown, names.join(", "));
-            problems.push(format!("{side}: {lines} lines of {names}, which lanesum does not know"));
+            let (lines, names) = (counted(doubts.unknown, "line"), names.join(", "));
+            problems.push(format!("{side}: {lines} of {names}, which lanesum does not know"));
         }
         if let Some((line, why)) = &doubts.first_malformed {
-            let lines = doubts.malformed;
-            problems.push(format!("{side}: {lines} wrong lines, the first is line {line}: {why}"));
+            problems.push(match doubts.malformed {
+                1 => format!("{side}: 1 wrong line, line {line}: {why}"),
+                lines => format!("{side}: {lines} wrong lines, the first is line {line}: {why}"),
+            });
         }
         let is_list = matches!(input, Input::List(_));
         if is_list && entries == 0 {

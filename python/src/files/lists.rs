@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use lanesum_checksum::check::{FormatOfList, List, Options};
 use lanesum_checksum::list::{self, ListReader, OneFolder};
-use lanesum_list::formats::{Layout, Line, Wrong};
+use lanesum_list::formats::{CannotHold, Kind, Layout, Line, Wrong};
 use lanesum_list::{Algorithm, Algorithms, Dialect, Digest, Ending, Record, Times};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -16,6 +16,7 @@ use super::names;
 use super::options::{self, os_error};
 use super::rows::{Columns, Row, RowsBuilder, nanoseconds, time};
 use crate::signals::Turns;
+use crate::words;
 
 /// How a list is read. A dict in Python.
 #[derive(FromPyObject)]
@@ -36,7 +37,7 @@ impl ReadingOfList<'_> {
         }
         let ending = if self.zero { Ending::Nul } else { Ending::Newline };
         options.dialect = options.dialect.with_ending(ending);
-        options.from = self.from.as_deref().map(options::format).transpose()?;
+        options.from = self.from.as_deref().map(options::read_format).transpose()?;
         let name = options::optional_path(self.name.as_ref())?;
         options.name = name.map(|name| name.as_os_str().as_bytes().to_vec());
         Ok(options)
@@ -110,7 +111,7 @@ fn records(
     bad: impl Fn(String) -> PyErr,
 ) -> PyResult<Vec<Record<'static>>> {
     let ending = options.dialect.ending();
-    let text = list::open(content, ending).map_err(|it| bad(it.to_string()))?;
+    let text = list::open(content, ending).map_err(|it| bad(words::of_list(&it.into())))?;
     let head = text.get_ref().0.get_ref();
     let FormatOfList { mut format, .. } = FormatOfList::new(list, head, options);
     // Elsewhere a record has all that is known of a file.
@@ -127,7 +128,7 @@ fn records(
             Line::Blank => continue,
             Line::Unknown(name) => return Err(at_line(&format!("of {name}, which is not known"))),
             Line::Malformed => return Err(at_line("not a checksum line")),
-            Line::Wrong(wrong) => return Err(at_line(&wrong.to_string())),
+            Line::Wrong(wrong) => return Err(at_line(&words::of_line(&wrong))),
         };
         folder.take(format.folder()).map_err(|it| at_line(&it.to_string()))?;
         match records.last_mut() {
@@ -162,17 +163,24 @@ pub(crate) fn format_list(
     zero: bool,
 ) -> PyResult<Vec<u8>> {
     use std::os::unix::ffi::OsStrExt as _;
-    let algorithms =
-        algorithms.iter().map(|name| options::algorithm(name)).collect::<PyResult<Vec<_>>>()?;
+    let algorithms = options::named(&algorithms)?;
     let mut layout = Layout::new(options::set(&algorithms));
     layout.size = rows.iter().any(|(_, size, ..)| size.is_some());
     layout.modified = rows.iter().any(|(_, _, modified, _)| modified.is_some());
     if zero {
         layout.dialect = layout.dialect.with_ending(Ending::Nul);
     }
-    let cannot =
-        |why: &dyn std::fmt::Display| PyValueError::new_err(format!("format={format:?}: {why}"));
-    let writer = options::format(format)?.writer(&layout).map_err(|why| cannot(&why))?;
+    let cannot = |why: CannotHold| {
+        PyValueError::new_err(match why {
+            CannotHold::NotOne(_) => format!(
+                "format={format:?} holds one digest of each file: algorithms= says which; tag, csv \
+                 and jsonl hold several"
+            ),
+            why => format!("format={format:?}: {why}"),
+        })
+    };
+    let kinds = Kind::ALL.into_iter().filter(|kind| kind.is_written());
+    let writer = options::format(format, kinds)?.writer(&layout).map_err(cannot)?;
     let mut text = Vec::new();
     writer.begin(&mut text);
     for (place, (path, size, modified, digests)) in rows.iter().enumerate() {
@@ -202,5 +210,5 @@ pub(crate) fn format_list(
 /// The names of all formats that lists are read in, and whether they are written, too.
 #[pyfunction]
 pub(crate) fn formats() -> Vec<(&'static str, bool)> {
-    lanesum_list::formats::Kind::ALL.map(|kind| (kind.name(), kind.is_written())).to_vec()
+    Kind::ALL.map(|kind| (kind.name(), kind.is_written())).to_vec()
 }

@@ -30,5 +30,5 @@ pub(crate) use compare::compare_sides;
 pub(crate) use etags::etags_of_paths;
 pub(crate) use hash::{failed_rows, file_sizes, hash_below, hash_paths, walk_tree};
 pub(crate) use lists::{format_list, formats, read_list_content, read_list_file};
-pub(crate) use options::algorithm_names;
+pub(crate) use options::{algorithm_names, algorithms_named};
 pub(crate) use shards::{known_rows, now, settled_rows};

@@ -6,7 +6,7 @@ use lanesum_checksum::etag::PartSize;
 use lanesum_checksum::walk::{Exclude, WalkOptions};
 use lanesum_list::formats::Kind;
 use lanesum_list::{Algorithm, Algorithms};
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 use super::names;
 use super::watch::Watch;
 use crate::backend;
+
+/// In bytes, of SipHash and of BLAKE3.
+const KEY_LENGTHS: [usize; 2] = [16, 32];
 
 /// How files are read. A dict in Python.
 #[derive(FromPyObject)]
@@ -57,7 +60,7 @@ impl ReadOptions<'_> {
 
     fn key(&self) -> PyResult<Option<Key>> {
         let Some(key) = &self.key else { return Ok(None) };
-        let parsed = matches!(key.len(), 16 | 32).then(|| Key::from_bytes(key)).flatten();
+        let parsed = KEY_LENGTHS.contains(&key.len()).then(|| Key::from_bytes(key)).flatten();
         parsed.map(Some).ok_or_else(|| {
             let words =
                 format!("a key of {} bytes: siphash takes 16 bytes, blake3 takes 32", key.len());
@@ -94,8 +97,40 @@ impl Walking {
 /// The algorithms of these names, in their order, all of which can be computed with this key.
 ///
 /// # Errors
-/// ValueError that names the wrong one, and says what there is.
+/// As [`named`]; TypeError where there is a key too many or none, ValueError where it has another
+/// length.
 pub(crate) fn algorithms(names: &[String], key: Option<&Key>) -> PyResult<Vec<Algorithm>> {
+    let found = named(names)?;
+    for algorithm in &found {
+        let Some(bytes) = algorithm.key_len() else { continue };
+        match key {
+            None if algorithm.needs_key() => {
+                let words = format!("{algorithm} takes a key of {bytes} bytes: give key=");
+                return Err(PyTypeError::new_err(words));
+            }
+            Some(key) if !key.fits(*algorithm) => {
+                let other = KEY_LENGTHS.into_iter().find(|length| *length != bytes);
+                let other = other.expect("there are two");
+                let words = format!("{algorithm} takes a key of {bytes} bytes, not of {other}");
+                return Err(PyValueError::new_err(words));
+            }
+            _ => {}
+        }
+    }
+    if key.is_some() && !found.iter().any(|algorithm| algorithm.key_len().is_some()) {
+        let names = names.join(", ");
+        return Err(PyTypeError::new_err(format!(
+            "key= does nothing for {names}; none of these takes one"
+        )));
+    }
+    Ok(found)
+}
+
+/// The algorithms of these names, in their order.
+///
+/// # Errors
+/// ValueError where there is none, or that names one that is unknown or stands there twice.
+pub(crate) fn named(names: &[String]) -> PyResult<Vec<Algorithm>> {
     let mut found = Vec::new();
     for name in names {
         let algorithm = algorithm(name)?;
@@ -104,33 +139,24 @@ pub(crate) fn algorithms(names: &[String], key: Option<&Key>) -> PyResult<Vec<Al
                 "algorithms: {algorithm} stands there twice"
             )));
         }
-        let lacks = |bytes| format!("{algorithm} takes a key of {bytes} bytes: give key=");
-        match (algorithm.key_len(), key) {
-            (Some(bytes), None) if algorithm.needs_key() => {
-                return Err(PyValueError::new_err(lacks(bytes)));
-            }
-            (Some(bytes), Some(key)) if !key.fits(algorithm) => {
-                return Err(PyValueError::new_err(lacks(bytes)));
-            }
-            _ => found.push(algorithm),
-        }
+        found.push(algorithm);
     }
     if found.is_empty() {
         return Err(PyValueError::new_err("algorithms: name at least one, like 'md5'"));
     }
-    if key.is_some() && !found.iter().any(|algorithm| algorithm.key_len().is_some()) {
-        let names = names.join(", ");
-        return Err(PyValueError::new_err(format!(
-            "key= does nothing for {names}; none of these takes one"
-        )));
-    }
     Ok(found)
+}
+
+/// The names of the algorithms of these names, as columns have them.
+#[pyfunction]
+pub(crate) fn algorithms_named(names: Vec<String>) -> PyResult<Vec<&'static str>> {
+    Ok(named(&names)?.into_iter().map(Algorithm::name).collect())
 }
 
 /// # Errors
 /// ValueError that says what there is.
 pub(crate) fn algorithm(name: &str) -> PyResult<Algorithm> {
-    name.parse().map_err(|_| {
+    crate::algorithm::parse(name).ok_or_else(|| {
         let known = Algorithm::ALL.map(Algorithm::name).join(", ");
         PyValueError::new_err(format!("unknown algorithm {name:?}; there are {known}"))
     })
@@ -147,11 +173,22 @@ pub(crate) fn set(algorithms: &[Algorithm]) -> Algorithms {
     algorithms.iter().copied().collect()
 }
 
+/// The format of a name, of which lists are read.
+///
 /// # Errors
 /// ValueError that says what there is.
-pub(crate) fn format(name: &str) -> PyResult<Kind> {
+pub(crate) fn read_format(name: &str) -> PyResult<Kind> {
+    format(name, Kind::ALL.into_iter())
+}
+
+/// The format of a name; messages name the known ones.
+///
+/// # Errors
+/// ValueError that says what there is.
+pub(crate) fn format(name: &str, known: impl Iterator<Item = Kind>) -> PyResult<Kind> {
     name.to_ascii_lowercase().parse().map_err(|_| {
-        let known = Kind::ALL.map(Kind::name).join(", ");
+        let known: Vec<_> = known.map(Kind::name).collect();
+        let known = known.join(", ");
         PyValueError::new_err(format!("unknown format {name:?}; there are {known}"))
     })
 }
