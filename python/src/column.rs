@@ -7,7 +7,8 @@ use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, RecordBatch, new_empty_array};
 use arrow_schema::{DataType, FieldRef, Schema};
 use arrow_select::concat::concat;
-use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::IntoPyObjectExt as _;
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyIterator, PyList, PyString, PyTuple};
 use pyo3_arrow::error::{PyArrowError, PyArrowResult};
@@ -67,29 +68,24 @@ impl Column {
         for chunk in &self.chunks {
             for row in 0..chunk.len() {
                 turns.turn(0)?;
-                if chunk.is_null(row) {
-                    list.append(py.None())?;
-                    continue;
-                }
-                match chunk.data_type() {
-                    DataType::UInt64 => {
-                        list.append(chunk.as_primitive::<UInt64Type>().value(row))?;
-                    }
-                    DataType::FixedSizeBinary(_) => {
-                        let bytes = chunk.as_fixed_size_binary().value(row);
-                        list.append(PyBytes::new(py, bytes))?;
-                    }
-                    DataType::Utf8 => {
-                        list.append(PyString::new(py, chunk.as_string::<i32>().value(row)))?;
-                    }
-                    other => {
-                        let problem = format!("{other} has no objects of Python here");
-                        return Err(PyTypeError::new_err(problem));
-                    }
-                }
+                list.append(object(py, chunk, row)?)?;
             }
         }
         Ok(list)
+    }
+
+    /// The row of a number, which counts from the end if it is negative.
+    fn __getitem__<'py>(&self, py: Python<'py>, row: isize) -> PyResult<Bound<'py, PyAny>> {
+        let len = self.len();
+        let from_start = if row < 0 { row.checked_add_unsigned(len) } else { Some(row) };
+        let mut at = from_start.and_then(|at| usize::try_from(at).ok()).filter(|at| *at < len);
+        for chunk in &self.chunks {
+            match at {
+                Some(row) if row < chunk.len() => return object(py, chunk, row),
+                _ => at = at.map(|row| row - chunk.len()),
+            }
+        }
+        Err(PyIndexError::new_err(format!("row {row} of {len}")))
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
@@ -196,6 +192,24 @@ impl Column {
         let reader = Box::new(ArrayIterator::new(chunks, self.field.clone()));
         let requested = that_fits(requested_schema, self.field.data_type())?;
         to_stream_pycapsule(py, reader, requested)
+    }
+}
+
+/// A row as one of Python's own objects.
+fn object<'py>(py: Python<'py>, chunk: &ArrayRef, row: usize) -> PyResult<Bound<'py, PyAny>> {
+    if chunk.is_null(row) {
+        return Ok(py.None().into_bound(py));
+    }
+    match chunk.data_type() {
+        DataType::UInt64 => chunk.as_primitive::<UInt64Type>().value(row).into_bound_py_any(py),
+        DataType::FixedSizeBinary(_) => {
+            Ok(PyBytes::new(py, chunk.as_fixed_size_binary().value(row)).into_any())
+        }
+        DataType::Utf8 => Ok(PyString::new(py, chunk.as_string::<i32>().value(row)).into_any()),
+        other => {
+            let problem = format!("{other} has no objects of Python here");
+            Err(PyTypeError::new_err(problem))
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use lanesum_list::Algorithm;
 use lanesum_md5::Md5;
 use lanesum_siphash::{SipHasher, SipHasher128};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt as _;
 use pyo3::types::{PyBytes, PySet};
@@ -194,16 +195,27 @@ impl Hash {
 /// >>> h.hexdigest()
 /// '900150983cd24fb0d6963f7d28e17f72'
 ///
-/// `usedforsecurity` is there because hashlib has it, and changes nothing.
+/// `usedforsecurity` is there because hashlib has it, and changes nothing; `string` is `data` as
+/// older versions of hashlib call it.
 #[pyfunction]
-#[pyo3(signature = (data=Data(None), *, usedforsecurity=None), text_signature = "(data=b'', *, usedforsecurity=True)")]
+#[pyo3(
+    signature = (data=Data(None), *, usedforsecurity=None, string=Data(None)),
+    text_signature = "(data=b'', *, usedforsecurity=True, string=b'')"
+)]
 pub(crate) fn md5(
     data: Data<'_, '_>,
     usedforsecurity: Option<&Bound<'_, PyAny>>,
+    string: Data<'_, '_>,
 ) -> PyResult<Hash> {
     // Whatever is true or false to Python.
     _ = usedforsecurity;
-    Hash::new(&Function::Md5, data)
+    match (&data, &string) {
+        (Data(Some(_)), Data(Some(_))) => {
+            Err(PyTypeError::new_err("string= is data by another name; give one of them"))
+        }
+        (_, Data(Some(_))) => Hash::new(&Function::Md5, string),
+        _ => Hash::new(&Function::Md5, data),
+    }
 }
 
 /// An object for the algorithm of a name: one of lanesum.algorithms_available.

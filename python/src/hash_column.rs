@@ -17,7 +17,7 @@ use pyo3_arrow::error::PyArrowError;
 
 use crate::algorithm::{Digests, Function, Key, Places};
 use crate::column::Column;
-use crate::input::{self, Chunks};
+use crate::input::{self, Chunks, HASHED};
 use crate::output::{Output, Rendering};
 use crate::rows::{Rows, is_bytes};
 use crate::signals::LOOK;
@@ -35,8 +35,9 @@ const DICTIONARY_ROWS: usize = 1 << 22;
 /// The column is anything that hands over Arrow's arrays: of pyarrow, polars, pandas, DuckDB,
 /// arro3; or an array of numpy, or a sequence of objects. Its rows are text (hashed as UTF-8) or
 /// bytes, also in dictionaries, or for SipHash integers of 64 bits (their eight little-endian
-/// bytes). Null stays null. Nothing is copied but what numpy or Python's own objects hold, and
-/// other threads run meanwhile.
+/// bytes). Other types are refused, also those that are stored as one of these and mean more, as
+/// UUIDs do: cast them first. Null stays null. Nothing is copied but what numpy or Python's own
+/// objects hold, and other threads run meanwhile.
 ///
 /// What comes back is taken by all of them in turn: pyarrow.array(it), polars.Series(it), and its
 /// to_pandas(). It is `output`: "binary" (of fixed size), "hex" or, of 64 bits,
@@ -60,7 +61,8 @@ pub(crate) fn hash_column(
 ) -> PyResult<Column> {
     let function = Function::named(algorithm, key)?;
     let output = Output::named(output, "binary", &function)?;
-    let chunks = input::column(column, "column")?;
+    let chunks = input::column(column, "column", &HASHED)?;
+    input::refuse_extension(&chunks.field(), "column")?;
     hash(column.py(), &function, output, chunks)
 }
 

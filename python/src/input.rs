@@ -12,7 +12,9 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::{Array as _, ArrayRef, Int64Array, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field};
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyImportError, PyOverflowError, PyTypeError, PyValueError};
+use pyo3::exceptions::{
+    PyImportError, PyNotImplementedError, PyOverflowError, PyTypeError, PyValueError,
+};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyCapsule, PyInt, PyTuple};
@@ -27,14 +29,37 @@ use crate::signals::Turns;
 /// makes them takes it where it is needed.
 pub(crate) type Chunks = Box<dyn ArrayReader + Send>;
 
+/// What a function takes but Arrow's arrays, in the words of messages.
+pub(crate) struct Takes {
+    /// Behind the type of an object that it does not take.
+    objects: &'static str,
+    /// Behind the type of an array of numpy's that it does not take.
+    arrays: &'static str,
+}
+
+/// What is hashed as it is.
+pub(crate) const HASHED: Takes = Takes {
+    objects: "str, bytes or another buffer can be hashed; of other values pyarrow.array() makes a \
+              column with a type",
+    arrays: "text, bytes and 64-bit integers can be hashed, and astype() makes one of these of it",
+};
+
+/// What is written as text first, as databases do.
+pub(crate) const WRITTEN: Takes = Takes {
+    objects: "a list of a key's values is of str, of int, of bool or of datetime.date; cast others \
+              to text as your database does, or give pyarrow.array() with a type",
+    arrays: "text, booleans and 64-bit integers are values of a key; astype() makes them of other \
+             integers, and others are to be cast to text as your database does",
+};
+
 /// The column that an object is, which messages call `what`.
-pub(crate) fn column(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Chunks> {
+pub(crate) fn column(object: &Bound<'_, PyAny>, what: &str, takes: &Takes) -> PyResult<Chunks> {
     if let Some(column) = only_column_of_pandas(object, what)? {
-        return self::column(&column, what);
+        return self::column(&column, what, takes);
     }
     match by_capsule(object, what)? {
         Some(chunks) => one_column(chunks, what),
-        None => by_objects(object, what),
+        None => by_objects(object, what, takes),
     }
 }
 
@@ -159,9 +184,24 @@ fn refuse_types_of_polars(object: &Bound<'_, PyAny>, what: &str) -> PyResult<()>
     Ok(())
 }
 
+/// # Errors
+/// `TypeError` for a type that says what its storage means, as that of UUIDs or of months does,
+/// unless it is stored as text, which says so itself.
+pub(crate) fn refuse_extension(field: &Field, what: &str) -> PyResult<()> {
+    let stored = field.data_type();
+    let Some(extension) = field.extension_type_name() else { return Ok(()) };
+    if matches!(stored, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) {
+        return Ok(());
+    }
+    Err(PyTypeError::new_err(format!(
+        "{what} is of the type {extension}, stored as {stored}; cast it to text as your database \
+         does"
+    )))
+}
+
 /// Whether an object's class says that it is a column: it has a type of its own, and no columns.
 /// Objects are not asked, since frames have attributes of the names of their columns.
-fn is_series(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+pub(crate) fn is_series(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let class = object.get_type();
     let has_any = |names: &[&str]| {
         names.iter().try_fold(false, |has, &name| Ok::<_, PyErr>(has || class.hasattr(name)?))
@@ -185,18 +225,23 @@ pub(crate) fn columns_of(rows: &ArrayRef, what: &str) -> PyResult<Vec<ArrayRef>>
 }
 
 /// What pyarrow says of a column that it cannot hand over, with the name of that: one of pandas
-/// with objects of several kinds, say.
+/// with objects of several kinds, say. And what Arrow's crate says of types of other libraries that
+/// it does not know, as polars' integers of 128 bits.
 fn refused(py: Python<'_>, error: PyErr, what: &str) -> PyErr {
     let module =
         error.get_type(py).getattr("__module__").and_then(|module| module.extract::<String>());
-    if !module.is_ok_and(|module| module.starts_with("pyarrow")) {
+    let is_pyarrows = module.is_ok_and(|module| module.starts_with("pyarrow"));
+    let is_unknown = error.to_string().contains("C Data interface error: The datatype");
+    if !is_pyarrows && !is_unknown {
         return error;
     }
     let words = format!(
         "{what} is not handed over as Arrow: {}; cast it to text or bytes first",
         error.value(py)
     );
-    let named = if error.is_instance_of::<PyTypeError>(py) {
+    let is_of_type = error.is_instance_of::<PyTypeError>(py)
+        || error.is_instance_of::<PyNotImplementedError>(py);
+    let named = if is_of_type || is_unknown {
         PyTypeError::new_err(words)
     } else if error.is_instance_of::<PyValueError>(py) {
         PyValueError::new_err(words)
@@ -290,17 +335,17 @@ fn one_column(chunks: Chunks, what: &str) -> PyResult<Chunks> {
     Ok(Box::new(ArrayIterator::new(arrays, column)))
 }
 
-fn by_objects(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Chunks> {
-    let array = match by_dtype(object, what)? {
+fn by_objects(object: &Bound<'_, PyAny>, what: &str, takes: &Takes) -> PyResult<Chunks> {
+    let array = match by_dtype(object, what, takes)? {
         Some(array) => array,
-        None => of_items(&items::hold(object, what)?, what)?,
+        None => of_items(&items::hold(object, what)?, what, takes)?,
     };
     let field = Arc::new(Field::new("", array.data_type().clone(), true));
     Ok(Box::new(ArrayIterator::new([Ok(array)], field)))
 }
 
 /// numpy's arrays of fixed types, of which copies are taken, since others may write there.
-fn by_dtype(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<ArrayRef>> {
+fn by_dtype(object: &Bound<'_, PyAny>, what: &str, takes: &Takes) -> PyResult<Option<ArrayRef>> {
     let py = object.py();
     let Ok(dtype) = object.getattr(intern!(py, "dtype")) else { return Ok(None) };
     let Ok(kind) = dtype.getattr("kind") else { return Ok(None) };
@@ -317,10 +362,10 @@ fn by_dtype(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<ArrayRef>>
     if is_plain && !dtype.getattr("isnative")?.is_truthy()? && width == 8 {
         // A number is hashed, not how another machine would write it.
         let native = dtype.call_method1("newbyteorder", ("=",))?;
-        return by_dtype(&object.call_method1("astype", (native,))?, what);
+        return by_dtype(&object.call_method1("astype", (native,))?, what, takes);
     }
     if is_plain && !object.getattr("flags")?.getattr("aligned")?.is_truthy()? {
-        return by_dtype(&object.call_method0("copy")?, what);
+        return by_dtype(&object.call_method0("copy")?, what, takes);
     }
     match (kind.extract::<&str>()?, width) {
         ("i", 8) if is_plain => {
@@ -337,12 +382,9 @@ fn by_dtype(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<ArrayRef>>
         }
         ("O" | "S" | "U" | "T" | "b", _) | ("i" | "u", 8) => {
             let list = object.call_method0("tolist")?;
-            of_items(&items::hold(&list, what)?, what).map(Some)
+            of_items(&items::hold(&list, what)?, what, takes).map(Some)
         }
-        _ => Err(PyTypeError::new_err(format!(
-            "{what} is of dtype {dtype}; text, bytes and 64-bit integers can be hashed, and \
-             astype() makes one of these of it"
-        ))),
+        _ => Err(PyTypeError::new_err(format!("{what} is of dtype {dtype}; {}", takes.arrays))),
     }
 }
 
@@ -358,7 +400,7 @@ fn padded(bytes: &[u8], width: usize) -> ArrayRef {
 }
 
 /// The objects of a sequence, which are of the kind of the first that stands for something.
-fn of_items(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
+fn of_items(tuple: &Bound<'_, PyTuple>, what: &str, takes: &Takes) -> PyResult<ArrayRef> {
     for object in tuple.iter_borrowed() {
         if is_int(&object) {
             return of_ints(tuple, what);
@@ -376,30 +418,16 @@ fn of_items(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
     let mut texts = LargeStringBuilder::with_capacity(tuple.len(), 0);
     let mut turns = Turns::new();
     for number in 0..tuple.len() {
-        match item(tuple, number, what)? {
+        match items::item(tuple, number, what, takes.objects)? {
             Item::Text(text) => {
                 texts.append_value(text);
                 turns.turn(text.len())?;
             }
             Item::Missing => texts.append_null(),
-            Item::Bytes(_) => return of_bytes(tuple, what),
+            Item::Bytes(_) => return of_bytes(tuple, what, takes),
         }
     }
     Ok(Arc::new(texts.finish()))
-}
-
-/// As [`items::item`], in a column.
-fn item<'a>(tuple: &'a Bound<'_, PyTuple>, number: usize, what: &str) -> PyResult<Item<'a>> {
-    items::item(tuple, number, what).map_err(|error| {
-        if error.is_instance_of::<PyTypeError>(tuple.py()) {
-            PyTypeError::new_err(format!(
-                "{}; of other values pyarrow.array() makes a column with a type",
-                error.value(tuple.py())
-            ))
-        } else {
-            error
-        }
-    })
 }
 
 fn is_int(object: &Bound<'_, PyAny>) -> bool {
@@ -413,9 +441,12 @@ fn of_ints(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
         turns.turn(0)?;
         if is_int(&object) {
             numbers.append_value(object.extract::<i64>().map_err(|_| {
+                let remedy = match object.extract::<u64>() {
+                    Ok(_) => "an array of numpy's uint64 holds it, or text",
+                    Err(_) => "text holds it",
+                };
                 PyOverflowError::new_err(format!(
-                    "{what}[{number}] is beyond an integer of 64 bits with a sign; an array of \
-                     numpy's uint64 holds it, or text"
+                    "{what}[{number}] is beyond an integer of 64 bits with a sign; {remedy}"
                 ))
             })?);
         } else if items::is_missing(&object)? {
@@ -476,11 +507,11 @@ fn among(what: &str, number: usize, object: &Bound<'_, PyAny>, others: &str) -> 
     }
 }
 
-fn of_bytes(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
+fn of_bytes(tuple: &Bound<'_, PyTuple>, what: &str, takes: &Takes) -> PyResult<ArrayRef> {
     let mut builder = LargeBinaryBuilder::with_capacity(tuple.len(), 0);
     let mut turns = Turns::new();
     for number in 0..tuple.len() {
-        let item = item(tuple, number, what)?;
+        let item = items::item(tuple, number, what, takes.objects)?;
         builder.append_option(item.bytes());
         turns.turn(item.bytes().map_or(0, <[u8]>::len))?;
     }

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyBufferError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{
-    PyByteArray, PyBytes, PyDict, PyFloat, PyFrozenSet, PyList, PyMemoryView, PySet, PyString,
-    PyTuple,
+    PyByteArray, PyBytes, PyFloat, PyFrozenSet, PyList, PyMapping, PyMemoryView, PySet, PyString,
+    PyTuple, PyType,
 };
 
 use crate::bytes;
@@ -38,8 +38,8 @@ impl Item<'_> {
 /// meanwhile.
 ///
 /// # Errors
-/// `TypeError` for one message in the place of many, for dicts and sets, and for what cannot be
-/// iterated over.
+/// `TypeError` for one message in the place of many, for dicts, sets, tables and arrays of several
+/// dimensions, and for what cannot be iterated over.
 pub(crate) fn hold<'py>(sequence: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyTuple>> {
     if let Ok(list) = sequence.cast::<PyList>() {
         return Ok(list.to_tuple());
@@ -55,7 +55,7 @@ pub(crate) fn hold<'py>(sequence: &Bound<'py, PyAny>, what: &str) -> PyResult<Bo
     if is_one {
         return Err(PyTypeError::new_err(format!("{what} is one {class}; give a list of them")));
     }
-    let is_unordered = sequence.is_instance_of::<PyDict>()
+    let is_unordered = sequence.is_instance_of::<PyMapping>()
         || sequence.is_instance_of::<PySet>()
         || sequence.is_instance_of::<PyFrozenSet>();
     if is_unordered {
@@ -63,10 +63,20 @@ pub(crate) fn hold<'py>(sequence: &Bound<'py, PyAny>, what: &str) -> PyResult<Bo
             "{what} is a {class}, whose order or values would be lost; give a list"
         )));
     }
+    // It has no rows yet.
+    let is_query = class == "LazyFrame";
+    if !is_query && is_table(&sequence.get_type())? {
+        let problem = format!("{what} is a table, a {class}; give one of its columns");
+        return Err(PyTypeError::new_err(problem));
+    }
+    if let Some(dimensions) = sequence.getattr_opt(intern!(sequence.py(), "ndim"))?
+        && !dimensions.eq(1)?
+    {
+        return Err(PyTypeError::new_err(format!("{what} has {dimensions} dimensions; give one")));
+    }
     let tuple = sequence.py().get_type::<PyTuple>();
     let tuple = tuple.call1((sequence,)).map_err(|error| {
-        // It has no rows yet.
-        let remedy = if class == "LazyFrame" { "; give what collect() makes of it" } else { "" };
+        let remedy = if is_query { "; give what collect() makes of it" } else { "" };
         let problem = format!("{what} is of type {class}, which is no sequence{remedy}");
         if error.is_instance_of::<PyTypeError>(sequence.py()) {
             PyTypeError::new_err(problem)
@@ -77,22 +87,43 @@ pub(crate) fn hold<'py>(sequence: &Bound<'py, PyAny>, what: &str) -> PyResult<Bo
     Ok(tuple.cast_into::<PyTuple>()?)
 }
 
-/// The object of a number in a sequence.
+/// Whether a class has columns, which are what comes of iterating over its objects, or their names:
+/// of pandas, polars, pyarrow, DuckDB, arro3, and our own.
+fn is_table(class: &Bound<'_, PyType>) -> PyResult<bool> {
+    Ok(class.hasattr("columns")? || class.hasattr("column_names")?)
+}
+
+/// What are messages, behind the type of an object that is none.
+pub(crate) const MESSAGES: &str = "str, bytes or another buffer can be hashed";
+
+/// The object of a number in a sequence. `known` says which objects are right.
 ///
 /// # Errors
-/// `TypeError` for what is no message, which it names by `what` and its number, and
-/// `UnicodeEncodeError` for text with half a surrogate pair.
+/// `TypeError` for what is no message, which it names by `what` and its number, `BufferError` for
+/// bytes that do not lie one behind the other, and `UnicodeEncodeError` for text with half a
+/// surrogate pair.
 pub(crate) fn item<'a>(
     tuple: &'a Bound<'_, PyTuple>,
     number: usize,
     what: &str,
+    known: &str,
 ) -> PyResult<Item<'a>> {
     let object = tuple.get_borrowed_item(number)?;
     if object.is_instance_of::<PyBytes>() {
         return Ok(Item::Bytes(Cow::Borrowed(object.extract::<&'a [u8]>()?)));
     }
     if object.is_instance_of::<PyString>() {
-        return Ok(Item::Text(object.extract::<&'a str>()?));
+        let text = object.extract::<&'a str>().map_err(|error| {
+            if error.is_instance_of::<PyUnicodeEncodeError>(tuple.py()) {
+                // Its words are of the place within the text.
+                let note = format!("in {what}[{number}]");
+                if let Err(error) = error.value(tuple.py()).call_method1("add_note", (note,)) {
+                    return error;
+                }
+            }
+            error
+        });
+        return Ok(Item::Text(text?));
     }
     if is_missing(&object)? {
         return Ok(Item::Missing);
@@ -107,9 +138,11 @@ pub(crate) fn item<'a>(
         Ok(bytes) => Ok(Item::Bytes(Cow::Owned(bytes))),
         Err(error) if error.is_instance_of::<PyTypeError>(object.py()) => {
             let class = object.get_type().name()?;
-            Err(PyTypeError::new_err(format!(
-                "{what}[{number}] is of type {class}; str, bytes or another buffer can be hashed"
-            )))
+            Err(PyTypeError::new_err(format!("{what}[{number}] is of type {class}; {known}")))
+        }
+        Err(error) if error.is_instance_of::<PyBufferError>(object.py()) => {
+            let words = format!("{what}[{number}]: {}", error.value(object.py()));
+            Err(PyBufferError::new_err(words))
         }
         Err(error) => Err(error),
     }
@@ -125,8 +158,13 @@ pub(crate) fn is_missing(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     if is_of_class(object, "decimal", "Decimal")? {
         return object.call_method0(intern!(object.py(), "is_nan"))?.is_truthy();
     }
-    let is_named = ["NAType", "NaTType"].contains(&&*name.to_cow()?);
-    Ok(is_named && class.module()?.to_cow()?.starts_with("pandas."))
+    let (name, module) = (name.to_cow()?, class.module()?);
+    let module = module.to_cow()?;
+    if name.ends_with("Scalar") && module.starts_with("pyarrow.") {
+        // pyarrow has a null of every type.
+        return Ok(!object.getattr(intern!(object.py(), "is_valid"))?.is_truthy()?);
+    }
+    Ok(["NAType", "NaTType"].contains(&&*name) && module.starts_with("pandas."))
 }
 
 /// Whether an object is of this class, and of none below it. By its names: what is not imported yet

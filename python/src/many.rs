@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use crate::algorithm::{Digests, Function, Key};
-use crate::items;
+use crate::items::{self, MESSAGES};
 use crate::output::Output;
 
 /// Messages that are hashed at a time: enough for lengths of all kinds to fill the lanes, and few
@@ -19,8 +19,8 @@ const BYTES: usize = 64 << 20;
 /// of numbers.
 ///
 /// Messages are bytes, str (hashed as UTF-8) or any other buffer, in a list, a tuple or anything
-/// else that can be iterated over. Many are hashed side by side, whatever their lengths; other
-/// threads run meanwhile.
+/// else that can be iterated over but a table. Many are hashed side by side, whatever their
+/// lengths; other threads run meanwhile.
 ///
 /// >>> import lanesum
 /// >>> lanesum.hash_many(["a", b"abc"], output="hex")
@@ -52,7 +52,7 @@ pub(crate) fn hash_many<'py>(
         let mut batch = Vec::new();
         // ctrl-C is looked for after each of these.
         while batch.len() < BATCH.min(count - start) && bytes < BYTES {
-            let item = items::item(&tuple, start + batch.len(), "messages")?;
+            let item = items::item(&tuple, start + batch.len(), "messages", MESSAGES)?;
             bytes += item.bytes().map_or(0, <[u8]>::len);
             batch.push(item);
         }

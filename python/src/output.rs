@@ -42,6 +42,17 @@ impl Output {
         }
     }
 
+    /// The one of a name, of a surrogate key.
+    pub(crate) fn of_key(name: &str) -> PyResult<Self> {
+        match name {
+            "hex" => Ok(Self::Hex),
+            "binary" => Ok(Self::Binary),
+            _ => Err(PyValueError::new_err(format!(
+                "unknown output {name:?} of surrogate keys; known are hex and binary"
+            ))),
+        }
+    }
+
     /// The type of its arrays.
     pub(crate) fn data_type(self, function: &Function) -> DataType {
         match self {

@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 
 use crate::algorithm::{Digests, Function, Key};
 use crate::hash_column::{next, numbers_of};
-use crate::input;
-use crate::items::{self, Item};
+use crate::input::{self, HASHED};
+use crate::items::{self, Item, MESSAGES};
 
 /// Objects that are hashed at a time.
 const BATCH: usize = 1 << 15;
@@ -35,7 +35,7 @@ pub(crate) fn _pandas_hash_objects(
     for start in (0..count).step_by(BATCH) {
         let mut batch = Vec::with_capacity(BATCH.min(count - start));
         for number in start..count.min(start + BATCH) {
-            match items::item(&tuple, number, "values") {
+            match items::item(&tuple, number, "values", MESSAGES) {
                 Ok(Item::Missing) if may_miss => {
                     missing.push(number);
                     batch.push(Item::Missing);
@@ -64,7 +64,7 @@ pub(crate) fn _pandas_hash_column(
 ) -> PyResult<bool> {
     let py = column.py();
     let function = Function::named("siphash24", key)?;
-    let mut chunks = input::column(column, "values")?;
+    let mut chunks = input::column(column, "values", &HASHED)?;
     let (mut hashes, mut missing) = (Vec::new(), Vec::new());
     while let Some(chunk) = next(py, &mut chunks)? {
         if let Some(nulls) = chunk.logical_nulls() {

@@ -14,13 +14,15 @@ use arrow_schema::{ArrowError, DataType, Field};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3_arrow::error::PyArrowError;
+use pyo3_arrow::ffi::ArrayIterator;
 
 use crate::algorithm::{Function, Places};
 use crate::column::Column;
 use crate::hash_column::{next, steps, unless_it_changes};
-use crate::input::{self, Chunks};
+use crate::input::{self, Chunks, WRITTEN};
 use crate::output::{Output, Rendering};
 use crate::rows::Rows;
+use crate::words::counted;
 
 /// Rows whose values are made text before the next look at whether somebody has pressed ctrl-C.
 const ROWS: usize = 1 << 16;
@@ -62,7 +64,7 @@ pub(crate) fn surrogate_key(
     output: &str,
 ) -> PyResult<Column> {
     let py = columns.py();
-    let output = Output::named(output, "binary", &Function::Md5)?;
+    let output = Output::of_key(output)?;
     let mut columns = Columns::of(columns)?;
     let joiner = Joiner { separator: separator.as_bytes(), null: null.as_bytes() };
     let mut arrays = Vec::new();
@@ -104,7 +106,12 @@ struct Block {
 impl Columns {
     fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
         // Of the class: a relation of DuckDB has its columns as attributes.
-        let cursors = if given.get_type().hasattr("items")? {
+        let has_items = given.get_type().hasattr("items")?;
+        if has_items && input::is_series(given)? {
+            // One of pandas, whose items are its rows.
+            return Err(of_one_column());
+        }
+        let cursors = if has_items {
             // Also a frame of pandas, which would hand over its index as one more column.
             named(given)?
         } else if let Some(chunks) = input::by_capsule(given, "columns")? {
@@ -114,11 +121,11 @@ impl Columns {
                     return Err(of_nothing());
                 }
                 for field in fields {
-                    check_type(&format!("columns[{:?}]", field.name()), field)?;
+                    check_type(&format!("columns[{:?}]", field.name()), field, false)?;
                 }
                 return Ok(Self::Table(chunks));
             }
-            return Err(PyTypeError::new_err("columns is one column; give a list of them"));
+            return Err(of_one_column());
         } else {
             numbered(given)?
         };
@@ -150,6 +157,10 @@ impl Columns {
             }
         }
     }
+}
+
+fn of_one_column() -> PyErr {
+    PyTypeError::new_err("columns is one column; give a list of them")
 }
 
 fn of_nothing() -> PyErr {
@@ -184,15 +195,22 @@ fn same_length(cursors: &[Cursor]) -> PyResult<()> {
     let shorter = cursors.iter().find(|cursor| cursor.rest.is_none());
     let Some(shorter) = shorter else { return Ok(()) };
     Err(PyValueError::new_err(format!(
-        "{} has {} rows, and {} has more",
-        shorter.name, shorter.rows, longer.name
+        "{} has {}, and {} has more",
+        shorter.name,
+        counted(shorter.rows as u64, "row"),
+        longer.name
     )))
 }
 
 impl Cursor {
     fn of(column: &Bound<'_, PyAny>, name: String) -> PyResult<Self> {
-        let chunks = input::column(column, &name)?;
-        check_type(&name, &chunks.field())?;
+        let mut chunks = input::column(column, &name, &WRITTEN)?;
+        let class = column.get_type();
+        let is_of_pandas = class.module()?.to_cow()?.split('.').next() == Some("pandas");
+        check_type(&name, &chunks.field(), is_of_pandas)?;
+        if class.name()? == "DuckDBPyRelation" {
+            chunks = read_whole(column.py(), chunks)?;
+        }
         Ok(Self { name, chunks, rest: None, rows: 0 })
     }
 
@@ -214,6 +232,19 @@ impl Cursor {
         self.rows += len;
         rest.slice(0, len)
     }
+}
+
+/// The same chunks, all of which have come: a connection of DuckDB has one result at a time, and
+/// the next column may be another.
+fn read_whole(py: Python<'_>, mut chunks: Chunks) -> PyResult<Chunks> {
+    let field = chunks.field();
+    let mut arrays = Vec::new();
+    while let Some(array) = next(py, &mut chunks)? {
+        py.check_signals()?;
+        arrays.push(Ok(array));
+    }
+    py.detach(|| drop(chunks));
+    Ok(Box::new(ArrayIterator::new(arrays, field)))
 }
 
 impl Block {
@@ -353,18 +384,10 @@ const DATES: RangeInclusive<i32> = -719_162..=2_932_896;
 
 /// # Errors
 /// `TypeError` for a column whose values are not the same text everywhere.
-fn check_type(name: &str, field: &Field) -> PyResult<()> {
+fn check_type(name: &str, field: &Field, is_of_pandas: bool) -> PyResult<()> {
     use DataType::*;
+    input::refuse_extension(field, name)?;
     let data_type = field.data_type();
-    // Such a type says what its storage means, which that of text alone says itself.
-    if let Some(extension) = field.extension_type_name()
-        && !matches!(data_type, Utf8 | LargeUtf8 | Utf8View)
-    {
-        let problem = format!("{name} is of the type {extension}, stored as {data_type}");
-        return Err(PyTypeError::new_err(format!(
-            "{problem}; cast it to text as your database does"
-        )));
-    }
     let has_text = |data_type: &DataType| {
         data_type.is_integer()
             || matches!(data_type, Utf8 | LargeUtf8 | Utf8View | Boolean | Date32 | Null)
@@ -382,6 +405,10 @@ fn check_type(name: &str, field: &Field) -> PyResult<()> {
     }
     let remedy = match data_type {
         Date64 => "; cast it to date32",
+        Float64 if is_of_pandas => {
+            ", as pandas makes of integers beside NaN: astype(\"Int64\") makes integers again; cast \
+             others to text as your database does"
+        }
         Binary | LargeBinary | BinaryView | FixedSizeBinary(_) => "; cast it to text",
         _ => ", which databases write in different ways; cast it to text as yours does",
     };

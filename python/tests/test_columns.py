@@ -7,6 +7,7 @@ import pickle
 import random
 import subprocess
 import sys
+import uuid
 from decimal import Decimal
 from pathlib import Path
 
@@ -371,8 +372,10 @@ def test_a_wish_for_another_type_loses_no_hash() -> None:
 
 def test_arrays_of_objects_are_no_messages() -> None:
     rows = np.array([["a", "b"], ["c", "d"]], dtype=object)
-    with pytest.raises(TypeError, match=r"messages\[0\]"):
+    with pytest.raises(TypeError, match="messages has 2 dimensions; give one"):
         lanesum.hash_many(rows)
+    with pytest.raises(TypeError, match=r"messages\[0\]"):
+        lanesum.hash_many(list(rows))
     with pytest.raises(TypeError):
         lanesum.md5(rows)
 
@@ -418,6 +421,48 @@ def test_a_column_becomes_each_librarys_and_a_pickle(output: str, key: bytes) ->
     assert pickle.loads(pickle.dumps(empty)).to_pyarrow().type == empty.to_pyarrow().type
     with pytest.raises(ValueError, match="no table of Arrow"):
         lanesum.Column._from_ipc(b"")
+
+
+def test_a_row_is_looked_up_by_its_number() -> None:
+    column = lanesum.hash_column(pa.chunked_array([["a", None], ["b"]]), output="hex")
+    rows = column.to_pylist()
+    assert [column[row] for row in range(-3, 3)] == rows * 2
+    for row in (3, -4, 2**62, -(2**63)):
+        with pytest.raises(IndexError, match=f"row {row} of 3"):
+            column[row]
+
+
+def test_what_a_type_means_is_not_what_it_is_stored_as(key: bytes) -> None:
+    months = pd.Series(pd.period_range("2020-01", periods=2, freq="M"))
+    truths = pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1, 0], pa.int8()))
+    for column, words in (
+        (pa.array([bytes(16)], pa.uuid()), r"column is of the type arrow.uuid, stored as FixedSizeBinary\(16\); cast it to"),
+        (pd.Series([uuid.UUID(int=5)]), "arrow.uuid"),
+        (pa.table({"id": pa.array([bytes(16)], pa.uuid())}), "arrow.uuid"),
+        (months, "pandas.period, stored as Int64; cast it to text as your database does"),
+        (truths, "arrow.bool8"),
+    ):
+        for arguments in ((), ("siphash24",)):
+            with pytest.raises(TypeError, match=words):
+                lanesum.hash_column(column, *arguments, key=key if arguments else None)
+    assert hashed(pa.ExtensionArray.from_storage(pa.json_(), pa.array(["{}"]))) == [md5("{}")]
+    assert hashed(pl.Series(["a"], dtype=pl.Enum(["a"]))) == [md5("a")]
+    assert hashed(pd.Series(["a"], dtype="string")) == [md5("a")]
+
+
+def test_a_type_of_another_library_is_named(key: bytes) -> None:
+    numbers = pl.Series([1], dtype=pl.Int128)
+    for column in (numbers, numbers.to_frame("a"), pd.Series([1j])):
+        with pytest.raises(TypeError, match="column is not handed over as Arrow: .*; cast it to text or bytes first"):
+            lanesum.hash_column(column, "siphash24", key=key)
+
+
+def test_a_null_of_pyarrow_is_missing() -> None:
+    for values in (["a", None], [b"a", None]):
+        assert lanesum.hash_column(list(pa.array(values))).to_pylist() == [md5("a"), None]
+        with pytest.raises(TypeError, match=r"messages\[1\] is missing; leave it out"):
+            lanesum.hash_many(pa.array(values))
+    assert lanesum.hash_many(pa.array(["a", "b"])) == [md5("a"), md5("b")]
 
 
 def test_what_memory_cannot_hold_is_a_memory_error() -> None:

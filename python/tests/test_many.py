@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import hashlib
 
+import duckdb
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import siphash24 as peer
 from hypothesis import given
@@ -81,10 +85,12 @@ def test_bad_input_is_named(key: bytes) -> None:
         lanesum.hash_many(["a", None])
     with pytest.raises(TypeError, match=r"messages\[2\] is of type int"):
         lanesum.hash_many(["a", "b", 3])
-    with pytest.raises(UnicodeEncodeError):
-        lanesum.hash_many(["\ud800"])
-    with pytest.raises(BufferError):
-        lanesum.hash_many([memoryview(bytes(8))[::2]])
+    for function, what in ((lanesum.hash_many, "messages"), (lanesum.hash_column, "column")):
+        with pytest.raises(UnicodeEncodeError) as raised:
+            function(["a"] * 5 + ["\ud800"])
+        assert raised.value.__notes__ == [f"in {what}[5]"]
+        with pytest.raises(BufferError, match=rf"{what}\[1\]: .* take a copy"):
+            function([b"a", memoryview(bytes(8))[::2]])
     with pytest.raises(ValueError, match='unknown output "base64"; known are bytes, hex and uint64'):
         lanesum.hash_many([], output="base64")
     with pytest.raises(ValueError, match="algorithm of 64 bits, as siphash24; md5 has 128"):
@@ -93,3 +99,16 @@ def test_bad_input_is_named(key: bytes) -> None:
         lanesum.hash_many([], "md6")
     with pytest.raises(ZeroDivisionError):
         lanesum.hash_many(1 / 0 for _ in range(1))
+
+
+def test_tables_and_arrays_of_rows_are_no_messages() -> None:
+    columns = {"email": ["x@y"], "name": ["z"]}
+    relation = duckdb.sql("SELECT 'x@y' email")
+    for table in (pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns), pa.record_batch(columns), relation):
+        with pytest.raises(TypeError, match=f"messages is a table, a {type(table).__name__}; give one of its columns"):
+            lanesum.hash_many(table)
+    with pytest.raises(TypeError, match="messages has 2 dimensions"):
+        lanesum.hash_many(np.array([[1, 2], [3, 4]], np.uint8))
+    with pytest.raises(TypeError, match="messages is a mappingproxy, whose order or values would be lost"):
+        lanesum.hash_many(type.__dict__["__dict__"].__get__(int))
+    assert lanesum.hash_many(pd.DataFrame(columns)["email"]) == lanesum.hash_many(["x@y"])

@@ -184,6 +184,12 @@ def test_a_number_is_no_key_of_as_many_zeros() -> None:
             take(bytes(15))
 
 
+def test_string_is_another_name_of_the_bytes() -> None:
+    assert lanesum.md5(string=b"abc", usedforsecurity=False).digest() == hashlib.md5(b"abc").digest()
+    with pytest.raises(TypeError, match="string= is data by another name; give one of them"):
+        lanesum.md5(b"a", string=b"b")
+
+
 def test_none_is_no_bytes() -> None:
     for make in (lanesum.md5, lambda data: lanesum.new("md5", data), lambda data: lanesum.siphash24(data, key=bytes(16))):
         with pytest.raises(TypeError, match="bytes-like"):

@@ -167,7 +167,7 @@ def test_lists_of_python_objects_are_columns_or_have_a_remedy() -> None:
 
 
 def test_bad_columns_are_named() -> None:
-    with pytest.raises(ValueError, match=r"columns\[1\] has 1 rows, and columns\[0\] has more"):
+    with pytest.raises(ValueError, match=r"columns\[1\] has 1 row, and columns\[0\] has more"):
         lanesum.surrogate_key([["a", "b"], ["c"]])
     with pytest.raises(ValueError, match=r"columns\['x'\] has 0 rows, and columns\['y'\] has more"):
         lanesum.surrogate_key({"x": pa.array([], pa.string()), "y": ["c"]})
@@ -185,6 +185,35 @@ def test_bad_columns_are_named() -> None:
         lanesum.surrogate_key(["a", "b"])
     with pytest.raises(ValueError, match="unknown output"):
         lanesum.surrogate_key([["a"]], output="text")
+
+
+def test_what_is_said_is_true_of_keys() -> None:
+    for columns, kind, words in (
+        ([[1.5]], TypeError, r"columns\[0\]\[0\] is of type float; a list of a key's values is of str, of int"),
+        ([np.array([1.0])], TypeError, r"columns\[0\] is of dtype float64; text, booleans and .* cast to text"),
+        ([np.array([1], np.int32)], TypeError, r"columns\[0\] is of dtype int32; .*astype\(\) makes them of other int"),
+        ([[2**63]], OverflowError, r"columns\[0\]\[0\] is beyond .*; an array of numpy's uint64 holds it"),
+        ([[2**70]], OverflowError, r"columns\[0\]\[0\] is beyond an integer of 64 bits with a sign; text holds it$"),
+        (pd.Series(["a"]), TypeError, "columns is one column; give a list of them"),
+        ([pd.Series([1, None])], TypeError, r'columns\[0\] is of Float64, as pandas .*astype\("Int64"\)'),
+        (pd.DataFrame({"n": [1, None]}), TypeError, r"columns\['n'\] is of Float64, as pandas"),
+        ([pl.Series([1], dtype=pl.Int128)], TypeError, r"columns\[0\] is not handed over .*; cast it to text"),
+        (pl.DataFrame({"n": [1]}, schema={"n": pl.Int128}), TypeError, "columns is not handed over .*; cast it to text"),
+        ([pd.Series([1j])], TypeError, r"columns\[0\] is not handed over .*; cast it to text"),
+    ):
+        with pytest.raises(kind, match=words):
+            lanesum.surrogate_key(columns)
+    for output in ("uint64", "hexa", "bytes"):
+        with pytest.raises(ValueError, match=f'unknown output "{output}" of surrogate keys; known are hex and binary'):
+            lanesum.surrogate_key([["a"]], output=output)
+    assert keys([pd.Series([1, None]).astype("Int64")]) == [md5("1"), md5(NULL)]
+
+
+def test_relations_of_one_connection_are_columns() -> None:
+    first, second = duckdb.sql("SELECT range a FROM range(5000)"), duckdb.sql("SELECT 7 * range b FROM range(5000)")
+    expected = [md5(f"{row}-{7 * row}") for row in range(5000)]
+    assert keys([first, second]) == keys({"a": first, "b": second}) == expected
+    assert keys([first, first])[3] == md5("3-3")
 
 
 def test_what_a_type_means_is_not_what_it_is_stored_as() -> None:

@@ -9,7 +9,7 @@ import sys
 CONFIGURATION = pathlib.Path(__file__).parent.parent / "pyproject.toml"
 
 GOOD = """
-import hashlib, io
+import hashlib, io, pathlib
 import lanesum
 
 one: bytes = lanesum.md5(b"abc", usedforsecurity=False).digest()
@@ -21,6 +21,13 @@ five: list[int] = lanesum.hash_many(["a"], "siphash24", key=bytes(16), output="u
 column: lanesum.Column = lanesum.hash_column(["a", None], output="hex")
 lanesum.hash_column(column)
 lanesum.surrogate_key({"a": ["x"]})
+output: str = "hex"
+some: list[bytes] | list[str] | list[int] = lanesum.hash_many(["a"], output=output)
+row: bytes | str | int | None = column[0]
+lanesum.hash_tree("a", "blake3", exclude=pathlib.Path("a"), key=bytearray(32))
+lanesum.compare("a", "b", exclude=b"a")
+lanesum.check("a", key=memoryview(bytes(16)))
+lanesum.md5(string=b"abc")
 """
 
 BAD = """
