@@ -65,6 +65,8 @@ class _Runner(Generic[Item, Outcome]):
         self.waiting: deque[_Task[Item]] = deque()
         self.suspects: deque[_Task[Item]] = deque()
         self.running: dict[Future[Outcome], _Task[Item]] = {}
+        #: Whether the executor has taken a task.
+        self.has_begun = False
         self.results: dict[int, Outcome] = {}
 
     def all(self, tasks: Sequence[Sequence[Item]]) -> list[Outcome]:
@@ -101,10 +103,14 @@ class _Runner(Generic[Item, Outcome]):
             try:
                 future = self.pool.submit(self.function, task.items)
             except RuntimeError as error:
+                if not self.has_begun and not isinstance(error, BrokenExecutor):
+                    # It was shut down before, and so is a wrong argument.
+                    raise
                 # It broke, or was shut down, before this task came to it, and there is no other.
                 self.end(task, self.fail(task.items, _words(error)))
             else:
                 self.running[future] = task
+                self.has_begun = True
 
     def take(self, future: Future[Outcome], task: _Task[Item]) -> None:
         try:

@@ -28,7 +28,10 @@ def hash_files(
     client: _Client | None = None,
     **options: Any,
 ) -> Files:
-    """As `lanesum.hash_files`, on the workers of `client`, by default of the current one."""
+    """As `lanesum.hash_files`, on the workers of `client`, by default of the current one.
+
+    Raises ValueError where there is no current one.
+    """
     return lanesum.hash_files(paths, algorithms, executor=_executor(client), **options)
 
 
@@ -55,7 +58,13 @@ def _executor(client: _Client | None) -> Executor:
     if client is None:
         from distributed import get_client
 
-        client = get_client()
+        try:
+            client = get_client()
+        except ValueError:
+            raise ValueError("there is no client of Dask yet: give client=, or make one first, by Client()") from None
+    if isinstance(client, type) or not callable(getattr(client, "get_executor", None)):
+        kind = client.__name__ if isinstance(client, type) else type(client).__name__
+        raise TypeError(f"client must be a client of Dask, not {kind}; Client(cluster) makes one of a cluster")
     # Which knows that the same task gives the same result, and need not.
     make: Callable[..., Executor] = client.get_executor
     return make(pure=False)

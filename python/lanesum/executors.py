@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lanesum import _arguments, _lanesum
 from lanesum._arguments import AnyPath
@@ -18,6 +18,9 @@ from lanesum._progress import Callback, showing
 from lanesum._shards import read_shards, write_shard
 from lanesum._tasks import run
 from lanesum.table import Files, Table
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 __all__ = ["Run", "hash_files_task", "hash_in_tasks", "on", "pack", "workers"]
 
@@ -54,7 +57,7 @@ def hash_files_task(
     *,
     threads: int | None = 1,
     io: str = "auto",
-    key: bytes | None = None,
+    key: Buffer | None = None,
     shards: AnyPath | None = None,
     progress: Callback | None = None,
 ) -> Table:
@@ -78,7 +81,11 @@ Run: TypeAlias = Callable[
 
 
 def on(executor: Executor) -> Run:
-    """The workers of an executor."""
+    """The workers of an executor. Raises TypeError for what is none."""
+    if isinstance(executor, type):
+        raise TypeError(f"executor is a class, {executor.__name__}, not an executor; call it to make one")
+    if hasattr(executor, "get_executor"):
+        raise TypeError("executor is Dask's client: give client.get_executor(), or use lanesum.dask")
     if not callable(getattr(executor, "submit", None)):
         kind = type(executor).__name__
         raise TypeError(f"executor must have submit(), as those of concurrent.futures, not {kind}")
@@ -89,7 +96,7 @@ def hash_in_tasks(
     paths: Iterable[AnyPath],
     algorithms: Sequence[str],
     *,
-    key: bytes | None = None,
+    key: Buffer | None = None,
     threads: int | None = None,
     io: str = "auto",
     progress: bool | Callback | None = None,
@@ -99,6 +106,8 @@ def hash_in_tasks(
     """As `hash_files`: `on` so many workers, or here for a folder of shards."""
     if shards is not None and key is not None:
         raise ValueError("shards= does not go with key=: what one key made would be taken for another's")
+    # As bytes, which can be sent.
+    key = None if key is None else _arguments.secret(key)
     # As tables have them, whoever reads them.
     names = [_name(path, f"paths[{place}]") for place, path in enumerate(_arguments.paths(paths))]
     # Wrong arguments are told here, once, and not by each worker.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +19,8 @@ from lanesum._arguments import AnyPath
 from lanesum.table import FailuresError
 
 if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
     from lanesum.executors import Run
 
 __all__ = ["Part", "Parts", "hash_parquet", "hash_parquet_task", "pack"]
@@ -73,7 +75,7 @@ def hash_parquet(
     *,
     executor: Executor | None = None,
     algorithm: str = "md5",
-    key: bytes | None = None,
+    key: Buffer | None = None,
     output: _Output = None,
     keep: Iterable[str] = (),
 ) -> Parts:
@@ -85,11 +87,12 @@ def hash_parquet(
     by default "binary" of digests and "hex" of surrogate keys.
 
     Each part has as many rows as the row groups that it is of, in their order; its file, `PLACE-FIRST.parquet`, appears
-    when it is whole. `PLACE` is the place of the file among all, `FIRST` the first row group. Without an executor it is done here.
+    when it is whole. `PLACE` is the place of the file among all, `FIRST` the first row group. Without an executor it is done
+    here. A run that broke begins again, in a new folder.
 
     Raises OSError where a file is not there, FileExistsError where the folder has Parquet files already, which would be
-    read with the new ones as one table, ValueError where a file is none of Parquet or lacks a column, and this or TypeError
-    for arguments that are wrong.
+    read with the new ones as one table, ValueError where a file is none of Parquet or lacks a column, TypeError where one is
+    of a type that is not hashed, and either for arguments that are wrong. Nothing has been written then.
     """
     from lanesum import executors
 
@@ -104,7 +107,7 @@ def in_tasks(
     out: AnyPath,
     *,
     algorithm: str = "md5",
-    key: bytes | None = None,
+    key: Buffer | None = None,
     output: _Output = None,
     keep: Iterable[str] = (),
 ) -> Parts:
@@ -121,7 +124,13 @@ def in_tasks(
     if any(name.endswith(".parquet") for name in os.listdir(folder)):
         why = "it has Parquet files already, which would be read with the new ones as one table; give another folder"
         raise FileExistsError(errno.EEXIST, why, folder)
-    tasks = pack(paths, folder, _sources(wanted) + kept)
+    # As bytes, which can be sent.
+    key = None if key is None else _arguments.secret(key)
+
+    def take(rows: Any) -> object:
+        return _hashed(rows, wanted, algorithm, key, output, kept)
+
+    tasks = pack(paths, folder, _sources(wanted) + kept, take)
     function = partial(
         hash_parquet_task, columns=wanted, algorithm=algorithm, key=key, output=output, keep=kept
     )
@@ -138,7 +147,11 @@ def _wanted(
     columns: str | Iterable[str] | Mapping[str, str | Sequence[str]], algorithm: str
 ) -> dict[str, str | list[str]]:
     if not isinstance(columns, Mapping):
-        columns = {f"{name}_{algorithm}": name for name in _arguments.names(columns, "columns", "of columns")}
+        given = _arguments.names(columns, "columns", "of columns")
+        for name in given:
+            if given.count(name) > 1:
+                raise ValueError(f"columns: {name} stands there twice")
+        columns = {f"{name}_{algorithm}": name for name in given}
     wanted = {
         name: of if isinstance(of, str) else _arguments.names(of, f"columns[{name!r}]", "of columns")
         for name, of in columns.items()
@@ -155,7 +168,7 @@ def _wanted(
 
 
 def _refuse_what_no_worker_takes(
-    wanted: Mapping[str, str | Sequence[str]], algorithm: str, key: bytes | None, output: _Output
+    wanted: Mapping[str, str | Sequence[str]], algorithm: str, key: Buffer | None, output: _Output
 ) -> None:
     """Raises TypeError and ValueError for what would fail in every task."""
     import lanesum
@@ -175,10 +188,13 @@ def _sources(wanted: Mapping[str, str | Sequence[str]]) -> list[str]:
     return [name for of in wanted.values() for name in ([of] if isinstance(of, str) else of)]
 
 
-def pack(paths: Sequence[str], out: str, columns: Sequence[str]) -> list[list[Part]]:
+def pack(
+    paths: Sequence[str], out: str, columns: Sequence[str], take: Callable[[Any], object] = lambda rows: None
+) -> list[list[Part]]:
     """The row groups of the files in tasks of a few hundred megabytes, each of one file.
 
-    Raises OSError where a file is not there, and ValueError where it is none or lacks one of the columns.
+    Raises OSError where a file is not there, ValueError where it is none or lacks one of the columns, and what `take`
+    raises of a table of its columns without rows, which then names the file.
     """
     import pyarrow
     import pyarrow.parquet
@@ -199,6 +215,11 @@ def pack(paths: Sequence[str], out: str, columns: Sequence[str]) -> list[list[Pa
                     raise ValueError(f"{path}: no column {name!r}; there are {', '.join(known)}")
                 if known.count(name) > 1:
                     raise ValueError(f"{path}: {known.count(name)} columns are called {name!r}; call them differently")
+            try:
+                take(file.schema_arrow.empty_table())
+            except (TypeError, ValueError) as error:
+                kind = TypeError if isinstance(error, TypeError) else ValueError
+                raise kind(f"{path}: {error}") from None
             sizes = [file.metadata.row_group(group).total_byte_size for group in range(file.num_row_groups)]
         for first, count in _groups(sizes):
             target = os.path.join(out, f"{place:06}-{first:06}.parquet")
@@ -226,7 +247,7 @@ def hash_parquet_task(
     *,
     columns: Mapping[str, str | Sequence[str]],
     algorithm: str = "md5",
-    key: bytes | None = None,
+    key: Buffer | None = None,
     output: _Output = None,
     keep: Sequence[str] = (),
 ) -> list[Part]:
@@ -238,7 +259,7 @@ def _hash_part(
     part: Part,
     columns: Mapping[str, str | Sequence[str]],
     algorithm: str,
-    key: bytes | None,
+    key: Buffer | None,
     output: _Output,
     keep: Sequence[str],
 ) -> Part:
@@ -278,7 +299,7 @@ def _hashed(
     table: Any,
     columns: Mapping[str, str | Sequence[str]],
     algorithm: str,
-    key: bytes | None,
+    key: Buffer | None,
     output: _Output,
     keep: Sequence[str],
 ) -> Any:

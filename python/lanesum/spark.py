@@ -17,6 +17,7 @@ from lanesum.table import Files
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession as _SparkSession
+    from typing_extensions import Buffer
 
 __all__ = ["hash_files", "hash_parquet", "siphash24"]
 
@@ -29,7 +30,7 @@ def hash_files(
     paths: Iterable[AnyPath],
     algorithms: str | Iterable[str] = ("md5",),
     *,
-    key: bytes | None = None,
+    key: Buffer | None = None,
     io: str = "auto",
     shards: AnyPath | None = None,
 ) -> Files:
@@ -50,7 +51,7 @@ def hash_parquet(
     return parquet.in_tasks(partial(_map, spark), files, columns, out, **options)
 
 
-def siphash24(key: bytes) -> Any:
+def siphash24(key: Buffer) -> Any:
     """A function of Spark's columns: SipHash-2-4 of texts, binary values or numbers, under a key of 16 bytes.
 
     Its values are 64 bits as `bigint`, which is signed, as those of Spark's `xxhash64` are. Null stays null. Needs

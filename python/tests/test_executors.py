@@ -3,6 +3,7 @@
 import hashlib
 import multiprocessing
 import os
+import pickle
 import sys
 import threading
 import time
@@ -11,6 +12,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -370,6 +372,69 @@ def test_dask_without_workers_is_not_waited_for(client: object, monkeypatch: pyt
     lost = {line.split(": ", 1)[1] for line in found if line.startswith("failed")}
     assert lost == {"BrokenExecutor: all workers of Dask's cluster are gone, and none came back in 1 s"}
     assert {line.split()[1].rstrip(":") for line in found} == set(ITEMS)
+
+
+def test_what_is_no_executor_is_named(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    import lanesum.dask
+
+    client = SimpleNamespace(submit=None, get_executor=None)
+    cluster = SimpleNamespace(scale=None)
+    for call, kind, words in (
+        (lambda: lanesum.hash_files([], executor=client), TypeError, r"Dask's client: give client.get_executor\(\), or"),
+        (lambda: lanesum.hash_tree(tmp_path, executor=client), TypeError, "executor is Dask's client"),
+        (lambda: lanesum.hash_files([], executor=ProcessPoolExecutor), TypeError, "is a class, ProcessPoolExecutor, not"),
+        (lambda: lanesum.dask.hash_files([], client=cluster), TypeError, r"not SimpleNamespace; Client\(cluster\) makes one"),
+        (lambda: lanesum.dask.hash_files([], client=distributed.Client), TypeError, "client of Dask, not Client"),
+        (lambda: lanesum.dask.hash_tree(tmp_path), ValueError, "there is no client of Dask yet: give client="),
+    ):
+        with pytest.raises(kind, match=words):
+            call()
+
+
+def test_a_pool_that_was_shut_down_before_is_a_wrong_argument(few: None, files: list[str]) -> None:
+    executor = ThreadPoolExecutor(1)
+    executor.shutdown()
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        lanesum.hash_files(files, executor=executor)
+
+
+def test_a_key_may_be_any_buffer_on_executors(files: list[str]) -> None:
+    with ThreadPoolExecutor(1) as executor:
+        table = lanesum.hash_files(files[:3], "siphash24", key=memoryview(bytes(16)), executor=Pickling(executor))
+    assert table.column("siphash24") == lanesum.hash_files(files[:3], "siphash24", key=bytes(16)).column("siphash24")
+
+
+class Pickling(Executor):
+    """Gives another what has been a pickle, as pools of processes do."""
+
+    def __init__(self, other: Executor) -> None:
+        self.other = other
+
+    def submit(self, fn, /, *args, **kwargs):  # type: ignore[no-untyped-def]
+        return self.other.submit(*pickle.loads(pickle.dumps((fn, *args))), **kwargs)
+
+
+def test_parquet_looks_at_types_before_it_writes(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    import pyarrow.parquet
+
+    from lanesum import parquet
+
+    pyarrow.parquet.write_table(pyarrow.table({"id": ["x"], "n": [1.5]}), tmp_path / "1")
+    pyarrow.parquet.write_table(pyarrow.table({"id": [1.5], "n": [1.5]}), tmp_path / "2")
+    paths = [tmp_path / "1", tmp_path / "2"]
+    for columns, words in (
+        ("id", "2: id_md5, of id: a column of Float64: md5 hashes text and bytes"),
+        ({"key": ["id"]}, r"2: key, of \['id'\]: columns\[0\] is of Float64"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            parquet.hash_parquet(paths, columns, tmp_path / "out")
+        assert os.listdir(tmp_path / "out") == []
+    with pytest.raises(ValueError, match="columns: id stands there twice"):
+        parquet.hash_parquet(paths, ["id", "id"], tmp_path / "out")
+    key = bytearray(16)
+    assert parquet.hash_parquet(paths[0], "id", tmp_path / "out", keep=["n"], algorithm="siphash24", key=key).ok
 
 
 def test_parquet_refuses_what_would_have_no_effect(tmp_path: Path) -> None:
