@@ -13,7 +13,7 @@ use lanesum_list::Digests;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use crate::class::Status;
-use crate::stat::Stat;
+use crate::stat::{REST, Stat};
 use crate::table::{FILE, FOLDER, STATE};
 use crate::{CatalogError, digests};
 
@@ -28,7 +28,7 @@ pub(crate) struct File {
     pub(crate) folder: Arc<[u8]>,
     pub(crate) name: Box<[u8]>,
     pub(crate) stat: Stat,
-    /// Whether it was at rest when it was hashed.
+    /// Whether it was at rest when its content was read.
     pub(crate) is_settled: bool,
     /// Whether its stat was taken after a move, and without a read: a time that moved may be that
     /// of the move, or of another content.
@@ -64,6 +64,15 @@ impl File {
     pub(crate) fn stays_settled(&self, stat: &Stat, now: i64) -> bool {
         let is_written_since = self.stat.modified != stat.modified;
         stat.is_settled_at(now) || self.is_settled && !is_written_since
+    }
+
+    /// Whether it looks as it did when it was read last, at `checked`, which is long enough ago: a
+    /// change between the two would show. So a time in the future, which is never old, keeps no
+    /// file from being at rest.
+    pub(crate) fn was_so_at(&self, stat: &Stat, checked: i64, now: i64) -> bool {
+        // After a move, nobody knows since when it looks so.
+        let is_known = checked > 0 && !self.was_moved && !self.stat.is_of_list();
+        is_known && self.stat == *stat && now.saturating_sub(checked) >= REST
     }
 
     /// A row of `FILE`, from this column on.
@@ -361,6 +370,12 @@ impl Finder {
         self.db.execute_batch("COMMIT")?;
         found
     }
+}
+
+/// When a file was read last, and was as it had been; 0 if never.
+pub(crate) fn checked(db: &Connection, id: i64) -> Result<i64, CatalogError> {
+    let mut statement = db.prepare_cached("SELECT checked FROM state WHERE id = ?1")?;
+    Ok(statement.query_row([id], |row| row.get(0)).optional()?.unwrap_or(0))
 }
 
 /// The path of a folder.

@@ -34,7 +34,7 @@ use crate::long::begun_files;
 use crate::moves::Gone;
 use crate::options::{Options, Reread, Verb};
 use crate::overview::Run;
-use crate::rows::{File, Files, Finder, State};
+use crate::rows::{File, Files, Finder, State, checked};
 use crate::scan::{New, Scan, scan};
 use crate::scrub::Due;
 use crate::stat::{Stat, may_be_another};
@@ -190,8 +190,7 @@ impl Catalog {
 
     /// When a file was checked last.
     pub(crate) fn checked(&self, id: i64) -> Result<i64, CatalogError> {
-        let mut statement = self.db.prepare_cached("SELECT checked FROM state WHERE id = ?1")?;
-        Ok(statement.query_row([id], |row| row.get(0)).optional()?.unwrap_or(0))
+        checked(&self.db, id)
     }
 }
 

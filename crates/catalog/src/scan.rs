@@ -19,7 +19,7 @@ use crate::class::{Class, Status};
 use crate::finding::Finding;
 use crate::mounts::Mounts;
 use crate::root::Root;
-use crate::rows::{File, Files, split};
+use crate::rows::{File, Files, checked, split};
 use crate::stat::Stat;
 
 /// What a root is walked with: it is one file system, and what is mounted in it is told.
@@ -80,6 +80,10 @@ pub(crate) fn scan(
     let mut blind = Blind::default();
     let mut rows = Rows { files: Files::of(db, root.id), next: None };
     rows.advance()?;
+    let is_settling = |file: &File, stat: &Stat| -> Result<bool, CatalogError> {
+        let Some(now) = settles.filter(|_| !file.is_settled) else { return Ok(false) };
+        Ok(stat.is_settled_at(now) || file.was_so_at(stat, checked(db, file.id)?, now))
+    };
     let mounts = Mounts::below(&root.path);
     for mount in mounts.iter() {
         blind.add(mount);
@@ -118,7 +122,11 @@ pub(crate) fn scan(
         let Some((stat, _)) = stat else { continue };
         rows.take_before(path, |file| scan.miss(file, &blind))?;
         match rows.take_at(path)? {
-            Some(file) => scan.compare(&file, &stat, statuses, settles),
+            Some(file) => {
+                let is_bad = statuses.contains_key(&file.id);
+                let is_doubtful = is_bad || is_settling(&file, &stat)?;
+                scan.compare(&file, &stat, is_doubtful);
+            }
             None => scan.new.push(New { path: path.to_vec(), stat }),
         }
     }
@@ -144,15 +152,8 @@ impl Scan {
         }
     }
 
-    fn compare(
-        &mut self,
-        file: &File,
-        stat: &Stat,
-        statuses: &HashMap<i64, Status>,
-        settles: Option<i64>,
-    ) {
-        let is_settling = || !file.is_settled && settles.is_some_and(|now| stat.is_settled_at(now));
-        if !file.stat.is_same_content(stat) || statuses.contains_key(&file.id) || is_settling() {
+    fn compare(&mut self, file: &File, stat: &Stat, is_doubtful: bool) {
+        if is_doubtful || !file.stat.is_same_content(stat) {
             self.doubtful.push(file.id);
             return;
         }

@@ -54,7 +54,6 @@ impl Stat {
     /// Whether it was at rest when it was hashed, at this time in seconds: a store through a
     /// mapping moves no time until its page was written back, which takes half a minute.
     pub(crate) fn is_settled_at(&self, now: i64) -> bool {
-        const SECONDS: i64 = 60;
         if self.is_of_list() {
             return false;
         }
@@ -62,7 +61,7 @@ impl Stat {
         // A time of its content in the future was set by hand, and what set it moved the inode's.
         let modified = Some(last(self.modified)).filter(|modified| *modified <= now);
         let last = modified.unwrap_or(i64::MIN).max(last(self.changed));
-        now.saturating_sub(last) >= SECONDS
+        now.saturating_sub(last) >= REST
     }
 
     /// Whether nothing tells that the content may be another. A number of its own does not: a file
@@ -92,6 +91,9 @@ pub(crate) fn tells_births(folder: &Path) -> bool {
 pub(crate) fn may_be_another(gone: &Stat, now: &Stat, births_are_known: bool) -> bool {
     now.changed < gone.changed || !births_are_known
 }
+
+/// Seconds without a change after which a file is at rest.
+pub(crate) const REST: i64 = 60;
 
 /// The time of an inode that was never looked at, which no inode has.
 pub(crate) const NEVER: i64 = i64::MIN;

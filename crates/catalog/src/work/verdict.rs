@@ -150,6 +150,7 @@ impl Work<'_> {
         digests: Digests,
     ) -> Result<(), CatalogError> {
         let now = self.now();
+        let is_settled = self.is_settled(&file, &stat)?;
         // A list knows too little for anything to be touched.
         let class = if file.stat.is_of_list() { Class::Ok } else { class };
         self.batch.state(file.id, self.began.unwrap_or(now), Status::Good);
@@ -170,7 +171,6 @@ impl Work<'_> {
             return self.moved(file, to.into(), stat, Some(digests));
         }
         self.batch.count(class, 1);
-        let is_settled = file.stays_settled(&stat, self.began());
         let has_same_digests = algorithms(&file.digests) == algorithms(&digests);
         let is_more_settled = is_settled && !file.is_settled || file.was_moved;
         if stat != file.stat || !has_same_digests || is_more_settled {
@@ -178,6 +178,13 @@ impl Work<'_> {
             self.batch.replace(&file, after, None);
         }
         Ok(())
+    }
+
+    /// Whether the content of a row, which was read with this stat, is at rest.
+    fn is_settled(&self, file: &File, stat: &Stat) -> Result<bool, CatalogError> {
+        let began = self.began();
+        Ok(file.stays_settled(stat, began)
+            || file.was_so_at(stat, self.catalog.checked(file.id)?, began))
     }
 
     pub(super) fn is_edited(
@@ -327,7 +334,7 @@ impl Work<'_> {
         }
         let after = match read {
             Some(digests) => {
-                let is_settled = file.stays_settled(&stat, self.began());
+                let is_settled = self.is_settled(&file, &stat)?;
                 File { stat, digests, is_settled, was_moved: false, ..file.clone() }
             }
             // It was not read, so it stays known when it was last; but not that it is missing.

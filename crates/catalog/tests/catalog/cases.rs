@@ -238,6 +238,56 @@ fn an_audit_settles_what_was_added_while_it_was_new() {
     assert_eq!(told.lines(), ["rotted a"]);
 }
 
+/// Where clocks were ahead, no file is ever old. One that looks as it did a minute before is at rest
+/// all the same; what was edited within that minute is no rot.
+#[test]
+fn what_has_times_in_the_future_is_settled_by_a_second_reading() {
+    for is_of_content in [false, true] {
+        let archive = Archive::of(&["a", "edited"]);
+        if !is_of_content {
+            let past = UNIX_EPOCH + Duration::from_secs(1_600_000_000);
+            ["a", "edited"].iter().for_each(|name| set_time(&archive.path(name), past));
+        }
+        let seconds_pass = |seconds| AHEAD.with(|it| it.fetch_add(seconds, Ordering::Relaxed));
+        AHEAD.with(|ahead| ahead.store(-86_400, Ordering::Relaxed));
+        archive.run(Verb::Add);
+        seconds_pass(30);
+        archive.rot("edited");
+        assert_eq!(archive.run(Verb::Audit).summary.files, 0, "it is too early");
+        seconds_pass(32);
+        let told = archive.run(Verb::Audit);
+        assert_eq!((told.lines(), told.summary.files), (vec!["changed edited".to_owned()], 2));
+        assert_eq!(archive.run(Verb::Update).lines(), ["changed edited"]);
+        seconds_pass(62);
+        assert_eq!(archive.run(Verb::Audit).summary.files, 1, "each is read once");
+        assert_eq!(archive.run(Verb::Audit).summary.files, 0);
+        ["a", "edited"].iter().for_each(|name| archive.rot(name));
+        let rotted = ["rotted a", "rotted edited"];
+        assert_eq!(archive.scrub(everything()).lines(), rotted);
+        assert_eq!(archive.run(Verb::Update).lines(), rotted, "it is not taken up");
+    }
+}
+
+/// A scrub settles, too; but nothing that was moved since it was read, nor by a clock set back.
+#[test]
+fn what_has_times_in_the_future_is_not_settled_by_less() {
+    let archive = Archive::of(&["a", "b/moved", "b/1"]);
+    AHEAD.with(|ahead| ahead.store(-86_400, Ordering::Relaxed));
+    archive.run(Verb::Add);
+    AHEAD.with(|ahead| ahead.store(-90_000, Ordering::Relaxed));
+    archive.scrub(everything());
+    archive.rot("a");
+    assert_eq!(archive.scrub(everything()).lines(), ["changed a"]);
+    AHEAD.with(|ahead| ahead.store(-86_000, Ordering::Relaxed));
+    archive.run(Verb::Update);
+    fs::rename(archive.path("b/moved"), archive.path("moved")).unwrap();
+    archive.run(Verb::Update);
+    AHEAD.with(|ahead| ahead.store(-80_000, Ordering::Relaxed));
+    archive.scrub(everything());
+    ["moved", "a", "b/1"].iter().for_each(|name| archive.rot(name));
+    assert_eq!(archive.scrub(everything()).lines(), ["changed moved", "rotted a", "rotted b/1"]);
+}
+
 /// Each night's part is another, whatever chooses the files: what was read comes last.
 #[test]
 fn limited_scrubs_come_to_every_file() {
