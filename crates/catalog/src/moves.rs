@@ -1,6 +1,6 @@
 //! Files that have another name: which rows without a file are which files without a row.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use lanesum_list::{Digest, Digests};
 
@@ -112,11 +112,11 @@ impl Moves {
     pub(crate) fn into_findings(self) -> impl Iterator<Item = Finding> {
         let mut folders: BTreeMap<[Vec<u8>; 2], (u64, Vec<u8>)> = BTreeMap::new();
         for (from, to) in self.0 {
-            let shared = shared_end(&from, &to);
-            let key = [&to[..to.len() - shared], &from[..from.len() - shared]].map(<[u8]>::to_vec);
-            let (count, rest) = folders.entry(key).or_default();
+            let key = folders_of(&from, &to).map(<[u8]>::to_vec);
+            let rest = to[key[0].len()..].to_vec();
+            let (count, last) = folders.entry(key).or_default();
             *count += 1;
-            *rest = to[to.len() - shared..].to_vec();
+            *last = rest;
         }
         folders.into_iter().map(|([to, from], (files, rest))| {
             let whole =
@@ -127,6 +127,34 @@ impl Moves {
             finding
         })
     }
+}
+
+/// Of files that have another name now, and look so, those that changed beside their move. A file
+/// that is renamed has another time of its inode by that alone, but one whose folder is has not: if
+/// another went the same way and has its own, what moved the time of this one was something else.
+pub(crate) fn changed_beside(renamed: &[(File, Stat)]) -> HashSet<i64> {
+    let way = |file: &File| {
+        let [from, to] = [file.path(), file.place()];
+        folders_of(&from, &to).map(<[u8]>::to_vec)
+    };
+    let changed = || renamed.iter().filter(|(file, stat)| file.stat.changed != stat.changed);
+    let mut ways: HashMap<_, bool> = changed().map(|(file, _)| (way(file), false)).collect();
+    if ways.is_empty() {
+        return HashSet::new();
+    }
+    for (file, _) in renamed.iter().filter(|(file, stat)| file.stat.changed == stat.changed) {
+        if let Some(is_of_folder) = ways.get_mut(&way(file)) {
+            *is_of_folder = true;
+        }
+    }
+    changed().filter(|(file, _)| ways[&way(file)]).map(|(file, _)| file.id).collect()
+}
+
+/// The folders that a file went to and came from, with all that it shares with others that went
+/// the same way taken off.
+fn folders_of<'p>(from: &'p [u8], to: &'p [u8]) -> [&'p [u8]; 2] {
+    let shared = shared_end(from, to);
+    [&to[..to.len() - shared], &from[..from.len() - shared]]
 }
 
 /// Bytes of the names that both paths end in, with no slash before them: `a/b/c` and `d/b/c` share

@@ -31,7 +31,7 @@ use crate::digests::agree;
 use crate::finding::Finding;
 use crate::jobs::{FirstJobs, RowJobs, job_of_row, jobs_of_new};
 use crate::long::begun_files;
-use crate::moves::Gone;
+use crate::moves::{Gone, changed_beside};
 use crate::options::{Options, Reread, Verb};
 use crate::overview::Run;
 use crate::rows::{File, Files, Finder, State, checked};
@@ -318,6 +318,7 @@ impl Work<'_> {
     /// Takes note of other names; those that are to be read under theirs are given back.
     fn take_up_names(&mut self, renamed: Vec<(File, Stat)>) -> Result<Vec<File>, CatalogError> {
         let mut to_be_read = Vec::new();
+        let beside = changed_beside(&renamed);
         for (file, stat) in renamed {
             // Another name makes nothing well: what is known not to be is read, as in its place.
             let is_known = self.statuses.contains_key(&file.id);
@@ -325,6 +326,7 @@ impl Work<'_> {
             if self.options.reread == Reread::All
                 || is_known
                 || is_doubtful
+                || beside.contains(&file.id)
                 || file.stat.is_of_list()
             {
                 to_be_read.push(file);

@@ -1431,6 +1431,29 @@ fn what_was_edited_while_it_moved_is_altered_and_not_rotted() {
     assert_eq!(lines, ["altered moved", "rotted and moved"]);
 }
 
+/// To rename a folder moves no time of its files: one of another time was edited beside that.
+#[test]
+fn what_was_edited_before_its_folder_moved_is_altered() {
+    let archive = Archive::of(&["a/1", "a/2", "a/x/3", "a/4", "b"]);
+    archive.run(Verb::Add);
+    let edited = archive.path("a/1");
+    let time = fs::metadata(&edited).unwrap().modified().unwrap();
+    archive.write("a/1", "X/1");
+    set_time(&edited, time);
+    fs::set_permissions(archive.path("a/4"), fs::Permissions::from_mode(0o600)).unwrap();
+    fs::rename(archive.path("a"), archive.path("a2")).unwrap();
+    fs::rename(archive.path("b"), archive.path("c")).unwrap();
+    let told = archive.run_with(Verb::Audit, |options| options.reread = Reread::Nothing);
+    let unread: Vec<_> = told.lines().into_iter().filter(|it| it.starts_with("changed")).collect();
+    assert_eq!(unread, ["changed a/1 -> a2/1", "changed a/4 -> a2/4"]);
+    for verb in [Verb::Audit, Verb::Update] {
+        let told = archive.run(verb);
+        let lines = ["altered a/1 -> a2/1", "moved a/ -> a2/ (3)", "moved b -> c"];
+        assert_eq!((told.lines(), told.summary.files), (lines.map(str::to_owned).to_vec(), 2));
+    }
+    assert_eq!(archive.run(Verb::Update).lines(), ["altered a2/1"]);
+}
+
 #[test]
 fn a_percentage_is_of_what_is_well() {
     let names: Vec<_> = (0..50).map(|number| format!("f{number:02}")).collect();
