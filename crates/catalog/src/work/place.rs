@@ -100,11 +100,10 @@ impl Work<'_> {
         let (place, root) = (self.place, self.batch.root.clone());
         let below = self.below.as_ref();
         let holds = |path: &[u8], stat: &Stat| {
-            let now = lstat(root.path_of(path)).ok().and_then(|it| Stat::of(&it));
-            let is_it = now.is_some_and(|(now, inode)| {
-                now.inode == stat.inode && place.is_some_and(|[device, _]| device == inode.device)
-            });
-            is_it && below.is_none_or(|mounts| mounts.over(path).is_none())
+            let own = place.map(|[device, _]| device);
+            let now = stat_in_place(&root.path, path, own).ok().and_then(|it| Stat::of(&it));
+            now.is_some_and(|(now, _)| now.inode == stat.inode)
+                && below.is_none_or(|mounts| mounts.over(path).is_none())
         };
         let taken_back: BTreeSet<_> = self.batch.take_back(holds).into_iter().collect();
         self.inserted.retain(|(path, ..)| !taken_back.contains(path));
@@ -140,12 +139,13 @@ impl Work<'_> {
         if inode_at(&self.batch.root.path) != self.place {
             return true;
         }
-        let own = self.place.map(|[device, _]| device);
-        let now = match stat_without_links(&self.batch.root.path, &self.below(path)) {
-            Ok(now) => now,
-            Err(error) => return error == Errno::LOOP,
-        };
-        own.is_some_and(|own| own != read.device) || engine::inode_of(&now) != read
+        let (own, below) = (self.place.map(|[device, _]| device), self.below(path));
+        match stat_in_place(&self.batch.root.path, &below, own) {
+            Ok(now) if engine::inode_of(&now) != read => true,
+            // A subvolume is another device as well, and no mount.
+            Ok(_) => own != Some(read.device) && self.look_again(&below) != There::File,
+            Err(error) => matches!(error, Errno::LOOP | Errno::XDEV),
+        }
     }
 
     /// What is at a path now, with all that is on the way.
@@ -178,15 +178,21 @@ impl Work<'_> {
     }
 }
 
-/// What is at a path below a root; `LOOP` where a link is on the way.
-fn stat_without_links(root: &Path, below: &[u8]) -> Result<rustix::fs::Stat, Errno> {
+/// What is at a path below a root: `LOOP` where a link is on the way, and `XDEV` where something is
+/// mounted there or on the way. That is asked, since a file may have another device than its folder
+/// all the same, as on an overlay of two file systems.
+fn stat_in_place(root: &Path, below: &[u8], own: Option<u64>) -> Result<rustix::fs::Stat, Errno> {
     let root_folder =
         open(root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    match openat2(root_folder, below, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+    let ways = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
+    match openat2(root_folder, below, flags, Mode::empty(), ways) {
         Ok(file) => fstat(file),
-        // A system that does not know it, or does not let it through.
-        Err(Errno::NOSYS | Errno::PERM) => lstat(root.join(OsStr::from_bytes(below))),
+        // A system that does not know it, or does not let it through: devices have to do.
+        Err(Errno::NOSYS | Errno::PERM) => {
+            let stat = lstat(root.join(OsStr::from_bytes(below)))?;
+            if own.is_some_and(|own| own != stat.st_dev) { Err(Errno::XDEV) } else { Ok(stat) }
+        }
         Err(error) => Err(error),
     }
 }

@@ -1288,16 +1288,18 @@ fn what_comes_over_a_root_while_it_is_read_is_not_taken_for_it() {
     }
 }
 
+/// Runs a command of `mount` or `umount`; whether it did what it was to.
+fn mount(args: &[&std::ffi::OsStr]) -> bool {
+    let (command, args) = args.split_first().unwrap();
+    let mut command = std::process::Command::new(command);
+    command.args(args).stderr(std::process::Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
 /// Another folder of the same file system, bound over one of the root while it is taken up: no
 /// device tells.
 #[test]
 fn what_is_bound_over_a_folder_while_it_is_read_is_not_taken_for_it() {
-    let mount = |args: &[&std::ffi::OsStr]| {
-        let (command, args) = args.split_first().unwrap();
-        let mut command = std::process::Command::new(command);
-        command.args(args).stderr(std::process::Stdio::null());
-        command.status().is_ok_and(|status| status.success())
-    };
     for verb in [Verb::Add, Verb::Update] {
         let archive = Archive::of(&["a"]);
         if verb == Verb::Update {
@@ -1325,6 +1327,44 @@ fn what_is_bound_over_a_folder_while_it_is_read_is_not_taken_for_it() {
         assert_eq!(told.summary.mounts.len(), 1, "{verb:?}");
         assert_eq!(archive.run(Verb::Audit).lines(), ["new sub/b", "new sub/c"], "{verb:?}");
     }
+}
+
+/// Where the layers of an overlay are of two file systems, its files have another device than its
+/// folders, and nothing is mounted over them.
+#[test]
+fn files_of_an_overlay_of_two_file_systems_are_in_their_place() {
+    let (lower, upper) = (tempfile::tempdir().unwrap(), tempfile::tempdir_in("/dev/shm").unwrap());
+    let archive = Archive::new();
+    let lower = lower.path();
+    ["a", "b", "c"].iter().for_each(|name| fs::write(lower.join(name), name).unwrap());
+    let [upper, work] = ["up", "work"].map(|name| upper.path().join(name));
+    [&upper, &work].iter().for_each(|folder| fs::create_dir(folder).unwrap());
+    let [lower, upper, work] = [lower, &upper, &work].map(Path::display);
+    let layers = format!("lowerdir={lower},upperdir={upper},workdir={work},xino=off");
+    let overlay = ["mount", "-t", "overlay", "overlay", "-o", &layers].map(AsRef::as_ref);
+    if !mount(&[&overlay[..], &[archive.tree.path().as_ref()]].concat()) {
+        skip("no overlay can be mounted here");
+        return;
+    }
+    let told = std::panic::catch_unwind(|| {
+        let device = |name: &str| fs::metadata(archive.path(name)).unwrap().dev();
+        if device("a") == device("") {
+            skip("files of an overlay have its device here");
+        }
+        let added = archive.run(Verb::Add);
+        let all = archive.run_with(Verb::Audit, |options| options.reread = Reread::All);
+        archive.write("a", "edited");
+        archive.write("new", "new");
+        fs::rename(archive.path("b"), archive.path("moved")).unwrap();
+        let updated = archive.run(Verb::Update);
+        let scrubbed = archive.scrub(everything());
+        (added.summary.files, all.lines(), updated.lines(), scrubbed.lines(), scrubbed.counts())
+    });
+    assert!(mount(&["umount".as_ref(), archive.tree.path().as_ref()]));
+    let (added, all, updated, scrubbed, counts) = told.unwrap();
+    assert_eq!((added, all), (3, vec![]));
+    assert_eq!(updated, ["changed a", "moved b -> moved", "new new"]);
+    assert_eq!((scrubbed, counts), (vec![], BTreeMap::from([(Class::Ok, 4)])));
 }
 
 /// The log is short when a run ended, also while somebody looks into the catalog.
