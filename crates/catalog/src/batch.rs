@@ -37,8 +37,9 @@ pub(crate) struct RunRow {
     /// How it ended; none while it runs, and for ever if it was interrupted.
     pub(crate) outcome: Option<&'static str>,
     pub(crate) counts: BTreeMap<Class, u64>,
-    /// Files read, and their bytes.
+    /// Files read.
     pub(crate) files: i64,
+    /// Bytes read, of files that were not read to their end as well.
     pub(crate) bytes: i64,
     /// Of these, what the day's budget of a scrub counts: files that were well before and after.
     pub(crate) spent: i64,

@@ -67,7 +67,7 @@ pub struct Summary {
     pub same: u64,
     /// Files that were read.
     pub files: u64,
-    /// Their bytes.
+    /// Bytes that were read, of files that were not read to their end as well.
     pub bytes: u64,
     /// Files that look otherwise, and were not to be read.
     pub unread: u64,

@@ -209,6 +209,9 @@ impl<'a> Work<'a> {
         // One long file must not hold up what others have proved.
         options.delivery = Delivery::AsTheyCome;
         options.detect_changes = true;
+        let progress = Arc::clone(options.progress.get_or_insert_default());
+        let bytes = || progress.bytes.load(Ordering::Relaxed);
+        let (before, known) = (bytes(), self.batch.run.bytes);
         let mut jobs = jobs;
         // An iterator of unknown length is read in other threads, so that this one can steer.
         let mut run = engine::run(&options, iter::from_fn(move || jobs.next()));
@@ -231,6 +234,11 @@ impl<'a> Work<'a> {
             }
         }
         let is_done = run.finish().is_ok();
+        if !is_done {
+            // Also what was read of files that were not read to their end.
+            let read = known.saturating_add_unsigned(bytes().wrapping_sub(before));
+            self.batch.run.bytes = self.batch.run.bytes.max(read);
+        }
         self.commit()?;
         Ok(is_done)
     }

@@ -150,6 +150,9 @@ fn words(summary: &Summary, place: &Where, console: &Console) -> String {
         Some(Halt::Paused(since)) => {
             format!("NOT complete, paused since {} (`{}` goes on)", moment(since), say("resume"))
         }
+        Some(Halt::Closed) if summary.bytes > 0 => {
+            "NOT complete, its hours are over (--now reads all the same)".to_owned()
+        }
         Some(Halt::Closed) => {
             "NOT complete, it is outside of its hours (--now reads all the same)".to_owned()
         }

@@ -150,9 +150,14 @@ fn a_scrub_that_runs_obeys_at_once() {
     assert!(took < Duration::from_secs(20), "{took:?}");
     let (_, object) = status(&folder);
     let read = object["last"]["bytes_read"].as_i64().unwrap();
-    assert!((0..5_000_000).contains(&read), "at the rate that was given: {read}");
+    assert!((100_000..5_000_000).contains(&read), "at the rate that was given: {read}");
+    assert!(!text(&paused.stderr).contains("nothing was read"), "{}", text(&paused.stderr));
 
     run(&folder, "resume");
+    let (closed, _) = scrub(&[&format!("limit --between {}", other_hours())]);
+    assert_eq!(closed.status.code(), Some(4));
+    assert!(text(&closed.stderr).contains("NOT complete, its hours are over"), "{closed:?}");
+    run(&folder, "limit --between any");
     let (faster, took) = scrub(&["limit --limit none --every 30d"]);
     assert_eq!(faster.status.code(), Some(0), "{}", text(&faster.stderr));
     assert!(text(&faster.stderr).contains("scrub complete: 40 ok"));
