@@ -96,6 +96,19 @@ pub enum CatalogError {
         /// Bytes a day that this makes.
         possible: u64,
     },
+    /// Of a root more has to be read in one go than its rate and its hours of one day let be.
+    TooShort {
+        /// Its path.
+        root: PathBuf,
+        /// Bytes of its longest file, or of a stretch where that is read in stretches.
+        longest: u64,
+        /// Bytes a second that may be read.
+        rate: u64,
+        /// In these hours.
+        window: Window,
+        /// Bytes that this makes.
+        possible: u64,
+    },
     /// Whoever was told of the findings could not take them.
     Told(io::Error),
     /// An algorithm that takes a key, which a catalog does not keep.
@@ -218,6 +231,15 @@ impl CatalogError {
                 amount(*needed),
                 amount(*rate),
                 hours(*window),
+                amount(*possible)
+            ),
+            Self::TooShort { root, longest, rate, window, possible } => format!(
+                "{}: {} of a file have to be read in one go, and {} a second{} are {}; give a higher \
+                 --limit or longer hours",
+                shown(root),
+                amount(*longest),
+                amount(*rate),
+                hours(Some(*window)),
                 amount(*possible)
             ),
             Self::Told(error) => message(error),

@@ -88,7 +88,7 @@ pub use class::{Class, Status};
 pub use error::{CatalogError, Spelling};
 pub use finding::Finding;
 pub use import::{Import, Imported};
-pub use manners::{Change, Control, Manners};
+pub use manners::{Change, Control, Load, Manners};
 pub use options::{GoesOn, Options, Reread, Verb};
 pub use overview::{Event, NotWell, Overview, PartlyRead, Run};
 pub use root::{Policy, Root};

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use std::vec;
 
 use lanesum_checksum::engine::{Hashed, Io, Media, Midstate, STRETCH};
-use lanesum_checksum::{Error, Job, Source};
+use lanesum_checksum::{Algorithms, Error, Job, Source};
 use rusqlite::Connection;
 
 use crate::digests::algorithms;
@@ -38,6 +38,9 @@ use crate::{Catalog, CatalogError};
 /// longer than `LONGEST`, since an interruption loses what is read of each.
 const AT_ONCE: usize = 16;
 const LONGEST: Duration = Duration::from_secs(2);
+
+/// Bytes from which on a file is long; the index of long files has this number, too.
+pub(crate) const LONG: i64 = 536_870_912;
 
 /// From its beginning so often, where somebody writes to it.
 const TRIES: u32 = 3;
@@ -117,12 +120,18 @@ pub(crate) fn begun(db: &Connection) -> Result<BTreeMap<i64, PartlyRead>, Catalo
     Ok(of_roots)
 }
 
+/// Bytes of a file that a scrub has to read in one go, for these digests.
+pub(crate) fn in_one_go(size: i64, algorithms: Algorithms) -> u64 {
+    let is_in_stretches = size >= LONG && Midstate::exists_of(algorithms);
+    if is_in_stretches { STRETCH } else { size.max(0).cast_unsigned() }
+}
+
 impl Catalog {
     /// Divides files of a root, in their order, into those that are read in stretches and others.
     fn long_and_short(&self, ids: Vec<i64>) -> Result<(Vec<i64>, Vec<i64>), CatalogError> {
         // As the index has it: what that hides is read all the same, as files usually are.
-        let mut statement =
-            self.db.prepare_cached("SELECT id FROM file WHERE size >= 536870912")?;
+        let sql = format!("SELECT id FROM file WHERE size >= {LONG}");
+        let mut statement = self.db.prepare_cached(&sql)?;
         let long = statement.query_map([], |row| row.get(0))?;
         let long: HashSet<i64> = long.collect::<Result<_, _>>()?;
         Ok(ids.into_iter().partition(|id| long.contains(id)))

@@ -6,14 +6,56 @@
 
 use std::path::Path;
 
+use lanesum_checksum::engine::look_at;
+use lanesum_checksum::walk::Entry;
+use lanesum_list::Algorithms;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior};
 
 use crate::catalog::writer;
+use crate::digests::set_of;
+use crate::long::{LONG, in_one_go};
 use crate::root::Root;
+use crate::scan::walk_root;
 use crate::table::{MANNER, int, or_null};
 use crate::window::Window;
 use crate::{Catalog, CatalogError};
+
+/// Seconds of a day.
+const DAY: u32 = 24 * 60 * 60;
+
+/// What of a root has to be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Load {
+    /// Bytes of all of its files.
+    pub bytes: u64,
+    /// Bytes that have to be read in one go, or none of them counts: those of a file, or of a
+    /// stretch of a long one.
+    pub longest: u64,
+}
+
+impl Load {
+    /// With one more file, of which these digests are known.
+    fn with(self, size: i64, known: Algorithms) -> Self {
+        let (size, longest) = (size.max(0).cast_unsigned(), in_one_go(size, known));
+        Self { bytes: self.bytes.saturating_add(size), longest: self.longest.max(longest) }
+    }
+
+    fn of(db: &Connection, root: &Root) -> Result<Self, CatalogError> {
+        let longest = "SELECT f.algorithms, max(f.size), max(iif(f.size < ?2, f.size, 0)) \
+                       FROM folder d JOIN file f ON f.folder = d.id WHERE d.root = ?1 GROUP BY 1";
+        let mut statement = db.prepare_cached(longest)?;
+        let mut rows = statement.query((root.id, LONG))?;
+        let mut load = Self::default();
+        while let Some(row) = rows.next()? {
+            let known = set_of(row.get(0)?).unwrap_or(Algorithms::NONE);
+            let known = known.union(root.policy.algorithms);
+            load = load.with(row.get(1)?, known).with(row.get(2)?, known);
+        }
+        Ok(Self { bytes: root.bytes.max(0).cast_unsigned(), ..load })
+    }
+}
 
 /// How a root is scrubbed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,26 +105,34 @@ impl Manners {
     /// Bytes that may be read in a day; any number without a rate.
     #[must_use]
     pub fn bytes_a_day(&self) -> Option<u64> {
-        let seconds = self.window.map_or(24 * 60 * 60, Window::seconds);
+        let seconds = self.window.map_or(DAY, Window::seconds);
         Some(self.rate?.saturating_mul(seconds.into()))
     }
 
-    /// That so many bytes can be read in a period of so many days.
+    /// That so much can be read in a period of so many days.
     ///
     /// # Errors
-    /// [`CatalogError::TooSlow`], with the arithmetic.
-    pub fn hold(&self, root: &Path, bytes: u64, every_days: u32) -> Result<(), CatalogError> {
-        let needed = load(bytes, every_days);
-        match self.bytes_a_day() {
-            Some(possible) if possible < needed => Err(CatalogError::TooSlow {
+    /// [`CatalogError::TooSlow`] and [`CatalogError::TooShort`], with the arithmetic.
+    pub fn hold(&self, root: &Path, load: Load, every_days: u32) -> Result<(), CatalogError> {
+        let Load { bytes, longest } = load;
+        let needed = a_day(bytes, every_days);
+        let (Some(rate), Some(possible)) = (self.rate, self.bytes_a_day()) else { return Ok(()) };
+        if possible < needed {
+            return Err(CatalogError::TooSlow {
                 root: root.to_owned(),
                 bytes,
                 every_days,
                 needed,
-                rate: self.rate.unwrap_or(0),
+                rate,
                 window: self.window,
                 possible,
-            }),
+            });
+        }
+        match self.window.filter(|window| window.seconds() < DAY) {
+            Some(window) if possible < longest => {
+                let root = root.to_owned();
+                Err(CatalogError::TooShort { root, longest, rate, window, possible })
+            }
             _ => Ok(()),
         }
     }
@@ -117,7 +167,7 @@ impl Manners {
 }
 
 /// Bytes a day that a root has to be read with: its files come round in nine tenths of the period.
-fn load(bytes: u64, every_days: u32) -> u64 {
+fn a_day(bytes: u64, every_days: u32) -> u64 {
     let days = u128::from(every_days.max(1)) * 9;
     u64::try_from((u128::from(bytes) * 10).div_ceil(days)).unwrap_or(u64::MAX)
 }
@@ -129,6 +179,27 @@ impl Catalog {
     /// Those of the catalog.
     pub fn manners(&self, root: &Root) -> Result<Manners, CatalogError> {
         Manners::of(&self.db, root.id)
+    }
+
+    /// What of a root has to be read, as it is cataloged.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn load_of(&self, root: &Root) -> Result<Load, CatalogError> {
+        Load::of(&self.db, root)
+    }
+
+    /// What of a folder would have to be read as it is now, for these digests, as far as its files
+    /// can be looked at.
+    #[must_use]
+    pub fn load_in(folder: &Path, algorithms: Algorithms) -> Load {
+        let size = |entry| match entry {
+            Entry::File(path) => look_at(&path).ok().map(|stat| stat.st_size),
+            _ => None,
+        };
+        let Ok(folder) = folder.canonicalize() else { return Load::default() };
+        let sizes = walk_root(&folder).filter_map(size);
+        sizes.fold(Load::default(), |load, size| load.with(size, algorithms))
     }
 }
 
@@ -210,15 +281,16 @@ impl Control {
     /// Changes how a root is scrubbed, for a run that is at work as well.
     ///
     /// # Errors
-    /// [`CatalogError::TooSlow`], and then nothing is another; and those of the catalog.
+    /// As of [`Manners::hold`], and then nothing is another; and those of the catalog.
     pub fn limit(&mut self, root: &Root, change: &Change) -> Result<Manners, CatalogError> {
         self.change(root, |db, manners| {
             let known = Root::find(db, root.id)?;
             let mut known = known.ok_or_else(|| CatalogError::NoRoot(root.path.clone()))?;
             *manners = change.of(*manners);
             known.policy.every_days = change.every_days.unwrap_or(known.policy.every_days);
-            let bytes = known.bytes.max(0).cast_unsigned();
-            manners.hold(&root.path, bytes, known.policy.every_days)?;
+            if manners.rate.is_some() {
+                manners.hold(&root.path, Load::of(db, &known)?, known.policy.every_days)?;
+            }
             if change.every_days.is_some() {
                 known.put(db)?;
             }
@@ -267,6 +339,8 @@ const CALLED: &str = "called";
 
 #[cfg(test)]
 mod tests {
+    use lanesum_list::Algorithm;
+
     use super::*;
 
     #[test]
@@ -276,16 +350,41 @@ mod tests {
         assert_eq!(manners.bytes_a_day(), Some(18_000_000_000));
         // 18 GB on each of 81 days.
         let most = 18_000_000_000 * 81;
-        assert!(manners.hold(Path::new("/a"), most, 90).is_ok());
-        let refused = manners.hold(Path::new("/a"), most + 81, 90).unwrap_err().to_string();
+        let hold = |manners: &Manners, bytes, longest| {
+            manners.hold(Path::new("/a"), Load { bytes, longest }, 90).map_err(|it| it.to_string())
+        };
+        assert_eq!(hold(&manners, most, 0), Ok(()));
+        let refused = hold(&manners, most + 81, 0).unwrap_err();
         assert_eq!(
             refused,
             "/a: 1.46 TB in 90 d, a tenth of them to spare, are 18.00 GB a day, and 1.00 MB a second \
              in 1:00-6:00 are 18.00 GB a day; give a higher --limit, longer hours or a longer --every"
         );
-        assert!(Manners { rate: None, ..manners }.hold(Path::new("/a"), u64::MAX, 1).is_ok());
+        assert_eq!(hold(&Manners { rate: None, ..manners }, u64::MAX, u64::MAX), Ok(()));
+        // A file counts only if it is read to its end in the hours of one day.
+        assert_eq!(hold(&manners, most, 18_000_000_000), Ok(()));
+        assert_eq!(
+            hold(&manners, most, 18_000_000_001).unwrap_err(),
+            "/a: 18.00 GB of a file have to be read in one go, and 1.00 MB a second in 1:00-6:00 are \
+             18.00 GB; give a higher --limit or longer hours"
+        );
+        for window in [None, "0:00-24:00".parse().ok()] {
+            assert_eq!(hold(&Manners { window, ..manners }, most, u64::MAX), Ok(()));
+        }
         let all_day = Manners { window: None, ..manners };
         assert_eq!(all_day.bytes_a_day(), Some(86_400_000_000));
+    }
+
+    #[test]
+    fn a_long_file_is_not_read_in_one_go_where_a_state_of_its_digests_can_be_kept() {
+        let of = |size: i64, algorithm: Algorithm| {
+            Load::default().with(1, algorithm.into()).with(size, algorithm.into()).longest
+        };
+        let (long, stretch) = (LONG.cast_unsigned(), 128 << 20);
+        assert_eq!(of(LONG - 1, Algorithm::Md5), long - 1);
+        assert_eq!(of(LONG, Algorithm::Md5), stretch);
+        assert_eq!(of(LONG, Algorithm::Xxh128), long);
+        assert_eq!(of(0, Algorithm::Md5), 1);
     }
 
     #[test]

@@ -4,15 +4,12 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use lanesum_checksum::engine::look_at;
-use lanesum_checksum::walk::Entry;
 use lanesum_list::{Algorithm, Algorithms};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
 
 use crate::check::require_rows;
 use crate::mounts::Mounts;
-use crate::scan::walk_root;
 use crate::table::{ROOT, blob, int, text};
 use crate::volume::Place;
 use crate::{Catalog, CatalogError, digests};
@@ -163,17 +160,6 @@ impl Catalog {
             require_rows(&self.db)?;
         }
         Ok(roots)
-    }
-
-    /// Bytes of the files that a folder has now, as far as they can be looked at.
-    #[must_use]
-    pub fn bytes_in(folder: &Path) -> u64 {
-        let size = |entry| match entry {
-            Entry::File(path) => look_at(&path).ok().and_then(|stat| stat.st_size.try_into().ok()),
-            _ => None,
-        };
-        let Ok(folder) = folder.canonicalize() else { return 0 };
-        walk_root(&folder).filter_map(size).fold(0, u64::saturating_add)
     }
 
     /// Why the folder of a root is not the one that was cataloged, cannot be read, or is empty, if

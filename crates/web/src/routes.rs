@@ -175,7 +175,9 @@ async fn change(
             (StatusCode::UNPROCESSABLE_ENTITY, pages::told("Nothing was changed", &words))
                 .into_response()
         }
-        Ok(Err(Refusal::Catalog(error @ CatalogError::TooSlow { .. }))) => {
+        Ok(Err(Refusal::Catalog(
+            error @ (CatalogError::TooSlow { .. } | CatalogError::TooShort { .. }),
+        ))) => {
             let words = shown(error.to_string().as_bytes());
             (StatusCode::UNPROCESSABLE_ENTITY, pages::told("Nothing was changed", &words))
                 .into_response()

@@ -101,18 +101,26 @@ fn require_time(args: &Add, catalog: &Catalog, folder: &Path) -> Result<(), Cata
     if change.is_nothing() {
         return Ok(());
     }
-    let (bytes, manners) = match catalog.root_of(folder) {
-        Ok((root, below)) if below.is_empty() => {
-            (root.bytes.max(0).cast_unsigned(), catalog.manners(&root)?)
+    let policy = policy(args, catalog, folder)?;
+    let (known, manners) = match catalog.root_of(folder) {
+        Ok((mut root, below)) if below.is_empty() => {
+            root.policy = policy;
+            let manners = catalog.manners(&root)?;
+            (Some(root), manners)
         }
-        Ok(_) | Err(CatalogError::NoRoot(_)) => (0, Manners::default()),
+        Ok(_) | Err(CatalogError::NoRoot(_)) => (None, Manners::default()),
         Err(error) => return Err(error),
     };
     let manners = change.of(manners);
-    // Of a folder that is new, and where it matters, what it has is counted.
-    let bytes =
-        if bytes == 0 && manners.rate.is_some() { Catalog::bytes_in(folder) } else { bytes };
-    manners.hold(folder, bytes, policy(args, catalog, folder)?.every_days)
+    if manners.rate.is_none() {
+        return Ok(());
+    }
+    // Of a folder that is new, what it has is counted.
+    let load = match known.filter(|root| root.bytes > 0) {
+        Some(root) => catalog.load_of(&root)?,
+        None => Catalog::load_in(folder, policy.algorithms),
+    };
+    manners.hold(folder, load, policy.every_days)
 }
 
 /// What was asked for; the rest as it is, or as it is by default.

@@ -154,6 +154,7 @@ pub fn fail(error: &CatalogError, place: &Where, console: &mut Console) -> ExitC
         | CatalogError::NotARoot { .. }
         | CatalogError::NotAFolder(_)
         | CatalogError::TooSlow { .. }
+        | CatalogError::TooShort { .. }
         | CatalogError::Keyed(_) => ExitCode::from(2),
         _ => ExitCode::FAILURE,
     }

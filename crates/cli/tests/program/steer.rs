@@ -32,6 +32,11 @@ fn what_rate_and_hours_cannot_hold_is_refused() {
         "with the arithmetic: {words}"
     );
     assert!(text(&run(&folder, "status").stdout).is_empty(), "nothing was taken up");
+    let refused = run(&folder, "add tree --limit 10k --between 3:00-3:02");
+    assert_eq!(refused.status.code(), Some(2));
+    let words = "2.00 MB of a file have to be read in one go, and 10.00 kB a second in 3:00-3:02 \
+                 are 1.20 MB; give a higher --limit or longer hours";
+    assert!(text(&refused.stderr).contains(words), "{}", text(&refused.stderr));
 
     let added = run(&folder, "add tree --limit 1M --between 1:00-6:00 --every 30d");
     assert_eq!(added.status.code(), Some(0), "{}", text(&added.stderr));
@@ -46,6 +51,9 @@ fn what_rate_and_hours_cannot_hold_is_refused() {
     told("limit", "scrubbed every 30 days, at most 1.00 MB a second, in 1:00-6:00");
     let refused = run(&folder, "limit --limit 1");
     assert_eq!(refused.status.code(), Some(2));
+    let refused = run(&folder, "limit --limit 10k --between 3:00-3:02");
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains(words), "{}", text(&refused.stderr));
     told("limit", "scrubbed every 30 days, at most 1.00 MB a second, in 1:00-6:00");
     told(
         "limit --limit none --every 7d",
