@@ -17,7 +17,8 @@ pub enum Class {
     Changed,
     /// The same, but its time went back: an older version was put there.
     Older,
-    /// Its content is another although its time is not: no editor does that.
+    /// Its content is another although its time is not, which edits move: something set it back, or
+    /// a file of the same time took its place.
     Altered,
     /// The same, and nothing is left of it.
     Emptied,
@@ -103,7 +104,7 @@ impl Class {
             Self::Touched => "as cataloged; its time or mode is not, or it was put back",
             Self::Changed => "content and time are others: an edit",
             Self::Older => "the same, and its time went back: an older version was put there",
-            Self::Altered => "its content is another, its time is not: no editor does that",
+            Self::Altered => "its content is another, its time is not, which edits move",
             Self::Emptied => "the same, and 0 bytes are left",
             Self::Rotted => "its content is another, and nothing else: it decayed on its medium",
             Self::Unstable => "it reads differently each time",
