@@ -70,7 +70,7 @@ impl File {
     /// change between the two would show. So a time in the future, which is never old, keeps no
     /// file from being at rest.
     pub(crate) fn was_so_at(&self, stat: &Stat, checked: i64, now: i64) -> bool {
-        // After a move, nobody knows since when it looks so.
+        // Of one that was moved it is not known since when it looks so.
         let is_known = checked > 0 && !self.was_moved && !self.stat.is_of_list();
         is_known && self.stat == *stat && now.saturating_sub(checked) >= REST
     }

@@ -238,8 +238,8 @@ fn an_audit_settles_what_was_added_while_it_was_new() {
     assert_eq!(told.lines(), ["rotted a"]);
 }
 
-/// Where clocks were ahead, no file is ever old. One that looks as it did a minute before is at rest
-/// all the same; what was edited within that minute is no rot.
+/// Where clocks were ahead, no file is ever old. One that looks as it did a minute before is at
+/// rest all the same; what was edited within that minute is no rot.
 #[test]
 fn what_has_times_in_the_future_is_settled_by_a_second_reading() {
     for is_of_content in [false, true] {
