@@ -51,7 +51,6 @@ impl Gone {
         take(&mut self.files, places, &new.path, is_it)
     }
 
-    /// How many rows there were.
     /// How many are gone that are not known to be.
     pub(crate) fn newly(&self, statuses: &HashMap<i64, Status>) -> u64 {
         let is_new = |file: &&File| statuses.get(&file.id) != Some(&Status::Missing);
