@@ -64,6 +64,8 @@ pub(crate) struct Batch {
     states: Vec<State>,
     /// Ids of files whose rows go.
     forgotten: Vec<i64>,
+    /// Whether the root goes, too.
+    forgets_root: bool,
     replaced: Vec<(File, i64)>,
     /// Where the reading of long files stands, and the ids of those that need no more of it.
     stretches: Vec<SoFar>,
@@ -130,6 +132,7 @@ impl Batch {
             rows: Vec::new(),
             states: Vec::new(),
             forgotten: Vec::new(),
+            forgets_root: false,
             replaced: Vec::new(),
             stretches: Vec::new(),
             read_through: Vec::new(),
@@ -212,10 +215,11 @@ impl Batch {
         Ok(())
     }
 
-    /// Takes rows away, whose files have so many bytes together.
-    pub(crate) fn forget(&mut self, ids: Vec<i64>, bytes: i64) {
+    /// Takes rows away, whose files have so many bytes together, and the folders that are empty
+    /// then; where these are all files of the root, perhaps that itself.
+    pub(crate) fn forget(&mut self, ids: Vec<i64>, bytes: i64, forgets_root: bool) {
         self.root.bytes = self.root.bytes.saturating_sub(bytes);
-        self.forgotten = ids;
+        (self.forgotten, self.forgets_root) = (ids, forgets_root);
     }
 
     /// Keeps the digests that a row had until now.
@@ -267,6 +271,7 @@ impl Batch {
 
     fn write(&mut self, db: &Transaction<'_>) -> Result<(), CatalogError> {
         let root = self.root.id;
+        let forgets = !self.forgotten.is_empty() || self.forgets_root;
         // Those of a walk come nearly so: what is inserted in order fills its pages.
         self.inserts.sort_unstable_by(|one, other| one.path.cmp(&other.path));
         let inserts = mem::take(&mut self.inserts);
@@ -310,7 +315,15 @@ impl Batch {
         if let Some(stored) = Root::find(db, root)? {
             self.root.policy.every_days = stored.policy.every_days;
         }
-        self.root.put(db)?;
+        if self.forgets_root {
+            db.execute("DELETE FROM manner WHERE root = ?1", [root])?;
+            db.execute("DELETE FROM root WHERE id = ?1", [root])?;
+        } else {
+            self.root.put(db)?;
+        }
+        if forgets {
+            remove_empty_folders(db, root)?;
+        }
         self.put_run(db)
     }
 
@@ -382,6 +395,12 @@ impl Batch {
             ],
         )
     }
+}
+
+pub(crate) fn remove_empty_folders(db: &Connection, root: i64) -> rusqlite::Result<()> {
+    let sql = "DELETE FROM folder WHERE root = ?1 \
+               AND NOT EXISTS (SELECT 1 FROM file WHERE folder = folder.id)";
+    db.execute(sql, [root]).map(drop)
 }
 
 /// `ok=12 changed=1`.

@@ -226,13 +226,19 @@ impl Control {
     fn change<T>(
         &mut self,
         root: &Root,
-        change: impl FnOnce(&Transaction<'_>, &mut Manners) -> Result<T, CatalogError>,
+        change: impl FnOnce(&Transaction<'_>, &mut Root, &mut Manners) -> Result<T, CatalogError>,
     ) -> Result<T, CatalogError> {
         let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let known = Root::find(&transaction, root.id)?;
+        // Somebody may have forgotten it since it was looked up.
+        let mut known = known.ok_or_else(|| CatalogError::NoRoot(root.path.clone()))?;
         let mut manners = Manners::of(&transaction, root.id)?;
-        let before = manners;
-        let result = change(&transaction, &mut manners)?;
-        if manners != before {
+        let before = (known.clone(), manners);
+        let result = change(&transaction, &mut known, &mut manners)?;
+        if known != before.0 {
+            known.put(&transaction)?;
+        }
+        if manners != before.1 {
             manners.put(&transaction, root.id)?;
         }
         transaction.commit()?;
@@ -243,56 +249,56 @@ impl Control {
     /// was off. Since when, which is earlier than now where it was paused already.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// [`CatalogError::NoRoot`] where it was forgotten; and those of the catalog.
     pub fn pause(&mut self, root: &Root, now: i64) -> Result<i64, CatalogError> {
-        self.change(root, |_, manners| Ok(*manners.paused.get_or_insert(now)))
+        self.change(root, |_, _, manners| Ok(*manners.paused.get_or_insert(now)))
     }
 
     /// Lets a root be scrubbed again; since when it was paused, if it was.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// [`CatalogError::NoRoot`] where it was forgotten; and those of the catalog.
     pub fn resume(&mut self, root: &Root) -> Result<Option<i64>, CatalogError> {
-        self.change(root, |_, manners| Ok(manners.paused.take()))
+        self.change(root, |_, _, manners| Ok(manners.paused.take()))
     }
 
     /// Asks a daemon to read what is due of a root, whatever the hours.
     ///
     /// # Errors
-    /// Those of the catalog.
+    /// [`CatalogError::NoRoot`] where it was forgotten; and those of the catalog.
     pub fn check_now(&mut self, root: &Root, now: i64) -> Result<(), CatalogError> {
-        self.change(root, |_, manners| {
+        self.change(root, |_, _, manners| {
             manners.asked = Some(now);
             Ok(())
         })
     }
 
-    /// Notes that what was asked for is done.
+    /// Notes that what was asked for is done; of a root that was forgotten since, nothing.
     ///
     /// # Errors
     /// Those of the catalog.
     pub fn was_checked(&mut self, root: &Root, asked: i64) -> Result<(), CatalogError> {
-        self.change(root, |_, manners| {
+        let noted = self.change(root, |_, _, manners| {
             manners.asked = manners.asked.filter(|&at| at > asked);
             Ok(())
-        })
+        });
+        match noted {
+            Err(CatalogError::NoRoot(_)) => Ok(()),
+            noted => noted,
+        }
     }
 
     /// Changes how a root is scrubbed, for a run that is at work as well.
     ///
     /// # Errors
-    /// As of [`Manners::hold`], and then nothing is another; and those of the catalog.
+    /// As of [`Manners::hold`], and then nothing is another; [`CatalogError::NoRoot`] where it was
+    /// forgotten; and those of the catalog.
     pub fn limit(&mut self, root: &Root, change: &Change) -> Result<Manners, CatalogError> {
-        self.change(root, |db, manners| {
-            let known = Root::find(db, root.id)?;
-            let mut known = known.ok_or_else(|| CatalogError::NoRoot(root.path.clone()))?;
+        self.change(root, |db, known, manners| {
             *manners = change.of(*manners);
             known.policy.every_days = change.every_days.unwrap_or(known.policy.every_days);
             if manners.rate.is_some() {
-                manners.hold(&root.path, Load::of(db, &known)?, known.policy.every_days)?;
-            }
-            if change.every_days.is_some() {
-                known.put(db)?;
+                manners.hold(&root.path, Load::of(db, known)?, known.policy.every_days)?;
             }
             Ok(*manners)
         })

@@ -24,7 +24,7 @@ use rusqlite::OptionalExtension as _;
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 use rustix::io::Errno;
 
-use crate::batch::Batch;
+use crate::batch::{Batch, remove_empty_folders};
 use crate::check::{require_rows, require_shape};
 use crate::class::{Class, Status};
 use crate::digests::agree;
@@ -526,7 +526,7 @@ impl Work<'_> {
         // Folders lose files by moves alone, and an index that is wrong must not make one look
         // empty.
         if self.is_shape_right {
-            self.catalog.remove_empty_folders(self.batch.root.id)?;
+            remove_empty_folders(&self.catalog.db, self.batch.root.id)?;
         }
         let is_empty = self.catalog.is_empty(&self.batch.root)?;
         let run = &self.batch.run;

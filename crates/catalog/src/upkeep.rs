@@ -144,20 +144,13 @@ impl Catalog {
         }
         let now = (options.clock)();
         let is_root = below.is_empty();
-        let id = root.id;
         // A root's event has nothing but this to tell of whom it is.
         let told = if is_root { root.path.as_os_str().as_bytes().to_vec() } else { below };
         let mut finding = Finding::new(Class::Forgotten, told);
         finding.files = ids.len() as u64;
         let mut batch = Batch::begin(&self.db, root, "forget", now)?;
-        batch.forget(ids, bytes);
-        let finding = self.end(batch, finding, now)?;
-        self.remove_empty_folders(id)?;
-        if is_root {
-            self.db.execute("DELETE FROM manner WHERE root = ?1", [id])?;
-            self.db.execute("DELETE FROM root WHERE id = ?1", [id])?;
-        }
-        Ok(finding)
+        batch.forget(ids, bytes, is_root);
+        self.end(batch, finding, now)
     }
 
     /// Whether a file at a path, or one below it, is cataloged.
@@ -202,12 +195,5 @@ impl Catalog {
         }
         ids.sort_unstable();
         Ok((ids, bytes))
-    }
-
-    pub(crate) fn remove_empty_folders(&mut self, root: i64) -> Result<(), CatalogError> {
-        let sql = "DELETE FROM folder WHERE root = ?1 \
-                   AND NOT EXISTS (SELECT 1 FROM file WHERE folder = folder.id)";
-        self.db.execute(sql, [root])?;
-        Ok(())
     }
 }

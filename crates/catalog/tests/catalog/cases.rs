@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use lanesum_catalog::{Import, Imported, Reread, Severity, Status};
+use lanesum_catalog::{Change, Control, Import, Imported, Reread, Severity, Status};
 use lanesum_list::Record;
 
 use super::*;
@@ -704,6 +704,30 @@ fn a_root_that_is_forgotten_leaves_nothing_but_its_events() {
     };
     catalog.events(0, &mut take).unwrap();
     assert_eq!(roots, [(Class::Forgotten, None)], "a new root has not the events of the old one");
+}
+
+/// Whoever steers may have looked a root up before it was forgotten.
+#[test]
+fn a_root_that_is_forgotten_is_steered_no_more() {
+    let archive = Archive::of(&["a"]);
+    archive.run(Verb::Add);
+    let mut catalog = archive.open();
+    let root = catalog.roots().unwrap().remove(0);
+    let mut control = Control::open(&archive.catalog_path()).unwrap();
+    control.pause(&root, clock()).unwrap();
+    catalog.forget(&root.path, &options()).unwrap();
+    let mut slower = Change::default();
+    slower.rate = Some(Some(1_000_000));
+    for refused in [
+        control.pause(&root, clock()).map(drop),
+        control.resume(&root).map(drop),
+        control.check_now(&root, clock()),
+        control.limit(&root, &slower).map(drop),
+    ] {
+        assert!(matches!(refused, Err(CatalogError::NoRoot(_))), "{refused:?}");
+    }
+    control.was_checked(&root, clock()).unwrap();
+    assert_eq!(catalog.check().unwrap(), [""; 0]);
 }
 
 /// What lists say, by the paths of an archive; the digests are those of these contents.
