@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -106,6 +106,8 @@ impl Catalog {
     pub fn look(path: &Path) -> Result<Self, CatalogError> {
         require(path)?;
         let (path, given) = (&real(path)?, path);
+        // What is in the log of another name would not be seen.
+        refuse_several_names(path)?;
         let (db, version) = look(path)?;
         let known = STEPS.len() as i64;
         if version > known {
@@ -242,6 +244,13 @@ pub(crate) fn beside(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
+/// Makes a file that its owner may read and write, and no other user, whatever the umask.
+pub(crate) fn make_private(path: &Path) -> io::Result<File> {
+    let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(path)?;
+    file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    Ok(file)
+}
+
 /// The folder that a catalog is in.
 fn folder(path: &Path) -> &Path {
     match path.parent() {
@@ -335,8 +344,7 @@ fn make(path: &Path) -> Result<(), CatalogError> {
 
 fn make_at(path: &Path) -> Result<(), CatalogError> {
     // SQLite would let everybody read the names of all files.
-    let made = File::options().write(true).create_new(true).mode(0o600).open(path);
-    drop(made.map_err(CatalogError::io(path))?);
+    drop(make_private(path).map_err(CatalogError::io(path))?);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut db = connect(path, flags)?;
     schema::migrate(&mut db, path, 0, STEPS)?;
@@ -563,7 +571,13 @@ mod tests {
         let path = folder.path().join("second.db");
         drop(Catalog::open(&path, "test").unwrap());
         fs::hard_link(&path, folder.path().join("third.db")).unwrap();
-        let error = Catalog::open(&path, "test").unwrap_err();
-        assert!(matches!(error, CatalogError::SeveralNames(_)), "{error}");
+        for path in [path, folder.path().join("third.db")] {
+            for error in
+                [Catalog::open(&path, "test").unwrap_err(), Catalog::look(&path).unwrap_err()]
+            {
+                assert!(matches!(error, CatalogError::SeveralNames(_)), "{error}");
+            }
+            assert!(!beside(&path, "-wal").exists() && !beside(&path, "-shm").exists());
+        }
     }
 }

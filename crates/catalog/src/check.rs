@@ -1,16 +1,15 @@
 //! Whether the catalog itself is as it was written, and copies of it that are.
 
 use std::fs;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::backup::Backup;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
-use crate::catalog::beside;
+use crate::catalog::{beside, make_private};
 use crate::schema::{self, STEPS};
 use crate::table::{self, Table};
 use crate::{Catalog, CatalogError};
@@ -28,18 +27,18 @@ impl Catalog {
     /// The system's. What is wrong is no error.
     pub fn check(&self) -> Result<Vec<String>, CatalogError> {
         let mut wrong = Vec::new();
-        note(&mut wrong, "its shape", shape(&self.db));
-        note(&mut wrong, "its schema", schema(&self.db));
-        for table in table::ALL {
-            note(&mut wrong, &format!("the table {}", table.name), seals(&self.db, table));
+        for (what, found) in looks(&self.db) {
+            match found {
+                Ok(found) => wrong.extend(found),
+                // What keeps anybody from looking is a finding, too.
+                Err(error) => wrong.push(format!("{what} cannot be read: {error}")),
+            }
         }
-        note(&mut wrong, "its rows", belongings(&self.db));
-        note(&mut wrong, "the numbers of its rows", lost(&self.db));
         Ok(wrong)
     }
 
-    /// Writes a copy, holds it against its seals, and brings it to the medium. The copy can be used
-    /// as a catalog; a plain copy of the file lacks what is in its log.
+    /// Writes a copy, looks at it as [`check`](Self::check) does, and brings it to the medium. The
+    /// copy can be used as a catalog; a plain copy of the file lacks what is in its log.
     ///
     /// # Errors
     /// There is something at `to` already; this catalog is damaged; and the system's.
@@ -79,11 +78,13 @@ impl Catalog {
 
     fn copy_to(&self, path: &Path) -> Result<(), CatalogError> {
         // Else everybody may read the names of all files.
-        let made = fs::File::options().write(true).create_new(true).mode(0o600).open(path);
-        drop(made.map_err(CatalogError::io(path))?);
+        drop(make_private(path).map_err(CatalogError::io(path))?);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         // What keeps it from being written or read is the medium's doing, not the catalog's.
         let of_medium = |error: rusqlite::Error| {
+            if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) {
+                return CatalogError::Damaged(error.to_string());
+            }
             let words = format!("{error}; is there room for the copy?");
             CatalogError::io(path)(std::io::Error::other(words))
         };
@@ -93,8 +94,7 @@ impl Catalog {
             .map_err(of_medium)?;
         // The copy is one file, without a log, that a read-only medium can hold.
         copy.pragma_update(None, "journal_mode", "DELETE").map_err(of_medium)?;
-        let of_tables = table::ALL.iter().map(|table| seals(&copy, table));
-        for found in [shape(&copy), schema(&copy)].into_iter().chain(of_tables) {
+        for (_, found) in looks(&copy) {
             if let Some(first) = found.map_err(of_medium)?.into_iter().next() {
                 return Err(CatalogError::Damaged(first));
             }
@@ -105,12 +105,15 @@ impl Catalog {
     }
 }
 
-/// Adds what was found; what kept anybody from looking is a finding, too.
-fn note(wrong: &mut Vec<String>, what: &str, found: rusqlite::Result<Vec<String>>) {
-    match found {
-        Ok(found) => wrong.extend(found),
-        Err(error) => wrong.push(format!("{what} cannot be read: {error}")),
-    }
+/// All that is looked at, one after the other, each with what is wrong with it.
+fn looks(db: &Connection) -> impl Iterator<Item = (String, rusqlite::Result<Vec<String>>)> {
+    type Look = fn(&Connection) -> rusqlite::Result<Vec<String>>;
+    let look = |(what, look): (&str, Look)| (what.to_owned(), look(db));
+    let first: [(&str, Look); 2] = [("its shape", shape), ("its schema", schema)];
+    let of_tables =
+        table::ALL.iter().map(|table| (format!("the table {}", table.name), seals(db, table)));
+    let last: [(&str, Look); 2] = [("its rows", belongings), ("the numbers of its rows", lost)];
+    first.into_iter().map(look).chain(of_tables).chain(last.into_iter().map(look))
 }
 
 /// That indices and rows tell the same, before anything is taken for new: a row that its index does

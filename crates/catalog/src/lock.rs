@@ -5,8 +5,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{Read as _, Seek as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,6 +13,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use crate::CatalogError;
+use crate::catalog::make_private;
 
 /// A lock that holds as long as this value, or the process, lives.
 #[derive(Debug)]
@@ -26,6 +26,16 @@ pub(crate) fn path(catalog: &Path) -> PathBuf {
     let mut name = OsString::from(catalog);
     name.push("-lock");
     name.into()
+}
+
+/// The file of a lock, which is made where there is none.
+fn open(path: &Path) -> io::Result<File> {
+    match make_private(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            File::options().read(true).write(true).open(path)
+        }
+        made => made,
+    }
 }
 
 impl Lock {
@@ -42,9 +52,7 @@ impl Lock {
     /// [`CatalogError::Locked`] names the holder; and the system's.
     pub(crate) fn take(catalog: &Path, verb: &str) -> Result<Self, CatalogError> {
         let path = path(catalog);
-        let mut options = File::options();
-        options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        let mut file = options.open(&path).map_err(CatalogError::io(&path))?;
+        let mut file = open(&path).map_err(CatalogError::io(&path))?;
         let mut taken = flock(&file, FlockOperation::NonBlockingLockExclusive);
         for _ in 0..3 {
             if taken != Err(Errno::WOULDBLOCK) {

@@ -269,3 +269,41 @@ fn rows_that_a_search_does_not_find_are_damage() {
     }
     assert!(lost > 20, "{lost}");
 }
+
+/// A copy that is said to be checked is one that the check calls right.
+#[test]
+fn a_damaged_catalog_is_not_copied() {
+    let names: Vec<_> = (0..300).map(|number| format!("f{number}")).collect();
+    let archive = Archive::of(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    archive.run(Verb::Add);
+    let empty = tempfile::tempdir().unwrap();
+    let root = archive.open().add_root(empty.path(), Policy::default()).unwrap();
+    let mut control = lanesum_catalog::Control::open(&archive.catalog_path()).unwrap();
+    control.pause(&root, clock()).unwrap();
+    drop(control);
+    let bytes = fs::read(archive.catalog_path()).unwrap();
+    let (damaged, copy) = (archive.state.path().join("damaged.db"), empty.path().join("copy.db"));
+    let expect_refusal = |what: &str| {
+        let Ok(catalog) = Catalog::look(&damaged) else { return 0 };
+        assert!(!catalog.check().is_ok_and(|wrong| wrong.is_empty()), "{what}");
+        let refused = catalog.backup(&copy).unwrap_err();
+        assert!(matches!(refused, CatalogError::Damaged(_)), "{what}: {refused}");
+        assert!(!copy.exists(), "{what}");
+        1
+    };
+    for sql in ["DELETE FROM state WHERE id = 7", "DELETE FROM root WHERE id = 2"] {
+        fs::write(&damaged, &bytes).unwrap();
+        Connection::open(&damaged).unwrap().execute(sql, []).unwrap();
+        assert_eq!(expect_refusal(sql), 1);
+    }
+    let size = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));
+    let mut refused = 0;
+    for page in 1..bytes.len() / size {
+        let mut with_flip = bytes.clone();
+        // What kind of page it is.
+        with_flip[page * size] ^= 2;
+        fs::write(&damaged, with_flip).unwrap();
+        refused += expect_refusal(&format!("page {page}"));
+    }
+    assert!(refused > 10, "{refused}");
+}
