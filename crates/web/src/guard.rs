@@ -6,7 +6,7 @@
 //!   and by a token that only the page has (`login.rs`).
 //! - Whatever is answered says that nothing may be run or fetched but what is here.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
@@ -40,6 +40,8 @@ pub struct Names {
     given: Vec<String>,
     /// The port of the first; any behind a socket, since whoever forwards to it chooses one.
     port: Option<u16>,
+    /// Where it listens, if that is no socket.
+    address: Option<IpAddr>,
 }
 
 impl Names {
@@ -47,7 +49,7 @@ impl Names {
         let loopback = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned);
         let given = given.iter().map(|name| name.to_ascii_lowercase()).collect();
         let Place::Address(address) = place else {
-            return Self { own: loopback.into(), given, port: None };
+            return Self { own: loopback.into(), given, port: None, address: None };
         };
         let (port, address) = (Some(address.port()), address.ip());
         let mut own = Vec::new();
@@ -63,7 +65,7 @@ impl Names {
                 own.push(name);
             }
         }
-        Self { own, given, port }
+        Self { own, given, port, address: Some(address) }
     }
 
     /// Whether a browser that says `host` means this page.
@@ -75,11 +77,27 @@ impl Names {
         is_own || self.given.iter().any(|given| *given == host || given == name)
     }
 
-    /// Names to say.
+    /// Names to say: those that lead to where it listens.
     pub fn words(&self) -> String {
         let port = self.port.map_or(String::new(), |port| format!(":{port}"));
-        let own = self.own.iter().map(|name| format!("{name}{port}"));
+        let own = self.own.iter().filter(|name| leads_to(name, self.address));
+        let own = own.map(|name| format!("{name}{port}"));
         own.chain(self.given.iter().cloned()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Whether one of the own names leads to this address; to a socket whoever forwards to it decides.
+fn leads_to(name: &str, address: Option<IpAddr>) -> bool {
+    let Some(address) = address else { return true };
+    let named = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    match named {
+        Ok(named) if address.is_unspecified() => named.is_ipv4() == address.is_ipv4(),
+        Ok(named) => named == address,
+        // `localhost`, which is the first address of the machine to itself.
+        Err(_) => {
+            let first = [Ipv4Addr::LOCALHOST.into(), IpAddr::from(Ipv6Addr::LOCALHOST)];
+            address.is_unspecified() || first.contains(&address)
+        }
     }
 }
 
@@ -221,6 +239,21 @@ mod tests {
         assert!(outside.has("192.0.2.1:8417") && !outside.has("localhost:8417"));
         let anywhere = names("0.0.0.0:8417", &["nas"]);
         assert!(anywhere.has("nas:8417") && !anywhere.has("0.0.0.0:8417"));
+    }
+
+    #[test]
+    fn names_that_are_told_lead_here() {
+        for (place, words) in [
+            ("127.0.0.1:8417", "localhost:8417, 127.0.0.1:8417, nas"),
+            ("127.0.0.2:8417", "127.0.0.2:8417, nas"),
+            ("[::1]:8417", "localhost:8417, [::1]:8417, nas"),
+            ("0.0.0.0:8417", "localhost:8417, 127.0.0.1:8417, nas"),
+            ("[::]:8417", "localhost:8417, [::1]:8417, nas"),
+            ("192.0.2.1:8417", "192.0.2.1:8417, nas"),
+            ("/run/lanesum.sock", "localhost, 127.0.0.1, [::1], nas"),
+        ] {
+            assert_eq!(names(place, &["nas"]).words(), words, "{place}");
+        }
     }
 
     #[test]

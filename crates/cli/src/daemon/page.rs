@@ -52,6 +52,16 @@ pub fn wanted(args: &Page) -> Result<Option<Wanted>, Usage> {
         );
         return Err(Usage(words));
     }
+    if let Place::Address(address) = place
+        && address.ip().is_unspecified()
+        && settings.names.is_empty()
+    {
+        let words = format!(
+            "--listen {address}: of its names for other machines none is known, so --host NAME is \
+             needed, with the name or address that they call it by"
+        );
+        return Err(Usage(words));
+    }
     Ok(Some(Wanted { place, settings }))
 }
 
@@ -176,12 +186,20 @@ mod tests {
         let with = |text: &str, mode| {
             fs::write(&path, text).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-            why(&args(Some("0.0.0.0:8417"), Some(&path)))
+            why(&args(Some("192.0.2.1:8417"), Some(&path)))
         };
         assert_eq!(with("0123456789abcdef\n", 0o600), None);
         assert!(with("0123456789abcdef\n", 0o640).unwrap().contains("chmod 600"));
         assert!(with("short\n", 0o600).unwrap().contains("16 to 1000 bytes"));
         assert!(with(&"long".repeat(1000), 0o600).unwrap().contains("16 to 1000 bytes"));
+        assert_eq!(with("0123456789abcdef\n", 0o600), None);
+        for address in ["0.0.0.0:8417", "[::]:8417"] {
+            let mut anywhere = args(Some(address), Some(&path));
+            let words = why(&anywhere).unwrap();
+            assert!(words.contains("--host NAME is needed"), "{words}");
+            anywhere.host.push("nas".to_owned());
+            assert_eq!(why(&anywhere), None);
+        }
         let folder = args(Some("127.0.0.1:0"), Some(folder.path()));
         assert!(why(&folder).unwrap().contains("is no file"));
         assert!(why(&args(None, Some(&path))).unwrap().contains("--listen"));
