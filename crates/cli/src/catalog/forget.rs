@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use lanesum_catalog::{Catalog, CatalogError, Options};
+use lanesum_catalog::{Catalog, CatalogError, Options, Severity};
 
 use super::{console, fail, name, open, worse};
 use crate::args::Forget;
@@ -22,16 +22,16 @@ pub fn run(args: &Forget) -> anyhow::Result<ExitCode> {
     };
     let mut worst = ExitCode::SUCCESS;
     for path in &args.paths {
-        let bad = not_well(&catalog, path);
-        let forgotten = bad.and_then(|bad| {
-            catalog.forget(path, &Options::default()).map(|finding| (finding, bad))
+        let known = known(&catalog, path);
+        let forgotten = known.and_then(|known| {
+            catalog.forget(path, &Options::default()).map(|finding| (finding, known))
         });
         let mut console = lock(&console);
         match forgotten {
-            Ok((finding, bad)) => {
+            Ok((finding, known)) => {
                 let mut words = format!("{} forgotten", files(finding.files));
-                if bad > 0 {
-                    words += &format!(", {bad} of them not well");
+                for (count, what) in known.into_iter().filter(|(count, _)| *count > 0) {
+                    words += &format!(", {count} of them {what}");
                 }
                 // That of a root tells its whole path.
                 if finding.path.starts_with(b"/") {
@@ -49,9 +49,16 @@ pub fn run(args: &Forget) -> anyhow::Result<ExitCode> {
     Ok(worst)
 }
 
-/// How many files at a path or below it are not well.
-fn not_well(catalog: &Catalog, path: &Path) -> Result<usize, CatalogError> {
+/// How many files at a path or below it are known not to be as cataloged, in the words of `status`.
+fn known(catalog: &Catalog, path: &Path) -> Result<[(usize, &'static str); 3], CatalogError> {
     let (root, below) = catalog.root_of(path)?;
     let whole = root.path_of(&below);
-    Ok(catalog.not_well()?.iter().filter(|file| file.path.starts_with(&whole)).count())
+    let mut files = catalog.not_well()?;
+    files.retain(|file| file.path.starts_with(&whole));
+    let count = |severity| files.iter().filter(|it| it.status.severity() == severity).count();
+    Ok([
+        (count(Severity::Damage), "not well"),
+        (count(Severity::Differences), "not taken up"),
+        (count(Severity::NotAllDone), "not read when it was to be"),
+    ])
 }

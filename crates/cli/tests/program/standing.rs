@@ -281,6 +281,18 @@ fn reports_for_programs_and_of_forgotten_folders_are_whole() {
     expect(&folder, "report --csv", 2, &[&format!("missing,{tree}/b,")]);
 }
 
+/// What is forgotten is called what `status` calls it.
+#[test]
+fn what_was_changed_is_forgotten_as_not_taken_up() {
+    let folder = cataloged(&["a", "b", "c"]);
+    folder.write("tree/a", "edited");
+    fs::remove_file(folder.path("tree/b")).unwrap();
+    expect(&folder, "audit", 1, &[]);
+    expect(&folder, "status", 1, &["NOT WELL: 1 missing", "NOT TAKEN UP: 1 changed"]);
+    let words = ["3 files forgotten, 1 of them not well, 1 of them not taken up; the folder"];
+    expect(&folder, "forget tree", 0, &words);
+}
+
 /// The catalog is named, and why it cannot be opened.
 #[test]
 fn another_users_catalog_is_told_as_such() {
