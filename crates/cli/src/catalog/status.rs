@@ -167,7 +167,9 @@ pub(super) fn undone<'it>(
             let again = command(place, verb, console);
             let remedy = match run.outcome.as_deref() {
                 Some("paused") if it.manners.paused.is_some() => command(place, "resume", console),
-                Some("closed") => format!("in its hours, or {again} --now"),
+                Some("closed") if it.manners.window.is_some() => {
+                    format!("in its hours, or {again} --now")
+                }
                 _ => again,
             };
             (run, remedy)

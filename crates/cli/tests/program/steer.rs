@@ -78,6 +78,14 @@ fn outside_of_its_hours_nothing_is_read_and_that_is_not_complete() {
     assert!(words.contains("scrub NOT complete, it is outside of its hours"), "{words}");
     assert!(words.contains("0 files read"), "{words}");
     assert_eq!(status(&folder).0, Some(4));
+    let remedy = |expected: &str| {
+        let words = text(&run(&folder, "status").stdout).to_owned();
+        assert!(words.contains(expected), "{words}");
+    };
+    remedy("  -> in its hours, or lanesum scrub --now\n");
+    run(&folder, "limit --between any");
+    remedy("  -> lanesum scrub\n");
+    assert_eq!(run(&folder, &limit).status.code(), Some(0));
     let scrub = run(&folder, "scrub --percent 100 --now");
     assert_eq!(scrub.status.code(), Some(0));
     assert!(text(&scrub.stderr).contains("scrub complete: 2 ok"));
