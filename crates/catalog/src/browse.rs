@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use lanesum_list::Digests;
 use rusqlite::types::ValueRef;
 
+use crate::check::require_rows;
 use crate::class::{Class, Status};
 use crate::finding::Finding;
 use crate::overview::{event, run};
@@ -64,7 +65,7 @@ impl Known {
 
 impl Catalog {
     /// The files that are not well whose ids are greater than `after`, in the order of these, and
-    /// so many at most.
+    /// so many at most. That there is none is said only of a catalog that has lost no rows.
     ///
     /// # Errors
     /// Those of the catalog.
@@ -79,6 +80,9 @@ impl Catalog {
         let mut states = Vec::new();
         while let Some(row) = rows.next()? {
             states.push(State::read(row)?);
+        }
+        if states.is_empty() {
+            require_rows(&self.db)?;
         }
         self.known(&states)
     }

@@ -18,7 +18,11 @@ pub enum Refusal {
 
 impl From<CatalogError> for Refusal {
     fn from(error: CatalogError) -> Self {
-        Self::Catalog(error)
+        match error {
+            // It was forgotten a moment ago.
+            CatalogError::NoRoot(_) => Self::Unknown,
+            error => Self::Catalog(error),
+        }
     }
 }
 

@@ -598,6 +598,32 @@ fn a_damaged_catalog_is_said_to_be() {
     assert!(front.ends_with("</main></body></html>\n"), "{front}");
 }
 
+/// What a page of the catalog hides may be what is damaged: nothing good is said before.
+#[test]
+fn nothing_good_is_said_of_a_catalog_that_has_lost_rows() {
+    let page = Served::of(&[b"a", b"b"]);
+    let browser = page.log_in();
+    alter(&page.path("a"));
+    page.audit();
+    let bytes = fs::read(page.catalog()).unwrap();
+    let size = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));
+    let (mut of_damage, mut not_whole) = (0, 0);
+    for begin in (size..bytes.len()).step_by(size) {
+        // Leaves of tables that have a row: none from now on.
+        if bytes[begin] != 13 || bytes[begin + 4] == 0 {
+            continue;
+        }
+        let mut hiding = bytes.clone();
+        hiding[begin + 4] = 0;
+        fs::write(page.catalog(), &hiding).unwrap();
+        let front = browser.get("/").body;
+        assert!(!front.contains("No file is known to be damaged"), "{front}");
+        of_damage += u32::from(front.contains("altered"));
+        not_whole += u32::from(front.contains("This page is not whole"));
+    }
+    assert!(of_damage > 0 && not_whole > 2, "{of_damage} {not_whole}");
+}
+
 #[test]
 fn how_it_goes_is_told_each_second() {
     let page = Served::of(&[b"a"]);
