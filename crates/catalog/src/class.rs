@@ -266,6 +266,11 @@ impl Status {
         }
     }
 
+    /// Whether a file stands so because it was not read when it was to be.
+    pub(crate) const fn is_unseen(self) -> bool {
+        matches!(self, Self::Busy | Self::Hidden | Self::Unreadable)
+    }
+
     /// Whether a file that stands so may come to stand as another, without being taken up: what is
     /// known of its content is never replaced by less.
     pub(crate) const fn gives_way_to(self, other: Self) -> bool {

@@ -400,6 +400,21 @@ impl Catalog {
         Ok(late)
     }
 
+    /// Files of a root that were busy, hidden or could not be read when they were to be, and were
+    /// not read since.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn unread(&self, root: &Root) -> Result<u64, CatalogError> {
+        require_rows(&self.db)?;
+        let mut unread = 0;
+        State::for_each_not_well(&self.db, |state| {
+            unread += u64::from(state.root == root.id && state.status.is_unseen());
+            Ok(())
+        })?;
+        Ok(unread)
+    }
+
     /// Files of a root that were never read: lists told of them.
     ///
     /// # Errors

@@ -134,9 +134,7 @@ impl Summary {
     /// could not be read when it was to be.
     #[must_use]
     pub fn is_all_seen(&self) -> bool {
-        let is_unseen =
-            |status: &Status| matches!(status, Status::Busy | Status::Hidden | Status::Unreadable);
-        self.is_all_done() && !self.known.keys().any(is_unseen)
+        self.is_all_done() && !self.known.keys().any(|status| status.is_unseen())
     }
 
     /// Files that are known to be damaged or missing, read now or not.

@@ -67,6 +67,8 @@ pub struct Worker {
     looked: BTreeMap<PathBuf, String>,
     /// The day of the last heartbeat.
     beat: Option<i64>,
+    /// The version of the catalog with which something was not seen, so that there was none.
+    unseen_at: Option<i64>,
     /// Whoever has the catalog, once that was told.
     holder: Option<String>,
 }
@@ -108,6 +110,7 @@ impl Worker {
             asked: BTreeMap::new(),
             looked: BTreeMap::new(),
             beat: None,
+            unseen_at: None,
             holder: None,
         })
     }
@@ -289,10 +292,10 @@ impl Worker {
         })
     }
 
-    /// Whether the last look at names, of whatever process, saw all of a root: of what it could not
-    /// look at, nothing is due.
-    fn is_looked_over(&self, root: &Root) -> Result<bool, CatalogError> {
-        Ok(self.catalog.undone(root)?.iter().all(|run| run.verb == "scrub"))
+    /// Whether all of a root is seen, as of now: the last look at names and the last scrub, of
+    /// whatever process, did all that they were to, and no file is left that could not be read.
+    fn is_all_seen(&self, root: &Root) -> Result<bool, CatalogError> {
+        Ok(self.catalog.undone(root)?.is_empty() && self.catalog.unread(root)? == 0)
     }
 
     fn options(&self, root: &Root, part: &Part, at_any_time: bool) -> Options {
@@ -320,15 +323,21 @@ impl Worker {
     }
 
     /// Tells whoever listens for it that all was done today that was to be: of every folder,
-    /// whatever was found. None of them is paused, and all are there.
+    /// whatever was found. None of them is paused, all are there, and all of them is seen.
     fn beat_if_done(&mut self, roots: &[Root], now: i64) -> Result<(), CatalogError> {
         let today = self.agenda.day(now);
         let is_done = roots.iter().all(|root| self.done.get(&root.path) == Some(&today));
         if !is_done || roots.is_empty() || self.beat == Some(today) {
             return Ok(());
         }
+        // What was in the way stays there until somebody writes to the catalog.
+        let version = self.catalog.version()?;
+        if self.unseen_at == Some(version) {
+            return Ok(());
+        }
         for root in roots {
-            if !self.is_looked_over(root)? {
+            if !self.is_all_seen(root)? {
+                self.unseen_at = Some(version);
                 return Ok(());
             }
         }

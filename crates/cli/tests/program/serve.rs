@@ -315,6 +315,55 @@ fn a_day_on_which_something_was_hidden_has_no_heartbeat() {
     drop((daemon, writer));
 }
 
+/// What another process could not read, or left undone, since the daemon was through.
+#[test]
+fn what_was_left_undone_since_has_no_heartbeat() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = Folder::of(&["one/a", "one/b", "two/c"]);
+    fs::create_dir(folder.path("state")).unwrap();
+    assert_eq!(run(&folder, "add one two").status.code(), Some(0));
+    run(&folder, "pause two");
+    let daemon = Daemon::start(&folder);
+    let is_read = |tree: &str| {
+        let status = text(&run(&folder, &format!("status {tree}")).stdout).to_owned();
+        status.contains("last: scrub of ") && status.contains(", complete; ")
+    };
+    until("one is read", || is_read("one"));
+    // The daemon may have the catalog still.
+    let scrub = |args: &str, code: i32| {
+        let args = format!("scrub one {args}");
+        until(&args, || run(&folder, &args).status.code() == Some(code));
+    };
+    let has_none = || {
+        thread::sleep(Duration::from_secs(3));
+        assert!(!folder.path("heartbeat").exists(), "{}", status(&folder));
+    };
+    scrub("--percent 100 --max-time 0s", 4);
+    run(&folder, "resume two");
+    until("two is read", || is_read("two"));
+    has_none();
+
+    let mode = |mode| {
+        fs::set_permissions(folder.path("one/a"), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    mode(0);
+    thread::scope(|scope| {
+        let limited = scope.spawn(|| {
+            obey_modes();
+            scrub("--percent 100", 1);
+        });
+        limited.join().unwrap();
+    });
+    mode(0o600);
+    // It does all that it is to, and that is not the file.
+    scrub("--older-than 9d", 1);
+    assert!(is_read("one"), "{}", status(&folder));
+    has_none();
+    scrub("--percent 100", 0);
+    until("a heartbeat", || folder.path("heartbeat").exists());
+    drop(daemon);
+}
+
 /// A heartbeat says that all is looked at: also what somebody else could not look at.
 #[test]
 fn a_folder_that_nobody_could_look_into_has_no_heartbeat() {
