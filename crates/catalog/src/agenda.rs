@@ -398,7 +398,7 @@ impl Catalog {
         let left = agenda.left(self, root, now)?;
         let queue = agenda.roots.entry(root.id).or_default();
         let mut finder = Finder::new(self.reader()?);
-        let mut ways = Ways::of(&root.path);
+        let mut ways = Ways::of(&root.path)?;
         // What is not there, or hidden, takes nothing from the others.
         let mut size = |id: u32| -> Result<Option<i64>, CatalogError> {
             let file = finder.find(id.into())?;

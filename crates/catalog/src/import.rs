@@ -211,7 +211,7 @@ impl Catalog {
         let is_there =
             Place::of(&root.path).is_ok_and(|it| it.is_that_of(&root.volume, root.inode));
         let path_of = root.clone();
-        let mut eyes = Eyes { ways: Ways::of(&root.path), own: self.own_files() };
+        let mut eyes = Eyes { ways: Ways::of(&root.path)?, own: self.own_files() };
         let mut batch = Batch::begin(&self.db, root, "import", (options.clock)())?;
         let mut all = Vec::with_capacity(files.len());
         for (below, said) in files {

@@ -110,10 +110,15 @@ pub(crate) struct RowJobs {
 }
 
 impl RowJobs {
-    pub(crate) fn new(db: Connection, ids: Vec<i64>, root: Root, limits: Arc<Limits>) -> Self {
-        let ways = Ways::of(&root.path);
+    pub(crate) fn new(
+        db: Connection,
+        ids: Vec<i64>,
+        root: Root,
+        limits: Arc<Limits>,
+    ) -> Result<Self, CatalogError> {
+        let ways = Ways::of(&root.path)?;
         let files = Vec::new().into_iter();
-        Self { finder: Finder::new(db), ids: ids.into_iter(), files, root, ways, limits }
+        Ok(Self { finder: Finder::new(db), ids: ids.into_iter(), files, root, ways, limits })
     }
 
     /// The next row, if it is there still.
@@ -205,12 +210,12 @@ pub(crate) struct FirstJobs {
 }
 
 impl FirstJobs {
-    pub(crate) fn new(root: &Root, catalog: &Path, own: Vec<Inode>) -> Self {
+    pub(crate) fn new(root: &Root, catalog: &Path, own: Vec<Inode>) -> Result<Self, CatalogError> {
         let own_name = catalog.file_name().map_or(&[][..], |name| name.as_bytes()).to_vec();
         let (walk, algorithms) = (walk_root(&root.path), root.policy.algorithms);
-        let mounts = Mounts::below(&root.path);
+        let mounts = Mounts::below(&root.path)?;
         let untold = mounts.paths(&root.path).into_iter();
-        Self { walk, root: root.path.clone(), mounts, untold, algorithms, own_name, own }
+        Ok(Self { walk, root: root.path.clone(), mounts, untold, algorithms, own_name, own })
     }
 
     /// Whether a file is the catalog's. Its log and its lock have its name, and more.

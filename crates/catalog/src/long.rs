@@ -12,7 +12,7 @@
 //! were; otherwise it is read from its beginning. The file was checked when the first of its
 //! stretches was read.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::mem;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ use lanesum_checksum::engine::{Hashed, Io, Media, Midstate, STRETCH};
 use lanesum_checksum::{Algorithms, Error, Job, Source};
 use rusqlite::Connection;
 
-use crate::digests::algorithms;
+use crate::digests::{algorithms, set_of};
 use crate::jobs::{Limits, Task, job_of_row, job_of_there, nothing};
 use crate::overview::PartlyRead;
 use crate::root::Root;
@@ -127,28 +127,45 @@ pub(crate) fn in_one_go(size: i64, algorithms: Algorithms) -> u64 {
 }
 
 impl Catalog {
-    /// Divides files of a root, in their order, into those that are read in stretches and others.
-    fn long_and_short(&self, ids: Vec<i64>) -> Result<(Vec<i64>, Vec<i64>), CatalogError> {
+    /// The long files, by their ids, each with the algorithms of its digests.
+    fn long_files(&self) -> Result<HashMap<i64, Algorithms>, CatalogError> {
         // As the index has it: what that hides is read all the same, as files usually are.
-        let sql = format!("SELECT id FROM file WHERE size >= {LONG}");
+        let sql = format!("SELECT id, algorithms FROM file WHERE size >= {LONG}");
         let mut statement = self.db.prepare_cached(&sql)?;
-        let long = statement.query_map([], |row| row.get(0))?;
-        let long: HashSet<i64> = long.collect::<Result<_, _>>()?;
-        Ok(ids.into_iter().partition(|id| long.contains(id)))
+        // What is no set of them shows when the row is read.
+        let set = |number| set_of(number).unwrap_or(Algorithms::NONE);
+        let long = statement.query_map([], |row| Ok((row.get(0)?, set(row.get(1)?))))?;
+        Ok(long.collect::<Result<_, _>>()?)
     }
 }
 
 impl Work<'_> {
     /// Of these files, in their order, those that are well and are read in stretches, those that
-    /// are not well, and the others.
-    pub(crate) fn long_of(&self, ids: Vec<i64>) -> Result<[Vec<i64>; 3], CatalogError> {
-        if self.options.engine.io == Io::Direct
-            || !Midstate::exists_of(self.batch.root.policy.algorithms)
-        {
-            return Ok([Vec::new(), Vec::new(), ids]);
+    /// are not well, and the others. Among these are long ones that cannot be read in stretches:
+    /// one may take longer than a scrub may last, so where the last one `read_nothing`, the others
+    /// that are well come first.
+    pub(crate) fn long_of(
+        &self,
+        ids: Vec<i64>,
+        read_nothing: bool,
+    ) -> Result<[Vec<i64>; 3], CatalogError> {
+        let long_files = self.catalog.long_files()?;
+        let policy = self.batch.root.policy.algorithms;
+        let is_direct = self.options.engine.io == Io::Direct;
+        let [mut good, mut bad, mut others, mut last] = <[Vec<i64>; 4]>::default();
+        for id in ids {
+            let is_good = !self.statuses.contains_key(&id);
+            let long = long_files.get(&id);
+            let is_kept = |known: &Algorithms| Midstate::exists_of(known.union(policy));
+            let list = match (long.is_some_and(|it| !is_direct && is_kept(it)), is_good) {
+                (true, true) => &mut good,
+                (true, false) => &mut bad,
+                (false, true) if long.is_none() || !read_nothing => &mut others,
+                (false, _) => &mut last,
+            };
+            list.push(id);
         }
-        let (long, others) = self.catalog.long_and_short(ids)?;
-        let (bad, good) = long.into_iter().partition(|id| self.statuses.contains_key(id));
+        others.append(&mut last);
         Ok([good, bad, others])
     }
 
@@ -160,7 +177,7 @@ impl Work<'_> {
             chain: Arc::clone(&chain),
             finder: Finder::new(self.catalog.reader()?),
             ids: ids.into_iter(),
-            ways: Ways::of(&root.path),
+            ways: Ways::of(&root.path)?,
             root,
             limits: Arc::clone(&self.limits),
         };

@@ -3,29 +3,34 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use lanesum_checksum::error::message;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
 use rustix::io::Errno;
+
+use crate::CatalogError;
 
 const TABLE: &str = "/proc/self/mountinfo";
 
 /// The system's table of mounts, which tells when it changes.
 #[derive(Debug)]
-pub(crate) struct Table(Option<File>);
+pub(crate) struct Table(File);
 
 impl Table {
-    pub(crate) fn open() -> Self {
-        Self(File::open(TABLE).ok())
+    /// # Errors
+    /// As of [`Mounts::below`].
+    pub(crate) fn open() -> Result<Self, CatalogError> {
+        File::open(TABLE).map(Self).map_err(not_told)
     }
 
     /// Whether something was mounted or unmounted since this was asked last, anywhere.
     pub(crate) fn has_changed(&self) -> bool {
-        let Some(table) = &self.0 else { return false };
         // proc_pid_mounts(5): a change is an urgent event, told once.
-        let mut table = [PollFd::new(table, PollFlags::PRI)];
+        let mut table = [PollFd::new(&self.0, PollFlags::PRI)];
         poll(&mut table, Some(&Default::default())).is_ok_and(|changed| changed > 0)
     }
 }
@@ -35,17 +40,19 @@ impl Table {
 pub(crate) struct Mounts(Vec<Vec<u8>>);
 
 impl Mounts {
-    /// Those of a folder, whose path is without links. Where the system tells of no mounts, there
-    /// are none here: those of other devices are found by their numbers.
-    pub(crate) fn below(root: &Path) -> Self {
+    /// Those of a folder, whose path is without links.
+    ///
+    /// # Errors
+    /// The system tells of no mounts: what one hides must not be taken for what is cataloged.
+    pub(crate) fn below(root: &Path) -> Result<Self, CatalogError> {
         // A root whose folder is elsewhere now has a link in its path, and the table has none.
         let root = &root.canonicalize().unwrap_or_else(|_| root.to_owned());
-        let table = fs::read(TABLE).unwrap_or_default();
+        let table = fs::read(TABLE).map_err(not_told)?;
         let mut mounts = points_below(&table, root.as_os_str().as_bytes());
         mounts.retain(|below| is_mounted(&root.join(OsStr::from_bytes(below))));
         mounts.sort_unstable();
         mounts.dedup();
-        Self(mounts)
+        Ok(Self(mounts))
     }
 
     /// The mount that a path below the folder is or is in.
@@ -64,6 +71,11 @@ impl Mounts {
     pub(crate) fn paths(&self, root: &Path) -> Vec<PathBuf> {
         self.iter().map(|below| root.join(OsStr::from_bytes(below))).collect()
     }
+}
+
+fn not_told(error: io::Error) -> CatalogError {
+    let words = format!("{}, and nothing else tells what is mounted in a folder", message(&error));
+    CatalogError::io(TABLE)(io::Error::new(error.kind(), words))
 }
 
 /// Whether a mount is there still, and not hidden below another one: the table has both.
@@ -138,7 +150,8 @@ mod tests {
     #[test]
     fn a_folder_without_mounts_has_none() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(Mounts::below(&folder.path().canonicalize().unwrap()).iter().count(), 0);
+        let path = folder.path().canonicalize().unwrap();
+        assert_eq!(Mounts::below(&path).unwrap().iter().count(), 0);
         assert!(!is_mounted(&folder.path().join("nothing")));
     }
 }

@@ -246,17 +246,17 @@ impl Catalog {
             root.put(&self.db)?;
             return Ok(root);
         }
-        let overlaps = |root: &&Root| {
+        for root in &roots {
             let is_inside = root.path.starts_with(&path) || path.starts_with(&root.path);
             // Whether a root that is not there is mounted is unknown.
             let is_of_device = |other: Place| other.device == place.device;
-            is_inside
+            if is_inside
                 && Place::of(&root.path).map_or(true, is_of_device)
-                && !is_mounted_between(&root.path, &path)
-        };
-        if let Some(root) = roots.iter().find(overlaps) {
-            let other = root.path.clone();
-            return Err(CatalogError::Overlaps { path: folder.to_owned(), other });
+                && !is_mounted_between(&root.path, &path)?
+            {
+                let other = root.path.clone();
+                return Err(CatalogError::Overlaps { path: folder.to_owned(), other });
+            }
         }
         // Events of a root that was forgotten must not become another's.
         let sql = "SELECT max(coalesce((SELECT max(id) FROM root), 0), \
@@ -271,10 +271,10 @@ impl Catalog {
 }
 
 /// Whether the one of two folders that is in the other is there by a mount, and so no part of it.
-fn is_mounted_between(one: &Path, other: &Path) -> bool {
+fn is_mounted_between(one: &Path, other: &Path) -> Result<bool, CatalogError> {
     let (outer, inner) = if one.starts_with(other) { (other, one) } else { (one, other) };
-    let below = inner.strip_prefix(outer).map(|below| below.as_os_str().as_bytes());
-    below.is_ok_and(|below| Mounts::below(outer).over(below).is_some())
+    let Ok(below) = inner.strip_prefix(outer) else { return Ok(false) };
+    Ok(Mounts::below(outer)?.over(below.as_os_str().as_bytes()).is_some())
 }
 
 /// The places of roots that a path is in or is, and what of the path is below each.

@@ -31,6 +31,7 @@ use crate::digests::agree;
 use crate::finding::Finding;
 use crate::jobs::{FirstJobs, RowJobs, job_of_row, jobs_of_new};
 use crate::long::begun_files;
+use crate::mounts::Table;
 use crate::moves::{Gone, changed_beside};
 use crate::options::{Options, Reread, Verb};
 use crate::overview::Run;
@@ -82,7 +83,7 @@ impl Catalog {
         if work.is_first && work.catalog.is_empty(root)? {
             require_shape(&work.catalog.db)?;
             let own = work.catalog.own_files();
-            let jobs = FirstJobs::new(root, work.catalog.path(), own);
+            let jobs = FirstJobs::new(root, work.catalog.path(), own)?;
             summary.is_complete = work.read(jobs)?;
             return work.finish(summary);
         }
@@ -121,9 +122,10 @@ impl Catalog {
         let root = roots
             .find(|known| known.id == root.id)
             .ok_or_else(|| CatalogError::NoRoot(root.path.clone()))?;
+        let table = Table::open()?;
         let batch = Batch::begin(&self.db, root, verb.name(), (options.clock)())?;
         let begun = begun_files(&self.db)?;
-        let mut work = Work::new(self, verb, options, batch, tell);
+        let mut work = Work::new(self, verb, options, batch, table, tell);
         (work.statuses, work.begun) = (statuses, begun);
         Ok(work)
     }
@@ -289,7 +291,7 @@ impl Work<'_> {
         }
         let root = self.batch.root.clone();
         let rows =
-            RowJobs::new(self.catalog.reader()?, doubtful, root.clone(), self.limits.clone());
+            RowJobs::new(self.catalog.reader()?, doubtful, root.clone(), self.limits.clone())?;
         let of_root = root.clone();
         let renamed = renamed.into_iter().map(move |file| job_of_row(&of_root, file));
         let jobs = rows.chain(renamed).chain(jobs_of_new(&root, new));
@@ -361,7 +363,7 @@ impl Work<'_> {
     fn look_for_gone(&mut self, summary: &mut Summary) -> Result<(), CatalogError> {
         let mut back = Vec::new();
         for file in mem::take(&mut self.gone).into_missing() {
-            match self.mount_over(&file.path(), false) {
+            match self.mount_over(&file.path(), false)? {
                 Some(mount) => self.hide(mount, file.id)?,
                 None if summary.is_complete && self.is_there(&file) => back.push(file.id),
                 None => self.miss(&file)?,
@@ -370,7 +372,7 @@ impl Work<'_> {
         if !back.is_empty() {
             back.sort_unstable();
             let (reader, root) = (self.catalog.reader()?, self.batch.root.clone());
-            let rows = RowJobs::new(reader, back, root, self.limits.clone());
+            let rows = RowJobs::new(reader, back, root, self.limits.clone())?;
             summary.is_complete = self.read(rows)?;
         }
         Ok(())

@@ -84,7 +84,7 @@ pub(crate) fn scan(
         let Some(now) = settles.filter(|_| !file.is_settled) else { return Ok(false) };
         Ok(stat.is_settled_at(now) || file.was_so_at(stat, checked(db, file.id)?, now))
     };
-    let mounts = Mounts::below(&root.path);
+    let mounts = Mounts::below(&root.path)?;
     for mount in mounts.iter() {
         blind.add(mount);
         scan.mounts.push(mount.to_vec());

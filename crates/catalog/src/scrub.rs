@@ -228,6 +228,7 @@ impl Catalog {
         options: &Options,
         tell: &mut dyn FnMut(&Finding) -> io::Result<()>,
     ) -> Result<Summary, CatalogError> {
+        let read_nothing = self.read_nothing(root)?;
         let mut work = self.begin(root, Verb::Scrub, options, tell)?;
         work.limits = Arc::new(limits);
         let clock_is_behind = work.clock_is_behind()?;
@@ -243,14 +244,14 @@ impl Catalog {
             return work.finish(summary);
         }
         // What is not well comes last.
-        let [long, long_bad, ids] = work.long_of(ids)?;
+        let [long, long_bad, ids] = work.long_of(ids, read_nothing)?;
         summary.is_complete = work.read_long(long)?;
         for ids in pieces(ids, work.limits.has_time()) {
             if !summary.is_complete {
                 break;
             }
             let reader = work.catalog.reader()?;
-            let jobs = RowJobs::new(reader, ids, root.clone(), Arc::clone(&work.limits));
+            let jobs = RowJobs::new(reader, ids, root.clone(), Arc::clone(&work.limits))?;
             summary.is_complete = work.read(jobs)?;
         }
         summary.is_complete =
@@ -259,6 +260,12 @@ impl Catalog {
             (summary.is_complete, summary.halt) = (false, Some(Halt::More));
         }
         work.finish(summary)
+    }
+
+    /// Whether the last scrub of a root ended before it had read a file.
+    fn read_nothing(&self, root: &Root) -> Result<bool, CatalogError> {
+        let last = self.last_run(root, |run| run.verb == "scrub")?;
+        Ok(last.is_some_and(|run| run.files == 0 && run.outcome.as_deref() != Some("complete")))
     }
 
     /// Bytes of the day's budget of a root that scrubs spent which began after the first of these
@@ -297,7 +304,7 @@ impl Catalog {
             budget(files, root.bytes, root.policy.every_days, is_late, read)
         };
         let mut finder = Finder::new(self.reader()?);
-        let mut ways = Ways::of(&root.path);
+        let mut ways = Ways::of(&root.path)?;
         for candidate in &chosen {
             if !candidate.is_good {
                 bad.push(candidate.id);

@@ -38,7 +38,7 @@ impl Catalog {
             return Err(CatalogError::NotThere { path: root.path, why });
         }
         let whole = root.path_of(&below);
-        if let Some(error) = way::refusal(&Ways::of(&root.path).look(&below)) {
+        if let Some(error) = way::refusal(&Ways::of(&root.path)?.look(&below)) {
             return Err(CatalogError::io(&whole)(error));
         }
         let before = match rows::at(&self.db, root.id, &below)? {

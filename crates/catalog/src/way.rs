@@ -9,6 +9,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
 use rustix::io::Errno;
 
+use crate::CatalogError;
 use crate::mounts::Mounts;
 use crate::rows::split;
 
@@ -32,9 +33,11 @@ pub(crate) struct Ways {
 }
 
 impl Ways {
-    pub(crate) fn of(root: &Path) -> Self {
-        let mounts = Mounts::below(root);
-        Self { root: root.to_owned(), mounts, folder: Vec::new(), last: None }
+    /// # Errors
+    /// As of [`Mounts::below`].
+    pub(crate) fn of(root: &Path) -> Result<Self, CatalogError> {
+        let mounts = Mounts::below(root)?;
+        Ok(Self { root: root.to_owned(), mounts, folder: Vec::new(), last: None })
     }
 
     /// What is at a path below the root.

@@ -115,6 +115,7 @@ impl<'a> Work<'a> {
         verb: Verb,
         options: &'a Options,
         batch: Batch,
+        table: Table,
         tell: Tell<'a>,
     ) -> Self {
         Self {
@@ -134,7 +135,7 @@ impl<'a> Work<'a> {
             births_are_known: tells_births(&batch.root.path),
             below: None,
             looked: None,
-            table: Table::open(),
+            table,
             mounts_have_changed: false,
             batch,
             vanished: None,
@@ -299,7 +300,7 @@ impl<'a> Work<'a> {
                 self.mounts.push(below);
                 Ok(())
             }
-            (Task::Gone(file), _) => match self.look_again(&file.path()) {
+            (Task::Gone(file), _) => match self.look_again(&file.path())? {
                 There::Mount(mount) => self.hide(mount, file.id),
                 There::Gone => self.miss(&file),
                 There::File => {

@@ -35,7 +35,7 @@ impl Work<'_> {
             Task::New => {
                 let below = self.below(path);
                 // Of a first run, the window is looked at by commits.
-                let Some(mount) = self.mount_over(&below, !self.is_first) else {
+                let Some(mount) = self.mount_over(&below, !self.is_first)? else {
                     return Ok(Some(task));
                 };
                 if !self.mounts.contains(&mount) {
@@ -47,7 +47,7 @@ impl Work<'_> {
         };
         let Some(file) = file else { return Ok(Some(task)) };
         let is_another = |hashed| !self.is_of_row(file, result) && self.was_elsewhere(path, hashed);
-        match self.there(file, result) {
+        match self.there(file, result)? {
             There::Mount(mount) => self.hide(mount, file.id)?,
             There::Gone => self.miss(&file.clone())?,
             There::File if result.as_ref().is_ok_and(is_another) => match task {
@@ -74,26 +74,31 @@ impl Work<'_> {
 
     /// What is mounted over a path below the root, perhaps since the run began; as of this moment,
     /// or of a moment ago.
-    pub(crate) fn mount_over(&mut self, below: &[u8], is_exact: bool) -> Option<Vec<u8>> {
+    pub(crate) fn mount_over(
+        &mut self,
+        below: &[u8],
+        is_exact: bool,
+    ) -> Result<Option<Vec<u8>>, CatalogError> {
         const MOMENT: Duration = Duration::from_millis(10);
         if is_exact || self.looked.is_none_or(|at| at.elapsed() > MOMENT) {
-            self.look_at_mounts();
+            self.look_at_mounts()?;
         }
-        self.below.as_ref().and_then(|mounts| mounts.over(below)).map(<[u8]>::to_vec)
+        Ok(self.below.as_ref().and_then(|mounts| mounts.over(below)).map(<[u8]>::to_vec))
     }
 
-    fn look_at_mounts(&mut self) {
+    fn look_at_mounts(&mut self) -> Result<(), CatalogError> {
         self.looked = Some(Instant::now());
         let has_changed = self.table.has_changed();
         self.mounts_have_changed |= has_changed;
         if has_changed || self.below.is_none() {
-            self.below = Some(Mounts::below(&self.batch.root.path));
+            self.below = Some(Mounts::below(&self.batch.root.path)?);
         }
+        Ok(())
     }
 
     /// Reads again what is to be inserted and may be of something that was mounted meanwhile.
     pub(super) fn take_back_what_was_mounted(&mut self) -> Result<(), CatalogError> {
-        self.look_at_mounts();
+        self.look_at_mounts()?;
         if !mem::take(&mut self.mounts_have_changed) {
             return Ok(());
         }
@@ -118,8 +123,15 @@ impl Work<'_> {
 
     /// What is at the place of a row, where something else was read than its file, or nothing: a
     /// mount or a link may have come since the way to it was looked at.
-    pub(super) fn there(&self, file: &File, result: &Result<Hashed, Error>) -> There {
-        if self.is_of_row(file, result) { There::File } else { self.look_again(&file.place()) }
+    pub(super) fn there(
+        &self,
+        file: &File,
+        result: &Result<Hashed, Error>,
+    ) -> Result<There, CatalogError> {
+        if self.is_of_row(file, result) {
+            return Ok(There::File);
+        }
+        self.look_again(&file.place())
     }
 
     /// Whether the inode that was read is the row's.
@@ -149,8 +161,8 @@ impl Work<'_> {
     }
 
     /// What is at a path now, with all that is on the way.
-    pub(super) fn look_again(&self, below: &[u8]) -> There {
-        Ways::of(&self.batch.root.path).look(below)
+    pub(super) fn look_again(&self, below: &[u8]) -> Result<There, CatalogError> {
+        Ok(Ways::of(&self.batch.root.path)?.look(below))
     }
 
     /// Notes that a file is hidden by a mount. It stays known that it could not be looked at, but

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Output;
 
 use serde_json::Value;
@@ -391,6 +392,27 @@ fn a_wrong_path_makes_no_catalog_and_an_empty_one_is_damaged() {
     }
 }
 
+/// It is its owner's, who can use it, with its lock.
+#[test]
+fn a_catalog_is_made_whatever_the_umask() {
+    let folder = Folder::of(&["tree/a"]);
+    let codes = std::thread::scope(|scope| {
+        let limited = scope.spawn(|| {
+            obey_modes();
+            let script = "umask 777; exec \"$0\" add tree --catalog made.db";
+            let first = output(folder.command("sh").args(["-c", script, PROGRAM]));
+            let next = folder.run("update --catalog made.db");
+            [first, next].map(|ran| (ran.status.code(), text(&ran.stderr)))
+        });
+        limited.join().unwrap()
+    });
+    assert!(codes.iter().all(|(code, _)| *code == Some(0)), "{codes:?}");
+    for name in ["made.db", "made.db-lock"] {
+        let mode = fs::metadata(folder.path(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+}
+
 #[test]
 fn a_catalog_that_is_damaged_or_locked_is_5() {
     let folder = cataloged(&["a", "b"]);
@@ -433,7 +455,6 @@ fn a_catalog_that_is_damaged_or_locked_is_5() {
     }
 }
 
-/// Killed anywhere, the catalog is whole, and whoever comes next goes on.
 /// However a scrub ends, the next one goes on inside of the file, and says so.
 #[test]
 fn a_long_file_goes_on_where_it_was_left() {
@@ -472,6 +493,7 @@ fn a_long_file_goes_on_where_it_was_left() {
     assert_eq!(begun(), None);
 }
 
+/// Killed anywhere, the catalog is whole, and whoever comes next goes on.
 #[test]
 fn kill_9_at_any_moment_leaves_a_whole_catalog() {
     let folder = Folder::new();
@@ -706,6 +728,33 @@ fn folders_and_files_that_are_bound_there_are_no_part_of_a_folder() {
         let output = run(&folder, args);
         assert_eq!(output.status.code(), Some(0), "{args}: {}", text(&output.stderr));
     }
+}
+
+/// Where the system tells of no mounts, what one hides is not taken for what is there.
+#[test]
+fn without_a_table_of_mounts_nothing_is_taken() {
+    let folder = cataloged(&["a", "sub/b"]);
+    folder.write("other/b", "of another folder");
+    let script = "mount --bind other tree/sub && mount -t tmpfs none /proc || exit 99
+        for verb in audit update 'scrub --percent 100' 'accept tree/sub/b' 'add new'; do
+            \"$0\" $verb; echo \"$verb: $?\"
+        done";
+    fs::create_dir(folder.path("new")).unwrap();
+    let mut command = folder.command("unshare");
+    command.args(["-rm", "sh", "-c", script, PROGRAM]);
+    command.env("LANESUM_CATALOG", folder.path("state/catalog.db"));
+    let ran = output(&mut command);
+    let words = text(&ran.stderr);
+    if ran.status.code() != Some(0) {
+        return skip(&format!("nothing can be mounted here: {words}"));
+    }
+    let verbs = ["audit", "update", "scrub --percent 100", "accept tree/sub/b", "add new"];
+    let codes: String = verbs.iter().map(|verb| format!("{verb}: 1\n")).collect();
+    assert_eq!(text(&ran.stdout), codes, "{words}");
+    let named = "/proc/self/mountinfo: No such file or directory, and nothing else tells";
+    assert_eq!(words.matches(named).count(), verbs.len(), "{words}");
+    assert_eq!(run(&folder, "audit --all tree").status.code(), Some(0));
+    assert_eq!(run(&folder, "catalog check").status.code(), Some(0));
 }
 
 /// Where the file system does not say when a file was made, its number may be that of another one:
