@@ -155,7 +155,10 @@ impl Work<'_> {
         match stat_in_place(&self.batch.root.path, &below, own) {
             Ok(now) if engine::inode_of(&now) != read => true,
             // A subvolume is another device as well, and no mount.
-            Ok(_) => own != Some(read.device) && self.look_again(&below) != There::File,
+            Ok(_) => {
+                let is_in_place = || self.look_again(&below).is_ok_and(|it| it == There::File);
+                own != Some(read.device) && !is_in_place()
+            }
             Err(error) => matches!(error, Errno::LOOP | Errno::XDEV),
         }
     }
