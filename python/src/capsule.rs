@@ -28,7 +28,7 @@ struct Array {
     release: *const c_void,
 }
 
-/// That nobody took what these capsules hold.
+/// That what these capsules hold was not taken.
 ///
 /// # Errors
 /// `ValueError` if somebody did, or if they are capsules of something else.
