@@ -28,7 +28,7 @@ pub fn call(backend: Backend) {
 }
 
 fn on<const C: usize, const D: usize>(backend: Backend, sip: SipHash<C, D>) {
-    let lanes = sip.lanes(backend);
+    let lanes = sip.with_backend(backend);
     assert_eq!(lanes.backend(), backend);
     let inputs: Vec<Vec<u8>> = (0..300).map(|length| vec![length as u8; length]).collect();
     let (mut hashes, mut wide) = (vec![0_u64; 300], vec![0_u128; 300]);
