@@ -6,7 +6,7 @@
 
 #![no_main]
 
-use lanesum_siphash::{Backend, Lanes, SipHash};
+use lanesum_siphash::{Backend, SipHash, WithBackend};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -77,7 +77,7 @@ fn check<const C: usize, const D: usize>(sip: SipHash<C, D>, buffer: &[u8], offs
 /// The whole buffer as records of one length, and as numbers.
 fn records<const N: usize, const C: usize, const D: usize>(
     sip: &SipHash<C, D>,
-    lanes: Lanes<C, D>,
+    lanes: WithBackend<C, D>,
     buffer: &[u8],
 ) {
     let (records, _) = buffer.as_chunks::<N>();
