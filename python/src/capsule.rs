@@ -31,7 +31,7 @@ struct Array {
 /// That what these capsules hold was not taken.
 ///
 /// # Errors
-/// `ValueError` if somebody did, or if they are capsules of something else.
+/// `ValueError` if it was, or if they are capsules of something else.
 pub(crate) fn require_untaken(
     schema: &Bound<'_, PyCapsule>,
     array: &Bound<'_, PyCapsule>,

@@ -364,7 +364,9 @@ fn by_dtype(object: &Bound<'_, PyAny>, what: &str, takes: &Takes) -> PyResult<Op
         let native = dtype.call_method1("newbyteorder", ("=",))?;
         return by_dtype(&object.call_method1("astype", (native,))?, what, takes);
     }
-    if is_plain && !object.getattr("flags")?.getattr("aligned")?.is_truthy()? {
+    let flags = object.getattr_opt("flags")?.filter(|_| is_plain);
+    let is_aligned = |flags: &Bound<'_, PyAny>| flags.getattr("aligned")?.is_truthy();
+    if !flags.as_ref().map_or(Ok(true), is_aligned)? {
         return by_dtype(&object.call_method0("copy")?, what, takes);
     }
     match (kind.extract::<&str>()?, width) {

@@ -9,7 +9,6 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::os::fd::AsFd as _;
-use std::os::unix::ffi::OsStrExt as _;
 use std::process::ExitCode;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -74,6 +73,11 @@ impl Console {
     /// Appends a file's name as messages and results show it.
     pub fn quote(&self, out: &mut Vec<u8>, name: &[u8]) {
         quote::file_name(out, name, self.locale);
+    }
+
+    /// The same as text.
+    pub fn shown(&self, name: impl AsRef<OsStr>) -> String {
+        quote::shown(name, self.locale)
     }
 
     /// Prints one or several lines, which bring their endings along.
@@ -160,10 +164,7 @@ pub fn fail_to_write(error: &io::Error, console: &mut Console) -> ExitCode {
 
 /// A file's name as messages of this process show it, for errors that are told at its end.
 pub fn shown(name: impl AsRef<OsStr>) -> String {
-    let mut words = Vec::new();
-    quote::file_name(&mut words, name.as_ref().as_bytes(), locale_of_process());
-    // What is no UTF-8 was escaped.
-    String::from_utf8_lossy(&words).into_owned()
+    quote::shown(name, locale_of_process())
 }
 
 /// The locale of this process.

@@ -11,6 +11,9 @@
 //! stands for itself; what a terminal cannot show becomes `$'...'` with C's escapes; and a name
 //! whose only trouble is an apostrophe stands in `"..."`.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory as _};
 
 /// Which characters can be shown; the caller knows the environment.
@@ -26,6 +29,13 @@ pub enum Locale {
 /// Appends a name as coreutils prints it where a colon follows.
 pub fn file_name(out: &mut Vec<u8>, name: &[u8], locale: Locale) {
     append(out, name, locale, name.contains(&b':'));
+}
+
+/// The same as text: what is no UTF-8 is escaped.
+pub fn shown(name: impl AsRef<OsStr>, locale: Locale) -> String {
+    let mut words = Vec::new();
+    file_name(&mut words, name.as_ref().as_bytes(), locale);
+    String::from_utf8_lossy(&words).into_owned()
 }
 
 /// What a character asks for.

@@ -93,15 +93,14 @@ fn require_below(
         return Ok(());
     }
     let lacks = if import.paths().any(is_below) { "no file" } else { "no name" };
-    let mut words = Vec::new();
-    console.quote(&mut words, name(folder));
-    words.extend_from_slice(format!(": {lacks} of the lists is in it, the first is ").as_bytes());
-    console.quote(&mut words, name(import.paths().next().unwrap_or(Path::new(""))));
+    let first = import.paths().next().unwrap_or(Path::new(""));
+    let (folder, first) = (console.shown(folder), console.shown(first));
     let hint = match args.root {
         Some(_) => "is --root the folder that they are below?",
         None => "names are looked up in the current folder; --root DIR says where else.",
     };
-    Err(Usage(format!("{}: {hint} Nothing was taken", String::from_utf8_lossy(&words))).into())
+    let words = format!("{lacks} of the lists is in it, the first is {first}: {hint}");
+    Err(Usage(format!("{folder}: {words} Nothing was taken")).into())
 }
 
 /// Takes a folder up without reading it, to compute what the lists have.

@@ -324,21 +324,14 @@ pub fn command(place: &Where, verb: &str, console: &Console) -> String {
     if let Some(path) = &place.catalog {
         let absolute = path::absolute(path).unwrap_or_else(|_| path.clone());
         words += " --catalog ";
-        words += &shown(&absolute, console);
+        words += &console.shown(absolute);
     }
     words
 }
 
 /// A command about a path, as it is to be typed.
 fn command_about(place: &Where, verb: &str, path: &Path, console: &Console) -> String {
-    format!("{} {}", command(place, verb, console), shown(path, console))
-}
-
-/// A path as messages show it.
-fn shown(path: &Path, console: &Console) -> String {
-    let mut words = Vec::new();
-    console.quote(&mut words, name(path));
-    String::from_utf8_lossy(&words).into_owned()
+    format!("{} {}", command(place, verb, console), console.shown(path))
 }
 
 /// Paths and commands as the console shows them.
@@ -349,7 +342,7 @@ pub struct Spoken<'a> {
 
 impl Spelling for Spoken<'_> {
     fn path(&self, path: &Path) -> String {
-        shown(path, self.console)
+        self.console.shown(path)
     }
 
     fn command(&self, verb: &str, path: Option<&Path>) -> String {

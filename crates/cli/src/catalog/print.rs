@@ -178,11 +178,8 @@ pub fn way_back(root: &Path, why: &str, say: impl Fn(&str) -> String, console: &
             "if it lies elsewhere now, docs/catalog.md brings what is known of it there; if it is gone for good",
         )
     };
-    let mut command = say(verb).into_bytes();
-    command.push(b' ');
-    console.quote(&mut command, name(root));
-    let command = String::from_utf8_lossy(&command);
-    format!("mount or put back what belongs there; {when}: {command}")
+    let (command, root) = (say(verb), console.shown(root));
+    format!("mount or put back what belongs there; {when}: {command} {root}")
 }
 
 /// The path of something below a root.

@@ -14,10 +14,7 @@ use crate::console::{fail_to_write, lock};
 /// # Errors
 /// What keeps it from beginning.
 pub fn pause(args: &Steer) -> anyhow::Result<ExitCode> {
-    each(args, |_, control, root, resume| {
-        let since = control.pause(root, now())?;
-        Ok(Words::Done(format!("paused since {}; `{resume}` lets it go on", moment(since))))
-    })
+    each(args, |_, control, root| Ok(Words::Paused(control.pause(root, now())?)))
 }
 
 /// Lets be scrubbed again what was paused.
@@ -25,7 +22,7 @@ pub fn pause(args: &Steer) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// What keeps it from beginning.
 pub fn resume(args: &Steer) -> anyhow::Result<ExitCode> {
-    each(args, |_, control, root, _| {
+    each(args, |_, control, root| {
         Ok(Words::Done(match control.resume(root)? {
             Some(since) => format!("resumed; it was paused since {}", moment(since)),
             None => "it was not paused".to_owned(),
@@ -39,7 +36,7 @@ pub fn resume(args: &Steer) -> anyhow::Result<ExitCode> {
 /// What keeps it from beginning.
 pub fn limit(args: &Limit) -> anyhow::Result<ExitCode> {
     let change = args.manners.change();
-    each(&args.steer, |catalog, control, root, _| {
+    each(&args.steer, |catalog, control, root| {
         if change.is_nothing() {
             let words = words(&catalog.manners(root)?, root.policy.every_days);
             return Ok(Words::Asked(words + &policy(root)));
@@ -55,13 +52,14 @@ enum Words {
     Asked(String),
     /// What was changed.
     Done(String),
+    /// Since when nothing is scrubbed.
+    Paused(i64),
 }
 
-/// Does something with each of the folders, and says what came of it. Its last argument is how to
-/// resume.
+/// Does something with each of the folders, and says what came of it.
 fn each(
     args: &Steer,
-    mut steer: impl FnMut(&Catalog, &mut Control, &Root, &str) -> Result<Words, CatalogError>,
+    mut steer: impl FnMut(&Catalog, &mut Control, &Root) -> Result<Words, CatalogError>,
 ) -> anyhow::Result<ExitCode> {
     let console = console()?;
     let opened = look(&args.place)?.and_then(|catalog| {
@@ -80,10 +78,14 @@ fn each(
     };
     let mut worst = ExitCode::SUCCESS;
     for root in roots {
+        let steered = steer(&catalog, &mut control, &root);
         let mut console = lock(&console);
-        let resume = command(place, "resume", &console);
-        let steered = steer(&catalog, &mut control, &root, &resume);
         match steered {
+            Ok(Words::Paused(since)) => {
+                let resume = command(place, "resume", &console);
+                let words = format!("paused since {}; `{resume}` lets it go on", moment(since));
+                console.about(name(&root.path), &words);
+            }
             Ok(Words::Done(words)) => console.about(name(&root.path), &words),
             Ok(Words::Asked(words)) => {
                 let mut line = Vec::new();
