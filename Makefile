@@ -39,8 +39,10 @@ test: test-format test-lints test-no-std test-aarch64 test-oldest test-code test
 	test-fuzz
 
 # Panics of a test still name their lines; full debug information would double the time to build.
-test-lints test-code test-no-std test-aarch64 test-oldest test-docs test-bench test-asan test-tsan: \
-	export CARGO_PROFILE_DEV_DEBUG = line-tables-only
+test-lints test-code test-no-std test-aarch64 test-oldest test-docs test-wheel test-clusters test-bench test-asan \
+	test-tsan: export CARGO_PROFILE_DEV_DEBUG = line-tables-only
+# What a second build would use takes the first one longer.
+test-%: export CARGO_INCREMENTAL = 0
 
 # All but the bench, whose peers need a newer compiler than everything else and longer than that to
 # build.
@@ -98,16 +100,17 @@ test-stranger:
 test-instructions:
 	$(CARGO) test --locked --release -p lanesum-md5 --test instructions -- --nocapture
 
-# The wheel of python/, in a virtual environment with what its tests compare it with. Its crates are
-# no part of the workspace, and are built in a folder of their own.
+# The wheel of python/, in a virtual environment with what its tests compare it with. What it shares
+# with the workspace, which it is no part of, is built once.
 PYTHON = python3
-PYTHON_TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))/python
-VENV = $(PYTHON_TARGET)-venv
-python test-wheel test-clusters: export CARGO_TARGET_DIR = $(PYTHON_TARGET)
+TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
+VENV = $(TARGET)/python-venv
+python test-wheel test-clusters: export CARGO_TARGET_DIR = $(TARGET)
 # pip calls maturin by its name.
 python: export PATH := $(VENV)/bin:$(PATH)
 python: $(VENV)/requirements-test.txt
-	$(VENV)/bin/pip install --quiet --no-build-isolation --no-deps --force-reinstall ./python
+	$(VENV)/bin/pip install --quiet --no-build-isolation --no-deps --force-reinstall \
+		$(if $(PROFILE),-C build-args='--profile $(PROFILE)') ./python
 
 $(VENV)/requirements-test.txt: python/requirements-test.txt
 	$(PYTHON) -m venv $(VENV)
@@ -116,8 +119,8 @@ $(VENV)/requirements-test.txt: python/requirements-test.txt
 
 # The same with the peers of the rig's scenario `python`: a gigabyte.
 bench-python:
-	$(MAKE) --no-print-directory python VENV=$(PYTHON_TARGET)-bench-venv
-	$(PYTHON_TARGET)-bench-venv/bin/pip install --quiet -r python/requirements-bench.txt
+	$(MAKE) --no-print-directory python VENV=$(TARGET)/python-bench-venv
+	$(TARGET)/python-bench-venv/bin/pip install --quiet -r python/requirements-bench.txt
 
 # `test-wheel` fails where there is no Python, or no index of its packages; this goes on without.
 test-python:
@@ -127,10 +130,11 @@ test-python:
 	then echo 'the wheel not tested: pip cannot install python/requirements-test.txt here'; \
 	else $(MAKE) --no-print-directory test-wheel; fi
 
-# The installed package, from a folder where its sources are not in the way. Clippy with the profile
-# that was built, whose macros and build scripts are there.
+# The installed package, from a folder where its sources are not in the way, optimised as all tests
+# are: of ten minutes of CPU that a released wheel takes, seven are for its speed and size.
+test-wheel test-clusters: PROFILE = dev
 test-wheel: python
-	$(CARGO) clippy --release --locked --manifest-path python/Cargo.toml -- -D warnings
+	$(CARGO) clippy --locked --manifest-path python/Cargo.toml -- -D warnings
 	cd $(VENV) && bin/stubtest lanesum --mypy-config-file $(CURDIR)/python/pyproject.toml
 	cd $(VENV) && bin/pytest -q -n 2 --dist loadfile $(CURDIR)/python/tests
 
@@ -141,15 +145,17 @@ test-clusters: python
 	cd $(VENV) && bin/pytest -q -m cluster $(CURDIR)/python/tests
 
 # Half a gigabyte of packages, and Java.
-SPARK_VENV = $(PYTHON_TARGET)-spark-venv
+SPARK_VENV = $(TARGET)/python-spark-venv
 test-spark:
 	$(PYTHON) -m venv $(SPARK_VENV)
 	$(SPARK_VENV)/bin/pip install --quiet --disable-pip-version-check 'pyspark>=4.1' pandas pyarrow pytest hypothesis maturin
-	PATH=$(SPARK_VENV)/bin:$$PATH CARGO_TARGET_DIR=$(PYTHON_TARGET) $(SPARK_VENV)/bin/pip install --quiet \
+	PATH=$(SPARK_VENV)/bin:$$PATH CARGO_TARGET_DIR=$(TARGET) $(SPARK_VENV)/bin/pip install --quiet \
 		--no-build-isolation --no-deps --force-reinstall ./python
 	cd $(SPARK_VENV) && bin/pytest -q -m spark $(CURDIR)/python/tests/test_spark.py
 
-# The rig, with the versions of its peers; needs Rust 1.94.
+# The rig, with the versions of its peers; needs Rust 1.94. OpenSSL and libsodium are compiled sooner
+# without optimisation.
+test-bench: export CFLAGS = -O0
 test-bench:
 	$(CARGO) clippy --locked -p lanesum-bench --all-targets --all-features -- -D warnings
 	$(CARGO) test --locked -p lanesum-bench --all-features

@@ -6,6 +6,7 @@ python/` comes here by `build-backend` of pyproject.toml.
 
 from __future__ import annotations
 
+import argparse
 import base64
 import hashlib
 import json
@@ -35,7 +36,7 @@ _SMALL = (
 
 def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
     """The wheel, with the program."""
-    program = _build_program()
+    program = _build_program(config_settings)
     name = maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
     _add(Path(wheel_directory) / name, program)
     return name
@@ -43,7 +44,7 @@ def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_dire
 
 def build_editable(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
     """The same, which leads to the sources."""
-    program = _build_program()
+    program = _build_program(config_settings)
     name = maturin.build_editable(wheel_directory, config_settings, metadata_directory)
     _add(Path(wheel_directory) / name, program)
     return name
@@ -54,22 +55,31 @@ def build_sdist(sdist_directory: str, config_settings: Any = None) -> str:
     raise RuntimeError("lanesum has wheels, and no source distribution of its own: pip install python/ in a checkout")
 
 
-def _build_program() -> Path:
+def _build_program(config_settings: Any) -> Path:
     manifest = _CHECKOUT / "crates" / "cli" / "Cargo.toml"
     if not manifest.exists():
         raise RuntimeError(f"{manifest} is missing, so the program cannot be built: take a whole checkout")
-    small = [("--config", f'profile.release.package.{name}.opt-level="s"') for name in _SMALL]
+    profile = _profile(maturin.get_maturin_pep517_args(config_settings))
+    settings = [f'profile.release.package.{name}.opt-level="s"' for name in _SMALL]
+    # Of this package: what is said of all does not reach one that has settings of its own.
+    settings.append("profile.release.package.lanesum.strip=true")
     command = [
         os.environ.get("CARGO", "cargo"),
-        *("build", "--release", "--locked", "--package", "lanesum", "--bin", "lanesum"),
+        *("build", "--profile", profile, "--locked", "--package", "lanesum", "--bin", "lanesum"),
         *("--manifest-path", str(manifest), "--message-format", "json-render-diagnostics"),
-        *(word for pair in small for word in pair),
-        # Of this package: what is said of all does not reach one that has settings of its own.
-        *("--config", "profile.release.package.lanesum.strip=true"),
+        *(word for setting in settings for word in ("--config", setting)),
     ]
     built = subprocess.run(command, stdout=subprocess.PIPE, check=True)
     messages = map(json.loads, built.stdout.splitlines())
     return [Path(message["executable"]) for message in messages if message.get("executable")][-1]
+
+
+def _profile(arguments: list[str]) -> str:
+    """The profile of Cargo that maturin is told of, by `pip install -C build-args='--profile NAME'`."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--profile", default="release")
+    known, _ = parser.parse_known_args(arguments)
+    return str(known.profile)
 
 
 def _add(wheel: Path, program: Path) -> None:

@@ -121,6 +121,7 @@ fn no_pieces<O: Offset>(buffer: &[u8], offsets: &[O]) -> ! {
 
 #[cfg(test)]
 mod tests {
+    use super::sealed::Offset as _;
     use super::*;
 
     #[test]
@@ -156,5 +157,19 @@ mod tests {
         assert_eq!(message(&[-4, -3, -1]), text(0));
         assert_eq!(message(&[9]), "offset 0 is not within a buffer of 8 bytes");
         assert_eq!(message(&[-1]), "offset 0 is not within a buffer of 8 bytes");
+    }
+
+    #[test]
+    fn every_kind_of_offset_is_its_number() {
+        macro_rules! check {
+            ($($number:ty)*) => {
+                $(let far = <$number>::MAX / 2;
+                assert_eq!(far.to_u64(), (<$number>::MAX / 2) as u64);
+                assert_eq!(u64::from((far - 7).distance_to(far)), 7);
+                assert_eq!(<$number>::MAX.wrapping_add(3).distance_to(<$number>::MIN + 5), 3);)*
+            };
+        }
+        check! { u32 u64 usize i32 i64 }
+        assert_eq!(((-1_i32).to_u64(), (-1_i64).to_u64()), (u64::MAX, u64::MAX));
     }
 }

@@ -106,7 +106,8 @@ fn mixed(backend: Backend) {
                 assert_eq!(hashes, expected, "{backend}, offsets of {}", stringify!($number));)*
             };
         }
-        by_offsets! { u32 u64 usize i32 i64 }
+        // How the other kinds are read is tested in lanes.
+        by_offsets! { u32 i64 }
     }
 }
 
@@ -135,6 +136,9 @@ fn long_among_short(backend: Backend) {
 }
 
 /// Records and columns of numbers.
+///
+/// Each length is a kernel for each word of each backend, so there are few: of less than a word, of
+/// whole words, and with a rest.
 fn records(backend: Backend) {
     fn of<const N: usize>(lanes: WithBackend<2, 4>) {
         for count in [0, 1, 7, 64, 100] {
@@ -142,25 +146,25 @@ fn records(backend: Backend) {
             let (records, _) = buffer.as_chunks::<N>();
             let mut hashes = vec![0_u64; count];
             lanes.hash_records(records, &mut hashes);
-            let mut wide = vec![0_u128; count];
-            lanes.hash_records(records, &mut wide);
             for (place, record) in records.iter().enumerate() {
                 let which = format!("{}, {N} bytes, {place} of {count}", lanes.backend());
                 assert_eq!(hashes[place], SipHash::<2, 4>::peer(record), "{which}");
-                assert_eq!(wide[place], SipHash::<2, 4>::peer128(record), "{which}");
             }
         }
     }
     let lanes = sip::<2, 4>().with_backend(backend);
     of::<1>(lanes);
     of::<4>(lanes);
-    of::<7>(lanes);
-    of::<8>(lanes);
-    of::<9>(lanes);
     of::<16>(lanes);
-    of::<20>(lanes);
-    of::<32>(lanes);
+    of::<23>(lanes);
     of::<45>(lanes);
+    let buffer = bytes(100 * 20);
+    let (records, _) = buffer.as_chunks::<20>();
+    let mut wide = vec![0_u128; 100];
+    lanes.hash_records(records, &mut wide);
+    for (place, record) in records.iter().enumerate() {
+        assert_eq!(wide[place], SipHash::<2, 4>::peer128(record), "{backend}: {place}");
+    }
 
     for count in 0..100 {
         let numbers: Vec<u64> =

@@ -50,22 +50,18 @@ proptest! {
         prop_assert_eq!(hasher.finish(), sip.hash(&bytes));
     }
 
+    /// The other numbers of rounds are in tests/backends.rs.
     #[test]
     fn many_are_as_one_by_one(key: [u8; 16], inputs in vec(vec(any::<u8>(), 0..90), 0..200)) {
-        fn check<const C: usize, const D: usize>(key: &[u8; 16], inputs: &[Vec<u8>]) {
-            let sip = SipHash::<C, D>::new(key);
-            let mut hashes = vec![0_u64; inputs.len()];
-            sip.hash_many(inputs, &mut hashes);
-            let mut wide = vec![0_u128; inputs.len()];
-            sip.hash_many(inputs, &mut wide);
-            for ((input, hash), wide) in inputs.iter().zip(hashes).zip(wide) {
-                assert_eq!(hash, sip.hash(input));
-                assert_eq!(wide, sip.hash128(input));
-            }
+        let sip = SipHash48::new(&key);
+        let mut hashes = vec![0_u64; inputs.len()];
+        sip.hash_many(&inputs, &mut hashes);
+        let mut wide = vec![0_u128; inputs.len()];
+        sip.hash_many(&inputs, &mut wide);
+        for ((input, hash), wide) in inputs.iter().zip(hashes).zip(wide) {
+            prop_assert_eq!(hash, sip.hash(input));
+            prop_assert_eq!(wide, sip.hash128(input));
         }
-        check::<1, 3>(&key, &inputs);
-        check::<2, 4>(&key, &inputs);
-        check::<4, 8>(&key, &inputs);
     }
 
     #[test]
