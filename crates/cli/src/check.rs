@@ -557,5 +557,10 @@ fn beside(list: &List, file: &[u8]) -> Option<String> {
     let List::Path(path) = list else { return None };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty())?;
     let file = Path::new(OsStr::from_bytes(file));
-    (file.is_relative() && folder.join(file).exists()).then(|| console::shown(folder))
+    if !file.is_relative() || !folder.join(file).exists() {
+        return None;
+    }
+    // What begins with a dash would be an option.
+    let is_dashed = folder.as_os_str().as_bytes().starts_with(b"-");
+    Some(console::shown(&if is_dashed { Path::new(".").join(folder) } else { folder.into() }))
 }

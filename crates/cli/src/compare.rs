@@ -156,7 +156,8 @@ fn tell_doubts(
                 format!("{} lines are", doubts.unknown)
             };
             let words = format!(
-                "{lines} of {}, which lanesum does not know: their files count as not listed",
+                "{lines} of {}, which lanesum does not know: a file that no other line names counts \
+                 as not listed",
                 algorithms.join(", ")
             );
             console.about(name(input), &words);

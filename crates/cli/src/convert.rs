@@ -22,7 +22,7 @@ use lanesum_list::{Algorithms, Dialect, Digest, Ending, Record};
 use crate::args::Convert;
 use crate::console::{self, Console, fail_to_write, locale_of_process, shown};
 use crate::failure::Usage;
-use crate::output::{Output, Target};
+use crate::output::{NotPlaced, Output, Target};
 use crate::{signals, stdin};
 
 /// Writes the records of the lists.
@@ -60,7 +60,8 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
         return no_list(args, failure, &output, &mut printer);
     }
     let Printer { etags, folder, algorithms, .. } = printer;
-    output.finish(&interruptions)?;
+    let name = args.output.as_deref().unwrap_or(Path::new("-"));
+    output.finish(&interruptions).with_context(|| shown(name))?;
     let mut console = console::lock(&console);
     tell_left_out(args, etags, &mut console);
     if args.to == Kind::Gnu {
@@ -92,7 +93,7 @@ fn no_list(
         return Ok(fail_to_write(&why, &mut console::lock(printer.console)));
     }
     let name = args.output.as_deref().unwrap_or(Path::new("-"));
-    Err(why).with_context(|| shown(name))
+    Err(NotPlaced::AsItWas(why)).with_context(|| shown(name))
 }
 
 /// Tells how many ETags no list of this format has.

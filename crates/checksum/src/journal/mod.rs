@@ -94,6 +94,9 @@ pub enum JournalError {
         "was made with another key, or with none; go on with that one, or remove it to begin anew"
     )]
     OtherKey,
+    /// It is a symbolic link.
+    #[error("is a symbolic link, and no link is followed here; name the file that it leads to")]
+    Link,
     /// Its lock is held.
     #[error("another run is writing it; wait for its end, or choose another name")]
     InUse,
@@ -420,7 +423,10 @@ fn open_locked(path: &Path) -> Result<File, JournalError> {
         options.read(true).write(true).create(true).truncate(false);
         // A FIFO or a device must not be waited for.
         options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32);
-        let file = options.open(path)?;
+        let file = options.open(path).map_err(|error| match path.is_symlink() {
+            true => JournalError::Link,
+            false => error.into(),
+        })?;
         let opened = fstat(&file).map_err(io::Error::from)?;
         if !is_regular(&opened) {
             return Err(JournalError::NotAJournal);
@@ -577,7 +583,7 @@ mod tests {
         std::os::unix::fs::symlink(&path, &link).unwrap();
         assert!(matches!(
             Journal::open(&link, Purpose::List, None, Begin::Anew),
-            Err(JournalError::Io(_))
+            Err(JournalError::Link)
         ));
         assert!(Journal::open(Path::new("/dev/null"), Purpose::List, None, Begin::Anew).is_err());
 

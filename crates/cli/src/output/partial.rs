@@ -53,7 +53,7 @@ impl Partial {
         let purpose = if io == Io::Direct { Purpose::DirectList } else { Purpose::List };
         let journal = match Journal::open(&path, purpose, key, begin) {
             // Whatever is wrong with the folder, the list itself will meet.
-            Err(JournalError::Io(_)) if !resume => return Ok(None),
+            Err(JournalError::Io(_) | JournalError::Link) if !resume => return Ok(None),
             journal => journal.with_context(|| shown(path))?,
         };
         let remedy = "--resume goes on from there";

@@ -374,6 +374,14 @@ fn files_that_are_beside_their_list_are_told_with_the_remedy() {
     expect_check(folder.run("check --root iso iso/SUMS"), 0, "a: OK\nb: OK\n", "");
     fs::remove_file(folder.path("iso/a")).unwrap();
     expect_check(folder.run("check iso/SUMS"), 1, verdicts, &gone);
+
+    // The remedy is no option.
+    let folder = Folder::of(&["-iso/a"]);
+    folder.write("-iso/SUMS", line("-iso/a", "a"));
+    let remedy = "lanesum: -iso/SUMS: its files are beside it; say --root ./-iso, or run in ./-iso";
+    let run = folder.run("check -- -iso/SUMS");
+    assert!(text(&run.stderr).contains(remedy), "{}", text(&run.stderr));
+    expect_check(folder.run("check --root ./-iso -- -iso/SUMS"), 0, "a: OK\n", "");
 }
 
 #[test]

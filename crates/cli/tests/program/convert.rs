@@ -148,7 +148,7 @@ fn what_no_list_can_have_is_wrong_usage() {
     assert_eq!(folder.run("convert list").status.code(), Some(2));
     assert_eq!(folder.run("convert --to s3 list").status.code(), Some(2));
     let run = folder.run("convert --to sfv --base64 list");
-    let words = "a list in the format sfv cannot hold base64; gnu, tag, csv and jsonl can";
+    let words = "a list in the format sfv cannot hold base64; gnu, tag, csv, json and jsonl can";
     expect(&run, 2, "", format!("lanesum: {words}\n"));
     folder.write("list", folder.run("t/a").stdout);
     let run = folder.run("convert --to tag -o list list");

@@ -62,7 +62,7 @@ fn what_a_format_cannot_hold_is_told_before_anything_is_read() {
         ),
         (
             "--format sfv --base64",
-            "a list in the format sfv cannot hold base64; gnu, tag, csv and jsonl can",
+            "a list in the format sfv cannot hold base64; gnu, tag, csv, json and jsonl can",
         ),
         (
             "--format csv --zero",

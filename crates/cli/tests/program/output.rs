@@ -459,15 +459,16 @@ fn a_full_disk_leaves_no_half_list() {
     let script = "mount -t tmpfs -o size=64k none disk || exit 77
         printf old > disk/old
         for name in old new; do \"$0\" -o disk/$name t; echo $?; done
-        cat disk/old; ls -A disk; ln disk/old disk/two; \"$0\" -o disk/old t; cat disk/two";
+        cat disk/old; ls -A disk; ln disk/old disk/two; \"$0\" -o disk/old t; cat disk/two
+        \"$0\" t | \"$0\" convert --to tag -o disk/old; cat disk/two";
     let run = output(folder.command("unshare").args(["-rm", "sh", "-c", script, PROGRAM]));
     if run.status.code() == Some(77) || run.stdout.is_empty() {
         return skip("this machine lets nobody mount anything");
     }
     let message =
         |name| format!("lanesum: disk/{name}: No space left on device; it is as it was\n");
-    let messages = message("old") + &message("new") + &message("old");
-    expect(&run, 0, "1\n1\noldold\nold", messages);
+    let messages = message("old") + &message("new") + &message("old") + &message("old");
+    expect(&run, 0, "1\n1\noldold\noldold", messages);
 }
 
 #[test]

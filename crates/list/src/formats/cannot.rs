@@ -47,7 +47,7 @@ pub enum CannotHold {
         what: &'static str,
     },
     /// Digests are in hexadecimal there and nothing else.
-    #[error("a list in the format {0} cannot hold base64; gnu, tag, csv and jsonl can")]
+    #[error("a list in the format {0} cannot hold base64; gnu, tag, csv, json and jsonl can")]
     Base64(&'static str),
     /// Lines end with newlines there and nothing else.
     #[error("lines of the format {0} cannot end with NUL; those of gnu and tag can")]
