@@ -133,9 +133,25 @@ fn names_that_should_end_with_nul_are_told() {
 fn names_as_windows_or_bagit_has_them_are_told() {
     let folder = Folder::of(&["a"]);
     let list = format!("{}  d\\a\n", md5("a"));
-    let run = folder.run_with_stdin("check -", &list);
-    let told = String::from_utf8(run.stderr).unwrap();
-    assert!(told.contains("backslashes, as Windows has them: tr '\\\\' / <LIST"), "{told}");
+    let words = "its names have backslashes, as Windows has them: ";
+    let told = text(&folder.run_with_stdin("check -", &list).stderr);
+    let piped = format!("standard input': {words}put tr '\\\\' / before lanesum check\n");
+    assert!(told.contains(&piped), "{told}");
+    folder.write("my list", &list);
+    folder.write("d/a", "a");
+    for (args, command) in [
+        (&["check", "my list"][..], "check"),
+        (&["convert", "--to", "gnu", "my list"], "convert --to gnu"),
+        (&["compare", "my list", "d"], "compare - d"),
+        (&["compare", "d", "my list"], "compare d -"),
+    ] {
+        let told = text(&output(&mut folder.lanesum(args)).stderr);
+        let hint = format!("'my list': {words}tr '\\\\' / <'my list' | lanesum {command}\n");
+        assert!(told.contains(&hint), "{args:?}: {told}");
+    }
+    let catalog = ["catalog", "import", "--catalog", "c.db", "--add", ".", "my list"];
+    let told = text(&output(&mut folder.lanesum(catalog)).stderr);
+    assert!(told.contains("its name has backslashes"), "{told}");
     folder.write("50%", "x");
     let run = folder.run_with_stdin("check -", format!("{}  50%25\n", md5("x")));
     assert_eq!(run.status.code(), Some(1));
@@ -185,4 +201,22 @@ fn a_list_that_is_awaited_on_a_terminal_is_told() {
         assert!(!text(&run.stdout).contains(words), "{}", text(&run.stdout));
     }
     assert!(!text(&folder.run("check").stderr).contains(words));
+}
+
+#[test]
+fn the_folder_that_strip_fits_is_told() {
+    let folder = Folder::of(&["ph/2019/a", "ph/2020/b"]);
+    let list = line("/mnt/old/ph/2019/a", "ph/2019/a") + &line("/mnt/old/ph/2020/b", "ph/2020/b");
+    folder.write("l", &list);
+    let told = "its files are without /mnt/old/ in .; ";
+    let run = text(&folder.run("check l").stderr);
+    assert!(run.contains(&format!("l: {told}say lanesum compare --strip l ph\n")), "{run}");
+    assert_eq!(folder.run("compare --strip l ph").status.code(), Some(0));
+    let run = text(&folder.run_with_stdin("check", &list).stderr);
+    assert!(run.contains(&format!("{told}pipe it into lanesum compare --strip - ph\n")), "{run}");
+    assert_eq!(folder.run_with_stdin("compare --strip - ph", &list).status.code(), Some(0));
+    // It takes less off than would have to be.
+    folder.write("l", line("old/x/ph/2019/a", "ph/2019/a") + &line("old/y/b", "ph/2020/b"));
+    let run = text(&folder.run("check l").stderr);
+    assert!(run.contains("l: its files are without old/x/ in .\n"), "{run}");
 }
