@@ -65,7 +65,8 @@ pub(super) enum Links {
 }
 
 impl Folder {
-    /// Reads all entries of an open folder, not yet sorted. After an error come the entries that were read before it.
+    /// Reads all entries of an open folder, not yet sorted. After an error come the entries that
+    /// were read before it.
     pub(super) fn read(
         fd: &OwnedFd,
         buffer: &mut [MaybeUninit<u8>],
@@ -104,7 +105,9 @@ impl Folder {
         };
         let resolved = match resolved {
             Ok(FileType::Symlink) if links == Links::LeftOut => return Ok(()),
-            Ok(FileType::Symlink) if links == Links::Followed => type_of(&fd, name, AtFlags::empty()),
+            Ok(FileType::Symlink) if links == Links::Followed => {
+                type_of(&fd, name, AtFlags::empty())
+            }
             other => other,
         };
         let offset = u32::try_from(self.names.len()).map_err(|_| Errno::OVERFLOW)?;

@@ -325,7 +325,8 @@ impl Walk {
 
     /// Reads the folder at `path` and makes it the current one.
     fn enter(&mut self, fd: &OwnedFd, identity: Option<Identity>) {
-        let (mut folder, error) = Folder::read(fd, &mut self.buffer, self.links());
+        let links = self.links();
+        let (mut folder, error) = Folder::read(fd, &mut self.buffer, links);
         if let Some(error) = error {
             self.pending.push_back(Entry::Failed { path: self.folder_path(), error });
         }

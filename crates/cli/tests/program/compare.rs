@@ -274,11 +274,16 @@ fn what_was_not_looked_at_is_counted() {
                 lanesum: 1 file: 1 equal (3 B); not looked at: 2 links in a, 1 link and 1 special \
                 file in b\n";
     expect(&folder.run("compare a b"), 0, "", told);
-    folder.write("list", line("x", "a/x"));
+    folder.write("list", line("a/x", "x"));
     let told = "lanesum: 1 file: 1 equal (3 B); not looked at: 2 links in a\n";
     expect(&folder.run("compare list a"), 0, "", told);
     let told = "lanesum: 1 file: 1 equal (3 B)\n";
     expect(&folder.run("compare --exclude l* --exclude o* list a"), 0, "", told);
     let summed = folder.run("a");
-    expect(&summed, 0, line("a/x", "a/x"), "lanesum: 2 links were passed over; --follow follows them\n");
+    expect(
+        &summed,
+        0,
+        line("a/x", "a/x"),
+        "lanesum: 2 links were passed over; --follow follows them\n",
+    );
 }
