@@ -23,10 +23,11 @@ use rustix::io::Errno;
 use crate::args::Check;
 use crate::console::{self, Console, fail_to_write, locale_of_process};
 use crate::counts::{bytes_in, files};
+use crate::hints::{self, Written};
 use crate::key::{self, KeyFile};
 use crate::output::Partial;
 use crate::progress::Display;
-use crate::{hints, signals, stdin};
+use crate::{signals, stdin};
 
 /// Checks the lists.
 ///
@@ -285,7 +286,7 @@ impl<'a> Report<'a> {
             Verdict::Unproven => "size OK, not checked",
             Verdict::Unreadable(error) => {
                 if error.is_not_found() {
-                    self.not_found.note(name);
+                    self.not_found.note(name, self.args.root.as_deref());
                     self.is_encoded |= is_encoded(name);
                 }
                 console.about(name, &error.to_string());
@@ -312,7 +313,8 @@ impl<'a> Report<'a> {
     ) {
         self.total += *tally;
         let unknown = mem::take(&mut self.unknown);
-        let NotFound { count: not_found, first, folder: common } = mem::take(&mut self.not_found);
+        let NotFound { count: not_found, first, folder: common, written } =
+            mem::take(&mut self.not_found);
         let is_encoded = mem::take(&mut self.is_encoded);
         let part_sizes = mem::take(&mut self.part_sizes);
         if let Some(error) = error {
@@ -356,6 +358,9 @@ impl<'a> Report<'a> {
             if hints::is_of_windows(&first) {
                 console.about(list.name(), &hints::of_backslashes(list, "check"));
             }
+        }
+        if let Some((name, written)) = written {
+            console.about(&name, &written.words(list, "check"));
         }
         if is_encoded && self.args.from.is_none() {
             console.about(list.name(), "if it is a manifest of BagIt, say --from bagit");
@@ -432,6 +437,9 @@ impl<'a> Report<'a> {
         for taken_for in tally.untagged.doubtful().iter() {
             let has_key = self.args.key_file.is_some();
             let Some(remedy) = other_algorithms(self.dialect, taken_for, has_key) else { continue };
+            if is_called(list, taken_for) {
+                continue;
+            }
             let words = format!(
                 "no line without an algorithm matches, read as {taken_for}: the files have changed, or {remedy}"
             );
@@ -521,11 +529,19 @@ struct NotFound {
     first: Vec<u8>,
     /// The innermost folder that all of them are in by their names, with its slash.
     folder: Vec<u8>,
+    /// The first whose file is there by another way to write its name.
+    written: Option<(Vec<u8>, Written)>,
 }
 
 impl NotFound {
-    fn note(&mut self, name: &[u8]) {
-        let behind_slash = |name: &[u8]| name.iter().rposition(|&byte| byte == b'/').map_or(0, |at| at + 1);
+    fn note(&mut self, name: &[u8], root: Option<&Path>) {
+        if self.written.is_none() {
+            let root = root.unwrap_or(Path::new(""));
+            let written = Written::of(name, |path| root.join(path).symlink_metadata().is_ok());
+            self.written = written.map(|written| (name.to_owned(), written));
+        }
+        let behind_slash =
+            |name: &[u8]| name.iter().rposition(|&byte| byte == b'/').map_or(0, |at| at + 1);
         if self.count == 0 {
             self.first = name.to_owned();
             self.folder = name[..behind_slash(name)].to_owned();
@@ -553,6 +569,13 @@ pub fn other_algorithms(dialect: Dialect, taken_for: Algorithm, has_key: bool) -
         }
         [] => return None,
     })
+}
+
+/// Whether a list says by its name of which algorithm it is: `MD5SUMS`, `photos.md5`.
+pub fn is_called(list: &List, algorithm: Algorithm) -> bool {
+    let List::Path(path) = list else { return false };
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    name.contains(algorithm.name())
 }
 
 /// Of how many files the parts have so many bytes: `8MiB (3 files), 5MiB (1 file)`, the most first.

@@ -21,7 +21,7 @@ use lanesum_checksum::walk::Skip;
 use lanesum_list::{Dialect, Ending};
 
 use crate::args::Compare;
-use crate::check::{in_parts, other_algorithms};
+use crate::check::{in_parts, is_called, other_algorithms};
 use crate::console::{self, Console, fail_to_write, locale_of_process};
 use crate::counts::files;
 use crate::failure::Usage;
@@ -220,11 +220,10 @@ fn tell_other_algorithms(
 ) {
     let doubtful = differences.doubtful();
     for (input, doubts) in inputs.iter().zip(differences.doubts()) {
-        if !matches!(input, Input::List(_)) {
-            continue;
-        }
+        let Input::List(list) = input else { continue };
         for taken_for in doubts.untagged.intersection(doubtful).iter() {
             if args.algorithm.is_none()
+                && !is_called(list, taken_for)
                 && let Some(remedy) = other_algorithms(dialect, taken_for, false)
             {
                 let words = format!(
