@@ -94,8 +94,12 @@ fn require_below(
     }
     let lacks = if import.paths().any(is_below) { "no file" } else { "no name" };
     let first = import.paths().next().unwrap_or(Path::new(""));
+    let is_of_windows = hints::is_of_windows(name(first));
     let (folder, first) = (console.shown(folder), console.shown(first));
     let hint = match args.root {
+        _ if is_of_windows => {
+            "its name has backslashes, as Windows has them; tr '\\\\' / <LIST makes them slashes."
+        }
         Some(_) => "is --root the folder that they are below?",
         None => "names are looked up in the current folder; --root DIR says where else.",
     };
