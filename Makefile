@@ -153,8 +153,8 @@ test-spark:
 		--no-build-isolation --no-deps --force-reinstall ./python
 	cd $(SPARK_VENV) && bin/pytest -q -m spark $(CURDIR)/python/tests/test_spark.py
 
-# The rig, with the versions of its peers; needs Rust 1.94. OpenSSL and libsodium are compiled sooner
-# without optimisation.
+# The rig, with the versions of its peers; needs Rust 1.94. OpenSSL and libsodium are compiled
+# sooner without optimisation.
 test-bench: export CFLAGS = -O0
 test-bench:
 	$(CARGO) clippy --locked -p lanesum-bench --all-targets --all-features -- -D warnings

@@ -37,11 +37,6 @@ pub enum Change {
 }
 
 impl Change {
-    /// Whether the bag is not as whoever changes its files leaves it.
-    pub(crate) fn needs_consent(self) -> bool {
-        matches!(self, Self::Doubtful) || self.is_of_references()
-    }
-
     /// Whether what files are held against is not what it was.
     pub(crate) fn is_of_references(self) -> bool {
         matches!(self, Self::Untrusted | Self::Lost)

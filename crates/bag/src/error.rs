@@ -70,6 +70,11 @@ pub enum BagError {
         "files changed whose times say that they were not written to; if they are as they should be, take them with --accept. Nothing was changed"
     )]
     Doubtful,
+    /// Files of the payload are not there any more, and under no other name.
+    #[error(
+        "files of its payload are gone; put them back from a copy or, if they are to be, take that up with --accept. Nothing was changed"
+    )]
+    Gone,
     /// The system refused something.
     #[error("{}: {}", .path.display(), message(.error))]
     Io {

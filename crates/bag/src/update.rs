@@ -35,8 +35,9 @@ pub struct UpdateOptions {
     pub algorithms: Option<Algorithms>,
     /// Metadata that take the place of those of the same labels.
     pub info: Vec<Element>,
-    /// Take files up that changed though their times say that they were not written to, and those
-    /// of a bag whose payload manifests or metadata are not there any more, or not what they were.
+    /// Take up files that changed though their times say that they were not written to, files of
+    /// the payload that are gone, and those of a bag whose payload manifests or metadata are not
+    /// there any more, or not what they were.
     pub accept: bool,
 }
 
@@ -213,11 +214,14 @@ impl Update {
 
     /// Why the differences are not taken up, where it was not asked for.
     fn refusal(&self) -> Option<BagError> {
-        let has = |is: fn(Change) -> bool| self.differences.iter().any(|it| is(it.change));
+        let has = |is: fn(&Difference) -> bool| self.differences.iter().any(is);
         match () {
             () if self.options.accept => None,
-            () if has(Change::is_of_references) => Some(BagError::Lost),
-            () if has(Change::needs_consent) => Some(BagError::Doubtful),
+            () if has(|it| it.change.is_of_references()) => Some(BagError::Lost),
+            () if has(|it| it.change == Change::Doubtful) => Some(BagError::Doubtful),
+            () if has(|it| it.change == Change::Missing && is_payload(&it.name)) => {
+                Some(BagError::Gone)
+            }
             () => None,
         }
     }

@@ -526,6 +526,36 @@ pub fn command_like(word: &str) -> Option<String> {
         .cloned()
 }
 
+/// The verb of a command of two words that another is spelt almost like.
+pub fn verb_like(command: &str, word: &str) -> Option<String> {
+    let cli = Cli::command();
+    let verbs = cli.find_subcommand(command)?.get_subcommands().map(|verb| verb.get_name());
+    let distance = |verb: &str| strsim::osa_distance(&word.to_lowercase(), verb);
+    let near = verbs.filter(|verb| distance(verb) <= (verb.len() / 2).min(2));
+    near.min_by_key(|verb| distance(verb)).map(str::to_owned)
+}
+
+/// Words that somebody may guess for a command, and what to say instead.
+const GUESSED: [(&[&str], &str); 8] = [
+    (&["verify", "validate"], "check LIST (of a bag: lanesum bag validate DIR)"),
+    (&["remove", "rm", "delete"], "forget"),
+    (&["scan"], "audit (or scrub, to read what is due)"),
+    (&["init"], "add"),
+    (&["diff", "cmp"], "compare"),
+    (&["hash", "checksum", "digest"], "sum"),
+    (&["import"], "catalog import"),
+    (&["export"], "catalog export"),
+];
+
+/// What is to be said instead of a word that is no command, but may be guessed for one.
+pub fn command_guessed(word: &str) -> Option<String> {
+    if let Ok(algorithm) = word.parse::<Algorithm>() {
+        return Some(format!("-a {algorithm}"));
+    }
+    let known = GUESSED.iter().find(|(words, _)| words.contains(&word));
+    known.map(|&(_, command)| command.to_owned())
+}
+
 /// Whether a word is the name of a command.
 pub fn is_command(word: &[u8]) -> bool {
     COMMANDS.iter().any(|command| command.as_bytes() == word)
@@ -609,6 +639,17 @@ mod tests {
         ] {
             assert_eq!(command_like(word).as_deref(), command, "{word}");
         }
+    }
+
+    #[test]
+    fn what_is_guessed_is_no_command_and_stands_for_one() {
+        for (words, command) in GUESSED {
+            let first = command.split(' ').next().unwrap();
+            assert!(is_command(first.as_bytes()), "{command}");
+            assert!(words.iter().all(|word| !is_command(word.as_bytes())), "{words:?}");
+        }
+        assert_eq!(command_guessed("sha256").as_deref(), Some("-a sha256"));
+        assert_eq!(command_guessed("photos"), None);
     }
 
     #[test]

@@ -23,6 +23,7 @@ use rustix::io::Errno;
 use crate::args::Check;
 use crate::console::{self, Console, fail_to_write, locale_of_process};
 use crate::counts::{bytes_in, files};
+use crate::hints::{self, Written};
 use crate::key::{self, KeyFile};
 use crate::output::Partial;
 use crate::progress::Display;
@@ -172,8 +173,8 @@ struct Report<'a> {
     dialect: Dialect,
     /// What lines of the list call algorithms that are not known here.
     unknown: BTreeSet<String>,
-    /// Entries of the list whose file is not there, and the name of the first.
-    not_found: (u64, Vec<u8>),
+    /// Those of the list whose file is not there.
+    not_found: NotFound,
     /// Whether one of these has what manifests of BagIt hold for `%` or the end of a line.
     is_encoded: bool,
     /// For how many files of the list parts of so many bytes gave the ETag.
@@ -190,7 +191,7 @@ impl<'a> Report<'a> {
             empty_lists: 0,
             dialect,
             unknown: BTreeSet::new(),
-            not_found: (0, Vec::new()),
+            not_found: NotFound::default(),
             is_encoded: false,
             part_sizes: BTreeMap::new(),
         }
@@ -285,10 +286,7 @@ impl<'a> Report<'a> {
             Verdict::Unproven => "size OK, not checked",
             Verdict::Unreadable(error) => {
                 if error.is_not_found() {
-                    if self.not_found.0 == 0 {
-                        self.not_found.1 = name.to_owned();
-                    }
-                    self.not_found.0 += 1;
+                    self.not_found.note(name, self.args.root.as_deref());
                     self.is_encoded |= is_encoded(name);
                 }
                 console.about(name, &error.to_string());
@@ -315,7 +313,8 @@ impl<'a> Report<'a> {
     ) {
         self.total += *tally;
         let unknown = mem::take(&mut self.unknown);
-        let (not_found, first) = mem::take(&mut self.not_found);
+        let NotFound { count: not_found, first, folder: common, written } =
+            mem::take(&mut self.not_found);
         let is_encoded = mem::take(&mut self.is_encoded);
         let part_sizes = mem::take(&mut self.part_sizes);
         if let Some(error) = error {
@@ -355,11 +354,13 @@ impl<'a> Report<'a> {
             console.about(list.name(), &words);
         }
         if not_found > 0 && not_found == tally.entries() {
-            self.tell_prefix(list, &first, console);
-            if first.contains(&b'\\') && !first.contains(&b'/') {
-                let words = "its names have backslashes, as Windows has them: tr '\\\\' / <LIST | lanesum check";
-                console.about(list.name(), words);
+            self.tell_prefix(list, &first, &common, console);
+            if hints::is_of_windows(&first) {
+                console.about(list.name(), &hints::of_backslashes(list, "check"));
             }
+        }
+        if let Some((name, written)) = written {
+            console.about(&name, &written.words(list, "check"));
         }
         if is_encoded && self.args.from.is_none() {
             console.about(list.name(), "if it is a manifest of BagIt, say --from bagit");
@@ -382,17 +383,31 @@ impl<'a> Report<'a> {
 
     /// Tells of a list whose names begin with folders that are not there, but only with what is
     /// below them, as in a store.
-    fn tell_prefix(&self, list: &List, first: &[u8], console: &mut Console) {
+    ///
+    /// `compare --strip` takes `common` off all of them: what is told to be compared is the folder
+    /// that then fits.
+    fn tell_prefix(&self, list: &List, first: &[u8], common: &[u8], console: &mut Console) {
         let folder = self.args.root.as_deref().unwrap_or(Path::new("."));
         let Some(prefix) = without_which_it_is(first, folder) else { return };
         let mut words = b"its files are without ".to_vec();
         console.quote(&mut words, prefix);
         words.extend_from_slice(b" in ");
         console.quote(&mut words, folder.as_os_str().as_bytes());
-        words.extend_from_slice(b"; say lanesum compare --strip ");
-        console.quote(&mut words, list.name());
-        words.push(b' ');
-        console.quote(&mut words, folder.as_os_str().as_bytes());
+        if let Some(below) = common.strip_prefix(prefix) {
+            let below = below.strip_suffix(b"/").unwrap_or(below);
+            let fitting = match (folder == Path::new("."), below.is_empty()) {
+                (_, true) => folder.to_owned(),
+                (true, _) => OsStr::from_bytes(below).into(),
+                (false, _) => folder.join(OsStr::from_bytes(below)),
+            };
+            words.extend_from_slice(match list {
+                List::Stdin => b"; pipe it into lanesum compare --strip ",
+                List::Path(_) => &b"; say lanesum compare --strip "[..],
+            });
+            console.quote(&mut words, hints::operand(list).as_os_str().as_bytes());
+            words.push(b' ');
+            console.quote(&mut words, fitting.as_os_str().as_bytes());
+        }
         console.about(list.name(), &String::from_utf8_lossy(&words));
     }
 
@@ -422,6 +437,9 @@ impl<'a> Report<'a> {
         for taken_for in tally.untagged.doubtful().iter() {
             let has_key = self.args.key_file.is_some();
             let Some(remedy) = other_algorithms(self.dialect, taken_for, has_key) else { continue };
+            if is_called(list, taken_for) {
+                continue;
+            }
             let words = format!(
                 "no line without an algorithm matches, read as {taken_for}: the files have changed, or {remedy}"
             );
@@ -503,6 +521,38 @@ impl<'a> Report<'a> {
     }
 }
 
+/// Entries whose file is not there.
+#[derive(Default)]
+struct NotFound {
+    count: u64,
+    /// The name of the first.
+    first: Vec<u8>,
+    /// The innermost folder that all of them are in by their names, with its slash.
+    folder: Vec<u8>,
+    /// The first whose file is there by another way to write its name.
+    written: Option<(Vec<u8>, Written)>,
+}
+
+impl NotFound {
+    fn note(&mut self, name: &[u8], root: Option<&Path>) {
+        if self.written.is_none() {
+            let root = root.unwrap_or(Path::new(""));
+            let written = Written::of(name, |path| root.join(path).symlink_metadata().is_ok());
+            self.written = written.map(|written| (name.to_owned(), written));
+        }
+        let behind_slash =
+            |name: &[u8]| name.iter().rposition(|&byte| byte == b'/').map_or(0, |at| at + 1);
+        if self.count == 0 {
+            self.first = name.to_owned();
+            self.folder = name[..behind_slash(name)].to_owned();
+        } else if !name.starts_with(&self.folder) {
+            let same = self.folder.iter().zip(name).take_while(|(one, other)| one == other).count();
+            self.folder.truncate(behind_slash(&name[..same]));
+        }
+        self.count += 1;
+    }
+}
+
 /// Of what lines may be that were taken for another algorithm, and what to say then.
 pub fn other_algorithms(dialect: Dialect, taken_for: Algorithm, has_key: bool) -> Option<String> {
     let has_its_key = |is: &Algorithm| has_key || !is.needs_key();
@@ -519,6 +569,13 @@ pub fn other_algorithms(dialect: Dialect, taken_for: Algorithm, has_key: bool) -
         }
         [] => return None,
     })
+}
+
+/// Whether a list says by its name of which algorithm it is: `MD5SUMS`, `photos.md5`.
+pub fn is_called(list: &List, algorithm: Algorithm) -> bool {
+    let List::Path(path) = list else { return false };
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    name.contains(algorithm.name())
 }
 
 /// Of how many files the parts have so many bytes: `8MiB (3 files), 5MiB (1 file)`, the most first.

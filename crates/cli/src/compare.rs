@@ -17,15 +17,16 @@ use lanesum_checksum::check::List;
 use lanesum_checksum::compare::{
     Basis, Class, Comparison, Difference, Differences, Doubts, Input, Options,
 };
+use lanesum_checksum::walk::Skip;
 use lanesum_list::{Dialect, Ending};
 
 use crate::args::Compare;
-use crate::check::{in_parts, other_algorithms};
+use crate::check::{in_parts, is_called, other_algorithms};
 use crate::console::{self, Console, fail_to_write, locale_of_process};
 use crate::counts::files;
 use crate::failure::Usage;
 use crate::progress::Display;
-use crate::{signals, stdin};
+use crate::{hints, signals, stdin};
 
 /// Compares the two sides.
 ///
@@ -76,7 +77,11 @@ pub fn run(args: Compare) -> anyhow::Result<ExitCode> {
         console.message(words.as_bytes());
     }
     let summary = Summary::of(&differences);
-    console.message(summary.words(&args).as_bytes());
+    if !summary.is_all_equal() {
+        tell_backslashes(&args, &inputs, &differences, &mut console);
+    }
+    let passed_over = passed_over(&inputs, &differences, &console);
+    console.message((summary.words(&args) + &passed_over).as_bytes());
     let are_doubts = differences.doubts().iter().any(Doubts::are_there);
     Ok(if summary.is_all_equal() && !are_doubts { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -216,11 +221,10 @@ fn tell_other_algorithms(
 ) {
     let doubtful = differences.doubtful();
     for (input, doubts) in inputs.iter().zip(differences.doubts()) {
-        if !matches!(input, Input::List(_)) {
-            continue;
-        }
+        let Input::List(list) = input else { continue };
         for taken_for in doubts.untagged.intersection(doubtful).iter() {
             if args.algorithm.is_none()
+                && !is_called(list, taken_for)
                 && let Some(remedy) = other_algorithms(dialect, taken_for, false)
             {
                 let words = format!(
@@ -234,6 +238,54 @@ fn tell_other_algorithms(
                          check them with lanesum check --key-file";
             console.about(name(input), words);
         }
+    }
+}
+
+/// Tells of a list with names of Windows, unless those of the other side are, too.
+fn tell_backslashes(
+    args: &Compare,
+    inputs: &[Input; 2],
+    differences: &Differences,
+    console: &mut Console,
+) {
+    let [before, now] = differences.doubts().each_ref().map(|doubts| doubts.has_backslashes);
+    let side = match (before, now) {
+        (true, false) => 0,
+        (false, true) => 1,
+        _ => return,
+    };
+    let Input::List(list) = &inputs[side] else { return };
+    let mut operands = [&args.before, &args.now].map(|path| console.shown(path));
+    operands[side] = "-".to_owned();
+    let command = format!("compare {}", operands.join(" "));
+    console.about(list.name(), &hints::of_backslashes(list, &command));
+}
+
+/// What was not looked at, of each side: `; not looked at: 2 links in a, 1 special file in b`.
+fn passed_over(inputs: &[Input; 2], differences: &Differences, console: &Console) -> String {
+    let is_special = |why: &Skip| {
+        matches!(
+            why,
+            Skip::Fifo | Skip::Socket | Skip::BlockDevice | Skip::CharDevice | Skip::Unknown
+        )
+    };
+    let sides = inputs.iter().zip(differences.doubts()).filter_map(|(input, doubts)| {
+        let Input::Tree(folder) = input else { return None };
+        let special = doubts.skipped.iter().filter(|(_, why)| is_special(why)).count() as u64;
+        let kinds = [(doubts.links, "link", "links"), (special, "special file", "special files")];
+        let told = |(count, one, many): (u64, &str, &str)| match count {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            count => Some(format!("{} {many}", HumanCount(count))),
+        };
+        let told: Vec<_> = kinds.into_iter().filter_map(told).collect();
+        let folder = console.shown(folder);
+        (!told.is_empty()).then(|| format!("{} in {folder}", told.join(" and ")))
+    });
+    let sides: Vec<_> = sides.collect();
+    match sides.is_empty() {
+        true => String::new(),
+        false => format!("; not looked at: {}", sides.join(", ")),
     }
 }
 

@@ -23,7 +23,7 @@ use crate::args::Convert;
 use crate::console::{self, Console, fail_to_write, locale_of_process, shown};
 use crate::failure::Usage;
 use crate::output::{NotPlaced, Output, Target};
-use crate::{signals, stdin};
+use crate::{hints, signals, stdin};
 
 /// Writes the records of the lists.
 ///
@@ -59,11 +59,15 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
     if let Err(failure) = printed {
         return no_list(args, failure, &output, &mut printer);
     }
-    let Printer { etags, folder, algorithms, .. } = printer;
+    let Printer { etags, folder, algorithms, of_windows, .. } = printer;
     let name = args.output.as_deref().unwrap_or(Path::new("-"));
     output.finish(&interruptions).with_context(|| shown(name))?;
     let mut console = console::lock(&console);
     tell_left_out(args, etags, &mut console);
+    for list in &of_windows {
+        let words = hints::of_backslashes(list, &format!("convert --to {}", args.to));
+        console.about(list.name(), &words);
+    }
     if args.to == Kind::Gnu {
         tell_algorithms(algorithms, &mut console);
     }
@@ -391,6 +395,8 @@ struct Printer<'run> {
     etags: u64,
     /// That of the relative names so far.
     folder: OneFolder,
+    /// The lists whose names are so.
+    of_windows: Vec<List>,
 }
 
 impl<'run> Printer<'run> {
@@ -404,6 +410,7 @@ impl<'run> Printer<'run> {
             is_empty: true,
             etags: 0,
             folder: OneFolder::default(),
+            of_windows: Vec::new(),
         }
     }
 
@@ -411,7 +418,10 @@ impl<'run> Printer<'run> {
         let working = env::current_dir().unwrap_or_default();
         for input in &mut *inputs {
             let name = input.name();
+            let (mut slashes, mut backslashes) = (false, false);
             input.records(options, true, |record, of_list| {
+                slashes |= record.name.contains(&b'/');
+                backslashes |= record.name.contains(&b'\\');
                 if !record.name.starts_with(b"/") {
                     let one = self.folder.take(folder(of_list, &working));
                     let convert = |why| anyhow!("{name}: {why}; convert it by itself");
@@ -419,6 +429,9 @@ impl<'run> Printer<'run> {
                 }
                 self.record(record, &name)
             })?;
+            if backslashes && !slashes {
+                self.of_windows.push(input.list.clone());
+            }
         }
         if self.is_empty {
             let names: Vec<_> = inputs.iter().map(Input::name).collect();

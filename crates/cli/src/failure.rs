@@ -47,12 +47,21 @@ fn visible(character: char) -> impl Iterator<Item = char> {
 /// file that is not there, and its lists for files to be summed.
 ///
 /// # Errors
-/// The first path is called like a command, and there is no such file.
+/// The first path is called like a command, or as somebody may guess a command is called and is
+/// not the only one, and there is no such file.
 pub fn refuse_late_command(paths: &[PathBuf]) -> Result<(), Usage> {
     match paths.first().map(|path| path.as_os_str()) {
-        Some(word) if args::is_command(word.as_bytes()) && fs::symlink_metadata(word).is_err() => {
+        Some(word) if fs::symlink_metadata(word).is_ok() => Ok(()),
+        Some(word) if args::is_command(word.as_bytes()) => {
             Err(Usage(after_the_command(&word.to_string_lossy())))
         }
+        Some(word) if paths.len() > 1 => match word.to_str().and_then(args::command_guessed) {
+            Some(command) => {
+                let word = word.display();
+                Err(Usage(format!("{word}: no such command or file; say lanesum {command}")))
+            }
+            None => Ok(()),
+        },
         _ => Ok(()),
     }
 }
@@ -87,13 +96,25 @@ fn after_the_command(command: &str) -> String {
 }
 
 /// What else the first word of the command line may have been meant for, when it is this name of a
-/// file that is not there: a command that is misspelt.
+/// file that is not there: a command that is misspelt, or called otherwise. And what the last word
+/// may have been meant for: a command behind what it is to work on.
 pub fn did_you_mean(name: &[u8]) -> Option<String> {
     static FIRST: LazyLock<Option<OsString>> = LazyLock::new(|| env::args_os().nth(1));
-    let first = FIRST.as_ref().filter(|first| first.as_bytes() == name)?;
-    let is_there = fs::symlink_metadata(first).is_ok();
-    let command = if is_there { None } else { args::command_like(first.to_str()?) };
-    command.map(|command| format!("; did you mean lanesum {command}?"))
+    let first = FIRST.as_ref()?;
+    let is_there = || fs::symlink_metadata(OsStr::from_bytes(name)).is_ok();
+    if first.as_bytes() == name {
+        let word = str::from_utf8(name).ok()?;
+        let command = if is_there() { None } else { command_meant(word) };
+        return command.map(|command| format!("; did you mean lanesum {command}?"));
+    }
+    let is_behind = args::is_command(name) && !args::is_command(first.as_bytes()) && !is_there();
+    let command = is_behind.then(|| String::from_utf8_lossy(name))?;
+    Some(format!("; the command comes first: lanesum {command} ..."))
+}
+
+/// What a word may stand for that is no command.
+fn command_meant(word: &str) -> Option<String> {
+    args::command_guessed(word).or_else(|| args::command_like(word))
 }
 
 /// The words of one error, the system's own where they are the system's.
@@ -111,6 +132,11 @@ pub fn tell(mut words: clap::Error) -> ExitCode {
         words.remove(ContextKind::Usage);
         words.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
+    if let Some(ContextValue::String(word)) = words.get(ContextKind::InvalidSubcommand)
+        && let Some(tip) = tip_of_command(word)
+    {
+        words.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
     let stream = if words.use_stderr() { streams::stderr() } else { streams::stdout() };
     match (stream.write_styled(&words.render()), words.exit_code()) {
         (Ok(()), 0) => ExitCode::SUCCESS,
@@ -118,6 +144,24 @@ pub fn tell(mut words: clap::Error) -> ExitCode {
         (Err(error), 0) => fail(&WriteError(error).into()),
         (_, _) => ExitCode::from(2),
     }
+}
+
+/// What to say instead of a command that there is not, behind `help`, `bag` or `catalog`.
+fn tip_of_command(word: &str) -> Option<String> {
+    let before = env::args_os().nth(1)?;
+    let meant = match before.as_bytes() {
+        b"help" => command_meant(word)?,
+        b"bag" => match word {
+            "verify" | "check" => "bag validate".to_owned(),
+            "make" | "new" | "init" => "bag create".to_owned(),
+            _ => format!("bag {}", args::verb_like("bag", word)?),
+        },
+        group => {
+            let group = str::from_utf8(group).ok()?;
+            format!("{group} {}", args::verb_like(group, word)?)
+        }
+    };
+    Some(format!("did you mean lanesum {meant}?"))
 }
 
 /// What to do instead of an option that lanesum does not have.
@@ -139,6 +183,19 @@ fn tip(option: &str) -> Option<String> {
             b"forget" => {
                 return Some("all that is in a folder is forgotten: leave it out".to_owned());
             }
+            _ => {}
+        }
+    }
+    if option == "--dry-run" || option == "-n" {
+        match command.as_bytes() {
+            b"bag" => {
+                return Some(
+                    "'lanesum bag validate DIR' tells what is not as the manifests have it, and \
+                     writes nothing"
+                        .to_owned(),
+                );
+            }
+            b"update" => return Some("'lanesum audit' tells it, and takes nothing up".to_owned()),
             _ => {}
         }
     }

@@ -14,6 +14,7 @@ mod daemon;
 mod etag;
 mod failure;
 mod generate;
+mod hints;
 mod key;
 mod limits;
 mod lines;

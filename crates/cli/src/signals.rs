@@ -28,6 +28,10 @@ const ENDING: [i32; 11] = [
 /// takes what the console writes whole or not at all.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// Told where a run could have kept something, to go on from.
+const NOTHING_KEPT: &[u8] =
+    b"interrupted; no file was whole yet that could be kept, so nothing is kept";
+
 /// Signals that are caught: none of them ends the program until they are handled.
 pub struct Caught {
     thread: Option<(Signals, Sender<Handler>)>,
@@ -118,13 +122,15 @@ impl Handler {
         let last_words = self.last_words;
         let last_lines = move || {
             // Whoever holds the console may wait for a pipe.
-            let is_kept = partial.as_ref().is_some_and(Partial::save);
+            let is_kept = partial.as_ref().and_then(Partial::save);
             let mut console = console::lock(&console);
             // There is no better moment to tell that it failed.
             let _ = console.flush();
             console.remove_bar();
-            if let Some(partial) = partial.filter(|_| is_kept) {
-                partial.tell_kept(&mut console);
+            match (partial, is_kept) {
+                (Some(partial), Some(true)) => partial.tell_kept(&mut console),
+                (_, Some(false)) => console.message(NOTHING_KEPT),
+                _ => {}
             }
             if let Some(words) = last_words {
                 console.message(words.as_bytes());

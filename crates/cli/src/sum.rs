@@ -9,8 +9,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
+use indicatif::HumanCount;
 use lanesum_checksum::engine::Hashed;
 use lanesum_checksum::journal::Journal;
+use lanesum_checksum::walk::Skip;
 use lanesum_checksum::{Algorithms, Error, Job, Outcome, Source, engine};
 use lanesum_list::Record;
 use lanesum_list::formats::{Format, Invocation, Kind};
@@ -32,7 +34,8 @@ use crate::stdin;
 /// What keeps it from beginning: a bad pattern, an output that cannot be made.
 pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     let format = format(&args)?;
-    let trees = Trees { walk: args.trees.options()? };
+    let mut trees = Trees { walk: args.trees.options()? };
+    trees.walk.tell_links = true;
     key::refuse_shared(args.key_file.as_deref(), Paths::from_stdin(&args))?;
     let key_file = KeyFile::open(args.key_file.as_deref(), args.algorithms())?;
     let target = Target::of(args.output.as_deref())?;
@@ -66,11 +69,12 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     let mut printer = Printer::new(&args, &trees, &options, &*format, &console, partial.as_ref());
     let items = paths.items(&trees, &printer.looks);
     printer.print_list(items);
-    let (printed, taken) = (printer.printed, printer.taken);
+    let (printed, taken, links) = (printer.printed, printer.taken, printer.links);
     drop(display);
 
     let mut console = console::lock(&console);
     console.set_bar(None);
+    tell_links(links, &mut console);
     partial.iter().for_each(|partial| partial.tell_taken(taken, &mut console));
     let ended = end(&args, printed, output, &interruptions, &mut console);
     partial.iter().for_each(|partial| match ended {
@@ -78,6 +82,16 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
         _ => partial.failed(&mut console),
     });
     ended.map(|(Ended::Listed(code) | Ended::NoList(code))| code)
+}
+
+/// Tells how many links in trees lead to what the list may lack.
+fn tell_links(links: u64, console: &mut Console) {
+    let words = match links {
+        0 => return,
+        1 => "1 link was passed over; --follow follows it".to_owned(),
+        links => format!("{} links were passed over; --follow follows them", HumanCount(links)),
+    };
+    console.message(words.as_bytes());
 }
 
 /// How a run ended.
@@ -192,6 +206,8 @@ struct Printer<'run> {
     journal: Option<Arc<Journal>>,
     /// How many files were not read again, since the journal knew them.
     taken: u64,
+    /// How many links were passed over.
+    links: u64,
     console: &'run Mutex<Console>,
     /// Whether somebody who sees the list may wonder why it is not in it.
     tells_own_output: bool,
@@ -227,6 +243,7 @@ impl<'run> Printer<'run> {
             looks: Arc::default(),
             journal: partial.map(|partial| Arc::clone(partial.journal())),
             taken: 0,
+            links: 0,
             console,
             tells_own_output: args.output.is_none(),
             names_end_with_nul: args.files0_from.is_some(),
@@ -274,6 +291,7 @@ impl<'run> Printer<'run> {
         };
         let console = || console::lock(self.console);
         let (name, is_named, error) = match (about, source, result) {
+            (About::Skipped(_, Skip::Link), ..) => return self.links += 1,
             (About::Skipped(path, why), ..) => {
                 return console().about(path.as_os_str().as_bytes(), &why.to_string());
             }

@@ -35,6 +35,10 @@ pub struct Doubts {
     pub untagged: Algorithms,
     /// What a walk passed over.
     pub skipped: Vec<(PathBuf, Skip)>,
+    /// How many links it passed over, which are not among these.
+    pub links: u64,
+    /// Whether names of a list have backslashes, and none a slash: those of Windows.
+    pub has_backslashes: bool,
     /// The folder that all names of a list lie in, where more of its files would be found on the
     /// other side with [`Options::strip`](super::Options::strip), which takes it off. Empty
     /// otherwise.
@@ -96,6 +100,7 @@ pub(super) fn read_list(
     let mut folder = OneFolder::default();
     // Names with a sign of encoding, and records that may have such a one as it stands.
     let (mut signed, mut aside) = (HashSet::new(), Vec::new());
+    let mut has_slashes = false;
     while let Some(line) = lines.next_line(&mut *format).map_err(ListError::Read)? {
         last = line.number;
         match line.parse(&mut *format) {
@@ -105,6 +110,8 @@ pub(super) fn read_list(
                 if !is_tagged {
                     doubts.untagged = doubts.untagged.union(record.algorithms());
                 }
+                has_slashes |= record.name.contains(&b'/');
+                doubts.has_backslashes |= record.name.contains(&b'\\');
                 if let Err(why) = folder.take(format.folder()) {
                     doubts.bad_line(last, &why.to_string());
                     continue;
@@ -135,6 +142,7 @@ pub(super) fn read_list(
         }
         push(&mut side, record);
     }
+    doubts.has_backslashes &= !has_slashes;
     if !format.may_end() {
         doubts.bad_line(last, &Wrong::CutOff.to_string());
     }
@@ -196,7 +204,8 @@ pub(super) fn read_tree(
             && stat(path).is_ok_and(|file| inode_of(&file) == inode)
             && fs::canonicalize(path).ok() == fs::canonicalize(list).ok()
     };
-    for entry in walk::walk(root, options) {
+    let options = WalkOptions { tell_links: true, ..options.clone() };
+    for entry in walk::walk(root, &options) {
         let (path, failure) = match entry {
             Entry::File(path) => {
                 let look = if wants_sizes { Some(look(&path, options.follow)) } else { None };
@@ -212,6 +221,10 @@ pub(super) fn read_tree(
                     }
                     Err(error) => (path, error),
                 }
+            }
+            Entry::Skipped { why: Skip::Link, .. } => {
+                doubts.links += 1;
+                continue;
             }
             Entry::Skipped { path, why } => {
                 doubts.skipped.push((path, why));

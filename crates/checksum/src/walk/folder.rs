@@ -55,13 +55,22 @@ pub(super) enum Kind {
     Failed(Errno),
 }
 
+/// What becomes of links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Links {
+    Followed,
+    /// Each is an entry that is skipped.
+    Told,
+    LeftOut,
+}
+
 impl Folder {
-    /// Reads all entries of an open folder, not yet sorted. Links are resolved if they are to be
-    /// followed and left out otherwise. After an error come the entries that were read before it.
+    /// Reads all entries of an open folder, not yet sorted. After an error come the entries that
+    /// were read before it.
     pub(super) fn read(
         fd: &OwnedFd,
         buffer: &mut [MaybeUninit<u8>],
-        follow: bool,
+        links: Links,
     ) -> (Self, Option<io::Error>) {
         let mut folder = Self::default();
         let mut entries = RawDir::new(fd, buffer);
@@ -71,7 +80,7 @@ impl Folder {
                 Err(error) => Err(error),
                 Ok(entry) => match entry.file_name().to_bytes() {
                     b"." | b".." => continue,
-                    name => folder.add(fd, name, entry.file_type(), follow),
+                    name => folder.add(fd, name, entry.file_type(), links),
                 },
             };
             if let Err(error) = read {
@@ -87,7 +96,7 @@ impl Folder {
         fd: impl AsFd,
         name: &[u8],
         file_type: FileType,
-        follow: bool,
+        links: Links,
     ) -> Result<(), Errno> {
         let resolved = match file_type {
             // Not every file system tells the type along with the name.
@@ -95,8 +104,10 @@ impl Folder {
             known => Ok(known),
         };
         let resolved = match resolved {
-            Ok(FileType::Symlink) if !follow => return Ok(()),
-            Ok(FileType::Symlink) => type_of(&fd, name, AtFlags::empty()),
+            Ok(FileType::Symlink) if links == Links::LeftOut => return Ok(()),
+            Ok(FileType::Symlink) if links == Links::Followed => {
+                type_of(&fd, name, AtFlags::empty())
+            }
             other => other,
         };
         let offset = u32::try_from(self.names.len()).map_err(|_| Errno::OVERFLOW)?;
@@ -111,6 +122,7 @@ impl Folder {
             Ok(FileType::Socket) => SlotKind::Skipped(Skip::Socket),
             Ok(FileType::BlockDevice) => SlotKind::Skipped(Skip::BlockDevice),
             Ok(FileType::CharacterDevice) => SlotKind::Skipped(Skip::CharDevice),
+            Ok(FileType::Symlink) if links == Links::Told => SlotKind::Skipped(Skip::Link),
             Ok(FileType::Symlink | FileType::Unknown) => SlotKind::Skipped(Skip::Unknown),
             Err(error) => {
                 self.failures.push((offset, error));
@@ -207,7 +219,7 @@ mod tests {
                 Some(name) => (name, FileType::Directory),
                 None => (name.as_slice(), FileType::RegularFile),
             };
-            folder.add(rustix::fs::CWD, name, kind, false).unwrap();
+            folder.add(rustix::fs::CWD, name, kind, Links::LeftOut).unwrap();
         }
         folder
     }
@@ -248,17 +260,23 @@ mod tests {
         std::fs::create_dir(tree.path().join("folder")).unwrap();
         std::os::unix::fs::symlink("folder", tree.path().join("link")).unwrap();
         let fd = OwnedFd::from(std::fs::File::open(tree.path()).unwrap());
-        for follow in [false, true] {
+        for links in [Links::LeftOut, Links::Told, Links::Followed] {
             let mut folder = Folder::default();
             for name in ["file", "folder", "gone", "link"] {
-                folder.add(&fd, name.as_bytes(), FileType::Unknown, follow).unwrap();
+                folder.add(&fd, name.as_bytes(), FileType::Unknown, links).unwrap();
             }
             folder.sort();
             assert_eq!(folder.next(), Some((&b"file"[..], Kind::File)));
             assert_eq!(folder.next(), Some((&b"folder/"[..], Kind::Folder)));
             assert_eq!(folder.next(), Some((&b"gone"[..], Kind::Failed(Errno::NOENT))));
-            if follow {
-                assert_eq!(folder.next(), Some((&b"link/"[..], Kind::Folder)));
+            match links {
+                Links::LeftOut => {}
+                Links::Told => {
+                    assert_eq!(folder.next(), Some((&b"link"[..], Kind::Skipped(Skip::Link))));
+                }
+                Links::Followed => {
+                    assert_eq!(folder.next(), Some((&b"link/"[..], Kind::Folder)));
+                }
             }
             assert_eq!(folder.next(), None);
         }
@@ -272,7 +290,7 @@ mod tests {
         let fd = OwnedFd::from(std::fs::File::open(tree.path()).unwrap());
         let mut folder = Folder::default();
         for name in ["b", "a"] {
-            folder.add(&fd, name.as_bytes(), FileType::Symlink, true).unwrap();
+            folder.add(&fd, name.as_bytes(), FileType::Symlink, Links::Followed).unwrap();
         }
         folder.sort();
         assert_eq!(folder.next(), Some((&b"a"[..], Kind::Failed(Errno::NOENT))));

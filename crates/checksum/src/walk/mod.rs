@@ -50,7 +50,7 @@ use rustix::io::Errno;
 
 pub use count::{Count, Totals};
 pub use exclude::{BadPattern, Exclude};
-use folder::{Folder, Kind};
+use folder::{Folder, Kind, Links};
 use gitignore::Rules;
 use open::FolderOpener;
 pub use skip::Skip;
@@ -74,8 +74,11 @@ const READ_BUFFER: usize = 64 << 10;
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct WalkOptions {
-    /// Follow the symbolic links inside the tree. Without it they are not entries at all.
+    /// Follow the symbolic links inside the tree. Without it they are not entries at all, unless
+    /// they are to be [told](Self::tell_links).
     pub follow: bool,
+    /// Say which links are not followed: each is a [`Skip::Link`].
+    pub tell_links: bool,
     /// Do not enter folders that lie on another device than the argument.
     pub one_file_system: bool,
     /// Say which folders are not entered for that: each is a [`Skip::OtherDevice`].
@@ -322,7 +325,8 @@ impl Walk {
 
     /// Reads the folder at `path` and makes it the current one.
     fn enter(&mut self, fd: &OwnedFd, identity: Option<Identity>) {
-        let (mut folder, error) = Folder::read(fd, &mut self.buffer, self.options.follow);
+        let links = self.links();
+        let (mut folder, error) = Folder::read(fd, &mut self.buffer, links);
         if let Some(error) = error {
             self.pending.push_back(Entry::Failed { path: self.folder_path(), error });
         }
@@ -332,6 +336,14 @@ impl Walk {
         self.filter(&mut folder);
         folder.sort();
         self.folders.push(Level { folder, path_len: self.path.len(), identity });
+    }
+
+    fn links(&self) -> Links {
+        match (self.options.follow, self.options.tell_links) {
+            (true, _) => Links::Followed,
+            (false, true) => Links::Told,
+            (false, false) => Links::LeftOut,
+        }
     }
 
     /// Takes out of a folder at `path` what rules and patterns leave out.

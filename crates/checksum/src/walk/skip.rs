@@ -16,6 +16,9 @@ pub enum Skip {
     CharDevice,
     /// Something that the system has no known type for.
     Unknown,
+    /// A symbolic link that is not followed, with
+    /// [`tell_links`](super::WalkOptions::tell_links).
+    Link,
     /// A folder on another device than the argument, with
     /// [`tell_mounts`](super::WalkOptions::tell_mounts).
     OtherDevice,
@@ -35,6 +38,7 @@ impl fmt::Display for Skip {
             Self::BlockDevice => "is a block device, skipped",
             Self::CharDevice => "is a character device, skipped",
             Self::Unknown => "is of unknown type, skipped",
+            Self::Link => "is a link, skipped",
             Self::OtherDevice => "is on another file system, skipped",
             Self::Loop => "is a link back to a folder that contains it, skipped",
             Self::ForeignGit => {

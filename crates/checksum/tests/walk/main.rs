@@ -131,6 +131,7 @@ fn every_skip_has_words_of_its_own() {
         Skip::BlockDevice,
         Skip::CharDevice,
         Skip::Unknown,
+        Skip::Link,
         Skip::OtherDevice,
         Skip::Loop,
         Skip::ForeignGit,

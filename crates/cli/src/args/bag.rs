@@ -33,9 +33,10 @@ pub enum Verb {
     /// Take up what has changed in a bag: new manifests, Payload-Oxum and tag manifests.
     ///
     /// Prints what is not as the old manifests have it. A file that changed though its time is not
-    /// newer than the manifest may be damaged: then nothing is written without --accept. Nor is it
-    /// where a payload manifest or bag-info.txt is gone, or a payload manifest is not what the tag
-    /// manifests say. Metadata stay, but for Payload-Oxum and what --info replaces.
+    /// newer than the manifest may be damaged, and one of the payload that is gone may be lost:
+    /// then nothing is written without --accept. Nor is it where a payload manifest or bag-info.txt
+    /// is gone, or a payload manifest is not what the tag manifests say. Metadata stay, but for
+    /// Payload-Oxum and what --info replaces.
     #[command(after_help = CODES)]
     Update(Update),
     /// Tell whether bags are complete and valid, and name every file that is not as it should be.
@@ -114,8 +115,9 @@ pub struct Update {
     #[arg(long, value_name = "LABEL=VALUE", value_parser = element, action = ArgAction::Append)]
     pub info: Vec<Element>,
 
-    /// Take files up, too, that changed though their times are not newer than the manifest, and
-    /// those of a bag whose payload manifests or bag-info.txt are gone or, for manifests, changed.
+    /// Take up, too, files that changed though their times are not newer than the manifest, files
+    /// of the payload that are gone, and those of a bag whose payload manifests or bag-info.txt are
+    /// gone or, for manifests, changed.
     #[arg(long)]
     pub accept: bool,
 

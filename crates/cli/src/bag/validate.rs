@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use indicatif::{DecimalBytes, HumanCount};
-use lanesum_bag::{Oxum, QuickLook, Validation};
+use lanesum_bag::{Finding, Oxum, QuickLook, Validation};
 
 use super::tell;
 use crate::args::Validate;
@@ -61,13 +61,18 @@ enum Failure {
     Write(io::Error),
 }
 
+/// With `--quiet` what makes a bag no valid one, and no warning.
+fn is_told(args: &Validate, finding: &Finding) -> bool {
+    !args.quiet || finding.is_error()
+}
+
 /// Whether the bag is valid.
 fn validate(args: &Validate, folder: &Path, console: &Mutex<Console>) -> Result<bool, Failure> {
     let begin = Instant::now();
     let validation = Validation::prepare(folder).map_err(Failure::Read)?;
     {
         let mut console = console::lock(console);
-        for finding in validation.findings() {
+        for finding in validation.findings().iter().filter(|it| is_told(args, it)) {
             tell(folder, finding, &mut console).map_err(Failure::Write)?;
         }
         // Somebody may have to wait for the rest.
@@ -79,7 +84,7 @@ fn validate(args: &Validate, folder: &Path, console: &Mutex<Console>) -> Result<
     console::lock(console).set_bar(display.as_ref().map(|display| display.bar.clone()));
     let mut written = Ok(());
     let report = validation.read(&args.run.engine(display.as_ref()), |finding| {
-        if written.is_ok() {
+        if written.is_ok() && is_told(args, finding) {
             written = tell(folder, finding, &mut console::lock(console));
         }
     });
@@ -107,7 +112,7 @@ fn validate(args: &Validate, folder: &Path, console: &Mutex<Console>) -> Result<
 fn look_quickly(args: &Validate, folder: &Path, console: &Mutex<Console>) -> Result<bool, Failure> {
     let look = QuickLook::at(folder).map_err(Failure::Read)?;
     let mut console = console::lock(console);
-    for finding in &look.findings {
+    for finding in look.findings.iter().filter(|it| is_told(args, it)) {
         tell(folder, finding, &mut console).map_err(Failure::Write)?;
     }
     let Oxum { bytes, files: count, .. } = look.payload;

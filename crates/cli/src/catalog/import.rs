@@ -22,7 +22,7 @@ use crate::args::ImportArgs;
 use crate::console::Console;
 use crate::convert::Input;
 use crate::failure::Usage;
-use crate::stdin;
+use crate::{hints, stdin};
 
 /// Reads the lists, all of them before anything is written, and takes up what they say.
 ///
@@ -49,7 +49,7 @@ pub fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<ExitCode>
         let mut tell = |path: &Path, imported: Imported| {
             *counts.entry(imported).or_insert(0_u64) += 1;
             if !imported.is_as_told() {
-                console.about(name(path), words(imported, path));
+                console.about(name(path), words(args, imported, path));
             }
             Ok(())
         };
@@ -94,8 +94,12 @@ fn require_below(
     }
     let lacks = if import.paths().any(is_below) { "no file" } else { "no name" };
     let first = import.paths().next().unwrap_or(Path::new(""));
+    let is_of_windows = hints::is_of_windows(name(first));
     let (folder, first) = (console.shown(folder), console.shown(first));
     let hint = match args.root {
+        _ if is_of_windows => {
+            "its name has backslashes, as Windows has them; tr '\\\\' / <LIST makes them slashes."
+        }
         Some(_) => "is --root the folder that they are below?",
         None => "names are looked up in the current folder; --root DIR says where else.",
     };
@@ -184,8 +188,14 @@ fn paths_of(
     (whole, raw)
 }
 
-fn words(imported: Imported, path: &Path) -> &'static str {
+fn words(args: &ImportArgs, imported: Imported, path: &Path) -> &'static str {
+    let is_of_windows =
+        || path.file_name().is_some_and(|name| hints::is_of_windows(name.as_bytes()));
     match imported {
+        Imported::NoFile | Imported::NoRoot if is_of_windows() => {
+            "NOT taken: its name has backslashes, as Windows has them; tr '\\\\' / <LIST makes them \
+             slashes"
+        }
         Imported::NoFile if path.symlink_metadata().is_err() => "NOT taken: there is no such file",
         Imported::Differs => {
             "DIFFERS: its cataloged digest, which stays, is another than that of the list"
@@ -196,6 +206,10 @@ fn words(imported: Imported, path: &Path) -> &'static str {
         Imported::NoFile => "NOT taken: there is no regular file, and links are not followed",
         Imported::Mounted => {
             "NOT taken: something is mounted there, which is no part of the folder"
+        }
+        Imported::NoRoot if args.add.is_some() => {
+            "NOT taken: it is in no folder of the catalog, nor in that of --add; --root DIR says \
+             where names are"
         }
         Imported::NoRoot => {
             "NOT taken: it is in no folder of the catalog; --add DIR takes one up, --root DIR says \

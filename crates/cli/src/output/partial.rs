@@ -125,11 +125,11 @@ impl Partial {
         &self.journal
     }
 
-    /// Writes what is kept, or removes the journal where that is nothing; whether it is there. The
-    /// process ends now.
-    pub fn save(&self) -> bool {
+    /// Writes what is kept, or removes the journal where that is nothing; whether it is there, and
+    /// none where the run had ended. The process ends now.
+    pub fn save(&self) -> Option<bool> {
         if self.journal.is_ended() {
-            return false;
+            return None;
         }
         self.journal.write();
         let is_kept = self.held() > 0;
@@ -137,7 +137,7 @@ impl Partial {
             // There is no better moment to tell that it failed.
             let _ = self.journal.remove();
         }
-        is_kept
+        Some(is_kept)
     }
 
     /// The run came to its end, and what it was for is there. So many of the files that it held

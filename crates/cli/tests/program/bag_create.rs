@@ -92,7 +92,7 @@ fn names_that_end_lines_are_encoded() {
     let told = told.replace("b/", "b/data/");
     assert!(run.stderr.starts_with(told.as_bytes()), "{}", text(&run.stderr));
     fs::remove_file(folder.path("b/data/new")).unwrap();
-    folder.run("bag update b");
+    folder.run("bag update --accept b");
     let manifest = folder.read("b/manifest-md5.txt");
     let names: Vec<_> = manifest.lines().map(|line| line.split_once("  ").unwrap().1).collect();
     let encoded = ["data/ h", "data/*g", "data/100%25", "data/a%0Ab", "data/c%0Dd", "data/e%250Af"];
@@ -224,8 +224,8 @@ fn what_an_interrupted_run_left_is_told() {
     let run = folder.run("bag create b");
     let told = warning("sub/.lanesum-list.md5") + &warning("list.md5.partial");
     expect(&run, 0, "", told + "lanesum: b: is a bag now: 6 files, 82 B\n");
-    let run = folder.run("bag validate -q b");
-    expect(&run, 0, "", warning("data/sub/.lanesum-list.md5"));
+    let told = text(&folder.run("bag validate b").stderr);
+    assert!(told.starts_with(&warning("data/sub/.lanesum-list.md5")), "{told}");
 }
 
 #[test]

@@ -56,11 +56,15 @@ fn what_has_changed_is_told_and_taken_up() {
     assert!(info.ends_with(end) && !info.contains("Edna"), "{info}");
     assert!(folder.read("b/tagmanifest-sha1.txt").contains("  notes.txt\n"));
     fs::remove_file(folder.path("b/data/keep")).unwrap();
+    let words = "files of its payload are gone; put them back from a copy or, if they are to be, take that \
+                 up with --accept. Nothing was changed";
+    let told = "b/data/keep: missing\n";
     let run = folder.run("bag update b");
-    assert_eq!(
-        (run.status.code(), text(&run.stdout)),
-        (Some(0), "b/data/keep: missing\n".to_owned())
-    );
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), told.to_owned()));
+    assert!(text(&run.stderr).ends_with(&format!("lanesum: b: {words}\n")), "{run:?}");
+    validate(&folder, 1);
+    let run = folder.run("bag update --accept b");
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), told.to_owned()));
     assert!(text(&run.stderr).contains("b: 1 missing taken up; "), "{}", text(&run.stderr));
     let run = folder.run("bag update b");
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), String::new()));
@@ -334,4 +338,20 @@ fn an_interrupted_update_is_finished_or_taken_back() {
     );
     assert_eq!(validate(&folder, 0), (String::new(), String::new()));
     assert!(!exists(folder.path("b/.lanesum-bag")));
+}
+
+#[test]
+fn what_would_be_taken_up_is_told_by_validate() {
+    let folder = bag("-a md5");
+    let run = folder.run("bag update --dry-run b");
+    let told = text(&run.stderr);
+    assert_eq!(run.status.code(), Some(2));
+    assert!(told.contains("tip: 'lanesum bag validate DIR' tells what is not"), "{told}");
+    // Of warnings it is silent where only errors are wanted.
+    folder.write("b/data/Keep", "b/keep");
+    assert_eq!(folder.run("bag update b").status.code(), Some(0));
+    let run = folder.run("bag validate -q b");
+    expect(&run, 0, "", "");
+    let run = folder.run("bag validate b");
+    assert!(text(&run.stderr).contains("warning: "), "{run:?}");
 }

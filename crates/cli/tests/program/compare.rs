@@ -221,7 +221,7 @@ fn what_is_left_out_is_not_missing() {
     fs::remove_file(folder.path("a/x")).unwrap();
     folder.link("y.tmp", "a/x");
     let line = "not compared x: it is there, but as a link, or left out\n";
-    let summary = "lanesum: 3 files: 2 equal (16 B), 1 not compared\n";
+    let summary = "lanesum: 3 files: 2 equal (16 B), 1 not compared; not looked at: 1 link in a\n";
     expect(&folder.run("compare list a"), 1, line, summary);
     let followed = "lanesum: 3 files: 2 equal (16 B), 1 changed (7 B)\n";
     expect(&folder.run("compare --follow list a"), 1, "changed x\n", followed);
@@ -258,4 +258,32 @@ fn an_empty_list_is_no_side() {
     expect(&folder.run("compare a empty"), 1, "", words);
     folder.write("nul", format!("{ABC}  x\0"));
     assert_eq!(folder.run("compare --zero nul a").stdout, b"changed x\n");
+}
+
+/// Links and special files are no files, and are not equal either.
+#[test]
+fn what_was_not_looked_at_is_counted() {
+    let folder = Folder::of(&["a/x", "b/y"]);
+    folder.write("b/x", "a/x");
+    fs::remove_file(folder.path("b/y")).unwrap();
+    folder.link("x", "a/link");
+    folder.link("x", "a/other");
+    folder.link("gone", "b/broken");
+    folder.fifo("b/pipe");
+    let told = "lanesum: b/pipe: is a named pipe, skipped\n\
+                lanesum: 1 file: 1 equal (3 B); not looked at: 2 links in a, 1 link and 1 special \
+                file in b\n";
+    expect(&folder.run("compare a b"), 0, "", told);
+    folder.write("list", line("a/x", "x"));
+    let told = "lanesum: 1 file: 1 equal (3 B); not looked at: 2 links in a\n";
+    expect(&folder.run("compare list a"), 0, "", told);
+    let told = "lanesum: 1 file: 1 equal (3 B)\n";
+    expect(&folder.run("compare --exclude l* --exclude o* list a"), 0, "", told);
+    let summed = folder.run("a");
+    expect(
+        &summed,
+        0,
+        line("a/x", "a/x"),
+        "lanesum: 2 links were passed over; --follow follows them\n",
+    );
 }

@@ -300,3 +300,19 @@ fn only_the_digests_that_are_asked_for_are_written() {
         assert_eq!(text(&lacks.stdout), "");
     }
 }
+
+/// What a list does not have is no wrong usage, whatever it is.
+#[test]
+fn what_a_list_lacks_is_an_error_of_one_exit_code() {
+    let folder = Folder::new();
+    folder.write("list", line("a", "a"));
+    for (format, words) in [
+        ("sfv", "cannot hold md5, only crc32"),
+        ("hashdeep", "its size is not known"),
+        ("md5deep", "its size is not known"),
+    ] {
+        let run = folder.run(&format!("convert --to {format} list"));
+        assert_eq!(run.status.code(), Some(1), "{format}");
+        assert!(text(&run.stderr).contains(words), "{}", text(&run.stderr));
+    }
+}

@@ -9,7 +9,10 @@ fn links_in_a_tree_are_no_entries_unless_followed() {
     let folder = Folder::of(&["t/a", "u/b"]);
     folder.link("a", "t/to-file");
     folder.link("../u", "t/to-folder");
-    expect(&folder.run("t"), 0, lines(&["t/a"]), "");
+    let told = "lanesum: 2 links were passed over; --follow follows them\n";
+    expect(&folder.run("t"), 0, lines(&["t/a"]), told);
+    let told = "lanesum: 1 link was passed over; --follow follows it\n";
+    expect(&folder.run("--exclude to-file t"), 0, lines(&["t/a"]), told);
     let followed = lines(&["t/a"]) + &line("t/a", "t/to-file") + &line("u/b", "t/to-folder/b");
     expect(&folder.run("--follow t"), 0, followed, "");
 }
@@ -28,7 +31,8 @@ fn followed_links_that_lead_nowhere_are_errors() {
     let folder = Folder::of(&["t/a"]);
     folder.link("nowhere", "t/gone");
     folder.link("self", "t/self");
-    expect(&folder.run("t"), 0, lines(&["t/a"]), "");
+    let told = "lanesum: 2 links were passed over; --follow follows them\n";
+    expect(&folder.run("t"), 0, lines(&["t/a"]), told);
     let messages = "lanesum: t/gone: No such file or directory\n\
                     lanesum: t/self: Too many levels of symbolic links\n";
     expect(&folder.run("--follow t"), 1, lines(&["t/a"]), messages);

@@ -67,6 +67,38 @@ fn a_first_word_that_is_no_file_may_be_meant_for_a_command() {
 }
 
 #[test]
+fn a_command_that_is_called_otherwise_is_told() {
+    let folder = Folder::of(&["a"]);
+    for (word, command) in [
+        ("verify", "check LIST (of a bag: lanesum bag validate DIR)"),
+        ("remove", "forget"),
+        ("scan", "audit (or scrub, to read what is due)"),
+        ("hash", "sum"),
+        ("md5", "-a md5"),
+    ] {
+        let told = format!("lanesum: {word}: no such command or file; say lanesum {command}\n");
+        expect(&folder.run(&format!("{word} a")), 2, "", told);
+    }
+    let told = "lanesum: scan: No such file or directory; did you mean lanesum audit (or scrub, to \
+                read what is due)?\n";
+    expect(&folder.run("scan"), 1, "", told);
+    for (args, meant) in [
+        ("help chekc", "check"),
+        ("help hash", "sum"),
+        ("bag verify a", "bag validate"),
+        ("bag udpate a", "bag update"),
+        ("catalog chekc", "catalog check"),
+    ] {
+        let run = folder.run(args);
+        let told = text(&run.stderr);
+        assert_eq!(run.status.code(), Some(2), "{args}");
+        assert!(told.contains(&format!("tip: did you mean lanesum {meant}?\n")), "{told}");
+    }
+    folder.write("verify", "verify");
+    expect(&folder.run("verify a"), 0, lines(&["verify", "a"]), "");
+}
+
+#[test]
 fn algorithms_are_known_in_any_case() {
     let folder = Folder::of(&["a"]);
     let list = folder.run("-a sha256 a").stdout;
@@ -97,7 +129,7 @@ fn a_command_comes_before_its_options() {
         &folder.run("list check"),
         1,
         lines(&["list"]),
-        "lanesum: check: No such file or directory\n",
+        "lanesum: check: No such file or directory; the command comes first: lanesum check ...\n",
     );
     expect(&folder.run("sum check"), 1, "", "lanesum: check: No such file or directory\n");
     folder.write("check", "check");
@@ -129,13 +161,34 @@ fn names_that_should_end_with_nul_are_told() {
     assert!(text(&run.stderr).contains("names end with NUL here: find -print0"), "{run:?}");
 }
 
+/// What is told, as it stands.
+fn plain(run: Output) -> String {
+    String::from_utf8(run.stderr).unwrap()
+}
+
 #[test]
 fn names_as_windows_or_bagit_has_them_are_told() {
     let folder = Folder::of(&["a"]);
     let list = format!("{}  d\\a\n", md5("a"));
-    let run = folder.run_with_stdin("check -", &list);
-    let told = String::from_utf8(run.stderr).unwrap();
-    assert!(told.contains("backslashes, as Windows has them: tr '\\\\' / <LIST"), "{told}");
+    let words = "its names have backslashes, as Windows has them: ";
+    let told = plain(folder.run_with_stdin("check -", &list));
+    let piped = format!("standard input': {words}put tr '\\\\' / before lanesum check\n");
+    assert!(told.contains(&piped), "{told}");
+    folder.write("my list", &list);
+    folder.write("d/a", "a");
+    for (args, command) in [
+        (&["check", "my list"][..], "check"),
+        (&["convert", "--to", "gnu", "my list"], "convert --to gnu"),
+        (&["compare", "my list", "d"], "compare - d"),
+        (&["compare", "d", "my list"], "compare d -"),
+    ] {
+        let told = plain(output(&mut folder.lanesum(args)));
+        let hint = format!("'my list': {words}tr '\\\\' / <'my list' | lanesum {command}\n");
+        assert!(told.contains(&hint), "{args:?}: {told}");
+    }
+    let catalog = ["catalog", "import", "--catalog", "c.db", "--add", ".", "my list"];
+    let told = text(&output(&mut folder.lanesum(catalog)).stderr);
+    assert!(told.contains("its name has backslashes"), "{told}");
     folder.write("50%", "x");
     let run = folder.run_with_stdin("check -", format!("{}  50%25\n", md5("x")));
     assert_eq!(run.status.code(), Some(1));
@@ -185,4 +238,78 @@ fn a_list_that_is_awaited_on_a_terminal_is_told() {
         assert!(!text(&run.stdout).contains(words), "{}", text(&run.stdout));
     }
     assert!(!text(&folder.run("check").stderr).contains(words));
+}
+
+#[test]
+fn the_folder_that_strip_fits_is_told() {
+    let folder = Folder::of(&["ph/2019/a", "ph/2020/b"]);
+    let list = line("ph/2019/a", "/mnt/old/ph/2019/a") + &line("ph/2020/b", "/mnt/old/ph/2020/b");
+    folder.write("l", &list);
+    let told = "its files are without /mnt/old/ in .; ";
+    let run = text(&folder.run("check l").stderr);
+    assert!(run.contains(&format!("l: {told}say lanesum compare --strip l ph\n")), "{run}");
+    assert_eq!(folder.run("compare --strip l ph").status.code(), Some(0));
+    let run = text(&folder.run_with_stdin("check", &list).stderr);
+    assert!(run.contains(&format!("{told}pipe it into lanesum compare --strip - ph\n")), "{run}");
+    assert_eq!(folder.run_with_stdin("compare --strip - ph", &list).status.code(), Some(0));
+    // It takes less off than would have to be.
+    folder.write("l", line("ph/2019/a", "old/x/ph/2019/a") + &line("ph/2020/b", "old/y/b"));
+    let run = text(&folder.run("check l").stderr);
+    assert!(run.contains("l: its files are without old/x/ in .\n"), "{run}");
+}
+
+#[test]
+fn a_table_that_is_not_ours_is_told_what_it_lacks() {
+    let folder = Folder::of(&["a"]);
+    let sum = md5("a");
+    for (list, words) in [
+        (format!("path;md5\na;{sum}\n"), "commas between columns"),
+        (format!("path\tmd5\na\t{sum}\n"), "commas between columns"),
+        (format!("File Name,MD5 Checksum\na,{sum}\n"), "must have one column \"path\""),
+        (format!("a,{sum}\n"), "must have one column \"path\""),
+        (format!("path,md5sum\na,{sum}\n"), "these are called md5, sha256, ... and size"),
+    ] {
+        folder.write("list", &list);
+        for verb in ["check list", "compare list .", "convert --to gnu list"] {
+            let run = folder.run(verb);
+            assert_eq!(run.status.code(), Some(1), "{verb}: {list}");
+            let told = plain(run);
+            assert!(told.contains("line 1: ") && told.contains(words), "{verb}: {list}: {told}");
+        }
+    }
+    let list =
+        format!("\"Algorithm\",\"Hash\",\"Path\"\r\n\"MD5\",\"{}\",\"a\"\r\n", sum.to_uppercase());
+    folder.write("list", list);
+    expect(&folder.run("check list"), 0, "a: OK\n", "");
+}
+
+#[test]
+fn names_in_another_encoding_or_normal_form_are_told() {
+    let (apart, in_one, latin1) = ("a\u{308}".as_bytes(), "\u{e4}".as_bytes(), &b"\xe4"[..]);
+    for (listed, file, words) in [
+        (apart, in_one, "(NFD, as macOS has them) than those of the files: uconv -x any-nfc <list"),
+        (in_one, apart, "of the files (NFD, as macOS has them): uconv -x any-nfd <list"),
+        (latin1, in_one, "in Latin-1, and those of the files in UTF-8: iconv -f LATIN1 -t UTF-8"),
+        (in_one, latin1, "in UTF-8, and those of the files in Latin-1: iconv -f UTF-8 -t LATIN1"),
+    ] {
+        let folder = Folder::new();
+        folder.write(file, "abc");
+        folder.write("list", [ABC.as_bytes(), b"  ", listed, b"\n"].concat());
+        let run = folder.run("check list");
+        assert_eq!(run.status.code(), Some(1));
+        assert!(text(&run.stderr).contains(words), "{}", text(&run.stderr));
+        folder.write(listed, "abc");
+        assert_eq!(text(&folder.run("check list").stderr), "");
+    }
+}
+
+/// A file that has changed makes no other algorithm likely.
+#[test]
+fn a_list_whose_name_says_its_algorithm_is_not_doubted() {
+    let folder = Folder::of(&["a"]);
+    for name in ["list.md5", "MD5SUMS", "list"] {
+        folder.write(name, line("before", "a"));
+        let told = text(&folder.run(&format!("check {name}")).stderr);
+        assert_eq!(told.contains("xxh128"), name == "list", "{told}");
+    }
 }

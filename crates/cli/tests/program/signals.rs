@@ -33,10 +33,20 @@ const ENDING: [Signal; 10] = [
     Signal::XCPU,
 ];
 
+/// What a run says that had nothing to keep yet.
+const NOTHING_KEPT: &str =
+    "lanesum: interrupted; no file was whole yet that could be kept, so nothing is kept\n";
+
 /// Holds what a run printed that died of a signal against what is expected.
 #[track_caller]
 fn expect_death(output: &Output, signal: Signal, stdout: impl AsRef<[u8]>) {
-    assert_eq!(text(&output.stderr), "", "standard error");
+    expect_last_words(output, signal, stdout, "");
+}
+
+/// The same, with words on standard error.
+#[track_caller]
+fn expect_last_words(output: &Output, signal: Signal, stdout: impl AsRef<[u8]>, words: &str) {
+    assert_eq!(text(&output.stderr), words, "standard error");
     assert_eq!(text(&output.stdout), text(stdout.as_ref()), "standard output");
     assert_eq!(output.status.signal(), Some(signal.as_raw()), "{:?}", output.status);
 }
@@ -76,7 +86,7 @@ fn an_interruption_at_the_very_beginning_leaves_no_file() {
             std::thread::yield_now();
         }
         running.signal(Signal::INT);
-        expect_death(&running.finish(), Signal::INT, "");
+        expect_last_words(&running.finish(), Signal::INT, "", NOTHING_KEPT);
         assert_eq!(folder.names(), ["a", "fifo"]);
     }
 }
@@ -93,7 +103,7 @@ fn an_interruption_leaves_no_file() {
             let unfinished = folder.names().iter().any(|name| name.starts_with(".lanesum-"));
             assert!(unfinished, "the list is written beside its target");
             running.signal(signal);
-            expect_death(&running.finish(), signal, "");
+            expect_last_words(&running.finish(), signal, "", NOTHING_KEPT);
             assert_eq!(folder.names(), ["a", "fifo", "old"]);
             assert_eq!(folder.read("old"), "old");
         }

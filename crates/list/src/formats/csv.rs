@@ -1,6 +1,7 @@
 //! CSV as RFC 4180 has it, under a header: `path,size,modified,md5`.
 //!
-//! Columns are found by their names, in any order, and those of other names are passed over. A
+//! Columns are found by their names, in any order, and those of other names are passed over.
+//! PowerShell's `Get-FileHash | Export-Csv` says in columns of their own what the digest is of. A
 //! cell with a comma, a quotation mark or the end of a line in it stands between quotation marks,
 //! so a record may be several lines. Names are bytes there, too: RFC 4180 says nothing of UTF-8.
 
@@ -9,7 +10,7 @@ use std::borrow::Cow;
 use csv_core::{ReadRecordResult, Reader};
 
 use super::line::{self, is_blank, without_return};
-use super::{CannotHold, Format, Line, Wrong, cannot};
+use super::{CannotHold, Format, Line, Mixed, Wrong, cannot};
 use crate::{Algorithm, Algorithms, Dialect, Record, Time, digits};
 
 const NAME: &str = "csv";
@@ -68,7 +69,40 @@ enum Column {
     Size,
     Modified,
     Digest(Algorithm),
+    /// Of which algorithm the digest in the column `Hash` is.
+    Algorithm,
+    Hash,
     Other,
+}
+
+impl Column {
+    /// What it says where one of two that belong together is not there, or there twice.
+    const fn alone(self) -> Self {
+        match self {
+            Self::Algorithm | Self::Hash => Self::Other,
+            other => other,
+        }
+    }
+}
+
+/// What the title of a column of digests or sizes may have in it.
+const OF_DIGESTS: [&[u8]; 7] = [b"md5", b"sha", b"hash", b"crc", b"checksum", b"digest", b"size"];
+
+fn has_any(cell: &[u8], words: &[&[u8]]) -> bool {
+    words.iter().any(|word| memchr::memmem::find(cell, word).is_some())
+}
+
+/// A cell without the quotation marks around it.
+fn unquoted(cell: &[u8]) -> &[u8] {
+    cell.strip_prefix(b"\"").and_then(|cell| cell.strip_suffix(b"\"")).unwrap_or(cell)
+}
+
+/// Whether a cell may be a column's title: a word or two.
+fn is_title(cell: &[u8]) -> bool {
+    let is_of_words = |byte: &u8| byte.is_ascii_alphanumeric() || b" _-".contains(byte);
+    cell.len() <= 32
+        && cell.iter().all(is_of_words)
+        && cell.iter().filter(|&&byte| byte == b' ').count() <= 1
 }
 
 impl Csv {
@@ -142,7 +176,9 @@ impl Csv {
             1 => {}
             _ => return Err(Wrong::Header("path")),
         }
-        if !columns.iter().any(|column| matches!(column, Column::Size | Column::Digest(_))) {
+        let has_pair = count(Column::Algorithm) == 1 && count(Column::Hash) == 1;
+        let says = |column: &Column| matches!(column, Column::Size | Column::Digest(_));
+        if !has_pair && !columns.iter().any(says) {
             return Err(Wrong::NothingInHeader);
         }
         let mut known = [Column::Size, Column::Modified].into_iter().zip(["size", "modified"]);
@@ -151,7 +187,8 @@ impl Csv {
         }
         match Algorithm::ALL.into_iter().find(|&it| count(Column::Digest(it)) > 1) {
             Some(twice) => Err(Wrong::Header(twice.name())),
-            None => Ok(columns),
+            None if has_pair => Ok(columns),
+            None => Ok(columns.into_iter().map(Column::alone).collect()),
         }
     }
 
@@ -161,6 +198,8 @@ impl Csv {
             path if PATH.contains(&path) => Column::Path,
             "size" => Column::Size,
             "modified" | "mtime" => Column::Modified,
+            "algorithm" => Column::Algorithm,
+            "hash" => Column::Hash,
             other => match other.parse() {
                 Ok(algorithm) if self.dialect.tagged.contains(algorithm) => {
                     Column::Digest(algorithm)
@@ -168,6 +207,36 @@ impl Csv {
                 _ => Column::Other,
             },
         }
+    }
+
+    fn algorithm(&self, name: &[u8]) -> Option<Algorithm> {
+        let name = str::from_utf8(name).ok()?.trim().to_ascii_lowercase();
+        name.parse().ok().filter(|&it| self.dialect.tagged.contains(it))
+    }
+
+    /// Whether a list that nothing else tells begins as a table does whose header this format does
+    /// not know, or that has none: then that is what is to be told. No line of it is one of a list.
+    pub(super) fn is_almost(dialect: Dialect, head: &[u8]) -> bool {
+        let ending = dialect.ending();
+        let lines = || head.split(|&byte| byte == ending.byte());
+        let line = without_return(line::first(head, ending)).to_ascii_lowercase();
+        let is_line = |line| matches!(Mixed::new(dialect).next(line), Line::Record { .. });
+        let is_table = |separator: &u8| {
+            let cells: Vec<_> = line
+                .split(|byte| byte == separator)
+                .map(|cell| unquoted(cell.trim_ascii()))
+                .collect();
+            let is_header = cells.iter().all(|cell| is_title(cell))
+                && cells.iter().any(|cell| has_any(cell, &[b"path", b"name", b"file"]))
+                && cells.iter().any(|cell| has_any(cell, &OF_DIGESTS));
+            let is_digest = |cell: &&[u8]| {
+                cell.len() >= 32
+                    && cell.len().is_multiple_of(8)
+                    && cell.iter().all(u8::is_ascii_hexdigit)
+            };
+            cells.len() > 1 && (is_header || cells.iter().any(is_digest))
+        };
+        b",;\t".iter().any(is_table) && !lines().any(is_line)
     }
 
     fn read(&mut self, text: &[u8], columns: &[Column]) -> Result<Record<'static>, Wrong> {
@@ -181,6 +250,7 @@ impl Csv {
             return Err(Wrong::CutOff);
         }
         let mut record = Record::default();
+        let of_hash = columns.iter().position(|&column| column == Column::Algorithm);
         for (index, column) in columns.iter().enumerate() {
             let cell = self.cell(index);
             match *column {
@@ -196,7 +266,13 @@ impl Csv {
                     let digest = digits::read(it, cell, true).ok_or(Wrong::Digest(it))?;
                     record.digests.push(digest);
                 }
-                Column::Other => {}
+                Column::Hash => {
+                    let name = of_hash.map_or(&b""[..], |index| self.cell(index));
+                    let it = self.algorithm(name).ok_or(Wrong::Algorithm)?;
+                    let digest = digits::read(it, cell, true).ok_or(Wrong::Digest(it))?;
+                    record.digests.push(digest);
+                }
+                Column::Algorithm | Column::Other => {}
             }
         }
         let is_name = !record.name.is_empty() && !record.name.contains(&0);
@@ -388,6 +464,54 @@ mod tests {
         // The rows after a broken one are read.
         let list = format!("{HEADER}a,3\nb,3,,,\n");
         assert!(matches!(&*read(&list), [(2, Line::Wrong(_)), (3, Line::Record { .. })]));
+    }
+
+    /// As `Get-FileHash | Export-Csv` writes them.
+    #[test]
+    fn a_column_may_say_of_which_algorithm_the_digest_is() {
+        let list = format!(
+            "#TYPE Microsoft.PowerShell.Commands.FileHashInfo\r\n\
+             \"Algorithm\",\"Hash\",\"Path\"\r\n\
+             \"MD5\",\"{}\",\"C:\\a\"\r\n\"SHA384\",\"00\",\"C:\\b\"\r\n",
+            MD5.to_uppercase()
+        );
+        assert!(Csv::new(Dialect::any()).detect(list.as_bytes()));
+        let read = read(&list);
+        let [(3, Line::Record { record, .. }), (4, Line::Wrong(Wrong::Algorithm))] = &*read else {
+            panic!("{read:?}")
+        };
+        assert_eq!(&*record.name, b"C:\\a");
+        assert_eq!(
+            record.digests[0],
+            crate::Digest::from_hex(Algorithm::Md5, MD5.as_bytes()).unwrap()
+        );
+        // One of them says nothing.
+        assert!(!Csv::new(Dialect::any()).detect(b"algorithm,path\n"));
+    }
+
+    #[test]
+    fn a_table_with_another_header_is_told_from_other_text() {
+        let is_almost = |list: &str| Csv::is_almost(Dialect::any(), list.as_bytes());
+        for list in [
+            "path;md5\n",
+            "path\tsize\tmd5\n",
+            "# of today\nFile Name,MD5 Checksum\r\n",
+            "\"Hash\";\"Path\"\n",
+            &format!("a b.jpg;{MD5}\n"),
+            &format!("{MD5},a\n"),
+        ] {
+            assert!(is_almost(list), "{list}");
+        }
+        for list in [
+            "",
+            "readme\n",
+            "a text, with commas\n",
+            "Checksums of all files, by name\n",
+            "path,owner\n",
+            &format!("name,md5\n{MD5}  a\n"),
+        ] {
+            assert!(!is_almost(list), "{list}");
+        }
     }
 
     #[test]

@@ -227,6 +227,9 @@ impl FromStr for Kind {
 /// The format of a list that begins with these bytes, which may be cut anywhere; none where nothing
 /// tells. It has to be read with [`Mixed`] then, which knows no line without looking at it.
 ///
+/// A table whose header [`Csv`] does not know is read with it, which says what the header must
+/// have.
+///
 /// BagIt's manifests look like lines of md5sum, and are taken for those.
 ///
 /// ```
@@ -248,7 +251,8 @@ pub fn recognise(head: &[u8], dialect: Dialect) -> Option<Box<dyn Format>> {
     let others = [Kind::Sfv, Kind::JsonLines, Kind::Csv];
     let formats = kinds.map(|kind| kind.reader(dialect)).into_iter().chain([mixed()]);
     let mut formats = formats.chain(others.map(|kind| kind.reader(dialect)));
-    formats.find(|format| format.detect(head))
+    let found = formats.find(|format| format.detect(head));
+    found.or_else(|| Csv::is_almost(dialect, head).then(|| Kind::Csv.reader(dialect)))
 }
 
 #[cfg(test)]
@@ -324,6 +328,7 @@ mod tests {
             ("a 352441C2\n".to_owned(), "Sfv"),
             ("\r\n; comment\n".to_owned(), "Sfv"),
             ("\npath,md5\n".to_owned(), "Csv"),
+            ("path;md5\n".to_owned(), "Csv"),
             ("{\"path\":".to_owned(), "Json"),
             ("[\n{".to_owned(), "Json"),
         ] {

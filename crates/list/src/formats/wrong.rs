@@ -27,12 +27,15 @@ pub enum Wrong {
     NoPath,
     /// No column of the header has a digest or a size.
     #[error(
-        "no column of the header is a digest or a size; these are called md5, sha256, ... and size"
+        "no column of the header is a digest or a size; these are called md5, sha256, ... and size, or algorithm and hash"
     )]
     NothingInHeader,
     /// What should be a digest of the algorithm is none.
     #[error("what should be its {0} is none")]
     Digest(Algorithm),
+    /// What its digest is of, by the column for that, is no algorithm that is known.
+    #[error("its algorithm is none that lanesum computes")]
+    Algorithm,
     /// Its size is no number of bytes.
     #[error("its size is no number")]
     Size,
