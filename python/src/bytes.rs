@@ -86,6 +86,41 @@ pub(crate) fn zeros<T: Zeroable>(count: usize) -> PyResult<Vec<T>> {
     Ok(zeros.into_vec())
 }
 
+/// Room for so many items, of which there is none yet.
+///
+/// # Errors
+/// `MemoryError` where there is none.
+pub(crate) fn room<T>(count: usize) -> PyResult<Vec<T>> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(count).map_err(|_| PyMemoryError::new_err(()))?;
+    Ok(room)
+}
+
+/// Appends bytes to others.
+///
+/// # Errors
+/// `MemoryError` where there is no room for them.
+#[inline]
+pub(crate) fn append(bytes: &mut Vec<u8>, more: &[u8]) -> PyResult<()> {
+    if bytes.capacity() - bytes.len() < more.len() {
+        grow(bytes, more.len())?;
+    }
+    bytes.extend_from_slice(more);
+    Ok(())
+}
+
+/// Makes room for more bytes: for as many again, so that this is seldom, or for less where there is
+/// not so much.
+#[cold]
+fn grow(bytes: &mut Vec<u8>, more: usize) -> PyResult<()> {
+    let room = bytes.capacity();
+    let mut spares = [room, room / 8, 0].into_iter();
+    let is_made = spares.any(|spare| {
+        more.checked_add(spare).is_some_and(|room| bytes.try_reserve_exact(room).is_ok())
+    });
+    if is_made { Ok(()) } else { Err(PyMemoryError::new_err(())) }
+}
+
 /// The buffer of an object as bytes, whatever its elements are.
 fn buffer(object: &Bound<'_, PyAny>) -> PyResult<PyBuffer<u8>> {
     let buffer = match PyBuffer::<u8>::get(object) {

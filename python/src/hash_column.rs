@@ -80,7 +80,7 @@ pub(crate) fn hash(
             let rows = chunk.slice(range.start, range.len());
             let rendering = Rendering::new(output, function, rows.len())?;
             let rendering = hash_into(py, function, &rows, rendering)?;
-            arrays.push(py.detach(|| rendering.array(rows.logical_nulls())));
+            arrays.push(py.detach(|| rendering.array(rows.logical_nulls()))?);
         }
         // The last reference may be this one, and what frees it may take a while.
         py.detach(|| drop(chunk));

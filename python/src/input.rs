@@ -5,22 +5,23 @@ use std::iter;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
-use arrow_array::builder::{
-    BooleanBuilder, Date32Builder, Int64Builder, LargeBinaryBuilder, LargeStringBuilder,
-};
 use arrow_array::cast::AsArray as _;
-use arrow_array::{Array as _, ArrayRef, Int64Array, UInt64Array};
+use arrow_array::{Array as _, ArrayRef, BooleanArray, Date32Array, Int64Array, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field};
-use pyo3::buffer::PyBuffer;
+use bytemuck::Zeroable;
+use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{
     PyImportError, PyNotImplementedError, PyOverflowError, PyTypeError, PyValueError,
 };
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyCapsule, PyInt, PyTuple};
+use pyo3_arrow::error::PyArrowError;
 use pyo3_arrow::ffi::{ArrayIterator, ArrayReader};
 use pyo3_arrow::{PyArray, PyArrayReader};
 
+use crate::build::{Bits, Texts};
+use crate::bytes;
 use crate::capsule::require_untaken;
 use crate::items::{self, Item};
 use crate::signals::Turns;
@@ -370,17 +371,11 @@ fn by_dtype(object: &Bound<'_, PyAny>, what: &str, takes: &Takes) -> PyResult<Op
         return by_dtype(&object.call_method0("copy")?, what, takes);
     }
     match (kind.extract::<&str>()?, width) {
-        ("i", 8) if is_plain => {
-            let numbers = PyBuffer::<i64>::get(object)?.to_vec(py)?;
-            Ok(Some(Arc::new(Int64Array::new(numbers.into(), None))))
-        }
-        ("u", 8) if is_plain => {
-            let numbers = PyBuffer::<u64>::get(object)?.to_vec(py)?;
-            Ok(Some(Arc::new(UInt64Array::new(numbers.into(), None))))
-        }
+        ("i", 8) if is_plain => Ok(Some(Arc::new(Int64Array::new(numbers(object)?.into(), None)))),
+        ("u", 8) if is_plain => Ok(Some(Arc::new(UInt64Array::new(numbers(object)?.into(), None)))),
         ("S", 1..) if is_plain => {
             let bytes = object.call_method0("tobytes")?;
-            Ok(Some(padded(bytes.cast::<PyBytes>()?.as_bytes(), width)))
+            padded(bytes.cast::<PyBytes>()?.as_bytes(), width).map(Some)
         }
         ("O" | "S" | "U" | "T" | "b", _) | ("i" | "u", 8) => {
             let list = object.call_method0("tolist")?;
@@ -390,15 +385,24 @@ fn by_dtype(object: &Bound<'_, PyAny>, what: &str, takes: &Takes) -> PyResult<Op
     }
 }
 
+/// A copy of an array's numbers. An array may have more rows than memory has room for, where all of
+/// them are one, or lie in a file.
+fn numbers<T: Element + Zeroable>(array: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
+    let buffer = PyBuffer::<T>::get(array)?;
+    let mut numbers = bytes::zeros(buffer.item_count())?;
+    buffer.copy_to_slice(array.py(), &mut numbers)?;
+    Ok(numbers)
+}
+
 /// Rows of one width, of which numpy does not count the zeros at their ends.
-fn padded(bytes: &[u8], width: usize) -> ArrayRef {
+fn padded(bytes: &[u8], width: usize) -> PyResult<ArrayRef> {
     let rows = bytes.chunks_exact(width);
-    let mut builder = LargeBinaryBuilder::with_capacity(rows.len(), bytes.len());
+    let mut texts = Texts::new(rows.len())?;
     for row in rows {
         let end = row.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-        builder.append_value(&row[..end]);
+        texts.push(Some(&row[..end]))?;
     }
-    Arc::new(builder.finish())
+    Ok(texts.bytes())
 }
 
 /// The objects of a sequence, which are of the kind of the first that stands for something.
@@ -417,19 +421,17 @@ fn of_items(tuple: &Bound<'_, PyTuple>, what: &str, takes: &Takes) -> PyResult<A
             break;
         }
     }
-    let mut texts = LargeStringBuilder::with_capacity(tuple.len(), 0);
+    let mut texts = Texts::new(tuple.len())?;
     let mut turns = Turns::new();
     for number in 0..tuple.len() {
-        match items::item(tuple, number, what, takes.objects)? {
-            Item::Text(text) => {
-                texts.append_value(text);
-                turns.turn(text.len())?;
-            }
-            Item::Missing => texts.append_null(),
-            Item::Bytes(_) => return of_bytes(tuple, what, takes),
+        let item = items::item(tuple, number, what, takes.objects)?;
+        if let Item::Bytes(_) = item {
+            return of_bytes(tuple, what, takes);
         }
+        texts.push(item.bytes())?;
+        turns.turn(item.bytes().map_or(0, <[u8]>::len))?;
     }
-    Ok(Arc::new(texts.finish()))
+    Ok(texts.text().map_err(PyArrowError::from)?)
 }
 
 fn is_int(object: &Bound<'_, PyAny>) -> bool {
@@ -437,12 +439,13 @@ fn is_int(object: &Bound<'_, PyAny>) -> bool {
 }
 
 fn of_ints(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
-    let mut numbers = Int64Builder::with_capacity(tuple.len());
+    let (mut numbers, mut present) = (bytes::zeros(tuple.len())?, Bits::new(tuple.len())?);
     let mut turns = Turns::new();
     for (number, object) in tuple.iter_borrowed().enumerate() {
         turns.turn(0)?;
         if is_int(&object) {
-            numbers.append_value(object.extract::<i64>().map_err(|_| {
+            present.set(number);
+            numbers[number] = object.extract::<i64>().map_err(|_| {
                 let remedy = match object.extract::<u64>() {
                     Ok(_) => "an array of numpy's uint64 holds it, or text",
                     Err(_) => "text holds it",
@@ -450,36 +453,35 @@ fn of_ints(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
                 PyOverflowError::new_err(format!(
                     "{what}[{number}] is beyond an integer of 64 bits with a sign; {remedy}"
                 ))
-            })?);
-        } else if items::is_missing(&object)? {
-            numbers.append_null();
-        } else {
+            })?;
+        } else if !items::is_missing(&object)? {
             return Err(among(what, number, &object, "integers"));
         }
     }
-    Ok(Arc::new(numbers.finish()))
+    Ok(Arc::new(Int64Array::new(numbers.into(), present.nulls())))
 }
 
 fn of_bools(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
-    let mut bools = BooleanBuilder::with_capacity(tuple.len());
+    let (mut bools, mut present) = (Bits::new(tuple.len())?, Bits::new(tuple.len())?);
     let mut turns = Turns::new();
     for (number, object) in tuple.iter_borrowed().enumerate() {
         turns.turn(0)?;
         if let Ok(object) = object.cast::<PyBool>() {
-            bools.append_value(object.is_true());
-        } else if items::is_missing(&object)? {
-            bools.append_null();
-        } else {
+            present.set(number);
+            if object.is_true() {
+                bools.set(number);
+            }
+        } else if !items::is_missing(&object)? {
             return Err(among(what, number, &object, "booleans"));
         }
     }
-    Ok(Arc::new(bools.finish()))
+    Ok(Arc::new(BooleanArray::new(bools.buffer(), present.nulls())))
 }
 
 fn of_dates(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
     /// What `toordinal` gives of the first day of 1970.
     const EPOCH: i32 = 719_163;
-    let mut dates = Date32Builder::with_capacity(tuple.len());
+    let (mut dates, mut present) = (bytes::zeros(tuple.len())?, Bits::new(tuple.len())?);
     let (mut turns, mut date) = (Turns::new(), None);
     for (number, object) in tuple.iter_borrowed().enumerate() {
         turns.turn(0)?;
@@ -490,14 +492,13 @@ fn of_dates(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
         {
             date = Some(class);
             let day: i32 = object.call_method0(intern!(tuple.py(), "toordinal"))?.extract()?;
-            dates.append_value(day - EPOCH);
-        } else if items::is_missing(&object)? {
-            dates.append_null();
-        } else {
+            dates[number] = day - EPOCH;
+            present.set(number);
+        } else if !items::is_missing(&object)? {
             return Err(among(what, number, &object, "dates"));
         }
     }
-    Ok(Arc::new(dates.finish()))
+    Ok(Arc::new(Date32Array::new(dates.into(), present.nulls())))
 }
 
 fn among(what: &str, number: usize, object: &Bound<'_, PyAny>, others: &str) -> PyErr {
@@ -510,12 +511,12 @@ fn among(what: &str, number: usize, object: &Bound<'_, PyAny>, others: &str) -> 
 }
 
 fn of_bytes(tuple: &Bound<'_, PyTuple>, what: &str, takes: &Takes) -> PyResult<ArrayRef> {
-    let mut builder = LargeBinaryBuilder::with_capacity(tuple.len(), 0);
+    let mut texts = Texts::new(tuple.len())?;
     let mut turns = Turns::new();
     for number in 0..tuple.len() {
         let item = items::item(tuple, number, what, takes.objects)?;
-        builder.append_option(item.bytes());
+        texts.push(item.bytes())?;
         turns.turn(item.bytes().map_or(0, <[u8]>::len))?;
     }
-    Ok(Arc::new(builder.finish()))
+    Ok(texts.bytes())
 }

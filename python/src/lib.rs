@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 
 mod algorithm;
 mod backend;
+mod build;
 mod bytes;
 mod capsule;
 mod column;
