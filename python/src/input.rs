@@ -6,8 +6,10 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
+use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::{Array as _, ArrayRef, BooleanArray, Date32Array, Int64Array, UInt64Array};
-use arrow_schema::{ArrowError, DataType, Field};
+use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
+use arrow_schema::{ArrowError, DataType, Field, FieldRef};
 use bytemuck::Zeroable;
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{
@@ -22,7 +24,7 @@ use pyo3_arrow::{PyArray, PyArrayReader};
 
 use crate::build::{Bits, Texts};
 use crate::bytes;
-use crate::capsule::require_untaken;
+use crate::capsule::{require_untaken, schema, schema_of_stream};
 use crate::items::{self, Item};
 use crate::signals::Turns;
 
@@ -187,17 +189,42 @@ fn refuse_types_of_polars(object: &Bound<'_, PyAny>, what: &str) -> PyResult<()>
 
 /// # Errors
 /// `TypeError` for a type that says what its storage means, as that of UUIDs or of months does,
-/// unless it is stored as text, which says so itself.
+/// unless it is stored as text, which says so itself. A dictionary is of the type of its values.
 pub(crate) fn refuse_extension(field: &Field, what: &str) -> PyResult<()> {
     let stored = field.data_type();
     let Some(extension) = field.extension_type_name() else { return Ok(()) };
-    if matches!(stored, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) {
+    if is_text(stored) {
         return Ok(());
     }
     Err(PyTypeError::new_err(format!(
         "{what} is of the type {extension}, stored as {stored}; cast it to text as your database \
          does"
     )))
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+}
+
+/// A field that also says what the values of dictionaries mean: a schema says it of these, for
+/// which arrow's dictionaries have no place.
+fn with_meaning(field: &FieldRef, schema: &FFI_ArrowSchema) -> FieldRef {
+    match field.data_type() {
+        DataType::Dictionary(_, values) if !is_text(values) => {
+            let of_values = schema.dictionary().and_then(|values| values.metadata().ok());
+            let meaning = of_values.and_then(|mut words| words.remove(EXTENSION_TYPE_NAME_KEY));
+            let Some(meaning) = meaning else { return field.clone() };
+            let mut words = field.metadata().clone();
+            words.entry(EXTENSION_TYPE_NAME_KEY.to_owned()).or_insert(meaning);
+            Arc::new(Field::clone(field).with_metadata(words))
+        }
+        DataType::Struct(fields) => {
+            let columns = fields.iter().zip(schema.children());
+            let columns = columns.map(|(field, schema)| with_meaning(field, schema)).collect();
+            Arc::new(Field::clone(field).with_data_type(DataType::Struct(columns)))
+        }
+        _ => field.clone(),
+    }
 }
 
 /// Whether an object's class says that it is a column: it has a type of its own, and no columns.
@@ -257,28 +284,33 @@ fn handed_over(object: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
     let py = object.py();
     if object.hasattr(intern!(py, "__arrow_c_array__"))? {
         let capsules = object.call_method0(intern!(py, "__arrow_c_array__"))?;
-        let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = capsules.extract()?;
-        require_untaken(&schema, &array)?;
-        let take = || PyArray::from_arrow_pycapsule(&schema, &array);
+        let (of_type, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = capsules.extract()?;
+        require_untaken(&of_type, &array)?;
+        let take = || PyArray::from_arrow_pycapsule(&of_type, &array);
         let taken = unless_it_panics(take).unwrap_or_else(|| Err(not_its_type()))?;
         let (array, field) = taken.into_inner();
         require_length(&array)?;
+        let field = with_meaning(&field, schema(&of_type)?);
         return Ok(Some(Box::new(ArrayIterator::new([Ok(array)], field))));
     }
     if object.hasattr(intern!(py, "__arrow_c_stream__"))? {
-        return match object.extract::<PyArrayReader>() {
-            Ok(stream) => Ok(Some(guarded(stream.into_reader()?))),
+        let stream = match object.call_method0(intern!(py, "__arrow_c_stream__")) {
+            Ok(stream) => stream.cast_into::<PyCapsule>()?,
             // pandas cannot hand over its own objects where there is no pyarrow.
-            Err(error) if error.is_instance_of::<PyImportError>(py) => Ok(None),
-            Err(error) => Err(error),
+            Err(error) if error.is_instance_of::<PyImportError>(py) => return Ok(None),
+            Err(error) => return Err(error),
         };
+        let of_type = schema_of_stream(&stream)?;
+        let reader = PyArrayReader::from_arrow_pycapsule(&stream)?.into_reader()?;
+        return Ok(Some(guarded(reader, of_type.as_ref())));
     }
     Ok(None)
 }
 
 /// The arrays, and an error in the place of one that is not of the type that its producer said.
-fn guarded(mut reader: Chunks) -> Chunks {
+fn guarded(mut reader: Chunks, schema: Option<&FFI_ArrowSchema>) -> Chunks {
     let field = reader.field();
+    let field = schema.map_or(field.clone(), |schema| with_meaning(&field, schema));
     let mut is_at_end = false;
     let arrays = iter::from_fn(move || {
         if is_at_end {
