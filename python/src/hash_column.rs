@@ -19,6 +19,7 @@ use crate::algorithm::{Digests, Function, Key, Places};
 use crate::column::Column;
 use crate::input::{self, Chunks, HASHED};
 use crate::output::{Output, Rendering};
+use crate::panics::unless_it_panics;
 use crate::rows::{Rows, is_bytes};
 use crate::signals::LOOK;
 
@@ -180,7 +181,7 @@ fn hash_into(
 /// `ValueError` where bounds did not hold that were looked at before: somebody writes there.
 pub(crate) fn unless_it_changes<T>(hash: impl FnOnce() -> T) -> PyResult<T> {
     let words = "the rows were changed while they were hashed; give a copy of them";
-    input::unless_it_panics(hash).ok_or_else(|| PyValueError::new_err(words))
+    unless_it_panics(hash).ok_or_else(|| PyValueError::new_err(words))
 }
 
 /// A range in steps of at most so many.

@@ -2,7 +2,6 @@
 //! or as sequences of objects.
 
 use std::iter;
-use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
@@ -26,6 +25,7 @@ use crate::build::{Bits, Texts};
 use crate::bytes;
 use crate::capsule::{require_untaken, schema, schema_of_stream};
 use crate::items::{self, Item};
+use crate::panics::unless_it_panics;
 use crate::signals::Turns;
 
 /// The arrays of a column, one after the other. They may be asked for without the GIL: whoever
@@ -334,11 +334,6 @@ fn guarded(mut reader: Chunks, schema: Option<&FFI_ArrowSchema>) -> Chunks {
 /// That an array has a length: arrow takes a negative one for a large one.
 fn require_length(array: &ArrayRef) -> PyResult<()> {
     if i64::try_from(array.len()).is_err() { Err(not_its_type()) } else { Ok(()) }
-}
-
-/// Arrow panics where buffers are missing. Nothing of what was being made is used after that.
-pub(crate) fn unless_it_panics<T>(take: impl FnOnce() -> T) -> Option<T> {
-    panic::catch_unwind(AssertUnwindSafe(take)).ok()
 }
 
 fn not_its_type() -> PyErr {

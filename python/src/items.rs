@@ -41,7 +41,8 @@ impl Item<'_> {
 /// `TypeError` for one message in the place of many, for dicts, sets, tables and arrays of several
 /// dimensions, and for what cannot be iterated over.
 pub(crate) fn hold<'py>(sequence: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyTuple>> {
-    if let Ok(list) = sequence.cast::<PyList>() {
+    // A class of somebody's own may give others than it holds.
+    if let Ok(list) = sequence.cast_exact::<PyList>() {
         return Ok(list.to_tuple());
     }
     if let Ok(tuple) = sequence.cast_exact::<PyTuple>() {
@@ -165,6 +166,12 @@ pub(crate) fn is_missing(object: &Bound<'_, PyAny>) -> PyResult<bool> {
         return Ok(!object.getattr(intern!(object.py(), "is_valid"))?.is_truthy()?);
     }
     Ok(["NAType", "NaTType"].contains(&&*name) && module.starts_with("pandas."))
+}
+
+/// Whether an object is a decimal that signals that it is no number, which pandas refuses.
+pub(crate) fn is_signaling(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(is_of_class(object, "decimal", "Decimal")?
+        && object.call_method0(intern!(object.py(), "is_snan"))?.is_truthy()?)
 }
 
 /// Whether an object is of this class, and of none below it. By its names: what is not imported yet

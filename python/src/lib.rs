@@ -18,6 +18,7 @@ mod items;
 mod many;
 mod output;
 mod pandas;
+mod panics;
 mod requested;
 mod rows;
 mod signals;

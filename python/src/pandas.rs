@@ -37,7 +37,9 @@ pub(crate) fn _pandas_hash_objects(
         let mut batch = Vec::with_capacity(BATCH.min(count - start));
         for number in start..count.min(start + BATCH) {
             match items::item(&tuple, number, "values", MESSAGES) {
-                Ok(Item::Missing) if may_miss => {
+                Ok(Item::Missing)
+                    if may_miss && !items::is_signaling(&tuple.get_item(number)?)? =>
+                {
                     missing.push(number);
                     batch.push(Item::Missing);
                 }

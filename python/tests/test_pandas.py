@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -96,3 +98,15 @@ def test_bad_input_has_pandas_own_errors() -> None:
         lanesum.pandas_hash_array(objects(["a"]), hash_key="\ud800" * 16)
     with pytest.raises(UnicodeEncodeError):
         lanesum.pandas_hash_array(objects(["\ud800"]))
+
+
+@pytest.mark.parametrize("categorize", [True, False])
+def test_a_signaling_decimal_is_refused_as_pandas_does(categorize: bool) -> None:
+    values = np.array(["a", Decimal("sNaN")], object)
+    with pytest.raises((TypeError, ArithmeticError)) as theirs:
+        pd.util.hash_array(values, categorize=categorize)
+    with pytest.raises(type(theirs.value)):
+        lanesum.pandas_hash_array(values, categorize=categorize)
+    values[1] = Decimal("NaN")
+    if categorize:
+        assert (lanesum.pandas_hash_array(values) == pd.util.hash_array(values)).all()
