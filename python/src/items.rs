@@ -41,9 +41,11 @@ impl Item<'_> {
 /// `TypeError` for one message in the place of many, for dicts, sets, tables and arrays of several
 /// dimensions, and for what cannot be iterated over.
 pub(crate) fn hold<'py>(sequence: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyTuple>> {
+    let tuple_of = sequence.py().get_type::<PyTuple>();
     // A class of somebody's own may give others than it holds.
-    if let Ok(list) = sequence.cast_exact::<PyList>() {
-        return Ok(list.to_tuple());
+    if sequence.is_exact_instance_of::<PyList>() {
+        // Not `to_tuple`, which panics where there is no room.
+        return Ok(tuple_of.call1((sequence,))?.cast_into::<PyTuple>()?);
     }
     if let Ok(tuple) = sequence.cast_exact::<PyTuple>() {
         return Ok(tuple.clone());
@@ -75,8 +77,7 @@ pub(crate) fn hold<'py>(sequence: &Bound<'py, PyAny>, what: &str) -> PyResult<Bo
     {
         return Err(PyTypeError::new_err(format!("{what} has {dimensions} dimensions; give one")));
     }
-    let tuple = sequence.py().get_type::<PyTuple>();
-    let tuple = tuple.call1((sequence,)).map_err(|error| {
+    let tuple = tuple_of.call1((sequence,)).map_err(|error| {
         let remedy = if is_query { "; give what collect() makes of it" } else { "" };
         let problem = format!("{what} is of type {class}, which is no sequence{remedy}");
         if error.is_instance_of::<PyTypeError>(sequence.py()) {

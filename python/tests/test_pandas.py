@@ -100,13 +100,12 @@ def test_bad_input_has_pandas_own_errors() -> None:
         lanesum.pandas_hash_array(objects(["\ud800"]))
 
 
-@pytest.mark.parametrize("categorize", [True, False])
-def test_a_signaling_decimal_is_refused_as_pandas_does(categorize: bool) -> None:
+def test_a_signaling_decimal_is_refused_as_pandas_does() -> None:
     values = np.array(["a", Decimal("sNaN")], object)
-    with pytest.raises((TypeError, ArithmeticError)) as theirs:
-        pd.util.hash_array(values, categorize=categorize)
-    with pytest.raises(type(theirs.value)):
-        lanesum.pandas_hash_array(values, categorize=categorize)
+    for hashed in (pd.util.hash_array, lanesum.pandas_hash_array):
+        with pytest.raises(TypeError, match="signaling"):
+            hashed(values)
+    theirs = pd.util.hash_array(values, categorize=False)
+    assert (lanesum.pandas_hash_array(values, categorize=False) == theirs).all()
     values[1] = Decimal("NaN")
-    if categorize:
-        assert (lanesum.pandas_hash_array(values) == pd.util.hash_array(values)).all()
+    assert (lanesum.pandas_hash_array(values) == pd.util.hash_array(values)).all()
