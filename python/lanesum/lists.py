@@ -71,7 +71,8 @@ def check(
     }
     with showing(progress, None) as callback:
         reading = _arguments.reading(threads=threads, io=io, key=key, progress=callback)
-        rows, counts, problems, ok = _lanesum.check_lists(lists, checking, reading)
+        with _arguments.named(*lists):
+            rows, counts, problems, ok = _lanesum.check_lists(lists, checking, reading)
     return Checked(rows, problems, ok, dict(counts), strict or key is not None)
 
 
@@ -117,7 +118,8 @@ def compare(
     )
     with showing(progress, None) as callback:
         reading = _arguments.reading(threads=threads, io=io, progress=callback)
-        rows, problems, ok = _lanesum.compare_sides(a, b, comparing, walking, reading)
+        with _arguments.named(a, b):
+            rows, problems, ok = _lanesum.compare_sides(a, b, comparing, walking, reading)
     return Compared(rows, problems, ok)
 
 
@@ -162,7 +164,8 @@ def read_list(
         # turn.
         with open(source, "rb") as file:
             return Table(_lanesum.read_list_content(file.read(), reading))
-    return Table(_lanesum.read_list_file(source, reading))
+    with _arguments.named(source):
+        return Table(_lanesum.read_list_file(source, reading))
 
 
 def _is_stream(path: AnyPath) -> bool:

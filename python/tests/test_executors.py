@@ -632,6 +632,27 @@ def test_shards_in_the_tree_are_refused(tmp_path: Path) -> None:
     assert lanesum.hash_tree(tmp_path / "tree", shards=tmp_path / "tree-shards").num_rows == 1
 
 
+def test_shards_to_which_links_lead_are_passed_over(tmp_path: Path) -> None:
+    tree, shards = tmp_path / "tree", tmp_path / "around" / "shards"
+    tree.mkdir()
+    shards.mkdir(parents=True)
+    (tree / "a").write_bytes(b"abc")
+    (shards.parent / "b").write_bytes(b"abc")
+    (tree / "link").symlink_to(shards)
+    (tree / "around").symlink_to(shards.parent)
+    (tree / "file").symlink_to(shards / "part-of-mine")
+    (shards / "part-of-mine").write_bytes(b"abc")
+    expected = [str(tree / name) for name in ("a", "around/b")]
+    for links in (3, 5):
+        table = lanesum.hash_tree(tree, follow=True, shards=shards)
+        assert table.ok and table.column("path") == expected
+        assert {what for _, what in table.skipped} == {"in the folder of shards"}
+        assert len(table.skipped) == links
+        (shards / "part-of-a-run").touch()
+    with pytest.raises(ValueError, match="is in the tree"):
+        lanesum.hash_tree(tmp_path, follow=True, shards=shards)
+
+
 def test_a_pool_that_is_shut_down_is_not_waited_for(few: None, files: list[str]) -> None:
     free = threading.Event()
     executor = ThreadPoolExecutor(1)
