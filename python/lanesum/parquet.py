@@ -92,8 +92,9 @@ def hash_parquet(
     by default "binary" of digests and "hex" of surrogate keys.
 
     Each part has as many rows as the row groups that it is of, in their order; its file, `PLACE-FIRST.parquet`, appears
-    when it is whole. A file that is changed or replaced meanwhile is an error of its parts. `PLACE` is the place of the file among all, `FIRST` the first row group. Without an executor it is done
-    here. A run that broke begins again, in a new folder.
+    when it is whole. `PLACE` is the place of the file among all, `FIRST` the first row group. A file that is changed or
+    replaced meanwhile is an error of its parts. Without an executor it is done here. A run that broke begins again, in a
+    new folder.
 
     Raises OSError where a file is not there, FileExistsError where the folder has Parquet files already, which would be
     read with the new ones as one table, ValueError where a file is none of Parquet or lacks a column, TypeError where one is
