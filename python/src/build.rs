@@ -18,11 +18,11 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    /// Of so many rows; their bytes take room as they come.
-    pub(crate) fn new(rows: usize) -> PyResult<Self> {
+    /// Of so many rows, which have about so many bytes; more take room as they come.
+    pub(crate) fn new(rows: usize, bytes: usize) -> PyResult<Self> {
         let mut ends = bytes::room(rows.saturating_add(1))?;
         ends.push(0);
-        Ok(Self { bytes: Vec::new(), ends, present: Bits::new(rows)? })
+        Ok(Self { bytes: bytes::room(bytes)?, ends, present: Bits::new(rows)? })
     }
 
     /// The next row, which may be null.

@@ -16,7 +16,7 @@ use pyo3::exceptions::{
 };
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyCapsule, PyInt, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyCapsule, PyInt, PyString, PyTuple};
 use pyo3_arrow::error::PyArrowError;
 use pyo3_arrow::ffi::{ArrayIterator, ArrayReader};
 use pyo3_arrow::{PyArray, PyArrayReader};
@@ -424,7 +424,7 @@ fn numbers<T: Element + Zeroable>(array: &Bound<'_, PyAny>) -> PyResult<Vec<T>> 
 /// Rows of one width, of which numpy does not count the zeros at their ends.
 fn padded(bytes: &[u8], width: usize) -> PyResult<ArrayRef> {
     let rows = bytes.chunks_exact(width);
-    let mut texts = Texts::new(rows.len())?;
+    let mut texts = Texts::new(rows.len(), 0)?;
     for row in rows {
         let end = row.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
         texts.push(Some(&row[..end]))?;
@@ -448,17 +448,33 @@ fn of_items(tuple: &Bound<'_, PyTuple>, what: &str, takes: &Takes) -> PyResult<A
             break;
         }
     }
-    let mut texts = Texts::new(tuple.len())?;
-    let mut turns = Turns::new();
+    let mut texts = Texts::new(tuple.len(), bytes_of(tuple)?)?;
+    let (mut is_text, mut turns) = (true, Turns::new());
     for number in 0..tuple.len() {
         let item = items::item(tuple, number, what, takes.objects)?;
-        if let Item::Bytes(_) = item {
-            return of_bytes(tuple, what, takes);
-        }
+        is_text &= !matches!(item, Item::Bytes(_));
         texts.push(item.bytes())?;
         turns.turn(item.bytes().map_or(0, <[u8]>::len))?;
     }
-    Ok(texts.text().map_err(PyArrowError::from)?)
+    if is_text { Ok(texts.text().map_err(PyArrowError::from)?) } else { Ok(texts.bytes()) }
+}
+
+/// The bytes of all texts and bytes of a sequence; other buffers may change their length.
+fn bytes_of(tuple: &Bound<'_, PyTuple>) -> PyResult<usize> {
+    let (mut total, mut turns) = (0_usize, Turns::new());
+    for object in tuple.iter_borrowed() {
+        let length = if let Ok(bytes) = object.cast::<PyBytes>() {
+            bytes.as_bytes().len()
+        } else if let Ok(text) = object.cast::<PyString>() {
+            // What has no UTF-8 is refused once its turn comes.
+            text.to_str().map_or(0, str::len)
+        } else {
+            0
+        };
+        total = total.saturating_add(length);
+        turns.turn(length)?;
+    }
+    Ok(total)
 }
 
 fn is_int(object: &Bound<'_, PyAny>) -> bool {
@@ -535,15 +551,4 @@ fn among(what: &str, number: usize, object: &Bound<'_, PyAny>, others: &str) -> 
         }
         Err(error) => error,
     }
-}
-
-fn of_bytes(tuple: &Bound<'_, PyTuple>, what: &str, takes: &Takes) -> PyResult<ArrayRef> {
-    let mut texts = Texts::new(tuple.len())?;
-    let mut turns = Turns::new();
-    for number in 0..tuple.len() {
-        let item = items::item(tuple, number, what, takes.objects)?;
-        texts.push(item.bytes())?;
-        turns.turn(item.bytes().map_or(0, <[u8]>::len))?;
-    }
-    Ok(texts.bytes())
 }

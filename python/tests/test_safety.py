@@ -250,7 +250,8 @@ def test_rows_that_memory_cannot_hold_are_a_memory_error(of: str) -> None:
 
 def test_objects_take_little_more_memory_than_they_have() -> None:
     for of in ('"a"', 'b"a"'):
-        assert within(330, f"[{of} * 1000] * 300_000", "lanesum.hash_column(given)") == "300000"
+        # It has 286 MiB, and its digests 5.
+        assert within(310, f"[{of} * 1000] * 300_000", "lanesum.hash_column(given)") == "300000"
 
 
 def test_values_of_dictionaries_are_not_copied_for_each_row() -> None:
