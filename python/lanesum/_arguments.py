@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 if TYPE_CHECKING:
@@ -27,6 +28,18 @@ def path(given: AnyPath, name: str) -> AnyPath:
 def optional_path(given: AnyPath | None, name: str) -> AnyPath | None:
     """One path, or none."""
     return None if given is None else path(given, name)
+
+
+@contextmanager
+def named(*paths: AnyPath) -> Iterator[None]:
+    """An OSError of one of these paths has it as it was given, as Python's own have: bytes as bytes."""
+    try:
+        yield
+    except OSError as error:
+        for given in map(os.fspath, paths):
+            if isinstance(given, bytes) and error.filename == os.fsdecode(given):
+                error.filename = given
+        raise
 
 
 def several(given: AnyPath | Iterable[AnyPath], name: str) -> list[AnyPath]:
@@ -120,6 +133,8 @@ def _pattern(text: str) -> str:
     if text.startswith("!"):
         words = f"no pattern takes back what others leave out; a name that begins with ! is \\{text}"
         raise ValueError(f"exclude: {text!r}: {words}")
+    if "\0" in text:
+        raise ValueError(f"exclude: {text!r} has a null byte, which no name has")
     if text.endswith("\n"):
         raise ValueError(f"exclude: {text!r} ends with the end of its line; leave that off, as str.splitlines() does")
     return text

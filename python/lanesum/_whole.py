@@ -15,11 +15,15 @@ def replace(path: AnyPath, content: bytes) -> None:
     Links are followed. The mode of what is there stays; where it has other names, another owner or an access list, which a
     new file would not have, it is overwritten, as is what is no regular file.
     """
+    given = os.fspath(path)
     try:
-        _replace(os.path.realpath(os.fsdecode(path)), content)
+        if os.fsdecode(os.path.basename(given)) in ("", ".", ".."):
+            # No file's name. The system refuses it; the real path would be without its end.
+            os.close(os.open(given, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC))
+        _replace(os.path.realpath(os.fsdecode(given)), content)
     except OSError as error:
         # It names nothing where the disk is full, or a file that is not whole yet.
-        raise OSError(error.errno, error.strerror, os.fsdecode(path)) from error
+        raise OSError(error.errno, error.strerror, given) from error
 
 
 def _replace(name: str, content: bytes) -> None:
@@ -31,7 +35,9 @@ def _replace(name: str, content: bytes) -> None:
         _overwrite(name, content)
         return
     folder, last = os.path.split(name)
-    temporary = os.path.join(folder, f".{last[:100]}.{uuid.uuid4().hex}.tmp")
+    # A name has 255 bytes at most, and characters have up to four.
+    start = os.fsencode(last)[:100].decode(errors="ignore")
+    temporary = os.path.join(folder, f".{start}.{uuid.uuid4().hex}.tmp")
     # The mode of any new file, by the process's own mask.
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterable
 from concurrent.futures import Executor
@@ -99,7 +100,7 @@ def hash_tree(
     True of a folder without files; `num_rows` tells.
 
     The rest is as with `hash_files`. Raises OSError where there is no `root`, and ValueError where `shards` is a folder in
-    the tree, of which it would become a part.
+    the tree, of which it would become a part; where links lead there, its files are passed over, and stand in `skipped`.
     """
     root, names = _arguments.path(root, "root"), _arguments.algorithms(algorithms)
     walking = _arguments.walking(
@@ -109,14 +110,19 @@ def hash_tree(
         _refuse_within(root, _arguments.path(shards, "shards"))
     if executor is not None or shards is not None:
         on = _on(executor)
-        paths, failed, skipped = _lanesum.walk_tree(root, walking)
+        with _arguments.named(root):
+            paths, failed, skipped = _lanesum.walk_tree(root, walking)
+        if shards is not None and walking["follow"]:
+            paths, of_shards = _without_shards(paths, shards)
+            skipped = [*skipped, *of_shards]
         table = _in_tasks(on, paths, names, key=key, threads=threads, io=io, progress=progress, shards=shards)
         parts = [_lanesum.failed_rows([path], names, why) for path, why in failed]
         rows = _lanesum.Batches.concat([table._batches, *(_public(part, names) for part in parts)])
         return Files(rows, table.problems, skipped)
     with showing(progress, None) as callback:
         reading = _arguments.reading(threads=threads, io=io, key=key, progress=callback)
-        rows, skipped = _lanesum.hash_below(root, names, walking, reading)
+        with _arguments.named(root):
+            rows, skipped = _lanesum.hash_below(root, names, walking, reading)
     return Files(_public(rows, names), (), skipped)
 
 
@@ -124,6 +130,21 @@ def _refuse_within(root: AnyPath, shards: AnyPath) -> None:
     tree, folder = (os.path.realpath(os.fsdecode(path)) for path in (root, shards))
     if os.path.commonpath([tree, folder]) == tree:
         raise ValueError(f"shards={os.fsdecode(shards)!r} is in the tree, of which it would be a part; give another folder")
+
+
+def _without_shards(paths: Iterable[str], shards: AnyPath) -> tuple[list[str], list[tuple[str, str]]]:
+    """Those that are no shards, and those that are: links may lead there."""
+    folder = os.path.realpath(os.fsdecode(shards))
+    real = functools.cache(os.path.realpath)
+    others, skipped = [], []
+    for path in paths:
+        # Most files are no links, and many are in one folder.
+        lies_in = os.path.dirname(os.path.realpath(path)) if os.path.islink(path) else real(os.path.dirname(path))
+        if lies_in == folder:
+            skipped.append((path, "in the folder of shards"))
+        else:
+            others.append(path)
+    return others, skipped
 
 
 def _on(executor: Executor | None) -> tuple[Run, int] | None:

@@ -71,20 +71,9 @@ def check(
     }
     with showing(progress, None) as callback:
         reading = _arguments.reading(threads=threads, io=io, key=key, progress=callback)
-        rows, counts, problems, ok = _lanesum.check_lists(lists, checking, reading)
-    if len(lists) > 1:
-        problems = [*problems, *_of_empty(lists, rows, problems)]
+        with _arguments.named(*lists):
+            rows, counts, problems, ok = _lanesum.check_lists(lists, checking, reading)
     return Checked(rows, problems, ok, dict(counts), strict or key is not None)
-
-
-def _of_empty(lists: Iterable[AnyPath], rows: _lanesum.Batches, problems: Iterable[str]) -> Iterable[str]:
-    """Of lists that have no row, and of which nothing was said."""
-    seen = set(rows.column("list"))
-    for path in dict.fromkeys(map(os.fsdecode, lists)):
-        # Names that are no UTF-8 are null there.
-        is_text = path.encode(errors="ignore") == os.fsencode(path)
-        if is_text and path not in seen and not any(words.startswith(f"{path}: ") for words in problems):
-            yield f"{path}: an empty list"
 
 
 def compare(
@@ -129,7 +118,8 @@ def compare(
     )
     with showing(progress, None) as callback:
         reading = _arguments.reading(threads=threads, io=io, progress=callback)
-        rows, problems, ok = _lanesum.compare_sides(a, b, comparing, walking, reading)
+        with _arguments.named(a, b):
+            rows, problems, ok = _lanesum.compare_sides(a, b, comparing, walking, reading)
     return Compared(rows, problems, ok)
 
 
@@ -174,7 +164,8 @@ def read_list(
         # turn.
         with open(source, "rb") as file:
             return Table(_lanesum.read_list_content(file.read(), reading))
-    return Table(_lanesum.read_list_file(source, reading))
+    with _arguments.named(source):
+        return Table(_lanesum.read_list_file(source, reading))
 
 
 def _is_stream(path: AnyPath) -> bool:

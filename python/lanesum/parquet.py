@@ -10,7 +10,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -32,6 +32,9 @@ _Output: TypeAlias = Literal["binary", "hex", "uint64"] | None
 # memory.
 _TASK = 256 << 20
 
+# As `hash_files` says it.
+_CHANGED = "changed while it was read"
+
 
 @dataclass(frozen=True)
 class Part:
@@ -45,6 +48,8 @@ class Part:
     rows: int = 0
     #: Why it was not.
     error: str | None = None
+    #: Size, modification in nanoseconds and inode of the file whose row groups were counted; of another it fails.
+    version: tuple[int, int, int] | None = None
 
 
 class Parts(list[Part]):
@@ -87,8 +92,9 @@ def hash_parquet(
     by default "binary" of digests and "hex" of surrogate keys.
 
     Each part has as many rows as the row groups that it is of, in their order; its file, `PLACE-FIRST.parquet`, appears
-    when it is whole. `PLACE` is the place of the file among all, `FIRST` the first row group. Without an executor it is done
-    here. A run that broke begins again, in a new folder.
+    when it is whole. `PLACE` is the place of the file among all, `FIRST` the first row group. A file that is changed or
+    replaced meanwhile is an error of its parts. Without an executor it is done here. A run that broke begins again, in a
+    new folder.
 
     Raises OSError where a file is not there, FileExistsError where the folder has Parquet files already, which would be
     read with the new ones as one table, ValueError where a file is none of Parquet or lacks a column, TypeError where one is
@@ -204,6 +210,8 @@ def pack(
         with open(path, "rb"):
             # pyarrow's own errors do not name the file.
             pass
+        # Before it is read: what changes from now on is another version.
+        version = _version(path)
         try:
             file = pyarrow.parquet.ParquetFile(path)
         except pyarrow.ArrowInvalid as error:
@@ -223,8 +231,18 @@ def pack(
             sizes = [file.metadata.row_group(group).total_byte_size for group in range(file.num_row_groups)]
         for first, count in _groups(sizes):
             target = os.path.join(out, f"{place:06}-{first:06}.parquet")
-            tasks.append([Part(path, first, count, target)])
+            tasks.append([Part(path, first, count, target, version=version)])
     return tasks
+
+
+def _version(path: str) -> tuple[int, int, int]:
+    """What a file has no longer when it was written to, or another has its name."""
+    status = os.stat(path)
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def _has_changed(part: Part) -> bool:
+    return part.version is not None and part.version != _version(part.path)
 
 
 def _groups(sizes: Sequence[int]) -> list[tuple[int, int]]:
@@ -274,6 +292,8 @@ def _hash_part(
     writer = None
     sources = sorted(set(_sources(columns)) | set(keep))
     try:
+        if _has_changed(part):
+            return _failed(part, _CHANGED)
         with pyarrow.parquet.ParquetFile(part.path) as file:
             for group in range(part.first, part.first + part.groups):
                 table = file.read_row_group(group, columns=sources)
@@ -284,6 +304,8 @@ def _hash_part(
                 rows += hashed.num_rows
         if writer is not None:
             writer.close()
+        if _has_changed(part):
+            return _failed(part, _CHANGED)
         with open(temporary, "rb") as written:
             os.fsync(written.fileno())
         os.replace(temporary, part.out)
@@ -292,7 +314,7 @@ def _hash_part(
     finally:
         if os.path.exists(temporary):
             os.unlink(temporary)
-    return Part(part.path, part.first, part.groups, part.out, rows)
+    return replace(part, rows=rows, error=None)
 
 
 def _hashed(
@@ -324,4 +346,4 @@ def _hashed(
 
 
 def _failed(part: Part, why: str) -> Part:
-    return Part(part.path, part.first, part.groups, part.out, 0, why)
+    return replace(part, rows=0, error=why)

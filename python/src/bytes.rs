@@ -8,7 +8,7 @@
 use bytemuck::Zeroable;
 use bytemuck::allocation::try_zeroed_slice_box;
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyBufferError, PyMemoryError, PyTypeError};
+use pyo3::exceptions::{PyBufferError, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::type_object::PyTypeInfo as _;
 use pyo3::types::{PyBytes, PyMemoryView, PySlice, PyString};
@@ -86,6 +86,41 @@ pub(crate) fn zeros<T: Zeroable>(count: usize) -> PyResult<Vec<T>> {
     Ok(zeros.into_vec())
 }
 
+/// Room for so many items, of which there is none yet.
+///
+/// # Errors
+/// `MemoryError` where there is none.
+pub(crate) fn room<T>(count: usize) -> PyResult<Vec<T>> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(count).map_err(|_| PyMemoryError::new_err(()))?;
+    Ok(room)
+}
+
+/// Appends bytes to others.
+///
+/// # Errors
+/// `MemoryError` where there is no room for them.
+#[inline]
+pub(crate) fn append(bytes: &mut Vec<u8>, more: &[u8]) -> PyResult<()> {
+    if bytes.capacity() - bytes.len() < more.len() {
+        grow(bytes, more.len())?;
+    }
+    bytes.extend_from_slice(more);
+    Ok(())
+}
+
+/// Makes room for more bytes: for as many again, so that this is seldom, or for less where there is
+/// not so much.
+#[cold]
+fn grow(bytes: &mut Vec<u8>, more: usize) -> PyResult<()> {
+    let room = bytes.capacity();
+    let mut spares = [room, room / 8, 0].into_iter();
+    let is_made = spares.any(|spare| {
+        more.checked_add(spare).is_some_and(|room| bytes.try_reserve_exact(room).is_ok())
+    });
+    if is_made { Ok(()) } else { Err(PyMemoryError::new_err(())) }
+}
+
 /// The buffer of an object as bytes, whatever its elements are.
 fn buffer(object: &Bound<'_, PyAny>) -> PyResult<PyBuffer<u8>> {
     let buffer = match PyBuffer::<u8>::get(object) {
@@ -101,12 +136,28 @@ fn buffer(object: &Bound<'_, PyAny>) -> PyResult<PyBuffer<u8>> {
     Ok(buffer)
 }
 
+/// A copy of the bytes of an array of numpy's that cannot say in a buffer what its elements are, as
+/// moments; hashlib does not ask. None where others are in the way, or objects' addresses.
+fn without_format<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let has_objects = object.getattr("dtype").ok()?.getattr("hasobject").ok()?;
+    if has_objects.is_truthy().ok()? {
+        return None;
+    }
+    // Python's own, which asks for nothing but bytes.
+    PyBytes::new(object.py(), b"").call_method1("join", ((object,),)).ok()
+}
+
 /// A view of an object's bytes in one dimension.
 fn flat<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     if object.is_instance_of::<PyString>() {
         return Err(PyTypeError::new_err("strings must be encoded before they are hashed"));
     }
-    let view = PyMemoryView::from(object)?.into_any();
+    let view = match PyMemoryView::from(object) {
+        Err(error) if error.is_instance_of::<PyValueError>(object.py()) => {
+            PyMemoryView::from(&without_format(object).ok_or(error)?)?.into_any()
+        }
+        view => view?.into_any(),
+    };
     if view.getattr("format")?.extract::<String>()?.contains('O') {
         return Err(PyTypeError::new_err("the addresses of objects, as in an array of numpy's"));
     }

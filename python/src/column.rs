@@ -75,8 +75,16 @@ impl Column {
     }
 
     /// The row of a number, which counts from the end if it is negative.
-    fn __getitem__<'py>(&self, py: Python<'py>, row: isize) -> PyResult<Bound<'py, PyAny>> {
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        row: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let len = self.len();
+        let beyond = || PyIndexError::new_err(format!("row {row} of {len}"));
+        let row = row.extract::<isize>().map_err(|error| {
+            if error.is_instance_of::<PyOverflowError>(py) { beyond() } else { error }
+        })?;
         let from_start = if row < 0 { row.checked_add_unsigned(len) } else { Some(row) };
         let mut at = from_start.and_then(|at| usize::try_from(at).ok()).filter(|at| *at < len);
         for chunk in &self.chunks {
@@ -85,7 +93,7 @@ impl Column {
                 _ => at = at.map(|row| row - chunk.len()),
             }
         }
-        Err(PyIndexError::new_err(format!("row {row} of {len}")))
+        Err(beyond())
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {

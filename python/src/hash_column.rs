@@ -19,6 +19,7 @@ use crate::algorithm::{Digests, Function, Key, Places};
 use crate::column::Column;
 use crate::input::{self, Chunks, HASHED};
 use crate::output::{Output, Rendering};
+use crate::panics::unless_it_panics;
 use crate::rows::{Rows, is_bytes};
 use crate::signals::LOOK;
 
@@ -36,8 +37,8 @@ const DICTIONARY_ROWS: usize = 1 << 22;
 /// arro3; or an array of numpy, or a sequence of objects. Its rows are text (hashed as UTF-8) or
 /// bytes, also in dictionaries, or for SipHash integers of 64 bits (their eight little-endian
 /// bytes). Other types are refused, also those that are stored as one of these and mean more, as
-/// UUIDs do: cast them first. Null stays null. Nothing is copied but what numpy or Python's own
-/// objects hold, and other threads run meanwhile.
+/// UUIDs do, dictionaries of such as well: cast them first. Null stays null. Nothing is copied but
+/// what numpy or Python's own objects hold, and other threads run meanwhile.
 ///
 /// What comes back is taken by all of them in turn: pyarrow.array(it), polars.Series(it), and its
 /// to_pandas(). It is `output`: "binary" (of fixed size), "hex" or, of 64 bits,
@@ -80,7 +81,7 @@ pub(crate) fn hash(
             let rows = chunk.slice(range.start, range.len());
             let rendering = Rendering::new(output, function, rows.len())?;
             let rendering = hash_into(py, function, &rows, rendering)?;
-            arrays.push(py.detach(|| rendering.array(rows.logical_nulls())));
+            arrays.push(py.detach(|| rendering.array(rows.logical_nulls()))?);
         }
         // The last reference may be this one, and what frees it may take a while.
         py.detach(|| drop(chunk));
@@ -180,7 +181,7 @@ fn hash_into(
 /// `ValueError` where bounds did not hold that were looked at before: somebody writes there.
 pub(crate) fn unless_it_changes<T>(hash: impl FnOnce() -> T) -> PyResult<T> {
     let words = "the rows were changed while they were hashed; give a copy of them";
-    input::unless_it_panics(hash).ok_or_else(|| PyValueError::new_err(words))
+    unless_it_panics(hash).ok_or_else(|| PyValueError::new_err(words))
 }
 
 /// A range in steps of at most so many.

@@ -2,27 +2,30 @@
 //! or as sequences of objects.
 
 use std::iter;
-use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
-use arrow_array::builder::{
-    BooleanBuilder, Date32Builder, Int64Builder, LargeBinaryBuilder, LargeStringBuilder,
-};
 use arrow_array::cast::AsArray as _;
-use arrow_array::{Array as _, ArrayRef, Int64Array, UInt64Array};
-use arrow_schema::{ArrowError, DataType, Field};
-use pyo3::buffer::PyBuffer;
+use arrow_array::ffi::FFI_ArrowSchema;
+use arrow_array::{Array as _, ArrayRef, BooleanArray, Date32Array, Int64Array, UInt64Array};
+use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
+use arrow_schema::{ArrowError, DataType, Field, FieldRef};
+use bytemuck::Zeroable;
+use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{
     PyImportError, PyNotImplementedError, PyOverflowError, PyTypeError, PyValueError,
 };
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyCapsule, PyInt, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyCapsule, PyInt, PyString, PyTuple};
+use pyo3_arrow::error::PyArrowError;
 use pyo3_arrow::ffi::{ArrayIterator, ArrayReader};
 use pyo3_arrow::{PyArray, PyArrayReader};
 
-use crate::capsule::require_untaken;
+use crate::build::{Bits, Texts};
+use crate::bytes;
+use crate::capsule::{require_untaken, schema, schema_of_stream};
 use crate::items::{self, Item};
+use crate::panics::unless_it_panics;
 use crate::signals::Turns;
 
 /// The arrays of a column, one after the other. They may be asked for without the GIL: whoever
@@ -186,17 +189,42 @@ fn refuse_types_of_polars(object: &Bound<'_, PyAny>, what: &str) -> PyResult<()>
 
 /// # Errors
 /// `TypeError` for a type that says what its storage means, as that of UUIDs or of months does,
-/// unless it is stored as text, which says so itself.
+/// unless it is stored as text, which says so itself. A dictionary is of the type of its values.
 pub(crate) fn refuse_extension(field: &Field, what: &str) -> PyResult<()> {
     let stored = field.data_type();
     let Some(extension) = field.extension_type_name() else { return Ok(()) };
-    if matches!(stored, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) {
+    if is_text(stored) {
         return Ok(());
     }
     Err(PyTypeError::new_err(format!(
         "{what} is of the type {extension}, stored as {stored}; cast it to text as your database \
          does"
     )))
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+}
+
+/// A field that also says what the values of dictionaries mean: a schema says it of these, for
+/// which arrow's dictionaries have no place.
+fn with_meaning(field: &FieldRef, schema: &FFI_ArrowSchema) -> FieldRef {
+    match field.data_type() {
+        DataType::Dictionary(_, values) if !is_text(values) => {
+            let of_values = schema.dictionary().and_then(|values| values.metadata().ok());
+            let meaning = of_values.and_then(|mut words| words.remove(EXTENSION_TYPE_NAME_KEY));
+            let Some(meaning) = meaning else { return field.clone() };
+            let mut words = field.metadata().clone();
+            words.entry(EXTENSION_TYPE_NAME_KEY.to_owned()).or_insert(meaning);
+            Arc::new(Field::clone(field).with_metadata(words))
+        }
+        DataType::Struct(fields) => {
+            let columns = fields.iter().zip(schema.children());
+            let columns = columns.map(|(field, schema)| with_meaning(field, schema)).collect();
+            Arc::new(Field::clone(field).with_data_type(DataType::Struct(columns)))
+        }
+        _ => field.clone(),
+    }
 }
 
 /// Whether an object's class says that it is a column: it has a type of its own, and no columns.
@@ -256,28 +284,33 @@ fn handed_over(object: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
     let py = object.py();
     if object.hasattr(intern!(py, "__arrow_c_array__"))? {
         let capsules = object.call_method0(intern!(py, "__arrow_c_array__"))?;
-        let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = capsules.extract()?;
-        require_untaken(&schema, &array)?;
-        let take = || PyArray::from_arrow_pycapsule(&schema, &array);
+        let (of_type, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = capsules.extract()?;
+        require_untaken(&of_type, &array)?;
+        let take = || PyArray::from_arrow_pycapsule(&of_type, &array);
         let taken = unless_it_panics(take).unwrap_or_else(|| Err(not_its_type()))?;
         let (array, field) = taken.into_inner();
         require_length(&array)?;
+        let field = with_meaning(&field, schema(&of_type)?);
         return Ok(Some(Box::new(ArrayIterator::new([Ok(array)], field))));
     }
     if object.hasattr(intern!(py, "__arrow_c_stream__"))? {
-        return match object.extract::<PyArrayReader>() {
-            Ok(stream) => Ok(Some(guarded(stream.into_reader()?))),
+        let stream = match object.call_method0(intern!(py, "__arrow_c_stream__")) {
+            Ok(stream) => stream.cast_into::<PyCapsule>()?,
             // pandas cannot hand over its own objects where there is no pyarrow.
-            Err(error) if error.is_instance_of::<PyImportError>(py) => Ok(None),
-            Err(error) => Err(error),
+            Err(error) if error.is_instance_of::<PyImportError>(py) => return Ok(None),
+            Err(error) => return Err(error),
         };
+        let of_type = schema_of_stream(&stream)?;
+        let reader = PyArrayReader::from_arrow_pycapsule(&stream)?.into_reader()?;
+        return Ok(Some(guarded(reader, of_type.as_ref())));
     }
     Ok(None)
 }
 
 /// The arrays, and an error in the place of one that is not of the type that its producer said.
-fn guarded(mut reader: Chunks) -> Chunks {
+fn guarded(mut reader: Chunks, schema: Option<&FFI_ArrowSchema>) -> Chunks {
     let field = reader.field();
+    let field = schema.map_or(field.clone(), |schema| with_meaning(&field, schema));
     let mut is_at_end = false;
     let arrays = iter::from_fn(move || {
         if is_at_end {
@@ -301,11 +334,6 @@ fn guarded(mut reader: Chunks) -> Chunks {
 /// That an array has a length: arrow takes a negative one for a large one.
 fn require_length(array: &ArrayRef) -> PyResult<()> {
     if i64::try_from(array.len()).is_err() { Err(not_its_type()) } else { Ok(()) }
-}
-
-/// Arrow panics where buffers are missing. Nothing of what was being made is used after that.
-pub(crate) fn unless_it_panics<T>(take: impl FnOnce() -> T) -> Option<T> {
-    panic::catch_unwind(AssertUnwindSafe(take)).ok()
 }
 
 fn not_its_type() -> PyErr {
@@ -370,17 +398,11 @@ fn by_dtype(object: &Bound<'_, PyAny>, what: &str, takes: &Takes) -> PyResult<Op
         return by_dtype(&object.call_method0("copy")?, what, takes);
     }
     match (kind.extract::<&str>()?, width) {
-        ("i", 8) if is_plain => {
-            let numbers = PyBuffer::<i64>::get(object)?.to_vec(py)?;
-            Ok(Some(Arc::new(Int64Array::new(numbers.into(), None))))
-        }
-        ("u", 8) if is_plain => {
-            let numbers = PyBuffer::<u64>::get(object)?.to_vec(py)?;
-            Ok(Some(Arc::new(UInt64Array::new(numbers.into(), None))))
-        }
+        ("i", 8) if is_plain => Ok(Some(Arc::new(Int64Array::new(numbers(object)?.into(), None)))),
+        ("u", 8) if is_plain => Ok(Some(Arc::new(UInt64Array::new(numbers(object)?.into(), None)))),
         ("S", 1..) if is_plain => {
             let bytes = object.call_method0("tobytes")?;
-            Ok(Some(padded(bytes.cast::<PyBytes>()?.as_bytes(), width)))
+            padded(bytes.cast::<PyBytes>()?.as_bytes(), width).map(Some)
         }
         ("O" | "S" | "U" | "T" | "b", _) | ("i" | "u", 8) => {
             let list = object.call_method0("tolist")?;
@@ -390,15 +412,24 @@ fn by_dtype(object: &Bound<'_, PyAny>, what: &str, takes: &Takes) -> PyResult<Op
     }
 }
 
+/// A copy of an array's numbers. An array may have more rows than memory has room for, where all of
+/// them are one, or lie in a file.
+fn numbers<T: Element + Zeroable>(array: &Bound<'_, PyAny>) -> PyResult<Vec<T>> {
+    let buffer = PyBuffer::<T>::get(array)?;
+    let mut numbers = bytes::zeros(buffer.item_count())?;
+    buffer.copy_to_slice(array.py(), &mut numbers)?;
+    Ok(numbers)
+}
+
 /// Rows of one width, of which numpy does not count the zeros at their ends.
-fn padded(bytes: &[u8], width: usize) -> ArrayRef {
+fn padded(bytes: &[u8], width: usize) -> PyResult<ArrayRef> {
     let rows = bytes.chunks_exact(width);
-    let mut builder = LargeBinaryBuilder::with_capacity(rows.len(), bytes.len());
+    let mut texts = Texts::new(rows.len(), 0)?;
     for row in rows {
         let end = row.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-        builder.append_value(&row[..end]);
+        texts.push(Some(&row[..end]))?;
     }
-    Arc::new(builder.finish())
+    Ok(texts.bytes())
 }
 
 /// The objects of a sequence, which are of the kind of the first that stands for something.
@@ -417,19 +448,33 @@ fn of_items(tuple: &Bound<'_, PyTuple>, what: &str, takes: &Takes) -> PyResult<A
             break;
         }
     }
-    let mut texts = LargeStringBuilder::with_capacity(tuple.len(), 0);
-    let mut turns = Turns::new();
+    let mut texts = Texts::new(tuple.len(), bytes_of(tuple)?)?;
+    let (mut is_text, mut turns) = (true, Turns::new());
     for number in 0..tuple.len() {
-        match items::item(tuple, number, what, takes.objects)? {
-            Item::Text(text) => {
-                texts.append_value(text);
-                turns.turn(text.len())?;
-            }
-            Item::Missing => texts.append_null(),
-            Item::Bytes(_) => return of_bytes(tuple, what, takes),
-        }
+        let item = items::item(tuple, number, what, takes.objects)?;
+        is_text &= !matches!(item, Item::Bytes(_));
+        texts.push(item.bytes())?;
+        turns.turn(item.bytes().map_or(0, <[u8]>::len))?;
     }
-    Ok(Arc::new(texts.finish()))
+    if is_text { Ok(texts.text().map_err(PyArrowError::from)?) } else { Ok(texts.bytes()) }
+}
+
+/// The bytes of all texts and bytes of a sequence; other buffers may change their length.
+fn bytes_of(tuple: &Bound<'_, PyTuple>) -> PyResult<usize> {
+    let (mut total, mut turns) = (0_usize, Turns::new());
+    for object in tuple.iter_borrowed() {
+        let length = if let Ok(bytes) = object.cast::<PyBytes>() {
+            bytes.as_bytes().len()
+        } else if let Ok(text) = object.cast::<PyString>() {
+            // What has no UTF-8 is refused once its turn comes.
+            text.to_str().map_or(0, str::len)
+        } else {
+            0
+        };
+        total = total.saturating_add(length);
+        turns.turn(length)?;
+    }
+    Ok(total)
 }
 
 fn is_int(object: &Bound<'_, PyAny>) -> bool {
@@ -437,12 +482,13 @@ fn is_int(object: &Bound<'_, PyAny>) -> bool {
 }
 
 fn of_ints(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
-    let mut numbers = Int64Builder::with_capacity(tuple.len());
+    let (mut numbers, mut present) = (bytes::zeros(tuple.len())?, Bits::new(tuple.len())?);
     let mut turns = Turns::new();
     for (number, object) in tuple.iter_borrowed().enumerate() {
         turns.turn(0)?;
         if is_int(&object) {
-            numbers.append_value(object.extract::<i64>().map_err(|_| {
+            present.set(number);
+            numbers[number] = object.extract::<i64>().map_err(|_| {
                 let remedy = match object.extract::<u64>() {
                     Ok(_) => "an array of numpy's uint64 holds it, or text",
                     Err(_) => "text holds it",
@@ -450,36 +496,35 @@ fn of_ints(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
                 PyOverflowError::new_err(format!(
                     "{what}[{number}] is beyond an integer of 64 bits with a sign; {remedy}"
                 ))
-            })?);
-        } else if items::is_missing(&object)? {
-            numbers.append_null();
-        } else {
+            })?;
+        } else if !items::is_missing(&object)? {
             return Err(among(what, number, &object, "integers"));
         }
     }
-    Ok(Arc::new(numbers.finish()))
+    Ok(Arc::new(Int64Array::new(numbers.into(), present.nulls())))
 }
 
 fn of_bools(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
-    let mut bools = BooleanBuilder::with_capacity(tuple.len());
+    let (mut bools, mut present) = (Bits::new(tuple.len())?, Bits::new(tuple.len())?);
     let mut turns = Turns::new();
     for (number, object) in tuple.iter_borrowed().enumerate() {
         turns.turn(0)?;
         if let Ok(object) = object.cast::<PyBool>() {
-            bools.append_value(object.is_true());
-        } else if items::is_missing(&object)? {
-            bools.append_null();
-        } else {
+            present.set(number);
+            if object.is_true() {
+                bools.set(number);
+            }
+        } else if !items::is_missing(&object)? {
             return Err(among(what, number, &object, "booleans"));
         }
     }
-    Ok(Arc::new(bools.finish()))
+    Ok(Arc::new(BooleanArray::new(bools.buffer(), present.nulls())))
 }
 
 fn of_dates(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
     /// What `toordinal` gives of the first day of 1970.
     const EPOCH: i32 = 719_163;
-    let mut dates = Date32Builder::with_capacity(tuple.len());
+    let (mut dates, mut present) = (bytes::zeros(tuple.len())?, Bits::new(tuple.len())?);
     let (mut turns, mut date) = (Turns::new(), None);
     for (number, object) in tuple.iter_borrowed().enumerate() {
         turns.turn(0)?;
@@ -490,14 +535,13 @@ fn of_dates(tuple: &Bound<'_, PyTuple>, what: &str) -> PyResult<ArrayRef> {
         {
             date = Some(class);
             let day: i32 = object.call_method0(intern!(tuple.py(), "toordinal"))?.extract()?;
-            dates.append_value(day - EPOCH);
-        } else if items::is_missing(&object)? {
-            dates.append_null();
-        } else {
+            dates[number] = day - EPOCH;
+            present.set(number);
+        } else if !items::is_missing(&object)? {
             return Err(among(what, number, &object, "dates"));
         }
     }
-    Ok(Arc::new(dates.finish()))
+    Ok(Arc::new(Date32Array::new(dates.into(), present.nulls())))
 }
 
 fn among(what: &str, number: usize, object: &Bound<'_, PyAny>, others: &str) -> PyErr {
@@ -507,15 +551,4 @@ fn among(what: &str, number: usize, object: &Bound<'_, PyAny>, others: &str) -> 
         }
         Err(error) => error,
     }
-}
-
-fn of_bytes(tuple: &Bound<'_, PyTuple>, what: &str, takes: &Takes) -> PyResult<ArrayRef> {
-    let mut builder = LargeBinaryBuilder::with_capacity(tuple.len(), 0);
-    let mut turns = Turns::new();
-    for number in 0..tuple.len() {
-        let item = items::item(tuple, number, what, takes.objects)?;
-        builder.append_option(item.bytes());
-        turns.turn(item.bytes().map_or(0, <[u8]>::len))?;
-    }
-    Ok(Arc::new(builder.finish()))
 }

@@ -41,8 +41,11 @@ impl Item<'_> {
 /// `TypeError` for one message in the place of many, for dicts, sets, tables and arrays of several
 /// dimensions, and for what cannot be iterated over.
 pub(crate) fn hold<'py>(sequence: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyTuple>> {
-    if let Ok(list) = sequence.cast::<PyList>() {
-        return Ok(list.to_tuple());
+    let tuple_of = sequence.py().get_type::<PyTuple>();
+    // A class of somebody's own may give others than it holds.
+    if sequence.is_exact_instance_of::<PyList>() {
+        // Not `to_tuple`, which panics where there is no room.
+        return Ok(tuple_of.call1((sequence,))?.cast_into::<PyTuple>()?);
     }
     if let Ok(tuple) = sequence.cast_exact::<PyTuple>() {
         return Ok(tuple.clone());
@@ -74,8 +77,7 @@ pub(crate) fn hold<'py>(sequence: &Bound<'py, PyAny>, what: &str) -> PyResult<Bo
     {
         return Err(PyTypeError::new_err(format!("{what} has {dimensions} dimensions; give one")));
     }
-    let tuple = sequence.py().get_type::<PyTuple>();
-    let tuple = tuple.call1((sequence,)).map_err(|error| {
+    let tuple = tuple_of.call1((sequence,)).map_err(|error| {
         let remedy = if is_query { "; give what collect() makes of it" } else { "" };
         let problem = format!("{what} is of type {class}, which is no sequence{remedy}");
         if error.is_instance_of::<PyTypeError>(sequence.py()) {
@@ -165,6 +167,12 @@ pub(crate) fn is_missing(object: &Bound<'_, PyAny>) -> PyResult<bool> {
         return Ok(!object.getattr(intern!(object.py(), "is_valid"))?.is_truthy()?);
     }
     Ok(["NAType", "NaTType"].contains(&&*name) && module.starts_with("pandas."))
+}
+
+/// Whether an object is a decimal that signals that it is no number, which pandas refuses.
+pub(crate) fn is_signaling(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(is_of_class(object, "decimal", "Decimal")?
+        && object.call_method0(intern!(object.py(), "is_snan"))?.is_truthy()?)
 }
 
 /// Whether an object is of this class, and of none below it. By its names: what is not imported yet

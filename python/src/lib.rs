@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 
 mod algorithm;
 mod backend;
+mod build;
 mod bytes;
 mod capsule;
 mod column;
@@ -17,6 +18,7 @@ mod items;
 mod many;
 mod output;
 mod pandas;
+mod panics;
 mod requested;
 mod rows;
 mod signals;

@@ -137,8 +137,11 @@ impl Rendering {
     }
 
     /// The array of all digests.
-    pub(crate) fn array(self, nulls: Option<NullBuffer>) -> ArrayRef {
-        match self {
+    ///
+    /// # Errors
+    /// `MemoryError` where there is no room for what it needs besides.
+    pub(crate) fn array(self, nulls: Option<NullBuffer>) -> PyResult<ArrayRef> {
+        Ok(match self {
             Self::Digests(Output::Uint64, Digests::Narrow(numbers)) => {
                 Arc::new(UInt64Array::new(numbers.into(), nulls))
             }
@@ -151,15 +154,16 @@ impl Rendering {
                 let bytes = Buffer::from_vec(digests.into_flattened());
                 Arc::new(FixedSizeBinaryArray::new(16, bytes, nulls))
             }
-            Self::Digits { digits, width, .. } => Arc::new(texts(digits, 2 * width, nulls)),
-        }
+            Self::Digits { digits, width, .. } => Arc::new(texts(digits, 2 * width, nulls)?),
+        })
     }
 }
 
 /// Texts of one width.
-fn texts(digits: Vec<u8>, width: usize, nulls: Option<NullBuffer>) -> StringArray {
-    let offsets: Vec<i32> = (0..=digits.len()).step_by(width).map(|offset| offset as i32).collect();
+fn texts(digits: Vec<u8>, width: usize, nulls: Option<NullBuffer>) -> PyResult<StringArray> {
+    let mut offsets = bytes::room(digits.len() / width + 1)?;
+    offsets.extend((0..=digits.len()).step_by(width).map(|offset| offset as i32));
     let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
     let digits = Buffer::from_vec(digits);
-    StringArray::try_new(offsets, digits, nulls).expect("digits are ASCII, at equal distances")
+    Ok(StringArray::try_new(offsets, digits, nulls).expect("digits are ASCII, at equal distances"))
 }

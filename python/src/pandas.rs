@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use arrow_array::Array as _;
 use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 
 use crate::algorithm::{Digests, Function, Key};
@@ -36,7 +37,9 @@ pub(crate) fn _pandas_hash_objects(
         let mut batch = Vec::with_capacity(BATCH.min(count - start));
         for number in start..count.min(start + BATCH) {
             match items::item(&tuple, number, "values", MESSAGES) {
-                Ok(Item::Missing) if may_miss => {
+                Ok(Item::Missing)
+                    if may_miss && !items::is_signaling(&tuple.get_item(number)?)? =>
+                {
                     missing.push(number);
                     batch.push(Item::Missing);
                 }
@@ -75,7 +78,9 @@ pub(crate) fn _pandas_hash_column(
         if !missing.is_empty() && !may_miss {
             return Ok(false);
         }
-        hashes.extend(numbers_of(py, &function, &chunk)?);
+        let numbers = numbers_of(py, &function, &chunk)?;
+        hashes.try_reserve(numbers.len()).map_err(|_| PyMemoryError::new_err(()))?;
+        hashes.extend(numbers);
     }
     finish(py, Digests::Narrow(hashes), missing, out)?;
     Ok(true)

@@ -3,12 +3,11 @@
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
-use arrow_array::builder::LargeBinaryBuilder;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
     Date32Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType,
 };
-use arrow_array::{AnyDictionaryArray, Array, ArrayRef};
+use arrow_array::{Array, ArrayRef};
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType, Field};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -17,6 +16,7 @@ use pyo3_arrow::error::PyArrowError;
 use pyo3_arrow::ffi::ArrayIterator;
 
 use crate::algorithm::{Function, Places};
+use crate::bytes;
 use crate::column::Column;
 use crate::hash_column::{next, steps, unless_it_changes};
 use crate::input::{self, Chunks, WRITTEN};
@@ -72,7 +72,7 @@ pub(crate) fn surrogate_key(
         for rows in steps(0..block.len, output.most_rows()) {
             let rendering = Rendering::new(output, &Function::Md5, rows.len())?;
             let rendering = block.hash_into(py, &joiner, rows, rendering)?;
-            arrays.push(py.detach(|| rendering.array(None)));
+            arrays.push(py.detach(|| rendering.array(None))?);
         }
     }
     let field = Field::new("", output.data_type(&Function::Md5), true);
@@ -278,17 +278,17 @@ impl Joiner<'_> {
     /// Puts the digest of each row of the columns into its place.
     fn hash(&self, columns: &[ArrayRef], places: Places<'_>) -> Result<(), ArrowError> {
         let Places::Wide(mut places) = places else { unreachable!("MD5 has 16 bytes") };
-        let texts = columns.iter().enumerate().map(|(number, array)| text(number, array));
-        let texts = texts.collect::<Result<Vec<ArrayRef>, _>>()?;
-        let columns: Vec<Rows<'_>> =
-            texts.iter().map(|text| Rows::of(text).expect("made text")).collect();
+        let texts = columns.iter().enumerate().map(|(number, array)| Texts::of(number, array));
+        let texts = texts.collect::<Result<Vec<Texts>, _>>()?;
+        let columns: Vec<Values<'_>> = texts.iter().map(Texts::values).collect();
         let (mut joined, mut ends) = (Vec::new(), Vec::new());
         let mut row = 0;
         while !places.is_empty() {
             joined.clear();
             ends.clear();
             while ends.len() < BATCH.min(places.len()) && joined.len() < BATCH_BYTES {
-                self.join(&columns, row, &mut joined);
+                let join = self.join(&columns, row, &mut joined);
+                join.map_err(|error| ArrowError::ExternalError(Box::new(error)))?;
                 ends.push(joined.len());
                 row += 1;
             }
@@ -306,23 +306,70 @@ impl Joiner<'_> {
     }
 
     #[inline]
-    fn join(&self, columns: &[Rows<'_>], row: usize, joined: &mut Vec<u8>) {
+    fn join(&self, columns: &[Values<'_>], row: usize, joined: &mut Vec<u8>) -> PyResult<()> {
         for (number, column) in columns.iter().enumerate() {
             if number > 0 {
-                joined.extend_from_slice(self.separator);
+                bytes::append(joined, self.separator)?;
             }
-            joined.extend_from_slice(column.get(row).unwrap_or(self.null));
+            bytes::append(joined, column.get(row).unwrap_or(self.null))?;
+        }
+        Ok(())
+    }
+}
+
+/// The values of a column as text.
+struct Texts {
+    texts: ArrayRef,
+    /// Of a dictionary, whose texts stand there once each: which of them each row is, if it is not
+    /// null.
+    places: Option<Vec<Option<usize>>>,
+}
+
+/// The same, row by row.
+struct Values<'a> {
+    rows: Rows<'a>,
+    places: Option<&'a [Option<usize>]>,
+}
+
+impl Texts {
+    fn of(number: usize, array: &ArrayRef) -> Result<Self, ArrowError> {
+        let Some(dictionary) = array.as_any_dictionary_opt() else {
+            return Ok(Self { texts: text(number, array)?, places: None });
+        };
+        let (keys, texts) = (dictionary.keys(), text(number, dictionary.values())?);
+        // Each key is read once and held within the dictionary: others may write where the keys
+        // are, and Arrow's own cast would follow them.
+        let places = if texts.is_empty() {
+            vec![None; keys.len()]
+        } else {
+            let places = dictionary.normalized_keys().into_iter().enumerate();
+            places.map(|(row, place)| keys.is_valid(row).then_some(place)).collect()
+        };
+        Ok(Self { texts, places: Some(places) })
+    }
+
+    fn values(&self) -> Values<'_> {
+        Values { rows: Rows::of(&self.texts).expect("made text"), places: self.places.as_deref() }
+    }
+}
+
+impl<'a> Values<'a> {
+    /// The text of a row; none where it is null.
+    #[inline]
+    fn get(&self, row: usize) -> Option<&'a [u8]> {
+        match self.places {
+            None => self.rows.get(row),
+            Some(places) => self.rows.get(places[row]?),
         }
     }
 }
 
-/// The values of an array as text.
+/// The values of an array as text, which is no dictionary.
 ///
 /// # Errors
 /// `ValueError`, as one of Arrow's, for dates that databases write in different ways: DuckDB has
 /// `10000-01-01` and `0001-12-31 (BC)`, others a sign or other years.
-fn text(number: usize, array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
-    let values = array.as_any_dictionary_opt().map_or(array, |dictionary| dictionary.values());
+fn text(number: usize, values: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     if let Some(dates) = values.as_primitive_opt::<Date32Type>()
         && !dates.iter().flatten().all(|date| DATES.contains(&date))
     {
@@ -340,28 +387,10 @@ fn text(number: usize, array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         ));
         return Err(ArrowError::ExternalError(Box::new(error)));
     }
-    match array.data_type() {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(array.clone()),
-        DataType::Dictionary(..) => looked_up(number, array.as_any_dictionary()),
-        _ => cast(array, &DataType::LargeUtf8),
+    match values.data_type() {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(values.clone()),
+        _ => cast(values, &DataType::LargeUtf8),
     }
-}
-
-/// The values of a dictionary as text, row by row. Each key is read once and held within the
-/// dictionary: others may write where the keys are, and Arrow's own cast would follow them.
-fn looked_up(number: usize, dictionary: &dyn AnyDictionaryArray) -> Result<ArrayRef, ArrowError> {
-    let values = text(number, dictionary.values())?;
-    let rows = Rows::of(&values).expect("made text");
-    let mut texts = LargeBinaryBuilder::with_capacity(dictionary.len(), 0);
-    if values.is_empty() {
-        texts.append_nulls(dictionary.len());
-        return Ok(Arc::new(texts.finish()));
-    }
-    for (row, key) in dictionary.normalized_keys().into_iter().enumerate() {
-        let value = if dictionary.keys().is_null(row) { None } else { rows.get(key) };
-        texts.append_option(value);
-    }
-    Ok(Arc::new(texts.finish()))
 }
 
 /// Whether decimal numbers have no more digits than their type says, beyond which Arrow cuts them

@@ -348,6 +348,8 @@ def test_what_is_not_of_its_type_is_an_error(capfd: pytest.CaptureFixture[str]) 
     assert len(lanesum.hash_column(twice)) == 1
     with pytest.raises(ValueError, match="was taken before"):
         lanesum.hash_column(twice)
+    # The exception says it; nothing is printed.
+    assert capfd.readouterr() == ("", "")
 
 
 def test_a_frame_of_pandas_with_one_column_is_that_column() -> None:
@@ -430,6 +432,11 @@ def test_a_row_is_looked_up_by_its_number() -> None:
     for row in (3, -4, 2**62, -(2**63)):
         with pytest.raises(IndexError, match=f"row {row} of 3"):
             column[row]
+    for beyond in (2**70, -(2**70)):
+        with pytest.raises(IndexError, match=f"row {beyond} of "):
+            column[beyond]
+    with pytest.raises(TypeError):
+        column["0"]  # type: ignore[index]
 
 
 def test_what_a_type_means_is_not_what_it_is_stored_as(key: bytes) -> None:

@@ -482,6 +482,55 @@ def test_parquet_refuses_what_would_have_no_effect(tmp_path: Path) -> None:
         parquet.hash_parquet(tmp_path / "in", "a", 5)
 
 
+@pytest.mark.parametrize("change", ["replaced", "appended", "gone"])
+@pytest.mark.parametrize("is_while_read", [False, True])
+def test_parquet_that_changes_meanwhile_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str, is_while_read: bool
+) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    import pyarrow.parquet
+
+    from lanesum import parquet
+
+    path = tmp_path / "in"
+    pyarrow.parquet.write_table(pyarrow.table({"id": ["a", "b", "c"]}), path, row_group_size=1)
+
+    def meddle() -> None:
+        if change == "replaced":
+            # Of as many row groups, and as long.
+            pyarrow.parquet.write_table(pyarrow.table({"id": ["x", "y", "z"]}), tmp_path / "new", row_group_size=1)
+            os.replace(tmp_path / "new", path)
+        elif change == "appended":
+            pyarrow.parquet.write_table(pyarrow.table({"id": ["a", "b", "c", "d"]}), tmp_path / "new", row_group_size=1)
+            path.write_bytes((tmp_path / "new").read_bytes())
+        else:
+            path.unlink()
+
+    if is_while_read:
+        hashed = parquet._hashed
+        done = []
+
+        def hash_and_meddle(table, *arguments):  # type: ignore[no-untyped-def]
+            # The first is of no rows, before there are parts.
+            if len(table) and not done:
+                done.append(True)
+                meddle()
+            return hashed(table, *arguments)
+
+        monkeypatch.setattr(parquet, "_hashed", hash_and_meddle)
+        parts = parquet.hash_parquet(path, "id", tmp_path / "out")
+    else:
+        (task,) = parquet.pack([str(path)], str(tmp_path), ["id"])
+        meddle()
+        parts = parquet.Parts(parquet.hash_parquet_task(task, columns={"h": "id"}))
+    (part,) = parts
+    # What is overwritten is not whole for a while.
+    expected = "No such file" if change == "gone" else "changed while it was read"
+    if change != "appended" or not is_while_read:
+        assert part.error is not None and expected in part.error
+    assert part.error and not parts.ok and part.rows == 0 and not os.path.exists(part.out)
+
+
 @cluster
 def test_parquet(tmp_path: Path, client: object) -> None:
     pyarrow = pytest.importorskip("pyarrow")
@@ -581,6 +630,27 @@ def test_shards_in_the_tree_are_refused(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="is in the tree"):
             lanesum.hash_tree(tmp_path / "tree", shards=tmp_path / shards)
     assert lanesum.hash_tree(tmp_path / "tree", shards=tmp_path / "tree-shards").num_rows == 1
+
+
+def test_shards_to_which_links_lead_are_passed_over(tmp_path: Path) -> None:
+    tree, shards = tmp_path / "tree", tmp_path / "around" / "shards"
+    tree.mkdir()
+    shards.mkdir(parents=True)
+    (tree / "a").write_bytes(b"abc")
+    (shards.parent / "b").write_bytes(b"abc")
+    (tree / "link").symlink_to(shards)
+    (tree / "around").symlink_to(shards.parent)
+    (tree / "file").symlink_to(shards / "part-of-mine")
+    (shards / "part-of-mine").write_bytes(b"abc")
+    expected = [str(tree / name) for name in ("a", "around/b")]
+    for links in (3, 5):
+        table = lanesum.hash_tree(tree, follow=True, shards=shards)
+        assert table.ok and table.column("path") == expected
+        assert {what for _, what in table.skipped} == {"in the folder of shards"}
+        assert len(table.skipped) == links
+        (shards / "part-of-a-run").touch()
+    with pytest.raises(ValueError, match="is in the tree"):
+        lanesum.hash_tree(tmp_path, follow=True, shards=shards)
 
 
 def test_a_pool_that_is_shut_down_is_not_waited_for(few: None, files: list[str]) -> None:

@@ -126,6 +126,25 @@ def test_what_is_no_regular_file_in_a_tree_is_passed_over_and_named(tmp_path: Pa
     assert path == str(tmp_path / "fifo") and "pipe" in what
 
 
+@pytest.mark.parametrize("name", [b"nowhere\xff", b"nowhere", "nowhere", Path("nowhere")])
+def test_errors_name_a_path_as_it_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: bytes | str) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "list").write_text(f"{'0' * 32}  a\n")
+    for raising in [
+        lambda: lanesum.hash_tree(name),
+        lambda: lanesum.hash_tree(name, shards=tmp_path / "shards"),
+        lambda: lanesum.read_list(name),
+        lambda: lanesum.check(name),
+        lambda: lanesum.check(["list", name]),
+        lambda: lanesum.compare(name, "."),
+        lambda: lanesum.etag(name),
+        lambda: lanesum.write_list([{"path": "a", "md5": bytes(16)}], os.path.join(name, name)),
+    ]:
+        with pytest.raises(FileNotFoundError) as raised:
+            raising()
+        assert raised.value.filename in (os.fspath(name), os.path.join(name, name))
+
+
 def test_links_are_left_out_or_followed_and_no_loop_is_lost(tmp_path: Path) -> None:
     write(tmp_path / "file", b"abc")
     (tmp_path / "link").symlink_to("file")
@@ -210,6 +229,7 @@ def test_trees_leave_out_what_they_are_told_to(tmp_path: Path) -> None:
         (lambda: lanesum.check(pd.DataFrame({"a": []})), TypeError, "lists must be .*, not a table, a DataFrame"),
         (lambda: lanesum.hash_tree(".", exclude=["a", "!a.txt"]), ValueError, r"exclude: '!a.txt': .* is \\!a.txt$"),
         (lambda: lanesum.hash_tree(".", exclude=["a.txt\n"]), ValueError, "exclude: 'a.txt.n' ends with the end of its li"),
+        (lambda: lanesum.hash_tree(".", exclude="a\0"), ValueError, "exclude: .* has a null byte"),
         (lambda: lanesum.compare(".", ".", exclude=Path("!a")), ValueError, "takes back"),
         (lambda: lanesum.hash_files([], ["siphash24-128", "siphash24_128"], key=bytes(16)), ValueError, "twice"),
         (lambda: lanesum.hash_files([], "md5", key=b"short"), ValueError, "5 bytes"),

@@ -196,3 +196,44 @@ def test_hashlibs_flag_is_whatever_is_true_or_false() -> None:
     for flag in [True, 0, None, "no"]:
         hashed = lanesum.md5(b"a", usedforsecurity=flag)  # type: ignore[arg-type]
         assert hashed.digest() == lanesum.md5(b"a").digest()
+
+
+class Inches(pa.ExtensionType):  # type: ignore[misc]
+    """A type of somebody's own."""
+
+    def __init__(self) -> None:
+        super().__init__(pa.int32(), "lanesum.inches")
+
+    def __arrow_ext_serialize__(self) -> bytes:
+        return b""
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage: pa.DataType, serialized: bytes) -> Inches:
+        return cls()
+
+
+def test_a_dictionary_means_what_its_values_mean(key: bytes) -> None:
+    def dictionary(values: pa.Array) -> pa.Array:
+        return pa.DictionaryArray.from_arrays(pa.array([0]), values)
+
+    uuids = dictionary(pa.array([bytes(16)], pa.uuid()))
+    inches = dictionary(pa.ExtensionArray.from_storage(Inches(), pa.array([1], pa.int32())))
+    for column, name in [(uuids, "arrow.uuid"), (inches, "lanesum.inches")]:
+        for given in [column, pa.chunked_array([column]), pa.table({"a": column}), pa.record_batch({"a": column})]:
+            for hashed in [
+                lambda given=given: lanesum.hash_column(given),
+                lambda given=given: lanesum.hash_column(given, "siphash24", key=key),
+                lambda given=given: lanesum.surrogate_key([given]),
+            ]:
+                with pytest.raises(TypeError, match=f"is of the type {name}, stored as Dictionary"):
+                    hashed()
+        table = pa.table({"b": pa.array(["x"]), "a": column})
+        for given in [table, table.to_batches()[0], {"a": column}]:
+            with pytest.raises(TypeError, match=f"columns\\[.a.\\] is of the type {name}"):
+                lanesum.surrogate_key(given)
+    # Text says itself what it means.
+    texts = dictionary(pa.ExtensionArray.from_storage(pa.json_(), pa.array(["{}"])))
+    expected = lanesum.hash_many(["{}"])
+    for given in [texts, pa.chunked_array([texts]), dictionary(pa.array(["{}"]))]:
+        assert lanesum.hash_column(given).to_pylist() == expected
+        assert lanesum.surrogate_key([given], output="binary").to_pylist() == expected

@@ -252,6 +252,26 @@ def test_a_descriptor_is_no_path(folder: Path) -> None:
     os.close(writer)
 
 
+@pytest.mark.parametrize("name", ["\u65e5" * 80, "\U0001f600" * 63, os.fsdecode(b"\xff" * 250), "a" * 255])
+def test_a_list_may_have_any_name_that_the_system_takes(folder: Path, name: str) -> None:
+    for _ in range(2):
+        lanesum.write_list([{"path": "a", "md5": ABC}], name)
+        assert (folder / name).read_text() == f"{ABC}  a\n"
+
+
+@pytest.mark.parametrize("name", ["", "new/", "folder/", "file/", "new/.", "folder/..", b"", b"new/", "nowhere/new/"])
+def test_a_list_is_refused_as_open_refuses_its_name(folder: Path, name: str | bytes) -> None:
+    (folder / "folder").mkdir()
+    (folder / "file").touch()
+    before = sorted(os.listdir())
+    with pytest.raises(OSError) as theirs:
+        open(name, "wb")
+    with pytest.raises(type(theirs.value)) as ours:
+        lanesum.write_list([{"path": "a", "md5": ABC}], name)
+    assert (ours.value.errno, ours.value.filename) == (theirs.value.errno, name)
+    assert sorted(os.listdir()) == before and (folder / "file").read_bytes() == b""
+
+
 def test_a_list_is_replaced_whole_and_keeps_its_mode(folder: Path) -> None:
     out = folder / "out"
     out.write_text("before")
@@ -308,6 +328,9 @@ def test_an_empty_list_among_several_is_named(folder: Path) -> None:
     (folder / "none").write_text("words\n")
     table = lanesum.check(["full", "empty"])
     assert table.ok and table.problems == ["empty: an empty list"]
+    (folder / os.fsdecode(b"empty\xff")).write_text("# nothing\n")
+    assert lanesum.check(["full", b"empty\xff"]).problems == ["empty\ufffd: an empty list"]
+    assert lanesum.check("empty").problems == ["no checksum line in the lists, so nothing was checked"]
     assert lanesum.check(["full", "full"]).problems == []
     (problem,) = lanesum.check(["full", "none"]).problems
     assert problem.startswith("none: ")

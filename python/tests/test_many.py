@@ -112,3 +112,14 @@ def test_tables_and_arrays_of_rows_are_no_messages() -> None:
     with pytest.raises(TypeError, match="messages is a mappingproxy, whose order or values would be lost"):
         lanesum.hash_many(type.__dict__["__dict__"].__get__(int))
     assert lanesum.hash_many(pd.DataFrame(columns)["email"]) == lanesum.hash_many(["x@y"])
+
+
+def test_a_list_of_a_class_of_its_own_says_what_is_in_it() -> None:
+    class Reversed(list):  # type: ignore[type-arg]
+        def __iter__(self):  # type: ignore[no-untyped-def]
+            return iter(self[::-1])
+
+    given = Reversed(["a", "b"])
+    expected = lanesum.hash_many(["b", "a"])
+    assert lanesum.hash_many(given) == expected
+    assert lanesum.hash_column(given).to_pylist() == expected

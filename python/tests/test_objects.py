@@ -194,3 +194,18 @@ def test_none_is_no_bytes() -> None:
     for make in (lanesum.md5, lambda data: lanesum.new("md5", data), lambda data: lanesum.siphash24(data, key=bytes(16))):
         with pytest.raises(TypeError, match="bytes-like"):
             make(None)
+
+
+def test_moments_of_numpy_are_their_bytes() -> None:
+    for kind in ("M8[s]", "m8[us]", [("at", "M8[ns]"), ("id", "i4")]):
+        moments = np.zeros(100_000, kind)
+        assert lanesum.md5(moments).digest() == hashlib.md5(moments).digest()
+        assert lanesum.hash_many([moments[:3]]) == [hashlib.md5(moments[:3]).digest()]
+        with pytest.raises(ValueError, match="cannot include dtype|not C-contiguous"):
+            lanesum.md5(moments[::2])
+    with pytest.raises((TypeError, ValueError)):
+        lanesum.md5(np.zeros(3, [("at", "M8[ns]"), ("of", "O")]))
+    view = memoryview(b"abc")
+    view.release()
+    with pytest.raises(ValueError, match="released"):
+        lanesum.md5(view)

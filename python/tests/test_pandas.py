@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -96,3 +98,14 @@ def test_bad_input_has_pandas_own_errors() -> None:
         lanesum.pandas_hash_array(objects(["a"]), hash_key="\ud800" * 16)
     with pytest.raises(UnicodeEncodeError):
         lanesum.pandas_hash_array(objects(["\ud800"]))
+
+
+def test_a_signaling_decimal_is_refused_as_pandas_does() -> None:
+    values = np.array(["a", Decimal("sNaN")], object)
+    for hashed in (pd.util.hash_array, lanesum.pandas_hash_array):
+        with pytest.raises(TypeError, match="signaling"):
+            hashed(values)
+    theirs = pd.util.hash_array(values, categorize=False)
+    assert (lanesum.pandas_hash_array(values, categorize=False) == theirs).all()
+    values[1] = Decimal("NaN")
+    assert (lanesum.pandas_hash_array(values) == pd.util.hash_array(values)).all()

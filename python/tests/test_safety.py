@@ -10,6 +10,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -193,6 +194,72 @@ def test_memory_stays_what_it_is() -> None:
         work()
     # One object of 100 bytes lost in each round would be a megabyte.
     assert resident() - before < 700_000
+
+
+def within(megabytes: int, given: str, work: str) -> str:
+    """What becomes of work where there is no more memory than this beside what it is given."""
+    script = f"""
+import resource, numpy as np, pyarrow as pa, lanesum
+given = {given}
+# What is loaded late is there.
+lanesum.surrogate_key([lanesum.hash_column(["a"], "siphash24", key=bytes(16), output="uint64")])
+with open("/proc/self/statm") as statm:
+    used = int(statm.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + ({megabytes} << 20),) * 2)
+try:
+    print(len({work}))
+except MemoryError:
+    print("MemoryError")
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd="/")
+    return run.stdout.strip() or run.stderr
+
+
+def test_numbers_that_memory_cannot_hold_are_a_memory_error() -> None:
+    for kind in (np.int64, np.uint64):
+        numbers = np.broadcast_to(kind(1), 10**15)
+        with pytest.raises(MemoryError):
+            lanesum.hash_column(numbers, "siphash24", key=bytes(16))
+        with pytest.raises(MemoryError):
+            lanesum.surrogate_key([numbers])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        '["a" * (10 << 20)] * 100',
+        '[b"a" * (10 << 20)] * 100',
+        '[bytearray(10 << 20)] * 100',
+        '["é" * (5 << 20)] * 100',
+        'np.broadcast_to(np.bytes_(b"a" * 100), 10_000_000)',
+    ],
+)
+def test_objects_that_memory_cannot_hold_are_a_memory_error(given: str) -> None:
+    work = 'lanesum.hash_column(given, "siphash24", key=bytes(16))'
+    assert within(200, given, work) == "MemoryError"
+    if given[1] != "b":
+        assert within(200, given, "lanesum.surrogate_key([given])") == "MemoryError"
+
+
+@pytest.mark.parametrize("of", ["1", "True", '"a"', "None"])
+def test_rows_that_memory_cannot_hold_are_a_memory_error(of: str) -> None:
+    # A tuple of them has as many bytes as the list, and numbers and texts have these once more.
+    for megabytes in (40, 90) if of != "True" else (40,):
+        assert within(megabytes, f"[{of}] * 10_000_000", "lanesum.surrogate_key([given])") == "MemoryError"
+
+
+def test_objects_take_little_more_memory_than_they_have() -> None:
+    for of in ('"a"', 'b"a"'):
+        # It has 286 MiB, and its digests 5.
+        assert within(310, f"[{of} * 1000] * 300_000", "lanesum.hash_column(given)") == "300000"
+
+
+def test_values_of_dictionaries_are_not_copied_for_each_row() -> None:
+    given = 'pa.DictionaryArray.from_arrays(pa.array([0, None] * 1000), pa.array(["a" * (4 << 20)]))'
+    for work in ("lanesum.hash_column(given)", "lanesum.surrogate_key([given])"):
+        assert within(100, given, work) == "2000"
+    given = given.replace(" * 1000", " * 2").replace("4 << 20", "40 << 20")
+    assert within(100, given, "lanesum.surrogate_key([given] * 10)") == "MemoryError"
 
 
 @pytest.mark.parametrize(

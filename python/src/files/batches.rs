@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyList};
 use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 
-use crate::input::unless_it_panics;
+use crate::panics::unless_it_panics;
 use crate::requested::that_fits;
 
 /// Rows of a batch at most: as many as one likes to have in one piece of memory.

@@ -64,9 +64,10 @@ pub(crate) fn check_lists(
     let options = options(&checking, engine)?;
     let lists: Vec<_> = lists.into_iter().map(List::Path).collect();
     let left = lists.len();
+    let is_one = left == 1;
     let check = py.detach(|| check::check(lists.into_iter(), &options));
     let (is_strict, is_told) = (checking.strict || has_key, checking.algorithm.is_some());
-    let mut report = Report { is_strict, is_told, ..Report::default() };
+    let mut report = Report { is_strict, is_told, is_one, ..Report::default() };
     watch.wait(py, Lists { check, left }, |(list, event)| {
         report.event(&list, event);
         Ok(())
@@ -127,6 +128,8 @@ struct Report {
     is_strict: bool,
     /// Whether the algorithm of lines that do not name theirs was said.
     is_told: bool,
+    /// Whether there is but one list.
+    is_one: bool,
     lists: NamesBuilder,
     names: NamesBuilder,
     verdicts: StringBuilder,
@@ -208,6 +211,7 @@ impl Report {
         let unknown = mem::take(&mut self.unknown);
         let name = String::from_utf8_lossy(list.name()).into_owned();
         let mut tell = |words: &str| self.problems.push(format!("{name}: {words}"));
+        let verifiable = tally.entries() + tally.unknown;
         if let Some(error) = error {
             self.bad_lists += 1;
             return tell(&error);
@@ -217,7 +221,9 @@ impl Report {
             let lines = counted(tally.unknown, "line");
             tell(&format!("{lines} of {} not checked", names.join(", ")));
         }
-        if tally.entries() + tally.unknown == 0 && tally.malformed > 0 {
+        if verifiable + tally.wrong + tally.malformed == 0 && !self.is_one {
+            tell("an empty list");
+        } else if verifiable == 0 && tally.malformed > 0 {
             self.bad_lists += 1;
             tell("no checksum line in it; is it a list?");
         } else if tally.malformed > 0 {
