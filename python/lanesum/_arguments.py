@@ -36,7 +36,8 @@ def named(*paths: AnyPath) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        for given in map(os.fspath, paths):
+        for path in paths:
+            given = os.fspath(path)
             if isinstance(given, bytes) and error.filename == os.fsdecode(given):
                 error.filename = given
         raise
