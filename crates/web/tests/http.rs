@@ -712,6 +712,8 @@ fn what_is_damaged_and_renamed_is_named_where_it_is() {
     let file = fs::File::create(page.path("e/bad")).unwrap();
     (&file).write_all(b"D/BAD").unwrap();
     file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000)).unwrap();
+    // What somebody has open for writing is busy.
+    drop(file);
     page.audit();
     let tree = page.path("").canonicalize().unwrap();
     let front = browser.get("/").body;

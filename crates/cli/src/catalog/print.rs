@@ -201,7 +201,7 @@ pub fn way_back(root: &Path, why: &str, say: impl Fn(&str) -> String, console: &
     if verb.starts_with("update") {
         let forget = say("forget");
         words += &format!(
-            ", then `{forget} PATH` of each, or of their folder: until then they are missing"
+            ", then `{forget} PATH` of each, or of their folder: until then each is told as gone"
         );
     }
     words

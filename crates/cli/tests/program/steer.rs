@@ -40,8 +40,8 @@ fn what_rate_and_hours_cannot_hold_is_refused() {
 
     let added = run(&folder, "add tree --limit 1M --between 1:00-6:00 --every 30d");
     assert_eq!(added.status.code(), Some(0), "{}", text(&added.stderr));
-    let words = "tree: scrubbed every 30 days, at most 1.00 MB a second, in 1:00-6:00\n";
-    assert!(text(&added.stderr).contains(words), "{}", text(&added.stderr));
+    let policy = "tree: scrubbed every 30 days, at most 1.00 MB a second, in 1:00-6:00\n";
+    assert!(text(&added.stderr).contains(policy), "{}", text(&added.stderr));
     let told = |args: &str, expected: &str| {
         let told = run(&folder, args);
         assert_eq!(told.status.code(), Some(0), "{}", text(&told.stderr));
