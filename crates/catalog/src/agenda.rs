@@ -18,7 +18,7 @@ use crate::check::require_rows;
 use crate::finding::Finding;
 use crate::jobs::Limits;
 use crate::manners::Manners;
-use crate::options::Options;
+use crate::options::{Options, Verb};
 use crate::root::Root;
 use crate::rows::{Finder, State};
 use crate::scrub::{BATCH, DAY, Part as Whole, Times, budget, cost};
@@ -441,7 +441,10 @@ impl Catalog {
         let claimed_now: HashSet<i64> = ids.iter().copied().collect();
         let unread = queue.deferred.iter().filter(|&&id| !claimed_now.contains(&id.into()));
         let of = Whole { left: 0, unread: unread.count() as u64, goes_on };
-        let summary = self.scrub_these(root, ids, of, Limits::default(), options, tell)?;
+        let last = self.last_run_id()?;
+        let ran = self.scrub_these(root, ids, of, Limits::default(), options, tell);
+        self.note_damage(&ran, (root, Verb::Scrub), last, options);
+        let summary = ran?;
         let now = (options.clock)();
         let times = Times::of(self, root, now);
         let was_whole = summary.is_complete || summary.halt == Some(Halt::More);
@@ -471,7 +474,7 @@ impl Catalog {
     }
 
     /// The number of the last run that began.
-    fn last_run_id(&self) -> Result<i64, CatalogError> {
+    pub(crate) fn last_run_id(&self) -> Result<i64, CatalogError> {
         let sql = "SELECT coalesce(max(id), 0) FROM run";
         Ok(self.db.query_row(sql, [], |row| row.get(0))?)
     }

@@ -1,9 +1,9 @@
 //! What whoever shows a catalog asks for: a page of what is not well, one file, the runs of some
 //! time.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lanesum_list::Digests;
 use rusqlite::types::ValueRef;
@@ -14,6 +14,7 @@ use crate::finding::Finding;
 use crate::overview::{event, run};
 use crate::root::Root;
 use crate::rows::{Finder, State};
+use crate::summary::Severity;
 use crate::table::{EVENT, RUN, STATE};
 use crate::{Catalog, CatalogError, Event, Run};
 
@@ -26,8 +27,12 @@ const EVENTS: i64 = 100_000;
 pub struct Known {
     /// What it is called by in the catalog, as long as it is there and under whatever name.
     pub id: i64,
-    /// Where it is.
+    /// Where it is, as cataloged.
     pub path: PathBuf,
+    /// Where it was found when it was told to stand as it does, if that was under another name.
+    pub elsewhere: Option<PathBuf>,
+    /// Whether it was gone when it was looked for last, under whatever name.
+    pub is_gone: bool,
     /// How it stands.
     pub status: Status,
     /// When it was well the last time that it was looked at: seconds since 1970, and 0 where it
@@ -37,8 +42,8 @@ pub struct Known {
     pub size: i64,
     /// What is cataloged of its content.
     pub digests: Digests,
-    /// What was told of it when it was found as it stands; nothing where it is well, has another
-    /// name since, or a hundred thousand things were found after.
+    /// What was told of it when it was found as it stands; nothing where it is well, or a hundred
+    /// thousand things were found after.
     pub found: Option<Event>,
     root: i64,
     below: Vec<u8>,
@@ -54,6 +59,12 @@ impl Known {
             let finding = Finding::new(class, self.path.as_os_str().as_bytes().to_vec());
             Some(Event { at: self.last_good, root: None, finding })
         })
+    }
+
+    /// Where it is now, as far as is known.
+    #[must_use]
+    pub fn place(&self) -> &Path {
+        self.elsewhere.as_deref().unwrap_or(&self.path)
     }
 
     /// Whether it is a file of this folder, and of none in it that was added by itself.
@@ -111,6 +122,8 @@ impl Catalog {
             files.push(Known {
                 id,
                 path: of.path_of(&below),
+                elsewhere: None,
+                is_gone: false,
                 status,
                 last_good,
                 size: file.stat.size,
@@ -134,41 +147,82 @@ impl Catalog {
         if open.is_empty() {
             return Ok(());
         }
-        self.newest_events(&mut |root, paths, class, event| {
-            // What has another name on the disk is told under that.
-            let Some(path) = paths.into_iter().flatten().find(|path| open.contains_key(*path))
-            else {
-                return Ok(true);
-            };
-            let Some(places) = open.get_mut(path) else { return Ok(true) };
-            let is_it = |&place: &usize| {
-                let file: &Known = &files[place];
-                file.root == root && Status::of_class(class) == Some(file.status)
-            };
-            if let Some(at) = places.iter().position(is_it) {
-                files[places.swap_remove(at)].found = Some(event()?);
-                if places.is_empty() {
-                    open.remove(path);
+        self.newest_events(&mut |root, [path, other], class, event| {
+            // What has another name on the disk is told under that, and its row has the other one,
+            // until an update takes the name up.
+            for name in [other, path].into_iter().flatten() {
+                let Some(places) = open.get_mut(name) else { continue };
+                if class == Class::Missing {
+                    for &place in &*places {
+                        files[place].is_gone |= files[place].root == root;
+                    }
                 }
+                let is_it = |&place: &usize| {
+                    let file: &Known = &files[place];
+                    file.root == root && Status::of_class(class) == Some(file.status)
+                };
+                let Some(at) = places.iter().position(is_it) else { continue };
+                let file = &mut files[places.swap_remove(at)];
+                let is_elsewhere = !file.is_gone && other == Some(&*file.below);
+                let event = event()?;
+                file.elsewhere = Some(event.path()).filter(|it| is_elsewhere && *it != file.path);
+                file.found = Some(event);
+                if places.is_empty() {
+                    open.remove(name);
+                }
+                break;
             }
             Ok(!open.is_empty())
         })
     }
 
-    /// What was found of a file under the name that it has now, newest first and so many at most,
-    /// among the newest hundred thousand events.
+    /// What was found of a file under the name that it is cataloged by, and of what was cataloged
+    /// by that, newest first and so many at most, among the newest hundred thousand events.
     ///
     /// # Errors
     /// Those of the catalog.
     pub fn events_of(&self, file: &Known, most: usize) -> Result<Vec<Event>, CatalogError> {
         let mut found = Vec::new();
-        self.newest_events(&mut |root, [path, _], _, event| {
-            if root == file.root && path == Some(&file.below) {
+        self.newest_events(&mut |root, paths, _, event| {
+            if root == file.root && paths.contains(&Some(&file.below)) {
                 found.push(event()?);
             }
             Ok(found.len() < most)
         })?;
         Ok(found)
+    }
+
+    /// The rows of a root that were not told last in their places, each with the other name under
+    /// which it was, or none where it was told to be gone: among the newest hundred thousand events.
+    pub(crate) fn told_elsewhere(
+        &self,
+        root: i64,
+    ) -> Result<HashMap<Vec<u8>, Option<Vec<u8>>>, CatalogError> {
+        let (mut elsewhere, mut told) = (HashMap::new(), HashSet::new());
+        self.newest_events(&mut |of, [path, other], class, _| {
+            let name = other.or(path).unwrap_or_default();
+            if of == root && Status::of_class(class).is_some() && told.insert(name.to_vec()) {
+                let place = other.and(path).map(<[u8]>::to_vec);
+                if place.is_some() || class == Class::Missing {
+                    elsewhere.insert(name.to_vec(), place);
+                }
+            }
+            Ok(true)
+        })?;
+        Ok(elsewhere)
+    }
+
+    /// What is not well at a path or below it and lies under another name outside of that, as far
+    /// as is known, and is there: cataloged no more, it would be taken up as new.
+    pub(crate) fn lies_elsewhere(&self, path: &Path) -> Result<Option<Known>, CatalogError> {
+        let files = self.not_well_after(0, usize::MAX)?;
+        Ok(files.into_iter().find(|file| {
+            let is_outside = |place: &PathBuf| !place.starts_with(path);
+            file.path.starts_with(path)
+                && file.status.severity() == Severity::Damage
+                && file.elsewhere.as_ref().is_some_and(is_outside)
+                && file.place().symlink_metadata().is_ok_and(|it| it.is_file())
+        }))
     }
 
     /// Gives the newest events, until `take` has enough: of each its root, its path and the other

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::stat::Stat;
+use crate::stat::{Stat, is_beyond};
 use crate::summary::Severity;
 
 /// What became of a file since it was cataloged.
@@ -302,7 +302,8 @@ pub(crate) enum Case {
 /// | not = | = | any | | altered; emptied at 0 bytes |
 /// | not = | not = | any | | changed; older if mtime went back |
 ///
-/// The inode decides nothing. A size that differs under the same digest would be a collision.
+/// A time beyond the years that have numbers may be another although its number is not: what an
+/// edit may have done is none of damage. The inode decides nothing. A size that differs under the same digest would be a collision.
 pub(crate) fn case(before: &Stat, now: &Stat, is_same_digest: bool) -> Case {
     let is_same_size = before.size == now.size;
     let is_same_time = before.modified == now.modified;
@@ -312,6 +313,7 @@ pub(crate) fn case(before: &Stat, now: &Stat, is_same_digest: bool) -> Case {
     }
     match (is_same_size, is_same_time) {
         (true, true) if before.changed == now.changed => Case::Suspicious,
+        (_, true) if is_beyond(now.modified) => Case::Is(Class::Changed),
         (true, true) => Case::Is(Class::Altered),
         (false, true) if now.size == 0 => Case::Is(Class::Emptied),
         (false, true) => Case::Is(Class::Altered),
@@ -360,6 +362,15 @@ mod tests {
         ] {
             let now = with(size, modified, changed);
             assert_eq!(case(&before, &now, is_same), expected, "{now:?} {is_same}");
+        }
+        let before = Stat { modified: i64::MAX, ..before };
+        for (size, changed, expected) in [
+            (5, 60, Case::Suspicious),
+            (5, 61, Case::Is(Class::Changed)),
+            (6, 61, Case::Is(Class::Changed)),
+            (0, 61, Case::Is(Class::Changed)),
+        ] {
+            assert_eq!(case(&before, &with(size, i64::MAX, changed), other), expected);
         }
     }
 }

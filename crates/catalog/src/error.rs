@@ -6,6 +6,7 @@ use std::{fmt, io};
 use lanesum_checksum::error::message;
 use rusqlite::{ErrorCode, ffi};
 
+use crate::class::Status;
 use crate::window::Window;
 
 /// Why the catalog did not do it. What was committed before stays.
@@ -63,6 +64,15 @@ pub enum CatalogError {
     },
     /// The catalog knows nothing at a path.
     Unknown(PathBuf),
+    /// A file that is not well has another name now: forgotten, it would be taken up as new.
+    Elsewhere {
+        /// As it is cataloged.
+        path: PathBuf,
+        /// How it stands.
+        status: Status,
+        /// Where it is.
+        place: PathBuf,
+    },
     /// What is where a root was is not it, so none of its files is there.
     NotThere {
         /// The root's path.
@@ -210,6 +220,14 @@ impl CatalogError {
                 format!("{}: is only a part of {}; name that", shown(path), shown(root))
             }
             Self::Unknown(path) => format!("{}: the catalog knows no such file", shown(path)),
+            Self::Elsewhere { path, status, place } => format!(
+                "{}: is {}, and lies at {} now: forgotten, it would be taken up as new; if it is \
+                 right as it is: `{}`; else put back a good copy, or remove that one before",
+                shown(path),
+                status.name(),
+                shown(place),
+                spelling.command("accept", Some(place))
+            ),
             Self::NotThere { path, why } => format!(
                 "{}: {why}; mount or put back what was there; if its files are here from now on: `{}`",
                 shown(path),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use lanesum_list::Digests;
 
 use crate::Class;
-use crate::stat::Stat;
+use crate::stat::{Stat, is_beyond};
 
 /// Something that is not as it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,8 @@ pub struct Finding {
     pub other: Option<Vec<u8>>,
     /// How many files it is about: more than one where a folder was renamed.
     pub files: u64,
-    /// What is cataloged: `size=3 mtime=1700000000.000000000 md5=900150983cd24fb0d6963f7d28e17f72`.
+    /// What is cataloged: `size=3 mtime=1700000000.000000000 md5=900150983cd24fb0d6963f7d28e17f72`;
+    /// the time is `after-2262` or `before-1677` where it is.
     pub before: Option<String>,
     /// The same of what is there; or why it could not be read.
     pub after: Option<String>,
@@ -44,13 +45,41 @@ impl Finding {
 }
 
 fn facts(stat: &Stat, digests: &Digests) -> String {
-    const SECOND: i64 = 1_000_000_000;
-    let Stat { size, modified, .. } = stat;
-    let (seconds, rest) = (modified.div_euclid(SECOND), modified.rem_euclid(SECOND));
-    let mut words = format!("size={size} mtime={seconds}.{rest:09}");
+    let mut words = format!("size={} mtime={}", stat.size, seconds(stat.modified));
     for digest in digests.iter() {
         // Writing to a String cannot fail.
         let _ = write!(words, " {}={digest}", digest.algorithm());
     }
     words
+}
+
+/// Nanoseconds since 1970 as seconds: `-1.500000000` is half a second before 23:59:59.
+fn seconds(nanoseconds: i64) -> String {
+    const SECOND: u64 = 1_000_000_000;
+    if is_beyond(nanoseconds) {
+        return if nanoseconds < 0 { "before-1677" } else { "after-2262" }.to_owned();
+    }
+    let (sign, whole) = (if nanoseconds < 0 { "-" } else { "" }, nanoseconds.unsigned_abs());
+    format!("{sign}{}.{:09}", whole / SECOND, whole % SECOND)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stat::nanoseconds;
+
+    #[test]
+    fn times_are_numbers_of_seconds_and_none_that_is_not_known_is_a_date() {
+        for (whole, rest, expected) in [
+            (0, 0, "0.000000000"),
+            (1_700_000_000, 5, "1700000000.000000005"),
+            (-1, 500_000_000, "-0.500000000"),
+            (-2, 500_000_000, "-1.500000000"),
+            (-2, 0, "-2.000000000"),
+            (10_413_792_000, 0, "after-2262"),
+            (-10_413_792_000, 1, "before-1677"),
+        ] {
+            assert_eq!(seconds(nanoseconds(whole, rest)), expected);
+        }
+    }
 }

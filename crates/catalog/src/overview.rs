@@ -18,8 +18,9 @@ use crate::long;
 use crate::manners::Manners;
 use crate::root::Root;
 use crate::rows::{Files, Finder, State, at};
-use crate::run::{EMPTY, UNLISTED};
+use crate::run::{DAMAGED, EMPTY, UNLISTED};
 use crate::scrub::Times as Due;
+use crate::stat::is_beyond;
 use crate::summary::Severity;
 use crate::table::{EVENT, RUN};
 use crate::{Catalog, CatalogError};
@@ -102,7 +103,7 @@ pub struct Run {
     pub ended: Option<i64>,
     /// `complete`, `limited`, `partial` (something could not be looked at, or was not read),
     /// `empty` (no file is cataloged), `unlisted` (not all files are known, since no add or update
-    /// came to its end), `suspended`, or how a scrub was [halted](crate::Halt); none as above.
+    /// came to its end), `suspended`, `damaged` (the catalog is), or how a scrub was [halted](crate::Halt); none as above.
     pub outcome: Option<String>,
     /// How many files were of which class.
     pub counts: BTreeMap<Class, u64>,
@@ -110,6 +111,14 @@ pub struct Run {
     pub files: i64,
     /// Their bytes.
     pub bytes: i64,
+}
+
+impl Run {
+    /// Whether it ended since the catalog itself is damaged.
+    #[must_use]
+    pub fn found_damage(&self) -> bool {
+        self.outcome.as_deref() == Some(DAMAGED)
+    }
 }
 
 /// Something that was found, and when.
@@ -293,7 +302,7 @@ impl Catalog {
         let mut files = Files::of(&self.db, root.id);
         while let Some(file) = files.next()? {
             let path = file.path();
-            let modified = Some(Time {
+            let modified = (!is_beyond(file.stat.modified)).then(|| Time {
                 seconds: file.stat.modified.div_euclid(SECOND),
                 nanoseconds: file.stat.modified.rem_euclid(SECOND).try_into().unwrap_or(0),
             });

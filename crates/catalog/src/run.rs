@@ -40,6 +40,7 @@ use crate::scan::{New, Scan, scan};
 use crate::scrub::Due;
 use crate::stat::{Stat, may_be_another};
 use crate::summary::{Halt, Summary};
+use crate::table::{RUN, int, text};
 use crate::work::{Tell, Work, of_row};
 use crate::{Catalog, CatalogError, Root};
 
@@ -51,6 +52,9 @@ pub(crate) const EMPTY: &str = "empty";
 
 /// The outcome of a run that did all that it was to, of a root of which not all files are known.
 pub(crate) const UNLISTED: &str = "unlisted";
+
+/// The outcome of a run that ended since the catalog itself is damaged.
+pub(crate) const DAMAGED: &str = "damaged";
 
 /// Why a root is suspended that was emptied.
 const NOTHING: &str = "nothing is in it";
@@ -71,6 +75,19 @@ impl Catalog {
         if verb == Verb::Scrub {
             return self.scrub(root, &Due::default(), options, tell);
         }
+        let last = self.last_run_id()?;
+        let ran = self.look_at(root, verb, options, tell);
+        self.note_damage(&ran, (root, verb), last, options);
+        ran
+    }
+
+    fn look_at(
+        &mut self,
+        root: &Root,
+        verb: Verb,
+        options: &Options,
+        tell: Tell<'_>,
+    ) -> Result<Summary, CatalogError> {
         require_rows(&self.db)?;
         let mut work = self.begin(root, verb, options, tell)?;
         let clock_is_behind = work.clock_is_behind()?;
@@ -100,6 +117,41 @@ impl Catalog {
             return work.suspend(summary, why);
         }
         work.finish(summary)
+    }
+
+    /// Keeps that a run of a verb ended, or did not begin, since the catalog is damaged, as far as it
+    /// can be written still. `last` was the last run before it.
+    pub(crate) fn note_damage(
+        &self,
+        ran: &Result<Summary, CatalogError>,
+        of: (&Root, Verb),
+        last: i64,
+        options: &Options,
+    ) {
+        if matches!(ran, Err(CatalogError::Damaged(_))) {
+            // The damage is told, whatever becomes of this.
+            let _ = self.put_damaged(of, last, (options.clock)());
+        }
+    }
+
+    fn put_damaged(
+        &self,
+        (root, verb): (&Root, Verb),
+        last: i64,
+        now: i64,
+    ) -> Result<(), CatalogError> {
+        let sql = "SELECT id, started, counts, files, bytes FROM run WHERE id > ?1 AND root = ?2";
+        let begun = self.db.query_row(sql, [last, root.id], |row| {
+            let counts = row.get::<_, Option<String>>(2)?.unwrap_or_default();
+            Ok(([row.get(0)?, row.get(1)?, row.get(3)?, row.get(4)?], counts))
+        });
+        let begun = begun.optional()?;
+        let ([id, started, files, bytes], counts) =
+            begun.unwrap_or(([self.last_run_id()? + 1, now, 0, 0], String::new()));
+        let [id, root, started, now] = [id, root.id, started, now].map(int);
+        let ([files, bytes], verb) = ([files, bytes].map(int), text(verb.name()));
+        let outcome = text(DAMAGED);
+        RUN.put(&self.db, &[id, verb, root, started, now, outcome, text(&counts), files, bytes])
     }
 
     /// Begins a run, which is on the medium from then on.

@@ -69,6 +69,8 @@ impl Scan {
 /// Looks at all of a root. `statuses` has those of the rows that are not well, `own` the files that
 /// the catalog itself consists of. At a time that `settles`, what was read while it may have been
 /// written to, and is at rest since, is to be read again: until then rot in it looks like an edit.
+/// So is what was taken up under another name without being read, where the move hid what else
+/// moved the time of its inode.
 pub(crate) fn scan(
     db: &Connection,
     root: &Root,
@@ -81,7 +83,10 @@ pub(crate) fn scan(
     let mut rows = Rows { files: Files::of(db, root.id), next: None };
     rows.advance()?;
     let is_settling = |file: &File, stat: &Stat| -> Result<bool, CatalogError> {
-        let Some(now) = settles.filter(|_| !file.is_settled) else { return Ok(false) };
+        let Some(now) = settles else { return Ok(false) };
+        if file.was_moved || file.is_settled {
+            return Ok(file.was_moved);
+        }
         Ok(stat.is_settled_at(now) || file.was_so_at(stat, checked(db, file.id)?, now))
     };
     let mounts = Mounts::below(&root.path)?;

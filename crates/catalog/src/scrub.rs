@@ -33,6 +33,7 @@ use crate::root::Root;
 use crate::rows::{Finder, State};
 use crate::summary::{Halt, Summary};
 use crate::way::{There, Ways};
+use crate::work::Tell;
 use crate::{Catalog, CatalogError};
 
 pub(crate) const DAY: i64 = 24 * 60 * 60;
@@ -198,6 +199,19 @@ impl Catalog {
         due: &Due,
         options: &Options,
         tell: &mut dyn FnMut(&Finding) -> io::Result<()>,
+    ) -> Result<Summary, CatalogError> {
+        let last = self.last_run_id()?;
+        let ran = self.scrub_due(root, due, options, tell);
+        self.note_damage(&ran, (root, Verb::Scrub), last, options);
+        ran
+    }
+
+    fn scrub_due(
+        &mut self,
+        root: &Root,
+        due: &Due,
+        options: &Options,
+        tell: Tell<'_>,
     ) -> Result<Summary, CatalogError> {
         require_rows(&self.db)?;
         let now = (options.clock)();

@@ -98,7 +98,15 @@ pub(crate) const REST: i64 = 60;
 /// The time of an inode that was never looked at, which no inode has.
 pub(crate) const NEVER: i64 = i64::MIN;
 
-/// Years from 1677 to 2262 have numbers of their own; what is beyond is the nearest of these.
+/// Times from 1677 to 2262 have numbers of their own. What is before or after them has one number,
+/// which says no more than that.
 pub(crate) fn nanoseconds(seconds: i64, nanoseconds: i64) -> i64 {
-    seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds)
+    let number = seconds.checked_mul(1_000_000_000);
+    let beyond = if seconds < 0 { i64::MIN } else { i64::MAX };
+    number.and_then(|number| number.checked_add(nanoseconds)).unwrap_or(beyond)
+}
+
+/// Whether a time is before 1677 or after 2262, so that nothing tells it from others that are.
+pub(crate) const fn is_beyond(time: i64) -> bool {
+    matches!(time, i64::MIN | i64::MAX)
 }

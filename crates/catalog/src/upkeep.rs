@@ -18,6 +18,7 @@ use crate::root::Root;
 use crate::rows::{self, File, Files};
 use crate::scan::New;
 use crate::stat::{Stat, may_be_another, tells_births};
+use crate::table::FILE;
 use crate::volume::Place;
 use crate::way::{self, Ways};
 use crate::{Catalog, CatalogError};
@@ -134,13 +135,20 @@ impl Catalog {
     /// them stays among the events. Files on the disk are not touched.
     ///
     /// # Errors
-    /// [`CatalogError::NoRoot`], [`CatalogError::Unknown`], and those of the catalog.
+    /// [`CatalogError::NoRoot`], [`CatalogError::Unknown`], [`CatalogError::Elsewhere`], and those
+    /// of the catalog.
     pub fn forget(&mut self, path: &Path, options: &Options) -> Result<Finding, CatalogError> {
         let (root, below) = self.root_of(path)?;
         let is_folder = path.as_os_str().as_bytes().ends_with(b"/");
-        let (ids, bytes) = self.ids_at(&root, &below, is_folder)?;
+        let Rows { ids, bytes, damaged } = self.rows_at(&root, &below, is_folder)?;
         if ids.is_empty() && !below.is_empty() {
             return Err(CatalogError::Unknown(path.to_owned()));
+        }
+        if !below.is_empty()
+            && let Some(file) = self.lies_elsewhere(&root.path_of(&below))?
+        {
+            let place = file.place().to_owned();
+            return Err(CatalogError::Elsewhere { path: file.path, status: file.status, place });
         }
         let now = (options.clock)();
         let is_root = below.is_empty();
@@ -148,6 +156,10 @@ impl Catalog {
         let told = if is_root { root.path.as_os_str().as_bytes().to_vec() } else { below };
         let mut finding = Finding::new(Class::Forgotten, told);
         finding.files = ids.len() as u64;
+        if damaged > 0 {
+            let which = if damaged == 1 { "row was" } else { "rows were" };
+            finding = finding.because(format!("{damaged} {which} not as written"));
+        }
         let mut batch = Batch::begin(&self.db, root, "forget", now)?;
         batch.forget(ids, bytes, is_root);
         self.end(batch, finding, now)
@@ -155,19 +167,16 @@ impl Catalog {
 
     /// Whether a file at a path, or one below it, is cataloged.
     pub(crate) fn has_rows_at(&self, root: &Root, below: &[u8]) -> Result<bool, CatalogError> {
-        Ok(!self.ids_at(root, below, false)?.0.is_empty())
+        Ok(!self.rows_at(root, below, false)?.ids.is_empty())
     }
 
-    /// The id of the file at a path; where there is none, or a folder is meant, those of all files
-    /// below it. And their bytes.
-    fn ids_at(
-        &self,
-        root: &Root,
-        below: &[u8],
-        is_folder: bool,
-    ) -> Result<(Vec<i64>, i64), CatalogError> {
-        let sql =
-            "SELECT f.id, f.size FROM folder d JOIN file f ON f.folder = d.id WHERE d.root = ?1";
+    /// The row of the file at a path; where there is none, or a folder is meant, those of all files
+    /// below it.
+    fn rows_at(&self, root: &Root, below: &[u8], is_folder: bool) -> Result<Rows, CatalogError> {
+        let columns = FILE.select("f");
+        let sql = format!(
+            "SELECT {columns} FROM folder d JOIN file f ON f.folder = d.id WHERE d.root = ?1"
+        );
         let found = if is_folder || below.is_empty() {
             // Of the root all is below; to SQLite a part of an empty path is no path.
             let sql = format!("{sql} AND (?2 = 0 OR substr(d.path, 1, ?2) = ?3)");
@@ -175,25 +184,36 @@ impl Catalog {
             if !inside.is_empty() {
                 inside.push(b'/');
             }
-            self.ids(&sql, (root.id, inside.len() as i64, &inside))?
+            self.rows(&sql, (root.id, inside.len() as i64, &inside))?
         } else {
             let (folder, name) = rows::split(below);
             let sql = format!("{sql} AND d.path = ?2 AND f.name = ?3");
-            self.ids(&sql, (root.id, folder, name))?
+            self.rows(&sql, (root.id, folder, name))?
         };
-        let is_none = found.0.is_empty() && !is_folder && !below.is_empty();
-        if is_none { self.ids_at(root, below, true) } else { Ok(found) }
+        let is_none = found.ids.is_empty() && !is_folder && !below.is_empty();
+        if is_none { self.rows_at(root, below, true) } else { Ok(found) }
     }
 
-    fn ids(&self, sql: &str, parameters: impl Params) -> Result<(Vec<i64>, i64), CatalogError> {
+    fn rows(&self, sql: &str, parameters: impl Params) -> Result<Rows, CatalogError> {
         let mut statement = self.db.prepare(sql)?;
         let mut rows = statement.query(parameters)?;
-        let (mut ids, mut bytes) = (Vec::new(), 0);
+        let mut found = Rows::default();
         while let Some(row) = rows.next()? {
-            ids.push(row.get(0)?);
-            bytes += row.get::<_, i64>(1)?;
+            found.ids.push(row.get(0)?);
+            found.bytes = found.bytes.saturating_add(row.get(3)?);
+            found.damaged += u64::from(FILE.verify(row, 0).is_err());
         }
-        ids.sort_unstable();
-        Ok((ids, bytes))
+        found.ids.sort_unstable();
+        Ok(found)
     }
+}
+
+/// Rows of files.
+#[derive(Default)]
+struct Rows {
+    ids: Vec<i64>,
+    /// Of their files together.
+    bytes: i64,
+    /// How many of them are not as they were written.
+    damaged: u64,
 }

@@ -93,6 +93,9 @@ pub(crate) struct Work<'a> {
     pub(crate) is_looked_over: bool,
     /// Where the rows were found that have another name, by their ids.
     pub(crate) elsewhere: HashMap<i64, Box<[u8]>>,
+    /// Of rows that were not told last in their places, the other names under which they were, or
+    /// none where they were told to be gone; none of it before it is asked.
+    told_elsewhere: Option<HashMap<Vec<u8>, Option<Vec<u8>>>>,
     /// Files that were not in their places when these were looked at, and are to be read: under
     /// another name, or since they are back.
     later: Vec<File>,
@@ -145,6 +148,7 @@ impl<'a> Work<'a> {
             is_shape_right: false,
             is_looked_over: false,
             elsewhere: HashMap::new(),
+            told_elsewhere: None,
             later: Vec::new(),
             begun: HashSet::new(),
             is_unconfirmed: false,

@@ -49,7 +49,7 @@ const CHECK_CODES: &str = "Exit codes: 0 the catalog is as it was written, 1 an 
 
 const COPY_CODES: &str = "Exit codes: 0 the copy is whole, 1 an error, 2 wrong usage or no catalog, 5 the catalog is damaged.";
 
-const IMPORT_CODES: &str = "Exit codes: 0 all was cataloged so, 1 a digest differs, or an error, 2 wrong usage, \
+const IMPORT_CODES: &str = "Exit codes: 0 all was cataloged so, 1 a digest differs, also from list to list, or an error, 2 wrong usage, \
                             3 something was taken, 4 a name was not taken or a list left out, 5 the catalog is \
                             damaged or locked.";
 
@@ -127,6 +127,9 @@ pub enum Command {
     #[command(after_help = codes_and_where_words_are())]
     Update(CatalogUpdate),
     /// Tell what is not as it was cataloged, and take up nothing.
+    ///
+    /// It looks at the name, size and times of each file, and reads what looks otherwise, or is not
+    /// well. What rots looks as it did: --all reads everything, and `scrub` what is due.
     #[command(after_help = codes_and_where_words_are())]
     Audit(Audit),
     /// Read what is due, to find what rotted.

@@ -53,14 +53,28 @@ pub fn section(catalog: &Catalog, after: i64, now: i64) -> Result<Markup, Catalo
 fn article(catalog: &Path, file: &Known, now: i64) -> Markup {
     html! {
         article {
-            h3 { span class="badge" { (file.status.name()) } " " (link(file)) }
+            h3 { span class="badge" { (standing(file.status)) } " " (link(file)) }
             (facts(catalog, file, now))
         }
     }
 }
 
 fn link(file: &Known) -> Markup {
-    html! { a href={ "/file/" (file.id) } { bdi { (shown(file.path.as_os_str().as_bytes())) } } }
+    html! { a href={ "/file/" (file.id) } { (names(file)) } }
+}
+
+/// The word for how it stands. One that was emptied stands so whatever it has since.
+fn standing(status: Status) -> &'static str {
+    if status == Status::Emptied { "was emptied" } else { status.name() }
+}
+
+/// What it is cataloged by, and where it is now if that is elsewhere.
+fn names(file: &Known) -> Markup {
+    let name = |path: &Path| html! { bdi { (shown(path.as_os_str().as_bytes())) } };
+    html! {
+        (name(&file.path))
+        @if let Some(place) = &file.elsewhere { " → " (name(place)) }
+    }
 }
 
 /// When it was well, what it was, what it is, what to do.
@@ -95,22 +109,26 @@ fn facts(catalog: &Path, file: &Known, now: i64) -> Markup {
 /// What to do with a file that is not well.
 fn remedy(catalog: &Path, file: &Known) -> Markup {
     let run = |verb| html! { code { (command(catalog, verb, None)) } };
-    let of_file = |verb| html! { code { (command(catalog, verb, Some(&file.path))) } };
+    let of_file = |verb, path: &Path| html! { code { (command(catalog, verb, Some(path))) } };
     html! {
         @match file.status {
             Status::Changed => { "It is taken up by " (run("update")) }
             Status::Busy | Status::Hidden => { "It is read again by " (run("audit")) }
             Status::Missing => {
                 "Put back a good copy, and run " (run("update"))
-                ". If it is gone for good: " (of_file("forget"))
+                ". If it is gone for good: " (of_file("forget", &file.path))
             }
             Status::Unreadable => {
                 "Mend what keeps it from being read, or put back a good copy, and run "
-                (run("update")) ". If it is right as it is: " (of_file("accept"))
+                (run("update")) ". If it is right as it is: " (of_file("accept", file.place()))
+            }
+            _ if file.is_gone => {
+                "It is gone. Put back a good copy, and run " (run("update"))
+                ". If it is gone for good: " (of_file("forget", &file.path))
             }
             _ => {
                 "Put back a good copy, and run " (run("update"))
-                ". If it is right as it is: " (of_file("accept"))
+                ". If it is right as it is: " (of_file("accept", file.place()))
             }
         }
     }
@@ -135,9 +153,9 @@ pub fn file(catalog: &Catalog, id: i64, now: i64) -> Result<Option<Markup>, Cata
         (pages::begin("A file - lanesum", false))
         main {
             p { a href="/" { "To the page" } }
-            h1 { bdi { (shown(file.path.as_os_str().as_bytes())) } }
+            h1 { (names(&file)) }
             p {
-                span class=(if is_good { "badge good" } else { "badge" }) { (file.status.name()) }
+                span class=(if is_good { "badge good" } else { "badge" }) { (standing(file.status)) }
                 " " (bytes(file.size.max(0).cast_unsigned())) " as cataloged"
             }
             (facts(catalog.path(), &file, now))

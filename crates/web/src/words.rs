@@ -164,6 +164,7 @@ pub fn outcome(run: &Run) -> &'static str {
         Some("empty") => "NOT complete: no file of it is cataloged",
         Some("unlisted") => "NOT complete: not all files are known",
         Some("suspended") => "NOT done: suspended",
+        Some("damaged") => "NOT complete: the catalog itself is damaged (lanesum catalog check)",
         _ => "NOT complete: interrupted, or at work now",
     }
 }

@@ -702,3 +702,26 @@ fn a_socket_is_its_users_alone() {
     );
     assert_eq!(fs::read_to_string(file).unwrap(), "my own");
 }
+
+/// The page names a damaged file where it is now, with the command that accepts it there.
+#[test]
+fn what_is_damaged_and_renamed_is_named_where_it_is() {
+    let page = Served::of(&[b"good", b"d/bad"]);
+    let browser = page.log_in();
+    fs::rename(page.path("d"), page.path("e")).unwrap();
+    let file = fs::File::create(page.path("e/bad")).unwrap();
+    (&file).write_all(b"D/BAD").unwrap();
+    file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000)).unwrap();
+    // What somebody has open for writing is busy.
+    drop(file);
+    page.audit();
+    let tree = page.path("").canonicalize().unwrap();
+    let front = browser.get("/").body;
+    for words in [
+        format!("{0}d/bad</bdi> → <bdi>{0}e/bad</bdi>", tree.join("").display()),
+        format!("-- {}", tree.join("e/bad").display()),
+    ] {
+        assert!(front.contains(&words), "{words} is not in {front}");
+    }
+    assert!(!front.contains("lanesum forget"), "{front}");
+}

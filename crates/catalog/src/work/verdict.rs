@@ -16,7 +16,7 @@ use crate::finding::Finding;
 use crate::options::{GoesOn, Verb};
 use crate::rows::File;
 use crate::scrub::cost;
-use crate::stat::{Stat, may_be_another};
+use crate::stat::{Stat, is_beyond, may_be_another};
 
 const UNCONFIRMED: &str =
     "it is not as cataloged; the second reading, which tells whether it rotted, was ended";
@@ -65,6 +65,9 @@ impl Work<'_> {
             Case::Is(class @ (Class::Altered | Class::Emptied)) => Case::Is(class),
             Case::Is(class) => return self.judged(class, file, stat, digests),
             // The time of the inode is that of a look after the move.
+            Case::Suspicious if file.was_moved && is_beyond(stat.modified) => {
+                return self.judged(Class::Changed, file, stat, digests);
+            }
             Case::Suspicious if file.was_moved => Case::Is(Class::Altered),
             Case::Suspicious if !file.is_settled => {
                 return self.judged(Class::Changed, file, stat, digests);
@@ -243,7 +246,12 @@ impl Work<'_> {
     /// forgotten; and tells of it.
     pub(super) fn stands(&mut self, file: &File, finding: Finding) -> Result<(), CatalogError> {
         let before = self.statuses.get(&file.id).copied();
-        if let Some(status) = Status::of_class(finding.class)
+        let status = Status::of_class(finding.class);
+        if before == status && !self.is_told_at(file, finding.class)? {
+            // It stands as before; where it is to be looked for is news.
+            self.batch.event(finding.clone(), self.now());
+            self.note_place(file, finding.class);
+        } else if let Some(status) = status
             && before != Some(status)
         {
             // That it was looked at is no check of it.
@@ -257,10 +265,36 @@ impl Work<'_> {
             let (root, path) = (self.batch.root.id, &finding.path);
             if is_news || self.catalog.last_class_of(root, path)? != Some(finding.class) {
                 self.batch.event(finding.clone(), self.now());
+                self.note_place(file, finding.class);
             }
         }
         self.batch.tell(finding);
         Ok(())
+    }
+
+    /// Whether what was told last of a row that is not well named the place where it is now.
+    fn is_told_at(&mut self, file: &File, class: Class) -> Result<bool, CatalogError> {
+        if class == Class::Missing {
+            return Ok(true);
+        }
+        if self.told_elsewhere.is_none() {
+            self.told_elsewhere = Some(self.catalog.told_elsewhere(self.batch.root.id)?);
+        }
+        let told = self.told_elsewhere.as_ref().and_then(|told| told.get(&file.path()));
+        Ok(match told {
+            Some(place) => place.is_some() && place.as_deref() == file.renamed.as_deref(),
+            None => file.renamed.is_none(),
+        })
+    }
+
+    /// Keeps in mind where a row was told to be.
+    fn note_place(&mut self, file: &File, class: Class) {
+        let Some(told) = &mut self.told_elsewhere else { return };
+        match &file.renamed {
+            Some(to) => _ = told.insert(file.path(), Some(to.to_vec())),
+            None if class == Class::Missing => _ = told.insert(file.path(), None),
+            None => _ = told.remove(&file.path()),
+        }
     }
 
     /// Notes that a row's file is not there.

@@ -381,16 +381,18 @@ fn what_moved_is_read_where_all_is_and_where_it_is_not_well() {
     // Now two of them are known not to be well: they are read without being asked for. An update
     // takes up their new names, and nothing else.
     let new_names = ["altered new b", "altered new c"];
-    for (verb, lines) in [
-        (Verb::Audit, &lines[..2]),
-        (Verb::Update, &lines[..2]),
-        (Verb::Update, &new_names),
-        (Verb::Audit, &new_names),
+    // What moved alone is read once by the audit after that.
+    for (verb, lines, files) in [
+        (Verb::Audit, &lines[..2], 2),
+        (Verb::Update, &lines[..2], 2),
+        (Verb::Update, &new_names, 2),
+        (Verb::Audit, &new_names, 3),
+        (Verb::Audit, &new_names, 2),
     ] {
         let told = archive.run(verb);
         assert_eq!(told.summary.severity(), Severity::Damage, "{verb:?}");
         assert_eq!(told.lines()[..2], *lines, "{verb:?}");
-        assert_eq!((told.summary.files, told.summary.not_well()), (2, 2), "{verb:?}");
+        assert_eq!((told.summary.files, told.summary.not_well()), (files, 2), "{verb:?}");
     }
     archive.rot("new b");
     put("c");
@@ -1614,4 +1616,153 @@ fn copies_to_one_name_do_not_meet() {
             .count(),
         1
     );
+}
+
+/// Damages a file in place, and sets the time of its content back.
+fn alter(archive: &Archive, name: &str) {
+    let path = archive.path(name);
+    let time = fs::metadata(&path).unwrap().modified().unwrap();
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[0] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    set_time(&path, time);
+}
+
+/// Whoever shows what is not well names the place where it is now, however often that changes.
+#[test]
+fn what_lies_elsewhere_is_told_each_time_that_it_goes_elsewhere() {
+    let archive = Archive::of(&["d/f", "d/other"]);
+    archive.run(Verb::Add);
+    alter(&archive, "d/f");
+    let go = |from: &str, to: &str| fs::rename(archive.path(from), archive.path(to)).unwrap();
+    let known = || {
+        let known = archive.open().not_well_after(0, 10).unwrap().remove(0);
+        let below = |path: std::path::PathBuf| {
+            path.strip_prefix(archive.tree.path()).unwrap().to_str().unwrap().to_owned()
+        };
+        (below(known.path.clone()), known.elsewhere.clone().map(below), known.is_gone)
+    };
+    let events = || {
+        let mut count = 0;
+        let mut take = |_: &lanesum_catalog::Event| {
+            count += 1;
+            Ok(())
+        };
+        archive.open().events(0, &mut take).unwrap();
+        count
+    };
+    let check = |verb, told: &str, at: (&str, Option<&str>, bool)| {
+        let lines = archive.run(verb).lines();
+        let lines: Vec<_> = lines.iter().filter(|it| !it.starts_with("moved")).collect();
+        assert_eq!(lines, [told], "{verb:?}");
+        assert_eq!(known(), (at.0.to_owned(), at.1.map(str::to_owned), at.2), "{told}");
+        let before = events();
+        archive.run(Verb::Audit);
+        assert_eq!(events(), before, "{told}: it is no news again");
+    };
+    check(Verb::Audit, "altered d/f", ("d/f", None, false));
+    go("d", "e");
+    check(Verb::Audit, "altered d/f -> e/f", ("d/f", Some("e/f"), false));
+    go("e/f", "g");
+    check(Verb::Audit, "altered d/f -> g", ("d/f", Some("g"), false));
+    go("e", "d");
+    go("g", "d/f");
+    check(Verb::Audit, "altered d/f", ("d/f", None, false));
+    go("d/f", "g");
+    check(Verb::Audit, "altered d/f -> g", ("d/f", Some("g"), false));
+
+    // Forgotten, it would be taken up as new.
+    let refused = archive.open().forget(&archive.path("d/f"), &options()).unwrap_err();
+    assert!(refused.to_string().contains("is altered, and lies at "), "{refused}");
+    let refused = archive.open().forget(&archive.path("d"), &options()).unwrap_err();
+    assert!(matches!(refused, CatalogError::Elsewhere { .. }), "{refused}");
+
+    check(Verb::Update, "altered d/f -> g", ("g", None, false));
+    check(Verb::Update, "altered g", ("g", None, false));
+    go("g", "h");
+    check(Verb::Audit, "altered g -> h", ("g", Some("h"), false));
+    let aside = archive.state.path().join("aside");
+    if fs::rename(archive.path("h"), &aside).is_ok() {
+        check(Verb::Audit, "missing g", ("g", None, true));
+        fs::rename(&aside, archive.path("h")).unwrap();
+        check(Verb::Audit, "altered g -> h", ("g", Some("h"), false));
+    }
+    archive.open().accept(&archive.path("h"), &options()).unwrap();
+    assert_eq!(archive.run(Verb::Update).lines(), [""; 0]);
+}
+
+/// What was found to be gone and is back in its place is told to be there.
+#[test]
+fn what_is_back_in_its_place_is_gone_no_more() {
+    let archive = Archive::of(&["f", "other"]);
+    archive.run(Verb::Add);
+    alter(&archive, "f");
+    archive.run(Verb::Audit);
+    let bytes = fs::read(archive.path("f")).unwrap();
+    let time = fs::metadata(archive.path("f")).unwrap().modified().unwrap();
+    fs::remove_file(archive.path("f")).unwrap();
+    let is_gone = || archive.open().not_well_after(0, 10).unwrap()[0].is_gone;
+    assert_eq!((archive.run(Verb::Audit).lines(), is_gone()), (vec!["missing f".to_owned()], true));
+    archive.write("f", bytes);
+    set_time(&archive.path("f"), time);
+    assert_eq!(
+        (archive.run(Verb::Audit).lines(), is_gone()),
+        (vec!["altered f".to_owned()], false)
+    );
+}
+
+/// The time that a move gives an inode hides what else moved it, so the file is read once more; of
+/// a folder that was renamed nothing is.
+#[test]
+fn what_moved_alone_is_read_once_by_an_audit() {
+    let archive = Archive::of(&["a", "b", "d/1", "d/2"]);
+    archive.run(Verb::Add);
+    alter(&archive, "a");
+    for (from, to) in [("a", "a moved"), ("b", "b moved"), ("d", "e")] {
+        fs::rename(archive.path(from), archive.path(to)).unwrap();
+    }
+    let lines = ["moved a -> a moved", "moved b -> b moved", "moved d/ -> e/ (2)"];
+    for verb in [Verb::Audit, Verb::Update] {
+        let told = archive.run(verb);
+        assert_eq!((told.lines(), told.summary.files), (lines.map(str::to_owned).to_vec(), 0));
+    }
+    let first = archive.run(Verb::Audit);
+    assert_eq!((first.lines(), first.summary.files), (vec!["altered a moved".to_owned()], 2));
+    assert_eq!(archive.run(Verb::Audit).summary.files, 1, "what is not well is read each time");
+}
+
+/// Of times after 2262 no more is known than that: an edit of such a file is no damage, and no
+/// date of it is told.
+#[test]
+fn times_without_numbers_of_their_own_make_no_damage() {
+    const YEARS: [u64; 2] = [10_413_792_000, 11_991_628_800];
+    let archive = Archive::of(&["other"]);
+    archive.write_at("a", "a", YEARS[0]);
+    if fs::metadata(archive.path("a")).unwrap().mtime() != YEARS[0].cast_signed() {
+        return skip("files have no times after 2262 here");
+    }
+    archive.run(Verb::Add);
+    assert_eq!(archive.run(Verb::Audit).summary.files, 0);
+    for content in ["b", "an edit", ""] {
+        archive.write_at("a", content, YEARS[1]);
+        let told = archive.run(Verb::Update);
+        assert_eq!(told.lines(), ["changed a"]);
+        let [before, after] = [&told.findings[0].before, &told.findings[0].after];
+        let is_told = |words: &Option<String>| words.as_deref().unwrap().contains("after-2262");
+        assert!(is_told(before) && is_told(after), "{before:?} {after:?}");
+    }
+    archive.write_at("a", "at rest", YEARS[0]);
+    archive.run(Verb::Update);
+    let mut catalog = archive.open();
+    let root = archive.root(&mut catalog);
+    let mut times = Vec::new();
+    let mut take = |record: Record<'_>| {
+        times.push(record.times.modified.is_some());
+        Ok(())
+    };
+    catalog.records(&root, &mut take).unwrap();
+    drop(catalog);
+    assert_eq!(times, [false, true]);
+    archive.rot("a");
+    assert_eq!(archive.scrub(everything()).lines(), ["rotted a"]);
 }

@@ -62,6 +62,10 @@ pub struct Hours(Option<Window>);
 fn rate(text: &str) -> Result<Rate, String> {
     match text {
         "none" => Ok(Rate(None)),
+        // Who says 80 means megabytes, as a rule.
+        text if text.parse().is_ok_and(|rate: u64| (1..1000).contains(&rate)) => Err(format!(
+            "a number with a unit is wanted: {text}M, or {text}B if it is so few bytes"
+        )),
         text => match bytes(text.strip_suffix("/s").unwrap_or(text))? {
             0 => Err("at least a byte a second is wanted; `lanesum pause` stops it".to_owned()),
             rate => Ok(Rate(Some(rate))),
@@ -250,7 +254,7 @@ pub struct Update {
 
 #[derive(Debug, Args)]
 pub struct Audit {
-    /// Read everything, also what looks as it was.
+    /// Read everything, also what looks as it was: only that finds rot in it before its turn.
     #[arg(long)]
     pub all: bool,
 
@@ -292,7 +296,8 @@ pub struct Scrub {
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub max_time: Option<Duration>,
 
-    /// Stop after so many bytes of each folder: 500M, 20G, 1T.
+    /// Stop after so many bytes of each folder: 500M, 20G, 1T. The file that is being read, or of a
+    /// long one the stretch of 128 MiB, is read to its end.
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub max_bytes: Option<u64>,
 
@@ -571,6 +576,8 @@ mod tests {
         assert!(["0d", "1000y"].iter().all(|it| days(it).unwrap_err().contains("hundred years")));
         assert!(["80M", "80M/s"].iter().all(|it| rate(it) == Ok(Rate(Some(80_000_000)))));
         assert_eq!((rate("none"), hours("any")), (Ok(Rate(None)), Ok(Hours(None))));
+        assert_eq!(rate("80B"), Ok(Rate(Some(80))));
+        assert!(rate("80").unwrap_err().contains("80M, or 80B"));
         assert!(["0", "", "80M/m", "fast"].iter().all(|it| rate(it).is_err()));
         assert!(hours("1:00-6:00").is_ok() && hours("1:00").is_err());
         assert_eq!(percent("8.5"), Ok(8.5));

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use lanesum_catalog::{CatalogError, Options};
+use lanesum_catalog::{Catalog, CatalogError, Known, Options, Spelling as _, Status};
 
-use super::{command, console, fail, name, open, worse};
+use super::{Spoken, command, console, fail, name, open, worse};
 use crate::args::Accept;
 use crate::console::lock;
 
@@ -46,7 +46,9 @@ pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
             // The others are done all the same.
             Err(error) => {
                 worst = worse(worst, fail(&error, &args.place, &mut console));
-                let way_out = way_out(path, |verb| command(&args.place, verb, &console));
+                let known = known(&catalog, path);
+                let way_out =
+                    way_out(path, known, &Spoken { place: &args.place, console: &console });
                 if let (CatalogError::Io { .. }, Some(words)) = (error, way_out) {
                     console.about(name(path), &words);
                 }
@@ -56,8 +58,17 @@ pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
     Ok(worst)
 }
 
+/// The file at a path, if it is known not to be well.
+fn known(catalog: &Catalog, path: &Path) -> Option<Known> {
+    let (root, below) = catalog.root_of(path).ok()?;
+    let whole = root.path_of(&below);
+    catalog.not_well_after(0, usize::MAX).ok()?.into_iter().find(|file| file.path == whole)
+}
+
 /// What to do with a path that is no file.
-fn way_out(path: &Path, say: impl Fn(&str) -> String) -> Option<String> {
+fn way_out(path: &Path, known: Option<Known>, spoken: &Spoken<'_>) -> Option<String> {
+    let say = |verb: &str| spoken.command(verb, None);
+    let known = known.filter(|file| file.status != Status::Missing);
     match path.symlink_metadata() {
         Ok(it) if it.is_dir() => Some(format!(
             "is a folder, and files are accepted one by one; `{}` of it and `{}` take up anew all \
@@ -65,10 +76,18 @@ fn way_out(path: &Path, say: impl Fn(&str) -> String) -> Option<String> {
             say("forget"),
             say("update")
         )),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(format!(
-            "if it was cataloged and is gone for good, `{}` takes it out",
-            say("forget")
-        )),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(match known {
+            Some(Known { elsewhere: Some(place), .. }) => {
+                format!("has another name now: `{}`", spoken.command("accept", Some(&place)))
+            }
+            Some(file) if !file.is_gone => {
+                format!("may have another name now: `{}` looks for it", say("audit"))
+            }
+            _ => format!(
+                "if it was cataloged and is gone for good, `{}` takes it out",
+                say("forget")
+            ),
+        }),
         _ => None,
     }
 }

@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use lanesum_catalog::{Catalog, CatalogError, Control, Manners, Policy, Verb};
 
 use super::{
-    Reads, command, console_telling, doing, fail, folder_at, is_there, name, open, over,
-    tell_of_new,
+    Reads, command, console_telling, doing, fail, folder_at, is_there, name, no_folder, open, over,
+    steer, tell_of_new,
 };
 use crate::args::Add;
 use crate::console::{Console, lock};
@@ -28,7 +28,7 @@ pub fn run(args: &Add) -> anyhow::Result<ExitCode> {
     for folder in &args.folders {
         match folder_at(folder) {
             Ok(path) => folders.push(path),
-            Err(error) => return Ok(fail(&error, &args.told.place, &mut lock(&console))),
+            Err(error) => return Ok(no_folder(&error, &args.told.place, &mut lock(&console))),
         }
     }
     if let Some(&keyed) = args.algorithm.iter().find(|algorithm| algorithm.needs_key()) {
@@ -55,6 +55,13 @@ pub fn run(args: &Add) -> anyhow::Result<ExitCode> {
             }
         }
         tell_of_new(&catalog, was_there, &mut lock(&console));
+        // A number without its unit is easily another than was meant.
+        if !args.manners.change().is_nothing() && !args.told.quiet {
+            for root in &roots {
+                let words = steer::words(&catalog.manners(root)?, root.policy.every_days);
+                lock(&console).about(name(&root.path), &words);
+            }
+        }
         Ok((catalog, roots))
     });
     let (mut catalog, roots) = match taken_up {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use lanesum_catalog::{Catalog, CatalogError, Options, Severity};
 
-use super::{console, fail, name, open, worse};
+use super::{OF_CATALOG, console, fail, name, open, worse};
 use crate::args::Forget;
 use crate::console::lock;
 use crate::counts::files;
@@ -36,6 +36,11 @@ pub fn run(args: &Forget) -> anyhow::Result<ExitCode> {
                 // That of a root tells its whole path.
                 if finding.path.starts_with(b"/") {
                     words += "; the folder is cataloged no more";
+                }
+                // Of a damaged row nothing is known, and what is there is taken up as it is.
+                if let Some(damage) = &finding.after {
+                    words += &format!("; the catalog is damaged: {damage}");
+                    worst = worse(worst, ExitCode::from(OF_CATALOG));
                 }
                 console.about(name(path), &words);
             }

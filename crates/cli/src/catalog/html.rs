@@ -89,27 +89,32 @@ impl Page<'_> {
                         <th>Since<th>Cataloged<th>Found<th>What to do\n"
             .to_owned();
         for file in self.not_well {
-            let is_gone = file.path.symlink_metadata().is_err();
+            let is_gone = file.place().symlink_metadata().is_err();
             let (when, verb) = match file.status {
                 Status::Changed => ("It is taken up by", "update"),
                 Status::Busy | Status::Hidden => ("It is read again by", "audit"),
                 Status::Missing => ("If it is gone for good", "forget"),
-                _ if is_gone => ("If it is gone for good", "forget"),
+                _ if is_gone && file.is_gone => ("If it is gone for good", "forget"),
+                _ if is_gone => ("It is looked for by", "audit"),
                 _ => ("If it is right as it is", "accept"),
             };
             let mut command = command(self.place, verb, console).into_bytes();
             if matches!(verb, "forget" | "accept") {
                 command.extend_from_slice(b" -- ");
-                console.quote(&mut command, name(&file.path));
+                let is_forgotten = verb == "forget";
+                let path = if is_forgotten { &*file.path } else { file.place() };
+                console.quote(&mut command, name(path));
             }
+            let arrow = |place| format!(" → <bdi>{}</bdi>", escaped(name(place)));
+            let elsewhere = file.elsewhere.as_deref().map(arrow).unwrap_or_default();
             let finding = file.found.as_ref().map(|event| &event.finding);
             let words = |words: Option<&String>| {
                 escaped(words.map(String::as_str).unwrap_or_default().as_bytes())
             };
             text += &format!(
-                "<tr><td class=\"bad\">{}<td><bdi>{}</bdi><td>{}<td><code>{}</code><td><code>{}</code>\
+                "<tr><td class=\"bad\">{}<td><bdi>{}</bdi>{elsewhere}<td>{}<td><code>{}</code><td><code>{}</code>\
                  <td>{when}: <code>{}</code>\n",
-                file.status.name(),
+                print::standing(file.status),
                 escaped(name(&file.path)),
                 last_good(file),
                 words(finding.and_then(|it| it.before.as_ref())),

@@ -16,7 +16,8 @@ use lanesum_checksum::check::{self, FormatOfList, List};
 use lanesum_list::{Dialect, Ending, Record};
 
 use super::{
-    DIFFERENCES, NOT_ALL_DONE, command, fail, folder_at, is_there, look, name, open, tell_of_new,
+    DIFFERENCES, NOT_ALL_DONE, command, fail, folder_at, is_there, look, name, no_folder, open,
+    tell_of_new,
 };
 use crate::args::ImportArgs;
 use crate::console::Console;
@@ -34,7 +35,7 @@ pub fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<ExitCode>
         // Else a wrong path would leave a catalog behind that knows of nothing.
         let whole = match folder_at(folder) {
             Ok(whole) => whole,
-            Err(error) => return Ok(fail(&error, &args.place, console)),
+            Err(error) => return Ok(no_folder(&error, &args.place, console)),
         };
         require_below(args, (folder, &whole), &import, console)?;
     }

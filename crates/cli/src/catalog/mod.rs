@@ -95,6 +95,12 @@ fn folder_at(folder: &Path) -> Result<PathBuf, CatalogError> {
     }
 }
 
+/// Tells why a path that was named is no folder to take up; the exit code.
+fn no_folder(error: &CatalogError, place: &Where, console: &mut Console) -> ExitCode {
+    fail(error, place, console);
+    ExitCode::from(2)
+}
+
 /// Whether there is a catalog already: one that is made is told of, for whoever mistyped its path.
 fn is_there(place: &Where) -> anyhow::Result<bool> {
     Ok(path(place)?.symlink_metadata().is_ok())
@@ -129,10 +135,11 @@ fn console_telling(last_words: Option<&'static str>) -> anyhow::Result<Arc<Mutex
     Ok(console)
 }
 
-/// The worse of what came of several paths: an error is worse than what is not there, and that than
-/// a path that was named wrongly.
+/// The worse of what came of several paths: damage of the catalog is worse than an error, that than
+/// what is not there, and that than a path that was named wrongly.
 pub fn worse(one: ExitCode, other: ExitCode) -> ExitCode {
-    let worst = [ExitCode::FAILURE, ExitCode::from(NOT_ALL_DONE), ExitCode::from(2)];
+    let [of_catalog, not_all, wrong] = [OF_CATALOG, NOT_ALL_DONE, 2].map(ExitCode::from);
+    let worst = [of_catalog, ExitCode::FAILURE, not_all, wrong];
     worst.into_iter().find(|code| [one, other].contains(code)).unwrap_or(one)
 }
 

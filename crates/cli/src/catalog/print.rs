@@ -1,6 +1,8 @@
 //! How findings and summaries are printed: as text, and as JSON.
 
+use std::ffi::OsStr;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use base64::Engine as _;
@@ -38,6 +40,9 @@ impl Printer<'_> {
             return console.line(&line(object));
         }
         let mut text = finding.class.name().as_bytes().to_vec();
+        if was_emptied(finding) {
+            text.splice(..0, *b"was ");
+        }
         text.push(b' ');
         if let Some(other) = &finding.other {
             console.quote(&mut text, &place(self.root, other, finding));
@@ -74,11 +79,13 @@ impl Printer<'_> {
         }
         console.flush()?;
         for mount in &summary.mounts {
-            let words = format!(
-                "something is mounted there, which is no part of the folder; `{}` takes it up by itself",
-                command(self.place, "add", console)
-            );
-            console.about(&whole(self.root, mount), &words);
+            let path = whole(self.root, mount);
+            let mut words = "something is mounted there, which is no part of the folder".to_owned();
+            if Path::new(OsStr::from_bytes(&path)).is_dir() {
+                let add = command(self.place, "add", console);
+                words += &format!("; `{add}` takes it up by itself");
+            }
+            console.about(&path, &words);
         }
         if summary.clock_is_behind {
             let words =
@@ -90,6 +97,17 @@ impl Printer<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a file was emptied, and has content again, which nobody accepted.
+fn was_emptied(finding: &Finding) -> bool {
+    let after = finding.after.as_deref().filter(|_| finding.class == Class::Emptied);
+    after.is_some_and(|after| !after.starts_with("size=0 "))
+}
+
+/// The word for how a file stands. One that was emptied stands so whatever it has since.
+pub fn standing(status: Status) -> &'static str {
+    if status == Status::Emptied { "was emptied" } else { status.name() }
 }
 
 /// A run in a line. It says "complete" or "NOT complete", and never that there are no errors.
@@ -179,7 +197,14 @@ pub fn way_back(root: &Path, why: &str, say: impl Fn(&str) -> String, console: &
         )
     };
     let (command, root) = (say(verb), console.shown(root));
-    format!("mount or put back what belongs there; {when}: {command} {root}")
+    let mut words = format!("mount or put back what belongs there; {when}: {command} {root}");
+    if verb.starts_with("update") {
+        let forget = say("forget");
+        words += &format!(
+            ", then `{forget} PATH` of each, or of their folder: until then each is told as gone"
+        );
+    }
+    words
 }
 
 /// The path of something below a root.

@@ -11,7 +11,7 @@ use lanesum_catalog::{
 };
 use lanesum_list::formats::write_cell;
 
-use super::print::{SCHEMA, finding_object, insert_path, line, place, whole};
+use super::print::{SCHEMA, finding_object, insert_path, line, place, standing, whole};
 use super::status::{lacks, run_words, undone};
 use super::{
     Asked, Spoken, code, command, console, fail, html, look, moment, name, nothing_cataloged, now,
@@ -188,11 +188,11 @@ fn subject(all: &[Overview], not_well: &[Known], console: &Console) -> Vec<u8> {
         ("without files", folders(|it| it.is_taken_up && it.files == 0)),
     ];
     let others = others.into_iter().filter(|(_, count)| *count > 0);
-    let words: Vec<_> = counts
-        .into_iter()
-        .chain(others)
-        .map(|(word, count)| format!("{} {word}", HumanCount(count)))
-        .collect();
+    let is_damaged = all.iter().any(|it| it.undone.iter().any(Run::found_damage));
+    let damage = is_damaged.then(|| "the catalog is DAMAGED".to_owned());
+    let counts = counts.into_iter().chain(others);
+    let counts = counts.map(|(word, count)| format!("{} {word}", HumanCount(count)));
+    let words: Vec<_> = damage.into_iter().chain(counts).collect();
     let words = match words.is_empty() {
         true => "nothing known to be damaged".to_owned(),
         false => words.join(", "),
@@ -246,13 +246,13 @@ fn list(args: &Report, not_well: &[Known], console: &mut Console) -> io::Result<
     }
     console.line(b"\n")?;
     for file in not_well {
-        let mut line = file.status.name().as_bytes().to_vec();
+        let mut line = standing(file.status).as_bytes().to_vec();
         line.push(b' ');
         console.quote(&mut line, name(&file.path));
         // It is looked for where it is now.
-        if let Some(found) = file.found.as_ref().filter(|found| found.finding.other.is_some()) {
+        if let Some(place) = &file.elsewhere {
             line.extend_from_slice(b" -> ");
-            console.quote(&mut line, name(&found.path()));
+            console.quote(&mut line, name(place));
         }
         line.extend_from_slice(format!(", {}", last_good(file)).as_bytes());
         if let Some(why) = why(file) {
@@ -270,6 +270,9 @@ fn list(args: &Report, not_well: &[Known], console: &mut Console) -> io::Result<
             "Of what is damaged or missing, put back a good copy, and run `{update}`.\nIf a file is \
              right as it is: {accept} PATH. If it is gone for good: {forget} PATH.\n"
         );
+    }
+    if not_well.iter().any(|file| file.elsewhere.is_some()) {
+        words += "What lies elsewhere now is accepted under the name behind the arrow.\n";
     }
     if not_well.iter().any(|file| file.status == Status::Unreadable) {
         words += &format!("Of what is unreadable, mend what keeps it from being read: {update}\n");
@@ -384,8 +387,8 @@ fn bad(args: &Report, file: &Known) -> Vec<u8> {
         return cells([
             time.as_bytes(),
             file.status.name().as_bytes(),
-            name(&file.path),
-            b"",
+            name(file.place()),
+            file.elsewhere.as_ref().map_or(&[], |_| name(&file.path)),
             b"1",
             before.unwrap_or_default().as_bytes(),
             after.unwrap_or_default().as_bytes(),
@@ -396,7 +399,10 @@ fn bad(args: &Report, file: &Known) -> Vec<u8> {
     object.insert("schema".to_owned(), SCHEMA.into());
     object.insert("event".to_owned(), "not well".into());
     object.insert("class".to_owned(), file.status.name().into());
-    insert_path(&mut object, "path", name(&file.path));
+    insert_path(&mut object, "path", name(file.place()));
+    if file.elsewhere.is_some() {
+        insert_path(&mut object, "other", name(&file.path));
+    }
     object.insert("last_good".to_owned(), file.last_good.into());
     if let Some(event) = &file.found {
         object.insert("time".to_owned(), event.at.into());

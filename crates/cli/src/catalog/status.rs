@@ -166,6 +166,7 @@ pub(super) fn undone<'it>(
             let verb = if run.verb == "add" { "update" } else { &run.verb };
             let again = command(place, verb, console);
             let remedy = match run.outcome.as_deref() {
+                _ if run.found_damage() => command(place, "catalog check", console),
                 Some("paused") if it.manners.paused.is_some() => command(place, "resume", console),
                 Some("closed") if it.manners.window.is_some() => {
                     format!("in its hours, or {again} --now")
@@ -256,6 +257,7 @@ pub(super) fn run_words(run: &Run, is_at_work: bool) -> String {
         Some("empty") => "NOT complete: no file of it is cataloged",
         Some("unlisted") => "NOT complete: not all files are known",
         Some("suspended") => "NOT done: suspended",
+        Some("damaged") => "NOT complete: the catalog itself is damaged",
         _ if is_at_work => "at work now",
         _ => "NOT complete: interrupted",
     };

@@ -113,7 +113,7 @@ fn policy(root: &Root) -> String {
 }
 
 /// `every 90 days, at most 80.00 MB a second, in 1:00-6:00`.
-fn words(manners: &Manners, every_days: u32) -> String {
+pub(super) fn words(manners: &Manners, every_days: u32) -> String {
     let days = if every_days == 1 { "day".to_owned() } else { format!("{every_days} days") };
     let mut words = format!("scrubbed every {days}, ");
     words += &match manners.rate {

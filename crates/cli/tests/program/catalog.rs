@@ -334,11 +334,13 @@ fn what_cannot_be_done_is_told_with_its_remedy() {
     for (args, code, words) in [
         ("status", 2, "lanesum add"),
         ("audit", 2, "lanesum add"),
-        ("add nowhere", 1, "nowhere"),
+        ("add nowhere", 2, "nowhere"),
+        ("catalog import --add nowhere tree/list.md5", 2, "nowhere"),
         ("add tree/a", 2, "no folder"),
         ("add -a siphash24 tree", 2, "key"),
     ] {
         folder.write("tree/a", "a");
+        folder.write("tree/list.md5", format!("{}  tree/a\n", md5("a")));
         let output = run(&folder, args);
         assert_eq!(output.status.code(), Some(code), "{args}: {}", text(&output.stderr));
         assert!(text(&output.stderr).contains(words), "{args}: {}", text(&output.stderr));
@@ -349,7 +351,8 @@ fn what_cannot_be_done_is_told_with_its_remedy() {
         ("forget tree/none", 1, "no such file"),
         ("update tree/sub", 2, "only a part"),
         ("scrub --percent 101", 2, "from 0 to 100"),
-        ("add --every 5 parsecs tree", 1, "parsecs"),
+        ("add --every 5 parsecs tree", 2, "parsecs"),
+        ("add --limit 80 tree", 2, "80M, or 80B if"),
     ] {
         let output = run(&folder, args);
         assert_eq!(output.status.code(), Some(code), "{args}: {}", text(&output.stderr));
@@ -453,6 +456,89 @@ fn a_catalog_that_is_damaged_or_locked_is_5() {
         assert_eq!(output.status.code(), Some(5), "{verb}: {}", text(&output.stderr));
         assert!(!text(&output.stdout).contains("rotted"), "{verb}");
     }
+    // That is what ended them, and what the mail says.
+    for form in ["", " --html"] {
+        let report = run(&folder, &format!("report{form}"));
+        let words = text(&report.stdout);
+        assert_eq!(report.status.code(), Some(4), "{words}");
+        for expected in ["lanesum: the catalog is DAMAGED, ", "itself is damaged", "catalog check"]
+        {
+            assert!(words.contains(expected), "{expected}: {words}");
+        }
+        assert!(!words.contains("interrupted") && !words.contains("lanesum audit"), "{words}");
+    }
+    assert!(text(&run(&folder, "status").stdout).contains("  -> lanesum catalog check"));
+    // Nothing was known of it, so what is there now counts.
+    let forgotten = run(&folder, "forget tree");
+    let words = text(&forgotten.stderr);
+    assert_eq!(forgotten.status.code(), Some(5), "{words}");
+    assert!(words.contains("the catalog is damaged: 1 row was not as written"), "{words}");
+}
+
+/// Each form of the report names the place where a damaged file is now, and no command that is
+/// printed ends with its content cataloged as good.
+#[test]
+fn what_is_damaged_and_renamed_is_named_where_it_is() {
+    let folder = cataloged(&["f1", "f2"]);
+    let [from, to] = ["tree/f1", "tree/g1"].map(|name| folder.path(name));
+    fs::rename(&from, &to).unwrap();
+    let time = fs::metadata(&to).unwrap().modified().unwrap();
+    fs::write(&to, "F1").unwrap();
+    File::options().write(true).open(&to).unwrap().set_modified(time).unwrap();
+    let audit = run(&folder, "audit --all");
+    assert_eq!(lines(&folder, &audit), ["altered f1 -> g1"]);
+    let tree = folder.path("tree").canonicalize().unwrap();
+    let tree = tree.display();
+    let mail = text(&run(&folder, "report --bad").stdout);
+    assert!(mail.contains(&format!("altered {tree}/f1 -> {tree}/g1, last good")), "{mail}");
+    assert!(mail.contains("accepted under the name behind the arrow"), "{mail}");
+    let page = text(&run(&folder, "report --html --bad").stdout);
+    let arrow = text("→".as_bytes());
+    assert!(page.contains(&format!("{tree}/f1</bdi> {arrow} <bdi>{tree}/g1</bdi>")), "{page}");
+    assert!(page.contains(&format!("lanesum accept -- {tree}/g1<")), "{page}");
+    assert!(!page.contains("forget"), "{page}");
+    let object: Value =
+        serde_json::from_slice(&run(&folder, "report --bad --json").stdout).unwrap();
+    assert_eq!(object["path"], format!("{tree}/g1"), "{object}");
+    assert_eq!(object["other"], format!("{tree}/f1"), "{object}");
+    let table = text(&run(&folder, "report --bad --csv").stdout);
+    assert!(table.contains(&format!(",altered,{tree}/g1,{tree}/f1,1,")), "{table}");
+
+    let accepted = run(&folder, "accept tree/f1");
+    assert_eq!(accepted.status.code(), Some(1));
+    let words = text(&accepted.stderr);
+    assert!(words.contains(&format!("another name now: `lanesum accept {tree}/g1`")), "{words}");
+    let forgotten = run(&folder, "forget tree/f1");
+    let words = text(&forgotten.stderr);
+    assert_eq!(forgotten.status.code(), Some(1), "{words}");
+    assert!(words.contains(&format!("is altered, and lies at {tree}/g1 now")), "{words}");
+    assert_eq!(lines(&folder, &run(&folder, "audit")), ["altered f1 -> g1"]);
+    assert_eq!(run(&folder, "accept tree/g1").status.code(), Some(0));
+    assert_eq!(run(&folder, "update").status.code(), Some(0));
+
+    // Where nobody looked for it since, it is looked for before it is forgotten.
+    fs::write(&to, "X1").unwrap();
+    File::options().write(true).open(&to).unwrap().set_modified(time).unwrap();
+    run(&folder, "audit");
+    fs::rename(&to, folder.path("tree/h1")).unwrap();
+    let page = text(&run(&folder, "report --html --bad").stdout);
+    assert!(page.contains("It is looked for by: <code>lanesum audit<"), "{page}");
+    assert!(text(&run(&folder, "accept tree/g1").stderr).contains("may have another name now"));
+}
+
+/// What was emptied is not said to be empty when somebody wrote into it since.
+#[test]
+fn what_has_content_again_was_emptied() {
+    let folder = cataloged(&["a", "b"]);
+    let path = folder.path("tree/a");
+    let time = fs::metadata(&path).unwrap().modified().unwrap();
+    fs::write(&path, "").unwrap();
+    File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    assert_eq!(lines(&folder, &run(&folder, "audit")), ["emptied a"]);
+    folder.write("tree/a", "content again");
+    assert_eq!(lines(&folder, &run(&folder, "audit")), ["was emptied a"]);
+    assert!(text(&run(&folder, "report").stdout).contains("\nwas emptied "));
+    assert!(text(&run(&folder, "report --html").stdout).contains(">was emptied<"));
 }
 
 /// However a scrub ends, the next one goes on inside of the file, and says so.
@@ -716,6 +802,10 @@ fn folders_and_files_that_are_bound_there_are_no_part_of_a_folder() {
         if args != "status" {
             assert_eq!(lines(&folder, &output), [""; 0], "{args}");
             assert!(words.contains("something is mounted there"), "{args}: {words}");
+            // A file is no folder to add.
+            let adds = words.lines().filter(|line| line.contains("lanesum add"));
+            assert!(adds.clone().all(|line| line.contains("tree/sub: ")), "{args}: {words}");
+            assert_eq!(adds.count(), usize::from(!args.starts_with("accept")), "{args}: {words}");
         }
     }
     assert_eq!(inner.status.code(), Some(0), "{}", text(&inner.stderr));
@@ -952,6 +1042,7 @@ fn a_folder_that_was_emptied_is_suspended_by_a_scrub_too_and_the_remedy_works() 
     let tree = folder.path("tree").canonicalize().unwrap();
     let remedy = format!("lanesum update --max-gone 100 {}", tree.display());
     assert!(text(&told.stderr).contains(&remedy), "{}", text(&told.stderr));
+    assert!(text(&told.stderr).contains("then `lanesum forget PATH` of each, or of their folder"));
     for verb in ["status", "report"] {
         let told = text(&run(&folder, verb).stdout);
         assert!(told.contains(&remedy), "{verb}: {told}");
@@ -976,7 +1067,7 @@ fn a_folder_that_was_emptied_is_suspended_by_a_scrub_too_and_the_remedy_works() 
 #[test]
 fn a_catalog_of_nothing_is_not_well() {
     let folder = Folder::new();
-    assert_eq!(run(&folder, "add nowhere").status.code(), Some(1));
+    assert_eq!(run(&folder, "add nowhere").status.code(), Some(2));
     assert!(!folder.path("state/catalog.db").exists());
     folder.write("tree/a", "a");
     assert_eq!(run(&folder, "add tree").status.code(), Some(0));

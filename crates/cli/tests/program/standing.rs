@@ -203,7 +203,7 @@ fn a_folder_of_which_no_file_is_in_the_lists_is_not_taken_up() {
     folder.write("old.md5", lines(&["arch/1", "arch/2"]));
     let words = ["arch: no file of the lists is in it, the first is arch/arch/1: is --root"];
     expect(&folder, "catalog import --add arch --root arch old.md5", 2, &words);
-    expect(&folder, "catalog import --add nope old.md5", 1, &["nope: No such file or directory"]);
+    expect(&folder, "catalog import --add nope old.md5", 2, &["nope: No such file or directory"]);
     assert!(!exists(folder.path("state/catalog.db")));
     expect(&folder, "catalog import --add arch --root . old.md5", 3, &["2 taken from lists"]);
     folder.write("more.md5", lines(&["arch/3"]));
@@ -217,9 +217,9 @@ fn what_can_be_done_of_several_is_done() {
     folder.write("large/a", vec![0; 2_000_000]);
     folder.write("small/a", "a");
     expect(&folder, "add large small", 0, &["state/catalog.db: a new catalog"]);
-    let limit = "limit large small --every 1d --limit 10";
+    let limit = "limit large small --every 1d --limit 10B";
     expect(&folder, limit, 2, &["large: 2.00 MB in 1 d", "small: scrubbed every day"]);
-    let refused = expect(&folder, "limit large --every 1d --limit 1", 2, &["1 byte a second"]);
+    let refused = expect(&folder, "limit large --every 1d --limit 1B", 2, &["1 byte a second"]);
     assert!(!refused.contains("1 bytes"), "{refused}");
     expect(&folder, "limit small --limit -5", 2, &["a number of bytes is wanted"]);
     expect(&folder, "limit small --max-gone 5", 2, &["lanesum add DIR --max-gone"]);

@@ -24,7 +24,7 @@ fn status(folder: &Folder) -> (Option<i32>, Value) {
 fn what_rate_and_hours_cannot_hold_is_refused() {
     let folder = Folder::new();
     folder.write("tree/a", vec![0; 2_000_000]);
-    let refused = run(&folder, "add tree --limit 10 --every 1d");
+    let refused = run(&folder, "add tree --limit 10B --every 1d");
     assert_eq!(refused.status.code(), Some(2));
     let words = text(&refused.stderr);
     assert!(
@@ -40,6 +40,8 @@ fn what_rate_and_hours_cannot_hold_is_refused() {
 
     let added = run(&folder, "add tree --limit 1M --between 1:00-6:00 --every 30d");
     assert_eq!(added.status.code(), Some(0), "{}", text(&added.stderr));
+    let policy = "tree: scrubbed every 30 days, at most 1.00 MB a second, in 1:00-6:00\n";
+    assert!(text(&added.stderr).contains(policy), "{}", text(&added.stderr));
     let told = |args: &str, expected: &str| {
         let told = run(&folder, args);
         assert_eq!(told.status.code(), Some(0), "{}", text(&told.stderr));
@@ -49,7 +51,7 @@ fn what_rate_and_hours_cannot_hold_is_refused() {
         assert!(text(words).ends_with(&format!("tree: {expected}{more}\n")), "{told:?}");
     };
     told("limit", "scrubbed every 30 days, at most 1.00 MB a second, in 1:00-6:00");
-    let refused = run(&folder, "limit --limit 1");
+    let refused = run(&folder, "limit --limit 1B");
     assert_eq!(refused.status.code(), Some(2));
     let refused = run(&folder, "limit --limit 10k --between 3:00-3:02");
     assert_eq!(refused.status.code(), Some(2));
