@@ -48,7 +48,8 @@ class Part:
     rows: int = 0
     #: Why it was not.
     error: str | None = None
-    #: Size, modification in nanoseconds and inode of the file whose row groups were counted; of another it fails.
+    #: Size, modification in nanoseconds and inode of the file whose row groups were counted; of
+    #: another it fails.
     version: tuple[int, int, int] | None = None
 
 
