@@ -193,7 +193,7 @@ impl Catalog {
     }
 
     /// The rows of a root that were not told last in their places, each with the other name under
-    /// which it was, or none where it was told to be gone: among the newest hundred thousand events.
+    /// which it was, or none where it was told to be gone: among the newest 100,000 events.
     pub(crate) fn told_elsewhere(
         &self,
         root: i64,

@@ -119,8 +119,8 @@ impl Catalog {
         work.finish(summary)
     }
 
-    /// Keeps that a run of a verb ended, or did not begin, since the catalog is damaged, as far as it
-    /// can be written still. `last` was the last run before it.
+    /// Keeps that a run of a verb ended, or did not begin, since the catalog is damaged, as far as
+    /// it can be written still. `last` was the last run before it.
     pub(crate) fn note_damage(
         &self,
         ran: &Result<Summary, CatalogError>,
