@@ -99,7 +99,7 @@ impl Printer<'_> {
     }
 }
 
-/// Whether a file was emptied, and has content again, which nobody accepted.
+/// Whether a file was emptied, and has content again that is not accepted.
 fn was_emptied(finding: &Finding) -> bool {
     let after = finding.after.as_deref().filter(|_| finding.class == Class::Emptied);
     after.is_some_and(|after| !after.starts_with("size=0 "))
