@@ -57,8 +57,8 @@ pub(crate) fn require_untaken(
 /// The schema that a capsule holds, which was not taken.
 pub(crate) fn schema<'a>(capsule: &'a Bound<'_, PyCapsule>) -> PyResult<&'a FFI_ArrowSchema> {
     let schema = capsule.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
-    // SAFETY: as above, and it does not change as long as it is borrowed: whoever takes an array out
-    // leaves its schema in its capsule.
+    // SAFETY: as above, and it does not change as long as it is borrowed: whoever takes an array
+    // out leaves its schema in its capsule.
     Ok(unsafe { schema.as_ref() })
 }
 
