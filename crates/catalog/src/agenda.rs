@@ -441,10 +441,9 @@ impl Catalog {
         let claimed_now: HashSet<i64> = ids.iter().copied().collect();
         let unread = queue.deferred.iter().filter(|&&id| !claimed_now.contains(&id.into()));
         let of = Whole { left: 0, unread: unread.count() as u64, goes_on };
-        let last = self.last_run_id()?;
-        let ran = self.scrub_these(root, ids, of, Limits::default(), options, tell);
-        self.note_damage(&ran, (root, Verb::Scrub), last, options);
-        let summary = ran?;
+        let summary = self.noting_damage(root, Verb::Scrub, options, |catalog| {
+            catalog.scrub_these(root, ids, of, Limits::default(), options, tell)
+        })?;
         let now = (options.clock)();
         let times = Times::of(self, root, now);
         let was_whole = summary.is_complete || summary.halt == Some(Halt::More);

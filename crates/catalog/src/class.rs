@@ -255,6 +255,16 @@ impl Status {
         }
     }
 
+    /// Its word where it is told how a file stands: one that was emptied stands so whatever it has
+    /// since.
+    #[must_use]
+    pub const fn standing(self) -> &'static str {
+        match self {
+            Self::Emptied => "was emptied",
+            _ => self.name(),
+        }
+    }
+
     /// How bad it is that a file stands so.
     #[must_use]
     pub const fn severity(self) -> Severity {

@@ -75,10 +75,9 @@ impl Catalog {
         if verb == Verb::Scrub {
             return self.scrub(root, &Due::default(), options, tell);
         }
-        let last = self.last_run_id()?;
-        let ran = self.look_at(root, verb, options, tell);
-        self.note_damage(&ran, (root, verb), last, options);
-        ran
+        self.noting_damage(root, verb, options, |catalog| {
+            catalog.look_at(root, verb, options, tell)
+        })
     }
 
     fn look_at(
@@ -119,24 +118,29 @@ impl Catalog {
         work.finish(summary)
     }
 
-    /// Keeps that a run of a verb ended, or did not begin, since the catalog is damaged, as far as
-    /// it can be written still. `last` was the last run before it.
-    pub(crate) fn note_damage(
-        &self,
-        ran: &Result<Summary, CatalogError>,
-        of: (&Root, Verb),
-        last: i64,
+    /// Runs a verb, and keeps that it ended, or did not begin, since the catalog is damaged, as far
+    /// as that can be written still.
+    pub(crate) fn noting_damage(
+        &mut self,
+        root: &Root,
+        verb: Verb,
         options: &Options,
-    ) {
+        run: impl FnOnce(&mut Self) -> Result<Summary, CatalogError>,
+    ) -> Result<Summary, CatalogError> {
+        let last = self.last_run_id()?;
+        let ran = run(self);
         if matches!(ran, Err(CatalogError::Damaged(_))) {
             // The damage is told, whatever becomes of this.
-            let _ = self.put_damaged(of, last, (options.clock)());
+            let _ = self.put_damaged(root, verb, last, (options.clock)());
         }
+        ran
     }
 
+    /// Puts the run that began after this one down as ended so, or one that did not begin.
     fn put_damaged(
         &self,
-        (root, verb): (&Root, Verb),
+        root: &Root,
+        verb: Verb,
         last: i64,
         now: i64,
     ) -> Result<(), CatalogError> {

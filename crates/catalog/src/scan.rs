@@ -84,10 +84,10 @@ pub(crate) fn scan(
     rows.advance()?;
     let is_settling = |file: &File, stat: &Stat| -> Result<bool, CatalogError> {
         let Some(now) = settles else { return Ok(false) };
-        if file.was_moved || file.is_settled {
-            return Ok(file.was_moved);
-        }
-        Ok(stat.is_settled_at(now) || file.was_so_at(stat, checked(db, file.id)?, now))
+        let is_unsettled = !file.is_settled;
+        Ok(file.was_moved
+            || is_unsettled && stat.is_settled_at(now)
+            || is_unsettled && file.was_so_at(stat, checked(db, file.id)?, now))
     };
     let mounts = Mounts::below(&root.path)?;
     for mount in mounts.iter() {

@@ -200,10 +200,9 @@ impl Catalog {
         options: &Options,
         tell: &mut dyn FnMut(&Finding) -> io::Result<()>,
     ) -> Result<Summary, CatalogError> {
-        let last = self.last_run_id()?;
-        let ran = self.scrub_due(root, due, options, tell);
-        self.note_damage(&ran, (root, Verb::Scrub), last, options);
-        ran
+        self.noting_damage(root, Verb::Scrub, options, |catalog| {
+            catalog.scrub_due(root, due, options, tell)
+        })
     }
 
     fn scrub_due(

@@ -518,24 +518,22 @@ pub enum When {
 /// The command that a word which is none may be meant for: the nearest, if at most two letters are
 /// wrong, missing, too many or in each other's places; one in a short command.
 pub fn command_like(word: &str) -> Option<String> {
-    let distance = |command: &str| strsim::osa_distance(&word.to_lowercase(), command);
     if let Some(command) = OF_CATALOG.iter().find(|command| *command == word) {
         return Some(format!("catalog {command}"));
     }
-    COMMANDS
-        .iter()
-        .filter(|command| word != *command && distance(command) <= (command.len() / 2).min(2))
-        .min_by_key(|command| distance(command))
-        .cloned()
+    nearest(word, COMMANDS.iter().map(String::as_str).filter(|command| word != *command))
 }
 
 /// The verb of a command of two words that another is spelt almost like.
 pub fn verb_like(command: &str, word: &str) -> Option<String> {
     let cli = Cli::command();
-    let verbs = cli.find_subcommand(command)?.get_subcommands().map(|verb| verb.get_name());
-    let distance = |verb: &str| strsim::osa_distance(&word.to_lowercase(), verb);
-    let near = verbs.filter(|verb| distance(verb) <= (verb.len() / 2).min(2));
-    near.min_by_key(|verb| distance(verb)).map(str::to_owned)
+    nearest(word, cli.find_subcommand(command)?.get_subcommands().map(|verb| verb.get_name()))
+}
+
+fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
+    let distance = |name: &str| strsim::osa_distance(&word.to_lowercase(), name);
+    let near = names.filter(|name| distance(name) <= (name.len() / 2).min(2));
+    near.min_by_key(|name| distance(name)).map(str::to_owned)
 }
 
 /// Words that somebody may guess for a command, and what to say instead.

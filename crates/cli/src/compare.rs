@@ -23,7 +23,7 @@ use lanesum_list::{Dialect, Ending};
 use crate::args::Compare;
 use crate::check::{in_parts, is_called, other_algorithms};
 use crate::console::{self, Console, fail_to_write, locale_of_process};
-use crate::counts::files;
+use crate::counts::{counted, files};
 use crate::failure::Usage;
 use crate::progress::Display;
 use crate::{hints, signals, stdin};
@@ -273,12 +273,8 @@ fn passed_over(inputs: &[Input; 2], differences: &Differences, console: &Console
         let Input::Tree(folder) = input else { return None };
         let special = doubts.skipped.iter().filter(|(_, why)| is_special(why)).count() as u64;
         let kinds = [(doubts.links, "link", "links"), (special, "special file", "special files")];
-        let told = |(count, one, many): (u64, &str, &str)| match count {
-            0 => None,
-            1 => Some(format!("1 {one}")),
-            count => Some(format!("{} {many}", HumanCount(count))),
-        };
-        let told: Vec<_> = kinds.into_iter().filter_map(told).collect();
+        let kinds = kinds.into_iter().filter(|(count, ..)| *count > 0);
+        let told: Vec<_> = kinds.map(|(count, one, many)| counted(count, one, many)).collect();
         let folder = console.shown(folder);
         (!told.is_empty()).then(|| format!("{} in {folder}", told.join(" and ")))
     });

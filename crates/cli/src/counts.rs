@@ -6,8 +6,12 @@ use indicatif::{DecimalBytes, HumanCount};
 
 /// `1 file`, `6,000 files`.
 pub fn files(count: u64) -> String {
-    let word = if count == 1 { "file" } else { "files" };
-    format!("{} {word}", HumanCount(count))
+    counted(count, "file", "files")
+}
+
+/// A number of what is called so if there is one, and so if there are others.
+pub fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", HumanCount(count), if count == 1 { one } else { many })
 }
 
 /// `1.00 GB in 5.00 s (200.00 MB/s)`.

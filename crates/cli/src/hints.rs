@@ -5,7 +5,6 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use lanesum_checksum::check::List;
-
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::console::shown;

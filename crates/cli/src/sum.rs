@@ -9,7 +9,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
-use indicatif::HumanCount;
 use lanesum_checksum::engine::Hashed;
 use lanesum_checksum::journal::Journal;
 use lanesum_checksum::walk::Skip;
@@ -19,6 +18,7 @@ use lanesum_list::formats::{Format, Invocation, Kind};
 
 use crate::args::{Run, Sum, When};
 use crate::console::{self, Console, fail_to_write, locale_of_process, shown};
+use crate::counts::counted;
 use crate::failure::{self, Usage};
 use crate::key::{self, KeyFile};
 use crate::limits;
@@ -86,12 +86,12 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
 
 /// Tells how many links in trees lead to what the list may lack.
 fn tell_links(links: u64, console: &mut Console) {
-    let words = match links {
+    let (were, them) = if links == 1 { ("was", "it") } else { ("were", "them") };
+    let links = match links {
         0 => return,
-        1 => "1 link was passed over; --follow follows it".to_owned(),
-        links => format!("{} links were passed over; --follow follows them", HumanCount(links)),
+        links => counted(links, "link", "links"),
     };
-    console.message(words.as_bytes());
+    console.message(format!("{links} {were} passed over; --follow follows {them}").as_bytes());
 }
 
 /// How a run ended.

@@ -53,7 +53,7 @@ pub fn section(catalog: &Catalog, after: i64, now: i64) -> Result<Markup, Catalo
 fn article(catalog: &Path, file: &Known, now: i64) -> Markup {
     html! {
         article {
-            h3 { span class="badge" { (standing(file.status)) } " " (link(file)) }
+            h3 { span class="badge" { (file.status.standing()) } " " (link(file)) }
             (facts(catalog, file, now))
         }
     }
@@ -61,11 +61,6 @@ fn article(catalog: &Path, file: &Known, now: i64) -> Markup {
 
 fn link(file: &Known) -> Markup {
     html! { a href={ "/file/" (file.id) } { (names(file)) } }
-}
-
-/// The word for how it stands. One that was emptied stands so whatever it has since.
-fn standing(status: Status) -> &'static str {
-    if status == Status::Emptied { "was emptied" } else { status.name() }
 }
 
 /// What it is cataloged by, and where it is now if that is elsewhere.
@@ -155,7 +150,7 @@ pub fn file(catalog: &Catalog, id: i64, now: i64) -> Result<Option<Markup>, Cata
             p { a href="/" { "To the page" } }
             h1 { (names(&file)) }
             p {
-                span class=(if is_good { "badge good" } else { "badge" }) { (standing(file.status)) }
+                span class=(if is_good { "badge good" } else { "badge" }) { (file.status.standing()) }
                 " " (bytes(file.size.max(0).cast_unsigned())) " as cataloged"
             }
             (facts(catalog.path(), &file, now))

@@ -46,9 +46,8 @@ pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
             // The others are done all the same.
             Err(error) => {
                 worst = worse(worst, fail(&error, &args.place, &mut console));
-                let known = known(&catalog, path);
-                let way_out =
-                    way_out(path, known, &Spoken { place: &args.place, console: &console });
+                let spoken = Spoken { place: &args.place, console: &console };
+                let way_out = way_out(path, || known(&catalog, path), &spoken);
                 if let (CatalogError::Io { .. }, Some(words)) = (error, way_out) {
                     console.about(name(path), &words);
                 }
@@ -66,9 +65,13 @@ fn known(catalog: &Catalog, path: &Path) -> Option<Known> {
 }
 
 /// What to do with a path that is no file.
-fn way_out(path: &Path, known: Option<Known>, spoken: &Spoken<'_>) -> Option<String> {
+fn way_out(
+    path: &Path,
+    known: impl FnOnce() -> Option<Known>,
+    spoken: &Spoken<'_>,
+) -> Option<String> {
     let say = |verb: &str| spoken.command(verb, None);
-    let known = known.filter(|file| file.status != Status::Missing);
+    let known = || known().filter(|file| file.status != Status::Missing);
     match path.symlink_metadata() {
         Ok(it) if it.is_dir() => Some(format!(
             "is a folder, and files are accepted one by one; `{}` of it and `{}` take up anew all \
@@ -76,7 +79,7 @@ fn way_out(path: &Path, known: Option<Known>, spoken: &Spoken<'_>) -> Option<Str
             say("forget"),
             say("update")
         )),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(match known {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(match known() {
             Some(Known { elsewhere: Some(place), .. }) => {
                 format!("has another name now: `{}`", spoken.command("accept", Some(&place)))
             }

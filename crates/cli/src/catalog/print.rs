@@ -105,11 +105,6 @@ fn was_emptied(finding: &Finding) -> bool {
     after.is_some_and(|after| !after.starts_with("size=0 "))
 }
 
-/// The word for how a file stands. One that was emptied stands so whatever it has since.
-pub fn standing(status: Status) -> &'static str {
-    if status == Status::Emptied { "was emptied" } else { status.name() }
-}
-
 /// A run in a line. It says "complete" or "NOT complete", and never that there are no errors.
 fn words(summary: &Summary, place: &Where, console: &Console) -> String {
     let verb = summary.verb.name();

@@ -11,7 +11,7 @@ use lanesum_catalog::{
 };
 use lanesum_list::formats::write_cell;
 
-use super::print::{SCHEMA, finding_object, insert_path, line, place, standing, whole};
+use super::print::{SCHEMA, finding_object, insert_path, line, place, whole};
 use super::status::{lacks, run_words, undone};
 use super::{
     Asked, Spoken, code, command, console, fail, html, look, moment, name, nothing_cataloged, now,
@@ -246,7 +246,7 @@ fn list(args: &Report, not_well: &[Known], console: &mut Console) -> io::Result<
     }
     console.line(b"\n")?;
     for file in not_well {
-        let mut line = standing(file.status).as_bytes().to_vec();
+        let mut line = file.status.standing().as_bytes().to_vec();
         line.push(b' ');
         console.quote(&mut line, name(&file.path));
         // It is looked for where it is now.
