@@ -271,6 +271,18 @@ impl Model {
             .archive
             .limited(|archive| archive.run_with(verb, |options| options.max_gone = Some(100)));
         self.hold(&told, verb);
+        if verb == Verb::Audit {
+            self.looked_at_all();
+        }
+    }
+
+    /// An audit reads what does not look as its row has it, and where that is as cataloged, its row
+    /// has its time and number from then on.
+    fn looked_at_all(&mut self) {
+        for (name, truth) in &mut self.files {
+            let is_as_cataloged = self.cataloged.get(name) == Some(&truth.content);
+            truth.is_cataloged |= is_as_cataloged && !truth.is_rotten && !truth.is_locked;
+        }
     }
 
     fn mode(&self, name: &str, mode: u32) {
@@ -308,6 +320,7 @@ impl Model {
             }
         }
         self.hold(&told, Verb::Audit);
+        self.looked_at_all();
     }
 
     /// Another volume is there, or none: nobody touches a row.
