@@ -66,6 +66,9 @@ pub(crate) struct Batch {
     forgotten: Vec<i64>,
     /// Whether the root goes, too.
     forgets_root: bool,
+    /// Whether rows among them are not as they were written: neither what indices have of them nor
+    /// their sizes are to be believed.
+    distrusts_rows: bool,
     replaced: Vec<(File, i64)>,
     /// Where the reading of long files stands, and the ids of those that need no more of it.
     stretches: Vec<SoFar>,
@@ -133,6 +136,7 @@ impl Batch {
             states: Vec::new(),
             forgotten: Vec::new(),
             forgets_root: false,
+            distrusts_rows: false,
             replaced: Vec::new(),
             stretches: Vec::new(),
             read_through: Vec::new(),
@@ -161,8 +165,13 @@ impl Batch {
 
     /// A file that has no row. Its id is known once it is written.
     pub(crate) fn insert(&mut self, path: Vec<u8>, stat: Stat, digests: Digests, now: i64) {
-        self.root.bytes = self.root.bytes.saturating_add(stat.size);
-        self.inserts.push(Insert { path, stat, digests, checked: now });
+        // 0 is never, whatever the clock says.
+        self.push(Insert { path, stat, digests, checked: now.max(1) });
+    }
+
+    fn push(&mut self, insert: Insert) {
+        self.root.bytes = self.root.bytes.saturating_add(insert.stat.size);
+        self.inserts.push(insert);
     }
 
     /// Takes back what is to be inserted by the next commit and does not hold, and gives its paths.
@@ -187,7 +196,7 @@ impl Batch {
 
     /// The same of one that was not read.
     pub(crate) fn insert_unread(&mut self, path: Vec<u8>, stat: Stat, digests: Digests) {
-        self.insert(path, stat, digests, 0);
+        self.push(Insert { path, stat, digests, checked: 0 });
     }
 
     /// A row's new values, in place of `before`.
@@ -220,6 +229,11 @@ impl Batch {
     pub(crate) fn forget(&mut self, ids: Vec<i64>, bytes: i64, forgets_root: bool) {
         self.root.bytes = self.root.bytes.saturating_sub(bytes);
         (self.forgotten, self.forgets_root) = (ids, forgets_root);
+    }
+
+    /// Says that rows that are to be taken away are not as they were written.
+    pub(crate) fn distrust_rows(&mut self) {
+        self.distrusts_rows = true;
     }
 
     /// Keeps the digests that a row had until now.
@@ -294,6 +308,10 @@ impl Batch {
         }
         self.states.sort_unstable_by_key(|state| state.id);
         self.states.drain(..).try_for_each(|state| put_state(&mut states, &state))?;
+        if self.distrusts_rows {
+            // SQLite takes a row out of an index by its values, and gives up where they are others.
+            db.execute_batch("REINDEX file")?;
+        }
         for &id in &self.forgotten {
             db.prepare_cached("DELETE FROM file WHERE id = ?1")?.execute([id])?;
             db.prepare_cached("DELETE FROM state WHERE id = ?1")?.execute([id])?;
@@ -310,6 +328,13 @@ impl Batch {
         for (finding, at) in mem::take(&mut self.events) {
             let id = Ids::take(&mut self.ids.event);
             put_event(db, [id, self.run.id, at, root], &finding)?;
+        }
+        if mem::take(&mut self.distrusts_rows) {
+            let sql = "SELECT coalesce(sum(f.size), 0) FROM folder d JOIN file f ON f.folder = d.id \
+                       WHERE d.root = ?1";
+            // Another row whose size is none may have a sum that is none; it is to go as well.
+            self.root.bytes =
+                db.query_row(sql, [root], |row| row.get(0)).unwrap_or(self.root.bytes);
         }
         // Whoever steers may have changed it meanwhile.
         if let Some(stored) = Root::find(db, root)? {

@@ -14,7 +14,6 @@ use crate::finding::Finding;
 use crate::overview::{event, run};
 use crate::root::Root;
 use crate::rows::{Finder, State};
-use crate::summary::Severity;
 use crate::table::{EVENT, RUN, STATE};
 use crate::{Catalog, CatalogError, Event, Run};
 
@@ -210,19 +209,6 @@ impl Catalog {
             Ok(true)
         })?;
         Ok(elsewhere)
-    }
-
-    /// What is not well at a path or below it and lies under another name outside of that, as far
-    /// as is known, and is there: cataloged no more, it would be taken up as new.
-    pub(crate) fn lies_elsewhere(&self, path: &Path) -> Result<Option<Known>, CatalogError> {
-        let files = self.not_well_after(0, usize::MAX)?;
-        Ok(files.into_iter().find(|file| {
-            let is_outside = |place: &PathBuf| !place.starts_with(path);
-            file.path.starts_with(path)
-                && file.status.severity() == Severity::Damage
-                && file.elsewhere.as_ref().is_some_and(is_outside)
-                && file.place().symlink_metadata().is_ok_and(|it| it.is_file())
-        }))
     }
 
     /// Gives the newest events, until `take` has enough: of each its root, its path and the other

@@ -73,6 +73,17 @@ pub enum CatalogError {
         /// Where it is.
         place: PathBuf,
     },
+    /// A file that is not well is not in its place, and it cannot be seen whether it is elsewhere.
+    Unseen {
+        /// As it is cataloged.
+        path: PathBuf,
+        /// How it stands.
+        status: Status,
+        /// Where it may be.
+        place: PathBuf,
+        /// Why that is not known.
+        why: String,
+    },
     /// What is where a root was is not it, so none of its files is there.
     NotThere {
         /// The root's path.
@@ -221,12 +232,26 @@ impl CatalogError {
             }
             Self::Unknown(path) => format!("{}: the catalog knows no such file", shown(path)),
             Self::Elsewhere { path, status, place } => format!(
-                "{}: is {}, and lies at {} now: forgotten, it would be taken up as new; if it is \
-                 right as it is: `{}`; else put back a good copy, or remove that one before",
+                "{}: is {}, and lies at {} now: forgotten, it would be taken up as new; {}",
                 shown(path),
                 status.name(),
                 shown(place),
-                spelling.command("accept", Some(place))
+                match status {
+                    Status::Unreadable => "give permission to read it, and look at it".to_owned(),
+                    Status::Busy => "look at it once no program writes to it any more".to_owned(),
+                    _ => format!(
+                        "if it is right as it is: `{}`; else put back a good copy, or remove that \
+                         one before",
+                        spelling.command("accept", Some(place))
+                    ),
+                }
+            ),
+            Self::Unseen { path, status, place, why } => format!(
+                "{}: is {}, and whether it lies at {} cannot be seen: {why}; forgotten, it would be \
+                 taken up as new if it does",
+                shown(path),
+                status.name(),
+                shown(place)
             ),
             Self::NotThere { path, why } => format!(
                 "{}: {why}; mount or put back what was there; if its files are here from now on: `{}`",

@@ -152,7 +152,14 @@ pub(crate) fn changed_beside(renamed: &[(File, Stat)]) -> HashSet<i64> {
 /// The folders that a file went to and came from, with all that it shares with others that went
 /// the same way taken off.
 fn folders_of<'p>(from: &'p [u8], to: &'p [u8]) -> [&'p [u8]; 2] {
-    let shared = shared_end(from, to);
+    let mut shared = shared_end(from, to);
+    let rest = &to[to.len() - shared..];
+    // What moved into the root, or out of it, is not all that is there.
+    if let Some(slash) = rest.iter().position(|&byte| byte == b'/')
+        && (shared == from.len() || shared == to.len())
+    {
+        shared -= slash + 1;
+    }
     [&to[..to.len() - shared], &from[..from.len() - shared]]
 }
 
@@ -180,6 +187,8 @@ mod tests {
             ("e/one", "f/one"),
             ("top", "deep/top"),
             ("top2", "deep/top2"),
+            ("h/3", "deep/h/3"),
+            ("h/x/4", "deep/h/x/4"),
         ] {
             moves.add(from.into(), to.into());
         }
@@ -190,7 +199,16 @@ mod tests {
                 format!("{} -> {} ({})", text(it.other.unwrap()), text(it.path), it.files)
             })
             .collect();
-        assert_eq!(lines, ["a/ -> b/ (2)", "c -> d (1)", " -> deep/ (2)", "e/one -> f/one (1)"]);
+        assert_eq!(
+            lines,
+            [
+                "a/ -> b/ (2)",
+                "c -> d (1)",
+                " -> deep/ (2)",
+                "h/ -> deep/h/ (2)",
+                "e/one -> f/one (1)"
+            ]
+        );
     }
 
     #[test]

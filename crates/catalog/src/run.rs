@@ -232,14 +232,15 @@ impl Catalog {
         Ok(why)
     }
 
-    /// The class of the last event of a file.
+    /// The class of the last event of a row, which may have told of it under another name.
     pub(crate) fn last_class_of(
         &self,
         root: i64,
         path: &[u8],
     ) -> Result<Option<Class>, CatalogError> {
         // Events are sealed, but what depends on this one is only whether there is another.
-        let sql = "SELECT class FROM event WHERE root = ?1 AND path = ?2 ORDER BY id DESC LIMIT 1";
+        let sql = "SELECT class FROM event WHERE root = ?1 AND coalesce(other, path) = ?2 \
+                   ORDER BY id DESC LIMIT 1";
         let mut statement = self.db.prepare_cached(sql)?;
         let class: Option<String> =
             statement.query_row((root, path), |row| row.get(0)).optional()?;
@@ -258,9 +259,15 @@ impl Work<'_> {
     }
 
     pub(crate) fn clock_is_behind(&self) -> Result<bool, CatalogError> {
+        let (db, now) = (&self.catalog.db, (self.options.clock)());
         let sql = "SELECT coalesce(max(started), 0) FROM run";
-        let last: i64 = self.catalog.db.query_row(sql, [], |row| row.get(0))?;
-        Ok((self.options.clock)() < last)
+        let last: i64 = db.query_row(sql, [], |row| row.get(0))?;
+        if now >= last {
+            return Ok(false);
+        }
+        // Of a clock that was ahead once nothing is left when all is checked anew.
+        let sql = "SELECT EXISTS (SELECT 1 FROM state WHERE checked > ?1)";
+        Ok(db.query_row(sql, [now], |row| row.get(0))?)
     }
 
     fn max_gone(&self) -> u32 {

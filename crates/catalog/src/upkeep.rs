@@ -1,9 +1,12 @@
 //! What somebody says about files: that they are right as they are, or to be cataloged no more.
 
+use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
+use lanesum_checksum::engine::look_at;
+use lanesum_checksum::error::message;
 use lanesum_checksum::{Algorithms, Job, Source, engine};
 use rusqlite::Params;
 
@@ -15,12 +18,12 @@ use crate::finding::Finding;
 use crate::moves::{Gone, number};
 use crate::options::Options;
 use crate::root::Root;
-use crate::rows::{self, File, Files};
-use crate::scan::New;
-use crate::stat::{Stat, may_be_another, tells_births};
+use crate::rows::{self, File, Files, Finder, State};
+use crate::scan::{New, scan};
+use crate::stat::{Stat, is_born_after, may_be_another, tells_births};
 use crate::table::FILE;
 use crate::volume::Place;
-use crate::way::{self, Ways};
+use crate::way::{self, There, Ways};
 use crate::{Catalog, CatalogError};
 
 impl Catalog {
@@ -83,13 +86,12 @@ impl Catalog {
     /// but not where its number may have been given again.
     fn renamed_to(&self, root: &Root, path: &[u8]) -> Result<Option<File>, CatalogError> {
         let whole = root.path_of(path);
-        let stat =
-            rustix::fs::lstat(&whole).map_err(|error| CatalogError::io(&whole)(error.into()))?;
+        let stat = look_at(&whole).map_err(CatalogError::io(&whole))?;
         let Some((stat, _)) = Stat::of(&stat) else { return Ok(None) };
         let (mut rows, mut gone) = (Files::of(&self.db, root.id), Vec::new());
         while let Some(file) = rows.next()? {
             if number(&file.stat) == number(&stat)
-                && let Err(error) = root.path_of(&file.path()).symlink_metadata()
+                && let Err(error) = look_at(&root.path_of(&file.path()))
                 && error.kind() == ErrorKind::NotFound
             {
                 gone.push(file);
@@ -135,8 +137,8 @@ impl Catalog {
     /// them stays among the events. Files on the disk are not touched.
     ///
     /// # Errors
-    /// [`CatalogError::NoRoot`], [`CatalogError::Unknown`], [`CatalogError::Elsewhere`], and those
-    /// of the catalog.
+    /// [`CatalogError::NoRoot`], [`CatalogError::Unknown`], [`CatalogError::Elsewhere`],
+    /// [`CatalogError::Unseen`], and those of the catalog.
     pub fn forget(&mut self, path: &Path, options: &Options) -> Result<Finding, CatalogError> {
         let (root, below) = self.root_of(path)?;
         let is_folder = path.as_os_str().as_bytes().ends_with(b"/");
@@ -144,11 +146,8 @@ impl Catalog {
         if ids.is_empty() && !below.is_empty() {
             return Err(CatalogError::Unknown(path.to_owned()));
         }
-        if !below.is_empty()
-            && let Some(file) = self.lies_elsewhere(&root.path_of(&below))?
-        {
-            let place = file.place().to_owned();
-            return Err(CatalogError::Elsewhere { path: file.path, status: file.status, place });
+        if !below.is_empty() {
+            self.require_gone(&root, &ids)?;
         }
         let now = (options.clock)();
         let is_root = below.is_empty();
@@ -162,7 +161,92 @@ impl Catalog {
         }
         let mut batch = Batch::begin(&self.db, root, "forget", now)?;
         batch.forget(ids, bytes, is_root);
+        if damaged > 0 {
+            batch.distrust_rows();
+        }
         self.end(batch, finding, now)
+    }
+
+    /// Of rows that are to be forgotten none that is not well may lie elsewhere: an update would
+    /// take what is there up as new. What is in its place may be forgotten, and what is gone, as a
+    /// look at the whole root tells.
+    fn require_gone(&self, root: &Root, ids: &[i64]) -> Result<(), CatalogError> {
+        let away = self.not_in_place(root, ids)?;
+        if away.is_empty() {
+            return Ok(());
+        }
+        if let Some(why) = root.why_not_there() {
+            return Err(CatalogError::NotThere { path: root.path.clone(), why });
+        }
+        let found = scan(&self.db, root, &HashMap::new(), &self.own_files(), None)?;
+        let births_are_known = tells_births(&root.path);
+        for New { path, stat } in found.new {
+            let place = root.path_of(&path);
+            // Whatever became of it, it has its number; which others are given again.
+            let is_it = |(file, _): &&(File, Status)| {
+                let is_born_before = || !is_born_after(&place, file.stat.changed);
+                number(&file.stat) == number(&stat)
+                    || births_are_known && file.stat.inode == stat.inode && is_born_before()
+            };
+            if let Some((file, status)) = away.iter().find(is_it).filter(|_| root.inodes_last) {
+                let (path, status) = (root.path_of(&file.path()), *status);
+                return Err(CatalogError::Elsewhere { path, status, place });
+            }
+        }
+        self.require_sight(root, &away)
+    }
+
+    /// The rows of these ids that may be damaged and whose files are not in their places.
+    fn not_in_place(&self, root: &Root, ids: &[i64]) -> Result<Vec<(File, Status)>, CatalogError> {
+        let mut states = Vec::new();
+        State::for_each_not_well(&self.db, |state| {
+            let may_be_damaged =
+                !matches!(state.status, Status::Missing | Status::Changed | Status::Hidden);
+            if may_be_damaged && ids.binary_search(&state.id).is_ok() {
+                states.push(state);
+            }
+            Ok(())
+        })?;
+        let mut finder = Finder::new(self.reader()?);
+        let mut away = Vec::new();
+        for State { id, status, .. } in states {
+            let file = match finder.find(id) {
+                Ok(Some(file)) => file,
+                // Of a damaged row nothing is known.
+                Ok(None) | Err(CatalogError::Damaged(_)) => continue,
+                Err(error) => return Err(error),
+            };
+            let there = look_at(&root.path_of(&file.path())).ok();
+            let there = there.and_then(|stat| Stat::of(&stat));
+            if there.is_none_or(|(stat, _)| number(&stat) != number(&file.stat)) {
+                away.push((file, status));
+            }
+        }
+        Ok(away)
+    }
+
+    /// That files are gone is known only where they would be seen: in their places, and where they
+    /// were found last.
+    fn require_sight(&self, root: &Root, away: &[(File, Status)]) -> Result<(), CatalogError> {
+        let told = self.told_elsewhere(root.id)?;
+        let mut ways = Ways::of(&root.path)?;
+        for (file, status) in away {
+            let path = file.path();
+            let last = told.get(&path).cloned().flatten();
+            for place in [Some(path.clone()), last].into_iter().flatten() {
+                let whole = root.path_of(&place);
+                let why = match ways.look(&place) {
+                    There::Mount(_) => Some("something is mounted there".to_owned()),
+                    There::Gone => None,
+                    There::File => look_at(&whole).err().map(|error| message(&error)),
+                };
+                if let Some(why) = why {
+                    let (path, status) = (root.path_of(&path), *status);
+                    return Err(CatalogError::Unseen { path, status, place: whole, why });
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Whether a file at a path, or one below it, is cataloged.

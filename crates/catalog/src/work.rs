@@ -160,8 +160,9 @@ impl<'a> Work<'a> {
         }
     }
 
+    /// Seconds since 1970. That a check was at 0 says that there was none.
     pub(crate) fn now(&self) -> i64 {
-        (self.options.clock)()
+        (self.options.clock)().max(1)
     }
 
     /// A time before the first byte was read of what is being judged: what is at rest then was

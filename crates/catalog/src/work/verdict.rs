@@ -205,9 +205,7 @@ impl Work<'_> {
                 Status::Emptied => Class::Emptied,
                 _ => Class::Rotted,
             };
-            self.batch.count(finding.class, 1);
-            self.batch.tell(finding);
-            return Ok(());
+            return self.is_damaged(&file, finding);
         }
         self.batch.count(finding.class, 1);
         if !self.verb.accepts() {
@@ -262,8 +260,8 @@ impl Work<'_> {
                 self.statuses.insert(file.id, status);
             }
             // What stands as something worse is an event when it is found, and none at each run.
-            let (root, path) = (self.batch.root.id, &finding.path);
-            if is_news || self.catalog.last_class_of(root, path)? != Some(finding.class) {
+            let (root, row) = (self.batch.root.id, file.path());
+            if is_news || self.catalog.last_class_of(root, &row)? != Some(finding.class) {
                 self.batch.event(finding.clone(), self.now());
                 self.note_place(file, finding.class);
             }

@@ -631,9 +631,20 @@ fn a_clock_that_was_set_back_is_told_and_makes_files_due() {
     days_pass(30);
     archive.run(Verb::Add);
     days_pass(-30);
-    let told = archive.scrub(Due::default());
-    assert!(told.summary.clock_is_behind);
-    assert_eq!(told.summary.files, 1);
+    for is_behind in [true, false] {
+        let told = archive.scrub(Due::default());
+        assert_eq!(told.summary.clock_is_behind, is_behind, "only until it is read anew");
+        assert_eq!(told.summary.files, u64::from(is_behind));
+    }
+}
+
+/// A machine without a battery begins in 1970, or before.
+#[test]
+fn what_was_read_at_the_beginning_of_time_was_read() {
+    let archive = Archive::of(&["a"]);
+    archive.run_with(Verb::Add, |options| options.clock = || 0);
+    let looked = archive.open().overviews(0).unwrap();
+    assert_eq!((looked[0].files, looked[0].never), (1, 0));
 }
 
 #[test]
@@ -1616,16 +1627,6 @@ fn copies_to_one_name_do_not_meet() {
             .count(),
         1
     );
-}
-
-/// Damages a file in place, and sets the time of its content back.
-fn alter(archive: &Archive, name: &str) {
-    let path = archive.path(name);
-    let time = fs::metadata(&path).unwrap().modified().unwrap();
-    let mut bytes = fs::read(&path).unwrap();
-    bytes[0] ^= 1;
-    fs::write(&path, bytes).unwrap();
-    set_time(&path, time);
 }
 
 /// Whoever shows what is not well names the place where it is now, however often that changes.

@@ -2,6 +2,7 @@
 
 mod cases;
 mod flips;
+mod forget;
 mod histories;
 mod long;
 
@@ -148,6 +149,16 @@ impl Archive {
         };
         assert_eq!(facts(&before), facts(&after), "rot must not show in a stat");
     }
+}
+
+/// Damages a file in place, and sets the time of its content back.
+fn alter(archive: &Archive, name: &str) {
+    let path = archive.path(name);
+    let time = fs::metadata(&path).unwrap().modified().unwrap();
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[0] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    set_time(&path, time);
 }
 
 fn options() -> Options {

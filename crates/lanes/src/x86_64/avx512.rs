@@ -7,29 +7,57 @@ use super::vector::{Register, Set};
 use crate::word::Numbers;
 
 /// The instruction set, with steps of the fewest operations.
+///
+/// Ternary logic overwrites an operand, so the compiler copies one that is still needed: c or d as a
+/// rule, but b where b is opaque. On Zen 4 the copy of an old value delays its readers; that of b,
+/// which has just been computed, costs nothing.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx512;
 
-impl<R: Ternary> Set<R> for Avx512 {
+impl Set<Ymm> for Avx512 {
     const ALONE: bool = false;
 
-    /// Ternary logic overwrites an operand, so the compiler copies one that is still needed: c or d
-    /// as a rule, but b where b is opaque. On Zen 4 the copy of an old value delays its readers;
-    /// that of b, which has just been computed, costs nothing.
     #[inline(always)]
-    fn end_step<const F: i32, const COUNT: u32>(sum: R, b: R, c: R, d: R) -> R {
-        sum.add(R::ternary::<F>(b.opaque(), c, d)).rotate_left(COUNT).add(b)
+    fn end_step<const F: i32, const COUNT: u32>(sum: Ymm, b: Ymm, c: Ymm, d: Ymm) -> Ymm {
+        // SAFETY: the ground rule. The compiler makes the immediate form of a constant count.
+        unsafe {
+            let sum = _mm256_add_epi32(sum, _mm256_ternarylogic_epi32::<F>(b.opaque(), c, d));
+            _mm256_add_epi32(_mm256_rolv_epi32(sum, Ymm::splat(COUNT)), b)
+        }
     }
 
     #[inline(always)]
     fn call<T>(function: impl FnOnce() -> T) -> T {
-        #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx2,popcnt")]
-        fn call<T>(function: impl FnOnce() -> T) -> T {
-            function()
-        }
-        // SAFETY: the ground rule.
-        unsafe { call(function) }
+        call(function)
     }
+}
+
+impl Set<Zmm> for Avx512 {
+    const ALONE: bool = false;
+
+    #[inline(always)]
+    fn end_step<const F: i32, const COUNT: u32>(sum: Zmm, b: Zmm, c: Zmm, d: Zmm) -> Zmm {
+        // SAFETY: the ground rule. The compiler makes the immediate form of a constant count.
+        unsafe {
+            let sum = _mm512_add_epi32(sum, _mm512_ternarylogic_epi32::<F>(b.opaque(), c, d));
+            _mm512_add_epi32(_mm512_rolv_epi32(sum, Zmm::splat(COUNT)), b)
+        }
+    }
+
+    #[inline(always)]
+    fn call<T>(function: impl FnOnce() -> T) -> T {
+        call(function)
+    }
+}
+
+#[inline(always)]
+fn call<T>(function: impl FnOnce() -> T) -> T {
+    #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx2,popcnt")]
+    fn call<T>(function: impl FnOnce() -> T) -> T {
+        function()
+    }
+    // SAFETY: the ground rule.
+    unsafe { call(function) }
 }
 
 /// The same with the shortest steps, for registers that have the units for themselves, where a
@@ -48,7 +76,7 @@ impl Set<Ymm> for Avx512Shortest {
 
     #[inline(always)]
     fn call<T>(function: impl FnOnce() -> T) -> T {
-        <Avx512 as Set<Ymm>>::call(function)
+        call(function)
     }
 }
 
@@ -84,42 +112,6 @@ fn shortest<const F: i32, const COUNT: u32>(sum: Ymm, b: Ymm, c: Ymm, d: Ymm) ->
         );
     }
     result
-}
-
-/// What AVX-512 adds to a register.
-pub(crate) trait Ternary: Register {
-    /// A [function](crate::function) of MD5.
-    fn ternary<const F: i32>(b: Self, c: Self, d: Self) -> Self;
-
-    fn rotate_left(self, count: u32) -> Self;
-}
-
-impl Ternary for Ymm {
-    #[inline(always)]
-    fn ternary<const F: i32>(b: Self, c: Self, d: Self) -> Self {
-        // SAFETY: the ground rule.
-        unsafe { _mm256_ternarylogic_epi32::<F>(b, c, d) }
-    }
-
-    #[inline(always)]
-    fn rotate_left(self, count: u32) -> Self {
-        // SAFETY: the ground rule. The compiler makes the immediate form of a constant count.
-        unsafe { _mm256_rolv_epi32(self, Self::splat(count)) }
-    }
-}
-
-impl Ternary for Zmm {
-    #[inline(always)]
-    fn ternary<const F: i32>(b: Self, c: Self, d: Self) -> Self {
-        // SAFETY: the ground rule.
-        unsafe { _mm512_ternarylogic_epi32::<F>(b, c, d) }
-    }
-
-    #[inline(always)]
-    fn rotate_left(self, count: u32) -> Self {
-        // SAFETY: the ground rule. The compiler makes the immediate form of a constant count.
-        unsafe { _mm512_rolv_epi32(self, Self::splat(count)) }
-    }
 }
 
 impl Numbers for Zmm {
