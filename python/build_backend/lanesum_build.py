@@ -60,6 +60,7 @@ def _build_program(config_settings: Any) -> Path:
     if not manifest.exists():
         raise RuntimeError(f"{manifest} is missing, so the program cannot be built: take a whole checkout")
     profile = _profile(maturin.get_maturin_pep517_args(config_settings))
+    # Of whatever is published, which inherits them.
     settings = [f'profile.release.package.{name}.opt-level="s"' for name in _SMALL]
     # Of this package: what is said of all does not reach one that has settings of its own.
     settings.append("profile.release.package.lanesum.strip=true")

@@ -6,7 +6,8 @@
 //! how each is called.
 //!
 //! - `first-4KiB`: all files are read and put down, after what was put down before is removed.
-//!   `lanesum-sum` computes the same digests and keeps nothing.
+//!   `lanesum-sum` computes the same digests and keeps nothing; `sum-and-rows` is what a catalog in
+//!   SQLite cannot be faster than: that, and the same rows put down by SQLite alone.
 //! - `unchanged`: `find` prints names, sizes and times. `lanesum-update` and `aide-times` look at
 //!   no more, so read no file; `lanesum-all` and all others read every file again, as chkbit,
 //!   bitrot and hashdeep know no other way.
@@ -20,6 +21,7 @@
 mod answers;
 mod keepers;
 mod peers;
+mod rows;
 
 use std::cell::{Cell, OnceCell};
 use std::fs;
@@ -29,13 +31,14 @@ use anyhow::{Context as _, Result};
 
 use self::keepers::{Desk, Step};
 use self::peers::Peers;
+use self::rows::Rows;
 use super::Scenario;
 use super::programs::ensure_built;
 use crate::clock;
 use crate::launch::{allowed_cpus, pin};
 use crate::options::Options;
 use crate::report::Report;
-use crate::rig::{self, Case, Competitor, Measured};
+use crate::rig::{self, Case, Competitor, Measured, Sample};
 use crate::scratch::Scratch;
 
 pub const SCENARIO: Scenario = Scenario {
@@ -44,6 +47,7 @@ pub const SCENARIO: Scenario = Scenario {
     cases: &[FIRST, UNCHANGED, STATUS, MOVED, SCRUB],
     implementations: &[
         "lanesum-sum",
+        SUM_AND_ROWS,
         "lanesum-add",
         "find",
         "lanesum-update",
@@ -61,6 +65,9 @@ pub const SCENARIO: Scenario = Scenario {
     ],
     run,
 };
+
+/// The limit of a first run: see [`Rows`].
+const SUM_AND_ROWS: &str = "sum-and-rows";
 
 const FIRST: &str = "first-4KiB";
 const UNCHANGED: &str = "unchanged";
@@ -176,6 +183,8 @@ impl Bench<'_> {
         if self.options.only.case(FIRST) {
             let sum = desk.sum(&sums);
             let mut rows = vec![self.competitor(&sum, || Ok(()))];
+            let bare = OnceCell::new();
+            rows.push(self.sum_and_rows(&sum, &bare, tree));
             let first = keepers.iter().filter(|keeper| keeper.reads_all);
             rows.extend(first.map(|keeper| self.competitor(&keeper.first, || (keeper.forget)())));
             let measured = self.measured(FIRST, tree, rows)?;
@@ -192,6 +201,33 @@ impl Bench<'_> {
             self.measure(UNCHANGED, tree, rows, report)?;
         }
         Ok(())
+    }
+
+    /// The row of what `sum` does and, in this process on the same CPU, of what SQLite does.
+    fn sum_and_rows<'case>(
+        &'case self,
+        sum: &'case Step<'_>,
+        rows: &'case OnceCell<Rows>,
+        tree: &'case Tree,
+    ) -> Competitor<'case> {
+        Competitor {
+            name: SUM_AND_ROWS,
+            every_round: true,
+            run: Box::new(move || {
+                if rows.get().is_none() {
+                    let folder = tree.root().join(NAMES[0]);
+                    let made = Rows::of(&folder, tree.scratch.path().join("rows.db"))?;
+                    rows.get_or_init(|| made);
+                }
+                let summed = sum.launch.run()?;
+                let rows = rows.get().context("the rows")?;
+                Ok(Sample::whole(summed.seconds + rows.put()?))
+            }),
+            verify: Box::new(move || {
+                let rows = rows.get().context("the rows")?;
+                answers::expect("rows", tree.files, rows.count()?)
+            }),
+        }
     }
 
     /// Files of its own for `program`, if it is there and one of its rows is wanted.
@@ -336,6 +372,7 @@ mod tests {
         let steps = [desk.status(), desk.audit_moved(), desk.update_moved(), desk.scrub()];
         names.extend(steps.map(|step| step.name));
         names.extend([desk.sum(&sums), desk.find(), desk.check()].map(|step| step.name));
+        names.push(SUM_AND_ROWS);
         names.sort_unstable();
         names.dedup();
         let mut expected = SCENARIO.implementations.to_vec();

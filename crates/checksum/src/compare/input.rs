@@ -15,7 +15,7 @@ use rustix::fs::stat;
 use super::side::{Side, State};
 use crate::Algorithms;
 use crate::check::{self, FormatOfList, List, ListError};
-use crate::engine::inode_of;
+use crate::engine::{inode_of, look_at};
 use crate::list::{self, ListReader, OneFolder, Snapshot};
 use crate::walk::{self, Entry, Skip, WalkOptions};
 
@@ -263,10 +263,16 @@ pub(super) fn path(root: &Path, name: &[u8]) -> PathBuf {
 
 /// Size and time of a file.
 fn look(path: &Path, follow: bool) -> io::Result<Record<'static>> {
-    let metadata = if follow { fs::metadata(path)? } else { fs::symlink_metadata(path)? };
-    let modified = Time { seconds: metadata.mtime(), nanoseconds: metadata.mtime_nsec() as u32 };
-    let times = Times { modified: Some(modified), ..Times::default() };
-    Ok(Record { size: Some(metadata.len()), times, ..Record::default() })
+    let (size, seconds, nanoseconds) = if follow {
+        let metadata = fs::metadata(path)?;
+        (metadata.len(), metadata.mtime(), metadata.mtime_nsec() as u32)
+    } else {
+        // Also by a path that is too long for one call.
+        let stat = look_at(path)?;
+        (stat.st_size.cast_unsigned(), stat.st_mtime, stat.st_mtime_nsec as u32)
+    };
+    let times = Times { modified: Some(Time { seconds, nanoseconds }), ..Times::default() };
+    Ok(Record { size: Some(size), times, ..Record::default() })
 }
 
 #[cfg(test)]

@@ -329,6 +329,20 @@ mod tests {
     }
 
     #[test]
+    fn hashes_of_powershell_are_read() {
+        let of = |algorithm: &str| {
+            format!(
+                r#"[{{"Algorithm":"{algorithm}","Hash":"900150983CD24FB0D6963F7D28E17F72","Path":"a"}}]"#
+            )
+        };
+        let digest = Digest::from_hex(Algorithm::Md5, b"900150983cd24fb0d6963f7d28e17f72").unwrap();
+        let record = Record::new("a").with(digest);
+        let found = [(1, Line::Record { record, is_tagged: true })];
+        assert_eq!(read(&of("MD5")), found);
+        assert_eq!(read(&of("MACTripleDES")), [(1, Line::Wrong(Wrong::NothingKnown))]);
+    }
+
+    #[test]
     fn json_is_known_by_its_first_two_marks() {
         for (head, is) in [
             ("{\"path\"", true),

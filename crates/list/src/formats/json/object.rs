@@ -22,8 +22,8 @@ pub(in super::super) struct Object<'a> {
     /// `ModTime` of rclone. What the others have is when the object was stored.
     pub(in super::super) mod_time: Value<'a>,
     pub(in super::super) etag: Value<'a>,
-    /// Digests by the names that we have for algorithms, those of rclone's `Hashes`, and the
-    /// checksums that aws knows by theirs.
+    /// Digests by the names that we have for algorithms, those of rclone's `Hashes`, PowerShell's
+    /// `Hash` of an `Algorithm`, and the checksums that aws knows by theirs.
     pub(in super::super) digests: Vec<(Algorithm, Value<'a>)>,
     pub(in super::super) stored: Vec<(Algorithm, Value<'a>)>,
     pub(in super::super) checksum_type: Value<'a>,
@@ -107,6 +107,8 @@ impl<'de> Visitor<'de> for &mut Object<'de> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
         let object = self;
+        // As PowerShell's Get-FileHash has them.
+        let (mut algorithm, mut hash) = (Value::Nothing, Value::Nothing);
         while let Some(Name(name)) = members.next_key()? {
             let place = match &*name {
                 // As DVC lists a folder: .dir.
@@ -117,6 +119,8 @@ impl<'de> Visitor<'de> for &mut Object<'de> {
                 "Path" | "Key" | "key" => &mut object.key,
                 "ModTime" => &mut object.mod_time,
                 "ETag" | "etag" => &mut object.etag,
+                "Algorithm" => &mut algorithm,
+                "Hash" => &mut hash,
                 "ChecksumType" => &mut object.checksum_type,
                 "IsDir" | "isDeleteMarker" => {
                     object.is_no_file |= members.next_value::<Value<'_>>()? == Value::Is(true);
@@ -170,6 +174,9 @@ impl<'de> Visitor<'de> for &mut Object<'de> {
                 return Err(de::Error::custom("a member stands there twice"));
             }
             *place = members.next_value()?;
+        }
+        if let Some(Ok(algorithm)) = algorithm.text().map(str::parse) {
+            object.digests.push((algorithm, hash));
         }
         Ok(())
     }
