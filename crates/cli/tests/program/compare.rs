@@ -287,3 +287,20 @@ fn what_was_not_looked_at_is_counted() {
         "lanesum: 2 links were passed over; --follow follows them\n",
     );
 }
+
+/// Paths that are too long for one call of the system, in two trees.
+#[test]
+fn paths_of_any_length_are_compared() {
+    let folder = Folder::new();
+    for tree in ["a", "b"] {
+        folder.write(&format!("{tree}/file"), "content");
+        // From within, since no call could name the innermost folder.
+        for _ in 0..25 {
+            fs::create_dir(folder.path("around")).unwrap();
+            let within = folder.path("around").join("d".repeat(200));
+            fs::rename(folder.path(tree), within).unwrap();
+            fs::rename(folder.path("around"), folder.path(tree)).unwrap();
+        }
+    }
+    expect(&folder.run("compare a b"), 0, "", "lanesum: 1 file: 1 equal (7 B)\n");
+}
