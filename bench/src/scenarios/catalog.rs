@@ -166,7 +166,7 @@ impl Bench<'_> {
     /// `first-4KiB` and `unchanged`: whoever keeps checksums, in both cases.
     fn keepers(&self, tree: &Tree, report: &mut Report) -> Result<()> {
         let desk = self.desk(tree);
-        let sums = OnceCell::new();
+        let (sums, put_down) = (OnceCell::new(), OnceCell::new());
         let mut keepers = vec![desk.lanesum(), desk.lanesum_all()];
         keepers.extend([desk.hashdeep(&sums), desk.aide(), desk.aide_times()]);
         let of_chkbit = self.tree_of("chkbit", &["chkbit", "chkbit-blake3"])?;
@@ -183,8 +183,7 @@ impl Bench<'_> {
         if self.options.only.case(FIRST) {
             let sum = desk.sum(&sums);
             let mut rows = vec![self.competitor(&sum, || Ok(()))];
-            let bare = OnceCell::new();
-            rows.push(self.sum_and_rows(&sum, &bare, tree));
+            rows.push(self.sum_and_rows(&sum, &put_down, tree));
             let first = keepers.iter().filter(|keeper| keeper.reads_all);
             rows.extend(first.map(|keeper| self.competitor(&keeper.first, || (keeper.forget)())));
             let measured = self.measured(FIRST, tree, rows)?;
