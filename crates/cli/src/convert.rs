@@ -242,14 +242,19 @@ impl Input {
         let joins = joins && of_list.format.is_of_lines();
         let mut lines = ListReader::new(text);
         let (mut last, mut waiting, mut folder) = (0, None, OneFolder::default());
+        let mut has_lines = false;
         loop {
             let line =
                 lines.next_line(&mut *of_list.format).context("read error").map_err(in_list)?;
             let Some(line) = line else { break };
             last = line.number;
-            let record = record(line.parse(&mut *of_list.format));
+            let record = match line.parse(&mut *of_list.format) {
+                Line::Malformed if has_lines && line.is_cut() => Err(Wrong::CutOff.into()),
+                parsed => record(parsed),
+            };
             let record = record.with_context(|| format!("line {last}")).map_err(in_list)?;
             if record.is_some() {
+                has_lines = true;
                 let one =
                     folder.take(of_list.format.folder()).with_context(|| format!("line {last}"));
                 one.map_err(in_list)?;

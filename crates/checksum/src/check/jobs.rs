@@ -310,6 +310,8 @@ struct OpenList {
     ahead: Option<Result<Step, ListError>>,
     /// Whether no line but blank ones came so far.
     is_empty: bool,
+    /// Whether a line of it was a checksum line.
+    has_lines: bool,
     /// The number of the last line; `u64::MAX` once it was told that the list is cut off.
     last: u64,
 }
@@ -340,8 +342,8 @@ impl OpenList {
             }
         };
         let (is_stdin, lines) = (*list == List::Stdin, ListReader::new(text));
-        let (ahead, is_empty, last) = (None, true, 0);
-        let list = Self { is_stdin, before, is_regular, lines, ahead, is_empty, last };
+        let (ahead, is_empty, has_lines, last) = (None, true, false, 0);
+        let list = Self { is_stdin, before, is_regular, lines, ahead, is_empty, has_lines, last };
         Ok((list, format))
     }
 
@@ -438,6 +440,14 @@ impl OpenList {
         self.last = number;
         let (record, is_tagged) = match line.parse(format) {
             Line::Blank => return Ok(Step::Pass),
+            // What is no list has no line that is none for being cut.
+            Line::Malformed
+                if self.has_lines
+                    && options.recognition == Recognition::Examined
+                    && line.is_cut() =>
+            {
+                return Ok(Step::Note(Note::Wrong(number, Wrong::CutOff)));
+            }
             Line::Malformed => return Ok(Step::Note(Note::Malformed(number))),
             Line::Wrong(why) => {
                 if why == Wrong::CutOff {
@@ -452,6 +462,7 @@ impl OpenList {
             }
             Line::Record { record, is_tagged } => (Record { etag: None, ..record }, is_tagged),
         };
+        self.has_lines = true;
         if self.is_stdin && options.recognition == Recognition::Gnu && *record.name == *b"-" {
             // The list comes from there, so nothing else can. Otherwise the engine says so.
             return Ok(Step::Note(Note::Malformed(number)));
