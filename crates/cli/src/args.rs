@@ -369,6 +369,13 @@ pub struct Check {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub root: Option<PathBuf>,
 
+    /// Look the names of each list up in the folder that it lies in, and print them with it.
+    ///
+    /// For lists that lie beside their files, one in each folder: `lanesum check --beside
+    /// */files.md5`.
+    #[arg(long, conflicts_with = "root")]
+    pub beside: bool,
+
     /// The format of the lists; by default each is recognised by its start.
     ///
     /// s3 is what `aws s3api list-objects-v2` and `head-object`, `rclone lsjson --hash` and `mc ls

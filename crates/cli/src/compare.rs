@@ -257,7 +257,11 @@ fn tell_backslashes(
     let Input::List(list) = &inputs[side] else { return };
     let mut operands = [&args.before, &args.now].map(|path| console.shown(path));
     operands[side] = "-".to_owned();
-    let command = format!("compare {}", operands.join(" "));
+    let reading = hints::reading(args.algorithm, args.from, args.zero);
+    let (strip, quick) = (args.strip, args.quick);
+    let options =
+        [(strip, " --strip"), (quick, " --quick")].map(|(is, it)| if is { it } else { "" });
+    let command = format!("compare{}{reading} {}", options.concat(), operands.join(" "));
     console.about(list.name(), &hints::of_backslashes(list, &command));
 }
 

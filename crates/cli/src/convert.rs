@@ -64,8 +64,9 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
     output.finish(&interruptions).with_context(|| shown(name))?;
     let mut console = console::lock(&console);
     tell_left_out(args, etags, &mut console);
+    let reading = hints::reading(args.algorithm, args.from, args.zero);
     for list in &of_windows {
-        let words = hints::of_backslashes(list, &format!("convert --to {}", args.to));
+        let words = hints::of_backslashes(list, &format!("convert --to {}{reading}", args.to));
         console.about(list.name(), &words);
     }
     if args.to == Kind::Gnu {

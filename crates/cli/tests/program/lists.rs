@@ -86,7 +86,9 @@ fn a_list_that_ends_within_a_line_is_read_up_to_it() {
     // Within the digest of the second line, before its name, and within its tag.
     let tags = format!("MD5 (a) = {}\nMD5 (b) = {}\n", md5("a"), md5("b"));
     let (of_tag, of_digest) = (tags.len() / 2 + 5, tags.len() - 3);
-    for cut in [&list[..50], &list[..38], &list[..68], &list[..70], &tags[..of_tag], &tags[..of_digest]] {
+    for cut in
+        [&list[..50], &list[..38], &list[..68], &list[..70], &tags[..of_tag], &tags[..of_digest]]
+    {
         let folder = folder();
         let (code, stdout, messages) = check(&folder, "--quiet", cut);
         assert_eq!((code, stdout.as_str()), (Some(1), ""), "{cut}");
