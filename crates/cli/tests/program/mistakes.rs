@@ -50,18 +50,36 @@ fn md5sums_option_for_lists_is_told_ours() {
     }
 }
 
+/// Before anything is done: else what is meant for the command would be hashed.
 #[test]
 fn a_first_word_that_is_no_file_may_be_meant_for_a_command() {
     let folder = Folder::of(&["a", "chekc"]);
-    for (word, command) in [("cehck", "check"), ("Check", "check"), ("md5sums", "md5sum")] {
-        let told = format!(
-            "lanesum: {word}: No such file or directory; did you mean lanesum {command}?\n"
-        );
-        expect(&folder.run(&format!("{word} a")), 1, lines(&["a"]), told);
+    for (word, command) in [
+        ("cehck", "check"),
+        ("Check", "check"),
+        ("md5sums", "md5sum"),
+        ("audti", "audit"),
+        ("helo", "help"),
+        ("create", "bag create"),
+        ("verify", "check LIST (of a bag: lanesum bag validate DIR)"),
+        ("remove", "forget"),
+        ("scan", "audit (or scrub, to read what is due)"),
+        ("hash", "sum"),
+        ("md5", "-a md5"),
+    ] {
+        let told =
+            format!("lanesum: {word}: no such command or file; did you mean lanesum {command}?\n");
+        for args in [word.to_owned(), format!("{word} a"), format!("-j 1 {word} a")] {
+            expect(&folder.run(&args), 2, "", &told);
+        }
     }
+    // What there is, what does not come first, and what is like no command.
     expect(&folder.run("chekc a"), 0, lines(&["chekc", "a"]), "");
-    let told = "lanesum: cehck: No such file or directory\n";
-    expect(&folder.run("a cehck"), 1, lines(&["a"]), told);
+    for word in ["cehck", "scan"] {
+        let told = format!("lanesum: {word}: No such file or directory\n");
+        expect(&folder.run(&format!("a {word}")), 1, lines(&["a"]), &told);
+        expect(&folder.run(&format!("sum {word}")), 1, "", &told);
+    }
     let told = "lanesum: missing: No such file or directory\n";
     expect(&folder.run("missing"), 1, "", told);
 }
@@ -69,19 +87,6 @@ fn a_first_word_that_is_no_file_may_be_meant_for_a_command() {
 #[test]
 fn a_command_that_is_called_otherwise_is_told() {
     let folder = Folder::of(&["a"]);
-    for (word, command) in [
-        ("verify", "check LIST (of a bag: lanesum bag validate DIR)"),
-        ("remove", "forget"),
-        ("scan", "audit (or scrub, to read what is due)"),
-        ("hash", "sum"),
-        ("md5", "-a md5"),
-    ] {
-        let told = format!("lanesum: {word}: no such command or file; say lanesum {command}\n");
-        expect(&folder.run(&format!("{word} a")), 2, "", told);
-    }
-    let told = "lanesum: scan: No such file or directory; did you mean lanesum audit (or scrub, to \
-                read what is due)?\n";
-    expect(&folder.run("scan"), 1, "", told);
     for (args, meant) in [
         ("help chekc", "check"),
         ("help hash", "sum"),
@@ -93,6 +98,7 @@ fn a_command_that_is_called_otherwise_is_told() {
         let told = text(&run.stderr);
         assert_eq!(run.status.code(), Some(2), "{args}");
         assert!(told.contains(&format!("tip: did you mean lanesum {meant}?\n")), "{told}");
+        assert_eq!(told.matches("tip: ").count(), 1, "{told}");
     }
     folder.write("verify", "verify");
     expect(&folder.run("verify a"), 0, lines(&["verify", "a"]), "");
@@ -136,6 +142,37 @@ fn a_command_comes_before_its_options() {
     expect(&folder.run("./check"), 0, format!("{}  ./check\n", md5("check")), "");
 }
 
+/// A tip for a file is none where there is no such file.
+#[test]
+fn an_option_that_there_is_not_is_no_file() {
+    let folder = Folder::of(&["-q"]);
+    let tip = |args: &str| plain(folder.run(args)).contains("as a value");
+    assert!(tip("status -q") && !tip("status -x") && !tip("check --vebose list"));
+}
+
+/// What is shown on a screen by Windows' own programs.
+#[test]
+fn what_windows_shows_is_told_with_the_remedy() {
+    let folder = Folder::of(&["a"]);
+    let sum = md5("a").to_uppercase();
+    let table =
+        format!("\r\nAlgorithm  Hash  Path\r\n---------  ----  ----\r\nMD5  {sum}  C:\\a\r\n");
+    let list = format!("\r\nAlgorithm : MD5\r\nHash      : {sum}\r\nPath      : C:\\a\r\n");
+    let certutil = format!("MD5 hash of a:\r\n{sum}\r\nCertUtil: -hashfile command completed.\r\n");
+    for shown in [table, list, certutil] {
+        folder.write("list", &shown);
+        for args in ["check list", "compare list .", "convert --to gnu list"] {
+            let run = folder.run(args);
+            assert_eq!(run.status.code(), Some(1), "{args}");
+            let told = plain(run);
+            assert!(told.contains("list: is what Get-FileHash or certutil show"), "{told}");
+            assert!(told.contains("Export-Csv"), "{told}");
+        }
+        let run = folder.run_with_stdin("check", &shown);
+        assert!(plain(run).contains("Export-Csv"), "{shown}");
+    }
+}
+
 #[test]
 fn options_of_other_programs_are_told_ours() {
     let folder = Folder::of(&["a"]);
@@ -144,6 +181,7 @@ fn options_of_other_programs_are_told_ours() {
         ("--recursive", "folders are walked anyway: leave it out"),
         ("-b", "files are read byte for byte: leave it out"),
         ("--sha256", "-a sha256 chooses the algorithm"),
+        ("--verbose", "what there is to tell is told anyway: leave it out"),
     ] {
         let run = folder.run(&format!("{option} a"));
         assert_eq!((run.status.code(), &*run.stdout), (Some(2), &b""[..]), "{option}");
