@@ -641,7 +641,7 @@ mod tests {
             ("chk", Some("check")),
             ("sume", Some("sum")),
             ("helo", Some("help")),
-            ("held", None),
+            ("head", None),
             ("md5sums", Some("md5sum")),
             ("sha1sum", None),
             ("import", Some("catalog import")),

@@ -43,8 +43,8 @@ fn visible(character: char) -> impl Iterator<Item = char> {
     escaped.into_iter().flatten().chain(plain)
 }
 
-/// Refuses paths that begin with a command, which stands behind its options or is misspelt: it would
-/// be taken for a file that is not there, and its lists for files to be summed.
+/// Refuses paths that begin with a command, which stands behind its options or is misspelt: it
+/// would be taken for a file that is not there, and its lists for files to be summed.
 ///
 /// # Errors
 /// The first path is called like a command, or almost so, or as somebody may guess a command is

@@ -14,7 +14,8 @@ pub struct FormatOfList {
     /// Its format, with nothing read yet.
     pub format: Box<dyn Format>,
     /// The folder that its names are in, where that is told by where the list is: a manifest of
-    /// BagIt, and any with [`Options::beside`]. What stands in a list may tell as well, [`Format::folder`].
+    /// BagIt, and any with [`Options::beside`]. What stands in a list may tell as well,
+    /// [`Format::folder`].
     pub folder: Option<PathBuf>,
 }
 

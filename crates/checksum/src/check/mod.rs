@@ -69,8 +69,8 @@ pub struct Options {
     /// The folder that every name is looked up in, those that begin with `/` too. Without it names
     /// are as they stand, and `-` is standard input.
     pub root: Option<PathBuf>,
-    /// Names are looked up in the folder of their list, whatever the list itself says, but for those
-    /// that begin with `/`. [`Self::root`] comes first; of [`List::Stdin`] it does not count.
+    /// Names are looked up in the folder of their list, whatever the list itself says, but for
+    /// those that begin with `/`. [`Self::root`] comes first; of [`List::Stdin`] it does not count.
     pub beside: bool,
     /// What a check that was interrupted has verified: files that did not change since are not read
     /// again. What matches its lines is kept there in turn; whoever sees the end of the check

@@ -355,7 +355,7 @@ fn paste(folder: &Folder, told: &str) -> Output {
 #[test]
 fn a_command_that_is_told_works_when_it_is_pasted() {
     let folder = Folder::of(&["old tree/d/x", "old tree/README", "old tree/\u{e4}"]);
-    let sum = |name: &str| md5(&format!("old tree/{name}"));
+    let sum = |name: &str| md5(format!("old tree/{name}"));
     let names = |names: [(&str, &str); 2]| {
         let line = |(name, file)| format!("{}  {name}\n", sum(file));
         names.map(line).concat().into_bytes()
@@ -445,7 +445,7 @@ fn an_import_tells_what_names_have_in_common_and_the_first_ones() {
 fn lists_beside_their_files_become_a_catalog() {
     let folder = Folder::of(&["old/1/a", "old/2/a"]);
     for year in ["old/1", "old/2"] {
-        folder.write(format!("{year}/SUMS"), format!("{}  a\n", md5(&format!("{year}/a"))));
+        folder.write(format!("{year}/SUMS"), format!("{}  a\n", md5(format!("{year}/a"))));
     }
     let import = |args: &str| {
         let lists = "--catalog c.db --add old old/1/SUMS old/2/SUMS";
