@@ -251,9 +251,9 @@ mod tests {
         for buffer in [1000, 1 << 22] {
             let mut lines = ListReader::new(BufReader::with_capacity(buffer, &list[..]));
             let line = lines.next_line(&mut format()).unwrap();
-            assert_eq!(line, Some(RawLine { number: 1, text: None }));
+            assert_eq!(line, Some(RawLine { number: 1, text: None, is_ended: true }));
             let line = lines.next_line(&mut format()).unwrap();
-            assert_eq!(line, Some(RawLine { number: 2, text: Some(b"b") }));
+            assert_eq!(line, Some(RawLine::whole(2, b"b")));
             assert_eq!(lines.next_line(&mut format()).unwrap(), None);
         }
     }

@@ -415,8 +415,8 @@ fn a_long_list_stays_in_order() {
     for (_, event) in check([list].into_iter(), &options) {
         match (next % 3, &event) {
             _ if next == lines => assert!(matches!(event, Event::End { .. }), "{event:?}"),
-            (0, Event::Checked { name, verdict: Verdict::Match }) => assert_eq!(name, b"abc"),
-            (1, Event::Checked { name, verdict: Verdict::Match }) => assert_eq!(name, b"empty"),
+            (0, Event::Checked { name, verdict: Verdict::Match, .. }) => assert_eq!(name, b"abc"),
+            (1, Event::Checked { name, verdict: Verdict::Match, .. }) => assert_eq!(name, b"empty"),
             (2, Event::Malformed { line }) => assert_eq!(*line, u64::from(next) + 1),
             _ => panic!("line {next}: {event:?}"),
         }

@@ -369,6 +369,13 @@ pub struct Check {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub root: Option<PathBuf>,
 
+    /// Look the names of each list up in the folder that it lies in, and print them with it.
+    ///
+    /// For lists that lie beside their files, one in each folder: `lanesum check --beside
+    /// */files.md5`.
+    #[arg(long, conflicts_with = "root")]
+    pub beside: bool,
+
     /// The format of the lists; by default each is recognised by its start.
     ///
     /// s3 is what `aws s3api list-objects-v2` and `head-object`, `rclone lsjson --hash` and `mc ls
@@ -521,7 +528,10 @@ pub fn command_like(word: &str) -> Option<String> {
     if let Some(command) = OF_CATALOG.iter().find(|command| *command == word) {
         return Some(format!("catalog {command}"));
     }
-    nearest(word, COMMANDS.iter().map(String::as_str).filter(|command| word != *command))
+    let others = COMMANDS.iter().map(String::as_str).filter(|command| word != *command);
+    // More than one letter away from it are names of files.
+    let is_help = word != "help" && strsim::osa_distance(word, "help") == 1;
+    nearest(word, others).or_else(|| is_help.then(|| "help".to_owned()))
 }
 
 /// The verb of a command of two words that another is spelt almost like.
@@ -537,13 +547,14 @@ fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<Strin
 }
 
 /// Words that somebody may guess for a command, and what to say instead.
-const GUESSED: [(&[&str], &str); 8] = [
+const GUESSED: [(&[&str], &str); 9] = [
     (&["verify", "validate"], "check LIST (of a bag: lanesum bag validate DIR)"),
     (&["remove", "rm", "delete"], "forget"),
     (&["scan"], "audit (or scrub, to read what is due)"),
     (&["init"], "add"),
     (&["diff", "cmp"], "compare"),
     (&["hash", "checksum", "digest"], "sum"),
+    (&["create"], "bag create"),
     (&["import"], "catalog import"),
     (&["export"], "catalog export"),
 ];
@@ -629,6 +640,8 @@ mod tests {
             ("Check", Some("check")),
             ("chk", Some("check")),
             ("sume", Some("sum")),
+            ("helo", Some("help")),
+            ("head", None),
             ("md5sums", Some("md5sum")),
             ("sha1sum", None),
             ("import", Some("catalog import")),

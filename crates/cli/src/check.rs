@@ -1,12 +1,13 @@
 //! `lanesum check`: checks files against lists, and tells what came of it.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, IsTerminal as _};
 use std::mem;
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
@@ -21,9 +22,10 @@ use lanesum_list::{Dialect, Ending};
 use rustix::io::Errno;
 
 use crate::args::Check;
-use crate::console::{self, Console, fail_to_write, locale_of_process};
+use crate::console::{self, Console, fail_to_write, locale_of_process, shown};
 use crate::counts::{bytes_in, files};
-use crate::hints::{self, Written};
+use crate::failure::Usage;
+use crate::hints::{self, NotFound, Place};
 use crate::key::{self, KeyFile};
 use crate::output::Partial;
 use crate::progress::Display;
@@ -36,6 +38,7 @@ use crate::{signals, stdin};
 pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     let begin = Instant::now();
     let lists = lists(&args);
+    refuse_beside_stdin(args.beside, &lists)?;
     let shared = lists.contains(&List::Stdin).then_some("a list comes");
     key::refuse_shared(args.key_file.as_deref(), shared)?;
     let algorithm = args.algorithm.into_iter().collect();
@@ -114,10 +117,22 @@ fn options(args: &Check, key: Option<Key>) -> Options {
     options.name = args.name.as_ref().map(|name| name.as_bytes().to_vec());
     options.part_sizes.clone_from(&args.part_size);
     options.root.clone_from(&args.root);
+    options.beside = args.beside;
     options.ignore_missing = args.ignore_missing;
     options.engine = args.run.engine(None);
     options.engine.key = key;
     options
+}
+
+/// # Errors
+/// Names are to be looked up beside a list that is in no folder.
+pub fn refuse_beside_stdin(is_beside: bool, lists: &[List]) -> Result<(), Usage> {
+    if is_beside && lists.contains(&List::Stdin) {
+        let words = "--beside: a list on standard input is in no folder; --root DIR says where its \
+                     names are";
+        return Err(Usage(words.to_owned()));
+    }
+    Ok(())
 }
 
 /// # Errors
@@ -219,6 +234,36 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// Where the names of a list are looked up.
+    fn place<'list>(&self, list: &'list List) -> Place<'list>
+    where
+        'a: 'list,
+    {
+        Place { list, root: self.args.root.as_deref(), is_beside: self.args.beside }
+    }
+
+    /// What a file is called: by its name in the list, and with --beside by where that is.
+    fn called<'name>(&self, list: &List, name: &'name [u8]) -> Cow<'name, [u8]> {
+        match list.folder().filter(|_| self.args.beside) {
+            Some(folder) => {
+                let path = folder.join(OsStr::from_bytes(name));
+                Cow::Owned(path.into_os_string().into_vec())
+            }
+            None => Cow::Borrowed(name),
+        }
+    }
+
+    /// This command, for a list that is put through a filter.
+    fn command(&self) -> hints::Command {
+        let Check { algorithm, from, zero, strict, name, key_file, .. } = self.args;
+        let mut words = format!("check{}", hints::reading(*algorithm, *from, *zero));
+        let strict = if *strict { " --strict" } else { "" };
+        let name = name.as_ref().map(|name| format!(" --name {}", shown(name)));
+        let key_file = key_file.as_ref().map(|key| format!(" --key-file {}", shown(key)));
+        words.extend([strict, &name.unwrap_or_default(), &key_file.unwrap_or_default()]);
+        hints::Command { words, operand: "", is_a_comparison: true }
+    }
+
     fn is_strict(&self) -> bool {
         self.args.strict || self.args.key_file.is_some()
     }
@@ -244,6 +289,7 @@ impl<'a> Report<'a> {
                 Ok(())
             }
             Event::NotEncoded { name } => {
+                let name = self.called(list, &name);
                 let words = "as it stands in the list, which does not encode % as BagIt wants it";
                 console.about(&name, words);
                 Ok(())
@@ -260,7 +306,15 @@ impl<'a> Report<'a> {
                 *self.part_sizes.entry(part_size).or_default() += 1;
                 Ok(())
             }
-            Event::Checked { name, verdict } => self.checked(&name, &verdict, console),
+            Event::Checked { name, folder, verdict } => {
+                if let Verdict::Unreadable(error) = &verdict
+                    && error.is_not_found()
+                {
+                    self.not_found.note(&name, folder.as_deref(), self.place(list));
+                    self.is_encoded |= is_encoded(&name);
+                }
+                self.checked(&self.called(list, &name), &verdict, console)
+            }
             Event::End { tally, error } => {
                 self.end(list, &tally, error.as_ref(), console);
                 Ok(())
@@ -285,10 +339,6 @@ impl<'a> Report<'a> {
             }
             Verdict::Unproven => "size OK, not checked",
             Verdict::Unreadable(error) => {
-                if error.is_not_found() {
-                    self.not_found.note(name, self.args.root.as_deref());
-                    self.is_encoded |= is_encoded(name);
-                }
                 console.about(name, &error.to_string());
                 "FAILED open or read"
             }
@@ -313,8 +363,7 @@ impl<'a> Report<'a> {
     ) {
         self.total += *tally;
         let unknown = mem::take(&mut self.unknown);
-        let NotFound { count: not_found, first, folder: common, written } =
-            mem::take(&mut self.not_found);
+        let not_found = mem::take(&mut self.not_found);
         let is_encoded = mem::take(&mut self.is_encoded);
         let part_sizes = mem::take(&mut self.part_sizes);
         if let Some(error) = error {
@@ -345,23 +394,7 @@ impl<'a> Report<'a> {
         if tally.entries() + tally.unknown + tally.wrong == 0 {
             self.empty_lists += 1;
         }
-        if not_found > 0
-            && not_found == tally.entries()
-            && let Some(folder) = beside(list, &first)
-            && self.args.root.is_none()
-        {
-            let words = format!("its files are beside it; say --root {folder}, or run in {folder}");
-            console.about(list.name(), &words);
-        }
-        if not_found > 0 && not_found == tally.entries() {
-            self.tell_prefix(list, &first, &common, console);
-            if hints::is_of_windows(&first) {
-                console.about(list.name(), &hints::of_backslashes(list, "check"));
-            }
-        }
-        if let Some((name, written)) = written {
-            console.about(&name, &written.words(list, "check"));
-        }
+        not_found.tell(self.place(list), tally.entries(), &self.command(), console);
         if is_encoded && self.args.from.is_none() {
             console.about(list.name(), "if it is a manifest of BagIt, say --from bagit");
         }
@@ -379,36 +412,6 @@ impl<'a> Report<'a> {
             console.about(list.name(), &words);
         }
         self.doubt(list, tally, console);
-    }
-
-    /// Tells of a list whose names begin with folders that are not there, but only with what is
-    /// below them, as in a store.
-    ///
-    /// `compare --strip` takes `common` off all of them: what is told to be compared is the folder
-    /// that then fits.
-    fn tell_prefix(&self, list: &List, first: &[u8], common: &[u8], console: &mut Console) {
-        let folder = self.args.root.as_deref().unwrap_or(Path::new("."));
-        let Some(prefix) = without_which_it_is(first, folder) else { return };
-        let mut words = b"its files are without ".to_vec();
-        console.quote(&mut words, prefix);
-        words.extend_from_slice(b" in ");
-        console.quote(&mut words, folder.as_os_str().as_bytes());
-        if let Some(below) = common.strip_prefix(prefix) {
-            let below = below.strip_suffix(b"/").unwrap_or(below);
-            let fitting = match (folder == Path::new("."), below.is_empty()) {
-                (_, true) => folder.to_owned(),
-                (true, _) => OsStr::from_bytes(below).into(),
-                (false, _) => folder.join(OsStr::from_bytes(below)),
-            };
-            words.extend_from_slice(match list {
-                List::Stdin => b"; pipe it into lanesum compare --strip ",
-                List::Path(_) => &b"; say lanesum compare --strip "[..],
-            });
-            console.quote(&mut words, hints::operand(list).as_os_str().as_bytes());
-            words.push(b' ');
-            console.quote(&mut words, fitting.as_os_str().as_bytes());
-        }
-        console.about(list.name(), &String::from_utf8_lossy(&words));
     }
 
     /// Tells of lines that may be of another algorithm than the one they were taken for, or of
@@ -521,38 +524,6 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Entries whose file is not there.
-#[derive(Default)]
-struct NotFound {
-    count: u64,
-    /// The name of the first.
-    first: Vec<u8>,
-    /// The innermost folder that all of them are in by their names, with its slash.
-    folder: Vec<u8>,
-    /// The first whose file is there by another way to write its name.
-    written: Option<(Vec<u8>, Written)>,
-}
-
-impl NotFound {
-    fn note(&mut self, name: &[u8], root: Option<&Path>) {
-        if self.written.is_none() {
-            let root = root.unwrap_or(Path::new(""));
-            let written = Written::of(name, |path| root.join(path).symlink_metadata().is_ok());
-            self.written = written.map(|written| (name.to_owned(), written));
-        }
-        let behind_slash =
-            |name: &[u8]| name.iter().rposition(|&byte| byte == b'/').map_or(0, |at| at + 1);
-        if self.count == 0 {
-            self.first = name.to_owned();
-            self.folder = name[..behind_slash(name)].to_owned();
-        } else if !name.starts_with(&self.folder) {
-            let same = self.folder.iter().zip(name).take_while(|(one, other)| one == other).count();
-            self.folder.truncate(behind_slash(&name[..same]));
-        }
-        self.count += 1;
-    }
-}
-
 /// Of what lines may be that were taken for another algorithm, and what to say then.
 pub fn other_algorithms(dialect: Dialect, taken_for: Algorithm, has_key: bool) -> Option<String> {
     let has_its_key = |is: &Algorithm| has_key || !is.needs_key();
@@ -593,31 +564,9 @@ fn of_unknown(lines: u64, algorithms: &BTreeSet<String>) -> String {
     format!("{lines} of {}, which lanesum does not compute: not checked", names.join(", "))
 }
 
-/// The folders that a name begins with, where what is behind them is a file of this folder.
-fn without_which_it_is<'a>(name: &'a [u8], folder: &Path) -> Option<&'a [u8]> {
-    let ends = name.iter().enumerate().filter(|&(place, &byte)| byte == b'/' && place > 0);
-    let mut prefixes = ends.map(|(place, _)| name.split_at(place + 1));
-    let is_there =
-        |rest: &[u8]| !rest.starts_with(b"/") && folder.join(OsStr::from_bytes(rest)).is_file();
-    prefixes.find_map(|(prefix, rest)| is_there(rest).then_some(prefix))
-}
-
 /// Whether a name has what stands for `%`, CR or LF in manifests of BagIt.
 fn is_encoded(name: &[u8]) -> bool {
     let of_a_byte =
         |code: &[u8]| [&b"%25"[..], b"%0A", b"%0D"].iter().any(|it| code.eq_ignore_ascii_case(it));
     name.windows(3).any(of_a_byte)
-}
-
-/// The folder of a list, if that is where the file of this name is.
-fn beside(list: &List, file: &[u8]) -> Option<String> {
-    let List::Path(path) = list else { return None };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty())?;
-    let file = Path::new(OsStr::from_bytes(file));
-    if !file.is_relative() || !folder.join(file).exists() {
-        return None;
-    }
-    // What begins with a dash would be an option.
-    let is_dashed = folder.as_os_str().as_bytes().starts_with(b"-");
-    Some(console::shown(&if is_dashed { Path::new(".").join(folder) } else { folder.into() }))
 }

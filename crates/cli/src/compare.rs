@@ -2,7 +2,7 @@
 
 mod form;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal as _};
 use std::os::unix::ffi::OsStrExt as _;
@@ -25,8 +25,9 @@ use crate::check::{in_parts, is_called, other_algorithms};
 use crate::console::{self, Console, fail_to_write, locale_of_process};
 use crate::counts::{counted, files};
 use crate::failure::Usage;
+use crate::hints::{self, Written};
 use crate::progress::Display;
-use crate::{hints, signals, stdin};
+use crate::{signals, stdin};
 
 /// Compares the two sides.
 ///
@@ -79,6 +80,7 @@ pub fn run(args: Compare) -> anyhow::Result<ExitCode> {
     let summary = Summary::of(&differences);
     if !summary.is_all_equal() {
         tell_backslashes(&args, &inputs, &differences, &mut console);
+        tell_written(&args, &inputs, &differences, &mut console);
     }
     let passed_over = passed_over(&inputs, &differences, &console);
     console.message((summary.words(&args) + &passed_over).as_bytes());
@@ -255,10 +257,58 @@ fn tell_backslashes(
         _ => return,
     };
     let Input::List(list) = &inputs[side] else { return };
+    console.about(list.name(), &hints::of_backslashes(list, &from_stdin(args, side, console)));
+}
+
+/// This command, with one side from standard input.
+fn from_stdin(args: &Compare, side: usize, console: &Console) -> String {
     let mut operands = [&args.before, &args.now].map(|path| console.shown(path));
     operands[side] = "-".to_owned();
-    let command = format!("compare {}", operands.join(" "));
-    console.about(list.name(), &hints::of_backslashes(list, &command));
+    let reading = hints::reading(args.algorithm, args.from, args.zero);
+    let (strip, quick) = (args.strip, args.quick);
+    let options =
+        [(strip, " --strip"), (quick, " --quick")].map(|(is, it)| if is { it } else { "" });
+    format!("compare{}{reading} {}", options.concat(), operands.join(" "))
+}
+
+/// Tells of names that each side has alone, and which look alike: they are written in another way.
+fn tell_written(
+    args: &Compare,
+    inputs: &[Input; 2],
+    differences: &Differences,
+    console: &mut Console,
+) {
+    let mut alone = [HashSet::new(), HashSet::new()];
+    for Difference { class, name, from, .. } in differences.iter() {
+        let (before, now) = match class {
+            Class::Missing => (Some(name), None),
+            Class::New | Class::Copied => (None, Some(name)),
+            Class::Moved => (from, Some(name)),
+            _ => continue,
+        };
+        for (side, name) in alone.iter_mut().zip([before, now]) {
+            side.extend(name.filter(|name| !name.is_ascii()));
+        }
+    }
+    let written = |side: usize| {
+        let is_there = |path: &Path| alone[1 - side].contains(path.as_os_str().as_bytes());
+        let told = |name: &&[u8]| Some((Written::of(name, is_there)?, name.to_vec()));
+        // The first by its name: the same one each time.
+        alone[side].iter().filter_map(told).min_by(|(_, one), (_, other)| one.cmp(other))
+    };
+    let lists = [0, 1].map(|side| match &inputs[side] {
+        Input::List(list) => Some((side, list)),
+        _ => None,
+    });
+    if let Some((side, list)) = lists.into_iter().flatten().next() {
+        if let Some((written, name)) = written(side) {
+            console.about(&name, &written.words(list, &from_stdin(args, side, console)));
+        }
+    } else if let Some((Written::Apart | Written::InOne, name)) = written(0) {
+        let words = "names are in another Unicode normal form on either side (NFD, as macOS has \
+                     them, and NFC)";
+        console.about(&name, words);
+    }
 }
 
 /// What was not looked at, of each side: `; not looked at: 2 links in a, 1 special file in b`.

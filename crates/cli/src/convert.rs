@@ -64,8 +64,9 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
     output.finish(&interruptions).with_context(|| shown(name))?;
     let mut console = console::lock(&console);
     tell_left_out(args, etags, &mut console);
+    let reading = hints::reading(args.algorithm, args.from, args.zero);
     for list in &of_windows {
-        let words = hints::of_backslashes(list, &format!("convert --to {}", args.to));
+        let words = hints::of_backslashes(list, &format!("convert --to {}{reading}", args.to));
         console.about(list.name(), &words);
     }
     if args.to == Kind::Gnu {
@@ -242,14 +243,19 @@ impl Input {
         let joins = joins && of_list.format.is_of_lines();
         let mut lines = ListReader::new(text);
         let (mut last, mut waiting, mut folder) = (0, None, OneFolder::default());
+        let mut has_lines = false;
         loop {
             let line =
                 lines.next_line(&mut *of_list.format).context("read error").map_err(in_list)?;
             let Some(line) = line else { break };
             last = line.number;
-            let record = record(line.parse(&mut *of_list.format));
+            let record = match line.parse(&mut *of_list.format) {
+                Line::Malformed if has_lines && line.is_cut() => Err(Wrong::CutOff.into()),
+                parsed => record(parsed),
+            };
             let record = record.with_context(|| format!("line {last}")).map_err(in_list)?;
             if record.is_some() {
+                has_lines = true;
                 let one =
                     folder.take(of_list.format.folder()).with_context(|| format!("line {last}"));
                 one.map_err(in_list)?;

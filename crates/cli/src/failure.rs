@@ -43,26 +43,26 @@ fn visible(character: char) -> impl Iterator<Item = char> {
     escaped.into_iter().flatten().chain(plain)
 }
 
-/// Refuses paths that begin with a command: it stands behind its options, and would be taken for a
-/// file that is not there, and its lists for files to be summed.
+/// Refuses paths that begin with a command, which stands behind its options or is misspelt: it
+/// would be taken for a file that is not there, and its lists for files to be summed.
 ///
 /// # Errors
-/// The first path is called like a command, or as somebody may guess a command is called and is
-/// not the only one, and there is no such file.
+/// The first path is called like a command, or almost so, or as somebody may guess a command is
+/// called, and there is no such file.
 pub fn refuse_late_command(paths: &[PathBuf]) -> Result<(), Usage> {
     match paths.first().map(|path| path.as_os_str()) {
         Some(word) if fs::symlink_metadata(word).is_ok() => Ok(()),
         Some(word) if args::is_command(word.as_bytes()) => {
             Err(Usage(after_the_command(&word.to_string_lossy())))
         }
-        Some(word) if paths.len() > 1 => match word.to_str().and_then(args::command_guessed) {
+        Some(word) => match word.to_str().and_then(command_meant) {
             Some(command) => {
-                let word = word.display();
-                Err(Usage(format!("{word}: no such command or file; say lanesum {command}")))
+                let words = format!("no such command or file; did you mean lanesum {command}?");
+                Err(Usage(format!("{}: {words}", word.display())))
             }
             None => Ok(()),
         },
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 
@@ -95,18 +95,12 @@ fn after_the_command(command: &str) -> String {
     format!("options come after the command: lanesum {command} ...")
 }
 
-/// What else the first word of the command line may have been meant for, when it is this name of a
-/// file that is not there: a command that is misspelt, or called otherwise. And what the last word
-/// may have been meant for: a command behind what it is to work on.
+/// What the name of a file that is not there may have been meant for: a command, behind what it is
+/// to work on.
 pub fn did_you_mean(name: &[u8]) -> Option<String> {
     static FIRST: LazyLock<Option<OsString>> = LazyLock::new(|| env::args_os().nth(1));
     let first = FIRST.as_ref()?;
     let is_there = || fs::symlink_metadata(OsStr::from_bytes(name)).is_ok();
-    if first.as_bytes() == name {
-        let word = str::from_utf8(name).ok()?;
-        let command = if is_there() { None } else { command_meant(word) };
-        return command.map(|command| format!("; did you mean lanesum {command}?"));
-    }
     let is_behind = args::is_command(name) && !args::is_command(first.as_bytes()) && !is_there();
     let command = is_behind.then(|| String::from_utf8_lossy(name))?;
     Some(format!("; the command comes first: lanesum {command} ..."))
@@ -124,17 +118,21 @@ fn reason(error: &(dyn Error + 'static)) -> String {
 
 /// Prints help, the version, or what is wrong with the command line.
 pub fn tell(mut words: clap::Error) -> ExitCode {
-    if let Some(ContextValue::String(option)) = words.get(ContextKind::InvalidArg)
-        && let Some(tip) = tip(option)
-    {
-        // What clap proposes is an option that is spelt alike, and how that one is used.
-        words.remove(ContextKind::SuggestedArg);
-        words.remove(ContextKind::Usage);
-        words.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    if let Some(ContextValue::String(option)) = words.get(ContextKind::InvalidArg) {
+        if let Some(tip) = tip(option) {
+            // What clap proposes is an option that is spelt alike, and how that one is used.
+            words.remove(ContextKind::SuggestedArg);
+            words.remove(ContextKind::Usage);
+            words.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+        } else if fs::symlink_metadata(option).is_err() {
+            // How to name a file that begins with a dash: there is none.
+            words.remove(ContextKind::Suggested);
+        }
     }
     if let Some(ContextValue::String(word)) = words.get(ContextKind::InvalidSubcommand)
         && let Some(tip) = tip_of_command(word)
     {
+        words.remove(ContextKind::SuggestedSubcommand);
         words.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     let stream = if words.use_stderr() { streams::stderr() } else { streams::stdout() };
@@ -213,8 +211,9 @@ fn tip(option: &str) -> Option<String> {
 }
 
 /// Options of md5sum, hashdeep, RHash and their like that lanesum has no use for.
-const OF_OTHERS: [(&[&str], &str); 3] = [
+const OF_OTHERS: [(&[&str], &str); 4] = [
     (&["-c", "--check"], "lists are checked by 'lanesum check LIST', without -c"),
     (&["-r", "-R", "--recursive"], "folders are walked anyway: leave it out"),
+    (&["--verbose"], "what there is to tell is told anyway: leave it out"),
     (&["-b", "-t", "--binary", "--text"], "files are read byte for byte: leave it out"),
 ];

@@ -1,19 +1,56 @@
 //! What to do about lists that others wrote: words that several verbs say.
 
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use lanesum_checksum::Algorithm;
 use lanesum_checksum::check::List;
+use lanesum_list::formats::Kind;
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::console::shown;
+use crate::console::{Console, shown};
 
 /// What a command line calls a list.
 pub fn operand(list: &List) -> &Path {
     match list {
         List::Stdin => Path::new("-"),
         List::Path(path) => path,
+    }
+}
+
+/// A path as the value of an option: what begins with a dash would be one itself.
+pub fn value(path: &Path) -> String {
+    let is_dashed = path.as_os_str().as_bytes().starts_with(b"-");
+    shown(if is_dashed { Path::new(".").join(path) } else { path.to_owned() })
+}
+
+/// The options that say how the lines of a list are read, as a command line has them.
+pub fn reading(algorithm: Option<Algorithm>, from: Option<Kind>, zero: bool) -> String {
+    let algorithm = algorithm.map(|algorithm| format!(" -a {algorithm}"));
+    let from = from.map(|from| format!(" --from {from}"));
+    let zero = if zero { " --zero" } else { "" };
+    format!("{}{}{zero}", algorithm.unwrap_or_default(), from.unwrap_or_default())
+}
+
+/// A command that reads a list from standard input, as it is to be typed.
+#[derive(Clone, Debug)]
+pub struct Command {
+    /// Its name, with the options that say how lists are read, but for the folder of names.
+    pub words: String,
+    /// What stands for standard input: some read it without a word.
+    pub operand: &'static str,
+    /// Whether `lanesum compare` with a folder does what it does, but for names.
+    pub is_a_comparison: bool,
+}
+
+impl Command {
+    /// With the folder that names are looked up in.
+    fn in_folder(&self, folder: Option<&Path>) -> String {
+        let root = folder.map(|folder| format!(" --root {}", value(folder)));
+        format!("{}{}{}", self.words, root.unwrap_or_default(), self.operand)
     }
 }
 
@@ -24,11 +61,11 @@ pub fn is_of_windows(name: &[u8]) -> bool {
 
 /// Of a list whose names are so, before the command that read it, which is to read it once more.
 pub fn of_backslashes(list: &List, command: &str) -> String {
-    through(list, "its names have backslashes, as Windows has them", "tr '\\\\' /", command)
+    Written::OfWindows(Vec::new()).words(list, command)
 }
 
 /// How a name of a list is written, where a file's that is there is written in another way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Written {
     /// With letters and their marks apart, as macOS does; the file's has both in one.
     Apart,
@@ -38,16 +75,32 @@ pub enum Written {
     Latin1,
     /// The other way round.
     Utf8,
+    /// With backslashes, behind a drive and folders that the file's is without, if there are any:
+    /// these, with slashes.
+    OfWindows(Vec<u8>),
 }
 
 impl Written {
     /// That of a name that is not there, if it is so.
     pub fn of(name: &[u8], is_there: impl Fn(&Path) -> bool) -> Option<Self> {
+        let is_called =
+            |other: &[u8]| other != name && is_there(Path::new(OsStr::from_bytes(other)));
+        if name.contains(&b'\\') {
+            let slashes: Vec<_> =
+                name.iter().map(|&byte| if byte == b'\\' { b'/' } else { byte }).collect();
+            if is_called(&slashes) {
+                return Some(Self::OfWindows(Vec::new()));
+            }
+            let has_drive =
+                matches!(*slashes, [drive, b':', b'/', ..] if drive.is_ascii_alphabetic());
+            let before = has_drive.then(|| without_which_it_is(&slashes, is_called)).flatten();
+            if let Some(before) = before {
+                return Some(Self::OfWindows(before.to_vec()));
+            }
+        }
         if name.is_ascii() {
             return None;
         }
-        let is_called =
-            |other: &[u8]| other != name && is_there(Path::new(OsStr::from_bytes(other)));
         let Ok(text) = str::from_utf8(name) else {
             let text: String = name.iter().copied().map(char::from).collect();
             return is_called(text.as_bytes()).then_some(Self::Latin1);
@@ -65,7 +118,7 @@ impl Written {
     }
 
     /// What to do about such a list.
-    pub fn words(self, list: &List, command: &str) -> String {
+    pub fn words(&self, list: &List, command: &str) -> String {
         let (words, filter) = match self {
             Self::Apart => (
                 "names are in another Unicode normal form (NFD, as macOS has them) than those of \
@@ -85,9 +138,54 @@ impl Written {
                 "names are in UTF-8, and those of the files in Latin-1",
                 "iconv -f UTF-8 -t LATIN1",
             ),
+            Self::OfWindows(before) => return of_windows(before, list, command),
         };
         through(list, words, filter, command)
     }
+}
+
+/// Of a list whose names are those of Windows, behind this.
+fn of_windows(before: &[u8], list: &List, command: &str) -> String {
+    let words = "its names have backslashes, as Windows has them";
+    let is_escaped = is_escaped(list);
+    if before.is_empty() && !is_escaped {
+        return through(list, words, "tr '\\\\' /", command);
+    }
+    let mark = if is_escaped { r"s|^\\||; " } else { "" };
+    let slashes = format!(r"{mark}s|\\\\*|/|g");
+    if before.is_empty() {
+        return through(list, words, &sed(&slashes, command), command);
+    }
+    let told = shown(OsStr::from_bytes(before));
+    let words = format!("{words}, and begin with {told}, which those of the files do not");
+    match without(before) {
+        Some(without) => {
+            through(list, &words, &sed(&format!("{slashes}; {without}"), command), command)
+        }
+        None => words,
+    }
+}
+
+/// What of `sed` takes this off names, where that is simple.
+fn without(before: &[u8]) -> Option<String> {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b" :/_-".contains(byte);
+    before.iter().all(is_plain).then(|| format!("s|{}||", String::from_utf8_lossy(before)))
+}
+
+/// A filter for the lines of the list that this command reads.
+fn sed(script: &str, command: &str) -> String {
+    let lines = if command.contains(" --zero") { " -z" } else { "" };
+    format!("sed{lines} '{script}'")
+}
+
+/// Whether names with a backslash are escaped in a list, as GNU md5sum does: a line begins with one
+/// then. Not known of what gives its lines only once.
+fn is_escaped(list: &List) -> bool {
+    let List::Path(path) = list else { return false };
+    let is_file = || path.metadata().is_ok_and(|list| list.is_file());
+    let Some(file) = is_file().then(|| File::open(path).ok()).flatten() else { return false };
+    let mut lines = BufReader::new(file).split(b'\n').map_while(Result::ok);
+    lines.any(|line| line.starts_with(b"\\"))
 }
 
 /// What is wrong with a list, and the filter through which it is to go before the command.
@@ -96,6 +194,185 @@ fn through(list: &List, words: &str, filter: &str, command: &str) -> String {
         List::Stdin => format!("{words}: put {filter} before lanesum {command}"),
         List::Path(path) => format!("{words}: {filter} <{} | lanesum {command}", shown(path)),
     }
+}
+
+/// The folders that a name begins with, where what is behind them is there.
+fn without_which_it_is(name: &[u8], is_there: impl Fn(&[u8]) -> bool) -> Option<&[u8]> {
+    let ends = name.iter().enumerate().filter(|&(place, &byte)| byte == b'/' && place > 0);
+    let mut prefixes = ends.map(|(place, _)| name.split_at(place + 1));
+    prefixes.find_map(|(prefix, rest)| {
+        (!rest.is_empty() && !rest.starts_with(b"/") && is_there(rest)).then_some(prefix)
+    })
+}
+
+/// A list, and the folder that its names are looked up in, where that was said.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    pub list: &'a List,
+    pub root: Option<&'a Path>,
+    /// Whether the folder of the list is it.
+    pub is_beside: bool,
+}
+
+impl<'a> Place<'a> {
+    fn folder(&self) -> Option<&'a Path> {
+        let beside = || if self.is_beside { self.list.folder() } else { None };
+        self.root.or_else(beside)
+    }
+
+    /// The folder of the list, where names are looked up elsewhere only since nothing was said.
+    fn folder_of_list(&self) -> Option<&'a Path> {
+        if self.root.is_none() && !self.is_beside { self.list.folder() } else { None }
+    }
+}
+
+/// Where a name is in a folder. As with `--root`, those that begin with a slash are, too.
+fn path_in(folder: Option<&Path>, name: &Path) -> PathBuf {
+    match folder {
+        Some(folder) => folder.join(name.strip_prefix("/").unwrap_or(name)),
+        None => name.to_owned(),
+    }
+}
+
+fn is_in(folder: Option<&Path>, name: &Path) -> bool {
+    path_in(folder, name).symlink_metadata().is_ok()
+}
+
+/// Entries of a list whose file is not there.
+#[derive(Debug, Default)]
+pub struct NotFound {
+    count: u64,
+    /// The name of the first.
+    first: Vec<u8>,
+    /// The folder that it is in by what the list says.
+    told: Option<Vec<u8>>,
+    /// The innermost folder that all of them are in by their names, with its slash.
+    folder: Vec<u8>,
+    /// The first whose file is there by another way to write its name, and the folder of the list
+    /// if it is there.
+    written: Option<(Vec<u8>, Written, Option<PathBuf>)>,
+}
+
+impl NotFound {
+    /// Notes an entry. `told` is the folder that the list says names are in.
+    pub fn note(&mut self, name: &[u8], told: Option<&[u8]>, place: Place<'_>) {
+        if self.written.is_none() {
+            let told = told.map(|folder| Path::new(OsStr::from_bytes(folder)));
+            let folder = place.folder().or(told);
+            let written = |folder| Written::of(name, |path| is_in(folder, path));
+            let here = written(folder).map(|written| (written, None));
+            let found = here.or_else(|| {
+                let beside = place.folder_of_list()?;
+                Some((written(Some(beside))?, Some(beside.to_owned())))
+            });
+            self.written = found.map(|(written, beside)| (name.to_owned(), written, beside));
+        }
+        let behind_slash =
+            |name: &[u8]| name.iter().rposition(|&byte| byte == b'/').map_or(0, |at| at + 1);
+        if self.count == 0 {
+            self.first = name.to_owned();
+            self.told = told.map(<[u8]>::to_vec);
+            self.folder = name[..behind_slash(name)].to_owned();
+        } else if !name.starts_with(&self.folder) {
+            let same = self.folder.iter().zip(name).take_while(|(one, other)| one == other).count();
+            self.folder.truncate(behind_slash(&name[..same]));
+        }
+        self.count += 1;
+    }
+
+    /// Tells what they have in common, and what to do then; `entries` are those of the whole list.
+    pub fn tell(&self, place: Place<'_>, entries: u64, command: &Command, console: &mut Console) {
+        if self.count == 0 {
+            return;
+        }
+        let list = place.list.name();
+        let are_all = self.count == entries;
+        if are_all {
+            self.tell_folder(place, console);
+            self.tell_prefix(place, command, console);
+        }
+        if let Some((name, written, beside)) = &self.written {
+            let folder = beside.as_deref().or(place.folder());
+            let words = written.words(place.list, &command.in_folder(folder));
+            let about = if let Written::OfWindows(_) = written { list } else { name };
+            console.about(about, &words);
+        } else if are_all && is_of_windows(&self.first) {
+            let command = command.in_folder(place.folder());
+            console.about(list, &of_backslashes(place.list, &command));
+        }
+    }
+
+    /// Tells of a list whose files are beside it, or whose own words say where they were.
+    fn tell_folder(&self, place: Place<'_>, console: &mut Console) {
+        let first = Path::new(OsStr::from_bytes(&self.first));
+        let list = place.list.name();
+        if place.folder().is_some() || place.is_beside || !first.is_relative() {
+            return;
+        }
+        let beside = place.folder_of_list().filter(|folder| folder.join(first).exists());
+        if let Some(told) = &self.told {
+            let mut words = b"it says that its names are in ".to_vec();
+            console.quote(&mut words, told);
+            words.extend_from_slice(match (first.exists(), beside) {
+                (true, _) => b"; its files are in the current folder: say --root .",
+                (false, Some(_)) => b"",
+                (false, None) => b"; --root DIR says where they are here",
+            });
+            console.about(list, &String::from_utf8_lossy(&words));
+            if first.exists() {
+                return;
+            }
+        }
+        if let Some(folder) = beside {
+            let folder = value(folder);
+            let words = format!("its files are beside it; say --beside, or --root {folder}");
+            console.about(list, &words);
+        }
+    }
+
+    /// Tells of a list whose names begin with folders that are not there, but only with what is
+    /// below them, as in a store.
+    fn tell_prefix(&self, place: Place<'_>, command: &Command, console: &mut Console) {
+        let list = place.list;
+        let folder = place.folder().unwrap_or(Path::new("."));
+        let is_file = |rest: &[u8]| folder.join(OsStr::from_bytes(rest)).is_file();
+        let Some(prefix) = without_which_it_is(&self.first, is_file) else { return };
+        let mut words = b"its files are without ".to_vec();
+        console.quote(&mut words, prefix);
+        words.extend_from_slice(b" in ");
+        console.quote(&mut words, folder.as_os_str().as_bytes());
+        let mut words = String::from_utf8_lossy(&words).into_owned();
+        if let Some(below) = self.folder.strip_prefix(prefix) {
+            if command.is_a_comparison {
+                words += &compare_without(list, folder, below);
+            } else if let Some(without) = without(prefix) {
+                let command = command.in_folder(place.folder().or(self.told_elsewhere()));
+                words = through(list, &words, &sed(&without, &command), &command);
+            }
+        }
+        console.about(list.name(), &words);
+    }
+
+    /// The current folder, where the list says another.
+    fn told_elsewhere(&self) -> Option<&'static Path> {
+        self.told.is_some().then_some(Path::new("."))
+    }
+}
+
+/// `compare --strip` takes what all names begin with off them: what is told to be compared is the
+/// folder that then fits.
+fn compare_without(list: &List, folder: &Path, below: &[u8]) -> String {
+    let below = below.strip_suffix(b"/").unwrap_or(below);
+    let fitting = match (folder == Path::new("."), below.is_empty()) {
+        (_, true) => folder.to_owned(),
+        (true, _) => OsStr::from_bytes(below).into(),
+        (false, _) => folder.join(OsStr::from_bytes(below)),
+    };
+    let say = match list {
+        List::Stdin => "pipe it into lanesum compare --strip",
+        List::Path(_) => "say lanesum compare --strip",
+    };
+    format!("; {say} {} {}", shown(operand(list)), shown(fitting))
 }
 
 #[cfg(test)]
@@ -118,6 +395,11 @@ mod tests {
             (apart.as_bytes(), latin1, Some(Written::Utf8)),
             (in_one.as_bytes(), b"a", None),
             (b"a", b"A", None),
+            (b"d\\x", b"d/x", Some(Written::OfWindows(Vec::new()))),
+            (b"a/d\\x", b"a/d/x", Some(Written::OfWindows(Vec::new()))),
+            (b"C:\\data\\x", b"data/x", Some(Written::OfWindows(b"C:/".into()))),
+            (b"C:\\data\\x", b"x", Some(Written::OfWindows(b"C:/data/".into()))),
+            (b"d\\x", b"x", None),
         ] {
             let is_there = |path: &Path| path.as_os_str().as_bytes() == file;
             assert_eq!(Written::of(name, is_there), written, "{name:?}");

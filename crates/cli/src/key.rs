@@ -38,7 +38,10 @@ impl KeyFile {
                 .map_or(Ok(None), |algorithm| Err(missing(algorithm)));
         };
         if let Some(unkeyed) = algorithms.iter().find(|algorithm| algorithm.key_len().is_none()) {
-            return Err(Usage(format!("{unkeyed} takes no key; with --key-file say {}", keyed())));
+            // What does not fit the key would be refused next.
+            let key = read(path).ok().and_then(|(content, _)| Key::from_bytes(&content));
+            let keyed = keyed(key.as_ref());
+            return Err(Usage(format!("{unkeyed} takes no key; with --key-file say {keyed}")));
         }
         let about = |words: String, algorithms| {
             Usage(format!("{}: {words}; {}", shown(path), holds(algorithms)))
@@ -47,9 +50,9 @@ impl KeyFile {
             .map_err(|error| about(lanesum_checksum::error::message(&error), algorithms))?;
         let length = length(content.len());
         let key = Key::from_bytes(&content)
-            .ok_or_else(|| about(format!("no key in its {length}"), algorithms))?;
+            .ok_or_else(|| about(format!("{length} no key"), algorithms))?;
         if let Some(unfit) = algorithms.iter().find(|&algorithm| !key.fits(algorithm)) {
-            return Err(about(format!("no key for {unfit} in its {length}"), unfit.into()));
+            return Err(about(format!("{length} no key for {unfit}"), unfit.into()));
         }
         Ok(Some(Self { path: path.to_owned(), key, open_mode: open_mode(&metadata) }))
     }
@@ -110,9 +113,9 @@ fn open_mode(metadata: &Metadata) -> Option<u32> {
 
 fn length(bytes: usize) -> String {
     match bytes {
-        1 => "1 byte".to_owned(),
-        0..=Key::MAX_FILE_LEN => format!("{bytes} bytes"),
-        _ => format!("more than {} bytes", Key::MAX_FILE_LEN),
+        1 => "1 byte is".to_owned(),
+        0..=Key::MAX_FILE_LEN => format!("{bytes} bytes are"),
+        _ => format!("more than {} bytes are", Key::MAX_FILE_LEN),
     }
 }
 
@@ -134,8 +137,12 @@ fn holds(algorithms: Algorithms) -> String {
     )
 }
 
-/// How to ask for an algorithm that takes a key.
-fn keyed() -> String {
-    let names = Algorithm::ALL.into_iter().filter(|algorithm| algorithm.key_len().is_some());
+/// How to ask for an algorithm that takes a key: this one, if there is one.
+fn keyed(key: Option<&Key>) -> String {
+    let takes_it = |algorithm: &Algorithm| match key {
+        Some(key) => key.fits(*algorithm),
+        None => algorithm.key_len().is_some(),
+    };
+    let names = Algorithm::ALL.into_iter().filter(takes_it);
     names.map(|algorithm| format!("-a {algorithm}")).collect::<Vec<_>>().join(" or ")
 }

@@ -1,6 +1,7 @@
 //! Splits a list into the texts of its records, in bounded memory, as its bytes come.
 
-use crate::formats::{Format, Line, Wrong};
+use crate::Dialect;
+use crate::formats::{Format, Line, Mixed, Wrong};
 
 /// The longest line that is read, in bytes without its ending: 1 MiB. A name has at most
 /// `PATH_MAX`, 4096 bytes, and a longer line is of no list.
@@ -15,9 +16,17 @@ pub struct RawLine<'a> {
     /// The line, or the text of a record, without what ends it; `None` when it is longer than
     /// [`MAX_LINE`].
     pub text: Option<&'a [u8]>,
+    /// Whether what ends a line stands behind it: not so of the last of many lists.
+    pub is_ended: bool,
 }
 
 impl<'a> RawLine<'a> {
+    /// A line with its end.
+    #[must_use]
+    pub const fn whole(number: u64, text: &'a [u8]) -> Self {
+        Self { number, text: Some(text), is_ended: true }
+    }
+
     /// What the line says. One that is too long is malformed.
     ///
     /// ```
@@ -25,8 +34,9 @@ impl<'a> RawLine<'a> {
     /// use lanesum_list::{Dialect, RawLine};
     ///
     /// let mut format = Mixed::new(Dialect::any());
-    /// assert_eq!(RawLine { number: 1, text: Some(b"#") }.parse(&mut format), Line::Blank);
-    /// assert_eq!(RawLine { number: 2, text: None }.parse(&mut format), Line::Malformed);
+    /// assert_eq!(RawLine::whole(1, b"#").parse(&mut format), Line::Blank);
+    /// let too_long = RawLine { number: 2, text: None, is_ended: true };
+    /// assert_eq!(too_long.parse(&mut format), Line::Malformed);
     /// ```
     pub fn parse(self, format: &mut (impl Format + ?Sized)) -> Line<'a> {
         match self.text {
@@ -34,6 +44,28 @@ impl<'a> RawLine<'a> {
             None if format.is_of_lines() => Line::Malformed,
             None => Line::Wrong(Wrong::TooLong),
         }
+    }
+
+    /// Whether a list of lines was cut within this one, which is malformed to its format: it is the
+    /// last, without an end, and what is there is a line of no other list either.
+    ///
+    /// ```
+    /// use lanesum_list::RawLine;
+    ///
+    /// let cut = RawLine { number: 7, text: Some(b"d41d8cd98f00"), is_ended: false };
+    /// assert!(cut.is_cut());
+    /// assert!(!RawLine { is_ended: true, ..cut }.is_cut());
+    /// ```
+    #[must_use]
+    pub fn is_cut(self) -> bool {
+        let Some(text) = self.text else { return !self.is_ended };
+        let says_something = |text: &[u8]| text.iter().any(|&byte| byte > b' ' && byte != 0x7f);
+        let is_of_another_list = || match Mixed::new(Dialect::any()).next(text) {
+            // What stands before a name looks like one in BSD's reversed form.
+            Line::Record { record, .. } => record.name.iter().any(|byte| !b" *".contains(byte)),
+            line => matches!(line, Line::Unknown(_)),
+        };
+        !self.is_ended && says_something(text) && !is_of_another_list()
     }
 }
 
@@ -67,6 +99,7 @@ pub struct Splitter {
     is_begun: bool,
     is_too_long: bool,
     is_whole: bool,
+    is_ended: bool,
     count: Count,
 }
 
@@ -130,6 +163,7 @@ impl Splitter {
             self.text.extend_from_slice(piece);
         }
         self.is_whole = end.is_some();
+        self.is_ended = self.is_whole;
         let newline = format.ends_lines();
         self.count.take(piece, newline);
         if let Some(&byte) = end.and_then(|end| bytes.get(end)) {
@@ -142,13 +176,14 @@ impl Splitter {
     #[must_use]
     pub fn line(&self) -> Option<RawLine<'_>> {
         let text = (!self.is_too_long).then_some(&self.text[..]);
-        self.is_whole.then_some(RawLine { number: self.count.begin, text })
+        let is_ended = self.is_ended;
+        self.is_whole.then_some(RawLine { number: self.count.begin, text, is_ended })
     }
 
     /// The last line, where the list ended without an ending: it is a line, as it is to GNU md5sum.
     pub fn finish(&mut self) -> Option<RawLine<'_>> {
         self.forget();
-        self.is_whole = self.is_begun;
+        (self.is_whole, self.is_ended) = (self.is_begun, false);
         self.line()
     }
 
@@ -191,6 +226,7 @@ pub fn lines<'a, F: Format + ?Sized>(
         }
         let end = format.find_end(rest);
         let (text, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        let is_ended = end.is_some();
         count.begin();
         count.take(text, newline);
         if let Some((&byte, after)) = behind.split_first() {
@@ -200,7 +236,7 @@ pub fn lines<'a, F: Format + ?Sized>(
             rest = behind;
         }
         let text = (text.len() <= MAX_LINE).then_some(text);
-        let line = RawLine { number: count.begin, text }.parse(format);
+        let line = RawLine { number: count.begin, text, is_ended }.parse(format);
         // It has said that the list is cut off.
         is_at_end |= line == Line::Wrong(Wrong::CutOff);
         Some((count.begin, line))
@@ -260,7 +296,8 @@ mod tests {
         for _ in 0..64 << 4 {
             splitter.push(&mut Mixed::new(Dialect::any()), &[b'a'; 1 << 16]);
         }
-        assert_eq!(splitter.finish(), Some(RawLine { number: 1, text: None }));
+        let last = RawLine { number: 1, text: None, is_ended: false };
+        assert_eq!(splitter.finish(), Some(last));
         assert!(splitter.text.capacity() <= 2 * MAX_LINE, "{}", splitter.text.capacity());
     }
 }

@@ -35,6 +35,12 @@ pub enum NotAList {
     /// It is no text: control characters abound.
     #[error("looks like binary data, not a list of checksums")]
     Binary,
+    /// It is what Get-FileHash of PowerShell or certutil show on a screen.
+    #[error(
+        "is what Get-FileHash or certutil show, and no list; PowerShell writes one: Get-FileHash -A \
+         MD5 * | Export-Csv -Encoding UTF8 list.csv"
+    )]
+    OfWindows,
 }
 
 /// Where the text of a list begins, told by its first bytes ([`HEAD`] of them do): at 3 after a
@@ -67,6 +73,8 @@ pub fn of_text(head: &[u8], ending: Ending) -> Result<usize, NotAList> {
         Err(NotAList::Utf16)
     } else if is_binary(head, ending) {
         Err(NotAList::Binary)
+    } else if is_shown_by_windows(head) {
+        Err(NotAList::OfWindows)
     } else {
         Ok(0)
     }
@@ -98,6 +106,18 @@ fn is_utf16(head: &[u8]) -> bool {
     let nuls = |half: usize| head.iter().skip(half).step_by(2).filter(|&&byte| byte == 0).count();
     let (even, odd) = (nuls(0), nuls(1));
     characters >= 4 && even.max(odd) * 10 >= characters * 9 && even.min(odd) * 10 <= characters
+}
+
+/// Whether the first line that says something is of a table or a list of PowerShell, or that of
+/// certutil.
+fn is_shown_by_windows(head: &[u8]) -> bool {
+    let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let first = lines.find(|line| !line.is_empty()).unwrap_or_default();
+    let words = || first.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let begins = |expected: &[&[u8]]| words().take(expected.len()).eq(expected.iter().copied());
+    let of_certutil =
+        || first.ends_with(b":") && memchr::memmem::find(first, b" hash of ").is_some();
+    begins(&[b"Algorithm", b"Hash", b"Path"]) || begins(&[b"Algorithm", b":"]) || of_certutil()
 }
 
 /// Whether at least one byte in ten is a control character that no list has between its names.
@@ -164,6 +184,22 @@ mod tests {
         assert_eq!(of_text(cut.as_bytes(), Ending::Nul), Ok(0));
         let one = format!("{LINE}\n");
         assert_eq!(of_text(one.as_bytes(), Ending::Nul), Err(NotAList::NewlineEnded));
+    }
+
+    #[test]
+    fn what_windows_shows_is_no_list() {
+        for text in [
+            "\r\nAlgorithm       Hash                Path\r\n---------       ----                ----\r\n",
+            "\r\n\r\nAlgorithm : MD5\r\nHash      : D41D8CD98F00B204E9800998ECF8427E\r\n",
+            "MD5 hash of file a b.txt:\r\nd4 1d 8c d9\r\nCertUtil: -hashfile command completed\r\n",
+            "SHA256 hash of a.txt:\r\n",
+        ] {
+            let found = of_text(text.as_bytes(), Ending::Newline);
+            assert_eq!(found, Err(NotAList::OfWindows), "{text}");
+        }
+        for text in ["Algorithms", "the hash of this\n", "\"Algorithm\",\"Hash\",\"Path\"\r\n"] {
+            assert_eq!(of_text(text.as_bytes(), Ending::Newline), Ok(0), "{text}");
+        }
     }
 
     #[test]

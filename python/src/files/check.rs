@@ -178,7 +178,7 @@ impl Report {
                 self.problems.push(format!("{name}: {words}"));
             }
             Event::PartSize { .. } => {}
-            Event::Checked { name, verdict } => self.checked(list, &name, &verdict),
+            Event::Checked { name, verdict, .. } => self.checked(list, &name, &verdict),
             Event::End { tally, error } => {
                 self.end(list, &tally, error.map(|it| words::of_list(&it)))
             }

@@ -2,13 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io::{BufRead, BufReader};
 use std::iter::{Fuse, Peekable};
 use std::mem;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use lanesum_list::formats::{Format, Line, Mixed, Wrong};
 use lanesum_list::{Digests, Etag, Record};
@@ -43,7 +41,7 @@ pub(super) enum Note {
 pub(super) struct Expected {
     pub(super) name: Vec<u8>,
     /// What few lists have.
-    place: Option<Box<Whereabouts>>,
+    pub(super) place: Option<Box<Whereabouts>>,
     /// Whether that is the name.
     pub(super) is_raw: bool,
     pub(super) first: ExpectedLine,
@@ -57,9 +55,9 @@ pub(super) struct Expected {
 
 /// What tells, beside its name, where a file is.
 #[derive(PartialEq, Eq)]
-struct Whereabouts {
+pub(super) struct Whereabouts {
     /// The folder that it is in by what stands before its line, which a later line may replace.
-    folder: Option<Vec<u8>>,
+    pub(super) folder: Option<Vec<u8>>,
     /// What the name is where the list's writer does not encode names as its format wants it.
     raw_name: Option<Vec<u8>>,
 }
@@ -221,7 +219,7 @@ impl<L: Iterator<Item = List>> Jobs<L> {
 
     /// Where the file of an entry is; none where that is standard input.
     fn path_of(&self, expected: &Expected) -> Option<PathBuf> {
-        let is_stdin = expected.name == b"-" && self.options.root.is_none();
+        let is_stdin = expected.name == b"-" && self.options.root.is_none() && !self.options.beside;
         if is_stdin { None } else { Some(self.path(expected, &expected.name)) }
     }
 
@@ -249,13 +247,8 @@ impl<L: Iterator<Item = List>> Jobs<L> {
 
     /// Where a file of this name is: in the folder that the list says before it, or that it is in.
     fn path(&self, expected: &Expected, name: &[u8]) -> PathBuf {
-        let path = self.options.path(name);
         let told = expected.place.as_ref().and_then(|place| place.folder.as_deref());
-        let told = told.map(|folder| Path::new(OsStr::from_bytes(folder)));
-        match told.or(self.folder.as_deref()) {
-            Some(folder) if self.options.root.is_none() => folder.join(path),
-            _ => path,
-        }
+        self.options.path_in(name, told, self.folder.as_deref())
     }
 }
 
@@ -310,6 +303,8 @@ struct OpenList {
     ahead: Option<Result<Step, ListError>>,
     /// Whether no line but blank ones came so far.
     is_empty: bool,
+    /// Whether a line of it was a checksum line.
+    has_lines: bool,
     /// The number of the last line; `u64::MAX` once it was told that the list is cut off.
     last: u64,
 }
@@ -340,8 +335,8 @@ impl OpenList {
             }
         };
         let (is_stdin, lines) = (*list == List::Stdin, ListReader::new(text));
-        let (ahead, is_empty, last) = (None, true, 0);
-        let list = Self { is_stdin, before, is_regular, lines, ahead, is_empty, last };
+        let (ahead, is_empty, has_lines, last) = (None, true, false, 0);
+        let list = Self { is_stdin, before, is_regular, lines, ahead, is_empty, has_lines, last };
         Ok((list, format))
     }
 
@@ -438,6 +433,14 @@ impl OpenList {
         self.last = number;
         let (record, is_tagged) = match line.parse(format) {
             Line::Blank => return Ok(Step::Pass),
+            // What is no list has no line that is none for being cut.
+            Line::Malformed
+                if self.has_lines
+                    && options.recognition == Recognition::Examined
+                    && line.is_cut() =>
+            {
+                return Ok(Step::Note(Note::Wrong(number, Wrong::CutOff)));
+            }
             Line::Malformed => return Ok(Step::Note(Note::Malformed(number))),
             Line::Wrong(why) => {
                 if why == Wrong::CutOff {
@@ -452,6 +455,7 @@ impl OpenList {
             }
             Line::Record { record, is_tagged } => (Record { etag: None, ..record }, is_tagged),
         };
+        self.has_lines = true;
         if self.is_stdin && options.recognition == Recognition::Gnu && *record.name == *b"-" {
             // The list comes from there, so nothing else can. Otherwise the engine says so.
             return Ok(Step::Note(Note::Malformed(number)));

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lanesum_list::start::NotAList;
 
@@ -32,6 +32,14 @@ impl List {
             Self::Stdin => Ok(io::stdin().as_fd().try_clone_to_owned()?.into()),
             Self::Path(path) => File::open(path),
         }
+    }
+
+    /// The folder that it lies in: none where that is the current one, or it comes through standard
+    /// input.
+    #[must_use]
+    pub fn folder(&self) -> Option<&Path> {
+        let Self::Path(path) = self else { return None };
+        path.parent().filter(|folder| !folder.as_os_str().is_empty())
     }
 
     /// What messages call it: its path as it stands, or `standard input`.

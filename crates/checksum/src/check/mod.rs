@@ -69,6 +69,9 @@ pub struct Options {
     /// The folder that every name is looked up in, those that begin with `/` too. Without it names
     /// are as they stand, and `-` is standard input.
     pub root: Option<PathBuf>,
+    /// Names are looked up in the folder of their list, whatever the list itself says, but for
+    /// those that begin with `/`. [`Self::root`] comes first; of [`List::Stdin`] it does not count.
+    pub beside: bool,
     /// What a check that was interrupted has verified: files that did not change since are not read
     /// again. What matches its lines is kept there in turn; whoever sees the end of the check
     /// removes it. Lines with nothing but an ETag of several parts are always read. The default is
@@ -91,6 +94,7 @@ impl Default for Options {
             name: None,
             part_sizes: Vec::new(),
             root: None,
+            beside: false,
             journal: None,
             ignore_missing: false,
             engine: engine::Options::default(),
@@ -106,6 +110,19 @@ impl Options {
         match &self.root {
             None => path.to_owned(),
             Some(root) => root.join(path.strip_prefix("/").unwrap_or(path)),
+        }
+    }
+
+    /// Where the file of a name is looked for in a list that says of a folder that names are in it,
+    /// or whose [place](FormatOfList::folder) says so.
+    #[must_use]
+    pub fn path_in(&self, name: &[u8], told: Option<&[u8]>, place: Option<&Path>) -> PathBuf {
+        let path = self.path(name);
+        let told = told.map(|folder| Path::new(OsStr::from_bytes(folder)));
+        let folder = if self.beside { place.or(told) } else { told.or(place) };
+        match folder {
+            Some(folder) if self.root.is_none() => folder.join(path),
+            _ => path,
         }
     }
 }
@@ -160,6 +177,8 @@ pub enum Event {
     Checked {
         /// Its name in the list, byte for byte.
         name: Vec<u8>,
+        /// The folder that the list says names are in, where it does.
+        folder: Option<Vec<u8>>,
         /// How it compares.
         verdict: Verdict,
     },

@@ -232,7 +232,8 @@ impl Verdicts {
             return;
         };
         let ignore_missing = &self.ignore_missing;
-        let Expected { mut name, is_raw, first, others, share, .. } = expected;
+        let Expected { mut name, place, is_raw, first, others, share, .. } = expected;
+        let mut folder = place.and_then(|place| place.folder);
         // What came of the file; and the number under which it is kept for later lines, or of it
         // what is of these algorithms.
         let (read, later) = match share {
@@ -272,8 +273,11 @@ impl Verdicts {
             judged.count(tally);
             all_match &= matches!(judged.verdict, Verdict::Match);
             let is_last = lines.peek().is_none();
-            let name = if is_last { mem::take(&mut name) } else { name.clone() };
-            let event = Event::Checked { name, verdict: judged.verdict };
+            let (name, folder) = match is_last {
+                true => (mem::take(&mut name), folder.take()),
+                false => (name.clone(), folder.clone()),
+            };
+            let event = Event::Checked { name, folder, verdict: judged.verdict };
             events.push_back((Arc::clone(list), event));
         }
         // What does not match may have been read wrong: it is read again.

@@ -132,6 +132,9 @@ pub(super) fn read_list(
                 doubts.unknown += 1;
                 doubts.unknown_algorithms.insert(algorithm.to_owned());
             }
+            Line::Malformed if side.len() > 0 && line.is_cut() => {
+                doubts.bad_line(last, &Wrong::CutOff.to_string());
+            }
             Line::Malformed => doubts.bad_line(last, "not a checksum line"),
             Line::Wrong(why) => doubts.bad_line(last, &why.to_string()),
         }

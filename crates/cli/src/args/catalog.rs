@@ -448,6 +448,11 @@ pub struct ImportArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub root: Option<PathBuf>,
 
+    /// Look the names of each list up in the folder that it lies in: for lists that lie beside
+    /// their files.
+    #[arg(long, conflicts_with = "root")]
+    pub beside: bool,
+
     /// The format of the lists; by default each is recognised by its start.
     #[arg(long, value_name = "FORMAT", value_parser = formats(|_| true), ignore_case = true)]
     pub from: Option<Kind>,

@@ -1,10 +1,8 @@
 //! `lanesum catalog import`: what lists say becomes the catalog's.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::io::{self, IsTerminal as _};
 use std::mem;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{self, Path, PathBuf};
 use std::process::ExitCode;
 
@@ -20,24 +18,30 @@ use super::{
     tell_of_new,
 };
 use crate::args::ImportArgs;
+use crate::check::refuse_beside_stdin;
 use crate::console::Console;
 use crate::convert::Input;
+use crate::counts::counted;
 use crate::failure::Usage;
-use crate::{hints, stdin};
+use crate::hints::{self, NotFound, Place};
+use crate::stdin;
 
 /// Reads the lists, all of them before anything is written, and takes up what they say.
 ///
 /// # Errors
 /// What keeps it from beginning, and the first line of a list that is none.
 pub fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<ExitCode> {
-    let (import, algorithms, empty) = read(args, console)?;
+    let Said { import, algorithms, empty, lacking } = read(args, console)?;
     if let Some(folder) = &args.add {
         // Else a wrong path would leave a catalog behind that knows of nothing.
         let whole = match folder_at(folder) {
             Ok(whole) => whole,
             Err(error) => return Ok(no_folder(&error, &args.place, console)),
         };
-        require_below(args, (folder, &whole), &import, console)?;
+        if let Err(usage) = require_below(args, (folder, &whole), &import, console) {
+            lacking.iter().for_each(|list| list.tell(args, console));
+            return Err(usage.into());
+        }
     }
     let verb = if args.add.is_some() { "add" } else { "import" };
     let was_there = is_there(&args.place)?;
@@ -46,21 +50,21 @@ pub fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<ExitCode>
         if let Some(folder) = &args.add {
             add(&mut catalog, folder, algorithms)?;
         }
-        let mut counts = BTreeMap::new();
+        let mut told = Told::default();
         let mut tell = |path: &Path, imported: Imported| {
-            *counts.entry(imported).or_insert(0_u64) += 1;
-            if !imported.is_as_told() {
-                console.about(name(path), words(args, imported, path));
-            }
+            told.tell(args, imported, path, console);
             Ok(())
         };
         catalog.import(import, &Options::default(), &mut tell)?;
-        Ok(counts)
+        Ok(told)
     });
-    let counts = match taken {
-        Ok(counts) => counts,
+    let told = match taken {
+        Ok(told) => told,
         Err(error) => return Ok(fail(&error, &args.place, console)),
     };
+    told.tell_more(console);
+    lacking.iter().for_each(|list| list.tell(args, console));
+    let counts = told.counts;
     let update = command(&args.place, "update", console);
     console.message(summary(&counts, empty, &update).as_bytes());
     let count = |imported| counts.get(&imported).copied().unwrap_or(0);
@@ -83,7 +87,7 @@ fn require_below(
     (folder, whole): (&Path, &Path),
     import: &Import,
     console: &Console,
-) -> anyhow::Result<()> {
+) -> Result<(), Usage> {
     let is_in_it = |path: &Path| path.canonicalize().is_ok_and(|path| path.starts_with(whole));
     let is_below = |path: &Path| path::absolute(path).is_ok_and(|path| path.starts_with(whole));
     let is_cataloged = || {
@@ -95,17 +99,14 @@ fn require_below(
     }
     let lacks = if import.paths().any(is_below) { "no file" } else { "no name" };
     let first = import.paths().next().unwrap_or(Path::new(""));
-    let is_of_windows = hints::is_of_windows(name(first));
     let (folder, first) = (console.shown(folder), console.shown(first));
-    let hint = match args.root {
-        _ if is_of_windows => {
-            "its name has backslashes, as Windows has them; tr '\\\\' / <LIST makes them slashes."
-        }
+    let hint = match &args.root {
+        None if args.beside => "names are looked up beside their lists.",
         Some(_) => "is --root the folder that they are below?",
         None => "names are looked up in the current folder; --root DIR says where else.",
     };
     let words = format!("{lacks} of the lists is in it, the first is {first}: {hint}");
-    Err(Usage(format!("{folder}: {words} Nothing was taken")).into())
+    Err(Usage(format!("{folder}: {words} Nothing was taken")))
 }
 
 /// Takes a folder up without reading it, to compute what the lists have.
@@ -124,49 +125,131 @@ fn add(catalog: &mut Catalog, folder: &Path, algorithms: Algorithms) -> Result<(
     catalog.add_root(folder, policy).map(drop)
 }
 
-/// What all lists say, the algorithms of their digests, and how many of the lists are empty.
-fn read(args: &ImportArgs, console: &mut Console) -> anyhow::Result<(Import, Algorithms, usize)> {
+/// What all lists say.
+#[derive(Default)]
+struct Said {
+    import: Import,
+    /// The algorithms of the digests.
+    algorithms: Algorithms,
+    /// How many of the lists are empty.
+    empty: usize,
+    /// Those with names that are not there.
+    lacking: Vec<Lacking>,
+}
+
+/// A list with names that are not there.
+struct Lacking {
+    list: List,
+    entries: u64,
+    names: NotFound,
+}
+
+impl Lacking {
+    /// Tells what these have in common.
+    fn tell(&self, args: &ImportArgs, console: &mut Console) {
+        let mut words = command(&args.place, "catalog import", console);
+        words.drain(.."lanesum ".len());
+        words.extend(args.add.as_ref().map(|folder| format!(" --add {}", hints::value(folder))));
+        words += &hints::reading(args.algorithm, args.from, args.zero);
+        let again = hints::Command { words, operand: " -", is_a_comparison: false };
+        self.names.tell(place(args, &self.list), self.entries, &again, console);
+    }
+}
+
+/// Where the names of a list are looked up.
+fn place<'a>(args: &'a ImportArgs, list: &'a List) -> Place<'a> {
+    Place { list, root: args.root.as_deref(), is_beside: args.beside }
+}
+
+/// What came of files, each told, but of those that are alike in what was not taken the first ones.
+#[derive(Default)]
+struct Told {
+    counts: BTreeMap<Imported, u64>,
+    /// What was said of the last one that was told of those that are not all told.
+    capped: BTreeMap<Imported, &'static str>,
+}
+
+/// So many files of which the same is to be said are told by their names.
+const MOST_ALIKE: u64 = 20;
+
+impl Told {
+    fn tell(&mut self, args: &ImportArgs, imported: Imported, path: &Path, console: &mut Console) {
+        let count = self.counts.entry(imported).or_insert(0);
+        *count += 1;
+        if imported.is_as_told() {
+            return;
+        }
+        let words = words(args, imported, path);
+        // What may be damage is told of each.
+        let is_doubt = matches!(imported, Imported::Differs | Imported::Contradicted);
+        if is_doubt || *count <= MOST_ALIKE {
+            return console.about(name(path), words);
+        }
+        self.capped.entry(imported).or_insert(words);
+    }
+
+    /// Tells how many were not told.
+    fn tell_more(&self, console: &mut Console) {
+        for (imported, words) in &self.capped {
+            let more = counted(self.counts[imported] - MOST_ALIKE, "more file", "more files");
+            console.message(format!("{more}: {words}").as_bytes());
+        }
+    }
+}
+
+/// # Errors
+/// The first line of a list that is none, and that no list has one.
+fn read(args: &ImportArgs, console: &mut Console) -> anyhow::Result<Said> {
     let dialect = args.algorithm.map_or_else(Dialect::any, Dialect::untagged_as);
     let ending = if args.zero { Ending::Nul } else { Ending::Newline };
     let mut options = check::Options::default();
     options.dialect = dialect.with_ending(ending);
     options.from = args.from;
     options.root.clone_from(&args.root);
-    let (mut import, mut algorithms) = (Import::default(), Algorithms::NONE);
-    let (mut raw_named, mut empty) = (Vec::new(), 0);
-    for path in &args.lists {
-        let list = stdin::list(path);
+    options.beside = args.beside;
+    let lists: Vec<_> = args.lists.iter().map(|path| stdin::list(path)).collect();
+    refuse_beside_stdin(args.beside, &lists)?;
+    let (mut said, mut raw_named) = (Said::default(), Vec::new());
+    let count = lists.len();
+    for list in lists {
         if list == List::Stdin && io::stdin().is_terminal() {
             console.tell_list_is_awaited();
         }
-        let mut input = Input::open(list)?;
-        let mut is_empty = true;
+        let mut input = Input::open(list.clone())?;
+        let mut lacking = Lacking { list, entries: 0, names: NotFound::default() };
         input.each(&options, |record, format| {
-            is_empty = false;
-            algorithms = algorithms.union(record.algorithms());
+            lacking.entries += 1;
+            said.algorithms = said.algorithms.union(record.algorithms());
             match paths_of(&record, format, &options) {
-                (path, None) => import.add(path, &record),
+                (path, None) => {
+                    if path.symlink_metadata().is_err() {
+                        let place = place(args, &lacking.list);
+                        lacking.names.note(&record.name, format.format.folder(), place);
+                    }
+                    said.import.add(path, &record);
+                }
                 (path, Some(raw)) => raw_named.push((path, raw, record.into_owned())),
             }
         })?;
-        if is_empty {
-            empty += 1;
-            if empty == args.lists.len() {
+        if lacking.entries == 0 {
+            said.empty += 1;
+            if said.empty == count {
                 let words = "no checksum line in it; is it the right list, and whole?";
                 bail!("{}: {words} Nothing was taken", input.name());
             }
             let words = "no checksum line in it, and left out; is it the right list, and whole?";
             console.message(format!("{}: {words}", input.name()).as_bytes());
         }
+        said.lacking.push(lacking);
     }
     // What is the name of a line stands for no other.
     raw_named.iter_mut().for_each(|(path, raw, _)| {
-        if !import.knows(raw) {
+        if !said.import.knows(raw) {
             mem::swap(path, raw);
         }
     });
-    raw_named.into_iter().for_each(|(path, _, record)| import.add(path, &record));
-    Ok((import, algorithms, empty))
+    raw_named.into_iter().for_each(|(path, _, record)| said.import.add(path, &record));
+    Ok(said)
 }
 
 /// Where the file of a record is, as to `lanesum check`; and where it is if its name is as it
@@ -176,12 +259,8 @@ fn paths_of(
     format: &FormatOfList,
     options: &check::Options,
 ) -> (PathBuf, Option<PathBuf>) {
-    let told = format.format.folder().map(|folder| Path::new(OsStr::from_bytes(folder)));
-    let folder = told.or(format.folder.as_deref());
-    let path = |name: &[u8]| match folder {
-        Some(folder) if options.root.is_none() => folder.join(options.path(name)),
-        _ => options.path(name),
-    };
+    let path =
+        |name: &[u8]| options.path_in(name, format.format.folder(), format.folder.as_deref());
     let is_there = |path: &Path| path.symlink_metadata().is_ok();
     let whole = path(&record.name);
     let raw = record.raw_name.as_ref().filter(|_| !is_there(&whole)).map(|raw| path(raw));
@@ -190,13 +269,7 @@ fn paths_of(
 }
 
 fn words(args: &ImportArgs, imported: Imported, path: &Path) -> &'static str {
-    let is_of_windows =
-        || path.file_name().is_some_and(|name| hints::is_of_windows(name.as_bytes()));
     match imported {
-        Imported::NoFile | Imported::NoRoot if is_of_windows() => {
-            "NOT taken: its name has backslashes, as Windows has them; tr '\\\\' / <LIST makes them \
-             slashes"
-        }
         Imported::NoFile if path.symlink_metadata().is_err() => "NOT taken: there is no such file",
         Imported::Differs => {
             "DIFFERS: its cataloged digest, which stays, is another than that of the list"

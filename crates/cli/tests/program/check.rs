@@ -369,7 +369,7 @@ fn files_that_are_beside_their_list_are_told_with_the_remedy() {
     let gone =
         ["a", "b"].map(|name| format!("lanesum: {name}: No such file or directory\n")).concat();
     let verdicts = "a: FAILED open or read\nb: FAILED open or read\n";
-    let remedy = "lanesum: iso/SUMS: its files are beside it; say --root iso, or run in iso\n";
+    let remedy = "lanesum: iso/SUMS: its files are beside it; say --beside, or --root iso\n";
     expect_check(folder.run("check iso/SUMS"), 1, verdicts, &[&gone, remedy].concat());
     expect_check(folder.run("check --root iso iso/SUMS"), 0, "a: OK\nb: OK\n", "");
     fs::remove_file(folder.path("iso/a")).unwrap();
@@ -378,10 +378,57 @@ fn files_that_are_beside_their_list_are_told_with_the_remedy() {
     // The remedy is no option.
     let folder = Folder::of(&["-iso/a"]);
     folder.write("-iso/SUMS", line("-iso/a", "a"));
-    let remedy = "lanesum: -iso/SUMS: its files are beside it; say --root ./-iso, or run in ./-iso";
+    let remedy = "lanesum: -iso/SUMS: its files are beside it; say --beside, or --root ./-iso";
     let run = folder.run("check -- -iso/SUMS");
     assert!(text(&run.stderr).contains(remedy), "{}", text(&run.stderr));
     expect_check(folder.run("check --root ./-iso -- -iso/SUMS"), 0, "a: OK\n", "");
+}
+
+/// Twenty years of folders, with a list in each.
+#[test]
+fn names_are_looked_up_beside_their_list() {
+    let folder = Folder::of(&["old/1/a", "old/2/a", "a", "-"]);
+    folder.write("old/1/MD5SUMS", line("old/1/a", "a"));
+    folder.write("old/2/MD5SUMS", line("other", "a") + &line("x", "gone"));
+    folder.write("MD5SUMS", line("a", "a") + &line("-", "-"));
+    let verdicts = "old/1/a: OK\nold/2/a: FAILED\nold/2/gone: FAILED open or read\na: OK\n-: OK\n";
+    let told = "lanesum: old/2/gone: No such file or directory\n";
+    let lists = "check --beside old/1/MD5SUMS old/2/MD5SUMS MD5SUMS";
+    expect_check(folder.run(lists), 1, verdicts, told);
+    // Also where a list says another folder: it came here with its files.
+    let hashdeep = "%%%% HASHDEEP-1.0\n%%%% size,md5,filename\n## Invoked from: /srv\n";
+    folder.write("old/1/deep", format!("{hashdeep}7,{},a\n", md5("old/1/a")));
+    expect_check(folder.run("check --beside old/1/deep"), 0, "old/1/a: OK\n", "");
+    folder.write("deep", format!("{hashdeep}1,{},a\n", md5("a")));
+    expect_check(folder.run("check --beside deep"), 0, "a: OK\n", "");
+    for args in ["check --beside", "check --beside MD5SUMS -"] {
+        let run = folder.run_with_stdin(args, line("a", "a"));
+        let words = "lanesum: --beside: a list on standard input is in no folder; --root DIR says \
+                     where its names are\n";
+        expect(&run, 2, "", words);
+    }
+    assert_eq!(folder.run("check --beside --root old MD5SUMS").status.code(), Some(2));
+}
+
+/// A list of hashdeep that came from another machine.
+#[test]
+fn a_folder_that_a_list_names_is_told_where_its_files_are_not_there() {
+    let folder = Folder::of(&["d/a", "b"]);
+    let header = "%%%% HASHDEEP-1.0\n%%%% size,md5,filename\n## Invoked from: /no/such\n";
+    let says = "it says that its names are in /no/such";
+    for (list, name, words) in [
+        ("list", "d/a", format!("{says}; its files are in the current folder: say --root .\n")),
+        ("list", "x", format!("{says}; --root DIR says where they are here\n")),
+        ("d/list", "a", format!("{says}\nlanesum: d/list: its files are beside it; say --beside")),
+    ] {
+        folder.write(list, format!("{header}3,{},{name}\n", md5("d/a")));
+        let told = text(&folder.run(&format!("check {list}")).stderr);
+        assert!(told.contains(&format!("lanesum: {list}: {words}")), "{told}");
+    }
+    folder.write("list", format!("{header}3,{},d/a\n", md5("d/a")));
+    expect_check(folder.run("check --root . list"), 0, "d/a: OK\n", "");
+    let told = text(&folder.run("check --root d list").stderr);
+    assert!(!told.contains(says), "{told}");
 }
 
 #[test]

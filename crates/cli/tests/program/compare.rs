@@ -304,3 +304,33 @@ fn paths_of_any_length_are_compared() {
     }
     expect(&folder.run("compare a b"), 0, "", "lanesum: 1 file: 1 equal (7 B)\n");
 }
+
+/// A list of macOS beside a tree of Linux: names that look alike are said to be written otherwise.
+#[test]
+fn names_in_another_normal_form_are_told() {
+    let folder = Folder::of(&["tree/b", "mac/a\u{308}"]);
+    folder.write("tree/\u{e4}", "mac/a\u{308}");
+    folder.write("mac/b", "tree/b");
+    folder.write("list", format!("{}  a\u{308}\n{}  b\n", md5("mac/a\u{308}"), md5("tree/b")));
+    let nfd = "names are in another Unicode normal form (NFD, as macOS has them)";
+    let command = "uconv -x any-nfc <list | lanesum compare";
+    let either = "names are in another Unicode normal form on either side";
+    for (args, words) in [
+        ("list tree", format!("{nfd} than those of the files: {command} - tree\n")),
+        ("tree list", format!("{nfd} than those of the files: {command} tree -\n")),
+        ("-a md5 list tree", format!("{command} -a md5 - tree\n")),
+        ("mac tree", format!("{either} (NFD, as macOS has them, and NFC)\n")),
+    ] {
+        let run = folder.run(&format!("compare {args}"));
+        assert_eq!(run.status.code(), Some(1), "{args}");
+        let told = String::from_utf8(run.stderr).unwrap();
+        assert!(told.contains(&words), "{args}: {told}");
+    }
+    // Also where the content is another one.
+    folder.write("tree/\u{e4}", "edited");
+    let told = String::from_utf8(folder.run("compare list tree").stderr).unwrap();
+    assert!(told.contains(command), "{told}");
+    folder.write("same", format!("{}  \u{e4}\n{}  c\n", md5("edited"), md5("tree/b")));
+    let told = text(&folder.run("compare same tree").stderr);
+    assert!(!told.contains("normal form"), "{told}");
+}

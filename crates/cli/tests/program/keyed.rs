@@ -229,8 +229,7 @@ fn a_list_that_needs_a_key_says_so() {
 #[test]
 fn an_algorithm_without_a_key_is_wrong_usage() {
     let folder = folder();
-    let remedy = "takes no key; with --key-file say -a blake3 or -a siphash24 or -a siphash13 or \
-                  -a siphash24-128 or -a siphash13-128\n";
+    let takes_no = "takes no key; with --key-file say";
     for (args, algorithm) in [
         ("t", "md5"),
         ("-a sha256 t", "sha256"),
@@ -238,8 +237,11 @@ fn an_algorithm_without_a_key_is_wrong_usage() {
         ("check -a md5 list", "md5"),
     ] {
         let run = folder.run(&format!("{args} --key-file key"));
-        expect(&run, 2, "", format!("lanesum: {algorithm} {remedy}"));
+        expect(&run, 2, "", format!("lanesum: {algorithm} {takes_no} -a blake3\n"));
     }
+    let all = "-a blake3 or -a siphash24 or -a siphash13 or -a siphash24-128 or -a siphash13-128";
+    let told = format!("lanesum: md5 {takes_no} {all}\n");
+    expect(&folder.run("t --key-file missing"), 2, "", told);
 }
 
 /// The file by its name, what is the matter, and what a key would be.
@@ -266,7 +268,8 @@ fn a_file_that_is_no_key_is_told_with_the_remedy() {
         ] {
             let run = folder.run(&format!("{args} --key-file bad"));
             let holds = holds(bytes, digits);
-            expect(&run, 2, "", format!("lanesum: bad: no key in its {length}; {holds}\n"));
+            let are = if length == "1 byte" { "is" } else { "are" };
+            expect(&run, 2, "", format!("lanesum: bad: {length} {are} no key; {holds}\n"));
         }
     }
 }
@@ -276,12 +279,22 @@ fn a_key_for_another_algorithm_is_told_with_the_remedy() {
     let folder = folder();
     folder.key("short", [1; 16]);
     for (args, told, bytes, digits) in [
-        ("-a blake3 --key-file short t", "short: no key for blake3 in its 16 bytes", "32", "64"),
-        ("-a siphash13 --key-file key t", "key: no key for siphash13 in its 32 bytes", "16", "32"),
+        ("-a blake3 --key-file short t", "short: 16 bytes are no key for blake3", "32", "64"),
+        ("-a siphash13 --key-file key t", "key: 32 bytes are no key for siphash13", "16", "32"),
     ] {
         let holds = holds(bytes, digits);
         expect(&folder.run(args), 2, "", format!("lanesum: {told}; {holds}\n"));
     }
+}
+
+#[test]
+fn an_algorithm_without_a_key_is_told_which_take_the_one_there_is() {
+    let folder = folder();
+    folder.key("short", [1; 16]);
+    let told = |args: &str| text(&folder.run(args).stderr);
+    let words = "lanesum: md5 takes no key; with --key-file say -a siphash24 or ";
+    let told = told("--key-file short t");
+    assert!(told.starts_with(words) && !told.contains("blake3"), "{told}");
 }
 
 #[test]

@@ -82,10 +82,31 @@ fn a_nul_in_a_line_spoils_that_line_only() {
 fn a_list_that_ends_within_a_line_is_read_up_to_it() {
     let list = lines(&["a", "b"]);
     assert_ok("--strict", list.trim_end());
-    // Within the digest of the second line.
-    let (code, stdout, messages) = check(&folder(), "--strict", &list[..50]);
-    assert_eq!((code, stdout.as_str()), (Some(1), "a: OK\n"));
-    assert_eq!(messages, "lanesum: list: 1 line is no checksum line; --warn tells which\n");
+    let words = "list: line 2: the list ends in the middle; is it cut off?";
+    // Within the digest of the second line, before its name, and within its tag.
+    let tags = format!("MD5 (a) = {}\nMD5 (b) = {}\n", md5("a"), md5("b"));
+    let (of_tag, of_digest) = (tags.len() / 2 + 5, tags.len() - 3);
+    for cut in
+        [&list[..50], &list[..38], &list[..68], &list[..70], &tags[..of_tag], &tags[..of_digest]]
+    {
+        let folder = folder();
+        let (code, stdout, messages) = check(&folder, "--quiet", cut);
+        assert_eq!((code, stdout.as_str()), (Some(1), ""), "{cut}");
+        assert_eq!(messages, format!("lanesum: {words}\n"), "{cut}");
+        for other in ["compare list .", "compare --quick . list", "convert --to csv list"] {
+            let run = folder.run(other);
+            assert_eq!(run.status.code(), Some(1), "{other}: {cut}");
+            assert!(text(&run.stderr).contains(words), "{other}: {cut}: {}", text(&run.stderr));
+        }
+        // GNU's has no such thing.
+        assert_eq!(folder.run("md5sum --check list").status.code(), Some(0), "{cut}");
+    }
+    // None of these was cut, so nothing is missing.
+    for whole in ["\u{1a}", "# the end", "  "] {
+        assert_eq!(check(&folder(), "", list.clone() + whole).0, Some(0), "{whole:?}");
+    }
+    let other = format!("{}{}  c", list, "0".repeat(40));
+    assert!(!check(&folder(), "--warn -a md5", other).2.contains("middle"));
 }
 
 /// Or a list that did not arrive would pass for one whose files are all well.

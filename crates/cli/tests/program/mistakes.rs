@@ -50,18 +50,36 @@ fn md5sums_option_for_lists_is_told_ours() {
     }
 }
 
+/// Before anything is done: else what is meant for the command would be hashed.
 #[test]
 fn a_first_word_that_is_no_file_may_be_meant_for_a_command() {
     let folder = Folder::of(&["a", "chekc"]);
-    for (word, command) in [("cehck", "check"), ("Check", "check"), ("md5sums", "md5sum")] {
-        let told = format!(
-            "lanesum: {word}: No such file or directory; did you mean lanesum {command}?\n"
-        );
-        expect(&folder.run(&format!("{word} a")), 1, lines(&["a"]), told);
+    for (word, command) in [
+        ("cehck", "check"),
+        ("Check", "check"),
+        ("md5sums", "md5sum"),
+        ("audti", "audit"),
+        ("helo", "help"),
+        ("create", "bag create"),
+        ("verify", "check LIST (of a bag: lanesum bag validate DIR)"),
+        ("remove", "forget"),
+        ("scan", "audit (or scrub, to read what is due)"),
+        ("hash", "sum"),
+        ("md5", "-a md5"),
+    ] {
+        let told =
+            format!("lanesum: {word}: no such command or file; did you mean lanesum {command}?\n");
+        for args in [word.to_owned(), format!("{word} a"), format!("-j 1 {word} a")] {
+            expect(&folder.run(&args), 2, "", &told);
+        }
     }
+    // What there is, what does not come first, and what is like no command.
     expect(&folder.run("chekc a"), 0, lines(&["chekc", "a"]), "");
-    let told = "lanesum: cehck: No such file or directory\n";
-    expect(&folder.run("a cehck"), 1, lines(&["a"]), told);
+    for word in ["cehck", "scan"] {
+        let told = format!("lanesum: {word}: No such file or directory\n");
+        expect(&folder.run(&format!("a {word}")), 1, lines(&["a"]), &told);
+        expect(&folder.run(&format!("sum {word}")), 1, "", &told);
+    }
     let told = "lanesum: missing: No such file or directory\n";
     expect(&folder.run("missing"), 1, "", told);
 }
@@ -69,19 +87,6 @@ fn a_first_word_that_is_no_file_may_be_meant_for_a_command() {
 #[test]
 fn a_command_that_is_called_otherwise_is_told() {
     let folder = Folder::of(&["a"]);
-    for (word, command) in [
-        ("verify", "check LIST (of a bag: lanesum bag validate DIR)"),
-        ("remove", "forget"),
-        ("scan", "audit (or scrub, to read what is due)"),
-        ("hash", "sum"),
-        ("md5", "-a md5"),
-    ] {
-        let told = format!("lanesum: {word}: no such command or file; say lanesum {command}\n");
-        expect(&folder.run(&format!("{word} a")), 2, "", told);
-    }
-    let told = "lanesum: scan: No such file or directory; did you mean lanesum audit (or scrub, to \
-                read what is due)?\n";
-    expect(&folder.run("scan"), 1, "", told);
     for (args, meant) in [
         ("help chekc", "check"),
         ("help hash", "sum"),
@@ -93,6 +98,7 @@ fn a_command_that_is_called_otherwise_is_told() {
         let told = text(&run.stderr);
         assert_eq!(run.status.code(), Some(2), "{args}");
         assert!(told.contains(&format!("tip: did you mean lanesum {meant}?\n")), "{told}");
+        assert_eq!(told.matches("tip: ").count(), 1, "{told}");
     }
     folder.write("verify", "verify");
     expect(&folder.run("verify a"), 0, lines(&["verify", "a"]), "");
@@ -136,6 +142,37 @@ fn a_command_comes_before_its_options() {
     expect(&folder.run("./check"), 0, format!("{}  ./check\n", md5("check")), "");
 }
 
+/// A tip for a file is none where there is no such file.
+#[test]
+fn an_option_that_there_is_not_is_no_file() {
+    let folder = Folder::of(&["-q"]);
+    let tip = |args: &str| plain(folder.run(args)).contains("as a value");
+    assert!(tip("status -q") && !tip("status -x") && !tip("check --vebose list"));
+}
+
+/// What is shown on a screen by Windows' own programs.
+#[test]
+fn what_windows_shows_is_told_with_the_remedy() {
+    let folder = Folder::of(&["a"]);
+    let sum = md5("a").to_uppercase();
+    let table =
+        format!("\r\nAlgorithm  Hash  Path\r\n---------  ----  ----\r\nMD5  {sum}  C:\\a\r\n");
+    let list = format!("\r\nAlgorithm : MD5\r\nHash      : {sum}\r\nPath      : C:\\a\r\n");
+    let certutil = format!("MD5 hash of a:\r\n{sum}\r\nCertUtil: -hashfile command completed.\r\n");
+    for shown in [table, list, certutil] {
+        folder.write("list", &shown);
+        for args in ["check list", "compare list .", "convert --to gnu list"] {
+            let run = folder.run(args);
+            assert_eq!(run.status.code(), Some(1), "{args}");
+            let told = plain(run);
+            assert!(told.contains("list: is what Get-FileHash or certutil show"), "{told}");
+            assert!(told.contains("Export-Csv"), "{told}");
+        }
+        let run = folder.run_with_stdin("check", &shown);
+        assert!(plain(run).contains("Export-Csv"), "{shown}");
+    }
+}
+
 #[test]
 fn options_of_other_programs_are_told_ours() {
     let folder = Folder::of(&["a"]);
@@ -144,6 +181,7 @@ fn options_of_other_programs_are_told_ours() {
         ("--recursive", "folders are walked anyway: leave it out"),
         ("-b", "files are read byte for byte: leave it out"),
         ("--sha256", "-a sha256 chooses the algorithm"),
+        ("--verbose", "what there is to tell is told anyway: leave it out"),
     ] {
         let run = folder.run(&format!("{option} a"));
         assert_eq!((run.status.code(), &*run.stdout), (Some(2), &b""[..]), "{option}");
@@ -187,8 +225,10 @@ fn names_as_windows_or_bagit_has_them_are_told() {
         assert!(told.contains(&hint), "{args:?}: {told}");
     }
     let catalog = ["catalog", "import", "--catalog", "c.db", "--add", ".", "my list"];
-    let told = text(&output(&mut folder.lanesum(catalog)).stderr);
-    assert!(told.contains("its name has backslashes"), "{told}");
+    let told = plain(output(&mut folder.lanesum(catalog)));
+    let command = "lanesum catalog import --catalog ";
+    let hint = format!("'my list': {words}tr '\\\\' / <'my list' | {command}");
+    assert!(told.contains(&hint) && told.contains("c.db --add . -\n"), "{told}");
     folder.write("50%", "x");
     let run = folder.run_with_stdin("check -", format!("{}  50%25\n", md5("x")));
     assert_eq!(run.status.code(), Some(1));
@@ -301,6 +341,126 @@ fn names_in_another_encoding_or_normal_form_are_told() {
         folder.write(listed, "abc");
         assert_eq!(text(&folder.run("check list").stderr), "");
     }
+}
+
+/// Runs the command that was told behind its filter, as somebody does who pastes it.
+fn paste(folder: &Folder, told: &str) -> Output {
+    let begins = [": tr ", ": sed ", ": iconv "].into_iter().filter_map(|it| told.find(it)).min();
+    let command = told[begins.unwrap_or_else(|| panic!("{told}")) + 2..].lines().next().unwrap();
+    let program = Path::new(env!("CARGO_BIN_EXE_lanesum")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    output(folder.command("sh").args(["-c", command]).env("PATH", path))
+}
+
+#[test]
+fn a_command_that_is_told_works_when_it_is_pasted() {
+    let folder = Folder::of(&["old tree/d/x", "old tree/README", "old tree/\u{e4}"]);
+    let sum = |name: &str| md5(format!("old tree/{name}"));
+    let names = |names: [(&str, &str); 2]| {
+        let line = |(name, file)| format!("{}  {name}\n", sum(file));
+        names.map(line).concat().into_bytes()
+    };
+    let latin1 = [sum("\u{e4}").as_bytes(), b"  \xe4\n"].concat();
+    let windows = names([("README", "README"), ("d\\x", "d/x")]);
+    let with_nul = windows.iter().map(|&byte| if byte == b'\n' { 0 } else { byte }).collect();
+    for (args, list) in [
+        ("", windows.clone()),
+        ("-z", with_nul),
+        ("-a md5 --strict", windows),
+        ("", names([("C:\\data\\README", "README"), ("C:\\data\\d\\x", "d/x")])),
+        ("", names([("D:\\d\\x", "d/x"), ("D:\\README", "README")])),
+        ("", format!("\\{}  d\\\\x\n", sum("d/x")).into_bytes()),
+        ("", format!("\\{}  C:\\\\d\\\\x\n", sum("d/x")).into_bytes()),
+        ("", latin1),
+    ] {
+        folder.write("my list", &list);
+        let mut args: Vec<_> = args.split(' ').filter(|it| !it.is_empty()).collect();
+        args.splice(0..0, ["check", "--root", "old tree"]);
+        args.push("my list");
+        let checked = output(&mut folder.lanesum(&args));
+        assert_eq!(checked.status.code(), Some(1), "{checked:?}");
+        let told = plain(checked);
+        let again = paste(&folder, &told);
+        assert_eq!(again.status.code(), Some(0), "{told}: {again:?}");
+        for option in args.iter().filter(|it| it.starts_with("--s") || it.starts_with("-a")) {
+            assert!(told.contains(&format!(" {option}")), "{told}");
+        }
+        // With a list beside its files nothing has to be said.
+        folder.write("old tree/list", &list);
+        if !args.contains(&"-z") {
+            let told = plain(output(&mut folder.lanesum(["check", "old tree/list"])));
+            assert_eq!(paste(&folder, &told).status.code(), Some(0), "{told}");
+        }
+        fs::remove_file(folder.path("old tree/list")).unwrap();
+        let import = ["catalog", "import", "--catalog", "c.db", "--add", "old tree", "--root"];
+        let zero = args.iter().filter(|it| **it == "-z").copied();
+        let import = import.into_iter().chain(["old tree"]).chain(zero).chain(["my list"]);
+        let told = plain(output(&mut folder.lanesum(import)));
+        let again = paste(&folder, &told);
+        assert!(plain(again).contains("import complete: "), "{told}");
+        fs::remove_file(folder.path("c.db")).unwrap();
+    }
+    // What is not simple is said without a command.
+    folder.write("list", format!("{}  C:\\it's [mine]\\d\\x\n", sum("d/x")));
+    let told = plain(output(&mut folder.lanesum(["check", "--root", "old tree", "list"])));
+    assert!(told.contains("which those of the files do not\n") && !told.contains("sed"), "{told}");
+}
+
+#[test]
+fn an_import_tells_what_names_have_in_common_and_the_first_ones() {
+    let folder = Folder::of(&["tree/a", "tree/weird name\\with back"]);
+    let gone: String = (0..164).map(|it| format!("{}  store/{it}\n", md5("x"))).collect();
+    let there = format!("{}  store/a\n", md5("tree/a"));
+    folder.write("list", format!("{there}{gone}"));
+    let import = |args: &str| folder.run(&format!("catalog import --catalog c.db {args}"));
+    let refused = import("--add tree --root tree list");
+    assert_eq!(refused.status.code(), Some(2));
+    let told = plain(refused);
+    let hint = "list: its files are without store/ in tree: sed 's|store/||' <list | lanesum catalog import";
+    assert!(told.contains(hint), "{told}");
+    let taken = paste(&folder, &told);
+    assert_eq!(taken.status.code(), Some(4));
+    let told = plain(taken);
+    let words = "NOT taken: there is no such file\n";
+    assert_eq!(told.matches(words).count(), 21, "{told}");
+    assert!(told.contains(&format!("lanesum: 144 more files: {words}")), "{told}");
+    assert!(told.contains("164 without a file"), "{told}");
+    // It is no name of Windows.
+    folder.write("unix", format!("\\{}  tree/weird name\\\\with back\n", md5("x")));
+    fs::remove_file(folder.path("tree/weird name\\with back")).unwrap();
+    let told = plain(import("unix"));
+    assert!(told.contains(words) && !told.contains("Windows"), "{told}");
+    // Whatever differs is told, each.
+    let names = (0..30).map(|it| format!("tree/{it}")).collect::<Vec<_>>();
+    names.iter().for_each(|name| folder.write(name, name));
+    folder.write("good", names.iter().map(|it| format!("{}  {it}\n", md5(it))).collect::<String>());
+    folder.write("bad", names.iter().map(|it| format!("{ABC}  {it}\n")).collect::<String>());
+    assert_eq!(import("good").status.code(), Some(3));
+    let differs = import("bad");
+    assert_eq!(differs.status.code(), Some(1));
+    assert_eq!(plain(differs).matches(": DIFFERS: ").count(), 30);
+}
+
+#[test]
+fn lists_beside_their_files_become_a_catalog() {
+    let folder = Folder::of(&["old/1/a", "old/2/a"]);
+    for year in ["old/1", "old/2"] {
+        folder.write(format!("{year}/SUMS"), format!("{}  a\n", md5(format!("{year}/a"))));
+    }
+    let import = |args: &str| {
+        let lists = "--catalog c.db --add old old/1/SUMS old/2/SUMS";
+        folder.run(&format!("catalog import {args} {lists}"))
+    };
+    let refused = import("");
+    assert_eq!(refused.status.code(), Some(2));
+    let told = plain(refused);
+    assert!(told.contains("old/2/SUMS: its files are beside it; say --beside"), "{told}");
+    let taken = import("--beside");
+    assert_eq!(taken.status.code(), Some(3), "{taken:?}");
+    assert!(plain(taken).contains("2 taken from lists"));
+    assert_eq!(import("--beside --root old").status.code(), Some(2));
+    let piped = folder.run_with_stdin("catalog import --catalog c.db --beside -", "");
+    assert_eq!(piped.status.code(), Some(2), "{piped:?}");
 }
 
 /// A file that has changed makes no other algorithm likely.
