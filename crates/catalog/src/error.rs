@@ -322,8 +322,11 @@ fn way_out(holder: &str, spelling: &dyn Spelling) -> String {
         format!("wait for its end, or `{pause}` ends it in some seconds")
     } else if holder.ends_with("(daemon)") {
         // A pause would keep it from reading, and it would stay all the same.
-        let kill = holder.split(' ').nth(1).map_or(String::new(), |id| format!(", as by `kill {id}`"));
-        format!("it serves this catalog already, and one is enough; end it before another begins{kill}")
+        let kill =
+            holder.split(' ').nth(1).map_or(String::new(), |id| format!(", as by `kill {id}`"));
+        format!(
+            "it serves this catalog already, and one is enough; end it before another begins{kill}"
+        )
     } else {
         "wait for its end".to_owned()
     }

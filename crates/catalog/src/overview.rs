@@ -382,7 +382,10 @@ impl Catalog {
         self.newest_of(root, first, &mut |run, event| {
             let is_it = matches!(event.finding.class, Class::Unreadable | Class::Busy);
             // What has a row is told by that.
-            if !is_it || !looks.contains(&run) || at(&self.db, root.id, &event.finding.path)?.is_some() {
+            if !is_it
+                || !looks.contains(&run)
+                || at(&self.db, root.id, &event.finding.path)?.is_some()
+            {
                 return Ok(());
             }
             let (path, why) = (event.path(), event.finding.after.unwrap_or_default());

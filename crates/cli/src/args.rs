@@ -44,7 +44,8 @@ const CATALOG_CODES: &str = "Exit codes: 0 as cataloged, 1 damage or an error (a
                              update), 2 wrong usage, 3 edits, moves, new and missing files only, 4 not all done, 5 the catalog is damaged or locked; the worst counts: \
                              5, 1, 4, 3.";
 
-const ELSEWHERE: &str = "A folder that lies elsewhere now is taken up there, and its digests come along by a list:
+const ELSEWHERE: &str =
+    "A folder that lies elsewhere now is taken up there, and its digests come along by a list:
   lanesum catalog export /old/photos | sed 's|/old/photos/|/new/photos/|' > list
   lanesum catalog import --add /new/photos list
   lanesum update /new/photos && lanesum forget /old/photos

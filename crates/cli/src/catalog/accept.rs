@@ -84,10 +84,16 @@ fn way_out(
         )),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(match known() {
             Some(Known { elsewhere: Some(place), .. }) => {
-                format!("is not there, and has another name now: `{}`", spoken.command("accept", Some(&place)))
+                format!(
+                    "is not there, and has another name now: `{}`",
+                    spoken.command("accept", Some(&place))
+                )
             }
             Some(file) if !file.is_gone => {
-                format!("is not there, and may have another name now: `{}` looks for it", say("audit"))
+                format!(
+                    "is not there, and may have another name now: `{}` looks for it",
+                    say("audit")
+                )
             }
             _ => format!(
                 "is not there; if it was cataloged and is gone for good, `{}` takes it out",

@@ -1,5 +1,7 @@
 //! `lanesum status`.
 
+use std::array;
+use std::cmp::Reverse;
 use std::process::ExitCode;
 
 use indicatif::{DecimalBytes, HumanCount};
@@ -178,18 +180,21 @@ pub(super) fn undone<'it>(
     runs.into_iter()
 }
 
-/// So many in a hundred of all of them together, rounded so that they make a hundred; what is some is
-/// not said to be none, nor less than all to be all.
+/// So many in a hundred of all of them together, rounded so that they make a hundred; what is some
+/// is not said to be none, nor less than all to be all.
 pub(super) fn percents(parts: [u64; 4]) -> [String; 4] {
     let of = parts.iter().map(|part| u128::from(*part)).sum::<u128>().max(1);
     let mut whole = parts.map(|part| u128::from(part) * 100 / of);
-    let mut places: Vec<_> = (0..parts.len()).collect();
-    places.sort_by_key(|&place| std::cmp::Reverse(u128::from(parts[place]) * 100 % of));
-    let rest = 100_usize.saturating_sub(whole.iter().sum::<u128>() as usize);
-    for place in places.into_iter().filter(|&place| parts[place] > 0 && whole[place] < 99).take(rest) {
-        whole[place] += 1;
-    }
-    std::array::from_fn(|place| match whole[place] {
+    let rest = parts.map(|part| u128::from(part) * 100 % of);
+    let is_rounded = |&place: &usize| match whole[place] {
+        0 => rest[place] * 2 >= of,
+        percent => percent < 99,
+    };
+    let mut places: Vec<_> = (0..parts.len()).filter(is_rounded).collect();
+    places.sort_by_key(|&place| Reverse(rest[place]));
+    let lacking = 100_usize.saturating_sub(whole.iter().sum::<u128>() as usize);
+    places.into_iter().take(lacking).for_each(|place| whole[place] += 1);
+    array::from_fn(|place| match whole[place] {
         0 if parts[place] > 0 => "under 1 %".to_owned(),
         percent => format!("{percent} %"),
     })
@@ -342,8 +347,8 @@ mod tests {
             ([0, 7, 0, 0], ["0 %", "100 %", "0 %", "0 %"]),
             ([2, 0, 0, 19], ["10 %", "0 %", "0 %", "90 %"]),
             ([1, 1, 1, 0], ["34 %", "33 %", "33 %", "0 %"]),
-            ([19_997, 3, 0, 0], ["99 %", "1 %", "0 %", "0 %"]),
-            ([19_996, 2, 2, 0], ["99 %", "1 %", "under 1 %", "0 %"]),
+            ([19_997, 3, 0, 0], ["99 %", "under 1 %", "0 %", "0 %"]),
+            ([19_996, 2, 2, 0], ["99 %", "under 1 %", "under 1 %", "0 %"]),
             ([0; 4], ["0 %"; 4]),
         ] {
             assert_eq!(percents(parts), expected, "{parts:?}");
