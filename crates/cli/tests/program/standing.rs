@@ -382,7 +382,7 @@ fn a_scrub_is_not_complete_where_the_last_look_could_not_see_all() {
     for name in ["a", "locked/b", "locked/c", "secret"] {
         folder.write(format!("tree/{name}"), name);
     }
-    [("tree/locked", 0), ("tree/secret", 0)].map(|(name, mode)| set_mode(&folder, name, mode));
+    ["tree/locked", "tree/secret"].iter().for_each(|name| set_mode(&folder, name, 0));
     let added = limited(|| run(&folder, "add tree"));
     assert_eq!(added.status.code(), Some(1), "{added:?}");
     let words = ["scrub NOT complete: ", "not looked at: ", "/locked (Permission denied), "];
