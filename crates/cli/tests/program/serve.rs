@@ -457,7 +457,7 @@ fn a_second_daemon_and_a_port_in_use_are_refused_at_once() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
     let refused = run(&folder, &format!("serve --listen {address}"));
-    let words = format!("lanesum: {address}: Address already in use\n");
+    let words = format!("lanesum: '{address}': Address already in use\n");
     assert_eq!((refused.status.code(), text(&refused.stderr)), (Some(1), words));
 }
 

@@ -226,7 +226,10 @@ fn what_can_be_done_of_several_is_done() {
     expect(&folder, "accept large", 0, &[]);
     expect(&folder, "accept -rf large/a", 2, &["one by one"]);
     fs::create_dir(folder.path("small/d")).unwrap();
-    let words = ["small/d: is a folder", "small/none: if it was cataloged and is gone for good"];
+    let words = [
+        "small/d: is a folder",
+        "small/none: is not there; if it was cataloged and is gone for good",
+    ];
     let words = [&words[..], &["it is as it was cataloged"]].concat();
     expect(&folder, "accept small/d small/none small/a", 1, &words);
     expect(&folder, "catalog backup -", 2, &["standard output is none"]);
@@ -436,8 +439,9 @@ fn what_rots_before_it_is_at_rest_is_told_as_not_known() {
     assert_eq!(report.matches(why).count(), 2, "{report}");
     expect(&folder, "report --html", 3, &[why]);
     for args in ["audit --all --json", "report --json", "report --bad --json"] {
-        let told = expect(&folder, args, 3, &[&format!(r#""why":"{why}""#)]);
-        assert_eq!(told.matches(r#""why""#).count(), 1, "{told}");
+        let out = String::from_utf8(run(&folder, args).stdout).unwrap();
+        assert!(out.contains(&format!(r#""why":"{why}""#)), "{args}: {out}");
+        assert_eq!(out.matches(r#""why""#).count(), 1, "{args}: {out}");
     }
 }
 
@@ -538,18 +542,14 @@ fn words_name_what_they_mean() {
     expect(&folder, "add one/same two/same alone", 0, &[]);
     let one = folder.path("one").canonicalize().unwrap();
     // A parent of folders, and what is in none.
+    let words = "one: is no folder of the catalog, and has such in it; name these: ";
+    let words = format!("{words}{}/same\n", one.display());
     for verb in ["forget", "catalog export", "accept"] {
-        let words = format!(
-            "one: is no folder of the catalog, and has such in it; name these: {}",
-            one.display()
-        );
-        let told =
-            expect(&folder, &format!("{verb} one"), if verb == "accept" { 1 } else { 2 }, &[]);
-        assert!(verb == "accept" || told.contains(&words), "{told}");
-        let told =
-            expect(&folder, &format!("{verb} nowhere"), if verb == "accept" { 1 } else { 2 }, &[]);
-        assert!(!told.contains("lanesum add"), "{told}");
-        assert_eq!(told.lines().count(), 1, "{told}");
+        for (args, words) in [("one", &*words), ("nowhere", "`lanesum status` tells which")] {
+            let told = expect(&folder, &format!("{verb} {args}"), 2, &[words]);
+            assert!(!told.contains("lanesum add"), "{told}");
+            assert_eq!(told.lines().count(), 1, "{told}");
+        }
     }
     fs::create_dir(folder.path("one/same/sub")).unwrap();
     let told = expect(&folder, "accept one/same/sub", 1, &["is a folder, and files are accepted"]);
@@ -587,14 +587,10 @@ fn a_date_that_is_not_known_is_none() {
 #[test]
 fn an_audit_of_all_that_was_broken_off_is_to_be_one_of_all() {
     let folder = Folder::new();
-    folder.write("tree/a", vec![1; 3_000_000]);
+    folder.write("tree/a", "");
+    File::options().write(true).open(folder.path("tree/a")).unwrap().set_len(500_000_000).unwrap();
     expect(&folder, "add tree", 0, &[]);
-    fs::remove_file(folder.path("tree/a")).unwrap();
-    let made = Command::new("mkfifo").arg(folder.path("tree/a")).status();
-    assert!(made.is_ok_and(|status| status.success()));
-    folder.write("tree/b", vec![1; 50_000_000]);
-    expect(&folder, "update", 3, &[]);
-    let mut command = folder.lanesum("audit --all --max-gone 100".split(' '));
+    let mut command = folder.lanesum("audit --all".split(' '));
     command.env("LANESUM_CATALOG", folder.path("state/catalog.db"));
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
