@@ -113,8 +113,8 @@ pub struct Run {
     pub ended: Option<i64>,
     /// `complete`, `limited`, `partial` (something could not be looked at, or was not read),
     /// `empty` (no file is cataloged), `unlisted` (not all files are known, since no add or update
-    /// came to its end, or the last look could not look at all of it), `suspended`, `damaged` (the catalog is), or how a scrub was
-    /// [halted](crate::Halt); none as above.
+    /// came to its end, or the last look could not look at all of it), `suspended`, `damaged` (the
+    /// catalog is), or how a scrub was [halted](crate::Halt); none as above.
     pub outcome: Option<String>,
     /// How many files were of which class.
     pub counts: BTreeMap<Class, u64>,
