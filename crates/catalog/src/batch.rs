@@ -43,6 +43,11 @@ pub(crate) struct RunRow {
     pub(crate) bytes: i64,
     /// Of these, what the day's budget of a scrub counts: files that were well before and after.
     pub(crate) spent: i64,
+    /// Whether it is an audit that reads everything.
+    pub(crate) is_of_all: bool,
+    /// Of what is counted as new or moved and not taken up, the hashes of the first paths: whatever
+    /// of it is accepted by itself is told apart by them.
+    names: Vec<u64>,
 }
 
 /// A file that has no row yet.
@@ -126,8 +131,20 @@ impl Batch {
     ) -> Result<Self, CatalogError> {
         let id = db.query_row("SELECT coalesce(max(id), 0) + 1 FROM run", [], |row| row.get(0))?;
         let (ended, outcome, counts) = (None, None, BTreeMap::new());
-        let run =
-            RunRow { id, verb, started, ended, outcome, counts, files: 0, bytes: 0, spent: 0 };
+        let (files, bytes, spent, is_of_all, names) = (0, 0, 0, false, Vec::new());
+        let run = RunRow {
+            id,
+            verb,
+            started,
+            ended,
+            outcome,
+            counts,
+            files,
+            bytes,
+            spent,
+            is_of_all,
+            names,
+        };
         let batch = Self {
             run,
             root,
@@ -151,8 +168,21 @@ impl Batch {
         Ok(batch)
     }
 
+    /// Keeps that everything is to be read.
+    pub(crate) fn is_of_all(&mut self, db: &Connection) -> Result<(), CatalogError> {
+        self.run.is_of_all = true;
+        self.put_run(db)
+    }
+
     pub(crate) fn count(&mut self, class: Class, files: u64) {
         *self.run.counts.entry(class).or_default() += files;
+    }
+
+    /// Keeps the hash of the path of what is counted and not taken up.
+    pub(crate) fn note_name(&mut self, hash: u64) {
+        if self.run.names.len() < NAMES {
+            self.run.names.push(hash);
+        }
     }
 
     /// Takes back that a file was counted.
@@ -399,11 +429,18 @@ impl Batch {
     }
 
     fn put_run(&self, db: &Connection) -> Result<(), CatalogError> {
-        let RunRow { id, verb, started, ended, outcome, ref counts, files, bytes, spent } =
-            self.run;
+        let RunRow { id, verb, started, ended, outcome, files, bytes, spent, .. } = self.run;
+        let RunRow { counts, is_of_all, names, .. } = &self.run;
         let mut counts = counts_text(counts);
         if spent > 0 {
             counts.push_str(&format!(" {SPENT}{spent}"));
+        }
+        if *is_of_all {
+            counts.push_str(&format!(" {OF_ALL}"));
+        }
+        if !names.is_empty() {
+            let names: Vec<_> = names.iter().map(|name| format!("{name:x}")).collect();
+            counts.push_str(&format!(" {NAMED}{}", names.join(",")));
         }
         RUN.put(
             db,
@@ -445,6 +482,26 @@ pub(crate) fn counts_of(text: &str) -> BTreeMap<Class, u64> {
 
 /// What comes before the bytes that were spent, among the counts.
 const SPENT: &str = "spent=";
+
+/// What says among the counts that everything was to be read.
+const OF_ALL: &str = "all";
+
+/// Whether a run was to read everything, of what is stored with its counts.
+pub(crate) fn was_of_all(counts: &str) -> bool {
+    counts.split(' ').any(|word| word == OF_ALL)
+}
+
+/// What comes before the hashes of paths, among the counts.
+const NAMED: &str = "names=";
+
+/// So many of them are kept: what is accepted is accepted file by file.
+const NAMES: usize = 256;
+
+/// The hashes of paths that are stored with the counts of a run.
+pub(crate) fn names_of(counts: &str) -> Vec<u64> {
+    let word = counts.split(' ').find_map(|word| word.strip_prefix(NAMED)).unwrap_or_default();
+    word.split(',').filter_map(|name| u64::from_str_radix(name, 16).ok()).collect()
+}
 
 /// Bytes that a run spent of the day's budget, of what is stored with its counts.
 pub(crate) fn spent_of(counts: &str) -> i64 {

@@ -180,7 +180,8 @@ impl CatalogError {
         match self {
             Self::Io { path, error } => format!("{}: {}", shown(path), message(error)),
             Self::Absent(path) => format!(
-                "no catalog at {}; `{} DIR` makes one, or `{} --add DIR LIST`",
+                "no catalog at {}; name yours with --catalog FILE or LANESUM_CATALOG (cron does not \
+                 have the variables of your shell); `{} DIR` makes a new one, or `{} --add DIR LIST`",
                 shown(path),
                 say("add"),
                 say("catalog import")
@@ -344,6 +345,13 @@ fn way_out(holder: &str, spelling: &dyn Spelling) -> String {
         format!("`{pause}` makes it free in some seconds, and `{resume}` lets it go on")
     } else if holder.ends_with("(scrub)") {
         format!("wait for its end, or `{pause}` ends it in some seconds")
+    } else if holder.ends_with("(daemon)") {
+        // A pause would keep it from reading, and it would stay all the same.
+        let kill =
+            holder.split(' ').nth(1).map_or(String::new(), |id| format!(", as by `kill {id}`"));
+        format!(
+            "it serves this catalog already, and one is enough; end it before another begins{kill}"
+        )
     } else {
         "wait for its end".to_owned()
     }

@@ -7,6 +7,10 @@ use lanesum_list::Digests;
 use crate::Class;
 use crate::stat::{Stat, is_beyond};
 
+/// Why a file counts as edited of which neither size nor time tells it.
+const UNSETTLED: &str = "only its content is another; its times were less than a minute old when \
+                         it was cataloged, so an edit cannot be told from rot";
+
 /// Something that is not as it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -39,9 +43,34 @@ impl Finding {
         Self { after: Some(facts(stat, digests)), ..self }
     }
 
+    /// Why it is so, or could not be read, as far as its class does not say that: in half a line.
+    #[must_use]
+    pub fn why(&self) -> Option<&str> {
+        let after = self.after.as_deref()?;
+        if !after.starts_with("size=") {
+            return Some(after);
+        }
+        (self.class == Class::Changed && self.is_of_content_alone()).then_some(UNSETTLED)
+    }
+
+    /// Whether size and time are as cataloged, as far as they are known.
+    fn is_of_content_alone(&self) -> bool {
+        let [before, after] =
+            [&self.before, &self.after].map(|it| it.as_deref().and_then(size_and_time));
+        before.is_some() && before == after
+    }
+
     pub(crate) fn because(self, why: impl Into<String>) -> Self {
         Self { after: Some(why.into()), ..self }
     }
+}
+
+/// Size and time of facts; none where all that is known of the time is that it is far away.
+fn size_and_time(facts: &str) -> Option<(&str, &str)> {
+    let (size, rest) = facts.split_once(' ')?;
+    let time = rest.split(' ').next()?;
+    let is_known = !time.contains("after-") && !time.contains("before-");
+    is_known.then_some((size, time))
 }
 
 fn facts(stat: &Stat, digests: &Digests) -> String {

@@ -90,7 +90,7 @@ pub use finding::Finding;
 pub use import::{Import, Imported};
 pub use manners::{Change, Control, Load, Manners};
 pub use options::{GoesOn, Options, Reread, Verb};
-pub use overview::{Event, NotWell, Overview, PartlyRead, Run};
+pub use overview::{Event, NotWell, Overview, PartlyRead, Run, Unseen};
 pub use root::{Policy, Root};
 pub use scrub::Due;
 pub use stat::Stat;

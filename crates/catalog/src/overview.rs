@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use lanesum_list::{Record, Time, Times};
 use rusqlite::Row;
 
-use crate::batch::counts_of;
+use crate::batch::{counts_of, names_of, was_of_all};
 use crate::check::require_rows;
 use crate::class::{Class, Status};
 use crate::finding::Finding;
@@ -74,7 +74,17 @@ pub struct Overview {
     pub undone: Vec<Run>,
     /// What the last look at the root could not look at, and no row stands for it: folders, and
     /// files that are new.
-    pub unseen: Vec<PathBuf>,
+    pub unseen: Vec<Unseen>,
+}
+
+/// What could not be looked at, and no row stands for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unseen {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Why it could not be.
+    pub why: String,
 }
 
 /// Long files of which a part is read.
@@ -103,8 +113,8 @@ pub struct Run {
     pub ended: Option<i64>,
     /// `complete`, `limited`, `partial` (something could not be looked at, or was not read),
     /// `empty` (no file is cataloged), `unlisted` (not all files are known, since no add or update
-    /// came to its end), `suspended`, `damaged` (the catalog is), or how a scrub was
-    /// [halted](crate::Halt); none as above.
+    /// came to its end, or the last look could not look at all of it), `suspended`, `damaged` (the
+    /// catalog is), or how a scrub was [halted](crate::Halt); none as above.
     pub outcome: Option<String>,
     /// How many files were of which class.
     pub counts: BTreeMap<Class, u64>,
@@ -112,9 +122,23 @@ pub struct Run {
     pub files: i64,
     /// Their bytes.
     pub bytes: i64,
+    /// Whether it was an audit that was to read everything.
+    pub is_of_all: bool,
+    /// Of what it counted as new or moved and did not take up, the hashes of the paths.
+    pub(crate) names: Vec<u64>,
 }
 
 impl Run {
+    /// Whether it was to look at all of a root.
+    fn is_look(&self) -> bool {
+        matches!(&*self.verb, "add" | "update" | "audit")
+    }
+
+    /// Whether it went through all of a root, whatever it could not look at there.
+    fn went_through(&self) -> bool {
+        matches!(self.outcome.as_deref(), Some("complete" | "partial" | EMPTY | UNLISTED))
+    }
+
     /// Whether it ended since the catalog itself is damaged.
     #[must_use]
     pub fn found_damage(&self) -> bool {
@@ -160,7 +184,7 @@ impl Catalog {
             let begun = long.remove(&root.id);
             let last = self.last_run(&root, |_| true)?;
             let undone = self.undone(&root)?;
-            let unseen = self.unseen(&root, &undone)?;
+            let unseen = self.unseen(&root)?;
             let is_at_work = self.is_at_work(&root, last.as_ref())?;
             let manners = self.manners(&root)?;
             let is_taken_up = self.was_taken_up(&root)?;
@@ -329,7 +353,7 @@ impl Catalog {
         // What another process does now in this root says nothing yet.
         let is_at_work = self.is_at_work(root, last.as_ref())?;
         let at_work = last.filter(|_| is_at_work);
-        let look = self.last_run(root, |run| matches!(&*run.verb, "add" | "update" | "audit"))?;
+        let look = self.last_run(root, Run::is_look)?;
         let scrub =
             self.last_run(root, |run| run.verb == "scrub" && at_work.as_ref() != Some(run))?;
         for run in look.into_iter().chain(scrub) {
@@ -340,30 +364,61 @@ impl Catalog {
         Ok(undone)
     }
 
-    /// What could not be looked at when the one of these runs looked that is no scrub.
-    fn unseen(&self, root: &Root, undone: &[Run]) -> Result<Vec<PathBuf>, CatalogError> {
-        let mut unseen = Vec::new();
-        let Some(look) = undone.iter().find(|run| run.verb != "scrub" && run.ended.is_some())
-        else {
+    /// What could not be looked at, and no row stands for it, when the root was looked at last: by
+    /// the last run that went through all of it, and those since that did not.
+    pub(crate) fn unseen(&self, root: &Root) -> Result<Vec<Unseen>, CatalogError> {
+        let mut looks = Vec::new();
+        let last = self.last_run(root, |run| {
+            if run.is_look() {
+                looks.push(run.id);
+            }
+            run.is_look() && run.went_through()
+        })?;
+        let saw_all = last.is_some_and(|run| run.outcome.as_deref() != Some("partial"));
+        let mut unseen: Vec<Unseen> = Vec::new();
+        let Some(&first) = looks.last().filter(|_| !saw_all || looks.len() > 1) else {
             return Ok(unseen);
         };
-        let roots = BTreeMap::from([(root.id, root.path.clone())]);
-        let columns = EVENT.select("t");
-        let sql = format!(
-            "SELECT {columns} FROM event t WHERE root = ?1 AND run = ?2 AND class = ?3 ORDER BY id"
-        );
-        let mut statement = self.db.prepare_cached(&sql)?;
-        let class = Class::Unreadable.name();
-        let mut rows = statement.query((root.id, look.id, class))?;
-        while let Some(row) = rows.next()? {
-            let event = event(row, &roots)?;
+        self.newest_of(root, first, &mut |run, event| {
+            let is_it = matches!(event.finding.class, Class::Unreadable | Class::Busy);
             // What has a row is told by that.
-            let has_row = at(&self.db, root.id, &event.finding.path)?.is_some();
-            if !has_row && !unseen.contains(&event.path()) {
-                unseen.push(event.path());
+            if !is_it
+                || !looks.contains(&run)
+                || at(&self.db, root.id, &event.finding.path)?.is_some()
+            {
+                return Ok(());
+            }
+            let (path, why) = (event.path(), event.finding.after.unwrap_or_default());
+            if unseen.iter().all(|known| known.path != path) {
+                unseen.push(Unseen { path, why });
+            }
+            Ok(())
+        })?;
+        unseen.reverse();
+        Ok(unseen)
+    }
+
+    /// Gives the events of a root of this run and of those since, newest first, each with its run.
+    fn newest_of(
+        &self,
+        root: &Root,
+        first: i64,
+        take: &mut dyn FnMut(i64, Event) -> Result<(), CatalogError>,
+    ) -> Result<(), CatalogError> {
+        let roots = BTreeMap::from([(root.id, root.path.clone())]);
+        let sql = format!("SELECT {} FROM event t ORDER BY id DESC", EVENT.select("t"));
+        let mut statement = self.db.prepare_cached(&sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let (run, of): (i64, i64) = (row.get(1)?, row.get(3)?);
+            if run < first {
+                break;
+            }
+            if of == root.id {
+                take(run, event(row, &roots)?)?;
             }
         }
-        Ok(unseen)
+        Ok(())
     }
 
     /// Whether a process is in the last run over a root: it has the catalog, and began none since.
@@ -377,20 +432,43 @@ impl Catalog {
 
     /// What the last look at a root saw that no row tells, where it took up nothing.
     fn not_taken_up(&self, root: &Root) -> Result<BTreeMap<Class, u64>, CatalogError> {
-        let is_look = |run: &Run| {
-            matches!(&*run.verb, "add" | "update" | "audit")
-                && matches!(run.outcome.as_deref(), Some("complete" | "partial" | EMPTY | UNLISTED))
-        };
+        let is_look = |run: &Run| run.is_look() && run.went_through();
         let look = self.last_run(root, is_look)?.filter(|run| run.verb == "audit");
-        let mut counts = look.map(|run| run.counts).unwrap_or_default();
-        counts.retain(|class, count| matches!(class, Class::New | Class::Moved) && *count > 0);
+        let mut counts = look.map_or_else(|| Ok(BTreeMap::new()), |run| self.left_of(root, run))?;
         // A scrub since then may have found more that has another name.
-        let moved = |run: &Run| run.counts.get(&Class::Moved).copied().unwrap_or(0);
-        let is_scrub = |run: &Run| run.verb == "scrub" && moved(run) > 0;
+        let is_scrub = |run: &Run| run.verb == "scrub" && run.counts.contains_key(&Class::Moved);
         let last = self.last_run(root, |run| is_look(run) || is_scrub(run))?;
         if let Some(scrub) = last.filter(is_scrub) {
+            let moved = self.left_of(root, scrub)?.get(&Class::Moved).copied().unwrap_or(0);
             let most = counts.entry(Class::Moved).or_default();
-            *most = moved(&scrub).max(*most);
+            *most = moved.max(*most);
+        }
+        counts.retain(|_, count| *count > 0);
+        Ok(counts)
+    }
+
+    /// What a run found new or moved and did not take up, less what was accepted since, file by
+    /// file.
+    fn left_of(&self, root: &Root, run: Run) -> Result<BTreeMap<Class, u64>, CatalogError> {
+        let Run { id, mut counts, names, .. } = run;
+        counts.retain(|class, _| matches!(class, Class::New | Class::Moved));
+        if counts.is_empty() || names.is_empty() {
+            return Ok(counts);
+        }
+        let mut accepted = BTreeMap::new();
+        self.newest_of(root, id, &mut |_, Event { finding, .. }| {
+            // Of which class it was when it was accepted last, if it was not forgotten since.
+            if finding.class == Class::Accepted
+                && names.contains(&self.jitter.hash(&finding.path))
+                && at(&self.db, root.id, &finding.path)?.is_some()
+            {
+                let class = if finding.other.is_some() { Class::Moved } else { Class::New };
+                accepted.insert(finding.path, class);
+            }
+            Ok(())
+        })?;
+        for class in accepted.values() {
+            counts.entry(*class).and_modify(|count| *count = count.saturating_sub(1));
         }
         Ok(counts)
     }
@@ -441,7 +519,7 @@ impl Catalog {
     pub(crate) fn last_run(
         &self,
         root: &Root,
-        is_it: impl Fn(&Run) -> bool,
+        mut is_it: impl FnMut(&Run) -> bool,
     ) -> Result<Option<Run>, CatalogError> {
         let sql = format!("SELECT {} FROM run t ORDER BY id DESC", RUN.select("t"));
         let mut statement = self.db.prepare_cached(&sql)?;
@@ -478,6 +556,14 @@ impl Overview {
         known.unwrap_or(least).max(least)
     }
 
+    /// Whether all of it was looked at, and no regular file was there: its disk may not be mounted.
+    #[must_use]
+    pub fn has_no_file(&self) -> bool {
+        let is_known = self.is_taken_up && self.root.suspended.is_none();
+        let is_seen = self.unseen.is_empty() && self.not_taken_up.is_empty();
+        self.files == 0 && is_known && is_seen
+    }
+
     fn add(&mut self, state: &State, due: i64, now: i64) {
         self.files += 1;
         self.fresh += u64::from(state.status == Status::Fresh);
@@ -508,15 +594,18 @@ impl Overview {
 /// A row of `RUN`.
 pub(crate) fn run(row: &Row<'_>) -> Result<Run, CatalogError> {
     RUN.verify(row, 0)?;
+    let counts = row.get::<_, Option<String>>(6)?.unwrap_or_default();
     Ok(Run {
         id: row.get(0)?,
         verb: row.get(1)?,
         started: row.get(3)?,
         ended: row.get(4)?,
         outcome: row.get(5)?,
-        counts: counts_of(&row.get::<_, Option<String>>(6)?.unwrap_or_default()),
+        counts: counts_of(&counts),
         files: row.get(7)?,
         bytes: row.get(8)?,
+        is_of_all: was_of_all(&counts),
+        names: names_of(&counts),
     })
 }
 

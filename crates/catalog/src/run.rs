@@ -179,7 +179,10 @@ impl Catalog {
             .find(|known| known.id == root.id)
             .ok_or_else(|| CatalogError::NoRoot(root.path.clone()))?;
         let table = Table::open()?;
-        let batch = Batch::begin(&self.db, root, verb.name(), (options.clock)())?;
+        let mut batch = Batch::begin(&self.db, root, verb.name(), (options.clock)())?;
+        if verb == Verb::Audit && options.reread == Reread::All {
+            batch.is_of_all(&self.db)?;
+        }
         let begun = begun_files(&self.db)?;
         let mut work = Work::new(self, verb, options, batch, table, tell);
         (work.statuses, work.begun) = (statuses, begun);
@@ -465,6 +468,7 @@ impl Work<'_> {
         renamed.iter().for_each(|file| self.leave(file));
         for new in new {
             self.batch.count(Class::New, 1);
+            self.note_name(&new.path);
             self.batch.tell(Finding::new(Class::New, new.path).because("not read"));
         }
         for file in mem::take(&mut self.gone).into_missing() {
@@ -563,12 +567,13 @@ impl Work<'_> {
         let counts = self.batch.run.counts.clone();
         let is_empty = !self.batch.inserts_any() && self.catalog.is_empty(&self.batch.root)?;
         // What is stored is what is printed. What another verb puts right has a word of its own.
-        let done = Summary { counts, is_taken_up: true, ..summary.clone() };
+        let (is_taken_up, unseen) = (true, Vec::new());
+        let done = Summary { counts, is_taken_up, unseen, ..summary.clone() };
         let outcome = match summary.is_complete {
             false => summary.halt.map_or("limited", Halt::name),
             true if !done.is_all_done() => "partial",
             true if is_empty => EMPTY,
-            true if !summary.is_taken_up => UNLISTED,
+            true if !summary.is_taken_up || !summary.unseen.is_empty() => UNLISTED,
             true => "complete",
         };
         self.end(summary, outcome)

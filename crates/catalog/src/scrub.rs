@@ -247,7 +247,9 @@ impl Catalog {
         let clock_is_behind = work.clock_is_behind()?;
         let Part { left, unread, goes_on } = part;
         let is_taken_up = work.catalog.was_taken_up(root)?;
-        let mut summary = Summary { clock_is_behind, is_taken_up, left, unread, ..work.summary() };
+        let summary = Summary { clock_is_behind, is_taken_up, left, unread, ..work.summary() };
+        // It looks for nothing that no row stands for.
+        let mut summary = Summary { unseen: work.catalog.unseen(root)?, ..summary };
         let why = work.why_not_there().map_or_else(|| work.why_not_whole(), |why| Ok(Some(why)))?;
         if let Some(why) = why {
             return work.suspend(summary, why);

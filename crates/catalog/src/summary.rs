@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::class::{Class, Status};
 use crate::options::Verb;
+use crate::overview::Unseen;
 
 /// How bad the worst is that a run found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,6 +74,9 @@ pub struct Summary {
     pub unread: u64,
     /// Files below what could not be looked at.
     pub unknown: u64,
+    /// What the last look at the root could not look at, where that is a scrub: it looks for
+    /// nothing that no row stands for.
+    pub unseen: Vec<Unseen>,
     /// Files that are due, and have to wait for another day's budget.
     pub left: u64,
     /// Files that are known not to be as cataloged, read now or not.
@@ -108,6 +112,7 @@ impl Summary {
             bytes: 0,
             unread: 0,
             unknown: 0,
+            unseen: Vec::new(),
             left: 0,
             known: BTreeMap::new(),
             late: 0,
@@ -125,7 +130,7 @@ impl Summary {
     pub fn is_all_done(&self) -> bool {
         let busy = self.counts.get(&Class::Busy).copied().unwrap_or(0);
         let is_through = self.is_complete && self.is_taken_up && !self.is_empty;
-        let is_through = is_through && self.suspended.is_none();
+        let is_through = is_through && self.suspended.is_none() && self.unseen.is_empty();
         let unreadable = self.counts.get(&Class::Unreadable).copied().unwrap_or(0);
         is_through && busy + unreadable + self.unread + self.unknown == 0
     }

@@ -44,6 +44,13 @@ const CATALOG_CODES: &str = "Exit codes: 0 as cataloged, 1 damage or an error (a
                              update), 2 wrong usage, 3 edits, moves, new and missing files only, 4 not all done, 5 the catalog is damaged or locked; the worst counts: \
                              5, 1, 4, 3.";
 
+const ELSEWHERE: &str =
+    "A folder that lies elsewhere now is taken up there, and its digests come along by a list:
+  lanesum catalog export /old/photos | sed 's|/old/photos/|/new/photos/|' > list
+  lanesum catalog import --add /new/photos list
+  lanesum update /new/photos && lanesum forget /old/photos
+";
+
 const CHECK_CODES: &str = "Exit codes: 0 the catalog is as it was written, 1 an error, 2 wrong usage or no catalog, \
                            5 it is damaged.";
 
@@ -222,7 +229,7 @@ fn codes_and_where_words_are() -> String {
 fn words_and_codes() -> String {
     let words = Class::ALL.map(|class| format!("  {:<11} {}\n", class.name(), class.meaning()));
     let hidden = "  hidden      something is mounted over it: nothing is known\n";
-    format!("What is said of files:\n{}{hidden}\n{CATALOG_CODES}", words.concat())
+    format!("What is said of files:\n{}{hidden}\n{ELSEWHERE}\n{CATALOG_CODES}", words.concat())
 }
 
 /// What to generate from this definition.

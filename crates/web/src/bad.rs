@@ -7,7 +7,7 @@ use lanesum_catalog::{Catalog, CatalogError, Event, Known, Status};
 use maud::{Markup, html};
 
 use crate::pages;
-use crate::words::{ago, bytes, digests, moment, quoted, shown, why};
+use crate::words::{ago, bytes, digests, moment, quoted, shown};
 
 /// Files of a page.
 const FILES: usize = 20;
@@ -85,7 +85,7 @@ fn facts(catalog: &Path, file: &Known, now: i64) -> Markup {
             }
             @if let Some(event) = &file.found {
                 dt { "Found" } dd { (moment(event.at)) }
-                @if let Some(why) = why(event) { dt { "Because" } dd { (shown(why.as_bytes())) } }
+                @if let Some(why) = event.finding.why() { dt { "Because" } dd { (shown(why.as_bytes())) } }
             }
             @for digest in file.digests.iter() {
                 @let name = digest.algorithm().to_string();

@@ -51,11 +51,15 @@ fn not_done(it: &Overview, catalog: &Path) -> Markup {
         ul class="bad" {
             @if let Some(why) = &it.root.suspended { li { "SUSPENDED: " (shown(why.as_bytes())) ". Nothing of it is read." } }
             @if let Some(since) = it.manners.paused { li { "PAUSED since " (moment(since)) ": nothing is scrubbed." } }
-            @for path in it.unseen.iter().take(UNSEEN) {
-                li { "NOT LOOKED AT, since it cannot be read: " bdi { (shown(path.as_os_str().as_bytes())) } }
+            @for unseen in it.unseen.iter().take(UNSEEN) {
+                li {
+                    "NOT LOOKED AT: " bdi { (shown(unseen.path.as_os_str().as_bytes())) }
+                    " (" (shown(unseen.why.as_bytes())) "). "
+                    code { (command(catalog, "audit", None)) }
+                }
             }
             @if it.unseen.len() > UNSEEN {
-                li { "NOT LOOKED AT: " (count((it.unseen.len() - UNSEEN) as u64)) " more that cannot be read." }
+                li { "NOT LOOKED AT: " (count((it.unseen.len() - UNSEEN) as u64)) " more." }
             }
             @for (words, verb) in known(it) {
                 li { (words) @if let Some(verb) = verb { ". " code { (command(catalog, verb, None)) } } }
@@ -72,7 +76,7 @@ fn not_done(it: &Overview, catalog: &Path) -> Markup {
             @if !it.is_taken_up {
                 li { "NOT TAKEN UP: no add or update of it came to its end. " code { (command(catalog, "update", None)) } }
             }
-            @if it.files == 0 && it.is_taken_up && it.root.suspended.is_none() {
+            @if it.has_no_file() {
                 li { "NOTHING CATALOGED: no regular file is in it. Is its disk mounted?" }
             }
             @if it.never > 0 { li { "NEVER READ: " (files(it.never)) ", of lists. " code { (command(catalog, "update", None)) } } }

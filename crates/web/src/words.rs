@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use lanesum_catalog::{Event, Manners, Run};
+use lanesum_catalog::{Manners, Run};
 use lanesum_list::Time;
 
 pub const DAY: i64 = 24 * 60 * 60;
@@ -173,11 +173,6 @@ pub fn outcome(run: &Run) -> &'static str {
 pub fn digests(words: &str) -> Vec<(&str, &str)> {
     let pairs = words.split(' ').filter_map(|pair| pair.split_once('='));
     pairs.filter(|(name, _)| !matches!(*name, "size" | "mtime")).collect()
-}
-
-/// What was found, where that is no file that was read: why it could not be.
-pub fn why(event: &Event) -> Option<&str> {
-    event.finding.after.as_deref().filter(|after| !after.starts_with("size="))
 }
 
 #[cfg(test)]

@@ -318,11 +318,20 @@ impl Work<'_> {
     /// Something that has no row, or that its row says nothing of.
     pub(crate) fn found(&mut self, finding: Finding) {
         self.batch.count(finding.class, finding.files);
-        if self.verb.accepts() || finding.class.is_damage() {
+        if finding.class == Class::New && !self.verb.accepts() {
+            self.note_name(&finding.path);
+        }
+        // What could not be looked at is known until another look sees it.
+        if self.verb.accepts() || finding.class.is_damage() || finding.class == Class::Busy {
             let now = self.now();
             self.batch.event(finding.clone(), now);
         }
         self.batch.tell(finding);
+    }
+
+    /// Keeps in mind what is new or moved, and is not taken up.
+    pub(crate) fn note_name(&mut self, path: &[u8]) {
+        self.batch.note_name(self.catalog.jitter.hash(path));
     }
 
     /// A file without a row: perhaps one that was elsewhere.
@@ -356,6 +365,7 @@ impl Work<'_> {
         self.batch.count(Class::Moved, 1);
         self.moves.add(file.path(), to.clone());
         if !self.verb.accepts() {
+            self.note_name(&to);
             // The row stands as it did: what is not taken up may be gone again tomorrow.
             return Ok(());
         }

@@ -319,6 +319,10 @@ pub struct Status {
     #[arg(long)]
     pub json: bool,
 
+    /// Print nothing where the exit code is 0: for cron, which mails what is printed.
+    #[arg(short, long)]
+    pub quiet: bool,
+
     #[command(flatten)]
     pub of: Steer,
 }
@@ -349,6 +353,10 @@ pub struct Report {
     /// What was found in so long: 7d by default.
     #[arg(long, value_name = "TIME", value_parser = days, conflicts_with = "bad")]
     pub since: Option<u32>,
+
+    /// Print nothing where the exit code is 0: for cron, which mails what is printed.
+    #[arg(short, long)]
+    pub quiet: bool,
 
     #[command(flatten)]
     pub of: Steer,

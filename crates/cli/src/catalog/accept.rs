@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use lanesum_catalog::{Catalog, CatalogError, Known, Options, Spelling as _, Status};
 
-use super::{Spoken, command, console, fail, name, open, worse};
+use super::{Spoken, command, console, fail, fail_at, name, open, worse};
 use crate::args::Accept;
 use crate::console::lock;
 
@@ -45,11 +45,14 @@ pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
             }
             // The others are done all the same.
             Err(error) => {
-                worst = worse(worst, fail(&error, &args.place, &mut console));
                 let spoken = Spoken { place: &args.place, console: &console };
                 let way_out = way_out(path, || known(&catalog, path), &spoken);
-                if let (CatalogError::Io { .. }, Some(words)) = (error, way_out) {
-                    console.about(name(path), &words);
+                match (&error, way_out) {
+                    (CatalogError::Io { .. }, Some(words)) => {
+                        console.about(name(path), &words);
+                        worst = worse(worst, ExitCode::FAILURE);
+                    }
+                    _ => worst = worse(worst, fail_at(&error, &catalog, &args.place, &mut console)),
                 }
             }
         }
@@ -81,13 +84,19 @@ fn way_out(
         )),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(match known() {
             Some(Known { elsewhere: Some(place), .. }) => {
-                format!("has another name now: `{}`", spoken.command("accept", Some(&place)))
+                format!(
+                    "is not there, and has another name now: `{}`",
+                    spoken.command("accept", Some(&place))
+                )
             }
             Some(file) if !file.is_gone => {
-                format!("may have another name now: `{}` looks for it", say("audit"))
+                format!(
+                    "is not there, and may have another name now: `{}` looks for it",
+                    say("audit")
+                )
             }
             _ => format!(
-                "if it was cataloged and is gone for good, `{}` takes it out",
+                "is not there; if it was cataloged and is gone for good, `{}` takes it out",
                 say("forget")
             ),
         }),

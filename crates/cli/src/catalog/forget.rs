@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use lanesum_catalog::{Catalog, CatalogError, Options, Severity};
 
-use super::{OF_CATALOG, console, fail, name, open, worse};
+use super::{OF_CATALOG, console, fail, fail_at, name, open, worse};
 use crate::args::Forget;
 use crate::console::lock;
 use crate::counts::files;
@@ -48,7 +48,9 @@ pub fn run(args: &Forget) -> anyhow::Result<ExitCode> {
                 return Ok(fail(&error, &args.place, &mut console));
             }
             // The others are done all the same.
-            Err(error) => worst = worse(worst, fail(&error, &args.place, &mut console)),
+            Err(error) => {
+                worst = worse(worst, fail_at(&error, &catalog, &args.place, &mut console));
+            }
         }
     }
     Ok(worst)

@@ -6,8 +6,8 @@ use indicatif::DecimalBytes;
 use lanesum_catalog::{Catalog, CatalogError, Event, Known, Overview, Status};
 
 use super::print;
-use super::report::last_good;
-use super::status::{begun, lacks, part_of_period, percent, run_words, undone};
+use super::report::{last_good, why};
+use super::status::{begun, lacks, part_of_period, percents, run_words, undone};
 use super::{Asked, command, moment, name, now};
 use crate::args::Where;
 use crate::console::Console;
@@ -111,14 +111,17 @@ impl Page<'_> {
             let words = |words: Option<&String>| {
                 escaped(words.map(String::as_str).unwrap_or_default().as_bytes())
             };
+            let after = finding.and_then(|it| it.after.as_ref());
+            let why = why(file).filter(|why| after.is_none_or(|after| after != why));
             text += &format!(
                 "<tr><td class=\"bad\">{}<td><bdi>{}</bdi>{elsewhere}<td>{}<td><code>{}</code><td><code>{}</code>\
-                 <td>{when}: <code>{}</code>\n",
+{}<td>{when}: <code>{}</code>\n",
                 file.status.standing(),
                 escaped(name(&file.path)),
                 last_good(file),
                 words(finding.and_then(|it| it.before.as_ref())),
-                words(finding.and_then(|it| it.after.as_ref())),
+                words(after),
+                why.map(|why| escaped(format!(": {why}").as_bytes())).unwrap_or_default(),
                 escaped(&command),
             );
         }
@@ -146,7 +149,7 @@ impl Page<'_> {
         if it.files > 0 {
             let share = |count: u64| 100.0 * count as f64 / it.files as f64;
             let every = it.root.policy.every_days;
-            let [first, second, third, late] = it.ages.map(|count| percent(count, it.files));
+            let [first, second, third, late] = percents(it.ages);
             let [third_of, two] = [1, 2].map(|thirds| part_of_period(every, thirds));
             text += &format!(
                 "<li>Last checked: up to {third_of} ago {first}, to {two} {second}, to {every} d \

@@ -167,6 +167,32 @@ pub fn fail(error: &CatalogError, place: &Where, console: &mut Console) -> ExitC
     }
 }
 
+/// The same of a path that was to be cataloged already: whatever else may be meant by it.
+fn fail_at(
+    error: &CatalogError,
+    catalog: &Catalog,
+    place: &Where,
+    console: &mut Console,
+) -> ExitCode {
+    let CatalogError::NoRoot(path) = error else { return fail(error, place, console) };
+    let whole = path.canonicalize().or_else(|_| path::absolute(path)).unwrap_or_default();
+    let mut inside = catalog.roots().unwrap_or_default();
+    inside.retain(|root| root.path.starts_with(&whole));
+    let inside: Vec<_> = inside.iter().map(|root| console.shown(&root.path)).collect();
+    let words = match inside.is_empty() {
+        true => format!(
+            "is in no folder of the catalog; `{}` tells which there are",
+            command(place, "status", console)
+        ),
+        false => format!(
+            "is no folder of the catalog, and has such in it; name these: {}",
+            inside.join(" ")
+        ),
+    };
+    console.about(name(path), &words);
+    ExitCode::from(2)
+}
+
 /// The exit code of what was found.
 fn code(severity: Severity) -> ExitCode {
     match severity {

@@ -11,7 +11,7 @@ use lanesum_list::formats::{CannotHold, Format, Kind, Layout};
 use lanesum_list::{Dialect, Record};
 
 use super::print::whole;
-use super::{OF_CATALOG, command, command_about, console, fail, import, look, name};
+use super::{OF_CATALOG, command, command_about, console, fail, fail_at, import, look, name};
 use crate::args::{CatalogArgs, CatalogVerb, Export, Where};
 use crate::console::{Console, lock};
 use crate::counts::files;
@@ -70,17 +70,17 @@ fn backup(place: &Where, to: &Path, console: &mut Console) -> anyhow::Result<Exi
 
 fn export(args: &Export, console: &mut Console) -> anyhow::Result<ExitCode> {
     let folder = args.folder.as_path();
-    let found = look(&args.place)?.and_then(|catalog| {
-        let (root, below) = catalog.root_of(folder)?;
-        if below.is_empty() {
-            Ok((catalog, root))
-        } else {
-            Err(CatalogError::NotARoot { path: folder.into(), root: root.path })
-        }
-    });
-    let (catalog, root) = match found {
-        Ok(found) => found,
+    let catalog = match look(&args.place)? {
+        Ok(catalog) => catalog,
         Err(error) => return Ok(fail(&error, &args.place, console)),
+    };
+    let found = catalog.root_of(folder).and_then(|(root, below)| match below.is_empty() {
+        true => Ok(root),
+        false => Err(CatalogError::NotARoot { path: folder.into(), root: root.path }),
+    });
+    let root = match found {
+        Ok(root) => root,
+        Err(error) => return Ok(fail_at(&error, &catalog, &args.place, console)),
     };
     let algorithms = match args.algorithm {
         Some(algorithm) => algorithm.into(),

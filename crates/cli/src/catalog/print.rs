@@ -8,7 +8,7 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use indicatif::{DecimalBytes, HumanCount};
-use lanesum_catalog::{Class, Finding, Halt, Severity, Status, Summary};
+use lanesum_catalog::{Class, Finding, Halt, Severity, Status, Summary, Unseen};
 use serde_json::{Map, Value, json};
 
 use super::{command, moment, name};
@@ -18,6 +18,9 @@ use crate::counts::files;
 
 /// The version of the form of JSON lines; a key that is added does not change it.
 pub const SCHEMA: u32 = 1;
+
+/// Paths that are told one by one of those that could not be looked at.
+const UNSEEN: usize = 5;
 
 /// Prints what is found in a root.
 pub struct Printer<'run> {
@@ -52,13 +55,10 @@ impl Printer<'_> {
         if finding.files > 1 {
             text.extend_from_slice(format!(" ({})", files(finding.files)).as_bytes());
         }
-        let tells_why = matches!(finding.class, Class::Unreadable | Class::Suspended | Class::Busy);
-        // Nothing of what was only looked at is known but that it is not as it was.
-        let tells_why = tells_why || finding.after.as_deref() == Some("not read");
         if finding.class == Class::Touched {
             text.extend_from_slice(b" (its content is as cataloged again)");
         }
-        if let Some(why) = finding.after.as_deref().filter(|_| tells_why) {
+        if let Some(why) = finding.why() {
             text.extend_from_slice(format!(": {why}").as_bytes());
         }
         text.push(b'\n');
@@ -139,13 +139,12 @@ fn words(summary: &Summary, place: &Where, console: &Console) -> String {
             parts.push(format!("{} known to be {what}", HumanCount(*count)));
         }
     }
-    if summary.is_empty && summary.counts.contains_key(&Class::New) {
-        let update = say("update");
-        parts.push(format!("none of its files is cataloged yet (`{update}` takes them up)"));
-    } else if summary.is_empty {
-        let words = "nothing is cataloged: no regular file is in it; is its disk mounted?";
-        parts.push(words.to_owned());
+    if !summary.unseen.is_empty() {
+        let unseen = unseen(&summary.unseen, console);
+        let audit = say("audit");
+        parts.push(format!("not looked at: {unseen} (`{audit}` looks again)"));
     }
+    parts.extend(emptiness(summary, say));
     if !summary.is_taken_up {
         parts.push(format!(
             "not all files are known, since no add or update came to its end (`{}` does it)",
@@ -179,6 +178,46 @@ fn words(summary: &Summary, place: &Where, console: &Console) -> String {
     format!("{verb} {complete}: {parts}; {read}")
 }
 
+/// What is said where no file of a folder is cataloged.
+fn emptiness(summary: &Summary, say: impl Fn(&str) -> String) -> Option<String> {
+    let counted = |class| summary.counts.get(&class).is_some_and(|count| *count > 0);
+    if !summary.is_empty {
+        return None;
+    }
+    if counted(Class::New) {
+        let update = say("update");
+        return Some(format!("none of its files is cataloged yet (`{update}` takes them up)"));
+    }
+    let is_seen = summary.unseen.is_empty() && summary.is_complete && summary.is_taken_up;
+    if is_seen && !counted(Class::Unreadable) && !counted(Class::Busy) {
+        let words = "nothing is cataloged: no regular file is in it; is its disk mounted?";
+        return Some(words.to_owned());
+    }
+    Some("nothing of it is cataloged".to_owned())
+}
+
+/// The first of what could not be looked at, each with its reason.
+pub fn unseen(unseen: &[Unseen], console: &Console) -> String {
+    let one = |it: &Unseen| format!("{} ({})", console.shown(&it.path), it.why);
+    let words: Vec<_> = unseen.iter().take(UNSEEN).map(one).collect();
+    let words = words.join(", ");
+    match unseen.len().saturating_sub(UNSEEN) {
+        0 => words,
+        more => format!("{words} and {} more", HumanCount(more as u64)),
+    }
+}
+
+/// The same as objects, all of them.
+pub fn unseen_objects(unseen: &[Unseen]) -> Value {
+    let object = |it: &Unseen| {
+        let mut object = Map::new();
+        insert_path(&mut object, "path", name(&it.path));
+        object.insert("why".to_owned(), it.why.as_str().into());
+        Value::Object(object)
+    };
+    unseen.iter().map(object).collect()
+}
+
 /// What to do about a folder that is suspended: as a rule its disk is not mounted.
 pub fn way_back(root: &Path, why: &str, say: impl Fn(&str) -> String, console: &Console) -> String {
     let (verb, when) = if why.starts_with("another volume") {
@@ -188,7 +227,7 @@ pub fn way_back(root: &Path, why: &str, say: impl Fn(&str) -> String, console: &
     } else {
         (
             "forget",
-            "if it lies elsewhere now, docs/catalog.md brings what is known of it there; if it is gone for good",
+            "if it lies elsewhere now, `lanesum help catalog` tells how to bring there what is known of it; if it is gone for good",
         )
     };
     let (command, root) = (say(verb), console.shown(root));
@@ -247,6 +286,11 @@ pub fn finding_object(root: &Path, finding: &Finding) -> Map<String, Value> {
             object.insert(key.to_owned(), words.as_str().into());
         }
     }
+    // Where it stands in place of what is there, it is told already.
+    let is_told = |why: &&str| finding.after.as_deref() == Some(*why);
+    if let Some(why) = finding.why().filter(|why| !is_told(why)) {
+        object.insert("why".to_owned(), why.into());
+    }
     object
 }
 
@@ -284,6 +328,7 @@ fn summary_object(summary: &Summary) -> Map<String, Value> {
         ("bytes_read", json!(summary.bytes)),
         ("unread", json!(summary.unread)),
         ("unknown", json!(summary.unknown)),
+        ("not_looked_at", unseen_objects(&summary.unseen)),
         ("left", json!(summary.left)),
         ("not_well", json!(summary.not_well())),
         ("late", json!(summary.late)),

@@ -58,9 +58,13 @@ fn report(
     let mut not_well = catalog.not_well_after(0, usize::MAX)?;
     not_well.retain(|file| asked.is_any(|root| file.is_of(root)));
     let all = asked.overviews(catalog, now())?;
+    let worst = all.iter().map(Overview::severity).max();
+    if args.quiet && worst == Some(Severity::AsCataloged) {
+        return Ok(worst);
+    }
     print(args, (catalog, asked), (&all, &not_well), console)?;
     console.flush().map_err(CatalogError::Told)?;
-    Ok(all.iter().map(Overview::severity).max())
+    Ok(worst)
 }
 
 fn print(
@@ -185,7 +189,7 @@ fn subject(all: &[Overview], not_well: &[Known], console: &Console) -> Vec<u8> {
         ("NEVER READ", sum(|it| it.never)),
         ("LATE", sum(|it| it.late)),
         ("NOT TAKEN UP", folders(|it| !it.is_taken_up)),
-        ("without files", folders(|it| it.is_taken_up && it.files == 0)),
+        ("without files", folders(Overview::has_no_file)),
     ];
     let others = others.into_iter().filter(|(_, count)| *count > 0);
     let is_damaged = all.iter().any(|it| it.undone.iter().any(Run::found_damage));
@@ -205,10 +209,17 @@ fn subject(all: &[Overview], not_well: &[Known], console: &Console) -> Vec<u8> {
         if place > 0 {
             subject.extend_from_slice(b", ");
         }
-        let name_of_root = it.root.path.file_name().unwrap_or(it.root.path.as_os_str());
-        console.quote(&mut subject, name(Path::new(name_of_root)));
+        let last = last_name(&it.root);
+        // What tells it apart from another of the same name.
+        let is_ambiguous = all.iter().filter(|other| last_name(&other.root) == last).count() > 1;
+        console.quote(&mut subject, if is_ambiguous { name(&it.root.path) } else { name(last) });
     }
     subject
+}
+
+/// What a folder is called in its own.
+fn last_name(root: &Root) -> &Path {
+    root.path.file_name().map_or(&*root.path, Path::new)
 }
 
 /// The mail: its subject, then what folders lack, then each file that is not well, with its last
@@ -246,7 +257,7 @@ fn list(args: &Report, not_well: &[Known], console: &mut Console) -> io::Result<
     }
     console.line(b"\n")?;
     for file in not_well {
-        let mut line = file.status.standing().as_bytes().to_vec();
+        let mut line = standing(file).as_bytes().to_vec();
         line.push(b' ');
         console.quote(&mut line, name(&file.path));
         // It is looked for where it is now.
@@ -295,10 +306,18 @@ pub(super) fn last_good(file: &Known) -> String {
     }
 }
 
-/// Why a file could not be read.
-fn why(file: &Known) -> Option<&str> {
-    let found = file.found.as_ref().filter(|_| file.status == Status::Unreadable)?;
-    found.finding.after.as_deref()
+/// How a file stands: in the word that it was found with, where that says more.
+fn standing(file: &Known) -> &'static str {
+    match file.found.as_ref().map(|event| event.finding.class) {
+        Some(class @ Class::Older) => class.name(),
+        _ => file.status.standing(),
+    }
+}
+
+/// Why a file could not be read, or what is not known of it.
+pub(super) fn why(file: &Known) -> Option<&str> {
+    let is_told = matches!(file.status, Status::Unreadable | Status::Changed);
+    file.found.as_ref().filter(|_| is_told)?.finding.why()
 }
 
 fn event_text(event: &Event, console: &Console) -> Vec<u8> {
@@ -315,6 +334,9 @@ fn event_text(event: &Event, console: &Console) -> Vec<u8> {
     }
     if finding.class == Class::Touched {
         line.extend_from_slice(b" (its content is as cataloged again)");
+    }
+    if let Some(why) = finding.why().filter(|_| finding.class == Class::Changed) {
+        line.extend_from_slice(format!(": {why}").as_bytes());
     }
     line.push(b'\n');
     line
@@ -403,11 +425,13 @@ fn bad(args: &Report, file: &Known) -> Vec<u8> {
     if file.elsewhere.is_some() {
         insert_path(&mut object, "other", name(&file.path));
     }
-    object.insert("last_good".to_owned(), file.last_good.into());
+    let last_good = (file.last_good != 0).then_some(file.last_good);
+    object.insert("last_good".to_owned(), last_good.into());
     if let Some(event) = &file.found {
         object.insert("time".to_owned(), event.at.into());
     }
-    for (key, words) in [("before", before), ("after", after)] {
+    let why = why(file).filter(|why| after != Some(*why));
+    for (key, words) in [("before", before), ("after", after), ("why", why)] {
         object.extend(words.map(|words| (key.to_owned(), words.into())));
     }
     line(object)

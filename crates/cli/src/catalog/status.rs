@@ -1,12 +1,14 @@
 //! `lanesum status`.
 
+use std::array;
+use std::cmp::Reverse;
 use std::process::ExitCode;
 
 use indicatif::{DecimalBytes, HumanCount};
-use lanesum_catalog::{Class, Overview, Run, Severity};
+use lanesum_catalog::{Class, Overview, Run, Severity, Unseen};
 use serde_json::{Map, Value, json};
 
-use super::print::{SCHEMA, insert_path, line, way_back};
+use super::print::{SCHEMA, insert_path, line, unseen, unseen_objects, way_back};
 use super::{
     Asked, Spoken, code, command, command_about, console, fail, look, moment, name,
     nothing_cataloged, now,
@@ -16,8 +18,6 @@ use crate::console::{Console, fail_to_write, lock};
 use crate::counts::files;
 
 const DAY: i64 = 24 * 60 * 60;
-/// Paths that are told one by one of those that could not be looked at.
-const UNSEEN: usize = 5;
 
 /// Tells how each root stands.
 ///
@@ -40,6 +40,10 @@ pub fn run(args: &Status) -> anyhow::Result<ExitCode> {
         Ok(overviews) => overviews,
         Err(error) => return Ok(fail(&error, place, &mut console)),
     };
+    let worst = overviews.iter().map(Overview::severity).max();
+    if args.quiet && worst == Some(Severity::AsCataloged) {
+        return Ok(ExitCode::SUCCESS);
+    }
     for overview in &overviews {
         let text =
             if args.json { line(object(overview)) } else { text(overview, now, place, &console) };
@@ -55,7 +59,7 @@ pub fn run(args: &Status) -> anyhow::Result<ExitCode> {
         console.message(words.as_bytes());
         return Ok(ExitCode::from(2));
     }
-    Ok(code(overviews.iter().map(Overview::severity).max().unwrap_or(Severity::AsCataloged)))
+    Ok(code(worst.unwrap_or(Severity::AsCataloged)))
 }
 
 /// Whether all was looked at that was to be, and will be.
@@ -79,8 +83,8 @@ pub(super) fn lacks(it: &Overview, place: &Where, console: &Console) -> Vec<(Str
         lines.push((words, say("resume")));
     }
     if !it.unseen.is_empty() {
-        let remedy = format!("let it be read, then {}", say("audit"));
-        lines.push((unseen(it, console), remedy));
+        let words = format!("NOT LOOKED AT: {}", unseen(&it.unseen, console));
+        lines.push((words, way_to_look(&it.unseen, &say("audit"))));
     }
     lines.extend(known(it).into_iter().map(|(words, remedy)| (words, say(remedy))));
     let days = it.root.policy.late_after_days();
@@ -103,7 +107,7 @@ pub(super) fn lacks(it: &Overview, place: &Where, console: &Console) -> Vec<(Str
     if it.never > 0 {
         lines.push((format!("NEVER READ: {}, of lists", files(it.never)), say("update")));
     }
-    if it.files == 0 && it.is_taken_up && it.root.suspended.is_none() {
+    if it.has_no_file() {
         let words = "NOTHING CATALOGED: no regular file is in it; is its disk mounted?";
         let forget = command_about(place, "forget", &it.root.path, console);
         let remedy = format!("{}; or, if it is to be empty, {forget}", say("update"));
@@ -112,20 +116,13 @@ pub(super) fn lacks(it: &Overview, place: &Where, console: &Console) -> Vec<(Str
     lines
 }
 
-/// The first of what could not be looked at.
-fn unseen(it: &Overview, console: &Console) -> String {
-    let mut words = b"NOT LOOKED AT, since it cannot be read: ".to_vec();
-    for (place, path) in it.unseen.iter().take(UNSEEN).enumerate() {
-        if place > 0 {
-            words.extend_from_slice(b", ");
-        }
-        console.quote(&mut words, name(path));
+/// What to do about what could not be looked at.
+fn way_to_look(unseen: &[Unseen], audit: &str) -> String {
+    if unseen.iter().any(|it| it.why == "Permission denied") {
+        format!("give lanesum's user the permission to read it, then {audit}")
+    } else {
+        audit.to_owned()
     }
-    if it.unseen.len() > UNSEEN {
-        let more = HumanCount((it.unseen.len() - UNSEEN) as u64);
-        words.extend_from_slice(format!(" and {more} more").as_bytes());
-    }
-    String::from_utf8_lossy(&words).into_owned()
 }
 
 /// What is known of files that are not as cataloged, and what to do: one line for each way out.
@@ -163,7 +160,11 @@ pub(super) fn undone<'it>(
     let runs = runs.filter(move |run| !is_suspended || run.outcome.as_deref() != Some("suspended"));
     let runs: Vec<_> = runs
         .map(|run| {
-            let verb = if run.verb == "add" { "update" } else { &run.verb };
+            let verb = match &*run.verb {
+                "add" => "update",
+                "audit" if run.is_of_all => "audit --all",
+                verb => verb,
+            };
             let again = command(place, verb, console);
             let remedy = match run.outcome.as_deref() {
                 _ if run.found_damage() => command(place, "catalog check", console),
@@ -179,10 +180,24 @@ pub(super) fn undone<'it>(
     runs.into_iter()
 }
 
-/// So many in a hundred; what is some is not said to be none, nor less than all to be all.
-pub(super) fn percent(part: u64, of: u64) -> String {
-    let percent = u128::from(part) * 100 / u128::from(of.max(1));
-    if part > 0 && percent == 0 { "under 1 %".to_owned() } else { format!("{percent} %") }
+/// So many in a hundred of all of them together, rounded so that they make a hundred; what is some
+/// is not said to be none, nor less than all to be all.
+pub(super) fn percents(parts: [u64; 4]) -> [String; 4] {
+    let of = parts.iter().map(|part| u128::from(*part)).sum::<u128>().max(1);
+    let mut whole = parts.map(|part| u128::from(part) * 100 / of);
+    let rest = parts.map(|part| u128::from(part) * 100 % of);
+    let is_rounded = |&place: &usize| match whole[place] {
+        0 => rest[place] * 2 >= of,
+        percent => percent < 99,
+    };
+    let mut places: Vec<_> = (0..parts.len()).filter(is_rounded).collect();
+    places.sort_by_key(|&place| Reverse(rest[place]));
+    let lacking = 100_usize.saturating_sub(whole.iter().sum::<u128>() as usize);
+    places.into_iter().take(lacking).for_each(|place| whole[place] += 1);
+    array::from_fn(|place| match whole[place] {
+        0 if parts[place] > 0 => "under 1 %".to_owned(),
+        percent => format!("{percent} %"),
+    })
 }
 
 /// A part of the period, as people say it.
@@ -209,8 +224,7 @@ fn text(it: &Overview, now: i64, place: &Where, console: &Console) -> Vec<u8> {
     }
     if it.files > 0 {
         let every = it.root.policy.every_days;
-        let share = |count: u64| percent(count, it.files);
-        let [first, second, third, late] = it.ages.map(share);
+        let [first, second, third, late] = percents(it.ages);
         let oldest = it.oldest.map_or(String::new(), |oldest| {
             format!("; the oldest check is {} d old", (now - oldest).max(0) / DAY)
         });
@@ -293,15 +307,6 @@ fn object(it: &Overview) -> Map<String, Value> {
             "bytes_read": run.bytes,
         })
     });
-    let unseen: Vec<_> = it
-        .unseen
-        .iter()
-        .map(|path| {
-            let mut object = Map::new();
-            insert_path(&mut object, "path", name(path));
-            Value::Object(object)
-        })
-        .collect();
     let begun = it.begun.map(|it| json!({ "files": it.files, "read": it.read, "bytes": it.of }));
     for (key, value) in [
         ("files", json!(it.files)),
@@ -309,7 +314,7 @@ fn object(it: &Overview) -> Map<String, Value> {
         ("suspended", json!(it.root.suspended)),
         ("not_well", Value::Object(not_well)),
         ("not_taken_up", Value::Object(not_taken_up)),
-        ("not_looked_at", Value::Array(unseen)),
+        ("not_looked_at", unseen_objects(&it.unseen)),
         ("fresh", json!(it.fresh)),
         ("never_read", json!(it.never)),
         ("taken_up", json!(it.is_taken_up)),
@@ -334,14 +339,19 @@ fn object(it: &Overview) -> Map<String, Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::percent;
+    use super::percents;
 
     #[test]
-    fn some_is_not_none_and_less_than_all_not_all() {
-        assert_eq!(percent(3, 20_000), "under 1 %");
-        assert_eq!(
-            [(0, 7), (1, 100), (19_999, 20_000), (7, 7)].map(|(part, of)| percent(part, of)),
-            ["0 %", "1 %", "99 %", "100 %"]
-        );
+    fn parts_make_a_hundred_and_some_is_not_none() {
+        for (parts, expected) in [
+            ([0, 7, 0, 0], ["0 %", "100 %", "0 %", "0 %"]),
+            ([2, 0, 0, 19], ["10 %", "0 %", "0 %", "90 %"]),
+            ([1, 1, 1, 0], ["34 %", "33 %", "33 %", "0 %"]),
+            ([19_997, 3, 0, 0], ["99 %", "under 1 %", "0 %", "0 %"]),
+            ([19_996, 2, 2, 0], ["99 %", "under 1 %", "under 1 %", "0 %"]),
+            ([0; 4], ["0 %"; 4]),
+        ] {
+            assert_eq!(percents(parts), expected, "{parts:?}");
+        }
     }
 }

@@ -109,7 +109,12 @@ fn each(
 fn policy(root: &Root) -> String {
     let algorithms: Vec<_> =
         root.policy.algorithms.iter().map(|algorithm| algorithm.to_string()).collect();
-    format!("; {}; --max-gone {}", algorithms.join(" and "), root.policy.max_gone)
+    let most = root.policy.max_gone;
+    let suspended = match most {
+        100 => "never left alone for files that are gone".to_owned(),
+        _ => format!("left alone when more than {most} % of its files, and than 100, are gone"),
+    };
+    format!("; {}; {suspended} (--max-gone {most})", algorithms.join(" and "))
 }
 
 /// `every 90 days, at most 80.00 MB a second, in 1:00-6:00`.

@@ -119,7 +119,7 @@ impl Caller {
         command.env("LANESUM_CLASS", event.finding.class.name());
         command.env("LANESUM_PATH", event.path()).env("LANESUM_ROOT", &root);
         command.env("LANESUM_JSON", String::from_utf8_lossy(&json).trim_end());
-        run(command, &self.command, &self.console);
+        run(command, ("--on-finding", &self.command), &self.console);
     }
 }
 
@@ -147,14 +147,17 @@ fn is_told(class: Class) -> bool {
     class.is_damage() || matches!(class, Class::Missing | Class::Suspended)
 }
 
-/// Runs a command that somebody gave, for a minute at most, and says so where it fails.
-pub fn run(mut command: Command, what: &str, console: &Mutex<Console>) {
+/// Runs a command that somebody gave by an option, for a minute at most, and says so where it
+/// fails.
+pub fn run(mut command: Command, (option, words): (&str, &str), console: &Mutex<Console>) {
     let failed = match command.stdin(Stdio::null()).spawn() {
         Ok(child) => wait(child),
         Err(error) => Some(error.to_string()),
     };
     if let Some(why) = failed {
-        lock(console).about(what.as_bytes(), &why);
+        let mut console = lock(console);
+        let words = console.shown(words);
+        console.message(format!("{option} {words}: {why}").as_bytes());
     }
 }
 

@@ -129,6 +129,9 @@ fn serve(
     send: Sender<Wake>,
     wakes: &mpsc::Receiver<Wake>,
 ) -> Result<(), CatalogError> {
+    // A place that is taken is told before anything else is done.
+    #[cfg(feature = "page")]
+    let page = page.map(page::open).transpose()?;
     let live = Live::default();
     let calls = args.on_finding.clone().map(|command| Calls::start(&path, command, console));
     let calls = calls.transpose()?;

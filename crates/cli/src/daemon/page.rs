@@ -86,21 +86,37 @@ fn token(path: &Path) -> Result<String, Usage> {
     Ok(token.to_owned())
 }
 
+/// A page whose place is had.
+pub struct Open {
+    door: Door,
+    settings: Settings,
+}
+
+/// Takes the place of a page.
+///
+/// # Errors
+/// Another has it, or it cannot be had.
+pub fn open(wanted: Wanted) -> Result<Open, CatalogError> {
+    let Wanted { place, settings } = wanted;
+    let failed = |error| CatalogError::Io { path: name(&place), error };
+    Ok(Open { door: Door::open(&place).map_err(failed)?, settings })
+}
+
 /// Shows it from now on.
 ///
 /// # Errors
-/// The place is taken, or cannot be had.
+/// The system gives no thread, or no random bytes.
 pub fn show(
-    wanted: Wanted,
+    open: Open,
     catalog: &Path,
     live: &Live,
     console: &Arc<Mutex<Console>>,
 ) -> Result<(), CatalogError> {
-    let Wanted { place, mut settings } = wanted;
-    let failed = |error| CatalogError::Io { path: name(&place), error };
+    let Open { door, mut settings } = open;
+    let place = name(door.place());
+    let failed = |error| CatalogError::Io { path: place, error };
     settings.catalog = std::path::absolute(catalog)
         .map_err(|error| CatalogError::Io { path: catalog.to_owned(), error })?;
-    let door = Door::open(&place).map_err(failed)?;
     let (at, way) = match door.place() {
         Place::Address(address) => (format!("http://{}/", shown(*address)), String::new()),
         Place::Socket(path) => {

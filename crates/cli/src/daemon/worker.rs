@@ -259,7 +259,7 @@ impl Worker {
         let read = catalog.scrub_part(&mut self.agenda, root, part, &options, &mut tell);
         self.live.end();
         drop(catalog);
-        let summary = read?;
+        let mut summary = read?;
         self.version = self.catalog.version()?;
         self.wake_calls();
         if summary.suspended.is_none() {
@@ -276,6 +276,8 @@ impl Worker {
         }
         // What the day's budget left behind its time is not done.
         let is_late = || Ok::<_, CatalogError>(self.catalog.late(root, now())? > 0);
+        // Whether that is so still is asked before there is a heartbeat.
+        summary.unseen.clear();
         if summary.is_all_seen() && !goes_on && !is_late()? {
             self.done.insert(root.path.clone(), self.agenda.day(now()));
         } else {
@@ -345,13 +347,15 @@ impl Worker {
         if let Some(path) = &self.heartbeat_file
             && let Err(error) = write_heartbeat(path, now)
         {
-            lock(&self.console).about(path.as_os_str().as_encoded_bytes(), &error.to_string());
+            let mut console = lock(&self.console);
+            let words = format!("--heartbeat-file {}: {error}", console.shown(path));
+            console.message(words.as_bytes());
         }
         if let Some(words) = &self.heartbeat {
             let mut command = Command::new("sh");
             command.arg("-c").arg(words);
             let (words, console) = (words.clone(), Arc::clone(&self.console));
-            let call = move || calls::run(command, &words, &console);
+            let call = move || calls::run(command, ("--heartbeat", &words), &console);
             if let Err(error) = std::thread::Builder::new().spawn(call) {
                 lock(&self.console).about(b"heartbeat", &error.to_string());
             }

@@ -695,10 +695,11 @@ fn what_could_not_be_looked_at_stays_known() {
     stands(4);
     let named = || {
         let path = folder.path("tree/d").canonicalize().unwrap();
-        let words = format!("NOT LOOKED AT, since it cannot be read: {}", path.display());
+        let words = format!("NOT LOOKED AT: {} (Permission denied)", path.display());
         let told = |args: &str, words: &str| text(&run(&folder, args).stdout).contains(words);
         assert!(told("status", &words) && told("report", &words), "{words}");
-        let json = format!(r#""not_looked_at":[{{"path":"{}"}}]"#, path.display());
+        let path = path.display();
+        let json = format!(r#""not_looked_at":[{{"path":"{path}","why":"Permission denied"}}]"#);
         let status = run(&folder, "status --json").stdout;
         let status = String::from_utf8_lossy(&status);
         assert!(status.contains(&json), "{json}: {status}");
@@ -706,7 +707,7 @@ fn what_could_not_be_looked_at_stays_known() {
     named();
     // Neither of these looks at it.
     assert_eq!(run(&folder, "accept tree/a").status.code(), Some(0));
-    assert_eq!(limited("scrub").status.code(), Some(0));
+    assert_eq!(limited("scrub").status.code(), Some(4));
     stands(4);
     named();
     mode("tree/d", 0o700);

@@ -439,3 +439,72 @@ fn a_heartbeat_that_cannot_be_written_is_refused_at_once() {
     let words = "--heartbeat-file nowhere/beat: its folder is not there";
     assert!(text(&refused.stderr).contains(words), "{refused:?}");
 }
+
+/// What keeps a daemon from beginning is told before anything else, with the way out.
+#[test]
+fn a_second_daemon_and_a_port_in_use_are_refused_at_once() {
+    let folder = all_due(1, 10);
+    let daemon = Daemon::start(&folder);
+    until("a heartbeat", || folder.path("heartbeat").exists());
+    let id = daemon.0.as_ref().unwrap().id();
+    let refused = run(&folder, "serve");
+    assert_eq!(refused.status.code(), Some(5));
+    let words = format!(
+        "(daemon); it serves this catalog already, and one is enough; end it before another begins, as by `kill {id}`"
+    );
+    assert!(text(&refused.stderr).contains(&words), "{refused:?}");
+    drop(daemon);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    let refused = run(&folder, &format!("serve --listen {address}"));
+    let words = format!("lanesum: '{address}': Address already in use\n");
+    assert_eq!((refused.status.code(), text(&refused.stderr)), (Some(1), words));
+}
+
+#[test]
+fn a_command_that_fails_is_told_with_its_option() {
+    let folder = all_due(2, 10);
+    let mut command = folder.lanesum(["serve", "--heartbeat", "false", "--on-finding", "exit 3"]);
+    command.env("TZ", "UTC").env("LANESUM_CATALOG", folder.path("state/catalog.db"));
+    command.stdout(Stdio::null()).stderr(File::create(folder.path("errors")).unwrap());
+    let daemon = Daemon(Some(command.spawn().unwrap()));
+    for words in [
+        "lanesum: --heartbeat false: exit status: 1",
+        "lanesum: --on-finding 'exit 3': exit status: 3",
+    ] {
+        until(words, || fs::read_to_string(folder.path("errors")).unwrap().contains(words));
+    }
+    drop(daemon);
+}
+
+/// Neither a round of the daemon is complete while something could not be looked at.
+#[test]
+fn a_round_says_what_could_not_be_looked_at() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = all_due(3, 10);
+    folder.write("tree/in/new", "new");
+    let mode = |mode| {
+        fs::set_permissions(folder.path("tree/in"), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    mode(0);
+    thread::scope(|scope| {
+        let limited = scope.spawn(|| {
+            obey_modes();
+            run(&folder, "audit")
+        });
+        limited.join().unwrap()
+    });
+    mode(0o700);
+    let mut command = folder.lanesum(["serve", "--heartbeat-file", "heartbeat"]);
+    command.env("TZ", "UTC").env("LANESUM_CATALOG", folder.path("state/catalog.db"));
+    command.stdout(Stdio::null()).stderr(File::create(folder.path("errors")).unwrap());
+    let daemon = Daemon(Some(command.spawn().unwrap()));
+    let words = "/tree/in (Permission denied)";
+    until(words, || fs::read_to_string(folder.path("errors")).unwrap().contains(words));
+    assert!(fs::read_to_string(folder.path("errors")).unwrap().contains("scrub NOT complete"));
+    assert!(!folder.path("heartbeat").exists());
+    // The same day's heartbeat comes once it is seen.
+    until("an audit", || run(&folder, "audit").status.code() != Some(5));
+    until("a heartbeat", || folder.path("heartbeat").exists());
+    drop(daemon);
+}

@@ -226,7 +226,10 @@ fn what_can_be_done_of_several_is_done() {
     expect(&folder, "accept large", 0, &[]);
     expect(&folder, "accept -rf large/a", 2, &["one by one"]);
     fs::create_dir(folder.path("small/d")).unwrap();
-    let words = ["small/d: is a folder", "small/none: if it was cataloged and is gone for good"];
+    let words = [
+        "small/d: is a folder",
+        "small/none: is not there; if it was cataloged and is gone for good",
+    ];
     let words = [&words[..], &["it is as it was cataloged"]].concat();
     expect(&folder, "accept small/d small/none small/a", 1, &words);
     expect(&folder, "catalog backup -", 2, &["standard output is none"]);
@@ -353,4 +356,257 @@ fn a_scrub_of_another_folder_does_not_make_up_for_one_that_stopped() {
     expect(&folder, "status two", 0, &[]);
     expect(&folder, "status one", 4, &["-> lanesum scrub"]);
     expect(&folder, "status", 4, &[]);
+}
+
+/// Runs something as whoever may not read what its mode forbids.
+fn limited<T: Send>(run: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let limited = scope.spawn(|| {
+            obey_modes();
+            run()
+        });
+        limited.join().unwrap()
+    })
+}
+
+fn set_mode(folder: &Folder, name: &str, mode: u32) {
+    fs::set_permissions(folder.path(name), fs::Permissions::from_mode(mode)).unwrap();
+}
+
+fn json(folder: &Folder, args: &str) -> Value {
+    let out = run(folder, args).stdout;
+    serde_json::from_slice(&out).unwrap_or_else(|error| panic!("{args}: {error}: {}", text(&out)))
+}
+
+/// Whoever has only the scrub in cron hears of what may not be read.
+#[test]
+fn a_scrub_is_not_complete_where_the_last_look_could_not_see_all() {
+    let folder = Folder::new();
+    for name in ["a", "locked/b", "locked/c", "secret"] {
+        folder.write(format!("tree/{name}"), name);
+    }
+    ["tree/locked", "tree/secret"].iter().for_each(|name| set_mode(&folder, name, 0));
+    let added = limited(|| run(&folder, "add tree"));
+    assert_eq!(added.status.code(), Some(1), "{added:?}");
+    let words = ["scrub NOT complete: ", "not looked at: ", "/locked (Permission denied), "];
+    for verb in ["scrub", "scrub --percent 100", "scrub --bad", "scrub -q", "scrub --max-bytes 1G"]
+    {
+        let words = [&words[..], &["/secret (Permission denied) (`lanesum audit` looks again)"]];
+        let told = limited(|| expect(&folder, verb, 4, &words.concat()));
+        assert!(!told.contains("nothing to do"), "{told}");
+    }
+    let remedy = "give lanesum's user the permission to read it, then lanesum audit";
+    expect(&folder, "status", 4, &["scrub of ", "NOT complete: not all files are known", remedy]);
+    let summary = limited(|| json(&folder, "scrub --json"));
+    assert_eq!(
+        (&summary["complete"], &summary["severity"]),
+        (&false.into(), &"not all done".into())
+    );
+    assert_eq!(summary["not_looked_at"][1]["why"], "Permission denied", "{summary}");
+    // What is accepted has a row; a look that is broken off sees nothing.
+    set_mode(&folder, "tree/secret", 0o600);
+    expect(&folder, "accept tree/secret", 0, &[]);
+    let told = expect(&folder, "scrub", 4, &["/locked (Permission denied)"]);
+    assert!(!told.contains("/secret"), "{told}");
+    set_mode(&folder, "tree/locked", 0o700);
+    expect(&folder, "scrub", 4, &["/locked (Permission denied)"]);
+    expect(&folder, "audit", 3, &["2 new"]);
+    expect(&folder, "scrub", 0, &["scrub complete: nothing to do"]);
+    expect(&folder, "update", 3, &[]);
+    expect(&folder, "status", 0, &[]);
+}
+
+/// What was new when it was cataloged may have been edited since, or have rotted: it is told that
+/// this is not known.
+#[test]
+fn what_rots_before_it_is_at_rest_is_told_as_not_known() {
+    let folder = Folder::in_memory();
+    folder.write("tree/a", "aaaa");
+    folder.write("tree/b", "bbbb");
+    fs::create_dir(folder.path("state")).unwrap();
+    expect(&folder, "add tree", 0, &[]);
+    let flip = "import mmap,sys\nf=open(sys.argv[1],'r+b')\nm=mmap.mmap(f.fileno(),0)\nm[0]^=1\n";
+    let python = Command::new("python3").arg("-c").arg(flip).arg(folder.path("tree/a")).status();
+    assert!(python.is_ok_and(|status| status.success()), "python3 is needed to make a file rot");
+    folder.write("tree/b", "edited");
+    let why = "only its content is another; its times were less than a minute old when it was \
+               cataloged, so an edit cannot be told from rot";
+    let line = format!("/tree/a: {why}\n");
+    let told = expect(&folder, "audit --all", 3, &["changed ", &line, "/tree/b\n"]);
+    assert_eq!(told.matches(why).count(), 1, "{told}");
+    let listed = format!("/tree/a, last good ");
+    let report = expect(&folder, "report", 3, &[&listed, &line]);
+    assert_eq!(report.matches(why).count(), 2, "{report}");
+    expect(&folder, "report --html", 3, &[why]);
+    for args in ["audit --all --json", "report --json", "report --bad --json"] {
+        let out = String::from_utf8(run(&folder, args).stdout).unwrap();
+        assert!(out.contains(&format!(r#""why":"{why}""#)), "{args}: {out}");
+        assert_eq!(out.matches(r#""why""#).count(), 1, "{args}: {out}");
+    }
+}
+
+/// What is accepted by itself is taken up, and nothing else is.
+#[test]
+fn what_is_accepted_of_what_an_audit_found_is_taken_up() {
+    let folder = cataloged(&["a", "b"]);
+    folder.write("tree/n1", "one");
+    folder.write("tree/n2", "two");
+    fs::rename(folder.path("tree/a"), folder.path("tree/moved")).unwrap();
+    expect(&folder, "audit", 3, &["2 new"]);
+    let stands = |counts: &str, json_counts: Value| {
+        let code = if counts.is_empty() { 0 } else { 3 };
+        let words = if counts.is_empty() { String::new() } else { format!("UP: {counts}  ->") };
+        for verb in ["status", "report"] {
+            let words = if verb == "report" { words.replace("  ->", "\n") } else { words.clone() };
+            let told = expect(&folder, verb, code, &[&words]);
+            assert_eq!(told.contains("NOT TAKEN UP"), code == 3, "{told}");
+        }
+        assert_eq!(json(&folder, "status --json")["not_taken_up"], json_counts);
+    };
+    stands("1 moved, 2 new", serde_json::json!({ "moved": 1, "new": 2 }));
+    // It came later, so no audit counted it.
+    folder.write("tree/n3", "three");
+    expect(&folder, "accept tree/n1 tree/n3", 0, &[]);
+    stands("1 moved, 1 new", serde_json::json!({ "moved": 1, "new": 1 }));
+    expect(&folder, "accept tree/n1", 0, &[]);
+    stands("1 moved, 1 new", serde_json::json!({ "moved": 1, "new": 1 }));
+    expect(&folder, "scrub --percent 100", 3, &["moved "]);
+    expect(&folder, "accept tree/moved", 0, &[]);
+    stands("1 new", serde_json::json!({ "new": 1 }));
+    expect(&folder, "accept tree/n2", 0, &[]);
+    stands("", serde_json::json!({}));
+    // It is as it was found.
+    expect(&folder, "forget tree/n2", 0, &[]);
+    stands("1 new", serde_json::json!({ "new": 1 }));
+}
+
+/// That a folder is empty is said only of one that was looked into.
+#[test]
+fn nothing_is_said_of_a_folder_that_could_not_be_looked_into() {
+    let folder = Folder::new();
+    folder.write("tree/a", "a");
+    set_mode(&folder, "tree", 0);
+    for args in ["add tree", "update", "audit", "scrub", "status", "report", "report --html"] {
+        let ran = limited(|| run(&folder, args));
+        let told = text(&ran.stdout) + &text(&ran.stderr);
+        assert!(ran.status.code() != Some(0) && told.contains("Permission denied"), "{told}");
+        assert!(!told.contains("no regular file") && !told.contains("mounted"), "{args}: {told}");
+        assert!(!told.contains("lanesum forget"), "{args}: {told}");
+    }
+    set_mode(&folder, "tree", 0o700);
+    // A list takes it up no further.
+    fs::create_dir(folder.path("other")).unwrap();
+    folder.write("other/b", "b");
+    folder.write("list", folder.run("other").stdout);
+    expect(&folder, "catalog import --add other list", 3, &[]);
+    expect(&folder, "forget other/b", 0, &[]);
+    let told =
+        expect(&folder, "scrub other", 4, &["nothing of it is cataloged, not all files are"]);
+    assert!(!told.contains("?,"), "{told}");
+    // What an audit found is no empty folder's either.
+    fs::create_dir(folder.path("third")).unwrap();
+    expect(&folder, "add third", 4, &["no regular file is in it"]);
+    folder.write("third/c", "c");
+    expect(&folder, "audit third", 4, &["1 new"]);
+    let told = expect(&folder, "status third", 4, &["NOT TAKEN UP: 1 new"]);
+    assert!(!told.contains("no regular file"), "{told}");
+}
+
+/// Cron has no variables of a shell, and mails what is printed.
+#[test]
+fn cron_is_told_of_the_catalog_and_of_nothing_that_is_well() {
+    let folder = Folder::new();
+    for verb in ["scrub", "status"] {
+        let words = ["no catalog at ", "--catalog FILE or LANESUM_CATALOG", "lanesum add"];
+        expect(&folder, verb, 2, &words);
+    }
+    expect(&folder, "status -q", 2, &["no catalog at"]);
+    let folder = cataloged(&["a"]);
+    for args in ["status -q", "status --quiet --json", "report -q", "report --quiet --html"] {
+        assert_eq!(expect(&folder, args, 0, &[]), "", "{args}");
+    }
+    folder.write("tree/a", "another");
+    expect(&folder, "audit", 3, &[]);
+    let said = |args: &str| text(&run(&folder, args).stdout);
+    for verb in ["status", "report", "report --csv"] {
+        assert!(said(verb).len() > 10 && said(verb) == said(&format!("{verb} -q")), "{verb}");
+    }
+}
+
+#[test]
+fn words_name_what_they_mean() {
+    let folder = Folder::new();
+    for name in ["one/same/a", "two/same/a", "alone/a"] {
+        folder.write(name, name);
+    }
+    expect(&folder, "add one/same two/same alone", 0, &[]);
+    let one = folder.path("one").canonicalize().unwrap();
+    // A parent of folders, and what is in none.
+    let words = "one: is no folder of the catalog, and has such in it; name these: ";
+    let words = format!("{words}{}/same\n", one.display());
+    for verb in ["forget", "catalog export", "accept"] {
+        for (args, words) in [("one", &*words), ("nowhere", "`lanesum status` tells which")] {
+            let told = expect(&folder, &format!("{verb} {args}"), 2, &[words]);
+            assert!(!told.contains("lanesum add"), "{told}");
+            assert_eq!(told.lines().count(), 1, "{told}");
+        }
+    }
+    fs::create_dir(folder.path("one/same/sub")).unwrap();
+    let told = expect(&folder, "accept one/same/sub", 1, &["is a folder, and files are accepted"]);
+    assert_eq!(told.lines().count(), 1, "{told}");
+    // Folders of one name are told apart.
+    for name in ["one/same/a", "two/same/a", "alone/a"] {
+        folder.write(name, "older");
+        let old = std::time::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+        File::options().write(true).open(folder.path(name)).unwrap().set_modified(old).unwrap();
+    }
+    expect(&folder, "audit", 3, &["older "]);
+    let two = folder.path("two/same").canonicalize().unwrap();
+    let subject = format!(" - {}/same, {}, alone\n", one.display(), two.display());
+    expect(&folder, "report", 3, &[&subject, "\nolder "]);
+    // A folder that is gone may lie elsewhere, which the program's own help tells about.
+    fs::rename(folder.path("alone"), folder.path("elsewhere")).unwrap();
+    expect(&folder, "audit alone", 4, &["if it lies elsewhere now, `lanesum help catalog` tells"]);
+    expect(&folder, "help catalog", 0, &["lanesum catalog import --add /new/photos list"]);
+}
+
+/// What was never read as it is cataloged has no date.
+#[test]
+fn a_date_that_is_not_known_is_none() {
+    let folder = Folder::new();
+    folder.write("tree/a", "a");
+    folder.write("tree/b", "b");
+    folder.write("list", folder.run("tree").stdout);
+    expect(&folder, "catalog import --add tree list", 3, &[]);
+    fs::remove_file(folder.path("tree/a")).unwrap();
+    expect(&folder, "audit", 1, &["missing "]);
+    assert_eq!(json(&folder, "report --bad --json")["last_good"], Value::Null);
+}
+
+/// A run that is broken off is to be done again as it was.
+#[test]
+fn an_audit_of_all_that_was_broken_off_is_to_be_one_of_all() {
+    let folder = Folder::new();
+    folder.write("tree/a", "");
+    File::options().write(true).open(folder.path("tree/a")).unwrap().set_len(500_000_000).unwrap();
+    expect(&folder, "add tree", 0, &[]);
+    let mut command = folder.lanesum("audit --all".split(' '));
+    command.env("LANESUM_CATALOG", folder.path("state/catalog.db"));
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    while !text(&run(&folder, "status").stdout).contains("audit of") {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    if text(&run(&folder, "status").stdout).contains("interrupted") {
+        expect(
+            &folder,
+            "status",
+            4,
+            &["NOT complete: interrupted; 0 files read  -> lanesum audit --all\n"],
+        );
+    } else {
+        skip("the audit was done before it was killed");
+    }
 }

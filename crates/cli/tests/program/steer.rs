@@ -47,7 +47,8 @@ fn what_rate_and_hours_cannot_hold_is_refused() {
         assert_eq!(told.status.code(), Some(0), "{}", text(&told.stderr));
         // Who only asks is answered where it can be read on.
         let words = if args == "limit" { &told.stdout } else { &told.stderr };
-        let more = if args == "limit" { "; md5; --max-gone 10" } else { "" };
+        let gone = "; md5; left alone when more than 10 % of its files, and than 100, are gone (--max-gone 10)";
+        let more = if args == "limit" { gone } else { "" };
         assert!(text(words).ends_with(&format!("tree: {expected}{more}\n")), "{told:?}");
     };
     told("limit", "scrubbed every 30 days, at most 1.00 MB a second, in 1:00-6:00");

@@ -50,3 +50,68 @@ fn systemd_takes_the_units() {
         Err(error) => println!("units not verified: systemd-analyze: {error}"),
     }
 }
+
+/// The fenced text of the catalog's document that has this in it.
+fn in_document(words: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/catalog.md");
+    let document = fs::read_to_string(path).unwrap();
+    let mut fenced = document.split("```\n").skip(1).step_by(2);
+    fenced.find(|text| text.contains(words)).unwrap().to_owned()
+}
+
+/// What is to be copied from the document mails what is wrong, and nothing where all is well.
+#[test]
+fn the_documents_crontab_and_unit_mail_what_is_wrong_once() {
+    let folder = Folder::new();
+    folder.write("tree/a", "a");
+    let catalog = folder.path("state/catalog.db");
+    let run = |args: &str| {
+        output(folder.lanesum(args.split(' ')).env("LANESUM_CATALOG", &catalog)).status.code()
+    };
+    assert_eq!(run("add tree"), Some(0));
+    folder.write("bin/mail", "#!/bin/sh\n(echo \"$2 for $3\"; cat) > mailed\n");
+    fs::set_permissions(folder.path("bin/mail"), fs::Permissions::from_mode(0o755)).unwrap();
+    let lanesum = Path::new(env!("CARGO_BIN_EXE_lanesum")).parent().unwrap();
+    let path = format!("{}:{}:/usr/bin:/bin", folder.path("bin").display(), lanesum.display());
+    let shell = |script: &str| {
+        let mut command = folder.command("sh");
+        command.args(["-c", script]).env("PATH", &path).env("LANESUM_CATALOG", &catalog);
+        let ran = output(&mut command);
+        text(&ran.stderr) + &text(&ran.stdout)
+    };
+    let crontab = in_document("* * * lanesum scrub");
+    let cron = crontab.lines().last().unwrap().splitn(6, ' ').last().unwrap();
+    let unit = in_document("lanesum-mail.service");
+    let start = unit.lines().find_map(|line| line.strip_prefix("ExecStart=sh -c '")).unwrap();
+    let start = start.strip_suffix('\'').unwrap().replace("$$", "$");
+    assert_eq!((shell(cron), shell(&start)), (String::new(), String::new()));
+    assert!(!folder.path("mailed").exists());
+    fs::remove_file(folder.path("tree/a")).unwrap();
+    folder.write("tree/b", "b");
+    let mail = shell(cron);
+    assert!(mail.contains("audit complete: 1 new, 1 missing"), "{mail}");
+    let listed = mail.lines().filter(|line| line.starts_with("missing ")).count();
+    assert_eq!(
+        (listed, mail.matches("\nlanesum: 1 missing, 1 new - tree\n").count()),
+        (1, 1),
+        "{mail}"
+    );
+    assert_eq!(shell(&start), "");
+    let mailed = fs::read_to_string(folder.path("mailed")).unwrap();
+    assert!(mailed.starts_with("lanesum: 1 missing, 1 new - tree for root\n"), "{mailed}");
+    assert!(mailed.contains("\nmissing "), "{mailed}");
+    // That there is no report is not that all is well.
+    fs::remove_file(&catalog).unwrap();
+    assert_eq!(shell(&start), "");
+    let mailed = fs::read_to_string(folder.path("mailed")).unwrap();
+    assert!(mailed.starts_with("lanesum: no catalog at "), "{mailed}");
+    folder.write("units/lanesum-mail.service", unit);
+    let mut verify = folder.command("systemd-analyze");
+    verify.args(["verify", "--man=no", "./lanesum-mail.service"]);
+    match verify.current_dir(folder.path("units")).output() {
+        Ok(verified) => {
+            assert!(verified.status.success() && verified.stderr.is_empty(), "{verified:?}");
+        }
+        Err(error) => println!("unit not verified: systemd-analyze: {error}"),
+    }
+}
