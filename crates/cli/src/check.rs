@@ -471,7 +471,8 @@ impl<'a> Report<'a> {
     fn summary(&self, elapsed: Duration, console: &mut Console) {
         let total = &self.total;
         let lines = total.entries() - total.missing;
-        if self.args.status || lines == 0 || (lines == 1 && self.empty_lists == 0) {
+        let is_alone = lines == 1 && self.empty_lists == 0 && total.missing == 0;
+        if self.args.status || lines == 0 || is_alone {
             return;
         }
         let lines = if lines == total.files + total.resumed {

@@ -1,5 +1,6 @@
 //! What to do about lists that others wrote: words that several verbs say.
 
+use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 use lanesum_checksum::Algorithm;
 use lanesum_checksum::check::List;
 use lanesum_list::formats::Kind;
+use memchr::memmem;
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::console::{Console, shown};
@@ -181,11 +183,22 @@ fn sed(script: &str, command: &str) -> String {
 /// Whether names with a backslash are escaped in a list, as GNU md5sum does: a line begins with one
 /// then. Not known of what gives its lines only once.
 fn is_escaped(list: &List) -> bool {
-    let List::Path(path) = list else { return false };
-    let is_file = || path.metadata().is_ok_and(|list| list.is_file());
-    let Some(file) = is_file().then(|| File::open(path).ok()).flatten() else { return false };
-    let mut lines = BufReader::new(file).split(b'\n').map_while(Result::ok);
-    lines.any(|line| line.starts_with(b"\\"))
+    lines_of(list).any(|line| line.starts_with(b"\\"))
+}
+
+/// The lines of a list once more; none of what gives them only once.
+fn lines_of(list: &List) -> impl Iterator<Item = Vec<u8>> {
+    let path = if let List::Path(path) = list { Some(path) } else { None };
+    let path = path.filter(|path| path.metadata().is_ok_and(|list| list.is_file()));
+    let file = path.and_then(|path| File::open(path).ok());
+    file.into_iter().flat_map(|file| BufReader::new(file).split(b'\n').map_while(Result::ok))
+}
+
+/// Whether a line of a list has this name, or one that it is a part of. Not known of what gives its
+/// lines only once.
+fn names(list: &List, name: &[u8]) -> bool {
+    let mut lines = lines_of(list);
+    lines.any(|line| memmem::find(&line, name).is_some())
 }
 
 /// What is wrong with a list, and the filter through which it is to go before the command.
@@ -238,6 +251,17 @@ fn is_in(folder: Option<&Path>, name: &Path) -> bool {
     path_in(folder, name).symlink_metadata().is_ok()
 }
 
+/// A name whose file is there by another way to write it.
+#[derive(Debug)]
+struct Otherwise {
+    name: Vec<u8>,
+    written: Written,
+    /// As the file is called.
+    file: Vec<u8>,
+    /// The folder of the list, if it is there.
+    beside: Option<PathBuf>,
+}
+
 /// Entries of a list whose file is not there.
 #[derive(Debug, Default)]
 pub struct NotFound {
@@ -248,9 +272,8 @@ pub struct NotFound {
     told: Option<Vec<u8>>,
     /// The innermost folder that all of them are in by their names, with its slash.
     folder: Vec<u8>,
-    /// The first whose file is there by another way to write its name, and the folder of the list
-    /// if it is there.
-    written: Option<(Vec<u8>, Written, Option<PathBuf>)>,
+    /// The first whose file is there by another way to write its name.
+    written: Option<Otherwise>,
 }
 
 impl NotFound {
@@ -259,13 +282,18 @@ impl NotFound {
         if self.written.is_none() {
             let told = told.map(|folder| Path::new(OsStr::from_bytes(folder)));
             let folder = place.folder().or(told);
-            let written = |folder| Written::of(name, |path| is_in(folder, path));
-            let here = written(folder).map(|written| (written, None));
-            let found = here.or_else(|| {
-                let beside = place.folder_of_list()?;
-                Some((written(Some(beside))?, Some(beside.to_owned())))
-            });
-            self.written = found.map(|(written, beside)| (name.to_owned(), written, beside));
+            let otherwise = |folder, beside: Option<&Path>| {
+                let file = RefCell::new(Vec::new());
+                let written = Written::of(name, |path| {
+                    path.as_os_str().as_bytes().clone_into(&mut file.borrow_mut());
+                    is_in(folder, path)
+                })?;
+                let (name, beside) = (name.to_owned(), beside.map(Path::to_owned));
+                Some(Otherwise { name, written, file: file.into_inner(), beside })
+            };
+            let beside = place.folder_of_list();
+            self.written = otherwise(folder, None)
+                .or_else(|| beside.and_then(|beside| otherwise(Some(beside), Some(beside))));
         }
         let behind_slash =
             |name: &[u8]| name.iter().rposition(|&byte| byte == b'/').map_or(0, |at| at + 1);
@@ -291,7 +319,11 @@ impl NotFound {
             self.tell_folder(place, console);
             self.tell_prefix(place, command, console);
         }
-        if let Some((name, written, beside)) = &self.written {
+        if let Some(Otherwise { name, written, file, beside }) = &self.written {
+            if names(place.list, file) {
+                // It is another's, and this one is lost.
+                return;
+            }
             let folder = beside.as_deref().or(place.folder());
             let words = written.words(place.list, &command.in_folder(folder));
             let about = if let Written::OfWindows(_) = written { list } else { name };

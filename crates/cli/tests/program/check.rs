@@ -522,3 +522,29 @@ fn a_list_through_a_pipe_is_checked_to_its_end() {
         expect(&running.finish(), 1, &verdicts, "");
     }
 }
+
+/// Names that differ in their normal form alone, of which one is lost: to read the list in the
+/// other form would check its twin twice.
+#[test]
+fn the_twin_of_a_lost_file_is_no_other_way_to_write_it() {
+    let folder = Folder::new();
+    let (apart, in_one) = ("a\u{308}", "\u{e4}");
+    folder.write(apart, "same");
+    folder.write("list", line("same", in_one));
+    let hinted = text(&folder.run("check list").stderr);
+    assert!(hinted.contains("normal form"), "{hinted}");
+    folder.write("list", line("same", in_one) + &line("same", apart));
+    let lost = folder.run("check list");
+    assert_eq!(lost.status.code(), Some(1));
+    assert!(!text(&lost.stderr).contains("normal form"), "{}", text(&lost.stderr));
+}
+
+/// One verdict is told beside what was passed over.
+#[test]
+fn what_is_missing_is_counted_beside_one_verdict() {
+    let folder = Folder::of(&["a"]);
+    folder.write("list", line("a", "a") + &line("a", "gone") + &line("a", "lost"));
+    let told = folder.run("check --ignore-missing list");
+    assert_eq!(told.status.code(), Some(0));
+    assert!(text(&told.stderr).ends_with("no failures, 2 missing\n"), "{}", text(&told.stderr));
+}

@@ -293,7 +293,7 @@ fn what_was_not_looked_at_is_counted() {
 fn paths_of_any_length_are_compared() {
     let folder = Folder::new();
     for tree in ["a", "b"] {
-        folder.write(&format!("{tree}/file"), "content");
+        folder.write(format!("{tree}/file"), "content");
         // From within, since no call could name the innermost folder.
         for _ in 0..25 {
             fs::create_dir(folder.path("around")).unwrap();

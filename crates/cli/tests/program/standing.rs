@@ -434,8 +434,8 @@ fn what_rots_before_it_is_at_rest_is_told_as_not_known() {
     let line = format!("/tree/a: {why}\n");
     let told = expect(&folder, "audit --all", 3, &["changed ", &line, "/tree/b\n"]);
     assert_eq!(told.matches(why).count(), 1, "{told}");
-    let listed = format!("/tree/a, last good ");
-    let report = expect(&folder, "report", 3, &[&listed, &line]);
+    let listed = "/tree/a, last good ";
+    let report = expect(&folder, "report", 3, &[listed, &line]);
     assert_eq!(report.matches(why).count(), 2, "{report}");
     expect(&folder, "report --html", 3, &[why]);
     for args in ["audit --all --json", "report --json", "report --bad --json"] {
