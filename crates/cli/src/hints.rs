@@ -194,11 +194,16 @@ fn lines_of(list: &List) -> impl Iterator<Item = Vec<u8>> {
     file.into_iter().flat_map(|file| BufReader::new(file).split(b'\n').map_while(Result::ok))
 }
 
-/// Whether a line of a list has this name, or one that it is a part of. Not known of what gives its
-/// lines only once.
+/// Whether a line of a list has this name, between what stands before and behind one. Not known of
+/// what gives its lines only once.
 fn names(list: &List, name: &[u8]) -> bool {
+    let is_whole = |line: &[u8], at: usize| {
+        let [before, behind] = [line[..at].last(), line.get(at + name.len())];
+        before.is_none_or(|byte| b" *,(\"\t".contains(byte))
+            && behind.is_none_or(|byte| b" ,)\"\r".contains(byte))
+    };
     let mut lines = lines_of(list);
-    lines.any(|line| memmem::find(&line, name).is_some())
+    lines.any(|line| memmem::find_iter(&line, name).any(|at| is_whole(&line, at)))
 }
 
 /// What is wrong with a list, and the filter through which it is to go before the command.

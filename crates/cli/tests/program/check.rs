@@ -130,7 +130,7 @@ fn missing_files_can_be_passed_over() {
     let message = "lanesum: good/x: Not a directory\n";
     expect_check(run, 1, "good: OK\ngood/x: FAILED open or read\n", message);
     folder.write("list", line("x", "gone") + &lines(&["good"]));
-    expect(&folder.run("check --ignore-missing list"), 0, "good: OK\n", "");
+    expect_check(folder.run("check --ignore-missing list"), 0, "good: OK\n", "");
     expect_check(folder.run("check list"), 1, "gone: FAILED open or read\ngood: OK\n", GONE);
     // A check that checked nothing is not all well.
     folder.write("list", line("x", "gone"));

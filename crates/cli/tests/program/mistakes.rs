@@ -145,9 +145,9 @@ fn a_command_comes_before_its_options() {
 /// A tip for a file is none where there is no such file.
 #[test]
 fn an_option_that_there_is_not_is_no_file() {
-    let folder = Folder::of(&["-q"]);
+    let folder = Folder::of(&["-y"]);
     let tip = |args: &str| plain(folder.run(args)).contains("as a value");
-    assert!(tip("status -q") && !tip("status -x") && !tip("check --vebose list"));
+    assert!(tip("status -y") && !tip("status -x") && !tip("check --vebose list"));
 }
 
 /// What is shown on a screen by Windows' own programs.

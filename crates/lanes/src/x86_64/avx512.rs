@@ -8,9 +8,9 @@ use crate::word::Numbers;
 
 /// The instruction set, with steps of the fewest operations.
 ///
-/// Ternary logic overwrites an operand, so the compiler copies one that is still needed: c or d as a
-/// rule, but b where b is opaque. On Zen 4 the copy of an old value delays its readers; that of b,
-/// which has just been computed, costs nothing.
+/// Ternary logic overwrites an operand, so the compiler copies one that is still needed: c or d as
+/// a rule, but b where b is opaque. On Zen 4 the copy of an old value delays its readers; that of
+/// b, which has just been computed, costs nothing.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx512;
 
