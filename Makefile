@@ -117,7 +117,7 @@ $(VENV)/requirements-test.txt: python/requirements-test.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r python/requirements-test.txt
 	cp python/requirements-test.txt $@
 
-# What is published: small, which takes three times as long to build.
+# What is published: small, which takes longer to build.
 wheel: $(VENV)/requirements-test.txt
 	PATH=$(VENV)/bin:$$PATH CARGO_TARGET_DIR=$(TARGET) $(VENV)/bin/pip wheel --quiet --no-build-isolation --no-deps \
 		-C build-args='--profile dist' --wheel-dir $(TARGET)/wheel ./python

@@ -6,8 +6,6 @@ objects, hash_column a column of Arrow, surrogate_key the rows of a table.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lanesum._lanesum import (
     Column,
     Hash,
@@ -25,6 +23,8 @@ from lanesum._lanesum import (
 )
 from lanesum._lanesum import algorithm_names as _algorithm_names
 
+# Whoever checks types takes it for true; to import it from typing takes longer than all the rest.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from lanesum._pandas import pandas_hash_array
     from lanesum.files import etag, etags, hash_files, hash_tree

@@ -25,6 +25,16 @@ def path(given: AnyPath, name: str) -> AnyPath:
     return given
 
 
+def folder_of(paths: Iterable[AnyPath]) -> bytes | None:
+    """The folder that relative ones among these paths are in, if there are any: workers may be in another."""
+    return None if all(os.path.isabs(path) for path in paths) else os.getcwdb()
+
+
+def within(folder: AnyPath | None, path: AnyPath) -> AnyPath:
+    """A path that is relative to a folder, for whoever is in another."""
+    return path if folder is None else os.path.join(os.fsdecode(folder), os.fsdecode(path))
+
+
 def optional_path(given: AnyPath | None, name: str) -> AnyPath | None:
     """One path, or none."""
     return None if given is None else path(given, name)
@@ -58,10 +68,13 @@ def paths(given: Iterable[AnyPath]) -> list[AnyPath]:
     return _items(given, "paths", "several paths")
 
 
-def _items(given: Iterable[Any], name: str, kind: str) -> list[Any]:
+def _items(given: Any, name: str, kind: str) -> list[Any]:
     if hasattr(type(given), "columns") or hasattr(type(given), "column_names"):
         # Its names would be taken, or its columns.
         raise TypeError(f"{name} must be {kind}, not a table, a {type(given).__name__}; give one of its columns")
+    if hasattr(type(given), "to_pylist"):
+        # Of pyarrow, whose own items are no objects of Python's.
+        return list(given.to_pylist())
     try:
         items = iter(given)
     except TypeError:

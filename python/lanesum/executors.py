@@ -32,12 +32,13 @@ _MOST_FILES = 8192
 _TASKS_A_WORKER = 4
 
 
-def pack(paths: Sequence[AnyPath], workers: int) -> list[list[AnyPath]]:
+def pack(paths: Sequence[AnyPath], workers: int, sizes: Sequence[int] | None = None) -> list[list[AnyPath]]:
     """The paths in their order, in tasks of about as many bytes: few long files, or many short ones.
 
     Each has enough files to fill the lanes where there are enough. What cannot be looked at counts as empty.
     """
-    weights = [size + _PER_FILE for size in _lanesum.file_sizes(list(paths))]
+    sizes = _lanesum.file_sizes(list(paths)) if sizes is None else sizes
+    weights = [size + _PER_FILE for size in sizes]
     fair = sum(weights) // (workers * _TASKS_A_WORKER)
     most = min(max(fair, _LEAST), _MOST)
     tasks: list[list[AnyPath]] = []
@@ -60,16 +61,18 @@ def hash_files_task(
     key: Buffer | None = None,
     shards: AnyPath | None = None,
     progress: Callback | None = None,
+    folder: AnyPath | None = None,
 ) -> Table:
     """What a worker does: hashes files, and writes the part to the folder of shards, if there is one.
 
-    Has the columns of `hash_files`, and those that tell whether a file is as it was.
+    `folder` is the one that relative paths are in, where it may be another than the worker's own; rows have the paths as
+    they were given. Has the columns of `hash_files`, and those that tell whether a file is as it was.
     """
     reading = _arguments.reading(threads=threads, io=io, key=key, progress=progress)
     begun = _lanesum.now()
-    rows = _lanesum.hash_paths(list(paths), list(algorithms), reading)
+    rows = _lanesum.hash_paths(list(paths), list(algorithms), reading, folder)
     if shards is not None:
-        write_shard(shards, rows, begun)
+        write_shard(_arguments.within(folder, shards), rows, begun)
     return Table(rows)
 
 
@@ -206,12 +209,38 @@ def _there(
     def fail(task: Sequence[str], why: str) -> Table:
         return Table(_lanesum.failed_rows(list(task), algorithms, why))
 
-    function = partial(hash_files_task, **options)
-    tables = run(function, pack(paths, workers), fail, lambda table: done.add(_table(table)._batches))
+    # A pool may have been started in another folder, and a cluster's workers have their own.
+    folder = _arguments.folder_of([*paths, options["shards"] or "/"])
+    function = partial(hash_files_task, folder=folder, **options)
+    sizes = _lanesum.file_sizes(list(paths))
+    tables = run(function, pack(paths, workers, sizes), fail, lambda table: done.add(_table(table)._batches))
     # Whoever runs another version, or an executor that is none, may give anything.
     if [path for table in tables for path in table.column("path")] != list(paths):
         raise RuntimeError("the workers gave rows of other files than asked for: have they this version of lanesum?")
-    return [table._batches for table in tables]
+    if not tables:
+        return []
+    return [_without_others(_lanesum.Batches.concat([table._batches for table in tables]), sizes, algorithms)]
+
+
+def _without_others(rows: _lanesum.Batches, sizes: Sequence[int], algorithms: Sequence[str]) -> _lanesum.Batches:
+    """The rows, with an error in place of those of other files than are here: a worker may have another under a name.
+
+    `sizes` were seen before; what has none was not seen, or looks empty.
+    """
+    paths = Table(rows).column("path")
+    read = rows.column("size")
+    others = [row for row, size in enumerate(sizes) if size and read[row] not in (None, size)]
+    # What has changed since is no other file.
+    now = _lanesum.file_sizes([paths[row] for row in others])
+    others = [row for row, size in zip(others, now) if size == sizes[row]]
+    if not others:
+        return rows
+    reasons = [f"its worker read {read[row]} bytes under this name, and here it has {sizes[row]}" for row in others]
+    failed = [_lanesum.failed_rows([paths[row]], list(algorithms), why) for row, why in zip(others, reasons)]
+    order = list(range(len(rows)))
+    for place, row in enumerate(others, len(rows)):
+        order[row] = place
+    return _lanesum.Batches.concat([rows, *failed]).take(order)
 
 
 def _table(given: object) -> Table:

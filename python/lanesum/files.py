@@ -45,8 +45,8 @@ def hash_files(
     that are done. `key` is of 16 bytes for SipHash, or of 32 for BLAKE3.
 
     With `executor`, any of `concurrent.futures`, files are packed into tasks by their bytes, each with one thread unless
-    `threads` says more; the paths must be the workers', too. A task that fails is tried again, and one whose worker
-    dies is taken apart until it is known which file it was.
+    `threads` says more; the paths must be the workers', too, and relative ones are in the folder that this process is in.
+    A task that fails is tried again, and one whose worker dies is taken apart until it is known which file it was.
 
     With `shards`, a folder, each part is written there as it is done (a file in Arrow's IPC format), and what is there
     is not hashed again, as far as size, times and inode of a file are what they were. (Whoever writes to a file that is

@@ -7,7 +7,9 @@ import io
 import operator
 import os
 import stat
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from lanesum import _arguments, _lanesum
@@ -71,8 +73,10 @@ def check(
     }
     with showing(progress, None) as callback:
         reading = _arguments.reading(threads=threads, io=io, key=key, progress=callback)
-        with _arguments.named(*lists):
-            rows, counts, problems, ok = _lanesum.check_lists(lists, checking, reading)
+        # Wrong arguments are told before a list is waited for.
+        _lanesum.check_lists([], [], checking, reading)
+        with _arguments.named(*lists), _opened(lists) as opened:
+            rows, counts, problems, ok = _lanesum.check_lists(lists, opened, checking, reading)
     return Checked(rows, problems, ok, dict(counts), strict or key is not None)
 
 
@@ -118,8 +122,8 @@ def compare(
     )
     with showing(progress, None) as callback:
         reading = _arguments.reading(threads=threads, io=io, progress=callback)
-        with _arguments.named(a, b):
-            rows, problems, ok = _lanesum.compare_sides(a, b, comparing, walking, reading)
+        with _arguments.named(a, b), _opened([a, b]) as opened:
+            rows, problems, ok = _lanesum.compare_sides([a, b], opened, comparing, walking, reading)
     return Compared(rows, problems, ok)
 
 
@@ -169,12 +173,57 @@ def read_list(
 
 
 def _is_stream(path: AnyPath) -> bool:
+    mode = _mode(path)
+    return mode is not None and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _mode(path: AnyPath) -> int | None:
     try:
-        mode = os.stat(path).st_mode
+        return os.stat(path).st_mode
     except (OSError, ValueError):
         # Whoever reads it tells.
-        return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+        return None
+
+
+@contextmanager
+def _opened(lists: Iterable[AnyPath]) -> Iterator[list[AnyPath]]:
+    """What is opened for each of these.
+
+    A FIFO is read here, where ctrl-C ends it, and what came goes through a pipe: a thread that waited for the FIFO would
+    stay, and take from its next writer.
+    """
+    for path in lists:
+        os.stat(path)
+    with ExitStack() as stack:
+        yield [stack.enter_context(_piped(path)) if _is_fifo(path) else path for path in lists]
+
+
+def _is_fifo(path: AnyPath) -> bool:
+    # That a list is a bag's is told by where it is.
+    is_of_a_bag = os.path.basename(os.fsdecode(path)).startswith(("manifest-", "tagmanifest-"))
+    return stat.S_ISFIFO(_mode(path) or 0) and not is_of_a_bag
+
+
+@contextmanager
+def _piped(path: AnyPath) -> Iterator[str]:
+    with open(path, "rb") as file:
+        content = file.read()
+    reading, writing = os.pipe()
+    try:
+        threading.Thread(target=_feed, args=(writing, content), daemon=True).start()
+        yield f"/dev/fd/{reading}"
+    finally:
+        # Whoever feeds it ends with its last reader.
+        os.close(reading)
+
+
+def _feed(descriptor: int, content: bytes) -> None:
+    try:
+        with open(descriptor, "wb", buffering=0) as pipe:
+            _write_all(pipe, content)
+    except BrokenPipeError:
+        # The reader has seen enough.
+        pass
 
 
 def write_list(
@@ -244,7 +293,12 @@ def _mappings(rows: Any) -> Iterable[Any]:
     if isinstance(rows, Table):
         return rows.rows()
     if type(rows).__module__.startswith("polars."):
+        if type(rows).__name__ == "LazyFrame":
+            raise TypeError("rows is a query of polars, which has no rows yet; give what collect() makes of it")
         rows = _with_nanoseconds(rows)
+    if type(rows).__module__.startswith("pyarrow.") and hasattr(rows, "read_all"):
+        # Batches that come one after the other.
+        rows = rows.read_all()
     for convert in ("to_pylist", "to_dicts"):
         if hasattr(rows, convert):
             return list(getattr(rows, convert)())

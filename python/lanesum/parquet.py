@@ -143,6 +143,8 @@ def in_tasks(
     )
     if on is None:
         return Parts(part for task in tasks for part in function(task))
+    # A pool may have been started in another folder, and a cluster's workers have their own.
+    function = partial(function, folder=_arguments.folder_of([*paths, folder]))
 
     def fail(task: Sequence[Part], why: str) -> list[Part]:
         return [_failed(part, why) for part in task]
@@ -242,8 +244,8 @@ def _version(path: str) -> tuple[int, int, int]:
     return status.st_size, status.st_mtime_ns, status.st_ino
 
 
-def _has_changed(part: Part) -> bool:
-    return part.version is not None and part.version != _version(part.path)
+def _has_changed(part: Part, path: str) -> bool:
+    return part.version is not None and part.version != _version(path)
 
 
 def _groups(sizes: Sequence[int]) -> list[tuple[int, int]]:
@@ -269,9 +271,13 @@ def hash_parquet_task(
     key: Buffer | None = None,
     output: _Output = None,
     keep: Sequence[str] = (),
+    folder: AnyPath | None = None,
 ) -> list[Part]:
-    """What a worker does: reads row group by row group, hashes and writes. A part that fails says why."""
-    return [_hash_part(part, columns, algorithm, key, output, keep) for part in parts]
+    """What a worker does: reads row group by row group, hashes and writes. A part that fails says why.
+
+    `folder` is the one that relative paths are in, where it may be another than the worker's own.
+    """
+    return [_hash_part(part, columns, algorithm, key, output, keep, folder) for part in parts]
 
 
 def _hash_part(
@@ -281,21 +287,23 @@ def _hash_part(
     key: Buffer | None,
     output: _Output,
     keep: Sequence[str],
+    within: AnyPath | None,
 ) -> Part:
     import pyarrow
     import pyarrow.parquet
 
     # A task that is tried again may run beside the one that is taken for dead, on another machine.
     # Readers of folders of Parquet files leave out names that begin with a point.
-    folder, name = os.path.split(part.out)
+    source, out = (os.fsdecode(_arguments.within(within, path)) for path in (part.path, part.out))
+    folder, name = os.path.split(out)
     temporary = os.path.join(folder, f".{name}.{secrets.token_hex(8)}.tmp")
     rows = 0
     writer = None
     sources = sorted(set(_sources(columns)) | set(keep))
     try:
-        if _has_changed(part):
+        if _has_changed(part, source):
             return _failed(part, _CHANGED)
-        with pyarrow.parquet.ParquetFile(part.path) as file:
+        with pyarrow.parquet.ParquetFile(source) as file:
             for group in range(part.first, part.first + part.groups):
                 table = file.read_row_group(group, columns=sources)
                 hashed = _hashed(table, columns, algorithm, key, output, keep)
@@ -305,11 +313,11 @@ def _hash_part(
                 rows += hashed.num_rows
         if writer is not None:
             writer.close()
-        if _has_changed(part):
+        if _has_changed(part, source):
             return _failed(part, _CHANGED)
         with open(temporary, "rb") as written:
             os.fsync(written.fileno())
-        os.replace(temporary, part.out)
+        os.replace(temporary, out)
     except (OSError, TypeError, ValueError, pyarrow.ArrowException) as error:
         return _failed(part, f"{type(error).__name__}: {error}")
     finally:

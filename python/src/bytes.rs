@@ -96,6 +96,15 @@ pub(crate) fn room<T>(count: usize) -> PyResult<Vec<T>> {
     Ok(room)
 }
 
+/// That there is room for so many bytes, for what makes vectors of its own of them and would end
+/// the process where there is none.
+///
+/// # Errors
+/// `MemoryError` where there is not.
+pub(crate) fn require(count: usize) -> PyResult<()> {
+    room::<u8>(count).map(drop)
+}
+
 /// Appends bytes to others.
 ///
 /// # Errors
@@ -129,22 +138,29 @@ fn buffer(object: &Bound<'_, PyAny>) -> PyResult<PyBuffer<u8>> {
         Err(_) => PyBuffer::<u8>::get(&flat(object)?)?,
     };
     if !buffer.is_c_contiguous() {
-        return Err(PyBufferError::new_err(
-            "the bytes do not lie one behind the other; take a copy, as by bytes(...)",
-        ));
+        return Err(scattered());
     }
     Ok(buffer)
 }
 
 /// A copy of the bytes of an array of numpy's that cannot say in a buffer what its elements are, as
 /// moments; hashlib does not ask. None where others are in the way, or objects' addresses.
-fn without_format<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+fn without_format<'py>(object: &Bound<'py, PyAny>) -> Option<PyResult<Bound<'py, PyAny>>> {
     let has_objects = object.getattr("dtype").ok()?.getattr("hasobject").ok()?;
     if has_objects.is_truthy().ok()? {
         return None;
     }
+    if !object.getattr("flags").ok()?.getattr("c_contiguous").ok()?.is_truthy().ok()? {
+        return Some(Err(scattered()));
+    }
     // Python's own, which asks for nothing but bytes.
-    PyBytes::new(object.py(), b"").call_method1("join", ((object,),)).ok()
+    PyBytes::new(object.py(), b"").call_method1("join", ((object,),)).ok().map(Ok)
+}
+
+fn scattered() -> PyErr {
+    PyBufferError::new_err(
+        "the bytes do not lie one behind the other; take a copy, as by bytes(...)",
+    )
 }
 
 /// A view of an object's bytes in one dimension.
@@ -154,7 +170,7 @@ fn flat<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     }
     let view = match PyMemoryView::from(object) {
         Err(error) if error.is_instance_of::<PyValueError>(object.py()) => {
-            PyMemoryView::from(&without_format(object).ok_or(error)?)?.into_any()
+            PyMemoryView::from(&without_format(object).ok_or(error)??)?.into_any()
         }
         view => view?.into_any(),
     };
@@ -166,9 +182,7 @@ fn flat<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         return Ok(PyMemoryView::from(&PyBytes::new(object.py(), b""))?.into_any());
     }
     if !view.getattr("c_contiguous")?.is_truthy()? {
-        return Err(PyBufferError::new_err(
-            "the bytes do not lie one behind the other; take a copy, as by bytes(...)",
-        ));
+        return Err(scattered());
     }
     view.call_method1("cast", ("B",))
 }

@@ -7,16 +7,16 @@ use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, RecordBatch, new_empty_array};
 use arrow_schema::{DataType, FieldRef, Schema};
 use arrow_select::concat::concat;
-use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyDict, PyIterator, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyIterator, PyList, PyTuple};
 use pyo3_arrow::error::{PyArrowError, PyArrowResult};
 use pyo3_arrow::ffi::{
     ArrayIterator, to_array_pycapsules, to_schema_pycapsule, to_stream_pycapsule,
 };
 
 use crate::files::Batches;
+use crate::objects;
 use crate::requested::that_fits;
 use crate::signals::Turns;
 
@@ -209,11 +209,11 @@ fn object<'py>(py: Python<'py>, chunk: &ArrayRef, row: usize) -> PyResult<Bound<
         return Ok(py.None().into_bound(py));
     }
     match chunk.data_type() {
-        DataType::UInt64 => chunk.as_primitive::<UInt64Type>().value(row).into_bound_py_any(py),
+        DataType::UInt64 => objects::int(py, chunk.as_primitive::<UInt64Type>().value(row)),
         DataType::FixedSizeBinary(_) => {
-            Ok(PyBytes::new(py, chunk.as_fixed_size_binary().value(row)).into_any())
+            Ok(objects::bytes(py, chunk.as_fixed_size_binary().value(row))?.into_any())
         }
-        DataType::Utf8 => Ok(PyString::new(py, chunk.as_string::<i32>().value(row)).into_any()),
+        DataType::Utf8 => Ok(objects::text(py, chunk.as_string::<i32>().value(row))?.into_any()),
         other => {
             let problem = format!("{other} has no objects of Python here");
             Err(PyTypeError::new_err(problem))

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use arrow_array::cast::AsArray as _;
-use arrow_array::types::{
-    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+use arrow_array::types::{Int64Type, UInt64Type};
+use arrow_array::{
+    AnyDictionaryArray, Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, downcast_integer_array,
 };
-use arrow_array::{Array, ArrayRef, ArrowPrimitiveType};
 use arrow_buffer::{ArrowNativeType as _, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
@@ -16,6 +16,7 @@ use pyo3::prelude::*;
 use pyo3_arrow::error::PyArrowError;
 
 use crate::algorithm::{Digests, Function, Key, Places};
+use crate::bytes;
 use crate::column::Column;
 use crate::input::{self, Chunks, HASHED};
 use crate::output::{Output, Rendering};
@@ -63,7 +64,7 @@ pub(crate) fn hash_column(
     let function = Function::named(algorithm, key)?;
     let output = Output::named(output, "binary", &function)?;
     let chunks = input::column(column, "column", &HASHED)?;
-    input::refuse_extension(&chunks.field(), "column")?;
+    input::refuse_extension(&chunks.field(), "column", HASHED.types)?;
     hash(column.py(), &function, output, chunks)
 }
 
@@ -118,17 +119,10 @@ fn is_sound(array: &dyn Array) -> bool {
         DataType::Dictionary(..) => {
             let dictionary = array.as_any_dictionary();
             let (keys, values) = (dictionary.keys(), dictionary.values());
-            let are_within = match keys.data_type() {
-                DataType::Int8 => are_below::<Int8Type>(keys, values.len()),
-                DataType::Int16 => are_below::<Int16Type>(keys, values.len()),
-                DataType::Int32 => are_below::<Int32Type>(keys, values.len()),
-                DataType::Int64 => are_below::<Int64Type>(keys, values.len()),
-                DataType::UInt8 => are_below::<UInt8Type>(keys, values.len()),
-                DataType::UInt16 => are_below::<UInt16Type>(keys, values.len()),
-                DataType::UInt32 => are_below::<UInt32Type>(keys, values.len()),
-                DataType::UInt64 => are_below::<UInt64Type>(keys, values.len()),
+            let are_within = downcast_integer_array!(
+                keys => are_below(keys, values.len()),
                 _ => false,
-            };
+            );
             are_within && is_sound(values)
         }
         _ => true,
@@ -136,8 +130,7 @@ fn is_sound(array: &dyn Array) -> bool {
 }
 
 /// Whether all keys but null ones, where anything may stand, are numbers of so many values.
-fn are_below<T: ArrowPrimitiveType>(keys: &dyn Array, count: usize) -> bool {
-    let keys = keys.as_primitive::<T>();
+fn are_below<T: ArrowPrimitiveType>(keys: &PrimitiveArray<T>, count: usize) -> bool {
     // What is negative is more than any count.
     let mut beyond = keys.values().iter().enumerate().filter(|(_, key)| key.as_usize() >= count);
     beyond.all(|(row, _)| keys.is_null(row))
@@ -233,7 +226,7 @@ fn hash_dictionary(function: &Function, array: &dyn Array, places: Places<'_>) -
     if values.is_empty() {
         return Ok(());
     }
-    let keys = dictionary.normalized_keys();
+    let keys = places_of(dictionary)?;
     match Rows::of(values) {
         Some(rows) if rows.len() > keys.len() => {
             rows.hash_some(function, keys.into_iter(), places);
@@ -245,6 +238,21 @@ fn hash_dictionary(function: &Function, array: &dyn Array, places: Places<'_>) -
         }
     }
     Ok(())
+}
+
+/// Where the value of each row stands in a dictionary, which is not empty; anywhere in it where a
+/// row is null. Each key is read once and held within the dictionary: others may write there.
+///
+/// # Errors
+/// `MemoryError` where there is no room for them.
+pub(crate) fn places_of(dictionary: &dyn AnyDictionaryArray) -> PyResult<Vec<usize>> {
+    let (keys, last) = (dictionary.keys(), dictionary.values().len() - 1);
+    let mut places = bytes::room(keys.len())?;
+    downcast_integer_array!(
+        keys => places.extend(keys.values().iter().map(|key| key.as_usize().min(last))),
+        _ => unreachable!("keys are integers"),
+    );
+    Ok(places)
 }
 
 /// # Errors

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::ffi::FFI_ArrowSchema;
+use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_array::{Array as _, ArrayRef, BooleanArray, Date32Array, Int64Array, UInt64Array};
 use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
 use arrow_schema::{ArrowError, DataType, Field, FieldRef};
@@ -38,6 +39,8 @@ pub(crate) struct Takes {
     objects: &'static str,
     /// Behind the type of an array of numpy's that it does not take.
     arrays: &'static str,
+    /// Behind a type that says what its storage means.
+    pub(crate) types: &'static str,
 }
 
 /// What is hashed as it is.
@@ -45,6 +48,7 @@ pub(crate) const HASHED: Takes = Takes {
     objects: "str, bytes or another buffer can be hashed; of other values pyarrow.array() makes a \
               column with a type",
     arrays: "text, bytes and 64-bit integers can be hashed, and astype() makes one of these of it",
+    types: "give what it is stored as, or cast it to text",
 };
 
 /// What is written as text first, as databases do.
@@ -53,6 +57,7 @@ pub(crate) const WRITTEN: Takes = Takes {
               to text as your database does, or give pyarrow.array() with a type",
     arrays: "text, booleans and 64-bit integers are values of a key; astype() makes them of other \
              integers, and others are to be cast to text as your database does",
+    types: "cast it to text as your database does",
 };
 
 /// The column that an object is, which messages call `what`.
@@ -71,6 +76,7 @@ pub(crate) fn column(object: &Bound<'_, PyAny>, what: &str, takes: &Takes) -> Py
 /// # Errors
 /// `TypeError` for a column of structs, which is no table: a row of it may be null as a whole.
 pub(crate) fn by_capsule(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<Chunks>> {
+    items::refuse_class(object, what)?;
     refuse_types_of_polars(object, what)?;
     let handed = handed_over(object).map_err(|error| refused(object.py(), error, what))?;
     let Some(chunks) = handed else { return Ok(None) };
@@ -190,19 +196,18 @@ fn refuse_types_of_polars(object: &Bound<'_, PyAny>, what: &str) -> PyResult<()>
 /// # Errors
 /// `TypeError` for a type that says what its storage means, as that of UUIDs or of months does,
 /// unless it is stored as text, which says so itself. A dictionary is of the type of its values.
-pub(crate) fn refuse_extension(field: &Field, what: &str) -> PyResult<()> {
+pub(crate) fn refuse_extension(field: &Field, what: &str, remedy: &str) -> PyResult<()> {
     let stored = field.data_type();
     let Some(extension) = field.extension_type_name() else { return Ok(()) };
     if is_text(stored) {
         return Ok(());
     }
     Err(PyTypeError::new_err(format!(
-        "{what} is of the type {extension}, stored as {stored}; cast it to text as your database \
-         does"
+        "{what} is of the type {extension}, stored as {stored}; {remedy}"
     )))
 }
 
-fn is_text(data_type: &DataType) -> bool {
+pub(crate) fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
@@ -397,7 +402,11 @@ fn by_dtype(object: &Bound<'_, PyAny>, what: &str, takes: &Takes) -> PyResult<Op
     if !flags.as_ref().map_or(Ok(true), is_aligned)? {
         return by_dtype(&object.call_method0("copy")?, what, takes);
     }
-    match (kind.extract::<&str>()?, width) {
+    let kind: &str = kind.extract()?;
+    if object.hasattr("filled")? && matches!((kind, width), ("i" | "u", 8)) {
+        return masked(object, what, takes).map(Some);
+    }
+    match (kind, width) {
         ("i", 8) if is_plain => Ok(Some(Arc::new(Int64Array::new(numbers(object)?.into(), None)))),
         ("u", 8) if is_plain => Ok(Some(Arc::new(UInt64Array::new(numbers(object)?.into(), None)))),
         ("S", 1..) if is_plain => {
@@ -405,11 +414,33 @@ fn by_dtype(object: &Bound<'_, PyAny>, what: &str, takes: &Takes) -> PyResult<Op
             padded(bytes.cast::<PyBytes>()?.as_bytes(), width).map(Some)
         }
         ("O" | "S" | "U" | "T" | "b", _) | ("i" | "u", 8) => {
+            if !object.hasattr("tolist")? {
+                return Err(items::no_sequence(object, what)?);
+            }
             let list = object.call_method0("tolist")?;
             of_items(&items::hold(&list, what)?, what, takes).map(Some)
         }
         _ => Err(PyTypeError::new_err(format!("{what} is of dtype {dtype}; {}", takes.arrays))),
     }
+}
+
+/// The numbers of a masked array of numpy's, null where it is masked: a list of them would have
+/// lost their type.
+fn masked(object: &Bound<'_, PyAny>, what: &str, takes: &Takes) -> PyResult<ArrayRef> {
+    let numbers = by_dtype(&object.call_method1("filled", (0,))?, what, takes)?;
+    let numbers = numbers.expect("an array of numpy's");
+    let masks = object.py().import("numpy")?.getattr("ma")?;
+    let mask = masks.call_method1("getmaskarray", (object,))?.call_method0("tobytes")?;
+    let mut present = Bits::new(numbers.len())?;
+    let mask = mask.cast::<PyBytes>()?.as_bytes().iter().enumerate();
+    mask.filter(|(_, is_masked)| **is_masked == 0).for_each(|(row, _)| present.set(row));
+    let nulls = present.nulls();
+    Ok(match numbers.as_primitive_opt::<UInt64Type>() {
+        Some(numbers) => Arc::new(UInt64Array::new(numbers.values().clone(), nulls)),
+        None => {
+            Arc::new(Int64Array::new(numbers.as_primitive::<Int64Type>().values().clone(), nulls))
+        }
+    })
 }
 
 /// A copy of an array's numbers. An array may have more rows than memory has room for, where all of

@@ -38,8 +38,8 @@ impl Item<'_> {
 /// meanwhile.
 ///
 /// # Errors
-/// `TypeError` for one message in the place of many, for dicts, sets, tables and arrays of several
-/// dimensions, and for what cannot be iterated over.
+/// `TypeError` for one message in the place of many, for dicts, sets, tables, classes and arrays of
+/// several dimensions, and for what cannot be iterated over.
 pub(crate) fn hold<'py>(sequence: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyTuple>> {
     let tuple_of = sequence.py().get_type::<PyTuple>();
     // A class of somebody's own may give others than it holds.
@@ -50,10 +50,12 @@ pub(crate) fn hold<'py>(sequence: &Bound<'py, PyAny>, what: &str) -> PyResult<Bo
     if let Ok(tuple) = sequence.cast_exact::<PyTuple>() {
         return Ok(tuple.clone());
     }
+    refuse_class(sequence, what)?;
     let is_one = sequence.is_instance_of::<PyString>()
         || sequence.is_instance_of::<PyBytes>()
         || sequence.is_instance_of::<PyByteArray>()
-        || sequence.is_instance_of::<PyMemoryView>();
+        || sequence.is_instance_of::<PyMemoryView>()
+        || is_bytes(sequence)?;
     let class = sequence.get_type().name()?;
     if is_one {
         return Err(PyTypeError::new_err(format!("{what} is one {class}; give a list of them")));
@@ -78,15 +80,47 @@ pub(crate) fn hold<'py>(sequence: &Bound<'py, PyAny>, what: &str) -> PyResult<Bo
         return Err(PyTypeError::new_err(format!("{what} has {dimensions} dimensions; give one")));
     }
     let tuple = tuple_of.call1((sequence,)).map_err(|error| {
-        let remedy = if is_query { "; give what collect() makes of it" } else { "" };
-        let problem = format!("{what} is of type {class}, which is no sequence{remedy}");
         if error.is_instance_of::<PyTypeError>(sequence.py()) {
-            PyTypeError::new_err(problem)
+            no_sequence(sequence, what).unwrap_or_else(|error| error)
         } else {
             error
         }
     })?;
     Ok(tuple.cast_into::<PyTuple>()?)
+}
+
+/// Whether an object is a buffer of bytes, one behind the other, as a mapped file or an array of
+/// ctypes: iterated over, it would be as many messages. Arrays of numbers, of Python or numpy, are
+/// no bytes.
+fn is_bytes(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let class = object.get_type();
+    if *class.module()?.to_cow()? == *"array" || class.hasattr("dtype")? {
+        return Ok(false);
+    }
+    let Ok(view) = PyMemoryView::from(object) else { return Ok(false) };
+    Ok(view.getattr("itemsize")?.eq(1)? && view.getattr("ndim")?.eq(1)?)
+}
+
+/// # Errors
+/// `TypeError` for a class, which has the attributes that its objects have.
+pub(crate) fn refuse_class(object: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
+    let Ok(class) = object.cast::<PyType>() else { return Ok(()) };
+    let problem = format!("{what} is a class, {}; give an object of it", class.name()?);
+    Err(PyTypeError::new_err(problem))
+}
+
+/// That an object is no sequence, and what makes one of a query that has not run.
+pub(crate) fn no_sequence(object: &Bound<'_, PyAny>, what: &str) -> PyResult<PyErr> {
+    let class = object.get_type();
+    // Of polars, and of Dask.
+    let makes_one =
+        ["collect", "compute"].into_iter().find(|name| class.hasattr(*name).unwrap_or_default());
+    let remedy = makes_one.map(|name| format!("; give what {name}() makes of it"));
+    Ok(PyTypeError::new_err(format!(
+        "{what} is of type {}, which is no sequence{}",
+        class.name()?,
+        remedy.unwrap_or_default()
+    )))
 }
 
 /// Whether a class has columns, which are what comes of iterating over its objects, or their names:
@@ -162,17 +196,25 @@ pub(crate) fn is_missing(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     }
     let (name, module) = (name.to_cow()?, class.module()?);
     let module = module.to_cow()?;
-    if name.ends_with("Scalar") && module.starts_with("pyarrow.") {
+    if is_scalar_of_pyarrow(&name, &module) {
         // pyarrow has a null of every type.
         return Ok(!object.getattr(intern!(object.py(), "is_valid"))?.is_truthy()?);
     }
     Ok(["NAType", "NaTType"].contains(&&*name) && module.starts_with("pandas."))
 }
 
-/// Whether an object is a decimal that signals that it is no number, which pandas refuses.
-pub(crate) fn is_signaling(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    Ok(is_of_class(object, "decimal", "Decimal")?
-        && object.call_method0(intern!(object.py(), "is_snan"))?.is_truthy()?)
+fn is_scalar_of_pyarrow(name: &str, module: &str) -> bool {
+    name.ends_with("Scalar") && module.starts_with("pyarrow.")
+}
+
+/// Whether an object that stands for nothing does so to pandas, too: a decimal that signals that it
+/// is no number is refused there, and a null of pyarrow's is the text that Python makes of it.
+pub(crate) fn is_missing_to_pandas(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let class = object.get_type();
+    if is_of_class(object, "decimal", "Decimal")? {
+        return Ok(!object.call_method0(intern!(object.py(), "is_snan"))?.is_truthy()?);
+    }
+    Ok(!is_scalar_of_pyarrow(&class.name()?.to_cow()?, &class.module()?.to_cow()?))
 }
 
 /// Whether an object is of this class, and of none below it. By its names: what is not imported yet

@@ -16,6 +16,7 @@ mod hex;
 mod input;
 mod items;
 mod many;
+mod objects;
 mod output;
 mod pandas;
 mod panics;

@@ -2,15 +2,20 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString};
+use pyo3::types::{PyList, PyString};
 
 use crate::algorithm::{Digests, Function, Key};
+use crate::bytes::{require, room};
 use crate::items::{self, MESSAGES};
+use crate::objects;
 use crate::output::Output;
 
 /// Messages that are hashed at a time: enough for lengths of all kinds to fill the lanes, and few
 /// enough for what is noted of each to stay in the L2 cache.
 const BATCH: usize = 1 << 15;
+
+/// Bytes that are noted of each meanwhile, at most about.
+const NOTES: usize = 64;
 
 /// Bytes of messages that are hashed at a time, the last message not counted.
 const BYTES: usize = 64 << 20;
@@ -19,8 +24,8 @@ const BYTES: usize = 64 << 20;
 /// of numbers.
 ///
 /// Messages are bytes, str (hashed as UTF-8) or any other buffer, in a list, a tuple or anything
-/// else that can be iterated over but a table. Many are hashed side by side, whatever their
-/// lengths; other threads run meanwhile.
+/// else that can be iterated over; not in a table, a dict or a set, nor is one message taken for
+/// many. Many are hashed side by side, whatever their lengths; other threads run meanwhile.
 ///
 /// >>> import lanesum
 /// >>> lanesum.hash_many(["a", b"abc"], output="hex")
@@ -49,19 +54,19 @@ pub(crate) fn hash_many<'py>(
     let mut start = 0;
     while start < count {
         let mut bytes = 0;
-        let mut batch = Vec::new();
+        let mut batch = room(BATCH.min(count - start))?;
         // ctrl-C is looked for after each of these.
         while batch.len() < BATCH.min(count - start) && bytes < BYTES {
             let item = items::item(&tuple, start + batch.len(), "messages", MESSAGES)?;
             bytes += item.bytes().map_or(0, <[u8]>::len);
             batch.push(item);
         }
-        let slices = batch
-            .iter()
-            .enumerate()
-            .map(|(at, item)| item.bytes().ok_or_else(|| missing(start + at)))
-            .collect::<PyResult<Vec<&[u8]>>>()?;
+        let mut slices: Vec<&[u8]> = room(batch.len())?;
+        for (at, item) in batch.iter().enumerate() {
+            slices.push(item.bytes().ok_or_else(|| missing(start + at))?);
+        }
         let mut digests = Digests::new(&function, slices.len())?;
+        require(slices.len() * NOTES)?;
         let places = digests.places(0..slices.len());
         py.detach(|| function.hash(slices.iter().copied(), places));
         append(&list, output, &digests)?;
@@ -82,13 +87,13 @@ fn append(list: &Bound<'_, PyList>, output: Output, digests: &Digests) -> PyResu
     let py = list.py();
     match (output, digests) {
         (Output::Uint64, Digests::Narrow(numbers)) => {
-            numbers.iter().try_for_each(|number| list.append(number))
+            numbers.iter().try_for_each(|number| list.append(objects::int(py, number)?))
         }
         (Output::Binary, Digests::Narrow(numbers)) => numbers
             .iter()
-            .try_for_each(|number| list.append(PyBytes::new(py, &number.to_le_bytes()))),
+            .try_for_each(|number| list.append(objects::bytes(py, &number.to_le_bytes())?)),
         (Output::Binary, Digests::Wide(all)) => {
-            all.iter().try_for_each(|digest| list.append(PyBytes::new(py, digest)))
+            all.iter().try_for_each(|digest| list.append(objects::bytes(py, digest)?))
         }
         (Output::Hex, Digests::Narrow(numbers)) => {
             numbers.iter().try_for_each(|number| append_hex(list, &number.to_le_bytes()))

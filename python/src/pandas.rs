@@ -38,7 +38,7 @@ pub(crate) fn _pandas_hash_objects(
         for number in start..count.min(start + BATCH) {
             match items::item(&tuple, number, "values", MESSAGES) {
                 Ok(Item::Missing)
-                    if may_miss && !items::is_signaling(&tuple.get_item(number)?)? =>
+                    if may_miss && items::is_missing_to_pandas(&tuple.get_item(number)?)? =>
                 {
                     missing.push(number);
                     batch.push(Item::Missing);

@@ -7,9 +7,10 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
     Date32Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType,
 };
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, UInt64Array};
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType, Field};
+use arrow_select::take::take;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3_arrow::error::PyArrowError;
@@ -18,7 +19,7 @@ use pyo3_arrow::ffi::ArrayIterator;
 use crate::algorithm::{Function, Places};
 use crate::bytes;
 use crate::column::Column;
-use crate::hash_column::{next, steps, unless_it_changes};
+use crate::hash_column::{next, places_of, steps, unless_it_changes};
 use crate::input::{self, Chunks, WRITTEN};
 use crate::output::{Output, Rendering};
 use crate::rows::Rows;
@@ -336,16 +337,24 @@ impl Texts {
         let Some(dictionary) = array.as_any_dictionary_opt() else {
             return Ok(Self { texts: text(number, array)?, places: None });
         };
-        let (keys, texts) = (dictionary.keys(), text(number, dictionary.values())?);
-        // Each key is read once and held within the dictionary: others may write where the keys
-        // are, and Arrow's own cast would follow them.
-        let places = if texts.is_empty() {
-            vec![None; keys.len()]
-        } else {
-            let places = dictionary.normalized_keys().into_iter().enumerate();
-            places.map(|(row, place)| keys.is_valid(row).then_some(place)).collect()
+        let (keys, values) = (dictionary.keys(), dictionary.values());
+        // Arrow's own cast would follow the keys, where others may write.
+        let external = |error| ArrowError::ExternalError(Box::new(error));
+        let places = match values.is_empty() {
+            true => Vec::new(),
+            false => places_of(dictionary).map_err(external)?,
         };
-        Ok(Self { texts, places: Some(places) })
+        if values.len() > keys.len() && !places.is_empty() && !input::is_text(values.data_type()) {
+            // A few rows may have come with all values of a large table.
+            let places = places.into_iter().map(|place| place as u64).collect::<Vec<_>>();
+            let places = UInt64Array::new(places.into(), keys.nulls().cloned());
+            return Ok(Self { texts: text(number, &take(values, &places, None)?)?, places: None });
+        }
+        let mut known = bytes::room(keys.len()).map_err(external)?;
+        known.extend(
+            (0..keys.len()).map(|row| places.get(row).copied().filter(|_| keys.is_valid(row))),
+        );
+        Ok(Self { texts: text(number, values)?, places: Some(known) })
     }
 
     fn values(&self) -> Values<'_> {
@@ -388,7 +397,7 @@ fn text(number: usize, values: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         return Err(ArrowError::ExternalError(Box::new(error)));
     }
     match values.data_type() {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Ok(values.clone()),
+        data_type if input::is_text(data_type) => Ok(values.clone()),
         _ => cast(values, &DataType::LargeUtf8),
     }
 }
@@ -415,7 +424,7 @@ const DATES: RangeInclusive<i32> = -719_162..=2_932_896;
 /// `TypeError` for a column whose values are not the same text everywhere.
 fn check_type(name: &str, field: &Field, is_of_pandas: bool) -> PyResult<()> {
     use DataType::*;
-    input::refuse_extension(field, name)?;
+    input::refuse_extension(field, name, WRITTEN.types)?;
     let data_type = field.data_type();
     let has_text = |data_type: &DataType| {
         data_type.is_integer()

@@ -443,10 +443,10 @@ def test_what_a_type_means_is_not_what_it_is_stored_as(key: bytes) -> None:
     months = pd.Series(pd.period_range("2020-01", periods=2, freq="M"))
     truths = pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1, 0], pa.int8()))
     for column, words in (
-        (pa.array([bytes(16)], pa.uuid()), r"column is of the type arrow.uuid, stored as FixedSizeBinary\(16\); cast it to"),
+        (pa.array([bytes(16)], pa.uuid()), r"column is of the type arrow.uuid, stored as FixedSizeBinary\(16\); give what it is"),
         (pd.Series([uuid.UUID(int=5)]), "arrow.uuid"),
         (pa.table({"id": pa.array([bytes(16)], pa.uuid())}), "arrow.uuid"),
-        (months, "pandas.period, stored as Int64; cast it to text as your database does"),
+        (months, "pandas.period, stored as Int64; give what it is stored as, or cast it to text$"),
         (truths, "arrow.bool8"),
     ):
         for arguments in ((), ("siphash24",)):
@@ -488,3 +488,32 @@ def test_a_module_that_is_not_pythons_is_no_panic(tmp_path: Path) -> None:
 def test_many_long_messages_are_hashed_in_their_order() -> None:
     messages = [bytes([number]) * (20 << 20) for number in range(9)]
     assert lanesum.hash_many(messages) == [hashlib.md5(message).digest() for message in messages]
+
+
+@pytest.mark.parametrize("kind", ["u8", ">u8", "i8", "<i8"])
+def test_a_masked_array_of_numpys_is_null_where_it_is_masked(kind: str, key: bytes) -> None:
+    top = 2**64 - 1 if kind.endswith("u8") else -(2**63)
+    numbers = np.ma.array([top, 1, 2], dtype=kind, mask=[False, True, False])
+    for column in (numbers, np.ma.array([top, 0, 1, 0, 2], dtype=kind, mask=[0, 0, 1, 0, 0])[::2]):
+        found = lanesum.hash_column(column, "siphash24", key=key, output="uint64").to_pylist()
+        plain = np.array([top, 2], dtype=kind)
+        first, last = lanesum.hash_column(plain, "siphash24", key=key, output="uint64").to_pylist()
+        assert found == [first, None, last]
+    texts = [str(top), None, "2"]
+    assert lanesum.surrogate_key([numbers]).to_pylist() == lanesum.surrogate_key([texts]).to_pylist()
+    whole = np.ma.array([top], dtype=kind)
+    assert lanesum.hash_column(whole, "siphash24", key=key)[0] == peer.siphash24(
+        (top % 2**64).to_bytes(8, "little"), key=key
+    ).digest()
+
+
+def test_what_has_not_been_computed_yet_says_what_computes_it() -> None:
+    class Lazy:
+        dtype = np.dtype("U1")
+
+        def compute(self) -> object: ...
+
+    with pytest.raises(TypeError, match=r"column is of type Lazy, which is no sequence; give what compute\(\) makes of it"):
+        lanesum.hash_column(Lazy())
+    with pytest.raises(TypeError, match=r"columns\[0\] is of type Lazy, .*compute"):
+        lanesum.surrogate_key([Lazy()])

@@ -682,3 +682,103 @@ def test_names_of_surrogates_that_are_utf_8_are_those_of_the_table(tmp_path: Pat
         assert list(lanesum.hash_files([bytewise, name], executor=pool)) == list(alone) * 2
         with pytest.raises(TypeError, match=r"paths\[1\] must be str, bytes or os.PathLike, not int"):
             lanesum.hash_files([bytewise, 1], executor=pool)  # type: ignore[list-item]
+
+
+class Elsewhere(Executor):
+    """Works in another folder, as a pool that was started there, or a cluster."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def submit(self, fn, /, *args, **kwargs):  # type: ignore[no-untyped-def]
+        here = os.getcwd()
+        os.chdir(self.folder)
+        future: Future[object] = Future()
+        try:
+            future.set_result(pickle.loads(pickle.dumps(fn))(*args, **kwargs))
+        finally:
+            os.chdir(here)
+        return future
+
+
+@pytest.fixture
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """Where the workers are, and where we are; both have a file `f` and a folder `shards`."""
+    there, here = tmp_path / "there", tmp_path / "here"
+    for folder, content in ((there, "other"), (here, "right")):
+        (folder / "shards").mkdir(parents=True)
+        (folder / "f").write_text(content)
+        os.utime(folder / "f", (1, 1))
+    monkeypatch.chdir(here)
+    return there, here
+
+
+def test_relative_paths_are_those_of_this_process(folders: tuple[Path, Path]) -> None:
+    there, here = folders
+    os.rmdir("shards")
+    for paths in (["f"], [b"f"], ["./f", "../there/f", "", str(here / "f")]):
+        table = lanesum.hash_files(paths, executor=Elsewhere(there))
+        assert list(table) == list(lanesum.hash_files(paths))
+    table = lanesum.hash_tree(".", executor=Elsewhere(there))
+    assert list(table) == list(lanesum.hash_tree(".")) and table.column("path") == ["./f"]
+    table = lanesum.hash_files(["f"], executor=Elsewhere(there))
+    assert table.ok and table.column("md5") == [hashlib.md5(b"right").digest()]
+
+
+def test_relative_shards_are_in_the_folder_of_this_process(folders: tuple[Path, Path]) -> None:
+    there, _ = folders
+    # So that it has settled.
+    time.sleep(3.1)
+    first = lanesum.hash_files(["f"], executor=Elsewhere(there), shards="shards")
+    assert len(os.listdir("shards")) == 1 and os.listdir(there / "shards") == []
+    with ThreadPoolExecutor(1) as pool:
+        assert list(lanesum.hash_files(["f"], executor=pool, shards=b"shards")) == list(first)
+    assert len(os.listdir("shards")) == 1
+
+
+@cluster
+@pytest.mark.parametrize("context", ["fork", "forkserver", "spawn"])
+def test_a_pool_that_was_started_elsewhere_reads_what_is_here(folders: tuple[Path, Path], context: str) -> None:
+    there, here = folders
+    os.chdir(there)
+    with ProcessPoolExecutor(1, multiprocessing.get_context(context)) as executor:
+        executor.submit(int).result()
+        os.chdir(here)
+        table = lanesum.hash_files(["f"], executor=executor)
+    assert table.column("md5") == [hashlib.md5(b"right").digest()]
+
+
+def test_another_file_of_the_same_name_is_an_error(tmp_path: Path) -> None:
+    for name in ("a", "b", "grown", "empty"):
+        (tmp_path / name).write_text(name if name != "empty" else "")
+    paths = [str(tmp_path / name) for name in ("a", "b", "grown", "empty")]
+
+    class OnAnotherMachine(Executor):
+        def submit(self, fn, /, *args, **kwargs):  # type: ignore[no-untyped-def]
+            # Where `b` is another, `grown` grows, and `empty`, which may be the kernel's, is not.
+            before = (tmp_path / "b").read_text()
+            for name in ("b", "grown", "empty"):
+                (tmp_path / name).write_text("another")
+            future: Future[object] = Future()
+            future.set_result(fn(*args, **kwargs))
+            (tmp_path / "b").write_text(before)
+            return future
+
+    table = lanesum.hash_files(paths, executor=OnAnotherMachine())
+    assert table.column("path") == paths and not table.ok
+    assert table.column("error") == [None, "its worker read 7 bytes under this name, and here it has 1", None, None]
+    assert [digest is None for digest in table.column("md5")] == [False, True, False, False]
+
+
+def test_parquet_is_read_and_written_in_the_folder_of_this_process(folders: tuple[Path, Path]) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    import pyarrow.parquet
+
+    from lanesum import parquet
+
+    there, here = folders
+    for folder, value in ((there, "other"), (here, "right")):
+        pyarrow.parquet.write_table(pyarrow.table({"id": [value]}), folder / "in")
+    (part,) = parquet.hash_parquet("in", "id", "out", executor=Elsewhere(there))
+    assert part.error is None and part.path == "in" and not (there / "out").exists()
+    assert pyarrow.parquet.read_table(part.out).column("id_md5").to_pylist() == [hashlib.md5(b"right").digest()]

@@ -390,3 +390,12 @@ def test_what_functions_return_has_a_public_name(tmp_path: Path) -> None:
     assert type(lanesum.check(tmp_path / "list")) is lanesum.Checked
     assert type(lanesum.compare(tmp_path, tmp_path)) is lanesum.Compared
     assert type(lanesum.read_list(tmp_path / "list")) is lanesum.Table
+
+
+def test_paths_may_be_a_column_of_pyarrow(tree: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    paths = [str(path) for path in tree.rglob("*") if path.is_file()]
+    for column in (pyarrow.array(paths), pyarrow.chunked_array([paths[:1], paths[1:]])):
+        assert list(lanesum.hash_files(column)) == list(lanesum.hash_files(paths))
+    with pytest.raises(TypeError, match=r"paths\[1\] must be str, bytes or os.PathLike, not NoneType"):
+        lanesum.hash_files(pyarrow.array([paths[0], None]))

@@ -7,7 +7,11 @@ import os
 import subprocess
 import sys
 import sysconfig
+import threading
+import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -534,3 +538,53 @@ def test_a_file_that_takes_a_part_gets_the_rest(tmp_path: Path) -> None:
     assert slow.taken == f"0cc175b9c0f1b6a831c399e269772661  {tmp_path}/a\n".encode()
     with pytest.raises(BlockingIOError, match="takes no more"):
         lanesum.write_list(table, Slow(0))
+
+
+def test_rows_may_be_a_stream_of_pyarrow_and_no_query(folder: Path) -> None:
+    table = lanesum.hash_files(["a"])
+    lanesum.write_list(table, "one")
+    lanesum.write_list(table.to_pyarrow().to_reader(), "two")
+    assert Path("one").read_bytes() == Path("two").read_bytes()
+    polars = pytest.importorskip("polars")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(TypeError, match=r"rows is a query of polars, .*; give what collect\(\) makes of it"):
+            lanesum.write_list(polars.DataFrame(table).lazy(), "three")
+
+
+def test_lists_come_through_fifos(folder: Path) -> None:
+    os.mkfifo("fifo")
+    line = f"{ABC}  a\n"
+
+    def fed(content: str, work: Callable[[], Any]) -> Any:
+        writer = threading.Thread(target=Path("fifo").write_text, args=(content,))
+        writer.start()
+        found = work()
+        writer.join()
+        return found
+
+    Path("list").write_text(line)
+    for lists in (["fifo"], ["list", "fifo"], [b"fifo"]):
+        checked = fed(line * 5000, lambda: lanesum.check(lists))
+        assert checked.ok and len(checked) == 5000 + ("list" in lists) and "fifo" in checked.column("list")
+    checked = fed("", lambda: lanesum.check(["list", "fifo"]))
+    assert not checked.ok and checked.problems == ["fifo: no checksum line came; did what writes the list fail?"]
+    checked = fed("x\n", lambda: lanesum.check("fifo"))
+    assert not checked.ok and checked.problems == ["fifo: no checksum line in it; is it a list?"]
+    assert fed(line, lambda: lanesum.compare("list", "fifo")).ok
+    assert not fed(line, lambda: lanesum.compare("fifo", folder)).ok
+    compared = fed("x\n", lambda: lanesum.compare("list", "fifo"))
+    assert [problem.split(":")[0] for problem in compared.problems] == ["fifo"] * len(compared.problems) != []
+    with pytest.raises(ValueError, match="^fifo: its lines end with NUL"):
+        fed(line.replace("\n", "\0"), lambda: lanesum.compare("list", "fifo"))
+    # What is wrong is told before it is waited for.
+    with pytest.raises(FileNotFoundError):
+        lanesum.check(["fifo", "nowhere"])
+    with pytest.raises(ValueError, match="md6"):
+        lanesum.check("fifo", algorithm="md6")
+
+
+def test_the_last_day_that_has_four_digits_for_its_year_is_a_time() -> None:
+    for moment in ("9999-12-31T00:00:00Z", "9999-12-31T23:59:59.999999999Z", "9999-12-30T23:59:59Z"):
+        table = lanesum.read_list(f"path,modified,md5\na,{moment},{ABC}\n".encode())
+        assert table.column("path") == ["a"] and table.column("modified") == [None]

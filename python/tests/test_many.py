@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import array
+import ctypes
 import hashlib
+import mmap
 
 import duckdb
 import numpy as np
@@ -123,3 +126,26 @@ def test_a_list_of_a_class_of_its_own_says_what_is_in_it() -> None:
     expected = lanesum.hash_many(["b", "a"])
     assert lanesum.hash_many(given) == expected
     assert lanesum.hash_column(given).to_pylist() == expected
+
+
+def test_one_message_is_not_taken_for_many() -> None:
+    chars = (ctypes.c_char * 3).from_buffer_copy(b"abc")
+    for one in ("abc", b"abc", bytearray(b"abc"), memoryview(b"abc"), mmap.mmap(-1, 3), chars):
+        for hashed in (lanesum.hash_many, lanesum.hash_column):
+            with pytest.raises(TypeError, match=f" is one {type(one).__name__}; give a list of them"):
+                hashed(one)
+        assert lanesum.hash_many([one]) == [hashlib.md5(one.encode() if isinstance(one, str) else one).digest()]
+    rows = (ctypes.c_char * 1 * 3).from_buffer_copy(b"abc")
+    for several in (rows, np.array([b"a", b"b", b"c"])):
+        assert lanesum.hash_many(several) == lanesum.hash_many(["a", "b", "c"])
+    assert len(lanesum.hash_column(array.array("B", b"abc"), "siphash24", key=bytes(16))) == 3
+
+
+def test_a_class_is_no_sequence() -> None:
+    for given in (np.ndarray, pa.Array, pl.Series, list):
+        words = f" is a class, {given.__name__}; give an object of it"
+        for hashed in (lanesum.hash_many, lanesum.hash_column, lanesum.surrogate_key):
+            with pytest.raises(TypeError, match=words):
+                hashed(given)
+        with pytest.raises(TypeError, match=r"columns\[0\]" + words):
+            lanesum.surrogate_key([given])

@@ -201,8 +201,11 @@ def test_moments_of_numpy_are_their_bytes() -> None:
         moments = np.zeros(100_000, kind)
         assert lanesum.md5(moments).digest() == hashlib.md5(moments).digest()
         assert lanesum.hash_many([moments[:3]]) == [hashlib.md5(moments[:3]).digest()]
-        with pytest.raises(ValueError, match="cannot include dtype|not C-contiguous"):
+        words = "the bytes do not lie one behind the other; take a copy"
+        with pytest.raises(BufferError, match=f"^{words}"):
             lanesum.md5(moments[::2])
+        with pytest.raises(BufferError, match=r"^messages\[0\]: " + words):
+            lanesum.hash_many([moments[::2]])
     with pytest.raises((TypeError, ValueError)):
         lanesum.md5(np.zeros(3, [("at", "M8[ns]"), ("of", "O")]))
     view = memoryview(b"abc")

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -109,3 +110,11 @@ def test_a_signaling_decimal_is_refused_as_pandas_does() -> None:
     assert (lanesum.pandas_hash_array(values, categorize=False) == theirs).all()
     values[1] = Decimal("NaN")
     assert (lanesum.pandas_hash_array(values) == pd.util.hash_array(values)).all()
+
+
+def test_a_null_of_pyarrow_is_what_pandas_makes_of_it() -> None:
+    for values in (["a", pa.scalar(None, pa.string())], [pa.scalar("a"), None], [pa.scalar(None)]):
+        array = objects(values)
+        for categorize in (True, False):
+            theirs = pd.util.hash_array(array, categorize=categorize)
+            assert (lanesum.pandas_hash_array(array, categorize=categorize) == theirs).all()

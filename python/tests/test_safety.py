@@ -199,7 +199,8 @@ def test_memory_stays_what_it_is() -> None:
 def within(megabytes: int, given: str, work: str) -> str:
     """What becomes of work where there is no more memory than this beside what it is given."""
     script = f"""
-import resource, numpy as np, pyarrow as pa, lanesum
+import pickle, resource, numpy as np, pyarrow as pa, lanesum
+lanesum.hash_files, lanesum.read_list
 given = {given}
 # What is loaded late is there.
 lanesum.surrogate_key([lanesum.hash_column(["a"], "siphash24", key=bytes(16), output="uint64")])
@@ -252,6 +253,31 @@ def test_objects_take_little_more_memory_than_they_have() -> None:
     for of in ('"a"', 'b"a"'):
         # It has 286 MiB, and its digests 5.
         assert within(310, f"[{of} * 1000] * 300_000", "lanesum.hash_column(given)") == "300000"
+
+
+@pytest.mark.parametrize(
+    "megabytes, given, work",
+    [
+        (28, "[str(i) for i in range(500_000)]", "lanesum.hash_many(given)"),
+        (20, "[str(i) for i in range(500_000)]", "lanesum.hash_many(given, 'siphash24', key=bytes(16), output='uint64')"),
+        (6, "lanesum.hash_column([str(i) for i in range(500_000)], output='hex')", "given.to_pylist()"),
+        (30, "pa.DictionaryArray.from_arrays(pa.array(np.zeros(3_000_000, 'i4')), ['a', 'b'])", "lanesum.hash_column(given)"),
+        (6, "lanesum.hash_column([str(i) for i in range(1_000_000)])", "pickle.dumps(given)"),
+        (8, "pickle.dumps(lanesum.hash_column([str(i) for i in range(1_000_000)]))", "pickle.loads(given)"),
+        (16, r"b''.join(b'%032x  a/long/name/of/file%d\n' % (i, i) for i in range(300_000))", "lanesum.read_list(given)"),
+    ],
+    ids=["digests", "numbers", "list", "dictionary", "pickle", "unpickle", "records"],
+)
+def test_what_is_made_beyond_memory_is_a_memory_error(megabytes: int, given: str, work: str) -> None:
+    assert within(megabytes, given, work) == "MemoryError"
+
+
+def test_only_values_that_rows_have_are_made_text() -> None:
+    given = "pa.DictionaryArray.from_arrays(pa.array([0, None, 7], pa.int32()), pa.array(np.arange(5_000_000)))"
+    assert within(64, given, "lanesum.surrogate_key([given])") == "3"
+    column = pa.DictionaryArray.from_arrays([0, None, 2, 3], pa.array([5, 6, None, 8, 9]))
+    expected = lanesum.surrogate_key([["5", None, None, "8"]])
+    assert lanesum.surrogate_key([column]).to_pylist() == expected.to_pylist()
 
 
 def test_values_of_dictionaries_are_not_copied_for_each_row() -> None:

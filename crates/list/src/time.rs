@@ -1,13 +1,19 @@
 //! Moments as RFC 3339 writes them.
 
-use jiff::Timestamp;
-use jiff::fmt::temporal::DateTimePrinter;
+use jiff::civil::DateTime;
+use jiff::fmt::temporal::{DateTimePrinter, Pieces};
+use jiff::tz::Offset;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::Time;
 
 /// The moment of 0000-01-01 00:00 UTC, and the last second of the year 9999: RFC 3339 has four
 /// digits for a year.
 const YEARS: std::ops::RangeInclusive<i64> = -62_167_219_200..=253_402_300_799;
+
+/// The crate has no moments of the last day of the year 9999, but its date and time of day: such a
+/// moment is taken as one so many seconds before.
+const SHIFT: i64 = 2 * 24 * 60 * 60;
 
 impl Time {
     /// Appends it as RFC 3339 has it, in UTC and with nine digits after the second:
@@ -26,12 +32,20 @@ impl Time {
     pub fn write_rfc3339(&self, out: &mut Vec<u8>) -> bool {
         // The crate's moments have nanoseconds of the second's own sign.
         let nanoseconds = i64::from(self.nanoseconds).try_into().ok();
+        let shift = if self.seconds > LAST { SHIFT } else { 0 };
         let moment = nanoseconds
             .filter(|_| YEARS.contains(&self.seconds))
-            .and_then(|nanoseconds: i32| Timestamp::new(self.seconds, nanoseconds).ok());
+            .and_then(|nanoseconds: i32| Timestamp::new(self.seconds - shift, nanoseconds).ok());
         let Some(moment) = moment else { return false };
         const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(9));
-        PRINTER.print_timestamp(&moment, out).expect("memory takes everything");
+        if shift == 0 {
+            PRINTER.print_timestamp(&moment, out).expect("memory takes everything");
+            return true;
+        }
+        let civil = Offset::UTC.to_datetime(moment).checked_add(SignedDuration::from_secs(shift));
+        let Ok(civil) = civil else { return false };
+        PRINTER.print_datetime(&civil, &mut *out).expect("memory takes everything");
+        out.push(b'Z');
         true
     }
 
@@ -44,7 +58,8 @@ impl Time {
         if !text.iter().all(is_part) {
             return None;
         }
-        let moment: Timestamp = str::from_utf8(text).ok()?.parse().ok()?;
+        let text = str::from_utf8(text).ok()?;
+        let Ok(moment) = text.parse::<Timestamp>() else { return of_last_day(text) };
         let nanoseconds = moment.subsec_nanosecond();
         let (borrow, carried) = if nanoseconds < 0 { (1, 1_000_000_000) } else { (0, 0) };
         Some(Self {
@@ -52,6 +67,21 @@ impl Time {
             nanoseconds: (nanoseconds + carried).try_into().ok()?,
         })
     }
+}
+
+/// The last second of which the crate has moments.
+const LAST: i64 = 253_402_207_200;
+
+/// A moment after that.
+fn of_last_day(text: &str) -> Option<Time> {
+    let pieces = Pieces::parse(text).ok()?;
+    let offset = i64::from(pieces.to_numeric_offset()?.seconds());
+    let civil = DateTime::from_parts(pieces.date(), pieces.time()?);
+    let earlier = civil.checked_sub(SignedDuration::from_secs(SHIFT)).ok()?;
+    let moment = Offset::UTC.to_timestamp(earlier).ok()?;
+    let seconds = moment.as_second() + SHIFT - offset;
+    let nanoseconds = moment.subsec_nanosecond().try_into().ok()?;
+    YEARS.contains(&seconds).then_some(Time { seconds, nanoseconds }).filter(|_| seconds > LAST)
 }
 
 #[cfg(test)]
@@ -72,6 +102,9 @@ mod tests {
             (-1, 999_999_999, "1969-12-31T23:59:59.999999999Z"),
             (*YEARS.start(), 1, "0000-01-01T00:00:00.000000001Z"),
             (253_402_207_200, 0, "9999-12-30T22:00:00.000000000Z"),
+            (253_402_207_201, 1, "9999-12-30T22:00:01.000000001Z"),
+            (253_402_214_400, 0, "9999-12-31T00:00:00.000000000Z"),
+            (*YEARS.end(), 999_999_999, "9999-12-31T23:59:59.999999999Z"),
         ] {
             assert_eq!(text(seconds, nanoseconds), expected);
             let time = Some(Time { seconds, nanoseconds });
@@ -88,8 +121,18 @@ mod tests {
         for same in ["2023-11-14T22:13:20.5Z", "2023-11-15T00:13:20.500+02:00"] {
             assert_eq!(Time::from_rfc3339(same.as_bytes()), moment, "{same}");
         }
+        let last = Some(Time { seconds: 253_402_214_400, nanoseconds: 0 });
+        for same in
+            ["9999-12-31T00:00:00Z", "9999-12-31T01:00:00+01:00", "9999-12-30T22:00:00-02:00"]
+        {
+            assert_eq!(Time::from_rfc3339(same.as_bytes()), last, "{same}");
+        }
         for wrong in [
             "",
+            "9999-12-31",
+            "9999-12-31T00:00:00",
+            "9999-12-31T23:59:59-01:00",
+            "9999-12-32T00:00:00Z",
             "2023-11-14",
             "2023-11-14T22:13:20",
             "2023-11-14T22:13:20Z[UTC]",

@@ -17,11 +17,16 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyList};
 use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 
+use crate::bytes::{require, room};
+use crate::objects;
 use crate::panics::unless_it_panics;
 use crate::requested::that_fits;
 
 /// Rows of a batch at most: as many as one likes to have in one piece of memory.
 pub(crate) const ROWS: usize = 1 << 16;
+
+/// Bytes in a file that a batch takes beside its rows, about, and the file itself.
+const FRAME: usize = 4096;
 
 /// Batches of one schema.
 #[pyclass(frozen, module = "lanesum._lanesum")]
@@ -163,17 +168,22 @@ impl Batches {
 
     /// All of it as a file in Arrow's IPC format.
     pub(crate) fn to_ipc<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let sizes = || self.batches.iter().map(RecordBatch::get_array_memory_size);
+        // Arrow makes each batch in memory, before it is written, beside the file itself.
+        let file = room(sizes().sum::<usize>() + FRAME * (self.batches.len() + 1))?;
+        require(sizes().max().unwrap_or(0))?;
         let write = || -> Result<Vec<u8>, ArrowError> {
-            let mut writer = FileWriter::try_new(Vec::new(), &self.schema)?;
+            let mut writer = FileWriter::try_new(file, &self.schema)?;
             self.batches.iter().try_for_each(|batch| writer.write(batch))?;
             writer.into_inner()
         };
-        Ok(PyBytes::new(py, &py.detach(write).map_err(internal)?))
+        objects::bytes(py, &py.detach(write).map_err(internal)?)
     }
 
     /// What `to_ipc` gave.
     #[staticmethod]
     pub(crate) fn from_ipc(content: &[u8]) -> PyResult<Self> {
+        require(content.len())?;
         // Arrow panics at some content.
         match unless_it_panics(|| read_ipc(content)) {
             Some(Ok((schema, batches))) => Ok(Self { schema, batches }),
@@ -220,25 +230,35 @@ pub(crate) fn internal(error: ArrowError) -> PyErr {
 
 fn append(py: Python<'_>, values: &Bound<'_, PyList>, array: &ArrayRef) -> PyResult<()> {
     match array.data_type() {
-        DataType::Utf8 => array.as_string::<i32>().iter().try_for_each(|it| values.append(it)),
+        DataType::Utf8 => {
+            append_each(values, array.as_string::<i32>().iter(), |it| objects::text(py, it))
+        }
         DataType::Binary => {
-            let bytes = array.as_binary::<i32>().iter();
-            bytes.map(|it| it.map(|it| PyBytes::new(py, it))).try_for_each(|it| values.append(it))
+            append_each(values, array.as_binary::<i32>().iter(), |it| objects::bytes(py, it))
         }
         DataType::FixedSizeBinary(_) => {
-            let bytes = array.as_fixed_size_binary().iter();
-            bytes.map(|it| it.map(|it| PyBytes::new(py, it))).try_for_each(|it| values.append(it))
+            append_each(values, array.as_fixed_size_binary().iter(), |it| objects::bytes(py, it))
         }
         DataType::Int64 => {
-            array.as_primitive::<Int64Type>().iter().try_for_each(|it| values.append(it))
+            let numbers = array.as_primitive::<Int64Type>().iter();
+            append_each(values, numbers, |it| objects::int(py, it))
         }
         DataType::UInt64 => {
-            array.as_primitive::<UInt64Type>().iter().try_for_each(|it| values.append(it))
+            let numbers = array.as_primitive::<UInt64Type>().iter();
+            append_each(values, numbers, |it| objects::int(py, it))
         }
         DataType::Timestamp(TimeUnit::Nanosecond, _) => {
             let times = array.as_primitive::<TimestampNanosecondType>().iter();
-            times.into_iter().try_for_each(|it| values.append(it))
+            append_each(values, times, |it| objects::int(py, it))
         }
         other => Err(PyTypeError::new_err(format!("a column of {other} is no list here"))),
     }
+}
+
+fn append_each<'py, T, O: pyo3::PyTypeInfo>(
+    values: &Bound<'py, PyList>,
+    mut rows: impl Iterator<Item = Option<T>>,
+    object: impl Fn(T) -> PyResult<Bound<'py, O>>,
+) -> PyResult<()> {
+    rows.try_for_each(|row| values.append(row.map(&object).transpose()?))
 }

@@ -46,30 +46,35 @@ const STDIN: &str =
 type Counts = Vec<(&'static str, u64)>;
 
 /// Checks lists: the rows, how many lines of all lists are what, what there is to say, and whether
-/// all is well.
+/// all is well. `opened` has what is opened for each of them.
 #[pyfunction]
 pub(crate) fn check_lists(
     py: Python<'_>,
     lists: &Bound<'_, PyAny>,
+    opened: &Bound<'_, PyAny>,
     checking: Checking<'_>,
     reading: ReadOptions<'_>,
 ) -> PyResult<(Batches, Counts, Vec<String>, bool)> {
     let (engine, mut watch) = reading.engine()?;
-    let lists = names::paths(lists)?;
+    let (lists, opened) = (names::paths(lists)?, names::paths(opened)?);
     for list in &lists {
         // A list that cannot be read is a wrong argument.
         look(list).map_err(|error| os_error(&error, list))?;
     }
     let has_key = engine.key.is_some();
     let options = options(&checking, engine)?;
-    let lists: Vec<_> = lists.into_iter().map(List::Path).collect();
-    let left = lists.len();
+    let pairs = opened.iter().zip(&lists).filter(|(opened, list)| opened != list);
+    let called: Vec<_> =
+        pairs.map(|(it, list)| [it, list].map(|it| List::Path(it.clone()))).collect();
+    let opened: Vec<_> = opened.into_iter().map(List::Path).collect();
+    let left = opened.len();
     let is_one = left == 1;
-    let check = py.detach(|| check::check(lists.into_iter(), &options));
+    let check = py.detach(|| check::check(opened.into_iter(), &options));
     let (is_strict, is_told) = (checking.strict || has_key, checking.algorithm.is_some());
     let mut report = Report { is_strict, is_told, is_one, ..Report::default() };
     watch.wait(py, Lists { check, left }, |(list, event)| {
-        report.event(&list, event);
+        let name = called.iter().find(|[opened, _]| *opened == *list);
+        report.event(name.map_or(&*list, |[_, list]| list), event);
         Ok(())
     })?;
     if report.is_of_nothing() {

@@ -35,20 +35,20 @@ pub(crate) struct Comparing {
 }
 
 /// Compares two sides, each a folder or a list: the rows, what there is to say of the sides, and
-/// whether all is equal.
+/// whether all is equal. `opened` has what is opened for each of them.
 #[pyfunction]
 pub(crate) fn compare_sides(
     py: Python<'_>,
-    before: &Bound<'_, PyAny>,
-    now: &Bound<'_, PyAny>,
+    sides: &Bound<'_, PyAny>,
+    opened: &Bound<'_, PyAny>,
     comparing: Comparing,
     walking: Walking,
     reading: ReadOptions<'_>,
 ) -> PyResult<(Batches, Vec<String>, bool)> {
     let (engine, mut watch) = reading.engine()?;
-    let inputs = [input(before)?, input(now)?];
+    let (inputs, opened) = (inputs(sides)?, inputs(opened)?);
     let options = options(&comparing, &walking)?;
-    let mut comparison = prepare(py, &inputs, options, &mut watch)?;
+    let mut comparison = prepare(py, &inputs, opened, options, &mut watch)?;
     let mut problems = Vec::new();
     let is_usable = tell_doubts(&inputs, &comparison, &mut problems);
     if is_usable {
@@ -72,6 +72,11 @@ pub(crate) fn compare_sides(
     // Of sides of which one could not be used nothing is known.
     let rows = if is_usable { rows(differences.iter()) } else { rows(std::iter::empty()) };
     Ok((rows?, problems, is_well))
+}
+
+fn inputs(given: &Bound<'_, PyAny>) -> PyResult<[Input; 2]> {
+    let [before, now] = given.extract::<[Bound<'_, PyAny>; 2]>()?;
+    Ok([input(&before)?, input(&now)?])
 }
 
 /// A folder is a tree, anything else a list.
@@ -110,18 +115,18 @@ fn options(comparing: &Comparing, walking: &Walking) -> PyResult<Options> {
     Ok(options)
 }
 
-/// Reads lists and walks folders in a thread of its own, which is left to itself if the caller
-/// gives up: a walk holds nothing but memory, and ends by itself.
+/// Reads lists and walks folders, of which messages are as of `inputs`, in a thread of its own. It
+/// is left to itself if the caller gives up: a walk holds nothing but memory, and ends by itself.
 fn prepare(
     py: Python<'_>,
     inputs: &[Input; 2],
+    opened: [Input; 2],
     options: Options,
     watch: &mut Watch,
 ) -> PyResult<Comparison> {
     let (send, mut receive) = mpsc::channel();
-    let sides = inputs.clone();
     // The caller may have gone.
-    let work = move || drop(send.send(Comparison::prepare(&sides, &options)));
+    let work = move || drop(send.send(Comparison::prepare(&opened, &options)));
     let walker = thread::Builder::new().name("compare".to_owned()).spawn(work);
     walker.map_err(|error| os_error(&error, path(&inputs[0])))?;
     loop {

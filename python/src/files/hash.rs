@@ -21,6 +21,8 @@ use super::watch::Watch;
 /// What is known of a job beforehand.
 enum About {
     File,
+    /// A file that its row calls so.
+    Named(PathBuf),
     /// It cannot be read: why.
     Failed(PathBuf, String),
     /// It is no regular file, which a walk passes over: what it is.
@@ -30,19 +32,28 @@ enum About {
 /// Paths as Python has them, each with what it is, or why it failed.
 type Reasons = Vec<(OsString, String)>;
 
-/// Hashes files: a row for each, in the order of the paths.
+/// Hashes files: a row for each, in the order of the paths. Relative ones are in `folder`, if it is
+/// given.
 #[pyfunction]
+#[pyo3(signature = (paths, algorithms, reading, folder=None))]
 pub(crate) fn hash_paths(
     py: Python<'_>,
     paths: &Bound<'_, PyAny>,
     algorithms: Vec<String>,
     reading: ReadOptions<'_>,
+    folder: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Batches> {
     let (mut engine, watch) = reading.engine()?;
     let algorithms = options::algorithms(&algorithms, engine.key.as_ref())?;
-    let paths = names::paths(paths)?;
+    let (paths, folder) = (names::paths(paths)?, options::optional_path(folder.as_ref())?);
     engine.threads = threads(engine.threads, paths.len());
-    let items = paths.into_iter().map(|path| (Source::Path(path), About::File));
+    let items = paths.into_iter().map(move |path| match &folder {
+        // Without a name there is no file, and not the folder.
+        Some(folder) if path.is_relative() && !path.as_os_str().is_empty() => {
+            (Source::Path(folder.join(&path)), About::Named(path))
+        }
+        _ => (Source::Path(path), About::File),
+    });
     hash(py, items, &algorithms, &engine, watch).map(|(rows, _)| rows)
 }
 
@@ -169,8 +180,16 @@ fn hash(
             Ok(())
         }
         (About::Failed(path, why), _) => rows.push(&Row::failed(path.as_os_str().as_bytes(), &why)),
-        (About::File, Ok(hashed)) => rows.push(&Row::hashed(name(&source), &hashed)),
-        (About::File, Err(error)) => rows.push(&Row::failed(name(&source), &error.to_string())),
+        (about, result) => {
+            let path = match &about {
+                About::Named(path) => path.as_os_str().as_bytes(),
+                _ => name(&source),
+            };
+            match result {
+                Ok(hashed) => rows.push(&Row::hashed(path, &hashed)),
+                Err(error) => rows.push(&Row::failed(path, &error.to_string())),
+            }
+        }
     })?;
     Ok((rows.finish()?, skipped))
 }

@@ -7,7 +7,7 @@ use lanesum_checksum::check::{FormatOfList, List, Options};
 use lanesum_checksum::list::{self, ListReader, OneFolder};
 use lanesum_list::formats::{CannotHold, Kind, Layout, Line, Wrong};
 use lanesum_list::{Algorithm, Algorithms, Dialect, Digest, Ending, Record, Times};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
@@ -15,6 +15,7 @@ use super::batches::Batches;
 use super::names;
 use super::options::{self, os_error};
 use super::rows::{Columns, Row, RowsBuilder, nanoseconds, time};
+use crate::bytes;
 use crate::signals::Turns;
 use crate::words;
 
@@ -135,11 +136,27 @@ fn records(
             Some(before) if joins && is_joined(before, &record) => {
                 before.digests.extend(record.digests.iter().copied());
             }
-            _ => records.push(record.into_owned()),
+            _ => {
+                make_room(&mut records)?;
+                records.push(record.into_owned());
+            }
         }
     }
     if format.may_end() { Ok(records) } else { Err(bad(format!("line {last}: {}", Wrong::CutOff))) }
 }
+
+/// Room for one more record, and for what the next ones hold besides: they would end the process
+/// where there is none.
+fn make_room(records: &mut Vec<Record<'static>>) -> PyResult<()> {
+    if records.len().is_multiple_of(RECORDS) {
+        bytes::require(RECORDS * OF_A_RECORD)?;
+    }
+    records.try_reserve(1).map_err(|_| PyMemoryError::new_err(()))
+}
+
+/// Records between two looks at whether there is room, and bytes that one holds, about.
+const RECORDS: usize = 1024;
+const OF_A_RECORD: usize = 1024;
 
 /// Whether two records that stand together are of one file, and say different things of it.
 fn is_joined(before: &Record<'_>, record: &Record<'_>) -> bool {

@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 
 use super::batches::{Batches, ROWS, internal};
 use super::names::NamesBuilder;
+use crate::bytes;
 
 /// What is known of a file.
 #[derive(Default)]
@@ -64,6 +65,9 @@ pub(crate) fn timestamp() -> DataType {
     DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into()))
 }
 
+/// Bytes that builders take for a row at most while they grow, about.
+const OF_A_ROW: usize = 1024;
+
 /// Which columns there are beside path, size, modified, the digests and the bytes of the path.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Columns {
@@ -113,6 +117,10 @@ impl RowsBuilder {
     }
 
     pub(crate) fn push(&mut self, row: &Row<'_>) -> PyResult<()> {
+        // The builders grow by as much as they have, and end the process where they cannot.
+        if self.rows.is_power_of_two() {
+            bytes::require(self.rows * OF_A_ROW)?;
+        }
         self.names.push(Some(row.path));
         self.size.append_option(row.size.and_then(|size| i64::try_from(size).ok()));
         self.modified.append_option(row.modified);
