@@ -39,8 +39,8 @@ test: test-format test-lints test-no-std test-aarch64 test-oldest test-code test
 	test-fuzz
 
 # Panics of a test still name their lines; full debug information would double the time to build.
-test-lints test-code test-no-std test-aarch64 test-oldest test-docs test-wheel test-clusters test-bench test-asan \
-	test-tsan: export CARGO_PROFILE_DEV_DEBUG = line-tables-only
+test-lints test-code test-no-std test-aarch64 test-oldest test-stranger test-docs test-wheel test-clusters \
+	test-bench test-asan test-tsan: export CARGO_PROFILE_DEV_DEBUG = line-tables-only
 # What a second build would use takes the first one longer.
 test-%: export CARGO_INCREMENTAL = 0
 
@@ -201,7 +201,7 @@ test-docs:
 
 test-fuzz:
 	@if command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null; \
-	then fuzz/run.sh 5; \
+	then fuzz/run.sh 3; \
 	else echo 'fuzzing skipped: libFuzzer needs a C++ compiler, and there is none'; fi
 
 # make fuzz SECONDS=60: that long for each target.

@@ -303,6 +303,7 @@ fn summary(counts: &BTreeMap<Imported, u64>, empty: usize, update: &str) -> Stri
                 &format!("taken from lists, and not read yet: `{update}` reads them")
             }
             Imported::Known => "as cataloged",
+            Imported::Differs if *count == 1 => "DIFFERS from what is cataloged",
             Imported::Differs => "DIFFER from what is cataloged",
             Imported::NotComparable => "cataloged with other algorithms",
             Imported::Contradicted => "contradicted",
