@@ -290,6 +290,19 @@ impl Catalog {
         Ok(roots)
     }
 
+    /// Whether the event of this number tells only what the look before told as well: of what has
+    /// no row, and cannot be looked at, each look tells.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn is_repeated(&self, event: i64) -> Result<bool, CatalogError> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM event e JOIN event b USING (root, path, class) \
+                   WHERE e.id = ?1 AND e.class = ?2 AND b.run = (SELECT max(id) FROM run \
+                   WHERE root = e.root AND id < e.run AND verb IN ('add', 'update', 'audit')))";
+        let is_it = (event, Class::Unreadable.name());
+        Ok(self.db.query_row(sql, is_it, |row| row.get(0))?)
+    }
+
     /// Gives what was found after the event of this number, with its number, oldest first.
     ///
     /// # Errors

@@ -44,13 +44,15 @@ fn visible(character: char) -> impl Iterator<Item = char> {
 }
 
 /// Refuses paths that begin with a command, which stands behind its options or is misspelt: it
-/// would be taken for a file that is not there, and its lists for files to be summed.
+/// would be taken for a file that is not there, and its lists for files to be summed. What stands
+/// behind `--` is meant for a file.
 ///
 /// # Errors
 /// The first path is called like a command, or almost so, or as somebody may guess a command is
 /// called, and there is no such file.
 pub fn refuse_late_command(paths: &[PathBuf]) -> Result<(), Usage> {
     match paths.first().map(|path| path.as_os_str()) {
+        Some(_) if env::args_os().any(|arg| arg == "--") => Ok(()),
         Some(word) if fs::symlink_metadata(word).is_ok() => Ok(()),
         Some(word) if args::is_command(word.as_bytes()) => {
             Err(Usage(after_the_command(&word.to_string_lossy())))

@@ -1767,3 +1767,29 @@ fn times_without_numbers_of_their_own_make_no_damage() {
     archive.rot("a");
     assert_eq!(archive.scrub(everything()).lines(), ["rotted a"]);
 }
+
+/// What cannot be looked at has no row that says how it stands, so each look tells of it: whoever
+/// is called for findings is called once, and once more when it was seen meanwhile.
+#[test]
+fn what_each_look_tells_is_told_as_repeated() {
+    let archive = Archive::of(&["a"]);
+    archive.run(Verb::Add);
+    archive.write("d/b", "b");
+    let mut last = 0;
+    for (mode, expected) in [(0, vec![false]), (0, vec![true]), (0o700, vec![]), (0, vec![false])] {
+        let permissions = fs::Permissions::from_mode(mode);
+        fs::set_permissions(archive.path("d"), permissions).unwrap();
+        archive.limited(|archive| archive.run(Verb::Audit));
+        let catalog = archive.open();
+        let mut events = Vec::new();
+        let mut take = |id: i64, _: &lanesum_catalog::Event| {
+            events.push(id);
+            Ok(())
+        };
+        catalog.events_after(last, &mut take).unwrap();
+        last = events.last().copied().unwrap_or(last);
+        let repeated: Vec<_> = events.iter().map(|&id| catalog.is_repeated(id).unwrap()).collect();
+        assert_eq!(repeated, expected, "{mode:o}");
+    }
+    fs::set_permissions(archive.path("d"), fs::Permissions::from_mode(0o700)).unwrap();
+}

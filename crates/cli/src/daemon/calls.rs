@@ -95,7 +95,7 @@ impl Caller {
             let mut told = last;
             for (id, event) in events {
                 last = id;
-                if is_told(event.finding.class) {
+                if is_told(event.finding.class) && !catalog.is_repeated(id)? {
                     self.call(&event);
                     self.control.set_called(id)?;
                     told = id;

@@ -79,6 +79,7 @@ fn a_first_word_that_is_no_file_may_be_meant_for_a_command() {
         let told = format!("lanesum: {word}: No such file or directory\n");
         expect(&folder.run(&format!("a {word}")), 1, lines(&["a"]), &told);
         expect(&folder.run(&format!("sum {word}")), 1, "", &told);
+        expect(&folder.run(&format!("-- {word} a")), 1, lines(&["a"]), &told);
     }
     let told = "lanesum: missing: No such file or directory\n";
     expect(&folder.run("missing"), 1, "", told);
