@@ -1,7 +1,7 @@
 //! What no catalog in SQLite can be faster than: the rows of all files put down by SQLite alone,
 //! with neither seals nor a look at what is there already.
 
-use std::fs;
+use std::fs::{self, DirEntry};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -34,42 +34,40 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Of the files right in `folder`, in the order of their names. What stands for a digest is as
-    /// long as one of MD5.
+    /// Of the files in the folders of `folder`, in byte order. What stands for a digest is as long
+    /// as one of MD5.
     pub fn of(folder: &Path, database: PathBuf) -> Result<Self> {
-        let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
-        let mut entries = entries.collect::<Result<Vec<_>, _>>()?;
-        entries.sort_unstable_by_key(fs::DirEntry::file_name);
-        let (mut files, mut states) = (Vec::new(), Vec::new());
-        for (id, entry) in (1..).zip(entries) {
-            let stat = entry.metadata()?;
-            let time =
-                |seconds: i64, nanoseconds| Value::from(seconds * 1_000_000_000 + nanoseconds);
-            let digest =
-                u128::from(stat.ino()).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
-            let seal = Value::from(i64::from(digest as u32));
-            files.push(vec![
-                Value::from(id),
-                Value::from(1),
-                Value::from(entry.file_name().as_bytes().to_vec()),
-                Value::from(stat.size().cast_signed()),
-                time(stat.mtime(), stat.mtime_nsec()),
-                time(stat.ctime(), stat.ctime_nsec()),
-                Value::from(stat.ino().cast_signed()),
-                Value::from(1),
-                Value::from(1),
-                Value::from(digest.to_le_bytes().to_vec()),
-                seal.clone(),
-            ]);
-            states.push(vec![
-                Value::from(id),
-                Value::from(1),
-                Value::from(stat.mtime()),
-                Value::from(0),
-                seal,
-            ]);
+        let mut rows = Self { database, files: Vec::new(), states: Vec::new() };
+        for (number, folder) in (1..).zip(sorted(folder)?) {
+            for entry in sorted(&folder.path())? {
+                rows.add(number, &entry)?;
+            }
         }
-        Ok(Self { database, files, states })
+        Ok(rows)
+    }
+
+    fn add(&mut self, folder: i64, entry: &DirEntry) -> Result<()> {
+        let stat = entry.metadata()?;
+        let id = Value::from(self.files.len() as i64 + 1);
+        let time = |seconds: i64, nanoseconds| Value::from(seconds * 1_000_000_000 + nanoseconds);
+        let digest = u128::from(stat.ino()).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+        let seal = Value::from(i64::from(digest as u32));
+        self.files.push(vec![
+            id.clone(),
+            Value::from(folder),
+            Value::from(entry.file_name().as_bytes().to_vec()),
+            Value::from(stat.size().cast_signed()),
+            time(stat.mtime(), stat.mtime_nsec()),
+            time(stat.ctime(), stat.ctime_nsec()),
+            Value::from(stat.ino().cast_signed()),
+            Value::from(1),
+            Value::from(1),
+            Value::from(digest.to_le_bytes().to_vec()),
+            seal.clone(),
+        ]);
+        let checked = Value::from(stat.mtime());
+        self.states.push(vec![id, Value::from(1), checked, Value::from(0), seal]);
+        Ok(())
     }
 
     /// Puts them into a new database, and says how many seconds that took.
@@ -112,4 +110,12 @@ impl Rows {
         let count = "SELECT count(*) FROM file JOIN state USING (id)";
         Ok(db.query_row(count, [], |row| row.get::<_, i64>(0))?.try_into()?)
     }
+}
+
+/// What is in a folder, by names.
+fn sorted(folder: &Path) -> Result<Vec<DirEntry>> {
+    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let mut entries = entries.collect::<Result<Vec<_>, _>>()?;
+    entries.sort_unstable_by_key(DirEntry::file_name);
+    Ok(entries)
 }
