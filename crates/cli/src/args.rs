@@ -568,7 +568,8 @@ const GUESSED: [(&[&str], &str); 9] = [
 
 /// What is to be said instead of a word that is no command, but may be guessed for one.
 pub fn command_guessed(word: &str) -> Option<String> {
-    if let Ok(algorithm) = word.parse::<Algorithm>() {
+    // Also as the tool of the algorithm is called.
+    if let Ok(algorithm) = word.strip_suffix("sum").unwrap_or(word).parse::<Algorithm>() {
         return Some(format!("-a {algorithm}"));
     }
     let known = GUESSED.iter().find(|(words, _)| words.contains(&word));
@@ -670,6 +671,7 @@ mod tests {
             assert!(words.iter().all(|word| !is_command(word.as_bytes())), "{words:?}");
         }
         assert_eq!(command_guessed("sha256").as_deref(), Some("-a sha256"));
+        assert_eq!(command_guessed("sha1sum").as_deref(), Some("-a sha1"));
         assert_eq!(command_guessed("photos"), None);
     }
 

@@ -66,6 +66,7 @@ fn a_first_word_that_is_no_file_may_be_meant_for_a_command() {
         ("scan", "audit (or scrub, to read what is due)"),
         ("hash", "sum"),
         ("md5", "-a md5"),
+        ("sha256sum", "-a sha256"),
     ] {
         let told =
             format!("lanesum: {word}: no such command or file; did you mean lanesum {command}?\n");
