@@ -110,20 +110,20 @@ fn remedy(catalog: &Path, file: &Known) -> Markup {
             Status::Changed => { "It is taken up by " (run("update")) }
             Status::Busy | Status::Hidden => { "It is read again by " (run("audit")) }
             Status::Missing => {
-                "Put back a good copy, and run " (run("update"))
-                ". If it is gone for good: " (of_file("forget", &file.path))
+                "Put back a good copy, and run: " (run("update"))
+                " If it is gone for good: " (of_file("forget", &file.path))
             }
             Status::Unreadable => {
-                "Mend what keeps it from being read, or put back a good copy, and run "
-                (run("update")) ". If it is right as it is: " (of_file("accept", file.place()))
+                "Mend what keeps it from being read, or put back a good copy, and run: "
+                (run("update")) " If it is right as it is: " (of_file("accept", file.place()))
             }
             _ if file.is_gone => {
-                "It is gone. Put back a good copy, and run " (run("update"))
-                ". If it is gone for good: " (of_file("forget", &file.path))
+                "It is gone. Put back a good copy, and run: " (run("update"))
+                " If it is gone for good: " (of_file("forget", &file.path))
             }
             _ => {
-                "Put back a good copy, and run " (run("update"))
-                ". If it is right as it is: " (of_file("accept", file.place()))
+                "Put back a good copy, and run: " (run("update"))
+                " If it is right as it is: " (of_file("accept", file.place()))
             }
         }
     }
