@@ -63,7 +63,7 @@ pub fn is_of_windows(name: &[u8]) -> bool {
 
 /// Of a list whose names are so, before the command that read it, which is to read it once more.
 pub fn of_backslashes(list: &List, command: &str) -> String {
-    Written::OfWindows(Vec::new()).words(list, command)
+    of_windows(b"", list, command)
 }
 
 /// How a name of a list is written, where a file's that is there is written in another way.

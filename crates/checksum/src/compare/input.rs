@@ -5,7 +5,6 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, BufReader};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use lanesum_list::formats::{Line, Wrong};
@@ -266,16 +265,11 @@ pub(super) fn path(root: &Path, name: &[u8]) -> PathBuf {
 
 /// Size and time of a file.
 fn look(path: &Path, follow: bool) -> io::Result<Record<'static>> {
-    let (size, seconds, nanoseconds) = if follow {
-        let metadata = fs::metadata(path)?;
-        (metadata.len(), metadata.mtime(), metadata.mtime_nsec() as u32)
-    } else {
-        // Also by a path that is too long for one call.
-        let stat = look_at(path)?;
-        (stat.st_size.cast_unsigned(), stat.st_mtime, stat.st_mtime_nsec as u32)
-    };
-    let times = Times { modified: Some(Time { seconds, nanoseconds }), ..Times::default() };
-    Ok(Record { size: Some(size), times, ..Record::default() })
+    // Not followed, also by a path that is too long for one call.
+    let stat = if follow { stat(path)? } else { look_at(path)? };
+    let modified = Time { seconds: stat.st_mtime, nanoseconds: stat.st_mtime_nsec as u32 };
+    let times = Times { modified: Some(modified), ..Times::default() };
+    Ok(Record { size: Some(stat.st_size.cast_unsigned()), times, ..Record::default() })
 }
 
 #[cfg(test)]
