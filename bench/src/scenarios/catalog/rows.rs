@@ -119,3 +119,17 @@ fn sorted(folder: &Path) -> Result<Vec<DirEntry>> {
     entries.sort_unstable_by_key(DirEntry::file_name);
     Ok(entries)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_as_the_catalogs_own() {
+        let schema = include_str!("../../../../crates/catalog/src/schema.rs");
+        let tables: Vec<_> =
+            TABLES.split_inclusive(";\n").filter(|it| it.contains("TABLE")).collect();
+        assert_eq!(tables.len(), 2);
+        assert!(tables.iter().all(|table| schema.contains(table)), "{tables:?}");
+    }
+}
