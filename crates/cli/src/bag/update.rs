@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
 use indicatif::{DecimalBytes, HumanCount};
-use lanesum_bag::{BagError, Change, UpdateOptions};
+use lanesum_bag::{BagError, Change, TagChange, UpdateOptions};
 
 use super::{fail, path, tell};
 use crate::args::Update;
@@ -62,15 +62,19 @@ fn update(
     console::lock(console).set_bar(None);
     read?;
     let mut console = console::lock(console);
-    // What is taken up is told before it is.
-    if let Err(error) = print(args, &update, &mut console) {
+    // What is taken up is told before it is; what becomes of the tag files, once it is so.
+    if let Err(error) = print_differences(args, &update, &mut console) {
         return Ok(fail_to_write(&error, &mut console));
     }
     let taken = taken_up(&update);
+    let tag_changes = update.tag_changes();
     // It takes a moment, and an interruption can wait until it is told what became of the bag.
     let _held = interruptions.hold();
     Ok(match update.finish() {
         Ok(payload) => {
+            if let Err(error) = print_tag_changes(args, &tag_changes, &mut console) {
+                return Ok(fail_to_write(&error, &mut console));
+            }
             let (count, bytes) = (files(payload.files), DecimalBytes(payload.bytes));
             console.about(folder, &format!("{taken}; its payload is {count}, {bytes}"));
             ExitCode::SUCCESS
@@ -93,15 +97,19 @@ fn taken_up(update: &lanesum_bag::Update) -> String {
         (count > 0).then(|| format!("{} {word}", HumanCount(count)))
     });
     let counted: Vec<_> = counted.collect();
-    match (counted.is_empty(), update.tag_changes().is_empty()) {
-        (false, _) => format!("{} taken up", counted.join(", ")),
-        (true, false) => "no file had changed".to_owned(),
-        (true, true) => "nothing had changed".to_owned(),
+    if counted.is_empty() {
+        "no file had changed".to_owned()
+    } else {
+        format!("{} taken up", counted.join(", "))
     }
 }
 
-/// What is not as it was, and what becomes of the tag files.
-fn print(args: &Update, update: &lanesum_bag::Update, console: &mut Console) -> io::Result<()> {
+/// What is not as it was.
+fn print_differences(
+    args: &Update,
+    update: &lanesum_bag::Update,
+    console: &mut Console,
+) -> io::Result<()> {
     for difference in update.differences() {
         let mut line = Vec::new();
         console.quote(&mut line, &path(&args.folder, &difference.name));
@@ -124,7 +132,16 @@ fn print(args: &Update, update: &lanesum_bag::Update, console: &mut Console) -> 
         line.push(b'\n');
         console.line(&line)?;
     }
-    for change in update.tag_changes() {
+    console.flush()
+}
+
+/// What became of the tag files.
+fn print_tag_changes(
+    args: &Update,
+    changes: &[TagChange],
+    console: &mut Console,
+) -> io::Result<()> {
+    for change in changes {
         let mut line = Vec::new();
         console.quote(&mut line, &path(&args.folder, change.name().as_bytes()));
         line.extend_from_slice(format!(": {change}\n").as_bytes());
