@@ -128,10 +128,13 @@ pub struct Run {
     pub(crate) names: Vec<u64>,
 }
 
+/// The verbs that look at all of a root.
+const LOOKS: [&str; 3] = ["add", "update", "audit"];
+
 impl Run {
     /// Whether it was to look at all of a root.
     fn is_look(&self) -> bool {
-        matches!(&*self.verb, "add" | "update" | "audit")
+        LOOKS.contains(&&*self.verb)
     }
 
     /// Whether it went through all of a root, whatever it could not look at there.
@@ -296,11 +299,14 @@ impl Catalog {
     /// # Errors
     /// Those of the catalog.
     pub fn is_repeated(&self, event: i64) -> Result<bool, CatalogError> {
-        let sql = "SELECT EXISTS (SELECT 1 FROM event e JOIN event b USING (root, path, class) \
-                   WHERE e.id = ?1 AND e.class = ?2 AND b.run = (SELECT max(id) FROM run \
-                   WHERE root = e.root AND id < e.run AND verb IN ('add', 'update', 'audit')))";
+        let sql = format!(
+            "SELECT EXISTS (SELECT 1 FROM event e JOIN event b USING (root, path, class) \
+             WHERE e.id = ?1 AND e.class = ?2 AND b.run = (SELECT max(id) FROM run \
+             WHERE root = e.root AND id < e.run AND verb IN ('{}')))",
+            LOOKS.join("', '")
+        );
         let is_it = (event, Class::Unreadable.name());
-        Ok(self.db.query_row(sql, is_it, |row| row.get(0))?)
+        Ok(self.db.query_row(&sql, is_it, |row| row.get(0))?)
     }
 
     /// Gives what was found after the event of this number, with its number, oldest first.
