@@ -222,6 +222,11 @@ impl Status {
         matches!(self, Self::Rotted | Self::Altered | Self::Emptied)
     }
 
+    /// Whether a content that is not the cataloged one may be all that is left.
+    pub(crate) const fn may_be_damaged(self) -> bool {
+        !self.is_good() && !matches!(self, Self::Missing | Self::Changed | Self::Hidden)
+    }
+
     /// What a file that is found so stands as; none where it stays as it is.
     pub(crate) const fn of_class(class: Class) -> Option<Self> {
         Some(match class {

@@ -10,24 +10,31 @@ use crate::finding::Finding;
 use crate::root::Root;
 use crate::rows::{File, split};
 use crate::scan::New;
-use crate::stat::{Stat, is_born_after};
+use crate::stat::{Stat, is_beyond, is_born_after, tells_births};
 
 /// Rows without a file, each of which one file may turn out to be.
 #[derive(Default)]
 pub(crate) struct Gone {
     files: Vec<Option<File>>,
-    by_inode: HashMap<(i64, i64, i64), Vec<usize>>,
+    by_inode: HashMap<i64, Vec<usize>>,
+    /// Ids of those that are known to be damaged.
+    damaged: HashSet<i64>,
+    /// Whether the file system says when files were made.
+    births_are_known: bool,
     by_digest: HashMap<Digest, Vec<usize>>,
     by_size: HashMap<i64, u32>,
 }
 
 impl Gone {
-    /// `inodes_last` says whether a file's number tells anything.
-    pub(crate) fn new(files: Vec<File>, inodes_last: bool) -> Self {
-        let mut gone = Self::default();
+    /// Of these rows of a root, of which `statuses` has those that are not well.
+    pub(crate) fn new(files: Vec<File>, root: &Root, statuses: &HashMap<i64, Status>) -> Self {
+        let mut gone = Self { births_are_known: tells_births(&root.path), ..Self::default() };
         for (place, file) in files.iter().enumerate() {
-            if inodes_last {
-                gone.by_inode.entry(number(&file.stat)).or_default().push(place);
+            if root.inodes_last {
+                gone.by_inode.entry(file.stat.inode).or_default().push(place);
+            }
+            if statuses.get(&file.id).is_some_and(|status| status.may_be_damaged()) {
+                gone.damaged.insert(file.id);
             }
             // Empty files match nothing.
             if file.stat.size > 0 && !file.digests.is_empty() {
@@ -42,13 +49,21 @@ impl Gone {
         gone
     }
 
-    /// The row that a file is, which has its number, size and time: it need not be read.
+    /// The row that a file is, which has its number, size and time: it need not be read. One that
+    /// is damaged, and one whose size alone is another, may have any, or it would be taken up as
+    /// new.
     pub(crate) fn take_renamed(&mut self, root: &Root, new: &New) -> Option<File> {
-        let places = self.by_inode.get(&number(&new.stat))?;
+        let Self { files, by_inode, damaged, births_are_known, .. } = self;
+        let places = by_inode.get(&new.stat.inode)?;
         let path = root.path_of(&new.path);
-        let is_it =
-            |file: &File| file.stat.is_of_list() || !is_born_after(&path, file.stat.changed);
-        take(&mut self.files, places, &new.path, is_it)
+        let is_older = |file: &File| !is_born_after(&path, file.stat.changed);
+        let looks_so = |file: &File| number(&file.stat) == number(&new.stat);
+        let is_it = |file: &File| looks_so(file) && (file.stat.is_of_list() || is_older(file));
+        let was_it = |file: &File| {
+            let is_worse = damaged.contains(&file.id) || is_altered(&file.stat, &new.stat);
+            *births_are_known && is_worse && is_older(file)
+        };
+        take(files, places, &new.path, is_it).or_else(|| take(files, places, &new.path, was_it))
     }
 
     /// How many are gone that are not known to be.
@@ -76,6 +91,11 @@ impl Gone {
     pub(crate) fn into_missing(self) -> impl Iterator<Item = File> {
         self.files.into_iter().flatten()
     }
+}
+
+/// Whether the size of a file is another, and its time is not.
+fn is_altered(before: &Stat, now: &Stat) -> bool {
+    before.size != now.size && before.modified == now.modified && !is_beyond(now.modified)
 }
 
 /// What a file keeps that has another name.

@@ -32,13 +32,13 @@ use crate::finding::Finding;
 use crate::jobs::{FirstJobs, RowJobs, job_of_row, jobs_of_new};
 use crate::long::begun_files;
 use crate::mounts::Table;
-use crate::moves::{Gone, changed_beside};
+use crate::moves::{Gone, changed_beside, number};
 use crate::options::{Options, Reread, Verb};
 use crate::overview::Run;
 use crate::rows::{File, Files, Finder, State, checked};
-use crate::scan::{New, Scan, scan};
+use crate::scan::{New, Other, Scan, scan};
 use crate::scrub::Due;
-use crate::stat::{Stat, may_be_another};
+use crate::stat::{Stat, is_born_after, may_be_another};
 use crate::summary::{Halt, Summary};
 use crate::table::{RUN, int, text};
 use crate::work::{Tell, Work, of_row};
@@ -166,13 +166,7 @@ impl Catalog {
         options: &'a Options,
         tell: Tell<'a>,
     ) -> Result<Work<'a>, CatalogError> {
-        let mut statuses = HashMap::new();
-        State::for_each_not_well(&self.db, |state| {
-            if state.root == root.id {
-                statuses.insert(state.id, state.status);
-            }
-            Ok(())
-        })?;
+        let statuses = self.statuses(root.id)?;
         // What the caller has may be older than another run.
         let mut roots = self.roots()?.into_iter();
         let root = roots
@@ -201,6 +195,18 @@ impl Catalog {
                 && matches!(run.outcome.as_deref(), Some("complete" | "partial" | EMPTY))
         };
         Ok(self.last_run(root, is_it)?.is_some())
+    }
+
+    /// How the rows of a root stand that are not well.
+    pub(crate) fn statuses(&self, root: i64) -> Result<HashMap<i64, Status>, CatalogError> {
+        let mut statuses = HashMap::new();
+        State::for_each_not_well(&self.db, |state| {
+            if state.root == root {
+                statuses.insert(state.id, state.status);
+            }
+            Ok(())
+        })?;
+        Ok(statuses)
     }
 
     fn is_empty(&self, root: &Root) -> Result<bool, CatalogError> {
@@ -303,7 +309,7 @@ impl Work<'_> {
             return Ok(Some(NOTHING.to_owned()));
         }
         let rows = found.rows();
-        let mut gone = Gone::new(found.gone, self.batch.root.inodes_last);
+        let mut gone = Gone::new(found.gone, &self.batch.root, &self.statuses);
         for new in found.new {
             if let Some(file) = gone.take_renamed(&self.batch.root, &new) {
                 self.elsewhere.insert(file.id, new.path.into());
@@ -326,14 +332,17 @@ impl Work<'_> {
             require_shape(&self.catalog.db)?;
             self.is_shape_right = true;
         }
-        let Scan { mut same, renumbered, mut doubtful, gone, new, unknown, .. } = found;
-        summary.unknown = unknown;
+        let Scan { mut same, renumbered, mut doubtful, mut gone, new, mut unknown, .. } = found;
         self.mounts = found.mounts;
         // Numbers that are given at every mount are no file's own.
         if renumbered * 2 > same.len() as u64 {
             self.batch.root.inodes_last = false;
         }
-        self.gone = Gone::new(gone, self.batch.root.inodes_last);
+        let out_of_sight = self.kin_of(&new, &found.others)?;
+        unknown -= out_of_sight.len() as u64;
+        gone.extend(out_of_sight);
+        summary.unknown = unknown;
+        self.gone = Gone::new(gone, &self.batch.root, &self.statuses);
         let (renamed, mut new) = self.take_renamed(new);
         if let Some(why) = self.too_many(self.gone.newly(&self.statuses), rows) {
             summary.suspended = Some(why);
@@ -369,6 +378,38 @@ impl Work<'_> {
         self.look_for_gone(summary)
     }
 
+    /// Finds the rows whose file, or what was their file, a new name leads to as well, and keeps
+    /// them in mind. Gives those of them that are out of sight and whose file has no other name.
+    fn kin_of(&mut self, new: &[New], others: &[Other]) -> Result<Vec<File>, CatalogError> {
+        let mut out_of_sight = Vec::new();
+        if others.is_empty() || !self.batch.root.inodes_last || !self.births_are_known {
+            return Ok(out_of_sight);
+        }
+        let by_number: HashMap<i64, &Other> =
+            others.iter().map(|other| (other.known, other)).collect();
+        let mut finder = Finder::new(self.catalog.reader()?);
+        for new in new {
+            let Some(other) = by_number.get(&new.stat.inode) else { continue };
+            let Some(file) = finder.find(other.id)? else { continue };
+            let is_it = match file.stat.is_of_list() {
+                true => number(&file.stat) == number(&new.stat),
+                false => {
+                    let path = self.batch.root.path_of(&new.path);
+                    !is_born_after(&path, file.stat.changed)
+                }
+            };
+            if !is_it {
+                continue;
+            }
+            if other.there.is_none() && new.is_only_name {
+                out_of_sight.push(file);
+            } else {
+                self.kin.insert(new.path.clone(), file);
+            }
+        }
+        Ok(out_of_sight)
+    }
+
     /// Rows that have another name now, with what their files look like; and what is new.
     fn take_renamed(&mut self, new: Vec<New>) -> (Vec<(File, Stat)>, Vec<New>) {
         let (mut renamed, mut others) = (Vec::new(), Vec::new());
@@ -390,7 +431,8 @@ impl Work<'_> {
         for (file, stat) in renamed {
             // Another name makes nothing well: what is known not to be is read, as in its place.
             let is_known = self.statuses.contains_key(&file.id);
-            let is_doubtful = may_be_another(&file.stat, &stat, self.births_are_known);
+            let is_doubtful = may_be_another(&file.stat, &stat, self.births_are_known)
+                || number(&file.stat) != number(&stat);
             if self.options.reread == Reread::All
                 || is_known
                 || is_doubtful

@@ -35,6 +35,18 @@ pub(crate) fn walk_root(root: &Path) -> Walk {
 pub(crate) struct New {
     pub(crate) path: Vec<u8>,
     pub(crate) stat: Stat,
+    /// Whether its file has no other name.
+    pub(crate) is_only_name: bool,
+}
+
+/// A row whose file, or what was its file, may have another name beside the row's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Other {
+    pub(crate) id: i64,
+    /// The number that is cataloged.
+    pub(crate) known: i64,
+    /// That of what is in its place; none where that could not be looked at.
+    pub(crate) there: Option<i64>,
 }
 
 /// What a look at a root tells.
@@ -51,6 +63,8 @@ pub(crate) struct Scan {
     pub(crate) new: Vec<New>,
     /// Rows below what could not be looked at, of which nothing is known.
     pub(crate) unknown: u64,
+    /// These, and rows whose file has several names or is another than it was.
+    pub(crate) others: Vec<Other>,
     /// What could not be looked at.
     pub(crate) unreadable: Vec<Finding>,
     /// What is mounted there, and no part of the root.
@@ -105,7 +119,9 @@ pub(crate) fn scan(
         let stat = match &entry {
             Entry::File(file) => match eye.look(file) {
                 // What is no regular file any more, or not there, is not the one that was.
-                Ok(stat) => Stat::of(&stat).filter(|(_, inode)| !own.contains(inode)),
+                Ok(system) => Stat::of(&system)
+                    .filter(|(_, inode)| !own.contains(inode))
+                    .map(|(stat, _)| (stat, system.st_nlink)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
                 Err(error) => {
                     scan.cannot_look(path, &error, &mut blind);
@@ -124,15 +140,19 @@ pub(crate) fn scan(
                 continue;
             }
         };
-        let Some((stat, _)) = stat else { continue };
+        let Some((stat, links)) = stat else { continue };
         rows.take_before(path, |file| scan.miss(file, &blind))?;
         match rows.take_at(path)? {
             Some(file) => {
+                if links > 1 || file.stat.inode != stat.inode {
+                    let there = Some(stat.inode);
+                    scan.others.push(Other { id: file.id, known: file.stat.inode, there });
+                }
                 let is_bad = statuses.contains_key(&file.id);
                 let is_doubtful = is_bad || is_settling(&file, &stat)?;
                 scan.compare(&file, &stat, is_doubtful);
             }
-            None => scan.new.push(New { path: path.to_vec(), stat }),
+            None => scan.new.push(New { path: path.to_vec(), stat, is_only_name: links == 1 }),
         }
     }
     while let Some(file) = rows.next.take() {
@@ -152,6 +172,7 @@ impl Scan {
     fn miss(&mut self, file: File, blind: &Blind) {
         if blind.hides(&file) {
             self.unknown += 1;
+            self.others.push(Other { id: file.id, known: file.stat.inode, there: None });
         } else {
             self.gone.push(file);
         }

@@ -1,15 +1,15 @@
 //! What is due to be read again, and when.
 //!
-//! Due times are computed and not stored, so a new policy writes nothing. With a period P and a
-//! number u from 0 to 1, which SipHash makes of a file's id and its last check:
+//! Due times are computed and not stored, so a new policy writes nothing. Each file has its turns,
+//! a period P apart, which SipHash makes of its id: they are spread evenly, and stay so, whatever
+//! reads all files in an hour. With a number u from 0 to 1 and any whole n:
 //!
 //! ```text
-//! a file that was never read again    checked + P u            spreads what was added in an hour
-//! any other                           checked + P (1 - 0.2 u)  keeps it spread, and within P
-//! one that is not well                now
+//! a file that is well     the last of its turns P (n + u) that is within P of its last check
+//! one that is not         now
 //! ```
 //!
-//! After a month off a tenth of everything is due at once. So a day has a budget, of 1.5 times the
+//! After a month off a third of everything is due at once. So a day has a budget, of 1.5 times the
 //! even load, or twice where files are late: what is due first is read first, and the rest
 //! tomorrow. What is not well, or could not be looked at, is tried each time, and behind the
 //! others: the budget is spent on what was read and is well, so nothing keeps the rest from being
@@ -161,13 +161,10 @@ impl<'c> Times<'c> {
         if !state.status.is_good() || checked < 0 {
             return checked.min(self.now);
         }
-        let mut input = [0; 16];
-        input[..8].copy_from_slice(&state.id.to_le_bytes());
-        input[8..].copy_from_slice(&state.checked.to_le_bytes());
-        let period = self.period as f64;
-        let u = self.jitter.hash(&input) as f64 / 2_f64.powi(64);
-        let share = if state.status == Status::Fresh { u } else { 1.0 - 0.2 * u };
-        checked.saturating_add((period * share) as i64)
+        let u = self.jitter.hash_u64(state.id.cast_unsigned()) as f64 / 2_f64.powi(64);
+        let turn = (self.period as f64 * u) as i64;
+        let latest = checked.saturating_add(self.period);
+        latest - (latest - turn).rem_euclid(self.period)
     }
 }
 
@@ -398,13 +395,39 @@ mod tests {
         let times = times(&jitter, now);
         for id in 0..1000 {
             let due = |status| times.due(&state(id, start, status)) - start;
-            assert!((0..=PERIOD * DAY).contains(&due(Status::Fresh)));
-            assert!((PERIOD * DAY * 4 / 5..=PERIOD * DAY).contains(&due(Status::Good)));
+            assert!((1..=PERIOD * DAY).contains(&due(Status::Fresh)));
+            assert_eq!(due(Status::Good), due(Status::Fresh));
+            // Read in its turn it is due a period later, read before in its turn all the same.
+            let turn = start + due(Status::Good);
+            let later = self::times(&jitter, turn);
+            let due_after = |checked| later.due(&state(id, checked, Status::Good));
+            assert_eq!(due_after(turn - PERIOD * DAY), turn);
+            assert_eq!(due_after(turn - 1), turn);
+            assert_eq!(due_after(turn), turn + PERIOD * DAY);
             for status in [Status::Rotted, Status::Transient, Status::Unreadable] {
                 assert!(due(status) <= now - start);
             }
             // From before the clock was set back.
             assert!(times.due(&state(id, now + 1, Status::Good)) < now);
+        }
+    }
+
+    /// An audit of everything, or a first read of what a list told, makes no day of the next
+    /// period a heavy one, and leaves none without work.
+    #[test]
+    fn what_reads_all_at_once_leaves_the_turns_spread() {
+        let jitter = SipHash24::new(&[3; 16]);
+        let all_at = 1_000 * DAY;
+        let mut states: Vec<_> = (0..3000).map(|id| state(id, all_at, Status::Good)).collect();
+        for day in 1..=2 * PERIOD {
+            let now = all_at + day * DAY;
+            let chosen = Due::default().choose(states.clone(), &times(&jitter, now));
+            assert!((10..60).contains(&chosen.len()), "day {day}: {}", chosen.len());
+            for candidate in chosen {
+                states[candidate.id as usize].checked = now;
+            }
+            let oldest = states.iter().map(|state| now - state.checked).max();
+            assert!(oldest <= Some((PERIOD + 1) * DAY), "day {day}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! What somebody says about files: that they are right as they are, or to be cataloged no more.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -8,18 +8,19 @@ use std::path::Path;
 use lanesum_checksum::engine::look_at;
 use lanesum_checksum::error::message;
 use lanesum_checksum::{Algorithms, Job, Source, engine};
+use lanesum_list::Digests;
 use rusqlite::Params;
 
 use crate::batch::Batch;
 use crate::check::require_shape;
 use crate::class::{Class, Status};
-use crate::digests::algorithms;
+use crate::digests::{agree, algorithms};
 use crate::finding::Finding;
 use crate::moves::{Gone, number};
 use crate::options::Options;
 use crate::root::Root;
 use crate::rows::{self, File, Files, Finder, State};
-use crate::scan::{New, scan};
+use crate::scan::{New, Other, scan};
 use crate::stat::{Stat, is_born_after, may_be_another, tells_births};
 use crate::table::FILE;
 use crate::volume::Place;
@@ -45,10 +46,10 @@ impl Catalog {
         if let Some(error) = way::refusal(&Ways::of(&root.path)?.look(&below)) {
             return Err(CatalogError::io(&whole)(error));
         }
-        let before = match rows::at(&self.db, root.id, &below)? {
-            Some(file) => Some(file),
-            None => self.renamed_to(&root, &below)?,
-        };
+        let known = rows::at(&self.db, root.id, &below)?;
+        let renamed = self.renamed_to(&root, &below, known.is_some())?;
+        // Of a row that has another name which is cataloged, too, this content was the last.
+        let (before, beside) = if known.is_some() { (known, renamed) } else { (renamed, None) };
         let known = before.as_ref().map_or(Algorithms::NONE, |file| algorithms(&file.digests));
         let algorithms = root.policy.algorithms.union(known);
         let job = Job { source: Source::Regular(whole.clone()), algorithms, context: () };
@@ -79,18 +80,31 @@ impl Catalog {
             }
             None => batch.insert(below, stat, digests, now),
         }
+        if let Some(file) = beside {
+            batch.forget(vec![file.id], file.stat.size, false);
+            batch.event(Finding::new(Class::Forgotten, file.path()), now);
+        }
         self.end(batch, finding, now)
     }
 
     /// The row of a file that was cataloged under another name, which is gone: as a run takes it,
-    /// but not where its number may have been given again.
-    fn renamed_to(&self, root: &Root, path: &[u8]) -> Result<Option<File>, CatalogError> {
+    /// but not where its number may have been given again. Only one that may be damaged, if that is
+    /// what is asked for.
+    fn renamed_to(
+        &self,
+        root: &Root,
+        path: &[u8],
+        is_damaged: bool,
+    ) -> Result<Option<File>, CatalogError> {
         let whole = root.path_of(path);
         let stat = look_at(&whole).map_err(CatalogError::io(&whole))?;
         let Some((stat, _)) = Stat::of(&stat) else { return Ok(None) };
+        let statuses = self.statuses(root.id)?;
         let (mut rows, mut gone) = (Files::of(&self.db, root.id), Vec::new());
         while let Some(file) = rows.next()? {
-            if number(&file.stat) == number(&stat)
+            let may_be = || statuses.get(&file.id).is_some_and(|status| status.may_be_damaged());
+            if file.stat.inode == stat.inode
+                && (!is_damaged || may_be())
                 && let Err(error) = look_at(&root.path_of(&file.path()))
                 && error.kind() == ErrorKind::NotFound
             {
@@ -99,8 +113,8 @@ impl Catalog {
         }
         let births_are_known = tells_births(&root.path);
         gone.retain(|file| !may_be_another(&file.stat, &stat, births_are_known));
-        let mut gone = Gone::new(gone, root.inodes_last);
-        Ok(gone.take_renamed(root, &New { path: path.to_vec(), stat }))
+        let mut gone = Gone::new(gone, root, &statuses);
+        Ok(gone.take_renamed(root, &New { path: path.to_vec(), stat, is_only_name: true }))
     }
 
     fn accept_volume(&mut self, root: Root, options: &Options) -> Result<Finding, CatalogError> {
@@ -180,13 +194,18 @@ impl Catalog {
         }
         let found = scan(&self.db, root, &HashMap::new(), &self.own_files(), None)?;
         let births_are_known = tells_births(&root.path);
-        for New { path, stat } in found.new {
+        let new = found.new.into_iter().map(|New { path, stat, .. }| (path, stat, None));
+        let others = self.cataloged_as(root, &away, &found.others)?;
+        for (path, stat, digests) in new.chain(others) {
             let place = root.path_of(&path);
             // Whatever became of it, it has its number; which others are given again.
             let is_it = |(file, _): &&(File, Status)| {
                 let is_born_before = || !is_born_after(&place, file.stat.changed);
-                number(&file.stat) == number(&stat)
-                    || births_are_known && file.stat.inode == stat.inode && is_born_before()
+                let is_it = number(&file.stat) == number(&stat)
+                    || births_are_known && file.stat.inode == stat.inode && is_born_before();
+                // What that row says of it is the same, and stays.
+                let is_known = |digests| agree(digests, &file.digests) == Some(true);
+                is_it && !digests.as_ref().is_some_and(is_known)
             };
             if let Some((file, status)) = away.iter().find(is_it).filter(|_| root.inodes_last) {
                 let (path, status) = (root.path_of(&file.path()), *status);
@@ -196,13 +215,38 @@ impl Catalog {
         self.require_sight(root, &away)
     }
 
+    /// Names that have the numbers of these rows and are cataloged themselves, as well: what is
+    /// there, and the digests that they are cataloged with.
+    fn cataloged_as(
+        &self,
+        root: &Root,
+        away: &[(File, Status)],
+        others: &[Other],
+    ) -> Result<Vec<(Vec<u8>, Stat, Option<Digests>)>, CatalogError> {
+        let numbers: HashSet<i64> = away.iter().map(|(file, _)| file.stat.inode).collect();
+        let is_one = |number: &i64| numbers.contains(number);
+        let has_one = |other: &&Other| other.there.as_ref().is_some_and(is_one);
+        let ids: HashSet<i64> = others.iter().filter(has_one).map(|other| other.id).collect();
+        let statuses = self.statuses(root.id)?;
+        let (mut rows, mut named) = (Files::of(&self.db, root.id), Vec::new());
+        while let Some(file) = rows.next()? {
+            let may_be = is_one(&file.stat.inode) || ids.contains(&file.id);
+            if !may_be || statuses.contains_key(&file.id) {
+                continue;
+            }
+            let there = look_at(&root.path_of(&file.path())).ok();
+            if let Some((stat, _)) = there.and_then(|stat| Stat::of(&stat)) {
+                named.push((file.path(), stat, Some(file.digests)));
+            }
+        }
+        Ok(named)
+    }
+
     /// The rows of these ids that may be damaged and whose files are not in their places.
     fn not_in_place(&self, root: &Root, ids: &[i64]) -> Result<Vec<(File, Status)>, CatalogError> {
         let mut states = Vec::new();
         State::for_each_not_well(&self.db, |state| {
-            let may_be_damaged =
-                !matches!(state.status, Status::Missing | Status::Changed | Status::Hidden);
-            if may_be_damaged && ids.binary_search(&state.id).is_ok() {
+            if state.status.may_be_damaged() && ids.binary_search(&state.id).is_ok() {
                 states.push(state);
             }
             Ok(())

@@ -61,6 +61,8 @@ pub(crate) struct Work<'a> {
     pub(crate) statuses: HashMap<i64, Status>,
     pub(crate) gone: Gone,
     pub(crate) moves: Moves,
+    /// By new names the rows whose file they lead to as well.
+    pub(crate) kin: HashMap<Vec<u8>, File>,
     pub(crate) limits: Arc<Limits>,
     /// Whether all is new, and so not worth a word.
     pub(crate) is_first: bool,
@@ -128,6 +130,7 @@ impl<'a> Work<'a> {
             statuses: HashMap::new(),
             gone: Gone::default(),
             moves: Moves::default(),
+            kin: HashMap::new(),
             limits: Arc::default(),
             is_first: false,
             inserted: Vec::new(),

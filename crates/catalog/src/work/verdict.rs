@@ -13,10 +13,11 @@ use crate::class::{Case, Class, Status, case};
 use crate::confirm::{Confirmed, confirm};
 use crate::digests::{agree, algorithms};
 use crate::finding::Finding;
+use crate::moves::number;
 use crate::options::{GoesOn, Verb};
-use crate::rows::File;
+use crate::rows::{self, File};
 use crate::scrub::cost;
-use crate::stat::{Stat, is_beyond, may_be_another};
+use crate::stat::{NEVER, Stat, is_beyond, may_be_another};
 
 const UNCONFIRMED: &str =
     "it is not as cataloged; the second reading, which tells whether it rotted, was ended";
@@ -200,11 +201,7 @@ impl Work<'_> {
         let now = self.now();
         if let Some(status) = self.statuses.get(&file.id).filter(|status| status.is_kept()) {
             // Its last good digest is the only one that there is: it stays until somebody says so.
-            finding.class = match status {
-                Status::Altered => Class::Altered,
-                Status::Emptied => Class::Emptied,
-                _ => Class::Rotted,
-            };
+            finding.class = class_of(*status);
             return self.is_damaged(&file, finding);
         }
         self.batch.count(finding.class, 1);
@@ -342,6 +339,11 @@ impl Work<'_> {
         let (path, digests, now) = (self.below(path), hashed.digests, self.now());
         if let Some(file) = self.gone.take_same(&path, stat.size, &digests) {
             self.moved(file, path, stat, Some(digests))?;
+        } else if self.verb.accepts()
+            && let Some(kin) = self.kin.remove(&path)
+            && self.is_worse(&kin, &stat, &digests)
+        {
+            self.inherit(path, kin, &stat, &digests)?;
         } else if self.is_first {
             self.batch.count(Class::New, 1);
             self.batch.insert(path, stat, digests, now);
@@ -351,6 +353,43 @@ impl Work<'_> {
         } else {
             self.found(Finding::new(Class::New, path).after(&stat, &digests));
         }
+        Ok(())
+    }
+
+    /// Whether a new name of a row's file has what that row does not let pass for an edit.
+    fn is_worse(&self, row: &File, stat: &Stat, digests: &Digests) -> bool {
+        let is_kept = self.statuses.get(&row.id).is_some_and(|status| status.is_kept());
+        agree(&row.digests, digests) == Some(false)
+            && (is_kept || number(&row.stat) == number(stat))
+    }
+
+    /// Gives a new name a row of its own with what is known of its file by another.
+    fn inherit(
+        &mut self,
+        path: Vec<u8>,
+        kin: File,
+        stat: &Stat,
+        digests: &Digests,
+    ) -> Result<(), CatalogError> {
+        let checked = self.catalog.checked(kin.id)?;
+        // Never looked at under this name.
+        let known = Stat { changed: NEVER, ..kin.stat };
+        self.batch.insert_unread(path.clone(), known, kin.digests);
+        self.commit()?;
+        let Some(file) = rows::at(&self.catalog.db, self.batch.root.id, &path)? else {
+            return Ok(());
+        };
+        let status = self.statuses.get(&kin.id).copied().filter(|status| status.is_kept());
+        self.batch.state(file.id, checked, status.unwrap_or(Status::Fresh));
+        let Some(status) = status else {
+            self.later.push(file);
+            return Ok(());
+        };
+        let finding = of_reading(class_of(status), &file, stat, digests);
+        self.statuses.insert(file.id, status);
+        self.batch.event(finding.clone(), self.now());
+        self.batch.count(finding.class, 1);
+        self.batch.tell(finding);
         Ok(())
     }
 
@@ -391,6 +430,15 @@ impl Work<'_> {
         };
         self.batch.replace(&file, after, Some(to));
         Ok(())
+    }
+}
+
+/// What a file is told as whose last good digest is kept.
+const fn class_of(status: Status) -> Class {
+    match status {
+        Status::Altered => Class::Altered,
+        Status::Emptied => Class::Emptied,
+        _ => Class::Rotted,
     }
 }
 

@@ -4,6 +4,7 @@ mod cases;
 mod flips;
 mod forget;
 mod histories;
+mod kin;
 mod long;
 
 use std::collections::BTreeMap;

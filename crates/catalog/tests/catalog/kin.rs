@@ -1,0 +1,229 @@
+//! A file whose number a row has is that row's file, whatever became of it and whatever it is
+//! called: what is damaged is not taken up as new under another name.
+
+use super::*;
+
+fn rename(archive: &Archive, from: &str, to: &str) {
+    fs::rename(archive.path(from), archive.path(to)).unwrap();
+}
+
+/// Whether numbers tell files apart here that are made one after the other.
+fn births_are_known(archive: &Archive) -> bool {
+    let is_known = fs::metadata(archive.path("other")).unwrap().created().is_ok();
+    if !is_known {
+        eprintln!("skipped: the file system does not say when files were made");
+    }
+    is_known
+}
+
+/// Leaves 0 bytes of a file and its time as it was.
+fn empty(archive: &Archive, name: &str) {
+    let time = fs::metadata(archive.path(name)).unwrap().modified().unwrap();
+    fs::write(archive.path(name), "").unwrap();
+    set_time(&archive.path(name), time);
+}
+
+/// Rots, and is found.
+fn rot(archive: &Archive, name: &str) {
+    archive.rot(name);
+    archive.scrub(everything());
+}
+
+/// The words in which a file is not forgotten.
+fn refusal(archive: &Archive, name: &str) -> String {
+    archive.open().forget(&archive.path(name), &options()).unwrap_err().to_string()
+}
+
+/// What cannot be told from another file looks as a row does; what is damaged does not have to.
+#[test]
+fn what_is_damaged_takes_its_row_along_in_any_shape() {
+    let archive = Archive::of(&["d/altered", "d/emptied", "d/rotted", "d/well", "other"]);
+    if !births_are_known(&archive) {
+        return;
+    }
+    archive.run(Verb::Add);
+    alter(&archive, "d/altered");
+    empty(&archive, "d/emptied");
+    rot(&archive, "d/rotted");
+    archive.run(Verb::Update);
+    // Since it was found, it was written to: by a tool that repairs, say.
+    archive.write("d/rotted", "repaired?");
+    archive.write("d/altered", "");
+    rename(&archive, "d", "e");
+    let lines = archive.run(Verb::Audit).lines();
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    let mut lines = archive.run(Verb::Update).lines();
+    lines.sort();
+    let expected = [
+        "altered d/altered -> e/altered",
+        "emptied d/emptied -> e/emptied",
+        "moved d/well -> e/well",
+        "rotted d/rotted -> e/rotted",
+    ];
+    assert_eq!(lines, expected);
+    let expected = ["altered e/altered", "emptied e/emptied", "rotted e/rotted"];
+    assert_eq!(archive.run(Verb::Update).lines(), expected);
+}
+
+/// Also where nobody looked between the damage and the new name.
+#[test]
+fn what_was_cut_short_and_renamed_is_altered() {
+    let archive = Archive::of(&["cut", "emptied", "edited", "other"]);
+    if !births_are_known(&archive) {
+        return;
+    }
+    archive.run(Verb::Add);
+    let time = fs::metadata(archive.path("cut")).unwrap().modified().unwrap();
+    fs::write(archive.path("cut"), "c").unwrap();
+    set_time(&archive.path("cut"), time);
+    empty(&archive, "emptied");
+    archive.write("edited", "an edit moves the time");
+    set_time(&archive.path("edited"), time + Duration::from_secs(5));
+    ["cut", "emptied", "edited"]
+        .iter()
+        .for_each(|name| rename(&archive, name, &format!("{name} 2")));
+    let mut lines = archive.run(Verb::Update).lines();
+    lines.sort();
+    let expected =
+        ["altered cut -> cut 2", "emptied emptied -> emptied 2", "missing edited", "new edited 2"];
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn accept_takes_the_row_along_in_any_shape() {
+    let archive = Archive::of(&["f", "other"]);
+    if !births_are_known(&archive) {
+        return;
+    }
+    archive.run(Verb::Add);
+    empty(&archive, "f");
+    archive.run(Verb::Audit);
+    rename(&archive, "f", "g");
+    assert!(refusal(&archive, "f").contains("lies at"));
+    archive.open().accept(&archive.path("g"), &options()).unwrap();
+    assert_eq!(archive.run(Verb::Audit).lines(), [""; 0]);
+    assert!(archive.open().not_well().unwrap().is_empty());
+}
+
+/// What another name of a damaged file has is as damaged; where it rotted first, too.
+#[test]
+fn another_name_of_a_damaged_file_is_not_new() {
+    let archive = Archive::of(&["f", "unseen", "well", "other"]);
+    if !births_are_known(&archive) {
+        return;
+    }
+    archive.run(Verb::Add);
+    rot(&archive, "f");
+    archive.rot("unseen");
+    let link = |from: &str, to: &str| {
+        fs::hard_link(archive.path(from), archive.path(to)).unwrap();
+    };
+    link("f", "f 2");
+    link("unseen", "unseen 2");
+    link("well", "well 2");
+    let mut lines = archive.run(Verb::Update).lines();
+    lines.sort();
+    let expected =
+        ["altered f", "altered f 2", "altered unseen", "altered unseen 2", "copied well -> well 2"];
+    assert_eq!(lines, expected);
+    // Of the two any may go, and the other stays known.
+    fs::remove_file(archive.path("f")).unwrap();
+    archive.open().forget(&archive.path("f"), &options()).unwrap();
+    let mut lines = archive.run(Verb::Update).lines();
+    lines.sort();
+    assert_eq!(lines, ["altered f 2", "altered unseen", "altered unseen 2"]);
+}
+
+/// As programs do that keep what they write over.
+#[test]
+fn what_is_put_aside_is_held_against_the_row_of_its_name() {
+    let archive = Archive::of(&["log", "good", "known", "other"]);
+    if !births_are_known(&archive) {
+        return;
+    }
+    archive.run(Verb::Add);
+    rot(&archive, "known");
+    archive.rot("log");
+    for name in ["log", "good", "known"] {
+        rename(&archive, name, &format!("{name}.1"));
+        archive.write_at(name, "a new one", 2_000_000_000);
+    }
+    let mut lines = archive.run(Verb::Update).lines();
+    lines.sort();
+    let expected = [
+        "altered log.1",
+        "changed good",
+        "changed log",
+        "new good.1",
+        "rotted known",
+        "rotted known.1",
+    ];
+    assert_eq!(lines, expected);
+}
+
+/// What came out of a folder that cannot be seen is what was in it.
+#[test]
+fn what_comes_out_of_the_dark_is_no_copy() {
+    let archive = Archive::of(&["dark/rotted", "dark/well", "dark/stays", "other"]);
+    if !births_are_known(&archive) {
+        return;
+    }
+    archive.run(Verb::Add);
+    rot(&archive, "dark/rotted");
+    rename(&archive, "dark/rotted", "rotted");
+    rename(&archive, "dark/well", "well");
+    let mode = |mode| {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        fs::set_permissions(archive.path("dark"), mode).unwrap();
+    };
+    mode(0);
+    let mut lines = archive.limited(|archive| archive.run(Verb::Update).lines());
+    mode(0o700);
+    lines.sort();
+    let expected = ["altered dark/rotted -> rotted", "moved dark/well -> well", "unreadable dark"];
+    assert_eq!(lines, expected);
+    assert_eq!(archive.run(Verb::Update).lines(), ["altered rotted"]);
+}
+
+/// Where its name is another's, which was cataloged and is taken for edited, it is not forgotten;
+/// and whoever accepts that lets the row go, too.
+#[test]
+fn what_took_another_name_is_not_forgotten() {
+    let archive = Archive::of(&["first", "second", "other"]);
+    if !births_are_known(&archive) {
+        return;
+    }
+    archive.run(Verb::Add);
+    rot(&archive, "first");
+    set_time(&archive.path("second"), UNIX_EPOCH + Duration::from_secs(1));
+    archive.run(Verb::Update);
+    rename(&archive, "first", "second");
+    let mut lines = archive.run(Verb::Update).lines();
+    lines.sort();
+    assert_eq!(lines, ["changed second", "missing first"]);
+    let words = refusal(&archive, "first");
+    assert!(
+        words.contains(&format!("lies at {} now", archive.path("second").display())),
+        "{words}"
+    );
+    archive.open().accept(&archive.path("second"), &options()).unwrap();
+    assert!(archive.open().not_well().unwrap().is_empty());
+    assert_eq!(archive.run(Verb::Audit).lines(), [""; 0]);
+}
+
+/// A number is given again: what was made since is another file.
+#[test]
+fn what_was_made_since_is_new() {
+    let archive = Archive::of(&["f", "other"]);
+    if !births_are_known(&archive) {
+        return;
+    }
+    archive.run(Verb::Add);
+    rot(&archive, "f");
+    fs::remove_file(archive.path("f")).unwrap();
+    archive.write("g", "g");
+    let mut lines = archive.run(Verb::Update).lines();
+    lines.sort();
+    assert_eq!(lines, ["missing f", "new g"]);
+    archive.open().forget(&archive.path("f"), &options()).unwrap();
+}
