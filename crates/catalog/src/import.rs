@@ -37,7 +37,7 @@ pub enum Imported {
     /// It is cataloged already, and with digests of other algorithms: whether they are of the same
     /// content is unknown.
     NotComparable,
-    /// The lists contradict one another; the first counts.
+    /// The lists contradict one another. It is cataloged as the first has it, and not read.
     Contradicted,
     /// The list says nothing of it that can be cataloged.
     NothingSaid,
@@ -241,10 +241,7 @@ impl Catalog {
         below: Vec<u8>,
         said: Said,
     ) -> Result<Imported, CatalogError> {
-        if said.is_contradicted {
-            return Ok(Imported::Contradicted);
-        }
-        let Said { size, modified, digests, .. } = said;
+        let Said { size, modified, digests, is_contradicted } = said;
         if digests.is_empty() || encode(&digests).is_err() {
             return Ok(Imported::NothingSaid);
         }
@@ -255,6 +252,7 @@ impl Catalog {
         }
         if let Some(file) = rows::at(&self.db, batch.root.id, &below)? {
             return Ok(match agree(&file.digests, &digests) {
+                Some(true) if is_contradicted => Imported::Contradicted,
                 Some(true) => Imported::Known,
                 Some(false) => Imported::Differs,
                 None => Imported::NotComparable,
@@ -273,6 +271,7 @@ impl Catalog {
         let modified = modified.filter(|told| !(is_whole(told) && is_second(told)));
         let (size, modified) = (size.unwrap_or(stat.size), modified.unwrap_or(stat.modified));
         batch.insert_unread(below, Stat { size, modified, changed: NEVER, ..stat }, digests);
-        Ok(Imported::Taken)
+        // Left out, it would be new to the next update, and right whatever it is.
+        Ok(if is_contradicted { Imported::Contradicted } else { Imported::Taken })
     }
 }

@@ -275,7 +275,9 @@ fn words(args: &ImportArgs, imported: Imported, path: &Path) -> &'static str {
             "DIFFERS: its cataloged digest, which stays, is another than that of the list"
         }
         Imported::NotComparable => "is cataloged with digests of other algorithms, which stay",
-        Imported::Contradicted => "NOT taken: the lists contradict one another",
+        Imported::Contradicted => {
+            "the lists contradict one another: it is cataloged as the first of them has it"
+        }
         Imported::NothingSaid => "NOT taken: the list has no digest of it that can be cataloged",
         Imported::NoFile => "NOT taken: there is no regular file, and links are not followed",
         Imported::Mounted => {
