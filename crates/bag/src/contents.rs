@@ -180,7 +180,15 @@ impl Contents {
         })
     }
 
-    /// How much the payload is.
+    /// What cannot be looked at in the payload, and why; the payload itself, too.
+    pub(crate) fn failed_payload(&self) -> impl Iterator<Item = (&[u8], &str)> {
+        self.entries.iter().filter_map(|(name, entry)| match entry {
+            Content::Failed(why) if is_payload(name) || name == b"data" => Some((&**name, &**why)),
+            _ => None,
+        })
+    }
+
+    /// How much the payload is, but for what cannot be looked at.
     pub(crate) fn oxum(&self) -> Oxum {
         let payload = self.files().filter(|(name, _)| is_payload(name));
         payload.fold(Oxum::default(), |sum, (_, facts)| Oxum {
