@@ -292,6 +292,25 @@ fn lists_of_object_stores_are_checked() {
     assert_eq!(check(&folder, "", &head), (Some(1), String::new(), told.into()));
 }
 
+/// As `aws s3api list-objects-v2 --delimiter /` prints it.
+#[test]
+fn a_list_of_a_store_without_what_is_below_prefixes_fails() {
+    let folder = Folder::new();
+    folder.write("a", "abc");
+    let object = format!("{{\"Key\": \"a\", \"Size\": 3, \"ETag\": \"\\\"{ABC}\\\"\"}}");
+    let prefixes = "\"CommonPrefixes\": [{\"Prefix\": \"sub/\"}]";
+    let list = format!("{{\"Contents\": [{object}], {prefixes}}}");
+    let why = "the list leaves out what is below its CommonPrefixes; list all, aws without \
+               --delimiter";
+    let (code, stdout, stderr) = check(&folder, "", &list);
+    assert_eq!((code, &*stdout), (Some(1), "a: OK\n"));
+    assert!(stderr.starts_with(&format!("lanesum: list: line 1: {why}\n")), "{stderr}");
+    let run = folder.run("convert --to gnu list -o converted");
+    assert_eq!(run.status.code(), Some(1));
+    assert!(text(&run.stderr).contains(why), "{}", text(&run.stderr));
+    assert!(!exists(folder.path("converted")));
+}
+
 #[test]
 fn a_wrong_record_fails_with_its_line_and_the_others_are_checked() {
     let folder = Folder::new();
