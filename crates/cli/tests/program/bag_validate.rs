@@ -346,6 +346,9 @@ fn sizes_that_contradict_are_an_error_in_every_version() {
     folder.write("b/bag-info.txt", format!("{twice}20.2\n"));
     list_tags(&folder);
     assert_eq!(validate(&folder, 0).1, "b/bag-info.txt: warning: has Payload-Oxum twice\n");
+    folder.write("b/bagit.txt", DECLARATION);
+    list_tags(&folder);
+    fails(&folder, "b/bag-info.txt: has Payload-Oxum twice\n");
 }
 
 #[test]
