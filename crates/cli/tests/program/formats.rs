@@ -292,6 +292,28 @@ fn lists_of_object_stores_are_checked() {
     assert_eq!(check(&folder, "", &head), (Some(1), String::new(), told.into()));
 }
 
+#[test]
+fn a_name_for_what_has_names_is_refused() {
+    let folder = Folder::new();
+    folder.write("a", "abc");
+    let object = format!("{{\"Key\": \"a\", \"ETag\": \"\\\"{ABC}\\\"\"}}\n");
+    let told = |name: &str| {
+        format!(
+            "list: what it lists has names, and none is that of --name {name}; leave that out\n"
+        )
+    };
+    for list in [object, format!("{ABC}  a\n")] {
+        let ok = "a: OK\n".to_owned();
+        let refused = (Some(1), ok.clone(), format!("lanesum: {}", told("b")));
+        assert_eq!(check(&folder, "--name b", &list), refused);
+        assert_eq!(check(&folder, "--name a", &list), (Some(0), ok, String::new()));
+        let run = folder.run("convert --to gnu --name b list -o converted");
+        assert_eq!(run.status.code(), Some(1));
+        assert!(text(&run.stderr).contains(&told("b").replace("list: ", "")), "{run:?}");
+        assert!(!exists(folder.path("converted")));
+    }
+}
+
 /// As `aws s3api list-objects-v2 --delimiter /` prints it.
 #[test]
 fn a_list_of_a_store_without_what_is_below_prefixes_fails() {
