@@ -538,6 +538,13 @@ fn nothing_follows_from_what_cannot_be_read() {
         mode(name, 0o700);
     }
     validate(&folder, 0);
+
+    // Nor is it known where a link leads to that lies in there.
+    folder.link("sub/b", "b/data/link");
+    mode("data/sub", 0);
+    let (found, _) = validate(&folder, 1);
+    assert!(found.contains(&denied(&["data/link"])) && !found.contains("nowhere"), "{found}");
+    mode("data/sub", 0o700);
 }
 
 /// A tag file in another encoding than `bagit.txt` says tells as little.
