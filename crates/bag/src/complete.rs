@@ -129,16 +129,11 @@ pub(crate) fn expected(bag: &mut Bag) -> Expected {
 /// Whether every manifest lists what it must: until version 1.0 one of several would do.
 fn coverage(bag: &mut Bag, expected: &Expected) {
     let is_final = bag.declaration.version >= Version::LATEST;
-    let known = |is_tag: bool| {
-        let manifests = bag.manifests.iter().enumerate();
-        let fits =
-            move |manifest: &Manifest| manifest.is_tag == is_tag && manifest.algorithm.is_some();
-        manifests.filter(move |(_, (manifest, _))| fits(manifest)).collect::<Vec<_>>()
-    };
-    let [payload, tag] = [known(false), known(true)];
+    // What one lists that could not be read is not known.
+    let [payload, tag] = [false, true].map(|is_tag| bag.read_ones(is_tag).collect::<Vec<_>>());
     let mut findings = Vec::new();
     for (name, said) in expected {
-        for (number, (manifest, _)) in if is_payload(name) { &payload } else { &tag } {
+        for (number, manifest) in if is_payload(name) { &payload } else { &tag } {
             if !said.iter().any(|(by, _)| by == number) {
                 let is_error = is_final && (is_payload(name) || Manifest::of(name).is_some());
                 let problem = Problem::NotIn(manifest.name.clone());
@@ -149,7 +144,7 @@ fn coverage(bag: &mut Bag, expected: &Expected) {
     // Those that some tag manifest lists were looked at.
     let manifests = bag.manifests.iter().filter(|(it, _)| !it.is_tag);
     for (manifest, _) in manifests.filter(|(it, _)| !expected.contains_key(it.name.as_bytes())) {
-        for (_, (by, _)) in &tag {
+        for (_, by) in &tag {
             let problem = Problem::NotIn(by.name.clone());
             findings.push(Finding::error_if(is_final, manifest.name.as_bytes(), problem));
         }
@@ -160,19 +155,22 @@ fn coverage(bag: &mut Bag, expected: &Expected) {
 /// Whether what is to be fetched is in the manifests, as it must be.
 fn look_at_fetch(bag: &mut Bag, expected: &Expected) {
     let is_final = bag.declaration.version >= Version::LATEST;
+    let all_are_read = bag.all_are_read(false);
+    let mut findings = Vec::new();
     for to_fetch in &bag.fetch {
         let said = expected.get(&to_fetch.name);
-        for (number, (manifest, _)) in bag.manifests.iter().enumerate() {
+        for (number, manifest) in bag.read_ones(false) {
             let is_in = said.is_some_and(|said| said.iter().any(|(by, _)| *by == number));
-            if !manifest.is_tag && manifest.algorithm.is_some() && !is_in {
+            if !is_in {
                 let (name, manifest) = (to_fetch.name.clone(), manifest.name.clone());
                 let problem = Problem::FetchNotIn { name, manifest };
-                let is_error = is_final || said.is_none();
+                let is_error = is_final || all_are_read && said.is_none();
                 let finding = Finding::error_if(is_error, fetch::NAME, problem);
-                bag.findings.push(finding.at(to_fetch.line));
+                findings.push(finding.at(to_fetch.line));
             }
         }
     }
+    bag.findings.append(&mut findings);
 }
 
 /// Looks at what manifests list; what of it can be read.
@@ -183,6 +181,9 @@ fn listed(bag: &mut Bag, expected: &Expected) -> Checks {
         let by = |number: usize| bag.manifests[number].0.name.clone();
         let by_all =
             || said.iter().map(|&(number, _)| by(number)).collect::<Vec<_>>().join(" and ");
+        if bag.is_unreadable(name) {
+            continue;
+        }
         match bag.contents.entries.get(name) {
             Some(Content::File(_)) => {}
             Some(Content::Link(Target::File(_))) => {
@@ -254,33 +255,45 @@ fn absent(bag: &Bag, name: &[u8], manifests: String) -> Problem {
 
 /// Looks at what no manifest lists.
 fn unlisted(bag: &mut Bag, expected: &Expected) {
-    let has = |is_tag| {
-        let mut known = bag.manifests.iter().map(|(manifest, _)| manifest);
-        known.any(|it| it.is_tag == is_tag && it.algorithm.is_some())
+    let is_final = bag.declaration.version >= Version::LATEST;
+    let by_kind = [false, true].map(|is_tag| {
+        let read: Vec<_> = bag.read_ones(is_tag).map(|(_, manifest)| manifest).collect();
+        (read, bag.all_are_read(is_tag))
+    });
+    // Those that could not be read may list it.
+    let not_in = |name: &[u8]| {
+        let is_tag = !is_payload(name);
+        let (read, are_all) = &by_kind[usize::from(is_tag)];
+        if *are_all {
+            let by_none = if is_tag { Problem::TagUnlisted } else { Problem::Unlisted };
+            let some = read.first().map(|_| Finding::error_if(!is_tag, name, by_none));
+            return Vec::from_iter(some);
+        }
+        let problems = read.iter().map(|by| Problem::NotIn(by.name.clone()));
+        problems.map(|it| Finding::error_if(is_final && !is_tag, name, it)).collect()
     };
-    let [has_payload_manifest, has_tag_manifest] = [has(false), has(true)];
     let mut findings = Vec::new();
     for (name, entry) in &bag.contents.entries {
-        if expected.contains_key(name) || name == b"data" {
+        if expected.contains_key(name) || name == b"data" || bag.is_unreadable(name) {
             continue;
         }
         let is_in_payload = is_payload(name);
         let finding = match entry {
-            Content::File(_) | Content::Link(Target::File(_)) if is_in_payload => {
-                has_payload_manifest.then(|| Finding::error(&**name, Problem::Unlisted))
-            }
+            // Of a manifest that none lists it is told where manifests are held together.
             Content::File(_) | Content::Link(Target::File(_)) => {
-                let is_doubtful = has_tag_manifest && Manifest::of(name).is_none();
-                is_doubtful.then(|| Finding::warning(&**name, Problem::TagUnlisted))
+                if Manifest::of(name).is_none() {
+                    findings.append(&mut not_in(name));
+                }
+                continue;
             }
-            Content::EmptyFolder => Some(Finding::warning(&**name, Problem::EmptyFolder)),
-            Content::Failed(_) => Some(Finding::error(&**name, why_not(entry, String::new()))),
+            Content::EmptyFolder => Finding::warning(&**name, Problem::EmptyFolder),
+            Content::Failed(_) => Finding::error(&**name, why_not(entry, String::new())),
             other => {
                 let problem = why_not(other, String::new());
-                Some(Finding::error_if(is_in_payload, &**name, problem))
+                Finding::error_if(is_in_payload, &**name, problem)
             }
         };
-        findings.extend(finding);
+        findings.push(finding);
     }
     bag.findings.append(&mut findings);
 }

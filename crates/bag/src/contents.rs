@@ -149,7 +149,12 @@ impl Contents {
                     pending.push(name);
                     continue;
                 }
-                Ok(metadata) if metadata.is_symlink() => Content::Link(target(&place, canonical)),
+                Ok(metadata) if metadata.is_symlink() => match target(&place, canonical) {
+                    Ok(target) => Content::Link(target),
+                    // Of the payload it must be known what is there.
+                    Err(error) if is_payload(&name) => Content::Failed(message(&error)),
+                    Err(_) => Content::Link(Target::Nowhere),
+                },
                 Ok(metadata) => match special(&metadata) {
                     None => Content::File(Facts::of(&metadata)),
                     Some(special) => Content::Special(special),
@@ -180,7 +185,15 @@ impl Contents {
         })
     }
 
-    /// How much the payload is.
+    /// What cannot be looked at in the payload, and why; the payload itself, too.
+    pub(crate) fn failed_payload(&self) -> impl Iterator<Item = (&[u8], &str)> {
+        self.entries.iter().filter_map(|(name, entry)| match entry {
+            Content::Failed(why) if is_payload(name) || name == b"data" => Some((&**name, &**why)),
+            _ => None,
+        })
+    }
+
+    /// How much the payload is, but for what cannot be looked at.
     pub(crate) fn oxum(&self) -> Oxum {
         let payload = self.files().filter(|(name, _)| is_payload(name));
         payload.fold(Oxum::default(), |sum, (_, facts)| Oxum {
@@ -217,20 +230,25 @@ fn special(metadata: &Metadata) -> Option<Special> {
     }
 }
 
-/// Where a link leads, seen from a folder whose path has no link in it.
-fn target(link: &Path, canonical: &Path) -> Target {
-    let Ok(found) = fs::canonicalize(link) else { return Target::Nowhere };
+/// Where a link leads, seen from a folder whose path has no link in it; an error where whoever runs
+/// this may not know.
+fn target(link: &Path, canonical: &Path) -> io::Result<Target> {
+    let found = match fs::canonicalize(link) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Err(error),
+        Err(_) => return Ok(Target::Nowhere),
+    };
     if !found.starts_with(canonical) {
-        return Target::Out;
+        return Ok(Target::Out);
     }
-    match fs::metadata(&found) {
+    Ok(match fs::metadata(&found) {
         Ok(metadata) if metadata.is_dir() => Target::Folder,
         Ok(metadata) => match special(&metadata) {
             None => Target::File(Facts::of(&metadata)),
             Some(special) => Target::Special(special),
         },
         Err(_) => Target::Nowhere,
-    }
+    })
 }
 
 #[cfg(test)]

@@ -35,6 +35,8 @@ pub(crate) struct Bag {
     pub(crate) fetch: Vec<ToFetch>,
     /// Which of those a name is.
     fetch_numbers: HashMap<Vec<u8>, usize>,
+    /// Tag files that are there, and of which nothing tells what they say: a finding says why.
+    pub(crate) unread: BTreeSet<Vec<u8>>,
     pub(crate) findings: Vec<Finding>,
 }
 
@@ -70,6 +72,7 @@ impl Bag {
             info: Vec::new(),
             fetch: Vec::new(),
             fetch_numbers: HashMap::new(),
+            unread: BTreeSet::new(),
             findings: Vec::new(),
         };
         if staging::is_unfinished(root) {
@@ -98,6 +101,7 @@ impl Bag {
                 Content::Special(special) => special.to_string(),
                 Content::Failed(why) => {
                     self.findings.push(Finding::error(top, Problem::Unreadable(why.clone())));
+                    self.unread.insert(top.to_vec());
                     continue;
                 }
             };
@@ -130,7 +134,8 @@ impl Bag {
 
     fn read_manifests(&mut self) {
         let entries = self.contents.entries.iter();
-        let files = entries.filter(|(_, entry)| matches!(entry, Content::File(_)));
+        let is_one = |entry: &Content| matches!(entry, Content::File(_) | Content::Failed(_));
+        let files = entries.filter(|(_, entry)| is_one(entry));
         let manifests: Vec<_> = files.filter_map(|(name, _)| Manifest::of(name)).collect();
         for manifest in manifests {
             self.findings.extend(manifest.look_at_name());
@@ -181,6 +186,7 @@ impl Bag {
         let decoded = self.declaration.encoding.decode(text);
         if decoded.is_none() {
             self.findings.push(Finding::error(name, Problem::Encoding));
+            self.unread.insert(name.into());
         }
         decoded.map(|text| text.into_owned())
     }
@@ -194,9 +200,35 @@ impl Bag {
             Err(error) => {
                 let problem = Problem::Unreadable(message(&error));
                 self.findings.push(Finding::error(name, problem));
+                self.unread.insert(name.into());
                 None
             }
         }
+    }
+
+    /// Whether a tag file cannot be read, which is told.
+    pub(crate) fn is_unreadable(&self, name: &[u8]) -> bool {
+        let tells = |it: &Finding| it.name == name && matches!(it.problem, Problem::Unreadable(_));
+        self.unread.contains(name) && self.findings.iter().any(tells)
+    }
+
+    /// The manifests of either kind of which it is known what they list, with their numbers.
+    pub(crate) fn read_ones(&self, is_tag: bool) -> impl Iterator<Item = (usize, &Manifest)> {
+        let manifests = self.manifests.iter().map(|(manifest, _)| manifest).enumerate();
+        manifests.filter(move |(_, it)| {
+            it.is_tag == is_tag && it.algorithm.is_some() && !self.is_unread(it)
+        })
+    }
+
+    /// Whether it is known of all manifests of either kind what they list, but for those of
+    /// algorithms that are not computed here.
+    pub(crate) fn all_are_read(&self, is_tag: bool) -> bool {
+        let mut known = self.manifests.iter().map(|(manifest, _)| manifest);
+        !known.any(|it| it.is_tag == is_tag && it.algorithm.is_some() && self.is_unread(it))
+    }
+
+    fn is_unread(&self, manifest: &Manifest) -> bool {
+        self.unread.contains(manifest.name.as_bytes())
     }
 
     /// What the metadata say that the payload is, where they say it; the first time they do.

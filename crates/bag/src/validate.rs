@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use lanesum_checksum::{Algorithms, engine};
 
 use crate::complete::{Checks, complete};
-use crate::contents::Content;
 use crate::declaration::Version;
 use crate::finding::{Finding, Problem};
 use crate::info::Oxum;
@@ -163,20 +162,19 @@ impl QuickLook {
         let mut bag = Bag::open_quickly(folder)?;
         let payload = bag.contents.oxum();
         if bag.is_declared && !look_at_oxum(&mut bag, payload) {
-            let is_told = bag.findings.iter().any(|it| matches!(it.problem, Problem::OxumForm(_)));
+            let name = bag.declaration.version.info_name();
+            // That it cannot be read, for instance, or that what it says is no size.
+            let tells = |it: &Finding| it.name == name.as_bytes() && it.line.is_none();
+            let is_told = bag.findings.iter().any(|it| it.is_error() && tells(it));
             if !is_told {
-                let name = bag.declaration.version.info_name();
                 bag.findings.push(Finding::error(name, Problem::NoOxum));
             }
         }
         // What cannot be looked at is not counted either.
-        let failed = bag.contents.entries.iter().filter_map(|(name, entry)| match entry {
-            Content::Failed(why) if is_payload(name) || &**name == b"data" => {
-                Some(Finding::error(&**name, Problem::Unreadable(why.clone())))
-            }
-            _ => None,
-        });
-        let failed: Vec<_> = failed.collect();
+        let failed = bag.contents.failed_payload();
+        let failed: Vec<_> = failed
+            .map(|(name, why)| Finding::error(name, Problem::Unreadable(why.to_owned())))
+            .collect();
         bag.findings.extend(failed);
         Ok(Self { findings: bag.findings, payload })
     }
@@ -189,9 +187,10 @@ impl QuickLook {
 }
 
 /// Holds what the metadata say of the payload's size against what it is; whether they say it.
+/// What cannot be looked at is not counted, so that nothing follows from it.
 fn look_at_oxum(bag: &mut Bag, found: Oxum) -> bool {
     let Some(said) = bag.oxum() else { return false };
-    if said != found {
+    if said != found && bag.contents.failed_payload().next().is_none() {
         let name = bag.declaration.version.info_name();
         bag.findings.push(Finding::error(name, Problem::Oxum { said, found }));
     }

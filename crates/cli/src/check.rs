@@ -124,6 +124,11 @@ fn options(args: &Check, key: Option<Key>) -> Options {
     options
 }
 
+/// What `--name` says where a list names all that is in it, and nothing so.
+pub fn of_no_object(name: &OsStr) -> String {
+    format!("what it lists has names, and none is that of --name {}; leave that out", shown(name))
+}
+
 /// # Errors
 /// Names are to be looked up beside a list that is in no folder.
 pub fn refuse_beside_stdin(is_beside: bool, lists: &[List]) -> Result<(), Usage> {
@@ -194,6 +199,8 @@ struct Report<'a> {
     is_encoded: bool,
     /// For how many files of the list parts of so many bytes gave the ETag.
     part_sizes: BTreeMap<u64, u64>,
+    /// Whether a file of the list is called as `--name` says.
+    has_name: bool,
 }
 
 impl<'a> Report<'a> {
@@ -209,6 +216,7 @@ impl<'a> Report<'a> {
             not_found: NotFound::default(),
             is_encoded: false,
             part_sizes: BTreeMap::new(),
+            has_name: false,
         }
     }
 
@@ -307,6 +315,7 @@ impl<'a> Report<'a> {
                 Ok(())
             }
             Event::Checked { name, folder, verdict } => {
+                self.has_name |= self.args.name.as_ref().is_some_and(|it| it.as_bytes() == name);
                 if let Verdict::Unreadable(error) = &verdict
                     && error.is_not_found()
                 {
@@ -366,6 +375,7 @@ impl<'a> Report<'a> {
         let not_found = mem::take(&mut self.not_found);
         let is_encoded = mem::take(&mut self.is_encoded);
         let part_sizes = mem::take(&mut self.part_sizes);
+        let has_name = mem::take(&mut self.has_name);
         if let Some(error) = error {
             self.bad_lists += 1;
             return console.about(list.name(), &error.to_string());
@@ -393,6 +403,13 @@ impl<'a> Report<'a> {
         }
         if tally.entries() + tally.unknown + tally.wrong == 0 {
             self.empty_lists += 1;
+        }
+        if let Some(name) = &self.args.name
+            && !has_name
+            && tally.entries() > 0
+        {
+            self.bad_lists += 1;
+            console.about(list.name(), &of_no_object(name));
         }
         not_found.tell(self.place(list), tally.entries(), &self.command(), console);
         if is_encoded && self.args.from.is_none() {

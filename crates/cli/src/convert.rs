@@ -5,6 +5,7 @@
 //! temporary file for that.
 
 use std::env;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufReader, IsTerminal as _, Seek as _};
 use std::os::unix::ffi::OsStrExt as _;
@@ -20,6 +21,7 @@ use lanesum_list::formats::{CannotHold, Format, Invocation, Kind, Layout, Line, 
 use lanesum_list::{Algorithms, Dialect, Digest, Ending, Record};
 
 use crate::args::Convert;
+use crate::check::of_no_object;
 use crate::console::{self, Console, fail_to_write, locale_of_process, shown};
 use crate::failure::Usage;
 use crate::output::{NotPlaced, Output, Target};
@@ -244,6 +246,7 @@ impl Input {
         let mut lines = ListReader::new(text);
         let (mut last, mut waiting, mut folder) = (0, None, OneFolder::default());
         let mut has_lines = false;
+        let mut has_name = options.name.is_none();
         loop {
             let line =
                 lines.next_line(&mut *of_list.format).context("read error").map_err(in_list)?;
@@ -254,8 +257,9 @@ impl Input {
                 parsed => record(parsed),
             };
             let record = record.with_context(|| format!("line {last}")).map_err(in_list)?;
-            if record.is_some() {
+            if let Some(record) = &record {
                 has_lines = true;
+                has_name |= options.name.as_ref().is_some_and(|name| **name == *record.name);
                 let one =
                     folder.take(of_list.format.folder()).with_context(|| format!("line {last}"));
                 one.map_err(in_list)?;
@@ -279,6 +283,9 @@ impl Input {
         }
         if !of_list.format.may_end() {
             return Err(in_list(anyhow!("line {}: {}", last.max(1), Wrong::CutOff)));
+        }
+        if let Some(name) = options.name.as_ref().filter(|_| has_lines && !has_name) {
+            return Err(in_list(anyhow!(of_no_object(OsStr::from_bytes(name)))));
         }
         waiting.map_or(Ok(()), |record| each(record, &of_list))
     }

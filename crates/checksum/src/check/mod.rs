@@ -241,9 +241,11 @@ pub struct Tally {
     /// Entries whose file could not be read.
     pub unreadable: u64,
     /// Files that were read for the entries, but for missing ones. One that was read once for
-    /// several counts with the first, in whichever list that is.
+    /// several counts with the first, in whichever list that is, and so does one of entries that
+    /// follow one another, however often it is read for them. One that is read again after another
+    /// file counts again.
     pub files: u64,
-    /// The bytes of those files.
+    /// The bytes of those files, counted as they are.
     pub bytes: u64,
     /// Files that [`Options::journal`] knew, so that they were not read.
     pub resumed: u64,

@@ -218,6 +218,27 @@ fn what_is_no_bag_or_not_whole_is_refused() {
     );
 }
 
+/// What is written is UTF-8, and holds what was understood.
+#[test]
+fn tag_files_that_would_not_be_kept_are_refused() {
+    let folder = bag("-a md5");
+    let info = folder.read("b/bag-info.txt");
+    folder.write("b/bag-info.txt", format!("{info}no element\n"));
+    let line = info.lines().count() + 1;
+    let told = format!("b/bag-info.txt: line {line}: is not `LABEL: VALUE`\n");
+    let words = "lanesum: b: cannot be updated as it is; nothing was changed\n";
+    expect(&folder.run("bag update --accept b"), 1, told, words);
+    folder.write("b/bag-info.txt", info);
+    let words = "its tag files are not in UTF-8; convert them and say so in bagit.txt first";
+    for (encoding, code) in [("ISO-8859-1", 1), ("US-ASCII", 0)] {
+        let declaration = format!("BagIt-Version: 1.0\nTag-File-Character-Encoding: {encoding}\n");
+        edit(&folder, "b/bagit.txt", &declaration);
+        let run = folder.run("bag update b");
+        assert_eq!(run.status.code(), Some(code), "{}", text(&run.stderr));
+        assert_eq!(text(&run.stderr).contains(words), code == 1, "{}", text(&run.stderr));
+    }
+}
+
 /// What update says where it refuses to take up what is held against nothing.
 const LOST: &str = "lanesum: b: what tells what its files should be, or its metadata, is gone or not as it was; \
                     put that back from a copy or, if everything is as it should be, take it with --accept. \
@@ -276,6 +297,12 @@ fn metadata_that_are_gone_are_missed() {
     let run = folder.run("bag update --accept b");
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), told.to_owned()));
     assert_eq!(folder.read("b/bag-info.txt"), "Payload-Oxum: 16.3\n");
+    // Nothing tells that there were any.
+    ["bag-info.txt", "tagmanifest-md5.txt"]
+        .iter()
+        .for_each(|name| fs::remove_file(folder.path(format!("b/{name}"))).unwrap());
+    let run = folder.run("bag update b");
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), String::new()));
 }
 
 #[test]

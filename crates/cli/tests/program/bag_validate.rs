@@ -346,6 +346,9 @@ fn sizes_that_contradict_are_an_error_in_every_version() {
     folder.write("b/bag-info.txt", format!("{twice}20.2\n"));
     list_tags(&folder);
     assert_eq!(validate(&folder, 0).1, "b/bag-info.txt: warning: has Payload-Oxum twice\n");
+    folder.write("b/bagit.txt", DECLARATION);
+    list_tags(&folder);
+    fails(&folder, "b/bag-info.txt: has Payload-Oxum twice\n");
 }
 
 #[test]
@@ -465,6 +468,112 @@ fn what_cannot_be_read_is_an_error() {
         let errors = names.map(|name| format!("{name}: Permission denied\n")).concat();
         assert_eq!(found, format!("{errors}b: NOT VALID: 3 errors\n"));
     }
+}
+
+/// What a tag file says that cannot be read is not known, so nothing is held against it.
+#[test]
+fn nothing_follows_from_what_cannot_be_read() {
+    let folder = bag();
+    folder.write("b/bag-info.txt", "Payload-Oxum: 20.2\n");
+    folder.write("b/readme", "");
+    let sha1 = |names: &[&str]| -> String {
+        let of = |name: &str| hex(&<sha1::Sha1 as sha1::Digest>::digest(folder.read(name)));
+        names.iter().map(|name| format!("{}  {name}\n", of(&format!("b/{name}")))).collect()
+    };
+    folder.write("b/manifest-sha1.txt", sha1(&["data/a", "data/sub/b"]));
+    list_tags(&folder);
+    let tags = ["bag-info.txt", "bagit.txt", "manifest-md5.txt", "manifest-sha1.txt"];
+    folder.write("b/tagmanifest-sha1.txt", sha1(&tags));
+    let warning =
+        "b/readme: warning: no tag manifest lists it, so nothing tells whether it changed\n";
+    assert_eq!(validate(&folder, 0).1, warning);
+
+    obey_modes();
+    let mode = |name: &str, mode| {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        fs::set_permissions(folder.path(format!("b/{name}")), mode).unwrap();
+    };
+    let denied = |names: &[&str]| -> String {
+        names.iter().map(|name| format!("b/{name}: Permission denied\n")).collect()
+    };
+    let not_valid = |names: &[&str], warnings: &str| {
+        names.iter().for_each(|name| mode(name, 0));
+        let errors = denied(names);
+        fails(&folder, &errors);
+        assert_eq!(validate(&folder, 1).1, warnings, "{names:?}");
+        let update = folder.run("bag update b");
+        assert_eq!((update.status.code(), text(&update.stdout)), (Some(1), errors));
+        names.iter().for_each(|name| mode(name, 0o600));
+    };
+    let by_md5 = "b/readme: warning: tagmanifest-md5.txt does not list it\n";
+    not_valid(&["tagmanifest-sha1.txt"], by_md5);
+    not_valid(&["tagmanifest-md5.txt", "tagmanifest-sha1.txt"], "");
+    not_valid(&["manifest-md5.txt"], warning);
+    not_valid(&["manifest-md5.txt", "manifest-sha1.txt"], warning);
+    not_valid(&["bag-info.txt"], warning);
+    folder.write("b/fetch.txt", "https://example.org/a 8 data/a\n");
+    not_valid(&["fetch.txt"], warning);
+    fs::remove_file(folder.path("b/fetch.txt")).unwrap();
+
+    // What the others say is held against what is there.
+    folder.write("b/data/new", "");
+    mode("manifest-md5.txt", 0);
+    let (found, _) = validate(&folder, 1);
+    let words =
+        ["b/data/new: manifest-sha1.txt does not list it\n", "b/bag-info.txt: Payload-Oxum is"];
+    assert!(words.iter().all(|it| found.contains(it)), "{found}");
+    assert!(!found.contains("no payload manifest lists it"), "{found}");
+    mode("manifest-md5.txt", 0o600);
+    fs::remove_file(folder.path("b/data/new")).unwrap();
+
+    // What is in there is not counted.
+    let failed = "b: FAILED, by a look at sizes that is no validation\n";
+    for name in ["data/sub", "data", "bag-info.txt"] {
+        mode(name, 0);
+        let told = denied(&[name]) + failed;
+        expect(&folder.run("bag validate --fast b"), 1, &told, "");
+        let (found, _) = validate(&folder, 1);
+        assert_eq!(found.matches(&denied(&[name])).count(), 1, "{found}");
+        assert!(!found.contains("Payload-Oxum"), "{found}");
+        mode(name, 0o700);
+    }
+    validate(&folder, 0);
+
+    // Nor is it known where a link leads to that lies in there.
+    folder.link("sub/b", "b/data/link");
+    mode("data/sub", 0);
+    let (found, _) = validate(&folder, 1);
+    assert!(found.contains(&denied(&["data/link"])) && !found.contains("nowhere"), "{found}");
+    mode("data/sub", 0o700);
+}
+
+/// A tag file in another encoding than `bagit.txt` says tells as little.
+#[test]
+fn nothing_follows_from_what_is_no_text() {
+    let folder = bag();
+    folder.write("b/bag-info.txt", "Payload-Oxum: 20.2\n");
+    for name in ["bag-info.txt", "manifest-md5.txt", "tagmanifest-md5.txt"] {
+        let path = format!("b/{name}");
+        let before = folder.read(&path);
+        folder.write(&path, [before.as_bytes(), b"\xe4\n"].concat());
+        if name != "tagmanifest-md5.txt" {
+            let text = fs::read(folder.path(&path)).unwrap();
+            let others = ["bagit.txt", "bag-info.txt", "manifest-md5.txt"];
+            let others = others.into_iter().filter(|other| *other != name);
+            let list: String =
+                others.map(|other| line(folder.read(&format!("b/{other}")), other)).collect();
+            folder.write("b/tagmanifest-md5.txt", list + &line(text, name));
+        }
+        let told = format!("{path}: is not in the encoding that bagit.txt says\n");
+        fails(&folder, &told);
+        if name == "bag-info.txt" {
+            let told = told + "b: FAILED, by a look at sizes that is no validation\n";
+            expect(&folder.run("bag validate --fast b"), 1, &told, "");
+        }
+        folder.write(&path, before);
+        list_tags(&folder);
+    }
+    validate(&folder, 0);
 }
 
 #[test]

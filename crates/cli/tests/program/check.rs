@@ -253,6 +253,19 @@ fn consecutive_lines_of_one_file_are_one_read() {
     assert!(summary.ends_with(": no failures, 3 missing\n"), "{summary}");
 }
 
+/// Where no line has an algorithm of its own, nothing is planned.
+#[test]
+fn a_file_counts_again_after_another() {
+    let folder = Folder::of(&["a", "b"]);
+    // More than share a read.
+    folder.write("list", lines(&["a"; 40]));
+    let summary = expect_check(folder.run("check list"), 0, &"a: OK\n".repeat(40), "");
+    assert!(summary.starts_with("lanesum: 1 file (40 lines), 1 B in "), "{summary}");
+    folder.write("list", lines(&["a", "b"]).repeat(20));
+    let summary = expect_check(folder.run("check list"), 0, &"a: OK\nb: OK\n".repeat(20), "");
+    assert!(summary.starts_with("lanesum: 40 files, 40 B in "), "{summary}");
+}
+
 /// As MD5SUMS and SHA256SUMS beside each other, each with its own order, and both in one list.
 #[test]
 fn lines_far_apart_share_a_read() {

@@ -293,6 +293,47 @@ fn lists_of_object_stores_are_checked() {
 }
 
 #[test]
+fn a_name_for_what_has_names_is_refused() {
+    let folder = Folder::new();
+    folder.write("a", "abc");
+    let object = format!("{{\"Key\": \"a\", \"ETag\": \"\\\"{ABC}\\\"\"}}\n");
+    let told = |name: &str| {
+        format!(
+            "list: what it lists has names, and none is that of --name {name}; leave that out\n"
+        )
+    };
+    for list in [object, format!("{ABC}  a\n")] {
+        let ok = "a: OK\n".to_owned();
+        let refused = (Some(1), ok.clone(), format!("lanesum: {}", told("b")));
+        assert_eq!(check(&folder, "--name b", &list), refused);
+        assert_eq!(check(&folder, "--name a", &list), (Some(0), ok, String::new()));
+        let run = folder.run("convert --to gnu --name b list -o converted");
+        assert_eq!(run.status.code(), Some(1));
+        assert!(text(&run.stderr).contains(&told("b").replace("list: ", "")), "{run:?}");
+        assert!(!exists(folder.path("converted")));
+    }
+}
+
+/// As `aws s3api list-objects-v2 --delimiter /` prints it.
+#[test]
+fn a_list_of_a_store_without_what_is_below_prefixes_fails() {
+    let folder = Folder::new();
+    folder.write("a", "abc");
+    let object = format!("{{\"Key\": \"a\", \"Size\": 3, \"ETag\": \"\\\"{ABC}\\\"\"}}");
+    let prefixes = "\"CommonPrefixes\": [{\"Prefix\": \"sub/\"}]";
+    let list = format!("{{\"Contents\": [{object}], {prefixes}}}");
+    let why = "the list leaves out what is below its CommonPrefixes; list all, aws without \
+               --delimiter";
+    let (code, stdout, stderr) = check(&folder, "", &list);
+    assert_eq!((code, &*stdout), (Some(1), "a: OK\n"));
+    assert!(stderr.starts_with(&format!("lanesum: list: line 1: {why}\n")), "{stderr}");
+    let run = folder.run("convert --to gnu list -o converted");
+    assert_eq!(run.status.code(), Some(1));
+    assert!(text(&run.stderr).contains(why), "{}", text(&run.stderr));
+    assert!(!exists(folder.path("converted")));
+}
+
+#[test]
 fn a_wrong_record_fails_with_its_line_and_the_others_are_checked() {
     let folder = Folder::new();
     folder.write("a", "abc");

@@ -99,6 +99,9 @@ pub(super) fn line<'a>(
     if object.has_other_objects {
         return Line::Wrong(Wrong::OtherObjects);
     }
+    if object.has_prefixes {
+        return Line::Wrong(Wrong::Prefixes);
+    }
     let is_empty =
         [&object.key, &object.size, &object.etag].iter().all(|it| **it == Value::Nothing);
     if object.is_listing && is_empty {
@@ -261,6 +264,29 @@ mod tests {
             "{{\"IsTruncated\": false, \"Contents\": [{object}], {prefix}, \"NextToken\": null}}"
         );
         assert_eq!(records(&whole).len(), 1);
+    }
+
+    /// As `aws s3api list-objects-v2 --delimiter /` prints it.
+    #[test]
+    fn a_list_that_leaves_out_what_is_below_prefixes_is_wrong() {
+        let object = r#"{"Key": "a", "Size": 3}"#;
+        let prefixes = r#""CommonPrefixes": [{"Prefix": "sub/"}]"#;
+        for list in [
+            format!("{{\"Contents\": [{object}], {prefixes}, \"RequestCharged\": null}}"),
+            format!("{{{prefixes}, \"Contents\": [{object}]}}"),
+        ] {
+            let read = read(&list);
+            assert!(read.contains(&Line::Wrong(Wrong::Prefixes)), "{list}");
+            assert_eq!(read.len(), 2, "{list}");
+        }
+        for list in [format!("{{{prefixes}}}"), format!("{{{prefixes}, \"RequestCharged\": null}}")]
+        {
+            assert_eq!(read(&list), [Line::Wrong(Wrong::Prefixes)], "{list}");
+        }
+        for none in ["null", "[]"] {
+            let list = format!("{{\"CommonPrefixes\": {none}, \"Contents\": [{object}]}}");
+            assert_eq!(records(&list).len(), 1, "{list}");
+        }
     }
 
     #[test]

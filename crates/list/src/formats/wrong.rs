@@ -76,6 +76,11 @@ pub enum Wrong {
     /// The list of a store says that there are more objects than it names.
     #[error("the list says that it is truncated; list all, aws without --max-items")]
     Truncated,
+    /// The list of a store names prefixes, and not the objects below them.
+    #[error(
+        "the list leaves out what is below its CommonPrefixes; list all, aws without --delimiter"
+    )]
+    Prefixes,
     /// It is longer than a line may be: [`MAX_LINE`](crate::MAX_LINE).
     #[error("longer than 1 MiB")]
     TooLong,

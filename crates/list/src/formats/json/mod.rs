@@ -194,7 +194,8 @@ fn around(text: &[u8]) -> Option<Wrong> {
     match object.read(&members) {
         None => Some(Wrong::Json),
         Some(()) if object.has_other_objects => Some(Wrong::OtherObjects),
-        Some(()) => object.is_truncated.then_some(Wrong::Truncated),
+        Some(()) if object.is_truncated => Some(Wrong::Truncated),
+        Some(()) => object.has_prefixes.then_some(Wrong::Prefixes),
     }
 }
 

@@ -37,6 +37,8 @@ pub(in super::super) struct Object<'a> {
     pub(in super::super) has_other_objects: bool,
     /// aws: it says that there are more objects than those in it.
     pub(in super::super) is_truncated: bool,
+    /// aws: it names prefixes, and not the objects below them.
+    pub(in super::super) has_prefixes: bool,
 }
 
 /// A value of a member.
@@ -144,6 +146,11 @@ impl<'de> Visitor<'de> for &mut Object<'de> {
                 "IsTruncated" | "NextToken" | "NextContinuationToken" | "NextMarker" => {
                     let more = members.next_value::<Value<'_>>()?;
                     object.is_truncated |= !matches!(more, Value::Nothing | Value::Is(false));
+                    continue;
+                }
+                "CommonPrefixes" => {
+                    let prefixes = members.next_value::<Value<'_>>()?;
+                    object.has_prefixes |= !matches!(prefixes, Value::Nothing | Value::Empty);
                     continue;
                 }
                 "status" => {
