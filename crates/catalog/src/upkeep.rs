@@ -100,15 +100,24 @@ impl Catalog {
         let stat = look_at(&whole).map_err(CatalogError::io(&whole))?;
         let Some((stat, _)) = Stat::of(&stat) else { return Ok(None) };
         let statuses = self.statuses(root.id)?;
-        let (mut rows, mut gone) = (Files::of(&self.db, root.id), Vec::new());
-        while let Some(file) = rows.next()? {
-            let may_be = || statuses.get(&file.id).is_some_and(|status| status.may_be_damaged());
+        let mut gone = Vec::new();
+        let mut take = |file: File| {
             if file.stat.inode == stat.inode
-                && (!is_damaged || may_be())
                 && let Err(error) = look_at(&root.path_of(&file.path()))
                 && error.kind() == ErrorKind::NotFound
             {
                 gone.push(file);
+            }
+        };
+        if is_damaged {
+            let mut finder = Finder::new(self.reader()?);
+            for (id, _) in statuses.iter().filter(|(_, status)| status.may_be_damaged()) {
+                finder.find(*id)?.into_iter().for_each(&mut take);
+            }
+        } else {
+            let mut rows = Files::of(&self.db, root.id);
+            while let Some(file) = rows.next()? {
+                take(file);
             }
         }
         let births_are_known = tells_births(&root.path);
@@ -194,9 +203,10 @@ impl Catalog {
         }
         let found = scan(&self.db, root, &HashMap::new(), &self.own_files(), None)?;
         let births_are_known = tells_births(&root.path);
-        let new = found.new.into_iter().map(|New { path, stat, .. }| (path, stat, None));
-        let others = self.cataloged_as(root, &away, &found.others)?;
-        for (path, stat, digests) in new.chain(others) {
+        let new = found.new.into_iter();
+        let new = new.map(|New { path, stat, .. }| Name { path, stat, digests: None });
+        let cataloged = self.cataloged_as(root, &away, &found.others)?;
+        for Name { path, stat, digests } in new.chain(cataloged) {
             let place = root.path_of(&path);
             // Whatever became of it, it has its number; which others are given again.
             let is_it = |(file, _): &&(File, Status)| {
@@ -215,14 +225,13 @@ impl Catalog {
         self.require_sight(root, &away)
     }
 
-    /// Names that have the numbers of these rows and are cataloged themselves, as well: what is
-    /// there, and the digests that they are cataloged with.
+    /// Names that have the numbers of these rows and are cataloged themselves.
     fn cataloged_as(
         &self,
         root: &Root,
         away: &[(File, Status)],
         others: &[Other],
-    ) -> Result<Vec<(Vec<u8>, Stat, Option<Digests>)>, CatalogError> {
+    ) -> Result<Vec<Name>, CatalogError> {
         let numbers: HashSet<i64> = away.iter().map(|(file, _)| file.stat.inode).collect();
         let is_one = |number: &i64| numbers.contains(number);
         let has_one = |other: &&Other| other.there.as_ref().is_some_and(is_one);
@@ -236,7 +245,7 @@ impl Catalog {
             }
             let there = look_at(&root.path_of(&file.path())).ok();
             if let Some((stat, _)) = there.and_then(|stat| Stat::of(&stat)) {
-                named.push((file.path(), stat, Some(file.digests)));
+                named.push(Name { path: file.path(), stat, digests: Some(file.digests) });
             }
         }
         Ok(named)
@@ -334,6 +343,13 @@ impl Catalog {
         found.ids.sort_unstable();
         Ok(found)
     }
+}
+
+/// A name below a root, what is there, and the digests that it is cataloged with, if it is.
+struct Name {
+    path: Vec<u8>,
+    stat: Stat,
+    digests: Option<Digests>,
 }
 
 /// Rows of files.
