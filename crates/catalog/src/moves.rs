@@ -94,7 +94,7 @@ impl Gone {
 }
 
 /// Whether the size of a file is another, and its time is not.
-fn is_altered(before: &Stat, now: &Stat) -> bool {
+pub(crate) fn is_altered(before: &Stat, now: &Stat) -> bool {
     before.size != now.size && before.modified == now.modified && !is_beyond(now.modified)
 }
 

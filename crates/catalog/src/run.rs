@@ -369,8 +369,12 @@ impl Work<'_> {
             RowJobs::new(self.catalog.reader()?, doubtful, root.clone(), self.limits.clone())?;
         let of_root = root.clone();
         let renamed = renamed.into_iter().map(move |file| job_of_row(&of_root, file));
+        // First what rows say that may be replaced next.
+        let (akin, new): (Vec<_>, Vec<_>) =
+            new.into_iter().partition(|new| self.kin.contains_key(&new.path));
         let jobs = rows.chain(renamed).chain(jobs_of_new(&root, new));
-        summary.is_complete = self.read(jobs)? && self.read_later()?;
+        summary.is_complete =
+            self.read(jobs_of_new(&root, akin))? && self.read(jobs)? && self.read_later()?;
         if self.vanished.is_some() {
             return Ok(());
         }

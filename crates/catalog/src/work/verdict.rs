@@ -13,7 +13,7 @@ use crate::class::{Case, Class, Status, case};
 use crate::confirm::{Confirmed, confirm};
 use crate::digests::{agree, algorithms};
 use crate::finding::Finding;
-use crate::moves::number;
+use crate::moves::{is_altered, number};
 use crate::options::{GoesOn, Verb};
 use crate::rows::{self, File};
 use crate::scrub::cost;
@@ -360,7 +360,7 @@ impl Work<'_> {
     fn is_worse(&self, row: &File, stat: &Stat, digests: &Digests) -> bool {
         let is_kept = self.statuses.get(&row.id).is_some_and(|status| status.is_kept());
         agree(&row.digests, digests) == Some(false)
-            && (is_kept || number(&row.stat) == number(stat))
+            && (is_kept || number(&row.stat) == number(stat) || is_altered(&row.stat, stat))
     }
 
     /// Gives a new name a row of its own with what is known of its file by another.

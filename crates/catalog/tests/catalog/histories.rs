@@ -28,6 +28,10 @@ enum Step {
     /// A good copy comes back, from a backup that keeps times.
     Restore(usize),
     Rot(usize),
+    /// Its end is lost, and its time as it was.
+    Cut(usize),
+    /// It goes by another name, and a new one is in its place.
+    PutAside(usize),
     /// Two files change names.
     Swap(usize, usize),
     /// Nobody may read it, until its mode is another.
@@ -62,6 +66,8 @@ fn step() -> impl Strategy<Value = Step> {
         1 => file.clone().prop_map(Step::Delete),
         2 => file.clone().prop_map(Step::Restore),
         3 => file.clone().prop_map(Step::Rot),
+        1 => file.clone().prop_map(Step::Cut),
+        1 => file.clone().prop_map(Step::PutAside),
         1 => (file.clone(), file.clone()).prop_map(|(one, other)| Step::Swap(one, other)),
         1 => file.prop_map(Step::Lock),
         1 => Just(Step::ClockBack),
@@ -90,6 +96,9 @@ struct Truth {
     is_cataloged: bool,
     /// Whether nobody may read it.
     is_locked: bool,
+    /// Whether its row has the name that it had, as another file has now: until an update it is
+    /// new.
+    is_aside: bool,
 }
 
 impl Truth {
@@ -144,6 +153,7 @@ impl Model {
         self.cataloged.retain(|name, _| self.files.contains_key(name));
         for (name, truth) in self.files.iter_mut().filter(|(_, truth)| !truth.is_locked) {
             truth.is_cataloged = true;
+            truth.is_aside = false;
             self.cataloged.insert(name.clone(), truth.content.clone());
         }
     }
@@ -160,7 +170,8 @@ impl Model {
             | Step::Chmod(it)
             | Step::Rename(it) => self.nth(it),
             Step::Copy(it) | Step::Delete(it) | Step::Restore(it) | Step::Rot(it) => self.nth(it),
-            Step::Lock(it) | Step::Swap(it, _) => self.nth(it),
+            Step::Lock(it) | Step::Swap(it, _) | Step::Cut(it) => self.nth(it),
+            Step::PutAside(it) => self.nth(it),
             _ => None,
         };
         match (step, file) {
@@ -193,16 +204,11 @@ impl Model {
                     self.swap(name, other);
                 }
             }
-            (Step::Rename(_), Some(name)) => {
-                self.number += 1;
-                let to = format!("d{}/r{}", self.number % 3, self.number);
-                fs::create_dir_all(self.archive.path(&to).parent().unwrap()).unwrap();
-                fs::rename(self.archive.path(&name), self.archive.path(&to)).unwrap();
-                let truth = self.files.remove(&name).unwrap();
-                if self.noticed.contains(&name) {
-                    self.noticed.insert(to.clone());
-                }
-                self.files.insert(to, truth);
+            (Step::Rename(_), Some(name)) => _ = self.rename(name),
+            (Step::PutAside(_), Some(name)) => {
+                let to = self.rename(name.clone());
+                self.files.get_mut(&to).unwrap().is_aside = true;
+                self.write(name);
             }
             // A copy of what rotted is a file that nobody ever knew otherwise.
             (Step::Copy(_), Some(name)) if !self.files[&name].is_rotten => {
@@ -229,6 +235,16 @@ impl Model {
             }
             (Step::Rot(_), Some(name)) if self.files[&name].can_rot() => {
                 self.archive.rot(&name);
+                self.files.get_mut(&name).unwrap().is_rotten = true;
+            }
+            (Step::Cut(_), Some(name)) if self.files[&name].can_rot() => {
+                let path = self.archive.path(&name);
+                let (file, before) = (
+                    File::options().write(true).open(&path).unwrap(),
+                    fs::metadata(&path).unwrap(),
+                );
+                file.set_len(before.len() / 2).unwrap();
+                set_time(&path, before.modified().unwrap());
                 self.files.get_mut(&name).unwrap().is_rotten = true;
             }
             (Step::ClockBack, _) => days_pass(-1),
@@ -263,6 +279,19 @@ impl Model {
             (Step::Months, _) => self.months(),
             _ => {}
         }
+    }
+
+    fn rename(&mut self, name: String) -> String {
+        self.number += 1;
+        let to = format!("d{}/r{}", self.number % 3, self.number);
+        fs::create_dir_all(self.archive.path(&to).parent().unwrap()).unwrap();
+        fs::rename(self.archive.path(&name), self.archive.path(&to)).unwrap();
+        let truth = self.files.remove(&name).unwrap();
+        if self.noticed.contains(&name) {
+            self.noticed.insert(to.clone());
+        }
+        self.files.insert(to.clone(), truth);
+        to
     }
 
     fn run(&mut self, verb: Verb) {
@@ -311,7 +340,7 @@ impl Model {
             })
         });
         for (name, truth) in &self.files {
-            if truth.is_rotten && truth.is_cataloged && !truth.is_locked {
+            if truth.is_rotten && truth.is_cataloged && !truth.is_locked && !truth.is_aside {
                 let is_told = told
                     .findings
                     .iter()
