@@ -441,6 +441,11 @@ pub struct Export {
     #[command(flatten)]
     pub place: Where,
 
+    /// Write names below the folder, without its path: for `import --root` where it lies elsewhere
+    /// now.
+    #[arg(long)]
+    pub relative: bool,
+
     /// A folder that was added. Names are written with its path, as given here.
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub folder: PathBuf,

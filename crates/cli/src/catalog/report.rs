@@ -288,7 +288,12 @@ fn list(args: &Report, not_well: &[Known], console: &mut Console) -> io::Result<
     if not_well.iter().any(|file| file.status == Status::Unreadable) {
         words += &format!("Of what is unreadable, mend what keeps it from being read: {update}\n");
     }
-    if is_any(Severity::Differences) {
+    if not_well.iter().any(may_be_rot) {
+        words += &format!(
+            "Hold what may have rotted against a copy, before `{update}` takes it up with all else \
+             that is changed.\nIf it has rotted, put back a good copy, and run `{audit}`.\n"
+        );
+    } else if is_any(Severity::Differences) {
         words += &format!("`{update}` takes up what is changed.\n");
     }
     if is_any(Severity::NotAllDone) {
@@ -318,6 +323,11 @@ fn standing(file: &Known) -> &'static str {
 pub(super) fn why(file: &Known) -> Option<&str> {
     let is_told = matches!(file.status, Status::Unreadable | Status::Changed);
     file.found.as_ref().filter(|_| is_told)?.finding.why()
+}
+
+/// Whether it is changed so that an edit cannot be told from rot.
+fn may_be_rot(file: &Known) -> bool {
+    file.found.as_ref().is_some_and(|event| event.finding.may_be_rot())
 }
 
 fn event_text(event: &Event, console: &Console) -> Vec<u8> {
