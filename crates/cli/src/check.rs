@@ -368,7 +368,8 @@ impl<'a> Report<'a> {
         let part_sizes = mem::take(&mut self.part_sizes);
         if let Some(error) = error {
             self.bad_lists += 1;
-            return console.about(list.name(), &error.to_string());
+            let command = self.command().in_folder(self.place(list).folder());
+            return console.about(list.name(), &hints::of_unread(list, error, &command));
         }
         if !part_sizes.is_empty() && !self.args.status && !self.args.quiet {
             console.about(list.name(), &format!("ETags of parts of {}", in_parts(&part_sizes)));

@@ -51,7 +51,13 @@ pub fn run(args: Compare) -> anyhow::Result<ExitCode> {
         Ok(comparison) => comparison,
         Err(why) => {
             let mut console = console::lock(&console);
-            console.about(name(&inputs[why.side]), &why.to_string());
+            let words = match &inputs[why.side] {
+                Input::List(list) => {
+                    hints::of_unread(list, &why.error, &from_stdin(&args, why.side, &console))
+                }
+                _ => why.to_string(),
+            };
+            console.about(name(&inputs[why.side]), &words);
             return Ok(ExitCode::FAILURE);
         }
     };

@@ -236,7 +236,9 @@ impl Input {
         let in_list = |error: anyhow::Error| Failure::List(error.context(name.clone()));
         let file = BufReader::with_capacity(1 << 16, &mut self.file);
         let text = list::open(file, options.dialect.ending());
-        let text = text.map_err(|error| in_list(ListError::from(error).into()))?;
+        let text = text.map_err(|error| {
+            in_list(anyhow!(hints::of_unread_by_itself(&self.list, &error.into())))
+        })?;
         let head = text.get_ref().0.get_ref();
         let mut of_list = FormatOfList::new(&self.list, head, options);
         // Elsewhere a record has all that is known of a file.

@@ -309,6 +309,8 @@ fn a_table_that_is_not_ours_is_told_what_it_lacks() {
         (format!("path\tmd5\na\t{sum}\n"), "commas between columns"),
         (format!("File Name,MD5 Checksum\na,{sum}\n"), "must have one column \"path\""),
         (format!("a,{sum}\n"), "must have one column \"path\""),
+        (format!("Pfad;Hash\r\na;{sum}\r\n"), "commas between columns"),
+        (format!("Pfad,MD5\na,{sum}\n"), "must have one column \"path\""),
         (format!("path,md5sum\na,{sum}\n"), "these are called md5, sha256, ... and size"),
     ] {
         folder.write("list", &list);
