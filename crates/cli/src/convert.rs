@@ -369,9 +369,13 @@ fn survey(
     Ok(())
 }
 
-fn with_remedy(cannot: CannotHold) -> anyhow::Error {
+fn with_remedy(cannot: CannotHold, record: &Record<'_>) -> anyhow::Error {
+    let is_in_parts = record.etag.is_some_and(|etag| etag.parts.is_some());
     match cannot {
         CannotHold::NotOne(_) => anyhow!("{cannot}; --only ALG chooses"),
+        CannotHold::NoDigest(_) | CannotHold::Lacks { .. } if is_in_parts => anyhow!(
+            "{cannot}; its ETag of several parts is none: --to csv, json or jsonl leaves it out"
+        ),
         cannot => cannot.into(),
     }
 }
@@ -469,7 +473,9 @@ impl<'run> Printer<'run> {
         }
         let algorithms = self.algorithms.union(only);
         if algorithms != self.algorithms {
-            self.format.can_hold(algorithms).map_err(|cannot| fail(with_remedy(cannot)))?;
+            self.format
+                .can_hold(algorithms)
+                .map_err(|cannot| fail(with_remedy(cannot, &record)))?;
             self.algorithms = algorithms;
         }
         self.text.clear();
@@ -478,7 +484,9 @@ impl<'run> Printer<'run> {
         } else {
             self.text.extend_from_slice(self.format.separator());
         }
-        self.format.record(&mut self.text, &record).map_err(|cannot| fail(with_remedy(cannot)))?;
+        self.format
+            .record(&mut self.text, &record)
+            .map_err(|cannot| fail(with_remedy(cannot, &record)))?;
         self.is_empty = false;
         self.etags += u64::from(record.etag.is_some_and(|etag| etag.parts.is_some()));
         self.print()

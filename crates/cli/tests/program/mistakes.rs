@@ -226,6 +226,14 @@ fn names_as_windows_or_bagit_has_them_are_told() {
         let hint = format!("'my list': {words}tr '\\\\' / <'my list' | lanesum {command}\n");
         assert!(told.contains(&hint), "{args:?}: {told}");
     }
+    // What is no ASCII may be written in many ways, and this one is told once.
+    folder.write("d/\u{e4}", "a");
+    folder.write("of windows", format!("{}  d\\\u{e4}\n", md5("a")));
+    let told = plain(output(&mut folder.lanesum(["compare", "of windows", "."])));
+    let hint = format!("'of windows': {words}tr '\\\\' / <'of windows' | lanesum compare - .\n");
+    assert_eq!((told.matches("tr '").count(), told.contains(&hint)), (1, true), "{told}");
+    fs::remove_file(folder.path("d/\u{e4}")).unwrap();
+    fs::remove_file(folder.path("of windows")).unwrap();
     let catalog = ["catalog", "import", "--catalog", "c.db", "--add", ".", "my list"];
     let told = plain(output(&mut folder.lanesum(catalog)));
     let command = "lanesum catalog import --catalog ";
