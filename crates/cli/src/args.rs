@@ -136,7 +136,7 @@ pub enum Command {
     /// Take up what was edited, moved or added since; never damage.
     #[command(after_help = codes_and_where_words_are())]
     Update(CatalogUpdate),
-    /// Tell what is not as it was cataloged, and take up nothing.
+    /// Tell what is not as it was cataloged, and take up no new content.
     ///
     /// It looks at the name, size and times of each file, and reads what looks otherwise, or is not
     /// well. What rots looks as it did: --all reads everything, and `scrub` what is due.
@@ -557,7 +557,7 @@ fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<Strin
 }
 
 /// Words that somebody may guess for a command, and what to say instead.
-const GUESSED: [(&[&str], &str); 9] = [
+const GUESSED: [(&[&str], &str); 10] = [
     (&["verify", "validate"], "check LIST (of a bag: lanesum bag validate DIR)"),
     (&["remove", "rm", "delete"], "forget"),
     (&["scan"], "audit (or scrub, to read what is due)"),
@@ -567,10 +567,14 @@ const GUESSED: [(&[&str], &str); 9] = [
     (&["create"], "bag create"),
     (&["import"], "catalog import"),
     (&["export"], "catalog export"),
+    (&["list", "ls"], "status (or sum PATH, to make a list)"),
 ];
 
 /// What is to be said instead of a word that is no command, but may be guessed for one.
 pub fn command_guessed(word: &str) -> Option<String> {
+    if word == "version" {
+        return Some("--version".to_owned());
+    }
     // Also as the tool of the algorithm is called.
     if let Ok(algorithm) = word.strip_suffix("sum").unwrap_or(word).parse::<Algorithm>() {
         return Some(format!("-a {algorithm}"));

@@ -193,6 +193,48 @@ fn options_of_other_programs_are_told_ours() {
     }
 }
 
+/// An option that another command has, or that none needs.
+#[test]
+fn an_option_in_the_wrong_place_is_told_the_right_one() {
+    let folder = Folder::of(&["a"]);
+    let of_limit = |option| format!("'lanesum limit DIR {option} ...' says so of a folder");
+    for (args, tip) in [
+        ("audit --limit 80M", &*of_limit("--limit")),
+        ("scrub --every 9d", &of_limit("--every")),
+        ("serve --between 1:00-6:00", &of_limit("--between")),
+        ("status --all", "all folders are told where none is named: leave it out"),
+        ("report -o page.html", "--csv, --json or --html: ... >FILE"),
+        ("report --format csv", "--csv, --json or --html: ... >FILE"),
+        ("sum -q a", "no more is told than has to be: leave it out"),
+        ("sum -v a", "what there is to tell is told anyway: leave it out"),
+    ] {
+        let run = folder.run(args);
+        assert_eq!((run.status.code(), &*run.stdout), (Some(2), &b""[..]), "{args}");
+        let told = plain(run);
+        assert!(told.contains("tip: ") && told.contains(tip), "{args}: {told}");
+        assert_eq!(told.matches("tip: ").count(), 1, "{args}: {told}");
+    }
+}
+
+#[test]
+fn help_is_found_wherever_it_is_asked_for() {
+    let folder = Folder::of(&["a"]);
+    for args in ["help --help", "help -h"] {
+        let run = folder.run(args);
+        assert_eq!((run.status.code(), &run.stdout), (Some(0), &folder.run("--help").stdout));
+    }
+    for command in ["add", "check", "sum"] {
+        let told = format!("help: no such file; lanesum help {command} tells what {command} does");
+        expect(&folder.run(&format!("{command} help")), 2, "", format!("lanesum: {told}\n"));
+    }
+    let told = "no such command or file; did you mean lanesum";
+    expect(&folder.run("version"), 2, "", format!("lanesum: version: {told} --version?\n"));
+    let meant = "status (or sum PATH, to make a list)";
+    expect(&folder.run("list"), 2, "", format!("lanesum: list: {told} {meant}?\n"));
+    folder.write("help", "help");
+    expect(&folder.run("sum help"), 0, lines(&["help"]), "");
+}
+
 #[test]
 fn names_that_should_end_with_nul_are_told() {
     let folder = Folder::of(&["a", "b"]);
