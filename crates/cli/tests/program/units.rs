@@ -123,6 +123,39 @@ fn the_documents_crontab_and_unit_mail_what_is_wrong_once() {
     }
 }
 
+/// What is known comes along to another machine, and damage on the way is told.
+#[test]
+fn the_documents_way_brings_the_catalog_to_another_machine() {
+    let recipe = in_document("catalog backup /mnt/usb");
+    let folder = Folder::of(&["tree/a", "tree/b", "usb/"]);
+    let lanesum = Path::new(env!("CARGO_BIN_EXE_lanesum")).parent().unwrap();
+    let path = format!("{}:/usr/bin:/bin", lanesum.display());
+    let shell = |script: &str, catalog: &Path| {
+        let script = script.replace("/mnt/usb/", "usb/").replace("/srv/photos", "tree");
+        let script = script.replace("~/.local/state", "new");
+        let mut command = folder.command("sh");
+        command.args(["-c", &script]).env("PATH", &path).env("LANESUM_CATALOG", catalog);
+        output(&mut command)
+    };
+    let (before, now) = (folder.path("catalog.db"), folder.path("new/lanesum/catalog.db"));
+    let limits = "--every 9d --between 1:00-6:00";
+    assert_eq!(shell(&format!("lanesum add tree {limits}"), &before).status.code(), Some(0));
+    let (first, others) = recipe.split_once('\n').unwrap();
+    assert_eq!(shell(first, &before).status.code(), Some(0));
+    assert_eq!(shell("mv tree old && cp -a old tree", &before).status.code(), Some(0));
+    let file = folder.path("tree/a");
+    let time = fs::metadata(&file).unwrap().modified().unwrap();
+    fs::write(&file, "A").unwrap();
+    File::options().write(true).open(&file).unwrap().set_modified(time).unwrap();
+    assert_eq!(shell("lanesum audit --catalog usb/catalog.db", &now).status.code(), Some(4));
+    let ran = shell(others, &now);
+    let told = text(&ran.stdout) + &text(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(1), "{told}");
+    assert!(told.contains("altered ") && told.contains("1 touched"), "{told}");
+    let limits = text(&shell("lanesum limit", &now).stdout);
+    assert!(limits.contains("every 9 days") && limits.contains("1:00-6:00"), "{limits}");
+}
+
 /// What is known of a folder comes along to another path, and the old one goes only if all is well.
 #[test]
 fn the_documents_way_brings_a_folder_to_another_path() {
