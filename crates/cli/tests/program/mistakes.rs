@@ -216,6 +216,21 @@ fn an_option_in_the_wrong_place_is_told_the_right_one() {
     }
 }
 
+/// A number of days is one without its unit, which then looks like a folder.
+#[test]
+fn a_unit_that_is_parted_from_its_number_is_told() {
+    let folder = Folder::of(&["tree/a"]);
+    let words = "a unit follows its number without a blank: --every 90d, --limit 80M\n";
+    let add = folder.run("add --catalog c.db tree --every 3 months");
+    assert_eq!(add.status.code(), Some(2));
+    assert!(plain(add).ends_with(words));
+    assert!(!exists(folder.path("c.db")));
+    assert_eq!(folder.run("add --catalog c.db tree").status.code(), Some(0));
+    let limit = folder.run("limit --catalog c.db --every 3 months tree");
+    assert_eq!(limit.status.code(), Some(2));
+    assert!(plain(limit).ends_with(words));
+}
+
 #[test]
 fn help_is_found_wherever_it_is_asked_for() {
     let folder = Folder::of(&["a"]);
