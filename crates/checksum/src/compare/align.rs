@@ -197,8 +197,8 @@ impl Views {
     }
 }
 
-/// Of the folders that all names lie in, down to this one, the innermost of those without which most
-/// are found, if that is more than so many.
+/// Of the folders that all names lie in, down to this one, that without which most are found, the
+/// innermost of several, if that is more than so many.
 fn fitting(common: Vec<u8>, most: usize, hits: impl Fn(&[u8]) -> usize) -> Option<Vec<u8>> {
     let folders = memchr::memchr_iter(b'/', &common).map(|slash| &common[..=slash]);
     // Of several that find as many it gives the last.
