@@ -50,7 +50,13 @@ impl Finding {
         if !after.starts_with("size=") {
             return Some(after);
         }
-        (self.class == Class::Changed && self.is_of_content_alone()).then_some(UNSETTLED)
+        self.may_be_rot().then_some(UNSETTLED)
+    }
+
+    /// Whether it counts as edited, and that cannot be told from rot.
+    #[must_use]
+    pub fn may_be_rot(&self) -> bool {
+        self.class == Class::Changed && self.is_of_content_alone()
     }
 
     /// Whether size and time are as cataloged, as far as they are known.

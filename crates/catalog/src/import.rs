@@ -57,6 +57,12 @@ impl Imported {
     pub const fn is_as_told(self) -> bool {
         matches!(self, Self::Taken | Self::Known)
     }
+
+    /// Whether its file is cataloged, whatever the list says.
+    #[must_use]
+    pub const fn is_cataloged(self) -> bool {
+        matches!(self, Self::Taken | Self::Known | Self::Differs | Self::NotComparable)
+    }
 }
 
 /// What lists say of files, by their paths, until all of it is there.
@@ -226,9 +232,14 @@ impl Catalog {
                 batch.commit(&mut self.db)?;
             }
         }
-        let is_whole = all.iter().all(|(_, imported)| imported.is_as_told());
+        let is_whole = all.iter().all(|(_, imported)| imported.is_cataloged());
+        let differs = all.iter().any(|(_, imported)| *imported == Imported::Differs);
         batch.run.ended = Some((options.clock)());
-        batch.run.outcome = Some(if is_whole { "complete" } else { "partial" });
+        batch.run.outcome = Some(match (is_whole, differs) {
+            (false, _) => "partial",
+            (true, true) => "differs",
+            (true, false) => "complete",
+        });
         batch.commit(&mut self.db)?;
         Ok(all)
     }

@@ -41,6 +41,8 @@ pub struct Overview {
     pub is_taken_up: bool,
     /// Those that are known not to be as cataloged.
     pub not_well: BTreeMap<Status, u64>,
+    /// How many of these are changed so that an edit cannot be told from rot.
+    pub may_be_rot: u64,
     /// What the last look at all of it found that no row stands for, where that was an audit, which
     /// takes nothing up: new files, and moved ones.
     pub not_taken_up: BTreeMap<Class, u64>,
@@ -111,7 +113,8 @@ pub struct Run {
     pub started: i64,
     /// When it ended; none of one that was interrupted, or is at work.
     pub ended: Option<i64>,
-    /// `complete`, `limited`, `partial` (something could not be looked at, or was not read),
+    /// `complete`, `limited`, `partial` (something could not be looked at, or was not read; of an
+    /// import, something was not taken), `differs` (an import: a list has other digests),
     /// `empty` (no file is cataloged), `unlisted` (not all files are known, since no add or update
     /// came to its end, or the last look could not look at all of it), `suspended`, `damaged` (the
     /// catalog is), or how a scrub was [halted](crate::Halt); none as above.
@@ -192,7 +195,7 @@ impl Catalog {
             let manners = self.manners(&root)?;
             let is_taken_up = self.was_taken_up(&root)?;
             let not_taken_up = self.not_taken_up(&root)?;
-            let (files, fresh, never, not_well) = (0, 0, 0, BTreeMap::new());
+            let (files, fresh, never, not_well, may_be_rot) = (0, 0, 0, BTreeMap::new(), 0);
             let (ages, by_age) = ([0; 4], [0; 31]);
             let (oldest, ahead, late, due, next_due) = (None, 0, 0, 0, None);
             all.push(Overview {
@@ -202,6 +205,7 @@ impl Catalog {
                 never,
                 is_taken_up,
                 not_well,
+                may_be_rot,
                 not_taken_up,
                 ahead,
                 ages,
@@ -230,6 +234,12 @@ impl Catalog {
             }
             Ok(())
         })?;
+        if all.iter().any(|it| it.not_well.contains_key(&Status::Changed)) {
+            let counts = self.may_be_rot()?;
+            for it in &mut all {
+                it.may_be_rot = counts.get(&it.root.id).copied().unwrap_or(0);
+            }
+        }
         Ok(all)
     }
 

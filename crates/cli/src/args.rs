@@ -45,10 +45,13 @@ const CATALOG_CODES: &str = "Exit codes: 0 as cataloged, 1 damage or an error (a
                              5, 1, 4, 3.";
 
 const ELSEWHERE: &str =
-    "A folder that lies elsewhere now is taken up there, and its digests come along by a list:
-  lanesum catalog export /old/photos | sed 's|/old/photos/|/new/photos/|' > list
-  lanesum catalog import --add /new/photos list
+    "A folder that lies elsewhere now is taken up there, and its digests and times come along by a list:
+  lanesum catalog export --relative --format csv /old/photos > list &&
+  { lanesum catalog import --add /new/photos --root /new/photos list; [ $? = 3 ]; } &&
   lanesum update /new/photos && lanesum forget /old/photos
+It stops where a file of the list is not there (4) or is another (1): the old folder stays, since nothing else
+knows what was lost. It stops at edits and new files (3), too: forget the old folder yourself then.
+What `lanesum limit /old/photos` tells, as --every, stays behind: say it again to `lanesum add /new/photos`.
 ";
 
 const CHECK_CODES: &str = "Exit codes: 0 the catalog is as it was written, 1 an error, 2 wrong usage or no catalog, \
@@ -133,7 +136,7 @@ pub enum Command {
     /// Take up what was edited, moved or added since; never damage.
     #[command(after_help = codes_and_where_words_are())]
     Update(CatalogUpdate),
-    /// Tell what is not as it was cataloged, and take up nothing.
+    /// Tell what is not as it was cataloged, and take up no new content.
     ///
     /// It looks at the name, size and times of each file, and reads what looks otherwise, or is not
     /// well. What rots looks as it did: --all reads everything, and `scrub` what is due.
@@ -554,7 +557,7 @@ fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<Strin
 }
 
 /// Words that somebody may guess for a command, and what to say instead.
-const GUESSED: [(&[&str], &str); 9] = [
+const GUESSED: [(&[&str], &str); 10] = [
     (&["verify", "validate"], "check LIST (of a bag: lanesum bag validate DIR)"),
     (&["remove", "rm", "delete"], "forget"),
     (&["scan"], "audit (or scrub, to read what is due)"),
@@ -564,10 +567,14 @@ const GUESSED: [(&[&str], &str); 9] = [
     (&["create"], "bag create"),
     (&["import"], "catalog import"),
     (&["export"], "catalog export"),
+    (&["list", "ls"], "status (or sum PATH, to make a list)"),
 ];
 
 /// What is to be said instead of a word that is no command, but may be guessed for one.
 pub fn command_guessed(word: &str) -> Option<String> {
+    if word == "version" {
+        return Some("--version".to_owned());
+    }
     // Also as the tool of the algorithm is called.
     if let Ok(algorithm) = word.strip_suffix("sum").unwrap_or(word).parse::<Algorithm>() {
         return Some(format!("-a {algorithm}"));

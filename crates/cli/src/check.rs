@@ -378,7 +378,8 @@ impl<'a> Report<'a> {
         let has_name = mem::take(&mut self.has_name);
         if let Some(error) = error {
             self.bad_lists += 1;
-            return console.about(list.name(), &error.to_string());
+            let command = self.command().in_folder(self.place(list).folder());
+            return console.about(list.name(), &hints::of_unread(list, error, &command));
         }
         if !part_sizes.is_empty() && !self.args.status && !self.args.quiet {
             console.about(list.name(), &format!("ETags of parts of {}", in_parts(&part_sizes)));

@@ -51,7 +51,13 @@ pub fn run(args: Compare) -> anyhow::Result<ExitCode> {
         Ok(comparison) => comparison,
         Err(why) => {
             let mut console = console::lock(&console);
-            console.about(name(&inputs[why.side]), &why.to_string());
+            let words = match &inputs[why.side] {
+                Input::List(list) => {
+                    hints::of_unread(list, &why.error, &from_stdin(&args, why.side, &console))
+                }
+                _ => why.to_string(),
+            };
+            console.about(name(&inputs[why.side]), &words);
             return Ok(ExitCode::FAILURE);
         }
     };
@@ -79,8 +85,8 @@ pub fn run(args: Compare) -> anyhow::Result<ExitCode> {
     }
     let summary = Summary::of(&differences);
     if !summary.is_all_equal() {
-        tell_backslashes(&args, &inputs, &differences, &mut console);
-        tell_written(&args, &inputs, &differences, &mut console);
+        let is_told = tell_backslashes(&args, &inputs, &differences, &mut console);
+        tell_written(&args, &inputs, &differences, is_told, &mut console);
     }
     let passed_over = passed_over(&inputs, &differences, &console);
     console.message((summary.words(&args) + &passed_over).as_bytes());
@@ -243,21 +249,22 @@ fn tell_other_algorithms(
     }
 }
 
-/// Tells of a list with names of Windows, unless those of the other side are, too.
+/// Tells of a list with names of Windows, unless those of the other side are, too; whether it did.
 fn tell_backslashes(
     args: &Compare,
     inputs: &[Input; 2],
     differences: &Differences,
     console: &mut Console,
-) {
+) -> bool {
     let [before, now] = differences.doubts().each_ref().map(|doubts| doubts.has_backslashes);
     let side = match (before, now) {
         (true, false) => 0,
         (false, true) => 1,
-        _ => return,
+        _ => return false,
     };
-    let Input::List(list) = &inputs[side] else { return };
+    let Input::List(list) = &inputs[side] else { return false };
     console.about(list.name(), &hints::of_backslashes(list, &from_stdin(args, side, console)));
+    true
 }
 
 /// This command, with one side from standard input.
@@ -272,10 +279,12 @@ fn from_stdin(args: &Compare, side: usize, console: &Console) -> String {
 }
 
 /// Tells of names that each side has alone, and which look alike: they are written in another way.
+/// That of Windows may be told already.
 fn tell_written(
     args: &Compare,
     inputs: &[Input; 2],
     differences: &Differences,
+    is_of_windows_told: bool,
     console: &mut Console,
 ) {
     let mut alone = [HashSet::new(), HashSet::new()];
@@ -302,7 +311,12 @@ fn tell_written(
     });
     if let Some((side, list)) = lists.into_iter().flatten().next() {
         if let Some((written, name)) = written(side) {
-            console.about(&name, &written.words(list, &from_stdin(args, side, console)));
+            let words = written.words(list, &from_stdin(args, side, console));
+            match written {
+                Written::OfWindows(_) if is_of_windows_told => {}
+                Written::OfWindows(_) => console.about(list.name(), &words),
+                _ => console.about(&name, &words),
+            }
         }
     } else if let Some((Written::Apart | Written::InOne, name)) = written(0) {
         let words = "names are in another Unicode normal form on either side (NFD, as macOS has \

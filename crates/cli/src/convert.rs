@@ -238,7 +238,9 @@ impl Input {
         let in_list = |error: anyhow::Error| Failure::List(error.context(name.clone()));
         let file = BufReader::with_capacity(1 << 16, &mut self.file);
         let text = list::open(file, options.dialect.ending());
-        let text = text.map_err(|error| in_list(ListError::from(error).into()))?;
+        let text = text.map_err(|error| {
+            in_list(anyhow!(hints::of_unread_by_itself(&self.list, &error.into())))
+        })?;
         let head = text.get_ref().0.get_ref();
         let mut of_list = FormatOfList::new(&self.list, head, options);
         // Elsewhere a record has all that is known of a file.
@@ -374,9 +376,13 @@ fn survey(
     Ok(())
 }
 
-fn with_remedy(cannot: CannotHold) -> anyhow::Error {
+fn with_remedy(cannot: CannotHold, record: &Record<'_>) -> anyhow::Error {
+    let is_in_parts = record.etag.is_some_and(|etag| etag.parts.is_some());
     match cannot {
         CannotHold::NotOne(_) => anyhow!("{cannot}; --only ALG chooses"),
+        CannotHold::NoDigest(_) | CannotHold::Lacks { .. } if is_in_parts => anyhow!(
+            "{cannot}; its ETag of several parts is none: --to csv, json or jsonl leaves it out"
+        ),
         cannot => cannot.into(),
     }
 }
@@ -474,7 +480,9 @@ impl<'run> Printer<'run> {
         }
         let algorithms = self.algorithms.union(only);
         if algorithms != self.algorithms {
-            self.format.can_hold(algorithms).map_err(|cannot| fail(with_remedy(cannot)))?;
+            self.format
+                .can_hold(algorithms)
+                .map_err(|cannot| fail(with_remedy(cannot, &record)))?;
             self.algorithms = algorithms;
         }
         self.text.clear();
@@ -483,7 +491,9 @@ impl<'run> Printer<'run> {
         } else {
             self.text.extend_from_slice(self.format.separator());
         }
-        self.format.record(&mut self.text, &record).map_err(|cannot| fail(with_remedy(cannot)))?;
+        self.format
+            .record(&mut self.text, &record)
+            .map_err(|cannot| fail(with_remedy(cannot, &record)))?;
         self.is_empty = false;
         self.etags += u64::from(record.etag.is_some_and(|etag| etag.parts.is_some()));
         self.print()

@@ -68,6 +68,26 @@ pub fn refuse_late_command(paths: &[PathBuf]) -> Result<(), Usage> {
     }
 }
 
+/// Refuses `help` behind a command, where there is no such file: it is asked for before.
+///
+/// # Errors
+/// That is the command line.
+pub fn refuse_late_help() -> Result<(), Usage> {
+    let mut words = env::args_os().skip(1);
+    let (Some(command), Some(help), None) = (words.next(), words.next(), words.next()) else {
+        return Ok(());
+    };
+    let command = command.to_string_lossy();
+    let has_help = ["bag", "catalog", "help"].contains(&&*command);
+    if help != "help" || has_help || !args::is_command(command.as_bytes()) {
+        return Ok(());
+    }
+    if fs::symlink_metadata(help).is_ok() {
+        return Ok(());
+    }
+    Err(Usage(format!("help: no such file; lanesum help {command} tells what {command} does")))
+}
+
 /// Refuses the names of other tools, which a link may give: their callers would take MD5 for what
 /// they asked for.
 ///
@@ -195,12 +215,28 @@ fn tip(option: &str) -> Option<String> {
                         .to_owned(),
                 );
             }
-            b"update" => return Some("'lanesum audit' tells it, and takes nothing up".to_owned()),
+            b"update" => {
+                return Some("'lanesum audit' tells it, and takes up no new content".to_owned());
+            }
             _ => {}
         }
     }
     if option == "--max-gone" && command == "limit" {
         return Some("'lanesum add DIR --max-gone PERCENT' changes it".to_owned());
+    }
+    if OF_CATALOG.contains(&command.as_bytes())
+        && ["--limit", "--every", "--between"].contains(&option)
+    {
+        return Some(format!("'lanesum limit DIR {option} ...' says so of a folder, once for all"));
+    }
+    match (command.as_bytes(), option) {
+        (b"status" | b"report", "--all" | "-a") => {
+            return Some("all folders are told where none is named: leave it out".to_owned());
+        }
+        (b"report", "-o" | "--output" | "--format") => {
+            return Some("it prints text, or --csv, --json or --html: ... >FILE".to_owned());
+        }
+        _ => {}
     }
     let name = option.trim_start_matches('-');
     if option.starts_with("--")
@@ -212,10 +248,16 @@ fn tip(option: &str) -> Option<String> {
     known.map(|&(_, tip)| tip.to_owned())
 }
 
+/// The verbs that look at folders of the catalog in the way that `limit` or `add` said.
+const OF_CATALOG: [&[u8]; 9] = [
+    b"audit", b"update", b"scrub", b"serve", b"status", b"report", b"pause", b"resume", b"catalog",
+];
+
 /// Options of md5sum, hashdeep, RHash and their like that lanesum has no use for.
-const OF_OTHERS: [(&[&str], &str); 4] = [
+const OF_OTHERS: [(&[&str], &str); 5] = [
     (&["-c", "--check"], "lists are checked by 'lanesum check LIST', without -c"),
     (&["-r", "-R", "--recursive"], "folders are walked anyway: leave it out"),
-    (&["--verbose"], "what there is to tell is told anyway: leave it out"),
+    (&["-q", "--quiet"], "no more is told than has to be: leave it out"),
+    (&["-v", "--verbose"], "what there is to tell is told anyway: leave it out"),
     (&["-b", "-t", "--binary", "--text"], "files are read byte for byte: leave it out"),
 ];

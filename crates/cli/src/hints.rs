@@ -3,13 +3,14 @@
 use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use lanesum_checksum::Algorithm;
-use lanesum_checksum::check::List;
+use lanesum_checksum::check::{List, ListError};
 use lanesum_list::formats::Kind;
+use lanesum_list::start::NotAList;
 use memchr::memmem;
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -50,10 +51,43 @@ pub struct Command {
 
 impl Command {
     /// With the folder that names are looked up in.
-    fn in_folder(&self, folder: Option<&Path>) -> String {
+    pub fn in_folder(&self, folder: Option<&Path>) -> String {
         let root = folder.map(|folder| format!(" --root {}", value(folder)));
         format!("{}{}{}", self.words, root.unwrap_or_default(), self.operand)
     }
+}
+
+/// Why a list could not be read, with the filter through which it is to go before the command.
+pub fn of_unread(list: &List, error: &ListError, command: &str) -> String {
+    if let ListError::NotAList(NotAList::Utf16) = error {
+        return through(list, "looks like UTF-16", UTF_8, command);
+    }
+    match (is_folder(error), list) {
+        (true, List::Path(folder)) => {
+            let folder = value(folder);
+            format!("{A_FOLDER}: lanesum compare LIST {folder} holds a list against it")
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// The same, of a command that has no such place.
+pub fn of_unread_by_itself(list: &List, error: &ListError) -> String {
+    match (error, list) {
+        (ListError::NotAList(NotAList::Utf16), List::Path(path)) => {
+            format!("looks like UTF-16; {UTF_8} <{} makes it UTF-8", shown(path))
+        }
+        _ if is_folder(error) => A_FOLDER.to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+const UTF_8: &str = "iconv -f UTF-16 -t UTF-8";
+const A_FOLDER: &str = "is a folder, not a list";
+
+fn is_folder(error: &ListError) -> bool {
+    matches!(error, ListError::Open(error) | ListError::Read(error)
+        if error.kind() == io::ErrorKind::IsADirectory)
 }
 
 /// Whether a name is written as Windows does.
@@ -233,7 +267,8 @@ pub struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    fn folder(&self) -> Option<&'a Path> {
+    /// The folder that names are looked up in, where that was said.
+    pub fn folder(&self) -> Option<&'a Path> {
         let beside = || if self.is_beside { self.list.folder() } else { None };
         self.root.or_else(beside)
     }

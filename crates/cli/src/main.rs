@@ -55,6 +55,16 @@ fn main() -> ExitCode {
     if let Err(usage) = failure::refuse_other_name(&program) {
         return failure::fail(&usage.into());
     }
+    if let Err(usage) = failure::refuse_late_help() {
+        return failure::fail(&usage.into());
+    }
+    let mut words = env::args_os();
+    if words.nth(1).is_some_and(|word| word == "help")
+        && words.next().is_some_and(|word| word == "--help" || word == "-h")
+    {
+        return Cli::try_parse_from(["lanesum", "--help"])
+            .map_or_else(failure::tell, |_| ExitCode::SUCCESS);
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(words) => return failure::tell(words),

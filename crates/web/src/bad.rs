@@ -107,6 +107,10 @@ fn remedy(catalog: &Path, file: &Known) -> Markup {
     let of_file = |verb, path: &Path| html! { code { (command(catalog, verb, Some(path))) } };
     html! {
         @match file.status {
+            Status::Changed if file.found.as_ref().is_some_and(|it| it.finding.may_be_rot()) => {
+                "Hold it against a copy. If it is right as it is: " (of_file("accept", file.place()))
+                " If it has rotted, put back a good copy, and run: " (run("audit"))
+            }
             Status::Changed => { "It is taken up by " (run("update")) }
             Status::Busy | Status::Hidden => { "It is read again by " (run("audit")) }
             Status::Missing => {

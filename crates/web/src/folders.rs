@@ -99,9 +99,17 @@ fn known(it: &Overview) -> Vec<(String, Option<&'static str>)> {
         let others = others.map(|(class, number): (&Class, &u64)| (class.name(), *number));
         let counts: Vec<_> =
             rows.chain(others).map(|(name, number)| format!("{} {name}", count(number))).collect();
-        if !counts.is_empty() {
-            lines.push((format!("{what}: {}", counts.join(", ")), verb));
+        if counts.is_empty() {
+            continue;
         }
+        let counts = counts.join(", ");
+        // To take up what rotted would make it well.
+        lines.push(if severity == Severity::Differences && it.may_be_rot > 0 {
+            let words = format!("{what}: {counts}; {} may have rotted", count(it.may_be_rot));
+            (words, Some("report --bad"))
+        } else {
+            (format!("{what}: {counts}"), verb)
+        });
     }
     lines
 }

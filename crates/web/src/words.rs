@@ -160,6 +160,10 @@ pub fn outcome(run: &Run) -> &'static str {
         Some("ended") => "NOT complete: it was ended; the next one goes on",
         Some("begun") => "NOT complete: a part, and more is due",
         Some("limited") => "NOT complete: it stopped at its limit",
+        Some("differs") => "complete: a list has other digests than the catalog, which stay",
+        Some("partial") if run.verb == "import" => {
+            "NOT complete: something of the lists was not taken"
+        }
         Some("partial") => "NOT complete: something could not be looked at, or was not read",
         Some("empty") => "NOT complete: no file of it is cataloged",
         Some("unlisted") => "NOT complete: not all files are known",

@@ -192,9 +192,18 @@ impl Views {
         Self {
             own: best,
             also: also.filter(|_| most > 0).map(|(_, prefix)| prefix),
-            other: common_folder(names).filter(|prefix| hits(prefix) > most),
+            other: fitting(common_folder(names).unwrap_or_default(), most, hits),
         }
     }
+}
+
+/// Of the folders that all names lie in, down to this one, that without which most are found, the
+/// innermost of several, if that is more than so many.
+fn fitting(common: Vec<u8>, most: usize, hits: impl Fn(&[u8]) -> usize) -> Option<Vec<u8>> {
+    let folders = memchr::memchr_iter(b'/', &common).map(|slash| &common[..=slash]);
+    // Of several that find as many it gives the last.
+    let (found, folder) = folders.map(|it| (hits(it), it)).max_by_key(|(hits, _)| *hits)?;
+    (found > most).then(|| folder.to_vec())
 }
 
 fn absolute(root: &Path) -> Option<Vec<u8>> {

@@ -74,7 +74,12 @@ fn rate(text: &str) -> Result<Rate, String> {
 }
 
 fn hours(text: &str) -> Result<Hours, String> {
-    if text == "any" { Ok(Hours(None)) } else { text.parse().map(|hours| Hours(Some(hours))) }
+    if text == "any" {
+        return Ok(Hours(None));
+    }
+    // A day ends where the next one begins.
+    let begins_a_day = text.strip_prefix("24:00-").map(|end| format!("0:00-{end}"));
+    begins_a_day.as_deref().unwrap_or(text).parse().map(|hours| Hours(Some(hours)))
 }
 
 /// Some of the folders that were added.
@@ -292,7 +297,7 @@ pub struct Scrub {
     #[arg(long)]
     pub new: bool,
 
-    /// Stop after so long: 90s, 30m, 2h.
+    /// Stop after so long: 90s, 30m, 2h, 1d.
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub max_time: Option<Duration>,
 
@@ -441,6 +446,11 @@ pub struct Export {
     #[command(flatten)]
     pub place: Where,
 
+    /// Write names below the folder, without its path: for `import --root` where it lies elsewhere
+    /// now.
+    #[arg(long)]
+    pub relative: bool,
+
     /// A folder that was added. Names are written with its path, as given here.
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub folder: PathBuf,
@@ -486,42 +496,47 @@ fn measure(text: &str) -> Result<(u64, &str), String> {
     let digits = text.len() - text.trim_start_matches(|byte: char| byte.is_ascii_digit()).len();
     let (number, unit) = text.split_at(digits);
     let number = number.parse().map_err(|_| "a number with a unit is wanted".to_owned())?;
-    Ok((number, unit))
+    Ok((number, unit.trim_start()))
 }
 
-/// Days: `90d`, `12w`, `1y`, or a number.
+/// Days: `90d`, `12w`, `1y`, `90 days`, or a number.
 fn days(text: &str) -> Result<u32, String> {
     let wrong = || "a time in days, weeks or years is wanted: 90d, 12w, 1y".to_owned();
     let beyond = || "from a day to a hundred years are wanted: 1d, 90d, 100y".to_owned();
     let (number, unit) = measure(text).map_err(|_| wrong())?;
     let factor = match unit {
-        "" | "d" => 1,
-        "w" => 7,
-        "y" => 365,
+        "" | "d" | "day" | "days" => 1,
+        "w" | "week" | "weeks" => 7,
+        "y" | "year" | "years" => 365,
+        "m" | "month" | "months" => return Err(wrong() + "; of months none is as long as all"),
+        "h" | "hour" | "hours" => return Err(wrong() + "; 24 hours are 1d"),
         _ => return Err(wrong()),
     };
     let days = number.checked_mul(factor).filter(|days| (1..=36_500).contains(days));
     days.and_then(|days| days.try_into().ok()).ok_or_else(beyond)
 }
 
-/// A time: `90s`, `30m`, `2h`.
+/// A time: `90s`, `30m`, `2h`, `1d`, `30 minutes`.
 fn time(text: &str) -> Result<Duration, String> {
-    let wrong = || "a time in seconds, minutes or hours is wanted: 90s, 30m, 2h".to_owned();
+    let wrong =
+        || "a time in seconds, minutes, hours or days is wanted: 90s, 30m, 2h, 1d".to_owned();
     let (number, unit) = measure(text).map_err(|_| wrong())?;
     let factor = match unit {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3600,
+        "s" | "sec" | "second" | "seconds" => 1,
+        "m" | "min" | "minute" | "minutes" => 60,
+        "h" | "hour" | "hours" => 3600,
+        "d" | "day" | "days" => 24 * 3600,
         _ => return Err(wrong()),
     };
     number.checked_mul(factor).map(Duration::from_secs).ok_or_else(wrong)
 }
 
-/// Bytes: `500M`, `20G`, `1.5MB`, `80MiB`.
+/// Bytes: `500M`, `20G`, `1.5MB`, `80 MiB`.
 fn bytes(text: &str) -> Result<u64, String> {
     let wrong = || "a number of bytes is wanted: 500M, 1.5G, 80MiB".to_owned();
     let is_of_number = |byte: char| byte.is_ascii_digit() || byte == '.';
     let (number, unit) = text.split_at(text.len() - text.trim_start_matches(is_of_number).len());
+    let unit = unit.trim_start();
     let unit = unit.strip_suffix('B').unwrap_or(unit);
     let (unit, base) = unit.strip_suffix('i').map_or((unit, 1000_u64), |unit| (unit, 1024));
     let power = match unit {
@@ -530,6 +545,10 @@ fn bytes(text: &str) -> Result<u64, String> {
         "M" => 2,
         "G" => 3,
         "T" => 4,
+        "m" | "mb" | "g" | "gb" | "t" | "tb" if base == 1000 => {
+            let letter = unit[..1].to_uppercase();
+            return Err(format!("a capital letter is wanted: {number}{letter}"));
+        }
         _ => return Err(wrong()),
     };
     let factor = base.pow(power);
@@ -545,6 +564,7 @@ fn bytes(text: &str) -> Result<u64, String> {
 }
 
 fn percent(text: &str) -> Result<f64, String> {
+    let text = text.strip_suffix('%').unwrap_or(text).trim_end();
     let number = text.parse().ok().filter(|number| (0.0..=100.0).contains(number));
     number.ok_or_else(|| "a number from 0 to 100 is wanted".to_owned())
 }
@@ -577,23 +597,34 @@ mod tests {
                 .iter()
                 .all(|it| days(it).is_err())
         );
+        let spelled = ["90days", "12 weeks", "1year", "1 day"].map(|it| days(it).unwrap());
+        assert_eq!(spelled, [90, 84, 365, 1]);
+        assert!(days("3 months").unwrap_err().ends_with("of months none is as long as all"));
+        assert!(days("24h").unwrap_err().ends_with("24 hours are 1d"));
         assert_eq!(["90s", "30m", "2h"].map(|it| time(it).unwrap().as_secs()), [90, 1800, 7200]);
-        assert!(["", "90", "2d"].iter().all(|it| time(it).is_err()));
+        assert_eq!(["1d", "30 min"].map(|it| time(it).unwrap().as_secs()), [86_400, 1800]);
+        assert!(["", "90", "2w"].iter().all(|it| time(it).is_err()));
         assert_eq!(["7", "5k", "20G"].map(|it| bytes(it).unwrap()), [7, 5000, 20_000_000_000]);
-        let same = ["80M", "80MB", "80.0M", "0.08G", "80000000B"];
+        let same = ["80M", "80MB", "80 MB", "80.0M", "0.08G", "80000000B"];
         assert!(same.iter().all(|it| bytes(it) == Ok(80_000_000)));
         assert_eq!(bytes("80MiB"), Ok(80 << 20));
+        assert!(
+            ["80m", "80 mB", "80mb"].iter().all(|it| bytes(it).unwrap_err().ends_with(": 80M"))
+        );
         let wrong = ["", "G", "99999999T", "1X", "1.", ".5M", "1.2.3M", "1iB", "-5"];
         assert!(wrong.iter().all(|it| bytes(it).is_err()));
         assert!(bytes("99999999T").unwrap_err().contains("more than any disk"));
         assert!(["0d", "1000y"].iter().all(|it| days(it).unwrap_err().contains("hundred years")));
-        assert!(["80M", "80M/s"].iter().all(|it| rate(it) == Ok(Rate(Some(80_000_000)))));
+        assert!(
+            ["80M", "80M/s", "80 MB/s"].iter().all(|it| rate(it) == Ok(Rate(Some(80_000_000))))
+        );
         assert_eq!((rate("none"), hours("any")), (Ok(Rate(None)), Ok(Hours(None))));
         assert_eq!(rate("80B"), Ok(Rate(Some(80))));
         assert!(rate("80").unwrap_err().contains("80M, or 80B"));
         assert!(["0", "", "80M/m", "fast"].iter().all(|it| rate(it).is_err()));
         assert!(hours("1:00-6:00").is_ok() && hours("1:00").is_err());
-        assert_eq!(percent("8.5"), Ok(8.5));
+        assert_eq!(hours("24:00-6:00"), hours("0:00-6:00"));
+        assert_eq!(["8.5", "8.5%", "8.5 %"].map(percent), [Ok(8.5), Ok(8.5), Ok(8.5)]);
         assert!(["101", "-1", "nan", "x"].iter().all(|it| percent(it).is_err()));
     }
 }

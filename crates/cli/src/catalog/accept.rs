@@ -78,7 +78,7 @@ fn way_out(
     match path.symlink_metadata() {
         Ok(it) if it.is_dir() => Some(format!(
             "is a folder, and files are accepted one by one; `{}` of it and `{}` take up anew all \
-             that is in it",
+             that is in it, and let go of all digests of it, also of what is well",
             say("forget"),
             say("update")
         )),

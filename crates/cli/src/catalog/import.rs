@@ -298,7 +298,7 @@ fn words(args: &ImportArgs, imported: Imported, path: &Path) -> &'static str {
 
 /// All of it in a line; what is taken is never called well.
 fn summary(counts: &BTreeMap<Imported, u64>, empty: usize, update: &str) -> String {
-    let is_whole = empty == 0 && counts.keys().all(|imported| imported.is_as_told());
+    let is_whole = empty == 0 && counts.keys().all(|imported| imported.is_cataloged());
     let parts = counts.iter().map(|(imported, count)| {
         let words = match imported {
             Imported::Taken => {

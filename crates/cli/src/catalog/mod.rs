@@ -98,7 +98,20 @@ fn folder_at(folder: &Path) -> Result<PathBuf, CatalogError> {
 /// Tells why a path that was named is no folder to take up; the exit code.
 fn no_folder(error: &CatalogError, place: &Where, console: &mut Console) -> ExitCode {
     fail(error, place, console);
+    if let CatalogError::Io { path, .. } = error
+        && let Some(words) = unit_alone(path)
+    {
+        console.message(words.as_bytes());
+    }
     ExitCode::from(2)
+}
+
+/// What to say of a folder that is not there, and called as a unit is that was parted from its
+/// number: a number of days is good without one, and would mean something else.
+fn unit_alone(path: &Path) -> Option<&'static str> {
+    let units = ["day", "days", "week", "weeks", "month", "months", "year", "years", "MB/s"];
+    let is_unit = units.iter().any(|unit| path == Path::new(unit));
+    is_unit.then_some("a unit follows its number without a blank: --every 90d, --limit 80M")
 }
 
 /// Whether there is a catalog already: one that is made is told of, for whoever mistyped its path.
@@ -234,7 +247,9 @@ fn roots(
             // As it is misspelt, rather than not cataloged.
             Err(CatalogError::NoRoot(path)) => {
                 if let Err(error) = path.symlink_metadata() {
-                    return Err(Usage(CatalogError::Io { path, error }.words(spoken)).into());
+                    let unit = unit_alone(&path).map(|words| format!("; {words}"));
+                    let words = CatalogError::Io { path, error }.words(spoken);
+                    return Err(Usage(words + &unit.unwrap_or_default()).into());
                 }
                 return Ok(Err(CatalogError::NoRoot(path)));
             }

@@ -95,7 +95,8 @@ fn export(args: &Export, console: &mut Console) -> anyhow::Result<ExitCode> {
     let kind = args.format.unwrap_or(if one && is_told { Kind::Gnu } else { Kind::Tag });
     let format =
         kind.writer(&Layout::new(algorithms)).map_err(|cannot| Usage(remedy(&cannot, !one)))?;
-    let written = write_list(&catalog, &root, (folder, algorithms), &*format, console);
+    let before = if args.relative { Path::new("") } else { folder };
+    let written = write_list(&catalog, &root, (before, algorithms), &*format, console);
     if let Ok(Written { lacking: count @ 1.., .. }) = written {
         let words = without_digest(&root, algorithms, count, |verb| {
             command_about(&args.place, verb, &root.path, console)
@@ -126,12 +127,12 @@ struct Written {
     unfit: u64,
 }
 
-/// Writes what is cataloged of a root as a list, with digests of these algorithms and the folder's
-/// path before the names.
+/// Writes what is cataloged of a root as a list, with digests of these algorithms and this path
+/// before the names.
 fn write_list(
     catalog: &Catalog,
     root: &Root,
-    (folder, algorithms): (&Path, Algorithms),
+    (before, algorithms): (&Path, Algorithms),
     format: &dyn Format,
     console: &mut Console,
 ) -> Result<Written, CatalogError> {
@@ -139,7 +140,7 @@ fn write_list(
     format.begin(&mut text);
     let (mut is_first, mut written) = (true, Written::default());
     let mut take = |record: Record<'_>| -> io::Result<()> {
-        let path = whole(folder, &record.name);
+        let path = whole(before, &record.name);
         let digests = record.digests.iter().filter(|it| algorithms.contains(it.algorithm()));
         let digests = digests.copied().collect();
         let record = Record { name: path.as_slice().into(), digests, ..record };

@@ -110,27 +110,29 @@ fn print(
     lately.end(console).map_err(CatalogError::Told)
 }
 
-/// What was found lately, in a mail: of many edits, moves or new files on end the first ones are
-/// told, and how many more there are. Damage is told to the last.
+/// What was found lately, in a mail: of many edits, moves or new files that were found together the
+/// first ones are told, and behind all of them how many more there are. Damage is told to the last.
 #[derive(Default)]
 struct Lately {
     has_begun: bool,
-    class: Option<Class>,
-    /// How many of that class came on end.
-    on_end: u64,
+    /// When the last one was found.
+    at: i64,
+    /// How many of each class were found together.
+    together: BTreeMap<Class, u64>,
     /// Files of those that are not told one by one.
-    more: u64,
+    more: BTreeMap<Class, u64>,
 }
 
 impl Lately {
-    /// Edits, moves or new files on end that are told one by one.
+    /// Edits, moves or new files that are told one by one.
     const MOST: u64 = 20;
+    /// Seconds between what was not found together.
+    const APART: i64 = 60 * 60;
 
     fn tell(&mut self, event: &Event, console: &mut Console) -> io::Result<()> {
         let class = event.finding.class;
-        if self.class != Some(class) {
+        if std::mem::replace(&mut self.at, event.at) < event.at - Self::APART {
             self.end(console)?;
-            (self.class, self.on_end) = (Some(class), 0);
         }
         let is_summed_up = matches!(
             class,
@@ -143,9 +145,10 @@ impl Lately {
                 | Class::Accepted
                 | Class::Forgotten
         );
-        self.on_end += 1;
-        if is_summed_up && self.on_end > Self::MOST {
-            self.more += event.finding.files;
+        let together = self.together.entry(class).or_default();
+        *together += 1;
+        if is_summed_up && *together > Self::MOST {
+            *self.more.entry(class).or_default() += event.finding.files;
             return Ok(());
         }
         if !std::mem::replace(&mut self.has_begun, true) {
@@ -156,11 +159,12 @@ impl Lately {
 
     /// Sums up what was not told one by one.
     fn end(&mut self, console: &mut Console) -> io::Result<()> {
-        let (Some(class), more @ 1..) = (self.class, std::mem::take(&mut self.more)) else {
-            return Ok(());
-        };
-        let words = format!("... {class}: {} more (report --csv has each)\n", files(more));
-        console.line(words.as_bytes())
+        self.together.clear();
+        for (class, more) in std::mem::take(&mut self.more) {
+            let words = format!("... {class}: {} more (report --csv has each)\n", files(more));
+            console.line(words.as_bytes())?;
+        }
+        Ok(())
     }
 }
 
@@ -288,7 +292,12 @@ fn list(args: &Report, not_well: &[Known], console: &mut Console) -> io::Result<
     if not_well.iter().any(|file| file.status == Status::Unreadable) {
         words += &format!("Of what is unreadable, mend what keeps it from being read: {update}\n");
     }
-    if is_any(Severity::Differences) {
+    if not_well.iter().any(may_be_rot) {
+        words += &format!(
+            "Hold what may have rotted against a copy, before `{update}` takes it up with all else \
+             that is changed.\nIf it has rotted, put back a good copy, and run `{audit}`.\n"
+        );
+    } else if is_any(Severity::Differences) {
         words += &format!("`{update}` takes up what is changed.\n");
     }
     if is_any(Severity::NotAllDone) {
@@ -318,6 +327,11 @@ fn standing(file: &Known) -> &'static str {
 pub(super) fn why(file: &Known) -> Option<&str> {
     let is_told = matches!(file.status, Status::Unreadable | Status::Changed);
     file.found.as_ref().filter(|_| is_told)?.finding.why()
+}
+
+/// Whether it is changed so that an edit cannot be told from rot.
+fn may_be_rot(file: &Known) -> bool {
+    file.found.as_ref().is_some_and(|event| event.finding.may_be_rot())
 }
 
 fn event_text(event: &Event, console: &Console) -> Vec<u8> {

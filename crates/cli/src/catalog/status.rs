@@ -141,11 +141,22 @@ fn known(it: &Overview) -> Vec<(String, &'static str)> {
             .chain(others)
             .map(|(name, count)| format!("{} {name}", HumanCount(count)))
             .collect();
-        if !counts.is_empty() {
-            lines.push((format!("{what}: {}", counts.join(", ")), remedy));
+        if counts.is_empty() {
+            continue;
         }
+        let counts = counts.join(", ");
+        // To take up what rotted would make it well.
+        lines.push(match may_be_rot(it).filter(|_| severity == Severity::Differences) {
+            Some(words) => (format!("{what}: {counts}; {words}"), "report --bad"),
+            None => (format!("{what}: {counts}"), remedy),
+        });
     }
     lines
+}
+
+/// How many files are changed so that an edit cannot be told from rot.
+fn may_be_rot(it: &Overview) -> Option<String> {
+    (it.may_be_rot > 0).then(|| format!("{} may have rotted", HumanCount(it.may_be_rot)))
 }
 
 /// The runs that left something undone, each with the way out. Of a folder that is suspended now,
@@ -267,6 +278,10 @@ pub(super) fn run_words(run: &Run, is_at_work: bool) -> String {
         Some("ended") => "NOT complete: it was ended; the next one goes on",
         Some("begun") => "NOT complete: a part, and more is due",
         Some("limited") => "NOT complete: it stopped at its limit",
+        Some("differs") => "complete: a list has other digests than the catalog, which stay",
+        Some("partial") if run.verb == "import" => {
+            "NOT complete: something of the lists was not taken"
+        }
         Some("partial") => "NOT complete: something could not be looked at, or was not read",
         Some("empty") => "NOT complete: no file of it is cataloged",
         Some("unlisted") => "NOT complete: not all files are known",
@@ -313,6 +328,7 @@ fn object(it: &Overview) -> Map<String, Value> {
         ("bytes", json!(it.root.bytes)),
         ("suspended", json!(it.root.suspended)),
         ("not_well", Value::Object(not_well)),
+        ("may_be_rot", json!(it.may_be_rot)),
         ("not_taken_up", Value::Object(not_taken_up)),
         ("not_looked_at", unseen_objects(&it.unseen)),
         ("fresh", json!(it.fresh)),

@@ -141,7 +141,7 @@ fn serve(
     let words = format!("serves {in_files} of {folders} {of}");
     lock(console).about(worker.path().as_os_str().as_encoded_bytes(), &words);
     #[cfg(feature = "page")]
-    page.map(|page| page::show(page, worker.path(), &live, console)).transpose()?;
+    let _socket = page.map(|page| page::show(page, worker.path(), &live, console)).transpose()?;
     #[cfg(not(feature = "page"))]
     drop((live, page));
     let system = EventSystem::builder().workers(1).start();

@@ -90,6 +90,34 @@ fn token(path: &Path) -> Result<String, Usage> {
 pub struct Open {
     door: Door,
     settings: Settings,
+    /// Where it is a socket.
+    socket: Option<Socket>,
+}
+
+/// A socket in the file system, which goes with the daemon.
+pub struct Socket {
+    path: PathBuf,
+    /// Its device and number there.
+    inode: (u64, u64),
+}
+
+impl Socket {
+    fn at(place: &Place) -> io::Result<Option<Self>> {
+        let Place::Socket(path) = place else { return Ok(None) };
+        let path = std::path::absolute(path)?;
+        let there = fs::symlink_metadata(&path)?;
+        Ok(Some(Self { path, inode: (there.dev(), there.ino()) }))
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        let is_ours = |there: &fs::Metadata| (there.dev(), there.ino()) == self.inode;
+        if fs::symlink_metadata(&self.path).is_ok_and(|there| is_ours(&there)) {
+            // One that stays is replaced by the next daemon.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
 }
 
 /// Takes the place of a page.
@@ -99,10 +127,12 @@ pub struct Open {
 pub fn open(wanted: Wanted) -> Result<Open, CatalogError> {
     let Wanted { place, settings } = wanted;
     let failed = |error| CatalogError::Io { path: name(&place), error };
-    Ok(Open { door: Door::open(&place).map_err(failed)?, settings })
+    let door = Door::open(&place).map_err(failed)?;
+    let socket = Socket::at(&place).map_err(failed)?;
+    Ok(Open { door, settings, socket })
 }
 
-/// Shows it from now on.
+/// Shows it from now on, as long as there is what it gives, where it gives something.
 ///
 /// # Errors
 /// The system gives no thread, or no random bytes.
@@ -111,14 +141,16 @@ pub fn show(
     catalog: &Path,
     live: &Live,
     console: &Arc<Mutex<Console>>,
-) -> Result<(), CatalogError> {
-    let Open { door, mut settings } = open;
+) -> Result<Option<Socket>, CatalogError> {
+    let Open { door, mut settings, socket } = open;
     let place = name(door.place());
     let failed = |error| CatalogError::Io { path: place, error };
     settings.catalog = std::path::absolute(catalog)
         .map_err(|error| CatalogError::Io { path: catalog.to_owned(), error })?;
     let (at, way) = match door.place() {
-        Place::Address(address) => (format!("http://{}/", shown(*address)), String::new()),
+        Place::Address(address) => {
+            (format!("http://{}/", shown(*address, &settings.names)), String::new())
+        }
         Place::Socket(path) => {
             // It is typed on another machine.
             let whole = std::path::absolute(path).unwrap_or_else(|_| path.clone());
@@ -132,7 +164,8 @@ pub fn show(
     let with = if settings.token.is_some() { ", with the token to log in" } else { "" };
     lock(console).message(format!("the page is at {at}{with}{way}").as_bytes());
     let shown = Shown { live: live.clone(), console: Arc::clone(console) };
-    door.serve(settings, Arc::new(shown)).map_err(failed)
+    door.serve(settings, Arc::new(shown)).map_err(failed)?;
+    Ok(socket)
 }
 
 fn name(place: &Place) -> PathBuf {
@@ -142,10 +175,13 @@ fn name(place: &Place) -> PathBuf {
     }
 }
 
-/// As it is typed on this machine.
-fn shown(address: SocketAddr) -> String {
+/// As it is typed: of all addresses under the name that was told for other machines, unless that is
+/// a proxy's, which has a port of its own.
+fn shown(address: SocketAddr, names: &[String]) -> String {
+    let has_port = |name: &str| name.rsplit(']').next().is_some_and(|rest| rest.contains(':'));
     if address.ip().is_unspecified() {
-        format!("localhost:{}", address.port())
+        let name = names.iter().find(|name| !has_port(name)).map_or("localhost", String::as_str);
+        format!("{name}:{}", address.port())
     } else {
         address.to_string()
     }
@@ -186,6 +222,19 @@ mod tests {
     fn args(listen: Option<&str>, token_file: Option<&Path>) -> Page {
         let listen = listen.map(|it| it.parse().unwrap());
         Page { listen, socket: None, host: Vec::new(), token_file: token_file.map(Path::to_owned) }
+    }
+
+    #[test]
+    fn the_name_for_other_machines_is_told() {
+        let of = |address: &str, names: &[&str]| {
+            let names: Vec<_> = names.iter().map(|&name| name.to_owned()).collect();
+            shown(address.parse().unwrap(), &names)
+        };
+        assert_eq!(of("0.0.0.0:80", &["nas.example"]), "nas.example:80");
+        assert_eq!(of("[::]:80", &["[fd00::1]"]), "[fd00::1]:80");
+        assert_eq!(of("0.0.0.0:80", &["nas:8443", "nas"]), "nas:80");
+        assert_eq!(of("0.0.0.0:80", &["nas:8443"]), "localhost:80");
+        assert_eq!(of("127.0.0.1:80", &["nas"]), "127.0.0.1:80");
     }
 
     #[test]

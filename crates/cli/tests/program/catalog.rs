@@ -1222,6 +1222,21 @@ fn a_mail_sums_up_and_names_what_it_is_about() {
     assert_eq!(text(&run(&folder, "report --csv").stdout).matches(",new,").count(), 50);
 }
 
+/// Copies among new files do not part these.
+#[test]
+fn a_mail_sums_up_behind_all_that_was_found_together() {
+    let folder = cataloged(&["a"]);
+    for number in 100..150 {
+        let content = if number % 5 == 0 { "a".to_owned() } else { number.to_string() };
+        folder.write(format!("tree/{number}"), content);
+    }
+    assert_eq!(run(&folder, "update").status.code(), Some(3));
+    let report = text(&run(&folder, "report").stdout);
+    let sum = "\n... new: 20 files more (report --csv has each)\n";
+    assert!(report.ends_with(sum), "{report}");
+    assert_eq!((report.matches("Z new ").count(), report.matches("Z copied ").count()), (20, 10));
+}
+
 #[test]
 fn a_catalog_that_is_damaged_is_named() {
     let folder = cataloged(&["a"]);

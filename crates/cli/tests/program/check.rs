@@ -152,7 +152,8 @@ fn several_lists_are_checked_in_their_order() {
     let run = folder.run_with_stdin("check 1 - 2", lines(&["good"]));
     expect_check(run, 0, "good: OK\ngood: OK\nbad: OK\n", "");
     fs::create_dir(folder.path("dir")).unwrap();
-    let message = "lanesum: dir: read error: Is a directory\n";
+    let words = "is a folder, not a list: lanesum compare LIST dir holds a list against it";
+    let message = format!("lanesum: dir: {words}\n");
     expect(&folder.run("check dir 1"), 1, "good: OK\n", message);
 }
 

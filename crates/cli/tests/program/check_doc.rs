@@ -31,8 +31,10 @@ impl Row {
 
     /// As the document has it.
     fn text(&self) -> String {
-        let code =
-            |text: &str| if text.is_empty() { "nothing".into() } else { format!("`{text}`") };
+        let code = |text: &str| match text {
+            "" => "nothing".into(),
+            text => format!("`{}`", text.replace('|', "\\|")),
+        };
         let cells = [self.what.into(), code(self.args), code(self.prints), code(self.says)];
         format!("| {} | {} |", cells.join(" | "), self.code)
     }
@@ -155,7 +157,7 @@ fn rows() -> Vec<Row> {
             )
             .is(1),
         row("UTF-16", utf16, "list")
-            .says("list: looks like UTF-16; convert it to UTF-8, e.g. iconv -f UTF-16 -t UTF-8")
+            .says("list: looks like UTF-16: iconv -f UTF-16 -t UTF-8 <list | lanesum check")
             .is(1),
         row("binary data", [0; 999], "list")
             .says("list: looks like binary data, not a list of checksums")
@@ -166,7 +168,7 @@ fn rows() -> Vec<Row> {
         row("lines that end with a newline", &*both, "-z list")
             .says("list: its lines end with newlines; check it without --zero")
             .is(1),
-        row("(the list is a folder)", "", "d").says("d: read error: Is a directory").is(1),
+        row("(the list is a folder)", "", "d").says("d: is a folder, not a list: lanesum compare LIST d holds a list against it").is(1),
         row("(the list is not there)", "", "nowhere")
             .says("nowhere: No such file or directory")
             .is(1),

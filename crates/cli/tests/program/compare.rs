@@ -63,6 +63,24 @@ fn a_list_and_a_tree_or_two_trees_are_told_apart_alike() {
     assert!(text(&output.stderr).starts_with(told), "{}", text(&output.stderr));
 }
 
+/// All of a list may lie deeper than what its folder was called.
+#[test]
+fn strip_takes_off_what_makes_names_fit() {
+    let folder = Folder::of(&["c1/2018/x/a", "c1/2018/x/b"]);
+    folder.write("list", folder.run("c1").stdout);
+    fs::rename(folder.path("c1"), folder.path("c2")).unwrap();
+    let run = folder.run("compare list c2");
+    assert_eq!(run.status.code(), Some(1));
+    let told = "lanesum: list: with --strip, which takes c1/ off its names, more of its files";
+    assert!(text(&run.stderr).starts_with(told), "{}", text(&run.stderr));
+    let told = "lanesum: list: its names are taken without c1/\nlanesum: 2 files: 2 equal";
+    for (tree, told) in [("c2", told.to_owned()), ("c2/2018", told.replace("c1/", "c1/2018/"))] {
+        let run = folder.run(&format!("compare --strip list {tree}"));
+        assert_eq!(run.status.code(), Some(0), "{tree}: {}", text(&run.stderr));
+        assert!(text(&run.stderr).starts_with(&told), "{tree}: {}", text(&run.stderr));
+    }
+}
+
 /// A folder may have one of its own name in it.
 #[test]
 fn it_is_told_how_names_are_taken_that_fit_in_two_ways() {

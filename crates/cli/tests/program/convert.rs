@@ -120,7 +120,7 @@ fn a_line_that_is_none_is_an_error_with_its_number_and_nothing_is_written() {
     }
     assert_eq!(folder.names().iter().filter(|name| name.contains("out")).count(), 0);
     let run = folder.run("convert --to gnu t");
-    expect(&run, 1, "", "lanesum: t: read error: Is a directory\n");
+    expect(&run, 1, "", "lanesum: t: is a folder, not a list\n");
     folder.write("list", [0; 100]);
     let run = folder.run("convert --to csv list");
     let words = "lanesum: list: looks like binary data, not a list of checksums\n";

@@ -329,6 +329,14 @@ fn convert_tells_which_etags_it_leaves_out() {
     expect(&folder.run_with_stdin("convert --to csv", list(&entries)), 0, csv, told);
     let run = folder.run_with_stdin("convert --to json", list(&entries[..1]));
     assert!(text(&run.stderr).starts_with("lanesum: 1 ETag of several parts is left out"));
+    for kind in ["gnu", "tag", "hashdeep", "bagit", "md5deep"] {
+        let run = folder.run_with_stdin(&format!("convert --to {kind}"), list(&entries));
+        assert_eq!(run.status.code(), Some(1), "{kind}");
+        let told = text(&run.stderr);
+        let remedy = "its ETag of several parts is none: --to csv, json or jsonl leaves it out\n";
+        assert!(told.starts_with("lanesum: standard input: a: "), "{kind}: {told}");
+        assert!(told.ends_with(remedy), "{kind}: {told}");
+    }
 }
 
 #[test]

@@ -42,12 +42,29 @@ fn lists_of_windows_are_read() {
 
 #[test]
 fn a_list_in_utf16_is_refused_with_the_remedy() {
-    let words = "looks like UTF-16; convert it to UTF-8, e.g. iconv -f UTF-16 -t UTF-8";
+    let words = "looks like UTF-16: iconv -f UTF-16 -t UTF-8 <list | lanesum check";
     for mark in ["", "\u{feff}"] {
         let list = format!("{mark}{}", lines(&["a", "b"]));
         for to_bytes in [u16::to_le_bytes, u16::to_be_bytes] {
             assert_refused("", utf16(&list, to_bytes), words);
         }
+    }
+    // What is to be typed works.
+    let folder = folder();
+    folder.write("li st", [&b"\xff\xfe"[..], &utf16(&lines(&["a"]), u16::to_le_bytes)].concat());
+    let filter = "iconv -f UTF-16 -t UTF-8";
+    for (args, words, result) in [
+        (&["check", "--root", ".", "li st"][..], "| lanesum check --root .", "a: OK\n"),
+        (&["compare", "li st", "t"], "| lanesum compare - t", ""),
+        (&["convert", "--to", "tag", "li st"], "makes it UTF-8", &lines(&["a"])),
+    ] {
+        let told = String::from_utf8(output(&mut folder.lanesum(args)).stderr).unwrap();
+        assert!(told.contains(&format!("{filter} <'li st' {words}\n")), "{args:?}: {told}");
+        let script = told.split(&format!("{filter} ")).nth(1).unwrap();
+        let script = script.trim_end().trim_end_matches(" makes it UTF-8");
+        let script = script.replace("lanesum ", &format!("'{PROGRAM}' "));
+        let ran = output(folder.command("sh").args(["-c", &format!("{filter} {script}")]));
+        assert!(text(&ran.stdout).starts_with(result), "{args:?}: {ran:?}");
     }
 }
 

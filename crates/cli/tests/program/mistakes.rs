@@ -193,6 +193,63 @@ fn options_of_other_programs_are_told_ours() {
     }
 }
 
+/// An option that another command has, or that none needs.
+#[test]
+fn an_option_in_the_wrong_place_is_told_the_right_one() {
+    let folder = Folder::of(&["a"]);
+    let of_limit = |option| format!("'lanesum limit DIR {option} ...' says so of a folder");
+    for (args, tip) in [
+        ("audit --limit 80M", &*of_limit("--limit")),
+        ("scrub --every 9d", &of_limit("--every")),
+        ("serve --between 1:00-6:00", &of_limit("--between")),
+        ("status --all", "all folders are told where none is named: leave it out"),
+        ("report -o page.html", "--csv, --json or --html: ... >FILE"),
+        ("report --format csv", "--csv, --json or --html: ... >FILE"),
+        ("sum -q a", "no more is told than has to be: leave it out"),
+        ("sum -v a", "what there is to tell is told anyway: leave it out"),
+    ] {
+        let run = folder.run(args);
+        assert_eq!((run.status.code(), &*run.stdout), (Some(2), &b""[..]), "{args}");
+        let told = plain(run);
+        assert!(told.contains("tip: ") && told.contains(tip), "{args}: {told}");
+        assert_eq!(told.matches("tip: ").count(), 1, "{args}: {told}");
+    }
+}
+
+/// A number of days is one without its unit, which then looks like a folder.
+#[test]
+fn a_unit_that_is_parted_from_its_number_is_told() {
+    let folder = Folder::of(&["tree/a"]);
+    let words = "a unit follows its number without a blank: --every 90d, --limit 80M\n";
+    let add = folder.run("add --catalog c.db tree --every 3 months");
+    assert_eq!(add.status.code(), Some(2));
+    assert!(plain(add).ends_with(words));
+    assert!(!exists(folder.path("c.db")));
+    assert_eq!(folder.run("add --catalog c.db tree").status.code(), Some(0));
+    let limit = folder.run("limit --catalog c.db --every 3 months tree");
+    assert_eq!(limit.status.code(), Some(2));
+    assert!(plain(limit).ends_with(words));
+}
+
+#[test]
+fn help_is_found_wherever_it_is_asked_for() {
+    let folder = Folder::of(&["a"]);
+    for args in ["help --help", "help -h"] {
+        let run = folder.run(args);
+        assert_eq!((run.status.code(), &run.stdout), (Some(0), &folder.run("--help").stdout));
+    }
+    for command in ["add", "check", "sum"] {
+        let told = format!("help: no such file; lanesum help {command} tells what {command} does");
+        expect(&folder.run(&format!("{command} help")), 2, "", format!("lanesum: {told}\n"));
+    }
+    let told = "no such command or file; did you mean lanesum";
+    expect(&folder.run("version"), 2, "", format!("lanesum: version: {told} --version?\n"));
+    let meant = "status (or sum PATH, to make a list)";
+    expect(&folder.run("list"), 2, "", format!("lanesum: list: {told} {meant}?\n"));
+    folder.write("help", "help");
+    expect(&folder.run("sum help"), 0, lines(&["help"]), "");
+}
+
 #[test]
 fn names_that_should_end_with_nul_are_told() {
     let folder = Folder::of(&["a", "b"]);
@@ -226,6 +283,14 @@ fn names_as_windows_or_bagit_has_them_are_told() {
         let hint = format!("'my list': {words}tr '\\\\' / <'my list' | lanesum {command}\n");
         assert!(told.contains(&hint), "{args:?}: {told}");
     }
+    // What is no ASCII may be written in many ways, and this one is told once.
+    folder.write("d/\u{e4}", "a");
+    folder.write("of windows", format!("{}  d\\\u{e4}\n", md5("a")));
+    let told = plain(output(&mut folder.lanesum(["compare", "of windows", "."])));
+    let hint = format!("'of windows': {words}tr '\\\\' / <'of windows' | lanesum compare - .\n");
+    assert_eq!((told.matches("tr '").count(), told.contains(&hint)), (1, true), "{told}");
+    fs::remove_file(folder.path("d/\u{e4}")).unwrap();
+    fs::remove_file(folder.path("of windows")).unwrap();
     let catalog = ["catalog", "import", "--catalog", "c.db", "--add", ".", "my list"];
     let told = plain(output(&mut folder.lanesum(catalog)));
     let command = "lanesum catalog import --catalog ";
@@ -309,6 +374,8 @@ fn a_table_that_is_not_ours_is_told_what_it_lacks() {
         (format!("path\tmd5\na\t{sum}\n"), "commas between columns"),
         (format!("File Name,MD5 Checksum\na,{sum}\n"), "must have one column \"path\""),
         (format!("a,{sum}\n"), "must have one column \"path\""),
+        (format!("Pfad;Hash\r\na;{sum}\r\n"), "commas between columns"),
+        (format!("Pfad,MD5\na,{sum}\n"), "must have one column \"path\""),
         (format!("path,md5sum\na,{sum}\n"), "these are called md5, sha256, ... and size"),
     ] {
         folder.write("list", &list);

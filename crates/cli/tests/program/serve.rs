@@ -162,6 +162,27 @@ fn it_obeys_a_pause_across_its_death_and_ends_in_two_seconds_whatever_it_reads()
     drop(daemon);
 }
 
+/// A socket goes with the daemon, and another that stands in its place stays.
+#[cfg(feature = "page")]
+#[test]
+fn its_socket_goes_with_it() {
+    let folder = all_due(2, 10);
+    for is_replaced in [false, true] {
+        let mut command = folder.lanesum(["serve", "--socket", "socket"]);
+        command.env("LANESUM_CATALOG", folder.path("state/catalog.db"));
+        let daemon = Daemon(Some(command.stderr(Stdio::null()).spawn().unwrap()));
+        until("a socket", || folder.path("socket").exists());
+        // It is there before the daemon is ready.
+        until("all is read", || !status(&folder).contains("NEVER READ"));
+        if is_replaced {
+            fs::remove_file(folder.path("socket")).unwrap();
+            folder.write("socket", "another's");
+        }
+        assert_eq!(daemon.kill(Signal::TERM), Some(0));
+        assert_eq!(folder.path("socket").exists(), is_replaced);
+    }
+}
+
 /// What systemd is told: that it is ready, how far it is, that the thread that reads is alive.
 #[test]
 fn systemd_is_told_how_it_goes() {

@@ -296,6 +296,28 @@ fn what_was_changed_is_forgotten_as_not_taken_up() {
     expect(&folder, "forget tree", 0, &words);
 }
 
+/// A list with other digests was looked at as a whole all the same.
+#[test]
+fn an_import_whose_digests_differ_is_told_as_such() {
+    let folder = cataloged(&["a", "b"]);
+    folder.write("l", format!("{}  tree/a\n{}  tree/b\n", md5("other"), md5("b")));
+    expect(&folder, "catalog import l", 1, &["tree/a: DIFFERS", "import complete: 1 as cataloged"]);
+    let words = "complete: a list has other digests than the catalog, which stay\n";
+    let told = expect(&folder, "status", 0, &[words]);
+    assert!(!told.contains("NOT"), "{told}");
+    folder.write("l", line("gone", "tree/gone"));
+    expect(&folder, "catalog import l", 4, &["import NOT complete"]);
+    expect(&folder, "status", 0, &["NOT complete: something of the lists was not taken\n"]);
+}
+
+/// To forget a folder is no harmless way to accept it.
+#[test]
+fn what_a_folder_is_not_accepted_for_tells_what_it_costs() {
+    let folder = cataloged(&["d/a", "b"]);
+    let words = "let go of all digests of it, also of what is well";
+    expect(&folder, "accept tree/d", 1, &["files are accepted one by one", words]);
+}
+
 /// The catalog is named, and why it cannot be opened.
 #[test]
 fn another_users_catalog_is_told_as_such() {
@@ -443,6 +465,13 @@ fn what_rots_before_it_is_at_rest_is_told_as_not_known() {
         assert!(out.contains(&format!(r#""why":"{why}""#)), "{args}: {out}");
         assert_eq!(out.matches(r#""why""#).count(), 1, "{args}: {out}");
     }
+    // To take it up would make it well.
+    expect(&folder, "status", 3, &["UP: 2 changed; 1 may have rotted  -> lanesum report --bad\n"]);
+    assert!(report.contains("Hold what may have rotted against a copy, before `lanesum update`"));
+    assert_eq!(json(&folder, "status --json")["may_be_rot"], 1);
+    expect(&folder, "accept tree/a", 0, &[]);
+    expect(&folder, "status", 3, &["NOT TAKEN UP: 1 changed  -> lanesum update\n"]);
+    expect(&folder, "report", 3, &["`lanesum update` takes up what is changed.\n"]);
 }
 
 /// What is accepted by itself is taken up, and nothing else is.
@@ -567,7 +596,12 @@ fn words_name_what_they_mean() {
     // A folder that is gone may lie elsewhere, which the program's own help tells about.
     fs::rename(folder.path("alone"), folder.path("elsewhere")).unwrap();
     expect(&folder, "audit alone", 4, &["if it lies elsewhere now, `lanesum help catalog` tells"]);
-    expect(&folder, "help catalog", 0, &["lanesum catalog import --add /new/photos list"]);
+    expect(
+        &folder,
+        "help catalog",
+        0,
+        &["lanesum catalog import --add /new/photos --root /new/photos list"],
+    );
 }
 
 /// What was never read as it is cataloged has no date.

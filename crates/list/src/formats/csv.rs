@@ -219,22 +219,27 @@ impl Csv {
     pub(super) fn is_almost(dialect: Dialect, head: &[u8]) -> bool {
         let ending = dialect.ending();
         let lines = || head.split(|&byte| byte == ending.byte());
-        let line = without_return(line::first(head, ending)).to_ascii_lowercase();
         let is_line = |line| matches!(Mixed::new(dialect).next(line), Line::Record { .. });
-        let is_table = |separator: &u8| {
-            let cells: Vec<_> = line
-                .split(|byte| byte == separator)
-                .map(|cell| unquoted(cell.trim_ascii()))
-                .collect();
-            let is_header = cells.iter().all(|cell| is_title(cell))
-                && cells.iter().any(|cell| has_any(cell, &[b"path", b"name", b"file"]))
-                && cells.iter().any(|cell| has_any(cell, &OF_DIGESTS));
-            let is_digest = |cell: &&[u8]| {
-                cell.len() >= 32
-                    && cell.len().is_multiple_of(8)
-                    && cell.iter().all(u8::is_ascii_hexdigit)
-            };
-            cells.len() > 1 && (is_header || cells.iter().any(is_digest))
+        let is_row = |line: &&[u8]| !line.trim_ascii().is_empty() && !line.starts_with(b"#");
+        let mut rows = lines().filter(is_row).map(|line| without_return(line).to_ascii_lowercase());
+        let (first, second) = (rows.next().unwrap_or_default(), rows.next().unwrap_or_default());
+        fn cells(line: &[u8], separator: u8) -> Vec<&[u8]> {
+            let cells = line.split(|byte| *byte == separator);
+            cells.map(|cell| unquoted(cell.trim_ascii())).collect()
+        }
+        let is_digest = |cell: &&[u8]| {
+            cell.len() >= 32
+                && cell.len().is_multiple_of(8)
+                && cell.iter().all(u8::is_ascii_hexdigit)
+        };
+        let is_table = |&separator: &u8| {
+            let [first, second] = [&first, &second].map(|line| cells(line, separator));
+            let is_header = first.iter().all(|cell| is_title(cell))
+                && first.iter().any(|cell| has_any(cell, &[b"path", b"name", b"file"]))
+                && first.iter().any(|cell| has_any(cell, &OF_DIGESTS));
+            // In whatever language its titles are.
+            let has_digests = second.len() == first.len() && second.iter().any(is_digest);
+            first.len() > 1 && (is_header || has_digests || first.iter().any(is_digest))
         };
         b",;\t".iter().any(is_table) && !lines().any(is_line)
     }
@@ -499,6 +504,8 @@ mod tests {
             "\"Hash\";\"Path\"\n",
             &format!("a b.jpg;{MD5}\n"),
             &format!("{MD5},a\n"),
+            &format!("Pfad;Hash\r\na b.jpg;{MD5}\r\n"),
+            &format!("# heute\n\nPfad,Pr\u{fc}fsumme\n\"a\",\"{MD5}\"\n"),
         ] {
             assert!(is_almost(list), "{list}");
         }
@@ -509,6 +516,7 @@ mod tests {
             "Checksums of all files, by name\n",
             "path,owner\n",
             &format!("name,md5\n{MD5}  a\n"),
+            &format!("one, two\n{MD5}\n"),
         ] {
             assert!(!is_almost(list), "{list}");
         }
