@@ -57,6 +57,9 @@ def several(given: AnyPath | Iterable[AnyPath], name: str) -> list[AnyPath]:
     """One path or several."""
     if isinstance(given, str | bytes | os.PathLike):
         return [given]
+    if hasattr(given, "readline"):
+        # Its lines would be taken, with their ends.
+        raise TypeError(f"{name} must be a path or several, not an open file; give its path")
     items = _items(given, name, "a path or several")
     return [path(item, f"{name}[{number}]") for number, item in enumerate(items)]
 
@@ -98,9 +101,17 @@ def names(given: str | Iterable[str], name: str, kind: str) -> list[str]:
 
 def optional_text(given: str | None, name: str) -> str | None:
     """One text, or none."""
-    if given is not None and not isinstance(given, str):
+    if given is None:
+        return None
+    if not isinstance(given, str):
         raise TypeError(f"{name} must be a str, not {type(given).__name__}")
-    return given
+    return _unicode(given)
+
+
+def _unicode(text: str) -> str:
+    """A text; not one with half a character, as names that are no UTF-8 have: UnicodeEncodeError tells."""
+    text.encode()
+    return text
 
 
 def flag(given: object, name: str) -> bool:
@@ -116,7 +127,7 @@ def strings(given: Any, name: str) -> list[str]:
     for item in items:
         if not isinstance(item, str | int) or isinstance(item, bool):
             raise TypeError(f"{name} must be of text or int, not {type(item).__name__}")
-    return [str(item) for item in items]
+    return [_unicode(str(item)) for item in items]
 
 
 def reading(
@@ -130,6 +141,7 @@ def reading(
             raise ValueError(f"threads={threads}: a number from 1 to 1024, or None for one on each CPU")
     if not isinstance(io, str):
         raise TypeError(f"io must be a str, not {type(io).__name__}")
+    _unicode(io)
     key = None if key is None else secret(key)
     return {"threads": threads or 0, "io": io, "key": key, "progress": progress}
 

@@ -91,13 +91,14 @@ def hash_tree(
     """Digests of the regular files below a folder, in byte order of their paths; with `executor` or `shards` what the
     walk could not read comes last.
 
-    A `root` that is a file is the only row. `exclude` has patterns as a `.gitignore` has them, but for `!`, which would
-    take back what others leave out, and is refused: `\\!a` is a name that begins with it. `gitignore` honours those files
-    and git's own, `follow` enters symbolic links, and `one_file_system` stays on the root's device. A folder that cannot be
-    read is a row with its reason in `error`. A FIFO, socket or device is passed over, and stands in the table's
-    `skipped`; so does a link that leads back to a folder around it. What is left out on purpose does not: what is
-    excluded or ignored, or on another device, and without `follow` symbolic links. `ok` means that nothing failed: it is
-    True of a folder without files; `num_rows` tells.
+    A `root` that is a file is the only row, also a FIFO, which is read to its end, or a device. `exclude` has
+    patterns as a `.gitignore` has them, but for `!`, which would take back what others leave out, and is refused:
+    `\\!a` is a name that begins with it. `gitignore` honours those files and git's own, `follow` enters symbolic
+    links, and `one_file_system` stays on the root's device. A folder that cannot be read is a row with its reason in
+    `error`. A FIFO, socket or device is passed over, and stands in the table's `skipped`; so does a link that leads
+    back to a folder around it. What is left out on purpose does not: what is excluded or ignored, or on another
+    device, and without `follow` symbolic links. `ok` means that nothing failed: it is True of a folder without files;
+    `num_rows` tells.
 
     The rest is as with `hash_files`. Raises OSError where there is no `root`, and ValueError where `shards` is a folder in
     the tree, of which it would become a part; where links lead there, its files are passed over, and stand in `skipped`.

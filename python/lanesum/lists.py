@@ -299,6 +299,8 @@ def _mappings(rows: Any) -> Iterable[Any]:
     if type(rows).__module__.startswith("pyarrow.") and hasattr(rows, "read_all"):
         # Batches that come one after the other.
         rows = rows.read_all()
+    if type(rows).__module__.startswith("pyarrow."):
+        rows = _with_numbers(rows)
     for convert in ("to_pylist", "to_dicts"):
         if hasattr(rows, convert):
             return list(getattr(rows, convert)())
@@ -316,6 +318,17 @@ def _with_nanoseconds(frame: Any) -> Any:
     if getattr(times, "time_unit", None) != "ns" or getattr(times, "time_zone", None) is None:
         return frame
     return frame.with_columns(frame["modified"].dt.timestamp("ns"))
+
+
+def _with_numbers(rows: Any) -> Any:
+    """The same of a table or a batch of pyarrow, which needs pandas for moments of nanoseconds."""
+    place = rows.schema.get_field_index("modified") if hasattr(rows, "schema") else -1
+    if place < 0:
+        return rows
+    times = rows.schema.field(place).type
+    if getattr(times, "unit", None) != "ns" or getattr(times, "tz", None) is None:
+        return rows
+    return rows.set_column(place, "modified", rows.column(place).cast("int64"))
 
 
 def _record(row: Any, number: int) -> dict[str, Any]:
@@ -373,6 +386,8 @@ def _size(row: Mapping[str, Any]) -> int | None:
     if size is None:
         return None
     try:
+        if isinstance(size, bool):
+            raise TypeError
         size = operator.index(size)
     except TypeError:
         # A column of pandas in which a size is missing.

@@ -588,3 +588,33 @@ def test_the_last_day_that_has_four_digits_for_its_year_is_a_time() -> None:
     for moment in ("9999-12-31T00:00:00Z", "9999-12-31T23:59:59.999999999Z", "9999-12-30T23:59:59Z"):
         table = lanesum.read_list(f"path,modified,md5\na,{moment},{ABC}\n".encode())
         assert table.column("path") == ["a"] and table.column("modified") == [None]
+
+
+def test_moments_of_pyarrow_need_no_pandas(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"abc")
+    os.utime(tmp_path / "a", ns=(1, 1_700_000_000_123_456_789))
+    code = """
+import io, sys
+sys.modules["pandas"] = None
+import lanesum
+table = lanesum.hash_files(["a"]).to_pyarrow()
+for rows in (table, table.to_batches()[0], table.to_reader()):
+    buffer = io.BytesIO()
+    lanesum.write_list(rows, buffer, "csv")
+    print(buffer.getvalue().decode().splitlines()[1])
+"""
+    run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.splitlines() == [run.stdout.splitlines()[0]] * 3
+    assert "2023-11-14T22:13:20.123456789Z" in run.stdout
+    assert "900150983cd24fb0d6963f7d28e17f72" in run.stdout
+
+
+def test_arguments_that_look_like_others(tmp_path: Path) -> None:
+    (tmp_path / "list").write_text("900150983cd24fb0d6963f7d28e17f72  a\n")
+    with open(tmp_path / "list") as file, pytest.raises(TypeError, match="open file; give its path"):
+        lanesum.check(file)
+    with pytest.raises(UnicodeEncodeError):
+        lanesum.check(tmp_path / "list", algorithm="\ud800")
+    with pytest.raises(TypeError, match="size must be an int"):
+        lanesum.write_list([{"path": "a", "size": True, "md5": bytes(16)}], io.BytesIO(), "csv")

@@ -124,7 +124,7 @@ fn another_name_of_a_damaged_file_is_not_new() {
     let mut lines = archive.run(Verb::Update).lines();
     lines.sort();
     let expected =
-        ["altered f", "altered f 2", "altered unseen", "altered unseen 2", "copied well -> well 2"];
+        ["altered f", "altered unseen", "altered unseen 2", "copied well -> well 2", "rotted f 2"];
     assert_eq!(lines, expected);
     // Of the two any may go, and the other stays known.
     fs::remove_file(archive.path("f")).unwrap();
