@@ -8,6 +8,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use lanesum_checksum::engine::look_at;
@@ -70,6 +71,8 @@ impl Imported {
 pub struct Import {
     /// By their bytes: to order paths by their names takes ten times as long.
     files: BTreeMap<OsString, Said>,
+    /// How many records were added.
+    count: u64,
 }
 
 #[derive(Debug)]
@@ -78,6 +81,8 @@ struct Said {
     modified: Option<i64>,
     digests: Digests,
     is_contradicted: bool,
+    /// How many were said before.
+    order: u64,
 }
 
 /// No file has more bytes, and a list that says so is not believed: sizes are summed up.
@@ -92,7 +97,9 @@ impl Import {
             modified: time.map(|time| nanoseconds(time.seconds, i64::from(time.nanoseconds))),
             digests: record.digests.clone(),
             is_contradicted: false,
+            order: self.count,
         };
+        self.count += 1;
         match self.files.entry(path.into_os_string()) {
             Entry::Occupied(mut before) => before.get_mut().join(said),
             Entry::Vacant(place) => _ = place.insert(said),
@@ -131,7 +138,11 @@ struct OfRoot {
 }
 
 impl Said {
-    fn join(&mut self, said: Self) {
+    fn join(&mut self, mut said: Self) {
+        if said.order < self.order {
+            mem::swap(self, &mut said);
+        }
+        self.is_contradicted |= said.is_contradicted;
         let differ =
             |one: Option<i64>, other| one.zip(other).is_some_and(|(one, other)| one != other);
         self.is_contradicted |= agree(&self.digests, &said.digests) == Some(false)
@@ -252,7 +263,7 @@ impl Catalog {
         below: Vec<u8>,
         said: Said,
     ) -> Result<Imported, CatalogError> {
-        let Said { size, modified, digests, is_contradicted } = said;
+        let Said { size, modified, digests, is_contradicted, .. } = said;
         if digests.is_empty() || encode(&digests).is_err() {
             return Ok(Imported::NothingSaid);
         }

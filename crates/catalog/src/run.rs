@@ -361,6 +361,10 @@ impl Work<'_> {
             Reread::Needed => summary.same = same.len() as u64,
         }
         doubtful.sort_unstable();
+        if !self.kin.is_empty() && !self.is_shape_right {
+            require_shape(&self.catalog.db)?;
+            self.is_shape_right = true;
+        }
         if !self.verb.accepts() {
             new = self.tell_new(new);
         }
@@ -417,12 +421,21 @@ impl Work<'_> {
     /// Rows that have another name now, with what their files look like; and what is new.
     fn take_renamed(&mut self, new: Vec<New>) -> (Vec<(File, Stat)>, Vec<New>) {
         let (mut renamed, mut others) = (Vec::new(), Vec::new());
+        let mut taken: HashMap<i64, File> = HashMap::new();
         for new in new {
             match self.gone.take_renamed(&self.batch.root, &new) {
                 Some(file) => {
+                    if !new.is_only_name {
+                        taken.insert(new.stat.inode, file.clone());
+                    }
                     renamed.push((File { renamed: Some(new.path.into()), ..file }, new.stat))
                 }
-                None => others.push(new),
+                None => {
+                    if let Some(file) = taken.get(&new.stat.inode) {
+                        self.kin.insert(new.path.clone(), file.clone());
+                    }
+                    others.push(new);
+                }
             }
         }
         (renamed, others)
@@ -455,10 +468,12 @@ impl Work<'_> {
         Ok(to_be_read)
     }
 
-    /// Tells of what is new; what may have been elsewhere, as its content will say, is given back.
+    /// Tells of what is new; what may have been elsewhere, or is held against a row, as its content
+    /// will say, is given back.
     fn tell_new(&mut self, new: Vec<New>) -> Vec<New> {
-        let (may_be, others): (Vec<_>, Vec<_>) =
-            new.into_iter().partition(|new| self.gone.may_be(new.stat.size));
+        let (may_be, others): (Vec<_>, Vec<_>) = new
+            .into_iter()
+            .partition(|new| self.gone.may_be(new.stat.size) || self.kin.contains_key(&new.path));
         for new in others {
             // It stays known that it may not be read.
             let finding = match access_to(&self.batch.root.path_of(&new.path)) {

@@ -38,6 +38,10 @@ use crate::{Catalog, CatalogError};
 
 pub(crate) const DAY: i64 = 24 * 60 * 60;
 
+/// What was read so long ago is of another day's budget: a timer is not exact, and of two scrubs
+/// that begin a minute less than a day apart the second would read nothing.
+const ALMOST_A_DAY: i64 = 22 * 60 * 60;
+
 /// Files that are read in the order of their rows, which is about that of their places on a disk.
 pub(crate) const BATCH: usize = 10_000;
 
@@ -281,7 +285,7 @@ impl Catalog {
     }
 
     /// Bytes of the day's budget of a root that scrubs spent which began after the first of these
-    /// times.
+    /// times, and not after the second.
     pub(crate) fn scrubbed(&self, root: &Root, from: i64, to: i64) -> Result<i64, CatalogError> {
         // Those of a day are among the last, and years of others need not be looked at.
         let sql = "SELECT counts FROM run \
@@ -310,7 +314,7 @@ impl Catalog {
         let mut left = if due.is_chosen() {
             i64::MAX
         } else {
-            let read = self.scrubbed(root, now - DAY, now)?;
+            let read = self.scrubbed(root, now - ALMOST_A_DAY, now)?;
             let first = chosen.iter().find(|it| it.is_good);
             let is_late = first.is_some_and(|first| first.due < now - DAY);
             budget(files, root.bytes, root.policy.every_days, is_late, read)

@@ -21,7 +21,7 @@ use crate::options::Options;
 use crate::root::Root;
 use crate::rows::{self, File, Files, Finder, State};
 use crate::scan::{New, Other, scan};
-use crate::stat::{Stat, is_born_after, may_be_another, tells_births};
+use crate::stat::{NEVER, Stat, is_born_after, may_be_another, tells_births};
 use crate::table::FILE;
 use crate::volume::Place;
 use crate::way::{self, There, Ways};
@@ -64,10 +64,18 @@ impl Catalog {
         let stat = Stat::of_hashed(&hashed)
             .ok_or_else(|| unreadable("only regular files are cataloged".to_owned()))?;
         let digests = hashed.digests;
+        let put_aside = match &before {
+            Some(file) if file.path() == below => self.put_aside(&root, file, &stat)?,
+            _ => Vec::new(),
+        };
         let mut batch = Batch::begin(&self.db, root, "accept", now)?;
         let mut finding = Finding::new(Class::Accepted, below.clone()).after(&stat, &digests);
         match before {
             Some(file) => {
+                for path in put_aside {
+                    let known = Stat { changed: NEVER, ..file.stat };
+                    batch.insert_unread(path, known, file.digests.clone());
+                }
                 finding = finding.before(&file.stat, &file.digests);
                 let (is_settled, was_moved) = (stat.is_settled_at(now), false);
                 batch.state(file.id, now, Status::Fresh);
@@ -85,6 +93,33 @@ impl Catalog {
             batch.event(Finding::new(Class::Forgotten, file.path()), now);
         }
         self.end(batch, finding, now)
+    }
+
+    /// The new names of what was the file of a damaged row, in whose place another is accepted: they
+    /// are known by that row alone.
+    fn put_aside(
+        &self,
+        root: &Root,
+        file: &File,
+        now: &Stat,
+    ) -> Result<Vec<Vec<u8>>, CatalogError> {
+        let is_damaged = || -> Result<bool, CatalogError> {
+            let statuses = self.statuses(root.id)?;
+            Ok(statuses.get(&file.id).is_some_and(|status| status.may_be_damaged()))
+        };
+        if file.stat.inode == now.inode
+            || !root.inodes_last
+            || !tells_births(&root.path)
+            || !is_damaged()?
+        {
+            return Ok(Vec::new());
+        }
+        let found = scan(&self.db, root, &HashMap::new(), &self.own_files(), None)?;
+        let is_it = |new: &New| {
+            let place = root.path_of(&new.path);
+            new.stat.inode == file.stat.inode && !is_born_after(&place, file.stat.changed)
+        };
+        Ok(found.new.into_iter().filter(is_it).map(|new| new.path).collect())
     }
 
     /// The row of a file that was cataloged under another name, which is gone: as a run takes it,
@@ -120,8 +155,8 @@ impl Catalog {
                 take(file);
             }
         }
-        let births_are_known = tells_births(&root.path);
-        gone.retain(|file| !may_be_another(&file.stat, &stat, births_are_known));
+        // Where births are not known, whoever accepts it knows.
+        gone.retain(|file| !may_be_another(&file.stat, &stat, true));
         let mut gone = Gone::new(gone, root, &statuses);
         Ok(gone.take_renamed(root, &New { path: path.to_vec(), stat, is_only_name: true }))
     }
@@ -210,9 +245,11 @@ impl Catalog {
             let place = root.path_of(&path);
             // Whatever became of it, it has its number; which others are given again.
             let is_it = |(file, _): &&(File, Status)| {
-                let is_born_before = || !is_born_after(&place, file.stat.changed);
-                let is_it = number(&file.stat) == number(&stat)
-                    || births_are_known && file.stat.inode == stat.inode && is_born_before();
+                let is_it = if births_are_known && !file.stat.is_of_list() {
+                    file.stat.inode == stat.inode && !is_born_after(&place, file.stat.changed)
+                } else {
+                    number(&file.stat) == number(&stat)
+                };
                 // What that row says of it is the same, and stays.
                 let is_known = |digests| agree(digests, &file.digests) == Some(true);
                 is_it && !digests.as_ref().is_some_and(is_known)

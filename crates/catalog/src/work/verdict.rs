@@ -175,6 +175,10 @@ impl Work<'_> {
             return self.moved(file, to.into(), stat, Some(digests));
         }
         self.batch.count(class, 1);
+        // What had the row's number may have another name, for which a scrub does not look: whoever
+        // does is to find it by what the row has.
+        let is_another = self.verb == Verb::Scrub && stat.inode != file.stat.inode;
+        let stat = if is_another { file.stat } else { stat };
         let has_same_digests = algorithms(&file.digests) == algorithms(&digests);
         let is_more_settled = is_settled && !file.is_settled || file.was_moved;
         if stat != file.stat || !has_same_digests || is_more_settled {
@@ -339,8 +343,7 @@ impl Work<'_> {
         let (path, digests, now) = (self.below(path), hashed.digests, self.now());
         if let Some(file) = self.gone.take_same(&path, stat.size, &digests) {
             self.moved(file, path, stat, Some(digests))?;
-        } else if self.verb.accepts()
-            && let Some(kin) = self.kin.remove(&path)
+        } else if let Some(kin) = self.kin.remove(&path)
             && self.is_worse(&kin, &stat, &digests)
         {
             self.inherit(path, kin, &stat, &digests)?;

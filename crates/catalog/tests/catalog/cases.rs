@@ -1799,3 +1799,27 @@ fn what_each_look_tells_is_told_as_repeated() {
     }
     fs::set_permissions(archive.path("d"), fs::Permissions::from_mode(0o700)).unwrap();
 }
+
+/// However the lists write its path, the first of them counts.
+#[test]
+fn the_first_list_counts_of_those_that_contradict_one_another() {
+    let record = |content: &str| {
+        let digests = lanesum_checksum::digests_of(
+            lanesum_list::Algorithm::Md5.into(),
+            None,
+            content.as_bytes(),
+        );
+        Record { digests: digests.unwrap(), ..Record::new("file") }
+    };
+    for (first, second) in [("file", "d/../file"), ("d/../file", "file")] {
+        let archive = Archive::of(&["file", "d/other"]);
+        let mut catalog = archive.open();
+        archive.root(&mut catalog);
+        let mut import = Import::default();
+        import.add(archive.path(first), &record("file"));
+        import.add(archive.path(second), &record("another"));
+        assert_eq!(imported(&mut catalog, import), [("file".to_owned(), Imported::Contradicted)]);
+        drop(catalog);
+        assert!(archive.run(Verb::Update).lines().iter().all(|line| !line.contains("altered")));
+    }
+}

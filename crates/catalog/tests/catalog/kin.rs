@@ -227,3 +227,105 @@ fn what_was_made_since_is_new() {
     assert_eq!(lines, ["missing f", "new g"]);
     archive.open().forget(&archive.path("f"), &options()).unwrap();
 }
+
+/// Whoever looks first, and whatever time the good copy has that is in its place.
+#[test]
+fn what_looks_first_does_not_lose_what_was_put_aside() {
+    let everything_of_audit = |archive: &Archive| {
+        archive.run_with(Verb::Audit, |options| options.reread = lanesum_catalog::Reread::All)
+    };
+    let looks: [(&str, &dyn Fn(&Archive) -> Told); 3] = [
+        ("audit", &|archive| archive.run(Verb::Audit)),
+        ("audit --all", &everything_of_audit),
+        ("scrub", &|archive| archive.scrub(everything())),
+    ];
+    for (name, look) in looks {
+        for (was_told, keeps_time) in [(true, true), (true, false), (false, true), (false, false)] {
+            let archive = Archive::of(&["file", "other"]);
+            if !births_are_known(&archive) {
+                return;
+            }
+            archive.run(Verb::Add);
+            let time = fs::metadata(archive.path("file")).unwrap().modified().unwrap();
+            archive.rot("file");
+            if was_told {
+                archive.scrub(everything());
+            }
+            rename(&archive, "file", "file.bad");
+            archive.write("file", "file");
+            if keeps_time {
+                set_time(&archive.path("file"), time);
+            }
+            let told = look(&archive).lines();
+            let lines = archive.run(Verb::Update).lines();
+            let case = format!("{name} {was_told} {keeps_time}: {told:?} {lines:?}");
+            assert!(lines.contains(&"altered file.bad".to_owned()), "{case}");
+            assert!(lines.iter().all(|line| !line.starts_with("new")), "{case}");
+        }
+    }
+}
+
+/// The row goes to one of them; the other has a row of its own.
+#[test]
+fn of_two_new_names_none_is_new() {
+    for was_told in [true, false] {
+        let archive = Archive::of(&["file", "other"]);
+        if !births_are_known(&archive) {
+            return;
+        }
+        archive.run(Verb::Add);
+        archive.rot("file");
+        if was_told {
+            archive.scrub(everything());
+        }
+        rename(&archive, "file", "one");
+        fs::hard_link(archive.path("one"), archive.path("two")).unwrap();
+        archive.run(Verb::Update);
+        let mut lines = archive
+            .run_with(Verb::Audit, |options| options.reread = lanesum_catalog::Reread::All)
+            .lines();
+        lines.sort();
+        assert_eq!(lines, ["altered one", "altered two"], "{was_told}");
+    }
+}
+
+/// To accept what is in its place says nothing of what was, wherever that is.
+#[test]
+fn accept_keeps_what_was_put_aside_in_mind() {
+    let archive = Archive::of(&["file", "other"]);
+    if !births_are_known(&archive) {
+        return;
+    }
+    archive.run(Verb::Add);
+    rot(&archive, "file");
+    rename(&archive, "file", "file~");
+    archive.write("file", "edited");
+    archive.open().accept(&archive.path("file"), &options()).unwrap();
+    assert_eq!(archive.run(Verb::Update).lines(), ["altered file~"]);
+    assert_eq!(archive.run(Verb::Audit).lines(), ["altered file~"]);
+}
+
+/// A number that is given again, with the same size and time, is no other name.
+#[test]
+fn what_looks_like_it_and_was_made_since_keeps_nothing() {
+    let archive = Archive::of(&["file", "other"]);
+    if !births_are_known(&archive) {
+        return;
+    }
+    archive.run(Verb::Add);
+    let before = fs::metadata(archive.path("file")).unwrap();
+    rot(&archive, "file");
+    fs::remove_file(archive.path("file")).unwrap();
+    // Until one of them has its number, where numbers are given again at all.
+    for number in 0..50 {
+        let name = format!("new {number}");
+        archive.write(&name, "elif");
+        set_time(&archive.path(&name), before.modified().unwrap());
+        if fs::metadata(archive.path(&name)).unwrap().ino() == before.ino() {
+            break;
+        }
+    }
+    archive.run(Verb::Update);
+    archive.open().forget(&archive.path("file"), &options()).unwrap();
+    assert_eq!(archive.run(Verb::Audit).lines(), [""; 0]);
+}
