@@ -38,8 +38,8 @@ const DICTIONARY_ROWS: usize = 1 << 22;
 /// arro3; or an array of numpy, or a sequence of objects. Its rows are text (hashed as UTF-8) or
 /// bytes, also in dictionaries, or for SipHash integers of 64 bits (their eight little-endian
 /// bytes). Other types are refused, also those that are stored as bytes or integers and mean more,
-/// as UUIDs do, dictionaries of such as well: cast them first. Null stays null. Nothing is copied but
-/// what numpy or Python's own objects hold, and other threads run meanwhile.
+/// as UUIDs do, dictionaries of such as well: cast them first. Null stays null. Nothing is copied
+/// but what numpy or Python's own objects hold, and other threads run meanwhile.
 ///
 /// What comes back is taken by all of them in turn: pyarrow.array(it), polars.Series(it), and its
 /// to_pandas(). It is `output`: "binary" (of fixed size), "hex" or, of 64 bits,

@@ -95,8 +95,8 @@ impl Catalog {
         self.end(batch, finding, now)
     }
 
-    /// The new names of what was the file of a damaged row, in whose place another is accepted: they
-    /// are known by that row alone.
+    /// The new names of what was the file of a damaged row, in whose place another is accepted:
+    /// they are known by that row alone.
     fn put_aside(
         &self,
         root: &Root,

@@ -234,7 +234,8 @@ fn what_looks_first_does_not_lose_what_was_put_aside() {
     let everything_of_audit = |archive: &Archive| {
         archive.run_with(Verb::Audit, |options| options.reread = lanesum_catalog::Reread::All)
     };
-    let looks: [(&str, &dyn Fn(&Archive) -> Told); 3] = [
+    type Look<'a> = &'a dyn Fn(&Archive) -> Told;
+    let looks: [(&str, Look<'_>); 3] = [
         ("audit", &|archive| archive.run(Verb::Audit)),
         ("audit --all", &everything_of_audit),
         ("scrub", &|archive| archive.scrub(everything())),
