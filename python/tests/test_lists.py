@@ -595,7 +595,13 @@ def test_moments_of_pyarrow_need_no_pandas(tmp_path: Path) -> None:
     os.utime(tmp_path / "a", ns=(1, 1_700_000_000_123_456_789))
     code = """
 import io, sys
-sys.modules["pandas"] = None
+
+class NoPandas:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "pandas":
+            raise ModuleNotFoundError(name, name=name)
+
+sys.meta_path.insert(0, NoPandas())
 import lanesum
 table = lanesum.hash_files(["a"]).to_pyarrow()
 for rows in (table, table.to_batches()[0], table.to_reader()):
