@@ -57,6 +57,7 @@ struct Insert {
     digests: Digests,
     /// When it was read; 0 of what was not.
     checked: i64,
+    status: Status,
 }
 
 /// Writes of a run to a root.
@@ -196,7 +197,8 @@ impl Batch {
     /// A file that has no row. Its id is known once it is written.
     pub(crate) fn insert(&mut self, path: Vec<u8>, stat: Stat, digests: Digests, now: i64) {
         // 0 is never, whatever the clock says.
-        self.push(Insert { path, stat, digests, checked: now.max(1) });
+        let (checked, status) = (now.max(1), Status::Fresh);
+        self.push(Insert { path, stat, digests, checked, status });
     }
 
     fn push(&mut self, insert: Insert) {
@@ -226,7 +228,19 @@ impl Batch {
 
     /// The same of one that was not read.
     pub(crate) fn insert_unread(&mut self, path: Vec<u8>, stat: Stat, digests: Digests) {
-        self.push(Insert { path, stat, digests, checked: 0 });
+        self.push(Insert { path, stat, digests, checked: 0, status: Status::Fresh });
+    }
+
+    /// The same of one of which all that is known is known of another name: that it was read as it
+    /// is cataloged for the last time then, and how it stands.
+    pub(crate) fn insert_known(
+        &mut self,
+        path: Vec<u8>,
+        stat: Stat,
+        digests: Digests,
+        (checked, status): (i64, Status),
+    ) {
+        self.push(Insert { path, stat, digests, checked, status });
     }
 
     /// A row's new values, in place of `before`.
@@ -322,11 +336,11 @@ impl Batch {
         let (whole, rest) = inserts.split_at(inserts.len() / TOGETHER * TOGETHER);
         for (inserts, rows) in [(whole, TOGETHER), (rest, 1)] {
             let (mut files, mut states) = (FILE.inserter(db, rows)?, STATE.inserter(db, rows)?);
-            for &Insert { ref path, ref stat, ref digests, checked } in inserts {
+            for &Insert { ref path, ref stat, ref digests, checked, status } in inserts {
                 let id = Ids::take(&mut self.ids.file);
                 let is_settled = checked > 0 && stat.is_settled_at(self.run.started);
                 self.put_file(db, &mut files, (path, id), (stat, is_settled.into()), digests)?;
-                put_state(&mut states, &State { id, root, checked, status: Status::Fresh })?;
+                put_state(&mut states, &State { id, root, checked, status })?;
             }
         }
         let (mut files, mut states) = (FILE.putter(db)?, STATE.putter(db)?);

@@ -66,15 +66,17 @@ impl Catalog {
         let digests = hashed.digests;
         let put_aside = match &before {
             Some(file) if file.path() == below => self.put_aside(&root, file, &stat)?,
-            _ => Vec::new(),
+            _ => None,
         };
         let mut batch = Batch::begin(&self.db, root, "accept", now)?;
         let mut finding = Finding::new(Class::Accepted, below.clone()).after(&stat, &digests);
         match before {
             Some(file) => {
-                for path in put_aside {
-                    let known = Stat { changed: NEVER, ..file.stat };
-                    batch.insert_unread(path, known, file.digests.clone());
+                let (paths, status) = put_aside.unwrap_or((Vec::new(), Status::Fresh));
+                let known = (self.checked(file.id)?, status);
+                for path in paths {
+                    let stat = Stat { changed: NEVER, ..file.stat };
+                    batch.insert_known(path, stat, file.digests.clone(), known);
                 }
                 finding = finding.before(&file.stat, &file.digests);
                 let (is_settled, was_moved) = (stat.is_settled_at(now), false);
@@ -95,31 +97,26 @@ impl Catalog {
         self.end(batch, finding, now)
     }
 
-    /// The new names of what was the file of a damaged row, in whose place another is accepted:
-    /// they are known by that row alone.
+    /// The new names of what was the file of a damaged row, in whose place another is accepted, and
+    /// how that stands: they are known by that row alone.
     fn put_aside(
         &self,
         root: &Root,
         file: &File,
         now: &Stat,
-    ) -> Result<Vec<Vec<u8>>, CatalogError> {
-        let is_damaged = || -> Result<bool, CatalogError> {
-            let statuses = self.statuses(root.id)?;
-            Ok(statuses.get(&file.id).is_some_and(|status| status.may_be_damaged()))
-        };
-        if file.stat.inode == now.inode
-            || !root.inodes_last
-            || !tells_births(&root.path)
-            || !is_damaged()?
-        {
-            return Ok(Vec::new());
+    ) -> Result<Option<(Vec<Vec<u8>>, Status)>, CatalogError> {
+        if file.stat.inode == now.inode || !root.inodes_last || !tells_births(&root.path) {
+            return Ok(None);
         }
+        let status = self.statuses(root.id)?.get(&file.id).copied();
+        let Some(status) = status.filter(|status| status.may_be_damaged()) else { return Ok(None) };
         let found = scan(&self.db, root, &HashMap::new(), &self.own_files(), None)?;
         let is_it = |new: &New| {
             let place = root.path_of(&new.path);
             new.stat.inode == file.stat.inode && !is_born_after(&place, file.stat.changed)
         };
-        Ok(found.new.into_iter().filter(is_it).map(|new| new.path).collect())
+        let paths = found.new.into_iter().filter(is_it).map(|new| new.path).collect();
+        Ok(Some((paths, status)))
     }
 
     /// The row of a file that was cataloged under another name, which is gone: as a run takes it,

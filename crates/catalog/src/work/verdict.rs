@@ -377,13 +377,13 @@ impl Work<'_> {
         let checked = self.catalog.checked(kin.id)?;
         // Never looked at under this name.
         let known = Stat { changed: NEVER, ..kin.stat };
-        self.batch.insert_unread(path.clone(), known, kin.digests);
+        let status = self.statuses.get(&kin.id).copied().filter(|status| status.is_kept());
+        let state = (checked, status.unwrap_or(Status::Fresh));
+        self.batch.insert_known(path.clone(), known, kin.digests, state);
         self.commit()?;
         let Some(file) = rows::at(&self.catalog.db, self.batch.root.id, &path)? else {
             return Ok(());
         };
-        let status = self.statuses.get(&kin.id).copied().filter(|status| status.is_kept());
-        self.batch.state(file.id, checked, status.unwrap_or(Status::Fresh));
         let Some(status) = status else {
             self.later.push(file);
             return Ok(());
