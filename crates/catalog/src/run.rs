@@ -339,6 +339,7 @@ impl Work<'_> {
             self.batch.root.inodes_last = false;
         }
         let out_of_sight = self.kin_of(&new, &found.others)?;
+        self.find_replaced(&found.others)?;
         unknown -= out_of_sight.len() as u64;
         gone.extend(out_of_sight);
         summary.unknown = unknown;
@@ -416,6 +417,30 @@ impl Work<'_> {
             }
         }
         Ok(out_of_sight)
+    }
+
+    /// Finds the rows in whose places a file is that is known to be damaged by another row, and
+    /// keeps them in mind.
+    fn find_replaced(&mut self, others: &[Other]) -> Result<(), CatalogError> {
+        if !self.batch.root.inodes_last || !self.births_are_known {
+            return Ok(());
+        }
+        let mut finder = Finder::new(self.catalog.reader()?);
+        let mut damaged: HashMap<i64, File> = HashMap::new();
+        for (id, _) in self.statuses.iter().filter(|(_, status)| status.is_kept()) {
+            if let Some(file) = finder.find(*id)? {
+                damaged.insert(file.stat.inode, file);
+            }
+        }
+        for other in others.iter().filter(|other| other.there != Some(other.known)) {
+            let Some(file) = other.there.and_then(|there| damaged.get(&there)) else { continue };
+            let Some(row) = finder.find(other.id)? else { continue };
+            let path = self.batch.root.path_of(&row.path());
+            if row.id != file.id && !is_born_after(&path, file.stat.changed) {
+                self.replaced.insert(row.id, file.digests.clone());
+            }
+        }
+        Ok(())
     }
 
     /// Rows that have another name now, with what their files look like; and what is new.

@@ -72,11 +72,12 @@ impl Catalog {
         let mut finding = Finding::new(Class::Accepted, below.clone()).after(&stat, &digests);
         match before {
             Some(file) => {
-                let (paths, status) = put_aside.unwrap_or((Vec::new(), Status::Fresh));
-                let known = (self.checked(file.id)?, status);
-                for path in paths {
-                    let stat = Stat { changed: NEVER, ..file.stat };
-                    batch.insert_known(path, stat, file.digests.clone(), known);
+                if let Some(PutAside { paths, status }) = put_aside {
+                    let known = (self.checked(file.id)?, status);
+                    for path in paths {
+                        let stat = Stat { changed: NEVER, ..file.stat };
+                        batch.insert_known(path, stat, file.digests.clone(), known);
+                    }
                 }
                 finding = finding.before(&file.stat, &file.digests);
                 let (is_settled, was_moved) = (stat.is_settled_at(now), false);
@@ -104,7 +105,7 @@ impl Catalog {
         root: &Root,
         file: &File,
         now: &Stat,
-    ) -> Result<Option<(Vec<Vec<u8>>, Status)>, CatalogError> {
+    ) -> Result<Option<PutAside>, CatalogError> {
         if file.stat.inode == now.inode || !root.inodes_last || !tells_births(&root.path) {
             return Ok(None);
         }
@@ -116,7 +117,7 @@ impl Catalog {
             new.stat.inode == file.stat.inode && !is_born_after(&place, file.stat.changed)
         };
         let paths = found.new.into_iter().filter(is_it).map(|new| new.path).collect();
-        Ok(Some((paths, status)))
+        Ok(Some(PutAside { paths, status }))
     }
 
     /// The row of a file that was cataloged under another name, which is gone: as a run takes it,
@@ -377,6 +378,12 @@ impl Catalog {
         found.ids.sort_unstable();
         Ok(found)
     }
+}
+
+/// The new names of a damaged file, and how that stands.
+struct PutAside {
+    paths: Vec<Vec<u8>>,
+    status: Status,
 }
 
 /// A name below a root, what is there, and the digests that it is cataloged with, if it is.

@@ -63,6 +63,8 @@ pub(crate) struct Work<'a> {
     pub(crate) moves: Moves,
     /// By new names the rows whose file they lead to as well.
     pub(crate) kin: HashMap<Vec<u8>, File>,
+    /// By ids of rows in whose places a file is that is known to be damaged, what that was.
+    pub(crate) replaced: HashMap<i64, Digests>,
     pub(crate) limits: Arc<Limits>,
     /// Whether all is new, and so not worth a word.
     pub(crate) is_first: bool,
@@ -131,6 +133,7 @@ impl<'a> Work<'a> {
             gone: Gone::default(),
             moves: Moves::default(),
             kin: HashMap::new(),
+            replaced: HashMap::new(),
             limits: Arc::default(),
             is_first: false,
             inserted: Vec::new(),

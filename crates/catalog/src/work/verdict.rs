@@ -208,6 +208,12 @@ impl Work<'_> {
             finding.class = class_of(*status);
             return self.is_damaged(&file, finding);
         }
+        if let Some(was) = self.replaced.get(&file.id)
+            && agree(was, &digests) != Some(true)
+        {
+            finding.class = Class::Altered;
+            return self.is_damaged(&file, finding);
+        }
         self.batch.count(finding.class, 1);
         if !self.verb.accepts() {
             return self.stands(&file, finding);

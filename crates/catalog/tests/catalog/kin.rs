@@ -185,10 +185,9 @@ fn what_comes_out_of_the_dark_is_no_copy() {
     assert_eq!(archive.run(Verb::Update).lines(), ["altered rotted"]);
 }
 
-/// Where its name is another's, which was cataloged and is taken for edited, it is not forgotten;
-/// and whoever accepts that lets the row go, too.
+/// Where its name is another's, which was cataloged, that is as damaged from then on.
 #[test]
-fn what_took_another_name_is_not_forgotten() {
+fn what_took_another_name_is_damaged_there() {
     let archive = Archive::of(&["first", "second", "other"]);
     if !births_are_known(&archive) {
         return;
@@ -200,7 +199,32 @@ fn what_took_another_name_is_not_forgotten() {
     rename(&archive, "first", "second");
     let mut lines = archive.run(Verb::Update).lines();
     lines.sort();
-    assert_eq!(lines, ["changed second", "missing first"]);
+    assert_eq!(lines, ["altered second", "missing first"]);
+    archive.open().forget(&archive.path("first"), &options()).unwrap();
+    assert_eq!(archive.run(Verb::Update).lines(), ["altered second"]);
+    archive.open().accept(&archive.path("second"), &options()).unwrap();
+    assert_eq!(archive.run(Verb::Audit).lines(), [""; 0]);
+}
+
+/// Where a list told of its new name what it has now, it is not forgotten; and whoever accepts that
+/// lets the row go, too.
+#[test]
+fn what_a_list_tells_of_its_new_name_does_not_let_it_go() {
+    let archive = Archive::of(&["first", "other"]);
+    if !births_are_known(&archive) {
+        return;
+    }
+    archive.run(Verb::Add);
+    rot(&archive, "first");
+    rename(&archive, "first", "second");
+    let content = fs::read(archive.path("second")).unwrap();
+    let md5 = lanesum_list::Algorithm::Md5.into();
+    let digests = lanesum_checksum::digests_of(md5, None, &content).unwrap();
+    let mut import = lanesum_catalog::Import::default();
+    let record = lanesum_list::Record { digests, ..lanesum_list::Record::new("second") };
+    import.add(archive.path("second"), &record);
+    archive.open().import(import, &options(), &mut |_, _| Ok(())).unwrap();
+    assert_eq!(archive.run(Verb::Update).lines(), ["missing first"]);
     let words = refusal(&archive, "first");
     assert!(
         words.contains(&format!("lies at {} now", archive.path("second").display())),
@@ -332,5 +356,29 @@ fn what_looks_like_it_and_was_made_since_keeps_nothing() {
     }
     archive.run(Verb::Update);
     archive.open().forget(&archive.path("file"), &options()).unwrap();
+    assert_eq!(archive.run(Verb::Audit).lines(), [""; 0]);
+}
+
+/// Of a snapshot whose name goes to the next one, say.
+#[test]
+fn a_damaged_file_in_the_place_of_another_is_no_edit() {
+    let archive = Archive::of(&["file", "older", "other"]);
+    if !births_are_known(&archive) {
+        return;
+    }
+    set_time(&archive.path("older"), UNIX_EPOCH + Duration::from_secs(1));
+    archive.run(Verb::Add);
+    rot(&archive, "file");
+    fs::remove_file(archive.path("older")).unwrap();
+    fs::hard_link(archive.path("file"), archive.path("older")).unwrap();
+    let mut lines = archive.run(Verb::Update).lines();
+    lines.sort();
+    assert_eq!(lines, ["altered file", "altered older"]);
+    // What is right there is an edit.
+    let time = fs::metadata(archive.path("file")).unwrap().modified().unwrap();
+    archive.write("file", "file");
+    set_time(&archive.path("file"), time);
+    archive.open().accept(&archive.path("older"), &options()).unwrap();
+    assert_eq!(archive.run(Verb::Update).lines(), ["touched file"]);
     assert_eq!(archive.run(Verb::Audit).lines(), [""; 0]);
 }
