@@ -62,7 +62,8 @@ impl Imported {
     /// Whether its file is cataloged, whatever the list says.
     #[must_use]
     pub const fn is_cataloged(self) -> bool {
-        matches!(self, Self::Taken | Self::Known | Self::Differs | Self::NotComparable)
+        use Imported::{Contradicted, Differs, Known, NotComparable, Taken};
+        matches!(self, Taken | Known | Differs | NotComparable | Contradicted)
     }
 }
 
@@ -244,7 +245,8 @@ impl Catalog {
             }
         }
         let is_whole = all.iter().all(|(_, imported)| imported.is_cataloged());
-        let differs = all.iter().any(|(_, imported)| *imported == Imported::Differs);
+        let is_other = |it: Imported| matches!(it, Imported::Differs | Imported::Contradicted);
+        let differs = all.iter().any(|(_, imported)| is_other(*imported));
         batch.run.ended = Some((options.clock)());
         batch.run.outcome = Some(match (is_whole, differs) {
             (false, _) => "partial",
