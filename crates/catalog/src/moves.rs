@@ -1,6 +1,7 @@
 //! Files that have another name: which rows without a file are which files without a row.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
 
 use lanesum_list::{Digest, Digests};
 
@@ -56,12 +57,11 @@ impl Gone {
         let Self { files, by_inode, damaged, births_are_known, .. } = self;
         let places = by_inode.get(&new.stat.inode)?;
         let path = root.path_of(&new.path);
-        let is_older = |file: &File| !is_born_after(&path, file.stat.changed);
-        let looks_so = |file: &File| number(&file.stat) == number(&new.stat);
-        let is_it = |file: &File| looks_so(file) && (file.stat.is_of_list() || is_older(file));
+        let is_its = |file: &File| is_file_of(&file.stat, &path, &new.stat, *births_are_known);
+        let is_it = |file: &File| number(&file.stat) == number(&new.stat) && is_its(file);
         let was_it = |file: &File| {
             let is_worse = damaged.contains(&file.id) || is_altered(&file.stat, &new.stat);
-            *births_are_known && is_worse && is_older(file)
+            *births_are_known && is_worse && is_its(file)
         };
         take(files, places, &new.path, is_it).or_else(|| take(files, places, &new.path, was_it))
     }
@@ -96,6 +96,19 @@ impl Gone {
 /// Whether the size of a file is another, and its time is not.
 pub(crate) fn is_altered(before: &Stat, now: &Stat) -> bool {
     before.size != now.size && before.modified == now.modified && !is_beyond(now.modified)
+}
+
+/// Whether the file at a path, which looks so now, is that of a row, whatever became of it: it has
+/// its number, and was made no later, since numbers are given again. Where births are not known, or
+/// the row was never looked at, its size and time have to be the same, too.
+pub(crate) fn is_file_of(row: &Stat, path: &Path, now: &Stat, births_are_known: bool) -> bool {
+    let is_of_list = row.is_of_list();
+    let has_number = if births_are_known && !is_of_list {
+        row.inode == now.inode
+    } else {
+        number(row) == number(now)
+    };
+    has_number && (is_of_list || !is_born_after(path, row.changed))
 }
 
 /// What a file keeps that has another name.

@@ -32,7 +32,7 @@ use crate::finding::Finding;
 use crate::jobs::{FirstJobs, RowJobs, job_of_row, jobs_of_new};
 use crate::long::begun_files;
 use crate::mounts::Table;
-use crate::moves::{Gone, changed_beside, number};
+use crate::moves::{Gone, changed_beside, is_file_of, number};
 use crate::options::{Options, Reread, Verb};
 use crate::overview::Run;
 use crate::rows::{File, Files, Finder, State, checked};
@@ -329,8 +329,7 @@ impl Work<'_> {
     fn look(&mut self, found: Scan, summary: &mut Summary) -> Result<(), CatalogError> {
         let rows = found.rows();
         if self.verb.accepts() && !(found.new.is_empty() && found.gone.is_empty()) {
-            require_shape(&self.catalog.db)?;
-            self.is_shape_right = true;
+            self.require_shape()?;
         }
         let Scan { mut same, renumbered, mut doubtful, mut gone, new, mut unknown, .. } = found;
         self.mounts = found.mounts;
@@ -362,9 +361,8 @@ impl Work<'_> {
             Reread::Needed => summary.same = same.len() as u64,
         }
         doubtful.sort_unstable();
-        if !self.kin.is_empty() && !self.is_shape_right {
-            require_shape(&self.catalog.db)?;
-            self.is_shape_right = true;
+        if !self.kin.is_empty() {
+            self.require_shape()?;
         }
         if !self.verb.accepts() {
             new = self.tell_new(new);
@@ -387,11 +385,21 @@ impl Work<'_> {
         self.look_for_gone(summary)
     }
 
+    /// Holds indices against rows, once.
+    fn require_shape(&mut self) -> Result<(), CatalogError> {
+        if !self.is_shape_right {
+            require_shape(&self.catalog.db)?;
+            self.is_shape_right = true;
+        }
+        Ok(())
+    }
+
     /// Finds the rows whose file, or what was their file, a new name leads to as well, and keeps
     /// them in mind. Gives those of them that are out of sight and whose file has no other name.
     fn kin_of(&mut self, new: &[New], others: &[Other]) -> Result<Vec<File>, CatalogError> {
         let mut out_of_sight = Vec::new();
-        if others.is_empty() || !self.batch.root.inodes_last || !self.births_are_known {
+        let numbers_tell = self.batch.root.inodes_last && self.births_are_known;
+        if new.is_empty() || others.is_empty() || !numbers_tell {
             return Ok(out_of_sight);
         }
         let by_number: HashMap<i64, &Other> =
@@ -400,14 +408,8 @@ impl Work<'_> {
         for new in new {
             let Some(other) = by_number.get(&new.stat.inode) else { continue };
             let Some(file) = finder.find(other.id)? else { continue };
-            let is_it = match file.stat.is_of_list() {
-                true => number(&file.stat) == number(&new.stat),
-                false => {
-                    let path = self.batch.root.path_of(&new.path);
-                    !is_born_after(&path, file.stat.changed)
-                }
-            };
-            if !is_it {
+            let path = self.batch.root.path_of(&new.path);
+            if !is_file_of(&file.stat, &path, &new.stat, true) {
                 continue;
             }
             if other.there.is_none() && new.is_only_name {
@@ -422,7 +424,10 @@ impl Work<'_> {
     /// Finds the rows in whose places a file is that is known to be damaged by another row, and
     /// keeps them in mind.
     fn find_replaced(&mut self, others: &[Other]) -> Result<(), CatalogError> {
-        if !self.batch.root.inodes_last || !self.births_are_known {
+        let is_renumbered = |other: &&Other| other.there.is_some_and(|there| there != other.known);
+        let mut renumbered = others.iter().filter(is_renumbered).peekable();
+        let numbers_tell = self.batch.root.inodes_last && self.births_are_known;
+        if renumbered.peek().is_none() || !numbers_tell {
             return Ok(());
         }
         let mut finder = Finder::new(self.catalog.reader()?);
@@ -432,7 +437,7 @@ impl Work<'_> {
                 damaged.insert(file.stat.inode, file);
             }
         }
-        for other in others.iter().filter(|other| other.there != Some(other.known)) {
+        for other in renumbered {
             let Some(file) = other.there.and_then(|there| damaged.get(&there)) else { continue };
             let Some(row) = finder.find(other.id)? else { continue };
             let path = self.batch.root.path_of(&row.path());

@@ -16,12 +16,12 @@ use crate::check::require_shape;
 use crate::class::{Class, Status};
 use crate::digests::{agree, algorithms};
 use crate::finding::Finding;
-use crate::moves::{Gone, number};
+use crate::moves::{Gone, is_file_of, number};
 use crate::options::Options;
 use crate::root::Root;
 use crate::rows::{self, File, Files, Finder, State};
 use crate::scan::{New, Other, scan};
-use crate::stat::{NEVER, Stat, is_born_after, may_be_another, tells_births};
+use crate::stat::{NEVER, Stat, may_be_another, tells_births};
 use crate::table::FILE;
 use crate::volume::Place;
 use crate::way::{self, There, Ways};
@@ -47,7 +47,8 @@ impl Catalog {
             return Err(CatalogError::io(&whole)(error));
         }
         let known = rows::at(&self.db, root.id, &below)?;
-        let renamed = self.renamed_to(&root, &below, known.is_some())?;
+        let statuses = self.statuses(root.id)?;
+        let renamed = self.renamed_to(&root, &statuses, &below, known.is_some())?;
         // Of a row that has another name which is cataloged, too, this content was the last.
         let (before, beside) = if known.is_some() { (known, renamed) } else { (renamed, None) };
         let known = before.as_ref().map_or(Algorithms::NONE, |file| algorithms(&file.digests));
@@ -65,7 +66,7 @@ impl Catalog {
             .ok_or_else(|| unreadable("only regular files are cataloged".to_owned()))?;
         let digests = hashed.digests;
         let put_aside = match &before {
-            Some(file) if file.path() == below => self.put_aside(&root, file, &stat)?,
+            Some(file) if file.path() == below => self.put_aside(&root, &statuses, file, &stat)?,
             _ => None,
         };
         let mut batch = Batch::begin(&self.db, root, "accept", now)?;
@@ -103,19 +104,17 @@ impl Catalog {
     fn put_aside(
         &self,
         root: &Root,
+        statuses: &HashMap<i64, Status>,
         file: &File,
         now: &Stat,
     ) -> Result<Option<PutAside>, CatalogError> {
         if file.stat.inode == now.inode || !root.inodes_last || !tells_births(&root.path) {
             return Ok(None);
         }
-        let status = self.statuses(root.id)?.get(&file.id).copied();
+        let status = statuses.get(&file.id).copied();
         let Some(status) = status.filter(|status| status.may_be_damaged()) else { return Ok(None) };
         let found = scan(&self.db, root, &HashMap::new(), &self.own_files(), None)?;
-        let is_it = |new: &New| {
-            let place = root.path_of(&new.path);
-            new.stat.inode == file.stat.inode && !is_born_after(&place, file.stat.changed)
-        };
+        let is_it = |new: &New| is_file_of(&file.stat, &root.path_of(&new.path), &new.stat, true);
         let paths = found.new.into_iter().filter(is_it).map(|new| new.path).collect();
         Ok(Some(PutAside { paths, status }))
     }
@@ -126,13 +125,13 @@ impl Catalog {
     fn renamed_to(
         &self,
         root: &Root,
+        statuses: &HashMap<i64, Status>,
         path: &[u8],
         is_damaged: bool,
     ) -> Result<Option<File>, CatalogError> {
         let whole = root.path_of(path);
         let stat = look_at(&whole).map_err(CatalogError::io(&whole))?;
         let Some((stat, _)) = Stat::of(&stat) else { return Ok(None) };
-        let statuses = self.statuses(root.id)?;
         let mut gone = Vec::new();
         let mut take = |file: File| {
             if file.stat.inode == stat.inode
@@ -155,7 +154,7 @@ impl Catalog {
         }
         // Where births are not known, whoever accepts it knows.
         gone.retain(|file| !may_be_another(&file.stat, &stat, true));
-        let mut gone = Gone::new(gone, root, &statuses);
+        let mut gone = Gone::new(gone, root, statuses);
         Ok(gone.take_renamed(root, &New { path: path.to_vec(), stat, is_only_name: true }))
     }
 
@@ -241,13 +240,8 @@ impl Catalog {
         let cataloged = self.cataloged_as(root, &away, &found.others)?;
         for Name { path, stat, digests } in new.chain(cataloged) {
             let place = root.path_of(&path);
-            // Whatever became of it, it has its number; which others are given again.
             let is_it = |(file, _): &&(File, Status)| {
-                let is_it = if births_are_known && !file.stat.is_of_list() {
-                    file.stat.inode == stat.inode && !is_born_after(&place, file.stat.changed)
-                } else {
-                    number(&file.stat) == number(&stat)
-                };
+                let is_it = is_file_of(&file.stat, &place, &stat, births_are_known);
                 // What that row says of it is the same, and stays.
                 let is_known = |digests| agree(digests, &file.digests) == Some(true);
                 is_it && !digests.as_ref().is_some_and(is_known)

@@ -747,13 +747,7 @@ fn a_root_that_is_forgotten_is_steered_no_more() {
 fn import_of(archive: &Archive, files: &[(&str, &str)]) -> Import {
     let mut import = Import::default();
     for (name, content) in files {
-        let digests = lanesum_checksum::digests_of(
-            lanesum_list::Algorithm::Md5.into(),
-            None,
-            content.as_bytes(),
-        );
-        let record = Record { digests: digests.unwrap(), ..Record::new(name) };
-        import.add(archive.path(name), &record);
+        import.add(archive.path(name), &record(name, content));
     }
     import
 }
@@ -789,21 +783,19 @@ fn what_lists_say_is_held_against_files_by_whoever_reads_next() {
         ],
     );
     // A list that tells a time knows that it was edited since.
-    let record = Record {
+    let later = Record {
         times: lanesum_list::Times {
             modified: Some(lanesum_list::Time { seconds: 1, nanoseconds: 0 }),
             changed: None,
         },
         ..Record::new("later")
     };
-    import.add(archive.path("later"), &record);
+    import.add(archive.path("later"), &later);
     import.add("/elsewhere".into(), &Record::new("elsewhere"));
     // The same file by another path.
-    let digests = lanesum_checksum::digests_of(lanesum_list::Algorithm::Md5.into(), None, b"right");
-    let record = Record { digests: digests.unwrap(), ..Record::new("right") };
     import.add(
         archive.path("../").join(archive.tree.path().file_name().unwrap()).join("right"),
-        &record,
+        &record("right", "right"),
     );
     let expected = [
         ("elsewhere", Imported::NoRoot),
@@ -1803,21 +1795,13 @@ fn what_each_look_tells_is_told_as_repeated() {
 /// However the lists write its path, the first of them counts.
 #[test]
 fn the_first_list_counts_of_those_that_contradict_one_another() {
-    let record = |content: &str| {
-        let digests = lanesum_checksum::digests_of(
-            lanesum_list::Algorithm::Md5.into(),
-            None,
-            content.as_bytes(),
-        );
-        Record { digests: digests.unwrap(), ..Record::new("file") }
-    };
     for (first, second) in [("file", "d/../file"), ("d/../file", "file")] {
         let archive = Archive::of(&["file", "d/other"]);
         let mut catalog = archive.open();
         archive.root(&mut catalog);
         let mut import = Import::default();
-        import.add(archive.path(first), &record("file"));
-        import.add(archive.path(second), &record("another"));
+        import.add(archive.path(first), &record("file", "file"));
+        import.add(archive.path(second), &record("file", "another"));
         assert_eq!(imported(&mut catalog, import), [("file".to_owned(), Imported::Contradicted)]);
         drop(catalog);
         assert!(archive.run(Verb::Update).lines().iter().all(|line| !line.contains("altered")));

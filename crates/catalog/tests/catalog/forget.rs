@@ -4,15 +4,6 @@ use rusqlite::Connection;
 
 use super::*;
 
-/// The words in which a file is not forgotten.
-fn refusal(archive: &Archive, name: &str) -> String {
-    archive.open().forget(&archive.path(name), &options()).unwrap_err().to_string()
-}
-
-fn rename(archive: &Archive, from: &str, to: &str) {
-    fs::rename(archive.path(from), archive.path(to)).unwrap();
-}
-
 /// Whether anybody looked since it has another name or not, and whatever else was found since.
 #[test]
 fn what_was_renamed_is_looked_for() {

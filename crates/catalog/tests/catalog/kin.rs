@@ -3,17 +3,16 @@
 
 use super::*;
 
-fn rename(archive: &Archive, from: &str, to: &str) {
-    fs::rename(archive.path(from), archive.path(to)).unwrap();
-}
-
-/// Whether numbers tell files apart here that are made one after the other.
-fn births_are_known(archive: &Archive) -> bool {
-    let is_known = fs::metadata(archive.path("other")).unwrap().created().is_ok();
-    if !is_known {
+/// These files, cataloged; none where numbers do not tell files apart that are made one after the
+/// other.
+fn cataloged(paths: &[&str]) -> Option<Archive> {
+    let archive = Archive::of(paths);
+    if fs::metadata(archive.path(paths[0])).unwrap().created().is_err() {
         eprintln!("skipped: the file system does not say when files were made");
+        return None;
     }
-    is_known
+    archive.run(Verb::Add);
+    Some(archive)
 }
 
 /// Leaves 0 bytes of a file and its time as it was.
@@ -29,19 +28,13 @@ fn rot(archive: &Archive, name: &str) {
     archive.scrub(everything());
 }
 
-/// The words in which a file is not forgotten.
-fn refusal(archive: &Archive, name: &str) -> String {
-    archive.open().forget(&archive.path(name), &options()).unwrap_err().to_string()
-}
-
 /// What cannot be told from another file looks as a row does; what is damaged does not have to.
 #[test]
 fn what_is_damaged_takes_its_row_along_in_any_shape() {
-    let archive = Archive::of(&["d/altered", "d/emptied", "d/rotted", "d/well", "other"]);
-    if !births_are_known(&archive) {
+    let Some(archive) = cataloged(&["d/altered", "d/emptied", "d/rotted", "d/well", "other"])
+    else {
         return;
-    }
-    archive.run(Verb::Add);
+    };
     alter(&archive, "d/altered");
     empty(&archive, "d/emptied");
     rot(&archive, "d/rotted");
@@ -52,8 +45,7 @@ fn what_is_damaged_takes_its_row_along_in_any_shape() {
     rename(&archive, "d", "e");
     let lines = archive.run(Verb::Audit).lines();
     assert_eq!(lines.len(), 4, "{lines:?}");
-    let mut lines = archive.run(Verb::Update).lines();
-    lines.sort();
+    let lines = archive.run(Verb::Update).lines();
     let expected = [
         "altered d/altered -> e/altered",
         "emptied d/emptied -> e/emptied",
@@ -68,11 +60,7 @@ fn what_is_damaged_takes_its_row_along_in_any_shape() {
 /// Also where nobody looked between the damage and the new name.
 #[test]
 fn what_was_cut_short_and_renamed_is_altered() {
-    let archive = Archive::of(&["cut", "emptied", "edited", "other"]);
-    if !births_are_known(&archive) {
-        return;
-    }
-    archive.run(Verb::Add);
+    let Some(archive) = cataloged(&["cut", "emptied", "edited", "other"]) else { return };
     let time = fs::metadata(archive.path("cut")).unwrap().modified().unwrap();
     fs::write(archive.path("cut"), "c").unwrap();
     set_time(&archive.path("cut"), time);
@@ -82,8 +70,7 @@ fn what_was_cut_short_and_renamed_is_altered() {
     ["cut", "emptied", "edited"]
         .iter()
         .for_each(|name| rename(&archive, name, &format!("{name} 2")));
-    let mut lines = archive.run(Verb::Update).lines();
-    lines.sort();
+    let lines = archive.run(Verb::Update).lines();
     let expected =
         ["altered cut -> cut 2", "emptied emptied -> emptied 2", "missing edited", "new edited 2"];
     assert_eq!(lines, expected);
@@ -91,11 +78,7 @@ fn what_was_cut_short_and_renamed_is_altered() {
 
 #[test]
 fn accept_takes_the_row_along_in_any_shape() {
-    let archive = Archive::of(&["f", "other"]);
-    if !births_are_known(&archive) {
-        return;
-    }
-    archive.run(Verb::Add);
+    let Some(archive) = cataloged(&["f", "other"]) else { return };
     empty(&archive, "f");
     archive.run(Verb::Audit);
     rename(&archive, "f", "g");
@@ -108,11 +91,7 @@ fn accept_takes_the_row_along_in_any_shape() {
 /// What another name of a damaged file has is as damaged; where it rotted first, too.
 #[test]
 fn another_name_of_a_damaged_file_is_not_new() {
-    let archive = Archive::of(&["f", "unseen", "well", "other"]);
-    if !births_are_known(&archive) {
-        return;
-    }
-    archive.run(Verb::Add);
+    let Some(archive) = cataloged(&["f", "unseen", "well", "other"]) else { return };
     rot(&archive, "f");
     archive.rot("unseen");
     let link = |from: &str, to: &str| {
@@ -121,35 +100,28 @@ fn another_name_of_a_damaged_file_is_not_new() {
     link("f", "f 2");
     link("unseen", "unseen 2");
     link("well", "well 2");
-    let mut lines = archive.run(Verb::Update).lines();
-    lines.sort();
+    let lines = archive.run(Verb::Update).lines();
     let expected =
         ["altered f", "altered unseen", "altered unseen 2", "copied well -> well 2", "rotted f 2"];
     assert_eq!(lines, expected);
     // Of the two any may go, and the other stays known.
     fs::remove_file(archive.path("f")).unwrap();
     archive.open().forget(&archive.path("f"), &options()).unwrap();
-    let mut lines = archive.run(Verb::Update).lines();
-    lines.sort();
+    let lines = archive.run(Verb::Update).lines();
     assert_eq!(lines, ["altered f 2", "altered unseen", "altered unseen 2"]);
 }
 
 /// As programs do that keep what they write over.
 #[test]
 fn what_is_put_aside_is_held_against_the_row_of_its_name() {
-    let archive = Archive::of(&["log", "good", "known", "other"]);
-    if !births_are_known(&archive) {
-        return;
-    }
-    archive.run(Verb::Add);
+    let Some(archive) = cataloged(&["log", "good", "known", "other"]) else { return };
     rot(&archive, "known");
     archive.rot("log");
     for name in ["log", "good", "known"] {
         rename(&archive, name, &format!("{name}.1"));
         archive.write_at(name, "a new one", 2_000_000_000);
     }
-    let mut lines = archive.run(Verb::Update).lines();
-    lines.sort();
+    let lines = archive.run(Verb::Update).lines();
     let expected = [
         "altered log.1",
         "changed good",
@@ -164,11 +136,9 @@ fn what_is_put_aside_is_held_against_the_row_of_its_name() {
 /// What came out of a folder that cannot be seen is what was in it.
 #[test]
 fn what_comes_out_of_the_dark_is_no_copy() {
-    let archive = Archive::of(&["dark/rotted", "dark/well", "dark/stays", "other"]);
-    if !births_are_known(&archive) {
+    let Some(archive) = cataloged(&["dark/rotted", "dark/well", "dark/stays", "other"]) else {
         return;
-    }
-    archive.run(Verb::Add);
+    };
     rot(&archive, "dark/rotted");
     rename(&archive, "dark/rotted", "rotted");
     rename(&archive, "dark/well", "well");
@@ -177,9 +147,8 @@ fn what_comes_out_of_the_dark_is_no_copy() {
         fs::set_permissions(archive.path("dark"), mode).unwrap();
     };
     mode(0);
-    let mut lines = archive.limited(|archive| archive.run(Verb::Update).lines());
+    let lines = archive.limited(|archive| archive.run(Verb::Update).lines());
     mode(0o700);
-    lines.sort();
     let expected = ["altered dark/rotted -> rotted", "moved dark/well -> well", "unreadable dark"];
     assert_eq!(lines, expected);
     assert_eq!(archive.run(Verb::Update).lines(), ["altered rotted"]);
@@ -188,17 +157,12 @@ fn what_comes_out_of_the_dark_is_no_copy() {
 /// Where its name is another's, which was cataloged, that is as damaged from then on.
 #[test]
 fn what_took_another_name_is_damaged_there() {
-    let archive = Archive::of(&["first", "second", "other"]);
-    if !births_are_known(&archive) {
-        return;
-    }
-    archive.run(Verb::Add);
+    let Some(archive) = cataloged(&["first", "second", "other"]) else { return };
     rot(&archive, "first");
     set_time(&archive.path("second"), UNIX_EPOCH + Duration::from_secs(1));
     archive.run(Verb::Update);
     rename(&archive, "first", "second");
-    let mut lines = archive.run(Verb::Update).lines();
-    lines.sort();
+    let lines = archive.run(Verb::Update).lines();
     assert_eq!(lines, ["altered second", "missing first"]);
     archive.open().forget(&archive.path("first"), &options()).unwrap();
     assert_eq!(archive.run(Verb::Update).lines(), ["altered second"]);
@@ -210,19 +174,12 @@ fn what_took_another_name_is_damaged_there() {
 /// lets the row go, too.
 #[test]
 fn what_a_list_tells_of_its_new_name_does_not_let_it_go() {
-    let archive = Archive::of(&["first", "other"]);
-    if !births_are_known(&archive) {
-        return;
-    }
-    archive.run(Verb::Add);
+    let Some(archive) = cataloged(&["first", "other"]) else { return };
     rot(&archive, "first");
     rename(&archive, "first", "second");
     let content = fs::read(archive.path("second")).unwrap();
-    let md5 = lanesum_list::Algorithm::Md5.into();
-    let digests = lanesum_checksum::digests_of(md5, None, &content).unwrap();
     let mut import = lanesum_catalog::Import::default();
-    let record = lanesum_list::Record { digests, ..lanesum_list::Record::new("second") };
-    import.add(archive.path("second"), &record);
+    import.add(archive.path("second"), &record("second", content));
     archive.open().import(import, &options(), &mut |_, _| Ok(())).unwrap();
     assert_eq!(archive.run(Verb::Update).lines(), ["missing first"]);
     let words = refusal(&archive, "first");
@@ -238,16 +195,11 @@ fn what_a_list_tells_of_its_new_name_does_not_let_it_go() {
 /// A number is given again: what was made since is another file.
 #[test]
 fn what_was_made_since_is_new() {
-    let archive = Archive::of(&["f", "other"]);
-    if !births_are_known(&archive) {
-        return;
-    }
-    archive.run(Verb::Add);
+    let Some(archive) = cataloged(&["f", "other"]) else { return };
     rot(&archive, "f");
     fs::remove_file(archive.path("f")).unwrap();
     archive.write("g", "g");
-    let mut lines = archive.run(Verb::Update).lines();
-    lines.sort();
+    let lines = archive.run(Verb::Update).lines();
     assert_eq!(lines, ["missing f", "new g"]);
     archive.open().forget(&archive.path("f"), &options()).unwrap();
 }
@@ -266,11 +218,7 @@ fn what_looks_first_does_not_lose_what_was_put_aside() {
     ];
     for (name, look) in looks {
         for (was_told, keeps_time) in [(true, true), (true, false), (false, true), (false, false)] {
-            let archive = Archive::of(&["file", "other"]);
-            if !births_are_known(&archive) {
-                return;
-            }
-            archive.run(Verb::Add);
+            let Some(archive) = cataloged(&["file", "other"]) else { return };
             let time = fs::metadata(archive.path("file")).unwrap().modified().unwrap();
             archive.rot("file");
             if was_told {
@@ -294,11 +242,7 @@ fn what_looks_first_does_not_lose_what_was_put_aside() {
 #[test]
 fn of_two_new_names_none_is_new() {
     for was_told in [true, false] {
-        let archive = Archive::of(&["file", "other"]);
-        if !births_are_known(&archive) {
-            return;
-        }
-        archive.run(Verb::Add);
+        let Some(archive) = cataloged(&["file", "other"]) else { return };
         archive.rot("file");
         if was_told {
             archive.scrub(everything());
@@ -306,10 +250,9 @@ fn of_two_new_names_none_is_new() {
         rename(&archive, "file", "one");
         fs::hard_link(archive.path("one"), archive.path("two")).unwrap();
         archive.run(Verb::Update);
-        let mut lines = archive
+        let lines = archive
             .run_with(Verb::Audit, |options| options.reread = lanesum_catalog::Reread::All)
             .lines();
-        lines.sort();
         assert_eq!(lines, ["altered one", "altered two"], "{was_told}");
     }
 }
@@ -317,11 +260,7 @@ fn of_two_new_names_none_is_new() {
 /// To accept what is in its place says nothing of what was, wherever that is.
 #[test]
 fn accept_keeps_what_was_put_aside_in_mind() {
-    let archive = Archive::of(&["file", "other"]);
-    if !births_are_known(&archive) {
-        return;
-    }
-    archive.run(Verb::Add);
+    let Some(archive) = cataloged(&["file", "other"]) else { return };
     rot(&archive, "file");
     rename(&archive, "file", "file~");
     archive.write("file", "edited");
@@ -337,11 +276,7 @@ fn accept_keeps_what_was_put_aside_in_mind() {
 /// A number that is given again, with the same size and time, is no other name.
 #[test]
 fn what_looks_like_it_and_was_made_since_keeps_nothing() {
-    let archive = Archive::of(&["file", "other"]);
-    if !births_are_known(&archive) {
-        return;
-    }
-    archive.run(Verb::Add);
+    let Some(archive) = cataloged(&["file", "other"]) else { return };
     let before = fs::metadata(archive.path("file")).unwrap();
     rot(&archive, "file");
     fs::remove_file(archive.path("file")).unwrap();
@@ -362,17 +297,13 @@ fn what_looks_like_it_and_was_made_since_keeps_nothing() {
 /// Of a snapshot whose name goes to the next one, say.
 #[test]
 fn a_damaged_file_in_the_place_of_another_is_no_edit() {
-    let archive = Archive::of(&["file", "older", "other"]);
-    if !births_are_known(&archive) {
-        return;
-    }
+    let Some(archive) = cataloged(&["file", "older", "other"]) else { return };
     set_time(&archive.path("older"), UNIX_EPOCH + Duration::from_secs(1));
-    archive.run(Verb::Add);
+    archive.run(Verb::Update);
     rot(&archive, "file");
     fs::remove_file(archive.path("older")).unwrap();
     fs::hard_link(archive.path("file"), archive.path("older")).unwrap();
-    let mut lines = archive.run(Verb::Update).lines();
-    lines.sort();
+    let lines = archive.run(Verb::Update).lines();
     assert_eq!(lines, ["altered file", "altered older"]);
     // What is right there is an edit.
     let time = fs::metadata(archive.path("file")).unwrap().modified().unwrap();

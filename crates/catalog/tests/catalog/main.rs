@@ -162,6 +162,22 @@ fn alter(archive: &Archive, name: &str) {
     set_time(&path, time);
 }
 
+fn rename(archive: &Archive, from: &str, to: &str) {
+    fs::rename(archive.path(from), archive.path(to)).unwrap();
+}
+
+/// The words in which a file is not forgotten.
+fn refusal(archive: &Archive, name: &str) -> String {
+    archive.open().forget(&archive.path(name), &options()).unwrap_err().to_string()
+}
+
+/// What a list says of a file with this content.
+fn record<'n>(name: &'n str, content: impl AsRef<[u8]>) -> lanesum_list::Record<'n> {
+    let md5 = lanesum_list::Algorithm::Md5.into();
+    let digests = lanesum_checksum::digests_of(md5, None, content.as_ref()).unwrap();
+    lanesum_list::Record { digests, ..lanesum_list::Record::new(name) }
+}
+
 fn options() -> Options {
     let mut options = Options::default();
     options.clock = clock;
