@@ -102,7 +102,8 @@ pub struct Serve {
     #[arg(long, value_name = "CMD")]
     pub on_finding: Option<String>,
 
-    /// Run a command of the shell once a day, when all was read that was to be, whatever was found.
+    /// Run a command of the shell once a day, and once after each start, when all was read that was
+    /// to be, whatever was found.
     ///
     /// Not while a folder is paused or suspended, or a file could not be read: whoever waits for it
     /// then knows.
