@@ -17,7 +17,7 @@ use pyo3_arrow::ffi::{
 
 use crate::files::Batches;
 use crate::objects;
-use crate::requested::that_fits;
+use crate::requested::{laid_out, that_fits};
 use crate::signals::Turns;
 
 /// A column of Arrow: what lanesum gives, and pyarrow, polars, pandas, DuckDB and arro3 take.
@@ -185,8 +185,9 @@ impl Column {
                 py.detach(|| concat(&chunks)).map_err(|_| of_chunks())?
             }
         };
-        let requested = that_fits(requested_schema, self.field.data_type())?;
-        to_array_pycapsules(py, self.field.clone(), &array, requested)
+        let field = that_fits(requested_schema, Arc::clone(&self.field))?;
+        let array = py.detach(|| laid_out(&array, field.data_type()))?;
+        to_array_pycapsules(py, field, &array, None)
     }
 
     /// The chunks, one after the other.
@@ -196,10 +197,10 @@ impl Column {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyArrowResult<Bound<'py, PyCapsule>> {
-        let chunks = self.chunks.clone().into_iter().map(Ok);
-        let reader = Box::new(ArrayIterator::new(chunks, self.field.clone()));
-        let requested = that_fits(requested_schema, self.field.data_type())?;
-        to_stream_pycapsule(py, reader, requested)
+        let field = that_fits(requested_schema, Arc::clone(&self.field))?;
+        let wanted = field.data_type().clone();
+        let chunks = self.chunks.clone().into_iter().map(move |chunk| laid_out(&chunk, &wanted));
+        to_stream_pycapsule(py, Box::new(ArrayIterator::new(chunks, field)), None)
     }
 }
 

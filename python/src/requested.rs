@@ -1,19 +1,33 @@
 //! The types that whoever takes columns asks for.
 
-use arrow_schema::DataType;
+use std::sync::Arc;
+
+use arrow_array::builder::BinaryViewBuilder;
+use arrow_array::cast::AsArray as _;
+use arrow_array::{
+    Array as _, ArrayRef, GenericBinaryArray, GenericStringArray, OffsetSizeTrait, StructArray,
+};
+use arrow_schema::{ArrowError, DataType, FieldRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use pyo3_arrow::PyField;
 
-/// A schema that is asked for, if all values are the same in it: text and bytes in other layouts.
-/// Any other is no more than a wish by the interface, and what did not fit would become null.
-pub(crate) fn that_fits<'py>(
-    requested: Option<Bound<'py, PyCapsule>>,
-    own: &DataType,
-) -> PyResult<Option<Bound<'py, PyCapsule>>> {
-    let Some(capsule) = requested else { return Ok(None) };
+use crate::rows::Rows;
+
+/// The field that is asked for, with what a column's own says beside its type, if all values are
+/// the same in it: text and bytes in other layouts. Any other is no more than a wish by the
+/// interface, and what did not fit would become null.
+pub(crate) fn that_fits(
+    requested: Option<Bound<'_, PyCapsule>>,
+    own: FieldRef,
+) -> PyResult<FieldRef> {
+    let Some(capsule) = requested else { return Ok(own) };
     let wanted = PyField::from_arrow_pycapsule(&capsule)?.into_inner();
-    Ok(fits(own, wanted.data_type()).then_some(capsule))
+    if !fits(own.data_type(), wanted.data_type()) {
+        return Ok(own);
+    }
+    let metadata = own.metadata().clone();
+    Ok(Arc::new(Arc::unwrap_or_clone(wanted).with_metadata(metadata)))
 }
 
 fn fits(own: &DataType, wanted: &DataType) -> bool {
@@ -35,4 +49,56 @@ fn fits(own: &DataType, wanted: &DataType) -> bool {
         }
         (own, wanted) => own == wanted,
     }
+}
+
+/// An array in a layout that [`that_fits`]. Arrow's own cast would bring all that it casts, which
+/// is an eighth of the wheel.
+///
+/// # Errors
+/// Where it has more than 2 GiB, and the layout does not.
+pub(crate) fn laid_out(array: &ArrayRef, wanted: &DataType) -> Result<ArrayRef, ArrowError> {
+    if array.data_type() == wanted {
+        return Ok(Arc::clone(array));
+    }
+    if let DataType::Struct(fields) = wanted {
+        let (_, columns, nulls) = array.as_struct().clone().into_parts();
+        let pairs = columns.iter().zip(fields);
+        let columns = pairs.map(|(column, field)| laid_out(column, field.data_type()));
+        let columns = columns.collect::<Result<_, _>>()?;
+        let table = StructArray::try_new_with_length(fields.clone(), columns, nulls, array.len())?;
+        return Ok(Arc::new(table));
+    }
+    let rows = Rows::of(array).ok_or_else(|| of_other_type(array, wanted))?;
+    Ok(match wanted {
+        DataType::Binary => Arc::new(with_offsets::<i32>(&rows)?),
+        DataType::LargeBinary => Arc::new(with_offsets::<i64>(&rows)?),
+        DataType::Utf8 => text_of(with_offsets::<i32>(&rows)?)?,
+        DataType::LargeUtf8 => text_of(with_offsets::<i64>(&rows)?)?,
+        DataType::BinaryView => Arc::new(views(&rows).finish()),
+        DataType::Utf8View => Arc::new(views(&rows).finish().to_string_view()?),
+        _ => return Err(of_other_type(array, wanted)),
+    })
+}
+
+fn text_of<O: OffsetSizeTrait>(bytes: GenericBinaryArray<O>) -> Result<ArrayRef, ArrowError> {
+    Ok(Arc::new(GenericStringArray::try_from_binary(bytes)?))
+}
+
+fn with_offsets<O: OffsetSizeTrait>(rows: &Rows<'_>) -> Result<GenericBinaryArray<O>, ArrowError> {
+    let bytes = (0..rows.len()).map(|row| rows.get(row).map_or(0, <[u8]>::len)).sum();
+    if O::from_usize(bytes).is_none() {
+        let words = format!("{bytes} bytes are more than an array of this type can hold");
+        return Err(ArrowError::CastError(words));
+    }
+    Ok((0..rows.len()).map(|row| rows.get(row)).collect())
+}
+
+fn views(rows: &Rows<'_>) -> BinaryViewBuilder {
+    let mut views = BinaryViewBuilder::with_capacity(rows.len());
+    (0..rows.len()).for_each(|row| views.append_option(rows.get(row)));
+    views
+}
+
+fn of_other_type(array: &ArrayRef, wanted: &DataType) -> ArrowError {
+    ArrowError::CastError(format!("{} is no other layout of {wanted}", array.data_type()))
 }

@@ -7,16 +7,15 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
     Date32Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType,
 };
-use arrow_array::{Array, ArrayRef, UInt64Array};
-use arrow_cast::cast;
+use arrow_array::{Array, ArrayRef, downcast_integer_array, new_null_array};
 use arrow_schema::{ArrowError, DataType, Field};
-use arrow_select::take::take;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3_arrow::error::PyArrowError;
 use pyo3_arrow::ffi::ArrayIterator;
 
 use crate::algorithm::{Function, Places};
+use crate::build;
 use crate::bytes;
 use crate::column::Column;
 use crate::hash_column::{next, places_of, steps, unless_it_changes};
@@ -289,7 +288,7 @@ impl Joiner<'_> {
             ends.clear();
             while ends.len() < BATCH.min(places.len()) && joined.len() < BATCH_BYTES {
                 let join = self.join(&columns, row, &mut joined);
-                join.map_err(|error| ArrowError::ExternalError(Box::new(error)))?;
+                join.map_err(external)?;
                 ends.push(joined.len());
                 row += 1;
             }
@@ -335,26 +334,22 @@ struct Values<'a> {
 impl Texts {
     fn of(number: usize, array: &ArrayRef) -> Result<Self, ArrowError> {
         let Some(dictionary) = array.as_any_dictionary_opt() else {
-            return Ok(Self { texts: text(number, array)?, places: None });
+            return Ok(Self { texts: all_text(number, array)?, places: None });
         };
         let (keys, values) = (dictionary.keys(), dictionary.values());
-        // Arrow's own cast would follow the keys, where others may write.
-        let external = |error| ArrowError::ExternalError(Box::new(error));
         let places = match values.is_empty() {
             true => Vec::new(),
             false => places_of(dictionary).map_err(external)?,
         };
-        if values.len() > keys.len() && !places.is_empty() && !input::is_text(values.data_type()) {
+        let place = |row: usize| places.get(row).copied().filter(|_| keys.is_valid(row));
+        let places = (0..keys.len()).map(place);
+        if values.len() > keys.len() && !input::is_text(values.data_type()) {
             // A few rows may have come with all values of a large table.
-            let places = places.into_iter().map(|place| place as u64).collect::<Vec<_>>();
-            let places = UInt64Array::new(places.into(), keys.nulls().cloned());
-            return Ok(Self { texts: text(number, &take(values, &places, None)?)?, places: None });
+            return Ok(Self { texts: text(number, values, places)?, places: None });
         }
         let mut known = bytes::room(keys.len()).map_err(external)?;
-        known.extend(
-            (0..keys.len()).map(|row| places.get(row).copied().filter(|_| keys.is_valid(row))),
-        );
-        Ok(Self { texts: text(number, values)?, places: Some(known) })
+        known.extend(places);
+        Ok(Self { texts: all_text(number, values)?, places: Some(known) })
     }
 
     fn values(&self) -> Values<'_> {
@@ -373,48 +368,108 @@ impl<'a> Values<'a> {
     }
 }
 
-/// The values of an array as text, which is no dictionary.
+/// All values of an array as text, which is no dictionary.
 ///
 /// # Errors
-/// `ValueError`, as one of Arrow's, for dates that databases write in different ways: DuckDB has
-/// `10000-01-01` and `0001-12-31 (BC)`, others a sign or other years.
-fn text(number: usize, values: &ArrayRef) -> Result<ArrayRef, ArrowError> {
-    if let Some(dates) = values.as_primitive_opt::<Date32Type>()
-        && !dates.iter().flatten().all(|date| DATES.contains(&date))
-    {
-        let error = PyValueError::new_err(format!(
-            "column {number} of the key, counted from 0, has a date before the year 1 or after \
-             9999, which databases write in different ways; cast it to text as yours does"
-        ));
-        return Err(ArrowError::ExternalError(Box::new(error)));
-    }
-    if !fits_its_digits(values) {
-        let error = PyValueError::new_err(format!(
-            "column {number} of the key, counted from 0, has a number of more digits than {} has, as DuckDB's HUGEINT \
-             may; cast it to text",
-            values.data_type()
-        ));
-        return Err(ArrowError::ExternalError(Box::new(error)));
-    }
+/// Those of [`text`].
+fn all_text(number: usize, values: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     match values.data_type() {
         data_type if input::is_text(data_type) => Ok(values.clone()),
-        _ => cast(values, &DataType::LargeUtf8),
+        _ => text(number, values, (0..values.len()).map(Some)),
     }
 }
 
-/// Whether decimal numbers have no more digits than their type says, beyond which Arrow cuts them
-/// off.
-fn fits_its_digits(values: &ArrayRef) -> bool {
-    fn fit<T: DecimalType>(values: &ArrayRef, digits: u8) -> bool {
-        values.as_primitive::<T>().validate_decimal_precision(digits).is_ok()
+/// The values of these rows of an array, which is neither a dictionary nor text, as text.
+///
+/// # Errors
+/// `ValueError`, as one of Arrow's, for numbers of more digits than their type has, of which the
+/// first would be lost, and for dates that databases write in different ways: DuckDB has
+/// `10000-01-01` and `0001-12-31 (BC)`, others a sign or other years.
+fn text(
+    number: usize,
+    values: &ArrayRef,
+    rows: impl ExactSizeIterator<Item = Option<usize>>,
+) -> Result<ArrayRef, ArrowError> {
+    let refused = |what: &str| {
+        let words = format!("column {number} of the key, counted from 0, has {what}");
+        Err(PyValueError::new_err(words))
+    };
+    let len = rows.len();
+    let rows = rows.map(|row| row.filter(|&row| values.is_valid(row)));
+    let texts = downcast_integer_array! {
+        values => {
+            let mut digits = itoa::Buffer::new();
+            texts(rows, |row, text| {
+                bytes::append(text, digits.format(values.value(row)).as_bytes())
+            })
+        }
+        DataType::Boolean => {
+            let values = values.as_boolean();
+            texts(rows, |row, text| bytes::append(text, words(values.value(row))))
+        }
+        DataType::Date32 => {
+            let dates = values.as_primitive::<Date32Type>();
+            texts(rows, |row, text| match dates.value_as_date(row) {
+                Some(date) if DATES.contains(&dates.value(row)) => {
+                    bytes::append(text, date.to_string().as_bytes())
+                }
+                _ => refused(
+                    "a date before the year 1 or after 9999, which databases write in different \
+                     ways; cast it to text as yours does",
+                ),
+            })
+        }
+        DataType::Decimal32(..) => decimals::<Decimal32Type>(values, rows, refused),
+        DataType::Decimal64(..) => decimals::<Decimal64Type>(values, rows, refused),
+        DataType::Decimal128(..) => decimals::<Decimal128Type>(values, rows, refused),
+        DataType::Decimal256(..) => decimals::<Decimal256Type>(values, rows, refused),
+        // What else check_type lets through has no values.
+        _ => return Ok(new_null_array(&DataType::LargeUtf8, len)),
+    };
+    texts.map_err(external)?.text()
+}
+
+fn decimals<T: DecimalType>(
+    values: &ArrayRef,
+    rows: impl ExactSizeIterator<Item = Option<usize>>,
+    refused: impl Fn(&str) -> PyResult<()>,
+) -> PyResult<build::Texts> {
+    let values = values.as_primitive::<T>();
+    texts(rows, |row, text| {
+        if T::is_valid_decimal_precision(values.value(row), values.precision()) {
+            return bytes::append(text, values.value_as_string(row).as_bytes());
+        }
+        let data_type = values.data_type();
+        refused(&format!(
+            "a number of more digits than {data_type} has, as DuckDB's HUGEINT may; cast it to text"
+        ))
+    })
+}
+
+/// The texts of rows, each of which is written at the end of what is given.
+fn texts(
+    rows: impl ExactSizeIterator<Item = Option<usize>>,
+    mut write: impl FnMut(usize, &mut Vec<u8>) -> PyResult<()>,
+) -> PyResult<build::Texts> {
+    let mut texts = build::Texts::new(rows.len(), rows.len() * DIGITS)?;
+    let mut text = Vec::new();
+    for row in rows {
+        text.clear();
+        let row = row.map(|row| write(row, &mut text)).transpose()?;
+        texts.push(row.map(|()| &text[..]))?;
     }
-    match *values.data_type() {
-        DataType::Decimal32(digits, _) => fit::<Decimal32Type>(values, digits),
-        DataType::Decimal64(digits, _) => fit::<Decimal64Type>(values, digits),
-        DataType::Decimal128(digits, _) => fit::<Decimal128Type>(values, digits),
-        DataType::Decimal256(digits, _) => fit::<Decimal256Type>(values, digits),
-        _ => true,
-    }
+    Ok(texts)
+}
+
+/// What most values have at most, as text.
+const DIGITS: usize = 10;
+
+fn external(error: PyErr) -> ArrowError {
+    ArrowError::ExternalError(Box::new(error))
+}
+
+const fn words(value: bool) -> &'static [u8] {
+    if value { b"true" } else { b"false" }
 }
 
 /// Days since 1970 that have a year of four digits.

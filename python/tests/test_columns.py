@@ -517,3 +517,34 @@ def test_what_has_not_been_computed_yet_says_what_computes_it() -> None:
         lanesum.hash_column(Lazy())
     with pytest.raises(TypeError, match=r"columns\[0\] is of type Lazy, .*compute"):
         lanesum.surrogate_key([Lazy()])
+
+
+@pytest.mark.parametrize("chunks", [[["a", None, "", "of more than twelve"]], [["a"], [None, "b" * 13]], []])
+def test_text_and_bytes_come_in_the_layout_that_is_asked_for(chunks: list[list[str | None]]) -> None:
+    given = pa.chunked_array(chunks, pa.string())
+    hexadecimal, binary = (lanesum.hash_column(given, output=output) for output in ("hex", "binary"))
+    digests = [None if row is None else hashlib.md5(row.encode()) for row in given.to_pylist()]
+    for column, types, expected in [
+        (hexadecimal, TEXT_TYPES, [row and row.hexdigest() for row in digests]),
+        (binary, [pa.binary(), pa.large_binary(), pa.binary_view()], [row and row.digest() for row in digests]),
+    ]:
+        for wanted in types:
+            asked = pa.field("", wanted).__arrow_c_schema__()
+            whole = pa.Array._import_from_c_capsule(*column.__arrow_c_array__(asked))
+            stream = pa.ChunkedArray._import_from_c_capsule(column.__arrow_c_stream__(asked))
+            for got in (whole, stream):
+                assert (got.type, got.to_pylist()) == (wanted, expected)
+            whole.validate(full=True)
+
+
+def test_a_table_comes_in_the_layout_that_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"a")
+    table = lanesum.hash_files([tmp_path / "a", tmp_path / "none"])
+    own = pa.table(table)
+    wider = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
+    fields = [field.with_type(wider.get(field.type, field.type)) for field in own.schema]
+    assert {field.type for field in fields} >= {pa.large_string()}
+    asked = pa.schema(fields)
+    got = pa.RecordBatchReader._import_from_c_capsule(table.__arrow_c_stream__(asked.__arrow_c_schema__())).read_all()
+    assert got.schema.types == asked.types
+    assert got.to_pylist() == own.to_pylist()

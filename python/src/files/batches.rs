@@ -20,7 +20,7 @@ use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 use crate::bytes::{require, room};
 use crate::objects;
 use crate::panics::unless_it_panics;
-use crate::requested::that_fits;
+use crate::requested::{laid_out, that_fits};
 
 /// Rows of a batch at most: as many as one likes to have in one piece of memory.
 pub(crate) const ROWS: usize = 1 << 16;
@@ -83,11 +83,12 @@ impl Batches {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let field = Field::new_struct("", self.schema.fields().clone(), false)
             .with_metadata(self.schema.metadata().clone());
-        let requested = that_fits(requested_schema, field.data_type())?;
+        let field = that_fits(requested_schema, Arc::new(field))?;
+        let wanted = field.data_type().clone();
         let batches = self.batches.clone().into_iter();
-        let arrays = batches.map(|batch| Ok(Arc::new(StructArray::from(batch)) as ArrayRef));
-        let arrays = Box::new(ArrayIterator::new(arrays, Arc::new(field)));
-        Ok(to_stream_pycapsule(py, arrays, requested)?)
+        let arrays = batches
+            .map(move |batch| laid_out(&(Arc::new(StructArray::from(batch)) as ArrayRef), &wanted));
+        Ok(to_stream_pycapsule(py, Box::new(ArrayIterator::new(arrays, field)), None)?)
     }
 
     /// A column as a list: str, bytes and int, times in nanoseconds since 1970; None of nulls.
