@@ -18,6 +18,7 @@ use crate::finding::Finding;
 use crate::long::SoFar;
 use crate::root::Root;
 use crate::rows::{File, State, split};
+use crate::sighting::Sighting;
 use crate::stat::Stat;
 use crate::table::{EVENT, FILE, FOLDER, OLD, Putter, RUN, STATE, blob, int, or_null, text};
 use crate::{CatalogError, digests};
@@ -79,6 +80,10 @@ pub(crate) struct Batch {
     /// Where the reading of long files stands, and the ids of those that need no more of it.
     stretches: Vec<SoFar>,
     read_through: Vec<i64>,
+    /// By their numbers, files that were seen to be damaged; none of those that are so no more.
+    sightings: Vec<(i64, Option<Sighting>)>,
+    /// Rows whose damaged files are to be known no more.
+    unseen: Vec<i64>,
     events: Vec<(Finding, i64)>,
     /// To be told once they are on the medium.
     told: Vec<Finding>,
@@ -95,6 +100,7 @@ struct Ids {
     folder: i64,
     event: i64,
     old: i64,
+    sighting: i64,
 }
 
 impl Ids {
@@ -108,11 +114,17 @@ impl Ids {
             Ok(next)
         };
         Ok(Self {
-            // An old digest must not become another file's.
-            file: next(&[("file", "id"), ("state", "id"), ("old_digest", "file")])?,
+            // An old digest must not become another file's, nor what was seen of a file.
+            file: next(&[
+                ("file", "id"),
+                ("state", "id"),
+                ("old_digest", "file"),
+                ("sighting", "file"),
+            ])?,
             folder: next(&[("folder", "id")])?,
             event: next(&[("event", "id")])?,
             old: next(&[("old_digest", "id")])?,
+            sighting: next(&[("sighting", "id")])?,
         })
     }
 
@@ -158,6 +170,8 @@ impl Batch {
             replaced: Vec::new(),
             stretches: Vec::new(),
             read_through: Vec::new(),
+            sightings: Vec::new(),
+            unseen: Vec::new(),
             events: Vec::new(),
             told: Vec::new(),
             kept: BTreeMap::new(),
@@ -259,6 +273,7 @@ impl Batch {
         self.replaced.clear();
         self.stretches.clear();
         self.read_through.clear();
+        self.sightings.clear();
         self.events.clear();
         self.told.clear();
         self.run.counts.clone_from(&self.kept);
@@ -296,6 +311,16 @@ impl Batch {
         self.read_through.push(id);
     }
 
+    /// Keeps where a damaged file was seen; of what is damaged no more, nothing.
+    pub(crate) fn sight(&mut self, number: i64, sighting: Option<Sighting>) {
+        self.sightings.push((number, sighting));
+    }
+
+    /// Keeps no more what was seen of these rows' files.
+    pub(crate) fn unsee(&mut self, rows: Vec<i64>) {
+        self.unseen = rows;
+    }
+
     pub(crate) fn state(&mut self, id: i64, checked: i64, status: Status) {
         self.states.push(State { id, root: self.root.id, checked, status });
     }
@@ -313,6 +338,7 @@ impl Batch {
     /// Whether it has gathered long enough.
     pub(crate) fn is_due(&self) -> bool {
         let rows = self.inserts.len() + self.rows.len() + self.states.len();
+        let rows = rows + self.sightings.len();
         let pending = rows + self.stretches.len() + self.events.len() + self.told.len();
         pending >= MOST || pending > 0 && self.began.elapsed() >= LONGEST
     }
@@ -365,6 +391,16 @@ impl Batch {
             db.prepare_cached("DELETE FROM stretch WHERE file = ?1")?.execute([id])?;
         }
         self.stretches.drain(..).try_for_each(|so_far| so_far.put(db))?;
+        for row in self.unseen.drain(..) {
+            db.prepare_cached("DELETE FROM sighting WHERE file = ?1")?.execute([row])?;
+        }
+        for (number, sighting) in mem::take(&mut self.sightings) {
+            let sql = "DELETE FROM sighting WHERE root = ?1 AND inode = ?2";
+            db.prepare_cached(sql)?.execute([root, number])?;
+            if let Some(sighting) = sighting {
+                sighting.put(db, Ids::take(&mut self.ids.sighting), root)?;
+            }
+        }
         for (old, until) in mem::take(&mut self.replaced) {
             let id = Ids::take(&mut self.ids.old);
             put_old(db, id, &old, until)?;
@@ -386,6 +422,7 @@ impl Batch {
         }
         if self.forgets_root {
             db.execute("DELETE FROM manner WHERE root = ?1", [root])?;
+            db.execute("DELETE FROM sighting WHERE root = ?1", [root])?;
             db.execute("DELETE FROM root WHERE id = ?1", [root])?;
         } else {
             self.root.put(db)?;

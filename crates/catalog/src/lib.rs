@@ -72,6 +72,7 @@ mod scan;
 mod schema;
 mod scrub;
 mod seal;
+mod sighting;
 mod stat;
 mod summary;
 mod table;

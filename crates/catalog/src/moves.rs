@@ -1,7 +1,6 @@
 //! Files that have another name: which rows without a file are which files without a row.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::Path;
 
 use lanesum_list::{Digest, Digests};
 
@@ -11,15 +10,16 @@ use crate::finding::Finding;
 use crate::root::Root;
 use crate::rows::{File, split};
 use crate::scan::New;
-use crate::stat::{Stat, is_beyond, is_born_after, tells_births};
+use crate::sighting::Sightings;
+use crate::stat::{Stat, is_beyond, is_file_of, number, tells_births};
 
 /// Rows without a file, each of which one file may turn out to be.
 #[derive(Default)]
 pub(crate) struct Gone {
     files: Vec<Option<File>>,
     by_inode: HashMap<i64, Vec<usize>>,
-    /// Ids of those that are known to be damaged.
-    damaged: HashSet<i64>,
+    /// Those that are known to be damaged, by their ids.
+    damaged: HashMap<i64, usize>,
     /// Whether the file system says when files were made.
     births_are_known: bool,
     by_digest: HashMap<Digest, Vec<usize>>,
@@ -35,7 +35,7 @@ impl Gone {
                 gone.by_inode.entry(file.stat.inode).or_default().push(place);
             }
             if statuses.get(&file.id).is_some_and(|status| status.may_be_damaged()) {
-                gone.damaged.insert(file.id);
+                gone.damaged.insert(file.id, place);
             }
             // Empty files match nothing.
             if file.stat.size > 0 && !file.digests.is_empty() {
@@ -52,15 +52,23 @@ impl Gone {
 
     /// The row that a file is, which has its number, size and time: it need not be read. One that
     /// is damaged, and one whose size alone is another, may have any, or it would be taken up as
-    /// new.
-    pub(crate) fn take_renamed(&mut self, root: &Root, new: &New) -> Option<File> {
+    /// new. What was seen to be damaged is the row's that it was held against, or none's.
+    pub(crate) fn take_renamed(
+        &mut self,
+        root: &Root,
+        sightings: &Sightings,
+        new: &New,
+    ) -> Option<File> {
         let Self { files, by_inode, damaged, births_are_known, .. } = self;
-        let places = by_inode.get(&new.stat.inode)?;
         let path = root.path_of(&new.path);
+        if let Some(seen) = sightings.at(&path, &new.stat) {
+            return damaged.get(&seen.row).and_then(|&place| files[place].take());
+        }
+        let places = by_inode.get(&new.stat.inode)?;
         let is_its = |file: &File| is_file_of(&file.stat, &path, &new.stat, *births_are_known);
         let is_it = |file: &File| number(&file.stat) == number(&new.stat) && is_its(file);
         let was_it = |file: &File| {
-            let is_worse = damaged.contains(&file.id) || is_altered(&file.stat, &new.stat);
+            let is_worse = damaged.contains_key(&file.id) || is_altered(&file.stat, &new.stat);
             *births_are_known && is_worse && is_its(file)
         };
         take(files, places, &new.path, is_it).or_else(|| take(files, places, &new.path, was_it))
@@ -96,24 +104,6 @@ impl Gone {
 /// Whether the size of a file is another, and its time is not.
 pub(crate) fn is_altered(before: &Stat, now: &Stat) -> bool {
     before.size != now.size && before.modified == now.modified && !is_beyond(now.modified)
-}
-
-/// Whether the file at a path, which looks so now, is that of a row, whatever became of it: it has
-/// its number, and was made no later, since numbers are given again. Where births are not known, or
-/// the row was never looked at, its size and time have to be the same, too.
-pub(crate) fn is_file_of(row: &Stat, path: &Path, now: &Stat, births_are_known: bool) -> bool {
-    let is_of_list = row.is_of_list();
-    let has_number = if births_are_known && !is_of_list {
-        row.inode == now.inode
-    } else {
-        number(row) == number(now)
-    };
-    has_number && (is_of_list || !is_born_after(path, row.changed))
-}
-
-/// What a file keeps that has another name.
-pub(crate) fn number(stat: &Stat) -> (i64, i64, i64) {
-    (stat.inode, stat.size, stat.modified)
 }
 
 /// Takes one of the rows at these places: the one of the same name, if there is one.

@@ -32,13 +32,14 @@ use crate::finding::Finding;
 use crate::jobs::{FirstJobs, RowJobs, job_of_row, jobs_of_new};
 use crate::long::begun_files;
 use crate::mounts::Table;
-use crate::moves::{Gone, changed_beside, is_file_of, number};
+use crate::moves::{Gone, changed_beside};
 use crate::options::{Options, Reread, Verb};
 use crate::overview::Run;
 use crate::rows::{File, Files, Finder, State, checked};
 use crate::scan::{New, Other, Scan, scan};
 use crate::scrub::Due;
-use crate::stat::{Stat, is_born_after, may_be_another};
+use crate::sighting::Sightings;
+use crate::stat::{Stat, is_file_of, may_be_another, number};
 use crate::summary::{Halt, Summary};
 use crate::table::{RUN, int, text};
 use crate::work::{Tell, Work, of_row};
@@ -179,7 +180,11 @@ impl Catalog {
         }
         let begun = begun_files(&self.db)?;
         let mut work = Work::new(self, verb, options, batch, table, tell);
-        (work.statuses, work.begun) = (statuses, begun);
+        let (sightings, more) = Sightings::of(work.catalog, &work.batch.root, &statuses)?;
+        (work.statuses, work.begun, work.sightings) = (statuses, begun, sightings);
+        for sighting in more {
+            work.batch.sight(sighting.stat.inode, Some(sighting));
+        }
         Ok(work)
     }
 
@@ -311,7 +316,7 @@ impl Work<'_> {
         let rows = found.rows();
         let mut gone = Gone::new(found.gone, &self.batch.root, &self.statuses);
         for new in found.new {
-            if let Some(file) = gone.take_renamed(&self.batch.root, &new) {
+            if let Some(file) = gone.take_renamed(&self.batch.root, &self.sightings, &new) {
                 self.elsewhere.insert(file.id, new.path.into());
             }
         }
@@ -338,7 +343,7 @@ impl Work<'_> {
             self.batch.root.inodes_last = false;
         }
         let out_of_sight = self.kin_of(&new, &found.others)?;
-        self.find_replaced(&found.others)?;
+        self.shared = shared(&found.others);
         unknown -= out_of_sight.len() as u64;
         gone.extend(out_of_sight);
         summary.unknown = unknown;
@@ -361,7 +366,7 @@ impl Work<'_> {
             Reread::Needed => summary.same = same.len() as u64,
         }
         doubtful.sort_unstable();
-        if !self.kin.is_empty() {
+        if new.iter().any(|new| self.is_akin(new)) {
             self.require_shape()?;
         }
         if !self.verb.accepts() {
@@ -373,8 +378,7 @@ impl Work<'_> {
         let of_root = root.clone();
         let renamed = renamed.into_iter().map(move |file| job_of_row(&of_root, file));
         // First what rows say that may be replaced next.
-        let (akin, new): (Vec<_>, Vec<_>) =
-            new.into_iter().partition(|new| self.kin.contains_key(&new.path));
+        let (akin, new): (Vec<_>, Vec<_>) = new.into_iter().partition(|new| self.is_akin(new));
         let jobs = rows.chain(renamed).chain(jobs_of_new(&root, new));
         summary.is_complete =
             self.read(jobs_of_new(&root, akin))? && self.read(jobs)? && self.read_later()?;
@@ -421,31 +425,10 @@ impl Work<'_> {
         Ok(out_of_sight)
     }
 
-    /// Finds the rows in whose places a file is that is known to be damaged by another row, and
-    /// keeps them in mind.
-    fn find_replaced(&mut self, others: &[Other]) -> Result<(), CatalogError> {
-        let is_renumbered = |other: &&Other| other.there.is_some_and(|there| there != other.known);
-        let mut renumbered = others.iter().filter(is_renumbered).peekable();
-        let numbers_tell = self.batch.root.inodes_last && self.births_are_known;
-        if renumbered.peek().is_none() || !numbers_tell {
-            return Ok(());
-        }
-        let mut finder = Finder::new(self.catalog.reader()?);
-        let mut damaged: HashMap<i64, File> = HashMap::new();
-        for (id, _) in self.statuses.iter().filter(|(_, status)| status.is_kept()) {
-            if let Some(file) = finder.find(*id)? {
-                damaged.insert(file.stat.inode, file);
-            }
-        }
-        for other in renumbered {
-            let Some(file) = other.there.and_then(|there| damaged.get(&there)) else { continue };
-            let Some(row) = finder.find(other.id)? else { continue };
-            let path = self.batch.root.path_of(&row.path());
-            if row.id != file.id && !is_born_after(&path, file.stat.changed) {
-                self.replaced.insert(row.id, file.digests.clone());
-            }
-        }
-        Ok(())
+    /// Whether something is known of the file that a new name leads to.
+    fn is_akin(&self, new: &New) -> bool {
+        let path = || self.batch.root.path_of(&new.path);
+        self.kin.contains_key(&new.path) || self.sightings.at(&path(), &new.stat).is_some()
     }
 
     /// Rows that have another name now, with what their files look like; and what is new.
@@ -453,7 +436,7 @@ impl Work<'_> {
         let (mut renamed, mut others) = (Vec::new(), Vec::new());
         let mut taken: HashMap<i64, File> = HashMap::new();
         for new in new {
-            match self.gone.take_renamed(&self.batch.root, &new) {
+            match self.gone.take_renamed(&self.batch.root, &self.sightings, &new) {
                 Some(file) => {
                     if !new.is_only_name {
                         taken.insert(new.stat.inode, file.clone());
@@ -501,9 +484,8 @@ impl Work<'_> {
     /// Tells of what is new; what may have been elsewhere, or is held against a row, as its content
     /// will say, is given back.
     fn tell_new(&mut self, new: Vec<New>) -> Vec<New> {
-        let (may_be, others): (Vec<_>, Vec<_>) = new
-            .into_iter()
-            .partition(|new| self.gone.may_be(new.stat.size) || self.kin.contains_key(&new.path));
+        let (may_be, others): (Vec<_>, Vec<_>) =
+            new.into_iter().partition(|new| self.gone.may_be(new.stat.size) || self.is_akin(new));
         for new in others {
             // It stays known that it may not be read.
             let finding = match access_to(&self.batch.root.path_of(&new.path)) {
@@ -701,6 +683,20 @@ impl Work<'_> {
             ..summary
         })
     }
+}
+
+/// The numbers of files that several of these rows lead to, or led to.
+fn shared(others: &[Other]) -> HashSet<i64> {
+    let mut rows = HashMap::new();
+    let mut shared = HashSet::new();
+    for other in others {
+        for number in [Some(other.known), other.there].into_iter().flatten() {
+            if *rows.entry(number).or_insert(other.id) != other.id {
+                shared.insert(number);
+            }
+        }
+    }
+    shared
 }
 
 /// Why a file cannot be read, as far as its mode tells.

@@ -80,6 +80,24 @@ pub(crate) fn is_born_after(path: &Path, changed: i64) -> bool {
     is_known && nanoseconds(statx.stx_btime.tv_sec, statx.stx_btime.tv_nsec.into()) > changed
 }
 
+/// Whether the file at a path, which looks so now, is that of a row, whatever became of it: it has
+/// its number, and was made no later, since numbers are given again. Where births are not known, or
+/// the row was never looked at, its size and time have to be the same, too.
+pub(crate) fn is_file_of(row: &Stat, path: &Path, now: &Stat, births_are_known: bool) -> bool {
+    let is_of_list = row.is_of_list();
+    let has_number = if births_are_known && !is_of_list {
+        row.inode == now.inode
+    } else {
+        number(row) == number(now)
+    };
+    has_number && (is_of_list || !is_born_after(path, row.changed))
+}
+
+/// What a file keeps that has another name.
+pub(crate) fn number(stat: &Stat) -> (i64, i64, i64) {
+    (stat.inode, stat.size, stat.modified)
+}
+
 /// Whether the file system of a folder says when its files were made.
 pub(crate) fn tells_births(folder: &Path) -> bool {
     let statx = rustix::fs::statx(CWD, folder, AtFlags::empty(), StatxFlags::BTIME);

@@ -42,10 +42,12 @@ tables! {
     MANNER 9 "manner" ["root" "rate" "opens" "closes" "paused" "asked"];
     OLD 8 "old_digest" ["id" "file" "until" "size" "mtime" "algorithms" "digests"];
     STRETCH 10 "stretch" ["file" "mtime" "ctime" "inode" "began" "midstate"];
+    SIGHTING 11 "sighting" ["id" "root" "inode" "size" "mtime" "ctime" "file" "place" "checked"
+        "status" "good_size" "good_mtime" "algorithms" "digests"];
 }
 
 /// Columns of the widest table, at least.
-const MOST: usize = 12;
+const MOST: usize = 14;
 
 impl Table {
     /// Inserts a row, or replaces the one that has its key.

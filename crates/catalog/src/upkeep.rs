@@ -16,12 +16,13 @@ use crate::check::require_shape;
 use crate::class::{Class, Status};
 use crate::digests::{agree, algorithms};
 use crate::finding::Finding;
-use crate::moves::{Gone, is_file_of, number};
+use crate::moves::Gone;
 use crate::options::Options;
 use crate::root::Root;
 use crate::rows::{self, File, Files, Finder, State};
 use crate::scan::{New, Other, scan};
-use crate::stat::{NEVER, Stat, may_be_another, tells_births};
+use crate::sighting::Sightings;
+use crate::stat::{NEVER, Stat, is_file_of, may_be_another, number, tells_births};
 use crate::table::FILE;
 use crate::volume::Place;
 use crate::way::{self, There, Ways};
@@ -48,7 +49,8 @@ impl Catalog {
         }
         let known = rows::at(&self.db, root.id, &below)?;
         let statuses = self.statuses(root.id)?;
-        let renamed = self.renamed_to(&root, &statuses, &below, known.is_some())?;
+        let (sightings, _) = Sightings::of(self, &root, &statuses)?;
+        let renamed = self.renamed_to(&root, (&statuses, &sightings), &below, known.is_some())?;
         // Of a row that has another name which is cataloged, too, this content was the last.
         let (before, beside) = if known.is_some() { (known, renamed) } else { (renamed, None) };
         let known = before.as_ref().map_or(Algorithms::NONE, |file| algorithms(&file.digests));
@@ -66,17 +68,20 @@ impl Catalog {
             .ok_or_else(|| unreadable("only regular files are cataloged".to_owned()))?;
         let digests = hashed.digests;
         let put_aside = match &before {
-            Some(file) if file.path() == below => self.put_aside(&root, &statuses, file, &stat)?,
+            Some(file) if file.path() == below => {
+                self.put_aside(&root, (&statuses, &sightings), file, &stat)?
+            }
             _ => None,
         };
         let mut batch = Batch::begin(&self.db, root, "accept", now)?;
+        batch.sight(stat.inode, None);
         let mut finding = Finding::new(Class::Accepted, below.clone()).after(&stat, &digests);
         match before {
             Some(file) => {
-                if let Some(PutAside { paths, status }) = put_aside {
+                if let Some(PutAside { names, status }) = put_aside {
                     let known = (self.checked(file.id)?, status);
-                    for path in paths {
-                        let stat = Stat { changed: NEVER, ..file.stat };
+                    for (path, now) in names {
+                        let stat = Stat { changed: NEVER, inode: now.inode, ..file.stat };
                         batch.insert_known(path, stat, file.digests.clone(), known);
                     }
                 }
@@ -104,19 +109,24 @@ impl Catalog {
     fn put_aside(
         &self,
         root: &Root,
-        statuses: &HashMap<i64, Status>,
+        (statuses, sightings): (&HashMap<i64, Status>, &Sightings),
         file: &File,
         now: &Stat,
     ) -> Result<Option<PutAside>, CatalogError> {
-        if file.stat.inode == now.inode || !root.inodes_last || !tells_births(&root.path) {
+        if !root.inodes_last || !tells_births(&root.path) {
             return Ok(None);
         }
         let status = statuses.get(&file.id).copied();
         let Some(status) = status.filter(|status| status.may_be_damaged()) else { return Ok(None) };
         let found = scan(&self.db, root, &HashMap::new(), &self.own_files(), None)?;
-        let is_it = |new: &New| is_file_of(&file.stat, &root.path_of(&new.path), &new.stat, true);
-        let paths = found.new.into_iter().filter(is_it).map(|new| new.path).collect();
-        Ok(Some(PutAside { paths, status }))
+        let is_it = |new: &New| {
+            let path = root.path_of(&new.path);
+            let is_seen = sightings.at(&path, &new.stat).is_some_and(|seen| seen.row == file.id);
+            let is_another = new.stat.inode != now.inode;
+            is_another && (is_seen || is_file_of(&file.stat, &path, &new.stat, true))
+        };
+        let names = found.new.into_iter().filter(is_it).map(|new| (new.path, new.stat)).collect();
+        Ok(Some(PutAside { names, status }))
     }
 
     /// The row of a file that was cataloged under another name, which is gone: as a run takes it,
@@ -125,16 +135,17 @@ impl Catalog {
     fn renamed_to(
         &self,
         root: &Root,
-        statuses: &HashMap<i64, Status>,
+        (statuses, sightings): (&HashMap<i64, Status>, &Sightings),
         path: &[u8],
         is_damaged: bool,
     ) -> Result<Option<File>, CatalogError> {
         let whole = root.path_of(path);
         let stat = look_at(&whole).map_err(CatalogError::io(&whole))?;
         let Some((stat, _)) = Stat::of(&stat) else { return Ok(None) };
+        let seen = sightings.at(&whole, &stat).map(|seen| seen.row);
         let mut gone = Vec::new();
         let mut take = |file: File| {
-            if file.stat.inode == stat.inode
+            if (file.stat.inode == stat.inode || seen == Some(file.id))
                 && let Err(error) = look_at(&root.path_of(&file.path()))
                 && error.kind() == ErrorKind::NotFound
             {
@@ -155,7 +166,11 @@ impl Catalog {
         // Where births are not known, whoever accepts it knows.
         gone.retain(|file| !may_be_another(&file.stat, &stat, true));
         let mut gone = Gone::new(gone, root, statuses);
-        Ok(gone.take_renamed(root, &New { path: path.to_vec(), stat, is_only_name: true }))
+        Ok(gone.take_renamed(
+            root,
+            sightings,
+            &New { path: path.to_vec(), stat, is_only_name: true },
+        ))
     }
 
     fn accept_volume(&mut self, root: Root, options: &Options) -> Result<Finding, CatalogError> {
@@ -201,9 +216,15 @@ impl Catalog {
         if ids.is_empty() && !below.is_empty() {
             return Err(CatalogError::Unknown(path.to_owned()));
         }
+        let statuses = self.statuses(root.id)?;
+        let (sightings, _) = Sightings::of(self, &root, &statuses)?;
         if !below.is_empty() {
-            self.require_gone(&root, &ids)?;
+            self.require_gone(&root, &sightings, &ids)?;
         }
+        // What a good copy was put in the place of stays known: it is another file.
+        let is_damaged =
+            |id: &&i64| statuses.get(*id).is_some_and(|status| status.may_be_damaged());
+        let damaged_files = ids.iter().filter(is_damaged).copied().collect();
         let now = (options.clock)();
         let is_root = below.is_empty();
         // A root's event has nothing but this to tell of whom it is.
@@ -216,6 +237,7 @@ impl Catalog {
         }
         let mut batch = Batch::begin(&self.db, root, "forget", now)?;
         batch.forget(ids, bytes, is_root);
+        batch.unsee(damaged_files);
         if damaged > 0 {
             batch.distrust_rows();
         }
@@ -225,7 +247,12 @@ impl Catalog {
     /// Of rows that are to be forgotten none that is not well may lie elsewhere: an update would
     /// take what is there up as new. What is in its place may be forgotten, and what is gone, as a
     /// look at the whole root tells.
-    fn require_gone(&self, root: &Root, ids: &[i64]) -> Result<(), CatalogError> {
+    fn require_gone(
+        &self,
+        root: &Root,
+        sightings: &Sightings,
+        ids: &[i64],
+    ) -> Result<(), CatalogError> {
         let away = self.not_in_place(root, ids)?;
         if away.is_empty() {
             return Ok(());
@@ -241,7 +268,8 @@ impl Catalog {
         for Name { path, stat, digests } in new.chain(cataloged) {
             let place = root.path_of(&path);
             let is_it = |(file, _): &&(File, Status)| {
-                let is_it = is_file_of(&file.stat, &place, &stat, births_are_known);
+                let is_seen = sightings.at(&place, &stat).is_some_and(|seen| seen.row == file.id);
+                let is_it = is_seen || is_file_of(&file.stat, &place, &stat, births_are_known);
                 // What that row says of it is the same, and stays.
                 let is_known = |digests| agree(digests, &file.digests) == Some(true);
                 is_it && !digests.as_ref().is_some_and(is_known)
@@ -251,7 +279,7 @@ impl Catalog {
                 return Err(CatalogError::Elsewhere { path, status, place });
             }
         }
-        self.require_sight(root, &away)
+        self.require_sight(root, sightings, &away)
     }
 
     /// Names that have the numbers of these rows and are cataloged themselves.
@@ -309,13 +337,19 @@ impl Catalog {
 
     /// That files are gone is known only where they would be seen: in their places, and where they
     /// were found last.
-    fn require_sight(&self, root: &Root, away: &[(File, Status)]) -> Result<(), CatalogError> {
+    fn require_sight(
+        &self,
+        root: &Root,
+        sightings: &Sightings,
+        away: &[(File, Status)],
+    ) -> Result<(), CatalogError> {
         let told = self.told_elsewhere(root.id)?;
         let mut ways = Ways::of(&root.path)?;
         for (file, status) in away {
             let path = file.path();
             let last = told.get(&path).cloned().flatten();
-            for place in [Some(path.clone()), last].into_iter().flatten() {
+            let seen = sightings.places_of(file.id).map(<[u8]>::to_vec);
+            for place in [Some(path.clone()), last].into_iter().flatten().chain(seen) {
                 let whole = root.path_of(&place);
                 let why = match ways.look(&place) {
                     There::Mount(_) => Some("something is mounted there".to_owned()),
@@ -376,7 +410,7 @@ impl Catalog {
 
 /// The new names of a damaged file, and how that stands.
 struct PutAside {
-    paths: Vec<Vec<u8>>,
+    names: Vec<(Vec<u8>, Stat)>,
     status: Status,
 }
 

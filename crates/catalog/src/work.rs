@@ -32,6 +32,7 @@ use crate::options::{Options, Verb};
 use crate::pressure::Pressure;
 use crate::rows::File;
 use crate::scan::prefix_len;
+use crate::sighting::Sightings;
 use crate::stat::{Stat, tells_births};
 use crate::summary::Halt;
 use crate::way::There;
@@ -63,8 +64,12 @@ pub(crate) struct Work<'a> {
     pub(crate) moves: Moves,
     /// By new names the rows whose file they lead to as well.
     pub(crate) kin: HashMap<Vec<u8>, File>,
-    /// By ids of rows in whose places a file is that is known to be damaged, what that was.
-    pub(crate) replaced: HashMap<i64, Digests>,
+    /// Files that were seen to be damaged.
+    pub(crate) sightings: Sightings,
+    /// Numbers of files that several rows lead to.
+    pub(crate) shared: HashSet<i64>,
+    /// Ids of rows that are judged once all others are that lead to the same file.
+    deferred: HashSet<i64>,
     pub(crate) limits: Arc<Limits>,
     /// Whether all is new, and so not worth a word.
     pub(crate) is_first: bool,
@@ -133,7 +138,9 @@ impl<'a> Work<'a> {
             gone: Gone::default(),
             moves: Moves::default(),
             kin: HashMap::new(),
-            replaced: HashMap::new(),
+            sightings: Sightings::default(),
+            shared: HashSet::new(),
+            deferred: HashSet::new(),
             limits: Arc::default(),
             is_first: false,
             inserted: Vec::new(),

@@ -13,11 +13,12 @@ use crate::class::{Case, Class, Status, case};
 use crate::confirm::{Confirmed, confirm};
 use crate::digests::{agree, algorithms};
 use crate::finding::Finding;
-use crate::moves::{is_altered, number};
+use crate::moves::is_altered;
 use crate::options::{GoesOn, Verb};
 use crate::rows::{self, File};
 use crate::scrub::cost;
-use crate::stat::{NEVER, Stat, is_beyond, may_be_another};
+use crate::sighting::Sighting;
+use crate::stat::{NEVER, Stat, is_beyond, may_be_another, number};
 
 const UNCONFIRMED: &str =
     "it is not as cataloged; the second reading, which tells whether it rotted, was ended";
@@ -142,7 +143,44 @@ impl Work<'_> {
         let finding = of_reading(class, &file, &stat, &digests);
         match class {
             Class::Changed | Class::Older => self.is_edited(finding, file, stat, digests),
-            _ => self.is_damaged(&file, finding),
+            _ => {
+                self.sight(&file, &stat, class)?;
+                self.is_damaged(&file, finding)
+            }
+        }
+    }
+
+    /// Keeps in mind which file it is that a row's content is gone from.
+    fn sight(&mut self, file: &File, stat: &Stat, class: Class) -> Result<(), CatalogError> {
+        let status = Status::of_class(class).filter(|status| status.is_kept());
+        let Some(status) = status.filter(|_| self.batch.root.inodes_last) else { return Ok(()) };
+        let path = self.batch.root.path_of(&file.place());
+        let sighting = match self.sightings.at(&path, stat) {
+            // What it should have been is what it was first held against.
+            Some(seen) if seen.row != file.id => {
+                Sighting { stat: *stat, place: file.place(), ..seen.clone() }
+            }
+            _ => Sighting::new(file, *stat, self.catalog.checked(file.id)?, status),
+        };
+        self.keep_sighting(sighting);
+        Ok(())
+    }
+
+    fn keep_sighting(&mut self, sighting: Sighting) {
+        self.batch.sight(sighting.stat.inode, Some(sighting.clone()));
+        self.sightings.insert(sighting);
+    }
+
+    /// What was seen of a file that is read now, under a path below the root.
+    fn seen(&self, path: &[u8], stat: &Stat) -> Option<&Sighting> {
+        self.sightings.at(&self.batch.root.path_of(path), stat)
+    }
+
+    /// Keeps in mind that nothing is wrong with a file any more.
+    fn is_well(&mut self, path: &[u8], stat: &Stat) {
+        if self.seen(path, stat).is_some() {
+            self.batch.sight(stat.inode, None);
+            self.sightings.remove(stat.inode);
         }
     }
 
@@ -154,6 +192,7 @@ impl Work<'_> {
         digests: Digests,
     ) -> Result<(), CatalogError> {
         let now = self.now();
+        self.is_well(&file.place(), &stat);
         let is_settled = self.is_settled(&file, &stat)?;
         // A list knows too little for anything to be touched.
         let class = if file.stat.is_of_list() { Class::Ok } else { class };
@@ -206,14 +245,21 @@ impl Work<'_> {
         if let Some(status) = self.statuses.get(&file.id).filter(|status| status.is_kept()) {
             // Its last good digest is the only one that there is: it stays until somebody says so.
             finding.class = class_of(*status);
+            self.sight(&file, &stat, finding.class)?;
             return self.is_damaged(&file, finding);
         }
-        if let Some(was) = self.replaced.get(&file.id)
-            && agree(was, &digests) != Some(true)
-        {
+        let seen = self.seen(&file.place(), &stat);
+        if seen.is_some_and(|seen| agree(&seen.digests, &digests) != Some(true)) {
             finding.class = Class::Altered;
+            self.sight(&file, &stat, finding.class)?;
             return self.is_damaged(&file, finding);
         }
+        // What another row leads to as well may turn out by that to be damaged.
+        if self.shared.contains(&stat.inode) && self.deferred.insert(file.id) {
+            self.later.push(file);
+            return Ok(());
+        }
+        self.is_well(&file.place(), &stat);
         self.batch.count(finding.class, 1);
         if !self.verb.accepts() {
             return self.stands(&file, finding);
@@ -347,6 +393,11 @@ impl Work<'_> {
             return self.is_busy(path.to_owned(), None);
         };
         let (path, digests, now) = (self.below(path), hashed.digests, self.now());
+        let seen = self.seen(&path, &stat).cloned();
+        if let Some(seen) = seen.filter(|it| agree(&it.digests, &digests) != Some(true)) {
+            return self.inherit_damage(path, seen, stat, &digests);
+        }
+        self.is_well(&path, &stat);
         if let Some(file) = self.gone.take_same(&path, stat.size, &digests) {
             self.moved(file, path, stat, Some(digests))?;
         } else if let Some(kin) = self.kin.remove(&path)
@@ -370,6 +421,30 @@ impl Work<'_> {
         let is_kept = self.statuses.get(&row.id).is_some_and(|status| status.is_kept());
         agree(&row.digests, digests) == Some(false)
             && (is_kept || number(&row.stat) == number(stat) || is_altered(&row.stat, stat))
+    }
+
+    /// Gives a new name of a damaged file a row of its own: with what it should be, and how it
+    /// stands.
+    fn inherit_damage(
+        &mut self,
+        path: Vec<u8>,
+        seen: Sighting,
+        stat: Stat,
+        digests: &Digests,
+    ) -> Result<(), CatalogError> {
+        let (known, state) = (seen.row_stat(), (seen.checked, seen.status));
+        self.batch.insert_known(path.clone(), known, seen.digests.clone(), state);
+        self.commit()?;
+        let Some(file) = rows::at(&self.catalog.db, self.batch.root.id, &path)? else {
+            return Ok(());
+        };
+        self.keep_sighting(Sighting { row: file.id, stat, place: path, ..seen });
+        self.statuses.insert(file.id, seen.status);
+        let finding = of_reading(class_of(seen.status), &file, &stat, digests);
+        self.batch.event(finding.clone(), self.now());
+        self.batch.count(finding.class, 1);
+        self.batch.tell(finding);
+        Ok(())
     }
 
     /// Gives a new name a row of its own with what is known of its file by another.

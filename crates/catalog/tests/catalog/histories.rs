@@ -3,7 +3,7 @@
 //! what was found.
 //!
 //! Two ways of losing content are left out, since nobody can tell them from edits: what rots before
-//! it is cataloged as it is, and what rotted and then takes the name of another file.
+//! it is cataloged as it is, and what rotted and takes the name of another file before it is found.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -32,6 +32,10 @@ enum Step {
     Cut(usize),
     /// It goes by another name, and a new one is in its place.
     PutAside(usize),
+    /// The same, with a good copy in its place.
+    Replace(usize),
+    /// What was found to be damaged takes the name of another file.
+    Over(usize, usize),
     /// Two files change names.
     Swap(usize, usize),
     /// Nobody may read it, until its mode is another.
@@ -68,6 +72,8 @@ fn step() -> impl Strategy<Value = Step> {
         3 => file.clone().prop_map(Step::Rot),
         1 => file.clone().prop_map(Step::Cut),
         1 => file.clone().prop_map(Step::PutAside),
+        1 => file.clone().prop_map(Step::Replace),
+        1 => (file.clone(), file.clone()).prop_map(|(one, other)| Step::Over(one, other)),
         1 => (file.clone(), file.clone()).prop_map(|(one, other)| Step::Swap(one, other)),
         1 => file.prop_map(Step::Lock),
         1 => Just(Step::ClockBack),
@@ -99,6 +105,8 @@ struct Truth {
     /// Whether its row has the name that it had, as another file has now: until an update it is
     /// new.
     is_aside: bool,
+    /// Whether it was told to be damaged since it is.
+    is_told: bool,
 }
 
 impl Truth {
@@ -171,7 +179,7 @@ impl Model {
             | Step::Rename(it) => self.nth(it),
             Step::Copy(it) | Step::Delete(it) | Step::Restore(it) | Step::Rot(it) => self.nth(it),
             Step::Lock(it) | Step::Swap(it, _) | Step::Cut(it) => self.nth(it),
-            Step::PutAside(it) => self.nth(it),
+            Step::PutAside(it) | Step::Replace(it) | Step::Over(it, _) => self.nth(it),
             _ => None,
         };
         match (step, file) {
@@ -209,6 +217,29 @@ impl Model {
                 let to = self.rename(name.clone());
                 self.files.get_mut(&to).unwrap().is_aside = true;
                 self.write(name);
+            }
+            (Step::Replace(_), Some(name)) => {
+                let to = self.rename(name.clone());
+                let aside = self.files.get_mut(&to).unwrap();
+                aside.is_aside = true;
+                // Once its row has the copy's number, what rots in it was never cataloged.
+                aside.is_cataloged &= aside.is_rotten;
+                let content = aside.content.clone();
+                let time = fs::metadata(self.archive.path(&to)).unwrap().modified().unwrap();
+                self.archive.write(&name, &content);
+                set_time(&self.archive.path(&name), time);
+                self.differing.remove(&name);
+                self.files.insert(name, Truth { content, ..Truth::default() });
+            }
+            (Step::Over(_, other), Some(name)) => {
+                let other = self.nth(other).unwrap();
+                if name != other && self.files[&name].is_rotten && self.files[&name].is_told {
+                    fs::rename(self.archive.path(&name), self.archive.path(&other)).unwrap();
+                    let truth = self.files.remove(&name).unwrap();
+                    let content = self.files[&other].content.clone();
+                    self.differing.remove(&other);
+                    self.files.insert(other, Truth { content, is_aside: true, ..truth });
+                }
             }
             // A copy of what rotted is a file that nobody ever knew otherwise.
             (Step::Copy(_), Some(name)) if !self.files[&name].is_rotten => {
@@ -495,6 +526,11 @@ impl Model {
                     finding.class
                 );
             }
+            if matches!(finding.class, Class::Rotted | Class::Altered | Class::Emptied)
+                && let Some(truth) = self.files.get_mut(&name)
+            {
+                truth.is_told |= truth.is_rotten;
+            }
             if finding.class.is_damage() {
                 self.noticed.insert(name);
             }
@@ -558,9 +594,11 @@ impl Model {
                     catalog.accept(&file.path, &options()).unwrap();
                 }
                 Some(_) => _ = self.noticed.insert(name.to_owned()),
-                None => {
-                    catalog.forget(&file.path, &options()).unwrap();
-                }
+                None => match catalog.forget(&file.path, &options()) {
+                    // What was accepted before took it along.
+                    Err(CatalogError::Unknown(_)) => {}
+                    forgotten => _ = forgotten.unwrap(),
+                },
             }
         }
     }

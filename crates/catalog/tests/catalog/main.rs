@@ -6,6 +6,7 @@ mod forget;
 mod histories;
 mod kin;
 mod long;
+mod sightings;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, FileTimes};

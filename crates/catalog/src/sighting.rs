@@ -1,0 +1,165 @@
+//! Where damage was seen: the number of each file that was read and was not as cataloged, whatever
+//! it was called, and what it should have held.
+//!
+//! A row knows one file. Once a good copy is in its place it says nothing more of what was put
+//! aside for that, and of what came into its place and went on it never said anything.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use lanesum_list::Digests;
+use rusqlite::{Connection, Row};
+
+use crate::class::Status;
+use crate::root::Root;
+use crate::rows::{File, Finder, checked};
+use crate::stat::{NEVER, Stat, is_file_of, tells_births};
+use crate::table::{SIGHTING, blob, int};
+use crate::{Catalog, CatalogError, digests};
+
+/// A damaged file, as it was read last.
+#[derive(Clone, Debug)]
+pub(crate) struct Sighting {
+    /// The row that it was held against.
+    pub(crate) row: i64,
+    pub(crate) stat: Stat,
+    /// Its path below the root.
+    pub(crate) place: Vec<u8>,
+    /// When that row's content was last read as it is cataloged.
+    pub(crate) checked: i64,
+    pub(crate) status: Status,
+    /// What it should be: size in bytes, time of its content in nanoseconds, and digests.
+    pub(crate) size: i64,
+    pub(crate) modified: i64,
+    pub(crate) digests: Digests,
+}
+
+impl Sighting {
+    /// Of a row whose file looked so when it was read.
+    pub(crate) fn new(row: &File, stat: Stat, checked: i64, status: Status) -> Self {
+        let (size, modified) = (row.stat.size, row.stat.modified);
+        let (place, digests) = (row.place(), row.digests.clone());
+        Self { row: row.id, stat, place, checked, status, size, modified, digests }
+    }
+
+    /// What a row has that is made for the file: it was never as it should be under that name.
+    pub(crate) fn row_stat(&self) -> Stat {
+        let Self { size, modified, .. } = *self;
+        Stat { size, modified, changed: NEVER, inode: self.stat.inode }
+    }
+
+    pub(crate) fn put(&self, db: &Connection, id: i64, root: i64) -> Result<(), CatalogError> {
+        let (algorithms, digests) = digests::encode(&self.digests)?;
+        let Stat { size, modified, changed, inode } = self.stat;
+        SIGHTING.put(
+            db,
+            &[
+                int(id),
+                int(root),
+                int(inode),
+                int(size),
+                int(modified),
+                int(changed),
+                int(self.row),
+                blob(&self.place),
+                int(self.checked),
+                int(self.status.number()),
+                int(self.size),
+                int(self.modified),
+                int(algorithms),
+                blob(&digests),
+            ],
+        )
+    }
+
+    fn read(row: &Row<'_>) -> Result<Self, CatalogError> {
+        let values = SIGHTING.verified(row, 0)?;
+        let number = |place: usize| values[place].as_i64().map_err(rusqlite::Error::from);
+        let bytes = |place: usize| values[place].as_blob().map_err(rusqlite::Error::from);
+        let of_none = || CatalogError::Damaged(format!("sighting {:?} says nothing", values[0]));
+        let stat =
+            Stat { inode: number(2)?, size: number(3)?, modified: number(4)?, changed: number(5)? };
+        Ok(Self {
+            row: number(6)?,
+            stat,
+            place: bytes(7)?.to_vec(),
+            checked: number(8)?,
+            status: Status::of_number(number(9)?).ok_or_else(of_none)?,
+            size: number(10)?,
+            modified: number(11)?,
+            digests: digests::decode(number(12)?, bytes(13)?).ok_or_else(of_none)?,
+        })
+    }
+}
+
+/// Those of a root.
+#[derive(Default)]
+pub(crate) struct Sightings {
+    by_number: HashMap<i64, Sighting>,
+    births_are_known: bool,
+}
+
+impl Sightings {
+    /// What was seen of a root whose rows stand so. Of a row whose damage was found before there
+    /// were sightings its own stat is one, and those are given, too.
+    pub(crate) fn of(
+        catalog: &Catalog,
+        root: &Root,
+        statuses: &HashMap<i64, Status>,
+    ) -> Result<(Self, Vec<Sighting>), CatalogError> {
+        let births_are_known = tells_births(&root.path);
+        let mut all = Self { by_number: HashMap::new(), births_are_known };
+        if !root.inodes_last {
+            return Ok((all, Vec::new()));
+        }
+        let sql = format!("SELECT {} FROM sighting t WHERE root = ?1", SIGHTING.select("t"));
+        let mut statement = catalog.db.prepare(&sql)?;
+        let mut rows = statement.query([root.id])?;
+        while let Some(row) = rows.next()? {
+            let sighting = Sighting::read(row)?;
+            all.by_number.insert(sighting.stat.inode, sighting);
+        }
+        let seen: HashSet<i64> = all.by_number.values().map(|it| it.row).collect();
+        let is_unseen = |id: &i64, status: &Status| status.is_kept() && !seen.contains(id);
+        let unseen: Vec<_> = statuses.iter().filter(|(id, it)| is_unseen(id, it)).collect();
+        let mut more = Vec::new();
+        if !unseen.is_empty() {
+            let mut finder = Finder::new(catalog.reader()?);
+            for (&id, &status) in unseen {
+                let found = match finder.find(id) {
+                    // Whoever reads that row says so.
+                    Err(CatalogError::Damaged(_)) => None,
+                    found => found?,
+                };
+                if let Some(file) = found.filter(|file| !file.stat.is_of_list()) {
+                    let checked = checked(&catalog.db, id)?;
+                    let sighting = Sighting::new(&file, file.stat, checked, status);
+                    if !all.by_number.contains_key(&file.stat.inode) {
+                        all.insert(sighting.clone());
+                        more.push(sighting);
+                    }
+                }
+            }
+        }
+        Ok((all, more))
+    }
+
+    /// What was seen of the file at a path, which looks so now.
+    pub(crate) fn at(&self, path: &Path, stat: &Stat) -> Option<&Sighting> {
+        let sighting = self.by_number.get(&stat.inode)?;
+        is_file_of(&sighting.stat, path, stat, self.births_are_known).then_some(sighting)
+    }
+
+    /// Where a row's damage was seen.
+    pub(crate) fn places_of(&self, row: i64) -> impl Iterator<Item = &[u8]> {
+        self.by_number.values().filter(move |it| it.row == row).map(|it| &*it.place)
+    }
+
+    pub(crate) fn insert(&mut self, sighting: Sighting) {
+        self.by_number.insert(sighting.stat.inode, sighting);
+    }
+
+    pub(crate) fn remove(&mut self, number: i64) {
+        self.by_number.remove(&number);
+    }
+}
