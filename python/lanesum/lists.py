@@ -48,9 +48,9 @@ def check(
     for BLAKE3, lines of algorithms without a key are none. `name` is the file that a list of S3 does not name, and
     `part_size` what an ETag's file was uploaded in.
     A file that is not there is `unreadable`, with `ignore_missing` `missing`. With `strict` a line that is no checksum
-    line keeps the result from being `ok`; without it a list that was cut within a line, or is half something else, may
-    be `ok`, with a row `malformed` and a word in `problems`. A list among several in which there is nothing is named
-    in `problems`. All of it is as with `lanesum check`, whose options these are.
+    line keeps the result from being `ok`, and so does a list among several in which there is nothing; without it a list
+    that was cut within a line, or is half something else, may be `ok`, with a row `malformed` and a word in `problems`,
+    and an empty one among others is named in `problems`, no more. All of it is as with `lanesum check`, whose options these are.
 
     Raises OSError where a list cannot be opened or the root is not there, and ValueError or TypeError for arguments that
     are wrong. What is wrong within a list is told in the rows and in `problems`.

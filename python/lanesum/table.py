@@ -214,7 +214,8 @@ class Checked(Result):
     def ok(self) -> bool:
         """Whether the program's exit code would be 0: something was checked, and nothing failed.
 
-        A line that is no checksum line does not count, unless `strict` was said or a key given.
+        A line that is no checksum line, or an empty list among others, does not count, unless `strict` was said or a
+        key given.
         """
         return self._ok
 

@@ -332,6 +332,8 @@ def test_an_empty_list_among_several_is_named(folder: Path) -> None:
     (folder / "none").write_text("words\n")
     table = lanesum.check(["full", "empty"])
     assert table.ok and table.problems == ["empty: an empty list"]
+    strict = lanesum.check(["full", "empty"], strict=True)
+    assert not strict.ok and strict.problems == ["empty: an empty list"]
     (folder / os.fsdecode(b"empty\xff")).write_text("# nothing\n")
     assert lanesum.check(["full", b"empty\xff"]).problems == ["empty\ufffd: an empty list"]
     assert lanesum.check("empty").problems == ["no checksum line in the lists, so nothing was checked"]

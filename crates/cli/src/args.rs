@@ -433,7 +433,7 @@ pub struct Check {
     #[arg(short, long, overrides_with_all = ["quiet", "status"])]
     pub warn: bool,
 
-    /// Fail when there is a line that is no checksum line.
+    /// Fail when there is a line that is no checksum line, or an empty list among others.
     #[arg(long)]
     pub strict: bool,
 

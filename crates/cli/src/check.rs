@@ -228,7 +228,7 @@ impl<'a> Report<'a> {
             && self.total.wrong == 0
             && self.total.unreadable == 0
             && self.total.unknown == 0
-            && !(self.is_strict() && self.total.malformed > 0)
+            && !(self.is_strict() && self.total.malformed + self.empty_lists > 0)
     }
 
     /// Tells how much was read by runs before, and keeps that if there is more to read.
@@ -404,6 +404,10 @@ impl<'a> Report<'a> {
         }
         if tally.entries() + tally.unknown + tally.wrong == 0 {
             self.empty_lists += 1;
+            if self.is_strict() && self.args.lists.len() > 1 {
+                let words = "no checksum line in it; is it the right list, and whole?";
+                console.about(list.name(), words);
+            }
         }
         if let Some(name) = &self.args.name
             && !has_name
@@ -528,9 +532,11 @@ impl<'a> Report<'a> {
             ),
             (self.bad_lists, plural(self.bad_lists, "bad list", "bad lists")),
         ];
-        let empty_lists = plural(self.empty_lists, "empty list", "empty lists");
-        let mut passed_over = vec![(total.missing, "missing"), (self.empty_lists, empty_lists)];
-        if self.is_strict() { &mut failures } else { &mut passed_over }.push(malformed);
+        let empty_lists =
+            (self.empty_lists, plural(self.empty_lists, "empty list", "empty lists"));
+        let mut passed_over = vec![(total.missing, "missing")];
+        let of_strict = if self.is_strict() { &mut failures } else { &mut passed_over };
+        of_strict.extend([empty_lists, malformed]);
         let told = |(count, what): (u64, &str)| {
             (count > 0).then(|| format!("{} {what}", HumanCount(count)))
         };

@@ -143,6 +143,8 @@ struct Report {
     total: Tally,
     /// Lists that could not be read, or of which nothing could be verified.
     bad_lists: u64,
+    /// Lists without a line that says anything.
+    empty_lists: u64,
     problems: Vec<String>,
     /// What lines of the list call algorithms that are not known.
     unknown: BTreeSet<String>,
@@ -226,8 +228,11 @@ impl Report {
             let lines = counted(tally.unknown, "line");
             tell(&format!("{lines} of {} not checked", names.join(", ")));
         }
-        if verifiable + tally.wrong + tally.malformed == 0 && !self.is_one {
-            tell("an empty list");
+        if verifiable + tally.wrong + tally.malformed == 0 {
+            self.empty_lists += 1;
+            if !self.is_one {
+                tell("an empty list");
+            }
         } else if verifiable == 0 && tally.malformed > 0 {
             self.bad_lists += 1;
             tell("no checksum line in it; is it a list?");
@@ -259,7 +264,7 @@ impl Report {
             total.mismatched + total.unproven + total.wrong + total.unreadable + total.unknown;
         self.bad_lists + failures == 0
             && total.entries() > 0
-            && !(self.is_strict && total.malformed > 0)
+            && !(self.is_strict && total.malformed + self.empty_lists > 0)
     }
 
     fn counts(&self) -> Counts {

@@ -94,6 +94,10 @@ fn rows() -> Vec<Row> {
         row("nothing, and the other list has lines", "", "list good")
             .prints("a: OK")
             .says("no failures, 1 empty list"),
+        row("the same", "", "--strict list good")
+            .prints("a: OK")
+            .says("1 empty list")
+            .is(1),
         row("lines, and nothing comes through standard input", &*both, "list -")
             .prints("a: OK, b: OK")
             .says("1 bad list")

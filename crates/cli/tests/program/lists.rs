@@ -156,6 +156,11 @@ fn an_empty_list_among_others_is_no_error() {
     let run = folder.run("check empty good empty");
     assert_eq!((run.status.code(), text(&run.stdout)), (Some(0), "a: OK\n".to_owned()));
     assert!(text(&run.stderr).ends_with("/s): no failures, 2 empty lists\n"), "{run:?}");
+    let run = folder.run("check --strict empty good");
+    assert_eq!((run.status.code(), text(&run.stdout)), (Some(1), "a: OK\n".to_owned()));
+    let told = "lanesum: empty: no checksum line in it; is it the right list, and whole?\n";
+    assert!(text(&run.stderr).starts_with(told), "{run:?}");
+    assert!(text(&run.stderr).ends_with("/s): 1 empty list\n"), "{run:?}");
 }
 
 #[test]
