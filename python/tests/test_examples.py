@@ -59,15 +59,86 @@ def test_a_bag(tmp_path: Path) -> None:
         table = lanesum.hash_tree(data, algorithm)
         rows = [{**row, "path": os.path.relpath(row["path"], tmp_path)} for row in table]
         lanesum.write_list(rows, tmp_path / f"manifest-{algorithm}.txt", "bagit")
-    checked, others = example.check(tmp_path)
-    assert checked.ok and not others and checked.counts["match"] == 6 and checked.counts["files"] == 3
+    checked, wrong = example.check(tmp_path)
+    assert checked.ok and not wrong and checked.counts["match"] == 6 and checked.counts["files"] == 3
     (data / "a").write_text("b")
     (data / "new").write_text("new")
-    checked, others = example.check(tmp_path)
-    assert not checked.ok and others == ["data/new"]
+    checked, wrong = example.check(tmp_path)
+    assert not checked.ok and wrong == [f"data/new: not in manifest-{it}.txt" for it in ("md5", "sha256")]
     assert {row["path"] for row in checked.failures()} == {str("data/a")}
     with pytest.raises(FileNotFoundError, match="is it a bag"):
         example.check(data)
+
+
+def bag(folder: Path) -> Path:
+    """A bag of two files, with two manifests and a tag manifest."""
+    folder.mkdir()
+    (folder / "bagit.txt").write_text("BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n")
+    (folder / "data").mkdir()
+    lines = {"md5": "", "sha256": ""}
+    for name in ("a", "b"):
+        (folder / "data" / name).write_text(name)
+        for algorithm in lines:
+            lines[algorithm] += f"{hashlib.new(algorithm, name.encode()).hexdigest()}  data/{name}\n"
+    tags = ""
+    for algorithm, text in lines.items():
+        (folder / f"manifest-{algorithm}.txt").write_text(text)
+        tags += f"{hashlib.md5(text.encode()).hexdigest()}  manifest-{algorithm}.txt\n"
+    (folder / "tagmanifest-md5.txt").write_text(tags)
+    return folder
+
+
+def test_what_is_wrong_with_a_bag_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    example = load("bag")
+
+    def lose(folder: Path, name: str) -> None:
+        for manifest in folder.glob("manifest-*.txt"):
+            manifest.write_text("".join(it for it in manifest.read_text().splitlines(True) if not it.endswith(name)))
+
+    def lose_with_its_file(folder: Path) -> None:
+        lose(folder, "data/a\n")
+        (folder / "data" / "a").unlink()
+
+    def lose_of_one(folder: Path) -> None:
+        (folder / "tagmanifest-md5.txt").unlink()
+        lines = (folder / "manifest-md5.txt").read_text().splitlines(True)
+        (folder / "manifest-md5.txt").write_text(lines[0])
+
+    def name_another(folder: Path) -> None:
+        (folder / "tagmanifest-md5.txt").unlink()
+        with (folder / "manifest-md5.txt").open("a") as manifest:
+            manifest.write(f"{hashlib.md5((folder / 'bagit.txt').read_bytes()).hexdigest()}  bagit.txt\n")
+
+    def be_of_another_algorithm(folder: Path) -> None:
+        (folder / "tagmanifest-md5.txt").unlink()
+        (folder / "manifest-sha256.txt").rename(folder / "manifest-sha384.txt")
+
+    def be_of_no_known_algorithm(folder: Path) -> None:
+        be_of_another_algorithm(folder)
+        (folder / "manifest-md5.txt").unlink()
+
+    for number, (change, words) in enumerate(
+        [
+            (lose_with_its_file, "manifest-md5.txt: mismatch"),
+            (lose_of_one, "data/b: not in manifest-md5.txt"),
+            (lambda it: (it / "manifest-md5.txt").write_text(""), "data/a: not in manifest-md5.txt"),
+            (lambda it: (it / "tagmanifest-md5.txt").write_text(""), "tagmanifest-md5.txt: an empty list"),
+            (lambda it: (it / "data" / "link").symlink_to("."), "data/link: no regular file"),
+            (lambda it: os.mkfifo(it / "data" / "fifo"), "data/fifo: no regular file"),
+            (lambda it: (it / "data").rename(it / "other"), "data: no regular file"),
+            (name_another, "bagit.txt: in manifest-md5.txt, and not below data/"),
+            (be_of_another_algorithm, "manifest-sha384.txt: lanesum does not know the algorithm sha384"),
+            (be_of_no_known_algorithm, "manifest-sha384.txt: lanesum does not know the algorithm sha384"),
+            (lambda it: (it / "data" / os.fsdecode(b"\xff")).touch(), "data/\\udcff: not in manifest-md5.txt"),
+            (lambda it: (it / "bagit.txt").unlink(), "is it a bag?"),
+        ]
+    ):
+        folder = bag(tmp_path / str(number))
+        assert example.main([str(folder)]) == 0, capsys.readouterr()
+        change(folder)
+        code, told = example.main([str(folder)]), "".join(capsys.readouterr())
+        assert (code, told.count(words)) == (1, 1), told
+    assert example.main([]) == 2 and "usage" in capsys.readouterr().err
 
 
 def test_surrogate_keys() -> None:
