@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 #: Called with the bytes and the files that are done.
 Callback = Callable[[int, int], object]
@@ -15,7 +16,9 @@ _EVERY = 0.1
 
 @contextmanager
 def showing(progress: bool | Callback | None, files: int | None) -> Iterator[Callback | None]:
-    """What to call as it goes on. True shows a bar: tqdm's where it is installed, else one of ours on a terminal."""
+    """What to call as it goes on. True shows tqdm's bar where it is installed, else a counter of
+    bytes and files; nothing where stderr is no terminal.
+    """
     if callable(progress):
         yield progress
         return
@@ -24,11 +27,18 @@ def showing(progress: bool | Callback | None, files: int | None) -> Iterator[Cal
     if not progress:
         yield None
         return
+    yield from _plain(files) if (tqdm := _tqdm()) is None else _bar(tqdm, files)
+
+
+def _tqdm() -> Any:
     try:
         from tqdm import tqdm
     except ImportError:
-        yield from _plain(files)
-        return
+        return None
+    return tqdm
+
+
+def _bar(tqdm: Any, files: int | None) -> Iterator[Callback | None]:
     # Of itself tqdm draws into files as well.
     with tqdm(unit="B", unit_scale=True, unit_divisor=1000, disable=None) as bar:
 

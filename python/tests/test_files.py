@@ -2,8 +2,10 @@
 
 import errno
 import hashlib
+import io
 import os
 import pickle
+import sys
 import threading
 import time
 from pathlib import Path
@@ -283,6 +285,19 @@ def test_progress_is_told_and_may_raise(tree: Path) -> None:
     with pytest.raises(Enough):
         lanesum.hash_tree(tree, progress=refuse)
     assert lanesum.hash_tree(tree, progress=True).ok
+
+
+def test_what_is_raised_has_nothing_to_do_with_tqdm(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    with pytest.raises(FileNotFoundError) as raised:
+        lanesum.hash_tree(tree / "nowhere", progress=True)
+    assert raised.value.__context__ is None
+    # A terminal's counter.
+    drawn = io.StringIO()
+    drawn.isatty = lambda: True  # type: ignore[method-assign]
+    monkeypatch.setattr(sys, "stderr", drawn)
+    assert lanesum.hash_tree(tree, progress=True).ok
+    assert " files, " in drawn.getvalue() and " MB/s" in drawn.getvalue()
 
 
 def test_results_are_neither_true_nor_false_and_are_pickled(tmp_path: Path) -> None:
