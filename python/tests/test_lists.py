@@ -626,3 +626,69 @@ def test_arguments_that_look_like_others(tmp_path: Path) -> None:
         lanesum.check(tmp_path / "list", algorithm="\ud800")
     with pytest.raises(TypeError, match="size must be an int"):
         lanesum.write_list([{"path": "a", "size": True, "md5": bytes(16)}], io.BytesIO(), "csv")
+
+
+def test_what_names_that_are_not_there_have_in_common_is_told(folder: Path) -> None:
+    (folder / "tree" / "d").mkdir(parents=True)
+    (folder / "tree" / "x").write_bytes(b"abc")
+    (folder / "tree" / "d" / "x").write_bytes(b"abc")
+
+    def told(content: str, name: str = "list", **options: Any) -> list[str]:
+        (folder / name).write_text(content)
+        checked = lanesum.check(name, **options)
+        assert not checked.ok
+        return [problem.removeprefix(f"{name}: ") for problem in checked.problems]
+
+    assert told(f"{ABC}  x\n{ABC}  d/x\n", "tree/list") == ['its files are beside it; say root="tree"']
+    assert lanesum.check("tree/list", root="tree").ok
+    assert told(f"{ABC}  x\n{ABC}  y\n", root="tree") == []
+    for name, way in [("d\\x", ""), ("C:\\old\\d\\x", '.removeprefix("C:/old/")'), ("e\\x", "")]:
+        (problem,) = told(f"{ABC}  {name}\n", root="tree")
+        assert problem.startswith("its names have backslashes, as Windows has them; check what write_list() makes")
+        assert f'with name.replace("\\\\", "/"){way} for each path' in problem
+    rows = [{**row, "path": row["path"].replace("\\", "/")} for row in lanesum.read_list(f"{ABC}  d\\x\n".encode())]
+    lanesum.write_list(rows, "slashes")
+    assert lanesum.check("slashes", root="tree").ok
+    assert told(f"{ABC}  old/tree/x\n") == ['its files are without old/ in .; say compare("list", "tree", strip=True)']
+    (folder / "tree" / "\u00e4").write_bytes(b"abc")
+    (problem,) = told(f"{ABC}  a\u0308\n", root="tree")
+    assert problem.startswith("a\u0308: names are in another Unicode normal form") and '"NFC"' in problem
+    encoded = 'if it is a manifest of BagIt, say from_="bagit"'
+    (folder / "tree" / "100%").write_bytes(b"abc")
+    assert told(f"{ABC}  100%25\n", root="tree") == [encoded]
+    assert lanesum.check("list", root="tree", from_="bagit").ok
+
+
+def test_lines_of_another_algorithm_are_told_with_the_remedy(folder: Path) -> None:
+    (folder / "tree").mkdir()
+    (folder / "tree" / "x").write_bytes(b"abc")
+    (row,) = lanesum.hash_tree("tree", "blake3")
+    (folder / "list").write_text(f"{row['blake3'].hex()}  x\n")
+    words = 'read as sha256: the files have changed, or the lines are of blake3 (say algorithm="blake3")'
+    assert lanesum.compare("list", "tree").problems == [f"list: no digest in it is its file's, {words}"]
+    checked = lanesum.check("list", root="tree")
+    assert checked.problems == [f"list: no line without an algorithm matches, {words}"]
+    assert lanesum.compare("list", "tree", algorithm="blake3").ok
+    assert lanesum.check("list", root="tree", algorithm="blake3").ok
+    # Its name says what it is.
+    (folder / "list.sha256").write_bytes((folder / "list").read_bytes())
+    assert lanesum.compare("list.sha256", "tree").problems == []
+    (folder / "keyed").write_text(f"BLAKE3 (x) = {'0' * 64}\n")
+    assert lanesum.check("keyed", root="tree").problems[0].endswith("if they were made with a key, say key=")
+    assert lanesum.compare("keyed", "tree").problems[0].endswith("check() them with key=")
+
+
+def test_a_column_of_an_unknown_algorithm_is_named(folder: Path) -> None:
+    (folder / "list").write_text("path,size,sha384\na,3,00\n")
+    (folder / "a").write_bytes(b"abc")
+    checked = lanesum.check("list")
+    assert checked.column("verdict") == ["unproven"]
+    assert checked.problems == ["list: its digests are of sha384, which lanesum does not compute"]
+
+
+def test_an_etag_of_other_parts_names_the_argument(folder: Path) -> None:
+    (folder / "tree").mkdir()
+    (folder / "tree" / "x").write_bytes(bytes(20 << 20))
+    (folder / "list").write_text(f"{'0' * 32}-3  x\n")
+    for (row,) in (lanesum.check("list", root="tree"), lanesum.compare("list", "tree")):
+        assert "(say part_size=)" in row["reason"] and "--" not in row["reason"]

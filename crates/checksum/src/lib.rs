@@ -10,6 +10,7 @@
 //! | bytes in memory | [`digests_of`], or the crate of the algorithm |
 //! | a list to read or write yourself | [`lanesum_list`], and [`list`](mod@list) for one that comes from a reader |
 //! | to go on where a run was interrupted | [`journal::Journal`] |
+//! | names of a list that are not there, and what to do then | [`hints`] |
 //! | a secret key | [`Key`], for the algorithms that take one |
 //!
 //! Nothing here prints, exits or looks at the environment; the program `lanesum` does that. A walk
@@ -27,6 +28,7 @@ pub mod compare;
 pub mod engine;
 pub mod error;
 pub mod etag;
+pub mod hints;
 mod hops;
 pub mod journal;
 mod key;

@@ -15,9 +15,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use indicatif::HumanCount;
+use lanesum_checksum::Key;
 use lanesum_checksum::check::{self, Event, List, ListError, Options, Tally, Verdict};
 use lanesum_checksum::etag::{self, size_name};
-use lanesum_checksum::{Algorithm, Key};
+use lanesum_checksum::hints::{NotFound, Place, unknown_column};
 use lanesum_list::{Dialect, Ending};
 use rustix::io::Errno;
 
@@ -25,7 +26,7 @@ use crate::args::Check;
 use crate::console::{self, Console, fail_to_write, locale_of_process, shown};
 use crate::counts::{bytes_in, files};
 use crate::failure::Usage;
-use crate::hints::{self, NotFound, Place};
+use crate::hints::{self, SAYS};
 use crate::key::{self, KeyFile};
 use crate::output::Partial;
 use crate::progress::Display;
@@ -195,8 +196,6 @@ struct Report<'a> {
     unknown: BTreeSet<String>,
     /// Those of the list whose file is not there.
     not_found: NotFound,
-    /// Whether one of these has what manifests of BagIt hold for `%` or the end of a line.
-    is_encoded: bool,
     /// For how many files of the list parts of so many bytes gave the ETag.
     part_sizes: BTreeMap<u64, u64>,
     /// Whether a file of the list is called as `--name` says.
@@ -214,7 +213,6 @@ impl<'a> Report<'a> {
             dialect,
             unknown: BTreeSet::new(),
             not_found: NotFound::default(),
-            is_encoded: false,
             part_sizes: BTreeMap::new(),
             has_name: false,
         }
@@ -320,7 +318,6 @@ impl<'a> Report<'a> {
                     && error.is_not_found()
                 {
                     self.not_found.note(&name, folder.as_deref(), self.place(list));
-                    self.is_encoded |= is_encoded(&name);
                 }
                 self.checked(&self.called(list, &name), &verdict, console)
             }
@@ -373,7 +370,6 @@ impl<'a> Report<'a> {
         self.total += *tally;
         let unknown = mem::take(&mut self.unknown);
         let not_found = mem::take(&mut self.not_found);
-        let is_encoded = mem::take(&mut self.is_encoded);
         let part_sizes = mem::take(&mut self.part_sizes);
         let has_name = mem::take(&mut self.has_name);
         if let Some(error) = error {
@@ -389,7 +385,10 @@ impl<'a> Report<'a> {
         }
         if tally.unproven > 0 {
             let files = files(tally.unproven);
-            let words = format!("{files} with no digest in it, only a size: not checked");
+            let column = unknown_column(list).map_or_else(String::new, |title| {
+                format!(", and of {title}, which lanesum does not compute")
+            });
+            let words = format!("{files} with no digest in it, only a size{column}: not checked");
             console.about(list.name(), &words);
         }
         if tally.entries() + tally.unknown == 0 && tally.malformed > 0 {
@@ -416,9 +415,9 @@ impl<'a> Report<'a> {
             self.bad_lists += 1;
             console.about(list.name(), &of_no_object(name));
         }
-        not_found.tell(self.place(list), tally.entries(), &self.command(), console);
-        if is_encoded && self.args.from.is_none() {
-            console.about(list.name(), "if it is a manifest of BagIt, say --from bagit");
+        hints::tell(&not_found, self.place(list), tally.entries(), &self.command(), console);
+        if not_found.is_encoded() && self.args.from.is_none() {
+            console.about(list.name(), &SAYS.of_encoded());
         }
         if tally.entries() > 0 && tally.entries() == tally.missing {
             self.bad_lists += 1;
@@ -442,32 +441,9 @@ impl<'a> Report<'a> {
         if self.args.status {
             return;
         }
-        if tally.tagged.doubtful().contains(Algorithm::Blake3) {
-            let words = match &self.args.key_file {
-                None => {
-                    "no line of BLAKE3 matches; if they were made with a key, say --key-file FILE"
-                }
-                Some(_) => "no line of BLAKE3 matches; is it the key that made the list?",
-            };
-            console.about(list.name(), words);
-        }
-        if !tally.etags.doubtful().is_empty() {
-            let words = "no ETag in it matches: the files have changed, or the store encrypts with keys of KMS \
-                         or of its customers, and then its ETags prove nothing";
-            console.about(list.name(), words);
-        }
-        if self.args.algorithm.is_some() {
-            return;
-        }
-        for taken_for in tally.untagged.doubtful().iter() {
-            let has_key = self.args.key_file.is_some();
-            let Some(remedy) = other_algorithms(self.dialect, taken_for, has_key) else { continue };
-            if is_called(list, taken_for) {
-                continue;
-            }
-            let words = format!(
-                "no line without an algorithm matches, read as {taken_for}: the files have changed, or {remedy}"
-            );
+        let Check { algorithm, key_file, .. } = self.args;
+        let (is_told, has_key) = (algorithm.is_some(), key_file.is_some());
+        for words in SAYS.of_doubtful(list, tally, self.dialect, is_told, has_key) {
             console.about(list.name(), &words);
         }
     }
@@ -532,8 +508,7 @@ impl<'a> Report<'a> {
             ),
             (self.bad_lists, plural(self.bad_lists, "bad list", "bad lists")),
         ];
-        let empty_lists =
-            (self.empty_lists, plural(self.empty_lists, "empty list", "empty lists"));
+        let empty_lists = (self.empty_lists, plural(self.empty_lists, "empty list", "empty lists"));
         let mut passed_over = vec![(total.missing, "missing")];
         let of_strict = if self.is_strict() { &mut failures } else { &mut passed_over };
         of_strict.extend([empty_lists, malformed]);
@@ -549,31 +524,6 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Of what lines may be that were taken for another algorithm, and what to say then.
-pub fn other_algorithms(dialect: Dialect, taken_for: Algorithm, has_key: bool) -> Option<String> {
-    let has_its_key = |is: &Algorithm| has_key || !is.needs_key();
-    let others: Vec<_> = dialect.mistaken_for(taken_for).filter(has_its_key).collect();
-    Some(match &*others {
-        [is] => format!("the lines are of {is} (say -a {is})"),
-        [first, others @ ..] => {
-            let name = |is: &Algorithm| format!(" or {is} (-a {is})");
-            let others: String = others.iter().map(name).collect();
-            format!("the lines are of {first} (say -a {first}){others}")
-        }
-        [] if taken_for == Algorithm::Sha512 => {
-            "the lines are of BLAKE2b (check them with b2sum)".to_owned()
-        }
-        [] => return None,
-    })
-}
-
-/// Whether a list says by its name of which algorithm it is: `MD5SUMS`, `photos.md5`.
-pub fn is_called(list: &List, algorithm: Algorithm) -> bool {
-    let List::Path(path) = list else { return false };
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    name.contains(algorithm.name())
-}
-
 /// Of how many files the parts have so many bytes: `8MiB (3 files), 5MiB (1 file)`, the most first.
 pub fn in_parts(part_sizes: &BTreeMap<u64, u64>) -> String {
     let mut sizes: Vec<_> = part_sizes.iter().collect();
@@ -587,11 +537,4 @@ fn of_unknown(lines: u64, algorithms: &BTreeSet<String>) -> String {
     let names: Vec<_> = algorithms.iter().map(String::as_str).collect();
     let lines = if lines == 1 { "1 line is".to_owned() } else { format!("{lines} lines are") };
     format!("{lines} of {}, which lanesum does not compute: not checked", names.join(", "))
-}
-
-/// Whether a name has what stands for `%`, CR or LF in manifests of BagIt.
-fn is_encoded(name: &[u8]) -> bool {
-    let of_a_byte =
-        |code: &[u8]| [&b"%25"[..], b"%0A", b"%0D"].iter().any(|it| code.eq_ignore_ascii_case(it));
-    name.windows(3).any(of_a_byte)
 }

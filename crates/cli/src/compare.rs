@@ -17,15 +17,16 @@ use lanesum_checksum::check::List;
 use lanesum_checksum::compare::{
     Basis, Class, Comparison, Difference, Differences, Doubts, Input, Options,
 };
+use lanesum_checksum::hints::Written;
 use lanesum_checksum::walk::Skip;
 use lanesum_list::{Dialect, Ending};
 
 use crate::args::Compare;
-use crate::check::{in_parts, is_called, other_algorithms};
+use crate::check::in_parts;
 use crate::console::{self, Console, fail_to_write, locale_of_process};
 use crate::counts::{counted, files};
 use crate::failure::Usage;
-use crate::hints::{self, Written};
+use crate::hints::{self, SAYS};
 use crate::progress::Display;
 use crate::{signals, stdin};
 
@@ -232,13 +233,9 @@ fn tell_other_algorithms(
         let Input::List(list) = input else { continue };
         for taken_for in doubts.untagged.intersection(doubtful).iter() {
             if args.algorithm.is_none()
-                && !is_called(list, taken_for)
-                && let Some(remedy) = other_algorithms(dialect, taken_for, false)
+                && let Some(words) = SAYS.of_untagged(list, dialect, taken_for, false)
             {
-                let words = format!(
-                    "no digest in it is its file's, read as {taken_for}: the files have changed, or {remedy}"
-                );
-                console.about(name(input), &words);
+                console.about(name(input), &format!("no digest in it is its file's, {words}"));
             }
         }
         if doubtful.contains(Algorithm::Blake3) {
@@ -311,7 +308,7 @@ fn tell_written(
     });
     if let Some((side, list)) = lists.into_iter().flatten().next() {
         if let Some((written, name)) = written(side) {
-            let words = written.words(list, &from_stdin(args, side, console));
+            let words = hints::of_written(&written, list, &from_stdin(args, side, console));
             match written {
                 Written::OfWindows(_) if is_of_windows_told => {}
                 Written::OfWindows(_) => console.about(list.name(), &words),

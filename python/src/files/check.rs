@@ -2,6 +2,7 @@
 //! well.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::mem;
@@ -13,6 +14,7 @@ use arrow_array::builder::{Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
 use lanesum_checksum::check::{self, Event, List, Tally, Verdict};
 use lanesum_checksum::etag::of_other_parts;
+use lanesum_checksum::hints::{NotFound, Place, unknown_column};
 use lanesum_checksum::{Error, engine};
 use lanesum_list::{Dialect, Ending};
 use pyo3::exceptions::PyValueError;
@@ -22,7 +24,7 @@ use super::batches::{Batches, internal};
 use super::names::{self, NamesBuilder};
 use super::options::{self, ReadOptions, os_error};
 use super::watch::Lists;
-use crate::words::{self, counted};
+use crate::words::{self, SAYS, counted};
 
 /// What is checked, and how. A dict in Python.
 #[derive(FromPyObject)]
@@ -70,8 +72,13 @@ pub(crate) fn check_lists(
     let left = opened.len();
     let is_one = left == 1;
     let check = py.detach(|| check::check(opened.into_iter(), &options));
-    let (is_strict, is_told) = (checking.strict || has_key, checking.algorithm.is_some());
-    let mut report = Report { is_strict, is_told, is_one, ..Report::default() };
+    let mut report = Report {
+        is_strict: checking.strict || has_key,
+        is_told: checking.algorithm.is_some(),
+        is_one,
+        options: options.clone(),
+        ..Report::default()
+    };
     watch.wait(py, Lists { check, left }, |(list, event)| {
         let name = called.iter().find(|[opened, _]| *opened == *list);
         report.event(name.map_or(&*list, |[_, list]| list), event);
@@ -135,6 +142,8 @@ struct Report {
     is_told: bool,
     /// Whether there is but one list.
     is_one: bool,
+    /// How lists are read, and the folder that names are looked up in.
+    options: check::Options,
     lists: NamesBuilder,
     names: NamesBuilder,
     verdicts: StringBuilder,
@@ -148,6 +157,8 @@ struct Report {
     problems: Vec<String>,
     /// What lines of the list call algorithms that are not known.
     unknown: BTreeSet<String>,
+    /// Those of the list whose file is not there.
+    not_found: NotFound,
 }
 
 impl Report {
@@ -185,7 +196,14 @@ impl Report {
                 self.problems.push(format!("{name}: {words}"));
             }
             Event::PartSize { .. } => {}
-            Event::Checked { name, verdict, .. } => self.checked(list, &name, &verdict),
+            Event::Checked { name, folder, verdict } => {
+                if matches!(&verdict, Verdict::Unreadable(error) if error.is_not_found()) {
+                    let place =
+                        Place { list, root: self.options.root.as_deref(), is_beside: false };
+                    self.not_found.note(&name, folder.as_deref(), place);
+                }
+                self.checked(list, &name, &verdict);
+            }
             Event::End { tally, error } => {
                 self.end(list, &tally, error.map(|it| words::of_list(&it)))
             }
@@ -199,7 +217,9 @@ impl Report {
             Verdict::OtherSize { listed, found } => {
                 ("mismatch", Some(format!("of {found} bytes, and of {listed} in the list")))
             }
-            Verdict::OtherParts { tried } => ("mismatch", Some(of_other_parts(*tried))),
+            Verdict::OtherParts { tried } => {
+                ("mismatch", Some(words::of_reason(&of_other_parts(*tried))))
+            }
             Verdict::Unproven => {
                 ("unproven", Some("no digest in the list, only a size".to_owned()))
             }
@@ -216,6 +236,7 @@ impl Report {
     fn end(&mut self, list: &List, tally: &Tally, error: Option<String>) {
         self.total += *tally;
         let unknown = mem::take(&mut self.unknown);
+        let not_found = mem::take(&mut self.not_found);
         let name = String::from_utf8_lossy(list.name()).into_owned();
         let mut tell = |words: &str| self.problems.push(format!("{name}: {words}"));
         let verifiable = tally.entries() + tally.unknown;
@@ -242,11 +263,21 @@ impl Report {
                 lines => tell(&format!("{lines} lines are no checksum lines")),
             }
         }
-        for taken_for in tally.untagged.doubtful().iter().filter(|_| !self.is_told) {
-            tell(&format!(
-                "no line without an algorithm matches, read as {taken_for}: the files have changed, \
-                 or the lines are of another algorithm or key (algorithm=, key=)"
-            ));
+        if tally.unproven > 0
+            && let Some(title) = unknown_column(list)
+        {
+            tell(&format!("its digests are of {title}, which lanesum does not compute"));
+        }
+        let place = Place { list, root: self.options.root.as_deref(), is_beside: false };
+        for hint in not_found.hints(place, tally.entries()) {
+            tell(&words::of_hint(Path::new(OsStr::from_bytes(list.name())), &hint));
+        }
+        if not_found.is_encoded() && self.options.from.is_none() {
+            tell(&SAYS.of_encoded());
+        }
+        let (is_told, has_key) = (self.is_told, self.options.engine.key.is_some());
+        for words in SAYS.of_doubtful(list, tally, self.options.dialect, is_told, has_key) {
+            tell(&words);
         }
         if tally.entries() > 0 && tally.entries() == tally.missing {
             self.bad_lists += 1;

@@ -12,7 +12,7 @@ use lanesum_checksum::check::{List, ListError};
 use lanesum_checksum::compare::{
     Basis, Class, Comparison, Difference, Differences, Doubts, Input, Options, SideError,
 };
-use lanesum_list::{Dialect, Ending};
+use lanesum_list::{Algorithm, Dialect, Ending};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -20,7 +20,7 @@ use super::batches::{Batches, internal};
 use super::names::{self, NamesBuilder};
 use super::options::{self, ReadOptions, Walking, os_error};
 use super::watch::Watch;
-use crate::words::{self, counted};
+use crate::words::{self, SAYS, counted};
 
 /// How sides are compared. A dict in Python.
 #[derive(FromPyObject)]
@@ -48,6 +48,7 @@ pub(crate) fn compare_sides(
     let (engine, mut watch) = reading.engine()?;
     let (inputs, opened) = (inputs(sides)?, inputs(opened)?);
     let options = options(&comparing, &walking)?;
+    let (dialect, is_told) = (options.dialect, comparing.algorithm.is_some());
     let mut comparison = prepare(py, &inputs, opened, options, &mut watch)?;
     let mut problems = Vec::new();
     let is_usable = tell_doubts(&inputs, &comparison, &mut problems);
@@ -66,6 +67,7 @@ pub(crate) fn compare_sides(
     let differences = py.detach(|| comparison.finish());
     let are_doubts = differences.doubts().iter().any(Doubts::are_there);
     let is_well = is_usable && is_all_equal(&differences) && !are_doubts;
+    tell_other_algorithms(&inputs, &differences, dialect, is_told, &mut problems);
     if differences.iter().next().is_none() {
         problems.push("no file on either side, so nothing was compared".to_owned());
     }
@@ -190,6 +192,32 @@ fn tell_doubts(inputs: &[Input; 2], comparison: &Comparison, problems: &mut Vec<
     is_usable
 }
 
+/// Tells of a list of which no digest is its file's: it may be of another algorithm, or of a key.
+fn tell_other_algorithms(
+    inputs: &[Input; 2],
+    differences: &Differences,
+    dialect: Dialect,
+    is_told: bool,
+    problems: &mut Vec<String>,
+) {
+    let doubtful = differences.doubtful();
+    for (input, doubts) in inputs.iter().zip(differences.doubts()) {
+        let Input::List(list) = input else { continue };
+        let mut tell = |words: &str| problems.push(format!("{}: {words}", path(input).display()));
+        for taken_for in doubts.untagged.intersection(doubtful).iter().filter(|_| !is_told) {
+            if let Some(words) = SAYS.of_untagged(list, dialect, taken_for, false) {
+                tell(&format!("no digest in it is its file's, {words}"));
+            }
+        }
+        if doubtful.contains(Algorithm::Blake3) {
+            tell(
+                "no digest of BLAKE3 in it is its file's; if they were made with a key, check() \
+                 them with key=",
+            );
+        }
+    }
+}
+
 /// A comparison of nothing is none.
 fn is_all_equal(differences: &Differences) -> bool {
     let is_same = |it: Difference<'_>| matches!(it.class, Class::Equal | Class::Alike);
@@ -218,7 +246,7 @@ fn rows<'a>(differences: impl Iterator<Item = Difference<'a>>) -> PyResult<Batch
         size_before.append_option(number(it.size_before));
         size.append_option(number(it.size));
         bases.append_option(basis(&it));
-        reasons.append_option(it.reason);
+        reasons.append_option(it.reason.map(words::of_reason));
     }
     let ([path, path_bytes], [from, from_bytes]) = (names.finish(), from.finish());
     let columns: [(&str, ArrayRef); 9] = [

@@ -11,6 +11,7 @@ use indicatif::HumanCount;
 use lanesum_catalog::{Catalog, CatalogError, Import, Imported, Options, Policy};
 use lanesum_checksum::Algorithms;
 use lanesum_checksum::check::{self, FormatOfList, List};
+use lanesum_checksum::hints::{NotFound, Place};
 use lanesum_list::{Dialect, Ending, Record};
 
 use super::{
@@ -23,7 +24,7 @@ use crate::console::Console;
 use crate::convert::Input;
 use crate::counts::counted;
 use crate::failure::Usage;
-use crate::hints::{self, NotFound, Place};
+use crate::hints;
 use crate::stdin;
 
 /// Reads the lists, all of them before anything is written, and takes up what they say.
@@ -152,7 +153,7 @@ impl Lacking {
         words.extend(args.add.as_ref().map(|folder| format!(" --add {}", hints::value(folder))));
         words += &hints::reading(args.algorithm, args.from, args.zero);
         let again = hints::Command { words, operand: " -", is_a_comparison: false };
-        self.names.tell(place(args, &self.list), self.entries, &again, console);
+        hints::tell(&self.names, place(args, &self.list), self.entries, &again, console);
     }
 }
 
