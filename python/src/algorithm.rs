@@ -240,7 +240,13 @@ impl Places<'_> {
 fn unknown(name: &str) -> PyErr {
     let [names @ .., last] = &ALL.map(Algorithm::name);
     let names = names.join(", ");
-    PyValueError::new_err(format!("unknown algorithm {name:?}; known are {names} and {last}"))
+    let elsewhere = match parse(name) {
+        Some(_) => "; hash_files() and hash_tree() have it for files, and hashlib may for bytes",
+        None => "",
+    };
+    PyValueError::new_err(format!(
+        "unknown algorithm {name:?}; known are {names} and {last}{elsewhere}"
+    ))
 }
 
 fn key_of(algorithm: Algorithm, key: Key<'_, '_>) -> PyResult<[u8; KEY_LEN]> {

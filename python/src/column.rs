@@ -111,7 +111,8 @@ impl Column {
     }
 
     /// The same as pandas' series, by way of pyarrow: of Arrow's own types, in which numbers stay
-    /// what they are beside a null.
+    /// what they are beside a null. It has an index of its own, 0 and up: in a frame with another,
+    /// one that is sorted or filtered, it goes to other rows; `frame["d"] = column` goes by place.
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let types = PyDict::new(slf.py());
         types.set_item("types_mapper", slf.py().import("pandas")?.getattr("ArrowDtype")?)?;

@@ -41,9 +41,9 @@ const DICTIONARY_ROWS: usize = 1 << 22;
 /// as UUIDs do, dictionaries of such as well: cast them first. Null stays null. Nothing is copied
 /// but what numpy or Python's own objects hold, and other threads run meanwhile.
 ///
-/// What comes back is taken by all of them in turn: pyarrow.array(it), polars.Series(it), and its
-/// to_pandas(). It is `output`: "binary" (of fixed size), "hex" or, of 64 bits,
-/// "uint64".
+/// What comes back is taken by all of them in turn: pyarrow.array(it), polars.Series(it), and
+/// `frame["digest"] = it` of pandas, by place; its to_pandas() has an index of its own. It is
+/// `output`: "binary" (of fixed size), "hex" or, of 64 bits, "uint64".
 ///
 /// >>> import lanesum
 /// >>> lanesum.hash_column(["a", None, "abc"], output="hex").to_pylist()

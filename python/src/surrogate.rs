@@ -11,6 +11,7 @@ use arrow_array::{Array, ArrayRef, downcast_integer_array, new_null_array};
 use arrow_schema::{ArrowError, DataType, Field};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use pyo3_arrow::error::PyArrowError;
 use pyo3_arrow::ffi::ArrayIterator;
 
@@ -52,15 +53,16 @@ const BATCH_BYTES: usize = 256 << 10;
 #[pyfunction]
 #[pyo3(
     signature = (
-        columns, separator="-", null="_dbt_utils_surrogate_key_null_", *, output="hex"
+        columns, separator="-".to_owned(), null="_dbt_utils_surrogate_key_null_".to_owned(), *,
+        output="hex"
     ),
     text_signature =
         "(columns, separator='-', null='_dbt_utils_surrogate_key_null_', *, output='hex')"
 )]
 pub(crate) fn surrogate_key(
     columns: &Bound<'_, PyAny>,
-    separator: &str,
-    null: &str,
+    #[pyo3(from_py_with = separator_of)] separator: String,
+    #[pyo3(from_py_with = null_of)] null: String,
     output: &str,
 ) -> PyResult<Column> {
     let py = columns.py();
@@ -77,6 +79,24 @@ pub(crate) fn surrogate_key(
     }
     let field = Field::new("", output.data_type(&Function::Md5), true);
     Ok(Column::new(arrays, Arc::new(field)))
+}
+
+fn separator_of(given: &Bound<'_, PyAny>) -> PyResult<String> {
+    text_of(given, "separator")
+}
+
+fn null_of(given: &Bound<'_, PyAny>) -> PyResult<String> {
+    text_of(given, "null")
+}
+
+/// An argument that may have been meant for one more column.
+fn text_of(given: &Bound<'_, PyAny>, name: &str) -> PyResult<String> {
+    if !given.is_instance_of::<PyString>() {
+        let class = given.get_type().name()?;
+        let words = format!("{name} must be a str, not {class}; columns are given in one list");
+        return Err(PyTypeError::new_err(words));
+    }
+    given.extract()
 }
 
 /// Columns of one length, whose chunks may end at different rows.
@@ -204,6 +224,12 @@ fn same_length(cursors: &[Cursor]) -> PyResult<()> {
 
 impl Cursor {
     fn of(column: &Bound<'_, PyAny>, name: String) -> PyResult<Self> {
+        if column.is_instance_of::<PyString>() {
+            return Err(PyTypeError::new_err(format!(
+                "{name} is one str; give a list of them: columns are given themselves, and not by \
+                 their names, as frame[[\"a\", \"b\"]] does"
+            )));
+        }
         let mut chunks = input::column(column, &name, &WRITTEN)?;
         let class = column.get_type();
         let is_of_pandas = class.module()?.to_cow()?.split('.').next() == Some("pandas");

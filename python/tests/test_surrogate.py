@@ -287,3 +287,13 @@ def test_dictionaries_are_their_values() -> None:
     dates = pa.array([datetime.date(2020, 1, 1), None]).dictionary_encode()
     expected = lanesum.surrogate_key([["2020-01-01", None]]).to_pylist()
     assert lanesum.surrogate_key([dates]).to_pylist() == expected
+
+
+def test_what_is_given_in_a_wrong_place_is_told() -> None:
+    with pytest.raises(TypeError, match="separator must be a str, not list; columns are given in one list"):
+        lanesum.surrogate_key(["x"], ["y"])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="null must be a str, not int"):
+        lanesum.surrogate_key([["x"]], "-", 0)  # type: ignore[arg-type]
+    for columns in (["a", "b"], {"a": "a"}):
+        with pytest.raises(TypeError, match="is one str; give a list of them: .* not by their names"):
+            lanesum.surrogate_key(columns)
