@@ -65,8 +65,8 @@ class _Runner(Generic[Item, Outcome]):
         self.waiting: deque[_Task[Item]] = deque()
         self.suspects: deque[_Task[Item]] = deque()
         self.running: dict[Future[Outcome], _Task[Item]] = {}
-        #: Whether the executor has taken a task.
-        self.has_begun = False
+        #: Whether the executor has taken a task, and whether a worker has come to the end of one.
+        self.has_begun = self.has_come = False
         self.results: dict[int, Outcome] = {}
 
     def all(self, tasks: Sequence[Sequence[Item]]) -> list[Outcome]:
@@ -119,8 +119,10 @@ class _Runner(Generic[Item, Outcome]):
             if _is_death(error):
                 self.died(task, error)
             else:
+                self.has_come = True
                 self.failed(task, error)
         else:
+            self.has_come = True
             self.end(task, outcome)
 
     def failed(self, task: _Task[Item], error: Exception) -> None:
@@ -144,7 +146,10 @@ class _Runner(Generic[Item, Outcome]):
         elif task.deaths < _TRIES:
             self.suspects.append(task)
         else:
-            self.end(task, self.fail(task.items, f"its worker died: {_words(error)}"))
+            words = f"its worker died: {_words(error)}"
+            if not self.has_come and _imports_main(self.pool.executor):
+                words += f"; no worker has done a task: {_GUARD}"
+            self.end(task, self.fail(task.items, words))
 
     def end(self, task: _Task[Item], outcome: Outcome) -> None:
         self.results[task.start] = outcome
@@ -163,6 +168,15 @@ def _is_death(error: BaseException) -> bool:
     """Whether a worker died: by a pool's own word, by Dask's or Ray's, or since Dask cancels what it cannot do."""
     names = {kind.__name__ for kind in type(error).__mro__}
     return isinstance(error, BrokenExecutor | CancelledError) or bool(names & _DEATHS)
+
+
+_GUARD = "does the program that starts the pool do so under `if __name__ == \"__main__\":`?"
+
+
+def _imports_main(executor: Executor) -> bool:
+    """Whether its workers import the program that started it, as those do that are not forked."""
+    context = getattr(executor, "_mp_context", None) if isinstance(executor, ProcessPoolExecutor) else None
+    return context is not None and context.get_start_method() != "fork"
 
 
 _DEATHS = {"KilledWorker", "FutureCancelledError", "WorkerCrashedError", "NodeDiedError", "OutOfMemoryError"}

@@ -4,6 +4,7 @@ import hashlib
 import multiprocessing
 import os
 import pickle
+import subprocess
 import sys
 import threading
 import time
@@ -737,6 +738,49 @@ def test_relative_shards_are_in_the_folder_of_this_process(folders: tuple[Path, 
 
 
 @cluster
+@cluster
+@pytest.mark.parametrize("context", ["fork", "forkserver"])
+def test_a_program_that_its_workers_cannot_import_is_told(tmp_path: Path, context: str) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import multiprocessing, sys, lanesum\n"
+        "from concurrent.futures import ProcessPoolExecutor\n"
+        f"with ProcessPoolExecutor(1, multiprocessing.get_context('{context}')) as pool:\n"
+        "    print(lanesum.hash_files([sys.argv[0]], executor=pool).column('error'))\n"
+    )
+    found = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False)
+    guard = 'under `if __name__ == "__main__":`?'
+    if context == "fork":
+        assert found.stdout == "[None]\n", found.stderr
+    else:
+        assert guard in found.stdout, found.stdout + found.stderr
+
+
+@pytest.mark.parametrize("has_come", [False, True])
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_a_worker_that_dies_first_may_be_no_files_fault(has_come: bool, method: str) -> None:
+    # By another name than one for which there is another pool.
+    class WorkerCrashedError(Exception):
+        pass
+
+    class Pool(ProcessPoolExecutor):
+        def submit(self, fn, /, *args, **kwargs):  # type: ignore[no-untyped-def]
+            future: Future[object] = Future()
+            if "good" in args[0]:
+                future.set_result("done")
+            else:
+                future.set_exception(WorkerCrashedError())
+            return future
+
+    tasks = [["good"], ["bad"]] if has_come else [["bad"]]
+    told: list[str] = []
+    pool = Pool(1, multiprocessing.get_context(method))
+    _tasks.run(pool, lambda items: items, tasks, lambda items, why: told.append(why))
+    (why,) = told
+    assert why.startswith("its worker died: WorkerCrashedError")
+    assert ("__main__" in why) == (method == "spawn" and not has_come)
+
+
 @pytest.mark.parametrize("context", ["fork", "forkserver", "spawn"])
 def test_a_pool_that_was_started_elsewhere_reads_what_is_here(folders: tuple[Path, Path], context: str) -> None:
     there, here = folders
