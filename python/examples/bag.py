@@ -11,6 +11,7 @@ BAG`, the command, does all of it. A bag without payload fails, as nothing is ch
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,8 +62,9 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1:
         print("usage: python bag.py BAG", file=sys.stderr)
         return 2
-    # A name may be no UTF-8.
-    sys.stdout.reconfigure(errors="backslashreplace")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A name may be no UTF-8.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         checked, wrong = check(Path(arguments[0]))
     except (OSError, ValueError) as error:
