@@ -42,7 +42,8 @@ def hash_files(
     `threads` is how many read and hash, by default one for each CPU. `io` is how: `auto` and `read` into buffers,
     `mmap` maps long files, for which the process gets a handler for SIGBUS as long as this runs; `direct` past the
     cache, `uring` by io_uring. `progress` is True for tqdm's bar, or where that is not installed for a counter of bytes
-    and files; nothing is shown where stderr is no terminal. Or it is called with the bytes and the files that are done. `key` is of 16 bytes for SipHash, or of 32 for BLAKE3.
+    and files; nothing is shown where stderr is no terminal. Or it is called with the bytes and the files that are done.
+    `key` is of 16 bytes for SipHash, or of 32 for BLAKE3.
 
     With `executor`, any of `concurrent.futures`, files are packed into tasks by their bytes, each with one thread unless
     `threads` says more; the paths must be the workers', too, and relative ones are in the folder that this process is in.

@@ -50,7 +50,8 @@ def check(
     A file that is not there is `unreadable`, with `ignore_missing` `missing`. With `strict` a line that is no checksum
     line keeps the result from being `ok`, and so does a list among several in which there is nothing; without it a list
     that was cut within a line, or is half something else, may be `ok`, with a row `malformed` and a word in `problems`,
-    and an empty one among others is named in `problems`, no more. All of it is as with `lanesum check`, whose options these are.
+    and an empty one among others is named in `problems`, no more. All of it is as with `lanesum check`, whose options
+    these are; it has no `--beside` (give `root`) and no `--resume`.
 
     Raises OSError where a list cannot be opened or the root is not there, and ValueError or TypeError for arguments that
     are wrong. What is wrong within a list is told in the rows and in `problems`.
@@ -101,8 +102,9 @@ def compare(
     """What became of each file between two sides, each a folder or a list. Look at the result's `ok`.
 
     Of two lists no file is read. Two folders are compared by MD5, or by `algorithm`. With `quick` no file is read at
-    all: names, sizes and times tell. `strip` takes the folder that all names of a list lie in off them. All of it is as
-    with `lanesum compare`, whose options these are.
+    all: names, sizes and times tell. `strip` takes the folder that all names of a list lie in off them. Symbolic links,
+    unless `follow` enters them, other special files and empty folders are not looked at: sides that differ in these
+    alone are equal. All of it is as with `lanesum compare`, whose options these are.
 
     Raises OSError where a side cannot be read, and ValueError where a list is no text (binary, UTF-16, lines with another
     end than `zero` says), needs a key or changes meanwhile, or where an argument is wrong. Lines that are no checksum

@@ -88,8 +88,14 @@ class Table:
         return polars.DataFrame(self)
 
     def to_pandas(self) -> _pandas.DataFrame:
-        """The same as pandas' frame, by way of pyarrow."""
-        return self.to_pyarrow().to_pandas()
+        """The same as pandas' frame, by way of pyarrow: a size is Int64, of which one may be missing.
+
+        Not `pandas.DataFrame(table)`, which takes row by row what Python has: times as integers.
+        """
+        import pandas
+        import pyarrow
+
+        return self.to_pyarrow().to_pandas(types_mapper={pyarrow.int64(): pandas.Int64Dtype()}.get)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, (type(self), self._batches.to_ipc(), self._state())
@@ -220,6 +226,7 @@ class Checked(Result):
         return self._ok
 
     def failures(self) -> list[dict[str, Any]]:
+        """The rows that are not as they should be; those that are `malformed` only if they keep it from being `ok`."""
         good = {"match", "missing"} | (set() if self.strict else {"malformed"})
         return [row for row in self if row["verdict"] not in good]
 
@@ -242,7 +249,10 @@ class Compared(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether the program's exit code would be 0: there are files, and all are equal."""
+        """Whether the program's exit code would be 0: there are files, and all are equal.
+
+        With `quick` all are alike: in size and time, as far as both sides have these. Contents may differ.
+        """
         return self._ok
 
     def failures(self) -> list[dict[str, Any]]:

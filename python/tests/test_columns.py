@@ -548,3 +548,12 @@ def test_a_table_comes_in_the_layout_that_is_asked_for(tmp_path: Path) -> None:
     got = pa.RecordBatchReader._import_from_c_capsule(table.__arrow_c_stream__(asked.__arrow_c_schema__())).read_all()
     assert got.schema.types == asked.types
     assert got.to_pylist() == own.to_pylist()
+
+
+def test_a_column_of_a_frame_is_put_there_by_place() -> None:
+    frame = pd.DataFrame({"value": ["b", "a", "c"]}).sort_values("value")
+    column = lanesum.hash_column(frame["value"], output="hex")
+    frame["digest"] = column
+    assert frame["digest"].tolist() == [hashlib.md5(it.encode()).hexdigest() for it in frame["value"]]
+    # Of an index of its own.
+    assert column.to_pandas().index.tolist() == [0, 1, 2]

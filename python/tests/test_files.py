@@ -320,6 +320,12 @@ def test_other_libraries_read_tables(tree: Path) -> None:
     assert arrow.column("md5").to_pylist() == expected and str(arrow.schema.field("md5").type) == "fixed_size_binary[16]"
     assert table.to_polars()["md5"].to_list() == expected
     assert table.to_pandas()["md5"].tolist() == expected
+    # A size beside one that is missing is no float, and a name that is no UTF-8 is no trouble.
+    name = os.fsencode(tree) + b"/\xff"
+    write(Path(os.fsdecode(name)), b"abc")
+    frame = lanesum.hash_files([name, "nowhere"]).to_pandas()
+    assert str(frame["size"].dtype) == "Int64" and frame["size"][0] == 3 and frame["size"].isna()[1]
+    assert str(frame["modified"].dtype).startswith("datetime64[ns")
     duckdb = pytest.importorskip("duckdb")
     assert [row[0] for row in duckdb.sql("select md5 from arrow").fetchall()] == expected
     assert pytest.importorskip("pyarrow").table(lanesum.hash_files([])).num_rows == 0
