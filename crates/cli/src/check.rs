@@ -385,10 +385,11 @@ impl<'a> Report<'a> {
         }
         if tally.unproven > 0 {
             let files = files(tally.unproven);
-            let column = unknown_column(list).map_or_else(String::new, |title| {
-                format!(", and of {title}, which lanesum does not compute")
-            });
-            let words = format!("{files} with no digest in it, only a size{column}: not checked");
+            let of_others = unknown_column(list)
+                .map(|title| format!(" that lanesum computes (there is {title})"))
+                .unwrap_or_default();
+            let words =
+                format!("{files} with no digest in it{of_others}, only a size: not checked");
             console.about(list.name(), &words);
         }
         if tally.entries() + tally.unknown == 0 && tally.malformed > 0 {

@@ -202,6 +202,13 @@ fn rows() -> Vec<Row> {
             .prints("a: size OK, not checked")
             .says("list: 1 file with no digest in it, only a size: not checked")
             .is(1),
+        row("CSV with sizes, and digests of an unknown algorithm", "path,size,sha384\na,3,00\n", "list")
+            .prints("a: size OK, not checked")
+            .says(
+                "list: 1 file with no digest in it that lanesum computes (there is sha384), only a size: \
+                 not checked",
+            )
+            .is(1),
         row(
             "CSV with a row that is too short, among others",
             format!("path,md5\na,{ABC}\nb\n"),
