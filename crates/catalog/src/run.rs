@@ -585,7 +585,11 @@ impl Work<'_> {
         let mut originals: Vec<Option<Vec<u8>>> = vec![None; inserted.len()];
         let mut files = Files::of(&self.catalog.db, self.batch.root.id);
         while let Some(file) = files.next()? {
-            let places = file.digests.first().and_then(|digest| by_digest.get(digest));
+            // What is damaged has another content than its row.
+            let is_whole =
+                !self.statuses.get(&file.id).is_some_and(|status| status.may_be_damaged());
+            let digest = file.digests.first().filter(|_| is_whole);
+            let places = digest.and_then(|digest| by_digest.get(digest));
             for &place in places.into_iter().flatten() {
                 let (_, stat, digests) = &inserted[place];
                 let is_same =

@@ -91,10 +91,15 @@ fn go(root: &Path, below: &[u8]) -> Result<OwnedFd, There> {
 
 /// Why a file is not accepted.
 pub(crate) fn refusal(there: &There) -> Option<io::Error> {
-    let words = match there {
+    let (kind, words) = match there {
         There::File => return None,
-        There::Gone => "there is no regular file, and links are not followed",
-        There::Mount(_) => "something is mounted there, which is no part of the folder",
+        There::Gone => {
+            (io::ErrorKind::Other, "there is no regular file, and links are not followed")
+        }
+        There::Mount(_) => (
+            io::ErrorKind::CrossesDevices,
+            "something is mounted there, which is no part of the folder",
+        ),
     };
-    Some(io::Error::other(words))
+    Some(io::Error::new(kind, words))
 }

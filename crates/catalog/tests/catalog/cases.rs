@@ -503,6 +503,11 @@ fn copies_and_new_files_are_told_apart() {
     let told = archive.run(Verb::Update);
     assert_eq!(told.lines(), ["copied a -> copy", "new new"]);
     assert_eq!(told.summary.severity(), Severity::Differences);
+    // What is damaged has another content than it should.
+    archive.rot("new");
+    archive.scrub(everything());
+    archive.write("good", "something");
+    assert_eq!(archive.run(Verb::Update).lines(), ["new good", "rotted new"]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `lanesum accept`.
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -48,7 +49,10 @@ pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
                 let spoken = Spoken { place: &args.place, console: &console };
                 let way_out = way_out(path, || known(&catalog, path), &spoken);
                 match (&error, way_out) {
-                    (CatalogError::Io { .. }, Some(words)) => {
+                    // What a mount hides is there, as far as anybody knows.
+                    (CatalogError::Io { error, .. }, Some(words))
+                        if error.kind() != ErrorKind::CrossesDevices =>
+                    {
                         console.about(name(path), &words);
                         worst = worse(worst, ExitCode::FAILURE);
                     }
@@ -82,7 +86,7 @@ fn way_out(
             say("forget"),
             say("update")
         )),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(match known() {
+        Err(error) if error.kind() == ErrorKind::NotFound => Some(match known() {
             Some(Known { elsewhere: Some(place), .. }) => {
                 format!(
                     "is not there, and has another name now: `{}`",
