@@ -26,6 +26,8 @@
 //! ... and what came of it, and its options  summary.rs, stat.rs, options.rs
 //! files that are read in stretches         long.rs
 //! the table of cases, and what rot takes   class.rs, confirm.rs
+//! where damage was seen, whatever became   sighting.rs
+//! of the row
 //! writes, committed before they are told   batch.rs, finding.rs
 //! what is due                              scrub.rs; all of it by its times: agenda.rs
 //! how a scrub behaves                      manners.rs, window.rs, pressure.rs
