@@ -84,6 +84,8 @@ pub(crate) struct Batch {
     sightings: Vec<(i64, Option<Sighting>)>,
     /// Rows whose damaged files are to be known no more.
     unseen: Vec<i64>,
+    /// Whether those of no row are.
+    unsees_all: bool,
     events: Vec<(Finding, i64)>,
     /// To be told once they are on the medium.
     told: Vec<Finding>,
@@ -172,6 +174,7 @@ impl Batch {
             read_through: Vec::new(),
             sightings: Vec::new(),
             unseen: Vec::new(),
+            unsees_all: false,
             events: Vec::new(),
             told: Vec::new(),
             kept: BTreeMap::new(),
@@ -321,6 +324,11 @@ impl Batch {
         self.unseen = rows;
     }
 
+    /// Nor of any file of the root.
+    pub(crate) fn unsee_all(&mut self) {
+        self.unsees_all = true;
+    }
+
     pub(crate) fn state(&mut self, id: i64, checked: i64, status: Status) {
         self.states.push(State { id, root: self.root.id, checked, status });
     }
@@ -391,6 +399,9 @@ impl Batch {
             db.prepare_cached("DELETE FROM stretch WHERE file = ?1")?.execute([id])?;
         }
         self.stretches.drain(..).try_for_each(|so_far| so_far.put(db))?;
+        if mem::take(&mut self.unsees_all) || self.forgets_root {
+            db.execute("DELETE FROM sighting WHERE root = ?1", [root])?;
+        }
         for row in self.unseen.drain(..) {
             db.prepare_cached("DELETE FROM sighting WHERE file = ?1")?.execute([row])?;
         }
@@ -422,7 +433,6 @@ impl Batch {
         }
         if self.forgets_root {
             db.execute("DELETE FROM manner WHERE root = ?1", [root])?;
-            db.execute("DELETE FROM sighting WHERE root = ?1", [root])?;
             db.execute("DELETE FROM root WHERE id = ?1", [root])?;
         } else {
             self.root.put(db)?;

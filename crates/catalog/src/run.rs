@@ -180,11 +180,8 @@ impl Catalog {
         }
         let begun = begun_files(&self.db)?;
         let mut work = Work::new(self, verb, options, batch, table, tell);
-        let (sightings, more) = Sightings::of(work.catalog, &work.batch.root, &statuses)?;
-        (work.statuses, work.begun, work.sightings) = (statuses, begun, sightings);
-        for sighting in more {
-            work.batch.sight(sighting.stat.inode, Some(sighting));
-        }
+        work.sightings = Sightings::of(&work.catalog.db, &work.batch.root)?;
+        (work.statuses, work.begun) = (statuses, begun);
         Ok(work)
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::CatalogError;
+use crate::{CatalogError, sighting};
 
 /// `LnSu`: what tells a catalog from the databases of other programs.
 pub(crate) const APPLICATION: i64 = 0x4C6E_5375;
@@ -107,6 +107,9 @@ pub(crate) fn migrate(
     for (place, step) in steps.iter().enumerate().skip(version.try_into().unwrap_or(0)) {
         let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.execute_batch(step)?;
+        if step.contains("CREATE TABLE sighting(") {
+            sighting::take_up(&transaction)?;
+        }
         transaction.pragma_update(None, "application_id", APPLICATION)?;
         transaction.pragma_update(None, "user_version", place as i64 + 1)?;
         transaction.commit()?;

@@ -4,7 +4,7 @@
 //! A row knows one file. Once a good copy is in its place it says nothing more of what was put
 //! aside for that, and of what came into its place and went on it never said anything.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 
 use lanesum_list::Digests;
@@ -12,15 +12,15 @@ use rusqlite::{Connection, Row};
 
 use crate::class::Status;
 use crate::root::Root;
-use crate::rows::{File, Finder, checked};
+use crate::rows::{File, State};
 use crate::stat::{NEVER, Stat, is_file_of, tells_births};
-use crate::table::{SIGHTING, blob, int};
-use crate::{Catalog, CatalogError, digests};
+use crate::table::{FILE, SIGHTING, blob, int};
+use crate::{CatalogError, digests};
 
 /// A damaged file, as it was read last.
 #[derive(Clone, Debug)]
 pub(crate) struct Sighting {
-    /// The row that it was held against.
+    /// The row that it was held against last.
     pub(crate) row: i64,
     pub(crate) stat: Stat,
     /// Its path below the root.
@@ -100,48 +100,19 @@ pub(crate) struct Sightings {
 }
 
 impl Sightings {
-    /// What was seen of a root whose rows stand so. Of a row whose damage was found before there
-    /// were sightings its own stat is one, and those are given, too.
-    pub(crate) fn of(
-        catalog: &Catalog,
-        root: &Root,
-        statuses: &HashMap<i64, Status>,
-    ) -> Result<(Self, Vec<Sighting>), CatalogError> {
-        let births_are_known = tells_births(&root.path);
-        let mut all = Self { by_number: HashMap::new(), births_are_known };
-        if !root.inodes_last {
-            return Ok((all, Vec::new()));
-        }
-        let sql = format!("SELECT {} FROM sighting t WHERE root = ?1", SIGHTING.select("t"));
-        let mut statement = catalog.db.prepare(&sql)?;
-        let mut rows = statement.query([root.id])?;
-        while let Some(row) = rows.next()? {
-            let sighting = Sighting::read(row)?;
-            all.by_number.insert(sighting.stat.inode, sighting);
-        }
-        let seen: HashSet<i64> = all.by_number.values().map(|it| it.row).collect();
-        let is_unseen = |id: &i64, status: &Status| status.is_kept() && !seen.contains(id);
-        let unseen: Vec<_> = statuses.iter().filter(|(id, it)| is_unseen(id, it)).collect();
-        let mut more = Vec::new();
-        if !unseen.is_empty() {
-            let mut finder = Finder::new(catalog.reader()?);
-            for (&id, &status) in unseen {
-                let found = match finder.find(id) {
-                    // Whoever reads that row says so.
-                    Err(CatalogError::Damaged(_)) => None,
-                    found => found?,
-                };
-                if let Some(file) = found.filter(|file| !file.stat.is_of_list()) {
-                    let checked = checked(&catalog.db, id)?;
-                    let sighting = Sighting::new(&file, file.stat, checked, status);
-                    if !all.by_number.contains_key(&file.stat.inode) {
-                        all.insert(sighting.clone());
-                        more.push(sighting);
-                    }
-                }
+    /// What was seen of a root.
+    pub(crate) fn of(db: &Connection, root: &Root) -> Result<Self, CatalogError> {
+        let mut all =
+            Self { by_number: HashMap::new(), births_are_known: tells_births(&root.path) };
+        if root.inodes_last {
+            let sql = format!("SELECT {} FROM sighting t WHERE root = ?1", SIGHTING.select("t"));
+            let mut statement = db.prepare(&sql)?;
+            let mut rows = statement.query([root.id])?;
+            while let Some(row) = rows.next()? {
+                all.insert(Sighting::read(row)?);
             }
         }
-        Ok((all, more))
+        Ok(all)
     }
 
     /// What was seen of the file at a path, which looks so now.
@@ -150,9 +121,9 @@ impl Sightings {
         is_file_of(&sighting.stat, path, stat, self.births_are_known).then_some(sighting)
     }
 
-    /// Where a row's damage was seen.
-    pub(crate) fn places_of(&self, row: i64) -> impl Iterator<Item = &[u8]> {
-        self.by_number.values().filter(move |it| it.row == row).map(|it| &*it.place)
+    /// What was seen of a row's files.
+    pub(crate) fn of_row(&self, row: i64) -> impl Iterator<Item = &Sighting> {
+        self.by_number.values().filter(move |it| it.row == row)
     }
 
     pub(crate) fn insert(&mut self, sighting: Sighting) {
@@ -162,4 +133,33 @@ impl Sightings {
     pub(crate) fn remove(&mut self, number: i64) {
         self.by_number.remove(&number);
     }
+}
+
+/// Before there were sightings a row alone knew its damage: of each that does, its file is one.
+pub(crate) fn take_up(db: &Connection) -> Result<(), CatalogError> {
+    let mut damaged = Vec::new();
+    State::for_each_not_well(db, |state| {
+        if state.status.is_kept() {
+            damaged.push(state);
+        }
+        Ok(())
+    })?;
+    let columns = FILE.select("f");
+    let sql = format!(
+        "SELECT {columns}, d.path FROM file f JOIN folder d ON f.folder = d.id WHERE f.id = ?1"
+    );
+    let mut statement = db.prepare(&sql)?;
+    for (id, State { id: file, root, checked, status }) in (1..).zip(damaged) {
+        let mut rows = statement.query([file])?;
+        let Some(row) = rows.next()? else { continue };
+        let folder: Vec<u8> = row.get(FILE.columns.len() + 1)?;
+        match File::read(row, 0, &folder.into()) {
+            Ok(file) if file.stat.is_of_list() => {}
+            Ok(file) => Sighting::new(&file, file.stat, checked, status).put(db, id, root)?,
+            // Whoever reads that row says so.
+            Err(CatalogError::Damaged(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }

@@ -21,7 +21,7 @@ use crate::options::Options;
 use crate::root::Root;
 use crate::rows::{self, File, Files, Finder, State};
 use crate::scan::{New, Other, scan};
-use crate::sighting::Sightings;
+use crate::sighting::{Sighting, Sightings};
 use crate::stat::{NEVER, Stat, is_file_of, may_be_another, number, tells_births};
 use crate::table::FILE;
 use crate::volume::Place;
@@ -30,7 +30,7 @@ use crate::{Catalog, CatalogError};
 
 impl Catalog {
     /// Accepts a file as it is, whatever it was: its digests and its stat are replaced, and the old
-    /// digests kept. Of a root it accepts the volume that it is on now, and no file.
+    /// digests kept; so are those of other names of it that are damaged, which the finding counts. Of a root it accepts the volume that it is on now, and no file.
     ///
     /// # Errors
     /// [`CatalogError::NoRoot`]; that the file cannot be read; and those of the catalog.
@@ -49,7 +49,7 @@ impl Catalog {
         }
         let known = rows::at(&self.db, root.id, &below)?;
         let statuses = self.statuses(root.id)?;
-        let (sightings, _) = Sightings::of(self, &root, &statuses)?;
+        let sightings = Sightings::of(&self.db, &root)?;
         let renamed = self.renamed_to(&root, (&statuses, &sightings), &below, known.is_some())?;
         // Of a row that has another name which is cataloged, too, this content was the last.
         let (before, beside) = if known.is_some() { (known, renamed) } else { (renamed, None) };
@@ -73,9 +73,25 @@ impl Catalog {
             }
             _ => None,
         };
+        let id = before.as_ref().map(|file| file.id);
+        let links = HashSet::from([stat.inode]);
+        let links = self.damaged_at(&root, &statuses, id.as_slice(), &links)?;
         let mut batch = Batch::begin(&self.db, root, "accept", now)?;
         batch.sight(stat.inode, None);
         let mut finding = Finding::new(Class::Accepted, below.clone()).after(&stat, &digests);
+        // Other names of it lead to the same bytes.
+        for (file, there) in links {
+            if there != stat || beside.as_ref().is_some_and(|beside| beside.id == file.id) {
+                continue;
+            }
+            finding.files += 1;
+            let (digests, is_settled) = (digests.clone(), stat.is_settled_at(now));
+            batch.state(file.id, now, Status::Fresh);
+            let after = File { stat, digests, is_settled, was_moved: false, ..file.clone() };
+            batch.event(Finding::new(Class::Accepted, file.path()), now);
+            batch.replace(&file, after, None);
+            batch.keep_old(file, now);
+        }
         match before {
             Some(file) => {
                 if let Some(PutAside { names, status }) = put_aside {
@@ -182,8 +198,13 @@ impl Catalog {
             ..Finding::new(Class::Accepted, Vec::new())
         };
         let Place { volume, inode, .. } = place;
+        let is_another = volume != root.volume;
         let root = Root { volume, inode, suspended: None, ..root };
-        let batch = Batch::begin(&self.db, root, "accept", now)?;
+        let mut batch = Batch::begin(&self.db, root, "accept", now)?;
+        if is_another {
+            // Numbers are those of the other one's files.
+            batch.unsee_all();
+        }
         self.end(batch, finding, now)
     }
 
@@ -217,14 +238,19 @@ impl Catalog {
             return Err(CatalogError::Unknown(path.to_owned()));
         }
         let statuses = self.statuses(root.id)?;
-        let (sightings, _) = Sightings::of(self, &root, &statuses)?;
+        // What the catalog says of it may be damaged itself, and goes then.
+        let sightings = match Sightings::of(&self.db, &root) {
+            Err(CatalogError::Damaged(_)) => Sightings::default(),
+            sightings => sightings?,
+        };
         if !below.is_empty() {
             self.require_gone(&root, &sightings, &ids)?;
         }
         // What a good copy was put in the place of stays known: it is another file.
         let is_damaged =
             |id: &&i64| statuses.get(*id).is_some_and(|status| status.may_be_damaged());
-        let damaged_files = ids.iter().filter(is_damaged).copied().collect();
+        let damaged_files: Vec<i64> = ids.iter().filter(is_damaged).copied().collect();
+        let inherited = self.inherited(&root, &sightings, &damaged_files, &statuses)?;
         let now = (options.clock)();
         let is_root = below.is_empty();
         // A root's event has nothing but this to tell of whom it is.
@@ -238,10 +264,60 @@ impl Catalog {
         let mut batch = Batch::begin(&self.db, root, "forget", now)?;
         batch.forget(ids, bytes, is_root);
         batch.unsee(damaged_files);
+        for sighting in inherited {
+            batch.sight(sighting.stat.inode, Some(sighting));
+        }
         if damaged > 0 {
             batch.distrust_rows();
         }
         self.end(batch, finding, now)
+    }
+
+    /// What was seen of these rows' files and is known by others as well, as a link to one is: it
+    /// is theirs from then on.
+    fn inherited(
+        &self,
+        root: &Root,
+        sightings: &Sightings,
+        rows: &[i64],
+        statuses: &HashMap<i64, Status>,
+    ) -> Result<Vec<Sighting>, CatalogError> {
+        let of_rows = rows.iter().flat_map(|&row| sightings.of_row(row));
+        let mut seen: HashMap<i64, &Sighting> =
+            of_rows.map(|seen| (seen.stat.inode, seen)).collect();
+        let numbers = seen.keys().copied().collect();
+        let heirs = self.damaged_at(root, statuses, rows, &numbers)?;
+        let inherit = |(file, stat): (File, Stat)| {
+            let seen = seen.remove(&stat.inode)?;
+            Some(Sighting { row: file.id, ..seen.clone() })
+        };
+        Ok(heirs.into_iter().filter_map(inherit).collect())
+    }
+
+    /// The damaged rows, but for some, in whose places the files of these numbers are.
+    fn damaged_at(
+        &self,
+        root: &Root,
+        statuses: &HashMap<i64, Status>,
+        but: &[i64],
+        numbers: &HashSet<i64>,
+    ) -> Result<Vec<(File, Stat)>, CatalogError> {
+        let mut finder = Finder::new(self.reader()?);
+        let mut found = Vec::new();
+        let is_other = |id: &i64, status: &Status| status.is_kept() && !but.contains(id);
+        for (&id, _) in statuses.iter().filter(|(id, status)| is_other(id, status)) {
+            let file = match finder.find(id) {
+                Err(CatalogError::Damaged(_)) => continue,
+                file => file?,
+            };
+            let Some(file) = file.filter(|_| !numbers.is_empty()) else { continue };
+            let there = look_at(&root.path_of(&file.path())).ok();
+            let there = there.and_then(|stat| Stat::of(&stat));
+            if let Some((stat, _)) = there.filter(|(stat, _)| numbers.contains(&stat.inode)) {
+                found.push((file, stat));
+            }
+        }
+        Ok(found)
     }
 
     /// Of rows that are to be forgotten none that is not well may lie elsewhere: an update would
@@ -348,7 +424,7 @@ impl Catalog {
         for (file, status) in away {
             let path = file.path();
             let last = told.get(&path).cloned().flatten();
-            let seen = sightings.places_of(file.id).map(<[u8]>::to_vec);
+            let seen = sightings.of_row(file.id).map(|seen| seen.place.clone());
             for place in [Some(path.clone()), last].into_iter().flatten().chain(seen) {
                 let whole = root.path_of(&place);
                 let why = match ways.look(&place) {

@@ -157,10 +157,10 @@ impl Work<'_> {
         let path = self.batch.root.path_of(&file.place());
         let sighting = match self.sightings.at(&path, stat) {
             // What it should have been is what it was first held against.
-            Some(seen) if seen.row != file.id => {
-                Sighting { stat: *stat, place: file.place(), ..seen.clone() }
+            Some(seen) => {
+                Sighting { row: file.id, stat: *stat, place: file.place(), ..seen.clone() }
             }
-            _ => Sighting::new(file, *stat, self.catalog.checked(file.id)?, status),
+            None => Sighting::new(file, *stat, self.catalog.checked(file.id)?, status),
         };
         self.keep_sighting(sighting);
         Ok(())
@@ -245,7 +245,10 @@ impl Work<'_> {
         if let Some(status) = self.statuses.get(&file.id).filter(|status| status.is_kept()) {
             // Its last good digest is the only one that there is: it stays until somebody says so.
             finding.class = class_of(*status);
-            self.sight(&file, &stat, finding.class)?;
+            // Another file in its place may be as it should be, under another name.
+            if stat.inode == file.stat.inode || self.seen(&file.place(), &stat).is_some() {
+                self.sight(&file, &stat, finding.class)?;
+            }
             return self.is_damaged(&file, finding);
         }
         let seen = self.seen(&file.place(), &stat);

@@ -203,11 +203,107 @@ fn forget_knows_where_it_was_seen_last() {
 fn what_was_found_before_there_were_sightings_is_one() {
     let Some(archive) = damaged(&["file", "other"]) else { return };
     let db = rusqlite::Connection::open(archive.catalog_path()).unwrap();
-    let seen = db.execute("DELETE FROM sighting", []).unwrap();
-    assert_eq!(seen, 1);
+    db.execute_batch("DROP TABLE sighting; PRAGMA user_version = 3").unwrap();
     drop(db);
     rename(&archive, "file", "file.bad");
     restore(&archive, "file", "file.bad");
     archive.scrub(everything());
     assert_eq!(archive.run(Verb::Update).lines(), ["altered file.bad"]);
+}
+
+/// What is forgotten is a row: the file is another's by then.
+#[test]
+fn to_forget_the_old_name_is_not_to_forget_the_file() {
+    let Some(archive) = damaged(&["file", "second", "other"]) else { return };
+    rename(&archive, "file", "second");
+    assert_eq!(archive.run(Verb::Audit).lines(), ["altered second", "missing file"]);
+    archive.open().forget(&archive.path("file"), &options()).unwrap();
+    rename(&archive, "second", "second.bad");
+    archive.write("second", "second");
+    let lines = archive.run(Verb::Update).lines();
+    assert!(lines.contains(&"altered second.bad".to_owned()), "{lines:?}");
+    // In its place it is what is meant, and new from then on.
+    archive.open().forget(&archive.path("second.bad"), &options()).unwrap();
+    assert_eq!(archive.run(Verb::Update).lines(), ["new second.bad"]);
+}
+
+/// Nor is what a link to it has, which nobody read since.
+#[test]
+fn to_forget_a_link_leaves_the_file_known() {
+    let Some(archive) = damaged(&["file", "other"]) else { return };
+    fs::hard_link(archive.path("file"), archive.path("link")).unwrap();
+    assert_eq!(archive.run(Verb::Update).lines(), ["altered file", "altered link"]);
+    for name in ["file", "link"] {
+        let other = if name == "file" { "link" } else { "file" };
+        let to = format!("{other} 2");
+        fs::remove_file(archive.path(name)).unwrap();
+        archive.open().forget(&archive.path(name), &options()).unwrap();
+        rename(&archive, other, &to);
+        touch(&archive, &to);
+        assert_eq!(archive.run(Verb::Update).lines(), [format!("altered {other} -> {to}")]);
+        fs::hard_link(archive.path(&to), archive.path("file")).unwrap();
+        fs::hard_link(archive.path(&to), archive.path("link")).unwrap();
+        archive.run(Verb::Update);
+        fs::remove_file(archive.path(&to)).unwrap();
+        archive.open().forget(&archive.path(&to), &options()).unwrap();
+    }
+}
+
+/// Whatever stands of the row that it once was.
+#[test]
+fn what_is_accepted_stays_so() {
+    let Some(archive) = damaged(&["file", "other"]) else { return };
+    rename(&archive, "file", "file.bad");
+    restore(&archive, "file", "file.bad");
+    archive.open().accept(&archive.path("file.bad"), &options()).unwrap();
+    archive.run(Verb::Update);
+    archive.write("file.bad", "an edit of it");
+    assert_eq!(archive.run(Verb::Update).lines(), ["changed file.bad"]);
+}
+
+#[test]
+fn all_names_of_a_file_are_accepted_at_once() {
+    let Some(archive) = damaged(&["file", "other"]) else { return };
+    for name in ["link", "third"] {
+        fs::hard_link(archive.path("file"), archive.path(name)).unwrap();
+    }
+    archive.run(Verb::Update);
+    let accepted = archive.open().accept(&archive.path("link"), &options()).unwrap();
+    assert_eq!(accepted.files, 3);
+    assert_eq!(audit_all(&archive), [""; 0]);
+    assert!(archive.open().not_well().unwrap().is_empty());
+}
+
+/// A file that is as it should be, and lay in the place of one that is not.
+#[test]
+fn what_lay_in_the_place_of_a_damaged_file_has_links_that_are_well() {
+    let Some(archive) = damaged(&["file", "second", "other"]) else { return };
+    touch(&archive, "second");
+    archive.run(Verb::Update);
+    rename(&archive, "file", "aside");
+    rename(&archive, "second", "file");
+    archive.run(Verb::Update);
+    rename(&archive, "file", "second");
+    rename(&archive, "aside", "file");
+    fs::hard_link(archive.path("second"), archive.path("link")).unwrap();
+    let lines = archive.run(Verb::Update).lines();
+    assert!(lines.contains(&"copied second -> link".to_owned()), "{lines:?}");
+}
+
+/// What the catalog has of it may be damaged, too.
+#[test]
+fn a_sighting_that_is_not_as_written_ends_a_run_and_can_be_forgotten() {
+    let Some(archive) = damaged(&["file", "other"]) else { return };
+    let db = rusqlite::Connection::open(archive.catalog_path()).unwrap();
+    assert_eq!(db.execute("UPDATE sighting SET size = size + 1", []).unwrap(), 1);
+    drop(db);
+    let mut catalog = archive.open();
+    let root = archive.root(&mut catalog);
+    let ended = catalog.run(&root, Verb::Update, &options(), &mut |_| Ok(()));
+    assert!(matches!(ended, Err(CatalogError::Damaged(_))));
+    assert_eq!(catalog.check().unwrap().len(), 1);
+    catalog.forget(&archive.path("file"), &options()).unwrap();
+    assert_eq!(catalog.check().unwrap(), [""; 0]);
+    drop(catalog);
+    assert_eq!(archive.run(Verb::Update).lines(), ["new file"]);
 }

@@ -9,6 +9,7 @@ use lanesum_catalog::{Catalog, CatalogError, Known, Options, Spelling as _, Stat
 use super::{Spoken, command, console, fail, fail_at, name, open, worse};
 use crate::args::Accept;
 use crate::console::lock;
+use crate::counts::counted;
 
 /// Accepts what is there, and says what it was.
 ///
@@ -39,7 +40,14 @@ pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
                     (Some(before), Some(after)) => format!("accepted: {after}; it was {before}"),
                     (_, after) => format!("accepted: {}", after.unwrap_or_default()),
                 };
-                console.about(name(path), &words);
+                let others = match finding.files {
+                    0 | 1 => String::new(),
+                    files => format!(
+                        ", and {} of the file",
+                        counted(files - 1, "other name", "other names")
+                    ),
+                };
+                console.about(name(path), &format!("{words}{others}"));
             }
             Err(error) if error.is_of_catalog() => {
                 return Ok(fail(&error, &args.place, &mut console));
