@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from lanesum._arguments import AnyPath
 
@@ -22,6 +24,9 @@ def replace(path: AnyPath, content: bytes) -> None:
             os.close(os.open(given, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC))
         _replace(os.path.realpath(os.fsdecode(given)), content)
     except OSError as error:
+        if error.errno is None:
+            # What a signal's handler raises, as TimeoutError, is no word on the file.
+            raise
         # It names nothing where the disk is full, or a file that is not whole yet.
         raise OSError(error.errno, error.strerror, given) from error
 
@@ -38,18 +43,19 @@ def _replace(name: str, content: bytes) -> None:
     # A name has 255 bytes at most, and characters have up to four.
     start = os.fsencode(last)[:100].decode(errors="ignore")
     temporary = os.path.join(folder, f".{start}.{uuid.uuid4().hex}.tmp")
-    # The mode of any new file, by the process's own mask.
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
-        with open(descriptor, "wb") as file:
+        # The mode of any new file, by the process's own mask.
+        with open(temporary, "xb") as file:
             file.write(content)
             file.flush()
             if existing is not None:
-                os.fchmod(descriptor, existing.st_mode & 0o7777)
-            os.fsync(descriptor)
+                os.fchmod(file.fileno(), existing.st_mode & 0o7777)
+            os.fsync(file.fileno())
         os.replace(temporary, name)
     except BaseException:
-        os.unlink(temporary)
+        # It was not made, or has its name already: a signal's handler may raise right after either call.
+        with suppress(OSError):
+            os.unlink(temporary)
         raise
     _sync_folder(folder)
 
@@ -65,17 +71,27 @@ def _may_be_replaced(name: str, existing: os.stat_result) -> bool:
 
 
 def _overwrite(name: str, content: bytes) -> None:
-    with open(os.open(name, os.O_WRONLY | os.O_CLOEXEC), "wb") as file:
+    with _descriptor(name, os.O_WRONLY) as descriptor, open(descriptor, "wb", closefd=False) as file:
         file.write(content)
         file.flush()
-        if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
             file.truncate()
-            os.fsync(file.fileno())
+            os.fsync(descriptor)
 
 
 def _sync_folder(path: str) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    with _descriptor(path, os.O_RDONLY | os.O_DIRECTORY) as descriptor:
         os.fsync(descriptor)
+
+
+@contextmanager
+def _descriptor(path: str, flags: int) -> Iterator[int]:
+    """A descriptor, closed at the end, wherever a signal's handler raises: it has its turn behind calls of Python."""
+    opened: list[int] = []
+    try:
+        # One call, behind which the list has it.
+        opened.extend(map(os.open, [path], [flags | os.O_CLOEXEC]))
+        yield opened[0]
     finally:
-        os.close(descriptor)
+        for descriptor in opened:
+            os.close(descriptor)

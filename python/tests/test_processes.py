@@ -175,3 +175,69 @@ def test_importing_is_quick_and_brings_no_other_library() -> None:
     seconds, *others = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     print(f"import: {float(seconds) * 1000:.1f} ms")
     assert not others
+
+
+def test_a_signal_amid_a_write_is_what_is_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{"path": "a", "md5": bytes(16)}]
+    replace = os.replace
+
+    def replace_and_signal(before: str, after: str) -> None:
+        replace(before, after)
+        # Its handler has its turn when this returns.
+        signal.raise_signal(signal.SIGINT)
+
+    for number, error in enumerate((KeyboardInterrupt, TimeoutError)):
+
+        def handle(*_: object, error: type[BaseException] = error) -> None:
+            raise error
+
+        whole = tmp_path / str(number)
+        before = signal.signal(signal.SIGINT, handle)
+        monkeypatch.setattr(os, "replace", replace_and_signal)
+        try:
+            with pytest.raises(error) as raised:
+                lanesum.write_list(rows, whole)
+        finally:
+            signal.signal(signal.SIGINT, before)
+            monkeypatch.undo()
+        assert raised.value.args == ()
+        assert whole.read_text() == f"{'0' * 32}  a\n"
+    assert sorted(os.listdir(tmp_path)) == ["0", "1"]
+
+
+INTERRUPTED = """
+import os, random, signal, sys, time
+import lanesum
+
+folder = sys.argv[1]
+rows, lists = [{"path": "a", "md5": bytes(16)}], [os.path.join(folder, name) for name in ("replaced", "overwritten")]
+for path in lists:
+    lanesum.write_list(rows, path)
+# What has another name is overwritten.
+os.link(lists[1], os.path.join(folder, "another"))
+took = time.perf_counter()
+for path in lists * 20:
+    lanesum.write_list(rows, path)
+took = (time.perf_counter() - took) / 40
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+descriptors = len(os.listdir("/proc/self/fd"))
+interrupted, end = 0, time.monotonic() + 3
+while time.monotonic() < end:
+    try:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, 1.2 * took))
+            lanesum.write_list(rows, lists[interrupted % 2])
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    except KeyboardInterrupt:
+        interrupted += 1
+assert interrupted > 5, interrupted
+assert len(os.listdir("/proc/self/fd")) == descriptors
+assert len(os.listdir(folder)) == 3, os.listdir(folder)
+"""
+
+
+def test_interrupted_writes_leave_nothing_behind(tmp_path: Path) -> None:
+    program = [sys.executable, "-c", INTERRUPTED, tmp_path]
+    found = subprocess.run(program, capture_output=True, text=True, timeout=60)
+    assert found.returncode == 0, found.stderr
