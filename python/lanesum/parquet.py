@@ -9,6 +9,7 @@ import errno
 import os
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -215,11 +216,11 @@ def pack(
             pass
         # Before it is read: what changes from now on is another version.
         version = _version(path)
-        try:
-            file = pyarrow.parquet.ParquetFile(path)
-        except pyarrow.ArrowInvalid as error:
-            raise ValueError(f"{path}: {error}") from None
-        with file:
+        with pyarrow.OSFile(os.fsencode(path)) as source:
+            try:
+                file = pyarrow.parquet.ParquetFile(source)
+            except pyarrow.ArrowInvalid as error:
+                raise ValueError(f"{path}: {error}") from None
             known = file.schema_arrow.names
             for name in columns:
                 if name not in known:
@@ -298,25 +299,26 @@ def _hash_part(
     folder, name = os.path.split(out)
     temporary = os.path.join(folder, f".{name}.{secrets.token_hex(8)}.tmp")
     rows = 0
-    writer = None
     sources = sorted(set(_sources(columns)) | set(keep))
     try:
         if _has_changed(part, source):
             return _failed(part, _CHANGED)
-        with pyarrow.parquet.ParquetFile(source) as file:
+        # Of a path pyarrow would take `file:x` for a URI, and only UTF-8.
+        with ExitStack() as opened:
+            file = pyarrow.parquet.ParquetFile(opened.enter_context(pyarrow.OSFile(os.fsencode(source))))
+            writer = None
             for group in range(part.first, part.first + part.groups):
                 table = file.read_row_group(group, columns=sources)
                 hashed = _hashed(table, columns, algorithm, key, output, keep)
                 if writer is None:
-                    writer = pyarrow.parquet.ParquetWriter(temporary, hashed.schema)
+                    written = opened.enter_context(pyarrow.OSFile(os.fsencode(temporary), "wb"))
+                    writer = opened.enter_context(pyarrow.parquet.ParquetWriter(written, hashed.schema))
                 writer.write_table(hashed)
                 rows += hashed.num_rows
-        if writer is not None:
-            writer.close()
         if _has_changed(part, source):
             return _failed(part, _CHANGED)
-        with open(temporary, "rb") as written:
-            os.fsync(written.fileno())
+        with open(temporary, "rb") as whole:
+            os.fsync(whole.fileno())
         os.replace(temporary, out)
     except (OSError, TypeError, ValueError, pyarrow.ArrowException) as error:
         return _failed(part, f"{type(error).__name__}: {error}")

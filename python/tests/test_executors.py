@@ -483,6 +483,32 @@ def test_parquet_refuses_what_would_have_no_effect(tmp_path: Path) -> None:
         parquet.hash_parquet(tmp_path / "in", "a", 5)
 
 
+def test_parquet_may_have_any_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    import pyarrow.parquet
+
+    from lanesum import parquet
+
+    monkeypatch.chdir(tmp_path)
+    # To pyarrow a path that begins like this is another file's.
+    others = [f"file:{tmp_path}/other", "file:x", "s3:y", b"\xff"]
+    with pyarrow.OSFile("other", "wb") as file:
+        pyarrow.parquet.write_table(pyarrow.table({"t": ["another"]}), file)
+    os.makedirs(os.path.dirname(others[0]))
+    for number, name in enumerate(others):
+        with pyarrow.OSFile(os.fsencode(name), "wb") as file:
+            pyarrow.parquet.write_table(pyarrow.table({"t": [str(number)]}), file)
+    for out in ("out", "file:out", b"out-\xff"):
+        parts = parquet.hash_parquet(others, {"h": "t"}, out, output="hex")
+        parts.raise_for_failures()
+        assert [part.path for part in parts] == [os.fsdecode(name) for name in others]
+        for number, part in enumerate(parts):
+            with pyarrow.OSFile(os.fsencode(part.out)) as file:
+                found = pyarrow.parquet.read_table(file).column("h").to_pylist()
+            assert found == [hashlib.md5(str(number).encode()).hexdigest()]
+        assert len(os.listdir(out)) == len(others)
+
+
 @pytest.mark.parametrize("change", ["replaced", "appended", "gone"])
 @pytest.mark.parametrize("is_while_read", [False, True])
 def test_parquet_that_changes_meanwhile_is_an_error(
