@@ -579,6 +579,10 @@ def test_lists_come_through_fifos(folder: Path) -> None:
     assert [problem.split(":")[0] for problem in compared.problems] == ["fifo"] * len(compared.problems) != []
     with pytest.raises(ValueError, match="^fifo: its lines end with NUL"):
         fed(line.replace("\n", "\0"), lambda: lanesum.compare("list", "fifo"))
+    # It has no second content, for which a check would wait.
+    for options in ({}, {"root": "."}):
+        (row,) = fed(f"{ABC}  fifo\n", lambda: lanesum.check("fifo", **options))
+        assert (row["verdict"], "a list comes from there" in row["reason"]) == ("unreadable", True)
     # What is wrong is told before it is waited for.
     with pytest.raises(FileNotFoundError):
         lanesum.check(["fifo", "nowhere"])

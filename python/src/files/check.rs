@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::mem;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use lanesum_checksum::check::{self, Event, List, Tally, Verdict};
 use lanesum_checksum::etag::of_other_parts;
 use lanesum_checksum::hints::{NotFound, Place, unknown_column};
 use lanesum_checksum::{Error, engine};
-use lanesum_list::{Dialect, Ending};
+use lanesum_list::{Dialect, Ending, Inode};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -40,9 +41,12 @@ pub(crate) struct Checking<'py> {
     strict: bool,
 }
 
-/// Why what leads to standard input is not read.
+/// Why standard input is not read.
 const STDIN: &str =
     "is standard input, which is the whole process's and is not read; with root=\".\" - is a file";
+/// Why what leads to it is not read, or to a FIFO that a list comes through.
+const TAKEN: &str =
+    "a list comes from there, or it is the process's standard input; no file can come from there";
 
 /// How many lines are what.
 type Counts = Vec<(&'static str, u64)>;
@@ -64,7 +68,9 @@ pub(crate) fn check_lists(
         look(list).map_err(|error| os_error(&error, list))?;
     }
     let has_key = engine.key.is_some();
-    let options = options(&checking, engine)?;
+    let mut options = options(&checking, engine)?;
+    // Nothing is left in it, and whoever opens it waits for the next writer.
+    options.engine.taken.extend(lists.iter().chain(&opened).filter_map(|list| fifo(list)));
     let pairs = opened.iter().zip(&lists).filter(|(opened, list)| opened != list);
     let called: Vec<_> =
         pairs.map(|(it, list)| [it, list].map(|it| List::Path(it.clone()))).collect();
@@ -101,6 +107,12 @@ fn look(list: &Path) -> io::Result<()> {
         _ = File::open(list)?.read(&mut [0])?;
     }
     Ok(())
+}
+
+/// The FIFO that a path leads to, if it does.
+fn fifo(path: &Path) -> Option<Inode> {
+    let found = fs::metadata(path).ok()?;
+    found.file_type().is_fifo().then(|| Inode { device: found.dev(), number: found.ino() })
 }
 
 fn options(checking: &Checking<'_>, engine: engine::Options) -> PyResult<check::Options> {
@@ -224,9 +236,9 @@ impl Report {
                 ("unproven", Some("no digest in the list, only a size".to_owned()))
             }
             Verdict::Missing => ("missing", None),
-            // That is all that is taken, as of `options`.
             Verdict::Unreadable(error) if matches!(**error, Error::Taken) => {
-                ("unreadable", Some(STDIN.to_owned()))
+                let is_dash = name == b"-" && self.options.root.is_none();
+                ("unreadable", Some(if is_dash { STDIN } else { TAKEN }.to_owned()))
             }
             Verdict::Unreadable(error) => ("unreadable", Some(error.to_string())),
         };
