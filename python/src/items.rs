@@ -79,12 +79,19 @@ pub(crate) fn hold<'py>(sequence: &Bound<'py, PyAny>, what: &str) -> PyResult<Bo
     {
         return Err(PyTypeError::new_err(format!("{what} has {dimensions} dimensions; give one")));
     }
-    let tuple = tuple_of.call1((sequence,)).map_err(|error| {
-        if error.is_instance_of::<PyTypeError>(sequence.py()) {
-            no_sequence(sequence, what).unwrap_or_else(|error| error)
-        } else {
-            error
+    let py = sequence.py();
+    let refused = |error: PyErr| {
+        if !error.is_instance_of::<PyTypeError>(py) {
+            return error;
         }
+        let named = no_sequence(sequence, what).unwrap_or_else(|error| error);
+        named.set_cause(py, Some(error));
+        named
+    };
+    let items = sequence.try_iter().map_err(refused)?;
+    let tuple = tuple_of.call1((items,)).map_err(|error| {
+        // A query that has not run may refuse its first item. What a generator raises is its own.
+        if makes_one(&sequence.get_type()).is_some() { refused(error) } else { error }
     })?;
     Ok(tuple.cast_into::<PyTuple>()?)
 }
@@ -112,15 +119,17 @@ pub(crate) fn refuse_class(object: &Bound<'_, PyAny>, what: &str) -> PyResult<()
 /// That an object is no sequence, and what makes one of a query that has not run.
 pub(crate) fn no_sequence(object: &Bound<'_, PyAny>, what: &str) -> PyResult<PyErr> {
     let class = object.get_type();
-    // Of polars, and of Dask.
-    let makes_one =
-        ["collect", "compute"].into_iter().find(|name| class.hasattr(*name).unwrap_or_default());
-    let remedy = makes_one.map(|name| format!("; give what {name}() makes of it"));
+    let remedy = makes_one(&class).map(|name| format!("; give what {name}() makes of it"));
     Ok(PyTypeError::new_err(format!(
         "{what} is of type {}, which is no sequence{}",
         class.name()?,
         remedy.unwrap_or_default()
     )))
+}
+
+/// What makes a sequence of an object of a class: of polars' queries, and of Dask's.
+fn makes_one(class: &Bound<'_, PyType>) -> Option<&'static str> {
+    ["collect", "compute"].into_iter().find(|name| class.hasattr(*name).unwrap_or_default())
 }
 
 /// Whether a class has columns, which are what comes of iterating over its objects, or their names:

@@ -104,6 +104,20 @@ def test_bad_input_is_named(key: bytes) -> None:
         lanesum.hash_many(1 / 0 for _ in range(1))
 
 
+def test_what_a_generator_raises_is_raised() -> None:
+    def items():  # type: ignore[no-untyped-def]
+        yield "a"
+        yield "b" + 1
+
+    calls = lanesum.hash_many, lanesum.hash_column, lanesum.surrogate_key, lambda given: lanesum.surrogate_key([given])
+    for call in calls:
+        with pytest.raises(TypeError, match="can only concatenate str"):
+            call(items())
+        with pytest.raises(TypeError, match="is of type int, which is no sequence") as raised:
+            call(7)
+        assert "not iterable" in str(raised.value.__cause__)
+
+
 def test_tables_and_arrays_of_rows_are_no_messages() -> None:
     columns = {"email": ["x@y"], "name": ["z"]}
     relation = duckdb.sql("SELECT 'x@y' email")
