@@ -163,6 +163,12 @@ fn scattered() -> PyErr {
     )
 }
 
+/// Whether objects' addresses are among the elements of a buffer of this format, in which the names
+/// of fields stand between colons.
+fn has_objects(format: &str) -> bool {
+    format.split(':').step_by(2).any(|codes| codes.contains('O'))
+}
+
 /// A view of an object's bytes in one dimension.
 fn flat<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     if object.is_instance_of::<PyString>() {
@@ -174,7 +180,7 @@ fn flat<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         }
         view => view?.into_any(),
     };
-    if view.getattr("format")?.extract::<String>()?.contains('O') {
+    if has_objects(&view.getattr("format")?.extract::<String>()?) {
         return Err(PyTypeError::new_err("the addresses of objects, as in an array of numpy's"));
     }
     if view.getattr("nbytes")?.extract::<usize>()? == 0 {

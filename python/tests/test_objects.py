@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import ctypes
 import hashlib
 import io
 import mmap
@@ -183,6 +184,23 @@ def test_a_number_is_no_key_of_as_many_zeros() -> None:
             take(16)
         with pytest.raises(ValueError, match="key of .*15"):
             take(bytes(15))
+
+
+def test_the_name_of_a_field_is_no_type() -> None:
+    class Header(ctypes.Structure):
+        _fields_ = [("Offset", ctypes.c_int), ("O", ctypes.c_int)]
+
+    class Holder(ctypes.Structure):
+        _fields_ = [("offset", ctypes.c_int), ("held", ctypes.py_object)]
+
+    prices = np.ones(2, [("Open", "f8"), ("Close", "f8")])
+    nested = np.ones(2, [("a", [("O", "i4")]), ("b", "i4")])
+    for given in (Header(1, 2), prices, nested):
+        assert lanesum.md5(given).digest() == hashlib.md5(given).digest()
+        assert lanesum.hash_many([given]) == [hashlib.md5(given).digest()]
+    for given in (Holder(1, "a"), np.zeros(2, [("a", "i4"), ("O", "O")]), np.zeros(2, [("a", [("b", "O")])])):
+        with pytest.raises(TypeError, match="the addresses of objects"):
+            lanesum.md5(given)
 
 
 def test_string_is_another_name_of_the_bytes() -> None:
