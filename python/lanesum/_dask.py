@@ -71,6 +71,17 @@ class Workers(Executor):
             raise BrokenExecutor(self._gone)
 
 
+def refuse_useless(client: Any, name: str) -> None:
+    """Raises ValueError for a client that is closed, and TypeError for one that cannot be waited for here."""
+    if getattr(client, "status", None) in ("closing", "closed"):
+        raise ValueError(f"{name} is closed; give one that is open, as distributed.Client() makes it")
+    if getattr(client, "asynchronous", False):
+        raise TypeError(
+            f"{name} has its answers from this event loop, which would wait for itself; call this by "
+            "asyncio.to_thread(), or give a client that is not asynchronous"
+        )
+
+
 def of(executor: Executor) -> Executor:
     """These instead of Dask's own executor, and any other as it is."""
     client = getattr(executor, "_client", None)

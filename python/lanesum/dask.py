@@ -11,7 +11,7 @@ from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any
 
 import lanesum
-from lanesum import parquet
+from lanesum import _dask, parquet
 from lanesum._arguments import AnyPath
 from lanesum.table import Files
 
@@ -30,7 +30,11 @@ def hash_files(
 ) -> Files:
     """As `lanesum.hash_files`, on the workers of `client`, by default of the current one.
 
-    Raises ValueError where there is no current one.
+    Within a task of Dask it waits for workers while its own thread is one of theirs: call `distributed.secede()` first,
+    or with as many such tasks as there are threads all wait for ever.
+
+    Raises ValueError where there is no current one or the client is closed, and TypeError for one whose answers come to
+    the event loop in which this is called.
     """
     return lanesum.hash_files(paths, algorithms, executor=_executor(client), **options)
 
@@ -65,6 +69,7 @@ def _executor(client: _Client | None) -> Executor:
     if isinstance(client, type) or not callable(getattr(client, "get_executor", None)):
         kind = client.__name__ if isinstance(client, type) else type(client).__name__
         raise TypeError(f"client must be a client of Dask, not {kind}; Client(cluster) makes one of a cluster")
+    _dask.refuse_useless(client, "client=")
     # Which knows that the same task gives the same result, and need not.
     make: Callable[..., Executor] = client.get_executor
     return make(pure=False)

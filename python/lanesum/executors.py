@@ -12,7 +12,7 @@ from concurrent.futures import Executor
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from lanesum import _arguments, _lanesum
+from lanesum import _arguments, _dask, _lanesum
 from lanesum._arguments import AnyPath
 from lanesum._progress import Callback, showing
 from lanesum._shards import read_shards, write_shard
@@ -92,6 +92,8 @@ def on(executor: Executor) -> Run:
     if not callable(getattr(executor, "submit", None)):
         kind = type(executor).__name__
         raise TypeError(f"executor must have submit(), as those of concurrent.futures, not {kind}")
+    if type(executor).__module__.startswith("distributed."):
+        _dask.refuse_useless(getattr(executor, "_client", None), "the client of executor=")
     return partial(run, executor)
 
 

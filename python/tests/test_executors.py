@@ -1,5 +1,6 @@
 """Executors: tasks by bytes, failures, workers that die, shards that outlive a run."""
 
+import asyncio
 import hashlib
 import multiprocessing
 import os
@@ -391,6 +392,31 @@ def test_what_is_no_executor_is_named(tmp_path: Path) -> None:
     ):
         with pytest.raises(kind, match=words):
             call()
+
+
+def test_clients_of_dask_that_cannot_be_waited_for_are_refused(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    import lanesum.dask
+
+    (tmp_path / "a").write_bytes(b"abc")
+    paths = [tmp_path / "a"]
+    options = {"processes": False, "dashboard_address": None, "n_workers": 1}
+
+    def refused(client: object, kind: type[Exception], words: str) -> None:
+        with pytest.raises(kind, match=f"^client= {words}"):
+            lanesum.dask.hash_files(paths, client=client)
+        with pytest.raises(kind, match=f"^the client of executor= {words}"):
+            lanesum.hash_files(paths, executor=client.get_executor())
+
+    async def asynchronous() -> None:
+        async with distributed.Client(asynchronous=True, **options) as client:
+            refused(client, TypeError, r"has its answers from this event loop, .* asyncio.to_thread\(\)")
+            assert (await asyncio.to_thread(lanesum.dask.hash_files, paths, client=client)).ok
+
+    with distributed.Client(**options) as client:
+        assert lanesum.dask.hash_files(paths, client=client).ok
+    refused(client, ValueError, r"is closed; give one that is open, as distributed.Client\(\) makes it")
+    asyncio.run(asynchronous())
 
 
 def test_a_pool_that_was_shut_down_before_is_a_wrong_argument(few: None, files: list[str]) -> None:
