@@ -590,6 +590,20 @@ def test_lists_come_through_fifos(folder: Path) -> None:
         lanesum.check("fifo", algorithm="md6")
 
 
+def test_an_empty_name_has_the_formats_that_hold_it(tmp_path: Path) -> None:
+    rows = [{"path": "", "md5": bytes(16), "size": 0}, {"path": "", "crc32": bytes(4)}]
+    for format, written in _lanesum.formats():
+        if not written:
+            continue
+        row = rows[format == "sfv"]
+        if format == "tag":
+            lanesum.write_list([row], tmp_path / "list", format)
+            assert (tmp_path / "list").read_text() == f"MD5 () = {'0' * 32}\n"
+        else:
+            with pytest.raises(ValueError, match="cannot hold an empty name; tag can$"):
+                lanesum.write_list([row], tmp_path / "list", format)
+
+
 def test_the_last_day_that_has_four_digits_for_its_year_is_a_time() -> None:
     for moment in ("9999-12-31T00:00:00Z", "9999-12-31T23:59:59.999999999Z", "9999-12-30T23:59:59Z"):
         table = lanesum.read_list(f"path,modified,md5\na,{moment},{ABC}\n".encode())

@@ -52,7 +52,7 @@ impl Format for BagIt {
     fn record(&self, out: &mut Vec<u8>, record: &Record<'_>) -> Result<(), CannotHold> {
         let digest = cannot::the_digest(NAME, record)?;
         match record.name.first() {
-            None => return Err(CannotHold::Name { format: NAME, what: "of no byte" }),
+            None => return Err(CannotHold::EmptyName(NAME)),
             Some(b' ' | b'\t' | b'*') => {
                 let what = "that begins with a blank or a star";
                 return Err(CannotHold::Name { format: NAME, what });

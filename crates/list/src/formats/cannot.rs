@@ -46,6 +46,9 @@ pub enum CannotHold {
         /// What is the matter with the name, behind "a name".
         what: &'static str,
     },
+    /// The name is empty.
+    #[error("a list in the format {0} cannot hold an empty name; tag can")]
+    EmptyName(&'static str),
     /// Digests are in hexadecimal there and nothing else.
     #[error("a list in the format {0} cannot hold base64; gnu, tag, csv, json and jsonl can")]
     Base64(&'static str),

@@ -303,7 +303,7 @@ impl Format for Csv {
 
     fn record(&self, out: &mut Vec<u8>, record: &Record<'_>) -> Result<(), CannotHold> {
         if record.name.is_empty() {
-            return Err(CannotHold::Name { format: NAME, what: "of no byte" });
+            return Err(CannotHold::EmptyName(NAME));
         }
         cannot::all_of(NAME, record.algorithms(), self.algorithms)?;
         write_cell(out, &record.name);

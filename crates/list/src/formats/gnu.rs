@@ -118,7 +118,7 @@ impl Format for Gnu {
 
     fn record(&self, out: &mut Vec<u8>, record: &Record<'_>) -> Result<(), CannotHold> {
         if record.name.is_empty() && self.dialect.ending == Ending::Newline {
-            return Err(CannotHold::Name { format: NAME, what: "of no byte" });
+            return Err(CannotHold::EmptyName(NAME));
         }
         line::write(NAME, out, self.dialect.ending, record, |out, name, digest| {
             digits::write(out, digest, self.dialect.writes_base64);

@@ -188,11 +188,11 @@ impl Format for Hashdeep {
             return Err(CannotHold::Lacks { format: NAME, algorithm });
         }
         cannot::all_of(NAME, record.algorithms(), self.writes)?;
-        if record.name.is_empty() || record.name.contains(&b'\n') {
-            return Err(CannotHold::Name {
-                format: NAME,
-                what: "with a newline in it, or of no byte",
-            });
+        if record.name.is_empty() {
+            return Err(CannotHold::EmptyName(NAME));
+        }
+        if record.name.contains(&b'\n') {
+            return Err(CannotHold::Name { format: NAME, what: "with a newline in it" });
         }
         line::write_number(out, size);
         out.push(b',');

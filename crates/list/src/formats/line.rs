@@ -159,8 +159,11 @@ pub(super) fn number(digits: &[u8]) -> Option<u64> {
 /// Refuses a name that would be another one, or several lines, if it stood as it is at the end of
 /// a line.
 pub(super) fn refuse_broken(format: &'static str, name: &[u8]) -> Result<(), CannotHold> {
-    if name.is_empty() || name.contains(&b'\n') || name.ends_with(b"\r") {
-        let what = "with a newline in it, with a carriage return at its end, or of no byte";
+    if name.is_empty() {
+        return Err(CannotHold::EmptyName(format));
+    }
+    if name.contains(&b'\n') || name.ends_with(b"\r") {
+        let what = "with a newline in it, or with a carriage return at its end";
         return Err(CannotHold::Name { format, what });
     }
     Ok(())

@@ -49,8 +49,9 @@ impl Format for Sfv {
         let digest = cannot::the_digest(NAME, record)?;
         self.can_hold(digest.algorithm().into())?;
         let name = &*record.name;
-        let what = if name.last().is_none_or(|&byte| is_blank(byte)) {
-            Some("that ends with a blank, or of no byte")
+        let Some(&last) = name.last() else { return Err(CannotHold::EmptyName(NAME)) };
+        let what = if is_blank(last) {
+            Some("that ends with a blank")
         } else if name[0] == b';' || start::begins_with_mark(name) {
             Some("that begins with a semicolon or a byte order mark (write ./ before it)")
         } else {
@@ -171,11 +172,13 @@ mod tests {
     fn a_name_that_would_be_another_is_refused() {
         let digest = Digest::from_hex(Algorithm::Crc32, b"EB8EBA67").unwrap();
         let marks = [&b"\xef\xbb\xbfa"[..], b"\xff\xfea", b"\xfe\xffa"];
-        for name in [&b""[..], b";a", b"a ", b"a\t", b"a\nb"].into_iter().chain(marks) {
-            let mut out = Vec::new();
-            let written =
-                Sfv::new(Dialect::any()).record(&mut out, &Record::new(name).with(digest));
-            assert!(matches!(written, Err(CannotHold::Name { .. })) && out.is_empty(), "{name:?}");
+        let mut out = Vec::new();
+        let mut written =
+            |name| Sfv::new(Dialect::any()).record(&mut out, &Record::new(name).with(digest));
+        for name in [&b";a"[..], b"a ", b"a\t", b"a\nb"].into_iter().chain(marks) {
+            assert!(matches!(written(name), Err(CannotHold::Name { .. })), "{name:?}");
         }
+        assert_eq!(written(b""), Err(CannotHold::EmptyName(NAME)));
+        assert!(out.is_empty());
     }
 }

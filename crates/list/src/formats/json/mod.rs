@@ -110,7 +110,7 @@ impl Format for Json {
 
     fn record(&self, out: &mut Vec<u8>, record: &Record<'_>) -> Result<(), CannotHold> {
         if record.name.is_empty() {
-            return Err(CannotHold::Name { format: NAME, what: "of no byte" });
+            return Err(CannotHold::EmptyName(NAME));
         }
         self.write(out, record).expect("memory takes everything");
         out.extend_from_slice(if self.is_array { b"" } else { b"\n" });
