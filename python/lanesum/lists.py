@@ -405,6 +405,8 @@ def _nanoseconds(row: Mapping[str, Any]) -> int | None:
     moment = row.get("modified")
     if moment is None:
         return None
+    if isinstance(moment, bool):
+        raise TypeError(f"{_shown(row)}: modified must be an int or a datetime, not {moment!r}")
     if hasattr(moment, "__index__"):
         nanoseconds = operator.index(moment)
     elif getattr(moment, "tzinfo", None) is None:

@@ -123,7 +123,7 @@ def in_tasks(
     paths = [os.fsdecode(path) for path in _arguments.several(files, "files")]
     wanted = _wanted(columns, algorithm)
     _refuse_what_no_worker_takes(wanted, algorithm, key, output)
-    kept = _arguments.names(keep, "keep", "of columns")
+    kept = _once(keep, "keep")
     twice = sorted(set(kept) & set(wanted))
     if twice:
         raise ValueError(f"{twice[0]}: a column that is kept and a new one have this name; call the new one otherwise")
@@ -153,14 +153,19 @@ def in_tasks(
     return Parts(part for parts in on(function, tasks, fail, lambda parts: None) for part in parts)
 
 
+def _once(columns: str | Iterable[str], what: str) -> list[str]:
+    given = _arguments.names(columns, what, "of columns")
+    for name in given:
+        if given.count(name) > 1:
+            raise ValueError(f"{what}: {name} stands there twice")
+    return given
+
+
 def _wanted(
     columns: str | Iterable[str] | Mapping[str, str | Sequence[str]], algorithm: str
 ) -> dict[str, str | list[str]]:
     if not isinstance(columns, Mapping):
-        given = _arguments.names(columns, "columns", "of columns")
-        for name in given:
-            if given.count(name) > 1:
-                raise ValueError(f"columns: {name} stands there twice")
+        given = _once(columns, "columns")
         columns = {f"{name}_{algorithm}": name for name in given}
     wanted = {
         name: of if isinstance(of, str) else _arguments.names(of, f"columns[{name!r}]", "of columns")

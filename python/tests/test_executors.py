@@ -460,6 +460,8 @@ def test_parquet_looks_at_types_before_it_writes(tmp_path: Path) -> None:
         assert os.listdir(tmp_path / "out") == []
     with pytest.raises(ValueError, match="columns: id stands there twice"):
         parquet.hash_parquet(paths, ["id", "id"], tmp_path / "out")
+    with pytest.raises(ValueError, match="keep: n stands there twice"):
+        parquet.hash_parquet(paths, "id", tmp_path / "out", keep=["n", "n"])
     key = bytearray(16)
     assert parquet.hash_parquet(paths[0], "id", tmp_path / "out", keep=["n"], algorithm="siphash24", key=key).ok
 

@@ -468,6 +468,7 @@ def test_standard_input_is_nobodys_file(folder: Path) -> None:
         ({"path": "a", "md5": float("nan")}, ValueError, "a: no digest of it is known"),
         ({"path": "a", "md5": ABC, "size": -1}, ValueError, "a: size is -1"),
         ({"path": "a", "md5": ABC, "size": "3"}, TypeError, "a: size must be an int"),
+        ({"path": "a", "md5": ABC, "modified": True}, TypeError, "a: modified must be an int or a datetime, not True"),
         ({"path": "a", "md5": ABC, "modified": 1.5}, ValueError, "a: modified is 1.5"),
         ({"path": "a", "md5": ABC, "modified": pd.Timestamp(0)}, ValueError, "a: modified is .*time zone"),
         ({"path": "a", "md5": ABC, "modified": 1 << 63}, ValueError, "a: modified is .*between the years"),
