@@ -53,7 +53,7 @@ def _replace(name: str, content: bytes) -> None:
             os.fsync(file.fileno())
         os.replace(temporary, name)
     except BaseException:
-        # It was not made, or has its name already: a signal's handler may raise right after either call.
+        # It was not made, or has its name already: a signal's handler may raise after either call.
         with suppress(OSError):
             os.unlink(temporary)
         raise

@@ -30,7 +30,8 @@ use crate::{Catalog, CatalogError};
 
 impl Catalog {
     /// Accepts a file as it is, whatever it was: its digests and its stat are replaced, and the old
-    /// digests kept; so are those of other names of it that are damaged, which the finding counts. Of a root it accepts the volume that it is on now, and no file.
+    /// digests kept; so are those of other names of it that are damaged, which the finding counts.
+    /// Of a root it accepts the volume that it is on now, and no file.
     ///
     /// # Errors
     /// [`CatalogError::NoRoot`]; that the file cannot be read; and those of the catalog.
@@ -73,9 +74,9 @@ impl Catalog {
             }
             _ => None,
         };
-        let id = before.as_ref().map(|file| file.id);
-        let links = HashSet::from([stat.inode]);
-        let links = self.damaged_at(&root, &statuses, id.as_slice(), &links)?;
+        let own = before.as_ref().map(|file| file.id);
+        let has_links = look_at(&whole).is_ok_and(|stat| stat.st_nlink > 1);
+        let links = self.damaged_in_place(&root, &statuses, |id| has_links && Some(id) != own)?;
         let mut batch = Batch::begin(&self.db, root, "accept", now)?;
         batch.sight(stat.inode, None);
         let mut finding = Finding::new(Class::Accepted, below.clone()).after(&stat, &digests);
@@ -250,7 +251,7 @@ impl Catalog {
         let is_damaged =
             |id: &&i64| statuses.get(*id).is_some_and(|status| status.may_be_damaged());
         let damaged_files: Vec<i64> = ids.iter().filter(is_damaged).copied().collect();
-        let inherited = self.inherited(&root, &sightings, &damaged_files, &statuses)?;
+        let passed_on = self.passed_on(&root, &sightings, &damaged_files, &statuses)?;
         let now = (options.clock)();
         let is_root = below.is_empty();
         // A root's event has nothing but this to tell of whom it is.
@@ -264,8 +265,8 @@ impl Catalog {
         let mut batch = Batch::begin(&self.db, root, "forget", now)?;
         batch.forget(ids, bytes, is_root);
         batch.unsee(damaged_files);
-        for sighting in inherited {
-            batch.sight(sighting.stat.inode, Some(sighting));
+        for (number, sighting) in passed_on {
+            batch.sight(number, sighting);
         }
         if damaged > 0 {
             batch.distrust_rows();
@@ -273,47 +274,50 @@ impl Catalog {
         self.end(batch, finding, now)
     }
 
-    /// What was seen of these rows' files and is known by others as well, as a link to one is: it
-    /// is theirs from then on.
-    fn inherited(
+    /// What becomes of what was seen of these rows' files, by its numbers: it is other rows' that
+    /// have them in their places as well, as links, or of no row.
+    fn passed_on(
         &self,
         root: &Root,
         sightings: &Sightings,
         rows: &[i64],
         statuses: &HashMap<i64, Status>,
-    ) -> Result<Vec<Sighting>, CatalogError> {
+    ) -> Result<HashMap<i64, Option<Sighting>>, CatalogError> {
         let of_rows = rows.iter().flat_map(|&row| sightings.of_row(row));
-        let mut seen: HashMap<i64, &Sighting> =
-            of_rows.map(|seen| (seen.stat.inode, seen)).collect();
-        let numbers = seen.keys().copied().collect();
-        let heirs = self.damaged_at(root, statuses, rows, &numbers)?;
-        let inherit = |(file, stat): (File, Stat)| {
-            let seen = seen.remove(&stat.inode)?;
-            Some(Sighting { row: file.id, ..seen.clone() })
-        };
-        Ok(heirs.into_iter().filter_map(inherit).collect())
+        let mut seen: HashMap<i64, &Sighting> = of_rows.map(|it| (it.stat.inode, it)).collect();
+        for (file, stat) in self.damaged_in_place(root, statuses, |id| rows.contains(&id))? {
+            let place = root.path_of(&file.path());
+            seen.extend(sightings.at(&place, &stat).map(|it| (stat.inode, it)));
+        }
+        let mut passed: HashMap<_, _> = seen.keys().map(|&number| (number, None)).collect();
+        if seen.is_empty() {
+            return Ok(passed);
+        }
+        for (file, stat) in self.damaged_in_place(root, statuses, |id| !rows.contains(&id))? {
+            if let Some(&seen) = seen.get(&stat.inode) {
+                passed.insert(stat.inode, Some(Sighting { row: file.id, ..seen.clone() }));
+            }
+        }
+        Ok(passed)
     }
 
-    /// The damaged rows, but for some, in whose places the files of these numbers are.
-    fn damaged_at(
+    /// Some of the damaged rows, and how the files look that are in their places.
+    fn damaged_in_place(
         &self,
         root: &Root,
         statuses: &HashMap<i64, Status>,
-        but: &[i64],
-        numbers: &HashSet<i64>,
+        is_wanted: impl Fn(i64) -> bool,
     ) -> Result<Vec<(File, Stat)>, CatalogError> {
         let mut finder = Finder::new(self.reader()?);
         let mut found = Vec::new();
-        let is_other = |id: &i64, status: &Status| status.is_kept() && !but.contains(id);
-        for (&id, _) in statuses.iter().filter(|(id, status)| is_other(id, status)) {
+        for (&id, _) in statuses.iter().filter(|(id, it)| it.is_kept() && is_wanted(**id)) {
             let file = match finder.find(id) {
                 Err(CatalogError::Damaged(_)) => continue,
                 file => file?,
             };
-            let Some(file) = file.filter(|_| !numbers.is_empty()) else { continue };
+            let Some(file) = file else { continue };
             let there = look_at(&root.path_of(&file.path())).ok();
-            let there = there.and_then(|stat| Stat::of(&stat));
-            if let Some((stat, _)) = there.filter(|(stat, _)| numbers.contains(&stat.inode)) {
+            if let Some((stat, _)) = there.and_then(|stat| Stat::of(&stat)) {
                 found.push((file, stat));
             }
         }

@@ -101,6 +101,17 @@ fn what_could_not_be_read_there_is_not_new_later() {
     assert_eq!(archive.run(Verb::Update).lines(), ["altered file.bad"]);
 }
 
+/// What was put aside has a row by `accept` of what is in its place, and is forgotten by its name.
+#[test]
+fn what_is_forgotten_where_it_lies_is_new() {
+    let Some(archive) = damaged(&["file", "other"]) else { return };
+    rename(&archive, "file", "file.bad");
+    archive.write("file", "edited");
+    archive.open().accept(&archive.path("file"), &options()).unwrap();
+    archive.open().forget(&archive.path("file.bad"), &options()).unwrap();
+    assert_eq!(archive.run(Verb::Update).lines(), ["new file.bad"]);
+}
+
 /// `accept` says that what is in its place is right, and no more.
 #[test]
 fn what_is_accepted_is_one_file() {
