@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+#: What stays in the L2 cache.
+_OBJECTS = 4096
+
+
 def pandas_hash_array(
     values: object,
     encoding: str = "utf8",
@@ -53,6 +57,12 @@ def _of_text(values, hash_key, may_miss, np, pd):  # type: ignore[no-untyped-def
         hash_into = _lanesum._pandas_hash_column
     if not is_text or len(key := hash_key.encode()) != 16:
         return None
-    given = values.tolist() if isinstance(values, np.ndarray) else pd.Series(values, copy=False)
     hashes = np.empty(len(values), dtype=np.uint64)
-    return hashes if hash_into(given, key, may_miss, hashes) else None
+    if not isinstance(values, np.ndarray):
+        return hashes if hash_into(pd.Series(values, copy=False), key, may_miss, hashes) else None
+    # Few objects at once: each is come to several times, and stays in the cache meanwhile.
+    for start in range(0, len(values), _OBJECTS):
+        some = slice(start, start + _OBJECTS)
+        if not hash_into(values[some].tolist(), key, may_miss, hashes[some]):
+            return None
+    return hashes
