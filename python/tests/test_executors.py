@@ -639,7 +639,9 @@ def test_ray(few: None, files: list[str]) -> None:
 
     with pytest.raises(RuntimeError, match="ray.init"):
         RayExecutor()
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    # Its workers do not have this process's path of modules.
+    workers = {"env_vars": {"PYTHONPATH": os.path.dirname(__file__)}}
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env=workers)
     try:
         paths = [*files, "nowhere"]
         assert list(lanesum.hash_files(paths, executor=RayExecutor())) == list(lanesum.hash_files(paths))
