@@ -346,8 +346,8 @@ impl Batch {
     /// Whether it has gathered long enough.
     pub(crate) fn is_due(&self) -> bool {
         let rows = self.inserts.len() + self.rows.len() + self.states.len();
-        let rows = rows + self.sightings.len();
-        let pending = rows + self.stretches.len() + self.events.len() + self.told.len();
+        let beside = self.sightings.len() + self.stretches.len();
+        let pending = rows + beside + self.events.len() + self.told.len();
         pending >= MOST || pending > 0 && self.began.elapsed() >= LONGEST
     }
 

@@ -60,11 +60,11 @@ impl Gone {
         new: &New,
     ) -> Option<File> {
         let Self { files, by_inode, damaged, births_are_known, .. } = self;
-        let path = root.path_of(&new.path);
-        if let Some(seen) = sightings.at(&path, &new.stat) {
+        if let Some(seen) = sightings.at(root, &new.stat, || new.path.clone()) {
             return damaged.get(&seen.row).and_then(|&place| files[place].take());
         }
         let places = by_inode.get(&new.stat.inode)?;
+        let path = root.path_of(&new.path);
         let is_its = |file: &File| is_file_of(&file.stat, &path, &new.stat, *births_are_known);
         let is_it = |file: &File| number(&file.stat) == number(&new.stat) && is_its(file);
         let was_it = |file: &File| {

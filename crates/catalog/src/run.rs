@@ -424,8 +424,8 @@ impl Work<'_> {
 
     /// Whether something is known of the file that a new name leads to.
     fn is_akin(&self, new: &New) -> bool {
-        let path = || self.batch.root.path_of(&new.path);
-        self.kin.contains_key(&new.path) || self.sightings.at(&path(), &new.stat).is_some()
+        let was_seen = || self.seen(&new.stat, || new.path.clone()).is_some();
+        self.kin.contains_key(&new.path) || was_seen()
     }
 
     /// Rows that have another name now, with what their files look like; and what is new.

@@ -5,7 +5,6 @@
 //! aside for that, and of what came into its place and went on it never said anything.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use lanesum_list::Digests;
 use rusqlite::{Connection, Row};
@@ -115,10 +114,17 @@ impl Sightings {
         Ok(all)
     }
 
-    /// What was seen of the file at a path, which looks so now.
-    pub(crate) fn at(&self, path: &Path, stat: &Stat) -> Option<&Sighting> {
-        let sighting = self.by_number.get(&stat.inode)?;
-        is_file_of(&sighting.stat, path, stat, self.births_are_known).then_some(sighting)
+    /// What was seen of a file of this root, which looks so now; where it is is asked only if its
+    /// number was seen.
+    pub(crate) fn at(
+        &self,
+        root: &Root,
+        stat: &Stat,
+        place: impl FnOnce() -> Vec<u8>,
+    ) -> Option<&Sighting> {
+        let seen = self.by_number.get(&stat.inode)?;
+        let path = root.path_of(&place());
+        is_file_of(&seen.stat, &path, stat, self.births_are_known).then_some(seen)
     }
 
     /// What was seen of a row's files.

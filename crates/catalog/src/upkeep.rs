@@ -19,7 +19,7 @@ use crate::finding::Finding;
 use crate::moves::Gone;
 use crate::options::Options;
 use crate::root::Root;
-use crate::rows::{self, File, Files, Finder, State};
+use crate::rows::{self, File, Files, Finder};
 use crate::scan::{New, Other, scan};
 use crate::sighting::{Sighting, Sightings};
 use crate::stat::{NEVER, Stat, is_file_of, may_be_another, number, tells_births};
@@ -76,13 +76,14 @@ impl Catalog {
         };
         let own = before.as_ref().map(|file| file.id);
         let has_links = look_at(&whole).is_ok_and(|stat| stat.st_nlink > 1);
-        let links = self.damaged_in_place(&root, &statuses, |id| has_links && Some(id) != own)?;
+        let links = kept(&statuses, |id| has_links && Some(id) != own);
+        let links = self.places(&root, links)?;
         let mut batch = Batch::begin(&self.db, root, "accept", now)?;
         batch.sight(stat.inode, None);
         let mut finding = Finding::new(Class::Accepted, below.clone()).after(&stat, &digests);
         // Other names of it lead to the same bytes.
         for (file, there) in links {
-            if there != stat || beside.as_ref().is_some_and(|beside| beside.id == file.id) {
+            if there != Some(stat) || beside.as_ref().is_some_and(|beside| beside.id == file.id) {
                 continue;
             }
             finding.files += 1;
@@ -138,7 +139,8 @@ impl Catalog {
         let found = scan(&self.db, root, &HashMap::new(), &self.own_files(), None)?;
         let is_it = |new: &New| {
             let path = root.path_of(&new.path);
-            let is_seen = sightings.at(&path, &new.stat).is_some_and(|seen| seen.row == file.id);
+            let seen = sightings.at(root, &new.stat, || new.path.clone());
+            let is_seen = seen.is_some_and(|seen| seen.row == file.id);
             let is_another = new.stat.inode != now.inode;
             is_another && (is_seen || is_file_of(&file.stat, &path, &new.stat, true))
         };
@@ -159,7 +161,7 @@ impl Catalog {
         let whole = root.path_of(path);
         let stat = look_at(&whole).map_err(CatalogError::io(&whole))?;
         let Some((stat, _)) = Stat::of(&stat) else { return Ok(None) };
-        let seen = sightings.at(&whole, &stat).map(|seen| seen.row);
+        let seen = sightings.at(root, &stat, || path.to_vec()).map(|seen| seen.row);
         let mut gone = Vec::new();
         let mut take = |file: File| {
             if (file.stat.inode == stat.inode || seen == Some(file.id))
@@ -238,22 +240,11 @@ impl Catalog {
         if ids.is_empty() && !below.is_empty() {
             return Err(CatalogError::Unknown(path.to_owned()));
         }
-        let statuses = self.statuses(root.id)?;
-        // What the catalog says of it may be damaged itself, and goes then.
-        let sightings = match Sightings::of(&self.db, &root) {
-            Err(CatalogError::Damaged(_)) => Sightings::default(),
-            sightings => sightings?,
-        };
-        if !below.is_empty() {
-            self.require_gone(&root, &sightings, &ids)?;
-        }
-        // What a good copy was put in the place of stays known: it is another file.
-        let is_damaged =
-            |id: &&i64| statuses.get(*id).is_some_and(|status| status.may_be_damaged());
-        let damaged_files: Vec<i64> = ids.iter().filter(is_damaged).copied().collect();
-        let passed_on = self.passed_on(&root, &sightings, &damaged_files, &statuses)?;
-        let now = (options.clock)();
         let is_root = below.is_empty();
+        // With a root all that is known of its files goes.
+        let (damaged_files, passed_on) =
+            if is_root { Default::default() } else { self.parting(&root, &ids)? };
+        let now = (options.clock)();
         // A root's event has nothing but this to tell of whom it is.
         let told = if is_root { root.path.as_os_str().as_bytes().to_vec() } else { below };
         let mut finding = Finding::new(Class::Forgotten, told);
@@ -274,54 +265,77 @@ impl Catalog {
         self.end(batch, finding, now)
     }
 
+    /// Those of some rows that are damaged, if all may be forgotten; and what becomes of what was
+    /// seen of their files. What a good copy was put in the place of stays known: it is another.
+    #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
+    fn parting(
+        &self,
+        root: &Root,
+        ids: &[i64],
+    ) -> Result<(Vec<i64>, HashMap<i64, Option<Sighting>>), CatalogError> {
+        let statuses = self.statuses(root.id)?;
+        // What the catalog says of it may be damaged itself, and goes then.
+        let sightings = match Sightings::of(&self.db, root) {
+            Err(CatalogError::Damaged(_)) => Sightings::default(),
+            sightings => sightings?,
+        };
+        self.require_gone(root, (&statuses, &sightings), ids)?;
+        let is_damaged =
+            |id: &&i64| statuses.get(*id).is_some_and(|status| status.may_be_damaged());
+        let damaged: Vec<i64> = ids.iter().filter(is_damaged).copied().collect();
+        let passed_on = self.passed_on(root, (&statuses, &sightings), &damaged)?;
+        Ok((damaged, passed_on))
+    }
+
     /// What becomes of what was seen of these rows' files, by its numbers: it is other rows' that
     /// have them in their places as well, as links, or of no row.
     fn passed_on(
         &self,
         root: &Root,
-        sightings: &Sightings,
+        (statuses, sightings): (&HashMap<i64, Status>, &Sightings),
         rows: &[i64],
-        statuses: &HashMap<i64, Status>,
     ) -> Result<HashMap<i64, Option<Sighting>>, CatalogError> {
         let of_rows = rows.iter().flat_map(|&row| sightings.of_row(row));
         let mut seen: HashMap<i64, &Sighting> = of_rows.map(|it| (it.stat.inode, it)).collect();
-        for (file, stat) in self.damaged_in_place(root, statuses, |id| rows.contains(&id))? {
-            let place = root.path_of(&file.path());
-            seen.extend(sightings.at(&place, &stat).map(|it| (stat.inode, it)));
+        for (file, stat) in self.places(root, rows.iter().copied())? {
+            let Some(stat) = stat else { continue };
+            seen.extend(sightings.at(root, &stat, || file.path()).map(|it| (stat.inode, it)));
         }
         let mut passed: HashMap<_, _> = seen.keys().map(|&number| (number, None)).collect();
         if seen.is_empty() {
             return Ok(passed);
         }
-        for (file, stat) in self.damaged_in_place(root, statuses, |id| !rows.contains(&id))? {
-            if let Some(&seen) = seen.get(&stat.inode) {
-                passed.insert(stat.inode, Some(Sighting { row: file.id, ..seen.clone() }));
+        for (file, stat) in
+            self.places(root, kept(statuses, |id| rows.binary_search(&id).is_err()))?
+        {
+            let number = stat.map_or(0, |stat| stat.inode);
+            if let Some(&seen) = seen.get(&number) {
+                passed.insert(number, Some(Sighting { row: file.id, ..seen.clone() }));
             }
         }
         Ok(passed)
     }
 
-    /// Some of the damaged rows, and how the files look that are in their places.
-    fn damaged_in_place(
+    /// The rows of these ids, and how the regular files look that are in their places.
+    fn places(
         &self,
         root: &Root,
-        statuses: &HashMap<i64, Status>,
-        is_wanted: impl Fn(i64) -> bool,
-    ) -> Result<Vec<(File, Stat)>, CatalogError> {
+        ids: impl IntoIterator<Item = i64>,
+    ) -> Result<Vec<(File, Option<Stat>)>, CatalogError> {
         let mut finder = Finder::new(self.reader()?);
-        let mut found = Vec::new();
-        for (&id, _) in statuses.iter().filter(|(id, it)| it.is_kept() && is_wanted(**id)) {
+        let mut places = Vec::new();
+        for id in ids {
             let file = match finder.find(id) {
-                Err(CatalogError::Damaged(_)) => continue,
-                file => file?,
+                Ok(Some(file)) => file,
+                // Of a damaged row nothing is known.
+                Ok(None) | Err(CatalogError::Damaged(_)) => continue,
+                Err(error) => return Err(error),
             };
-            let Some(file) = file else { continue };
             let there = look_at(&root.path_of(&file.path())).ok();
-            if let Some((stat, _)) = there.and_then(|stat| Stat::of(&stat)) {
-                found.push((file, stat));
-            }
+            let there = there.and_then(|stat| Stat::of(&stat));
+            places.push((file, there.map(|(stat, _)| stat)));
         }
-        Ok(found)
+        Ok(places)
     }
 
     /// Of rows that are to be forgotten none that is not well may lie elsewhere: an update would
@@ -330,10 +344,10 @@ impl Catalog {
     fn require_gone(
         &self,
         root: &Root,
-        sightings: &Sightings,
+        (statuses, sightings): (&HashMap<i64, Status>, &Sightings),
         ids: &[i64],
     ) -> Result<(), CatalogError> {
-        let away = self.not_in_place(root, ids)?;
+        let away = self.not_in_place(root, statuses, ids)?;
         if away.is_empty() {
             return Ok(());
         }
@@ -344,11 +358,12 @@ impl Catalog {
         let births_are_known = tells_births(&root.path);
         let new = found.new.into_iter();
         let new = new.map(|New { path, stat, .. }| Name { path, stat, digests: None });
-        let cataloged = self.cataloged_as(root, &away, &found.others)?;
+        let cataloged = self.cataloged_as(root, statuses, &away, &found.others)?;
         for Name { path, stat, digests } in new.chain(cataloged) {
             let place = root.path_of(&path);
             let is_it = |(file, _): &&(File, Status)| {
-                let is_seen = sightings.at(&place, &stat).is_some_and(|seen| seen.row == file.id);
+                let seen = sightings.at(root, &stat, || path.clone());
+                let is_seen = seen.is_some_and(|seen| seen.row == file.id);
                 let is_it = is_seen || is_file_of(&file.stat, &place, &stat, births_are_known);
                 // What that row says of it is the same, and stays.
                 let is_known = |digests| agree(digests, &file.digests) == Some(true);
@@ -366,6 +381,7 @@ impl Catalog {
     fn cataloged_as(
         &self,
         root: &Root,
+        statuses: &HashMap<i64, Status>,
         away: &[(File, Status)],
         others: &[Other],
     ) -> Result<Vec<Name>, CatalogError> {
@@ -373,7 +389,6 @@ impl Catalog {
         let is_one = |number: &i64| numbers.contains(number);
         let has_one = |other: &&Other| other.there.as_ref().is_some_and(is_one);
         let ids: HashSet<i64> = others.iter().filter(has_one).map(|other| other.id).collect();
-        let statuses = self.statuses(root.id)?;
         let (mut rows, mut named) = (Files::of(&self.db, root.id), Vec::new());
         while let Some(file) = rows.next()? {
             let may_be = is_one(&file.stat.inode) || ids.contains(&file.id);
@@ -389,30 +404,18 @@ impl Catalog {
     }
 
     /// The rows of these ids that may be damaged and whose files are not in their places.
-    fn not_in_place(&self, root: &Root, ids: &[i64]) -> Result<Vec<(File, Status)>, CatalogError> {
-        let mut states = Vec::new();
-        State::for_each_not_well(&self.db, |state| {
-            if state.status.may_be_damaged() && ids.binary_search(&state.id).is_ok() {
-                states.push(state);
-            }
-            Ok(())
-        })?;
-        let mut finder = Finder::new(self.reader()?);
-        let mut away = Vec::new();
-        for State { id, status, .. } in states {
-            let file = match finder.find(id) {
-                Ok(Some(file)) => file,
-                // Of a damaged row nothing is known.
-                Ok(None) | Err(CatalogError::Damaged(_)) => continue,
-                Err(error) => return Err(error),
-            };
-            let there = look_at(&root.path_of(&file.path())).ok();
-            let there = there.and_then(|stat| Stat::of(&stat));
-            if there.is_none_or(|(stat, _)| number(&stat) != number(&file.stat)) {
-                away.push((file, status));
-            }
-        }
-        Ok(away)
+    fn not_in_place(
+        &self,
+        root: &Root,
+        statuses: &HashMap<i64, Status>,
+        ids: &[i64],
+    ) -> Result<Vec<(File, Status)>, CatalogError> {
+        let status = |id: &i64| statuses.get(id).copied().filter(|it| it.may_be_damaged());
+        let damaged = ids.iter().copied().filter(|id| status(id).is_some());
+        let places = self.places(root, damaged)?.into_iter();
+        let away = places
+            .filter(|(file, there)| there.is_none_or(|there| number(&there) != number(&file.stat)));
+        Ok(away.filter_map(|(file, _)| status(&file.id).map(|status| (file, status))).collect())
     }
 
     /// That files are gone is known only where they would be seen: in their places, and where they
@@ -486,6 +489,14 @@ impl Catalog {
         found.ids.sort_unstable();
         Ok(found)
     }
+}
+
+/// The ids of the rows whose last good digest is kept, as far as they are wanted, in their order.
+fn kept(statuses: &HashMap<i64, Status>, is_wanted: impl Fn(i64) -> bool) -> Vec<i64> {
+    let is_it = |(id, status): &(&i64, &Status)| status.is_kept() && is_wanted(**id);
+    let mut ids: Vec<i64> = statuses.iter().filter(is_it).map(|(&id, _)| id).collect();
+    ids.sort_unstable();
+    ids
 }
 
 /// The new names of a damaged file, and how that stands.

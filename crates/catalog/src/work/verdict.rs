@@ -154,8 +154,7 @@ impl Work<'_> {
     fn sight(&mut self, file: &File, stat: &Stat, class: Class) -> Result<(), CatalogError> {
         let status = Status::of_class(class).filter(|status| status.is_kept());
         let Some(status) = status.filter(|_| self.batch.root.inodes_last) else { return Ok(()) };
-        let path = self.batch.root.path_of(&file.place());
-        let sighting = match self.sightings.at(&path, stat) {
+        let sighting = match self.seen(stat, || file.place()) {
             // What it should have been is what it was first held against.
             Some(seen) => {
                 Sighting { row: file.id, stat: *stat, place: file.place(), ..seen.clone() }
@@ -171,14 +170,14 @@ impl Work<'_> {
         self.sightings.insert(sighting);
     }
 
-    /// What was seen of a file that is read now, under a path below the root.
-    fn seen(&self, path: &[u8], stat: &Stat) -> Option<&Sighting> {
-        self.sightings.at(&self.batch.root.path_of(path), stat)
+    /// What was seen of a file that looks so now, at a place below the root.
+    pub(crate) fn seen(&self, stat: &Stat, place: impl FnOnce() -> Vec<u8>) -> Option<&Sighting> {
+        self.sightings.at(&self.batch.root, stat, place)
     }
 
     /// Keeps in mind that nothing is wrong with a file any more.
-    fn is_well(&mut self, path: &[u8], stat: &Stat) {
-        if self.seen(path, stat).is_some() {
+    fn is_well(&mut self, stat: &Stat, place: impl FnOnce() -> Vec<u8>) {
+        if self.seen(stat, place).is_some() {
             self.batch.sight(stat.inode, None);
             self.sightings.remove(stat.inode);
         }
@@ -192,7 +191,7 @@ impl Work<'_> {
         digests: Digests,
     ) -> Result<(), CatalogError> {
         let now = self.now();
-        self.is_well(&file.place(), &stat);
+        self.is_well(&stat, || file.place());
         let is_settled = self.is_settled(&file, &stat)?;
         // A list knows too little for anything to be touched.
         let class = if file.stat.is_of_list() { Class::Ok } else { class };
@@ -246,12 +245,12 @@ impl Work<'_> {
             // Its last good digest is the only one that there is: it stays until somebody says so.
             finding.class = class_of(*status);
             // Another file in its place may be as it should be, under another name.
-            if stat.inode == file.stat.inode || self.seen(&file.place(), &stat).is_some() {
+            if stat.inode == file.stat.inode || self.seen(&stat, || file.place()).is_some() {
                 self.sight(&file, &stat, finding.class)?;
             }
             return self.is_damaged(&file, finding);
         }
-        let seen = self.seen(&file.place(), &stat);
+        let seen = self.seen(&stat, || file.place());
         if seen.is_some_and(|seen| agree(&seen.digests, &digests) != Some(true)) {
             finding.class = Class::Altered;
             self.sight(&file, &stat, finding.class)?;
@@ -262,7 +261,7 @@ impl Work<'_> {
             self.later.push(file);
             return Ok(());
         }
-        self.is_well(&file.place(), &stat);
+        self.is_well(&stat, || file.place());
         self.batch.count(finding.class, 1);
         if !self.verb.accepts() {
             return self.stands(&file, finding);
@@ -396,11 +395,11 @@ impl Work<'_> {
             return self.is_busy(path.to_owned(), None);
         };
         let (path, digests, now) = (self.below(path), hashed.digests, self.now());
-        let seen = self.seen(&path, &stat).cloned();
+        let seen = self.seen(&stat, || path.clone()).cloned();
         if let Some(seen) = seen.filter(|it| agree(&it.digests, &digests) != Some(true)) {
             return self.inherit_damage(path, seen, stat, &digests);
         }
-        self.is_well(&path, &stat);
+        self.is_well(&stat, || path.clone());
         if let Some(file) = self.gone.take_same(&path, stat.size, &digests) {
             self.moved(file, path, stat, Some(digests))?;
         } else if let Some(kin) = self.kin.remove(&path)
@@ -459,24 +458,15 @@ impl Work<'_> {
         digests: &Digests,
     ) -> Result<(), CatalogError> {
         let checked = self.catalog.checked(kin.id)?;
+        if let Some(&status) = self.statuses.get(&kin.id).filter(|status| status.is_kept()) {
+            let seen = Sighting::new(&kin, *stat, checked, status);
+            return self.inherit_damage(path, seen, *stat, digests);
+        }
         // Never looked at under this name.
         let known = Stat { changed: NEVER, ..kin.stat };
-        let status = self.statuses.get(&kin.id).copied().filter(|status| status.is_kept());
-        let state = (checked, status.unwrap_or(Status::Fresh));
-        self.batch.insert_known(path.clone(), known, kin.digests, state);
+        self.batch.insert_known(path.clone(), known, kin.digests, (checked, Status::Fresh));
         self.commit()?;
-        let Some(file) = rows::at(&self.catalog.db, self.batch.root.id, &path)? else {
-            return Ok(());
-        };
-        let Some(status) = status else {
-            self.later.push(file);
-            return Ok(());
-        };
-        let finding = of_reading(class_of(status), &file, stat, digests);
-        self.statuses.insert(file.id, status);
-        self.batch.event(finding.clone(), self.now());
-        self.batch.count(finding.class, 1);
-        self.batch.tell(finding);
+        self.later.extend(rows::at(&self.catalog.db, self.batch.root.id, &path)?);
         Ok(())
     }
 
