@@ -269,13 +269,7 @@ impl Model {
                 self.files.get_mut(&name).unwrap().is_rotten = true;
             }
             (Step::Cut(_), Some(name)) if self.files[&name].can_rot() => {
-                let path = self.archive.path(&name);
-                let (file, before) = (
-                    File::options().write(true).open(&path).unwrap(),
-                    fs::metadata(&path).unwrap(),
-                );
-                file.set_len(before.len() / 2).unwrap();
-                set_time(&path, before.modified().unwrap());
+                cut(&self.archive, &name);
                 self.files.get_mut(&name).unwrap().is_rotten = true;
             }
             (Step::ClockBack, _) => days_pass(-1),

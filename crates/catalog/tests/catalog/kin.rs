@@ -3,18 +3,6 @@
 
 use super::*;
 
-/// These files, cataloged; none where numbers do not tell files apart that are made one after the
-/// other.
-fn cataloged(paths: &[&str]) -> Option<Archive> {
-    let archive = Archive::of(paths);
-    if fs::metadata(archive.path(paths[0])).unwrap().created().is_err() {
-        eprintln!("skipped: the file system does not say when files were made");
-        return None;
-    }
-    archive.run(Verb::Add);
-    Some(archive)
-}
-
 /// Leaves 0 bytes of a file and its time as it was.
 fn empty(archive: &Archive, name: &str) {
     let time = fs::metadata(archive.path(name)).unwrap().modified().unwrap();
@@ -207,13 +195,10 @@ fn what_was_made_since_is_new() {
 /// Whoever looks first, and whatever time the good copy has that is in its place.
 #[test]
 fn what_looks_first_does_not_lose_what_was_put_aside() {
-    let everything_of_audit = |archive: &Archive| {
-        archive.run_with(Verb::Audit, |options| options.reread = lanesum_catalog::Reread::All)
-    };
     type Look<'a> = &'a dyn Fn(&Archive) -> Told;
     let looks: [(&str, Look<'_>); 3] = [
         ("audit", &|archive| archive.run(Verb::Audit)),
-        ("audit --all", &everything_of_audit),
+        ("audit --all", &audit_all),
         ("scrub", &|archive| archive.scrub(everything())),
     ];
     for (name, look) in looks {
@@ -251,9 +236,7 @@ fn of_two_new_names_none_is_new() {
         rename(&archive, "file", "one");
         fs::hard_link(archive.path("one"), archive.path("two")).unwrap();
         archive.run(Verb::Update);
-        let lines = archive
-            .run_with(Verb::Audit, |options| options.reread = lanesum_catalog::Reread::All)
-            .lines();
+        let lines = audit_all(&archive).lines();
         assert_eq!(lines, ["altered one", "altered two"], "{was_told}");
     }
 }

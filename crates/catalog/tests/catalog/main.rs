@@ -163,6 +163,30 @@ fn alter(archive: &Archive, name: &str) {
     set_time(&path, time);
 }
 
+/// These files, cataloged; none where numbers do not tell files apart that are made one after the
+/// other.
+fn cataloged(paths: &[&str]) -> Option<Archive> {
+    let archive = Archive::of(paths);
+    if fs::metadata(archive.path(paths[0])).unwrap().created().is_err() {
+        eprintln!("skipped: the file system does not say when files were made");
+        return None;
+    }
+    archive.run(Verb::Add);
+    Some(archive)
+}
+
+/// Leaves half of a file, and its time as it was.
+fn cut(archive: &Archive, name: &str) {
+    let file = File::options().write(true).open(archive.path(name)).unwrap();
+    let before = file.metadata().unwrap();
+    file.set_len(before.len() / 2).unwrap();
+    file.set_times(FileTimes::new().set_modified(before.modified().unwrap())).unwrap();
+}
+
+fn audit_all(archive: &Archive) -> Told {
+    archive.run_with(Verb::Audit, |options| options.reread = lanesum_catalog::Reread::All)
+}
+
 fn rename(archive: &Archive, from: &str, to: &str) {
     fs::rename(archive.path(from), archive.path(to)).unwrap();
 }

@@ -3,27 +3,12 @@
 
 use super::*;
 
-/// These files, cataloged; none where numbers do not tell files apart that are made one after the
-/// other. The first was cut short, and that was told.
+/// These files, cataloged, of which the first was cut short, and that was told.
 fn damaged(paths: &[&str]) -> Option<Archive> {
-    let archive = Archive::of(paths);
-    if fs::metadata(archive.path(paths[0])).unwrap().created().is_err() {
-        eprintln!("skipped: the file system does not say when files were made");
-        return None;
-    }
-    archive.run(Verb::Add);
+    let archive = cataloged(paths)?;
     cut(&archive, paths[0]);
     assert_eq!(archive.run(Verb::Audit).lines(), [format!("altered {}", paths[0])]);
     Some(archive)
-}
-
-/// Leaves half of a file, and its time as it was.
-fn cut(archive: &Archive, name: &str) {
-    let path = archive.path(name);
-    let time = fs::metadata(&path).unwrap().modified().unwrap();
-    let content = fs::read(&path).unwrap();
-    fs::write(&path, &content[..content.len() / 2]).unwrap();
-    set_time(&path, time);
 }
 
 /// Puts a good copy in the place of a file, which holds its name.
@@ -35,10 +20,6 @@ fn restore(archive: &Archive, name: &str, from: &str) {
 
 fn touch(archive: &Archive, name: &str) {
     set_time(&archive.path(name), UNIX_EPOCH + Duration::from_secs(2_000_000_000));
-}
-
-fn audit_all(archive: &Archive) -> Vec<String> {
-    archive.run_with(Verb::Audit, |options| options.reread = lanesum_catalog::Reread::All).lines()
 }
 
 /// A scrub looks for no names, and finds the row well.
@@ -56,7 +37,7 @@ fn what_was_put_aside_before_a_scrub_is_not_new() {
         rename(&archive, "file", "file 2");
         let expected = ["altered file.bad", "moved file -> file 2"];
         assert_eq!(archive.run(Verb::Update).lines(), expected, "{is_touched}");
-        assert_eq!(audit_all(&archive), ["altered file.bad"], "{is_touched}");
+        assert_eq!(audit_all(&archive).lines(), ["altered file.bad"], "{is_touched}");
         // And on: its row, which nobody looked at before it was damaged, goes along.
         rename(&archive, "file.bad", "worse");
         touch(&archive, "worse");
@@ -81,7 +62,7 @@ fn what_takes_another_name_after_its_row_is_well_is_no_edit() {
     archive.write("second", "second");
     let lines = archive.run(Verb::Update).lines();
     assert_eq!(lines, ["altered second.bad", "touched second"]);
-    assert_eq!(audit_all(&archive), ["altered second.bad"]);
+    assert_eq!(audit_all(&archive).lines(), ["altered second.bad"]);
 }
 
 #[test]
@@ -281,7 +262,7 @@ fn all_names_of_a_file_are_accepted_at_once() {
     archive.run(Verb::Update);
     let accepted = archive.open().accept(&archive.path("link"), &options()).unwrap();
     assert_eq!(accepted.files, 3);
-    assert_eq!(audit_all(&archive), [""; 0]);
+    assert_eq!(audit_all(&archive).lines(), [""; 0]);
     assert!(archive.open().not_well().unwrap().is_empty());
 }
 
