@@ -50,13 +50,16 @@ CREATE TABLE manner(root INTEGER PRIMARY KEY, rate INTEGER, opens INTEGER, close
 CREATE TABLE stretch(file INTEGER PRIMARY KEY, mtime INTEGER NOT NULL, ctime INTEGER NOT NULL,
   inode INTEGER NOT NULL, began INTEGER NOT NULL, midstate BLOB NOT NULL, seal INTEGER NOT NULL) STRICT;
 CREATE INDEX long_file ON file(id) WHERE size >= 536870912;
-", "
+", SIGHTINGS];
+
+/// The step behind which what rows alone know of damage is taken up.
+const SIGHTINGS: &str = "
 CREATE TABLE sighting(id INTEGER PRIMARY KEY, root INTEGER NOT NULL, inode INTEGER NOT NULL,
   size INTEGER NOT NULL, mtime INTEGER NOT NULL, ctime INTEGER NOT NULL, file INTEGER NOT NULL,
   place BLOB NOT NULL, checked INTEGER NOT NULL, status INTEGER NOT NULL,
   good_size INTEGER NOT NULL, good_mtime INTEGER NOT NULL, algorithms INTEGER NOT NULL,
   digests BLOB NOT NULL, seal INTEGER NOT NULL) STRICT;
-"];
+";
 
 /// What is known of a file before anything in it is touched.
 #[derive(Debug, PartialEq, Eq)]
@@ -107,7 +110,7 @@ pub(crate) fn migrate(
     for (place, step) in steps.iter().enumerate().skip(version.try_into().unwrap_or(0)) {
         let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.execute_batch(step)?;
-        if step.contains("CREATE TABLE sighting(") {
+        if *step == SIGHTINGS {
             sighting::take_up(&transaction)?;
         }
         transaction.pragma_update(None, "application_id", APPLICATION)?;
