@@ -43,7 +43,7 @@ pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
                 let others = match finding.files {
                     0 | 1 => String::new(),
                     files => format!(
-                        ", and {} of the file",
+                        "; with it {} of the file",
                         counted(files - 1, "other name", "other names")
                     ),
                 };

@@ -526,6 +526,21 @@ fn what_is_damaged_and_renamed_is_named_where_it_is() {
     assert!(text(&run(&folder, "accept tree/g1").stderr).contains("may have another name now"));
 }
 
+/// One file has all its names.
+#[test]
+fn accept_says_how_many_names_of_a_file_it_took() {
+    let folder = cataloged(&["a", "b"]);
+    let path = folder.path("tree/a");
+    let time = fs::metadata(&path).unwrap().modified().unwrap();
+    fs::write(&path, "c").unwrap();
+    File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    fs::hard_link(&path, folder.path("tree/link")).unwrap();
+    assert_eq!(run(&folder, "update").status.code(), Some(1));
+    let accepted = run(&folder, "accept tree/link");
+    assert!(text(&accepted.stderr).trim_end().ends_with("; with it 1 other name of the file"));
+    assert_eq!(run(&folder, "audit --all").status.code(), Some(0));
+}
+
 /// What was emptied is not said to be empty when somebody wrote into it since.
 #[test]
 fn what_has_content_again_was_emptied() {
