@@ -373,7 +373,8 @@ pub struct Accept {
     #[command(flatten)]
     pub place: Where,
 
-    /// Files, one by one; or folders that were added, where another volume is in their place.
+    /// Files, one by one, each by all its names that are damaged; or folders that were added, where
+    /// another volume is in their place.
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
 }
