@@ -21,7 +21,7 @@ use crate::mounts::Mounts;
 use crate::root::Root;
 use crate::rows::{File, Finder};
 use crate::scan::came_and_went;
-use crate::scan::{New, prefix_len, walk_root};
+use crate::scan::{prefix_len, walk_root};
 use crate::stat::Stat;
 use crate::way::{There, Ways};
 
@@ -179,15 +179,7 @@ pub(crate) fn job_of_row(root: &Root, file: File) -> Job<Task> {
     Job { source, algorithms, context: Task::Row(Box::new(file)) }
 }
 
-/// Files that have no row.
-pub(crate) fn jobs_of_new(
-    root: &Root,
-    new: Vec<New>,
-) -> impl Iterator<Item = Job<Task>> + Send + use<> {
-    let (root, algorithms) = (root.clone(), root.policy.algorithms);
-    new.into_iter().map(move |new| job_of_new(root.path_of(&new.path), algorithms))
-}
-
+/// A file that has no row.
 pub(crate) fn job_of_new(path: PathBuf, algorithms: Algorithms) -> Job<Task> {
     Job { source: Source::Regular(path), algorithms, context: Task::New }
 }

@@ -74,6 +74,11 @@ impl Gone {
         take(files, places, &new.path, is_it).or_else(|| take(files, places, &new.path, was_it))
     }
 
+    /// Whether one of them had this number.
+    pub(crate) fn had(&self, number: i64) -> bool {
+        self.by_inode.contains_key(&number)
+    }
+
     /// How many are gone that are not known to be.
     pub(crate) fn newly(&self, statuses: &HashMap<i64, Status>) -> u64 {
         let is_new = |file: &&File| statuses.get(&file.id) != Some(&Status::Missing);

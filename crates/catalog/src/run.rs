@@ -18,6 +18,7 @@ use std::io;
 use std::mem;
 use std::path::Path;
 
+use lanesum_checksum::Algorithms;
 use lanesum_checksum::error::message;
 use lanesum_list::Digest;
 use rusqlite::OptionalExtension as _;
@@ -27,9 +28,9 @@ use rustix::io::Errno;
 use crate::batch::{Batch, remove_empty_folders};
 use crate::check::{require_rows, require_shape};
 use crate::class::{Class, Status};
-use crate::digests::agree;
+use crate::digests::{agree, algorithms};
 use crate::finding::Finding;
-use crate::jobs::{FirstJobs, RowJobs, job_of_row, jobs_of_new};
+use crate::jobs::{FirstJobs, RowJobs, job_of_new, job_of_row};
 use crate::long::begun_files;
 use crate::mounts::Table;
 use crate::moves::{Gone, changed_beside};
@@ -335,9 +336,14 @@ impl Work<'_> {
         }
         let Scan { mut same, renumbered, mut doubtful, mut gone, new, mut unknown, .. } = found;
         self.mounts = found.mounts;
-        // Numbers that are given at every mount are no file's own.
-        if renumbered * 2 > same.len() as u64 {
-            self.batch.root.inodes_last = false;
+        // Numbers that are given at every mount are no file's own: those of most files differ then.
+        // Where they hold they are believed again.
+        self.batch.root.inodes_last = renumbered.len() * 2 <= same.len();
+        if self.numbers_tell() && !renumbered.is_empty() {
+            // Another file that looks the same, of which nothing is known.
+            let renumbered: HashSet<i64> = renumbered.into_iter().collect();
+            same.retain(|id| !renumbered.contains(id));
+            doubtful.extend(renumbered);
         }
         let out_of_sight = self.kin_of(&new, &found.others)?;
         self.shared = shared(&found.others);
@@ -376,9 +382,17 @@ impl Work<'_> {
         let renamed = renamed.into_iter().map(move |file| job_of_row(&of_root, file));
         // First what rows say that may be replaced next.
         let (akin, new): (Vec<_>, Vec<_>) = new.into_iter().partition(|new| self.is_akin(new));
-        let jobs = rows.chain(renamed).chain(jobs_of_new(&root, new));
+        let akin = akin.iter().map(|new| {
+            job_of_new(root.path_of(&new.path), self.algorithms_of(&new.path, Some(&new.stat)))
+        });
+        let akin: Vec<_> = akin.collect();
+        let of_root = root.clone();
+        let new = new
+            .into_iter()
+            .map(move |new| job_of_new(of_root.path_of(&new.path), of_root.policy.algorithms));
+        let jobs = rows.chain(renamed).chain(new);
         summary.is_complete =
-            self.read(jobs_of_new(&root, akin))? && self.read(jobs)? && self.read_later()?;
+            self.read(akin.into_iter())? && self.read(jobs)? && self.read_later()?;
         if self.vanished.is_some() {
             return Ok(());
         }
@@ -399,8 +413,7 @@ impl Work<'_> {
     /// them in mind. Gives those of them that are out of sight and whose file has no other name.
     fn kin_of(&mut self, new: &[New], others: &[Other]) -> Result<Vec<File>, CatalogError> {
         let mut out_of_sight = Vec::new();
-        let numbers_tell = self.batch.root.inodes_last && self.births_are_known;
-        if new.is_empty() || others.is_empty() || !numbers_tell {
+        if new.is_empty() || others.is_empty() || !self.numbers_tell() {
             return Ok(out_of_sight);
         }
         let by_number: HashMap<i64, &Other> =
@@ -422,10 +435,24 @@ impl Work<'_> {
         Ok(out_of_sight)
     }
 
+    /// Whether the number of a file tells that it is the one that had it.
+    pub(crate) fn numbers_tell(&self) -> bool {
+        self.batch.root.inodes_last && self.births_are_known
+    }
+
     /// Whether something is known of the file that a new name leads to.
     fn is_akin(&self, new: &New) -> bool {
         let was_seen = || self.seen(&new.stat, || new.path.clone()).is_some();
         self.kin.contains_key(&new.path) || was_seen()
+    }
+
+    /// What is computed of a new name's file, which looks so: what the policy says, and what is
+    /// known of it.
+    pub(crate) fn algorithms_of(&self, path: &[u8], stat: Option<&Stat>) -> Algorithms {
+        let kin = self.kin.get(path).map(|row| &row.digests);
+        let seen = stat.and_then(|stat| self.seen(stat, || path.to_vec()));
+        let known = [kin, seen.map(|seen| &seen.digests)].into_iter().flatten().map(algorithms);
+        known.fold(self.batch.root.policy.algorithms, Algorithms::union)
     }
 
     /// Rows that have another name now, with what their files look like; and what is new.

@@ -54,8 +54,8 @@ pub(crate) struct Other {
 pub(crate) struct Scan {
     /// Files whose stat is what it was.
     pub(crate) same: Vec<i64>,
-    /// How many of them have another number.
-    pub(crate) renumbered: u64,
+    /// Those of them that have another number.
+    pub(crate) renumbered: Vec<i64>,
     /// Files whose stat is not, or that are not well: only reading them tells.
     pub(crate) doubtful: Vec<i64>,
     /// Rows without a file.
@@ -184,7 +184,9 @@ impl Scan {
             return;
         }
         self.same.push(file.id);
-        self.renumbered += u64::from(file.stat.inode != stat.inode);
+        if file.stat.inode != stat.inode {
+            self.renumbered.push(file.id);
+        }
     }
 }
 

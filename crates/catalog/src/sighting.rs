@@ -103,13 +103,11 @@ impl Sightings {
     pub(crate) fn of(db: &Connection, root: &Root) -> Result<Self, CatalogError> {
         let mut all =
             Self { by_number: HashMap::new(), births_are_known: tells_births(&root.path) };
-        if root.inodes_last {
-            let sql = format!("SELECT {} FROM sighting t WHERE root = ?1", SIGHTING.select("t"));
-            let mut statement = db.prepare(&sql)?;
-            let mut rows = statement.query([root.id])?;
-            while let Some(row) = rows.next()? {
-                all.insert(Sighting::read(row)?);
-            }
+        let sql = format!("SELECT {} FROM sighting t WHERE root = ?1", SIGHTING.select("t"));
+        let mut statement = db.prepare(&sql)?;
+        let mut rows = statement.query([root.id])?;
+        while let Some(row) = rows.next()? {
+            all.insert(Sighting::read(row)?);
         }
         Ok(all)
     }
@@ -122,7 +120,7 @@ impl Sightings {
         stat: &Stat,
         place: impl FnOnce() -> Vec<u8>,
     ) -> Option<&Sighting> {
-        let seen = self.by_number.get(&stat.inode)?;
+        let seen = self.by_number.get(&stat.inode).filter(|_| root.inodes_last)?;
         let path = root.path_of(&place());
         is_file_of(&seen.stat, &path, stat, self.births_are_known).then_some(seen)
     }

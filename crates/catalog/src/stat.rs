@@ -71,13 +71,17 @@ impl Stat {
     }
 }
 
+/// When a file was made, in nanoseconds since 1970, where the system says so.
+pub(crate) fn birth(path: &Path) -> Option<i64> {
+    let statx = rustix::fs::statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BTIME).ok()?;
+    let is_known = statx.stx_mask & StatxFlags::BTIME.bits() != 0;
+    is_known.then(|| nanoseconds(statx.stx_btime.tv_sec, statx.stx_btime.tv_nsec.into()))
+}
+
 /// Whether a file was made after a time of another inode, so that it cannot be that one's: a number
 /// is given again. Where the system does not say when it was made, false.
 pub(crate) fn is_born_after(path: &Path, changed: i64) -> bool {
-    let flags = AtFlags::SYMLINK_NOFOLLOW;
-    let Ok(statx) = rustix::fs::statx(CWD, path, flags, StatxFlags::BTIME) else { return false };
-    let is_known = statx.stx_mask & StatxFlags::BTIME.bits() != 0;
-    is_known && nanoseconds(statx.stx_btime.tv_sec, statx.stx_btime.tv_nsec.into()) > changed
+    birth(path).is_some_and(|birth| birth > changed)
 }
 
 /// Whether the file at a path, which looks so now, is that of a row, whatever became of it: it has

@@ -242,8 +242,7 @@ impl Catalog {
         }
         let is_root = below.is_empty();
         // With a root all that is known of its files goes.
-        let (damaged_files, passed_on) =
-            if is_root { Default::default() } else { self.parting(&root, &ids)? };
+        let parting = if is_root { Parting::default() } else { self.parting(&root, &ids)? };
         let now = (options.clock)();
         // A root's event has nothing but this to tell of whom it is.
         let told = if is_root { root.path.as_os_str().as_bytes().to_vec() } else { below };
@@ -254,10 +253,12 @@ impl Catalog {
             finding = finding.because(format!("{damaged} {which} not as written"));
         }
         let mut batch = Batch::begin(&self.db, root, "forget", now)?;
+        if !parting.sightings_tell {
+            batch.unsee(ids.clone());
+        }
         batch.forget(ids, bytes, is_root);
-        batch.unsee(damaged_files);
-        for (number, sighting) in passed_on {
-            batch.sight(number, sighting);
+        for sighting in parting.passed_on {
+            batch.sight(sighting.stat.inode, Some(sighting));
         }
         if damaged > 0 {
             batch.distrust_rows();
@@ -265,55 +266,32 @@ impl Catalog {
         self.end(batch, finding, now)
     }
 
-    /// Those of some rows that are damaged, if all may be forgotten; and what becomes of what was
-    /// seen of their files. What a good copy was put in the place of stays known: it is another.
-    #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
-    fn parting(
-        &self,
-        root: &Root,
-        ids: &[i64],
-    ) -> Result<(Vec<i64>, HashMap<i64, Option<Sighting>>), CatalogError> {
+    /// What rows leave that are forgotten, if all may be. A row goes, and no damage: what was seen
+    /// of its file stays known.
+    fn parting(&self, root: &Root, ids: &[i64]) -> Result<Parting, CatalogError> {
         let statuses = self.statuses(root.id)?;
         // What the catalog says of it may be damaged itself, and goes then.
-        let sightings = match Sightings::of(&self.db, root) {
-            Err(CatalogError::Damaged(_)) => Sightings::default(),
-            sightings => sightings?,
+        let (sightings, sightings_tell) = match Sightings::of(&self.db, root) {
+            Err(CatalogError::Damaged(_)) => (Sightings::default(), false),
+            sightings => (sightings?, true),
         };
         self.require_gone(root, (&statuses, &sightings), ids)?;
-        let is_damaged =
-            |id: &&i64| statuses.get(*id).is_some_and(|status| status.may_be_damaged());
-        let damaged: Vec<i64> = ids.iter().filter(is_damaged).copied().collect();
-        let passed_on = self.passed_on(root, (&statuses, &sightings), &damaged)?;
-        Ok((damaged, passed_on))
-    }
-
-    /// What becomes of what was seen of these rows' files, by its numbers: it is other rows' that
-    /// have them in their places as well, as links, or of no row.
-    fn passed_on(
-        &self,
-        root: &Root,
-        (statuses, sightings): (&HashMap<i64, Status>, &Sightings),
-        rows: &[i64],
-    ) -> Result<HashMap<i64, Option<Sighting>>, CatalogError> {
-        let of_rows = rows.iter().flat_map(|&row| sightings.of_row(row));
-        let mut seen: HashMap<i64, &Sighting> = of_rows.map(|it| (it.stat.inode, it)).collect();
-        for (file, stat) in self.places(root, rows.iter().copied())? {
-            let Some(stat) = stat else { continue };
-            seen.extend(sightings.at(root, &stat, || file.path()).map(|it| (stat.inode, it)));
-        }
-        let mut passed: HashMap<_, _> = seen.keys().map(|&number| (number, None)).collect();
-        if seen.is_empty() {
-            return Ok(passed);
-        }
-        for (file, stat) in
-            self.places(root, kept(statuses, |id| rows.binary_search(&id).is_err()))?
-        {
-            let number = stat.map_or(0, |stat| stat.inode);
-            if let Some(&seen) = seen.get(&number) {
-                passed.insert(number, Some(Sighting { row: file.id, ..seen.clone() }));
+        let seen: HashMap<i64, &Sighting> = ids
+            .iter()
+            .flat_map(|&row| sightings.of_row(row))
+            .map(|seen| (seen.stat.inode, seen))
+            .collect();
+        // It is other rows' that have the file in their places as well, as links.
+        let mut passed_on = Vec::new();
+        if !seen.is_empty() {
+            let others = kept(&statuses, |id| ids.binary_search(&id).is_err());
+            for (file, there) in self.places(root, others)? {
+                if let Some(&seen) = there.and_then(|there| seen.get(&there.inode)) {
+                    passed_on.push(Sighting { row: file.id, ..seen.clone() });
+                }
             }
         }
-        Ok(passed)
+        Ok(Parting { passed_on, sightings_tell })
     }
 
     /// The rows of these ids, and how the regular files look that are in their places.
@@ -358,7 +336,7 @@ impl Catalog {
         let births_are_known = tells_births(&root.path);
         let new = found.new.into_iter();
         let new = new.map(|New { path, stat, .. }| Name { path, stat, digests: None });
-        let cataloged = self.cataloged_as(root, statuses, &away, &found.others)?;
+        let cataloged = self.cataloged_as(root, (statuses, sightings), &away, &found.others)?;
         for Name { path, stat, digests } in new.chain(cataloged) {
             let place = root.path_of(&path);
             let is_it = |(file, _): &&(File, Status)| {
@@ -381,23 +359,28 @@ impl Catalog {
     fn cataloged_as(
         &self,
         root: &Root,
-        statuses: &HashMap<i64, Status>,
+        (statuses, sightings): (&HashMap<i64, Status>, &Sightings),
         away: &[(File, Status)],
         others: &[Other],
     ) -> Result<Vec<Name>, CatalogError> {
-        let numbers: HashSet<i64> = away.iter().map(|(file, _)| file.stat.inode).collect();
+        let own = away.iter().map(|(file, _)| file.stat.inode);
+        let seen = away.iter().flat_map(|(file, _)| sightings.of_row(file.id));
+        let numbers: HashSet<i64> = own.chain(seen.map(|seen| seen.stat.inode)).collect();
         let is_one = |number: &i64| numbers.contains(number);
         let has_one = |other: &&Other| other.there.as_ref().is_some_and(is_one);
         let ids: HashSet<i64> = others.iter().filter(has_one).map(|other| other.id).collect();
         let (mut rows, mut named) = (Files::of(&self.db, root.id), Vec::new());
         while let Some(file) = rows.next()? {
             let may_be = is_one(&file.stat.inode) || ids.contains(&file.id);
-            if !may_be || statuses.contains_key(&file.id) {
+            // What is damaged there stays so.
+            if !may_be || statuses.get(&file.id).is_some_and(|status| status.is_kept()) {
                 continue;
             }
             let there = look_at(&root.path_of(&file.path())).ok();
             if let Some((stat, _)) = there.and_then(|stat| Stat::of(&stat)) {
-                named.push(Name { path: file.path(), stat, digests: Some(file.digests) });
+                // What a row says is of the file that it had.
+                let (path, is_its) = (file.path(), file.stat.inode == stat.inode);
+                named.push(Name { path, stat, digests: is_its.then_some(file.digests) });
             }
         }
         Ok(named)
@@ -505,7 +488,17 @@ struct PutAside {
     status: Status,
 }
 
-/// A name below a root, what is there, and the digests that it is cataloged with, if it is.
+/// What rows leave that are forgotten.
+#[derive(Default)]
+struct Parting {
+    /// What was seen of their files, as other rows' that have these, too.
+    passed_on: Vec<Sighting>,
+    /// Whether what was seen is as it was written.
+    sightings_tell: bool,
+}
+
+/// A name below a root, what is there, and the digests that this file is cataloged with there, if
+/// it is.
 struct Name {
     path: Vec<u8>,
     stat: Stat,

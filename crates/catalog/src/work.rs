@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use lanesum_checksum::engine::{self, Delivery, Outcome, Pace};
+use lanesum_checksum::engine::{self, Delivery, Outcome, Pace, look_at};
 use lanesum_checksum::{Error, Job};
 use lanesum_list::Digests;
 
@@ -201,13 +201,17 @@ impl<'a> Work<'a> {
         let mut is_done = self.read_once(jobs)?;
         while is_done && !self.busy.is_empty() {
             self.tries += 1;
-            let root = self.batch.root.clone();
-            let job = move |(path, file): (PathBuf, Option<Box<File>>)| match file {
-                Some(file) => job_of_row(&root, *file),
-                None => job_of_new(path, root.policy.algorithms),
-            };
-            let again = mem::take(&mut self.busy).into_iter().map(job);
-            is_done = self.read_once(again)?;
+            let again = mem::take(&mut self.busy).into_iter().map(|(path, file)| match file {
+                Some(file) => job_of_row(&self.batch.root, *file),
+                None => {
+                    let stat = look_at(&path).ok().and_then(|stat| Stat::of(&stat));
+                    let stat = stat.as_ref().map(|(stat, _)| stat);
+                    let algorithms = self.algorithms_of(&self.below(&path), stat);
+                    job_of_new(path, algorithms)
+                }
+            });
+            let again: Vec<_> = again.collect();
+            is_done = self.read_once(again.into_iter())?;
         }
         Ok(is_done && !self.limits.is_reached())
     }

@@ -18,7 +18,7 @@ use crate::options::{GoesOn, Verb};
 use crate::rows::{self, File};
 use crate::scrub::cost;
 use crate::sighting::Sighting;
-use crate::stat::{NEVER, Stat, is_beyond, may_be_another, number};
+use crate::stat::{NEVER, Stat, birth, is_beyond, may_be_another, number};
 
 const UNCONFIRMED: &str =
     "it is not as cataloged; the second reading, which tells whether it rotted, was ended";
@@ -73,6 +73,10 @@ impl Work<'_> {
             Case::Suspicious if file.was_moved => Case::Is(Class::Altered),
             Case::Suspicious if !file.is_settled => {
                 return self.judged(Class::Changed, file, stat, digests);
+            }
+            // What is another file did not rot.
+            Case::Suspicious if self.numbers_tell() && stat.inode != file.stat.inode => {
+                Case::Is(Class::Altered)
             }
             Case::Suspicious => Case::Suspicious,
         };
@@ -165,7 +169,12 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn keep_sighting(&mut self, sighting: Sighting) {
+    fn keep_sighting(&mut self, mut sighting: Sighting) {
+        // With a clock that was ahead it was made after all that happened to it: what is known by
+        // its number is to be older than what it is held against.
+        if let Some(birth) = birth(&self.batch.root.path_of(&sighting.place)) {
+            sighting.stat.changed = sighting.stat.changed.max(birth);
+        }
         self.batch.sight(sighting.stat.inode, Some(sighting.clone()));
         self.sightings.insert(sighting);
     }
@@ -244,8 +253,8 @@ impl Work<'_> {
         if let Some(status) = self.statuses.get(&file.id).filter(|status| status.is_kept()) {
             // Its last good digest is the only one that there is: it stays until somebody says so.
             finding.class = class_of(*status);
-            // Another file in its place may be as it should be, under another name.
-            if stat.inode == file.stat.inode || self.seen(&stat, || file.place()).is_some() {
+            // Another row's file in its place may be as it should be, under that one's name.
+            if !self.is_of_another(&file, &stat) || self.seen(&stat, || file.place()).is_some() {
                 self.sight(&file, &stat, finding.class)?;
             }
             return self.is_damaged(&file, finding);
@@ -276,6 +285,13 @@ impl Work<'_> {
         self.batch.keep_old(file, now);
         self.batch.tell(finding);
         Ok(())
+    }
+
+    /// Whether a file in the place of a row may be another row's. A scrub, which looks for no names,
+    /// does not know.
+    fn is_of_another(&self, file: &File, stat: &Stat) -> bool {
+        let is_known = self.shared.contains(&stat.inode) || self.gone.had(stat.inode);
+        stat.inode != file.stat.inode && (is_known || self.verb == Verb::Scrub)
     }
 
     /// Notes what is wrong with a row, whose digest and stat stay.
