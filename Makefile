@@ -98,7 +98,8 @@ test-stranger:
 
 # Of the released code, since nothing else's instructions matter; `test-code` leaves this one out.
 test-instructions:
-	$(CARGO) test --locked --release -p lanesum-md5 --test instructions -- --nocapture
+	$(CARGO) test --locked --release --config 'profile.release.package."*".opt-level=0' -p lanesum-md5 \
+		--test instructions -- --nocapture
 
 # The wheel of python/, in a virtual environment with what its tests compare it with. What it shares
 # with the workspace, which it is no part of, is built once.

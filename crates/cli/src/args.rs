@@ -50,7 +50,7 @@ const ELSEWHERE: &str =
   { lanesum catalog import --add /new/photos --root /new/photos list; [ $? = 3 ]; } &&
   lanesum update /new/photos && lanesum forget /old/photos
 It stops where a file of the list is not there (4) or is another (1): the old folder stays, since nothing else
-knows what was lost. It stops at edits and new files (3), too: forget the old folder yourself then.
+knows what was lost. It stops at edits (3), too: forget the old folder yourself then.
 What `lanesum limit /old/photos` tells, as --every, stays behind: say it again to `lanesum add /new/photos`.
 ";
 
@@ -309,9 +309,9 @@ pub struct Sum {
 
     /// Go on where a run with the same -o was interrupted.
     ///
-    /// A run keeps what it has hashed in FILE.partial, on the medium every few seconds, until the
-    /// list is whole. Files whose size, times and inode are what they were are not read again;
-    /// where there is no FILE.partial, everything is read.
+    /// A run keeps what it has hashed in FILE.partial, up to the first file that is not whole yet,
+    /// on the medium every few seconds, until the list is whole. Files whose size, times and inode
+    /// are what they were are not read again; where there is no FILE.partial, everything is read.
     #[arg(long, requires = "output")]
     pub resume: bool,
 

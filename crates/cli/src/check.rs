@@ -17,7 +17,8 @@ use anyhow::Context as _;
 use indicatif::HumanCount;
 use lanesum_checksum::Key;
 use lanesum_checksum::check::{self, Event, List, ListError, Options, Tally, Verdict};
-use lanesum_checksum::etag::{self, size_name};
+use lanesum_checksum::engine::Io;
+use lanesum_checksum::etag::{self, PartSize, size_name};
 use lanesum_checksum::hints::{NotFound, Place, unknown_column};
 use lanesum_list::{Dialect, Ending};
 use rustix::io::Errno;
@@ -261,13 +262,30 @@ impl<'a> Report<'a> {
 
     /// This command, for a list that is put through a filter.
     fn command(&self) -> hints::Command {
-        let Check { algorithm, from, zero, strict, name, key_file, .. } = self.args;
-        let mut words = format!("check{}", hints::reading(*algorithm, *from, *zero));
-        let strict = if *strict { " --strict" } else { "" };
-        let name = name.as_ref().map(|name| format!(" --name {}", shown(name)));
-        let key_file = key_file.as_ref().map(|key| format!(" --key-file {}", shown(key)));
-        words.extend([strict, &name.unwrap_or_default(), &key_file.unwrap_or_default()]);
-        hints::Command { words, operand: "", is_a_comparison: true }
+        let Check { algorithm, from, zero, strict, name, key_file, run, .. } = self.args;
+        let Check { quiet, status, warn, ignore_missing, part_size, .. } = self.args;
+        let reading = hints::reading(*algorithm, *from, *zero);
+        let sizes: Vec<_> = part_size.iter().map(PartSize::to_string).collect();
+        let both = [
+            (!sizes.is_empty()).then(|| format!(" --part-size {}", sizes.join(","))),
+            (run.io != Io::Auto).then(|| format!(" --io {}", run.io)),
+            run.jobs.map(|jobs| format!(" -j {jobs}")),
+        ];
+        let both: String = both.into_iter().flatten().collect();
+        let mut words = format!("check{reading}{both}");
+        for (is_given, flag) in [
+            (quiet, " --quiet"),
+            (status, " --status"),
+            (warn, " --warn"),
+            (strict, " --strict"),
+            (ignore_missing, " --ignore-missing"),
+        ] {
+            words += if *is_given { flag } else { "" };
+        }
+        words.extend(name.as_ref().map(|name| format!(" --name {}", shown(name))));
+        words.extend(key_file.as_ref().map(|key| format!(" --key-file {}", shown(key))));
+        let compared = key_file.is_none().then(|| reading + &both);
+        hints::Command { words, operand: "", compared }
     }
 
     fn is_strict(&self) -> bool {

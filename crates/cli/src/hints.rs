@@ -17,14 +17,6 @@ use crate::console::{Console, shown};
 pub const SAYS: Says =
     Says { algorithm: |it| format!("-a {it}"), key: "--key-file FILE", bagit: "--from bagit" };
 
-/// What a command line calls a list.
-pub fn operand(list: &List) -> &Path {
-    match list {
-        List::Stdin => Path::new("-"),
-        List::Path(path) => path,
-    }
-}
-
 /// A path as the value of an option: what begins with a dash would be one itself.
 pub fn value(path: &Path) -> String {
     let is_dashed = path.as_os_str().as_bytes().starts_with(b"-");
@@ -46,8 +38,9 @@ pub struct Command {
     pub words: String,
     /// What stands for standard input: some read it without a word.
     pub operand: &'static str,
-    /// Whether `lanesum compare` with a folder does what it does, but for names.
-    pub is_a_comparison: bool,
+    /// With which options `lanesum compare` with a folder does what it does, but for names; none
+    /// where it cannot.
+    pub compared: Option<String>,
 }
 
 impl Command {
@@ -185,12 +178,11 @@ pub fn tell(
                 let mut words = String::from_utf8_lossy(&words).into_owned();
                 // Where the list says another folder, names are in this one.
                 let told_elsewhere = not_found.told().map(|_| Path::new("."));
-                let filter = without(prefix).filter(|_| !command.is_a_comparison);
-                match (fitting, filter) {
-                    (Some(fitting), _) if command.is_a_comparison => {
-                        words += &compare_without(place.list, &fitting);
+                match (fitting, &command.compared, without(prefix)) {
+                    (Some(fitting), Some(options), _) => {
+                        words += &compare_without(place.list, &fitting, options);
                     }
-                    (Some(_), Some(without)) => {
+                    (Some(_), None, Some(without)) => {
                         let command = command.in_folder(place.folder().or(told_elsewhere));
                         words = through(place.list, &words, &sed(&without, &command), &command);
                     }
@@ -213,12 +205,12 @@ pub fn tell(
 
 /// `compare --strip` takes what all names begin with off them: what is told to be compared is the
 /// folder that then fits.
-fn compare_without(list: &List, fitting: &Path) -> String {
-    let say = match list {
-        List::Stdin => "pipe it into lanesum compare --strip",
-        List::Path(_) => "say lanesum compare --strip",
+fn compare_without(list: &List, fitting: &Path, options: &str) -> String {
+    let (say, list) = match list {
+        List::Stdin => ("pipe it into", "-".to_owned()),
+        List::Path(path) => ("say", value(path)),
     };
-    format!("; {say} {} {}", shown(operand(list)), shown(fitting))
+    format!("; {say} lanesum compare{options} --strip {list} {}", value(fitting))
 }
 
 #[cfg(test)]

@@ -287,8 +287,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Whether a file in the place of a row may be another row's. A scrub, which looks for no names,
-    /// does not know.
+    /// Whether a file in the place of a row may be another row's. A scrub, which looks for no
+    /// names, does not know.
     fn is_of_another(&self, file: &File, stat: &Stat) -> bool {
         let is_known = self.shared.contains(&stat.inode) || self.gone.had(stat.inode);
         stat.inode != file.stat.inode && (is_known || self.verb == Verb::Scrub)

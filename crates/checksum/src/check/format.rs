@@ -78,7 +78,7 @@ fn of_list(list: &List, head: &[u8], options: &Options) -> FormatOfList {
                     drop(json);
                     FormatOfList::from(of_s3() as Box<dyn Format>)
                 }
-                found => found.unwrap_or_else(|| Box::new(Mixed::new(dialect))).into(),
+                found => found.unwrap_or_else(|| Box::new(Mixed::new(dialect).with_sizes())).into(),
             },
         },
     }

@@ -93,7 +93,10 @@ fn note_passed_over(list: &mut Given, tree: &Side, root: &Path) {
     let is_inside = |name: &[u8]| {
         !name.starts_with(b"/") && name.split(|&byte| byte == b'/').all(|part| part != b"..")
     };
-    let is_there = |name: &[u8]| input::path(root, name).symlink_metadata().is_ok();
+    let is_there = |name: &[u8]| {
+        // Where a folder is, there is no file.
+        input::path(root, name).symlink_metadata().is_ok_and(|it| !it.is_dir())
+    };
     let is_in_view = |name: &[u8]| is_inside(name) && tree.unread_folder(name).is_none();
     let is_passed_over =
         |name: &[u8]| is_in_view(name) && !tree.names().contains(name) && is_there(name);

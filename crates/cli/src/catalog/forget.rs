@@ -33,8 +33,13 @@ pub fn run(args: &Forget) -> anyhow::Result<ExitCode> {
                 for (count, what) in known.into_iter().filter(|(count, _)| *count > 0) {
                     words += &format!(", {count} of them {what}");
                 }
+                let is_of_root = finding.path.starts_with(b"/");
+                if !is_of_root && known[0].0 > 0 {
+                    words += "; what is damaged and there still stays so: `lanesum accept` takes it \
+                              as it is";
+                }
                 // That of a root tells its whole path.
-                if finding.path.starts_with(b"/") {
+                if is_of_root {
                     words += "; the folder is cataloged no more";
                 }
                 // Of a damaged row nothing is known, and what is there is taken up as it is.

@@ -152,7 +152,7 @@ impl Lacking {
         words.drain(.."lanesum ".len());
         words.extend(args.add.as_ref().map(|folder| format!(" --add {}", hints::value(folder))));
         words += &hints::reading(args.algorithm, args.from, args.zero);
-        let again = hints::Command { words, operand: " -", is_a_comparison: false };
+        let again = hints::Command { words, operand: " -", compared: None };
         hints::tell(&self.names, place(args, &self.list), self.entries, &again, console);
     }
 }

@@ -562,3 +562,16 @@ fn what_is_missing_is_counted_beside_one_verdict() {
     assert_eq!(told.status.code(), Some(0));
     assert!(text(&told.stderr).ends_with("no failures, 2 missing\n"), "{}", text(&told.stderr));
 }
+
+/// One line that is damaged hides nothing of a list whose others have sizes.
+#[test]
+fn a_list_of_md5deep_is_read_behind_a_first_line_that_is_none() {
+    let folder = Folder::of(&["a", "b", "c"]);
+    expect(&folder.run("--format md5deep -o list a b c"), 0, "", "");
+    let list = folder.read("list");
+    folder.write("list", list.trim_start().split_once("  ").unwrap().1.replacen(' ', "x", 1));
+    folder.write("c", "C");
+    let run = folder.run("check list");
+    assert_eq!(run.status.code(), Some(1));
+    assert_eq!(text(&run.stdout), "b: OK\nc: FAILED\n");
+}

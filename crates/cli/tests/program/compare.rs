@@ -243,6 +243,11 @@ fn what_is_left_out_is_not_missing() {
     expect(&folder.run("compare list a"), 1, line, summary);
     let followed = "lanesum: 3 files: 2 equal (16 B), 1 changed (7 B)\n";
     expect(&folder.run("compare --follow list a"), 1, "changed x\n", followed);
+    // A folder is no file.
+    fs::remove_file(folder.path("a/x")).unwrap();
+    fs::create_dir(folder.path("a/x")).unwrap();
+    let missing = folder.run("compare list a");
+    assert_eq!((text(&missing.stdout).as_str(), missing.status.code()), ("missing x\n", Some(1)));
 }
 
 #[test]

@@ -359,6 +359,16 @@ fn the_folder_that_strip_fits_is_told() {
     let run = text(&folder.run_with_stdin("check", &list).stderr);
     assert!(run.contains(&format!("{told}pipe it into lanesum compare --strip - ph\n")), "{run}");
     assert_eq!(folder.run_with_stdin("compare --strip - ph", &list).status.code(), Some(0));
+    // With what this command has, as far as it matters there.
+    folder.write("z", list.replace('\n', "\0"));
+    let run = text(&folder.run("check -z --io read -j 1 z").stderr);
+    let options = "compare --zero --io read -j 1 --strip";
+    assert!(run.contains(&format!("{told}say lanesum {options} z ph\n")), "{run}");
+    assert_eq!(folder.run(&format!("{options} z ph")).status.code(), Some(0));
+    // Of keyed checksums it knows nothing.
+    folder.write("key", [7; 32]);
+    let run = text(&folder.run("check --key-file key l").stderr);
+    assert!(!run.contains("compare"), "{run}");
     // It takes less off than would have to be.
     folder.write("l", line("ph/2019/a", "old/x/ph/2019/a") + &line("ph/2020/b", "old/y/b"));
     let run = text(&folder.run("check l").stderr);

@@ -35,7 +35,7 @@ const ENDING: [Signal; 10] = [
 
 /// What a run says that had nothing to keep yet.
 const NOTHING_KEPT: &str =
-    "lanesum: interrupted; no file was whole yet that could be kept, so nothing is kept\n";
+    "lanesum: interrupted; the first file was not whole yet, so nothing is kept\n";
 
 /// Holds what a run printed that died of a signal against what is expected.
 #[track_caller]

@@ -1,7 +1,7 @@
 //! Lists whose lines are recognised one by one: with a tag and without, as they come.
 
 use super::line::{self, Text};
-use super::{CannotHold, Format, Gnu, Line, Tag};
+use super::{CannotHold, Format, Gnu, Line, Md5deep, Tag};
 use crate::{Algorithms, Dialect, Record};
 
 /// Reads lines with and without a tag, of one list, in any order. Writes lines with a tag.
@@ -24,13 +24,32 @@ use crate::{Algorithms, Dialect, Record};
 pub struct Mixed {
     tag: Tag,
     gnu: Gnu,
+    sized: Option<Md5deep>,
 }
 
 impl Mixed {
     /// A list of this dialect.
     #[must_use]
     pub const fn new(dialect: Dialect) -> Self {
-        Self { tag: Tag::new(dialect), gnu: Gnu::new(dialect) }
+        Self { tag: Tag::new(dialect), gnu: Gnu::new(dialect), sized: None }
+    }
+
+    /// The same, which reads lines of [`Md5deep`], too: of a list of it whose first line is damaged
+    /// all others would be none.
+    ///
+    /// ```
+    /// use lanesum_list::Dialect;
+    /// use lanesum_list::formats::{Format, Line, Mixed};
+    ///
+    /// let mut list = Mixed::new(Dialect::any()).with_sizes();
+    /// let line = b"         3  900150983cd24fb0d6963f7d28e17f72  a";
+    /// let Line::Record { record, .. } = list.next(line) else { panic!() };
+    /// assert_eq!(record.size, Some(3));
+    /// assert_eq!(Mixed::new(Dialect::any()).next(line), Line::Malformed);
+    /// ```
+    #[must_use]
+    pub fn with_sizes(self) -> Self {
+        Self { sized: Some(Md5deep::new(*self.tag.dialect())), ..self }
     }
 }
 
@@ -59,8 +78,8 @@ impl Format for Mixed {
         true
     }
 
-    fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a> {
-        let text = match Text::of(text, self.tag.dialect()) {
+    fn next<'a>(&mut self, whole: &'a [u8]) -> Line<'a> {
+        let text = match Text::of(whole, self.tag.dialect()) {
             Ok(text) => text,
             Err(settled) => return settled.into(),
         };
@@ -73,7 +92,13 @@ impl Format for Mixed {
             return line;
         }
         let unknown = self.tag.unknown(text).or_else(|| self.gnu.unknown(text));
-        unknown.map_or(Line::Malformed, Line::Unknown)
+        if let Some(algorithm) = unknown {
+            return Line::Unknown(algorithm);
+        }
+        match self.sized.as_mut().map(|sized| sized.next(whole)) {
+            Some(record @ Line::Record { .. }) => record,
+            _ => Line::Malformed,
+        }
     }
 }
 
