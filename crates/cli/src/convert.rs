@@ -254,10 +254,7 @@ impl Input {
                 lines.next_line(&mut *of_list.format).context("read error").map_err(in_list)?;
             let Some(line) = line else { break };
             last = line.number;
-            let record = match line.parse(&mut *of_list.format) {
-                Line::Malformed if has_lines && line.is_cut() => Err(Wrong::CutOff.into()),
-                parsed => record(parsed),
-            };
+            let record = record(line.parse_behind(has_lines, &mut *of_list.format));
             let record = record.with_context(|| format!("line {last}")).map_err(in_list)?;
             if let Some(record) = &record {
                 has_lines = true;

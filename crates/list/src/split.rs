@@ -46,18 +46,30 @@ impl<'a> RawLine<'a> {
         }
     }
 
+    /// The same, of a list that `has_lines` before this one: where it was cut within the line is
+    /// told, [`Wrong::CutOff`]. What is no list has no line that is none for being cut.
+    ///
+    /// ```
+    /// use lanesum_list::formats::{Line, Mixed, Wrong};
+    /// use lanesum_list::{Dialect, RawLine};
+    ///
+    /// let mut format = Mixed::new(Dialect::any());
+    /// let cut = RawLine { number: 7, text: Some(b"d41d8cd98f00"), is_ended: false };
+    /// assert_eq!(cut.parse_behind(true, &mut format), Line::Wrong(Wrong::CutOff));
+    /// assert_eq!(cut.parse_behind(false, &mut format), Line::Malformed);
+    /// let ended = RawLine { is_ended: true, ..cut };
+    /// assert_eq!(ended.parse_behind(true, &mut format), Line::Malformed);
+    /// ```
+    pub fn parse_behind(self, has_lines: bool, format: &mut (impl Format + ?Sized)) -> Line<'a> {
+        match self.parse(format) {
+            Line::Malformed if has_lines && self.is_cut() => Line::Wrong(Wrong::CutOff),
+            line => line,
+        }
+    }
+
     /// Whether a list of lines was cut within this one, which is malformed to its format: it is the
     /// last, without an end, and what is there is a line of no other list either.
-    ///
-    /// ```
-    /// use lanesum_list::RawLine;
-    ///
-    /// let cut = RawLine { number: 7, text: Some(b"d41d8cd98f00"), is_ended: false };
-    /// assert!(cut.is_cut());
-    /// assert!(!RawLine { is_ended: true, ..cut }.is_cut());
-    /// ```
-    #[must_use]
-    pub fn is_cut(self) -> bool {
+    fn is_cut(self) -> bool {
         let Some(text) = self.text else { return !self.is_ended };
         let says_something = |text: &[u8]| text.iter().any(|&byte| byte > b' ' && byte != 0x7f);
         let is_of_another_list = || match Mixed::new(Dialect::any()).next(text) {

@@ -431,16 +431,10 @@ impl OpenList {
         };
         let number = line.number;
         self.last = number;
-        let (record, is_tagged) = match line.parse(format) {
+        // GNU's tools take no notice of where a list was cut.
+        let tells_cut = self.has_lines && options.recognition == Recognition::Examined;
+        let (record, is_tagged) = match line.parse_behind(tells_cut, format) {
             Line::Blank => return Ok(Step::Pass),
-            // What is no list has no line that is none for being cut.
-            Line::Malformed
-                if self.has_lines
-                    && options.recognition == Recognition::Examined
-                    && line.is_cut() =>
-            {
-                return Ok(Step::Note(Note::Wrong(number, Wrong::CutOff)));
-            }
             Line::Malformed => return Ok(Step::Note(Note::Malformed(number))),
             Line::Wrong(why) => {
                 if why == Wrong::CutOff {

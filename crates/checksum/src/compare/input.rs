@@ -102,7 +102,7 @@ pub(super) fn read_list(
     let mut has_slashes = false;
     while let Some(line) = lines.next_line(&mut *format).map_err(ListError::Read)? {
         last = line.number;
-        match line.parse(&mut *format) {
+        match line.parse_behind(side.len() > 0, &mut *format) {
             Line::Blank => {}
             Line::Record { record, is_tagged } => {
                 let mut record = record.with_etag_as_md5();
@@ -130,9 +130,6 @@ pub(super) fn read_list(
             Line::Unknown(algorithm) => {
                 doubts.unknown += 1;
                 doubts.unknown_algorithms.insert(algorithm.to_owned());
-            }
-            Line::Malformed if side.len() > 0 && line.is_cut() => {
-                doubts.bad_line(last, &Wrong::CutOff.to_string());
             }
             Line::Malformed => doubts.bad_line(last, "not a checksum line"),
             Line::Wrong(why) => doubts.bad_line(last, &why.to_string()),
