@@ -318,7 +318,7 @@ pub(crate) enum Case {
 /// | not = | not = | any | | changed; older if mtime went back |
 ///
 /// A time beyond the years that have numbers may be another although its number is not: what an
-/// edit may have done is no damage. The inode decides nothing. A size that differs under the same
+/// edit may have done is no damage. The inode decides nothing here. A size that differs under the same
 /// digest would be a collision.
 pub(crate) fn case(before: &Stat, now: &Stat, is_same_digest: bool) -> Case {
     let is_same_size = before.size == now.size;

@@ -125,9 +125,13 @@ impl Sightings {
         is_file_of(&seen.stat, &path, stat, self.births_are_known).then_some(seen)
     }
 
-    /// What was seen of a row's files.
-    pub(crate) fn of_row(&self, row: i64) -> impl Iterator<Item = &Sighting> {
-        self.by_number.values().filter(move |it| it.row == row)
+    /// What was seen of some rows' files, with their numbers.
+    pub(crate) fn of_rows(
+        &self,
+        is_one: impl Fn(i64) -> bool,
+    ) -> impl Iterator<Item = (i64, &Sighting)> {
+        let all = self.by_number.iter().map(|(&number, seen)| (number, seen));
+        all.filter(move |(_, seen)| is_one(seen.row))
     }
 
     pub(crate) fn insert(&mut self, sighting: Sighting) {

@@ -253,7 +253,7 @@ impl Catalog {
             finding = finding.because(format!("{damaged} {which} not as written"));
         }
         let mut batch = Batch::begin(&self.db, root, "forget", now)?;
-        if !parting.sightings_tell {
+        if parting.sightings_are_damaged {
             batch.unsee(ids.clone());
         }
         batch.forget(ids, bytes, is_root);
@@ -271,27 +271,24 @@ impl Catalog {
     fn parting(&self, root: &Root, ids: &[i64]) -> Result<Parting, CatalogError> {
         let statuses = self.statuses(root.id)?;
         // What the catalog says of it may be damaged itself, and goes then.
-        let (sightings, sightings_tell) = match Sightings::of(&self.db, root) {
-            Err(CatalogError::Damaged(_)) => (Sightings::default(), false),
-            sightings => (sightings?, true),
+        let (sightings, sightings_are_damaged) = match Sightings::of(&self.db, root) {
+            Err(CatalogError::Damaged(_)) => (Sightings::default(), true),
+            sightings => (sightings?, false),
         };
         self.require_gone(root, (&statuses, &sightings), ids)?;
-        let seen: HashMap<i64, &Sighting> = ids
-            .iter()
-            .flat_map(|&row| sightings.of_row(row))
-            .map(|seen| (seen.stat.inode, seen))
-            .collect();
+        let is_parting = |row: i64| ids.binary_search(&row).is_ok();
+        let seen: HashMap<i64, &Sighting> = sightings.of_rows(is_parting).collect();
         // It is other rows' that have the file in their places as well, as links.
         let mut passed_on = Vec::new();
         if !seen.is_empty() {
-            let others = kept(&statuses, |id| ids.binary_search(&id).is_err());
+            let others = kept(&statuses, |id| !is_parting(id));
             for (file, there) in self.places(root, others)? {
                 if let Some(&seen) = there.and_then(|there| seen.get(&there.inode)) {
                     passed_on.push(Sighting { row: file.id, ..seen.clone() });
                 }
             }
         }
-        Ok(Parting { passed_on, sightings_tell })
+        Ok(Parting { passed_on, sightings_are_damaged })
     }
 
     /// The rows of these ids, and how the regular files look that are in their places.
@@ -364,8 +361,9 @@ impl Catalog {
         others: &[Other],
     ) -> Result<Vec<Name>, CatalogError> {
         let own = away.iter().map(|(file, _)| file.stat.inode);
-        let seen = away.iter().flat_map(|(file, _)| sightings.of_row(file.id));
-        let numbers: HashSet<i64> = own.chain(seen.map(|seen| seen.stat.inode)).collect();
+        let ids: HashSet<i64> = away.iter().map(|(file, _)| file.id).collect();
+        let seen = sightings.of_rows(|row| ids.contains(&row)).map(|(number, _)| number);
+        let numbers: HashSet<i64> = own.chain(seen).collect();
         let is_one = |number: &i64| numbers.contains(number);
         let has_one = |other: &&Other| other.there.as_ref().is_some_and(is_one);
         let ids: HashSet<i64> = others.iter().filter(has_one).map(|other| other.id).collect();
@@ -414,7 +412,7 @@ impl Catalog {
         for (file, status) in away {
             let path = file.path();
             let last = told.get(&path).cloned().flatten();
-            let seen = sightings.of_row(file.id).map(|seen| seen.place.clone());
+            let seen = sightings.of_rows(|row| row == file.id).map(|(_, seen)| seen.place.clone());
             for place in [Some(path.clone()), last].into_iter().flatten().chain(seen) {
                 let whole = root.path_of(&place);
                 let why = match ways.look(&place) {
@@ -493,8 +491,8 @@ struct PutAside {
 struct Parting {
     /// What was seen of their files, as other rows' that have these, too.
     passed_on: Vec<Sighting>,
-    /// Whether what was seen is as it was written.
-    sightings_tell: bool,
+    /// Whether what was seen is not as it was written, so that it goes with them.
+    sightings_are_damaged: bool,
 }
 
 /// A name below a root, what is there, and the digests that this file is cataloged with there, if
