@@ -74,9 +74,10 @@ impl Gone {
         take(files, places, &new.path, is_it).or_else(|| take(files, places, &new.path, was_it))
     }
 
-    /// Whether one of them had this number.
-    pub(crate) fn had(&self, number: i64) -> bool {
-        self.by_inode.contains_key(&number)
+    /// Those of them that had this number and are no file so far.
+    pub(crate) fn of_number(&self, number: i64) -> impl Iterator<Item = &File> {
+        let places = self.by_inode.get(&number).into_iter().flatten();
+        places.filter_map(|&place| self.files[place].as_ref())
     }
 
     /// How many are gone that are not known to be.

@@ -18,8 +18,8 @@ use std::io;
 use std::mem;
 use std::path::Path;
 
-use lanesum_checksum::Algorithms;
 use lanesum_checksum::error::message;
+use lanesum_checksum::{Algorithms, Job};
 use lanesum_list::Digest;
 use rusqlite::OptionalExtension as _;
 use rustix::fs::{Access, AtFlags, CWD, accessat};
@@ -30,7 +30,7 @@ use crate::check::{require_rows, require_shape};
 use crate::class::{Class, Status};
 use crate::digests::{agree, algorithms};
 use crate::finding::Finding;
-use crate::jobs::{FirstJobs, RowJobs, job_of_new, job_of_row};
+use crate::jobs::{FirstJobs, RowJobs, Task, job_of_new, job_of_row};
 use crate::long::begun_files;
 use crate::mounts::Table;
 use crate::moves::{Gone, changed_beside};
@@ -347,6 +347,11 @@ impl Work<'_> {
         }
         let out_of_sight = self.kin_of(&new, &found.others)?;
         self.shared = shared(&found.others);
+        self.owners = found.others.iter().map(|other| (other.known, other.id)).collect();
+        // What is in the place of a damaged row is judged with that, and its other names behind it.
+        let is_kept = |id| self.statuses.get(id).is_some_and(|status| status.is_kept());
+        let in_bad_places = found.others.iter().filter(|other| is_kept(&other.id));
+        let in_bad_places: HashSet<i64> = in_bad_places.filter_map(|other| other.there).collect();
         unknown -= out_of_sight.len() as u64;
         gone.extend(out_of_sight);
         summary.unknown = unknown;
@@ -382,22 +387,36 @@ impl Work<'_> {
         let renamed = renamed.into_iter().map(move |file| job_of_row(&of_root, file));
         // First what rows say that may be replaced next.
         let (akin, new): (Vec<_>, Vec<_>) = new.into_iter().partition(|new| self.is_akin(new));
-        let akin = akin.iter().map(|new| {
-            job_of_new(root.path_of(&new.path), self.algorithms_of(&new.path, Some(&new.stat)))
-        });
-        let akin: Vec<_> = akin.collect();
+        let akin = self.jobs_of(&akin);
+        let (behind, new): (Vec<_>, Vec<_>) =
+            new.into_iter().partition(|new| in_bad_places.contains(&new.stat.inode));
         let of_root = root.clone();
         let new = new
             .into_iter()
             .map(move |new| job_of_new(of_root.path_of(&new.path), of_root.policy.algorithms));
         let jobs = rows.chain(renamed).chain(new);
         summary.is_complete =
-            self.read(akin.into_iter())? && self.read(jobs)? && self.read_later()?;
+            self.read(akin.into_iter())? && self.read(jobs)? && self.read_behind(&behind)?;
         if self.vanished.is_some() {
             return Ok(());
         }
         self.tell_inserted()?;
         self.look_for_gone(summary)
+    }
+
+    /// Reads what is to be read once all else is: new names, then rows.
+    fn read_behind(&mut self, new: &[New]) -> Result<bool, CatalogError> {
+        let jobs = self.jobs_of(new);
+        Ok(self.read(jobs.into_iter())? && self.read_later()?)
+    }
+
+    /// New names, with what is known of their files by now.
+    fn jobs_of(&self, new: &[New]) -> Vec<Job<Task>> {
+        let job = |new: &New| {
+            let algorithms = self.algorithms_of(&new.path, Some(&new.stat));
+            job_of_new(self.batch.root.path_of(&new.path), algorithms)
+        };
+        new.iter().map(job).collect()
     }
 
     /// Holds indices against rows, once.

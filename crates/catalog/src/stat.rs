@@ -74,7 +74,7 @@ impl Stat {
 /// When a file was made, in nanoseconds since 1970, where the system says so.
 pub(crate) fn birth(path: &Path) -> Option<i64> {
     let statx = rustix::fs::statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BTIME).ok()?;
-    let is_known = statx.stx_mask & StatxFlags::BTIME.bits() != 0;
+    let is_known = statx.stx_mask & StatxFlags::BTIME.bits() != 0 && !is_made_by_copying(path);
     is_known.then(|| nanoseconds(statx.stx_btime.tv_sec, statx.stx_btime.tv_nsec.into()))
 }
 
@@ -105,7 +105,15 @@ pub(crate) fn number(stat: &Stat) -> (i64, i64, i64) {
 /// Whether the file system of a folder says when its files were made.
 pub(crate) fn tells_births(folder: &Path) -> bool {
     let statx = rustix::fs::statx(CWD, folder, AtFlags::empty(), StatxFlags::BTIME);
-    statx.is_ok_and(|statx| statx.stx_mask & StatxFlags::BTIME.bits() != 0)
+    let is_told = statx.is_ok_and(|statx| statx.stx_mask & StatxFlags::BTIME.bits() != 0);
+    is_told && !is_made_by_copying(folder)
+}
+
+/// Whether a file there is made anew by its first change, under the number that it had: overlayfs
+/// copies it up.
+fn is_made_by_copying(path: &Path) -> bool {
+    const OVERLAYFS: u64 = 0x794c_7630;
+    rustix::fs::statfs(path).is_ok_and(|system| system.f_type.cast_unsigned() == OVERLAYFS)
 }
 
 /// Whether a file that has the number, size and time of one that is gone may be another all the

@@ -277,13 +277,24 @@ impl Catalog {
         };
         self.require_gone(root, (&statuses, &sightings), ids)?;
         let is_parting = |row: i64| ids.binary_search(&row).is_ok();
-        let seen: HashMap<i64, &Sighting> = sightings.of_rows(is_parting).collect();
+        let mut seen: HashMap<i64, Sighting> =
+            sightings.of_rows(is_parting).map(|(number, seen)| (number, seen.clone())).collect();
+        // What is in its place now and was not read there may be the damaged file.
+        let mut unseen = Vec::new();
+        for (file, there) in self.places(root, kept(&statuses, is_parting))? {
+            let Some(there) = there.filter(|_| root.inodes_last) else { continue };
+            if sightings.at(root, &there, || file.path()).is_none() {
+                let (checked, status) = (self.checked(file.id)?, statuses[&file.id]);
+                unseen.push(Sighting::new(&file, there, checked, status));
+            }
+        }
+        seen.extend(unseen.iter().map(|seen| (seen.stat.inode, seen.clone())));
         // It is other rows' that have the file in their places as well, as links.
-        let mut passed_on = Vec::new();
+        let mut passed_on = unseen;
         if !seen.is_empty() {
             let others = kept(&statuses, |id| !is_parting(id));
             for (file, there) in self.places(root, others)? {
-                if let Some(&seen) = there.and_then(|there| seen.get(&there.inode)) {
+                if let Some(seen) = there.and_then(|there| seen.get(&there.inode)) {
                     passed_on.push(Sighting { row: file.id, ..seen.clone() });
                 }
             }
@@ -489,7 +500,7 @@ struct PutAside {
 /// What rows leave that are forgotten.
 #[derive(Default)]
 struct Parting {
-    /// What was seen of their files, as other rows' that have these, too.
+    /// What is known of their files: as other rows' that have these, too, or by these numbers.
     passed_on: Vec<Sighting>,
     /// Whether what was seen is not as it was written, so that it goes with them.
     sightings_are_damaged: bool,

@@ -68,6 +68,9 @@ pub(crate) struct Work<'a> {
     pub(crate) sightings: Sightings,
     /// Numbers of files that several rows lead to.
     pub(crate) shared: HashSet<i64>,
+    /// By the numbers that they are cataloged with, rows whose file has several names, or lies in
+    /// another place.
+    pub(crate) owners: HashMap<i64, i64>,
     /// Ids of rows that are judged once all others are that lead to the same file.
     deferred: HashSet<i64>,
     pub(crate) limits: Arc<Limits>,
@@ -140,6 +143,7 @@ impl<'a> Work<'a> {
             kin: HashMap::new(),
             sightings: Sightings::default(),
             shared: HashSet::new(),
+            owners: HashMap::new(),
             deferred: HashSet::new(),
             limits: Arc::default(),
             is_first: false,

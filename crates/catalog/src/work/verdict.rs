@@ -15,10 +15,10 @@ use crate::digests::{agree, algorithms};
 use crate::finding::Finding;
 use crate::moves::is_altered;
 use crate::options::{GoesOn, Verb};
-use crate::rows::{self, File};
+use crate::rows::{self, File, Finder};
 use crate::scrub::cost;
 use crate::sighting::Sighting;
-use crate::stat::{NEVER, Stat, birth, is_beyond, may_be_another, number};
+use crate::stat::{NEVER, Stat, birth, is_beyond, is_file_of, may_be_another, number};
 
 const UNCONFIRMED: &str =
     "it is not as cataloged; the second reading, which tells whether it rotted, was ended";
@@ -148,16 +148,25 @@ impl Work<'_> {
         match class {
             Class::Changed | Class::Older => self.is_edited(finding, file, stat, digests),
             _ => {
-                self.sight(&file, &stat, class)?;
+                self.sight(&file, (&stat, &digests), class)?;
                 self.is_damaged(&file, finding)
             }
         }
     }
 
-    /// Keeps in mind which file it is that a row's content is gone from.
-    fn sight(&mut self, file: &File, stat: &Stat, class: Class) -> Result<(), CatalogError> {
+    /// Keeps in mind which file it is that a row's content is gone from; but not of one that is as
+    /// it should be under another row's name.
+    fn sight(
+        &mut self,
+        file: &File,
+        (stat, digests): (&Stat, &Digests),
+        class: Class,
+    ) -> Result<(), CatalogError> {
         let status = Status::of_class(class).filter(|status| status.is_kept());
         let Some(status) = status.filter(|_| self.batch.root.inodes_last) else { return Ok(()) };
+        if self.is_good_of_another(file, stat, digests)? {
+            return Ok(());
+        }
         let sighting = match self.seen(stat, || file.place()) {
             // What it should have been is what it was first held against.
             Some(seen) => {
@@ -253,16 +262,13 @@ impl Work<'_> {
         if let Some(status) = self.statuses.get(&file.id).filter(|status| status.is_kept()) {
             // Its last good digest is the only one that there is: it stays until somebody says so.
             finding.class = class_of(*status);
-            // Another row's file in its place may be as it should be, under that one's name.
-            if !self.is_of_another(&file, &stat) || self.seen(&stat, || file.place()).is_some() {
-                self.sight(&file, &stat, finding.class)?;
-            }
+            self.sight(&file, (&stat, &digests), finding.class)?;
             return self.is_damaged(&file, finding);
         }
         let seen = self.seen(&stat, || file.place());
         if seen.is_some_and(|seen| agree(&seen.digests, &digests) != Some(true)) {
             finding.class = Class::Altered;
-            self.sight(&file, &stat, finding.class)?;
+            self.sight(&file, (&stat, &digests), finding.class)?;
             return self.is_damaged(&file, finding);
         }
         // What another row leads to as well may turn out by that to be damaged.
@@ -287,11 +293,28 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Whether a file in the place of a row may be another row's. A scrub, which looks for no
-    /// names, does not know.
-    fn is_of_another(&self, file: &File, stat: &Stat) -> bool {
-        let is_known = self.shared.contains(&stat.inode) || self.gone.had(stat.inode);
-        stat.inode != file.stat.inode && (is_known || self.verb == Verb::Scrub)
+    /// Whether what is in the place of a row is the file of another, as it is cataloged there. A
+    /// scrub, which looks for no names, does not know.
+    fn is_good_of_another(
+        &self,
+        file: &File,
+        stat: &Stat,
+        digests: &Digests,
+    ) -> Result<bool, CatalogError> {
+        if stat.inode == file.stat.inode {
+            return Ok(false);
+        }
+        let other = self.owners.get(&stat.inode).filter(|id| **id != file.id);
+        let other = match other {
+            Some(&id) => Finder::new(self.catalog.reader()?).find(id)?,
+            None => None,
+        };
+        let path = self.batch.root.path_of(&file.place());
+        let is_its = |row: &File| {
+            agree(&row.digests, digests) == Some(true)
+                && is_file_of(&row.stat, &path, stat, self.births_are_known)
+        };
+        Ok(other.as_ref().is_some_and(is_its) || self.gone.of_number(stat.inode).any(is_its))
     }
 
     /// Notes what is wrong with a row, whose digest and stat stay.

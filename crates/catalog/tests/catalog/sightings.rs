@@ -455,5 +455,83 @@ fn a_sighting_that_is_not_as_written_ends_a_run_and_can_be_forgotten() {
     catalog.forget(&archive.path("file"), &options()).unwrap();
     assert_eq!(catalog.check().unwrap(), [""; 0]);
     drop(catalog);
-    assert_eq!(archive.run(Verb::Update).lines(), ["new file"]);
+    // By what its row was, which is as written.
+    assert_eq!(archive.run(Verb::Update).lines(), ["altered file"]);
+}
+
+/// Nor by the number that another file had, which was given again: what saves each file of a
+/// folder anew makes one of the number that the file before left.
+#[test]
+fn what_was_made_of_a_damaged_file_is_known_by_any_number() {
+    let Some(archive) = damaged(&["file", "second", "other"]) else { return };
+    let time = fs::metadata(archive.path("second")).unwrap().modified().unwrap();
+    for from in ["second", "file"] {
+        // A row's number may be given again where files have been read since, too.
+        let content = fs::read(archive.path(from)).unwrap();
+        archive.write("new", [content, b", edited".to_vec()].concat());
+        rename(&archive, "new", from);
+        set_time(&archive.path(from), time + Duration::from_secs(100));
+    }
+    assert!(archive.run(Verb::Audit).lines().contains(&"altered file".to_owned()));
+    rename(&archive, "file", "file.bad");
+    archive.write("file", "file");
+    let lines = archive.run(Verb::Update).lines();
+    assert!(lines.contains(&"altered file.bad".to_owned()), "{lines:?}");
+}
+
+/// Also where nothing but scrubs looked.
+#[test]
+fn what_a_scrub_alone_saw_is_known() {
+    let Some(archive) = cataloged(&["file", "other"]) else { return };
+    alter(&archive, "file");
+    archive.scrub(everything());
+    archive.write("file.swp", "edit of a damaged file");
+    rename(&archive, "file.swp", "file");
+    assert_eq!(archive.scrub(everything()).lines(), ["altered file"]);
+    rename(&archive, "file", "file.bad");
+    archive.write("file", "file");
+    assert_eq!(archive.run(Verb::Update).lines(), ["altered file.bad", "touched file"]);
+}
+
+/// Links to what came in the place of a damaged file are judged behind that.
+#[test]
+fn links_to_what_came_in_its_place_are_as_damaged() {
+    let Some(archive) = damaged(&["file", "other"]) else { return };
+    archive.write("file.swp", "edit of a damaged file");
+    rename(&archive, "file.swp", "file");
+    let names = ["a", "b", "c", "x", "y", "z"];
+    for name in names {
+        fs::hard_link(archive.path("file"), archive.path(name)).unwrap();
+    }
+    let lines = archive.run(Verb::Update).lines();
+    let told = lines.iter().filter(|line| line.starts_with("altered ")).count();
+    assert_eq!(told, names.len() + 1, "{lines:?}");
+}
+
+/// What is in its place is damaged although nobody read it there, and is not when it is read.
+#[test]
+fn what_is_forgotten_before_it_is_read_is_known() {
+    for is_good in [false, true] {
+        let Some(archive) = damaged(&["file", "other"]) else { return };
+        archive.write("new", if is_good { "file" } else { "edit of a damaged file" });
+        rename(&archive, "new", "file");
+        archive.open().forget(&archive.path("file"), &options()).unwrap();
+        let class = if is_good { "new" } else { "altered" };
+        assert_eq!(archive.run(Verb::Update).lines(), [format!("{class} file")]);
+    }
+}
+
+/// Another row's file in its place for a while, as it should be.
+#[test]
+fn what_looked_like_it_in_its_place_goes_its_way() {
+    let Some(archive) = cataloged(&["one", "two", "other"]) else { return };
+    for name in ["one", "two"] {
+        archive.write_at(name, name, 7);
+    }
+    archive.run(Verb::Update);
+    rename(&archive, "two", "one");
+    assert_eq!(archive.run(Verb::Audit).lines(), ["altered one", "missing two"]);
+    rename(&archive, "one", "three");
+    let lines = archive.run(Verb::Update).lines();
+    assert_eq!(lines, ["missing one", "moved two -> three", "touched two -> three"]);
 }
