@@ -318,8 +318,8 @@ pub(crate) enum Case {
 /// | not = | not = | any | | changed; older if mtime went back |
 ///
 /// A time beyond the years that have numbers may be another although its number is not: what an
-/// edit may have done is no damage. The inode decides nothing here. A size that differs under the same
-/// digest would be a collision.
+/// edit may have done is no damage. The inode decides nothing here. A size that differs under the
+/// same digest would be a collision.
 pub(crate) fn case(before: &Stat, now: &Stat, is_same_digest: bool) -> Case {
     let is_same_size = before.size == now.size;
     let is_same_time = before.modified == now.modified;
