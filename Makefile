@@ -111,7 +111,7 @@ python test-wheel test-clusters: export CARGO_TARGET_DIR = $(TARGET)
 python: export PATH := $(VENV)/bin:$(PATH)
 python: $(VENV)/requirements-test.txt
 	$(VENV)/bin/pip install --quiet --no-build-isolation --no-deps --force-reinstall \
-		$(if $(PROFILE),-C build-args='--profile $(PROFILE)') ./python
+		$(if $(PROFILE),--config-settings build-args='--profile $(PROFILE)') ./python
 
 $(VENV)/requirements-test.txt: python/requirements-test.txt
 	$(PYTHON) -m venv $(VENV)
@@ -121,7 +121,7 @@ $(VENV)/requirements-test.txt: python/requirements-test.txt
 # What is published: small, which takes longer to build.
 wheel: $(VENV)/requirements-test.txt
 	PATH=$(VENV)/bin:$$PATH CARGO_TARGET_DIR=$(TARGET) $(VENV)/bin/pip wheel --quiet --no-build-isolation --no-deps \
-		-C build-args='--profile dist' --wheel-dir $(TARGET)/wheel ./python
+		--config-settings build-args='--profile dist' --wheel-dir $(TARGET)/wheel ./python
 
 # The same with the peers of the rig's scenario `python`: a gigabyte.
 bench-python:

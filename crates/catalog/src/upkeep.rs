@@ -182,6 +182,10 @@ impl Catalog {
                 take(file);
             }
         }
+        // Seen as another row's that is in its place, it is that of these as well: as a link was.
+        let of_others = Sightings::default();
+        let is_of_these = seen.is_some_and(|row| gone.iter().any(|file| file.id == row));
+        let sightings = if is_of_these { sightings } else { &of_others };
         // Where births are not known, whoever accepts it knows.
         gone.retain(|file| !may_be_another(&file.stat, &stat, true));
         let mut gone = Gone::new(gone, root, statuses);

@@ -293,8 +293,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Whether what is in the place of a row is the file of another, as it is cataloged there. A
-    /// scrub, which looks for no names, does not know.
+    /// Whether what is in the place of a row is the file of another, as it is cataloged there. To a
+    /// scrub, which looks for no names, it never is.
     fn is_good_of_another(
         &self,
         file: &File,

@@ -424,6 +424,21 @@ fn all_names_of_a_file_are_accepted_at_once() {
     assert!(archive.open().not_well().unwrap().is_empty());
 }
 
+/// One of them may be gone by then.
+#[test]
+fn a_link_that_is_gone_is_accepted_with_the_file() {
+    let Some(archive) = cataloged(&["file", "other"]) else { return };
+    fs::hard_link(archive.path("file"), archive.path("link")).unwrap();
+    archive.run(Verb::Update);
+    alter(&archive, "file");
+    archive.run(Verb::Audit);
+    fs::remove_file(archive.path("link")).unwrap();
+    archive.run(Verb::Audit);
+    archive.open().accept(&archive.path("file"), &options()).unwrap();
+    assert!(archive.open().not_well().unwrap().is_empty());
+    assert_eq!(audit_all(&archive).lines(), [""; 0]);
+}
+
 /// A file that is as it should be, and lay in the place of one that is not.
 #[test]
 fn what_lay_in_the_place_of_a_damaged_file_has_links_that_are_well() {
