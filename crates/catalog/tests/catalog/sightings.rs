@@ -18,6 +18,12 @@ fn restore(archive: &Archive, name: &str, from: &str) {
     set_time(&archive.path(name), time);
 }
 
+/// Writes a file as an editor does that saves by renaming: it is another one then.
+fn save(archive: &Archive, name: &str, content: impl AsRef<[u8]>) {
+    archive.write("saved", content);
+    rename(archive, "saved", name);
+}
+
 fn touch(archive: &Archive, name: &str) {
     set_time(&archive.path(name), UNIX_EPOCH + Duration::from_secs(2_000_000_000));
 }
@@ -172,8 +178,7 @@ fn what_took_the_name_of_a_copy_is_not_gone() {
 #[test]
 fn what_was_made_of_a_damaged_file_is_known() {
     let Some(archive) = damaged(&["file", "other"]) else { return };
-    archive.write("file.swp", "edit of a damaged file");
-    rename(&archive, "file.swp", "file");
+    save(&archive, "file", "edit of a damaged file");
     assert_eq!(archive.run(Verb::Audit).lines(), ["altered file"]);
     rename(&archive, "file", "file.bad");
     archive.write("file", "file");
@@ -483,8 +488,7 @@ fn what_was_made_of_a_damaged_file_is_known_by_any_number() {
     for from in ["second", "file"] {
         // A row's number may be given again where files have been read since, too.
         let content = fs::read(archive.path(from)).unwrap();
-        archive.write("new", [content, b", edited".to_vec()].concat());
-        rename(&archive, "new", from);
+        save(&archive, from, [content, b", edited".to_vec()].concat());
         set_time(&archive.path(from), time + Duration::from_secs(100));
     }
     assert!(archive.run(Verb::Audit).lines().contains(&"altered file".to_owned()));
@@ -500,8 +504,7 @@ fn what_a_scrub_alone_saw_is_known() {
     let Some(archive) = cataloged(&["file", "other"]) else { return };
     alter(&archive, "file");
     archive.scrub(everything());
-    archive.write("file.swp", "edit of a damaged file");
-    rename(&archive, "file.swp", "file");
+    save(&archive, "file", "edit of a damaged file");
     assert_eq!(archive.scrub(everything()).lines(), ["altered file"]);
     rename(&archive, "file", "file.bad");
     archive.write("file", "file");
@@ -512,8 +515,7 @@ fn what_a_scrub_alone_saw_is_known() {
 #[test]
 fn links_to_what_came_in_its_place_are_as_damaged() {
     let Some(archive) = damaged(&["file", "other"]) else { return };
-    archive.write("file.swp", "edit of a damaged file");
-    rename(&archive, "file.swp", "file");
+    save(&archive, "file", "edit of a damaged file");
     let names = ["a", "b", "c", "x", "y", "z"];
     for name in names {
         fs::hard_link(archive.path("file"), archive.path(name)).unwrap();
@@ -528,8 +530,7 @@ fn links_to_what_came_in_its_place_are_as_damaged() {
 fn what_is_forgotten_before_it_is_read_is_known() {
     for is_good in [false, true] {
         let Some(archive) = damaged(&["file", "other"]) else { return };
-        archive.write("new", if is_good { "file" } else { "edit of a damaged file" });
-        rename(&archive, "new", "file");
+        save(&archive, "file", if is_good { "file" } else { "edit of a damaged file" });
         archive.open().forget(&archive.path("file"), &options()).unwrap();
         let class = if is_good { "new" } else { "altered" };
         assert_eq!(archive.run(Verb::Update).lines(), [format!("{class} file")]);
