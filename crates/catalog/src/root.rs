@@ -68,6 +68,13 @@ impl Root {
         self.id
     }
 
+    /// Whether its files kept their numbers when it was looked at last: damaged ones are known by
+    /// these, whatever becomes of their rows.
+    #[must_use]
+    pub fn numbers_last(&self) -> bool {
+        self.inodes_last
+    }
+
     /// The path of a file or folder below it.
     #[must_use]
     pub fn path_of(&self, below: &[u8]) -> PathBuf {
