@@ -334,20 +334,16 @@ impl Work<'_> {
         if self.verb.accepts() && !(found.new.is_empty() && found.gone.is_empty()) {
             self.require_shape()?;
         }
-        let Scan { mut same, renumbered, mut doubtful, mut gone, new, mut unknown, .. } = found;
+        let Scan { mut same, mut renumbered, mut doubtful, mut gone, new, mut unknown, .. } = found;
         self.mounts = found.mounts;
         // Numbers that are given at every mount are no file's own: those of most files differ then.
         // Where they hold they are believed again.
-        self.batch.root.inodes_last = renumbered.len() * 2 <= same.len();
-        if self.numbers_tell() && !renumbered.is_empty() {
-            // Another file that looks the same, of which nothing is known.
-            let renumbered: HashSet<i64> = renumbered.into_iter().collect();
-            same.retain(|id| !renumbered.contains(id));
-            doubtful.extend(renumbered);
-        }
-        let out_of_sight = self.kin_of(&new, &found.others)?;
+        self.batch.root.inodes_last = renumbered.len() <= same.len();
+        // Another file that looks the same: of that nothing is known.
+        if self.numbers_tell() { &mut doubtful } else { &mut same }.append(&mut renumbered);
+        self.owners = found.others.iter().map(|other| (other.known, *other)).collect();
+        let out_of_sight = self.kin_of(&new)?;
         self.shared = shared(&found.others);
-        self.owners = found.others.iter().map(|other| (other.known, other.id)).collect();
         // What is in the place of a damaged row is judged with that, and its other names behind it.
         let is_kept = |id| self.statuses.get(id).is_some_and(|status| status.is_kept());
         let in_bad_places = found.others.iter().filter(|other| is_kept(&other.id));
@@ -430,16 +426,14 @@ impl Work<'_> {
 
     /// Finds the rows whose file, or what was their file, a new name leads to as well, and keeps
     /// them in mind. Gives those of them that are out of sight and whose file has no other name.
-    fn kin_of(&mut self, new: &[New], others: &[Other]) -> Result<Vec<File>, CatalogError> {
+    fn kin_of(&mut self, new: &[New]) -> Result<Vec<File>, CatalogError> {
         let mut out_of_sight = Vec::new();
-        if new.is_empty() || others.is_empty() || !self.numbers_tell() {
+        if new.is_empty() || self.owners.is_empty() || !self.numbers_tell() {
             return Ok(out_of_sight);
         }
-        let by_number: HashMap<i64, &Other> =
-            others.iter().map(|other| (other.known, other)).collect();
         let mut finder = Finder::new(self.catalog.reader()?);
         for new in new {
-            let Some(other) = by_number.get(&new.stat.inode) else { continue };
+            let Some(other) = self.owners.get(&new.stat.inode) else { continue };
             let Some(file) = finder.find(other.id)? else { continue };
             let path = self.batch.root.path_of(&new.path);
             if !is_file_of(&file.stat, &path, &new.stat, true) {

@@ -54,7 +54,7 @@ pub(crate) struct Other {
 pub(crate) struct Scan {
     /// Files whose stat is what it was.
     pub(crate) same: Vec<i64>,
-    /// Those of them that have another number.
+    /// The same of those that have another number.
     pub(crate) renumbered: Vec<i64>,
     /// Files whose stat is not, or that are not well: only reading them tells.
     pub(crate) doubtful: Vec<i64>,
@@ -76,7 +76,8 @@ pub(crate) struct Scan {
 impl Scan {
     /// Rows that the catalog has.
     pub(crate) fn rows(&self) -> u64 {
-        (self.same.len() + self.doubtful.len() + self.gone.len()) as u64 + self.unknown
+        let known = [self.same.len(), self.renumbered.len(), self.doubtful.len(), self.gone.len()];
+        known.iter().sum::<usize>() as u64 + self.unknown
     }
 }
 
@@ -183,10 +184,8 @@ impl Scan {
             self.doubtful.push(file.id);
             return;
         }
-        self.same.push(file.id);
-        if file.stat.inode != stat.inode {
-            self.renumbered.push(file.id);
-        }
+        let has_number = file.stat.inode == stat.inode;
+        if has_number { &mut self.same } else { &mut self.renumbered }.push(file.id);
     }
 }
 

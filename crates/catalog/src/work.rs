@@ -31,7 +31,7 @@ use crate::moves::{Gone, Moves};
 use crate::options::{Options, Verb};
 use crate::pressure::Pressure;
 use crate::rows::File;
-use crate::scan::prefix_len;
+use crate::scan::{Other, prefix_len};
 use crate::sighting::Sightings;
 use crate::stat::{Stat, tells_births};
 use crate::summary::Halt;
@@ -70,7 +70,7 @@ pub(crate) struct Work<'a> {
     pub(crate) shared: HashSet<i64>,
     /// By the numbers that they are cataloged with, rows whose file has several names, or lies in
     /// another place.
-    pub(crate) owners: HashMap<i64, i64>,
+    pub(crate) owners: HashMap<i64, Other>,
     /// Ids of rows that are judged once all others are that lead to the same file.
     deferred: HashSet<i64>,
     pub(crate) limits: Arc<Limits>,

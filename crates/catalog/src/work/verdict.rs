@@ -304,9 +304,9 @@ impl Work<'_> {
         if stat.inode == file.stat.inode {
             return Ok(false);
         }
-        let other = self.owners.get(&stat.inode).filter(|id| **id != file.id);
-        let other = match other {
-            Some(&id) => Finder::new(self.catalog.reader()?).find(id)?,
+        let owner = self.owners.get(&stat.inode).filter(|owner| owner.id != file.id);
+        let owner = match owner {
+            Some(owner) => Finder::new(self.catalog.reader()?).find(owner.id)?,
             None => None,
         };
         let path = self.batch.root.path_of(&file.place());
@@ -314,7 +314,7 @@ impl Work<'_> {
             agree(&row.digests, digests) == Some(true)
                 && is_file_of(&row.stat, &path, stat, self.births_are_known)
         };
-        Ok(other.as_ref().is_some_and(is_its) || self.gone.of_number(stat.inode).any(is_its))
+        Ok(owner.as_ref().is_some_and(is_its) || self.gone.of_number(stat.inode).any(is_its))
     }
 
     /// Notes what is wrong with a row, whose digest and stat stay.

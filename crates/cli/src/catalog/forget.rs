@@ -34,8 +34,8 @@ pub fn run(args: &Forget) -> anyhow::Result<ExitCode> {
                     words += &format!(", {count} of them {what}");
                 }
                 let is_of_root = finding.path.starts_with(b"/");
-                let numbers_last = catalog.root_of(path).is_ok_and(|(it, _)| it.numbers_last());
-                if !is_of_root && known[0].0 > 0 && numbers_last {
+                let stays_known = || catalog.root_of(path).is_ok_and(|(it, _)| it.numbers_last());
+                if !is_of_root && known[0].0 > 0 && stays_known() {
                     words += "; what is damaged and there still stays so: `lanesum accept` takes it \
                               as it is";
                 }
