@@ -6,7 +6,7 @@ use core::arch::asm;
 use crate::Word;
 use crate::blocks::BlockRow;
 use crate::feed::Transposed;
-use crate::word::{Bits, Numbers, sealed::Sealed};
+use crate::word::{Numbers, function, sealed::Sealed};
 
 /// One number, whose sums are made in the order that the kernel gives. For four at once the
 /// compiler's own order is better, since not all values fit into the registers.
@@ -41,30 +41,21 @@ impl<const IN_ORDER: bool> Numbers for Scalar<IN_ORDER> {
     }
 }
 
-impl<const IN_ORDER: bool> Bits for Scalar<IN_ORDER> {
-    #[inline(always)]
-    fn and(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
-
-    #[inline(always)]
-    fn xor(self, other: Self) -> Self {
-        Self(self.0 ^ other.0)
-    }
-
-    #[inline(always)]
-    fn rotate_left(self, count: u32) -> Self {
-        Self(self.0.rotate_left(count))
-    }
-}
-
 impl<const IN_ORDER: bool> Word for Scalar<IN_ORDER> {
     const LANES: usize = 1;
     const PARTS: usize = 0;
 
     #[inline(always)]
     fn end_step<const F: i32, const COUNT: u32>(self, b: Self, c: Self, d: Self) -> Self {
-        self.fewest::<F, COUNT>(b, c, d)
+        let (b, c, d) = (b.0, c.0, d.0);
+        let (sum, late) = match F {
+            function::F => (self, d ^ b & (c ^ d)),
+            function::G => (self.add(Self(c & !d)), b & d),
+            function::H => (self, b ^ (c ^ d)),
+            function::I => (self, c ^ (b | !d)),
+            _ => unreachable!("no function of MD5"),
+        };
+        Self(sum.add(Self(late)).0.rotate_left(COUNT).wrapping_add(b))
     }
 
     #[inline(always)]

@@ -110,57 +110,46 @@ pub mod function {
     pub const I: i32 = C ^ (B | (D ^ ALL));
 }
 
-/// Single bits of the numbers of a word.
-pub(crate) trait Bits: Numbers {
-    fn and(self, other: Self) -> Self;
-
-    fn xor(self, other: Self) -> Self;
-
-    fn rotate_left(self, count: u32) -> Self;
-
-    #[inline(always)]
-    fn not(self) -> Self {
-        self.xor(Self::splat(u32::MAX))
-    }
-
-    /// Two words that add up to `self + f(b, c, d)`, the first of them without waiting for `b`.
-    #[inline(always)]
-    fn add_function<const F: i32>(self, b: Self, c: Self, d: Self) -> [Self; 2] {
-        match F {
-            function::F => [self, d.xor(b.and(c.xor(d)))],
-            // The halves are disjoint.
-            function::G => [self.add(c.and(d.not())), b.and(d)],
-            function::H => [self, b.xor(c.xor(d))],
-            // b | !d, as De Morgan says.
-            function::I => [self, c.xor(d.and(b.not()).not())],
-            _ => unreachable!("no function of MD5"),
-        }
-    }
-
-    /// [`Word::end_step`] in the fewest operations.
-    #[inline(always)]
-    fn fewest<const F: i32, const COUNT: u32>(self, b: Self, c: Self, d: Self) -> Self {
-        let [sum, late] = self.add_function::<F>(b, c, d);
-        sum.add(late).rotate_left(COUNT).add(b)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::portable::Scalar;
+    use crate::{Backend, Kernel, MAX_LANES};
+
+    /// `((7 + f(b, c, d)) <<< 9) + b` of operands that are tables themselves.
+    struct EndStep<const F: i32>;
+
+    impl<const F: i32> Kernel for EndStep<F> {
+        type Output = Vec<u32>;
+
+        #[inline(always)]
+        fn run<W: Word>(self) -> Vec<u32> {
+            let [b, c, d] = [function::B, function::C, function::D];
+            let word = |table: i32| W::splat(table.cast_unsigned());
+            let end = W::splat(7).end_step::<F, 9>(word(b), word(c), word(d));
+            let mut rows = [[0; 16]; MAX_LANES];
+            W::store_rows([end; 4], &mut rows);
+            let words = rows[..W::LANES].as_flattened().as_chunks().0;
+            words.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect()
+        }
+    }
 
     #[test]
-    fn functions_are_as_their_truth_tables() {
-        fn check<const F: i32>() {
-            let [b, c, d] = [function::B, function::C, function::D];
-            let [b, c, d] = [b, c, d].map(|table| Scalar::<true>::splat(table as u32));
-            let [sum, late] = Scalar::splat(7).add_function::<F>(b, c, d);
-            assert_eq!(sum.add(late).add(Scalar::splat(249)).0 as u8, F as u8);
+    fn every_word_ends_a_step_by_the_truth_table_of_its_function() {
+        fn check<const F: i32>(backend: Backend) {
+            // Beyond their eight bits all three tables are 0.
+            let beyond = if F & 1 == 1 { u32::MAX << 8 } else { 0 };
+            let sum = (F.cast_unsigned() | beyond).wrapping_add(7);
+            let expected = sum.rotate_left(9).wrapping_add(function::B.cast_unsigned());
+            for &width in backend.widths() {
+                let words = backend.run(width, EndStep::<F>);
+                assert_eq!(words, vec![expected; 4 * width], "{F:#b}: {backend} {width}");
+            }
         }
-        check::<{ function::F }>();
-        check::<{ function::G }>();
-        check::<{ function::H }>();
-        check::<{ function::I }>();
+        for backend in Backend::available() {
+            check::<{ function::F }>(backend);
+            check::<{ function::G }>(backend);
+            check::<{ function::H }>(backend);
+            check::<{ function::I }>(backend);
+        }
     }
 }

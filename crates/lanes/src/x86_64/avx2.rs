@@ -4,7 +4,7 @@ use core::arch::asm;
 use core::arch::x86_64::{__m256i as Ymm, *};
 
 use super::vector::{Register, Set};
-use crate::word::{Bits, Numbers};
+use crate::word::{Numbers, function};
 
 /// The instruction set. Two registers that share the execution units are faster with fewer
 /// operations, although the chain is longer.
@@ -16,12 +16,27 @@ impl<const ALONE: bool> Set<Ymm> for Avx2<ALONE> {
 
     #[inline(always)]
     fn end_step<const F: i32, const COUNT: u32>(sum: Ymm, b: Ymm, c: Ymm, d: Ymm) -> Ymm {
-        if ALONE {
-            let [sum, late] = sum.add_function::<F>(b, c, d);
-            // SAFETY: the ground rule.
-            unsafe { shortest::<COUNT>(sum.opaque(), late, b) }
-        } else {
-            sum.fewest::<F, COUNT>(b, c, d)
+        let ones = Ymm::splat(u32::MAX);
+        // SAFETY: the ground rule. The compiler makes the immediate forms of constant counts.
+        unsafe {
+            let [sum, late] = match F {
+                function::F => {
+                    [sum, _mm256_xor_si256(d, _mm256_and_si256(b, _mm256_xor_si256(c, d)))]
+                }
+                function::G => [sum.add(_mm256_andnot_si256(d, c)), _mm256_and_si256(b, d)],
+                function::H => [sum, _mm256_xor_si256(b, _mm256_xor_si256(c, d))],
+                function::I => {
+                    [sum, _mm256_xor_si256(c, _mm256_xor_si256(_mm256_andnot_si256(b, d), ones))]
+                }
+                _ => unreachable!("no function of MD5"),
+            };
+            if ALONE {
+                return shortest::<COUNT>(sum.opaque(), late, b);
+            }
+            let sum = _mm256_add_epi32(sum, late);
+            let left = _mm256_sllv_epi32(sum, Ymm::splat(COUNT));
+            let right = _mm256_srlv_epi32(sum, Ymm::splat(32 - COUNT));
+            _mm256_add_epi32(_mm256_or_si256(left, right), b)
         }
     }
 
@@ -101,27 +116,6 @@ impl Numbers for Ymm {
         }
         // SAFETY: the ground rule.
         unsafe { opaque(self) }
-    }
-}
-
-impl Bits for Ymm {
-    #[inline(always)]
-    fn and(self, other: Self) -> Self {
-        // SAFETY: the ground rule.
-        unsafe { _mm256_and_si256(self, other) }
-    }
-
-    #[inline(always)]
-    fn xor(self, other: Self) -> Self {
-        // SAFETY: the ground rule.
-        unsafe { _mm256_xor_si256(self, other) }
-    }
-
-    #[inline(always)]
-    fn rotate_left(self, count: u32) -> Self {
-        let (left, right) = (Self::splat(count), Self::splat(32 - count));
-        // SAFETY: the ground rule. The compiler makes the immediate forms of constant counts.
-        unsafe { _mm256_or_si256(_mm256_sllv_epi32(self, left), _mm256_srlv_epi32(self, right)) }
     }
 }
 

@@ -1,21 +1,35 @@
 //! SSE2, which every x86-64 has: four lanes of 32 bits.
 
 use core::arch::asm;
-use core::arch::x86_64::*;
+use core::arch::x86_64::{__m128i as Xmm, *};
 
 use super::vector::{Register, Set};
-use crate::word::{Bits, Numbers};
+use crate::word::{Numbers, function};
 
 /// The instruction set.
 #[derive(Clone, Copy)]
 pub(crate) struct Sse2;
 
-impl<R: Bits> Set<R> for Sse2 {
+impl Set<Xmm> for Sse2 {
     const ALONE: bool = false;
 
     #[inline(always)]
-    fn end_step<const F: i32, const COUNT: u32>(sum: R, b: R, c: R, d: R) -> R {
-        sum.fewest::<F, COUNT>(b, c, d)
+    fn end_step<const F: i32, const COUNT: u32>(sum: Xmm, b: Xmm, c: Xmm, d: Xmm) -> Xmm {
+        let ones = Xmm::splat(u32::MAX);
+        // SAFETY: the ground rule. The compiler makes the immediate forms of constant counts.
+        unsafe {
+            let [sum, late] = match F {
+                function::F => [sum, _mm_xor_si128(d, _mm_and_si128(b, _mm_xor_si128(c, d)))],
+                function::G => [sum.add(_mm_andnot_si128(d, c)), _mm_and_si128(b, d)],
+                function::H => [sum, _mm_xor_si128(b, _mm_xor_si128(c, d))],
+                function::I => [sum, _mm_xor_si128(c, _mm_xor_si128(_mm_andnot_si128(b, d), ones))],
+                _ => unreachable!("no function of MD5"),
+            };
+            let sum = _mm_add_epi32(sum, late);
+            let left = _mm_sll_epi32(sum, _mm_cvtsi32_si128(COUNT.cast_signed()));
+            let right = _mm_srl_epi32(sum, _mm_cvtsi32_si128(32 - COUNT.cast_signed()));
+            _mm_add_epi32(_mm_or_si128(left, right), b)
+        }
     }
 
     #[inline(always)]
@@ -24,7 +38,7 @@ impl<R: Bits> Set<R> for Sse2 {
     }
 }
 
-impl Numbers for __m128i {
+impl Numbers for Xmm {
     #[inline(always)]
     fn splat(value: u32) -> Self {
         // SAFETY: the ground rule.
@@ -47,31 +61,7 @@ impl Numbers for __m128i {
     }
 }
 
-impl Bits for __m128i {
-    #[inline(always)]
-    fn and(self, other: Self) -> Self {
-        // SAFETY: the ground rule.
-        unsafe { _mm_and_si128(self, other) }
-    }
-
-    #[inline(always)]
-    fn xor(self, other: Self) -> Self {
-        // SAFETY: the ground rule.
-        unsafe { _mm_xor_si128(self, other) }
-    }
-
-    #[inline(always)]
-    fn rotate_left(self, count: u32) -> Self {
-        let count = count.cast_signed();
-        // SAFETY: the ground rule. The compiler makes the immediate forms of constant counts.
-        unsafe {
-            let (left, right) = (_mm_cvtsi32_si128(count), _mm_cvtsi32_si128(32 - count));
-            _mm_or_si128(_mm_sll_epi32(self, left), _mm_srl_epi32(self, right))
-        }
-    }
-}
-
-impl Register for __m128i {
+impl Register for Xmm {
     #[inline(always)]
     fn interleave(self, other: Self) -> [Self; 2] {
         // SAFETY: the ground rule.
