@@ -378,13 +378,14 @@ impl Batch {
             }
         }
         let (mut files, mut states) = (FILE.putter(db)?, STATE.putter(db)?);
-        self.rows.sort_unstable_by_key(|(file, _)| file.id);
+        // What was said last of a row holds, so these sorts are stable.
+        self.rows.sort_by_key(|(file, _)| file.id);
         for (file, to) in mem::take(&mut self.rows) {
             let path = to.unwrap_or_else(|| file.path());
             let File { id, stat, digests, .. } = &file;
             self.put_file(db, &mut files, (&path, *id), (stat, file.settled()), digests)?;
         }
-        self.states.sort_unstable_by_key(|state| state.id);
+        self.states.sort_by_key(|state| state.id);
         self.states.drain(..).try_for_each(|state| put_state(&mut states, &state))?;
         if self.distrusts_rows {
             // SQLite takes a row out of an index by its values, and gives up where they are others.

@@ -20,6 +20,9 @@ use crate::scrub::cost;
 use crate::sighting::Sighting;
 use crate::stat::{NEVER, Stat, birth, is_beyond, is_file_of, may_be_another, number};
 
+/// Bytes of a file that is read within a second or two where archives live.
+const SHORT: i64 = 16 << 20;
+
 const UNCONFIRMED: &str =
     "it is not as cataloged; the second reading, which tells whether it rotted, was ended";
 
@@ -84,8 +87,11 @@ impl Work<'_> {
         if !self.statuses.contains_key(&file.id) {
             self.batch.state(file.id, self.catalog.checked(file.id)?, Status::Busy);
         }
-        // The second reading may take minutes.
-        self.commit()?;
+        // The second reading may take minutes; a look at a short file does not, and an audit may find
+        // as many as there are.
+        if self.verb == Verb::Scrub || stat.size > SHORT || self.batch.is_due() {
+            self.commit()?;
+        }
         match (self.confirm(path, &file, (&digests, &stat)), class) {
             (Confirmed::Busy, _) if self.is_unconfirmed => {
                 self.batch.count(Class::Busy, 1);
