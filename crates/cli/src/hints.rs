@@ -9,7 +9,6 @@ use lanesum_checksum::Algorithm;
 use lanesum_checksum::check::{List, ListError};
 use lanesum_checksum::hints::{Hint, NotFound, Place, Says, Written, is_escaped};
 use lanesum_list::formats::Kind;
-use lanesum_list::start::NotAList;
 
 use crate::console::{Console, shown};
 
@@ -53,8 +52,8 @@ impl Command {
 
 /// Why a list could not be read, with the filter through which it is to go before the command.
 pub fn of_unread(list: &List, error: &ListError, command: &str) -> String {
-    if let ListError::NotAList(NotAList::Utf16) = error {
-        return through(list, "looks like UTF-16", UTF_8, command);
+    if let Some((words, filter)) = filtered(error) {
+        return through(list, &words, filter, command);
     }
     match (is_folder(error), list) {
         (true, List::Path(folder)) => {
@@ -67,16 +66,23 @@ pub fn of_unread(list: &List, error: &ListError, command: &str) -> String {
 
 /// The same, of a command that has no such place.
 pub fn of_unread_by_itself(list: &List, error: &ListError) -> String {
-    match (error, list) {
-        (ListError::NotAList(NotAList::Utf16), List::Path(path)) => {
-            format!("looks like UTF-16; {UTF_8} <{} makes it UTF-8", shown(path))
+    match (filtered(error), list) {
+        (Some((words, filter)), List::Path(path)) => {
+            format!("{words}; {filter} <{} makes a list of it", shown(path))
         }
         _ if is_folder(error) => A_FOLDER.to_owned(),
         _ => error.to_string(),
     }
 }
 
-const UTF_8: &str = "iconv -f UTF-16 -t UTF-8";
+/// What a list is that a filter makes one of, and the filter.
+fn filtered(error: &ListError) -> Option<(String, &'static str)> {
+    let ListError::NotAList(what) = error else { return None };
+    let told = what.to_string();
+    let words = told.split_once("; ").map_or(&*told, |(words, _)| words);
+    Some((words.to_owned(), what.filter()?))
+}
+
 const A_FOLDER: &str = "is a folder, not a list";
 
 fn is_folder(error: &ListError) -> bool {

@@ -15,6 +15,31 @@ pub(crate) fn begins_with_mark(name: &[u8]) -> bool {
     name.starts_with(MARK) || name.starts_with(b"\xff\xfe") || name.starts_with(b"\xfe\xff")
 }
 
+impl NotAList {
+    /// The command of a shell that makes a list of it, from its standard input to its output, where
+    /// there is one.
+    #[must_use]
+    pub const fn filter(self) -> Option<&'static str> {
+        match self {
+            Self::Utf16 => Some(FROM_UTF_16),
+            Self::Compressed { filter, .. } => Some(filter),
+            Self::OfDvc => Some(FROM_DVC),
+            Self::NulEnded | Self::NewlineEnded | Self::Binary | Self::OfWindows => None,
+        }
+    }
+}
+
+const FROM_UTF_16: &str = "iconv -f UTF-16 -t UTF-8";
+const FROM_DVC: &str = r#"awk '/md5: /{m=$NF} sub(/.*path: /,""){print m"  "$0}'"#;
+
+/// What compressed files begin with, the program that makes them, and the one that undoes it.
+const COMPRESSED: [(&[u8], &str, &str); 4] = [
+    (b"\x1f\x8b", "gzip", "zcat"),
+    (b"BZh", "bzip2", "bzcat"),
+    (b"\xfd7zXZ\0", "xz", "xzcat"),
+    (b"\x28\xb5\x2f\xfd", "zstd", "zstdcat"),
+];
+
 /// As much of a list as is to be looked at, in bytes. Four do where no more have come: the marks
 /// have three at most, and a fourth makes UTF-16 without one unlikely to be cut.
 pub const HEAD: usize = 8192;
@@ -24,7 +49,7 @@ pub const HEAD: usize = 8192;
 #[non_exhaustive]
 pub enum NotAList {
     /// It is in UTF-16 of either byte order, with a mark or without.
-    #[error("looks like UTF-16; convert it to UTF-8, e.g. iconv -f UTF-16 -t UTF-8")]
+    #[error("looks like UTF-16; convert it to UTF-8, e.g. {FROM_UTF_16}")]
     Utf16,
     /// Its first line ends with NUL where newlines were expected.
     #[error("its lines end with NUL; check it with --zero")]
@@ -35,6 +60,17 @@ pub enum NotAList {
     /// It is no text: control characters abound.
     #[error("looks like binary data, not a list of checksums")]
     Binary,
+    /// It is compressed.
+    #[error("is compressed by {by}; {filter} shows the list")]
+    Compressed {
+        /// The program that did it.
+        by: &'static str,
+        /// The one that undoes it.
+        filter: &'static str,
+    },
+    /// It is a `.dvc`, what DVC notes of a file or a folder that it tracks.
+    #[error("is what DVC notes of a file, and no list; {FROM_DVC} makes one")]
+    OfDvc,
     /// It is what Get-FileHash of PowerShell or certutil show on a screen.
     #[error(
         "is what Get-FileHash or certutil show, and no list; PowerShell writes one: Get-FileHash -A \
@@ -72,7 +108,10 @@ pub fn of_text(head: &[u8], ending: Ending) -> Result<usize, NotAList> {
     } else if is_utf16(head) {
         Err(NotAList::Utf16)
     } else if is_binary(head, ending) {
-        Err(NotAList::Binary)
+        let by = COMPRESSED.into_iter().find(|(start, ..)| head.starts_with(start));
+        Err(by.map_or(NotAList::Binary, |(_, by, filter)| NotAList::Compressed { by, filter }))
+    } else if head.starts_with(b"outs:\n") {
+        Err(NotAList::OfDvc)
     } else if is_shown_by_windows(head) {
         Err(NotAList::OfWindows)
     } else {
@@ -206,12 +245,34 @@ mod tests {
     fn programs_and_pictures_are_binary() {
         let elf = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0\x01\0\0\0";
         let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x10\0\0\0\x10\x08\x02\0\0\0";
-        for data in [&elf[..], png, &[0; 100], b"\x1f\x8b\x08\0\0\0\0\0\0\x03"] {
+        for data in [&elf[..], png, &[0; 100]] {
             for ending in [Ending::Newline, Ending::Nul] {
                 let zeros = ending == Ending::Nul && data == [0; 100];
                 let expected = if zeros { Ok(0) } else { Err(NotAList::Binary) };
                 assert_eq!(of_text(data, ending), expected, "{data:?}");
             }
         }
+    }
+
+    #[test]
+    fn what_is_compressed_says_by_what() {
+        for (data, expected) in [
+            (&b"\x1f\x8b\x08\0\0\0\0\0\0\x03"[..], "zcat"),
+            (b"BZh91AY&SY\0\0\0\x01\x02", "bzcat"),
+            (b"\xfd7zXZ\0\0\x04\xe6\xd6\xb4\x46", "xzcat"),
+            (b"\x28\xb5\x2f\xfd\x04\x58\0\0\0\0", "zstdcat"),
+        ] {
+            let found = of_text(data, Ending::Newline).unwrap_err();
+            assert_eq!(found.filter(), Some(expected), "{found}");
+            assert!(found.to_string().contains(expected), "{found}");
+        }
+        // Text that begins so is text.
+        assert_eq!(of_text(b"BZh is how it begins\n", Ending::Newline), Ok(0));
+    }
+
+    #[test]
+    fn what_dvc_notes_is_no_list() {
+        let noted = b"outs:\n- md5: d41d8cd98f00b204e9800998ecf8427e\n  size: 0\n  path: a b\n";
+        assert_eq!(of_text(noted, Ending::Newline), Err(NotAList::OfDvc));
     }
 }

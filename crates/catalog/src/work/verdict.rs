@@ -87,8 +87,8 @@ impl Work<'_> {
         if !self.statuses.contains_key(&file.id) {
             self.batch.state(file.id, self.catalog.checked(file.id)?, Status::Busy);
         }
-        // The second reading may take minutes; a look at a short file does not, and an audit may find
-        // as many as there are.
+        // The second reading may take minutes; that of a short file does not, and an audit may find
+        // as many of these as there are.
         if self.verb == Verb::Scrub || stat.size > SHORT || self.batch.is_due() {
             self.commit()?;
         }

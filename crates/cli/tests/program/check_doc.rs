@@ -52,7 +52,8 @@ impl Row {
         .unwrap();
         folder.write("list", &self.list);
         let run = folder.run_with_stdin(&format!("check {}", self.args), self.stdin);
-        let (stdout, stderr) = (text(&run.stdout), text(&run.stderr));
+        // Quotes of a told command, which `text` escapes.
+        let (stdout, stderr) = (text(&run.stdout), text(&run.stderr).replace("\\\"", "\""));
         let last = stderr.lines().last().unwrap_or_default();
         // Files, bytes and time of a summary are not told here.
         let last = last.rsplit_once("/s): ").map_or(last, |(_, words)| words);
@@ -162,6 +163,12 @@ fn rows() -> Vec<Row> {
             .is(1),
         row("UTF-16", utf16, "list")
             .says("list: looks like UTF-16: iconv -f UTF-16 -t UTF-8 <list | lanesum check")
+            .is(1),
+        row("what gzip makes", *b"\x1f\x8b\x08\0\0\0\0\0\0\x03", "list")
+            .says("list: is compressed by gzip: zcat <list | lanesum check")
+            .is(1),
+        row("a `.dvc` of DVC", format!("outs:\n- md5: {}\n  path: a\n", &good[..32]), "list")
+            .says(r#"list: is what DVC notes of a file, and no list: awk '/md5: /{m=$NF} sub(/.*path: /,""){print m"  "$0}' <list | lanesum check"#)
             .is(1),
         row("binary data", [0; 999], "list")
             .says("list: looks like binary data, not a list of checksums")

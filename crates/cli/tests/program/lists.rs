@@ -56,15 +56,34 @@ fn a_list_in_utf16_is_refused_with_the_remedy() {
     for (args, words, result) in [
         (&["check", "--root", ".", "li st"][..], "| lanesum check --root .", "a: OK\n"),
         (&["compare", "li st", "t"], "| lanesum compare - t", ""),
-        (&["convert", "--to", "tag", "li st"], "makes it UTF-8", &lines(&["a"])),
+        (&["convert", "--to", "tag", "li st"], "makes a list of it", &lines(&["a"])),
     ] {
         let told = String::from_utf8(output(&mut folder.lanesum(args)).stderr).unwrap();
         assert!(told.contains(&format!("{filter} <'li st' {words}\n")), "{args:?}: {told}");
         let script = told.split(&format!("{filter} ")).nth(1).unwrap();
-        let script = script.trim_end().trim_end_matches(" makes it UTF-8");
+        let script = script.trim_end().trim_end_matches(" makes a list of it");
         let script = script.replace("lanesum ", &format!("'{PROGRAM}' "));
         let ran = output(folder.command("sh").args(["-c", &format!("{filter} {script}")]));
         assert!(text(&ran.stdout).starts_with(result), "{args:?}: {ran:?}");
+    }
+}
+
+#[test]
+fn what_makes_a_list_of_something_else_is_told() {
+    let folder = folder();
+    let digest = &lines(&["a"])[..32];
+    folder.write("it.dvc", format!("outs:\n- md5: {digest}\n  size: 1\n  hash: md5\n  path: a\n"));
+    folder.write("it", lines(&["a"]));
+    let compressed = output(folder.command("gzip").args(["-c", "it"]));
+    folder.write("it.gz", compressed.stdout);
+    for (list, filter) in [("it.gz", "zcat"), ("it.dvc", "awk '")] {
+        let told = output(&mut folder.lanesum(["check", list]));
+        assert_eq!(told.status.code(), Some(1), "{told:?}");
+        let told = String::from_utf8(told.stderr).unwrap();
+        let script = told.split_once(filter).unwrap_or_else(|| panic!("{told}")).1;
+        let script = format!("{filter}{script}").replace("lanesum ", &format!("'{PROGRAM}' "));
+        let ran = output(folder.command("sh").args(["-c", &script]));
+        assert_eq!(text(&ran.stdout), "a: OK\n", "{script}: {ran:?}");
     }
 }
 
