@@ -21,7 +21,7 @@ use crate::options::Options;
 use crate::root::Root;
 use crate::rows;
 use crate::stat::{NEVER, Stat, nanoseconds};
-use crate::volume::Place;
+use crate::volume::FolderId;
 use crate::way::{There, Ways};
 use crate::{Catalog, CatalogError};
 
@@ -227,7 +227,7 @@ impl Catalog {
         options: &Options,
     ) -> Result<Vec<(PathBuf, Imported)>, CatalogError> {
         let is_there =
-            Place::of(&root.path).is_ok_and(|it| it.is_that_of(&root.volume, root.inode));
+            FolderId::of(&root.path).is_ok_and(|it| it.is_that_of(&root.volume, root.inode));
         let path_of = root.clone();
         let mut eyes = Eyes { ways: Ways::of(&root.path)?, own: self.own_files() };
         let mut batch = Batch::begin(&self.db, root, "import", (options.clock)())?;

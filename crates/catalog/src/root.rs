@@ -11,7 +11,7 @@ use rusqlite::{Connection, Row, Transaction, TransactionBehavior};
 use crate::check::require_rows;
 use crate::mounts::Mounts;
 use crate::table::{ROOT, blob, int, text};
-use crate::volume::Place;
+use crate::volume::FolderId;
 use crate::{Catalog, CatalogError, digests};
 
 /// A folder that is cataloged with all that is in it, on one file system.
@@ -89,8 +89,8 @@ impl Root {
 
     /// Why the folder is not the one that was cataloged, if it is not.
     pub(crate) fn why_not_there(&self) -> Option<String> {
-        match Place::of(&self.path) {
-            Ok(place) if place.is_that_of(&self.volume, self.inode) => None,
+        match FolderId::of(&self.path) {
+            Ok(found) if found.is_that_of(&self.volume, self.inode) => None,
             Ok(_) => Some("another volume or another folder is there".to_owned()),
             Err(error) => Some(lanesum_checksum::error::message(&error)),
         }
@@ -240,7 +240,7 @@ impl Catalog {
     fn put_root(&self, folder: &Path, policy: Policy) -> Result<Root, CatalogError> {
         digests::number_of(policy.algorithms)?;
         let path = folder.canonicalize().map_err(CatalogError::io(folder))?;
-        let place = Place::of(&path).map_err(|error| match error.kind() {
+        let found = FolderId::of(&path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotADirectory => CatalogError::NotAFolder(folder.to_owned()),
             _ => CatalogError::io(folder)(error),
         })?;
@@ -256,9 +256,9 @@ impl Catalog {
         for root in &roots {
             let is_inside = root.path.starts_with(&path) || path.starts_with(&root.path);
             // Whether a root that is not there is mounted is unknown.
-            let is_of_device = |other: Place| other.device == place.device;
+            let is_of_device = |other: FolderId| other.device == found.device;
             if is_inside
-                && Place::of(&root.path).map_or(true, is_of_device)
+                && FolderId::of(&root.path).map_or(true, is_of_device)
                 && !is_mounted_between(&root.path, &path)?
             {
                 let other = root.path.clone();
@@ -269,7 +269,7 @@ impl Catalog {
         let sql = "SELECT max(coalesce((SELECT max(id) FROM root), 0), \
                    coalesce((SELECT max(root) FROM run), 0)) + 1";
         let id = self.db.query_row(sql, [], |row| row.get(0))?;
-        let Place { volume, inode, .. } = place;
+        let FolderId { volume, inode, .. } = found;
         let (inodes_last, suspended) = (true, None);
         let root = Root { id, path, volume, inode, inodes_last, policy, suspended, bytes: 0 };
         root.put(&self.db)?;

@@ -24,7 +24,7 @@ use crate::scan::{New, Other, scan};
 use crate::sighting::{Sighting, Sightings};
 use crate::stat::{NEVER, Stat, is_file_of, may_be_another, number, tells_births};
 use crate::table::FILE;
-use crate::volume::Place;
+use crate::volume::FolderId;
 use crate::way::{self, There, Ways};
 use crate::{Catalog, CatalogError};
 
@@ -197,14 +197,14 @@ impl Catalog {
     }
 
     fn accept_volume(&mut self, root: Root, options: &Options) -> Result<Finding, CatalogError> {
-        let place = Place::of(&root.path).map_err(CatalogError::io(&root.path))?;
+        let found = FolderId::of(&root.path).map_err(CatalogError::io(&root.path))?;
         let now = (options.clock)();
         let finding = Finding {
             before: Some(root.volume.clone()),
-            after: Some(place.volume.clone()),
+            after: Some(found.volume.clone()),
             ..Finding::new(Class::Accepted, Vec::new())
         };
-        let Place { volume, inode, .. } = place;
+        let FolderId { volume, inode, .. } = found;
         let is_another = volume != root.volume;
         let root = Root { volume, inode, suspended: None, ..root };
         let mut batch = Batch::begin(&self.db, root, "accept", now)?;

@@ -12,7 +12,7 @@ use std::path::Path;
 /// identifier of its own, which `statvfs` gives, but some kinds of them make it of the device. The
 /// UUID is the better one where udev links it in `/dev/disk/by-uuid`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct FolderId {
     /// `uuid=... fsid=...`, the first where it is known.
     pub(crate) volume: String,
     pub(crate) inode: i64,
@@ -20,7 +20,7 @@ pub(crate) struct Place {
     pub(crate) device: u64,
 }
 
-impl Place {
+impl FolderId {
     /// # Errors
     /// The system's, and that the path is no folder.
     pub(crate) fn of(folder: &Path) -> io::Result<Self> {
@@ -84,11 +84,11 @@ mod tests {
     #[test]
     fn a_folder_is_where_it_was() {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place::of(folder.path()).unwrap();
-        assert!(Place::of(folder.path()).unwrap().is_that_of(&place.volume, place.inode));
+        let id = FolderId::of(folder.path()).unwrap();
+        assert!(FolderId::of(folder.path()).unwrap().is_that_of(&id.volume, id.inode));
         let other = tempfile::tempdir().unwrap();
-        assert!(!Place::of(other.path()).unwrap().is_that_of(&place.volume, place.inode));
-        assert!(Place::of(Path::new("/proc")).unwrap().volume != place.volume);
-        assert!(Place::of(Path::new("/dev/null")).is_err());
+        assert!(!FolderId::of(other.path()).unwrap().is_that_of(&id.volume, id.inode));
+        assert!(FolderId::of(Path::new("/proc")).unwrap().volume != id.volume);
+        assert!(FolderId::of(Path::new("/dev/null")).is_err());
     }
 }

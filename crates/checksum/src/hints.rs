@@ -286,7 +286,7 @@ fn without_which_it_is(name: &[u8], is_there: impl Fn(&[u8]) -> bool) -> Option<
 
 /// A list, and the folder that its names are looked up in, where that was said.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct Lookup<'a> {
     /// The list.
     pub list: &'a List,
     /// That folder.
@@ -295,7 +295,7 @@ pub struct Place<'a> {
     pub is_beside: bool,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Lookup<'a> {
     /// The folder that names are looked up in, where that was said.
     #[must_use]
     pub fn folder(&self) -> Option<&'a Path> {
@@ -350,7 +350,7 @@ pub struct NotFound {
 
 impl NotFound {
     /// Notes an entry. `told` is the folder that the list says names are in.
-    pub fn note(&mut self, name: &[u8], told: Option<&[u8]>, place: Place<'_>) {
+    pub fn note(&mut self, name: &[u8], told: Option<&[u8]>, place: Lookup<'_>) {
         self.is_encoded |= is_encoded(name);
         if self.written.is_none() {
             let told = told.map(|folder| Path::new(OsStr::from_bytes(folder)));
@@ -395,7 +395,7 @@ impl NotFound {
 
     /// What they have in common; `entries` are those of the whole list.
     #[must_use]
-    pub fn hints<'a>(&'a self, place: Place<'a>, entries: u64) -> Vec<Hint<'a>> {
+    pub fn hints<'a>(&'a self, place: Lookup<'a>, entries: u64) -> Vec<Hint<'a>> {
         let mut hints = Vec::new();
         if self.count == 0 {
             return hints;
@@ -418,7 +418,7 @@ impl NotFound {
     }
 
     /// Of a list whose files are beside it, or whose own words say where they were.
-    fn folder<'a>(&'a self, place: Place<'a>, hints: &mut Vec<Hint<'a>>) {
+    fn folder<'a>(&'a self, place: Lookup<'a>, hints: &mut Vec<Hint<'a>>) {
         let first = Path::new(OsStr::from_bytes(&self.first));
         if place.folder().is_some() || place.is_beside || !first.is_relative() {
             return;
@@ -436,7 +436,7 @@ impl NotFound {
 
     /// Of a list whose names begin with folders that are not there, but only with what is below
     /// them, as in a store.
-    fn prefix<'a>(&'a self, place: Place<'a>) -> Option<Hint<'a>> {
+    fn prefix<'a>(&'a self, place: Lookup<'a>) -> Option<Hint<'a>> {
         let folder = place.folder().unwrap_or(Path::new("."));
         let is_file = |rest: &[u8]| folder.join(OsStr::from_bytes(rest)).is_file();
         let prefix = without_which_it_is(&self.first, is_file)?;

@@ -19,7 +19,7 @@ use lanesum_checksum::Key;
 use lanesum_checksum::check::{self, Event, List, ListError, Options, Tally, Verdict};
 use lanesum_checksum::engine::Io;
 use lanesum_checksum::etag::{self, PartSize, size_name};
-use lanesum_checksum::hints::{NotFound, Place, unknown_column};
+use lanesum_checksum::hints::{Lookup, NotFound, unknown_column};
 use lanesum_list::{Dialect, Ending};
 use rustix::io::Errno;
 
@@ -242,11 +242,11 @@ impl<'a> Report<'a> {
     }
 
     /// Where the names of a list are looked up.
-    fn place<'list>(&self, list: &'list List) -> Place<'list>
+    fn place<'list>(&self, list: &'list List) -> Lookup<'list>
     where
         'a: 'list,
     {
-        Place { list, root: self.args.root.as_deref(), is_beside: self.args.beside }
+        Lookup { list, root: self.args.root.as_deref(), is_beside: self.args.beside }
     }
 
     /// What a file is called: by its name in the list, and with --beside by where that is.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use lanesum_checksum::Algorithm;
 use lanesum_checksum::check::{List, ListError};
-use lanesum_checksum::hints::{Hint, NotFound, Place, Says, Written, is_escaped};
+use lanesum_checksum::hints::{Hint, Lookup, NotFound, Says, Written, is_escaped};
 use lanesum_list::formats::Kind;
 
 use crate::console::{Console, shown};
@@ -153,7 +153,7 @@ fn through(list: &List, words: &str, filter: &str, command: &str) -> String {
 /// the whole list.
 pub fn tell(
     not_found: &NotFound,
-    place: Place<'_>,
+    place: Lookup<'_>,
     entries: u64,
     command: &Command,
     console: &mut Console,

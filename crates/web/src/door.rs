@@ -19,7 +19,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 use crate::daemon::{Daemon, Settings};
-use crate::place::Place;
+use crate::endpoint::Endpoint;
 use crate::routes::router;
 
 /// Connections at a time; others wait. The daemon's own files need descriptors, too.
@@ -33,11 +33,11 @@ const LONGEST: Duration = Duration::from_secs(60 * 60);
 /// Bytes of what is asked for, with its headers.
 const HEAD: usize = 16 << 10;
 
-/// A place that is taken, and can be connected to.
+/// An endpoint that is taken, and can be connected to.
 #[derive(Debug)]
 pub struct Door {
     listener: Listener,
-    place: Place,
+    endpoint: Endpoint,
 }
 
 #[derive(Debug)]
@@ -53,31 +53,31 @@ enum Either {
 }
 
 impl Door {
-    /// Takes a place.
+    /// Opens an endpoint.
     ///
     /// # Errors
     /// The system's: another program has it, say. A socket without a listener is replaced, and
     /// nothing else is.
-    pub fn open(place: &Place) -> io::Result<Self> {
-        match place {
-            Place::Address(address) => {
+    pub fn open(endpoint: &Endpoint) -> io::Result<Self> {
+        match endpoint {
+            Endpoint::Address(address) => {
                 let listener = TcpListener::bind(address)?;
-                let place = Place::Address(listener.local_addr()?);
+                let endpoint = Endpoint::Address(listener.local_addr()?);
                 listener.set_nonblocking(true)?;
-                Ok(Self { listener: Listener::Tcp(listener), place })
+                Ok(Self { listener: Listener::Tcp(listener), endpoint })
             }
-            Place::Socket(path) => {
+            Endpoint::Socket(path) => {
                 let listener = bind_privately(path)?;
                 listener.set_nonblocking(true)?;
-                Ok(Self { listener: Listener::Unix(listener), place: place.clone() })
+                Ok(Self { listener: Listener::Unix(listener), endpoint: endpoint.clone() })
             }
         }
     }
 
-    /// The place, with the port that was free.
+    /// The endpoint, with the port that was free.
     #[must_use]
-    pub fn place(&self) -> &Place {
-        &self.place
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
     }
 
     /// Serves the page from a thread of its own, until the process ends.
@@ -91,7 +91,7 @@ impl Door {
             .max_blocking_threads(READERS)
             .thread_name("page")
             .build()?;
-        let router = router(settings, &self.place, daemon)?;
+        let router = router(settings, &self.endpoint, daemon)?;
         let within = runtime.enter();
         let listener = match self.listener {
             Listener::Tcp(listener) => Either::Tcp(tokio::net::TcpListener::from_std(listener)?),

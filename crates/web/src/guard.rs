@@ -15,8 +15,8 @@ use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
+use crate::endpoint::Endpoint;
 use crate::pages;
-use crate::place::Place;
 
 /// Of every answer.
 const HEADERS: &[(&str, &str)] = &[
@@ -45,10 +45,10 @@ pub struct Names {
 }
 
 impl Names {
-    pub fn new(place: &Place, given: &[String]) -> Self {
+    pub fn new(endpoint: &Endpoint, given: &[String]) -> Self {
         let loopback = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned);
         let given = given.iter().map(|name| name.to_ascii_lowercase()).collect();
-        let Place::Address(address) = place else {
+        let Endpoint::Address(address) = endpoint else {
             return Self { own: loopback.into(), given, port: None, address: None };
         };
         let (port, address) = (Some(address.port()), address.ip());
@@ -187,13 +187,13 @@ fn is_loopback(host: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn names(place: &str, given: &[&str]) -> Names {
+    fn names(endpoint: &str, given: &[&str]) -> Names {
         let given: Vec<_> = given.iter().map(|&name| name.to_owned()).collect();
-        let place = match place.parse() {
-            Ok(address) => Place::Address(address),
-            Err(_) => Place::Socket(place.into()),
+        let endpoint = match endpoint.parse() {
+            Ok(address) => Endpoint::Address(address),
+            Err(_) => Endpoint::Socket(endpoint.into()),
         };
-        Names::new(&place, &given)
+        Names::new(&endpoint, &given)
     }
 
     #[test]
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn names_that_are_told_lead_here() {
-        for (place, words) in [
+        for (endpoint, words) in [
             ("127.0.0.1:8417", "localhost:8417, 127.0.0.1:8417, nas"),
             ("127.0.0.2:8417", "127.0.0.2:8417, nas"),
             ("[::1]:8417", "localhost:8417, [::1]:8417, nas"),
@@ -252,7 +252,7 @@ mod tests {
             ("192.0.2.1:8417", "192.0.2.1:8417, nas"),
             ("/run/lanesum.sock", "localhost, 127.0.0.1, [::1], nas"),
         ] {
-            assert_eq!(names(place, &["nas"]).words(), words, "{place}");
+            assert_eq!(names(endpoint, &["nas"]).words(), words, "{endpoint}");
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! | you want | take |
 //! |---|---|
-//! | a place to be reached at | [`Door::open`]: an address or a socket |
+//! | an endpoint to be reached at | [`Door::open`]: an address or a socket |
 //! | the page there | [`Door::serve`], with what the daemon is, a [`Daemon`] |
 //!
 //! Everything is read from the catalog through connections that cannot write, one for each page
@@ -10,7 +10,7 @@
 //! there, or to forget it, is for commands alone.
 //!
 //! ```text
-//! what the caller gives and is told       daemon.rs, place.rs, app.rs
+//! what the caller gives and is told       daemon.rs, endpoint.rs, app.rs
 //! an address or a socket, connections      door.rs
 //! who may ask: Host, Origin, headers       guard.rs
 //! who is logged in: codes, cookies         login.rs
@@ -28,6 +28,7 @@ mod app;
 mod bad;
 mod daemon;
 mod door;
+mod endpoint;
 mod flow;
 mod folders;
 mod guard;
@@ -35,7 +36,6 @@ mod history;
 mod live;
 mod login;
 mod pages;
-mod place;
 mod routes;
 mod steer;
 mod svg;
@@ -43,7 +43,7 @@ mod words;
 
 pub use daemon::{Daemon, Reading, Settings};
 pub use door::Door;
-pub use place::Place;
+pub use endpoint::Endpoint;
 
 /// The example of the page on the registry, tested.
 #[cfg(doctest)]

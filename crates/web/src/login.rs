@@ -13,7 +13,7 @@ use axum::http::HeaderMap;
 use axum::http::header::COOKIE;
 use constant_time_eq::constant_time_eq;
 
-use crate::place::Place;
+use crate::endpoint::Endpoint;
 
 /// Letters that are not taken for others.
 const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -60,10 +60,10 @@ struct State {
 impl Login {
     /// # Errors
     /// The system gives no random bytes.
-    pub fn new(place: &Place, given: Option<String>) -> io::Result<Self> {
-        let name = match place {
-            Place::Address(address) => format!("lanesum-{}", address.port()),
-            Place::Socket(_) => "lanesum".to_owned(),
+    pub fn new(endpoint: &Endpoint, given: Option<String>) -> io::Result<Self> {
+        let name = match endpoint {
+            Endpoint::Address(address) => format!("lanesum-{}", address.port()),
+            Endpoint::Socket(_) => "lanesum".to_owned(),
         };
         let state = State { code: code()?, sessions: VecDeque::new(), wrong: (Instant::now(), 0) };
         Ok(Self { name, given, state: Mutex::new(state) })
@@ -195,8 +195,8 @@ mod tests {
     use super::*;
 
     fn login(given: Option<&str>) -> Login {
-        let place = Place::Address(([127, 0, 0, 1], 8417).into());
-        Login::new(&place, given.map(str::to_owned)).unwrap()
+        let endpoint = Endpoint::Address(([127, 0, 0, 1], 8417).into());
+        Login::new(&endpoint, given.map(str::to_owned)).unwrap()
     }
 
     fn of(cookie: &str) -> HeaderMap {

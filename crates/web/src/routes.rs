@@ -22,11 +22,11 @@ use tokio::time::timeout;
 
 use crate::app::App;
 use crate::daemon::{Daemon, Settings};
+use crate::endpoint::Endpoint;
 use crate::flow::Flow;
 use crate::guard::{Names, guard};
 use crate::live::LISTENERS;
 use crate::login::{Answer, Login, Session};
-use crate::place::Place;
 use crate::steer::{Refusal, steer};
 use crate::words::{moment, now, shown};
 use crate::{bad, folders, history, live, pages};
@@ -39,9 +39,13 @@ const PARTS: usize = 8;
 
 /// # Errors
 /// The system gives no random bytes.
-pub fn router(settings: Settings, place: &Place, daemon: Arc<dyn Daemon>) -> io::Result<Router> {
-    let names = Arc::new(Names::new(place, &settings.names));
-    let login = Login::new(place, settings.token.clone())?;
+pub fn router(
+    settings: Settings,
+    endpoint: &Endpoint,
+    daemon: Arc<dyn Daemon>,
+) -> io::Result<Router> {
+    let names = Arc::new(Names::new(endpoint, &settings.names));
+    let login = Login::new(endpoint, settings.token.clone())?;
     if let Some(code) = login.code() {
         daemon.tell_code(&code);
     }

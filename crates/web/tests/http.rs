@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use lanesum_catalog::{Catalog, Options, Policy, Reread, Verb};
-use lanesum_web::{Daemon, Door, Place, Reading, Settings};
+use lanesum_web::{Daemon, Door, Endpoint, Reading, Settings};
 
 /// Far longer than any answer takes.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -93,8 +93,8 @@ impl Served {
         change(&mut settings);
         run(&settings.catalog, folder.path(), Verb::Add);
         let daemon = Arc::new(Stub::default());
-        let door = Door::open(&Place::Address(([127, 0, 0, 1], 0).into())).unwrap();
-        let Place::Address(address) = *door.place() else { panic!("it is an address") };
+        let door = Door::open(&Endpoint::Address(([127, 0, 0, 1], 0).into())).unwrap();
+        let Endpoint::Address(address) = *door.endpoint() else { panic!("it is an address") };
         door.serve(settings, daemon.clone()).unwrap();
         Self { folder, address, daemon }
     }
@@ -674,10 +674,10 @@ fn how_it_goes_is_told_each_second() {
 fn a_socket_is_its_users_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("page.sock");
-    let place = Place::Socket(path.clone());
+    let endpoint = Endpoint::Socket(path.clone());
     // One that nobody listens at any more.
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
-    let door = Door::open(&place).unwrap();
+    let door = Door::open(&endpoint).unwrap();
     assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left there");
     let settings = Settings { catalog: folder.path().join("none.db"), ..Settings::default() };
@@ -694,11 +694,11 @@ fn a_socket_is_its_users_alone() {
         (200, 200, 421)
     );
     // It is taken, and what is no socket stays.
-    assert!(Door::open(&place).unwrap_err().to_string().contains("another program listens"));
+    assert!(Door::open(&endpoint).unwrap_err().to_string().contains("another program listens"));
     let file = folder.path().join("file");
     fs::write(&file, "my own").unwrap();
     assert!(
-        Door::open(&Place::Socket(file.clone())).unwrap_err().to_string().contains("no socket")
+        Door::open(&Endpoint::Socket(file.clone())).unwrap_err().to_string().contains("no socket")
     );
     assert_eq!(fs::read_to_string(file).unwrap(), "my own");
 }

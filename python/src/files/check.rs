@@ -15,7 +15,7 @@ use arrow_array::builder::{Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
 use lanesum_checksum::check::{self, Event, List, Tally, Verdict};
 use lanesum_checksum::etag::of_other_parts;
-use lanesum_checksum::hints::{NotFound, Place, unknown_column};
+use lanesum_checksum::hints::{Lookup, NotFound, unknown_column};
 use lanesum_checksum::{Error, engine};
 use lanesum_list::{Dialect, Ending, Inode};
 use pyo3::exceptions::PyValueError;
@@ -211,7 +211,7 @@ impl Report {
             Event::Checked { name, folder, verdict } => {
                 if matches!(&verdict, Verdict::Unreadable(error) if error.is_not_found()) {
                     let place =
-                        Place { list, root: self.options.root.as_deref(), is_beside: false };
+                        Lookup { list, root: self.options.root.as_deref(), is_beside: false };
                     self.not_found.note(&name, folder.as_deref(), place);
                 }
                 self.checked(list, &name, &verdict);
@@ -280,7 +280,7 @@ impl Report {
         {
             tell(&format!("its digests are of {title}, which lanesum does not compute"));
         }
-        let place = Place { list, root: self.options.root.as_deref(), is_beside: false };
+        let place = Lookup { list, root: self.options.root.as_deref(), is_beside: false };
         for hint in not_found.hints(place, tally.entries()) {
             tell(&words::of_hint(Path::new(OsStr::from_bytes(list.name())), &hint));
         }

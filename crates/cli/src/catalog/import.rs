@@ -11,7 +11,7 @@ use indicatif::HumanCount;
 use lanesum_catalog::{Catalog, CatalogError, Import, Imported, Options, Policy};
 use lanesum_checksum::Algorithms;
 use lanesum_checksum::check::{self, FormatOfList, List};
-use lanesum_checksum::hints::{NotFound, Place};
+use lanesum_checksum::hints::{Lookup, NotFound};
 use lanesum_list::{Dialect, Ending, Record};
 
 use super::{
@@ -158,8 +158,8 @@ impl Lacking {
 }
 
 /// Where the names of a list are looked up.
-fn place<'a>(args: &'a ImportArgs, list: &'a List) -> Place<'a> {
-    Place { list, root: args.root.as_deref(), is_beside: args.beside }
+fn place<'a>(args: &'a ImportArgs, list: &'a List) -> Lookup<'a> {
+    Lookup { list, root: args.root.as_deref(), is_beside: args.beside }
 }
 
 /// What came of files, each told, but of those that are alike in what was not taken the first ones.

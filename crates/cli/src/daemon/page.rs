@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use lanesum_catalog::CatalogError;
-use lanesum_web::{Daemon, Door, Place, Reading, Settings};
+use lanesum_web::{Daemon, Door, Endpoint, Reading, Settings};
 
 use super::live::Live;
 use crate::args::Page;
@@ -22,7 +22,7 @@ const LONGEST: u64 = 1000;
 
 /// A page that is wanted.
 pub struct Wanted {
-    place: Place,
+    endpoint: Endpoint,
     settings: Settings,
 }
 
@@ -31,9 +31,9 @@ pub struct Wanted {
 /// # Errors
 /// Options that make none, or one that is not safe.
 pub fn wanted(args: &Page) -> Result<Option<Wanted>, Usage> {
-    let place = match (args.listen, &args.socket) {
-        (Some(address), _) => Place::Address(address),
-        (None, Some(path)) => Place::Socket(path.clone()),
+    let endpoint = match (args.listen, &args.socket) {
+        (Some(address), _) => Endpoint::Address(address),
+        (None, Some(path)) => Endpoint::Socket(path.clone()),
         (None, None) if args.host.is_empty() && args.token_file.is_none() => return Ok(None),
         (None, None) => {
             let words = "--host and --token-file are of a page, which --listen or --socket shows";
@@ -42,7 +42,7 @@ pub fn wanted(args: &Page) -> Result<Option<Wanted>, Usage> {
     };
     let token = args.token_file.as_deref().map(token).transpose()?;
     let settings = Settings { names: args.host.clone(), token, ..Settings::default() };
-    if let Place::Address(address) = place
+    if let Endpoint::Address(address) = endpoint
         && !address.ip().is_loopback()
         && settings.token.is_none()
     {
@@ -52,7 +52,7 @@ pub fn wanted(args: &Page) -> Result<Option<Wanted>, Usage> {
         );
         return Err(Usage(words));
     }
-    if let Place::Address(address) = place
+    if let Endpoint::Address(address) = endpoint
         && address.ip().is_unspecified()
         && settings.names.is_empty()
     {
@@ -62,7 +62,7 @@ pub fn wanted(args: &Page) -> Result<Option<Wanted>, Usage> {
         );
         return Err(Usage(words));
     }
-    Ok(Some(Wanted { place, settings }))
+    Ok(Some(Wanted { endpoint, settings }))
 }
 
 /// What a file holds that only its owner may read.
@@ -86,7 +86,7 @@ fn token(path: &Path) -> Result<String, Usage> {
     Ok(token.to_owned())
 }
 
-/// A page whose place is had.
+/// A page whose endpoint is open.
 pub struct Open {
     door: Door,
     settings: Settings,
@@ -102,8 +102,8 @@ pub struct Socket {
 }
 
 impl Socket {
-    fn at(place: &Place) -> io::Result<Option<Self>> {
-        let Place::Socket(path) = place else { return Ok(None) };
+    fn at(endpoint: &Endpoint) -> io::Result<Option<Self>> {
+        let Endpoint::Socket(path) = endpoint else { return Ok(None) };
         let path = std::path::absolute(path)?;
         let there = fs::symlink_metadata(&path)?;
         Ok(Some(Self { path, inode: (there.dev(), there.ino()) }))
@@ -120,15 +120,15 @@ impl Drop for Socket {
     }
 }
 
-/// Takes the place of a page.
+/// Takes the endpoint of a page.
 ///
 /// # Errors
 /// Another has it, or it cannot be had.
 pub fn open(wanted: Wanted) -> Result<Open, CatalogError> {
-    let Wanted { place, settings } = wanted;
-    let failed = |error| CatalogError::Io { path: name(&place), error };
-    let door = Door::open(&place).map_err(failed)?;
-    let socket = Socket::at(&place).map_err(failed)?;
+    let Wanted { endpoint, settings } = wanted;
+    let failed = |error| CatalogError::Io { path: name(&endpoint), error };
+    let door = Door::open(&endpoint).map_err(failed)?;
+    let socket = Socket::at(&endpoint).map_err(failed)?;
     Ok(Open { door, settings, socket })
 }
 
@@ -143,15 +143,15 @@ pub fn show(
     console: &Arc<Mutex<Console>>,
 ) -> Result<Option<Socket>, CatalogError> {
     let Open { door, mut settings, socket } = open;
-    let place = name(door.place());
-    let failed = |error| CatalogError::Io { path: place, error };
+    let endpoint = name(door.endpoint());
+    let failed = |error| CatalogError::Io { path: endpoint, error };
     settings.catalog = std::path::absolute(catalog)
         .map_err(|error| CatalogError::Io { path: catalog.to_owned(), error })?;
-    let (at, way) = match door.place() {
-        Place::Address(address) => {
+    let (at, way) = match door.endpoint() {
+        Endpoint::Address(address) => {
             (format!("http://{}/", shown(*address, &settings.names)), String::new())
         }
-        Place::Socket(path) => {
+        Endpoint::Socket(path) => {
             // It is typed on another machine.
             let whole = std::path::absolute(path).unwrap_or_else(|_| path.clone());
             let whole = console::shown(whole);
@@ -168,10 +168,10 @@ pub fn show(
     Ok(socket)
 }
 
-fn name(place: &Place) -> PathBuf {
-    match place {
-        Place::Address(address) => address.to_string().into(),
-        Place::Socket(path) => path.clone(),
+fn name(endpoint: &Endpoint) -> PathBuf {
+    match endpoint {
+        Endpoint::Address(address) => address.to_string().into(),
+        Endpoint::Socket(path) => path.clone(),
     }
 }
 
