@@ -14,6 +14,7 @@ use crate::finding::Finding;
 use crate::overview::{event, run};
 use crate::root::Root;
 use crate::rows::{Finder, State};
+use crate::sighting::Rowless;
 use crate::table::{EVENT, RUN, STATE};
 use crate::{Catalog, CatalogError, Event, Run};
 
@@ -94,6 +95,10 @@ impl Catalog {
         if states.is_empty() {
             require_rows(&self.db)?;
         }
+        let rowless = self.rowless()?.into_iter();
+        states.extend(rowless.map(|it| it.state()).filter(|state| state.id > after));
+        states.sort_by_key(|state| state.id);
+        states.truncate(usize::try_from(most).unwrap_or(usize::MAX));
         self.known(&states)
     }
 
@@ -121,19 +126,35 @@ impl Catalog {
         let sql = format!("SELECT {} FROM state t WHERE id = ?1", STATE.select("t"));
         let mut statement = self.db.prepare_cached(&sql)?;
         let mut rows = statement.query([id])?;
-        let Some(row) = rows.next()? else { return Ok(None) };
-        let state = State::read(row)?;
-        Ok(self.known(&[state])?.pop())
+        let state = match rows.next()? {
+            Some(row) => Some(State::read(row)?),
+            None => self.rowless()?.iter().map(Rowless::state).find(|state| state.id == id),
+        };
+        Ok(self.known(state.as_slice())?.pop())
     }
 
     fn known(&self, states: &[State]) -> Result<Vec<Known>, CatalogError> {
         let roots: HashMap<i64, Root> =
             self.roots()?.into_iter().map(|root| (root.id, root)).collect();
         let mut finder = Finder::new(self.reader()?);
+        let mut rowless: Option<Vec<Rowless>> = None;
         let mut files = Vec::new();
         for &State { id, root, checked: last_good, status } in states {
-            let Some((file, of)) = finder.find(id)?.zip(roots.get(&root)) else { continue };
-            let below = file.path();
+            let Some(of) = roots.get(&root) else { continue };
+            let (below, size, digests) = match finder.find(id)? {
+                Some(file) => (file.path(), file.stat.size, file.digests),
+                None => {
+                    let rowless = match &rowless {
+                        Some(rowless) => rowless,
+                        None => rowless.insert(self.rowless()?),
+                    };
+                    let Some(Rowless { seen, .. }) = rowless.iter().find(|it| it.seen.row == id)
+                    else {
+                        continue;
+                    };
+                    (seen.place.clone(), seen.size, seen.digests.clone())
+                }
+            };
             files.push(Known {
                 id,
                 path: of.path_of(&below),
@@ -141,8 +162,8 @@ impl Catalog {
                 is_gone: false,
                 status,
                 last_good,
-                size: file.stat.size,
-                digests: file.digests,
+                size,
+                digests,
                 found: None,
                 root,
                 below,

@@ -20,6 +20,7 @@ use crate::digests::{agree, encode};
 use crate::options::Options;
 use crate::root::Root;
 use crate::rows;
+use crate::sighting::Sightings;
 use crate::stat::{NEVER, Stat, nanoseconds};
 use crate::volume::FolderId;
 use crate::way::{There, Ways};
@@ -130,6 +131,8 @@ struct Eyes {
     ways: Ways,
     /// The files that the catalog itself consists of.
     own: Vec<Inode>,
+    /// What was seen of damaged files.
+    sightings: Sightings,
 }
 
 /// What is said of files of a root, by their paths below it.
@@ -229,7 +232,8 @@ impl Catalog {
         let is_there =
             FolderId::of(&root.path).is_ok_and(|it| it.is_that_of(&root.volume, root.inode));
         let path_of = root.clone();
-        let mut eyes = Eyes { ways: Ways::of(&root.path)?, own: self.own_files() };
+        let (ways, sightings) = (Ways::of(&root.path)?, Sightings::of(&self.db, &root)?);
+        let mut eyes = Eyes { ways, own: self.own_files(), sightings };
         let mut batch = Batch::begin(&self.db, root, "import", (options.clock)())?;
         let mut all = Vec::with_capacity(files.len());
         for (below, said) in files {
@@ -287,6 +291,13 @@ impl Catalog {
         };
         if eyes.own.contains(&inode) {
             return Ok(Imported::NothingSaid);
+        }
+        // A list that was made of it makes no damage well.
+        let seen = eyes.sightings.at(&batch.root, &stat, || below.clone());
+        if let Some(seen) = seen.filter(|it| agree(&it.digests, &digests) != Some(true)) {
+            let state = (seen.checked, seen.status);
+            batch.insert_known(below, seen.row_stat(), seen.digests.clone(), state);
+            return Ok(Imported::Differs);
         }
         // Most lists tell whole seconds, of a time that has more.
         const SECOND: i64 = 1_000_000_000;

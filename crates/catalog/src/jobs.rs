@@ -1,5 +1,6 @@
 //! What a run reads, as jobs of the engine.
 
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,8 +21,7 @@ use crate::long::{Long, Ticket};
 use crate::mounts::Mounts;
 use crate::root::Root;
 use crate::rows::{File, Finder};
-use crate::scan::came_and_went;
-use crate::scan::{prefix_len, walk_root};
+use crate::scan::{came_and_went, is_of_repairs, prefix_len, walk_root};
 use crate::stat::Stat;
 use crate::way::{There, Ways};
 
@@ -218,6 +218,11 @@ impl FirstJobs {
         has_name && inode().is_some_and(|inode| self.own.contains(&inode))
     }
 
+    fn is_of_repairs(&self, path: &Path, error: &io::Error) -> bool {
+        let below = path.as_os_str().as_bytes().get(prefix_len(&self.root)..);
+        below.is_some_and(|below| is_of_repairs(below, error))
+    }
+
     /// Whether it is of a mount that is told by itself.
     fn is_mounted(&self, path: &Path) -> bool {
         let below = path.as_os_str().as_bytes().get(prefix_len(&self.root)..);
@@ -245,6 +250,7 @@ impl Iterator for FirstJobs {
                 }
                 Entry::Skipped { .. } => {}
                 Entry::Failed { path, error } if came_and_went(&path, &error) => {}
+                Entry::Failed { path, error } if self.is_of_repairs(&path, &error) => {}
                 Entry::Failed { path, error } => {
                     return Some(nothing(Task::Unreadable(path, message(&error))));
                 }

@@ -6,10 +6,11 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
 
 use crate::CatalogError;
@@ -32,17 +33,40 @@ pub(crate) fn path(catalog: &Path) -> PathBuf {
 fn open(path: &Path) -> io::Result<File> {
     match make_private(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            File::options().read(true).write(true).open(path)
+            open_there(path, OFlags::RDWR)
         }
         made => made,
     }
 }
 
+/// The file of a lock that is there. It is written to: so it must be no link to another file, no
+/// other name of one, and nothing but a lock.
+fn open_there(path: &Path, access: OFlags) -> io::Result<File> {
+    let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let no_lock = || io::Error::other("is no lock of a catalog; take it away, if it is no other's");
+    let mut file = match rustix::fs::open(path, flags, Mode::empty()) {
+        Err(Errno::LOOP) => return Err(no_lock()),
+        opened => File::from(opened?),
+    };
+    let found = file.metadata()?;
+    let mut words = Vec::new();
+    if found.is_file() && found.nlink() == 1 {
+        (&mut file).take(HOLDER.len() as u64).read_to_end(&mut words)?;
+        file.rewind()?;
+    }
+    let is_lock = found.is_file() && found.nlink() == 1;
+    // A full disk leaves it without words.
+    if is_lock && HOLDER.starts_with(&words) { Ok(file) } else { Err(no_lock()) }
+}
+
+/// How a lock begins that says who has it.
+const HOLDER: &[u8] = b"process ";
+
 impl Lock {
     /// Whether somebody has the lock. To see it takes a shared one for a moment, which
     /// [`take`](Self::take) outwaits.
     pub(crate) fn is_held(catalog: &Path) -> bool {
-        let Ok(file) = File::open(path(catalog)) else { return false };
+        let Ok(file) = open_there(&path(catalog), OFlags::RDONLY) else { return false };
         matches!(flock(&file, FlockOperation::NonBlockingLockShared), Err(Errno::WOULDBLOCK))
     }
 
@@ -82,5 +106,43 @@ impl Lock {
         // A full disk must not keep anybody from looking: the lock holds without words.
         drop(written);
         Ok(Self { _file: file })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// The lock is written to, so it must not be another file.
+    #[test]
+    fn what_is_no_lock_is_not_written_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let (catalog, other) = (folder.path().join("catalog"), folder.path().join("other"));
+        let make: [(&str, &dyn Fn(&Path)); 4] = [
+            ("a link", &|lock| symlink(&other, lock).unwrap()),
+            ("another name", &|lock| std::fs::hard_link(&other, lock).unwrap()),
+            ("another file", &|lock| std::fs::write(lock, "what somebody wrote").unwrap()),
+            ("a folder", &|lock| std::fs::create_dir(lock).unwrap()),
+        ];
+        for (what, make) in make {
+            std::fs::write(&other, "what somebody wrote").unwrap();
+            let lock = path(&catalog);
+            make(&lock);
+            assert!(Lock::take(&catalog, "update").is_err(), "{what}");
+            assert!(!Lock::is_held(&catalog), "{what}");
+            if !lock.is_dir() {
+                assert_eq!(std::fs::read(&lock).unwrap(), b"what somebody wrote", "{what}");
+            }
+            let _ = std::fs::remove_file(&lock);
+            let _ = std::fs::remove_dir(&lock);
+        }
+        for words in ["", "process 1 (update)\n"] {
+            std::fs::write(path(&catalog), words).unwrap();
+            let held = Lock::take(&catalog, "update").unwrap();
+            assert!(Lock::is_held(&catalog));
+            drop(held);
+        }
     }
 }

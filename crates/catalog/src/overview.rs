@@ -20,6 +20,7 @@ use crate::root::Root;
 use crate::rows::{Files, Finder, State, at};
 use crate::run::{DAMAGED, EMPTY, UNLISTED};
 use crate::scrub::Times as Due;
+use crate::sighting::{self, Rowless, Sighting};
 use crate::stat::is_beyond;
 use crate::summary::Severity;
 use crate::table::{EVENT, RUN};
@@ -234,6 +235,11 @@ impl Catalog {
             }
             Ok(())
         })?;
+        for Rowless { root, seen } in self.rowless()? {
+            if let Some(&place) = places.get(&root) {
+                *all[place].not_well.entry(seen.status).or_default() += 1;
+            }
+        }
         if all.iter().any(|it| it.not_well.contains_key(&Status::Changed)) {
             let counts = self.may_be_rot()?;
             for it in &mut all {
@@ -243,7 +249,8 @@ impl Catalog {
         Ok(all)
     }
 
-    /// The files that are not well, in the order of their ids.
+    /// The files that are not well, in the order of their ids; last those that were forgotten, and
+    /// are there all the same.
     ///
     /// # Errors
     /// Those of the catalog.
@@ -263,7 +270,19 @@ impl Catalog {
                 files.push(NotWell { path: root.path_of(&file.path()), status, last_good });
             }
         }
+        for Rowless { root, seen: Sighting { place, status, checked: last_good, .. } } in
+            self.rowless()?
+        {
+            if let Some(root) = roots.get(&root) {
+                files.push(NotWell { path: root.path_of(&place), status, last_good });
+            }
+        }
         Ok(files)
+    }
+
+    /// Damaged files that were forgotten, and are there all the same.
+    pub(crate) fn rowless(&self) -> Result<Vec<Rowless>, CatalogError> {
+        sighting::rowless(&self.db, &self.roots()?)
     }
 
     /// Gives what was found since a time, oldest first.
@@ -385,7 +404,11 @@ impl Catalog {
         let look = self.last_run(root, Run::is_look)?;
         let scrub =
             self.last_run(root, |run| run.verb == "scrub" && at_work.as_ref() != Some(run))?;
-        for run in look.into_iter().chain(scrub) {
+        // What was to read everything is not done by a look that reads less.
+        let all = self.last_run(root, |run| run.is_of_all && at_work.as_ref() != Some(run))?;
+        let is_broken_off = |run: &Run| matches!(run.outcome.as_deref(), None | Some("ended"));
+        let all = all.filter(|run| is_broken_off(run) && look.as_ref() != Some(run));
+        for run in look.into_iter().chain(all).chain(scrub) {
             // What a root lacks, whoever looks at it, is told of the root.
             let is_done = matches!(run.outcome.as_deref(), Some("complete" | EMPTY | UNLISTED));
             undone.extend(Some(run).filter(|_| !is_done));

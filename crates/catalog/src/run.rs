@@ -39,7 +39,7 @@ use crate::overview::Run;
 use crate::rows::{File, Files, Finder, State, checked};
 use crate::scan::{New, Other, Scan, scan};
 use crate::scrub::Due;
-use crate::sighting::Sightings;
+use crate::sighting::{self, Sightings, is_gone};
 use crate::stat::{Stat, is_file_of, may_be_another, number};
 use crate::summary::{Halt, Summary};
 use crate::table::{RUN, int, text};
@@ -360,6 +360,13 @@ impl Work<'_> {
         for finding in found.unreadable {
             self.found(finding);
         }
+        for (mount, files) in found.hidden.into_iter().filter(|(_, files)| *files > 0) {
+            // It is told among the mounts, and named until a look sees what is below it.
+            let hidden = if files == 1 { "1 file" } else { &*format!("{files} files") };
+            let finding = Finding { files, ..Finding::new(Class::Unreadable, mount) }
+                .because(format!("something is mounted over {hidden} of the catalog"));
+            self.batch.event(finding, self.now());
+        }
         let renamed = self.take_up_names(renamed)?;
         match self.options.reread {
             Reread::Nothing => {
@@ -428,15 +435,20 @@ impl Work<'_> {
     /// them in mind. Gives those of them that are out of sight and whose file has no other name.
     fn kin_of(&mut self, new: &[New]) -> Result<Vec<File>, CatalogError> {
         let mut out_of_sight = Vec::new();
-        if new.is_empty() || self.owners.is_empty() || !self.numbers_tell() {
+        if new.is_empty() || self.owners.is_empty() {
             return Ok(out_of_sight);
         }
         let mut finder = Finder::new(self.catalog.reader()?);
         for new in new {
             let Some(other) = self.owners.get(&new.stat.inode) else { continue };
+            // What is there by both names at once is one file, whatever numbers tell else.
+            let is_link = other.there == Some(new.stat.inode);
+            if !is_link && !self.numbers_tell() {
+                continue;
+            }
             let Some(file) = finder.find(other.id)? else { continue };
             let path = self.batch.root.path_of(&new.path);
-            if !is_file_of(&file.stat, &path, &new.stat, true) {
+            if !is_file_of(&file.stat, &path, &new.stat, self.births_are_known) {
                 continue;
             }
             if other.there.is_none() && new.is_only_name {
@@ -541,8 +553,12 @@ impl Work<'_> {
         for file in mem::take(&mut self.gone).into_missing() {
             match self.mount_over(&file.path(), false)? {
                 Some(mount) => self.hide(mount, file.id)?,
-                None if summary.is_complete && self.is_there(&file) => back.push(file.id),
-                None => self.miss(&file)?,
+                None => match self.is_there(&file) {
+                    Ok(true) if summary.is_complete => back.push(file.id),
+                    Ok(_) => self.miss(&file)?,
+                    // It may be there, as far as anybody can see.
+                    Err(_) => summary.unknown += 1,
+                },
             }
         }
         if !back.is_empty() {
@@ -555,9 +571,16 @@ impl Work<'_> {
     }
 
     /// Whether a regular file has the name of a row.
-    fn is_there(&self, file: &File) -> bool {
+    ///
+    /// # Errors
+    /// That it cannot be looked for.
+    fn is_there(&self, file: &File) -> io::Result<bool> {
         let path = self.batch.root.path_of(&file.path());
-        path.symlink_metadata().is_ok_and(|stat| stat.is_file())
+        match path.symlink_metadata() {
+            Ok(stat) => Ok(stat.is_file()),
+            Err(error) if is_gone(&error) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// What looks otherwise, where nothing is to be read.
@@ -577,6 +600,10 @@ impl Work<'_> {
         }
         renamed.iter().for_each(|file| self.leave(file));
         for new in new {
+            if let Err(why) = access_to(&self.batch.root.path_of(&new.path)) {
+                self.found(Finding::new(Class::Unreadable, new.path).because(why));
+                continue;
+            }
             self.batch.count(Class::New, 1);
             self.note_name(&new.path);
             self.batch.tell(Finding::new(Class::New, new.path).because("not read"));
@@ -693,13 +720,17 @@ impl Work<'_> {
         self.end(summary, outcome)
     }
 
-    /// How many files stand otherwise than well, read now or not.
-    fn known(&self) -> BTreeMap<Status, u64> {
+    /// How many files stand otherwise than well, read now or not, forgotten or not.
+    fn known(&self) -> Result<BTreeMap<Status, u64>, CatalogError> {
         let mut known = BTreeMap::new();
-        for &status in self.statuses.values().filter(|status| !status.is_good()) {
+        let root = &self.batch.root;
+        let rowless = sighting::rowless(&self.catalog.db, std::slice::from_ref(root))?;
+        let forgotten = rowless.into_iter().map(|it| it.seen.status);
+        let statuses = self.statuses.values().copied().chain(forgotten);
+        for status in statuses.filter(|status| !status.is_good()) {
             *known.entry(status).or_default() += 1;
         }
-        known
+        Ok(known)
     }
 
     fn end(mut self, summary: Summary, outcome: &'static str) -> Result<Summary, CatalogError> {
@@ -713,14 +744,21 @@ impl Work<'_> {
             remove_empty_folders(&self.catalog.db, self.batch.root.id)?;
         }
         let is_empty = self.catalog.is_empty(&self.batch.root)?;
+        // What is cataloged by itself needs no word.
+        let mut mounts = mem::take(&mut self.mounts);
+        let roots = self.catalog.roots()?;
+        mounts.retain(|mount| {
+            let mount = self.batch.root.path_of(mount);
+            !roots.iter().any(|root| root.path.starts_with(&mount))
+        });
         let run = &self.batch.run;
         Ok(Summary {
             is_empty,
             counts: run.counts.clone(),
             files: run.files.cast_unsigned(),
             bytes: run.bytes.cast_unsigned(),
-            mounts: mem::take(&mut self.mounts),
-            known: self.known(),
+            mounts,
+            known: self.known()?,
             ..summary
         })
     }

@@ -1,7 +1,7 @@
 //! A root as it is, held against the catalog: a walk and a look at each file, merged with the rows,
 //! both in byte order of whole paths. Nothing is read here, and nothing written.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -69,6 +69,8 @@ pub(crate) struct Scan {
     pub(crate) unreadable: Vec<Finding>,
     /// What is mounted there, and no part of the root.
     pub(crate) mounts: Vec<Vec<u8>>,
+    /// How many rows are below each of them.
+    pub(crate) hidden: BTreeMap<Vec<u8>, u64>,
     /// Whether there is anything at all.
     pub(crate) is_empty: bool,
 }
@@ -107,7 +109,7 @@ pub(crate) fn scan(
     let mounts = Mounts::below(&root.path)?;
     for mount in mounts.iter() {
         blind.add(mount);
-        scan.mounts.push(mount.to_vec());
+        scan.mounted(mount);
     }
     let mut eye = Eye::default();
     let length = prefix_len(&root.path);
@@ -131,7 +133,7 @@ pub(crate) fn scan(
             },
             Entry::Skipped { why: Skip::OtherDevice, .. } => {
                 blind.add(path);
-                scan.mounts.push(path.to_vec());
+                scan.mounted(path);
                 continue;
             }
             Entry::Skipped { .. } => None,
@@ -166,13 +168,24 @@ pub(crate) fn scan(
 impl Scan {
     fn cannot_look(&mut self, path: &[u8], error: &io::Error, blind: &mut Blind) {
         blind.add(path);
+        if is_of_repairs(path, error) {
+            return;
+        }
         let finding = Finding::new(Class::Unreadable, path.to_vec());
         self.unreadable.push(finding.because(message(error)));
     }
 
+    fn mounted(&mut self, path: &[u8]) {
+        self.mounts.push(path.to_vec());
+        self.hidden.insert(path.to_vec(), 0);
+    }
+
     fn miss(&mut self, file: File, blind: &Blind) {
-        if blind.hides(&file) {
+        if let Some(over) = blind.over(&file) {
             self.unknown += 1;
+            if let Some(files) = self.hidden.get_mut(&over) {
+                *files += 1;
+            }
             self.others.push(Other { id: file.id, known: file.stat.inode, there: None });
         } else {
             self.gone.push(file);
@@ -187,6 +200,12 @@ impl Scan {
         let has_number = file.stat.inode == stat.inode;
         if has_number { &mut self.same } else { &mut self.renumbered }.push(file.id);
     }
+}
+
+/// Whether it is the folder at the top of a disk where a repair of ext4 puts what it found: root's,
+/// which no other user can read and has a file in.
+pub(crate) fn is_of_repairs(below: &[u8], error: &io::Error) -> bool {
+    below == b"lost+found" && error.kind() == io::ErrorKind::PermissionDenied
 }
 
 /// Whether what could not be looked at is gone: somebody made it and took it away, or cataloged
@@ -277,14 +296,16 @@ impl Blind {
         self.0.insert(path.to_vec());
     }
 
-    fn hides(&self, file: &File) -> bool {
+    /// The outermost of it that a file is below or is.
+    fn over(&self, file: &File) -> Option<Vec<u8>> {
         if self.0.is_empty() {
-            return false;
+            return None;
         }
         let path = file.path();
         let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
-        let mut folders = slashes.map(|(place, _)| &path[..place]);
-        self.0.contains(&b""[..]) || self.0.contains(&path) || folders.any(|it| self.0.contains(it))
+        let folders = slashes.map(|(place, _)| &path[..place]);
+        let mut all = std::iter::once(&b""[..]).chain(folders).chain([&path[..]]);
+        all.find(|it| self.0.contains(*it)).map(<[u8]>::to_vec)
     }
 }
 
@@ -320,12 +341,14 @@ mod tests {
             digests: Default::default(),
             renamed: None,
         };
-        assert!(!blind.hides(&file(b"a/b/", b"c")));
+        assert!(blind.over(&file(b"a/b/", b"c")).is_none());
         blind.add(b"a/b");
         let hidden = [(&b"a/b/"[..], &b"c"[..]), (b"a/b/d/", b"c"), (b"a/", b"b")];
-        assert!(hidden.iter().all(|(folder, name)| blind.hides(&file(folder, name))));
-        assert!(!blind.hides(&file(b"a/bc/", b"d")) && !blind.hides(&file(b"", b"a")));
+        assert!(hidden.iter().all(|(folder, name)| blind.over(&file(folder, name)).is_some()));
+        assert!(
+            blind.over(&file(b"a/bc/", b"d")).is_none() && blind.over(&file(b"", b"a")).is_none()
+        );
         blind.add(b"");
-        assert!(blind.hides(&file(b"", b"a")));
+        assert!(blind.over(&file(b"", b"a")).is_some());
     }
 }

@@ -4,14 +4,16 @@
 //! A row knows one file. Once a good copy is in its place it says nothing more of what was put
 //! aside for that, and of what came into its place and went on it never said anything.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, ErrorKind};
 
+use lanesum_checksum::engine::look_at;
 use lanesum_list::Digests;
 use rusqlite::{Connection, Row};
 
 use crate::class::Status;
 use crate::root::Root;
-use crate::rows::{File, State};
+use crate::rows::{File, State, at};
 use crate::stat::{NEVER, Stat, is_file_of, tells_births};
 use crate::table::{FILE, SIGHTING, blob, int};
 use crate::{CatalogError, digests};
@@ -45,6 +47,18 @@ impl Sighting {
     pub(crate) fn row_stat(&self) -> Stat {
         let Self { size, modified, .. } = *self;
         Stat { size, modified, changed: NEVER, inode: self.stat.inode }
+    }
+
+    /// Whether the file is where it was seen, or that cannot be known.
+    fn may_be_there(&self, root: &Root) -> bool {
+        let path = root.path_of(&self.place);
+        let births_are_known = tells_births(&root.path);
+        let is_it = |now: Stat| is_file_of(&self.stat, &path, &now, births_are_known);
+        root.why_not_there().is_some()
+            || match look_at(&path) {
+                Ok(now) => Stat::of(&now).is_some_and(|(now, _)| is_it(now)),
+                Err(error) => !is_gone(&error),
+            }
     }
 
     pub(crate) fn put(&self, db: &Connection, id: i64, root: i64) -> Result<(), CatalogError> {
@@ -89,6 +103,11 @@ impl Sighting {
             digests: digests::decode(number(12)?, bytes(13)?).ok_or_else(of_none)?,
         })
     }
+}
+
+/// Whether nothing is at a path that was looked at.
+pub(crate) fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 /// Those of a root.
@@ -141,6 +160,39 @@ impl Sightings {
     pub(crate) fn remove(&mut self, number: i64) {
         self.by_number.remove(&number);
     }
+}
+
+/// A damaged file that no row tells of since that was forgotten, and that is there all the same.
+pub(crate) struct Rowless {
+    pub(crate) root: i64,
+    pub(crate) seen: Sighting,
+}
+
+impl Rowless {
+    /// How it stands, as a row's file.
+    pub(crate) fn state(&self) -> State {
+        let Sighting { row: id, checked, status, .. } = self.seen;
+        State { id, root: self.root, checked, status }
+    }
+}
+
+/// Those of a catalog, in the order of the rows that they had. Where a root is not there, all are.
+pub(crate) fn rowless(db: &Connection, roots: &[Root]) -> Result<Vec<Rowless>, CatalogError> {
+    let mut found: BTreeMap<i64, Rowless> = BTreeMap::new();
+    let sql = format!(
+        "SELECT {} FROM sighting t WHERE file NOT IN (SELECT id FROM state)",
+        SIGHTING.select("t")
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (root, seen): (i64, _) = (row.get(1)?, Sighting::read(row)?);
+        let of = roots.iter().find(|of| of.id == root && of.inodes_last);
+        if of.is_some_and(|of| seen.may_be_there(of)) && at(db, root, &seen.place)?.is_none() {
+            found.insert(seen.row, Rowless { root, seen });
+        }
+    }
+    Ok(found.into_values().collect())
 }
 
 /// Before there were sightings a row alone knew its damage: of each that does, its file is one.

@@ -1,7 +1,6 @@
 //! What somebody says about files: that they are right as they are, or to be cataloged no more.
 
 use std::collections::{HashMap, HashSet};
-use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
@@ -76,7 +75,14 @@ impl Catalog {
         };
         let own = before.as_ref().map(|file| file.id);
         let has_links = look_at(&whole).is_ok_and(|stat| stat.st_nlink > 1);
-        let links = kept(&statuses, |id| has_links && Some(id) != own);
+        let mut links = kept(&statuses, |id| has_links && Some(id) != own);
+        if has_links {
+            // What was not looked at since is not known to be damaged.
+            let rows = self.rows_of_number(root.id, stat.inode)?.into_iter().map(|row| row.id);
+            links.extend(rows.filter(|id| Some(*id) != own));
+            links.sort_unstable();
+            links.dedup();
+        }
         let links = self.places(&root, links)?;
         let mut batch = Batch::begin(&self.db, root, "accept", now)?;
         batch.sight(stat.inode, None);
@@ -163,10 +169,11 @@ impl Catalog {
         let Some((stat, _)) = Stat::of(&stat) else { return Ok(None) };
         let seen = sightings.at(root, &stat, || path.to_vec()).map(|seen| seen.row);
         let mut gone = Vec::new();
+        let mut ways = Ways::of(&root.path)?;
         let mut take = |file: File| {
+            // A link that was left in its place, or on the way, is no file of the root.
             if (file.stat.inode == stat.inode || seen == Some(file.id))
-                && let Err(error) = look_at(&root.path_of(&file.path()))
-                && error.kind() == ErrorKind::NotFound
+                && matches!(ways.look(&file.path()), There::Gone)
             {
                 gone.push(file);
             }
@@ -204,8 +211,8 @@ impl Catalog {
             after: Some(found.volume.clone()),
             ..Finding::new(Class::Accepted, Vec::new())
         };
+        let is_another = !found.is_on(&root.volume);
         let FolderId { volume, inode, .. } = found;
-        let is_another = volume != root.volume;
         let root = Root { volume, inode, suspended: None, ..root };
         let mut batch = Batch::begin(&self.db, root, "accept", now)?;
         if is_another {
@@ -236,7 +243,8 @@ impl Catalog {
     ///
     /// # Errors
     /// [`CatalogError::NoRoot`], [`CatalogError::Unknown`], [`CatalogError::Elsewhere`],
-    /// [`CatalogError::Unseen`], and those of the catalog.
+    /// [`CatalogError::Unseen`], [`CatalogError::NotThere`] of a part of a root, and those of the
+    /// catalog.
     pub fn forget(&mut self, path: &Path, options: &Options) -> Result<Finding, CatalogError> {
         let (root, below) = self.root_of(path)?;
         let is_folder = path.as_os_str().as_bytes().ends_with(b"/");
@@ -245,6 +253,9 @@ impl Catalog {
             return Err(CatalogError::Unknown(path.to_owned()));
         }
         let is_root = below.is_empty();
+        if !is_root && let Some(why) = root.why_not_there() {
+            return Err(CatalogError::NotThere { path: root.path, why });
+        }
         // With a root all that is known of its files goes.
         let parting = if is_root { Parting::default() } else { self.parting(&root, &ids)? };
         let now = (options.clock)();
@@ -447,6 +458,20 @@ impl Catalog {
     /// Whether a file at a path, or one below it, is cataloged.
     pub(crate) fn has_rows_at(&self, root: &Root, below: &[u8]) -> Result<bool, CatalogError> {
         Ok(!self.rows_at(root, below, false)?.ids.is_empty())
+    }
+
+    /// The rows of a root whose files have this number.
+    pub(crate) fn rows_of_number(&self, root: i64, number: i64) -> Result<Vec<File>, CatalogError> {
+        let sql = "SELECT f.id FROM folder d JOIN file f ON f.folder = d.id \
+                   WHERE d.root = ?1 AND f.inode = ?2 ORDER BY f.id";
+        let mut statement = self.db.prepare_cached(sql)?;
+        let ids = statement.query_map([root, number], |row| row.get(0))?;
+        let mut finder = Finder::new(self.reader()?);
+        let mut files = Vec::new();
+        for id in ids {
+            files.extend(finder.find(id?)?);
+        }
+        Ok(files)
     }
 
     /// The row of the file at a path; where there is none, or a folder is meant, those of all files

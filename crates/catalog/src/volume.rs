@@ -40,7 +40,12 @@ impl FolderId {
 
     /// Whether the folder of this place is the one that was on this volume with this number.
     pub(crate) fn is_that_of(&self, volume: &str, inode: i64) -> bool {
-        self.inode == inode && is_same_volume(&self.volume, volume)
+        self.inode == inode && self.is_on(volume)
+    }
+
+    /// Whether it is on the volume that was described so.
+    pub(crate) fn is_on(&self, volume: &str) -> bool {
+        is_same_volume(&self.volume, volume)
     }
 }
 

@@ -284,7 +284,7 @@ impl Work<'_> {
         }
         self.is_well(&stat, || file.place());
         self.batch.count(finding.class, 1);
-        if !self.verb.accepts() {
+        if !self.verb.accepts() || finding.may_be_rot() {
             return self.stands(&file, finding);
         }
         self.statuses.remove(&file.id);
@@ -299,8 +299,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Whether what is in the place of a row is the file of another, as it is cataloged there. To a
-    /// scrub, which looks for no names, it never is.
+    /// Whether what is in the place of a row is the file of another, as it is cataloged there.
     fn is_good_of_another(
         &self,
         file: &File,
@@ -310,17 +309,23 @@ impl Work<'_> {
         if stat.inode == file.stat.inode {
             return Ok(false);
         }
-        let owner = self.owners.get(&stat.inode).filter(|owner| owner.id != file.id);
-        let owner = match owner {
-            Some(owner) => Finder::new(self.catalog.reader()?).find(owner.id)?,
-            None => None,
+        let owner = self.owners.get(&stat.inode).map(|owner| owner.id);
+        let owners = match owner.filter(|id| *id != file.id) {
+            Some(owner) => Finder::new(self.catalog.reader()?).find(owner)?.into_iter().collect(),
+            // It looked for no names.
+            None if self.verb == Verb::Scrub => {
+                let mut owners = self.catalog.rows_of_number(self.batch.root.id, stat.inode)?;
+                owners.retain(|owner| owner.id != file.id);
+                owners
+            }
+            None => Vec::new(),
         };
         let path = self.batch.root.path_of(&file.place());
         let is_its = |row: &File| {
             agree(&row.digests, digests) == Some(true)
                 && is_file_of(&row.stat, &path, stat, self.births_are_known)
         };
-        Ok(owner.as_ref().is_some_and(is_its) || self.gone.of_number(stat.inode).any(is_its))
+        Ok(owners.iter().any(is_its) || self.gone.of_number(stat.inode).any(is_its))
     }
 
     /// Notes what is wrong with a row, whose digest and stat stay.
@@ -465,7 +470,10 @@ impl Work<'_> {
 
     /// Whether a new name of a row's file has what that row does not let pass for an edit.
     fn is_worse(&self, row: &File, stat: &Stat, digests: &Digests) -> bool {
+        // What stands badly may have been another file, in its place.
+        let of_another = self.sightings.of_rows(|id| id == row.id).any(|(it, _)| it != stat.inode);
         let is_kept = self.statuses.get(&row.id).is_some_and(|status| status.is_kept());
+        let is_kept = is_kept && !of_another;
         agree(&row.digests, digests) == Some(false)
             && (is_kept || number(&row.stat) == number(stat) || is_altered(&row.stat, stat))
     }

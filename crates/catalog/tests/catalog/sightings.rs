@@ -1,6 +1,8 @@
 //! A file that was found to be damaged stays known by its number, wherever it is and whatever its
 //! row was restored to.
 
+use lanesum_catalog::{Severity, Status};
+
 use super::*;
 
 /// These files, cataloged, of which the first was cut short, and that was told.
@@ -104,6 +106,115 @@ fn what_is_forgotten_where_it_lies_is_no_better() {
     touch(&archive, "worse");
     assert_eq!(archive.run(Verb::Update).lines(), ["altered worse"]);
     archive.open().accept(&archive.path("worse"), &options()).unwrap();
+    assert_eq!(audit_all(&archive).lines(), [""; 0]);
+}
+
+/// Forgotten, it is counted as long as it is there: by whatever looks at no names, too.
+#[test]
+fn what_is_forgotten_and_there_is_known_not_to_be_well() {
+    let Some(archive) = damaged(&["file", "other"]) else { return };
+    let not_well = || {
+        let catalog = archive.open();
+        let overview = catalog.overviews(clock()).unwrap().remove(0);
+        let known = catalog.not_well_after(0, 10).unwrap();
+        let paths: Vec<_> = known.iter().map(|file| file.path.clone()).collect();
+        let all = catalog.not_well().unwrap();
+        assert_eq!(paths, all.iter().map(|file| file.path.clone()).collect::<Vec<_>>());
+        for file in &known {
+            let same = catalog.known_file(file.id).unwrap().unwrap();
+            assert_eq!((&same.path, same.status), (&file.path, file.status));
+        }
+        assert_eq!(
+            overview.not_well.get(&Status::Altered).copied(),
+            (!all.is_empty()).then_some(1)
+        );
+        paths
+    };
+    archive.open().forget(&archive.path("file"), &options()).unwrap();
+    assert_eq!(not_well(), [archive.path("file")]);
+    let told = archive.scrub(everything());
+    assert_eq!(told.summary.severity(), Severity::Damage);
+    assert_eq!(told.summary.known[&Status::Altered], 1);
+    // It is gone where it was: whoever looks finds it.
+    rename(&archive, "file", "aside");
+    assert!(not_well().is_empty());
+    assert_eq!(archive.run(Verb::Update).lines(), ["altered aside"]);
+    assert_eq!(not_well(), [archive.path("aside")]);
+    archive.open().accept(&archive.path("aside"), &options()).unwrap();
+    assert!(not_well().is_empty());
+}
+
+/// A list that was made of it does not make it well, forgotten or not.
+#[test]
+fn a_list_of_what_was_forgotten_makes_it_no_better() {
+    let Some(archive) = damaged(&["file", "other"]) else { return };
+    archive.open().forget(&archive.path("file"), &options()).unwrap();
+    let content = fs::read(archive.path("file")).unwrap();
+    let mut import = lanesum_catalog::Import::default();
+    import.add(archive.path("file"), &record("file", content));
+    let mut came = Vec::new();
+    let mut tell = |_: &Path, imported| {
+        came.push(imported);
+        Ok(())
+    };
+    archive.open().import(import, &options(), &mut tell).unwrap();
+    assert_eq!(came, [lanesum_catalog::Imported::Differs]);
+    assert_eq!(archive.run(Verb::Update).lines(), ["altered file"]);
+    assert_eq!(audit_all(&archive).lines(), ["altered file"]);
+}
+
+/// What lay in a damaged file's place for a scrub is its own row's file.
+#[test]
+fn a_good_file_in_a_bad_place_is_moved_on() {
+    let Some(archive) = damaged(&["file", "well", "other"]) else { return };
+    rename(&archive, "file", "file.bad");
+    rename(&archive, "well", "file");
+    assert_eq!(archive.scrub(everything()).lines(), ["altered file", "missing well"]);
+    rename(&archive, "file", "elsewhere");
+    let lines = archive.run(Verb::Update).lines();
+    let found = "touched well -> elsewhere";
+    assert_eq!(lines, ["altered file -> file.bad", "moved well -> elsewhere", found]);
+}
+
+/// What is damaged is what was seen so, and not what had the row's number before.
+#[test]
+fn an_edit_is_none_of_what_rotted_in_its_old_place() {
+    let Some(archive) = cataloged(&["file", "other"]) else { return };
+    rename(&archive, "file", "edited");
+    restore(&archive, "file", "edited");
+    archive.write("edited", "by somebody");
+    touch(&archive, "edited");
+    cut(&archive, "file");
+    assert_eq!(archive.scrub(everything()).lines(), ["altered file"]);
+    for _ in 0..2 {
+        assert_eq!(archive.run(Verb::Audit).lines(), ["altered file", "new edited"]);
+    }
+    assert_eq!(archive.run(Verb::Update).lines(), ["altered file", "new edited"]);
+    assert_eq!(audit_all(&archive).lines(), ["altered file"]);
+}
+
+/// Names of one file are accepted with it, also those that are not known to be damaged.
+#[test]
+fn a_link_is_accepted_before_it_was_looked_at() {
+    let archive = Archive::of(&["file", "other"]);
+    fs::hard_link(archive.path("file"), archive.path("link")).unwrap();
+    archive.run(Verb::Add);
+    days_pass(1);
+    cut(&archive, "file");
+    let accepted = archive.open().accept(&archive.path("file"), &options()).unwrap();
+    assert_eq!(accepted.files, 2);
+    assert_eq!(audit_all(&archive).lines(), [""; 0]);
+}
+
+/// A link that leads to where it is now is no file.
+#[test]
+fn what_left_a_link_in_its_place_is_accepted_with_its_row() {
+    let Some(archive) = damaged(&["file", "folder/other"]) else { return };
+    rename(&archive, "file", "folder/file");
+    std::os::unix::fs::symlink("folder/file", archive.path("file")).unwrap();
+    assert_eq!(archive.run(Verb::Audit).lines(), ["altered file -> folder/file"]);
+    archive.open().accept(&archive.path("folder/file"), &options()).unwrap();
+    assert!(archive.open().not_well().unwrap().is_empty());
     assert_eq!(audit_all(&archive).lines(), [""; 0]);
 }
 

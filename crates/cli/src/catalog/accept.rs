@@ -55,7 +55,15 @@ pub fn run(args: &Accept) -> anyhow::Result<ExitCode> {
             // The others are done all the same.
             Err(error) => {
                 let spoken = Spoken { place: &args.place, console: &console };
-                let way_out = way_out(path, || known(&catalog, path), &spoken);
+                let of = catalog.root_of(path).ok();
+                let away =
+                    of.and_then(|(root, _)| Some((catalog.why_not_there(&root).ok()??, root)));
+                let error = match away {
+                    Some((why, root)) => CatalogError::NotThere { path: root.path, why },
+                    None => error,
+                };
+                let is_there = !matches!(error, CatalogError::NotThere { .. });
+                let way_out = way_out(path, is_there, || known(&catalog, path), &spoken);
                 match (&error, way_out) {
                     // What a mount hides is there, as far as anybody knows.
                     (CatalogError::Io { error, .. }, Some(words))
@@ -79,20 +87,22 @@ fn known(catalog: &Catalog, path: &Path) -> Option<Known> {
     catalog.not_well_after(0, usize::MAX).ok()?.into_iter().find(|file| file.path == whole)
 }
 
-/// What to do with a path that is no file.
+/// What to do with a path that is no file, where its folder of the catalog is there.
 fn way_out(
     path: &Path,
+    is_there: bool,
     known: impl FnOnce() -> Option<Known>,
     spoken: &Spoken<'_>,
 ) -> Option<String> {
     let say = |verb: &str| spoken.command(verb, None);
     let known = || known().filter(|file| file.status != Status::Missing);
     match path.symlink_metadata() {
+        Err(_) if !is_there => None,
         Ok(it) if it.is_dir() => Some(format!(
-            "is a folder, and files are accepted one by one; `{}` of it and `{}` take up anew all \
-             that is in it, and let go of all digests of it, also of what is well",
-            say("forget"),
-            say("update")
+            "is a folder, and files are accepted by their names: `{} PATH...`; `{}` tells which \
+             are not well",
+            say("accept"),
+            say("report --bad")
         )),
         Err(error) if error.kind() == ErrorKind::NotFound => Some(match known() {
             Some(Known { elsewhere: Some(place), .. }) => {

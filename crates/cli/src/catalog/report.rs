@@ -280,7 +280,10 @@ fn list(args: &Report, not_well: &[Known], console: &mut Console) -> io::Result<
     let [update, audit, accept, forget] =
         ["update", "audit", "accept", "forget"].map(|verb| command(&args.of.place, verb, console));
     let mut words = String::from("\n");
-    if is_any(Severity::Damage) {
+    let is_lost = |file: &Known| {
+        file.status.severity() == Severity::Damage && file.status != Status::Unreadable
+    };
+    if not_well.iter().any(is_lost) {
         words += &format!(
             "Of what is damaged or missing, put back a good copy, and run `{update}`.\nIf a file is \
              right as it is: {accept} PATH. If it is gone for good: {forget} PATH.\n"
@@ -294,10 +297,13 @@ fn list(args: &Report, not_well: &[Known], console: &mut Console) -> io::Result<
     }
     if not_well.iter().any(may_be_rot) {
         words += &format!(
-            "Hold what may have rotted against a copy, before `{update}` takes it up with all else \
-             that is changed.\nIf it has rotted, put back a good copy, and run `{audit}`.\n"
+            "Hold what may have rotted against a copy: `{update}` leaves it alone. If it is right \
+             as it is: {accept} PATH.\nIf it has rotted, put back a good copy, and run `{audit}`.\n"
         );
-    } else if is_any(Severity::Differences) {
+    }
+    let is_edit =
+        |file: &Known| file.status.severity() == Severity::Differences && !may_be_rot(file);
+    if not_well.iter().any(is_edit) {
         words += &format!("`{update}` takes up what is changed.\n");
     }
     if is_any(Severity::NotAllDone) {

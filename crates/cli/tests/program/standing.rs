@@ -310,12 +310,12 @@ fn an_import_whose_digests_differ_is_told_as_such() {
     expect(&folder, "status", 0, &["NOT complete: something of the lists was not taken\n"]);
 }
 
-/// To forget a folder is no harmless way to accept it.
+/// To accept a folder would accept what is not known of its files.
 #[test]
-fn what_a_folder_is_not_accepted_for_tells_what_it_costs() {
+fn a_folder_is_not_accepted() {
     let folder = cataloged(&["d/a", "b"]);
-    let words = "let go of all digests of it, also of what is well";
-    expect(&folder, "accept tree/d", 1, &["files are accepted one by one", words]);
+    let words = "`lanesum accept PATH...`; `lanesum report --bad` tells which are not well";
+    expect(&folder, "accept tree/d", 1, &["files are accepted by their names", words]);
 }
 
 /// The catalog is named, and why it cannot be opened.
@@ -467,11 +467,55 @@ fn what_rots_before_it_is_at_rest_is_told_as_not_known() {
     }
     // To take it up would make it well.
     expect(&folder, "status", 3, &["UP: 2 changed; 1 may have rotted  -> lanesum report --bad\n"]);
-    assert!(report.contains("Hold what may have rotted against a copy, before `lanesum update`"));
+    assert!(report.contains("against a copy: `lanesum update` leaves it alone. If it is right"));
+    let update = expect(&folder, "update", 3, &["changed "]);
+    assert_eq!(update.matches(why).count(), 1, "{update}");
+    expect(&folder, "status", 3, &["UP: 1 changed; 1 may have rotted  -> lanesum report --bad\n"]);
+    folder.write("tree/b", "edited once more");
+    expect(&folder, "audit", 3, &[]);
     assert_eq!(json(&folder, "status --json")["may_be_rot"], 1);
     expect(&folder, "accept tree/a", 0, &[]);
     expect(&folder, "status", 3, &["NOT TAKEN UP: 1 changed  -> lanesum update\n"]);
     expect(&folder, "report", 3, &["`lanesum update` takes up what is changed.\n"]);
+}
+
+/// What is missing is not there, whatever is forgotten of it; what is damaged is, and stays so.
+#[test]
+fn forget_says_what_stays_damaged() {
+    let folder = cataloged(&["a", "b", "c"]);
+    fs::remove_file(folder.path("tree/a")).unwrap();
+    expect(&folder, "audit", 1, &["missing"]);
+    let told = expect(&folder, "forget tree/a", 0, &["1 file forgotten, 1 of them not well\n"]);
+    assert!(!told.contains("stays so"), "{told}");
+    let time = fs::metadata(folder.path("tree/b")).unwrap().modified().unwrap();
+    folder.write("tree/b", "");
+    fs::File::options()
+        .write(true)
+        .open(folder.path("tree/b"))
+        .unwrap()
+        .set_modified(time)
+        .unwrap();
+    expect(&folder, "audit", 1, &["emptied"]);
+    expect(&folder, "forget tree/b", 0, &["stays so: `lanesum accept`"]);
+    expect(&folder, "status", 1, &["NOT WELL: 1 emptied"]);
+    expect(&folder, "report", 1, &["emptied "]);
+    expect(&folder, "scrub", 1, &["1 known not to be well"]);
+    expect(&folder, "accept tree/b", 0, &[]);
+    expect(&folder, "status", 0, &[]);
+}
+
+/// A part of a folder that is not there is neither accepted nor forgotten.
+#[test]
+fn nothing_is_said_of_a_folder_that_is_away() {
+    let folder = cataloged(&["a", "d/b"]);
+    fs::rename(folder.path("tree"), folder.path("away")).unwrap();
+    for args in ["accept tree", "accept tree/a", "forget tree/d", "forget tree/a"] {
+        expect(&folder, args, 4, &["mount or put back what was there"]);
+    }
+    fs::rename(folder.path("away"), folder.path("tree")).unwrap();
+    expect(&folder, "audit --all", 0, &[]);
+    fs::rename(folder.path("tree"), folder.path("away")).unwrap();
+    expect(&folder, "forget tree", 0, &["2 files forgotten"]);
 }
 
 /// What is accepted by itself is taken up, and nothing else is.
