@@ -161,8 +161,8 @@ fn rows() -> Vec<Row> {
                  or the lines are of BLAKE2b (check them with b2sum)",
             )
             .is(1),
-        row("UTF-16", utf16, "list")
-            .says("list: looks like UTF-16: iconv -f UTF-16 -t UTF-8 <list | lanesum check")
+        row("UTF-16 without a byte order mark", utf16, "list")
+            .says("list: looks like UTF-16: iconv -f UTF-16LE -t UTF-8 <list | lanesum check")
             .is(1),
         row("what gzip makes", *b"\x1f\x8b\x08\0\0\0\0\0\0\x03", "list")
             .says("list: is compressed by gzip: zcat <list | lanesum check")

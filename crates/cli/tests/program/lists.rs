@@ -42,17 +42,24 @@ fn lists_of_windows_are_read() {
 
 #[test]
 fn a_list_in_utf16_is_refused_with_the_remedy() {
-    let words = "looks like UTF-16: iconv -f UTF-16 -t UTF-8 <list | lanesum check";
-    for mark in ["", "\u{feff}"] {
-        let list = format!("{mark}{}", lines(&["a", "b"]));
-        for to_bytes in [u16::to_le_bytes, u16::to_be_bytes] {
-            assert_refused("", utf16(&list, to_bytes), words);
+    type ToBytes = fn(u16) -> [u8; 2];
+    let orders = [(u16::to_le_bytes as ToBytes, "UTF-16LE"), (u16::to_be_bytes, "UTF-16BE")];
+    let folder = folder();
+    for (to_bytes, unmarked) in orders {
+        for (mark, from) in [("", unmarked), ("\u{feff}", "UTF-16")] {
+            let filter = format!("iconv -f {from} -t UTF-8");
+            let words = format!("looks like UTF-16: {filter} <list | lanesum check");
+            let list = format!("{mark}{}", lines(&["a", "b"]));
+            assert_refused("", utf16(&list, to_bytes), &words);
+            // What is to be typed works.
+            folder.write("li st", utf16(&format!("{mark}{}", lines(&["a"])), to_bytes));
+            assert_told_works(&folder, &filter);
         }
     }
-    // What is to be typed works.
-    let folder = folder();
-    folder.write("li st", [&b"\xff\xfe"[..], &utf16(&lines(&["a"]), u16::to_le_bytes)].concat());
-    let filter = "iconv -f UTF-16 -t UTF-8";
+}
+
+/// Holds each verb to the filter that it tells of the list `li st`, of the file `a`.
+fn assert_told_works(folder: &Folder, filter: &str) {
     for (args, words, result) in [
         (&["check", "--root", ".", "li st"][..], "| lanesum check --root .", "a: OK\n"),
         (&["compare", "li st", "t"], "| lanesum compare - t", ""),
