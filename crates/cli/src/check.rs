@@ -413,6 +413,9 @@ impl<'a> Report<'a> {
         if tally.entries() + tally.unknown == 0 && tally.malformed > 0 {
             self.bad_lists += 1;
             let words = match self.args.algorithm {
+                _ if tally.nameless == tally.malformed => {
+                    hints::of_nameless(self.place(list), tally.nameless, &self.command())
+                }
                 Some(algorithm) => {
                     format!("no line in it has as many digits as {algorithm}; without -a they tell")
                 }
