@@ -124,6 +124,13 @@ fn rows() -> Vec<Row> {
             .prints("a: OK, b: OK")
             .says("1 of an unknown algorithm")
             .is(1),
+        row("a line of rclone without a digest, among others", format!("{both}{:32}  b\n", ""), "list")
+            .prints("a: OK, b: OK")
+            .says("1 wrong record")
+            .is(1),
+        row("nothing but such a line", format!("{:>32}  b\n", "UNSUPPORTED"), "list")
+            .says("list: line 1: neither a digest nor a size of the file")
+            .is(1),
         row("MD5s", &*both, "-a sha256 list")
             .says("list: no line in it has as many digits as sha256; without -a they tell")
             .is(1),

@@ -111,6 +111,13 @@ impl Gnu {
     }
 }
 
+impl Gnu {
+    /// Whether a line, which is none of this list, is of a file without a digest.
+    pub(super) fn is_without_digest(&self, line: &[u8]) -> bool {
+        self.dialect.is_lenient && foreign::is_without_digest(line)
+    }
+}
+
 impl Format for Gnu {
     fn can_hold(&self, algorithms: Algorithms) -> Result<(), CannotHold> {
         cannot::one_of(NAME, algorithms, Algorithms::ALL)
@@ -146,9 +153,12 @@ impl Format for Gnu {
 
     fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a> {
         match Text::of(text, &self.dialect) {
-            Ok(text) => self
-                .read(text)
-                .unwrap_or_else(|| self.unknown(text).map_or(Line::Malformed, Line::Unknown)),
+            Ok(read) => match (self.read(read), self.unknown(read)) {
+                (Some(line), _) => line,
+                (None, Some(algorithm)) => Line::Unknown(algorithm),
+                (None, None) if self.is_without_digest(text) => Line::Wrong(Wrong::NothingKnown),
+                (None, None) => Line::Malformed,
+            },
             Err(settled) => settled.into(),
         }
     }
