@@ -71,7 +71,7 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
         let words = hints::of_backslashes(list, &format!("convert --to {}{reading}", args.to));
         console.about(list.name(), &words);
     }
-    if args.to == Kind::Gnu {
+    if args.to == Kind::Gnu || (args.to == Kind::BagIt && !is_in_a_bag(name)) {
         tell_algorithms(algorithms, &mut console);
     }
     let says_folder = args.to == Kind::Hashdeep && layout.invocation.is_some();
@@ -126,6 +126,12 @@ fn tell_algorithms(written: Algorithms, console: &mut Console) {
             console.message(words.as_bytes());
         }
     }
+}
+
+/// Whether a list of this name is a manifest, which says by its name of which algorithm it is.
+fn is_in_a_bag(list: &Path) -> bool {
+    let list = List::Path(list.to_owned());
+    FormatOfList::new(&list, b"", &Options::default()).folder.is_some()
 }
 
 /// Tells where the files are, which nothing in the new list does.
