@@ -48,7 +48,7 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
         inputs = inputs.into_iter().map(Input::keep).collect::<Result<_, _>>()?;
         survey(&mut inputs, &options, only, &mut layout)?;
     }
-    let signals = signals::catch();
+    let signals = signals::catch_while(inputs.iter().any(Input::is_stdin));
     let output = target.open(false)?;
     let console = Arc::new(Mutex::new(match output.file()? {
         None => Console::new(b"lanesum", locale_of_process()).context("standard output")?,
@@ -178,7 +178,7 @@ fn inputs(args: &Convert) -> anyhow::Result<Vec<Input>> {
     let paths = if args.lists.is_empty() { &stdin_alone[..] } else { &args.lists };
     let inputs = paths.iter().map(|path| Input::open(stdin::list(path)));
     let inputs = inputs.collect::<anyhow::Result<Vec<_>>>()?;
-    if inputs.iter().any(|input| input.list == List::Stdin) && io::stdin().is_terminal() {
+    if inputs.iter().any(Input::is_stdin) && io::stdin().is_terminal() {
         let console = Console::new(b"lanesum", locale_of_process());
         console.context("standard output")?.tell_list_is_awaited();
     }
@@ -194,6 +194,10 @@ impl Input {
         let opened = list.open().and_then(|file| Snapshot::of(&file).map(|it| (file, it)));
         let (file, snapshot) = opened.with_context(|| called(&list))?;
         Ok(Self { list, file, snapshot })
+    }
+
+    fn is_stdin(&self) -> bool {
+        self.list == List::Stdin
     }
 
     /// Gives the records of the list as they stand, one after another, with its format.
