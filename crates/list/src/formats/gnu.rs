@@ -109,9 +109,7 @@ impl Gnu {
     pub(super) fn unknown(&self, text: Text<'_>) -> Option<&'static str> {
         if self.dialect.is_lenient { foreign::by_digits(text.unmarked()) } else { None }
     }
-}
 
-impl Gnu {
     /// Whether a line, which is none of this list, is of a file without a digest.
     pub(super) fn is_without_digest(&self, line: &[u8]) -> bool {
         self.dialect.is_lenient && foreign::is_without_digest(line)
@@ -153,12 +151,11 @@ impl Format for Gnu {
 
     fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a> {
         match Text::of(text, &self.dialect) {
-            Ok(read) => match (self.read(read), self.unknown(read)) {
-                (Some(line), _) => line,
-                (None, Some(algorithm)) => Line::Unknown(algorithm),
-                (None, None) if self.is_without_digest(text) => Line::Wrong(Wrong::NothingKnown),
-                (None, None) => Line::Malformed,
-            },
+            Ok(read) => self.read(read).unwrap_or_else(|| match self.unknown(read) {
+                Some(algorithm) => Line::Unknown(algorithm),
+                None if self.is_without_digest(text) => Line::Wrong(Wrong::NothingKnown),
+                None => Line::Malformed,
+            }),
             Err(settled) => settled.into(),
         }
     }
