@@ -496,7 +496,7 @@ pub struct Run {
     #[arg(short, long = "threads", value_name = "N", value_parser = threads)]
     pub jobs: Option<usize>,
 
-    /// Show a bar on standard error: auto is when that is a terminal.
+    /// Show a bar on standard error: auto is when that is a terminal, and not TERM=dumb.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
     pub progress: When,
 

@@ -47,7 +47,7 @@ pub fn run(args: Check) -> anyhow::Result<ExitCode> {
     let key_file = KeyFile::open(args.key_file.as_deref(), algorithm)?;
     let is_typed = lists.contains(&List::Stdin) && io::stdin().is_terminal();
     let console = Arc::new(Mutex::new(console(&args, key_file.as_ref(), is_typed)?));
-    let signals = signals::catch();
+    let signals = signals::catch_while(lists.contains(&List::Stdin));
     let mut options = options(&args, key_file.map(|file| file.key));
     let key = options.engine.key.as_ref();
     let partial = |state: &PathBuf| Partial::of_check(state, &lists, args.run.io, key);
@@ -413,6 +413,9 @@ impl<'a> Report<'a> {
         if tally.entries() + tally.unknown == 0 && tally.malformed > 0 {
             self.bad_lists += 1;
             let words = match self.args.algorithm {
+                _ if tally.nameless == tally.malformed => {
+                    hints::of_nameless(self.place(list), tally.nameless, &self.command())
+                }
                 Some(algorithm) => {
                     format!("no line in it has as many digits as {algorithm}; without -a they tell")
                 }

@@ -41,11 +41,12 @@ pub fn run(args: Compare) -> anyhow::Result<ExitCode> {
     }
     let options = options(&args)?;
     let mut console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
-    if inputs.contains(&Input::List(List::Stdin)) && io::stdin().is_terminal() {
+    let reads_stdin = inputs.contains(&Input::List(List::Stdin));
+    if reads_stdin && io::stdin().is_terminal() {
         console.tell_list_is_awaited();
     }
     let console = Arc::new(Mutex::new(console));
-    signals::catch().handle(&console, None);
+    signals::catch_while(reads_stdin).handle(&console, None);
     let dialect = options.dialect;
 
     let mut comparison = match Comparison::prepare(&inputs, &options) {

@@ -48,7 +48,7 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
         inputs = inputs.into_iter().map(Input::keep).collect::<Result<_, _>>()?;
         survey(&mut inputs, &options, only, &mut layout)?;
     }
-    let signals = signals::catch();
+    let signals = signals::catch_while(inputs.iter().any(Input::is_stdin));
     let output = target.open(false)?;
     let console = Arc::new(Mutex::new(match output.file()? {
         None => Console::new(b"lanesum", locale_of_process()).context("standard output")?,
@@ -71,7 +71,7 @@ pub fn run(args: &Convert) -> anyhow::Result<ExitCode> {
         let words = hints::of_backslashes(list, &format!("convert --to {}{reading}", args.to));
         console.about(list.name(), &words);
     }
-    if args.to == Kind::Gnu {
+    if args.to == Kind::Gnu || (args.to == Kind::BagIt && !is_in_a_bag(name)) {
         tell_algorithms(algorithms, &mut console);
     }
     let says_folder = args.to == Kind::Hashdeep && layout.invocation.is_some();
@@ -128,6 +128,12 @@ fn tell_algorithms(written: Algorithms, console: &mut Console) {
     }
 }
 
+/// Whether a list of this name is a manifest, which says by its name of which algorithm it is.
+fn is_in_a_bag(list: &Path) -> bool {
+    let list = List::Path(list.to_owned());
+    FormatOfList::new(&list, b"", &Options::default()).folder.is_some()
+}
+
 /// Tells where the files are, which nothing in the new list does.
 fn tell_folder(folder: &[u8], console: &mut Console) {
     let mut words = b"the names are in ".to_vec();
@@ -172,7 +178,7 @@ fn inputs(args: &Convert) -> anyhow::Result<Vec<Input>> {
     let paths = if args.lists.is_empty() { &stdin_alone[..] } else { &args.lists };
     let inputs = paths.iter().map(|path| Input::open(stdin::list(path)));
     let inputs = inputs.collect::<anyhow::Result<Vec<_>>>()?;
-    if inputs.iter().any(|input| input.list == List::Stdin) && io::stdin().is_terminal() {
+    if inputs.iter().any(Input::is_stdin) && io::stdin().is_terminal() {
         let console = Console::new(b"lanesum", locale_of_process());
         console.context("standard output")?.tell_list_is_awaited();
     }
@@ -188,6 +194,10 @@ impl Input {
         let opened = list.open().and_then(|file| Snapshot::of(&file).map(|it| (file, it)));
         let (file, snapshot) = opened.with_context(|| called(&list))?;
         Ok(Self { list, file, snapshot })
+    }
+
+    fn is_stdin(&self) -> bool {
+        self.list == List::Stdin
     }
 
     /// Gives the records of the list as they stand, one after another, with its format.

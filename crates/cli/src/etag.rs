@@ -37,8 +37,8 @@ pub fn run(args: Etag) -> anyhow::Result<ExitCode> {
     let part_sizes = args.part_sizes();
     warn_of_sizes(&part_sizes, &mut console);
     let console = Arc::new(Mutex::new(console));
-    signals::catch().handle(&console, None);
     let paths = paths(&args);
+    signals::catch_while(paths.iter().any(|path| path == Path::new("-"))).handle(&console, None);
     let display = start_display(&args, paths.clone(), &part_sizes, &trees);
     console::lock(&console).set_bar(display.as_ref().map(|display| display.bar.clone()));
 

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use lanesum_checksum::Algorithm;
 use lanesum_checksum::check::{List, ListError};
@@ -133,6 +133,38 @@ fn of_windows(before: &[u8], list: &List, command: &str) -> String {
 fn without(before: &[u8]) -> Option<String> {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b" :/_-".contains(byte);
     before.iter().all(is_plain).then(|| format!("s|{}||", String::from_utf8_lossy(before)))
+}
+
+/// Of a list with so many digests, each without a name. A single one is of the file that the list
+/// has its name from, where that is there.
+pub fn of_nameless(place: Lookup<'_>, digests: u64, command: &Command) -> String {
+    let name = match place.list {
+        List::Path(path) if digests == 1 => name_of_list(path, place.folder()),
+        _ => None,
+    };
+    if let Some(name) = name {
+        let command = command.in_folder(place.folder());
+        let filter = sed(&format!(r"s|\s*$|  {name}|"), &command);
+        return through(place.list, "holds a digest and no name", &filter, &command);
+    }
+    let words = if digests == 1 { "a digest and no name" } else { "digests and no names" };
+    format!("holds {words}; a line is to be a digest, two blanks and the name")
+}
+
+/// The name of the list without its last extension, as the replacement in a script for `sed` where
+/// it can stand there as it is, and a file has it where names are looked up.
+fn name_of_list(list: &Path, folder: Option<&Path>) -> Option<String> {
+    list.extension()?;
+    let name = match folder {
+        Some(_) => PathBuf::from(list.file_stem()?),
+        None => list.with_extension(""),
+    };
+    let text = name.to_str()?;
+    let told = shown(&name);
+    // Quoted otherwise, it has what a shell, a terminal or a line of a list does not take.
+    let is_plain = told.trim_matches('\'') == text && !text.contains(['\\', '&', '|', '\'']);
+    let is_there = folder.map_or_else(|| name.clone(), |folder| folder.join(&name)).is_file();
+    (is_plain && is_there && text != "-").then(|| text.to_owned())
 }
 
 /// A filter for the lines of the list that this command reads.

@@ -14,8 +14,10 @@ use lanesum_checksum::engine::Progress;
 use lanesum_checksum::walk::{Count, Totals};
 
 use crate::args::When;
+use crate::console::locale_of_process;
 use crate::counts::files;
 use crate::limits;
+use crate::quote::Locale;
 
 /// Work that is done before this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(400);
@@ -44,7 +46,8 @@ impl Display {
     fn is_shown(when: When) -> bool {
         match when {
             When::Never => false,
-            When::Auto => io::stderr().is_terminal(),
+            // A dumb one shows what would move its cursor.
+            When::Auto => io::stderr().is_terminal() && !console::is_dumb(),
             When::Always => true,
         }
     }
@@ -69,13 +72,14 @@ impl Display {
         // indicatif's own stays hidden where there is no terminal. Who asks for a bar gets one, and
         // 80 columns are assumed at its other end.
         let target = ProgressDrawTarget::term_like(Box::new(Term::buffered_stderr()));
-        let bar = ProgressBar::hidden().with_style(style(UNKNOWN));
+        let locale = locale_of_process();
+        let bar = ProgressBar::hidden().with_style(style(UNKNOWN, locale));
         let progress = Arc::new(Progress::default());
         let files = files();
         let (end, ended) = mpsc::channel::<()>();
         let follow = {
             let (bar, progress) = (bar.clone(), Arc::clone(&progress));
-            move || follow(&bar, target, &progress, files, &ended)
+            move || follow(&bar, target, locale, &progress, files, &ended)
         };
         let thread = limits::spawn("progress", follow).ok()?;
         Some(Self { bar, progress, end: Some(end), thread: Some(thread) })
@@ -97,6 +101,7 @@ impl Drop for Display {
 fn follow<F, P>(
     bar: &ProgressBar,
     target: ProgressDrawTarget,
+    locale: Locale,
     progress: &Progress,
     files: Option<F>,
     ended: &mpsc::Receiver<()>,
@@ -116,7 +121,7 @@ fn follow<F, P>(
         let count = counting.count();
         let done = totals(progress.files.load(Relaxed), progress.bytes.load(Relaxed));
         let (_, columns) = Term::stderr().size();
-        draw(bar, columns, done, count.and_then(Count::complete));
+        draw(bar, columns, locale, done, count.and_then(Count::complete));
         if !lasts(INTERVAL) {
             return;
         }
@@ -162,19 +167,19 @@ fn totals(files: u64, bytes: u64) -> Totals {
 
 /// Shows what is done, of the whole where that is known. It is not where more is done already:
 /// files grow, and those of /proc have no size.
-fn draw(bar: &ProgressBar, columns: u16, done: Totals, whole: Option<Totals>) {
+fn draw(bar: &ProgressBar, columns: u16, locale: Locale, done: Totals, whole: Option<Totals>) {
     let whole = whole.filter(|whole| done.bytes <= whole.bytes);
     match whole {
         Some(whole) => {
             // A terminal may be made wider or narrower meanwhile.
-            bar.set_style(style(if columns < LEAST_COLUMNS { NARROW } else { BAR }));
+            bar.set_style(style(if columns < LEAST_COLUMNS { NARROW } else { BAR }, locale));
             bar.set_length(whole.bytes);
             let all = files(whole.files.max(done.files));
             bar.set_message(format!("{} of {all}", HumanCount(done.files)));
         }
         None => {
             if bar.length().is_some() {
-                bar.set_style(style(UNKNOWN));
+                bar.set_style(style(UNKNOWN, locale));
                 bar.unset_length();
             }
             bar.set_message(files(done.files));
@@ -184,8 +189,14 @@ fn draw(bar: &ProgressBar, columns: u16, done: Totals, whole: Option<Totals>) {
     bar.tick();
 }
 
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).expect("the templates are right: a test draws them")
+/// With characters that the locale has.
+fn style(template: &str, locale: Locale) -> ProgressStyle {
+    let style = ProgressStyle::with_template(template);
+    let style = style.expect("the templates are right: a test draws them");
+    match locale {
+        Locale::Utf8 => style,
+        Locale::C => style.progress_chars("#-").tick_chars(r"|/-\ "),
+    }
 }
 
 #[cfg(test)]
@@ -196,9 +207,10 @@ mod tests {
     fn a_whole_is_shown_where_it_is_known() {
         let terminal = indicatif::InMemoryTerm::new(5, 100);
         let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
-        let bar = ProgressBar::with_draw_target(None, target).with_style(style(UNKNOWN));
+        let bar =
+            ProgressBar::with_draw_target(None, target).with_style(style(UNKNOWN, Locale::Utf8));
         let shown = |done, whole| {
-            draw(&bar, 100, done, whole);
+            draw(&bar, 100, Locale::Utf8, done, whole);
             terminal.contents()
         };
         let (third, whole) = (totals(3, 1_000_000), totals(9, 3_000_000));
@@ -218,13 +230,29 @@ mod tests {
     }
 
     #[test]
+    fn where_characters_are_not_in_utf8_the_bar_is_in_ascii() {
+        for locale in [Locale::C, Locale::Utf8] {
+            let terminal = indicatif::InMemoryTerm::new(5, 100);
+            let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
+            let bar =
+                ProgressBar::with_draw_target(None, target).with_style(style(UNKNOWN, locale));
+            for whole in [None, Some(totals(9, 3_000_000))] {
+                draw(&bar, 100, locale, totals(3, 1_000_000), whole);
+                let shown = terminal.contents();
+                assert_eq!(shown.is_ascii(), locale == Locale::C, "{shown}");
+            }
+        }
+    }
+
+    #[test]
     fn a_narrow_terminal_has_one_line() {
         for columns in [30, 40, 60, LEAST_COLUMNS] {
             let terminal = indicatif::InMemoryTerm::new(5, columns);
             let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
-            let bar = ProgressBar::with_draw_target(None, target).with_style(style(UNKNOWN));
+            let bar = ProgressBar::with_draw_target(None, target)
+                .with_style(style(UNKNOWN, Locale::Utf8));
             for whole in [None, Some(totals(123_456, 987_654_321_000))] {
-                draw(&bar, columns, totals(12_345, 123_456_789_000), whole);
+                draw(&bar, columns, Locale::Utf8, totals(12_345, 123_456_789_000), whole);
                 let shown = terminal.contents();
                 assert_eq!(shown.lines().count(), 1, "{columns}: {shown}");
                 assert!(shown.contains("123.46 GB"), "{columns}: {shown}");
@@ -263,6 +291,6 @@ mod tests {
         let (end, ended) = mpsc::channel();
         drop(end);
         let files = || -> std::iter::Empty<PathBuf> { panic!("the total is not shown") };
-        follow(&bar, ProgressDrawTarget::hidden(), &progress, Some(files), &ended);
+        follow(&bar, ProgressDrawTarget::hidden(), Locale::C, &progress, Some(files), &ended);
     }
 }

@@ -15,8 +15,8 @@ use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
 
 use crate::console::{self, Console};
-use crate::limits;
 use crate::output::Partial;
+use crate::{limits, stdin};
 
 /// What somebody may send to end a program, and limits of time. The others that end one tell of a
 /// fault of its own, or are not sent.
@@ -43,10 +43,22 @@ pub struct Caught {
 /// Where the system gives no thread for that, or no handlers, signals end the program as they end
 /// any other.
 pub fn catch() -> Caught {
+    catch_while(false)
+}
+
+/// The same for a run that may read standard input.
+///
+/// Where that stops the process, signals end it as well: a signal that is caught waits for it to go
+/// on, which it does to read again and be stopped again, before any thread has looked at the
+/// signal. `timeout` puts what it runs in the background of its terminal.
+pub fn catch_while(reads_stdin: bool) -> Caught {
     let not_ignored = not_ignored();
     // A limit on the size of files then is an error of a write.
     if not_ignored(&SIGXFSZ) {
         let _ = flag::register(SIGXFSZ, Arc::default());
+    }
+    if reads_stdin && stdin::would_stop() {
+        return Caught { thread: None, partial: None, last_words: None };
     }
     let (handler, handlers) = mpsc::channel::<Handler>();
     let wait = move || {

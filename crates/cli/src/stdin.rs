@@ -7,6 +7,8 @@ use lanesum_checksum::check::List;
 use lanesum_checksum::engine::inode_of;
 use lanesum_list::Inode;
 use rustix::fs::{FileType, Stat, fstat, stat};
+use rustix::process::getpgrp;
+use rustix::termios::tcgetpgrp;
 
 /// Whether a path leads to what standard input is, where that gives its bytes only once:
 /// `/dev/stdin` and its like when it is a pipe, a socket or a terminal. What reads such a path
@@ -28,6 +30,11 @@ pub fn taken<'a>(stdin_is: bool, paths: impl Iterator<Item = &'a Path>) -> Vec<I
 
 fn gives_once(stat: &Stat) -> bool {
     matches!(FileType::from_raw_mode(stat.st_mode), FileType::Fifo | FileType::Socket)
+}
+
+/// Whether reading it would stop this process: it is a terminal in whose background that is.
+pub fn would_stop() -> bool {
+    tcgetpgrp(io::stdin()).is_ok_and(|foreground| foreground != getpgrp())
 }
 
 /// The list that an argument names.

@@ -42,7 +42,7 @@ pub fn run(args: Sum) -> anyhow::Result<ExitCode> {
     target.refuse_as_input(inputs(&args))?;
     target.refuse_half(args.all_or_nothing)?;
     // Before there is a file that an interruption would have to remove.
-    let signals = signals::catch();
+    let signals = signals::catch_while(Paths::from_stdin(&args).is_some());
     let key = key_file.as_ref().map(|file| &file.key);
     let partial = Partial::of_list(&target, args.resume, args.run.io, key)?;
     let output = target.open(partial.is_some())?;

@@ -21,15 +21,17 @@ impl NotAList {
     #[must_use]
     pub const fn filter(self) -> Option<&'static str> {
         match self {
-            Self::Utf16 => Some(FROM_UTF_16),
-            Self::Compressed { filter, .. } => Some(filter),
+            Self::Utf16 { filter } | Self::Compressed { filter, .. } => Some(filter),
             Self::OfDvc => Some(FROM_DVC),
             Self::NulEnded | Self::NewlineEnded | Self::Binary | Self::OfWindows => None,
         }
     }
 }
 
+/// The mark says the byte order.
 const FROM_UTF_16: &str = "iconv -f UTF-16 -t UTF-8";
+const FROM_UTF_16BE: &str = "iconv -f UTF-16BE -t UTF-8";
+const FROM_UTF_16LE: &str = "iconv -f UTF-16LE -t UTF-8";
 const FROM_DVC: &str = r#"awk '/md5: /{m=$NF} sub(/.*path: /,""){print m"  "$0}'"#;
 
 /// What compressed files begin with, the program that makes them, and the one that undoes it.
@@ -49,8 +51,11 @@ pub const HEAD: usize = 8192;
 #[non_exhaustive]
 pub enum NotAList {
     /// It is in UTF-16 of either byte order, with a mark or without.
-    #[error("looks like UTF-16; convert it to UTF-8, e.g. {FROM_UTF_16}")]
-    Utf16,
+    #[error("looks like UTF-16; convert it to UTF-8, e.g. {filter}")]
+    Utf16 {
+        /// The command that does it: where there is no mark it is told the byte order.
+        filter: &'static str,
+    },
     /// Its first line ends with NUL where newlines were expected.
     #[error("its lines end with NUL; check it with --zero")]
     NulEnded,
@@ -97,7 +102,7 @@ pub fn of_text(head: &[u8], ending: Ending) -> Result<usize, NotAList> {
     if head.starts_with(MARK) {
         Ok(MARK.len())
     } else if begins_with_mark(head) {
-        Err(NotAList::Utf16)
+        Err(NotAList::Utf16 { filter: FROM_UTF_16 })
     } else if ending == Ending::Nul && !head.contains(&0) && has_newlines(head) {
         Err(NotAList::NewlineEnded)
     } else if begins_with_record(head, ending) {
@@ -105,8 +110,8 @@ pub fn of_text(head: &[u8], ending: Ending) -> Result<usize, NotAList> {
         Ok(0)
     } else if ending == Ending::Newline && begins(head, Ending::Nul) {
         Err(NotAList::NulEnded)
-    } else if is_utf16(head) {
-        Err(NotAList::Utf16)
+    } else if let Some(filter) = from_utf16(head) {
+        Err(NotAList::Utf16 { filter })
     } else if is_binary(head, ending) {
         let by = COMPRESSED.into_iter().find(|(start, ..)| head.starts_with(start));
         Err(by.map_or(NotAList::Binary, |(_, by, filter)| NotAList::Compressed { by, filter }))
@@ -138,13 +143,15 @@ fn has_newlines(head: &[u8]) -> bool {
         && lines.by_ref().take(2).all(|line| begins_with_record(line, Ending::Newline))
 }
 
-/// Whether every other byte is NUL, as it is in UTF-16 of ASCII: at least four characters, and
-/// nine in ten of them.
-fn is_utf16(head: &[u8]) -> bool {
+/// What makes UTF-8 of UTF-16 without a mark. There every other byte is NUL where the text is
+/// ASCII: at least four characters, and nine in ten of them.
+fn from_utf16(head: &[u8]) -> Option<&'static str> {
     let characters = head.len() / 2;
     let nuls = |half: usize| head.iter().skip(half).step_by(2).filter(|&&byte| byte == 0).count();
     let (even, odd) = (nuls(0), nuls(1));
-    characters >= 4 && even.max(odd) * 10 >= characters * 9 && even.min(odd) * 10 <= characters
+    let is_utf16 =
+        characters >= 4 && even.max(odd) * 10 >= characters * 9 && even.min(odd) * 10 <= characters;
+    is_utf16.then_some(if even > odd { FROM_UTF_16BE } else { FROM_UTF_16LE })
 }
 
 /// Whether the first line that says something is of a table or a list of PowerShell, or that of
@@ -198,12 +205,16 @@ mod tests {
 
     #[test]
     fn utf16_is_known_with_its_mark_and_without() {
-        for to_bytes in [u16::to_le_bytes, u16::to_be_bytes] {
+        type ToBytes = fn(u16) -> [u8; 2];
+        for (to_bytes, unmarked) in
+            [(u16::to_le_bytes as ToBytes, FROM_UTF_16LE), (u16::to_be_bytes, FROM_UTF_16BE)]
+        {
             for text in [LINE, "MD5 (name\u{3b1}) = d41d8cd98f00b204e9800998ecf8427e\r\n"] {
-                for marked in ["", "\u{feff}"] {
-                    let list = utf16(&format!("{marked}{text}"), to_bytes);
+                for (mark, filter) in [("", unmarked), ("\u{feff}", FROM_UTF_16)] {
+                    let list = utf16(&format!("{mark}{text}"), to_bytes);
                     for ending in [Ending::Newline, Ending::Nul] {
-                        assert_eq!(of_text(&list, ending), Err(NotAList::Utf16), "{list:?}");
+                        let expected = Err(NotAList::Utf16 { filter });
+                        assert_eq!(of_text(&list, ending), expected, "{list:?}");
                     }
                 }
             }

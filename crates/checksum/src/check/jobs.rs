@@ -9,7 +9,7 @@ use std::mem;
 use std::path::PathBuf;
 
 use lanesum_list::formats::{Format, Line, Mixed, Wrong};
-use lanesum_list::{Digests, Etag, Record};
+use lanesum_list::{Dialect, Digests, Etag, Record};
 
 use super::etags::{self, EtagJobs, EtagNote, ReadAs};
 use super::format::FormatOfList;
@@ -26,7 +26,11 @@ const MOST_AT_ONCE: usize = 16;
 /// What stands next in the lists: what a job is about.
 pub(super) enum Note {
     Begin(List),
-    Malformed(u64),
+    Malformed {
+        line: u64,
+        /// Whether it is a digest without a name.
+        is_nameless: bool,
+    },
     /// The number of the line that it begins in.
     Wrong(u64, Wrong),
     /// The line's number, and what it calls its algorithm.
@@ -435,7 +439,10 @@ impl OpenList {
         let tells_cut = self.has_lines && options.recognition == Recognition::Examined;
         let (record, is_tagged) = match line.parse_behind(tells_cut, format) {
             Line::Blank => return Ok(Step::Pass),
-            Line::Malformed => return Ok(Step::Note(Note::Malformed(number))),
+            Line::Malformed => {
+                let is_nameless = line.text.is_some_and(|text| is_digest(text, options.dialect));
+                return Ok(Step::Note(Note::Malformed { line: number, is_nameless }));
+            }
             Line::Wrong(why) => {
                 if why == Wrong::CutOff {
                     self.last = u64::MAX;
@@ -452,7 +459,7 @@ impl OpenList {
         self.has_lines = true;
         if self.is_stdin && options.recognition == Recognition::Gnu && *record.name == *b"-" {
             // The list comes from there, so nothing else can. Otherwise the engine says so.
-            return Ok(Step::Note(Note::Malformed(number)));
+            return Ok(Step::Note(Note::Malformed { line: number, is_nameless: false }));
         }
         let needs_key = |algorithm: &Algorithm| algorithm.needs_key();
         let mut algorithms = record.digests.iter().map(Digest::algorithm);
@@ -466,6 +473,14 @@ impl OpenList {
         let expected = Expected::of(record, is_tagged, format.folder());
         Ok(Step::Note(expected.map_or(nothing, Note::File)))
     }
+}
+
+/// Whether a line is hexadecimal digits alone, and with a name would be one of the dialect.
+fn is_digest(line: &[u8], dialect: Dialect) -> bool {
+    let digits = line.trim_ascii();
+    let is_hex = digits.iter().all(u8::is_ascii_hexdigit);
+    let with_name = || [digits, b"  name"].concat();
+    is_hex && matches!(Mixed::new(dialect).next(&with_name()), Line::Record { .. })
 }
 
 /// The files that a check of these lists reads, in their order: for a total, ahead of the check or

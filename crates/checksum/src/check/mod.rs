@@ -226,6 +226,8 @@ pub enum Verdict {
 pub struct Tally {
     /// Lines that are neither entry nor comment.
     pub malformed: u64,
+    /// Those of them that are a digest of as many digits as an algorithm has, without a name.
+    pub nameless: u64,
     /// What must not stand in a list of its format.
     pub wrong: u64,
     /// Lines of algorithms that are not known here.
@@ -287,6 +289,7 @@ impl AddAssign for Compared {
 impl AddAssign for Tally {
     fn add_assign(&mut self, other: Self) {
         self.malformed += other.malformed;
+        self.nameless += other.nameless;
         self.wrong += other.wrong;
         self.unknown += other.unknown;
         self.matched += other.matched;

@@ -168,8 +168,9 @@ impl Verdicts {
         };
         let event = match outcome.context {
             Note::Begin(_) => return,
-            Note::Malformed(line) => {
+            Note::Malformed { line, is_nameless } => {
                 tally.malformed += 1;
+                tally.nameless += u64::from(is_nameless);
                 Event::Malformed { line }
             }
             Note::Wrong(line, why) => {

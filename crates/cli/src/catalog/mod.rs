@@ -35,7 +35,7 @@ use crate::args::{Told, Where};
 use crate::console::{self, Console, fail_to_write, locale_of_process};
 use crate::failure::Usage;
 use crate::progress::Display;
-use crate::signals;
+use crate::signals::{self, Caught};
 use print::Printer;
 
 /// The exit code for differences alone.
@@ -137,14 +137,23 @@ pub fn now() -> i64 {
 
 /// The streams, and from now on interruptions end the program: what was committed is kept.
 fn console() -> anyhow::Result<Arc<Mutex<Console>>> {
-    console_telling(None)
+    console_with(signals::catch())
+}
+
+/// The same for a verb that reads standard input, if it does.
+fn console_while(reads_stdin: bool) -> anyhow::Result<Arc<Mutex<Console>>> {
+    console_with(signals::catch_while(reads_stdin))
 }
 
 /// The same, and an interruption tells this.
 fn console_telling(last_words: Option<&'static str>) -> anyhow::Result<Arc<Mutex<Console>>> {
+    console_with(signals::catch().telling(last_words))
+}
+
+fn console_with(caught: Caught) -> anyhow::Result<Arc<Mutex<Console>>> {
     let console = Console::new(b"lanesum", locale_of_process()).context("standard output")?;
     let console = Arc::new(Mutex::new(console));
-    signals::catch().telling(last_words).handle(&console, None);
+    caught.handle(&console, None);
     Ok(console)
 }
 

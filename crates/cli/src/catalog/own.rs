@@ -11,18 +11,23 @@ use lanesum_list::formats::{CannotHold, Format, Kind, Layout};
 use lanesum_list::{Dialect, Record};
 
 use super::print::whole;
-use super::{OF_CATALOG, command, command_about, console, fail, fail_at, import, look, name};
+use super::{OF_CATALOG, command, command_about, console_while, fail, fail_at, import, look, name};
 use crate::args::{CatalogArgs, CatalogVerb, Export, Where};
 use crate::console::{Console, lock};
 use crate::counts::files;
 use crate::failure::Usage;
+use crate::stdin;
 
 /// Does what was asked for.
 ///
 /// # Errors
 /// What keeps it from beginning.
 pub fn run(args: &CatalogArgs) -> anyhow::Result<ExitCode> {
-    let console = console()?;
+    let reads_stdin = match &args.verb {
+        CatalogVerb::Import(args) => args.lists.iter().any(|list| stdin::is_meant_by(list)),
+        _ => false,
+    };
+    let console = console_while(reads_stdin)?;
     let mut console = lock(&console);
     match &args.verb {
         CatalogVerb::Check { place } => check(place, &mut console),

@@ -35,7 +35,10 @@ fn what_contradicts_itself_is_refused() {
         ("-w abc", "the --warn option is meaningful only when verifying checksums"),
         ("--quiet abc", "the --quiet option is meaningful only when verifying checksums"),
         ("--strict abc", "the --strict option is meaningful only when verifying checksums"),
+        // In either order, and last, unlike md5sum 9.9.
         ("--tag --text abc", "--tag does not support --text mode"),
+        ("-t --tag abc", "--tag does not support --text mode"),
+        ("-cz --tag -t abc", "the --zero option is not supported when verifying checksums"),
     ] {
         expect(&run(&folder, args), 1, "", &format!("md5sum: {words}\n{TRY_HELP}"));
     }

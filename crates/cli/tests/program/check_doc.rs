@@ -44,6 +44,7 @@ impl Row {
         let folder = Folder::of(&["b", "d/"]);
         folder.write("a", "abc");
         folder.write("good", line("abc", "a"));
+        folder.write("a.md5", format!("{ABC}\n"));
         folder.write("key", [b'x'; 32]);
         fs::set_permissions(
             folder.path("key"),
@@ -52,8 +53,9 @@ impl Row {
         .unwrap();
         folder.write("list", &self.list);
         let run = folder.run_with_stdin(&format!("check {}", self.args), self.stdin);
-        // Quotes of a told command, which `text` escapes.
-        let (stdout, stderr) = (text(&run.stdout), text(&run.stderr).replace("\\\"", "\""));
+        // Quotes and backslashes of a told command, which `text` escapes.
+        let stderr = text(&run.stderr).replace("\\\"", "\"").replace("\\\\", "\\");
+        let stdout = text(&run.stdout);
         let last = stderr.lines().last().unwrap_or_default();
         // Files, bytes and time of a summary are not told here.
         let last = last.rsplit_once("/s): ").map_or(last, |(_, words)| words);
@@ -109,12 +111,25 @@ fn rows() -> Vec<Row> {
             )
             .is(1),
         row("no line that is a checksum line", "x\ny\n", "list").says(NONE).is(1),
+        row("(the MD5 of `a` alone, in `a.md5`)", "", "a.md5")
+            .says(r"a.md5: holds a digest and no name: sed 's|\s*$|  a|' <a.md5 | lanesum check")
+            .is(1),
+        row("digests alone", format!("{ABC}\n{ABC}\n"), "list")
+            .says("list: holds digests and no names; a line is to be a digest, two blanks and the name")
+            .is(1),
         row("only lines of an unknown algorithm", format!("MD6 (a) = {ABC}\n"), "list")
             .says("list: 1 line is of MD6, which lanesum does not compute: not checked")
             .is(1),
         row("a line of an unknown algorithm, among others", format!("MD6 (a) = {ABC}\n{both}"), "list")
             .prints("a: OK, b: OK")
             .says("1 of an unknown algorithm")
+            .is(1),
+        row("a line of rclone without a digest, among others", format!("{both}{:32}  b\n", ""), "list")
+            .prints("a: OK, b: OK")
+            .says("1 wrong record")
+            .is(1),
+        row("nothing but such a line", format!("{:>32}  b\n", "UNSUPPORTED"), "list")
+            .says("list: line 1: neither a digest nor a size of the file")
             .is(1),
         row("MD5s", &*both, "-a sha256 list")
             .says("list: no line in it has as many digits as sha256; without -a they tell")
@@ -161,8 +176,8 @@ fn rows() -> Vec<Row> {
                  or the lines are of BLAKE2b (check them with b2sum)",
             )
             .is(1),
-        row("UTF-16", utf16, "list")
-            .says("list: looks like UTF-16: iconv -f UTF-16 -t UTF-8 <list | lanesum check")
+        row("UTF-16 without a byte order mark", utf16, "list")
+            .says("list: looks like UTF-16: iconv -f UTF-16LE -t UTF-8 <list | lanesum check")
             .is(1),
         row("what gzip makes", *b"\x1f\x8b\x08\0\0\0\0\0\0\x03", "list")
             .says("list: is compressed by gzip: zcat <list | lanesum check")

@@ -139,7 +139,15 @@ fn untagged_lines_that_would_be_taken_for_others_are_told() {
         let is_known = folder.run("check untagged").status.success();
         expect(&run, 0, "", if is_known { "" } else { &words });
         assert!(folder.run(&format!("check -a {algorithm} untagged")).status.success());
+        let run = folder.run("convert --to bagit -o manifest list");
+        expect(&run, 0, "", if is_known { "" } else { &words });
+        assert!(folder.run(&format!("check -a {algorithm} manifest")).status.success());
     }
+    // Where a manifest is, its name says it.
+    folder.run("-a crc32 -o list a");
+    folder.write("bag/bagit.txt", "");
+    let run = folder.run("convert --to bagit -o bag/manifest-crc32.txt list");
+    expect(&run, 0, "", "");
 }
 
 #[test]

@@ -42,17 +42,24 @@ fn lists_of_windows_are_read() {
 
 #[test]
 fn a_list_in_utf16_is_refused_with_the_remedy() {
-    let words = "looks like UTF-16: iconv -f UTF-16 -t UTF-8 <list | lanesum check";
-    for mark in ["", "\u{feff}"] {
-        let list = format!("{mark}{}", lines(&["a", "b"]));
-        for to_bytes in [u16::to_le_bytes, u16::to_be_bytes] {
-            assert_refused("", utf16(&list, to_bytes), words);
+    type ToBytes = fn(u16) -> [u8; 2];
+    let orders = [(u16::to_le_bytes as ToBytes, "UTF-16LE"), (u16::to_be_bytes, "UTF-16BE")];
+    let folder = folder();
+    for (to_bytes, unmarked) in orders {
+        for (mark, from) in [("", unmarked), ("\u{feff}", "UTF-16")] {
+            let filter = format!("iconv -f {from} -t UTF-8");
+            let words = format!("looks like UTF-16: {filter} <list | lanesum check");
+            let list = format!("{mark}{}", lines(&["a", "b"]));
+            assert_refused("", utf16(&list, to_bytes), &words);
+            // What is to be typed works.
+            folder.write("li st", utf16(&format!("{mark}{}", lines(&["a"])), to_bytes));
+            assert_told_works(&folder, &filter);
         }
     }
-    // What is to be typed works.
-    let folder = folder();
-    folder.write("li st", [&b"\xff\xfe"[..], &utf16(&lines(&["a"]), u16::to_le_bytes)].concat());
-    let filter = "iconv -f UTF-16 -t UTF-8";
+}
+
+/// Holds each verb to the filter that it tells of the list `li st`, of the file `a`.
+fn assert_told_works(folder: &Folder, filter: &str) {
     for (args, words, result) in [
         (&["check", "--root", ".", "li st"][..], "| lanesum check --root .", "a: OK\n"),
         (&["compare", "li st", "t"], "| lanesum compare - t", ""),
@@ -85,6 +92,71 @@ fn what_makes_a_list_of_something_else_is_told() {
         let ran = output(folder.command("sh").args(["-c", &script]));
         assert_eq!(text(&ran.stdout), "a: OK\n", "{script}: {ran:?}");
     }
+}
+
+#[test]
+fn a_digest_without_a_name_is_given_that_of_the_list() {
+    let folder = Folder::of(&["d/"]);
+    let digest = md5("x");
+    for name in ["x.bam", "a b", "d/y", "\u{fc}"] {
+        folder.write(name, "x");
+        for list in [format!("{digest}\n"), digest.clone(), format!("{digest} \r\n")] {
+            folder.write(format!("{name}.md5"), &list);
+            let args = ["check", &format!("{name}.md5")];
+            let run = output(folder.lanesum(args).env("LC_ALL", "C.UTF-8"));
+            let words = "holds a digest and no name: ";
+            let printed = if name.contains(' ') { format!("'{name}'") } else { name.to_owned() };
+            assert_ran(&folder, &run, words, &format!("{printed}: OK\n"));
+        }
+    }
+    // With the options of the command, and where that looks names up.
+    let run = folder.run("check -a md5 --root d --quiet d/y.md5");
+    assert_ran(&folder, &run, "holds a digest and no name: ", "");
+    let run = folder.run("check --beside d/y.md5");
+    assert_ran(&folder, &run, "holds a digest and no name: ", "y: OK\n");
+    folder.write("z.md5", format!("{digest}\0"));
+    folder.write("z", "x");
+    let run = folder.run("check --zero z.md5");
+    assert_ran(&folder, &run, "holds a digest and no name: ", "z: OK\n");
+}
+
+#[test]
+fn digests_without_a_name_that_could_be_told_are_said_to_be_so() {
+    let folder = Folder::of(&["a", "b&", "c|"]);
+    let digest = md5("x");
+    let words = "a line is to be a digest, two blanks and the name\n";
+    for name in ["list", "gone.md5", "b&.md5", "c|.md5"] {
+        folder.write(name, format!("{digest}\n"));
+        let told = format!("holds a digest and no name; {words}");
+        let run = output(&mut folder.lanesum(["check", name]));
+        assert!(text(&run.stderr).ends_with(&told), "{run:?}");
+        assert_eq!(run.status.code(), Some(1));
+    }
+    let run = folder.run_with_stdin("check", format!("{digest}\n"));
+    let told = format!("lanesum: 'standard input': holds a digest and no name; {words}");
+    expect(&run, 1, "", told);
+    folder.write("a.md5", format!("{digest}\n{digest}\n"));
+    let told = format!("lanesum: a.md5: holds digests and no names; {words}");
+    expect(&folder.run("check a.md5"), 1, "", told);
+    // What is no digest, or of no algorithm that was asked for.
+    for (args, list) in [("", "abc\n"), ("", &digest[1..]), ("-a sha1 ", &digest)] {
+        folder.write("a.md5", list);
+        let run = folder.run(&format!("check {args}a.md5"));
+        assert!(!text(&run.stderr).contains("no name"), "{run:?}");
+        assert_eq!(run.status.code(), Some(1));
+    }
+}
+
+/// Runs the command that was told behind these words, and holds it to what it prints.
+#[track_caller]
+fn assert_ran(folder: &Folder, told: &Output, words: &str, stdout: &str) {
+    assert_eq!(told.status.code(), Some(1), "{told:?}");
+    let told = String::from_utf8(told.stderr.clone()).unwrap();
+    let script = told.split_once(words).unwrap_or_else(|| panic!("{told}")).1;
+    let script = script.replace("lanesum ", &format!("'{PROGRAM}' "));
+    let ran = output(folder.command("sh").args(["-c", &script]).env("LC_ALL", "C.UTF-8"));
+    assert_eq!(ran.stdout, stdout.as_bytes(), "{script}: {ran:?}");
+    assert_eq!(ran.status.code(), Some(0), "{script}: {ran:?}");
 }
 
 #[test]

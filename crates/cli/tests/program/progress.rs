@@ -161,6 +161,48 @@ fn terminal() -> (File, File) {
     (ours.into(), theirs.unwrap())
 }
 
+#[test]
+fn a_dumb_terminal_has_no_bar() {
+    let folder = Folder::of(&["t/a"]);
+    folder.fifo("fifo");
+    let begin = |term: &str| {
+        let (ours, theirs) = terminal();
+        let mut command = folder.lanesum(["t", "fifo"]);
+        let running = start(command.env("TERM", term).stderr(theirs));
+        (running, folder.writer("fifo"), ours)
+    };
+    let (dumb, fifo, mut ours) = begin("dumb");
+    // Begun later, so that the first would have drawn by now.
+    let (other, other_end, mut of_other) = begin("xterm");
+    let mut byte = [0];
+    of_other.read_exact(&mut byte).unwrap();
+    drop((fifo, other_end));
+    let list = lines(&["t/a"]) + &format!("{EMPTY}  fifo\n");
+    for running in [dumb, other] {
+        assert_eq!(text(&running.finish().stdout), text(list.as_bytes()));
+    }
+    // Without another end a read of what is left fails in the end.
+    let mut drawn = Vec::new();
+    let _ = ours.read_to_end(&mut drawn);
+    assert_eq!(text(&drawn), "");
+}
+
+#[test]
+fn a_bar_is_in_the_characters_of_the_locale() {
+    let folder = Folder::of(&["t/a"]);
+    folder.fifo("fifo");
+    for (locale, is_ascii) in [("C", true), ("C.UTF-8", false)] {
+        let mut command = folder.lanesum(["--progress", "always", "t", "fifo"]);
+        let mut running = start(command.env("LC_ALL", locale));
+        let fifo = folder.writer("fifo");
+        let mut stderr = running.stderr();
+        let bar = drawn(&mut stderr, "), 1 file");
+        assert_eq!(bar.is_ascii(), is_ascii, "{bar}");
+        drop(fifo);
+        end(running, stderr, 0, &(lines(&["t/a"]) + &format!("{EMPTY}  fifo\n")));
+    }
+}
+
 /// Reads from a terminal to the end of a line.
 fn line_of(terminal: &mut File) -> String {
     let mut line = Vec::new();

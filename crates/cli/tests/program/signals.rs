@@ -226,3 +226,32 @@ fn an_interruption_at_the_end_of_a_bag_comes_when_that_is_told() {
     let again = folder.run("bag create b");
     assert!(text(&again.stderr).contains("is a bag already"), "{}", text(&again.stderr));
 }
+
+/// A shell with job control puts what it runs with `&` in the background of its terminal, as
+/// `timeout` does, and a read of that stops it.
+#[test]
+fn what_would_read_the_terminal_in_its_background_is_ended() {
+    let folder = Folder::of(&["a"]);
+    let all = ["", "a -", "--files0-from -", "check", "convert --to tag", "compare - a", "etag -"];
+    for (args, signal) in
+        all.into_iter().zip([Signal::TERM, Signal::INT, Signal::HUP].iter().cycle())
+    {
+        let number = signal.as_raw();
+        let script = format!(
+            "set -m; '{PROGRAM}' {args} & wait $!; echo stopped $?; kill -{number} $!; \
+             kill -CONT $!; while kill -0 $! 2>/dev/null; do :; done; wait $!; echo ended $?"
+        );
+        folder.write("script", script);
+        let mut command = folder.command("script");
+        // Whatever stays stopped is not waited for in vain.
+        let shell = "exec timeout --foreground 60 env --default-signal bash script";
+        command.args(["-qec", shell, "/dev/null"]).stdin(Stdio::piped());
+        let Ok(run) = command.output() else { return skip("no script, which makes a terminal") };
+        let said = text(&run.stdout);
+        assert!(
+            said.contains(&format!("stopped {}", 128 + Signal::TTIN.as_raw())),
+            "{args}: {said}"
+        );
+        assert!(said.contains(&format!("ended {}", 128 + number)), "{args}: {said}");
+    }
+}

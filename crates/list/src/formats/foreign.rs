@@ -1,7 +1,7 @@
 //! Lines of algorithms that are not known here: good lines, which say something that cannot be
 //! checked.
 
-use super::line::{is_blank, skip_blanks};
+use super::line::{is_blank, skip_blanks, without_return};
 use super::tag;
 use crate::digits;
 
@@ -23,6 +23,31 @@ pub(super) fn by_digits(text: &[u8]) -> Option<&'static str> {
     let is_hex = text[..end].iter().all(u8::is_ascii_hexdigit);
     let (_, name) = BY_DIGITS.into_iter().find(|&(digits, _)| is_hex && digits == end)?;
     (!skip_blanks(&text[end..]).is_empty()).then_some(name)
+}
+
+/// How many characters the digests of a list are wide that rclone writes: in hexadecimal, from 8
+/// for CRC-32 on, and in base64.
+const WIDTHS: [usize; 11] = [8, 12, 16, 24, 28, 32, 40, 44, 64, 88, 128];
+
+/// As many blanks, those of MD5, or more begin no other line: a name may begin with some.
+const MD5_DIGITS: usize = 32;
+
+/// Whether it is a line as rclone writes it of a file whose digest it does not know, or could not
+/// compute: blanks, `ERROR` or `UNSUPPORTED`, as wide as a digest and at its right end, two blanks
+/// and the name.
+pub(super) fn is_without_digest(line: &[u8]) -> bool {
+    let blanks = line.iter().take_while(|&&byte| byte == b' ').count();
+    let text = without_return(&line[blanks..]);
+    for word in [&b"UNSUPPORTED"[..], b"ERROR"] {
+        let Some(name) = text.strip_prefix(word).and_then(|rest| rest.strip_prefix(b"  ")) else {
+            continue;
+        };
+        // A word that is longer than the digests stands there whole.
+        let is_longer = blanks == 0 && word.len() > WIDTHS[0];
+        return !name.is_empty() && (is_longer || WIDTHS.contains(&(blanks + word.len())));
+    }
+    let is_blank_digest = |width| width >= MD5_DIGITS || WIDTHS.contains(&width);
+    !text.is_empty() && blanks.checked_sub(2).is_some_and(is_blank_digest)
 }
 
 fn is_tag(tag: &[u8]) -> bool {
@@ -53,6 +78,32 @@ mod tests {
             (&format!("{tiger}{tiger}  a"), "SHA-384"),
         ] {
             assert_eq!(algorithm(line.as_bytes()), Some(name), "{line}");
+        }
+    }
+
+    #[test]
+    fn lines_of_rclone_without_a_digest_are_known() {
+        for width in [8, 32, 40, 44, 64, 128] {
+            for word in ["", "ERROR", "UNSUPPORTED"] {
+                let line = format!("{word:>width$}  d/a b\r");
+                assert!(is_without_digest(line.as_bytes()), "{line:?}");
+                assert!(!is_without_digest(format!("{word:>width$}  ").as_bytes()), "{width}");
+            }
+        }
+        // A name that begins with a blank.
+        assert!(is_without_digest(format!("{:32}   a", "").as_bytes()));
+        for line in [
+            "",
+            "a",
+            "  ",
+            "   ERROR",
+            "    a",
+            "         3  a",
+            "ERROR  a",
+            "   ERROR: a",
+            "ERRORS  a",
+        ] {
+            assert!(!is_without_digest(line.as_bytes()), "{line:?}");
         }
     }
 

@@ -109,6 +109,11 @@ impl Gnu {
     pub(super) fn unknown(&self, text: Text<'_>) -> Option<&'static str> {
         if self.dialect.is_lenient { foreign::by_digits(text.unmarked()) } else { None }
     }
+
+    /// Whether a line, which is none of this list, is of a file without a digest.
+    pub(super) fn is_without_digest(&self, line: &[u8]) -> bool {
+        self.dialect.is_lenient && foreign::is_without_digest(line)
+    }
 }
 
 impl Format for Gnu {
@@ -146,9 +151,11 @@ impl Format for Gnu {
 
     fn next<'a>(&mut self, text: &'a [u8]) -> Line<'a> {
         match Text::of(text, &self.dialect) {
-            Ok(text) => self
-                .read(text)
-                .unwrap_or_else(|| self.unknown(text).map_or(Line::Malformed, Line::Unknown)),
+            Ok(read) => self.read(read).unwrap_or_else(|| match self.unknown(read) {
+                Some(algorithm) => Line::Unknown(algorithm),
+                None if self.is_without_digest(text) => Line::Wrong(Wrong::NothingKnown),
+                None => Line::Malformed,
+            }),
             Err(settled) => settled.into(),
         }
     }

@@ -1,7 +1,7 @@
 //! Lists whose lines are recognised one by one: with a tag and without, as they come.
 
 use super::line::{self, Text};
-use super::{CannotHold, Format, Gnu, Line, Md5deep, Tag};
+use super::{CannotHold, Format, Gnu, Line, Md5deep, Tag, Wrong};
 use crate::{Algorithms, Dialect, Record};
 
 /// Reads lines with and without a tag, of one list, in any order. Writes lines with a tag.
@@ -97,6 +97,7 @@ impl Format for Mixed {
         }
         match self.sized.as_mut().map(|sized| sized.next(whole)) {
             Some(record @ Line::Record { .. }) => record,
+            _ if self.gnu.is_without_digest(whole) => Line::Wrong(Wrong::NothingKnown),
             _ => Line::Malformed,
         }
     }
@@ -137,6 +138,18 @@ mod tests {
             assert_eq!(one(md5, bad), Line::Malformed, "{bad:?}");
         }
         assert_eq!(one(md5.with_ending(Ending::Nul), b"\r"), Line::Malformed);
+    }
+
+    #[test]
+    fn a_line_without_a_digest_is_wrong_but_not_to_gnu() {
+        for line in [format!("{:32}  a", ""), format!("{:>32}  a", "ERROR")] {
+            let (any, md5) = (Dialect::any(), Dialect::only(Algorithm::Md5));
+            assert_eq!(one(any, line.as_bytes()), Line::Wrong(Wrong::NothingKnown));
+            assert_eq!(Gnu::new(any).next(line.as_bytes()), Line::Wrong(Wrong::NothingKnown));
+            assert_eq!(one(md5, line.as_bytes()), Line::Malformed);
+        }
+        // What GNU reads is a line, however it is indented.
+        assert!(name(Dialect::any(), &format!("{:32}  {MD5}  a", "")).is_some());
     }
 
     #[test]
