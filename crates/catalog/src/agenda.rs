@@ -170,13 +170,15 @@ impl Queue {
     }
 
     /// Takes what is to be read now: so much of the budget at most, but for the last file. `size`
-    /// is of a file that is there. What is not well does not count.
+    /// is of a file that is there. What is not well does not count. Where somebody has waited long
+    /// enough for it, as `goes_on` says, it is what there is by then.
     pub(crate) fn claim(
         &mut self,
         now: i64,
         left: i64,
         zone: &TimeZone,
         mut size: impl FnMut(u32) -> Result<Option<i64>, CatalogError>,
+        goes_on: &mut dyn FnMut() -> bool,
     ) -> Result<Claimed, CatalogError> {
         let mut claimed = Claimed::default();
         let today = midnight(now, zone);
@@ -186,6 +188,9 @@ impl Queue {
         }
         let most = left.min(PART);
         while claimed.cost < most && claimed.events.len() < BATCH {
+            if !claimed.events.is_empty() && !goes_on() {
+                break;
+            }
             let Some(claim) = self.schedule.claim_due(seconds(now)) else { break };
             let (event, id) = (claim.id, *claim.payload);
             if let Some(size) = size(id)? {
@@ -384,7 +389,8 @@ impl Agenda {
 
 impl Catalog {
     /// Takes the next part of what is due of a root out of an agenda, at this time in seconds since
-    /// 1970: for [`scrub_part`](Self::scrub_part), which puts it back.
+    /// 1970: for [`scrub_part`](Self::scrub_part), which puts it back. Each file of it is looked at;
+    /// before each, `goes_on` is asked whether the part may be longer.
     ///
     /// # Errors
     /// Those of the catalog.
@@ -393,6 +399,7 @@ impl Catalog {
         agenda: &mut Agenda,
         root: &Root,
         now: i64,
+        goes_on: &mut dyn FnMut() -> bool,
     ) -> Result<Part, CatalogError> {
         agenda.refresh(self, now)?;
         let left = agenda.left(self, root, now)?;
@@ -407,9 +414,12 @@ impl Catalog {
         };
         // Until it is put back, it is to be computed anew.
         agenda.seen = -1;
-        let claimed = queue.claim(now, left, &agenda.zone, &mut size)?;
+        let claimed = queue.claim(now, left, &agenda.zone, &mut size, goes_on)?;
         let mut bytes = claimed.bytes;
         for &id in &claimed.bad {
+            if !goes_on() {
+                break;
+            }
             bytes += size(id)?.unwrap_or(0);
         }
         let is_due = queue.head().is_some_and(|head| head <= now);

@@ -120,7 +120,8 @@ mod tests {
     fn what_is_no_lock_is_not_written_to() {
         let folder = tempfile::tempdir().unwrap();
         let (catalog, other) = (folder.path().join("catalog"), folder.path().join("other"));
-        let make: [(&str, &dyn Fn(&Path)); 4] = [
+        type Make<'a> = &'a dyn Fn(&Path);
+        let make: [(&str, Make<'_>); 4] = [
             ("a link", &|lock| symlink(&other, lock).unwrap()),
             ("another name", &|lock| std::fs::hard_link(&other, lock).unwrap()),
             ("another file", &|lock| std::fs::write(lock, "what somebody wrote").unwrap()),

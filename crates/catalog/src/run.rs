@@ -108,7 +108,8 @@ impl Catalog {
         let settles = verb == Verb::Audit && work.options.reread == Reread::Needed;
         let settles = settles.then(|| (work.options.clock)());
         let own = work.catalog.own_files();
-        let found = scan(&work.catalog.db, root, &work.statuses, &own, settles)?;
+        let found =
+            scan(&work.catalog.db, root, &work.statuses, &own, settles, options.goes_on.as_ref())?;
         if found.is_empty && work.max_gone() < 100 && work.catalog.expects_files(root)? {
             return work.suspend(summary, NOTHING.to_owned());
         }
@@ -306,7 +307,14 @@ impl Work<'_> {
     pub(crate) fn why_too_few(&mut self) -> Result<Option<String>, CatalogError> {
         self.is_looked_over = true;
         let own = self.catalog.own_files();
-        let found = scan(&self.catalog.db, &self.batch.root, &self.statuses, &own, None)?;
+        let found = scan(
+            &self.catalog.db,
+            &self.batch.root,
+            &self.statuses,
+            &own,
+            None,
+            self.options.goes_on.as_ref(),
+        )?;
         let is_emptied = found.is_empty && self.max_gone() < 100;
         if is_emptied && self.catalog.expects_files(&self.batch.root)? {
             return Ok(Some(NOTHING.to_owned()));

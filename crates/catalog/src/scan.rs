@@ -18,9 +18,13 @@ use crate::CatalogError;
 use crate::class::{Class, Status};
 use crate::finding::Finding;
 use crate::mounts::Mounts;
+use crate::options::GoesOn;
 use crate::root::Root;
 use crate::rows::{File, Files, checked, split};
 use crate::stat::Stat;
+
+/// After so many names it is asked whether to go on.
+const ASKED: usize = 64;
 
 /// What a root is walked with: it is one file system, and what is mounted in it is told.
 pub(crate) fn walk_root(root: &Path) -> Walk {
@@ -87,13 +91,15 @@ impl Scan {
 /// the catalog itself consists of. At a time that `settles`, what was read while it may have been
 /// written to, and is at rest since, is to be read again: until then rot in it looks like an edit.
 /// So is what was taken up under another name without being read, where the move hid what else
-/// moved the time of its inode.
+/// moved the time of its inode. A disk may take minutes for it: what `goes_on` is shall know that
+/// it does, and cannot end it, since half of a look tells nothing.
 pub(crate) fn scan(
     db: &Connection,
     root: &Root,
     statuses: &HashMap<i64, Status>,
     own: &[Inode],
     settles: Option<i64>,
+    goes_on: Option<&GoesOn>,
 ) -> Result<Scan, CatalogError> {
     let mut scan = Scan { is_empty: true, ..Scan::default() };
     let mut blind = Blind::default();
@@ -113,7 +119,10 @@ pub(crate) fn scan(
     }
     let mut eye = Eye::default();
     let length = prefix_len(&root.path);
-    for entry in walk_root(&root.path) {
+    for (number, entry) in walk_root(&root.path).enumerate() {
+        if let Some(goes_on) = goes_on.filter(|_| number % ASKED == 0) {
+            goes_on.says();
+        }
         scan.is_empty = false;
         let path = entry.path().as_os_str().as_bytes().get(length..).unwrap_or_default();
         if mounts.over(path).is_some() {

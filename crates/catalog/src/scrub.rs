@@ -28,6 +28,7 @@ use crate::check::require_rows;
 use crate::class::Status;
 use crate::finding::Finding;
 use crate::jobs::{Limits, RowJobs};
+use crate::long;
 use crate::options::{Options, Verb};
 use crate::root::Root;
 use crate::rows::{Finder, State};
@@ -224,7 +225,7 @@ impl Catalog {
         })?;
         let files = states.len() as u64;
         let chosen = due.choose(states, &Times::of(self, root, now));
-        let (ids, left) = self.within_budget((root, files), due, chosen, now)?;
+        let (ids, left) = self.within_budget((root, files), due, chosen, (now, options))?;
         let limits = Limits::new(due.max_time, due.max_bytes);
         let part = Part { left, ..Part::default() };
         let mut summary = self.scrub_these(root, ids, part, limits, options, tell)?;
@@ -261,7 +262,12 @@ impl Catalog {
         }
         // What is not well comes last.
         let [long, long_bad, ids] = work.long_of(ids, read_nothing)?;
-        summary.is_complete = work.read_long(long)?;
+        // A stretch of a long file may take longer than a scrub may last: where the last one read
+        // neither one nor a file to its end, the others have their turn.
+        let is_begun = long::begun(&work.catalog.db)?.contains_key(&root.id);
+        let is_too_long = read_nothing && !is_begun;
+        let (first, behind) = if is_too_long { (Vec::new(), long) } else { (long, Vec::new()) };
+        summary.is_complete = work.read_long(first)?;
         for ids in pieces(ids, work.limits.has_time()) {
             if !summary.is_complete {
                 break;
@@ -270,8 +276,10 @@ impl Catalog {
             let jobs = RowJobs::new(reader, ids, root.clone(), Arc::clone(&work.limits))?;
             summary.is_complete = work.read(jobs)?;
         }
-        summary.is_complete =
-            summary.is_complete && work.read_long(long_bad)? && work.read_later()?;
+        summary.is_complete = summary.is_complete
+            && work.read_long(behind)?
+            && work.read_long(long_bad)?
+            && work.read_later()?;
         if summary.is_complete && goes_on {
             (summary.is_complete, summary.halt) = (false, Some(Halt::More));
         }
@@ -308,7 +316,7 @@ impl Catalog {
         (root, files): (&Root, u64),
         due: &Due,
         chosen: Vec<Candidate>,
-        now: i64,
+        (now, options): (i64, &Options),
     ) -> Result<(Vec<i64>, u64), CatalogError> {
         let (mut ids, mut bad) = (Vec::new(), Vec::new());
         let mut left = if due.is_chosen() {
@@ -322,6 +330,10 @@ impl Catalog {
         let mut finder = Finder::new(self.reader()?);
         let mut ways = Ways::of(&root.path)?;
         for candidate in &chosen {
+            // Where each look waits for a disk, somebody may want it to end.
+            if options.goes_on.as_ref().is_some_and(|goes_on| !goes_on.says()) {
+                break;
+            }
             if !candidate.is_good {
                 bad.push(candidate.id);
                 continue;

@@ -142,7 +142,7 @@ impl Catalog {
         }
         let status = statuses.get(&file.id).copied();
         let Some(status) = status.filter(|status| status.may_be_damaged()) else { return Ok(None) };
-        let found = scan(&self.db, root, &HashMap::new(), &self.own_files(), None)?;
+        let found = scan(&self.db, root, &HashMap::new(), &self.own_files(), None, None)?;
         let is_it = |new: &New| {
             let path = root.path_of(&new.path);
             let seen = sightings.at(root, &new.stat, || new.path.clone());
@@ -355,7 +355,7 @@ impl Catalog {
         if let Some(why) = root.why_not_there() {
             return Err(CatalogError::NotThere { path: root.path.clone(), why });
         }
-        let found = scan(&self.db, root, &HashMap::new(), &self.own_files(), None)?;
+        let found = scan(&self.db, root, &HashMap::new(), &self.own_files(), None, None)?;
         let births_are_known = tells_births(&root.path);
         let new = found.new.into_iter();
         let new = new.map(|New { path, stat, .. }| Name { path, stat, digests: None });

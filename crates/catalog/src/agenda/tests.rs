@@ -96,7 +96,7 @@ impl World {
                 let files = &self.files;
                 let claimed = self
                     .queue
-                    .claim(now, left, &zone, |id| Ok(Some(files[id as usize].2)))
+                    .claim(now, left, &zone, |id| Ok(Some(files[id as usize].2)), &mut || true)
                     .unwrap();
                 let (bytes, cost) = (claimed.bytes, claimed.cost);
                 let is_due = self.queue.head().is_some_and(|head| head <= now);
@@ -282,7 +282,7 @@ fn what_is_not_well_is_read_each_day_and_what_could_not_be_read_later() {
     queue.add(2, true, now + 10 * DAY).unwrap();
     queue.add(3, false, now).unwrap();
     assert_eq!(queue.next(&manners, false, now, 1 << 20, &zone), Next::Now);
-    let claimed = queue.claim(now, 1 << 20, &zone, |_| Ok(Some(10))).unwrap();
+    let claimed = queue.claim(now, 1 << 20, &zone, |_| Ok(Some(10)), &mut || true).unwrap();
     assert_eq!(claimed.ids(), [1, 3]);
     // The first was being written to; the other is as bad as it was.
     let known = |id| Ok(Some((id != 3, now - 5)));
@@ -292,7 +292,7 @@ fn what_is_not_well_is_read_each_day_and_what_could_not_be_read_later() {
     assert_eq!(queue.next(&manners, false, now, 1 << 20, &zone), Next::At(now + ROUND));
     let later = now + ROUND;
     assert_eq!(queue.next(&manners, false, later, 1 << 20, &zone), Next::Now);
-    let claimed = queue.claim(later, 1 << 20, &zone, |_| Ok(Some(10))).unwrap();
+    let claimed = queue.claim(later, 1 << 20, &zone, |_| Ok(Some(10)), &mut || true).unwrap();
     assert_eq!(claimed.ids(), [1], "what is bad is read once a day");
     queue.put_back(claimed, later, true, |_| Ok(Some((true, later + DAY * 2)))).unwrap();
     assert!(queue.deferred.is_empty());
@@ -300,7 +300,7 @@ fn what_is_not_well_is_read_each_day_and_what_could_not_be_read_later() {
     assert_eq!(queue.next(&manners, false, later, 1 << 20, &zone), Next::At(tomorrow));
     assert_eq!(queue.next(&manners, false, later, 0, &zone), Next::At(tomorrow), "no budget");
     assert_eq!(queue.next(&manners, false, tomorrow, 1 << 20, &zone), Next::Now);
-    let claimed = queue.claim(tomorrow, 1 << 20, &zone, |_| Ok(Some(10))).unwrap();
+    let claimed = queue.claim(tomorrow, 1 << 20, &zone, |_| Ok(Some(10)), &mut || true).unwrap();
     assert_eq!(claimed.ids(), [3]);
     // Put right; and a run that ended early begins the day again.
     queue.put_back(claimed, tomorrow, false, |_| Ok(Some((true, tomorrow + DAY)))).unwrap();
@@ -314,7 +314,8 @@ fn what_is_not_well_is_read_each_day_and_what_could_not_be_read_later() {
     let paused = Manners { paused: Some(5), ..closed };
     assert_eq!(queue.next(&paused, true, tomorrow, 1 << 20, &zone), Next::Paused);
     // What is forgotten goes.
-    let claimed = queue.claim(tomorrow + 20 * DAY, 1 << 20, &zone, |_| Ok(Some(10))).unwrap();
+    let claimed =
+        queue.claim(tomorrow + 20 * DAY, 1 << 20, &zone, |_| Ok(Some(10)), &mut || true).unwrap();
     assert_eq!(claimed.ids(), [1, 2, 3]);
     queue.put_back(claimed, tomorrow + 20 * DAY, true, |_| Ok(None)).unwrap();
     assert!(queue.head().is_none() && queue.schedule.idle() == 0);
@@ -325,11 +326,19 @@ fn a_part_ends_with_the_budget_and_with_its_own_size() {
     let (zone, now) = (TimeZone::UTC, 1_000 * DAY);
     let mut queue = Queue::default();
     (0..30_000).for_each(|id| queue.add(id, true, i64::from(id)).unwrap());
-    let claimed = queue.claim(now, 10 * cost(10) - 5, &zone, |_| Ok(Some(10))).unwrap();
+    let claimed =
+        queue.claim(now, 10 * cost(10) - 5, &zone, |_| Ok(Some(10)), &mut || true).unwrap();
     assert_eq!(claimed.ids(), (0..10).collect::<Vec<_>>(), "what is due first");
-    let claimed = queue.claim(now, i64::MAX, &zone, |_| Ok(None)).unwrap();
+    let claimed = queue.claim(now, i64::MAX, &zone, |_| Ok(None), &mut || true).unwrap();
     assert_eq!(claimed.ids().len(), BATCH);
-    let claimed = queue.claim(now, i64::MAX, &zone, |_| Ok(Some(PART / 2))).unwrap();
+    let claimed = queue.claim(now, i64::MAX, &zone, |_| Ok(Some(PART / 2)), &mut || true).unwrap();
     assert_eq!(claimed.ids().len(), 2);
-    assert!(queue.claim(now, 0, &zone, |_| Ok(Some(1))).unwrap().ids().is_empty());
+    let mut looks = 0;
+    let mut few = || {
+        looks += 1;
+        looks < 3
+    };
+    let claimed = queue.claim(now, i64::MAX, &zone, |_| Ok(Some(1)), &mut few).unwrap();
+    assert_eq!(claimed.ids().len(), 3, "where to look takes long");
+    assert!(queue.claim(now, 0, &zone, |_| Ok(Some(1)), &mut || true).unwrap().ids().is_empty());
 }

@@ -29,14 +29,14 @@ pub fn run(args: &Forget) -> anyhow::Result<ExitCode> {
         });
         let mut console = lock(&console);
         match forgotten {
-            Ok((finding, (known, missing))) => {
+            Ok((finding, Known { counts, missing })) => {
                 let mut words = format!("{} forgotten", files(finding.files));
-                for (count, what) in known.into_iter().filter(|(count, _)| *count > 0) {
+                for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
                     words += &format!(", {} of them {what}", HumanCount(count as u64));
                 }
                 let is_of_root = finding.path.starts_with(b"/");
                 let stays_known = || catalog.root_of(path).is_ok_and(|(it, _)| it.numbers_last());
-                if !is_of_root && known[0].0 > missing && stays_known() {
+                if !is_of_root && counts[0].0 > missing && stays_known() {
                     words += "; what is damaged and there still stays so: `lanesum accept` takes it \
                               as it is";
                 }
@@ -63,22 +63,25 @@ pub fn run(args: &Forget) -> anyhow::Result<ExitCode> {
     Ok(worst)
 }
 
-/// How many files at a path or below it are known not to be as cataloged, in the words of `status`;
-/// and how many of them are missing.
-fn known(
-    catalog: &Catalog,
-    path: &Path,
-) -> Result<([(usize, &'static str); 3], usize), CatalogError> {
+/// Of files at a path and below it, how many are known not to be as cataloged.
+struct Known {
+    /// In the words of `status`.
+    counts: [(usize, &'static str); 3],
+    /// Those that are not well because they are not there.
+    missing: usize,
+}
+
+fn known(catalog: &Catalog, path: &Path) -> Result<Known, CatalogError> {
     let (root, below) = catalog.root_of(path)?;
     let whole = root.path_of(&below);
     let mut files = catalog.not_well()?;
     files.retain(|file| file.path.starts_with(&whole));
     let count = |severity| files.iter().filter(|it| it.status.severity() == severity).count();
-    let missing = files.iter().filter(|file| file.status == Status::Missing).count();
     let counts = [
         (count(Severity::Damage), "not well"),
         (count(Severity::Differences), "not taken up"),
         (count(Severity::NotAllDone), "not read when it was to be"),
     ];
-    Ok((counts, missing))
+    let missing = files.iter().filter(|file| file.status == Status::Missing).count();
+    Ok(Known { counts, missing })
 }

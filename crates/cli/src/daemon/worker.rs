@@ -28,6 +28,8 @@ use crate::console::{Console, lock};
 const POLL: i64 = 10;
 /// Between two words to systemd how far it is.
 const STATUS: Duration = Duration::from_secs(2);
+/// How long it may take to look at the files of a part: so much later a pause is heeded.
+const PLANNING: Duration = Duration::from_secs(2);
 
 /// What comes next.
 pub enum Step {
@@ -243,7 +245,12 @@ impl Worker {
         };
         self.holder = None;
         self.last = Some(root.path.clone());
-        let part = catalog.next_part(&mut self.agenda, root, now())?;
+        let (is_ending, begun) = (Arc::clone(&self.is_ending), Instant::now());
+        let mut goes_on = move || {
+            notify(&[NotifyState::Watchdog]);
+            begun.elapsed() < PLANNING && !is_ending.load(Ordering::Relaxed)
+        };
+        let part = catalog.next_part(&mut self.agenda, root, now(), &mut goes_on)?;
         let (goes_on, is_capped) = (part.goes_on, part.is_capped);
         let options = self.options(root, &part, asked.is_some());
         let place = Where { catalog: self.place.catalog.clone() };
