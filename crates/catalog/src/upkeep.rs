@@ -142,6 +142,13 @@ impl Catalog {
         }
         let status = statuses.get(&file.id).copied();
         let Some(status) = status.filter(|status| status.may_be_damaged()) else { return Ok(None) };
+        // What is in its place was always there: to look at the whole root for each of many takes
+        // hours.
+        let is_there = |number| number == now.inode;
+        let mut seen = sightings.of_rows(|row| row == file.id).map(|(number, _)| number);
+        if is_there(file.stat.inode) && seen.all(is_there) {
+            return Ok(None);
+        }
         let found = scan(&self.db, root, &HashMap::new(), &self.own_files(), None, None)?;
         let is_it = |new: &New| {
             let path = root.path_of(&new.path);
@@ -168,27 +175,17 @@ impl Catalog {
         let stat = look_at(&whole).map_err(CatalogError::io(&whole))?;
         let Some((stat, _)) = Stat::of(&stat) else { return Ok(None) };
         let seen = sightings.at(root, &stat, || path.to_vec()).map(|seen| seen.row);
-        let mut gone = Vec::new();
-        let mut ways = Ways::of(&root.path)?;
-        let mut take = |file: File| {
-            // A link that was left in its place, or on the way, is no file of the root.
-            if (file.stat.inode == stat.inode || seen == Some(file.id))
-                && matches!(ways.look(&file.path()), There::Gone)
-            {
-                gone.push(file);
-            }
-        };
-        if is_damaged {
-            let mut finder = Finder::new(self.reader()?);
-            for (id, _) in statuses.iter().filter(|(_, status)| status.may_be_damaged()) {
-                finder.find(*id)?.into_iter().for_each(&mut take);
-            }
-        } else {
-            let mut rows = Files::of(&self.db, root.id);
-            while let Some(file) = rows.next()? {
-                take(file);
-            }
+        let mut gone = self.rows_of_number(root.id, stat.inode)?;
+        if let Some(seen) = seen.filter(|seen| gone.iter().all(|row| row.id != *seen)) {
+            gone.extend(Finder::new(self.reader()?).find(seen)?);
         }
+        let may_be_damaged = |id| statuses.get(&id).is_some_and(|status| status.may_be_damaged());
+        let mut ways = Ways::of(&root.path)?;
+        // A link that was left in its place, or on the way, is no file of the root.
+        gone.retain(|file| {
+            (!is_damaged || may_be_damaged(file.id))
+                && matches!(ways.look(&file.path()), There::Gone)
+        });
         // Seen as another row's that is in its place, it is that of these as well: as a link was.
         let of_others = Sightings::default();
         let is_of_these = seen.is_some_and(|row| gone.iter().any(|file| file.id == row));

@@ -591,6 +591,11 @@ impl Model {
                 None => match catalog.forget(&file.path, &options()) {
                     // What was accepted before took it along.
                     Err(CatalogError::Unknown(_)) => {}
+                    // It may lie where nothing can be read.
+                    Err(CatalogError::Elsewhere { place, .. }) => {
+                        let place = place.strip_prefix(self.archive.tree.path()).unwrap();
+                        assert!(self.files[place.to_str().unwrap()].is_locked);
+                    }
                     forgotten => _ = forgotten.unwrap(),
                 },
             }
