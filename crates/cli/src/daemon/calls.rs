@@ -7,19 +7,16 @@
 //! is told after. Only where the daemon is killed during a call is that call made again.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use lanesum_catalog::{Catalog, CatalogError, Class, Control, Event};
 
+use super::commands::Commands;
 use crate::catalog::print::{finding_object, line};
 use crate::console::{Console, lock};
-
-/// A call may take so long.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The thread that calls.
 pub struct Calls(Sender<()>);
@@ -33,6 +30,7 @@ impl Calls {
     pub fn start(
         path: &Path,
         command: String,
+        commands: &Commands,
         console: &Arc<Mutex<Console>>,
     ) -> Result<Self, CatalogError> {
         let control = Control::open(path)?;
@@ -41,8 +39,14 @@ impl Calls {
             Some(_) => None,
         };
         let (send, wakes) = mpsc::channel::<()>();
-        let caller =
-            Caller { path: path.to_owned(), command, control, first, console: Arc::clone(console) };
+        let caller = Caller {
+            path: path.to_owned(),
+            command,
+            commands: commands.clone(),
+            control,
+            first,
+            console: Arc::clone(console),
+        };
         let call = move || {
             let mut caller = caller;
             while wakes.recv().is_ok() {
@@ -69,6 +73,7 @@ impl Calls {
 struct Caller {
     path: PathBuf,
     command: String,
+    commands: Commands,
     control: Control,
     /// What is not well at the first call of all, and the last event then.
     first: Option<(Vec<Event>, i64)>,
@@ -79,7 +84,9 @@ impl Caller {
     fn call_for_all(&mut self) -> Result<(), CatalogError> {
         let catalog = Catalog::look(&self.path)?;
         if let Some((events, last)) = self.first.take() {
-            events.iter().for_each(|event| self.call(event));
+            if !events.iter().all(|event| self.call(event)) {
+                return Ok(());
+            }
             self.control.set_called(last)?;
         }
         loop {
@@ -96,7 +103,9 @@ impl Caller {
             for (id, event) in events {
                 last = id;
                 if is_told(event.finding.class) && !catalog.is_repeated(id)? {
-                    self.call(&event);
+                    if !self.call(&event) {
+                        return Ok(());
+                    }
                     self.control.set_called(id)?;
                     told = id;
                 }
@@ -107,8 +116,8 @@ impl Caller {
         }
     }
 
-    /// Calls for one, and waits for that.
-    fn call(&self, event: &Event) {
+    /// Calls for one, and waits for that. Not where it was ended because the daemon ends.
+    fn call(&self, event: &Event) -> bool {
         let root = event.root.clone().unwrap_or_default();
         let mut object = finding_object(&root, &event.finding);
         object.insert("event".to_owned(), "finding".into());
@@ -119,7 +128,7 @@ impl Caller {
         command.env("LANESUM_CLASS", event.finding.class.name());
         command.env("LANESUM_PATH", event.path()).env("LANESUM_ROOT", &root);
         command.env("LANESUM_JSON", String::from_utf8_lossy(&json).trim_end());
-        run(command, ("--on-finding", &self.command), &self.console);
+        self.commands.run(command, ("--on-finding", &self.command), &self.console, || {})
     }
 }
 
@@ -145,37 +154,4 @@ fn standing(catalog: &Catalog) -> Result<Vec<Event>, CatalogError> {
 /// Whether somebody is to be called for a class.
 fn is_told(class: Class) -> bool {
     class.is_damage() || matches!(class, Class::Missing | Class::Suspended)
-}
-
-/// Runs a command that somebody gave by an option, for a minute at most, and says so where it
-/// fails.
-pub fn run(mut command: Command, (option, words): (&str, &str), console: &Mutex<Console>) {
-    let failed = match command.stdin(Stdio::null()).spawn() {
-        Ok(child) => wait(child),
-        Err(error) => Some(error.to_string()),
-    };
-    if let Some(why) = failed {
-        let mut console = lock(console);
-        let words = console.shown(words);
-        console.message(format!("{option} {words}: {why}").as_bytes());
-    }
-}
-
-/// Waits for a command; what is wrong with it, if anything is.
-fn wait(mut child: Child) -> Option<String> {
-    let began = Instant::now();
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) if status.success() => return None,
-            Ok(Some(status)) => return Some(status.to_string()),
-            Err(error) => return Some(error.to_string()),
-            Ok(None) if began.elapsed() >= PATIENCE => {
-                // It may have ended by itself meanwhile.
-                let _ = child.kill();
-                let _ = child.wait();
-                return Some("was ended after a minute".to_owned());
-            }
-            Ok(None) => thread::sleep(Duration::from_millis(20)),
-        }
-    }
 }
