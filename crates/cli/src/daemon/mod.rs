@@ -18,6 +18,7 @@ mod commands;
 mod live;
 #[cfg(feature = "page")]
 mod page;
+mod told;
 mod worker;
 
 use std::path::{Path, PathBuf};
