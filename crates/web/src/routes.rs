@@ -124,8 +124,9 @@ async fn log_in(State(app): State<Arc<App>>, request: Request) -> Response {
             ([(SET_COOKIE, app.login.cookie(&session, is_secure))], see("/")).into_response()
         }
         Ok(Answer::Wrong) => (StatusCode::FORBIDDEN, page("That is not it.")).into_response(),
-        Ok(Answer::Wait) => {
-            let words = "Too many wrong ones were tried. Wait a minute.";
+        Ok(Answer::ManyWrong) => {
+            let words =
+                "That is not it. Many wrong ones were tried in this minute; the right one logs in.";
             (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, "60")], page(words)).into_response()
         }
         Err(error) => failed(&error),
