@@ -595,6 +595,8 @@ fn a_damaged_catalog_is_said_to_be() {
         front.contains("This page is not whole") && front.contains("catalog is damaged"),
         "{front}"
     );
+    let check = format!("`lanesum catalog check --catalog {}`", page.catalog().display());
+    assert!(front.contains(&check), "{front}");
     assert!(!front.contains("No file is known to be damaged"), "{front}");
     assert!(front.ends_with("</main></body></html>\n"), "{front}");
 }

@@ -20,6 +20,8 @@ use lanesum_catalog::{Catalog, CatalogError, Class, Control, Event, Root};
 use super::AGAIN;
 use super::commands::Commands;
 use super::told::{Place, Told};
+use crate::args::Where;
+use crate::catalog::Spoken;
 use crate::catalog::print::{finding_object, line};
 use crate::console::{Console, lock};
 
@@ -34,6 +36,7 @@ impl Calls {
     /// Those of the catalog.
     pub fn start(
         path: &Path,
+        place: &Where,
         command: String,
         commands: &Commands,
         console: &Arc<Mutex<Console>>,
@@ -46,6 +49,7 @@ impl Calls {
         let (send, wakes) = mpsc::channel::<()>();
         let mut caller = Caller {
             path: path.to_owned(),
+            place: Where { catalog: place.catalog.clone() },
             command,
             commands: commands.clone(),
             control: Box::new(control),
@@ -81,6 +85,8 @@ impl Notes for Control {
 
 struct Caller {
     path: PathBuf,
+    /// Which catalog was asked for, for what is to be typed.
+    place: Where,
     command: String,
     commands: Commands,
     control: Box<dyn Notes>,
@@ -125,6 +131,8 @@ impl Caller {
             ),
             _ => return None,
         };
+        let console = lock(&self.console);
+        let error = error.words(&Spoken { place: &self.place, console: &console });
         Some(format!("{what}: {error}; it is tried again each minute"))
     }
 
@@ -289,6 +297,7 @@ mod tests {
         let calls = console::shown(folder.join("calls"));
         let caller = Caller {
             path: path.clone(),
+            place: Where { catalog: None },
             command: format!(r#"echo "${{LANESUM_PATH##*/}}" >> {calls}"#),
             commands: Commands::default(),
             control: Box::new(notes),

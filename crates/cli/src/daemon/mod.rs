@@ -37,7 +37,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::args::Serve;
-use crate::catalog::{fail, path};
+use crate::catalog::{Spoken, fail, path};
 use crate::console::{self, Console, locale_of_process, lock};
 use crate::counts::files;
 use crate::failure::Usage;
@@ -144,7 +144,7 @@ fn serve(
     #[cfg(feature = "page")]
     let page = page.map(page::open).transpose()?;
     let live = Live::default();
-    let start = |command| Calls::start(&path, command, commands, console);
+    let start = |command| Calls::start(&path, &args.place, command, commands, console);
     let calls = args.on_finding.clone().map(start);
     let calls = calls.transpose()?;
     let mut worker = Worker::new(args, &path, console, is_ending, live.clone(), calls, commands)?;
@@ -168,7 +168,9 @@ fn serve(
             Ok(step) => step,
             Err(error) if is_final(&error) => return Err(error),
             Err(error) => {
-                lock(console).message(format!("{error}; it is tried again in a minute").as_bytes());
+                let mut console = lock(console);
+                let words = error.words(&Spoken { place: &args.place, console: &console });
+                console.message(format!("{words}; it is tried again in a minute").as_bytes());
                 Step::Wait(worker.now() + AGAIN.as_secs().cast_signed())
             }
         };
