@@ -1,11 +1,12 @@
 //! Where the page is reached: an address or a socket of the file system, and the connections to it.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::net::TcpListener;
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, PermissionsExt as _};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -32,6 +33,8 @@ const HEADERS: Duration = Duration::from_secs(5);
 const LONGEST: Duration = Duration::from_secs(60 * 60);
 /// Bytes of what is asked for, with its headers.
 const HEAD: usize = 16 << 10;
+/// Bytes of a path by which a socket is connected to: those of `sun_path` but its end (unix(7)).
+const SOCKET: usize = 107;
 
 /// An endpoint that is taken, and can be connected to.
 #[derive(Debug)]
@@ -56,8 +59,8 @@ impl Door {
     /// Opens an endpoint.
     ///
     /// # Errors
-    /// The system's: another program has it, say. A socket without a listener is replaced, and
-    /// nothing else is.
+    /// The system's: another program has it, say, or a socket's path has more than 107 bytes. A
+    /// socket without a listener is replaced, and nothing else is.
     pub fn open(endpoint: &Endpoint) -> io::Result<Self> {
         match endpoint {
             Endpoint::Address(address) => {
@@ -137,6 +140,14 @@ async fn accept<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
 
 /// A socket that has its name only when no other user can connect to it.
 fn bind_privately(path: &Path) -> io::Result<UnixListener> {
+    let length = path.as_os_str().len();
+    // It is bound by another name; whoever connects has to give this one.
+    if length > SOCKET {
+        let words = format!(
+            "has {length} bytes, and the path of a socket {SOCKET} at most; name a shorter one"
+        );
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, words));
+    }
     match fs::symlink_metadata(path) {
         Ok(metadata) if !metadata.file_type().is_socket() => {
             return Err(io::Error::new(
@@ -156,7 +167,7 @@ fn bind_privately(path: &Path) -> io::Result<UnixListener> {
     let folder = above.unwrap_or(Path::new(".")).join(format!(".lanesum-{number:016x}"));
     fs::DirBuilder::new().mode(0o700).create(&folder)?;
     let within = folder.join("s");
-    let bound = UnixListener::bind(&within).and_then(|listener| {
+    let bound = bind(&folder).and_then(|listener| {
         fs::set_permissions(&within, fs::Permissions::from_mode(0o600))?;
         fs::rename(&within, path)?;
         Ok(listener)
@@ -165,4 +176,15 @@ fn bind_privately(path: &Path) -> io::Result<UnixListener> {
     let _ = fs::remove_file(&within);
     fs::remove_dir(&folder)?;
     bound
+}
+
+/// A socket `s` in a folder whose own path may be too long for that.
+fn bind(folder: &Path) -> io::Result<UnixListener> {
+    let within = folder.join("s");
+    if within.as_os_str().len() <= SOCKET {
+        return UnixListener::bind(within);
+    }
+    let opened = File::open(folder)?;
+    let short = PathBuf::from(format!("/proc/self/fd/{}/s", opened.as_raw_fd()));
+    UnixListener::bind(short)
 }

@@ -706,6 +706,29 @@ fn a_socket_is_its_users_alone() {
     assert_eq!(fs::read_to_string(file).unwrap(), "my own");
 }
 
+/// A path that none can connect to is refused, and the longest of the others is reached.
+#[test]
+fn a_socket_has_a_path_that_can_be_connected_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |length: usize| {
+        let rest = length - folder.path().as_os_str().len() - 1;
+        folder.path().join("s".repeat(rest))
+    };
+    let deep = of(105);
+    fs::create_dir(&deep).unwrap();
+    for path in [of(107), deep.join("s")] {
+        let _door = Door::open(&Endpoint::Socket(path.clone())).unwrap();
+        UnixStream::connect(path).unwrap();
+    }
+    let refused = Door::open(&Endpoint::Socket(of(108))).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "has 108 bytes, and the path of a socket 107 at most; name a shorter one"
+    );
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing else is left there");
+    assert_eq!(fs::read_dir(deep).unwrap().count(), 1, "nor there");
+}
+
 /// The page names a damaged file where it is now, with the command that accepts it there.
 #[test]
 fn what_is_damaged_and_renamed_is_named_where_it_is() {

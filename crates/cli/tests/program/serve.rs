@@ -513,6 +513,12 @@ fn a_second_daemon_and_a_port_in_use_are_refused_at_once() {
     let refused = run(&folder, &format!("serve --listen {address}"));
     let words = format!("lanesum: '{address}': Address already in use\n");
     assert_eq!((refused.status.code(), text(&refused.stderr)), (Some(1), words));
+    let long = "s".repeat(108);
+    let refused = run(&folder, &format!("serve --socket {long}"));
+    let words = format!(
+        "lanesum: {long}: has 108 bytes, and the path of a socket 107 at most; name a shorter one\n"
+    );
+    assert_eq!((refused.status.code(), text(&refused.stderr)), (Some(1), words));
 }
 
 #[test]
