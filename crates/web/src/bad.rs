@@ -7,7 +7,7 @@ use lanesum_catalog::{Catalog, CatalogError, Event, Known, Status};
 use maud::{Markup, html};
 
 use crate::pages;
-use crate::words::{ago, bytes, digests, moment, quoted, shown};
+use crate::words::{ago, bytes, command, digests, moment, shown};
 
 /// Files of a page.
 const FILES: usize = 20;
@@ -131,16 +131,6 @@ fn remedy(catalog: &Path, file: &Known) -> Markup {
             }
         }
     }
-}
-
-/// A command to be typed, of this catalog.
-pub fn command(catalog: &Path, verb: &str, path: Option<&Path>) -> String {
-    let mut words = format!("lanesum {verb} --catalog {}", quoted(catalog.as_os_str().as_bytes()));
-    if let Some(path) = path {
-        words += " -- ";
-        words += &quoted(path.as_os_str().as_bytes());
-    }
-    words
 }
 
 /// The page of a file, if it is cataloged.

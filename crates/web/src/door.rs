@@ -1,11 +1,12 @@
 //! Where the page is reached: an address or a socket of the file system, and the connections to it.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::net::TcpListener;
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, PermissionsExt as _};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -20,6 +21,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::daemon::{Daemon, Settings};
 use crate::endpoint::Endpoint;
+use crate::progress::Progress;
 use crate::routes::router;
 
 /// Connections at a time; others wait. The daemon's own files need descriptors, too.
@@ -32,6 +34,8 @@ const HEADERS: Duration = Duration::from_secs(5);
 const LONGEST: Duration = Duration::from_secs(60 * 60);
 /// Bytes of what is asked for, with its headers.
 const HEAD: usize = 16 << 10;
+/// Bytes of a path by which a socket is connected to: those of `sun_path` but its end (unix(7)).
+const SOCKET: usize = 107;
 
 /// An endpoint that is taken, and can be connected to.
 #[derive(Debug)]
@@ -56,8 +60,8 @@ impl Door {
     /// Opens an endpoint.
     ///
     /// # Errors
-    /// The system's: another program has it, say. A socket without a listener is replaced, and
-    /// nothing else is.
+    /// The system's: another program has it, say, or a socket's path has more than 107 bytes. A
+    /// socket without a listener is replaced, and nothing else is.
     pub fn open(endpoint: &Endpoint) -> io::Result<Self> {
         match endpoint {
             Endpoint::Address(address) => {
@@ -128,7 +132,10 @@ async fn accept<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
                 .timer(TokioTimer::new())
                 .header_read_timeout(HEADERS)
                 .max_buf_size(HEAD)
-                .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+                .serve_connection(
+                    TokioIo::new(Progress::of(stream)),
+                    TowerToHyperService::new(router),
+                );
             // Whoever goes away, or takes too long, is not answered.
             let _ = timeout(LONGEST, connection).await;
         });
@@ -137,6 +144,14 @@ async fn accept<S: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
 
 /// A socket that has its name only when no other user can connect to it.
 fn bind_privately(path: &Path) -> io::Result<UnixListener> {
+    let length = path.as_os_str().len();
+    // It is bound by another name; whoever connects has to give this one.
+    if length > SOCKET {
+        let words = format!(
+            "has {length} bytes, and the path of a socket {SOCKET} at most; name a shorter one"
+        );
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, words));
+    }
     match fs::symlink_metadata(path) {
         Ok(metadata) if !metadata.file_type().is_socket() => {
             return Err(io::Error::new(
@@ -156,7 +171,7 @@ fn bind_privately(path: &Path) -> io::Result<UnixListener> {
     let folder = above.unwrap_or(Path::new(".")).join(format!(".lanesum-{number:016x}"));
     fs::DirBuilder::new().mode(0o700).create(&folder)?;
     let within = folder.join("s");
-    let bound = UnixListener::bind(&within).and_then(|listener| {
+    let bound = bind(&folder).and_then(|listener| {
         fs::set_permissions(&within, fs::Permissions::from_mode(0o600))?;
         fs::rename(&within, path)?;
         Ok(listener)
@@ -165,4 +180,107 @@ fn bind_privately(path: &Path) -> io::Result<UnixListener> {
     let _ = fs::remove_file(&within);
     fs::remove_dir(&folder)?;
     bound
+}
+
+/// A socket `s` in a folder whose own path may be too long for that.
+fn bind(folder: &Path) -> io::Result<UnixListener> {
+    let within = folder.join("s");
+    if within.as_os_str().len() <= SOCKET {
+        return UnixListener::bind(within);
+    }
+    let opened = File::open(folder)?;
+    let short = PathBuf::from(format!("/proc/self/fd/{}/s", opened.as_raw_fd()));
+    UnixListener::bind(short)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use axum::routing::get;
+    use tokio::net::UnixStream;
+    use tokio::task::LocalSet;
+    use tokio::time::Instant;
+
+    use super::*;
+
+    /// More than the system keeps for whoever does not read.
+    const LONG: usize = 4 << 20;
+
+    /// Pages of connections whose clients these are, by a clock that goes on only where all wait.
+    fn with_clients(count: usize, test: impl AsyncFnOnce(Vec<UnixStream>)) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let long = get(async || vec![b'x'; LONG]);
+            let router = Router::new().route("/long", long).route("/", get(async || "here"));
+            let pairs = (0..count).map(|_| UnixStream::pair().unwrap());
+            let (clients, streams): (Vec<_>, Vec<_>) = pairs.unzip();
+            let mut streams = streams.into_iter();
+            let next = async move || match streams.next() {
+                Some(stream) => Ok(stream),
+                None => pending().await,
+            };
+            let local = LocalSet::new();
+            local.spawn_local(accept(router, next));
+            local.run_until(test(clients)).await;
+        });
+    }
+
+    async fn ask(client: &UnixStream, path: &str) {
+        client.writable().await.unwrap();
+        let asked = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        assert_eq!(client.try_write(asked.as_bytes()).unwrap(), asked.len());
+    }
+
+    /// Reads so many bytes at most, once there are some; none where it is the end.
+    async fn read(client: &UnixStream, most: usize) -> Vec<u8> {
+        let mut bytes = vec![0; most];
+        loop {
+            client.readable().await.unwrap();
+            match client.try_read(&mut bytes) {
+                Ok(length) => {
+                    bytes.truncate(length);
+                    return bytes;
+                }
+                Err(error) => assert_eq!(error.kind(), io::ErrorKind::WouldBlock),
+            }
+        }
+    }
+
+    #[test]
+    fn who_reads_nothing_keeps_no_place() {
+        with_clients(CONNECTIONS + 1, async |clients| {
+            let (last, others) = clients.split_last().unwrap();
+            let began = Instant::now();
+            for client in others {
+                ask(client, "/long").await;
+            }
+            ask(last, "/").await;
+            let answer = read(last, 1000).await;
+            assert!(answer.starts_with(b"HTTP/1.1 200"), "{answer:?}");
+            assert!(began.elapsed() < LONGEST / 10, "{:?}", began.elapsed());
+        });
+    }
+
+    #[test]
+    fn who_reads_slowly_is_served_to_the_end() {
+        with_clients(1, async |clients| {
+            ask(&clients[0], "/long").await;
+            let (mut bytes, began) = (0, Instant::now());
+            loop {
+                sleep(crate::progress::STALLED / 2).await;
+                match read(&clients[0], LONG / 20).await.len() {
+                    0 => break,
+                    length => bytes += length,
+                }
+            }
+            assert!(bytes > LONG, "{bytes}");
+            assert!(began.elapsed() > 5 * crate::progress::STALLED, "{:?}", began.elapsed());
+        });
+    }
 }

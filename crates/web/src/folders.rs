@@ -6,11 +6,10 @@ use std::path::Path;
 use lanesum_catalog::{Class, Overview, Run, Severity};
 use maud::{Markup, html};
 
-use crate::bad::command;
 use crate::login::Session;
 use crate::pages;
 use crate::svg::{Bar, bars};
-use crate::words::{ago, bytes, count, files, manners, moment, of, outcome, shown};
+use crate::words::{ago, bytes, command, count, files, manners, moment, of, outcome, shown};
 
 /// Paths that are told one by one of those that could not be looked at.
 const UNSEEN: usize = 5;
@@ -38,7 +37,7 @@ fn folder(it: &Overview, catalog: &Path, session: &Session, now: i64) -> Markup 
                 (not_done(it, catalog))
                 @if it.files > 0 { (ages(it, now)) }
                 p { (due(it)) }
-                @if let Some(run) = &it.last { p { "Last: " (words(run, it.is_at_work)) "." } }
+                @if let Some(run) = &it.last { p { "Last: " (words(run, it.is_at_work, catalog)) "." } }
             }
             (steer(it, session))
         }
@@ -80,7 +79,7 @@ fn not_done(it: &Overview, catalog: &Path) -> Markup {
                 li { "NOTHING CATALOGED: no regular file is in it. Is its disk mounted?" }
             }
             @if it.never > 0 { li { "NEVER READ: " (files(it.never)) ", of lists. " code { (command(catalog, "update", None)) } } }
-            @for run in &it.undone { li { (words(run, it.is_at_work && it.last.as_ref() == Some(run))) "." } }
+            @for run in &it.undone { li { (words(run, it.is_at_work && it.last.as_ref() == Some(run), catalog)) "." } }
         }
     }
 }
@@ -114,8 +113,8 @@ fn known(it: &Overview) -> Vec<(String, Option<&'static str>)> {
     lines
 }
 
-fn words(run: &Run, is_at_work: bool) -> String {
-    let outcome = if is_at_work { "at work now" } else { outcome(run) };
+fn words(run: &Run, is_at_work: bool, catalog: &Path) -> String {
+    let outcome = if is_at_work { "at work now".to_owned() } else { outcome(run, catalog) };
     let mut words = format!("{} of {}, {outcome}", run.verb, moment(run.started));
     // Of the others it is not counted.
     if matches!(&*run.verb, "add" | "update" | "audit" | "scrub") {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
 use lanesum_catalog::{Catalog, CatalogError, Class, Overview, Run};
 use maud::{Markup, html};
@@ -57,7 +58,7 @@ pub fn section(catalog: &Catalog, all: &[Overview], now: i64) -> Result<Markup, 
             div class="scroll" tabindex="0" role="region" aria-label="The newest runs" {
                 table {
                     thead { tr { th { "Began" } th { "What" } th { "Folder" } th { "Came to" } th { "Read" } th { "Damaged, missing" } } }
-                    tbody { @for (root, run) in &newest { (row(run, names.get(root))) } }
+                    tbody { @for (root, run) in &newest { (row(run, names.get(root), catalog.path())) } }
                 }
             }
         }
@@ -84,14 +85,14 @@ fn bar(day: i64, it: &Day, most: f64) -> Bar {
     Bar { share, class, title }
 }
 
-fn row(run: &Run, folder: Option<&String>) -> Markup {
+fn row(run: &Run, folder: Option<&String>, catalog: &Path) -> Markup {
     let damaged = damaged(run);
     html! {
         tr {
             td data-label="Began" { (moment(run.started)) }
             td data-label="What" { (run.verb) }
             td data-label="Folder" { @match folder { Some(name) => bdi { (name) }, None => "one that is forgotten" } }
-            td data-label="Came to" { (outcome(run)) }
+            td data-label="Came to" { (outcome(run, catalog)) }
             td data-label="Read" { (files(run.files.max(0).cast_unsigned())) ", " (bytes(run.bytes.max(0).cast_unsigned())) }
             td data-label="Damaged, missing" class=[(damaged > 0).then_some("bad")] { (damaged) }
         }

@@ -36,6 +36,7 @@ mod history;
 mod live;
 mod login;
 mod pages;
+mod progress;
 mod routes;
 mod steer;
 mod svg;

@@ -20,7 +20,10 @@ const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// Browsers that are logged in at a time: the oldest is forgotten.
 const SESSIONS: usize = 32;
 const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// Wrong words in a minute; more are not looked at. A code is one of 2^40.
+/// Letters of a code, in groups of four. One of 2^60 is not found by trying, so that what is right
+/// is good however much was wrong: else whoever tries keeps everybody out.
+const CODE: usize = 12;
+/// Wrong words in a minute, after which whoever types one is told that it is not his alone.
 const WRONG: u32 = 10;
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -38,8 +41,8 @@ pub enum Answer {
     /// A cookie to keep.
     In(Session),
     Wrong,
-    /// Too many were wrong.
-    Wait,
+    /// As were many others in this minute.
+    ManyWrong,
 }
 
 pub struct Login {
@@ -89,19 +92,16 @@ impl Login {
     /// The system gives no random bytes.
     pub fn log_in(&self, typed: &str) -> io::Result<Answer> {
         let mut state = self.lock();
-        if state.wrong.0.elapsed() >= MINUTE {
-            state.wrong = (Instant::now(), 0);
-        }
-        if state.wrong.1 >= WRONG {
-            return Ok(Answer::Wait);
-        }
         let is_right = match &self.given {
             Some(token) => constant_time_eq(typed.trim().as_bytes(), token.as_bytes()),
             None => constant_time_eq(read(typed).as_bytes(), read(&state.code).as_bytes()),
         };
         if !is_right {
-            state.wrong.1 += 1;
-            return Ok(Answer::Wrong);
+            if state.wrong.0.elapsed() >= MINUTE {
+                state.wrong = (Instant::now(), 0);
+            }
+            state.wrong.1 = state.wrong.1.saturating_add(1);
+            return Ok(if state.wrong.1 > WRONG { Answer::ManyWrong } else { Answer::Wrong });
         }
         let session = Session { cookie: random()?, token: random()?, since: Instant::now() };
         state.code = code()?;
@@ -172,11 +172,11 @@ fn random() -> io::Result<String> {
     Ok(bytes::<32>()?.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// `K7QF-29TM`.
+/// `K7QF-29TM-4XWD`.
 fn code() -> io::Result<String> {
-    let letters = bytes::<8>()?.map(|byte| char::from(LETTERS[usize::from(byte % 32)]));
-    let text: String = letters.iter().collect();
-    Ok(format!("{}-{}", &text[..4], &text[4..]))
+    let letters = bytes::<CODE>()?.map(|byte| char::from(LETTERS[usize::from(byte % 32)]));
+    let groups: Vec<_> = letters.chunks(4).map(String::from_iter).collect();
+    Ok(groups.join("-"))
 }
 
 /// A code as it is meant, however it was typed.
@@ -224,16 +224,27 @@ mod tests {
     }
 
     #[test]
-    fn whoever_guesses_waits() {
-        let login = login(Some("a token of some length"));
-        assert_eq!(login.code(), None);
-        assert!(matches!(login.log_in("a token of some length\n").unwrap(), Answer::In(_)));
-        for _ in 0..WRONG {
+    fn what_is_right_logs_in_however_much_was_wrong() {
+        let token = "a token of some length";
+        for login in [login(Some(token)), login(None)] {
+            assert_eq!(login.code().is_some(), !login.takes_token());
+            for _ in 0..WRONG {
+                assert!(matches!(login.log_in("").unwrap(), Answer::Wrong));
+            }
+            assert!(matches!(login.log_in("a token").unwrap(), Answer::ManyWrong));
+            let right = login.code().unwrap_or_else(|| format!("{token}\n"));
+            assert!(matches!(login.log_in(&right).unwrap(), Answer::In(_)));
+            assert!(matches!(login.log_in("").unwrap(), Answer::ManyWrong));
+            login.lock().wrong.0 -= MINUTE;
             assert!(matches!(login.log_in("").unwrap(), Answer::Wrong));
         }
-        assert!(matches!(login.log_in("a token of some length").unwrap(), Answer::Wait));
-        login.lock().wrong.0 -= MINUTE;
-        assert!(matches!(login.log_in("a token of some length").unwrap(), Answer::In(_)));
+    }
+
+    #[test]
+    fn a_code_has_sixty_bits() {
+        let code = code().unwrap();
+        assert!(read(&code).bytes().all(|letter| LETTERS.contains(&letter)), "{code}");
+        assert_eq!((read(&code).len(), code.split('-').count()), (CODE, 3), "{code}");
     }
 
     #[test]

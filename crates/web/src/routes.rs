@@ -28,7 +28,7 @@ use crate::guard::{Names, guard};
 use crate::live::LISTENERS;
 use crate::login::{Answer, Login, Session};
 use crate::steer::{Refusal, steer};
-use crate::words::{moment, now, shown};
+use crate::words::{failure, moment, now, shown};
 use crate::{bad, folders, history, live, pages};
 
 /// Bytes of a form, and how long it may take to come.
@@ -87,8 +87,15 @@ fn see(place: &str) -> Response {
 }
 
 fn failed(error: &dyn std::fmt::Display) -> Response {
-    let words = shown(error.to_string().as_bytes());
-    (StatusCode::INTERNAL_SERVER_ERROR, pages::told("This did not work", &words)).into_response()
+    did_not_work(&shown(error.to_string().as_bytes()))
+}
+
+fn failed_by_catalog(app: &App, error: &CatalogError) -> Response {
+    did_not_work(&failure(&app.settings.catalog, error))
+}
+
+fn did_not_work(words: &str) -> Response {
+    (StatusCode::INTERNAL_SERVER_ERROR, pages::told("This did not work", words)).into_response()
 }
 
 async fn login_page(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
@@ -124,8 +131,9 @@ async fn log_in(State(app): State<Arc<App>>, request: Request) -> Response {
             ([(SET_COOKIE, app.login.cookie(&session, is_secure))], see("/")).into_response()
         }
         Ok(Answer::Wrong) => (StatusCode::FORBIDDEN, page("That is not it.")).into_response(),
-        Ok(Answer::Wait) => {
-            let words = "Too many wrong ones were tried. Wait a minute.";
+        Ok(Answer::ManyWrong) => {
+            let words =
+                "That is not it. Many wrong ones were tried in this minute; the right one logs in.";
             (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, "60")], page(words)).into_response()
         }
         Err(error) => failed(&error),
@@ -169,7 +177,10 @@ async fn change(
         Err(response) => return response,
     };
     let Ok(id) = id.parse() else { return not_there("No folder is called so.") };
-    let steered = spawn_blocking(move || steer(&app.settings.catalog, id, &verb, &fields)).await;
+    let steered = {
+        let app = Arc::clone(&app);
+        spawn_blocking(move || steer(&app.settings.catalog, id, &verb, &fields)).await
+    };
     match steered {
         Ok(Ok(())) => see(&format!("/#folder-{id}")),
         Ok(Err(Refusal::Unknown)) => {
@@ -182,11 +193,11 @@ async fn change(
         Ok(Err(Refusal::Catalog(
             error @ (CatalogError::TooSlow { .. } | CatalogError::TooShort { .. }),
         ))) => {
-            let words = shown(error.to_string().as_bytes());
+            let words = failure(&app.settings.catalog, &error);
             (StatusCode::UNPROCESSABLE_ENTITY, pages::told("Nothing was changed", &words))
                 .into_response()
         }
-        Ok(Err(Refusal::Catalog(error))) => failed(&error),
+        Ok(Err(Refusal::Catalog(error))) => failed_by_catalog(&app, &error),
         Err(error) => failed(&error),
     }
 }
@@ -196,11 +207,14 @@ async fn file(State(app): State<Arc<App>>, Path(id): Path<String>, headers: Head
         return see("/login");
     }
     let Ok(id) = id.parse() else { return not_there("No file is called so.") };
-    let made = spawn_blocking(move || bad::file(&Catalog::look(&app.settings.catalog)?, id, now()));
+    let made = {
+        let app = Arc::clone(&app);
+        spawn_blocking(move || bad::file(&Catalog::look(&app.settings.catalog)?, id, now()))
+    };
     match made.await {
         Ok(Ok(Some(page))) => page.into_response(),
         Ok(Ok(None)) => not_there("The catalog knows no file of this number."),
-        Ok(Err(error)) => failed(&error),
+        Ok(Err(error)) => failed_by_catalog(&app, &error),
         Err(error) => failed(&error),
     }
 }
@@ -224,7 +238,7 @@ async fn front(
         let mut put = |part: Markup| _ = send.try_send(Bytes::from(part.into_string()));
         put(head(&app, &session));
         if let Err(error) = parts(&app, &session, after, &mut put) {
-            put(pages::failed(&shown(error.to_string().as_bytes())));
+            put(pages::failed(&failure(&app.settings.catalog, &error)));
         }
         put(html! { (maud::PreEscaped("</main>")) (pages::end()) });
     });

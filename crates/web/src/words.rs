@@ -1,9 +1,11 @@
 //! Numbers, times and names in words.
 
 use std::fmt::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use lanesum_catalog::{Manners, Run};
+use lanesum_catalog::{CatalogError, Manners, Run, Spelling};
 use lanesum_list::Time;
 
 pub const DAY: i64 = 24 * 60 * 60;
@@ -134,6 +136,41 @@ pub fn quoted(name: &[u8]) -> String {
     }
 }
 
+/// A command to be typed, of this catalog.
+pub fn command(catalog: &Path, verb: &str, path: Option<&Path>) -> String {
+    let mut words = format!("lanesum {verb} --catalog {}", quoted(catalog.as_os_str().as_bytes()));
+    if let Some(path) = path {
+        words += " -- ";
+        words += &quoted(path.as_os_str().as_bytes());
+    }
+    words
+}
+
+/// What went wrong with this catalog, with commands that can be typed.
+pub fn failure(catalog: &Path, error: &CatalogError) -> String {
+    let mut text = String::new();
+    for character in error.words(&Typed(catalog)).chars() {
+        match is_hidden(character) {
+            true => text.extend(character.escape_default()),
+            false => text.push(character),
+        }
+    }
+    text
+}
+
+/// Paths are seen, and commands are typed.
+struct Typed<'path>(&'path Path);
+
+impl Spelling for Typed<'_> {
+    fn path(&self, path: &Path) -> String {
+        shown(path.as_os_str().as_bytes())
+    }
+
+    fn command(&self, verb: &str, path: Option<&Path>) -> String {
+        command(self.0, verb, path)
+    }
+}
+
 /// How a folder is scrubbed: `every 90 days, at most 80.00 MB a second, in 1:00-6:00`.
 pub fn manners(manners: &Manners, every_days: u32) -> String {
     let mut words = match every_days {
@@ -152,8 +189,12 @@ pub fn manners(manners: &Manners, every_days: u32) -> String {
 }
 
 /// How far a run came.
-pub fn outcome(run: &Run) -> &'static str {
-    match run.outcome.as_deref() {
+pub fn outcome(run: &Run, catalog: &Path) -> String {
+    came_to(run.outcome.as_deref(), &run.verb, catalog)
+}
+
+fn came_to(outcome: Option<&str>, verb: &str, catalog: &Path) -> String {
+    let words = match outcome {
         Some("complete") => "complete",
         Some("paused") => "NOT complete: it was paused",
         Some("closed") => "NOT complete: its hours were over, or did not begin",
@@ -161,16 +202,18 @@ pub fn outcome(run: &Run) -> &'static str {
         Some("begun") => "NOT complete: a part, and more is due",
         Some("limited") => "NOT complete: it stopped at its limit",
         Some("differs") => "complete: a list has other digests than the catalog, which stay",
-        Some("partial") if run.verb == "import" => {
-            "NOT complete: something of the lists was not taken"
-        }
+        Some("partial") if verb == "import" => "NOT complete: something of the lists was not taken",
         Some("partial") => "NOT complete: something could not be looked at, or was not read",
         Some("empty") => "NOT complete: no file of it is cataloged",
         Some("unlisted") => "NOT complete: not all files are known",
         Some("suspended") => "NOT done: suspended",
-        Some("damaged") => "NOT complete: the catalog itself is damaged (lanesum catalog check)",
+        Some("damaged") => {
+            let check = command(catalog, "catalog check", None);
+            return format!("NOT complete: the catalog itself is damaged ({check})");
+        }
         _ => "NOT complete: interrupted, or at work now",
-    }
+    };
+    words.to_owned()
 }
 
 /// The digests in what is told of a file: `size=3 mtime=1.000000000 md5=...` has one.
@@ -225,6 +268,34 @@ mod tests {
         ] {
             assert_eq!((shown(name).as_str(), quoted(name).as_str()), (text, typed));
         }
+    }
+
+    #[test]
+    fn what_a_run_came_to_tells_commands_of_this_catalog() {
+        let of = |outcome| came_to(Some(outcome), "audit", Path::new("/c.db"));
+        assert_eq!(of("complete"), "complete");
+        assert_eq!(
+            of("damaged"),
+            "NOT complete: the catalog itself is damaged (lanesum catalog check --catalog /c.db)"
+        );
+    }
+
+    #[test]
+    fn a_failure_tells_commands_of_this_catalog() {
+        let catalog = Path::new("/my catalog.db");
+        let words = failure(catalog, &CatalogError::Damaged("a\nb".to_owned()));
+        for part in [
+            "a\\nb; `lanesum catalog check --catalog '/my catalog.db'` tells",
+            "`lanesum catalog backup --catalog '/my catalog.db'` made",
+        ] {
+            assert!(words.contains(part), "{words}");
+        }
+        let error = CatalogError::NotThere { path: "/a\n b".into(), why: "is away".to_owned() };
+        assert_eq!(
+            failure(catalog, &error),
+            "/a\\n b: is away; mount or put back what was there; if its files are here from now on: \
+             `lanesum accept --catalog '/my catalog.db' -- $'/a\\012 b'`"
+        );
     }
 
     /// What is typed is the name.

@@ -352,7 +352,7 @@ fn only_the_page_itself_posts() {
 }
 
 #[test]
-fn a_code_is_used_once_and_guessing_ends() {
+fn a_code_is_used_once_however_many_are_wrong() {
     let page = Served::of(&[b"a"]);
     let first = page.daemon.codes.lock().unwrap()[0].clone();
     let browser = page.log_in();
@@ -363,7 +363,8 @@ fn a_code_is_used_once_and_guessing_ends() {
         assert_eq!(type_in(&first), 403);
     }
     let second = page.daemon.codes.lock().unwrap()[1].clone();
-    assert_eq!(type_in(&second), 429, "also the right one");
+    assert_eq!(type_in(&first), 429);
+    assert_eq!(type_in(&second), 303, "the right one logs in");
     // Whoever is in stays in, until he leaves.
     assert_eq!(browser.get("/").status, 200);
     assert_eq!(browser.post("/logout", "").status, 303);
@@ -594,6 +595,8 @@ fn a_damaged_catalog_is_said_to_be() {
         front.contains("This page is not whole") && front.contains("catalog is damaged"),
         "{front}"
     );
+    let check = format!("`lanesum catalog check --catalog {}`", page.catalog().display());
+    assert!(front.contains(&check), "{front}");
     assert!(!front.contains("No file is known to be damaged"), "{front}");
     assert!(front.ends_with("</main></body></html>\n"), "{front}");
 }
@@ -701,6 +704,29 @@ fn a_socket_is_its_users_alone() {
         Door::open(&Endpoint::Socket(file.clone())).unwrap_err().to_string().contains("no socket")
     );
     assert_eq!(fs::read_to_string(file).unwrap(), "my own");
+}
+
+/// A path that none can connect to is refused, and the longest of the others is reached.
+#[test]
+fn a_socket_has_a_path_that_can_be_connected_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |length: usize| {
+        let rest = length - folder.path().as_os_str().len() - 1;
+        folder.path().join("s".repeat(rest))
+    };
+    let deep = of(105);
+    fs::create_dir(&deep).unwrap();
+    for path in [of(107), deep.join("s")] {
+        let _door = Door::open(&Endpoint::Socket(path.clone())).unwrap();
+        UnixStream::connect(path).unwrap();
+    }
+    let refused = Door::open(&Endpoint::Socket(of(108))).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "has 108 bytes, and the path of a socket 107 at most; name a shorter one"
+    );
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing else is left there");
+    assert_eq!(fs::read_dir(deep).unwrap().count(), 1, "nor there");
 }
 
 /// The page names a damaged file where it is now, with the command that accepts it there.

@@ -5,7 +5,7 @@
 //!                                           wall's clock, so a machine that slept is right
 //! and looks every two seconds               whether the catalog was written to, or the clock set
 //! the worker reads part after part          worker.rs; it holds the catalog only while it reads
-//! whoever asked to be called is called      calls.rs, in a thread of its own
+//! whoever asked to be called is called      calls.rs, in a thread of its own; commands.rs
 //! how it goes                               live.rs, for systemd and the page: page.rs, a thread of
 //!                                           its own
 //! ```
@@ -14,9 +14,11 @@
 //! the daemon knows is in there, or computed from it.
 
 mod calls;
+mod commands;
 mod live;
 #[cfg(feature = "page")]
 mod page;
+mod told;
 mod worker;
 
 use std::path::{Path, PathBuf};
@@ -35,11 +37,12 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::args::Serve;
-use crate::catalog::{fail, path};
+use crate::catalog::{Spoken, fail, path};
 use crate::console::{self, Console, locale_of_process, lock};
 use crate::counts::files;
 use crate::failure::Usage;
 use calls::Calls;
+use commands::Commands;
 use live::Live;
 use worker::{Step, Worker};
 
@@ -76,7 +79,8 @@ pub fn run(args: &Serve) -> anyhow::Result<ExitCode> {
     let console = Arc::new(Mutex::new(console));
     let is_ending = Arc::new(AtomicBool::new(false));
     let (send, wakes) = mpsc::channel();
-    end_on_signals(&is_ending, send.clone())?;
+    let commands = Commands::default();
+    end_on_signals(&is_ending, send.clone(), &commands)?;
     lanesum_startup::give_way();
     let path = path(&args.place)?;
     require_folder(args.heartbeat_file.as_deref())?;
@@ -84,8 +88,10 @@ pub fn run(args: &Serve) -> anyhow::Result<ExitCode> {
     let page = page::wanted(&args.page)?;
     #[cfg(not(feature = "page"))]
     let page = None;
-    let served = Catalog::serve_alone(&path)
-        .and_then(|_alone| serve(args, path, page, &console, &is_ending, send, &wakes));
+    let served = Catalog::serve_alone(&path).and_then(|_alone| {
+        serve(args, path, page, &console, &is_ending, &commands, (send, &wakes))
+    });
+    commands.end();
     Ok(match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&error, &args.place, &mut lock(&console)),
@@ -104,15 +110,20 @@ fn require_folder(heartbeat_file: Option<&Path>) -> Result<(), Usage> {
 
 /// From now on SIGTERM and SIGINT end the daemon: what is done is committed. Where that takes too
 /// long it ends all the same, as if it was killed: the catalog loses two seconds of checks at most.
-fn end_on_signals(is_ending: &Arc<AtomicBool>, send: Sender<Wake>) -> anyhow::Result<()> {
+fn end_on_signals(
+    is_ending: &Arc<AtomicBool>,
+    send: Sender<Wake>,
+    commands: &Commands,
+) -> anyhow::Result<()> {
     let mut signals = Signals::new([SIGTERM, SIGINT]).context("signals")?;
-    let is_ending = Arc::clone(is_ending);
+    let (is_ending, commands) = (Arc::clone(is_ending), commands.clone());
     let wait = move || {
         if signals.forever().next().is_some() {
             is_ending.store(true, Ordering::Relaxed);
             // Where the receiver has gone it has ended.
             let _ = send.send(Wake::End);
             thread::sleep(PATIENCE);
+            commands.kill();
             std::process::exit(0);
         }
     };
@@ -126,16 +137,17 @@ fn serve(
     page: Option<Wanted>,
     console: &Arc<Mutex<Console>>,
     is_ending: &Arc<AtomicBool>,
-    send: Sender<Wake>,
-    wakes: &mpsc::Receiver<Wake>,
+    commands: &Commands,
+    (send, wakes): (Sender<Wake>, &mpsc::Receiver<Wake>),
 ) -> Result<(), CatalogError> {
     // A place that is taken is told before anything else is done.
     #[cfg(feature = "page")]
     let page = page.map(page::open).transpose()?;
     let live = Live::default();
-    let calls = args.on_finding.clone().map(|command| Calls::start(&path, command, console));
+    let start = |command| Calls::start(&path, &args.place, command, commands, console);
+    let calls = args.on_finding.clone().map(start);
     let calls = calls.transpose()?;
-    let mut worker = Worker::new(args, &path, console, is_ending, live.clone(), calls)?;
+    let mut worker = Worker::new(args, &path, console, is_ending, live.clone(), calls, commands)?;
     let (in_files, folders) = (files(worker.files()), worker.folders()?);
     let of = if folders == 1 { "folder" } else { "folders" };
     let words = format!("serves {in_files} of {folders} {of}");
@@ -156,7 +168,9 @@ fn serve(
             Ok(step) => step,
             Err(error) if is_final(&error) => return Err(error),
             Err(error) => {
-                lock(console).message(format!("{error}; it is tried again in a minute").as_bytes());
+                let mut console = lock(console);
+                let words = error.words(&Spoken { place: &args.place, console: &console });
+                console.message(format!("{words}; it is tried again in a minute").as_bytes());
                 Step::Wait(worker.now() + AGAIN.as_secs().cast_signed())
             }
         };

@@ -152,13 +152,13 @@ pub fn show(
             (format!("http://{}/", shown(*address, &settings.names)), String::new())
         }
         Endpoint::Socket(path) => {
-            // It is typed on another machine.
+            // It is typed on another machine, and has to fit there.
             let whole = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-            let whole = console::shown(whole);
-            (
-                console::shown(path),
-                format!("; `ssh -L 8417:{whole} HOST` brings it to http://localhost:8417/"),
-            )
+            let way = std::os::unix::net::SocketAddr::from_pathname(&whole).map(|_| {
+                let whole = console::shown(whole);
+                format!("; `ssh -L 8417:{whole} HOST` brings it to http://localhost:8417/")
+            });
+            (console::shown(path), way.unwrap_or_default())
         }
     };
     let with = if settings.token.is_some() { ", with the token to log in" } else { "" };

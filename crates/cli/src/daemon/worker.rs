@@ -16,7 +16,8 @@ use lanesum_catalog::{
 use lanesum_checksum::engine::Progress;
 use sd_notify::NotifyState;
 
-use super::calls::{self, Calls};
+use super::calls::Calls;
+use super::commands::Commands;
 use super::live::Live;
 use super::{SET, notify};
 use crate::args::{Serve, Where};
@@ -45,6 +46,7 @@ pub struct Worker {
     is_ending: Arc<AtomicBool>,
     live: Live,
     calls: Option<Calls>,
+    commands: Commands,
     heartbeat: Option<String>,
     heartbeat_file: Option<PathBuf>,
     /// Which catalog was asked for, for what is to be typed.
@@ -85,6 +87,7 @@ impl Worker {
         is_ending: &Arc<AtomicBool>,
         live: Live,
         calls: Option<Calls>,
+        commands: &Commands,
     ) -> Result<Self, CatalogError> {
         let catalog = Catalog::look(path)?;
         let zone = TimeZone::system();
@@ -97,6 +100,7 @@ impl Worker {
             is_ending: Arc::clone(is_ending),
             live,
             calls,
+            commands: commands.clone(),
             heartbeat: args.heartbeat.clone(),
             heartbeat_file: args.heartbeat_file.clone(),
             place: Where { catalog: args.place.catalog.clone() },
@@ -362,7 +366,8 @@ impl Worker {
             let mut command = Command::new("sh");
             command.arg("-c").arg(words);
             let (words, console) = (words.clone(), Arc::clone(&self.console));
-            let call = move || calls::run(command, ("--heartbeat", &words), &console);
+            let commands = self.commands.clone();
+            let call = move || commands.run(command, ("--heartbeat", &words), &console, || {});
             if let Err(error) = std::thread::Builder::new().spawn(call) {
                 lock(&self.console).about(b"heartbeat", &error.to_string());
             }

@@ -433,6 +433,39 @@ fn the_first_daemon_that_calls_tells_what_is_not_well_already() {
     }
 }
 
+/// A daemon that ends amid the first calls goes on with them when it begins again: each is made
+/// once, but that during which it ends.
+#[test]
+fn the_first_calls_go_on_where_they_ended() {
+    let folder = all_due(9, 1000);
+    assert_eq!(run(&folder, "update").status.code(), Some(1));
+    for name in ["0004", "0005", "0006"] {
+        fs::remove_file(folder.path("tree").join(name)).unwrap();
+    }
+    assert_eq!(run(&folder, "audit").status.code(), Some(1));
+    let start = |call| {
+        let mut command = folder.lanesum(["serve", "--on-finding", call]);
+        command.env("LANESUM_CATALOG", folder.path("state/catalog.db"));
+        Daemon(Some(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()))
+    };
+    let daemon = start(
+        r#"case $LANESUM_PATH in *5) touch begun; sleep 1000;; esac; echo "${LANESUM_PATH##*/}" >> calls"#,
+    );
+    until("a call", || folder.path("begun").exists());
+    assert_eq!(lines(&folder, "calls"), ["0000", "0001", "0004"]);
+    // What is found meanwhile is called for, too, also where it is well again by then.
+    folder.write("tree/0000", vec![0; 1000]);
+    fs::remove_file(folder.path("tree/0007")).unwrap();
+    assert_eq!(run(&folder, "audit").status.code(), Some(1));
+    folder.write("tree/0007", vec![7; 1000]);
+    assert_eq!(run(&folder, "audit").status.code(), Some(1));
+    assert_eq!(daemon.kill(Signal::TERM), Some(0));
+    let daemon = start(r#"echo "${LANESUM_PATH##*/}" >> calls"#);
+    until("the calls", || lines(&folder, "calls").len() >= 6);
+    drop(daemon);
+    assert_eq!(lines(&folder, "calls"), ["0000", "0001", "0004", "0005", "0006", "0007"]);
+}
+
 /// Another process may suspend a folder for a moment in which the daemon does not look.
 #[test]
 fn a_folder_that_another_process_suspended_is_looked_at_again() {
@@ -479,6 +512,12 @@ fn a_second_daemon_and_a_port_in_use_are_refused_at_once() {
     let address = taken.local_addr().unwrap();
     let refused = run(&folder, &format!("serve --listen {address}"));
     let words = format!("lanesum: '{address}': Address already in use\n");
+    assert_eq!((refused.status.code(), text(&refused.stderr)), (Some(1), words));
+    let long = "s".repeat(108);
+    let refused = run(&folder, &format!("serve --socket {long}"));
+    let words = format!(
+        "lanesum: {long}: has 108 bytes, and the path of a socket 107 at most; name a shorter one\n"
+    );
     assert_eq!((refused.status.code(), text(&refused.stderr)), (Some(1), words));
 }
 

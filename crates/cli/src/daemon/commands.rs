@@ -1,0 +1,223 @@
+//! Commands that somebody gave by an option: each runs in a process group of its own, so that what
+//! it started ends with it, for a minute at most and no longer than the daemon.
+
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::console::{Console, lock};
+
+/// A command may take so long.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// So long it has still when the daemon ends, which has to be gone soon after.
+const GRACE: Duration = Duration::from_secs(1);
+/// Between two looks whether it ended.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The commands of a daemon. Clones are of the same.
+#[derive(Clone)]
+pub struct Commands {
+    state: Arc<Mutex<State>>,
+    patience: Duration,
+    grace: Duration,
+}
+
+#[derive(Default)]
+struct State {
+    /// None begins from now on.
+    is_ending: bool,
+    /// How many are not over, with what is noted of them.
+    under_way: usize,
+    /// The groups of those whose leader was not waited for: until then no other group has its
+    /// number.
+    groups: Vec<Pid>,
+}
+
+/// How a command ended.
+#[derive(Debug, PartialEq, Eq)]
+enum End {
+    Well,
+    Failed(String),
+    /// The daemon ends: it did not begin, or was ended.
+    WithDaemon,
+}
+
+impl Default for Commands {
+    fn default() -> Self {
+        Self { state: Arc::default(), patience: PATIENCE, grace: GRACE }
+    }
+}
+
+impl Commands {
+    /// Runs one, says so where it fails, and then lets it be noted; or neither where it was ended
+    /// because the daemon ends. Whether it was noted.
+    pub fn run(
+        &self,
+        command: Command,
+        (option, words): (&str, &str),
+        console: &Mutex<Console>,
+        note: impl FnOnce(),
+    ) -> bool {
+        self.lock().under_way += 1;
+        let end = self.run_to_end(command);
+        if let End::Failed(why) = &end {
+            let mut console = lock(console);
+            let words = console.shown(words);
+            console.message(format!("{option} {words}: {why}").as_bytes());
+        }
+        let is_over = end != End::WithDaemon;
+        if is_over {
+            note();
+        }
+        self.lock().under_way -= 1;
+        is_over
+    }
+
+    /// Lets none begin any more, and ends those that are not over soon.
+    pub fn end(&self) {
+        self.lock().is_ending = true;
+        let began = Instant::now();
+        while self.lock().under_way > 0 && began.elapsed() < self.grace {
+            thread::sleep(LOOK);
+        }
+        self.kill();
+    }
+
+    /// Lets none begin any more, and ends those that run.
+    pub fn kill(&self) {
+        let mut state = self.lock();
+        state.is_ending = true;
+        state.groups.iter().copied().for_each(kill_all);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn run_to_end(&self, command: Command) -> End {
+        let began = Instant::now();
+        let mut child = match self.spawn(command) {
+            Ok(Some(child)) => child,
+            Ok(None) => return End::WithDaemon,
+            Err(error) => return End::Failed(error.to_string()),
+        };
+        let mut is_late = false;
+        loop {
+            let mut state = self.lock();
+            let group = Pid::from_child(&child);
+            if let Some(ended) = child.try_wait().transpose() {
+                state.groups.retain(|&it| it != group);
+                return match ended {
+                    _ if is_late => End::Failed("was ended after a minute".to_owned()),
+                    Ok(status) if status.success() => End::Well,
+                    // It may have been killed for that.
+                    Ok(status) if state.is_ending && status.code().is_none() => End::WithDaemon,
+                    Ok(status) => End::Failed(status.to_string()),
+                    Err(error) => End::Failed(error.to_string()),
+                };
+            }
+            if began.elapsed() >= self.patience {
+                is_late = true;
+                kill_all(group);
+            }
+            drop(state);
+            thread::sleep(LOOK);
+        }
+    }
+
+    /// Starts one, unless the daemon ends.
+    fn spawn(&self, mut command: Command) -> io::Result<Option<Child>> {
+        let mut state = self.lock();
+        if state.is_ending {
+            return Ok(None);
+        }
+        let child = command.stdin(Stdio::null()).process_group(0).spawn()?;
+        state.groups.push(Pid::from_child(&child));
+        Ok(Some(child))
+    }
+}
+
+fn kill_all(group: Pid) {
+    // It may have ended by itself meanwhile.
+    let _ = kill_process_group(group, Signal::KILL);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{PipeReader, Read as _};
+
+    use super::*;
+
+    /// A command whose output ends when all that it started has.
+    fn shell(words: &str) -> (Command, PipeReader) {
+        let (reader, writer) = io::pipe().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", words]).stdout(writer);
+        (command, reader)
+    }
+
+    fn rest(mut output: PipeReader) -> String {
+        let mut text = String::new();
+        output.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    #[test]
+    fn what_a_command_started_ends_with_it() {
+        let patience = Duration::from_millis(200);
+        let commands = Commands { patience, ..Commands::default() };
+        let (command, output) = shell("sleep 1000 | cat; echo never");
+        let end = commands.run_to_end(command);
+        assert_eq!(end, End::Failed("was ended after a minute".to_owned()));
+        assert_eq!(rest(output), "");
+        assert!(commands.lock().groups.is_empty());
+    }
+
+    #[test]
+    fn a_command_ends_with_the_daemon() {
+        let commands = Commands { grace: Duration::ZERO, ..Commands::default() };
+        let (command, mut output) = shell("echo begun; sleep 1000 | cat; echo never");
+        let its = commands.clone();
+        let run = thread::spawn(move || its.run_to_end(command));
+        let mut begun = [0; 6];
+        output.read_exact(&mut begun).unwrap();
+        commands.end();
+        assert_eq!(run.join().unwrap(), End::WithDaemon);
+        assert_eq!(rest(output), "");
+        assert_eq!(commands.run_to_end(Command::new("true")), End::WithDaemon);
+    }
+
+    #[test]
+    fn a_command_that_is_nearly_over_comes_to_its_end() {
+        let commands = Commands { grace: PATIENCE, ..Commands::default() };
+        let (command, mut output) = shell("echo begun; sleep .1; echo done");
+        let its = commands.clone();
+        its.lock().under_way += 1;
+        let run = thread::spawn(move || {
+            let end = its.run_to_end(command);
+            its.lock().under_way -= 1;
+            end
+        });
+        let mut begun = [0; 6];
+        output.read_exact(&mut begun).unwrap();
+        commands.end();
+        assert_eq!(run.join().unwrap(), End::Well);
+        assert_eq!(rest(output), "done\n");
+    }
+
+    #[test]
+    fn how_it_failed_is_told() {
+        let commands = Commands::default();
+        let end = |words| commands.run_to_end(shell(words).0);
+        assert_eq!(end("true"), End::Well);
+        assert_eq!(end("exit 3"), End::Failed("exit status: 3".to_owned()));
+        assert_eq!(end("kill -9 $$"), End::Failed("signal: 9 (SIGKILL)".to_owned()));
+        let absent = commands.run_to_end(Command::new("/no/such/command"));
+        assert_eq!(absent, End::Failed("No such file or directory (os error 2)".to_owned()));
+    }
+}
