@@ -389,8 +389,8 @@ impl Agenda {
 
 impl Catalog {
     /// Takes the next part of what is due of a root out of an agenda, at this time in seconds since
-    /// 1970: for [`scrub_part`](Self::scrub_part), which puts it back. Each file of it is looked at;
-    /// before each, `goes_on` is asked whether the part may be longer.
+    /// 1970: for [`scrub_part`](Self::scrub_part), which puts it back. Each file of it is looked
+    /// at; before each, `goes_on` is asked whether the part may be longer.
     ///
     /// # Errors
     /// Those of the catalog.

@@ -5,16 +5,18 @@ use std::collections::{HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use lanesum_list::Digests;
+use lanesum_list::{Digest, Digests};
 use rusqlite::types::ValueRef;
 
 use crate::check::require_rows;
 use crate::class::{Class, Status};
+use crate::digests::agree;
 use crate::finding::Finding;
 use crate::overview::{event, run};
 use crate::root::Root;
-use crate::rows::{Finder, State};
+use crate::rows::{Files, Finder, State};
 use crate::sighting::Rowless;
+use crate::summary::Severity;
 use crate::table::{EVENT, RUN, STATE};
 use crate::{Catalog, CatalogError, Event, Run};
 
@@ -45,6 +47,9 @@ pub struct Known {
     /// What was told of it when it was found as it stands; nothing where it is well, or a hundred
     /// thousand things were found after.
     pub found: Option<Event>,
+    /// Another cataloged file that should have the same content and is well as far as is known,
+    /// where [`Catalog::find_copies`] found one.
+    pub copy: Option<PathBuf>,
     root: i64,
     below: Vec<u8>,
 }
@@ -100,6 +105,43 @@ impl Catalog {
         states.sort_by_key(|state| state.id);
         states.truncate(usize::try_from(most).unwrap_or(usize::MAX));
         self.known(&states)
+    }
+
+    /// Finds for files that are damaged or missing what else is cataloged with their content, in
+    /// whatever folder. All rows are read for it.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub fn find_copies(&self, files: &mut [Known]) -> Result<(), CatalogError> {
+        let mut lost: HashMap<Digest, Vec<usize>> = HashMap::new();
+        for (place, file) in files.iter().enumerate() {
+            // Empty files match nothing.
+            if file.size > 0 && file.status.severity() == Severity::Damage {
+                for digest in file.digests.iter() {
+                    lost.entry(*digest).or_default().push(place);
+                }
+            }
+        }
+        if lost.is_empty() {
+            return Ok(());
+        }
+        for root in self.roots()?.into_iter().filter(|root| root.suspended.is_none()) {
+            let statuses = self.statuses(root.id)?;
+            let mut rows = Files::of(&self.db, root.id);
+            while let Some(row) = rows.next()? {
+                let is_it = |file: &Known| {
+                    file.size == row.stat.size && agree(&file.digests, &row.digests) == Some(true)
+                };
+                let places = row.digests.iter().find_map(|digest| lost.get(digest));
+                for &place in places.into_iter().flatten() {
+                    let file = &mut files[place];
+                    if file.copy.is_none() && is_it(file) && !statuses.contains_key(&row.id) {
+                        file.copy = Some(root.path_of(&row.path()));
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// How many files of each root, by its id, are changed so that it may be rot.
@@ -165,6 +207,7 @@ impl Catalog {
                 size,
                 digests,
                 found: None,
+                copy: None,
                 root,
                 below,
             });

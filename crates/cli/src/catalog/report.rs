@@ -57,6 +57,7 @@ fn report(
 ) -> Result<Option<Severity>, CatalogError> {
     let mut not_well = catalog.not_well_after(0, usize::MAX)?;
     not_well.retain(|file| asked.is_any(|root| file.is_of(root)));
+    catalog.find_copies(&mut not_well)?;
     let all = asked.overviews(catalog, now())?;
     let worst = all.iter().map(Overview::severity).max();
     if args.quiet && worst == Some(Severity::AsCataloged) {
@@ -273,6 +274,10 @@ fn list(args: &Report, not_well: &[Known], console: &mut Console) -> io::Result<
         if let Some(why) = why(file) {
             line.extend_from_slice(format!(": {why}").as_bytes());
         }
+        if let Some(copy) = &file.copy {
+            line.extend_from_slice(b"; a copy should be ");
+            console.quote(&mut line, name(copy));
+        }
         line.push(b'\n');
         console.line(&line)?;
     }
@@ -447,6 +452,9 @@ fn bad(args: &Report, file: &Known) -> Vec<u8> {
     }
     let last_good = (file.last_good != 0).then_some(file.last_good);
     object.insert("last_good".to_owned(), last_good.into());
+    if let Some(copy) = &file.copy {
+        insert_path(&mut object, "copy", name(copy));
+    }
     if let Some(event) = &file.found {
         object.insert("time".to_owned(), event.at.into());
     }

@@ -504,6 +504,27 @@ fn forget_says_what_stays_damaged() {
     expect(&folder, "status", 0, &[]);
 }
 
+/// What is damaged or gone may be cataloged elsewhere as well.
+#[test]
+fn a_report_names_a_copy_of_what_is_lost() {
+    let folder = cataloged(&["a", "b", "c", "d"]);
+    folder.write("disk/copy of a", "a");
+    folder.write("disk/b", "b");
+    expect(&folder, "add disk", 0, &[]);
+    fs::remove_file(folder.path("tree/a")).unwrap();
+    fs::remove_file(folder.path("tree/b")).unwrap();
+    fs::remove_file(folder.path("tree/c")).unwrap();
+    // What is not well is no copy.
+    fs::remove_file(folder.path("disk/b")).unwrap();
+    expect(&folder, "audit", 1, &["missing"]);
+    let told = expect(&folder, "report", 1, &[]);
+    let copies: Vec<&str> = told.lines().filter(|line| line.contains("a copy should be")).collect();
+    assert_eq!(copies.len(), 1, "{told}");
+    assert!(copies[0].contains("/tree/a, ") && copies[0].ends_with("/disk/copy of a'"), "{told}");
+    let out = String::from_utf8(run(&folder, "report --bad --json").stdout).unwrap();
+    assert_eq!(out.matches(r#""copy":"#).count(), 1, "{out}");
+}
+
 /// A part of a folder that is not there is neither accepted nor forgotten.
 #[test]
 fn nothing_is_said_of_a_folder_that_is_away() {
