@@ -182,6 +182,8 @@ pub enum Command {
     Report(Report),
     /// Accept files as they are now, whatever was found; of a folder of the catalog, the volume it
     /// is on.
+    ///
+    /// It prints what the file was before. After a mistake, put that back and accept it.
     #[command(after_help = codes_and_where_words_are())]
     Accept(Accept),
     /// Catalog files, folders or all of a folder that was added no more. The files are not touched.
