@@ -452,7 +452,7 @@ impl Catalog {
         let unread = queue.deferred.iter().filter(|&&id| !claimed_now.contains(&id.into()));
         let of = Whole { left: 0, unread: unread.count() as u64, goes_on };
         let summary = self.noting_damage(root, Verb::Scrub, options, |catalog| {
-            catalog.scrub_these(root, ids, of, Limits::default(), options, tell)
+            catalog.scrub_these(root, |_| Ok((ids, of)), Limits::default(), options, tell)
         })?;
         let now = (options.clock)();
         let times = Times::of(self, root, now);

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
+use rustix::process::{Gid, Uid};
 
 use crate::CatalogError;
 use crate::catalog::make_private;
@@ -45,7 +46,7 @@ fn open_there(path: &Path, access: OFlags) -> io::Result<File> {
     let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let no_lock = || io::Error::other("is no lock of a catalog; take it away, if it is no other's");
     let mut file = match rustix::fs::open(path, flags, Mode::empty()) {
-        Err(Errno::LOOP) => return Err(no_lock()),
+        Err(Errno::LOOP | Errno::ISDIR | Errno::NXIO) => return Err(no_lock()),
         opened => File::from(opened?),
     };
     let found = file.metadata()?;
@@ -57,6 +58,18 @@ fn open_there(path: &Path, access: OFlags) -> io::Result<File> {
     let is_lock = found.is_file() && found.nlink() == 1;
     // A full disk leaves it without words.
     if is_lock && HOLDER.starts_with(&words) { Ok(file) } else { Err(no_lock()) }
+}
+
+/// Root makes no lock that keeps the catalog's owner out.
+fn give_to_owner(file: &File, catalog: &Path) {
+    if let (Ok(lock), Ok(owner)) = (file.metadata(), catalog.metadata())
+        && rustix::process::geteuid().is_root()
+        && lock.uid() != owner.uid()
+    {
+        let (user, group) = (Uid::from_raw(owner.uid()), Gid::from_raw(owner.gid()));
+        // Else the owner is told that it may not be opened.
+        let _ = rustix::fs::fchown(file, Some(user), Some(group));
+    }
 }
 
 /// How a lock begins that says who has it.
@@ -77,6 +90,7 @@ impl Lock {
     pub(crate) fn take(catalog: &Path, verb: &str) -> Result<Self, CatalogError> {
         let path = path(catalog);
         let mut file = open(&path).map_err(CatalogError::io(&path))?;
+        give_to_owner(&file, catalog);
         let mut taken = flock(&file, FlockOperation::NonBlockingLockExclusive);
         for _ in 0..3 {
             if taken != Err(Errno::WOULDBLOCK) {

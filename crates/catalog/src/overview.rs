@@ -405,8 +405,9 @@ impl Catalog {
         let scrub =
             self.last_run(root, |run| run.verb == "scrub" && at_work.as_ref() != Some(run))?;
         // What was to read everything is not done by a look that reads less.
-        let all = self.last_run(root, |run| run.is_of_all && at_work.as_ref() != Some(run))?;
         let is_broken_off = |run: &Run| matches!(run.outcome.as_deref(), None | Some("ended"));
+        let is_all = |run: &Run| run.is_of_all && (is_broken_off(run) || run.went_through());
+        let all = self.last_run(root, |run| is_all(run) && at_work.as_ref() != Some(run))?;
         let all = all.filter(|run| is_broken_off(run) && look.as_ref() != Some(run));
         for run in look.into_iter().chain(all).chain(scrub) {
             // What a root lacks, whoever looks at it, is told of the root.

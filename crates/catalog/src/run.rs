@@ -36,7 +36,7 @@ use crate::mounts::Table;
 use crate::moves::{Gone, changed_beside};
 use crate::options::{Options, Reread, Verb};
 use crate::overview::Run;
-use crate::rows::{File, Files, Finder, State, checked};
+use crate::rows::{self, File, Files, Finder, State, checked};
 use crate::scan::{New, Other, Scan, scan};
 use crate::scrub::Due;
 use crate::sighting::{self, Sightings, is_gone};
@@ -369,6 +369,12 @@ impl Work<'_> {
             self.found(finding);
         }
         for (mount, files) in found.hidden.into_iter().filter(|(_, files)| *files > 0) {
+            self.hiding.push(mount.clone());
+            if let Some(file) = rows::at(&self.catalog.db, self.batch.root.id, &mount)? {
+                // Of a file the row tells it.
+                self.hide_row(file.id)?;
+                continue;
+            }
             // It is told among the mounts, and named until a look sees what is below it.
             let hidden = if files == 1 { "1 file" } else { &*format!("{files} files") };
             let finding = Finding { files, ..Finding::new(Class::Unreadable, mount) }
@@ -756,17 +762,24 @@ impl Work<'_> {
         let mut mounts = mem::take(&mut self.mounts);
         let roots = self.catalog.roots()?;
         mounts.retain(|mount| {
-            let mount = self.batch.root.path_of(mount);
-            !roots.iter().any(|root| root.path.starts_with(&mount))
+            let path = self.batch.root.path_of(mount);
+            let is_of_root = roots.iter().any(|root| root.path.starts_with(&path));
+            !is_of_root || self.hiding.contains(mount)
         });
+        let known = self.known()?;
+        let may_be_rot = match known.contains_key(&Status::Changed) {
+            true => self.catalog.may_be_rot()?.remove(&self.batch.root.id).unwrap_or(0),
+            false => 0,
+        };
         let run = &self.batch.run;
         Ok(Summary {
             is_empty,
+            may_be_rot,
             counts: run.counts.clone(),
             files: run.files.cast_unsigned(),
             bytes: run.bytes.cast_unsigned(),
             mounts,
-            known: self.known()?,
+            known,
             ..summary
         })
     }

@@ -71,6 +71,8 @@ pub(crate) struct Scan {
     pub(crate) others: Vec<Other>,
     /// What could not be looked at.
     pub(crate) unreadable: Vec<Finding>,
+    /// The same of what a repair of the file system found, as long as no row is below it.
+    repairs: Option<Finding>,
     /// What is mounted there, and no part of the root.
     pub(crate) mounts: Vec<Vec<u8>>,
     /// How many rows are below each of them.
@@ -177,11 +179,13 @@ pub(crate) fn scan(
 impl Scan {
     fn cannot_look(&mut self, path: &[u8], error: &io::Error, blind: &mut Blind) {
         blind.add(path);
+        let finding = Finding::new(Class::Unreadable, path.to_vec()).because(message(error));
         if is_of_repairs(path, error) {
-            return;
+            // Told if something cataloged is below it.
+            self.repairs = Some(finding);
+        } else {
+            self.unreadable.push(finding);
         }
-        let finding = Finding::new(Class::Unreadable, path.to_vec());
-        self.unreadable.push(finding.because(message(error)));
     }
 
     fn mounted(&mut self, path: &[u8]) {
@@ -195,6 +199,8 @@ impl Scan {
             if let Some(files) = self.hidden.get_mut(&over) {
                 *files += 1;
             }
+            let is_below = |finding: &mut Finding| finding.path == over;
+            self.unreadable.extend(self.repairs.take_if(is_below));
             self.others.push(Other { id: file.id, known: file.stat.inode, there: None });
         } else {
             self.gone.push(file);

@@ -216,29 +216,31 @@ impl Catalog {
     ) -> Result<Summary, CatalogError> {
         require_rows(&self.db)?;
         let now = (options.clock)();
-        let mut states = Vec::new();
-        State::for_each(&self.db, |state| {
-            if state.root == root.id {
-                states.push(state);
-            }
-            Ok(())
-        })?;
-        let files = states.len() as u64;
-        let chosen = due.choose(states, &Times::of(self, root, now));
-        let (ids, left) = self.within_budget((root, files), due, chosen, (now, options))?;
+        let plan = |catalog: &Self| {
+            let mut states = Vec::new();
+            State::for_each(&catalog.db, |state| {
+                if state.root == root.id {
+                    states.push(state);
+                }
+                Ok(())
+            })?;
+            let files = states.len() as u64;
+            let chosen = due.choose(states, &Times::of(catalog, root, now));
+            let (ids, left) = catalog.within_budget((root, files), due, chosen, (now, options))?;
+            Ok((ids, Part { left, ..Part::default() }))
+        };
         let limits = Limits::new(due.max_time, due.max_bytes);
-        let part = Part { left, ..Part::default() };
-        let mut summary = self.scrub_these(root, ids, part, limits, options, tell)?;
+        let mut summary = self.scrub_these(root, plan, limits, options, tell)?;
         summary.late = self.late(root, (options.clock)())?;
         Ok(summary)
     }
 
-    /// Reads these files of a root, in this order.
+    /// Reads the files of a root that are planned, in this order. To plan them is a part of the run:
+    /// interrupted, it is known not to be done.
     pub(crate) fn scrub_these(
         &mut self,
         root: &Root,
-        ids: Vec<i64>,
-        part: Part,
+        plan: impl FnOnce(&Self) -> Result<(Vec<i64>, Part), CatalogError>,
         limits: Limits,
         options: &Options,
         tell: &mut dyn FnMut(&Finding) -> io::Result<()>,
@@ -247,7 +249,7 @@ impl Catalog {
         let mut work = self.begin(root, Verb::Scrub, options, tell)?;
         work.limits = Arc::new(limits);
         let clock_is_behind = work.clock_is_behind()?;
-        let Part { left, unread, goes_on } = part;
+        let (ids, Part { left, unread, goes_on }) = plan(work.catalog)?;
         let is_taken_up = work.catalog.was_taken_up(root)?;
         let summary = Summary { clock_is_behind, is_taken_up, left, unread, ..work.summary() };
         // It looks for nothing that no row stands for.

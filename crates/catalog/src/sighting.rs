@@ -16,6 +16,7 @@ use crate::root::Root;
 use crate::rows::{File, State, at};
 use crate::stat::{NEVER, Stat, is_file_of, tells_births};
 use crate::table::{FILE, SIGHTING, blob, int};
+use crate::way::{There, Ways};
 use crate::{CatalogError, digests};
 
 /// A damaged file, as it was read last.
@@ -50,15 +51,22 @@ impl Sighting {
     }
 
     /// Whether the file is where it was seen, or that cannot be known.
-    fn may_be_there(&self, root: &Root) -> bool {
+    fn may_be_there(&self, root: &Root) -> Result<bool, CatalogError> {
+        if root.why_not_there().is_some() {
+            return Ok(true);
+        }
         let path = root.path_of(&self.place);
         let births_are_known = tells_births(&root.path);
         let is_it = |now: Stat| is_file_of(&self.stat, &path, &now, births_are_known);
-        root.why_not_there().is_some()
-            || match look_at(&path) {
+        Ok(match Ways::of(&root.path)?.look(&self.place) {
+            // What a mount hides is there, as far as anybody knows.
+            There::Mount(_) => true,
+            There::Gone => false,
+            There::File => match look_at(&path) {
                 Ok(now) => Stat::of(&now).is_some_and(|(now, _)| is_it(now)),
                 Err(error) => !is_gone(&error),
-            }
+            },
+        })
     }
 
     pub(crate) fn put(&self, db: &Connection, id: i64, root: i64) -> Result<(), CatalogError> {
@@ -188,7 +196,8 @@ pub(crate) fn rowless(db: &Connection, roots: &[Root]) -> Result<Vec<Rowless>, C
     while let Some(row) = rows.next()? {
         let (root, seen): (i64, _) = (row.get(1)?, Sighting::read(row)?);
         let of = roots.iter().find(|of| of.id == root && of.inodes_last);
-        if of.is_some_and(|of| seen.may_be_there(of)) && at(db, root, &seen.place)?.is_none() {
+        let Some(of) = of else { continue };
+        if seen.may_be_there(of)? && at(db, root, &seen.place)?.is_none() {
             found.insert(seen.row, Rowless { root, seen });
         }
     }

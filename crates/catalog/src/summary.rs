@@ -81,6 +81,8 @@ pub struct Summary {
     pub left: u64,
     /// Files that are known not to be as cataloged, read now or not.
     pub known: BTreeMap<Status, u64>,
+    /// How many of these are changed so that an edit cannot be told from rot.
+    pub may_be_rot: u64,
     /// Files that were not read for longer than
     /// [`Policy::late_after_days`](crate::Policy::late_after_days).
     pub late: u64,
@@ -115,6 +117,7 @@ impl Summary {
             unseen: Vec::new(),
             left: 0,
             known: BTreeMap::new(),
+            may_be_rot: 0,
             late: 0,
             is_empty: false,
             suspended: None,

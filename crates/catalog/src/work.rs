@@ -79,6 +79,8 @@ pub(crate) struct Work<'a> {
     /// Files that were inserted, to be told once it is known whether they are copies.
     pub(crate) inserted: Vec<(Vec<u8>, Stat, Digests)>,
     pub(crate) mounts: Vec<Vec<u8>>,
+    /// Those of them that a row is below.
+    pub(crate) hiding: Vec<Vec<u8>>,
     /// Rows below what is mounted, which were to be read.
     pub(crate) hidden: u64,
     /// Why it ends before all is read.
@@ -149,6 +151,7 @@ impl<'a> Work<'a> {
             is_first: false,
             inserted: Vec::new(),
             mounts: Vec::new(),
+            hiding: Vec::new(),
             hidden: 0,
             halt: None,
             place: inode_at(&batch.root.path),

@@ -47,7 +47,7 @@ const CATALOG_CODES: &str = "Exit codes: 0 as cataloged, 1 damage or an error (a
 const ELSEWHERE: &str =
     "A folder that lies elsewhere now is taken up there, and its digests and times come along by a list:
   lanesum catalog export --relative --format csv /old/photos > list &&
-  { lanesum catalog import --add /new/photos --root /new/photos list; case $? in 0|3) ;; *) false; esac; } &&
+  { lanesum catalog import --add /new/photos --root /new/photos list || [ $? = 3 ]; } &&
   lanesum update /new/photos && lanesum forget /old/photos
 It stops where a file of the list is not there (4) or is another (1): the old folder stays, since nothing else
 knows what was lost. It stops at edits (3), too: forget the old folder yourself then.

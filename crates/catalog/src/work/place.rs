@@ -172,12 +172,18 @@ impl Work<'_> {
     /// not in place of what is known.
     pub(crate) fn hide(&mut self, mount: Vec<u8>, id: i64) -> Result<(), CatalogError> {
         self.hidden += 1;
+        self.hide_row(id)?;
+        if !self.mounts.contains(&mount) {
+            self.mounts.push(mount);
+        }
+        Ok(())
+    }
+
+    /// Keeps in mind that the file of a row is hidden.
+    pub(crate) fn hide_row(&mut self, id: i64) -> Result<(), CatalogError> {
         if !self.statuses.contains_key(&id) {
             self.batch.state(id, self.catalog.checked(id)?, Status::Hidden);
             self.statuses.insert(id, Status::Hidden);
-        }
-        if !self.mounts.contains(&mount) {
-            self.mounts.push(mount);
         }
         Ok(())
     }

@@ -59,7 +59,7 @@ impl Work<'_> {
         };
         let is_same = agree(&file.digests, &hashed.digests) == Some(true);
         if let (false, Some(_)) = (is_same, &file.renamed)
-            && may_be_another(&file.stat, &stat, true)
+            && may_be_another(&file.stat, &stat, self.births_are_known)
         {
             self.judge_new(path, hashed)?;
             return self.miss(&File { renamed: None, ..file });

@@ -1368,6 +1368,38 @@ fn what_a_mount_hid_from_a_look_is_named_until_one_sees_it() {
     }
 }
 
+/// What is bound over a file hides it from a scrub, too; and what was forgotten below a mount is no
+/// better for that.
+#[test]
+fn what_is_hidden_is_not_well_known() {
+    let archive = Archive::of(&["a", "b", "sub/bad"]);
+    archive.run(Verb::Add);
+    days_pass(1);
+    cut(&archive, "sub/bad");
+    archive.run(Verb::Audit);
+    archive.open().forget(&archive.path("sub/bad"), &options()).unwrap();
+    let other = tempfile::tempdir_in(archive.tree.path().parent().unwrap()).unwrap();
+    let bind = |from: &Path, to: &str| {
+        mount(&["mount".as_ref(), "--bind".as_ref(), from.as_ref(), archive.path(to).as_ref()])
+    };
+    let unbind = |of: &str| assert!(mount(&["umount".as_ref(), archive.path(of).as_ref()]));
+    if !bind(other.path(), "sub") {
+        skip("nothing can be bound here");
+        return;
+    }
+    let not_well = archive.open().not_well().unwrap().len();
+    unbind("sub");
+    assert_eq!(not_well, 1);
+    assert!(bind(&archive.path("b"), "a"));
+    let looked = archive.run(Verb::Audit).summary;
+    let scrubbed = archive.scrub(Due::default()).summary;
+    unbind("a");
+    assert_eq!((looked.unknown, looked.known.get(&Status::Hidden)), (1, Some(&1)));
+    assert!(!scrubbed.is_all_seen() && scrubbed.known[&Status::Hidden] == 1);
+    archive.run(Verb::Audit);
+    assert!(archive.scrub(Due::default()).summary.is_all_seen());
+}
+
 /// Another folder of the same file system, bound over one of the root while it is taken up: no
 /// device tells.
 #[test]

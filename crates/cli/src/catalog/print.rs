@@ -130,8 +130,16 @@ fn words(summary: &Summary, place: &Where, console: &Console) -> String {
             parts.push(format!("{} {what}", HumanCount(count)));
         }
     }
+    let changed = match summary.may_be_rot {
+        0 => format!("changed and not taken up (`{}` does)", say("update")),
+        some => format!(
+            "changed and not taken up, {} of them perhaps rotted (`{}` tells which)",
+            HumanCount(some),
+            say("report --bad")
+        ),
+    };
     for (status, what) in [
-        (Status::Changed, format!("changed and not taken up (`{}` does)", say("update"))),
+        (Status::Changed, changed),
         (Status::Busy, format!("busy when to be read (`{}` reads it again)", say("audit"))),
         (Status::Hidden, "hidden by what is mounted there, or was".to_owned()),
     ] {

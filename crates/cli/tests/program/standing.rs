@@ -468,7 +468,8 @@ fn what_rots_before_it_is_at_rest_is_told_as_not_known() {
     // To take it up would make it well.
     expect(&folder, "status", 3, &["UP: 2 changed; 1 may have rotted  -> lanesum report --bad\n"]);
     assert!(report.contains("against a copy: `lanesum update` leaves it alone. If it is right"));
-    let update = expect(&folder, "update", 3, &["changed "]);
+    let counted = "1 of them perhaps rotted (`lanesum report --bad` tells which)";
+    let update = expect(&folder, "update", 3, &["changed ", counted]);
     assert_eq!(update.matches(why).count(), 1, "{update}");
     expect(&folder, "status", 3, &["UP: 1 changed; 1 may have rotted  -> lanesum report --bad\n"]);
     folder.write("tree/b", "edited once more");
