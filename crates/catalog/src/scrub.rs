@@ -235,7 +235,7 @@ impl Catalog {
         Ok(summary)
     }
 
-    /// Reads the files of a root that are planned, in this order. To plan them is a part of the run:
+    /// Reads the files of a root that are planned, in this order. To plan is a part of the run:
     /// interrupted, it is known not to be done.
     pub(crate) fn scrub_these(
         &mut self,

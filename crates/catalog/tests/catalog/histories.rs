@@ -348,6 +348,10 @@ impl Model {
         fs::rename(&first, &aside).unwrap();
         fs::rename(&second, &first).unwrap();
         fs::rename(&aside, &second).unwrap();
+        // What was noticed of a file goes with it, and its row stands as it did.
+        if self.noticed.contains(&one) || self.noticed.contains(&other) {
+            self.noticed.extend([one.clone(), other.clone()]);
+        }
         let (first, second) =
             (self.files.remove(&one).unwrap(), self.files.remove(&other).unwrap());
         for (name, truth) in [(one, second), (other, first)] {
