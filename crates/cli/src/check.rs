@@ -282,8 +282,8 @@ impl<'a> Report<'a> {
         ] {
             words += if *is_given { flag } else { "" };
         }
-        words.extend(name.as_ref().map(|name| format!(" --name {}", shown(name))));
-        words.extend(key_file.as_ref().map(|key| format!(" --key-file {}", shown(key))));
+        words.extend(name.as_ref().map(|name| format!(" --name={}", shown(name))));
+        words.extend(key_file.as_ref().map(|key| format!(" --key-file {}", hints::value(key))));
         let compared = key_file.is_none().then(|| reading + &both);
         hints::Command { words, operand: "", compared }
     }

@@ -144,7 +144,7 @@ pub fn of_nameless(place: Lookup<'_>, digests: u64, command: &Command) -> String
     };
     if let Some(name) = name {
         let command = command.in_folder(place.folder());
-        let filter = sed(&format!(r"s|\s*$|  {name}|"), &command);
+        let filter = sed(&format!(r"/^\s*$/d; s|\s*$|  {name}|"), &command);
         return through(place.list, "holds a digest and no name", &filter, &command);
     }
     let words = if digests == 1 { "a digest and no name" } else { "digests and no names" };

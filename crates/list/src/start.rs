@@ -22,8 +22,9 @@ impl NotAList {
     pub const fn filter(self) -> Option<&'static str> {
         match self {
             Self::Utf16 { filter } | Self::Compressed { filter, .. } => Some(filter),
-            Self::OfDvc => Some(FROM_DVC),
-            Self::NulEnded | Self::NewlineEnded | Self::Binary | Self::OfWindows => None,
+            Self::NulEnded | Self::NewlineEnded | Self::Binary | Self::OfDvc | Self::OfWindows => {
+                None
+            }
         }
     }
 }
@@ -32,7 +33,6 @@ impl NotAList {
 const FROM_UTF_16: &str = "iconv -f UTF-16 -t UTF-8";
 const FROM_UTF_16BE: &str = "iconv -f UTF-16BE -t UTF-8";
 const FROM_UTF_16LE: &str = "iconv -f UTF-16LE -t UTF-8";
-const FROM_DVC: &str = r#"awk '/md5: /{m=$NF} sub(/.*path: /,""){print m"  "$0}'"#;
 
 /// What compressed files begin with, the program that makes them, and the one that undoes it.
 const COMPRESSED: [(&[u8], &str, &str); 4] = [
@@ -74,7 +74,10 @@ pub enum NotAList {
         filter: &'static str,
     },
     /// It is a `.dvc`, what DVC notes of a file or a folder that it tracks.
-    #[error("is what DVC notes of a file, and no list; {FROM_DVC} makes one")]
+    #[error(
+        "is what DVC notes of a file or folder, and no list; dvc status checks it, and the cache of DVC \
+         has the list of a folder: files/md5/*/*.dir"
+    )]
     OfDvc,
     /// It is what Get-FileHash of PowerShell or certutil show on a screen.
     #[error(

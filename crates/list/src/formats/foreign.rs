@@ -29,7 +29,7 @@ pub(super) fn by_digits(text: &[u8]) -> Option<&'static str> {
 /// for CRC-32 on, and in base64.
 const WIDTHS: [usize; 11] = [8, 12, 16, 24, 28, 32, 40, 44, 64, 88, 128];
 
-/// As many blanks, those of MD5, or more begin no other line: a name may begin with some.
+/// Fewer blanks may begin any line: those of MD5.
 const MD5_DIGITS: usize = 32;
 
 /// Whether it is a line as rclone writes it of a file whose digest it does not know, or could not
@@ -46,8 +46,10 @@ pub(super) fn is_without_digest(line: &[u8]) -> bool {
         let is_longer = blanks == 0 && word.len() > WIDTHS[0];
         return !name.is_empty() && (is_longer || WIDTHS.contains(&(blanks + word.len())));
     }
-    let is_blank_digest = |width| width >= MD5_DIGITS || WIDTHS.contains(&width);
-    !text.is_empty() && blanks.checked_sub(2).is_some_and(is_blank_digest)
+    // Text is indented by a few blanks, and a name may begin with one.
+    let is_blank_digest = |width| width >= MD5_DIGITS && WIDTHS.contains(&width);
+    let is_one = |before: usize| blanks.checked_sub(before).is_some_and(is_blank_digest);
+    !text.is_empty() && (is_one(2) || is_one(3))
 }
 
 fn is_tag(tag: &[u8]) -> bool {
@@ -85,6 +87,9 @@ mod tests {
     fn lines_of_rclone_without_a_digest_are_known() {
         for width in [8, 32, 40, 44, 64, 128] {
             for word in ["", "ERROR", "UNSUPPORTED"] {
+                if word.is_empty() && width == 8 {
+                    continue;
+                }
                 let line = format!("{word:>width$}  d/a b\r");
                 assert!(is_without_digest(line.as_bytes()), "{line:?}");
                 assert!(!is_without_digest(format!("{word:>width$}  ").as_bytes()), "{width}");
@@ -99,6 +104,8 @@ mod tests {
             "   ERROR",
             "    a",
             "         3  a",
+            &format!("{:10}indented", ""),
+            &format!("{:38}indented", ""),
             "ERROR  a",
             "   ERROR: a",
             "ERRORS  a",
