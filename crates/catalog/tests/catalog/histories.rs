@@ -595,10 +595,15 @@ impl Model {
                 None => match catalog.forget(&file.path, &options()) {
                     // What was accepted before took it along.
                     Err(CatalogError::Unknown(_)) => {}
-                    // It may lie where nothing can be read.
+                    // Its file is cataloged by another name: as it is there is how it should be.
                     Err(CatalogError::Elsewhere { place, .. }) => {
-                        let place = place.strip_prefix(self.archive.tree.path()).unwrap();
-                        assert!(self.files[place.to_str().unwrap()].is_locked);
+                        let below = place.strip_prefix(self.archive.tree.path()).unwrap();
+                        let truth = &self.files[below.to_str().unwrap()];
+                        if !truth.is_locked && !truth.is_rotten {
+                            catalog.accept(&place, &options()).unwrap();
+                            let again = catalog.forget(&file.path, &options());
+                            assert!(matches!(again, Err(CatalogError::Unknown(_))), "{again:?}");
+                        }
                     }
                     forgotten => _ = forgotten.unwrap(),
                 },
