@@ -81,7 +81,7 @@ impl File {
         first: usize,
         folder: &Arc<[u8]>,
     ) -> Result<Self, CatalogError> {
-        let values = FILE.verified(row, first)?;
+        let values = FILE.verified::<10>(row, first)?;
         let number = |place: usize| values[place].as_i64().map_err(rusqlite::Error::from);
         let bytes = |place: usize| values[place].as_blob().map_err(rusqlite::Error::from);
         let id = number(0)?;
@@ -118,7 +118,7 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn read(row: &Row<'_>) -> Result<Self, CatalogError> {
-        let values = STATE.verified(row, 0)?;
+        let values = STATE.verified::<4>(row, 0)?;
         let number = |place: usize| values[place].as_i64().map_err(rusqlite::Error::from);
         let id = number(0)?;
         let status = Status::of_number(number(3)?)

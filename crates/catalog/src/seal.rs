@@ -13,14 +13,8 @@ pub(crate) fn of<'v>(table: u8, values: impl IntoIterator<Item = ValueRef<'v>>) 
     for value in values {
         match value {
             ValueRef::Null => sealer.push(b"n"),
-            ValueRef::Integer(number) => {
-                sealer.push(b"i");
-                sealer.push(&number.to_le_bytes());
-            }
-            ValueRef::Real(number) => {
-                sealer.push(b"r");
-                sealer.push(&number.to_bits().to_le_bytes());
-            }
+            ValueRef::Integer(number) => sealer.number(b'i', number.to_le_bytes()),
+            ValueRef::Real(number) => sealer.number(b'r', number.to_bits().to_le_bytes()),
             ValueRef::Text(bytes) => sealer.bytes(b't', bytes),
             ValueRef::Blob(bytes) => sealer.bytes(b'b', bytes),
         }
@@ -37,9 +31,20 @@ struct Sealer {
 
 impl Sealer {
     fn bytes(&mut self, kind: u8, bytes: &[u8]) {
-        self.push(&[kind]);
-        self.push(&(bytes.len() as u64).to_le_bytes());
+        self.number(kind, (bytes.len() as u64).to_le_bytes());
         self.push(bytes);
+    }
+
+    /// Nine bytes at once, in place: most values of most rows are numbers.
+    #[inline]
+    fn number(&mut self, kind: u8, bytes: [u8; 8]) {
+        if let Some([first, rest @ ..]) = self.buffer[self.length..].first_chunk_mut::<9>() {
+            (*first, *rest) = (kind, bytes);
+            self.length += 9;
+        } else {
+            self.push(&[kind]);
+            self.push(&bytes);
+        }
     }
 
     fn push(&mut self, bytes: &[u8]) {

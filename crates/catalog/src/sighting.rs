@@ -94,7 +94,7 @@ impl Sighting {
     }
 
     fn read(row: &Row<'_>) -> Result<Self, CatalogError> {
-        let values = SIGHTING.verified(row, 0)?;
+        let values = SIGHTING.verified::<14>(row, 0)?;
         let number = |place: usize| values[place].as_i64().map_err(rusqlite::Error::from);
         let bytes = |place: usize| values[place].as_blob().map_err(rusqlite::Error::from);
         let of_none = || CatalogError::Damaged(format!("sighting {:?} says nothing", values[0]));

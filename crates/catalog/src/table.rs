@@ -96,16 +96,17 @@ impl Table {
     /// # Errors
     /// [`CatalogError::Damaged`] names the table and the row.
     pub(crate) fn verify(&self, row: &Row<'_>, first: usize) -> Result<(), CatalogError> {
-        self.verified(row, first).map(drop)
+        self.verified::<MOST>(row, first).map(drop)
     }
 
-    /// The same; gives the values of the columns, and NULL behind them.
-    pub(crate) fn verified<'r>(
+    /// The same; gives the values of the columns, and NULL behind them: for as many as there are a
+    /// row of a few is a few moves.
+    pub(crate) fn verified<'r, const COLUMNS: usize>(
         &self,
         row: &'r Row<'_>,
         first: usize,
-    ) -> Result<[ValueRef<'r>; MOST], CatalogError> {
-        let mut values = [ValueRef::Null; MOST];
+    ) -> Result<[ValueRef<'r>; COLUMNS], CatalogError> {
+        let mut values = [ValueRef::Null; COLUMNS];
         let length = self.columns.len();
         for (place, value) in values[..length].iter_mut().enumerate() {
             *value = row.get_ref(first + place)?;
