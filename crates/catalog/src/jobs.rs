@@ -219,14 +219,16 @@ impl FirstJobs {
     }
 
     fn is_of_repairs(&self, path: &Path, error: &io::Error) -> bool {
-        let below = path.as_os_str().as_bytes().get(prefix_len(&self.root)..);
-        below.is_some_and(|below| is_of_repairs(below, error))
+        self.below(path).is_some_and(|below| is_of_repairs(below, error))
+    }
+
+    fn below<'path>(&self, path: &'path Path) -> Option<&'path [u8]> {
+        path.as_os_str().as_bytes().get(prefix_len(&self.root)..)
     }
 
     /// Whether it is of a mount that is told by itself.
     fn is_mounted(&self, path: &Path) -> bool {
-        let below = path.as_os_str().as_bytes().get(prefix_len(&self.root)..);
-        below.is_some_and(|below| self.mounts.over(below).is_some())
+        self.below(path).is_some_and(|below| self.mounts.over(below).is_some())
     }
 }
 

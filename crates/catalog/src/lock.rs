@@ -50,14 +50,14 @@ fn open_there(path: &Path, access: OFlags) -> io::Result<File> {
         opened => File::from(opened?),
     };
     let found = file.metadata()?;
-    let mut words = Vec::new();
-    if found.is_file() && found.nlink() == 1 {
-        (&mut file).take(HOLDER.len() as u64).read_to_end(&mut words)?;
-        file.rewind()?;
+    if !found.is_file() || found.nlink() != 1 {
+        return Err(no_lock());
     }
-    let is_lock = found.is_file() && found.nlink() == 1;
+    let mut words = Vec::new();
+    (&mut file).take(HOLDER.len() as u64).read_to_end(&mut words)?;
+    file.rewind()?;
     // A full disk leaves it without words.
-    if is_lock && HOLDER.starts_with(&words) { Ok(file) } else { Err(no_lock()) }
+    if HOLDER.starts_with(&words) { Ok(file) } else { Err(no_lock()) }
 }
 
 /// Root makes no lock that keeps the catalog's owner out.

@@ -4,6 +4,7 @@
 //! A row knows one file. Once a good copy is in its place it says nothing more of what was put
 //! aside for that, and of what came into its place and went on it never said anything.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, ErrorKind};
 
@@ -51,14 +52,12 @@ impl Sighting {
     }
 
     /// Whether the file is where it was seen, or that cannot be known.
-    fn may_be_there(&self, root: &Root) -> Result<bool, CatalogError> {
-        if root.why_not_there().is_some() {
-            return Ok(true);
-        }
+    fn may_be_there(&self, eyes: &mut Eyes<'_>) -> bool {
+        let Eyes { root, ways, births_are_known } = eyes;
+        let Some(ways) = ways else { return true };
         let path = root.path_of(&self.place);
-        let births_are_known = tells_births(&root.path);
-        let is_it = |now: Stat| is_file_of(&self.stat, &path, &now, births_are_known);
-        Ok(match Ways::of(&root.path)?.look(&self.place) {
+        let is_it = |now: Stat| is_file_of(&self.stat, &path, &now, *births_are_known);
+        match ways.look(&self.place) {
             // What a mount hides is there, as far as anybody knows.
             There::Mount(_) => true,
             There::Gone => false,
@@ -66,7 +65,7 @@ impl Sighting {
                 Ok(now) => Stat::of(&now).is_some_and(|(now, _)| is_it(now)),
                 Err(error) => !is_gone(&error),
             },
-        })
+        }
     }
 
     pub(crate) fn put(&self, db: &Connection, id: i64, root: i64) -> Result<(), CatalogError> {
@@ -184,6 +183,22 @@ impl Rowless {
     }
 }
 
+/// What files of a root are looked at with.
+struct Eyes<'r> {
+    root: &'r Root,
+    /// None where the root is not there.
+    ways: Option<Ways>,
+    births_are_known: bool,
+}
+
+impl<'r> Eyes<'r> {
+    fn of(root: &'r Root) -> Result<Self, CatalogError> {
+        let is_there = root.why_not_there().is_none();
+        let ways = is_there.then(|| Ways::of(&root.path)).transpose()?;
+        Ok(Self { root, ways, births_are_known: tells_births(&root.path) })
+    }
+}
+
 /// Those of a catalog, in the order of the rows that they had. Where a root is not there, all are.
 pub(crate) fn rowless(db: &Connection, roots: &[Root]) -> Result<Vec<Rowless>, CatalogError> {
     let mut found: BTreeMap<i64, Rowless> = BTreeMap::new();
@@ -191,13 +206,18 @@ pub(crate) fn rowless(db: &Connection, roots: &[Root]) -> Result<Vec<Rowless>, C
         "SELECT {} FROM sighting t WHERE file NOT IN (SELECT id FROM state)",
         SIGHTING.select("t")
     );
+    let mut eyes: HashMap<i64, Eyes<'_>> = HashMap::new();
     let mut statement = db.prepare_cached(&sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let (root, seen): (i64, _) = (row.get(1)?, Sighting::read(row)?);
         let of = roots.iter().find(|of| of.id == root && of.inodes_last);
         let Some(of) = of else { continue };
-        if seen.may_be_there(of)? && at(db, root, &seen.place)?.is_none() {
+        let eyes = match eyes.entry(root) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(Eyes::of(of)?),
+        };
+        if seen.may_be_there(eyes) && at(db, root, &seen.place)?.is_none() {
             found.insert(seen.row, Rowless { root, seen });
         }
     }
