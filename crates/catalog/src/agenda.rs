@@ -410,7 +410,7 @@ impl Catalog {
         let mut size = |id: u32| -> Result<Option<i64>, CatalogError> {
             let file = finder.find(id.into())?;
             let file = file.filter(|file| matches!(ways.look(&file.path()), There::File));
-            Ok(file.map(|file| file.stat.size))
+            Ok(file.map(|file| file.stat.bytes()))
         };
         // Until it is put back, it is to be computed anew.
         agenda.seen = -1;

@@ -219,7 +219,7 @@ impl Batch {
     }
 
     fn push(&mut self, insert: Insert) {
-        self.root.bytes = self.root.bytes.saturating_add(insert.stat.size);
+        self.root.bytes = self.root.bytes.saturating_add(insert.stat.bytes());
         self.inserts.push(insert);
     }
 
@@ -233,7 +233,7 @@ impl Batch {
         self.inserts = hold;
         let others: Vec<Insert> = others;
         for other in &others {
-            self.root.bytes = self.root.bytes.saturating_sub(other.stat.size);
+            self.root.bytes = self.root.bytes.saturating_sub(other.stat.bytes());
         }
         others.into_iter().map(|other| other.path).collect()
     }
@@ -262,7 +262,7 @@ impl Batch {
 
     /// A row's new values, in place of `before`.
     pub(crate) fn replace(&mut self, before: &File, file: File, to: Option<Vec<u8>>) {
-        let more = file.stat.size.saturating_sub(before.stat.size);
+        let more = file.stat.bytes().saturating_sub(before.stat.bytes());
         self.root.bytes = self.root.bytes.saturating_add(more);
         self.rows.push((file, to));
     }
@@ -422,8 +422,8 @@ impl Batch {
             put_event(db, [id, self.run.id, at, root], &finding)?;
         }
         if mem::take(&mut self.distrusts_rows) {
-            let sql = "SELECT coalesce(sum(f.size), 0) FROM folder d JOIN file f ON f.folder = d.id \
-                       WHERE d.root = ?1";
+            let sql = "SELECT coalesce(sum(max(f.size, 0)), 0) \
+                       FROM folder d JOIN file f ON f.folder = d.id WHERE d.root = ?1";
             // Another row whose size is none may have a sum that is none; it is to go as well.
             self.root.bytes =
                 db.query_row(sql, [root], |row| row.get(0)).unwrap_or(self.root.bytes);

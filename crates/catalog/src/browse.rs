@@ -16,6 +16,7 @@ use crate::overview::{event, run};
 use crate::root::Root;
 use crate::rows::{Files, Finder, State};
 use crate::sighting::Rowless;
+use crate::stat::UNKNOWN_SIZE;
 use crate::summary::Severity;
 use crate::table::{EVENT, RUN, STATE};
 use crate::{Catalog, CatalogError, Event, Run};
@@ -40,7 +41,8 @@ pub struct Known {
     /// When it was well the last time that it was looked at: seconds since 1970, and 0 where it
     /// never was.
     pub last_good: i64,
-    /// Bytes that it has, as cataloged.
+    /// Bytes that it has, as cataloged; -1 where a list told of it and not of those, and it was not
+    /// there.
     pub size: i64,
     /// What is cataloged of its content.
     pub digests: Digests,
@@ -116,7 +118,7 @@ impl Catalog {
         let mut lost: HashMap<Digest, Vec<usize>> = HashMap::new();
         for (place, file) in files.iter().enumerate() {
             // Empty files match nothing.
-            if file.size > 0 && file.status.severity() == Severity::Damage {
+            if file.size != 0 && file.status.severity() == Severity::Damage {
                 for digest in file.digests.iter() {
                     lost.entry(*digest).or_default().push(place);
                 }
@@ -130,7 +132,8 @@ impl Catalog {
             let mut rows = Files::of(&self.db, root.id);
             while let Some(row) = rows.next()? {
                 let is_it = |file: &Known| {
-                    file.size == row.stat.size && agree(&file.digests, &row.digests) == Some(true)
+                    let is_as_long = file.size == row.stat.size || file.size == UNKNOWN_SIZE;
+                    is_as_long && agree(&file.digests, &row.digests) == Some(true)
                 };
                 let places = row.digests.iter().find_map(|digest| lost.get(digest));
                 for &place in places.into_iter().flatten() {

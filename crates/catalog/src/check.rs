@@ -252,7 +252,7 @@ fn belongings(db: &Connection) -> rusqlite::Result<Vec<String>> {
         ("states have no file", "SELECT count(*) FROM state WHERE id NOT IN (SELECT id FROM file)"),
         (
             "roots have another sum of bytes than their files",
-            "SELECT count(*) FROM root r WHERE bytes != (SELECT coalesce(sum(size), 0) \
+            "SELECT count(*) FROM root r WHERE bytes != (SELECT coalesce(sum(max(size, 0)), 0) \
              FROM folder d JOIN file f ON f.folder = d.id WHERE d.root = r.id)",
         ),
     ] {

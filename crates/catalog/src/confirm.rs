@@ -62,7 +62,8 @@ pub(crate) fn confirm(
     if Stat::of_hashed(&hashed).as_ref() != Some(stat) || is_written() {
         return Confirmed::Busy;
     }
-    if agree(&file.digests, &hashed.digests) == Some(true) && file.stat.size == stat.size {
+    let is_as_long = file.stat.completed_by(stat).size == stat.size;
+    if agree(&file.digests, &hashed.digests) == Some(true) && is_as_long {
         Confirmed::Transient
     } else if agree(digests, &hashed.digests) == Some(true) {
         Confirmed::Same

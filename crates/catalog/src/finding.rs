@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use lanesum_list::Digests;
 
 use crate::Class;
-use crate::stat::{Stat, is_beyond};
+use crate::stat::{Stat, UNKNOWN_SIZE, UNKNOWN_TIME, is_beyond};
 
 /// Why a file counts as edited of which neither size nor time tells it.
 const UNSETTLED: &str = "only its content is another; its times were less than a minute old when \
@@ -71,16 +71,26 @@ impl Finding {
     }
 }
 
-/// Size and time of facts; none where all that is known of the time is that it is far away.
+/// What stands for a size or time that no list told.
+const UNKNOWN: &str = "unknown";
+
+/// Size and time of facts; none where one of them is unknown, or all that is known of the time is
+/// that it is far away.
 fn size_and_time(facts: &str) -> Option<(&str, &str)> {
     let (size, rest) = facts.split_once(' ')?;
     let time = rest.split(' ').next()?;
-    let is_known = !time.contains("after-") && !time.contains("before-");
+    let is_near = !time.contains("after-") && !time.contains("before-");
+    let is_known = is_near && !size.contains(UNKNOWN) && !time.contains(UNKNOWN);
     is_known.then_some((size, time))
 }
 
 fn facts(stat: &Stat, digests: &Digests) -> String {
-    let mut words = format!("size={} mtime={}", stat.size, seconds(stat.modified));
+    let is_told = |is_known: bool, words: String| {
+        if is_known || !stat.is_of_list() { words } else { UNKNOWN.to_owned() }
+    };
+    let size = is_told(stat.size != UNKNOWN_SIZE, stat.size.to_string());
+    let time = is_told(stat.modified != UNKNOWN_TIME, seconds(stat.modified));
+    let mut words = format!("size={size} mtime={time}");
     for digest in digests.iter() {
         // Writing to a String cannot fail.
         let _ = write!(words, " {}={digest}", digest.algorithm());

@@ -4,6 +4,10 @@
 //! time of its inode and no check. So whoever looks next reads it: the same digests are a first
 //! good check, and others are [`Class::Altered`](crate::Class::Altered), since either the file or
 //! the list is wrong. Where the list tells a time, an edit after it is one.
+//!
+//! What a list names and is not there is lost, as far as anybody knows: its row stands as missing
+//! until it is back, moved or forgotten. But where more than half of the names are not there, the
+//! list is of another folder, and none of those becomes a row.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -16,12 +20,14 @@ use lanesum_list::{Digests, Inode, Record};
 
 use crate::batch::Batch;
 use crate::check::require_shape;
+use crate::class::{Class, Status};
 use crate::digests::{agree, encode};
+use crate::finding::Finding;
 use crate::options::Options;
 use crate::root::Root;
 use crate::rows;
-use crate::sighting::Sightings;
-use crate::stat::{NEVER, Stat, nanoseconds};
+use crate::sighting::{Sightings, is_gone};
+use crate::stat::{NEVER, Stat, UNKNOWN_SIZE, UNKNOWN_TIME, nanoseconds};
 use crate::volume::FolderId;
 use crate::way::{There, Ways};
 use crate::{Catalog, CatalogError};
@@ -43,7 +49,10 @@ pub enum Imported {
     Contradicted,
     /// The list says nothing of it that can be cataloged.
     NothingSaid,
-    /// There is no regular file, or only behind a link.
+    /// It is not there, and cataloged as missing.
+    Missing,
+    /// There is no regular file, or only behind a link; or nothing is there, as with most of the
+    /// list.
     NoFile,
     /// Something is mounted there, which is no part of the folder.
     Mounted,
@@ -63,8 +72,8 @@ impl Imported {
     /// Whether its file is cataloged, whatever the list says.
     #[must_use]
     pub const fn is_cataloged(self) -> bool {
-        use Imported::{Contradicted, Differs, Known, NotComparable, Taken};
-        matches!(self, Taken | Known | Differs | NotComparable | Contradicted)
+        use Imported::{Contradicted, Differs, Known, Missing, NotComparable, Taken};
+        matches!(self, Taken | Known | Differs | NotComparable | Contradicted | Missing)
     }
 }
 
@@ -129,10 +138,23 @@ impl Import {
 /// What a file is looked at with.
 struct Eyes {
     ways: Ways,
+    /// Whether what is not there is missing.
+    are_missed: bool,
+    /// How rows stand that are not well.
+    statuses: HashMap<i64, Status>,
     /// The files that the catalog itself consists of.
     own: Vec<Inode>,
     /// What was seen of damaged files.
     sightings: Sightings,
+}
+
+impl Eyes {
+    /// Whether nothing at all is at a path below a root: no folder either, and no link that may
+    /// lead to a file.
+    fn has_nothing_at(&mut self, root: &Root, below: &[u8]) -> bool {
+        matches!(self.ways.look(below), There::Gone)
+            && root.path_of(below).symlink_metadata().is_err_and(|error| is_gone(&error))
+    }
 }
 
 /// What is said of files of a root, by their paths below it.
@@ -233,7 +255,10 @@ impl Catalog {
             FolderId::of(&root.path).is_ok_and(|it| it.is_that_of(&root.volume, root.inode));
         let path_of = root.clone();
         let (ways, sightings) = (Ways::of(&root.path)?, Sightings::of(&self.db, &root)?);
-        let mut eyes = Eyes { ways, own: self.own_files(), sightings };
+        let (own, statuses) = (self.own_files(), self.statuses(root.id)?);
+        let mut eyes = Eyes { ways, are_missed: false, statuses, own, sightings };
+        let absent = files.keys().filter(|&below| eyes.has_nothing_at(&path_of, below)).count();
+        eyes.are_missed = 2 * absent <= files.len();
         let mut batch = Batch::begin(&self.db, root, "import", (options.clock)())?;
         let mut all = Vec::with_capacity(files.len());
         for (below, said) in files {
@@ -269,15 +294,18 @@ impl Catalog {
         below: Vec<u8>,
         said: Said,
     ) -> Result<Imported, CatalogError> {
-        let Said { size, modified, digests, is_contradicted, .. } = said;
-        if digests.is_empty() || encode(&digests).is_err() {
+        if said.digests.is_empty() || encode(&said.digests).is_err() {
             return Ok(Imported::NothingSaid);
         }
         match eyes.ways.look(&below) {
+            There::Gone if eyes.are_missed && eyes.has_nothing_at(&batch.root, &below) => {
+                return self.import_missing(batch, eyes, below, said);
+            }
             There::Gone => return Ok(Imported::NoFile),
             There::Mount(_) => return Ok(Imported::Mounted),
             There::File => {}
         }
+        let Said { size, modified, digests, is_contradicted, .. } = said;
         if let Some(file) = rows::at(&self.db, batch.root.id, &below)? {
             return Ok(match agree(&file.digests, &digests) {
                 Some(true) if is_contradicted => Imported::Contradicted,
@@ -308,5 +336,32 @@ impl Catalog {
         batch.insert_unread(below, Stat { size, modified, changed: NEVER, ..stat }, digests);
         // Left out, it would be new to the next update, and right whatever it is.
         Ok(if is_contradicted { Imported::Contradicted } else { Imported::Taken })
+    }
+
+    /// What is not there, of which no row may tell yet.
+    fn import_missing(
+        &self,
+        batch: &mut Batch,
+        eyes: &Eyes,
+        below: Vec<u8>,
+        said: Said,
+    ) -> Result<Imported, CatalogError> {
+        if let Some(file) = rows::at(&self.db, batch.root.id, &below)? {
+            // The next look tells of what is gone since the last one.
+            let is_known = eyes.statuses.get(&file.id) == Some(&Status::Missing);
+            return Ok(if is_known { Imported::Missing } else { Imported::NoFile });
+        }
+        let Said { size, modified, digests, is_contradicted, .. } = said;
+        let stat = Stat {
+            size: size.unwrap_or(UNKNOWN_SIZE),
+            modified: modified.unwrap_or(UNKNOWN_TIME),
+            changed: NEVER,
+            inode: 0,
+        };
+        let finding = Finding::new(Class::Missing, below.clone()).before(&stat, &digests);
+        batch.count(Class::Missing, 1);
+        batch.event(finding, batch.run.started);
+        batch.insert_known(below, stat, digests, (0, Status::Missing));
+        Ok(if is_contradicted { Imported::Contradicted } else { Imported::Missing })
     }
 }

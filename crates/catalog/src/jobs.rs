@@ -149,7 +149,7 @@ impl Iterator for RowJobs {
         };
         let there = self.ways.look(&file.path());
         // What is not read takes nothing from what is.
-        let size = if matches!(there, There::File) { file.stat.size } else { 0 };
+        let size = if matches!(there, There::File) { file.stat.bytes() } else { 0 };
         if !self.limits.allow(size) {
             self.end();
             return None;

@@ -11,7 +11,7 @@ use crate::root::Root;
 use crate::rows::{File, split};
 use crate::scan::New;
 use crate::sighting::Sightings;
-use crate::stat::{Stat, is_beyond, is_file_of, number, tells_births};
+use crate::stat::{Stat, UNKNOWN_SIZE, is_beyond, is_file_of, number, tells_births};
 
 /// Rows without a file, each of which one file may turn out to be.
 #[derive(Default)]
@@ -38,7 +38,7 @@ impl Gone {
                 gone.damaged.insert(file.id, place);
             }
             // Empty files match nothing.
-            if file.stat.size > 0 && !file.digests.is_empty() {
+            if file.stat.size != 0 && !file.digests.is_empty() {
                 // Of whichever algorithm what may be it has one, too.
                 for digest in file.digests.iter() {
                     gone.by_digest.entry(*digest).or_default().push(place);
@@ -88,15 +88,17 @@ impl Gone {
 
     /// Whether a file of this size may be one of the rows.
     pub(crate) fn may_be(&self, size: i64) -> bool {
-        self.by_size.contains_key(&size)
+        self.by_size.contains_key(&size) || self.by_size.contains_key(&UNKNOWN_SIZE)
     }
 
     /// The row whose content a file has.
     pub(crate) fn take_same(&mut self, path: &[u8], size: i64, digests: &Digests) -> Option<File> {
         let Self { files, by_digest, .. } = self;
         digests.iter().find_map(|digest| {
-            let is_it =
-                |file: &File| file.stat.size == size && agree(&file.digests, digests) == Some(true);
+            let is_it = |file: &File| {
+                let is_as_long = file.stat.size == size || file.stat.size == UNKNOWN_SIZE;
+                is_as_long && agree(&file.digests, digests) == Some(true)
+            };
             take(files, by_digest.get(digest)?, path, is_it)
         })
     }

@@ -51,6 +51,25 @@ impl Stat {
         self.changed == NEVER
     }
 
+    /// Its bytes; none where they are unknown.
+    pub(crate) fn bytes(&self) -> i64 {
+        self.size.max(0)
+    }
+
+    /// What a list told of a file that was not there when it did, with what it left out as the file
+    /// is that is there now.
+    pub(crate) fn completed_by(&self, now: &Self) -> Self {
+        if !self.is_of_list() {
+            return *self;
+        }
+        let or_now = |told, unknown, now| if told == unknown { now } else { told };
+        Self {
+            size: or_now(self.size, UNKNOWN_SIZE, now.size),
+            modified: or_now(self.modified, UNKNOWN_TIME, now.modified),
+            ..*self
+        }
+    }
+
     /// Whether it was at rest when it was hashed, at this time in seconds: a store through a
     /// mapping moves no time until its page was written back, which takes half a minute.
     pub(crate) fn is_settled_at(&self, now: i64) -> bool {
@@ -127,6 +146,12 @@ pub(crate) const REST: i64 = 60;
 
 /// The time of an inode that was never looked at, which no inode has.
 pub(crate) const NEVER: i64 = i64::MIN;
+
+/// The size of a file that was not there when a list told of it, and not how long it is.
+pub(crate) const UNKNOWN_SIZE: i64 = -1;
+
+/// The same of the time of its content.
+pub(crate) const UNKNOWN_TIME: i64 = i64::MIN;
 
 /// Times from 1677 to 2262 have numbers of their own. What is before or after them has one number,
 /// which says no more than that.

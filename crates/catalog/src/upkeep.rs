@@ -122,7 +122,7 @@ impl Catalog {
             None => batch.insert(below, stat, digests, now),
         }
         if let Some(file) = beside {
-            batch.forget(vec![file.id], file.stat.size, false);
+            batch.forget(vec![file.id], file.stat.bytes(), false);
             batch.event(Finding::new(Class::Forgotten, file.path()), now);
         }
         self.end(batch, finding, now)
@@ -501,7 +501,7 @@ impl Catalog {
         let mut found = Rows::default();
         while let Some(row) = rows.next()? {
             found.ids.push(row.get(0)?);
-            found.bytes = found.bytes.saturating_add(row.get(3)?);
+            found.bytes = found.bytes.saturating_add(row.get::<_, i64>(3)?.max(0));
             found.damaged += u64::from(FILE.verify(row, 0).is_err());
         }
         found.ids.sort_unstable();

@@ -11,7 +11,7 @@ fn resident() -> usize {
 
 /// What has been given back to the allocator the allocator may keep, for the next one who asks:
 /// glibc does, if small pieces that a thread holds on to lie above it. So the first time shows what
-/// the events take, and the next ones that nothing is lost.
+/// the events take, and the next one that nothing is lost.
 #[test]
 #[cfg_attr(sanitized, ignore = "sanitizers take memory for each byte, and keep what is freed")]
 fn ten_million_events_added_and_cancelled_leave_memory_where_it_was() {
@@ -24,14 +24,14 @@ fn ten_million_events_added_and_cancelled_leave_memory_where_it_was() {
     let before = resident();
     let mut peaks = Vec::new();
     let mut deadline = 1_u64;
-    for round in 0..3 {
+    for round in 0..2 {
         for (n, id) in ids.iter_mut().enumerate() {
             deadline = deadline.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             *id = schedule.add(deadline >> 20, n as u64).unwrap();
         }
         peaks.push(resident() - before);
         // The last time after they have been sorted in.
-        assert!(round < 2 || schedule.next_deadline().is_some());
+        assert!(round < 1 || schedule.next_deadline().is_some());
         for (n, &id) in ids.iter().enumerate() {
             assert_eq!(schedule.cancel(id), Some(n as u64));
         }
@@ -39,5 +39,5 @@ fn ten_million_events_added_and_cancelled_leave_memory_where_it_was() {
     }
     // 48 bytes each are allowed; less than 24 would mean that this does not look at the events.
     assert!((24 * EVENTS..48 * EVENTS).contains(&peaks[0]), "{peaks:?} bytes");
-    assert!(peaks[2] < peaks[0] + EVENTS, "{peaks:?} bytes");
+    assert!(peaks[1] < peaks[0] + EVENTS, "{peaks:?} bytes");
 }

@@ -1,5 +1,7 @@
 //! RFC 1321's own vectors, a plain transcription of RFC 1321 as oracle, and a message past 4 GiB.
 
+use std::thread;
+
 use lanesum_md5::{Md5, Md5Digest, md5, md5_chunks, md5_many, md5_reader};
 
 /// RFC 1321 appendix A.5.
@@ -83,25 +85,35 @@ fn a_transcription_of_the_rfc_agrees() {
 fn past_four_gibibytes() {
     let chunk: Vec<u8> = (0..1 << 20).map(|i: u32| (i % 251) as u8).collect();
     let chunks = || std::iter::repeat_n(&chunk[..], 4096).chain([&b"lanes"[..]]);
-    let expected = {
+    let peer = || {
         use md5_peer::Digest as _;
         let mut peer = md5_peer::Md5::new();
         chunks().for_each(|chunk| peer.update(chunk));
         Md5Digest(peer.finalize().into())
     };
-    assert_eq!(md5_chunks(chunks()), expected);
-
-    // And in lanes, where a short message runs beside it and is replaced.
-    let mut lanes = lanesum_md5::Lanes::new();
-    let long: Box<dyn Iterator<Item = &[u8]>> = Box::new(chunks());
-    lanes.push(lanesum_md5::Chunks::new(long));
-    for message in ["a", "abc", ""] {
-        let short: Box<dyn Iterator<Item = &[u8]>> = Box::new(std::iter::once(message.as_bytes()));
-        lanes.push(lanesum_md5::Chunks::new(short));
-        assert_eq!(lanes.pop().expect("the short one").1, md5(message.as_bytes()));
-    }
-    assert_eq!(lanes.pop().expect("the long one").1, expected);
-    assert!(lanes.pop().is_none());
+    // In lanes, where a short message runs beside it and is replaced.
+    let in_lanes = || {
+        let mut lanes = lanesum_md5::Lanes::new();
+        let long: Box<dyn Iterator<Item = &[u8]>> = Box::new(chunks());
+        lanes.push(lanesum_md5::Chunks::new(long));
+        for message in ["a", "abc", ""] {
+            let short: Box<dyn Iterator<Item = &[u8]>> =
+                Box::new(std::iter::once(message.as_bytes()));
+            lanes.push(lanesum_md5::Chunks::new(short));
+            assert_eq!(lanes.pop().expect("the short one").1, md5(message.as_bytes()));
+        }
+        let (_, digest) = lanes.pop().expect("the long one");
+        assert!(lanes.pop().is_none());
+        digest
+    };
+    // It takes each of them seconds.
+    let [expected, one, in_lanes] = thread::scope(|scope| {
+        let others = [scope.spawn(|| md5_chunks(chunks())), scope.spawn(in_lanes)];
+        let [one, in_lanes] = others.map(|thread| thread.join().unwrap());
+        [peer(), one, in_lanes]
+    });
+    assert_eq!(one, expected);
+    assert_eq!(in_lanes, expected);
 }
 
 #[test]

@@ -153,11 +153,9 @@ fn records(backend: Backend) {
         }
     }
     let lanes = sip::<2, 4>().with_backend(backend);
-    of::<1>(lanes);
     of::<4>(lanes);
     of::<16>(lanes);
     of::<23>(lanes);
-    of::<45>(lanes);
     let buffer = bytes(100 * 20);
     let (records, _) = buffer.as_chunks::<20>();
     let mut wide = vec![0_u128; 100];

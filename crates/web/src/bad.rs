@@ -145,7 +145,7 @@ pub fn file(catalog: &Catalog, id: i64, now: i64) -> Result<Option<Markup>, Cata
             h1 { (names(&file)) }
             p {
                 span class=(if is_good { "badge good" } else { "badge" }) { (file.status.standing()) }
-                " " (bytes(file.size.max(0).cast_unsigned())) " as cataloged"
+                @if let Ok(size) = file.size.try_into() { " " (bytes(size)) " as cataloged" }
             }
             (facts(catalog.path(), &file, now))
             h2 { "Found of it" }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use lanesum_checksum::check::{self, Event, List, Verdict, check};
@@ -35,7 +35,9 @@ pub fn call_the_rest() {
 }
 
 fn in_folder(call: impl FnOnce(&Path)) {
-    let folder = std::env::temp_dir().join(format!("lanesum-stranger-{}", std::process::id()));
+    static FOLDERS: AtomicU32 = AtomicU32::new(0);
+    let (process, number) = (std::process::id(), FOLDERS.fetch_add(1, Ordering::Relaxed));
+    let folder = std::env::temp_dir().join(format!("lanesum-stranger-{process}-{number}"));
     fs::create_dir_all(&folder).unwrap();
     for number in 0..FILES {
         fs::write(folder.join(number.to_string()), vec![number as u8; 50 * number]).unwrap();

@@ -65,7 +65,7 @@ impl Work<'_> {
             return self.miss(&File { renamed: None, ..file });
         }
         let digests = hashed.digests;
-        let class = match case(&file.stat, &stat, is_same) {
+        let class = match case(&file.stat.completed_by(&stat), &stat, is_same) {
             // Whoever writes a file anew empties it first, and moves its time a moment later.
             Case::Is(class @ (Class::Altered | Class::Emptied)) => Case::Is(class),
             Case::Is(class) => return self.judged(class, file, stat, digests),

@@ -786,7 +786,6 @@ fn what_lists_say_is_held_against_files_by_whoever_reads_next() {
             ("wrong", "as it was once"),
             ("later", "before"),
             ("moved", "as it was once"),
-            ("no file", "x"),
             ("link", "right"),
             ("twice", "x"),
             ("twice", "y"),
@@ -812,7 +811,6 @@ fn what_lists_say_is_held_against_files_by_whoever_reads_next() {
         ("later", Imported::Taken),
         ("link", Imported::NoFile),
         ("moved", Imported::Taken),
-        ("no file", Imported::NoFile),
         ("right", Imported::Taken),
         ("twice", Imported::Contradicted),
         ("wrong", Imported::Taken),
@@ -860,6 +858,96 @@ fn what_lists_say_is_held_against_files_by_whoever_reads_next() {
     catalog.accept(&archive.path("wrong"), &options()).unwrap();
     drop(catalog);
     assert_eq!(archive.run(Verb::Audit).lines(), lines[..2]);
+}
+
+/// What is in no place that a list names is lost, as far as anybody knows.
+#[test]
+fn what_lists_name_and_is_not_there_is_missing_until_it_is_back_or_forgotten() {
+    let archive = Archive::of(&["here", "other name", "lies"]);
+    let mut catalog = archive.open();
+    archive.root(&mut catalog);
+    let names = [
+        ("here", "here"),
+        ("sub/old name", "other name"),
+        ("lost", "lost"),
+        ("for good", "x"),
+        ("lies", "lies"),
+        ("kept", "kept"),
+    ];
+    // A list without sizes, as md5sum's is, and one that knows them.
+    let mut import = import_of(&archive, &names[..4]);
+    for (name, content) in &names[4..] {
+        let size = Some(content.len() as u64);
+        import.add(archive.path(name), &Record { size, ..record(name, content) });
+    }
+    fs::rename(archive.path("lies"), archive.path("too")).unwrap();
+    // Five of six: it may be the list of another folder.
+    let is_told = |(_, it): &&(String, Imported)| *it == Imported::NoFile;
+    let all = imported(&mut catalog, import_of(&archive, &names));
+    assert_eq!((all.len(), all.iter().filter(is_told).count()), (6, 5));
+    assert_eq!(catalog.not_well().unwrap().len(), 0);
+    archive.write("lost", "lost");
+    archive.write("kept", "kept");
+    fs::rename(archive.path("too"), archive.path("lies")).unwrap();
+    ["lost", "kept"].iter().for_each(|name| fs::remove_file(archive.path(name)).unwrap());
+    archive.write("more", "more");
+    import.add(archive.path("more"), &record("more", "more"));
+    archive.write("again", "more");
+    import.add(archive.path("again"), &record("again", "more"));
+    let expected = [
+        ("again", Imported::Taken),
+        ("for good", Imported::Missing),
+        ("here", Imported::Known),
+        ("kept", Imported::Missing),
+        ("lies", Imported::Taken),
+        ("lost", Imported::Missing),
+        ("more", Imported::Taken),
+        ("old name", Imported::Missing),
+    ];
+    let expected = expected.map(|(name, imported)| (name.to_owned(), imported));
+    assert_eq!(imported(&mut catalog, import), expected);
+    let not_well = catalog.not_well_after(0, 100).unwrap();
+    let mut sizes: Vec<_> = not_well.iter().map(|it| (it.status, it.size)).collect();
+    sizes.sort_by_key(|(_, size)| *size);
+    assert_eq!(sizes, [-1, -1, -1, 4].map(|size| (Status::Missing, size)));
+    let found = not_well[0].found.as_ref().unwrap();
+    assert!(found.finding.before.as_ref().unwrap().starts_with("size=unknown mtime=unknown md5="));
+    assert_eq!(catalog.check().unwrap(), [""; 0]);
+    // Told of again, it is as missing as before.
+    let again = imported(&mut catalog, import_of(&archive, &[("here", "here"), ("lost", "lost")]));
+    assert_eq!(again[1], ("lost".to_owned(), Imported::Missing));
+    let root = catalog.roots().unwrap().remove(0);
+    let mut listed = Vec::new();
+    let mut take = |record: Record<'_>| {
+        listed.push((record.size, record.times.modified.is_some()));
+        Ok(())
+    };
+    catalog.records(&root, &mut take).unwrap();
+    assert_eq!(listed.iter().filter(|it| **it == (None, false)).count(), 3);
+    drop(catalog);
+
+    let lines = |also: &[&str]| -> Vec<String> {
+        let mut lines: Vec<_> =
+            ["missing for good"].iter().chain(also).map(ToString::to_string).collect();
+        lines.sort();
+        lines
+    };
+    let told = archive.run(Verb::Audit);
+    let moved = "moved sub/old name -> other name";
+    assert_eq!(told.lines(), lines(&["missing kept", "missing lost", moved]));
+    assert_eq!(told.summary.severity(), Severity::Damage);
+    let told = archive.run(Verb::Update);
+    assert_eq!(told.lines(), lines(&["missing kept", "missing lost", moved]));
+    // One is back as it was, the other is not.
+    archive.write("lost", "lost");
+    archive.write("kept", "kepT");
+    let told = archive.run(Verb::Audit);
+    assert_eq!(told.lines(), lines(&["altered kept", "ok lost"]));
+    let mut catalog = archive.open();
+    catalog.forget(&archive.path("for good"), &options()).unwrap();
+    assert_eq!(catalog.check().unwrap(), [""; 0]);
+    let not_well = catalog.not_well().unwrap();
+    assert!(not_well.len() == 1 && not_well[0].status == Status::Altered, "{not_well:?}");
 }
 
 /// Many tools write whole seconds. That a file's time has more does not make an edit of its rot.

@@ -570,7 +570,9 @@ impl Model {
         assert!(standing >= least, "{verb:?} told {:?}, and status {standing:?}", told.lines());
         for (name, truth) in self.files.iter().filter(|(_, truth)| truth.is_locked) {
             let is_told = told.findings.iter().any(|it| it.path == name.as_bytes());
-            let is_to_be_read = verb.name() != "scrub" && !truth.is_cataloged;
+            // What a quick look leaves unread is a number where nothing is known of it.
+            let is_read = verb.name() != "scrub" && told.summary.unread == 0;
+            let is_to_be_read = is_read && !truth.is_cataloged;
             assert!(is_told || !is_to_be_read, "{name} is locked, and {:?}", told.lines());
         }
         if matches!(verb, Verb::Update | Verb::Add) {

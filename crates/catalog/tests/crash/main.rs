@@ -14,6 +14,7 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 
 use lanesum_catalog::{Catalog, Event, Finding, Options, Policy, Verb};
 
@@ -207,9 +208,9 @@ fn wrong(folder: &Path, told: &[&str]) -> Option<String> {
     Some(format!("lost: {lost}"))
 }
 
-/// Cuts the log so often, and gives what is wrong.
-fn cuts(log: &[(String, Done)], cuts: u64, with_syncs: bool) -> Vec<String> {
-    let (mut random, mut all) = (Random(7), Vec::new());
+/// Cuts the log so often, where the seed says, and gives what is wrong.
+fn cuts(log: &[(String, Done)], cuts: u64, seed: u64, with_syncs: bool) -> Vec<String> {
+    let (mut random, mut all) = (Random(seed), Vec::new());
     for number in 0..cuts {
         let length = random.below(log.len() as u64 + 1) as usize;
         let unsynced = [Unsynced::Lost, Unsynced::Kept, Unsynced::Torn][number as usize % 3];
@@ -259,8 +260,12 @@ fn what_was_told_outlives_a_machine_that_goes_down() {
     let told = log.iter().filter(|(_, done)| matches!(done, Done::Acknowledge(_))).count();
     assert!(syncs > 100 && told > 50, "{} records, {syncs} syncs, {told} told", log.len());
 
-    let broken = cuts(&log, CUTS, true);
+    let broken: Vec<String> = thread::scope(|scope| {
+        let log = &log;
+        let halves = [7, 8].map(|seed| scope.spawn(move || cuts(log, CUTS / 2, seed, true)));
+        halves.into_iter().flat_map(|half| half.join().unwrap()).collect()
+    });
     assert!(broken.is_empty(), "{} of {CUTS}: {:#?}", broken.len(), &broken[..broken.len().min(5)]);
-    let broken = cuts(&log, CUTS / 5, false);
+    let broken = cuts(&log, CUTS / 5, 7, false);
     assert!(broken.len() as u64 > CUTS / 20, "the harness does not bite: {}", broken.len());
 }

@@ -69,7 +69,8 @@ pub fn run(args: &ImportArgs, console: &mut Console) -> anyhow::Result<ExitCode>
     let update = command(&args.place, "update", console);
     console.message(summary(&counts, empty, &update).as_bytes());
     let count = |imported| counts.get(&imported).copied().unwrap_or(0);
-    Ok(if count(Imported::Differs) + count(Imported::Contradicted) > 0 {
+    let are_bad = [Imported::Differs, Imported::Contradicted, Imported::Missing];
+    Ok(if are_bad.into_iter().any(|imported| count(imported) > 0) {
         ExitCode::FAILURE
     } else if empty > 0 || counts.keys().any(|imported| !imported.is_as_told()) {
         ExitCode::from(NOT_ALL_DONE)
@@ -272,6 +273,9 @@ fn paths_of(
 fn words(args: &ImportArgs, imported: Imported, path: &Path) -> &'static str {
     match imported {
         Imported::NoFile if path.symlink_metadata().is_err() => "NOT taken: there is no such file",
+        Imported::Missing => {
+            "MISSING: there is no such file; it stands as missing until it is back, or forgotten"
+        }
         Imported::Differs => {
             "DIFFERS: its cataloged digest, which stays, is another than that of the list"
         }
@@ -310,6 +314,7 @@ fn summary(counts: &BTreeMap<Imported, u64>, empty: usize, update: &str) -> Stri
             Imported::Differs => "DIFFER from what is cataloged",
             Imported::NotComparable => "cataloged with other algorithms",
             Imported::Contradicted => "contradicted",
+            Imported::Missing => "MISSING",
             Imported::NoFile => "without a file",
             Imported::NoRoot => "in no folder of the catalog",
             _ => "not taken",

@@ -187,11 +187,12 @@ fn what_a_list_names_is_taken_for_no_other() {
     folder.write("manifest-md5.txt", lists);
     let import = run(&folder, "catalog import --from bagit --add tree manifest-md5.txt");
     let words = text(&import.stderr);
-    assert_eq!(import.status.code(), Some(4), "{words}");
-    assert!(words.contains("tree/a%: NOT taken: there is no such file"), "{words}");
+    assert_eq!(import.status.code(), Some(1), "{words}");
+    assert!(words.contains("tree/a%: MISSING: there is no such file"), "{words}");
+    assert!(words.contains("import complete: 2 taken from lists"), "{words}");
     let update = run(&folder, "update");
     let words = text(&update.stderr);
-    assert!(words.contains("update complete: 2 ok; 2 files read"), "{words}");
+    assert!(words.contains("update complete: 2 ok, 1 missing; 2 files read"), "{words}");
 }
 
 /// Digits that are as many as another algorithm's are exported with its name.

@@ -207,7 +207,7 @@ fn the_documents_way_brings_a_folder_to_another_path() {
         let word = match what {
             "edit" => "changed ",
             "rot" => "altered ",
-            "loss" => "NOT taken: there is no such file",
+            "loss" => "MISSING: there is no such file",
             _ => "update complete: 3 ok",
         };
         assert!(told.contains(word), "{what}: {told}");

@@ -212,7 +212,9 @@ mod tests {
         let lengths = [0, 1, 64, 5000, 40_000, 128 << 10, (128 << 10) + 1, 3 << 20];
         let mut sources = Vec::new();
         for (number, length) in lengths.into_iter().cycle().take(160).enumerate() {
-            let content: Vec<u8> = (0..length).map(|at| (at * 31 + number) as u8).collect();
+            let period: Vec<u8> = (0..256).map(|at| (at * 31 + number) as u8).collect();
+            let mut content = period.repeat(length / 256 + 1);
+            content.truncate(length);
             let path = folder.join(format!("{}/{number}", number % 7));
             fs::create_dir_all(path.parent().expect("a folder")).unwrap();
             fs::write(&path, &content).unwrap();
