@@ -76,8 +76,7 @@ test-aarch64:
 		-p lanesum-table -p lanesum-list -p lanesum-checksum -p lanesum-bag -p lanesum-catalog -p lanesum-web -p lanesum \
 		--all-features -- -D warnings; fi
 
-# That the oldest compiler that Cargo.toml names builds everything. Of the C nothing is run.
-test-oldest: export CFLAGS = -O0
+# That the oldest compiler that Cargo.toml names builds everything.
 OLDEST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1.0/p' Cargo.toml)
 test-oldest:
 	@if ! command -v rustup >/dev/null || ! rustup toolchain install --profile minimal $(OLDEST) >/dev/null 2>&1; \

@@ -485,8 +485,8 @@ pub(super) const LONG: usize = 64 << 20;
 
 /// The first bytes of the long file. It is a hole but for them, so it takes no room.
 pub(super) fn long(length: usize) -> Vec<u8> {
-    let mut content = b"long".to_vec();
-    content.resize(length, 0);
+    let mut content = vec![0; length];
+    content[..4].copy_from_slice(b"long");
     content
 }
 
