@@ -419,8 +419,9 @@ pub enum CatalogVerb {
     /// Any list that `lanesum check` reads will do, and names are looked up as there. A file that
     /// is cataloged already keeps its digests, and is told where the list has others. What is taken
     /// is called neither well nor damaged until it was read: if it is not as the list says, it is
-    /// altered, or edited where the list has an older time. A line that is none ends it before
-    /// anything is taken.
+    /// altered, or edited where the list has an older time. What is named and not there stands as
+    /// missing until it is back or forgotten, unless that is most of the list. A line that is none
+    /// ends it before anything is taken.
     #[command(after_help = IMPORT_CODES)]
     Import(ImportArgs),
     /// Print what is cataloged of a folder as a list.
