@@ -149,10 +149,11 @@ fn lists_become_a_catalog() {
     let words = text(&import.stderr);
     assert_eq!(import.status.code(), Some(1), "{words}");
     assert!(
-        words.contains("tree/a: DIFFERS") && words.contains("tree/nothing: NOT taken"),
+        words.contains("tree/a: DIFFERS") && words.contains("tree/nothing: MISSING"),
         "{words}"
     );
-    assert!(words.contains("import NOT complete"), "{words}");
+    assert!(words.contains("import complete: 1 DIFFERS"), "{words}");
+    assert_eq!(run(&folder, "forget tree/nothing").status.code(), Some(0));
     folder.write("tree/none.txt", "x");
     folder.write("bad.md5", format!("{}  tree/none.txt\nthis is no line\n", md5("x")));
     let import = run(&folder, "catalog import bad.md5");
@@ -192,7 +193,10 @@ fn what_a_list_names_is_taken_for_no_other() {
     assert!(words.contains("import complete: 2 taken from lists"), "{words}");
     let update = run(&folder, "update");
     let words = text(&update.stderr);
-    assert!(words.contains("update complete: 2 ok, 1 missing; 2 files read"), "{words}");
+    assert!(
+        words.contains("update complete: 2 ok, 1 missing, 1 known not to be well; 2 files read"),
+        "{words}"
+    );
 }
 
 /// Digits that are as many as another algorithm's are exported with its name.

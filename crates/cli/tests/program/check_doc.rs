@@ -188,6 +188,12 @@ fn rows() -> Vec<Row> {
                  cache of DVC has the list of a folder: files/md5/*/*.dir",
             )
             .is(1),
+        row("what Get-FileHash shows", "\r\nAlgorithm       Hash       Path\r\n", "list")
+            .says(
+                "list: is what Get-FileHash or certutil show, and no list; PowerShell writes one: \
+                 Get-FileHash -A MD5 * | Export-Csv -Encoding UTF8 list.csv",
+            )
+            .is(1),
         row("binary data", [0; 999], "list")
             .says("list: looks like binary data, not a list of checksums")
             .is(1),

@@ -210,6 +210,29 @@ fn a_folder_of_which_no_file_is_in_the_lists_is_not_taken_up() {
     expect(&folder, "catalog import more.md5", 4, &["arch/3: NOT taken: there is no such file"]);
 }
 
+/// What a list knew and nobody finds is lost: it was told once, and `status` was 0.
+#[test]
+fn what_a_list_names_and_is_not_there_stays_known() {
+    let folder = Folder::of(&["arch/1", "arch/2", "arch/3", "arch/4"]);
+    fs::create_dir(folder.path("state")).unwrap();
+    folder.write("old.md5", lines(&["arch/1", "arch/2", "arch/3", "arch/4"]));
+    fs::remove_file(folder.path("arch/3")).unwrap();
+    fs::rename(folder.path("arch/4"), folder.path("arch/new name")).unwrap();
+    let words =
+        ["arch/3: MISSING: there is no such file", "complete: 2 taken from lists", "2 MISSING"];
+    expect(&folder, "catalog import --add arch old.md5", 1, &words);
+    expect(&folder, "status", 1, &["4 files", "NOT WELL: 2 missing"]);
+    expect(&folder, "update", 3, &["missing ", "moved ", "2 ok, 1 moved, 1 missing"]);
+    expect(&folder, "status", 1, &["NOT WELL: 1 missing"]);
+    expect(&folder, "report", 1, &["arch/3"]);
+    let list = expect(&folder, "catalog export --format csv arch", 0, &["not well"]);
+    assert!(list.lines().any(|line| line.contains(&format!(",,{}", md5("arch/3")))), "{list}");
+    expect(&folder, "catalog check", 0, &[]);
+    expect(&folder, "forget arch/3", 0, &["1 file forgotten"]);
+    expect(&folder, "audit --all", 0, &["audit complete: 3 ok"]);
+    expect(&folder, "catalog check", 0, &[]);
+}
+
 /// Whoever names several gets what can be done, and is told of the rest.
 #[test]
 fn what_can_be_done_of_several_is_done() {
