@@ -18,9 +18,9 @@ const TABLE: &str = "/proc/self/mountinfo";
 
 /// The system's table of mounts, which tells when it changes.
 #[derive(Debug)]
-pub(crate) struct Table(File);
+pub(crate) struct MountTable(File);
 
-impl Table {
+impl MountTable {
     /// # Errors
     /// As of [`Mounts::below`].
     pub(crate) fn open() -> Result<Self, CatalogError> {

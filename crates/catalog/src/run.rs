@@ -32,7 +32,7 @@ use crate::digests::{agree, algorithms};
 use crate::finding::Finding;
 use crate::jobs::{FirstJobs, RowJobs, Task, job_of_new, job_of_row};
 use crate::long::begun_files;
-use crate::mounts::Table;
+use crate::mounts::MountTable;
 use crate::moves::{Gone, changed_beside};
 use crate::options::{Options, Reread, Verb};
 use crate::overview::Run;
@@ -175,7 +175,7 @@ impl Catalog {
         let root = roots
             .find(|known| known.id == root.id)
             .ok_or_else(|| CatalogError::NoRoot(root.path.clone()))?;
-        let table = Table::open()?;
+        let table = MountTable::open()?;
         let mut batch = Batch::begin(&self.db, root, verb.name(), (options.clock)())?;
         if verb == Verb::Audit && options.reread == Reread::All {
             batch.is_of_all(&self.db)?;

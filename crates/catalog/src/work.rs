@@ -26,7 +26,7 @@ use crate::class::{Class, Status};
 use crate::finding::Finding;
 use crate::jobs::{Limits, Task, job_of_new, job_of_row};
 use crate::long::Chain;
-use crate::mounts::{Mounts, Table};
+use crate::mounts::{MountTable, Mounts};
 use crate::moves::{Gone, Moves};
 use crate::options::{Options, Verb};
 use crate::pressure::Pressure;
@@ -92,7 +92,7 @@ pub(crate) struct Work<'a> {
     /// What is mounted below it, as of when that was looked up last.
     below: Option<Mounts>,
     looked: Option<Instant>,
-    table: Table,
+    table: MountTable,
     /// Whether something was mounted or unmounted since the last commit.
     mounts_have_changed: bool,
     /// Why the root is not there any more.
@@ -132,7 +132,7 @@ impl<'a> Work<'a> {
         verb: Verb,
         options: &'a Options,
         batch: Batch,
-        table: Table,
+        table: MountTable,
         tell: Tell<'a>,
     ) -> Self {
         Self {

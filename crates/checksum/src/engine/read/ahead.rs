@@ -35,12 +35,12 @@ struct Shape {
 }
 
 /// Reads ahead for the lanes of a worker.
-pub(in crate::engine) struct Reader {
+pub(in crate::engine) struct ReadAhead {
     queue: Rc<RefCell<Queue>>,
     shape: Shape,
 }
 
-impl Reader {
+impl ReadAhead {
     /// Reads through the cache.
     ///
     /// # Errors
@@ -291,14 +291,14 @@ mod tests {
     const PAGE: usize = direct::ALIGNMENT as usize;
 
     /// Readers with and without io_uring, through the cache and as past it.
-    fn readers() -> Vec<Reader> {
+    fn readers() -> Vec<ReadAhead> {
         let mut readers = Vec::new();
         for is_direct in [false, true] {
             let shape = Shape { piece: 2 * PAGE, lanes: 3, is_direct };
             let queue = Queue::without_ring(shape.memory(), shape.lanes).unwrap();
-            readers.push(Reader::new(shape, queue));
+            readers.push(ReadAhead::new(shape, queue));
             if let Ok(queue) = Queue::with_ring(shape.memory(), shape.lanes) {
-                readers.push(Reader::new(shape, queue));
+                readers.push(ReadAhead::new(shape, queue));
             }
         }
         readers

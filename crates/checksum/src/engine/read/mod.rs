@@ -116,7 +116,7 @@ pub(super) fn is_memory_left() -> bool {
 pub(super) enum Reader {
     Read,
     Map(Rc<Windows>),
-    Ahead(ahead::Reader),
+    Ahead(ahead::ReadAhead),
 }
 
 /// A file that was opened before its turn.
@@ -138,10 +138,10 @@ impl Reader {
             Io::Read => None,
             Io::Mmap => Some(map(None)),
             Io::Direct => {
-                let reader = ahead::Reader::direct(lanes).map(Self::Ahead)?;
+                let reader = ahead::ReadAhead::direct(lanes).map(Self::Ahead)?;
                 return if is_memory_left() { Ok(reader) } else { Err(Errno::NOMEM.into()) };
             }
-            Io::Uring => ahead::Reader::cached(lanes).map(Self::Ahead).ok(),
+            Io::Uring => ahead::ReadAhead::cached(lanes).map(Self::Ahead).ok(),
         };
         // What is only meant to be faster need not be.
         Ok(reader.unwrap_or(Self::Read))
